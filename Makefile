@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+# pagededup: `make help` lists the targets.
+
+VERSION = 0.1.0
+SOVERSION = 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+PKG_CONFIG ?= pkg-config
+PYTHON ?= python3
+
+# One folder per way of building, so that they never mix.
+SAN ?=
+comma = ,
+B = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
+DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
+DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
+DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
+
+PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib jansson nettle
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lunistring
+
+OPTIMISE ?= -O2 -g
+CFLAGS ?=
+DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
+	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
+ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -I$(B)/gen \
+	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(if $(DEV),$(DEV_FLAGS),-Wall) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CFLAGS)
+ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
+ALL_LIBS = $(PKG_LIBS) -lm
+
+# Everything in the stage folders is the library; main.c and cmd/ are the program.
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic sign match group write,src/$(d)/*.c)))
+CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o
+CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+# Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
+# What the dictionary compiler needs of the library.
+MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c slurp.c))
+
+.PHONY: all check check-long demo bench install deps clean help golden-update fuzz
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(B)/pagededup $(B)/libpagededup.a $(B)/libpagededup.so ## build the program and the libraries into build/
+
+$(B)/pagededup: $(CMD_OBJ) $(B)/libpagededup.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(B)/libpagededup.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libpagededup.so: $(LIB_OBJ)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
+
+# A change of flags rebuilds what they shaped.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' | cmp -s - $@ || \
+		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' > $@
+FORCE:
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Tables and data that are made, never edited.
+$(filter $(B)/obj/src/term/%,$(LIB_OBJ)): | $(B)/gen/unicode_table.h
+$(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
+
+$(B)/gen/dict.bin: $(B)/tools/mkdict $(DICT_WORDS) $(DICT_IDF)
+	@test -r "$(DICT_WORDS)" || { echo "no dictionary at $(DICT_WORDS): install python3-jieba, or name one with DICT_SOURCE="; exit 1; }
+	$(B)/tools/mkdict $(DICT_WORDS) $(if $(DICT_IDF),$(DICT_IDF),-) $@
+
+$(DICT_SOURCE)/dict.txt:
+	@echo "no dictionary at $@: install python3-jieba, or name one with DICT_SOURCE="; exit 1
+
+$(B)/tools/mkdict: $(MKDICT_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(B)/gen/unicode_table.h: tools/gen_unicode.c $(B)/flags
+	@mkdir -p $(@D) $(B)/tools
+	$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode $< -lunistring
+	$(B)/tools/gen_unicode > $@
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check)
+
+check: deps ## install what is missing, build, run all tests
+	@$(MAKE) --no-print-directory -j$$(nproc) all tests
+	@B=$(B) tests/run
+
+$(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/libpagededup.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
+
+fuzz: ## hunt for inputs that break a parser: T="page http" (none: all) SECONDS=60
+	@MAKE='$(MAKE)' B=$(B) tests/fuzz/run $(or $(SECONDS),60) $(T)
+
+tests: $(UNIT) $(REPLAY) ## build the unit tests and the fuzz targets
+.PHONY: tests
+
+check-long: check ## the tests that take minutes: big data, fuzzing
+	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/*.sh
+
+golden-update: all ## write the expected files of a golden page again: CASE=NAME, or all
+	@B=$(B) tests/golden.sh --update $(CASE)
+
+demo: deps ## install what is missing, build, find the near-duplicates of a small dump
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
+	@B=$(B) demo/run
+
+bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys
+	@B=$(B) bench/run $(BENCH)
+
+$(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+deps:
+	@tools/install-deps
+
+install: all ## install program, libraries, header, man pages: DESTDIR= PREFIX=
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/doc/pagededup/docs $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo
+	install -m 755 $(B)/pagededup $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(PREFIX)/lib/libpagededup.so.$(SOVERSION)
+	ln -sf libpagededup.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libpagededup.so
+	install -m 644 include/pagededup.h $(DESTDIR)$(PREFIX)/include/
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' pagededup.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/pagededup.pc
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pagededup/
+	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/
+	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo/
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
+	@echo
+	@echo 'Variables: CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  DESTDIR=  DICT_SOURCE='
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

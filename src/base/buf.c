@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/buf.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *have(void *p)
+{
+	if (!p) {
+		fputs("pagededup: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *pd_alloc(size_t n)
+{
+	return have(malloc(n ? n : 1));
+}
+
+void *pd_zalloc(size_t n)
+{
+	return have(calloc(1, n ? n : 1));
+}
+
+void *pd_realloc(void *p, size_t n)
+{
+	return have(realloc(p, n ? n : 1));
+}
+
+char *pd_strndup(const char *p, size_t n)
+{
+	char *z = pd_alloc(n + 1);
+	if (n)
+		memcpy(z, p, n);
+	z[n] = 0;
+	return z;
+}
+
+char *pd_strdup(const char *z)
+{
+	return pd_strndup(z, strlen(z));
+}
+
+void *pd_grow(void *items, size_t n, size_t *cap, size_t elem)
+{
+	if (n < *cap)
+		return items;
+	size_t want = n + n / 2 + 16;
+	items = pd_realloc(items, want * elem);
+	*cap = want;
+	return items;
+}
+
+void pd_buf_release(struct pd_buf *b)
+{
+	free(b->p);
+	*b = (struct pd_buf){ 0 };
+}
+
+void pd_buf_shrink(struct pd_buf *b, size_t keep)
+{
+	if (b->cap > keep)
+		pd_buf_release(b);
+	else
+		pd_buf_clear(b);
+}
+
+char *pd_buf_reserve(struct pd_buf *b, size_t extra)
+{
+	size_t need = b->n + extra + 1;
+	if (need > b->cap) {
+		size_t want = b->cap + b->cap / 2;
+		b->cap = need > want ? need + 31 : want;
+		b->p = pd_realloc(b->p, b->cap);
+	}
+	return b->p + b->n;
+}
+
+void pd_buf_add(struct pd_buf *b, const void *p, size_t n)
+{
+	pd_buf_reserve(b, n);
+	if (n)
+		memcpy(b->p + b->n, p, n);
+	b->n += n;
+	b->p[b->n] = 0;
+}
+
+void pd_buf_add_z(struct pd_buf *b, const char *z)
+{
+	pd_buf_add(b, z, strlen(z));
+}
+
+void pd_buf_add_span(struct pd_buf *b, struct pd_span s)
+{
+	pd_buf_add(b, s.p, s.n);
+}
+
+void pd_buf_set(struct pd_buf *b, struct pd_span s)
+{
+	b->n = 0;
+	pd_buf_add(b, s.p, s.n);
+}
+
+void pd_buf_printf(struct pd_buf *b, const char *fmt, ...)
+{
+	va_list args, again;
+	va_start(args, fmt);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, fmt, args);
+	if (n > 0) {
+		pd_buf_reserve(b, (size_t)n);
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+		b->n += (size_t)n;
+	}
+	va_end(again);
+	va_end(args);
+}
+
+void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun)
+{
+	pd_buf_printf(b, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+void pd_buf_add_utf8(struct pd_buf *b, uint32_t cp)
+{
+	if (cp > 0x10FFFF || (cp >= 0xD800 && cp < 0xE000))
+		cp = 0xFFFD;
+	char *p = pd_buf_reserve(b, 4), *start = p;
+	if (cp < 0x80) {
+		*p++ = (char)cp;
+	} else if (cp < 0x800) {
+		*p++ = (char)(0xC0 | cp >> 6);
+		*p++ = (char)(0x80 | (cp & 0x3F));
+	} else if (cp < 0x10000) {
+		*p++ = (char)(0xE0 | cp >> 12);
+		*p++ = (char)(0x80 | (cp >> 6 & 0x3F));
+		*p++ = (char)(0x80 | (cp & 0x3F));
+	} else {
+		*p++ = (char)(0xF0 | cp >> 18);
+		*p++ = (char)(0x80 | (cp >> 12 & 0x3F));
+		*p++ = (char)(0x80 | (cp >> 6 & 0x3F));
+		*p++ = (char)(0x80 | (cp & 0x3F));
+	}
+	b->n += (size_t)(p - start);
+	b->p[b->n] = 0;
+}
+
+const char *pd_buf_z(const struct pd_buf *b)
+{
+	return b->p ? b->p : "";
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A buffer owns bytes that grow: cleared page after page, so that no memory is asked for once warm.  `p[n]` is
+ * always a NUL once anything was added, so a buffer without NULs is a C string too.
+ * Memory that cannot be had ends the program with a message: nothing here reports it.
+ */
+#ifndef PD_BASE_BUF_H
+#define PD_BASE_BUF_H
+
+#include "base/span.h"
+
+struct pd_buf {
+	char *p;
+	size_t n, cap;
+};
+
+/* All zeroes is an empty buffer; init exists for clarity. */
+static inline void pd_buf_init(struct pd_buf *b)
+{
+	*b = (struct pd_buf){ 0 };
+}
+
+static inline void pd_buf_clear(struct pd_buf *b)
+{
+	b->n = 0;
+	if (b->p)
+		b->p[0] = 0;
+}
+
+static inline struct pd_span pd_buf_span(const struct pd_buf *b)
+{
+	return pd_span(b->p, b->n);
+}
+
+/* Gives the memory back. */
+void pd_buf_release(struct pd_buf *b);
+/* Clears, and gives the memory back when it is over `keep` bytes: one huge page must not stay with us. */
+void pd_buf_shrink(struct pd_buf *b, size_t keep);
+/* Room for `extra` more bytes and a NUL; returns where they go. */
+char *pd_buf_reserve(struct pd_buf *b, size_t extra);
+void pd_buf_add(struct pd_buf *b, const void *p, size_t n);
+void pd_buf_add_z(struct pd_buf *b, const char *z);
+void pd_buf_add_span(struct pd_buf *b, struct pd_span s);
+void pd_buf_set(struct pd_buf *b, struct pd_span s);
+void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "1 page", "2 pages": a noun whose plural takes an s. */
+void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);
+/* One code point as UTF-8; what is no scalar value becomes U+FFFD. */
+void pd_buf_add_utf8(struct pd_buf *b, uint32_t cp);
+/* The buffer as a C string, "" when nothing was ever added. */
+const char *pd_buf_z(const struct pd_buf *b);
+
+static inline void pd_buf_add_c(struct pd_buf *b, char c)
+{
+	if (b->n + 1 >= b->cap)
+		pd_buf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = 0;
+}
+
+/* malloc, calloc, realloc and strdup that end the program when there is no memory. */
+void *pd_alloc(size_t n);
+void *pd_zalloc(size_t n);
+void *pd_realloc(void *p, size_t n);
+char *pd_strdup(const char *z);
+char *pd_strndup(const char *p, size_t n);
+
+/* Grows an array of `elem`-byte items so that item `n` fits; *cap counts items. */
+void *pd_grow(void *items, size_t n, size_t *cap, size_t elem);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/columns.h"
+
+const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
+	"fingerprint", "id",	     "url",	   "fetch_time", "content_digest", "text_digest", "content_charset", "languages",
+	"terms",       "text_bytes", "confidence", "flags",	 "quality",	   "sketch",	  "user_id",	     "params",
+};
+
+const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {
+	"id_a",	 "id_b",	 "distance",	 "similarity", "method",       "url_a",	       "url_b",
+	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
+};
+
+const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
+	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
+	"distance",   "similarity", "text_bytes", "weight",	  "reason",
+};

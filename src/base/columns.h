@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of the files between stages, in version 1's order (docs/format-rows.md); NULL at the end.  Names are the
+ * Common Crawl index's where it has one.  The enums index them.
+ */
+#ifndef PD_BASE_COLUMNS_H
+#define PD_BASE_COLUMNS_H
+
+enum pd_fp_column {
+	PD_FP_FINGERPRINT,
+	PD_FP_ID,
+	PD_FP_URL,
+	PD_FP_FETCH_TIME,
+	PD_FP_CONTENT_DIGEST,
+	PD_FP_TEXT_DIGEST,
+	PD_FP_CONTENT_CHARSET,
+	PD_FP_LANGUAGES,
+	PD_FP_TERMS,
+	PD_FP_TEXT_BYTES,
+	PD_FP_CONFIDENCE,
+	PD_FP_FLAGS,
+	PD_FP_QUALITY,
+	PD_FP_SKETCH,
+	PD_FP_USER_ID,
+	PD_FP_PARAMS,
+	PD_FP_COLUMNS
+};
+
+enum pd_pairs_column {
+	PD_PAIRS_ID_A,
+	PD_PAIRS_ID_B,
+	PD_PAIRS_DISTANCE,
+	PD_PAIRS_SIMILARITY,
+	PD_PAIRS_METHOD,
+	PD_PAIRS_URL_A,
+	PD_PAIRS_URL_B,
+	PD_PAIRS_FETCH_TIME_A,
+	PD_PAIRS_TEXT_BYTES_A,
+	PD_PAIRS_QUALITY_A,
+	PD_PAIRS_FETCH_TIME_B,
+	PD_PAIRS_TEXT_BYTES_B,
+	PD_PAIRS_QUALITY_B,
+	PD_PAIRS_COLUMNS
+};
+
+enum pd_verdicts_column {
+	PD_VERDICTS_CLUSTER_ID,
+	PD_VERDICTS_ID,
+	PD_VERDICTS_URL,
+	PD_VERDICTS_IS_DUPLICATE,
+	PD_VERDICTS_DUP_OF,
+	PD_VERDICTS_VIA,
+	PD_VERDICTS_DISTANCE,
+	PD_VERDICTS_SIMILARITY,
+	PD_VERDICTS_TEXT_BYTES,
+	PD_VERDICTS_WEIGHT,
+	PD_VERDICTS_REASON,
+	PD_VERDICTS_COLUMNS
+};
+
+extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
+extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
+extern const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1];
+
+#endif

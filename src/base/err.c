@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *pd_strerror(int status)
+{
+	switch (status) {
+	case PD_OK: return "success";
+	case PD_ERR_SYSTEM: return "system error";
+	case PD_ERR_STOPPED: return "stopped by a signal";
+	case PD_ERR_LIMIT: return "limit reached";
+	case PD_ERR_USAGE: return "cannot be done as asked";
+	case PD_ERR_INPUT: return "damaged input";
+	case PD_ERR_TRUNCATED: return "input ends in the middle";
+	case PD_ERR_NOT_FOUND: return "no such page";
+	case PD_ERR_CHARSET: return "charset not supported";
+	case PD_ERR_DICT: return "not a dictionary, or damaged";
+	case PD_ERR_FORMAT: return "not in the expected format";
+	case PD_ERR_VERSION: return "written by a newer version";
+	case PD_ERR_PARAMS: return "made with other parameters";
+	}
+	return "unknown status";
+}
+
+__attribute__((format(printf, 3, 0)))
+static void set(struct pd_err *e, int status, const char *fmt, va_list args)
+{
+	e->status = status;
+	vsnprintf(e->text, sizeof e->text, fmt, args);
+}
+
+int pd_fail(struct pd_err *e, int status, const char *fmt, ...)
+{
+	if (e) {
+		va_list args;
+		va_start(args, fmt);
+		set(e, status, fmt, args);
+		va_end(args);
+	}
+	return status;
+}
+
+int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
+{
+	int saved = errno;
+	if (e) {
+		va_list args;
+		va_start(args, fmt);
+		set(e, PD_ERR_SYSTEM, fmt, args);
+		va_end(args);
+		size_t n = strlen(e->text);
+		snprintf(e->text + n, sizeof e->text - n, ": %s", strerror(saved));
+	}
+	errno = saved;
+	return PD_ERR_SYSTEM;
+}

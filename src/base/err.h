@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Status codes and error texts.  0 is success, errors are negative and lie in bands; a reader returns 1 for a
+ * record and 0 at the end.  A function that can fail in a way that a person must understand takes a
+ * `struct pd_err *` and leaves its message there: what failed, where, and what to do.
+ */
+#ifndef PD_BASE_ERR_H
+#define PD_BASE_ERR_H
+
+enum pd_status {
+	PD_OK = 0,
+	/* system */
+	PD_ERR_SYSTEM = -1,		/* a system call failed: errno is in the text */
+	PD_ERR_STOPPED = -2,		/* a signal asked us to stop */
+	PD_ERR_LIMIT = -3,		/* a stated limit was reached */
+	PD_ERR_USAGE = -4,		/* asked for something that cannot be */
+	/* input */
+	PD_ERR_INPUT = -100,		/* damaged input: a record is lost, reading may go on */
+	PD_ERR_TRUNCATED = -101,	/* input ends in the middle */
+	PD_ERR_NOT_FOUND = -102,	/* no such page */
+	PD_ERR_CHARSET = -103,		/* unknown charset, or iconv lacks it */
+	/* dictionary */
+	PD_ERR_DICT = -200,		/* not a dictionary, or damaged */
+	/* files between stages */
+	PD_ERR_FORMAT = -300,		/* not such a file, or a row that cannot be read */
+	PD_ERR_VERSION = -301,		/* a newer version than this program knows */
+	PD_ERR_PARAMS = -302,		/* made with other parameters */
+};
+
+struct pd_err {
+	int status;
+	char text[512];
+};
+
+/* What a status means, in a few words; never NULL. */
+const char *pd_strerror(int status);
+/* Fills `e` (may be NULL) and returns `status`. */
+int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM. */
+int pd_fail_errno(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hashes and digests, and the bare simhash.  XXH3 (xxhash.com; its output is stable since 0.8) for everything that is
+ * ours, SHA-1 in base32 for what the crawl world calls a payload digest (RFC 4648 alphabet, as in WARC files).
+ *
+ * Simhash: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; used for web pages by
+ * Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+ */
+#ifndef PD_BASE_HASH_H
+#define PD_BASE_HASH_H
+
+#include "base/buf.h"
+
+#define PD_BITS_MAX 256
+#define PD_KEY_WORDS (PD_BITS_MAX / 64)
+
+/* A value of up to 256 bits.  Bit i is bit (i % 64) of w[i / 64]; printed with w[0] first, each word as 16 hex
+ * digits, highest bit first. */
+struct pd_key {
+	uint64_t w[PD_KEY_WORDS];
+};
+
+uint64_t pd_hash64(const void *p, size_t n);
+uint64_t pd_hash64_seed(const void *p, size_t n, uint64_t seed);
+/* w[0], w[1]: high and low half of XXH3-128 in its canonical (big-endian) order. */
+void pd_hash128(const void *p, size_t n, uint64_t seed, uint64_t w[2]);
+
+/* Payload digest as WARC files write it: "sha1:" is not included, 32 characters. */
+void pd_sha1_base32(struct pd_span data, struct pd_buf *out);
+
+/* XXH3-128 over pieces, for digests of texts that are never in one place. */
+struct pd_hasher;
+struct pd_hasher *pd_hasher_new(void);
+void pd_hasher_free(struct pd_hasher *h);
+void pd_hasher_clear(struct pd_hasher *h);
+void pd_hasher_add(struct pd_hasher *h, const void *p, size_t n);
+void pd_hasher_end(struct pd_hasher *h, uint64_t w[2]);
+
+/* The bare simhash: 64, 128 or 256 signed counters.  add: counter i grows by `weight` where bit i of the key is 1 and
+ * shrinks by it where it is 0.  end: bit i is 1 when its counter is > 0 (0 at 0).
+ * Kept as the weight that stood on 1 (`ones`) and the weight of all (`total`), so that counter i is 2 ones - total.
+ * Additions of weight 1, the common case, first go into `planes`, 64 small counters lying crosswise (bit i of plane j is
+ * digit j of counter i): one addition is a few word operations for all 64. */
+#define PD_SIMHASH_PLANES 6
+
+struct pd_simhash {
+	int bits;
+	int pending;			/* additions in the planes, fewer than 2^PLANES */
+	int64_t total;
+	uint64_t planes[PD_KEY_WORDS][PD_SIMHASH_PLANES];
+	int64_t ones[PD_BITS_MAX];
+};
+
+void pd_simhash_clear(struct pd_simhash *s, int bits);
+void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weight);
+void pd_simhash_end(struct pd_simhash *s, struct pd_key *out);
+
+/* Number of bits, of the first `bits`, in which two keys differ. */
+static inline int pd_hamming(const struct pd_key *a, const struct pd_key *b, int bits)
+{
+	int d = 0;
+	for (int i = 0; i < bits / 64; i++)
+		d += __builtin_popcountll(a->w[i] ^ b->w[i]);
+	return d;
+}
+
+/* 16 hex digits for each 64 bits.  parse: false when the span has another length or another character. */
+void pd_key_hex(const struct pd_key *k, int bits, struct pd_buf *out);
+bool pd_key_parse(struct pd_span hex, int *bits, struct pd_key *out);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * The only place that includes jansson. */
+#include "base/json.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+struct pd_json {
+	json_t *root;
+	struct pd_buf scratch;
+};
+
+struct pd_json *pd_json_new(void)
+{
+	struct pd_json *j = pd_zalloc(sizeof *j);
+	j->root = json_object();
+	return j;
+}
+
+void pd_json_free(struct pd_json *j)
+{
+	if (!j)
+		return;
+	json_decref(j->root);
+	pd_buf_release(&j->scratch);
+	free(j);
+}
+
+static json_t *string(struct pd_json *j, struct pd_span s)
+{
+	json_t *v = json_stringn(s.p ? s.p : "", s.n);
+	if (v)
+		return v;
+	pd_buf_clear(&j->scratch);
+	for (size_t i = 0; i < s.n;) {
+		size_t n = pd_utf8_sequence(s.p + i, s.n - i);
+		if (n)
+			pd_buf_add(&j->scratch, s.p + i, n);
+		else
+			pd_buf_add_utf8(&j->scratch, 0xFFFD);
+		i += n ? n : 1;
+	}
+	return json_stringn(j->scratch.p, j->scratch.n);
+}
+
+void pd_json_str(struct pd_json *j, const char *key, struct pd_span value)
+{
+	json_object_set_new(j->root, key, string(j, value));
+}
+
+void pd_json_str_or_null(struct pd_json *j, const char *key, struct pd_span value)
+{
+	json_object_set_new(j->root, key, value.n ? string(j, value) : json_null());
+}
+
+void pd_json_int(struct pd_json *j, const char *key, int64_t value)
+{
+	json_object_set_new(j->root, key, json_integer(value));
+}
+
+void pd_json_real(struct pd_json *j, const char *key, double value)
+{
+	json_object_set_new(j->root, key, json_real(value));
+}
+
+void pd_json_bool(struct pd_json *j, const char *key, bool value)
+{
+	json_object_set_new(j->root, key, json_boolean(value));
+}
+
+void pd_json_object(struct pd_json *j, const char *key, struct pd_json *child)
+{
+	json_object_set(j->root, key, child->root);
+	pd_json_free(child);
+}
+
+void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
+{
+	json_t *list = json_object_get(j->root, key);
+	if (!list) {
+		list = json_array();
+		json_object_set_new(j->root, key, list);
+	}
+	json_array_append_new(list, string(j, value));
+}
+
+static int append(const char *p, size_t n, void *out)
+{
+	pd_buf_add(out, p, n);
+	return 0;
+}
+
+void pd_json_write(struct pd_json *j, struct pd_buf *out)
+{
+	json_dump_callback(j->root, append, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_object_clear(j->root);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON objects on one line, for JSONL rows and --stats files; jansson does the work.  Strings that are not UTF-8
+ * have their bad bytes replaced by U+FFFD.  Keys stay in the order in which they were added.
+ */
+#ifndef PD_BASE_JSON_H
+#define PD_BASE_JSON_H
+
+#include "base/buf.h"
+
+struct pd_json;		/* an object being built */
+
+struct pd_json *pd_json_new(void);
+void pd_json_free(struct pd_json *j);
+void pd_json_str(struct pd_json *j, const char *key, struct pd_span value);
+/* null when the value is empty. */
+void pd_json_str_or_null(struct pd_json *j, const char *key, struct pd_span value);
+void pd_json_int(struct pd_json *j, const char *key, int64_t value);
+void pd_json_real(struct pd_json *j, const char *key, double value);
+void pd_json_bool(struct pd_json *j, const char *key, bool value);
+/* `child` becomes a member; it is freed with its parent. */
+void pd_json_object(struct pd_json *j, const char *key, struct pd_json *child);
+/* An array of strings under `key`: one more. */
+void pd_json_push(struct pd_json *j, const char *key, struct pd_span value);
+/* The object as text, appended without a newline; the object is cleared. */
+void pd_json_write(struct pd_json *j, struct pd_buf *out);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/log.h"
+
+#include <stdarg.h>
+
+#include "base/threads.h"
+
+void pd_log_init(struct pd_log *l, const char *command)
+{
+	*l = (struct pd_log){ .command = command, .to = stderr };
+}
+
+static void wipe(struct pd_log *l)
+{
+	if (l->line[0])
+		fputs("\r\033[K", l->to);
+}
+
+/* stderr's own lock keeps lines whole when several threads speak. */
+__attribute__((format(printf, 2, 0)))
+static void say(struct pd_log *l, const char *fmt, va_list args)
+{
+	flockfile(l->to);
+	wipe(l);
+	fputs("pagededup", l->to);
+	if (l->command)
+		fprintf(l->to, " %s", l->command);
+	fputs(": ", l->to);
+	vfprintf(l->to, fmt, args);
+	fputc('\n', l->to);
+	if (l->line[0])
+		fputs(l->line, l->to);
+	fflush(l->to);
+	funlockfile(l->to);
+}
+
+void pd_log_error(struct pd_log *l, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	say(l, fmt, args);
+	va_end(args);
+}
+
+void pd_log_note(struct pd_log *l, const char *fmt, ...)
+{
+	if (l->quiet)
+		return;
+	va_list args;
+	va_start(args, fmt);
+	say(l, fmt, args);
+	va_end(args);
+}
+
+void pd_log_progress(struct pd_log *l, const char *fmt, ...)
+{
+	if (!l->progress)
+		return;
+	double now = pd_wall_seconds();
+	if (fmt && l->line[0] && now - l->drawn < .1)
+		return;
+	flockfile(l->to);
+	wipe(l);
+	l->line[0] = 0;
+	if (fmt) {
+		va_list args;
+		va_start(args, fmt);
+		vsnprintf(l->line, sizeof l->line, fmt, args);
+		va_end(args);
+		fputs(l->line, l->to);
+	}
+	fflush(l->to);
+	l->drawn = now;
+	funlockfile(l->to);
+}

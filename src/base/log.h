@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Talk on stderr: "pagededup fp: text".  One struct per command run, handed to whoever must speak; safe to call from
+ * several threads.  A progress line, when one is shown, is wiped before the text and drawn again after it.
+ */
+#ifndef PD_BASE_LOG_H
+#define PD_BASE_LOG_H
+
+#include <stdio.h>
+
+#include "base/span.h"
+
+struct pd_log {
+	const char *command;	/* "fp"; NULL: the program itself */
+	FILE *to;		/* stderr */
+	bool quiet;		/* only errors */
+	bool progress;		/* draw a progress line */
+	char line[160];		/* the progress line as it stands */
+	double drawn;		/* when it was drawn, elapsed seconds */
+};
+
+void pd_log_init(struct pd_log *l, const char *command);
+/* Something went wrong and work goes on, or not: always said. */
+void pd_log_error(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Worth knowing; not said when quiet. */
+void pd_log_note(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Draws the progress line, at most ten times a second; `fmt` NULL wipes it. */
+void pd_log_progress(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

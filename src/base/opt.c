@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * A table of options -> getopt_long, and back to the option struct. */
+#include "base/opt.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+enum { LONG_BASE = 256, NO_BIT = 1 << 16, HELP = 1 << 17 };
+
+static bool at_end(const struct pd_opt *o)
+{
+	return o->type == PD_OPT_HEADING && !o->name;
+}
+
+static bool takes_value(const struct pd_opt *o)
+{
+	return o->type != PD_OPT_FLAG && o->type != PD_OPT_SWITCH && o->type != PD_OPT_HEADING &&
+	       (o->type != PD_OPT_CALL || o->arg);
+}
+
+bool pd_parse_size(const char *z, size_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(z, &end, 10);
+	if (end == z || errno || z[0] == '-')
+		return false;
+	int shift = 0;
+	switch (pd_ascii_lower(*end)) {
+	case 'k': shift = 10; break;
+	case 'm': shift = 20; break;
+	case 'g': shift = 30; break;
+	case 't': shift = 40; break;
+	}
+	if (shift)
+		end++;
+	if (shift && (!strcmp(end, "iB") || !strcmp(end, "B") || !strcmp(end, "ib") || !strcmp(end, "b")))
+		end += strlen(end);
+	if (*end || (shift && v >> (63 - shift)))
+		return false;
+	*out = (size_t)v << shift;
+	return true;
+}
+
+static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
+{
+	struct pd_buf want = { 0 };
+	if (o->type == PD_OPT_CHOICE)
+		for (int i = 0; o->choices[i]; i++)
+			pd_buf_printf(&want, "%s%s", i ? ", " : "one of ", o->choices[i]);
+	else if (o->type == PD_OPT_SIZE)
+		pd_buf_add_z(&want, "a size such as 512K, 4M or 1G");
+	else
+		pd_buf_printf(&want, "a%s number from %g to %g", o->type == PD_OPT_INT ? " whole" : "", o->min, o->max);
+	int s = pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
+	pd_buf_release(&want);
+	return s;
+}
+
+static int set_number(const struct pd_opt *o, char *options, const char *arg, struct pd_err *e)
+{
+	char *end;
+	errno = 0;
+	double v = o->type == PD_OPT_INT ? (double)strtol(arg, &end, 10) : strtod(arg, &end);
+	if (end == arg || *end || errno || isnan(v) || v < o->min || v > o->max)
+		return bad_value(o, arg, e);
+	if (o->type == PD_OPT_REAL)
+		*(double *)(options + o->at) = v;
+	else
+		*(int *)(options + o->at) = (int)v;
+	return PD_OK;
+}
+
+static int set_choice(const struct pd_opt *o, char *options, const char *arg, struct pd_err *e)
+{
+	for (int i = 0; o->choices[i]; i++) {
+		if (!strcmp(o->choices[i], arg)) {
+			*(int *)(options + o->at) = i;
+			return PD_OK;
+		}
+	}
+	return bad_value(o, arg, e);
+}
+
+static int set(const struct pd_opt *o, void *options, const char *arg, bool no, struct pd_err *e)
+{
+	char *at = (char *)options;
+	switch (o->type) {
+	case PD_OPT_FLAG: *(bool *)(at + o->at) = true; return PD_OK;
+	case PD_OPT_SWITCH: *(int *)(at + o->at) = !no; return PD_OK;
+	case PD_OPT_INT:
+	case PD_OPT_REAL: return set_number(o, at, arg, e);
+	case PD_OPT_SIZE: return pd_parse_size(arg, (size_t *)(at + o->at)) ? PD_OK : bad_value(o, arg, e);
+	case PD_OPT_TEXT: *(const char **)(at + o->at) = arg; return PD_OK;
+	case PD_OPT_CHOICE: return set_choice(o, at, arg, e);
+	case PD_OPT_CALL: return o->call(options, arg, e);
+	case PD_OPT_HEADING: break;
+	}
+	return PD_OK;
+}
+
+struct table {
+	struct option *longs;
+	const char **names;	/* NULL-ended, for suggestions */
+	struct pd_buf letters, negated;
+};
+
+static void add_long(struct table *t, size_t *n, const char *name, bool value, int code)
+{
+	t->longs[*n] = (struct option){ name, value ? required_argument : no_argument, NULL, code };
+	t->names[(*n)++] = name;
+}
+
+static void table_make(struct table *t, const struct pd_opt *opts)
+{
+	size_t rows = 0, n = 0;
+	while (!at_end(&opts[rows]))
+		rows++;
+	*t = (struct table){ .longs = pd_zalloc((2 * rows + 3) * sizeof *t->longs),
+			     .names = pd_zalloc((2 * rows + 3) * sizeof *t->names) };
+	pd_buf_reserve(&t->negated, rows * 40);	/* names point into it: it must not move */
+	pd_buf_add_z(&t->letters, ":h");
+	for (size_t i = 0; i < rows; i++) {
+		const struct pd_opt *o = &opts[i];
+		if (o->type == PD_OPT_HEADING)
+			continue;
+		if (o->letter)
+			pd_buf_printf(&t->letters, "%c%s", o->letter, takes_value(o) ? ":" : "");
+		if (o->name)
+			add_long(t, &n, o->name, takes_value(o), LONG_BASE + (int)i);
+		if (o->type == PD_OPT_SWITCH) {
+			size_t at = t->negated.n;
+			pd_buf_printf(&t->negated, "no-%s%c", o->name, 0);
+			add_long(t, &n, t->negated.p + at, false, (LONG_BASE + (int)i) | NO_BIT);
+		}
+	}
+	add_long(t, &n, "help", false, HELP);
+}
+
+static void table_release(struct table *t)
+{
+	free(t->longs);
+	free(t->names);
+	pd_buf_release(&t->letters);
+	pd_buf_release(&t->negated);
+}
+
+static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
+{
+	if (code >= LONG_BASE)
+		return &opts[(code & ~NO_BIT) - LONG_BASE];
+	for (; !at_end(opts); opts++)
+		if (opts->letter == code)
+			return opts;
+	return NULL;
+}
+
+static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
+{
+	if (code == ':')
+		return pd_fail(e, PD_ERR_USAGE, "%s needs a value", word);
+	if (strncmp(word, "--", 2))
+		return pd_fail(e, PD_ERR_USAGE, "unknown option -%c", optopt ? optopt : '?');
+	if (optopt)
+		return pd_fail(e, PD_ERR_USAGE, "%s takes no value", word);
+	char *name = pd_strndup(word + 2, strcspn(word + 2, "="));
+	const char *near = pd_nearest(name, t->names);
+	int s = near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near) :
+		       pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
+	free(name);
+	return s;
+}
+
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e)
+{
+	struct table t;
+	int status = PD_OK;
+	table_make(&t, u->opts);
+	optind = 0;	/* glibc: start anew */
+	opterr = 0;
+	while (!status) {
+		optopt = 0;
+		int code = getopt_long(argc, argv, t.letters.p, t.longs, NULL);
+		if (code < 0)
+			break;
+		if (code == HELP || code == 'h')
+			status = 1;
+		else if (code == '?' || code == ':')
+			status = misuse(&t, code, argv[optind - 1], e);
+		else
+			status = set(by_code(u->opts, code), options, optarg, code >= LONG_BASE && code & NO_BIT, e);
+	}
+	*first = optind;
+	table_release(&t);
+	return status;
+}

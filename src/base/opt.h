@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Command lines from one table per command: the same table parses (getopt_long), prints `--help` and is what the man
+ * page is held against.  A row says where its value goes (offset into the command's option struct) and of what type.
+ */
+#ifndef PD_BASE_OPT_H
+#define PD_BASE_OPT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+enum pd_opt_type {
+	PD_OPT_HEADING,		/* a line in --help, nothing else */
+	PD_OPT_FLAG,		/* bool: --name sets it */
+	PD_OPT_SWITCH,		/* int -1/0/1: --name and --no-name */
+	PD_OPT_INT,		/* int within min..max */
+	PD_OPT_SIZE,		/* size_t, with K, M, G (1024) */
+	PD_OPT_REAL,		/* double within min..max */
+	PD_OPT_TEXT,		/* const char *, borrowed from argv */
+	PD_OPT_CHOICE,		/* int: index into `choices` */
+	PD_OPT_CALL,		/* `call` does it */
+};
+
+struct pd_opt {
+	enum pd_opt_type type;
+	char letter;			/* 0: none */
+	const char *name;		/* "shingle"; NULL: letter only; for a heading its text */
+	const char *arg;		/* "N": shown in --help */
+	const char *help;		/* one line, without the default */
+	size_t at;			/* offsetof(struct …, member) */
+	double min, max;		/* INT, REAL */
+	const char *const *choices;	/* CHOICE: NULL at the end */
+	int (*call)(void *options, const char *arg, struct pd_err *e);
+};
+
+struct pd_command;
+
+struct pd_usage {
+	const char *name;		/* "fp" */
+	const char *synopsis;		/* "[OPTION]… [INPUT]…" */
+	const char *summary;		/* one line */
+	const char *text;		/* a few lines more, or NULL */
+	const char *example;		/* one command line */
+	bool no_operands;
+	const struct pd_opt *opts;	/* ended by a row with no name, no letter and type HEADING */
+};
+
+#define PD_OPT_END { .type = PD_OPT_HEADING }
+
+/* Parses argv into `options`; operands are moved to the end and their index left in *first.
+ * 0 go on; 1 --help was asked for (print it, exit 0); PD_ERR_USAGE with a message that ends in how to get help. */
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e);
+/* The help text: fits a screen where the command allows. */
+void pd_opt_help(const struct pd_usage *u, FILE *to);
+/* The nearest of `words` (NULL-ended) to `word`, or NULL when none is near: for "did you mean". */
+const char *pd_nearest(const char *word, const char *const *words);
+/* "4M" -> 4194304.  False when it is no size. */
+bool pd_parse_size(const char *z, size_t *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/span.h"
+
+bool pd_span_istarts(struct pd_span a, const char *z)
+{
+	size_t i = 0;
+	for (; z[i]; i++)
+		if (i >= a.n || pd_ascii_lower(a.p[i]) != pd_ascii_lower(z[i]))
+			return false;
+	return true;
+}
+
+bool pd_span_ieq(struct pd_span a, const char *z)
+{
+	return a.n == strlen(z) && pd_span_istarts(a, z);
+}
+
+int pd_span_cmp(struct pd_span a, struct pd_span b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int d = n ? memcmp(a.p, b.p, n) : 0;
+	return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+struct pd_span pd_span_trim(struct pd_span a)
+{
+	while (a.n && pd_ascii_space(a.p[0]))
+		a.p++, a.n--;
+	while (a.n && pd_ascii_space(a.p[a.n - 1]))
+		a.n--;
+	return a;
+}
+
+ptrdiff_t pd_span_find(struct pd_span hay, struct pd_span needle)
+{
+	if (!hay.n || !needle.n)
+		return needle.n ? -1 : 0;
+	const char *at = memmem(hay.p, hay.n, needle.p, needle.n);
+	return at ? at - hay.p : -1;
+}
+
+bool pd_span_split(struct pd_span *rest, char sep, struct pd_span *part)
+{
+	if (!rest->p)
+		return false;
+	const char *at = memchr(rest->p, sep, rest->n);
+	if (!at) {
+		*part = *rest;
+		*rest = pd_span(NULL, 0);
+		return true;
+	}
+	size_t n = (size_t)(at - rest->p);
+	*part = pd_span(rest->p, n);
+	*rest = pd_span(at + 1, rest->n - n - 1);
+	return true;
+}
+
+bool pd_span_u64(struct pd_span a, uint64_t *out)
+{
+	uint64_t v = 0;
+	if (!a.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++) {
+		if (a.p[i] < '0' || a.p[i] > '9')
+			return false;
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(a.p[i] - '0'), &v))
+			return false;
+	}
+	*out = v;
+	return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A span is a borrowed view of bytes: a pointer and a length, never NUL-terminated, never freed.  It dies with
+ * the buffer that it points into.  Lengths are bytes.
+ */
+#ifndef PD_BASE_SPAN_H
+#define PD_BASE_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct pd_span {
+	const char *p;
+	size_t n;
+};
+
+static inline struct pd_span pd_span(const char *p, size_t n)
+{
+	return (struct pd_span){ p, n };
+}
+
+static inline struct pd_span pd_span_z(const char *z)
+{
+	return pd_span(z, strlen(z));
+}
+
+static inline bool pd_span_eq(struct pd_span a, struct pd_span b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool pd_span_is(struct pd_span a, const char *z)
+{
+	return pd_span_eq(a, pd_span_z(z));
+}
+
+/* ASCII letters only: header names, tags and labels. */
+static inline char pd_ascii_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool pd_ascii_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Equal but for the case of ASCII letters. */
+bool pd_span_ieq(struct pd_span a, const char *z);
+/* Does `a` begin with `z`, but for the case of ASCII letters? */
+bool pd_span_istarts(struct pd_span a, const char *z);
+/* Bytewise order, the shorter first: <0, 0, >0. */
+int pd_span_cmp(struct pd_span a, struct pd_span b);
+/* Without ASCII white space at both ends. */
+struct pd_span pd_span_trim(struct pd_span a);
+/* Where `needle` begins in `hay`, or -1. */
+ptrdiff_t pd_span_find(struct pd_span hay, struct pd_span needle);
+/* What stands before the first `sep` in *rest; *rest becomes what follows it.  False when *rest was used up
+ * (a trailing separator gives a last, empty part). */
+bool pd_span_split(struct pd_span *rest, char sep, struct pd_span *part);
+/* A decimal number that fills the span.  False: no digit, another byte, or over 64 bits. */
+bool pd_span_u64(struct pd_span a, uint64_t *out);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * The only place that includes pthread. */
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Results wait here for their turn.  A slow page holds back at most this many finished ones per worker. */
+enum { SLOTS_PER_WORKER = 64, KEEP = 256 * 1024 };
+
+struct slot {
+	struct pd_buf out;
+	bool done;
+};
+
+struct pool {
+	const struct pd_pool_ops *ops;
+	void *shared;
+	pthread_mutex_t input;		/* held while `next` runs */
+	pthread_mutex_t lock;		/* guards everything below */
+	pthread_cond_t room;		/* a slot became free, or the pool ends */
+	struct slot *slots;
+	size_t n_slots;
+	uint64_t taken, emitted;	/* jobs given out; results written */
+	bool emitting, ended;
+	int next_status, emit_status;
+};
+
+struct member {
+	struct pool *pool;
+	void *worker;
+	pthread_t thread;
+	bool started;
+};
+
+/* A job for this worker, and the slot for its result.  NULL: no more. */
+static struct slot *take(struct pool *p, void *worker)
+{
+	struct slot *slot = NULL;
+	pthread_mutex_lock(&p->input);
+	pthread_mutex_lock(&p->lock);
+	while (!p->ended && p->taken - p->emitted >= p->n_slots)
+		pthread_cond_wait(&p->room, &p->lock);
+	bool ended = p->ended;
+	pthread_mutex_unlock(&p->lock);
+	if (!ended) {
+		int r = p->ops->next(p->shared, worker);
+		pthread_mutex_lock(&p->lock);
+		if (r > 0) {
+			slot = &p->slots[p->taken++ % p->n_slots];
+		} else {
+			p->ended = true;
+			p->next_status = r;
+		}
+		pthread_mutex_unlock(&p->lock);
+	}
+	pthread_mutex_unlock(&p->input);
+	return slot;
+}
+
+/* The result whose turn it is, when it is finished and nobody writes. */
+static struct slot *in_turn(struct pool *p)
+{
+	struct slot *s = &p->slots[p->emitted % p->n_slots];
+	return !p->emitting && p->emitted < p->taken && s->done ? s : NULL;
+}
+
+/* Marks a result; whoever finds the next in line finished writes it, and what follows it, outside the lock. */
+static void hand_over(struct pool *p, struct slot *mine)
+{
+	struct slot *s;
+	pthread_mutex_lock(&p->lock);
+	mine->done = true;
+	while ((s = in_turn(p))) {
+		bool write = p->emit_status == 0;
+		p->emitting = true;
+		pthread_mutex_unlock(&p->lock);
+		int r = write ? p->ops->emit(p->shared, &s->out) : 0;
+		pd_buf_shrink(&s->out, KEEP);
+		pthread_mutex_lock(&p->lock);
+		p->emitting = false;
+		s->done = false;
+		p->emitted++;
+		if (r < 0) {
+			p->emit_status = r;
+			p->ended = true;
+		}
+		pthread_cond_broadcast(&p->room);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void *member_run(void *arg)
+{
+	struct member *m = arg;
+	struct slot *slot;
+	while ((slot = take(m->pool, m->worker))) {
+		pd_buf_clear(&slot->out);
+		m->pool->ops->work(m->worker, &slot->out);
+		hand_over(m->pool, slot);
+	}
+	return NULL;
+}
+
+static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
+{
+	struct pd_buf out = { 0 };
+	int r;
+	while ((r = ops->next(shared, worker)) > 0) {
+		pd_buf_shrink(&out, KEEP);
+		ops->work(worker, &out);
+		r = ops->emit(shared, &out);
+		if (r < 0)
+			break;
+	}
+	pd_buf_release(&out);
+	return r;
+}
+
+static void pool_start(struct pool *p, struct member *members, void **workers, int n)
+{
+	for (int i = 0; i < n; i++) {
+		members[i] = (struct member){ .pool = p, .worker = workers[i] };
+		/* The caller's own thread is the last member; a thread that cannot be had is one fewer. */
+		if (i < n - 1)
+			members[i].started = !pthread_create(&members[i].thread, NULL, member_run, &members[i]);
+	}
+	member_run(&members[n - 1]);
+	for (int i = 0; i < n - 1; i++)
+		if (members[i].started)
+			pthread_join(members[i].thread, NULL);
+}
+
+int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers)
+{
+	if (n_workers == 1)
+		return run_alone(ops, shared, workers[0]);
+	struct pool p = { .ops = ops, .shared = shared, .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
+	struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
+	p.slots = pd_zalloc(p.n_slots * sizeof *p.slots);
+	pthread_mutex_init(&p.input, NULL);
+	pthread_mutex_init(&p.lock, NULL);
+	pthread_cond_init(&p.room, NULL);
+	pool_start(&p, members, workers, n_workers);
+	pthread_cond_destroy(&p.room);
+	pthread_mutex_destroy(&p.lock);
+	pthread_mutex_destroy(&p.input);
+	for (size_t i = 0; i < p.n_slots; i++)
+		pd_buf_release(&p.slots[i].out);
+	free(p.slots);
+	free(members);
+	return p.emit_status ? p.emit_status : p.next_status;
+}
+
+struct crowd {
+	void (*task)(void *ctx, size_t i, int thread);
+	void *ctx;
+	size_t n_tasks;
+	size_t next;
+};
+
+struct crowd_member {
+	struct crowd *crowd;
+	int index;
+	bool started;
+	pthread_t thread;
+};
+
+static void *crowd_run(void *arg)
+{
+	struct crowd_member *m = arg;
+	struct crowd *c = m->crowd;
+	size_t i;
+	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks)
+		c->task(c->ctx, i, m->index);
+	return NULL;
+}
+
+void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
+{
+	struct crowd c = { .task = task, .ctx = ctx, .n_tasks = n_tasks };
+	struct crowd_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
+	for (int i = 0; i < n_threads; i++) {
+		m[i] = (struct crowd_member){ .crowd = &c, .index = i };
+		if (i)
+			m[i].started = !pthread_create(&m[i].thread, NULL, crowd_run, &m[i]);
+	}
+	crowd_run(&m[0]);
+	for (int i = 1; i < n_threads; i++)
+		if (m[i].started)
+			pthread_join(m[i].thread, NULL);
+	free(m);
+}
+
+int pd_cores(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+		return CPU_COUNT(&set);
+	return 1;
+}
+
+static double clock_seconds(clockid_t id)
+{
+	struct timespec t;
+	clock_gettime(id, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double pd_cpu_seconds(void)
+{
+	return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double pd_thread_seconds(void)
+{
+	return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double pd_wall_seconds(void)
+{
+	return clock_seconds(CLOCK_MONOTONIC);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pool that keeps order: many workers, one input, one output.  `next` is called by one worker at a time and fills
+ * that worker's context; `work` runs side by side; `emit` gets the results in the order in which `next` gave the
+ * jobs, so what comes out is the same for any number of workers.  With one worker no thread is made.
+ */
+#ifndef PD_BASE_THREADS_H
+#define PD_BASE_THREADS_H
+
+#include "base/buf.h"
+
+struct pd_pool_ops {
+	int (*next)(void *shared, void *worker);		/* 1 a job, 0 no more, negative: stop */
+	void (*work)(void *worker, struct pd_buf *out);		/* `out` comes cleared */
+	int (*emit)(void *shared, const struct pd_buf *out);	/* 0, or negative: stop */
+};
+
+/* 0, or the first negative status that `next` or `emit` gave.  Jobs that were taken before a stop of `next` are
+ * still emitted. */
+int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers);
+
+/* `n_tasks` independent tasks on up to `n_threads` threads; which thread takes which is left open. */
+void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);
+
+/* Cores that this process may use. */
+int pd_cores(void);
+/* Processor seconds of this process, all threads; of this thread; and elapsed seconds since some moment. */
+double pd_cpu_seconds(void);
+double pd_thread_seconds(void);
+double pd_wall_seconds(void);
+
+#endif

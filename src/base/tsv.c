@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/tsv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+static void add_escaped(struct pd_buf *line, uint8_t c)
+{
+	switch (c) {
+	case '\t': pd_buf_add_z(line, "\\t"); break;
+	case '\n': pd_buf_add_z(line, "\\n"); break;
+	case '\r': pd_buf_add_z(line, "\\r"); break;
+	case '\\': pd_buf_add_z(line, "\\\\"); break;
+	default: pd_buf_printf(line, "\\x%02x", c); break;
+	}
+}
+
+void pd_tsv_add(struct pd_buf *line, struct pd_span v)
+{
+	if (v.n == 0) {
+		pd_buf_add_c(line, '-');
+		return;
+	}
+	if (pd_span_is(v, "-")) {
+		add_escaped(line, '-');
+		return;
+	}
+	const uint8_t *p = (const uint8_t *)v.p;
+	if (p[0] == '#') {	/* a row must not begin like a comment */
+		add_escaped(line, '#');
+		v = pd_span(v.p + 1, v.n - 1);
+		p++;
+	}
+	for (size_t i = 0, plain = 0; i <= v.n;) {
+		size_t n = i < v.n && p[i] >= 0x20 && p[i] != 0x7F && p[i] != '\\' ? pd_utf8_sequence(v.p + i, v.n - i) : 0;
+		if (n) {
+			i += n;
+			continue;
+		}
+		pd_buf_add(line, v.p + plain, i - plain);
+		if (i < v.n)
+			add_escaped(line, p[i]);
+		plain = ++i;
+	}
+}
+
+static int hex(char c)
+{
+	c = pd_ascii_lower(c);
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One escape after its backslash; returns the bytes it took, 0 when there is no such escape. */
+static size_t unescape(struct pd_span s, struct pd_buf *out)
+{
+	static const char from[] = "tnr\\", to[] = "\t\n\r\\";
+	const char *at = s.n ? memchr(from, s.p[0], 4) : NULL;
+	if (at) {
+		pd_buf_add_c(out, to[at - from]);
+		return 1;
+	}
+	if (s.n >= 3 && s.p[0] == 'x' && hex(s.p[1]) >= 0 && hex(s.p[2]) >= 0) {
+		pd_buf_add_c(out, (char)(hex(s.p[1]) << 4 | hex(s.p[2])));
+		return 3;
+	}
+	return 0;
+}
+
+int pd_tsv_value(struct pd_span f, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (pd_span_is(f, "-"))
+		return PD_OK;
+	while (f.n) {
+		const char *slash = memchr(f.p, '\\', f.n);
+		size_t n = slash ? (size_t)(slash - f.p) : f.n;
+		pd_buf_add(out, f.p, n);
+		f = pd_span(f.p + n, f.n - n);
+		if (!f.n)
+			break;
+		size_t took = unescape(pd_span(f.p + 1, f.n - 1), out);
+		if (!took)
+			return PD_ERR_FORMAT;
+		f = pd_span(f.p + 1 + took, f.n - 1 - took);
+	}
+	return PD_OK;
+}
+
+size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max)
+{
+	size_t n = 0;
+	while (n < max && pd_span_split(&line, '\t', &fields[n]))
+		n++;
+	return n;
+}

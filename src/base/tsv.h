@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files between stages: TSV, UTF-8, one record a line.
+ *
+ *	# pagededup fp 1 <must-match params, k=v …> | <recorded params, k=v …>
+ *	#fingerprint<TAB>id<TAB>…
+ *	rows
+ *	# total pages=… …
+ *
+ * A value that is empty is written "-"; `\t \n \r \\` and `\xHH` (control bytes, bytes that are not UTF-8, a value
+ * that is just "-") are escaped.  docs/format-rows.md specifies all of it.
+ */
+#ifndef PD_BASE_TSV_H
+#define PD_BASE_TSV_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define PD_TSV_COLUMNS_MAX 64
+
+/* One value, escaped; nothing becomes "-". */
+void pd_tsv_add(struct pd_buf *line, struct pd_span value);
+/* The value back; an escape that does not exist gives PD_ERR_FORMAT.  "-" gives nothing. */
+int pd_tsv_value(struct pd_span field, struct pd_buf *out);
+/* Splits a line at tabs; returns the number of fields (at most max). */
+size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max);
+
+/* A reader of such rows from several files, one after the other. */
+struct pd_tsv_header {
+	char kind[16];		/* fp, pairs, verdicts; "" when no header was seen */
+	int version;
+	struct pd_buf must;	/* the must-match parameters as written */
+	struct pd_buf recorded;	/* the others */
+};
+
+struct pd_tsv_reader {
+	/* set by the caller */
+	const char *kind;		/* the kind that is expected */
+	const char *const *columns;	/* the columns wanted, NULL at the end; their index is what `field` takes */
+	const char *const *v1_columns;	/* version 1's column order, NULL at the end, for rows without a header */
+	char **paths;			/* NULL or "-": stdin */
+	int n_paths;
+	/* filled by `next` */
+	struct pd_tsv_header header;	/* the last header seen */
+	bool new_header;		/* a header was read since the last call: look at it, then set it false */
+	struct pd_span line;		/* the row as it stands, without its newline */
+	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the wanted columns, escaped; {NULL, 0} when absent */
+	struct pd_buf totals;		/* "# total" lines, one after the other, without the prefix */
+	const char *path;		/* where the row stands */
+	uint64_t line_no;
+	uint64_t bytes;			/* read so far */
+	/* its own */
+	FILE *f;
+	char *raw;
+	size_t raw_cap;
+	int at;
+	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */
+	int n_order;
+	bool names_known;		/* this file named its columns, or its first row fitted version 1's */
+};
+
+/* 1 a row, 0 the end, negative an error that names file and line.  PD_ERR_FORMAT concerns one row (reading may go
+ * on); everything else is final. */
+int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e);
+void pd_tsv_release(struct pd_tsv_reader *r);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines -> rows with columns by name.  Comment lines that are not ours are passed over.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/tsv.h"
+
+static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *names, size_t n)
+{
+	r->n_order = (int)n;
+	for (size_t i = 0; i < n; i++) {
+		r->order[i] = -1;
+		for (int c = 0; r->columns[c]; c++)
+			if (pd_span_is(names[i], r->columns[c]))
+				r->order[i] = c;
+	}
+}
+
+/* Until a file says otherwise, rows are in version 1's order: rows survive without their header. */
+static void order_by_version_1(struct pd_tsv_reader *r)
+{
+	struct pd_span names[PD_TSV_COLUMNS_MAX];
+	size_t n = 0;
+	for (; r->v1_columns[n] && n < PD_TSV_COLUMNS_MAX; n++)
+		names[n] = pd_span_z(r->v1_columns[n]);
+	order_from_names(r, names, n);
+}
+
+static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	int n = r->n_paths ? r->n_paths : 1;
+	if (r->at >= n)
+		return 0;
+	r->path = r->n_paths ? r->paths[r->at] : "-";
+	r->at++;
+	r->line_no = 0;
+	r->names_known = false;
+	if (!strcmp(r->path, "-")) {
+		r->f = stdin;
+		r->path = "standard input";
+	} else {
+		r->f = fopen(r->path, "r");
+		if (!r->f)
+			return pd_fail_errno(e, "cannot open %s", r->path);
+	}
+	order_by_version_1(r);
+	return 1;
+}
+
+static int close_file(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	int bad = ferror(r->f);
+	if (r->f != stdin)
+		fclose(r->f);
+	r->f = NULL;
+	if (bad)
+		return pd_fail_errno(e, "cannot read %s", r->path);
+	return PD_OK;
+}
+
+/* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
+static int read_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
+{
+	struct pd_span kind, version;
+	uint64_t v;
+	if (!pd_span_split(&s, ' ', &kind) || !pd_span_split(&s, ' ', &version) || !pd_span_u64(version, &v))
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": header line without kind and version", r->path, r->line_no);
+	if (!pd_span_is(kind, r->kind))
+		return pd_fail(e, PD_ERR_VERSION, "%s: holds %.*s rows, %s rows are needed here", r->path, (int)kind.n, kind.p,
+			       r->kind);
+	if (v > 1)
+		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu64 " of %s rows; this program knows version 1", r->path, v,
+			       r->kind);
+	snprintf(r->header.kind, sizeof r->header.kind, "%s", r->kind);
+	r->header.version = (int)v;
+	struct pd_span bar = pd_span_z(" |");
+	ptrdiff_t at = s.p ? pd_span_find(s, bar) : -1;
+	struct pd_span must = at >= 0 ? pd_span(s.p, (size_t)at) : s;
+	pd_buf_set(&r->header.must, pd_span_trim(must));
+	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + at + 2, s.n - (size_t)at - 2)) : pd_span("", 0));
+	r->new_header = true;
+	return PD_OK;
+}
+
+/* A line of column names has at least the two that every row must have; any other comment is none of ours. */
+static void read_names(struct pd_tsv_reader *r, struct pd_span line)
+{
+	struct pd_span names[PD_TSV_COLUMNS_MAX];
+	size_t n = pd_tsv_fields(line, names, PD_TSV_COLUMNS_MAX), needed = 0;
+	for (size_t i = 0; i < n; i++)
+		needed += pd_span_is(names[i], r->columns[0]) || pd_span_is(names[i], r->columns[1]);
+	if (needed < 2)
+		return;
+	order_from_names(r, names, n);
+	r->names_known = true;
+}
+
+static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e)
+{
+	struct pd_span ours = pd_span_z("# pagededup "), total = pd_span_z("# total ");
+	if (line.n >= ours.n && !memcmp(line.p, ours.p, ours.n))
+		return read_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
+	if (line.n >= total.n && !memcmp(line.p, total.p, total.n)) {
+		pd_buf_add(&r->totals, line.p + total.n, line.n - total.n);
+		pd_buf_add_c(&r->totals, '\n');
+	} else {
+		read_names(r, pd_span(line.p + 1, line.n - 1));
+	}
+	return PD_OK;
+}
+
+static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	struct pd_span file_fields[PD_TSV_COLUMNS_MAX];
+	size_t n = pd_tsv_fields(r->line, file_fields, PD_TSV_COLUMNS_MAX);
+	memset(r->fields, 0, sizeof r->fields);
+	for (size_t i = 0; i < n && i < (size_t)r->n_order; i++)
+		if (r->order[i] >= 0)
+			r->fields[r->order[i]] = file_fields[i];
+	bool cut = n < (size_t)r->n_order || memchr(r->line.p, 0, r->line.n);
+	/* The first row of a file without column names decides whether it holds rows at all. */
+	if (cut && !r->names_known)
+		return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them", r->path, r->kind,
+			       !strcmp(r->kind, "fp") ? "fp" : "match");
+	r->names_known = true;
+	if (cut)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s: %d columns expected, %zu found", r->path,
+			       r->line_no, r->kind, r->n_order, n);
+	return 1;
+}
+
+/* 1 a row, 0 nothing to give yet, negative an error. */
+static int read_line(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	errno = 0;
+	ssize_t n = getline(&r->raw, &r->raw_cap, r->f);
+	if (n < 0)
+		return close_file(r, e);
+	r->bytes += (size_t)n;
+	r->line_no++;
+	r->line = pd_span(r->raw, (size_t)n);
+	if (r->line.n && r->line.p[r->line.n - 1] == '\n')
+		r->line.n--;
+	if (r->line.n && r->line.p[r->line.n - 1] == '\r')	/* an editor's; a CR in a value is escaped */
+		r->line.n--;
+	if (!r->line.n)
+		return 0;
+	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);
+}
+
+int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	for (;;) {
+		int s = r->f ? 1 : open_next(r, e);
+		if (s <= 0)
+			return s;
+		s = read_line(r, e);
+		if (s)
+			return s;
+	}
+}
+
+void pd_tsv_release(struct pd_tsv_reader *r)
+{
+	if (r->f && r->f != stdin)
+		fclose(r->f);
+	r->f = NULL;
+	free(r->raw);
+	r->raw = NULL;
+	pd_buf_release(&r->header.must);
+	pd_buf_release(&r->header.recorded);
+	pd_buf_release(&r->totals);
+}

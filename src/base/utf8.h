@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One UTF-8 sequence at a time (Unicode Standard, table 3-7: well-formed byte sequences).
+ */
+#ifndef PD_BASE_UTF8_H
+#define PD_BASE_UTF8_H
+
+#include "base/span.h"
+
+/* Length of the well-formed sequence at p (n > 0 bytes there), 0 when there is none. */
+static inline size_t pd_utf8_sequence(const char *at, size_t n)
+{
+	const uint8_t *p = (const uint8_t *)at;
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xC2 || p[0] > 0xF4)
+		return 0;
+	size_t want = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+	if (want > n)
+		return 0;
+	uint8_t low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+	uint8_t high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+	if (p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < want; i++)
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+	return want;
+}
+
+/* The code point at *p of text that is known to be valid; *p moves past it. */
+static inline uint32_t pd_utf8_next(const char **p)
+{
+	const uint8_t *s = (const uint8_t *)*p;
+	if (s[0] < 0x80) {
+		*p += 1;
+		return s[0];
+	}
+	if (s[0] < 0xE0) {
+		*p += 2;
+		return (uint32_t)(s[0] & 0x1F) << 6 | (s[1] & 0x3F);
+	}
+	if (s[0] < 0xF0) {
+		*p += 3;
+		return (uint32_t)(s[0] & 0x0F) << 12 | (uint32_t)(s[1] & 0x3F) << 6 | (s[2] & 0x3F);
+	}
+	*p += 4;
+	return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 | (s[3] & 0x3F);
+}
+
+#endif

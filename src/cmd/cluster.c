@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "cmd/command.h"
+#include "write/verdict_row.h"
+
+struct options {
+	int linkage, keep;
+	bool quiet, ignore_damaged;
+	const char *output;
+};
+
+#define AT(member) .at = offsetof(struct options, member)
+
+static const char *const linkages[] = { "star", "connected", NULL };
+static const char *const keeps[] = { "first", "longest", "newest", "shortest-url", NULL };
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Clusters" },
+	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = linkages,
+	  .help = "star (default): all near the page kept; connected: chains" },
+	{ .type = PD_OPT_CHOICE, .name = "keep", .arg = "NAME", AT(keep), .choices = keeps,
+	  .help = "first (default), longest, newest or shortest-url" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although bad rows were left out" },
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_cluster = {
+	.name = "cluster",
+	.synopsis = "[OPTION]... [PAIRS]...",
+	.summary = "Group pairs into clusters and say which page of each is kept, and why the others are not.",
+	.text = "PAIRS holds rows of 'pagededup match'; none, or -: stdin.  Pages that are not named are kept.",
+	.example = "pagededup cluster --keep=newest pairs.tsv > verdicts.tsv",
+	.opts = opts,
+};
+
+struct run {
+	const struct options *o;
+	struct pd_log *log;
+	struct pd_pages pages;
+	uint32_t *rank, *by_id, *size, *order;
+	struct pd_member *members;
+	size_t n_clusters;
+	double started;
+	struct pd_outfile out;
+	struct pd_err err;
+};
+
+static void bad_row(void *ctx, const char *why)
+{
+	struct run *r = ctx;
+	pd_log_error(r->log, "%s; left out", why);
+}
+
+static int by_cluster_then_id(const void *x, const void *y, void *ctx)
+{
+	const struct run *r = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint32_t ca = r->members[a].cluster, cb = r->members[b].cluster;
+	if (ca != cb)
+		return ca < cb ? -1 : 1;
+	return r->by_id[a] < r->by_id[b] ? -1 : r->by_id[a] > r->by_id[b];
+}
+
+static void count_sizes(struct run *r)
+{
+	r->size = pd_zalloc((r->pages.n + 1) * sizeof *r->size);
+	for (size_t i = 0; i < r->pages.n; i++)
+		if (r->members[i].cluster != PD_NO_CLUSTER && r->size[r->members[i].cluster]++ == 0)
+			r->n_clusters++;
+}
+
+/* Clusters are numbered by the page kept; the file is in the order of the cluster, then of ids. */
+static int write_verdicts(struct run *r)
+{
+	struct pd_buf line = { 0 };
+	r->order = pd_alloc(r->pages.n * sizeof *r->order);
+	for (size_t i = 0; i < r->pages.n; i++)
+		r->order[i] = (uint32_t)i;
+	qsort_r(r->order, r->pages.n, sizeof *r->order, by_cluster_then_id, r);
+	pd_verdicts_header(&r->pages, linkages[r->o->linkage], keeps[r->o->keep], &line);
+	for (size_t i = 0; i < r->pages.n; i++) {
+		uint32_t page = r->order[i], cluster = r->members[page].cluster;
+		if (cluster != PD_NO_CLUSTER)
+			pd_verdict_row(&r->pages, &r->members[page], page, keeps[r->o->keep], r->size[cluster], &line);
+		fwrite(line.p, 1, line.n, r->out.f);
+		pd_buf_clear(&line);
+	}
+	fwrite(pd_buf_z(&line), 1, line.n, r->out.f);
+	struct pd_span rest = pd_buf_span(&r->pages.totals), total;
+	while (rest.n && pd_span_split(&rest, '\n', &total))
+		fprintf(r->out.f, "# total %.*s\n", (int)total.n, total.p);
+	pd_buf_release(&line);
+	return PD_OK;
+}
+
+static int cluster(struct run *r, char **paths, int n_paths)
+{
+	struct pd_pages_options in = { .paths = paths, .n_paths = n_paths, .bad_row = bad_row, .ctx = r };
+	int status = pd_pages_read(&r->pages, &in, &r->err);
+	if (status)
+		return status;
+	size_t n = r->pages.n;
+	r->rank = pd_alloc(n * sizeof *r->rank);
+	r->by_id = pd_alloc(n * sizeof *r->by_id);
+	r->members = pd_alloc(n * sizeof *r->members);
+	pd_keep_rank(&r->pages, (enum pd_keep)r->o->keep, r->rank, r->by_id);
+	status = pd_cluster(r->pages.edges, r->pages.n_edges, r->rank, n, (enum pd_linkage)r->o->linkage, r->members, &r->err);
+	if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (status)
+		return status;
+	count_sizes(r);
+	return write_verdicts(r);
+}
+
+static int close_run(const struct run *r)
+{
+	size_t members = 0;
+	struct pd_buf line = { 0 };
+	for (size_t c = 0; c < r->n_clusters; c++)
+		members += r->size[c];
+	pd_buf_count(&line, r->n_clusters, "cluster");
+	pd_buf_add_z(&line, " of ");
+	pd_buf_count(&line, members, "page");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, members - r->n_clusters, "duplicate");
+	if (r->pages.bad) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->pages.bad, "bad row");
+		pd_buf_add_z(&line, " left out");
+	}
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+	return r->pages.bad && !r->o->ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+}
+
+int pd_cmd_cluster(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "cluster");
+	int code = pd_command_parse(&pd_usage_cluster, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	log.quiet = o.quiet;
+	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	int status = pd_outfile_check(o.output, argv + first, argc - first, &r.err);
+	if (!status)
+		status = cluster(&r, argv + first, argc - first);
+	if (!status)
+		status = pd_outfile_commit(&r.out, &r.err);
+	else if (r.out.f)
+		pd_outfile_abandon(&r.out);
+	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
+	pd_pages_release(&r.pages);
+	free(r.rank);
+	free(r.by_id);
+	free(r.size);
+	free(r.order);
+	free(r.members);
+	return code;
+}

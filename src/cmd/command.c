@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/command.h"
+
+int pd_command_failed(struct pd_log *log, const struct pd_err *e)
+{
+	pd_log_error(log, "%s", e->text);
+	if (e->status == PD_ERR_USAGE)
+		fprintf(log->to, "Try 'pagededup %s%s--help'.\n", log->command ? log->command : "", log->command ? " " : "");
+	return PD_EXIT_FAILED;
+}
+
+int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log)
+{
+	struct pd_err e;
+	int status = pd_opt_parse(u, argc, argv, options, first, &e);
+	if (status == 0 && u->no_operands && *first < argc)
+		status = pd_fail(&e, PD_ERR_USAGE, "takes no operand such as '%s'", argv[*first]);
+	if (status == 0)
+		return 0;
+	if (status > 0) {
+		pd_opt_help(u, stdout);
+		return 1 + PD_EXIT_DONE;
+	}
+	return 1 + pd_command_failed(log, &e);
+}
+
+static void unknown(const char *name, struct pd_log *log)
+{
+	const char *names[PD_COMMANDS_MAX + 1] = { 0 };
+	for (size_t i = 0; pd_commands[i].usage && i < PD_COMMANDS_MAX; i++)
+		names[i] = pd_commands[i].usage->name;
+	const char *near = pd_nearest(name, names);
+	struct pd_err e;
+	if (near)
+		pd_fail(&e, PD_ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+	else
+		pd_fail(&e, PD_ERR_USAGE, "unknown command '%s'", name);
+	pd_command_failed(log, &e);
+}
+
+const struct pd_command *pd_command_find(const char *name, struct pd_log *log)
+{
+	const char *wanted = name;
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		wanted = "help";
+	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+		wanted = "version";
+	for (const struct pd_command *c = pd_commands; c->usage; c++)
+		if (!strcmp(c->usage->name, wanted))
+			return c;
+	unknown(name, log);
+	return NULL;
+}

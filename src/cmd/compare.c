@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup compare: why two pages match, or do not. */
+#include "cmd/pick.h"
+#include "write/compare.h"
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Pages" },
+	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url,
+	  .help = "a page by its URL in INPUT; give it twice" },
+	PD_WALK_PAGE_OPTS,
+	PD_WALK_TOPIC_OPTS,
+	PD_WALK_SIGN_OPTS,
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_compare = {
+	.name = "compare",
+	.synopsis = "[OPTION]... ID ID | --url=URL --url=URL INPUT...",
+	.summary = "Say why two pages match or not: distance, shared shingles, lines that differ.",
+	.text = "ID is what 'pagededup fp' printed, or the path of an HTML file.",
+	.example = "pagededup compare crawl.warc.gz:53120 crawl.warc.gz:81034",
+	.opts = opts,
+};
+
+static int compare(const struct pd_walk_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick a = { 0 }, b = { 0 };
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&a, o, &t, operands[0], o->urls[0], operands, n, log, e);
+	if (!status)
+		status = pd_pick_page(&b, o, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
+	if (!status) {
+		pd_compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
+		fwrite(out.p, 1, out.n, stdout);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&a);
+	pd_pick_release(&b);
+	pd_tables_release(&t);
+	return status;
+}
+
+int pd_cmd_compare(int argc, char **argv)
+{
+	struct pd_walk_options o;
+	struct pd_log log;
+	struct pd_err e;
+	int first;
+	pd_log_init(&log, "compare");
+	int code = pd_walk_parse(&pd_usage_compare, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	int n = argc - first;
+	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
+	int status = ok ? compare(&o, argv + first, n, &log, &e) :
+			  pd_fail(&e, PD_ERR_USAGE, "two pages are needed: two ids, or --url twice and where to look");
+	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+}

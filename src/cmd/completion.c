@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup completion: a shell's completions, made from the same tables as the help. */
+#include "cmd/command.h"
+
+static const struct pd_opt opts[] = { PD_OPT_END };
+
+const struct pd_usage pd_usage_completion = {
+	.name = "completion",
+	.synopsis = "bash|zsh|fish",
+	.summary = "Print a shell's completions for commands, options and their values.",
+	.example = "pagededup completion bash > /etc/bash_completion.d/pagededup",
+	.opts = opts,
+};
+
+static bool at_end(const struct pd_opt *o)
+{
+	return o->type == PD_OPT_HEADING && !o->name;
+}
+
+static void print_words(const struct pd_usage *u, const char *before, const char *after)
+{
+	for (const struct pd_opt *o = u->opts; !at_end(o); o++) {
+		if (o->type == PD_OPT_HEADING || !o->name)
+			continue;
+		printf("%s--%s%s", before, o->name, after);
+		if (o->type == PD_OPT_SWITCH)
+			printf("%s--no-%s%s", before, o->name, after);
+	}
+	printf("%s--help%s", before, after);
+}
+
+static void print_commands(const char *before, const char *after)
+{
+	for (const struct pd_command *c = pd_commands; c->usage; c++)
+		printf("%s%s%s", before, c->usage->name, after);
+}
+
+static void bash_choices(const struct pd_usage *u)
+{
+	for (const struct pd_opt *o = u->opts; !at_end(o); o++) {
+		if (o->type != PD_OPT_CHOICE)
+			continue;
+		printf("\t%s:--%s) words='", u->name, o->name);
+		for (int i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? " " : "", o->choices[i]);
+		puts("' ;;");
+	}
+}
+
+/* zsh reads bash completions once bashcompinit is loaded, so one script serves both. */
+static void print_bash(void)
+{
+	puts("_pagededup() {\n"
+	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
+	     "\tCOMPREPLY=()\n"
+	     "\t[ \"$cur\" = = ] && cur=\n"
+	     "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}");
+	printf("\tif [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '");
+	print_commands("", " ");
+	puts("' -- \"$cur\")); return; fi\n\tcase $command:$prev in");
+	for (const struct pd_command *c = pd_commands; c->usage; c++)
+		bash_choices(c->usage);
+	puts("\tesac\n"
+	     "\tif [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
+	     "\t[[ $cur == -* ]] || return\n"
+	     "\tcase $command in");
+	for (const struct pd_command *c = pd_commands; c->usage; c++) {
+		printf("\t%s) words='", c->usage->name);
+		print_words(c->usage, "", " ");
+		puts("' ;;");
+	}
+	puts("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _pagededup pagededup");
+}
+
+static void print_zsh(void)
+{
+	puts("#compdef pagededup\nautoload -U +X bashcompinit && bashcompinit");
+	print_bash();
+}
+
+/* What stands between single quotes in fish: only \ and ' are special. */
+static void print_quoted(const char *z)
+{
+	putchar('\'');
+	for (; *z; z++) {
+		if (*z == '\'' || *z == '\\')
+			putchar('\\');
+		putchar(*z);
+	}
+	putchar('\'');
+}
+
+static void fish_option(const char *command, const struct pd_opt *o)
+{
+	printf("complete -c pagededup -n '__fish_seen_subcommand_from %s'", command);
+	if (o->letter)
+		printf(" -s %c", o->letter);
+	if (o->name)
+		printf(" -l %s", o->name);
+	if (o->type == PD_OPT_CHOICE) {
+		printf(" -x -a '");
+		for (int i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? " " : "", o->choices[i]);
+		putchar('\'');
+	} else if (o->arg) {
+		printf(" -r");
+	}
+	printf(" -d ");
+	print_quoted(o->help);
+	putchar('\n');
+}
+
+static void print_fish(void)
+{
+	for (const struct pd_command *c = pd_commands; c->usage; c++) {
+		printf("complete -c pagededup -n __fish_use_subcommand -a %s -d ", c->usage->name);
+		print_quoted(c->usage->summary);
+		putchar('\n');
+		for (const struct pd_opt *o = c->usage->opts; !at_end(o); o++)
+			if (o->type != PD_OPT_HEADING)
+				fish_option(c->usage->name, o);
+	}
+}
+
+int pd_cmd_completion(int argc, char **argv)
+{
+	static const struct {
+		const char *shell;
+		void (*print)(void);
+	} shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+	struct pd_log log;
+	struct pd_err e;
+	int first;
+	pd_log_init(&log, "completion");
+	int code = pd_command_parse(&pd_usage_completion, argc, argv, NULL, &first, &log);
+	if (code)
+		return code - 1;
+	for (size_t i = 0; argc - first == 1 && i < sizeof shells / sizeof *shells; i++) {
+		if (!strcmp(argv[first], shells[i].shell)) {
+			shells[i].print();
+			return PD_EXIT_DONE;
+		}
+	}
+	pd_fail(&e, PD_ERR_USAGE, "name one shell: bash, zsh or fish");
+	return pd_command_failed(&log, &e);
+}

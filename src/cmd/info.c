@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup info: what shapes a fingerprint here: defaults, dictionary, stop words. */
+#include "cmd/walk.h"
+#include "sign/methods.h"
+
+static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END };
+
+const struct pd_usage pd_usage_info = {
+	.name = "info",
+	.synopsis = "[OPTION]...",
+	.summary = "Print what shapes a fingerprint: parameters, dictionary and stop words with checksums.",
+	.example = "pagededup info --preset=paper",
+	.opts = opts,
+	.no_operands = true,
+};
+
+static void print(const struct pd_tables *t)
+{
+	struct pd_span rest = pd_buf_span(&t->must), item;
+	printf("version          %s\n", PD_VERSION);
+	printf("fingerprint      version %d\n", PD_FINGERPRINT_VERSION);
+	printf("dictionary       %s, %zu words\n", pd_dict_checksum(t->dict), pd_dict_words(t->dict));
+	if (t->stopwords)
+		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->stopwords), pd_stopwords_count(t->stopwords));
+	else
+		printf("stop words       none\n");
+	for (const struct pd_method *m = pd_methods; m->name; m++)
+		printf("method           %s (%s)\n", m->name, m->summary);
+	printf("params           %s\n", t->params);
+	while (pd_span_split(&rest, ' ', &item))
+		printf("                 %.*s\n", (int)item.n, item.p);
+}
+
+int pd_cmd_info(int argc, char **argv)
+{
+	struct pd_walk_options o;
+	struct pd_tables t;
+	struct pd_log log;
+	struct pd_err e;
+	int first;
+	pd_log_init(&log, "info");
+	int code = pd_walk_parse(&pd_usage_info, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	if (pd_tables_open(&t, &o.page, &e))
+		return pd_command_failed(&log, &e);
+	print(&t);
+	pd_tables_release(&t);
+	return PD_EXIT_DONE;
+}

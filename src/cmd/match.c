@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup match: fp rows -> pairs within Hamming distance k. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "cmd/command.h"
+#include "write/pair_row.h"
+
+struct options {
+	int preset, k, plan, scope, jobs;
+	bool all_pairs, explain, quiet, ignore_damaged;
+	const char *output, *tmp_dir, *stats;
+};
+
+#define AT(member) .at = offsetof(struct options, member)
+
+static const char *const presets[] = { "default", "paper", NULL };
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Matching" },
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
+	  .help = "pairs that differ in at most N bits (default: by the number of pages)" },
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names,
+	  .help = "all (default), same-host or other-hosts" },
+	{ .type = PD_OPT_FLAG, .name = "all-pairs", AT(all_pairs),
+	  .help = "every pair, not only links to the first of equal pages" },
+	{ .type = PD_OPT_CHOICE, .name = "plan", .arg = "NAME", AT(plan), .choices = pd_plan_names,
+	  .help = "auto, paper (k up to 3), blocks, all; same pairs" },
+	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
+	  .help = "default, or paper: k 3 and the documents' tables" },
+	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say which plan was taken, and its cost" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
+	  .help = "threads (all cores); the output is the same for any N" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", AT(stats), .help = "write counts and CPU seconds as JSON" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although bad rows were left out" },
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_match = {
+	.name = "match",
+	.synopsis = "[OPTION]... [FP]...",
+	.summary = "Find every pair of pages whose fingerprints are within a Hamming distance.",
+	.text = "FP holds rows of 'pagededup fp'; none, or -: stdin.  Pages without a fingerprint pair by equal text.",
+	.example = "pagededup match -k 8 january.fp february.fp > pairs.tsv",
+	.opts = opts,
+};
+
+struct run {
+	const struct options *o;
+	struct pd_log *log;
+	struct pd_rows rows;
+	struct pd_match_options match;
+	struct pd_match_stats stats;
+	struct pd_outfile out;
+	struct pd_buf line;
+	bool header_written;
+	double started, read_cpu, match_cpu;
+	struct pd_err err;
+};
+
+static void bad_row(void *ctx, const char *why)
+{
+	struct run *r = ctx;
+	pd_log_error(r->log, "%s; left out", why);
+}
+
+static int write_line(struct run *r)
+{
+	if (fwrite(r->line.p, 1, r->line.n, r->out.f) != r->line.n)
+		return pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
+	return PD_OK;
+}
+
+/* The header names the plan, so it waits until one was chosen. */
+static int write_header(struct run *r)
+{
+	r->header_written = true;
+	pd_buf_clear(&r->line);
+	pd_pairs_header(&r->rows, &r->match, &r->stats.plan, &r->line);
+	return write_line(r);
+}
+
+static int on_pair(void *ctx, uint32_t a, uint32_t b, int distance)
+{
+	struct run *r = ctx;
+	int status = r->header_written ? PD_OK : write_header(r);
+	if (status)
+		return status;
+	pd_buf_clear(&r->line);
+	pd_pair_row(&r->rows, a, b, distance, &r->line);
+	return write_line(r);
+}
+
+static int write_totals(struct run *r)
+{
+	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
+	int status = r->header_written ? PD_OK : write_header(r);
+	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
+		pd_buf_clear(&r->line);
+		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
+		status = write_line(r);
+	}
+	return status;
+}
+
+/* -k over 3 is more than the documents' tables can find: the preset then takes the general plan. */
+static void settle(struct run *r)
+{
+	const struct options *o = r->o;
+	int bits = r->rows.bits ? r->rows.bits : 64;
+	bool paper = o->preset == 1;
+	r->match = (struct pd_match_options){ .k = o->k,
+					      .plan = (enum pd_plan_kind)o->plan,
+					      .scope = (enum pd_scope)o->scope,
+					      .all_pairs = o->all_pairs,
+					      .threads = o->jobs ? o->jobs : pd_cores() };
+	if (o->k < 0)
+		r->match.k = paper ? 3 : pd_default_k(bits, r->rows.prints.n);
+	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
+		r->match.plan = PD_PLAN_PAPER;
+}
+
+static int check_plan(struct run *r)
+{
+	int bits = r->rows.bits ? r->rows.bits : 64;
+	return pd_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
+}
+
+static int match(struct run *r, char **paths, int n_paths)
+{
+	struct pd_rows_options in = { .paths = paths,
+				      .n_paths = n_paths,
+				      .tmp_dir = r->o->tmp_dir,
+				      .hosts = r->o->scope != PD_SCOPE_ALL,
+				      .bad_row = bad_row,
+				      .ctx = r };
+	double t = pd_cpu_seconds();
+	int status = pd_rows_read(&r->rows, &in, &r->err);
+	r->read_cpu = pd_cpu_seconds() - t;
+	if (status)
+		return status;
+	settle(r);
+	status = check_plan(r);
+	if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status)
+		status = pd_match(&r->rows, &r->match, on_pair, r, &r->stats, &r->err);
+	if (!status)
+		status = write_totals(r);
+	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
+	return status;
+}
+
+static int write_stats(struct run *r)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, r->o->stats, &r->err);
+	if (status)
+		return status;
+	struct pd_json *j = pd_json_new(), *cpu = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "rows", (int64_t)r->rows.n);
+	pd_json_int(j, "fingerprints", (int64_t)r->rows.prints.n);
+	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
+	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
+	pd_json_int(j, "k", r->match.k);
+	pd_json_str(j, "plan", pd_span_z(pd_plan_names[r->stats.plan.kind]));
+	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
+	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	pd_json_real(cpu, "read", r->read_cpu);
+	pd_json_real(cpu, "join", r->stats.join_seconds);
+	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds);
+	pd_json_object(j, "cpu_seconds_by_phase", cpu);
+	pd_json_write(j, &out);
+	fprintf(f.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&f, &r->err);
+}
+
+static int close_run(struct run *r)
+{
+	pd_buf_clear(&r->line);
+	if (r->o->explain && r->stats.distinct) {
+		pd_plan_print(&r->stats.plan, &r->line);
+		pd_log_error(r->log, "plan %s; took %.2f CPU seconds", r->line.p, r->stats.join_seconds);
+	}
+	pd_buf_clear(&r->line);
+	pd_buf_count(&r->line, r->rows.n, "page");
+	if (r->rows.repeated)
+		pd_buf_printf(&r->line, " (%" PRIu64 " more with the same id left out)", r->rows.repeated);
+	if (r->rows.bad) {
+		pd_buf_add_z(&r->line, ", ");
+		pd_buf_count(&r->line, r->rows.bad, "bad row");
+		pd_buf_add_z(&r->line, " left out");
+	}
+	pd_buf_printf(&r->line, ", k %d, ", r->match.k);
+	pd_buf_count(&r->line, r->stats.pairs, "pair");
+	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+	return r->rows.bad && !r->o->ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+}
+
+int pd_cmd_match(int argc, char **argv)
+{
+	struct options o = { .k = -1 };
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "match");
+	int code = pd_command_parse(&pd_usage_match, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	log.quiet = o.quiet;
+	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	int status = pd_outfile_check(o.output, argv + first, argc - first, &r.err);
+	if (!status)
+		status = match(&r, argv + first, argc - first);
+	if (!status)
+		status = pd_outfile_commit(&r.out, &r.err);
+	else if (r.out.f)
+		pd_outfile_abandon(&r.out);
+	if (!status && o.stats)
+		status = write_stats(&r);
+	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
+	pd_rows_release(&r.rows);
+	pd_buf_release(&r.line);
+	return code;
+}

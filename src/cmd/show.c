@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup show: what each stage makes of one page. */
+#include "cmd/pick.h"
+#include "write/show.h"
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Page" },
+	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_AT(stage), .choices = pd_stage_names,
+	  .help = "utf8, html, blocks, terms, topic, features, signature" },
+	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url, .help = "the page of this URL in INPUT" },
+	PD_WALK_PAGE_OPTS,
+	PD_WALK_TOPIC_OPTS,
+	PD_WALK_SIGN_OPTS,
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_show = {
+	.name = "show",
+	.synopsis = "[OPTION]... ID | --url=URL INPUT...",
+	.summary = "Print what a stage makes of one page (default: topic).",
+	.text = "ID is what 'pagededup fp' printed, or the path of an HTML file.",
+	.example = "pagededup show --stage=blocks crawl.warc.gz:53120",
+	.opts = opts,
+};
+
+static int show(const struct pd_walk_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick p;
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&p, o, &t, operands[0], o->urls[0], operands, n, log, e);
+	if (!status) {
+		pd_show(&p.pipeline, (enum pd_stage)o->stage, &out);
+		fwrite(out.p, 1, out.n, stdout);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&p);
+	pd_tables_release(&t);
+	return status;
+}
+
+int pd_cmd_show(int argc, char **argv)
+{
+	struct pd_walk_options o;
+	struct pd_log log;
+	struct pd_err e;
+	int first;
+	pd_log_init(&log, "show");
+	int code = pd_walk_parse(&pd_usage_show, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	int n = argc - first;
+	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "which page?") :
+		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "one --url at a time") :
+		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "one page at a time") :
+					   show(&o, argv + first, n, &log, &e);
+	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup text: dumps -> each page's record with its main text (M29), as JSONL. */
+#include "cmd/walk.h"
+#include "write/text_row.h"
+
+static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
+
+const struct pd_usage pd_usage_text = {
+	.name = "text",
+	.synopsis = "[OPTION]... [INPUT]...",
+	.summary = "Write each page's main text, title and metadata as one JSON object a line.",
+	.text = "Keys: id, url, title, timestamp, text, keywords, description, anchor_text.",
+	.example = "pagededup text crawl.warc.gz > pages.jsonl",
+	.opts = opts,
+};
+
+static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_text_row(p, j, out);
+}
+
+int pd_cmd_text(int argc, char **argv)
+{
+	static const struct pd_walker walker = { .row = row };
+	struct pd_walk_options o;
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "text");
+	int code = pd_walk_parse(&pd_usage_text, argc, argv, &o, &first, &log);
+	return code ? code - 1 : pd_walk(&walker, &o, argv + first, argc - first, &log);
+}

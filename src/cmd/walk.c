@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "cmd/walk_report.h"
+
+/* Room for HTTP headers, chunk sizes and compressed bodies beside the page itself. */
+enum { BLOCK_ROOM = 256 * 1024 };
+
+struct worker {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_json *json;
+	struct walk *walk;
+	struct pd_walk_counts counts;
+};
+
+struct walk {
+	const struct pd_walker *walker;
+	const struct pd_walk_options *o;
+	struct pd_log *log;
+	struct pd_tables tables;
+	struct pd_reader *reader;
+	struct pd_outfile out;
+	struct worker **workers;
+	int n_workers;
+	struct pd_err err;
+	struct pd_progress progress;
+	double read_seconds;
+};
+
+static void on_damage(void *ctx, const struct pd_damage *d)
+{
+	struct walk *w = ctx;
+	pd_log_error(w->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+}
+
+static int next_record(void *shared, void *ctx)
+{
+	struct walk *w = shared;
+	struct worker *me = ctx;
+	double t = w->o->stats ? pd_thread_seconds() : 0;
+	int r = pd_reader_next(w->reader, &me->record, &w->err);
+	if (w->o->stats)
+		w->read_seconds += pd_thread_seconds() - t;
+	return r;
+}
+
+static void work(void *ctx, struct pd_buf *out)
+{
+	struct worker *me = ctx;
+	const char *reason = NULL;
+	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
+	me->counts.skipped[skip]++;
+	if (skip == PD_SKIP_DAMAGED)
+		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
+	if (skip)
+		return;
+	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
+	me->counts.without_fingerprint += !me->pipeline.signature.present;
+	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
+	if (me->pipeline.timed)
+		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
+}
+
+static int emit(void *shared, const struct pd_buf *out)
+{
+	struct walk *w = shared;
+	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
+	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
+		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	return PD_OK;
+}
+
+static void worker_free(struct worker *me)
+{
+	if (!me)
+		return;
+	pd_pipeline_release(&me->pipeline);
+	pd_record_release(&me->record);
+	pd_json_free(me->json);
+	free(me);
+}
+
+static int make_workers(struct walk *w)
+{
+	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
+	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
+	for (int i = 0; i < w->n_workers; i++) {
+		struct worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		me->walk = w;
+		me->json = pd_json_new();
+		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
+		if (status)
+			return status;
+		me->pipeline.timed = w->o->stats != NULL;
+	}
+	return PD_OK;
+}
+
+static int open_all(struct walk *w, char **inputs, int n_inputs)
+{
+	struct pd_reader_options r = {
+		.inputs = inputs,
+		.n_inputs = n_inputs,
+		.files_from = w->o->files_from,
+		.stdin_name = w->o->name,
+		.max_block = w->o->page.max_page + BLOCK_ROOM,
+		.damage = on_damage,
+		.damage_ctx = w,
+	};
+	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
+	if (!status)
+		status = make_workers(w);
+	if (!status)
+		status = pd_reader_open(&w->reader, &r, &w->err);
+	if (!status)
+		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	return status;
+}
+
+static void sum_up(struct walk *w, struct pd_walk_counts *sum)
+{
+	*sum = (struct pd_walk_counts){ };
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct worker *me = w->workers[i];
+		for (int s = 0; s < PD_SKIP_COUNT; s++)
+			sum->skipped[s] += me->counts.skipped[s];
+		sum->without_fingerprint += me->counts.without_fingerprint;
+		for (int p = 0; p < PD_PHASES; p++)
+			sum->seconds[p] += me->pipeline.seconds[p];
+	}
+	sum->seconds[PD_PHASE_READ] = w->read_seconds;
+	sum->elapsed = pd_wall_seconds() - w->progress.started;
+	if (w->reader)
+		pd_reader_stats(w->reader, &sum->input);
+}
+
+static int run(struct walk *w, struct pd_walk_counts *sum)
+{
+	static const struct pd_pool_ops ops = { next_record, work, emit };
+	struct pd_buf text = { 0 };
+	int status = PD_OK;
+	if (w->walker->header) {
+		w->walker->header(&w->tables, &text);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	sum_up(w, sum);
+	if (!status && w->walker->total) {
+		pd_buf_clear(&text);
+		pd_walk_total(sum, &text);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	pd_buf_release(&text);
+	return status;
+}
+
+int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
+{
+	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
+	struct pd_walk_counts sum = { 0 };
+	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
+	pd_walk_progress_start(&w.progress);
+	int status = pd_outfile_check(o->output, inputs, n_inputs, &w.err);
+	if (!status)
+		status = open_all(&w, inputs, n_inputs);
+	if (!status)
+		status = run(&w, &sum);
+	pd_log_progress(log, NULL);
+	if (!status)
+		status = pd_outfile_commit(&w.out, &w.err);
+	else if (w.out.f)
+		pd_outfile_abandon(&w.out);
+	if (!status && o->stats)
+		status = pd_walk_stats(&sum, o->stats, &w.err);
+	int code = status ? pd_command_failed(log, &w.err) : pd_walk_close(&sum, o->ignore_damaged, log);
+	pd_reader_free(w.reader);
+	for (int i = 0; i < w.n_workers; i++)
+		worker_free(w.workers[i]);
+	free(w.workers);
+	pd_tables_release(&w.tables);
+	return code;
+}

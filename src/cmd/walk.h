@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every command that walks over pages shares: the options, the pool of pipelines, counting, progress, the closing
+ * line and --stats.  fp and text differ only in the line that they write for a page.
+ */
+#ifndef PD_CMD_WALK_H
+#define PD_CMD_WALK_H
+
+#include "base/json.h"
+#include "cmd/command.h"
+#include "pipeline.h"
+
+struct pd_walk_options {
+	int preset;			/* enum pd_preset */
+	struct pd_options page;
+	int topic, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
+	const char *files_from, *name, *output, *stats;
+	int jobs;			/* 0: all cores */
+	int progress;			/* -1: when stderr is a terminal */
+	bool quiet, ignore_damaged;
+	int stage;			/* show: enum pd_stage */
+	const char *urls[2];		/* show, compare */
+};
+
+int pd_walk_bits(void *options, const char *arg, struct pd_err *e);
+int pd_walk_url(void *options, const char *arg, struct pd_err *e);
+int pd_walk_features(void *options, const char *arg, struct pd_err *e);
+
+#define PD_AT(member) .at = offsetof(struct pd_walk_options, member)
+
+#define PD_WALK_INPUT_OPTS \
+	{ .type = PD_OPT_HEADING, .name = "Input" }, \
+	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .arg = "FILE", PD_AT(files_from), \
+	  .help = "read paths from FILE, one a line (-: stdin)" }, \
+	{ .type = PD_OPT_TEXT, .name = "name", .arg = "NAME", PD_AT(name), .help = "call stdin NAME in ids" }, \
+	PD_WALK_PAGE_OPTS
+
+#define PD_WALK_PAGE_OPTS \
+	{ .type = PD_OPT_SIZE, .name = "max-page", .arg = "SIZE", PD_AT(page.max_page), \
+	  .help = "look at the first SIZE bytes of a page (4M)" }
+
+#define PD_WALK_TOPIC_OPTS \
+	{ .type = PD_OPT_HEADING, .name = "Main text" }, \
+	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", PD_AT(preset), .choices = pd_preset_names, \
+	  .help = "default, or paper: what the documents say" }, \
+	{ .type = PD_OPT_CHOICE, .name = "topic", .arg = "NAME", PD_AT(topic), .choices = pd_topic_names, \
+	  .help = "how the main text is found: main (default), paper" }, \
+	{ .type = PD_OPT_TEXT, .name = "dict", .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" }, \
+	{ .type = PD_OPT_TEXT, .name = "stopwords", .arg = "LIST", PD_AT(page.stopwords), \
+	  .help = "none (default), builtin (paper), or a file" }, \
+	{ .type = PD_OPT_CHOICE, .name = "segment", .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
+	  .help = "Chinese words: probability (default), forward" }
+
+#define PD_WALK_SIGN_OPTS \
+	{ .type = PD_OPT_HEADING, .name = "Fingerprint" }, \
+	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "width: 64, 128 or 256 (64)" }, \
+	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
+	  .help = "terms in a shingle (2; paper: 3)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "weights", .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
+	  .help = "what a shingle counts: count (default), set, tf" }, \
+	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
+	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
+	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, \
+	  .help = "of title,meta,text,anchor; NAME:N adds weight N (tf)" }, \
+	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
+	  .help = "fewer terms: no fingerprint (8; paper: 3)" }
+
+#define PD_WALK_OUTPUT_OPTS \
+	{ .type = PD_OPT_HEADING, .name = "Output" }, \
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" }, \
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024, \
+	  .help = "threads (all cores); the output is the same for any N" }, \
+	{ .type = PD_OPT_SWITCH, .name = "progress", PD_AT(progress), .help = "show progress (on a terminal)" }, \
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" }, \
+	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", PD_AT(stats), .help = "write counts and CPU seconds as JSON" }, \
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), \
+	  .help = "exit 0 although damaged records were left out" }
+
+/* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
+ * 0 go on, else the exit code + 1. */
+int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log);
+
+struct pd_walker {
+	void (*header)(const struct pd_tables *t, struct pd_buf *out);	/* may be NULL */
+	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
+	bool total;		/* close with a "# total" line */
+};
+
+/* Walks over all inputs and returns the exit code. */
+int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
+
+#endif

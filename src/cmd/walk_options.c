@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The options that shape a page's row, as typed -> pd_options.
+ */
+#include "cmd/walk.h"
+#include "write/show.h"
+
+/* What the library calls "bits" is --bits here, in messages too. */
+static int set(void *options, const char *name, const char *arg, struct pd_err *e)
+{
+	struct pd_walk_options *o = options;
+	int status = pd_option_set(&o->page, pd_span_z(name), pd_span_z(arg), e);
+	if (status) {
+		char text[sizeof e->text - 2];
+		memcpy(text, e->text, sizeof text);
+		text[sizeof text - 1] = 0;
+		pd_fail(e, status, "--%s", text);
+	}
+	return status;
+}
+
+int pd_walk_bits(void *options, const char *arg, struct pd_err *e)
+{
+	return set(options, "bits", arg, e);
+}
+
+int pd_walk_features(void *options, const char *arg, struct pd_err *e)
+{
+	return set(options, "features", arg, e);
+}
+
+int pd_walk_url(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_walk_options *o = options;
+	if (o->urls[1])
+		return pd_fail(e, PD_ERR_USAGE, "--url more than twice");
+	o->urls[o->urls[0] ? 1 : 0] = arg;
+	return PD_OK;
+}
+
+static void defaults(struct pd_walk_options *o, int preset)
+{
+	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .stage = PD_STAGE_TOPIC };
+	pd_options_init(&o->page, (enum pd_preset)preset);
+	o->topic = o->page.topic.method;
+	o->hash = o->page.sign.hash;
+	o->weights = o->page.sign.weights;
+}
+
+int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+{
+	/* Twice: the preset decides what the other options begin with, wherever it stands. */
+	defaults(o, PD_PRESET_DEFAULT);
+	int code = pd_command_parse(u, argc, argv, o, first, log);
+	if (code)
+		return code;
+	if (o->preset != PD_PRESET_DEFAULT) {
+		defaults(o, o->preset);
+		code = pd_command_parse(u, argc, argv, o, first, log);
+		if (code)
+			return code;
+	}
+	o->page.topic.method = (enum pd_topic_method)o->topic;
+	o->page.sign.hash = (enum pd_sign_hash)o->hash;
+	o->page.sign.weights = (enum pd_sign_weights)o->weights;
+	log->quiet = o->quiet;
+	if (o->stats && !strcmp(o->stats, "-")) {
+		struct pd_err e;
+		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");
+		return 1 + pd_command_failed(log, &e);
+	}
+	return 0;
+}

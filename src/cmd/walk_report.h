@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats.
+ */
+#ifndef PD_CMD_WALK_REPORT_H
+#define PD_CMD_WALK_REPORT_H
+
+#include "base/log.h"
+#include "pipeline.h"
+
+struct pd_walk_counts {
+	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
+	uint64_t without_fingerprint;
+	struct pd_reader_stats input;
+	double seconds[PD_PHASES], elapsed;
+};
+
+struct pd_progress {
+	double started;
+	uint64_t records, pages;
+};
+
+void pd_walk_progress_start(struct pd_progress *p);
+/* One record more. */
+void pd_walk_progress(struct pd_progress *p, const struct pd_reader *r, struct pd_log *log, bool page);
+void pd_walk_total(const struct pd_walk_counts *c, struct pd_buf *out);
+int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_err *e);
+/* Says the closing line; returns the exit code. */
+int pd_walk_close(const struct pd_walk_counts *c, bool ignore_damaged, struct pd_log *log);
+
+#endif

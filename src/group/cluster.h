@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M26: pairs -> clusters and verdicts.  `star`: every member is within reach of (a pair with) the page kept; `connected`:
+ * chains count.  Pages are taken in the order of `keep`; the first free page becomes a centre and takes its free
+ * neighbours.  Pages with the same signature are one node: whoever reaches one reaches all.
+ * Example: A~B, B~C, A≁C with A first: star keeps A and C (B goes to A), connected keeps A alone.
+ *
+ * Which neighbour and which edge explain a member m:
+ *   star, m in the node of the page kept: `via` is the page kept; the edge joins m to it, or, when they are the same
+ *     only through others, to the page of the node that is nearest to it;
+ *   star, m in a neighbouring node: `via` is the page kept when m has an edge to it; else the page of the kept page's
+ *     node that m has an edge to; else (m's node reaches the centre through another page p) p, and the edge is p's.
+ *     Following `via` always ends at the page kept;
+ *   connected: `via` is the next page on a shortest path to the page kept, and the edge joins m to it.
+ * Of several that would do, `via` is the one of best rank for shortest paths, else the edge of the smallest distance,
+ * then of the best ranks, then of the smallest tag.
+ */
+#ifndef PD_GROUP_CLUSTER_H
+#define PD_GROUP_CLUSTER_H
+
+#include "base/err.h"
+#include "base/span.h"
+
+enum pd_linkage { PD_LINKAGE_STAR, PD_LINKAGE_CONNECTED };
+
+struct pd_edge {
+	uint32_t a, b;		/* pages */
+	int32_t distance;	/* bits; 0 = same signature */
+	bool same;		/* one node: same fingerprint or same text */
+	uint32_t tag;		/* the caller's number of the edge: settles ties between edges that are alike */
+};
+
+struct pd_member {
+	uint32_t cluster;	/* PD_NO_CLUSTER: in none, and nothing else is set */
+	uint32_t keep;		/* the page kept */
+	uint32_t via;		/* neighbour towards it (itself for the page kept) */
+	uint32_t edge;		/* index of the edge that explains it (above), UINT32_MAX for the page kept */
+};
+
+#define PD_NO_CLUSTER UINT32_MAX
+
+/* `rank[i]`: place of page i in the order of keeping, 0 first, all different, below n_pages.  `members`: n_pages entries
+ * to fill.  Clusters are numbered in the order of rank of the page kept.  The result depends on the set of edges alone,
+ * not on their order (of edges that are alike in everything, tag and all, any may be named).  An edge from a page to
+ * itself says nothing.  PD_ERR_USAGE: an edge names a page that is not there, or ranks are not as said; PD_ERR_LIMIT:
+ * 2^31 edges or pages. */
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, const uint32_t *rank, size_t n_pages,
+	       enum pd_linkage linkage, struct pd_member *members, struct pd_err *e);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one table of commands: it feeds dispatch and help, and what is tested against the manual.
+ */
+#include <stdlib.h>
+
+#include "base/tempfile.h"
+#include "cmd/command.h"
+
+const struct pd_command pd_commands[] = {
+	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
+	{ "Pipeline", &pd_usage_match, pd_cmd_match },
+	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },
+	{ "Looking", &pd_usage_text, pd_cmd_text },
+	{ "Looking", &pd_usage_show, pd_cmd_show },
+	{ "Looking", &pd_usage_compare, pd_cmd_compare },
+	{ "Other", &pd_usage_info, pd_cmd_info },
+	{ "Other", &pd_usage_dict, pd_cmd_dict },
+	{ "Other", &pd_usage_selftest, pd_cmd_selftest },
+	{ "Other", &pd_usage_completion, pd_cmd_completion },
+	{ "Other", &pd_usage_version, pd_cmd_version },
+	{ "Other", &pd_usage_help, pd_cmd_help },
+	{ 0 },
+};
+
+/* Standard output is flushed and checked once, after any command: a full disk must not look like success. */
+static int finish(int code, const char *command)
+{
+	struct pd_log log;
+	struct pd_err e;
+	pd_log_init(&log, command);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	if (code == PD_EXIT_FAILED)	/* told already */
+		return code;
+	pd_fail_errno(&e, "cannot write standard output");
+	return pd_command_failed(&log, &e);
+}
+
+int main(int argc, char **argv)
+{
+	struct pd_log log;
+	pd_log_init(&log, NULL);
+	pd_signals_install();
+	if (argc < 2) {
+		struct pd_err e;
+		pd_fail(&e, PD_ERR_USAGE, "which command?");
+		return pd_command_failed(&log, &e);
+	}
+	const struct pd_command *c = pd_command_find(argv[1], &log);
+	if (!c)
+		return PD_EXIT_FAILED;
+	return finish(c->run(argc - 1, argv + 1), c->usage->name);
+}

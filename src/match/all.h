@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All keys with all: the plan for few keys, and for a k so large that no block leaves anything out.
+ */
+#ifndef PD_MATCH_ALL_H
+#define PD_MATCH_ALL_H
+
+#include "match/items.h"
+#include "match/join.h"
+
+/* lists: as pd_blocks_join. */
+void pd_all_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists);
+
+#endif

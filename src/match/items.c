@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Items in, the same in order of their keys out: a radix sort from the lowest digit up, in which digits that are the
+ * same everywhere cost nothing (page numbers fill only some of the 64 bits).
+ */
+#include "match/items.h"
+
+#include <stdlib.h>
+
+#define DIGIT_BITS 11
+#define DIGITS 6
+#define VALUES (1 << DIGIT_BITS)
+
+static size_t digit(uint64_t key, int d)
+{
+	return key >> (d * DIGIT_BITS) & (VALUES - 1);
+}
+
+static void count_digits(const struct pd_items *s, size_t (*counts)[VALUES])
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (int d = 0; d < DIGITS; d++)
+			counts[d][digit(s->v[i].key, d)]++;
+}
+
+static void place(const struct pd_items *s, struct pd_item *to, size_t *counts, int d)
+{
+	size_t at = 0;
+	for (size_t v = 0; v < VALUES; v++) {
+		size_t n = counts[v];
+		counts[v] = at;
+		at += n;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		to[counts[digit(s->v[i].key, d)]++] = s->v[i];
+}
+
+void pd_items_sort(struct pd_items *s)
+{
+	if (s->n < 2)
+		return;
+	size_t (*counts)[VALUES] = pd_zalloc(DIGITS * sizeof *counts);
+	struct pd_item *spare = pd_alloc(s->n * sizeof *spare);
+	count_digits(s, counts);
+	for (int d = 0; d < DIGITS; d++) {
+		if (counts[d][digit(s->v[0].key, d)] == s->n)
+			continue;
+		place(s, spare, counts[d], d);
+		struct pd_item *sorted = spare;
+		spare = s->v;
+		s->v = sorted;
+		s->cap = s->n;
+	}
+	free(spare);
+	free(counts);
+}
+
+void pd_items_add_all(struct pd_items *s, const struct pd_items *more)
+{
+	if (!more->n)
+		return;
+	s->v = pd_grow(s->v, s->n + more->n - 1, &s->cap, sizeof *s->v);
+	memcpy(s->v + s->n, more->v, more->n * sizeof *s->v);
+	s->n += more->n;
+}
+
+void pd_items_release(struct pd_items *s)
+{
+	free(s->v);
+	*s = (struct pd_items){ 0 };
+}

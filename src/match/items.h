@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A growing list of (64-bit key, value), and a stable sort by key in linear time.  Found pairs are gathered as items
+ * (a in the high half of the key, b in the low half, the distance as value), one list per thread.
+ */
+#ifndef PD_MATCH_ITEMS_H
+#define PD_MATCH_ITEMS_H
+
+#include "base/buf.h"
+
+struct pd_item {
+	uint64_t key;
+	uint32_t value;
+};
+
+struct pd_items {
+	struct pd_item *v;
+	size_t n, cap;
+};
+
+static inline void pd_items_add(struct pd_items *s, uint64_t key, uint32_t value)
+{
+	if (s->n == s->cap)
+		s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = (struct pd_item){ key, value };
+}
+
+void pd_items_add_all(struct pd_items *s, const struct pd_items *more);
+void pd_items_sort(struct pd_items *s);
+void pd_items_release(struct pd_items *s);
+
+#endif

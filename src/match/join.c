@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys and a plan in, sorted pairs out.  Threads find pairs in an order of their own; sorting at the end makes the
+ * result the same for any number of them.
+ */
+#include "match/join.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "match/all.h"
+#include "match/blocks.h"
+#include "match/paper.h"
+
+static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct pd_err *e)
+{
+	if (plan->bits != keys->bits)
+		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
+	if (keys->n >= UINT32_MAX)
+		return pd_fail(e, PD_ERR_LIMIT, "%zu keys: at most 4,294,967,294 can be matched at once", keys->n);
+	return PD_OK;
+}
+
+static void run_plan(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_items *lists)
+{
+	if (plan->kind == PD_PLAN_PAPER)
+		pd_paper_join(keys, plan->k, threads, lists);
+	else if (plan->kind == PD_PLAN_BLOCKS)
+		pd_blocks_join(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
+	else
+		pd_all_join(keys, plan->k, threads, lists);
+}
+
+/* All lists in the first, which may have been the only one. */
+static struct pd_items gather(struct pd_items *lists, int threads)
+{
+	struct pd_items all = lists[0];
+	for (int i = 1; i < threads; i++) {
+		pd_items_add_all(&all, &lists[i]);
+		pd_items_release(&lists[i]);
+	}
+	return all;
+}
+
+static void to_pairs(const struct pd_items *items, struct pd_pairs *out)
+{
+	out->n = 0;
+	if (items->n)
+		out->v = pd_grow(out->v, items->n - 1, &out->cap, sizeof *out->v);
+	for (size_t i = 0; i < items->n; i++) {
+		const struct pd_item *it = &items->v[i];
+		assert(it->value > 0 && (i == 0 || it->key != it[-1].key));	/* keys are distinct, pairs come once */
+		out->v[out->n++] = (struct pd_pair){ (uint32_t)(it->key >> 32), (uint32_t)it->key, (uint16_t)it->value };
+	}
+}
+
+int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e)
+{
+	int status = check(keys, plan, e);
+	if (status)
+		return status;
+	threads = threads > 1 ? threads : 1;
+	struct pd_items *lists = pd_zalloc((size_t)threads * sizeof *lists);
+	run_plan(keys, plan, threads, lists);
+	struct pd_items all = gather(lists, threads);
+	pd_items_sort(&all);
+	to_pairs(&all, out);
+	pd_items_release(&all);
+	free(lists);
+	return PD_OK;
+}
+
+void pd_pairs_release(struct pd_pairs *p)
+{
+	free(p->v);
+	*p = (struct pd_pairs){ 0 };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys of one width -> every pair within Hamming distance k, each once.  Exact for every k up to a quarter of the width:
+ * the same pairs as comparing all with all, whatever the plan, the order of the keys and the number of threads.
+ *
+ * General pigeonhole (G. S. Manku et al., WWW 2007, for radius 0; J. Qin et al., "GPH: Similarity Search in Hamming
+ * Space", ICDE 2018): cut the key in m blocks, give each a radius r_i, with the radii summing to k - m + 1; two keys
+ * within k are within r_i in some block.  A radius of -1 leaves a block out.  A pair belongs to the first block that
+ * catches it.
+ */
+#ifndef PD_MATCH_JOIN_H
+#define PD_MATCH_JOIN_H
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "match/plan.h"
+
+struct pd_pair {
+	uint32_t a, b;		/* indices of keys, a < b */
+	uint16_t distance;
+};
+
+struct pd_pairs {
+	struct pd_pair *v;
+	size_t n, cap;
+};
+
+struct pd_keys {
+	int bits;
+	size_t n;		/* fewer than 2^32 */
+	const uint64_t *v;	/* n * bits/64 words; distinct (equal keys are collapsed before: equal.h) */
+};
+
+/* All pairs, sorted by (a, b).  */
+int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);
+void pd_pairs_release(struct pd_pairs *p);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys in, pairs out, one permuted table after the other.  A table is searched as a new page would search it, so the
+ * cost of a run of equal blocks is that of the documents' scheme: quadratic in the longest run.
+ */
+#include "match/paper.h"
+
+#include <stdlib.h>
+
+#include "base/threads.h"
+#include "match/permute.h"
+
+#define CHUNK 4096	/* keys that a thread looks up at a time */
+
+struct paper {
+	const struct pd_keys *keys;
+	int k, exchanged;		/* the block that stands first */
+	struct pd_items order;		/* (first block, key), sorted by the block */
+	uint64_t *permuted;		/* the permuted keys in that order */
+	struct pd_items *lists;
+};
+
+static const uint64_t *key_at(const struct pd_keys *keys, size_t i)
+{
+	return keys->v + i * (size_t)(keys->bits / 64);
+}
+
+static uint64_t block(const struct pd_keys *keys, const uint64_t *key, int b)
+{
+	return pd_bits_get(key, pd_block_first(keys->bits, PD_PAPER_BLOCKS, b), keys->bits / PD_PAPER_BLOCKS);
+}
+
+static void build_table(struct paper *p)
+{
+	size_t words = (size_t)p->keys->bits / 64;
+	p->order.n = 0;
+	for (size_t i = 0; i < p->keys->n; i++)
+		pd_items_add(&p->order, block(p->keys, key_at(p->keys, i), p->exchanged), (uint32_t)i);
+	pd_items_sort(&p->order);
+	for (size_t i = 0; i < p->keys->n; i++)
+		pd_exchange(key_at(p->keys, p->order.v[i].value), p->permuted + i * words, p->keys->bits,
+			    PD_PAPER_BLOCKS, p->exchanged);
+}
+
+/* The first place whose first block is not below `value`. */
+static size_t search(const struct pd_items *order, uint64_t value)
+{
+	size_t low = 0, high = order->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (order->v[middle].key < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int distance(const uint64_t *x, const uint64_t *y, int words)
+{
+	int d = 0;
+	for (int w = 0; w < words; w++)
+		d += __builtin_popcountll(x[w] ^ y[w]);
+	return d;
+}
+
+static bool found_before(const struct paper *p, size_t i, size_t j)
+{
+	for (int b = 0; b < p->exchanged; b++)
+		if (block(p->keys, key_at(p->keys, i), b) == block(p->keys, key_at(p->keys, j), b))
+			return true;
+	return false;
+}
+
+/* Key i against its run; only keys after it, or each pair would be named twice. */
+static void look_up(const struct paper *p, size_t i, struct pd_items *found)
+{
+	int words = p->keys->bits / 64;
+	uint64_t mine[PD_KEY_WORDS], first = block(p->keys, key_at(p->keys, i), p->exchanged);
+	pd_exchange(key_at(p->keys, i), mine, p->keys->bits, PD_PAPER_BLOCKS, p->exchanged);
+	for (size_t at = search(&p->order, first); at < p->order.n && p->order.v[at].key == first; at++) {
+		size_t j = p->order.v[at].value;
+		int d = j > i ? distance(mine, p->permuted + at * (size_t)words, words) : 0;
+		if (j > i && d <= p->k && !found_before(p, i, j))
+			pd_items_add(found, (uint64_t)i << 32 | j, (uint32_t)d);
+	}
+}
+
+static void run_task(void *ctx, size_t i, int thread)
+{
+	const struct paper *p = ctx;
+	size_t end = (i + 1) * CHUNK < p->keys->n ? (i + 1) * CHUNK : p->keys->n;
+	for (size_t key = i * CHUNK; key < end; key++)
+		look_up(p, key, &p->lists[thread]);
+}
+
+void pd_paper_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists)
+{
+	struct paper p = { .keys = keys, .k = k, .lists = lists };
+	p.permuted = pd_alloc((keys->n + 1) * ((size_t)keys->bits / 8));
+	for (p.exchanged = 0; p.exchanged < PD_PAPER_BLOCKS; p.exchanged++) {
+		build_table(&p);
+		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, run_task, &p);
+	}
+	pd_items_release(&p.order);
+	free(p.permuted);
+}

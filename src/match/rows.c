@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/columns.h"
+#include "base/params.h"
+#include "base/tempfile.h"
+#include "base/tsv.h"
+#include "base/url.h"
+#include "match/rows_order.h"
+
+/* What is known while rows come in. */
+struct intake {
+	struct pd_rows *rows;
+	const struct pd_rows_options *o;
+	struct pd_tsv_reader in;
+	FILE *spool;
+	uint64_t spooled;
+	size_t cap_rows, cap_host, cap_row[2], cap_keys[2];
+	char params[16];		/* of the first row that had any */
+	struct pd_buf scratch, value;
+};
+
+/* A second header must say the same as the first. */
+static int check_header(struct intake *in, struct pd_err *e)
+{
+	struct pd_span must = pd_buf_span(&in->in.header.must);
+	in->in.new_header = false;
+	if (!in->rows->must.n) {
+		pd_buf_set(&in->rows->must, must);
+		return PD_OK;
+	}
+	pd_params_differ(pd_buf_span(&in->rows->must), must, &in->scratch);
+	if (!in->scratch.n)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s: fingerprints made with other parameters cannot be matched (%s)", in->in.path,
+		       in->scratch.p);
+}
+
+/* Rows that lost their header still say with which parameters they were made. */
+static int check_params(struct intake *in, struct pd_err *e)
+{
+	struct pd_span p = in->in.fields[PD_FP_PARAMS];
+	if (!p.n || pd_span_is(p, "-") || p.n >= sizeof in->params)
+		return PD_OK;
+	if (!in->params[0])
+		memcpy(in->params, p.p, p.n);
+	if (pd_span_is(p, in->params))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)",
+		       in->in.path, in->in.line_no, (int)p.n, p.p, in->params);
+}
+
+static void add_key(struct intake *in, struct pd_row_set *set, int which, const uint64_t *words)
+{
+	size_t w = (size_t)set->words;
+	set->row = pd_grow(set->row, set->n, &in->cap_row[which], sizeof *set->row);
+	while (in->cap_keys[which] < (set->n + 1) * w)
+		set->keys = pd_grow(set->keys, in->cap_keys[which], &in->cap_keys[which], sizeof *set->keys);
+	set->row[set->n] = (uint32_t)in->rows->n;
+	memcpy(set->keys + set->n * w, words, w * sizeof *words);
+	set->n++;
+}
+
+static int add_fingerprint(struct intake *in, struct pd_span hex, struct pd_err *e)
+{
+	struct pd_key key;
+	int bits;
+	if (!pd_key_parse(hex, &bits, &key)) {
+		pd_buf_clear(&in->scratch);
+		pd_tsv_add(&in->scratch, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is no fingerprint of 16, 32 or 64 hex digits",
+			       in->in.path, in->in.line_no, in->scratch.p);
+	}
+	if (in->rows->bits && in->rows->bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", in->in.path,
+			       in->in.line_no, bits, in->rows->bits);
+	in->rows->bits = bits;
+	in->rows->prints.words = bits / 64;
+	add_key(in, &in->rows->prints, 0, key.w);
+	return PD_OK;
+}
+
+/* A page without a fingerprint is known by its text alone; "-" matches nothing. */
+static void add_digest(struct intake *in)
+{
+	struct pd_key key;
+	int bits;
+	in->rows->digests.words = 2;
+	if (pd_key_parse(in->in.fields[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128)
+		add_key(in, &in->rows->digests, 1, key.w);
+}
+
+static void add_host(struct intake *in)
+{
+	if (!in->o->hosts)
+		return;
+	in->rows->host = pd_grow(in->rows->host, in->rows->n, &in->cap_host, sizeof *in->rows->host);
+	pd_tsv_value(in->in.fields[PD_FP_URL], &in->value);
+	pd_url_host(pd_buf_span(&in->value), &in->scratch);
+	in->rows->host[in->rows->n] = pd_hash64(in->scratch.p, in->scratch.n);
+}
+
+static void spool_row(struct intake *in)
+{
+	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
+	struct pd_rows *rows = in->rows;
+	pd_buf_clear(&in->scratch);
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+		struct pd_span f = in->in.fields[kept[i]];
+		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
+		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
+	}
+	rows->at = pd_grow(rows->at, rows->n, &in->cap_rows, sizeof *rows->at);
+	rows->at[rows->n++] = in->spooled;
+	in->spooled += in->scratch.n;
+	fwrite(in->scratch.p, 1, in->scratch.n, in->spool);
+}
+
+static int take_row(struct intake *in, struct pd_err *e)
+{
+	struct pd_span hex = in->in.fields[PD_FP_FINGERPRINT], id = in->in.fields[PD_FP_ID];
+	if (!hex.n || !id.n || pd_span_is(id, "-"))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
+	if (in->rows->n == UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	int status = check_params(in, e);
+	if (status)
+		return status;
+	if (pd_span_is(hex, "-"))
+		add_digest(in);
+	else
+		status = add_fingerprint(in, hex, e);
+	if (status)
+		return status;
+	add_host(in);
+	spool_row(in);
+	return PD_OK;
+}
+
+static int take_all(struct intake *in, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_tsv_next(&in->in, e)) != 0) {
+		if (status > 0 && in->in.new_header)
+			status = check_header(in, e);
+		if (status >= 0)
+			status = take_row(in, e);
+		if (status == PD_ERR_FORMAT) {
+			in->rows->bad++;
+			in->o->bad_row(in->o->ctx, e->text);
+		} else if (status) {
+			return status;
+		}
+	}
+	/* A file may be a header and nothing else: it counts when nothing better was seen. */
+	return in->in.new_header ? check_header(in, e) : PD_OK;
+}
+
+static int map_spool(struct intake *in, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	if (fflush(in->spool) || ferror(in->spool))
+		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
+	rows->spool_size = in->spooled;
+	if (!in->spooled)
+		return PD_OK;
+	rows->spool = mmap(NULL, in->spooled, PROT_READ, MAP_PRIVATE, fileno(in->spool), 0);
+	if (rows->spool == MAP_FAILED) {
+		rows->spool = NULL;
+		return pd_fail_errno(e, "cannot map the temporary file");
+	}
+	return PD_OK;
+}
+
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
+{
+	*rows = (struct pd_rows){ 0 };
+	struct intake in = { .rows = rows,
+			     .o = o,
+			     .in = { .kind = "fp",
+				     .columns = pd_fp_columns,
+				     .v1_columns = pd_fp_columns,
+				     .paths = o->paths,
+				     .n_paths = o->n_paths } };
+	int status = PD_ERR_SYSTEM;
+	in.spool = pd_spool_open(o->tmp_dir, e);
+	if (in.spool)
+		status = take_all(&in, e);
+	if (!status)
+		status = map_spool(&in, e);
+	if (!status)
+		pd_rows_order(rows);
+	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
+	if (in.spool)
+		fclose(in.spool);
+	pd_tsv_release(&in.in);
+	pd_buf_release(&in.scratch);
+	pd_buf_release(&in.value);
+	return status;
+}
+
+struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
+{
+	struct pd_span line = pd_span(rows->spool + rows->at[row], rows->spool_size - rows->at[row]), f[5];
+	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
+	pd_tsv_fields(line, f, 5);
+	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4] };
+}
+
+void pd_rows_release(struct pd_rows *rows)
+{
+	if (rows->spool)
+		munmap(rows->spool, rows->spool_size);
+	free(rows->prints.row);
+	free(rows->prints.keys);
+	free(rows->digests.row);
+	free(rows->digests.keys);
+	free(rows->host);
+	free(rows->at);
+	pd_buf_release(&rows->must);
+	pd_buf_release(&rows->totals);
+	*rows = (struct pd_rows){ 0 };
+}

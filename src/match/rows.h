@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp rows -> what matching needs: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
+ * order of their ids, whatever the order in which they came.
+ */
+#ifndef PD_MATCH_ROWS_H
+#define PD_MATCH_ROWS_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+
+/* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
+struct pd_row_set {
+	int words;		/* of a key */
+	size_t n;
+	uint32_t *row;		/* ascending */
+	uint64_t *keys;		/* n * words */
+};
+
+struct pd_rows {
+	int bits;			/* of the fingerprints; 0: none was seen */
+	size_t n;
+	struct pd_row_set prints, digests;
+	uint64_t *host;			/* hash of the host, by row; NULL unless asked for */
+	uint64_t bad;			/* rows that could not be read: reported and left out */
+	uint64_t repeated;		/* rows whose id stood there already: left out */
+	struct pd_buf must, totals;	/* of the headers, for the next stage */
+	/* spool */
+	uint64_t *at;			/* offset of a row's line */
+	char *spool;			/* mapped */
+	size_t spool_size;
+};
+
+/* The parts of a row that pairs carry, escaped as they came. */
+struct pd_row_view {
+	struct pd_span id, url, fetch_time, text_bytes, quality;
+};
+
+struct pd_rows_options {
+	char **paths;
+	int n_paths;
+	const char *tmp_dir;
+	bool hosts;
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* PD_ERR_PARAMS when rows were made with different parameters: the message says which. */
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
+void pd_rows_release(struct pd_rows *rows);
+struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The settings of a run: defaults, the documents' preset, and the parameter text that goes into every header.
+ */
+#include "base/params.h"
+#include "pipeline.h"
+
+void pd_options_init(struct pd_options *o, enum pd_preset preset)
+{
+	*o = (struct pd_options){
+		.max_page = 4 << 20,
+		.segment = PD_SEGMENT_PROBABILITY,
+		.stopwords = "none",
+		.html = PD_HTML_DEFAULTS,
+		.topic = PD_TOPIC_DEFAULTS,
+		/* Measured: docs/accuracy.md. */
+		.sign = { .method = "simhash",
+			  .bits = 64,
+			  .shingle = 2,
+			  .hash = PD_HASH_XXH3,
+			  .weights = PD_WEIGHTS_COUNT,
+			  .features = { [PD_FEATURE_TEXT] = true },
+			  .min_terms = 8 },
+	};
+	if (preset != PD_PRESET_PAPER)
+		return;
+	o->topic.method = PD_TOPIC_PAPER;
+	o->stopwords = "builtin";
+	o->sign.shingle = 3;
+	o->sign.hash = PD_HASH_RABIN;
+	o->sign.weights = PD_WEIGHTS_TF;
+	o->sign.min_terms = 3;
+	for (int i = 0; i < PD_FEATURE_COUNT; i++)
+		o->sign.features[i] = true;
+}
+
+const char *const pd_preset_names[] = { "default", "paper", NULL };
+const char *const pd_topic_names[] = { "main", "paper", NULL };
+const char *const pd_segment_names[] = { "probability", "forward", NULL };
+const char *const pd_hash_names[] = { "xxh3", "rabin", NULL };
+const char *const pd_weights_names[] = { "count", "set", "tf", NULL };
+
+static int choose(struct pd_span key, struct pd_span value, const char *const *names, struct pd_err *e)
+{
+	struct pd_buf all = { 0 };
+	for (int i = 0; names[i]; i++) {
+		if (pd_span_is(value, names[i]))
+			return i;
+		pd_buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	}
+	int status = pd_fail(e, PD_ERR_USAGE, "%.*s takes one of %s, not '%.*s'", (int)key.n, key.p, all.p, (int)value.n, value.p);
+	pd_buf_release(&all);
+	return status;
+}
+
+static int number(struct pd_span key, struct pd_span value, uint64_t least, uint64_t most, uint64_t *out, struct pd_err *e)
+{
+	if (pd_span_u64(value, out) && *out >= least && *out <= most)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_USAGE, "%.*s takes a whole number from %llu to %llu, not '%.*s'", (int)key.n, key.p,
+		       (unsigned long long)least, (unsigned long long)most, (int)value.n, value.p);
+}
+
+/* "text:2" or "text": one feature and the weight that its shingles get on top (M6: W_f). */
+static int set_feature(struct pd_sign_options *s, struct pd_span item, struct pd_err *e)
+{
+	struct pd_span name;
+	uint64_t weight = 0;
+	pd_span_split(&item, ':', &name);
+	if (item.p && number(pd_span_z("a weight in features"), item, 0, 1000000, &weight, e))
+		return PD_ERR_USAGE;
+	for (int k = 0; k < PD_FEATURE_COUNT; k++) {
+		if (pd_span_is(name, pd_feature_name((enum pd_feature_kind)k))) {
+			s->features[k] = true;
+			s->feature_weights[k] = (int)weight;
+			return PD_OK;
+		}
+	}
+	return pd_fail(e, PD_ERR_USAGE, "features takes a list of title, meta, text, anchor, not '%.*s'", (int)name.n, name.p);
+}
+
+static int set_features(struct pd_sign_options *s, struct pd_span list, struct pd_err *e)
+{
+	struct pd_span item;
+	int status = PD_OK;
+	memset(s->features, 0, sizeof s->features);
+	memset(s->feature_weights, 0, sizeof s->feature_weights);
+	while (!status && pd_span_split(&list, ',', &item))
+		status = set_feature(s, item, e);
+	return status;
+}
+
+static int set_bits(struct pd_sign_options *s, struct pd_span value, struct pd_err *e)
+{
+	static const char *const widths[] = { "64", "128", "256", NULL };
+	int i = choose(pd_span_z("bits"), value, widths, e);
+	if (i >= 0)
+		s->bits = 64 << i;
+	return i;
+}
+
+int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e)
+{
+	uint64_t n = 0;
+	int i = 0;
+	if (pd_span_is(key, "bits")) {
+		i = set_bits(&o->sign, value, e);
+	} else if (pd_span_is(key, "features")) {
+		i = set_features(&o->sign, value, e);
+	} else if (pd_span_is(key, "shingle")) {
+		i = number(key, value, 1, 16, &n, e);
+		o->sign.shingle = (int)n;
+	} else if (pd_span_is(key, "min_terms")) {
+		i = number(key, value, 1, 1000000, &n, e);
+		o->sign.min_terms = (int)n;
+	} else if (pd_span_is(key, "max_page")) {
+		i = number(key, value, 1, SIZE_MAX / 4, &n, e);
+		o->max_page = (size_t)n;
+	} else if (pd_span_is(key, "hash")) {
+		o->sign.hash = (enum pd_sign_hash)(i = choose(key, value, pd_hash_names, e));
+	} else if (pd_span_is(key, "weights")) {
+		o->sign.weights = (enum pd_sign_weights)(i = choose(key, value, pd_weights_names, e));
+	} else if (pd_span_is(key, "topic")) {
+		o->topic.method = (enum pd_topic_method)(i = choose(key, value, pd_topic_names, e));
+	} else if (pd_span_is(key, "segment")) {
+		o->segment = i = choose(key, value, pd_segment_names, e);
+	} else {
+		i = pd_fail(e, PD_ERR_USAGE, "unknown setting '%.*s'", (int)key.n, key.p);
+	}
+	return i < 0 ? i : PD_OK;
+}
+
+static void print_features(const struct pd_sign_options *s, struct pd_buf *out)
+{
+	bool first = true;
+	pd_buf_add_z(out, " features=");
+	for (int i = 0; i < PD_FEATURE_COUNT; i++) {
+		if (!s->features[i])
+			continue;
+		pd_buf_printf(out, "%s%s", first ? "" : ",", pd_feature_name((enum pd_feature_kind)i));
+		if (s->weights == PD_WEIGHTS_TF && s->feature_weights[i])
+			pd_buf_printf(out, ":%d", s->feature_weights[i]);
+		first = false;
+	}
+}
+
+static void print_must(const struct pd_options *o, struct pd_tables *t)
+{
+	const struct pd_sign_options *s = &o->sign;
+	pd_buf_printf(&t->must, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
+		      s->bits, s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
+	print_features(s, &t->must);
+	pd_buf_printf(&t->must, " min_terms=%d topic=%s segment=%s dict=%s stopwords=%s", s->min_terms, pd_topic_names[o->topic.method],
+		      pd_segment_names[o->segment], pd_dict_checksum(t->dict), t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
+	pd_params_hash(pd_buf_span(&t->must), t->params);
+}
+
+int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	*t = (struct pd_tables){ 0 };
+	int status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
+	if (!status && !strcmp(o->stopwords, "builtin"))
+		status = pd_stopwords_builtin(&t->stopwords, e);
+	else if (!status && strcmp(o->stopwords, "none"))
+		status = pd_stopwords_load(o->stopwords, &t->stopwords, e);
+	if (status) {
+		pd_tables_release(t);
+		return status;
+	}
+	print_must(o, t);
+	pd_buf_printf(&t->recorded, "max_page=%zu boilerplate=-", o->max_page);
+	return PD_OK;
+}
+
+void pd_tables_release(struct pd_tables *t)
+{
+	pd_dict_free(t->dict);
+	pd_stopwords_free(t->stopwords);
+	pd_buf_release(&t->must);
+	pd_buf_release(&t->recorded);
+	*t = (struct pd_tables){ 0 };
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stage's front: a page goes in, events go to whoever needs them (the builder, the metadata, the XHTML writer), a
+ * struct pd_blocks comes out.
+ */
+#include "page/blocks.h"
+
+#include <stdlib.h>
+
+#include "page/build.h"
+#include "page/meta.h"
+#include "page/xhtml.h"
+
+/* What one page may leave behind in memory: a page that needed more gives it back. */
+#define KEEP_ITEMS 65536
+#define KEEP_BYTES (8u << 20)
+
+struct pd_html {
+	struct pd_html_options options;
+	struct pd_builder builder;
+	struct pd_meta_finder meta;
+	struct pd_saxer *saxer;
+	struct pd_blocks *out;
+};
+
+static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	struct pd_html *h = self;
+	size_t markup = h->out->xhtml.n;
+	if (h->options.keep_xhtml)
+		pd_xhtml_open(&h->out->xhtml, t, attrs, n);
+	if (n)
+		pd_meta_open(&h->meta, t, attrs, n, h->out);
+	pd_build_open(&h->builder, t, attrs, n, markup);
+}
+
+static void on_close(void *self, enum pd_tag t)
+{
+	struct pd_html *h = self;
+	if (h->options.keep_xhtml)
+		pd_xhtml_close(&h->out->xhtml, t);
+	pd_build_close(&h->builder, t, h->out->xhtml.n);
+}
+
+static void on_text(void *self, struct pd_span s)
+{
+	struct pd_html *h = self;
+	if (h->options.keep_xhtml)
+		pd_xhtml_text(&h->out->xhtml, s);
+	pd_build_text(&h->builder, s);
+}
+
+static const struct pd_html_sink sink = { on_open, on_close, on_text };
+
+struct pd_html *pd_html_new(const struct pd_html_options *o)
+{
+	struct pd_html *h = pd_zalloc(sizeof(*h));
+	h->options = *o;
+	h->builder.o = &h->options;
+	h->saxer = pd_saxer_new(&sink, h, o->keep_xhtml);
+	return h;
+}
+
+void pd_html_free(struct pd_html *h)
+{
+	if (!h)
+		return;
+	pd_saxer_free(h->saxer);
+	pd_builder_release(&h->builder);
+	free(h);
+}
+
+/* Plain text: blank lines end a paragraph (a div), every other line is a p. */
+static void plain_text(struct pd_html *h, struct pd_span text)
+{
+	struct pd_span line;
+	bool inside = false;
+	on_open(h, PD_TAG_html, NULL, 0);
+	on_open(h, PD_TAG_body, NULL, 0);
+	while (pd_span_split(&text, '\n', &line)) {
+		bool blank = pd_span_trim(line).n == 0;
+		if (inside && blank)
+			on_close(h, PD_TAG_div);
+		if (!inside && !blank)
+			on_open(h, PD_TAG_div, NULL, 0);
+		inside = !blank;
+		if (blank)
+			continue;
+		on_open(h, PD_TAG_p, NULL, 0);
+		on_text(h, line);
+		on_close(h, PD_TAG_p);
+	}
+	if (inside)
+		on_close(h, PD_TAG_div);
+	on_close(h, PD_TAG_body);
+	on_close(h, PD_TAG_html);
+}
+
+int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_blocks *out)
+{
+	pd_blocks_clear(out);
+	h->out = out;
+	pd_meta_start(&h->meta);
+	pd_build_start(&h->builder, out);
+	if (plain)
+		plain_text(h, utf8);
+	else
+		pd_saxer_run(h->saxer, utf8);
+	pd_build_end(&h->builder);
+	pd_meta_end(out);
+	return PD_OK;
+}
+
+static void *kept_items(void *items, size_t *cap)
+{
+	if (*cap <= KEEP_ITEMS)
+		return items;
+	free(items);
+	*cap = 0;
+	return NULL;
+}
+
+void pd_blocks_clear(struct pd_blocks *b)
+{
+	pd_buf_shrink(&b->text, KEEP_BYTES);
+	pd_buf_shrink(&b->xhtml, KEEP_BYTES);
+	pd_arena_clear(&b->arena);
+	b->runs = kept_items(b->runs, &b->cap_runs);
+	b->boxes = kept_items(b->boxes, &b->cap_boxes);
+	b->blocks = kept_items(b->blocks, &b->cap_blocks);
+	b->links = kept_items(b->links, &b->cap_links);
+	b->n_runs = b->n_boxes = b->n_blocks = b->n_links = 0;
+	b->meta = (struct pd_meta){ 0 };
+}
+
+void pd_blocks_release(struct pd_blocks *b)
+{
+	pd_buf_release(&b->text);
+	pd_buf_release(&b->xhtml);
+	pd_arena_release(&b->arena);
+	free(b->runs);
+	free(b->boxes);
+	free(b->blocks);
+	free(b->links);
+	*b = (struct pd_blocks){ 0 };
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M2 and M3 (modules 120 and 210): UTF-8 HTML -> runs of text, the boxes they stand in, the documents' blocks, links
+ * and metadata, in one pass over SAX events.
+ *
+ * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.
+ * A *box* is an element that breaks text (title, block or level class); boxes are in document order, a parent before
+ * its children; box 0 is the page itself.  Inline elements are no boxes: they only mark runs (links, emphasis).
+ * A *block* (M3) is a title tag's text, or a block tag whose unclaimed text is over 100 code points or whose unclaimed
+ * level tags are over 5.  Each run belongs to at most one block.
+ *
+ * White space is ASCII's, NBSP, U+3000 and the other spaces of Unicode; a run of it becomes one space, in <pre> one
+ * newline when it holds one.
+ *
+ * Everything is bounded: nesting 512 (deeper elements are as if transparent), boxes, blocks, runs and links by the
+ * limits below (over them: no more boxes, text and links of the kind; no real page of 4 MiB gets there).  All memory is
+ * the object's own and dies at the next call.
+ */
+#ifndef PD_PAGE_BLOCKS_H
+#define PD_PAGE_BLOCKS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "page/tags.h"
+
+#define PD_BOXES_MAX (1u << 18)
+#define PD_RUNS_MAX (1u << 19)
+#define PD_LINKS_MAX (1u << 17)
+
+#define PD_BOX_NONE UINT32_MAX
+#define PD_BLOCK_NONE UINT32_MAX
+#define PD_LINK_NONE UINT32_MAX
+
+enum pd_run_flag {
+	PD_RUN_LINK = 1,	/* inside <a href> */
+	PD_RUN_EMPHASIS = 2,	/* b, strong, em, i, u … */
+	PD_RUN_PRE = 4,		/* inside <pre>: line breaks kept */
+	PD_RUN_SPACE = 8,	/* white space or a box's edge stood before it: joined to the run before with a space */
+	PD_RUN_LINE = 16,	/* a box's edge (br too), or in <pre> a line break: joined with a newline; SPACE is set too */
+};
+
+struct pd_run {
+	uint32_t at, n;		/* bytes of `text` */
+	uint32_t chars;		/* code points */
+	uint32_t box;		/* innermost box */
+	uint32_t block;		/* M3 block that claimed it, or PD_BLOCK_NONE */
+	uint32_t link;		/* index of the link it stands in, or PD_LINK_NONE */
+	uint32_t flags;
+};
+
+struct pd_box {
+	uint32_t parent;	/* PD_BOX_NONE for box 0 */
+	uint32_t end;		/* index after its last descendant box */
+	uint32_t first_run, end_run;	/* runs inside, descendants' too */
+	uint32_t block;		/* M3 block that this box is, or PD_BLOCK_NONE */
+	uint16_t tag;		/* enum pd_tag */
+	uint16_t depth;
+	struct pd_span klass, ident, role;	/* class, id, role (or itemprop when no role) attributes; may be empty */
+};
+
+struct pd_block {
+	uint32_t box;		/* the element */
+	bool title;		/* a title block */
+	uint32_t chars;		/* code points of its runs */
+	uint32_t anchor_chars;	/* of them inside links */
+	uint32_t levels;	/* unclaimed level tags */
+	uint32_t links;		/* links that begin in it */
+	uint32_t first_run, end_run;	/* its runs lie in here: those whose `block` is this one */
+	uint32_t markup_at, markup_n;	/* bytes of `xhtml`: the element with all that is in it; only with keep_xhtml */
+};
+
+struct pd_link {
+	struct pd_span href, rel;
+	uint32_t block;		/* block of its first run, or PD_BLOCK_NONE */
+	bool has_text, has_image;
+};
+
+struct pd_meta {
+	struct pd_span title;		/* <title> */
+	struct pd_span keywords, description;
+	struct pd_span canonical;	/* <link rel=canonical> or og:url */
+	struct pd_span timestamp;	/* article:published_time, date, … or the first <time datetime> */
+	struct pd_span lang;		/* <html lang>, or content-language */
+	struct pd_span site_name;	/* og:site_name */
+};
+
+struct pd_blocks {
+	struct pd_buf text;	/* the runs' text, one after the other */
+	struct pd_run *runs;
+	struct pd_box *boxes;
+	struct pd_block *blocks;
+	struct pd_link *links;
+	size_t n_runs, n_boxes, n_blocks, n_links;
+	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
+	struct pd_meta meta;
+	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
+	struct pd_arena arena;	/* attribute values and metadata */
+};
+
+struct pd_html_options {
+	int min_chars;		/* a block's text is over this: 100 */
+	int min_levels;		/* or its level tags are over this: 5 */
+	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
+};
+
+#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5 }
+
+struct pd_html;		/* the parser with its stacks: one per thread */
+
+struct pd_html *pd_html_new(const struct pd_html_options *o);
+void pd_html_free(struct pd_html *h);
+/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that M3 applies. */
+int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain_text, struct pd_blocks *out);
+void pd_blocks_clear(struct pd_blocks *b);
+void pd_blocks_release(struct pd_blocks *b);
+
+static inline struct pd_span pd_run_text(const struct pd_blocks *b, const struct pd_run *r)
+{
+	return pd_span(b->text.p + r->at, r->n);
+}
+
+/* A block's text as people read it: runs joined by nothing, a space, or a newline where a box ends.  `only_links`:
+ * anchor text alone. */
+void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out);
+/* All text of the page outside ignored tags, in the same form. */
+void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "pipeline.h"
+
+#include "base/threads.h"
+
+/* A page that was huge must not keep its memory: buffers over this are given back. */
+enum { KEEP = 4 * 1024 * 1024 };
+
+const char *const pd_phase_names[PD_PHASES] = { "read", "http", "text", "page", "topic", "sign", "row" };
+
+static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
+{
+	if (!p->timed)
+		return 0;
+	double now = pd_thread_seconds();
+	p->seconds[phase] += now - since;
+	return now;
+}
+
+/* M9: the main text, or, when there is none, all visible text. */
+static void digest_text(struct pd_pipeline *p)
+{
+	struct pd_span text = pd_buf_span(&p->topic.text);
+	if (!text.n) {
+		pd_buf_clear(&p->visible);
+		pd_blocks_visible(&p->blocks, &p->visible);
+		text = pd_buf_span(&p->visible);
+	}
+	pd_text_digest(p->folder, text, &p->scratch, &p->text_digest);
+}
+
+static void digest_content(struct pd_pipeline *p)
+{
+	pd_buf_clear(&p->content_digest);
+	if (p->page.digest.n)
+		pd_buf_add_span(&p->content_digest, p->page.digest);
+	else
+		pd_sha1_base32(p->page.payload, &p->content_digest);
+}
+
+static void shrink(struct pd_pipeline *p)
+{
+	struct pd_buf *bufs[] = { &p->text.own, &p->topic.text, &p->visible, &p->scratch };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		if (bufs[i]->cap > KEEP)
+			pd_buf_release(bufs[i]);
+}
+
+enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason)
+{
+	double t = p->timed ? pd_thread_seconds() : 0;
+	shrink(p);
+	enum pd_skip skip = pd_page_open(p->opener, in, &p->page, reason);
+	t = lap(p, PD_PHASE_HTTP, t);
+	if (skip)
+		return skip;
+
+	pd_decode(p->decoder, &p->page, &p->text);
+	t = lap(p, PD_PHASE_TEXT, t);
+
+	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
+	t = lap(p, PD_PHASE_PAGE, t);
+
+	pd_topic_find(p->finder, &p->blocks, &p->topic);
+	t = lap(p, PD_PHASE_TOPIC, t);
+
+	pd_sign(p->signer, &p->topic, &p->signature);
+	digest_text(p);
+	digest_content(p);
+	lap(p, PD_PHASE_SIGN, t);
+	return PD_SKIP_NONE;
+}
+
+int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e)
+{
+	struct pd_segmenter_options terms = { .dict = t->dict, .stopwords = t->stopwords, .method = (enum pd_segment_method)o->segment };
+	*p = (struct pd_pipeline){ 0 };
+	int status = pd_decoder_new(&p->decoder, e);
+	if (!status)
+		status = pd_signer_new(&p->signer, &o->sign, e);
+	if (status) {
+		pd_pipeline_release(p);
+		return status;
+	}
+	p->opener = pd_page_opener_new(o->max_page);
+	p->html = pd_html_new(&o->html);
+	p->segmenter = pd_segmenter_new(&terms);
+	p->finder = pd_topic_finder_new(&o->topic, p->segmenter);
+	p->folder = pd_folder_new();
+	return PD_OK;
+}
+
+void pd_pipeline_release(struct pd_pipeline *p)
+{
+	pd_page_opener_free(p->opener);
+	pd_decoder_free(p->decoder);
+	pd_html_free(p->html);
+	pd_topic_finder_free(p->finder);
+	pd_segmenter_free(p->segmenter);
+	pd_signer_free(p->signer);
+	pd_folder_free(p->folder);
+	pd_text_release(&p->text);
+	pd_blocks_release(&p->blocks);
+	pd_topic_release(&p->topic);
+	pd_buf_release(&p->text_digest);
+	pd_buf_release(&p->content_digest);
+	pd_buf_release(&p->visible);
+	pd_buf_release(&p->scratch);
+	*p = (struct pd_pipeline){ 0 };
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The spine: one record walks through every stage in order.  A pipeline belongs to one thread; what threads share
+ * (dictionary, stop words) is in pd_tables and only read.
+ */
+#ifndef PD_PIPELINE_H
+#define PD_PIPELINE_H
+
+#include "page/blocks.h"
+#include "read/page.h"
+#include "read/reader.h"
+#include "sign/digest.h"
+#include "sign/sign.h"
+#include "term/dict.h"
+#include "term/stopwords.h"
+#include "text/text.h"
+#include "topic/topic.h"
+
+/* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
+#define PD_FINGERPRINT_VERSION 1
+
+/* Everything that shapes a page's row. */
+struct pd_options {
+	size_t max_page;		/* bytes of a page that are looked at */
+	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
+	const char *stopwords;		/* "none", "builtin", or a file with a list */
+	int segment;			/* enum pd_segment_method */
+	struct pd_html_options html;
+	struct pd_topic_options topic;
+	struct pd_sign_options sign;
+};
+
+/* The defaults, or the documents' own settings (`--preset=paper`). */
+enum pd_preset { PD_PRESET_DEFAULT, PD_PRESET_PAPER };
+void pd_options_init(struct pd_options *o, enum pd_preset preset);
+
+/* One setting by its name in headers ("shingle", "features", …); PD_ERR_USAGE says what the value may be. */
+int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e);
+/* Names of the choices, in the order of their enums; NULL at the end. */
+extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_segment_names[], *const pd_hash_names[],
+	*const pd_weights_names[];
+
+struct pd_tables {
+	struct pd_dict *dict;
+	struct pd_stopwords *stopwords;
+	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
+	struct pd_buf recorded;		/* those that are only recorded */
+	char params[9];			/* 8 hex digits of `must` */
+};
+
+int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
+void pd_tables_release(struct pd_tables *t);
+
+enum pd_phase { PD_PHASE_READ, PD_PHASE_HTTP, PD_PHASE_TEXT, PD_PHASE_PAGE, PD_PHASE_TOPIC, PD_PHASE_SIGN, PD_PHASE_ROW, PD_PHASES };
+extern const char *const pd_phase_names[PD_PHASES];
+
+struct pd_pipeline {
+	/* stages */
+	struct pd_page_opener *opener;
+	struct pd_decoder *decoder;
+	struct pd_html *html;
+	struct pd_segmenter *segmenter;
+	struct pd_topic_finder *finder;
+	struct pd_signer *signer;
+	struct pd_folder *folder;
+	bool timed;				/* measure `seconds` */
+	/* what the last page became, stage by stage */
+	struct pd_page page;
+	struct pd_text text;
+	struct pd_blocks blocks;
+	struct pd_topic topic;
+	struct pd_signature signature;
+	struct pd_buf text_digest, content_digest, visible, scratch;
+	/* sums over all pages */
+	double seconds[PD_PHASES];
+};
+
+int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e);
+void pd_pipeline_release(struct pd_pipeline *p);
+
+/* PD_SKIP_NONE: a page, and everything above is filled; else why not (*reason in words when damaged). */
+enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
+
+#endif

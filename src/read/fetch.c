@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From an id back to its record.  `file:OFFSET` is one seek; `file:+OFFSET` lies inside a compressed stream, which has
+ * to be read from its start; anything else is the path of a page.  A record is fetched by the very code that gave it,
+ * and it is the one meant when its id comes out the same.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "read/source.h"
+
+struct address {
+	char *file;
+	uint64_t offset;
+	bool has_offset, stream;
+};
+
+/* The last colon counts, when nothing but a number follows it and the whole id is no file of that name. */
+static void parse(const char *id, struct address *a)
+{
+	const char *colon = strrchr(id, ':');
+	*a = (struct address){ 0 };
+	if (colon && colon > id && access(id, F_OK) != 0) {
+		a->stream = colon[1] == '+';
+		a->has_offset = pd_span_u64(pd_span_z(colon + 1 + a->stream), &a->offset);
+	}
+	a->file = a->has_offset ? pd_strndup(id, (size_t)(colon - id)) : pd_strdup(id);
+}
+
+/* The damage, if any, is why a record could not be had. */
+struct told {
+	char reason[160];
+	uint64_t offset;
+	bool stream, any;
+};
+
+static void note_damage(void *ctx, const struct pd_damage *d)
+{
+	struct told *t = ctx;
+	snprintf(t->reason, sizeof t->reason, "%s", d->reason);
+	t->offset = d->offset;
+	t->stream = d->stream;
+	t->any = true;
+}
+
+static int not_found(const char *id, const struct address *a, const struct told *t, struct pd_err *e)
+{
+	if (t->any && t->offset == a->offset && t->stream == a->stream)
+		return pd_fail(e, PD_ERR_INPUT, "%s: %s", id, t->reason);
+	return pd_fail(e, PD_ERR_NOT_FOUND, "%s: no record begins there", id);
+}
+
+/* One seek.  The offset in the stream is not known here, so a record that is not alone in its member has another id. */
+static int by_seek(struct pd_source *s, const char *id, const struct address *a, struct told *t, struct pd_record *out,
+		   struct pd_err *e)
+{
+	int r = pd_source_open_at(s, a->file, a->file, a->offset);
+	if (r == PD_ERR_SYSTEM)
+		return pd_fail_errno(e, "%s: cannot open", a->file);
+	r = r < 0 ? r : pd_source_next(s, out);
+	if (r == PD_ERR_SYSTEM)
+		return pd_fail_errno(e, "%s: cannot read", a->file);
+	/* Damage at the place itself: what came instead is a later record. */
+	if (r == 1 && pd_span_is(pd_buf_span(&out->id), id))
+		return PD_OK;
+	return not_found(id, a, t, e);
+}
+
+static int by_reading(struct pd_source *s, const char *id, const struct address *a, struct told *t,
+		      struct pd_record *out, struct pd_err *e)
+{
+	int r;
+	if (pd_source_open(s, a->file, a->file) < 0)
+		return pd_fail_errno(e, "%s: cannot open", a->file);
+	if (s->kind == PD_SOURCE_UNKNOWN)
+		return pd_fail(e, PD_ERR_USAGE, "%s: %s", a->file, s->reason);
+	if (!a->has_offset && s->kind == PD_SOURCE_WARC)
+		return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
+	while ((r = pd_source_next(s, out)) == 1) {
+		if (pd_span_is(pd_buf_span(&out->id), id))
+			return PD_OK;
+		if (t->any && t->offset == a->offset && t->stream == a->stream)
+			break;
+		if (s->warc.place.stream && s->warc.place.offset > a->offset)
+			break;
+	}
+	if (r < 0)
+		return pd_fail_errno(e, "%s: cannot read", a->file);
+	return not_found(id, a, t, e);
+}
+
+static bool from_stdin(const struct address *a, const struct pd_reader_options *o)
+{
+	if (strcmp(a->file, "-") == 0)
+		return true;
+	return o->stdin_name && strcmp(a->file, o->stdin_name) == 0 && access(a->file, F_OK) != 0;
+}
+
+int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e)
+{
+	struct address a;
+	struct told told = { .any = false };
+	struct pd_sink sink = { note_damage, &told, 0 };
+	struct pd_source s;
+	int r;
+	parse(id, &a);
+	pd_source_init(&s, o->max_block, &sink);
+	if (from_stdin(&a, o))
+		r = pd_fail(e, PD_ERR_USAGE, "%s came from standard input and cannot be read again", id);
+	else if (a.has_offset && !a.stream)
+		r = by_seek(&s, id, &a, &told, out, e);
+	else
+		r = by_reading(&s, id, &a, &told, out, e);
+	pd_source_release(&s);
+	free(a.file);
+	return r;
+}

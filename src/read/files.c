@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct pd_folder {
+	char **names;		/* sorted; sub-folders end in a slash */
+	size_t n, at, cap;
+	size_t prefix;		/* length of the folder's path, with slash */
+};
+
+static bool is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+/* --- folders --- */
+
+/* 'f' a file, 'd' a folder to enter, 0 neither (a link to a folder, a socket …).  A link to nothing is a file, so that
+ * it is missed when opened. */
+static char entry_kind(int dir, const struct dirent *d)
+{
+	struct stat st;
+	if (d->d_type == DT_REG)
+		return 'f';
+	if (d->d_type == DT_DIR)
+		return 'd';
+	if (d->d_type != DT_LNK && d->d_type != DT_UNKNOWN)
+		return 0;
+	if (fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+		return 'd';
+	return fstatat(dir, d->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) ? 'f' : 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_name(struct pd_folder *f, const char *name, bool folder)
+{
+	size_t n = strlen(name);
+	char *z = pd_alloc(n + 2);
+	memcpy(z, name, n);
+	z[n] = folder ? '/' : 0;
+	z[n + 1] = 0;
+	f->names = pd_grow(f->names, f->n, &f->cap, sizeof *f->names);
+	f->names[f->n++] = z;
+}
+
+static int list_folder(struct pd_folder *f, const char *path)
+{
+	DIR *dir = opendir(path);
+	if (!dir)
+		return errno;
+	errno = 0;
+	for (struct dirent *d; (d = readdir(dir)); errno = 0) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		char kind = entry_kind(dirfd(dir), d);
+		if (kind)
+			add_name(f, d->d_name, kind == 'd');
+	}
+	int error = errno;
+	closedir(dir);
+	if (f->n)
+		qsort(f->names, f->n, sizeof *f->names, by_bytes);
+	return error;
+}
+
+static void leave(struct pd_files *f)
+{
+	struct pd_folder *top = &f->stack[--f->depth];
+	for (size_t i = top->at; i < top->n; i++)
+		free(top->names[i]);
+	free(top->names);
+}
+
+/* Enters the folder that `path` holds.  0, or errno. */
+static int enter(struct pd_files *f)
+{
+	struct pd_folder top = { 0 };
+	if (f->path.n && f->path.p[f->path.n - 1] != '/')
+		pd_buf_add_c(&f->path, '/');
+	top.prefix = f->path.n;
+	int error = list_folder(&top, f->path.p);
+	f->stack = pd_grow(f->stack, f->depth, &f->cap, sizeof *f->stack);
+	f->stack[f->depth++] = top;
+	return error;
+}
+
+/* --- one path --- */
+
+static int give(const struct pd_files *f, struct pd_file *out, uint64_t size, int error)
+{
+	*out = (struct pd_file){ f->path.p, f->path.p, f->typed, size, error };
+	return 1;
+}
+
+static int give_stdin(const struct pd_files *f, struct pd_file *out)
+{
+	*out = (struct pd_file){ NULL, f->stdin_label, f->typed, 0, 0 };
+	return 1;
+}
+
+/* 1: `out` is filled; 0: a folder was entered. */
+static int visit(struct pd_files *f, struct pd_file *out)
+{
+	struct stat st;
+	if (stat(f->path.p, &st) < 0)
+		return give(f, out, 0, errno);
+	if (!S_ISDIR(st.st_mode))
+		return give(f, out, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0, 0);
+	int error = enter(f);
+	if (error)
+		return give(f, out, 0, error);
+	f->typed = false;
+	return 0;
+}
+
+static int walk(struct pd_files *f, struct pd_file *out)
+{
+	struct pd_folder *top = &f->stack[f->depth - 1];
+	if (top->at == top->n) {
+		leave(f);
+		return 0;
+	}
+	char *name = top->names[top->at++];
+	size_t n = strlen(name);
+	bool folder = name[n - 1] == '/';
+	f->path.n = top->prefix;
+	pd_buf_add(&f->path, name, n);
+	free(name);
+	if (!folder)
+		return visit(f, out);
+	int error = enter(f);
+	return error ? give(f, out, 0, error) : 0;
+}
+
+/* --- what was given --- */
+
+static int visit_named(struct pd_files *f, struct pd_file *out, const char *path, bool typed)
+{
+	f->typed = typed;
+	pd_buf_clear(&f->path);
+	pd_buf_add_z(&f->path, path);
+	int r = visit(f, out);
+	if (r && typed)
+		out->size = 0;
+	return r;
+}
+
+/* 1, 0 nothing here (look again), -1 the list is at its end or broken. */
+static int next_listed(struct pd_files *f, struct pd_file *out)
+{
+	ssize_t n = getline(&f->line, &f->line_cap, f->list);
+	if (n < 0)
+		return -1;
+	while (n && (f->line[n - 1] == '\n' || f->line[n - 1] == '\r'))
+		f->line[--n] = 0;
+	return n ? visit_named(f, out, f->line, false) : 0;
+}
+
+static int list_end(struct pd_files *f, struct pd_err *e)
+{
+	f->list_done = true;
+	return ferror(f->list) ? pd_fail_errno(e, "%s: cannot read the list", f->o->files_from) : 0;
+}
+
+int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
+{
+	for (int r = 0;;) {
+		if (f->depth) {
+			r = walk(f, out);
+		} else if (f->at < f->o->n_inputs) {
+			const char *path = f->o->inputs[f->at++];
+			r = is_stdin(path) ? (f->typed = true, give_stdin(f, out)) : visit_named(f, out, path, true);
+		} else if (f->list && !f->list_done) {
+			r = next_listed(f, out);
+		} else if (!f->o->n_inputs && !f->list && !f->at++) {
+			f->typed = true;
+			r = give_stdin(f, out);
+		} else {
+			return 0;
+		}
+		if (r < 0)
+			return list_end(f, e);
+		if (r)
+			return r;
+	}
+}
+
+static int look_at(struct pd_files *f, const char *path, struct pd_err *e)
+{
+	struct stat st;
+	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
+		return pd_fail_errno(e, "%s: cannot open", path);
+	if (S_ISREG(st.st_mode))
+		f->size_typed += (uint64_t)st.st_size;
+	return PD_OK;
+}
+
+int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e)
+{
+	int from_stdin = 0;
+	*f = (struct pd_files){ .o = o, .stdin_label = o->stdin_name ? o->stdin_name : "-" };
+	for (int i = 0; i < o->n_inputs; i++) {
+		if (is_stdin(o->inputs[i]))
+			from_stdin++;
+		else if (look_at(f, o->inputs[i], e) < 0)
+			return PD_ERR_SYSTEM;
+	}
+	if (o->files_from && is_stdin(o->files_from))
+		from_stdin++;
+	if (from_stdin > 1)
+		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
+	if (!o->files_from)
+		return PD_OK;
+	f->list = is_stdin(o->files_from) ? stdin : fopen(o->files_from, "re");
+	return f->list ? PD_OK : pd_fail_errno(e, "%s: cannot open", o->files_from);
+}
+
+void pd_files_release(struct pd_files *f)
+{
+	while (f->depth)
+		leave(f);
+	free(f->stack);
+	pd_buf_release(&f->path);
+	free(f->line);
+	if (f->list && f->list != stdin)
+		fclose(f->list);
+	f->list = NULL;
+}

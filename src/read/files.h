@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: what was typed and a list of paths.  Out: one input after the other: paths in the order given, folders walked
+ * recursively in the bytewise order of full paths (regular files, also hidden ones; links to files are followed, links
+ * to folders are not).  A folder is read to its end and closed before its members come, so few files are open at once.
+ */
+#ifndef PD_READ_FILES_H
+#define PD_READ_FILES_H
+
+#include <stdio.h>
+
+#include "read/reader.h"
+
+struct pd_file {
+	const char *path;	/* valid until the next call; NULL: standard input */
+	const char *label;	/* what it is called in ids and messages */
+	bool typed;		/* on the command line: must be readable */
+	uint64_t size;		/* of a regular file not yet counted in `size_typed` */
+	int error;		/* errno: cannot be opened; reported here because it is no file that could fail */
+};
+
+struct pd_folder;
+
+struct pd_files {
+	const struct pd_reader_options *o;
+	const char *stdin_label;
+	int at;				/* next operand */
+	FILE *list;
+	bool list_done;
+	char *line;
+	size_t line_cap;
+	struct pd_buf path;		/* of the folder being walked, then of its member */
+	struct pd_folder *stack;	/* folders entered, the innermost last */
+	size_t depth, cap;
+	bool typed;			/* what is being walked was typed */
+	uint64_t size_typed;		/* bytes of all regular files typed */
+};
+
+/* Looks at all that was typed: PD_ERR_SYSTEM for what is not there or may not be read, PD_ERR_USAGE for standard input
+ * wanted twice.  `o` stays in use. */
+int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e);
+/* 1 an input, 0 no more, negative: the list cannot be read. */
+int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e);
+void pd_files_release(struct pd_files *f);
+
+#endif

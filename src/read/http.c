@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Message parsing and chunked transfer coding.
+ */
+#include "read/http.h"
+
+/* The next line without its line end (CRs and LF); false at the end. */
+static bool next_line(struct pd_span *rest, struct pd_span *line)
+{
+	if (!rest->n || !pd_span_split(rest, '\n', line))
+		return false;
+	if (!rest->p)
+		*rest = pd_span(line->p + line->n, 0);
+	while (line->n && line->p[line->n - 1] == '\r')
+		line->n--;
+	return true;
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "HTTP/1.1 200 OK", "HTTP/2 200": three digits after the version. */
+static bool status_line(struct pd_span line, int *status)
+{
+	if (!pd_span_istarts(line, "HTTP/"))
+		return false;
+	const char *p = memchr(line.p, ' ', line.n), *end = line.p + line.n;
+	while (p && p < end && *p == ' ')
+		p++;
+	if (!p || end - p < 3 || !digit(p[0]) || !digit(p[1]) || !digit(p[2]) || (end - p > 3 && digit(p[3])))
+		return false;
+	*status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
+	return true;
+}
+
+static struct pd_span *slot(struct pd_http *h, struct pd_span name)
+{
+	if (pd_span_ieq(name, "Content-Type"))
+		return &h->content_type;
+	if (pd_span_ieq(name, "Content-Encoding"))
+		return &h->content_encoding;
+	if (pd_span_ieq(name, "Transfer-Encoding"))
+		return &h->transfer_encoding;
+	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
+}
+
+/* Takes one header line; *at is the value that a folded line would go on with. */
+static void header_line(struct pd_http *h, struct pd_span line, struct pd_span **at)
+{
+	if (line.p[0] == ' ' || line.p[0] == '\t') {
+		if (*at)
+			(*at)->n = (size_t)(line.p + line.n - (*at)->p);
+		return;
+	}
+	*at = NULL;
+	const char *colon = memchr(line.p, ':', line.n);
+	if (!colon)
+		return;
+	size_t name = (size_t)(colon - line.p);
+	struct pd_span *value = slot(h, pd_span_trim(pd_span(line.p, name)));
+	if (value && !value->p)
+		*(*at = value) = pd_span(colon + 1, line.n - name - 1);
+}
+
+bool pd_http_parse(struct pd_span message, struct pd_http *out)
+{
+	struct pd_span line, rest = message, *at = NULL;
+	*out = (struct pd_http){ 0 };
+	do {
+		if (!next_line(&rest, &line))
+			return false;
+	} while (!line.n);
+	if (!status_line(line, &out->status))
+		return false;
+	for (;;) {
+		struct pd_span before = rest;
+		if (!next_line(&rest, &line) || !line.n)
+			break;
+		/* No header begins with it: the blank line is missing. */
+		if (line.p[0] == '<') {
+			rest = before;
+			break;
+		}
+		header_line(out, line, &at);
+	}
+	out->content_type = pd_span_trim(out->content_type);
+	out->content_encoding = pd_span_trim(out->content_encoding);
+	out->transfer_encoding = pd_span_trim(out->transfer_encoding);
+	out->content_length = pd_span_trim(out->content_length);
+	out->body = rest;
+	return true;
+}
+
+static int hex(char c)
+{
+	if (digit(c))
+		return c - '0';
+	c = pd_ascii_lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "1a2b", padding, an extension after ';'. */
+static bool chunk_size(struct pd_span line, uint64_t *size)
+{
+	size_t i = 0;
+	*size = 0;
+	for (; i < line.n && hex(line.p[i]) >= 0; i++) {
+		if (*size >> 56)
+			return false;
+		*size = *size << 4 | (uint64_t)hex(line.p[i]);
+	}
+	if (!i)
+		return false;
+	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
+		i++;
+	return i == line.n || line.p[i] == ';';
+}
+
+enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
+{
+	struct pd_span line, rest = body;
+	enum pd_chunked at_end = PD_CHUNKED_NOT;
+	for (;;) {
+		uint64_t size;
+		/* A chunk header is a line of its own, and a size alone at the very end is none. */
+		if (!rest.n || !memchr(rest.p, '\n', rest.n) || !next_line(&rest, &line) || !chunk_size(line, &size))
+			return at_end;
+		if (!size)
+			return PD_CHUNKED_OK;
+		at_end = PD_CHUNKED_SHORT;
+		size_t take = size < rest.n ? (size_t)size : rest.n;
+		size_t room = limit - out->n;
+		pd_buf_add(out, rest.p, take < room ? take : room);
+		if (out->n == limit)
+			return PD_CHUNKED_OK;
+		rest.p += take;
+		rest.n -= take;
+		/* What must follow the data is a line end; else the size was wrong. */
+		if (!next_line(&rest, &line) || line.n)
+			return PD_CHUNKED_SHORT;
+	}
+}
+
+struct pd_span pd_media_type(struct pd_span content_type)
+{
+	const char *end = content_type.n ? memchr(content_type.p, ';', content_type.n) : NULL;
+	if (!end && content_type.n)
+		end = memchr(content_type.p, ',', content_type.n);
+	if (end)
+		content_type.n = (size_t)(end - content_type.p);
+	return pd_span_trim(content_type);
+}
+
+static struct pd_span unquote(struct pd_span v)
+{
+	v = pd_span_trim(v);
+	if (v.n && (v.p[0] == '"' || v.p[0] == '\'')) {
+		const char *end = memchr(v.p + 1, v.p[0], v.n - 1);
+		v = pd_span(v.p + 1, end ? (size_t)(end - v.p - 1) : v.n - 1);
+	}
+	return pd_span_trim(v);
+}
+
+struct pd_span pd_media_charset(struct pd_span content_type)
+{
+	struct pd_span part, rest = content_type;
+	while (pd_span_split(&rest, ';', &part)) {
+		part = pd_span_trim(part);
+		if (!pd_span_istarts(part, "charset"))
+			continue;
+		part = pd_span_trim(pd_span(part.p + 7, part.n - 7));
+		if (!part.n || part.p[0] != '=')
+			continue;
+		return unquote(pd_span(part.p + 1, part.n - 1));
+	}
+	return pd_span(NULL, 0);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: the bytes of an HTTP response as a crawler stored them (RFC 9112).  Out: its parts as views, and the body with
+ * chunked transfer undone.  Real servers and real crawlers are untidy: lines may end in LF alone, the reason phrase or
+ * the blank line may be missing, lines that are no header are passed over.
+ */
+#ifndef PD_READ_HTTP_H
+#define PD_READ_HTTP_H
+
+#include "base/buf.h"
+
+struct pd_http {
+	int status;
+	/* header values as they stand, a folded one with its line ends; the first of several counts */
+	struct pd_span content_type, transfer_encoding, content_encoding, content_length;
+	struct pd_span body;
+};
+
+enum pd_chunked {
+	PD_CHUNKED_OK,
+	PD_CHUNKED_SHORT,	/* broke off: `out` has what came before */
+	PD_CHUNKED_NOT,		/* the body is not chunked at all */
+};
+
+/* False: it does not begin with a status line. */
+bool pd_http_parse(struct pd_span message, struct pd_http *out);
+/* Appends the body without chunk headers to `out`, at most `limit` bytes of it. */
+enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out);
+/* The media type of a Content-Type value, without its parameters. */
+struct pd_span pd_media_type(struct pd_span content_type);
+/* Its charset parameter, without quotes; may be empty. */
+struct pd_span pd_media_charset(struct pd_span content_type);
+
+#endif

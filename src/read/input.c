@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The window is one buffer: [history | reading position … end].  It is moved to the front only when what is wanted does
+ * not lie in it, and then filled as far as one read goes, so a byte is moved at most a small number of times.
+ */
+#include "read/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/codec.h"
+
+/* Twice what may be asked for: a full window is then moved once in PD_INPUT_WINDOW bytes, however small the steps. */
+enum { CAPACITY = 2 * PD_INPUT_WINDOW + PD_INPUT_HISTORY };
+
+void pd_input_init(struct pd_input *in)
+{
+	*in = (struct pd_input){ .fd = -1 };
+}
+
+static void start(struct pd_input *in)
+{
+	in->n = in->at = 0;
+	in->offset = 0;
+	in->end = false;
+	in->error = 0;
+}
+
+int pd_input_open(struct pd_input *in, const char *path)
+{
+	struct stat st;
+	in->fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+	if (in->fd < 0)
+		return PD_ERR_SYSTEM;
+	start(in);
+	in->regular = path && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode);
+	in->size = in->regular ? (uint64_t)st.st_size : 0;
+	if (!in->window)
+		in->window = pd_alloc(CAPACITY);
+	return PD_OK;
+}
+
+void pd_input_close(struct pd_input *in)
+{
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	in->fd = -1;
+}
+
+void pd_input_release(struct pd_input *in)
+{
+	pd_input_close(in);
+	free(in->window);
+	pd_input_init(in);
+}
+
+/* Moves the window to the front, all but the history behind the reading position forgotten. */
+static void compact(struct pd_input *in)
+{
+	size_t keep = in->at < PD_INPUT_HISTORY ? in->at : PD_INPUT_HISTORY;
+	size_t gone = in->at - keep;
+	if (!gone)
+		return;
+	memmove(in->window, in->window + gone, in->n - gone);
+	in->n -= gone;
+	in->at -= gone;
+}
+
+static void fill(struct pd_input *in)
+{
+	ssize_t got = read(in->fd, in->window + in->n, CAPACITY - in->n);
+	if (got > 0) {
+		in->n += (size_t)got;
+		in->taken += (uint64_t)got;
+	} else if (got == 0 || errno != EINTR) {
+		in->error = got < 0 ? errno : 0;
+		in->end = true;
+	}
+}
+
+struct pd_span pd_input_peek(struct pd_input *in, size_t want)
+{
+	if (want > PD_INPUT_WINDOW)
+		want = PD_INPUT_WINDOW;
+	if (in->n - in->at < want && !in->end)
+		compact(in);
+	while (in->n - in->at < want && !in->end)
+		fill(in);
+	return pd_span(in->window + in->at, in->n - in->at);
+}
+
+void pd_input_skip(struct pd_input *in, size_t n)
+{
+	in->at += n;
+	in->offset += n;
+}
+
+void pd_input_back(struct pd_input *in, uint64_t offset)
+{
+	uint64_t oldest = in->offset - in->at;
+	if (offset < oldest)
+		offset = oldest;
+	if (offset >= in->offset)
+		return;
+	in->at -= (size_t)(in->offset - offset);
+	in->offset = offset;
+}
+
+int pd_input_seek(struct pd_input *in, uint64_t offset)
+{
+	if (!in->regular || offset > in->size || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
+		return PD_ERR_NOT_FOUND;
+	start(in);
+	in->offset = offset;
+	return PD_OK;
+}
+
+static bool begins(struct pd_span head, const char *bytes, size_t n)
+{
+	return head.n >= n && memcmp(head.p, bytes, n) == 0;
+}
+
+/* zstd: a frame, or the skippable frame that holds a dictionary (.warc.zst). */
+enum pd_magic pd_magic(struct pd_span head)
+{
+	if (pd_looks_gzip(head))
+		return PD_MAGIC_GZIP;
+	if (begins(head, "WARC/", 5))
+		return PD_MAGIC_WARC;
+	if (begins(head, "filedesc:", 9))
+		return PD_MAGIC_ARC;
+	if (begins(head, "\x28\xb5\x2f\xfd", 4) || begins(head, "\x5d\x2a\x4d\x18", 4))
+		return PD_MAGIC_ZSTD;
+	return begins(head, "\x04\x22\x4d\x18", 4) ? PD_MAGIC_LZ4 : PD_MAGIC_NONE;
+}

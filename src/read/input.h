@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: a path or standard input.  Out: its bytes through a window that is peeked at, skipped over and filled again, and
+ * what its first bytes say it is.  Nothing seeks while reading in sequence, so a pipe is as good as a file; some bytes
+ * behind the reading position stay in the window, so that a broken place can be looked at once more.
+ *
+ * Up to PD_INPUT_WINDOW bytes ahead can be asked for, PD_INPUT_HISTORY behind are kept.  Views die at the next peek.
+ */
+#ifndef PD_READ_INPUT_H
+#define PD_READ_INPUT_H
+
+#include "base/err.h"
+#include "base/span.h"
+
+enum { PD_INPUT_WINDOW = 1 << 20, PD_INPUT_HISTORY = 1 << 18 };
+
+enum pd_magic { PD_MAGIC_NONE, PD_MAGIC_GZIP, PD_MAGIC_WARC, PD_MAGIC_ARC, PD_MAGIC_ZSTD, PD_MAGIC_LZ4 };
+
+struct pd_input {
+	int fd;			/* -1: none open */
+	char *window;
+	size_t n, at;		/* bytes in the window, reading position */
+	uint64_t offset;	/* of window[at] in the input */
+	uint64_t taken;		/* bytes read, over all inputs that this struct has opened */
+	uint64_t size;		/* of a regular file, else 0 */
+	bool regular;
+	bool end;		/* nothing follows the window */
+	int error;		/* errno of a read that failed; then `end` is set too */
+};
+
+void pd_input_init(struct pd_input *in);
+/* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
+int pd_input_open(struct pd_input *in, const char *path);
+void pd_input_close(struct pd_input *in);
+void pd_input_release(struct pd_input *in);
+/* At least `want` (up to PD_INPUT_WINDOW) bytes from the reading position, fewer only at the end; more when there. */
+struct pd_span pd_input_peek(struct pd_input *in, size_t want);
+/* Moves on over `n` bytes that were peeked at. */
+void pd_input_skip(struct pd_input *in, size_t n);
+/* Back to `offset`, or as near to it as the history reaches. */
+void pd_input_back(struct pd_input *in, uint64_t offset);
+/* To any offset of a regular file. */
+int pd_input_seek(struct pd_input *in, uint64_t offset);
+/* What begins like this? */
+enum pd_magic pd_magic(struct pd_span head);
+
+#endif

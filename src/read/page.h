@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A page: a record's payload after HTTP was undone (chunked transfer, content encoding), and what HTTP said of it.
+ * In: a record.  Out: a page, or why the record is none.  Views in the page point into the record or into the
+ * opener's buffers and die at the next call.
+ *
+ * HTTP: RFC 9112 (messages, chunked), RFC 9110 (content codings).  Common Crawl stores bodies already decoded and
+ * keeps the header, as X-Crawler-Content-Encoding or not at all: a body that is not what its header says is taken as
+ * it is.
+ */
+#ifndef PD_READ_PAGE_H
+#define PD_READ_PAGE_H
+
+#include "base/err.h"
+#include "read/record.h"
+
+enum pd_page_type { PD_PAGE_HTML, PD_PAGE_TEXT };
+
+enum pd_page_flag {
+	PD_PAGE_CUT = 1,		/* over --max-page, the rest is left out */
+	PD_PAGE_TRUNCATED = 2,		/* body shorter than Content-Length, or its coding broke off: kept as far as it went */
+	PD_PAGE_PLAIN_CODING = 4,	/* header names a coding, body is not in it */
+};
+
+/* Why a record is no page; counted by reason, never an error. */
+enum pd_skip {
+	PD_SKIP_NONE,		/* it is a page */
+	PD_SKIP_KIND,		/* warcinfo, request, metadata, revisit … */
+	PD_SKIP_STATUS,		/* HTTP status other than 200 */
+	PD_SKIP_TYPE,		/* neither HTML nor plain text */
+	PD_SKIP_EMPTY,		/* no byte of payload */
+	PD_SKIP_DAMAGED,	/* HTTP header or coding that gives nothing readable: reported as damage too */
+	PD_SKIP_COUNT
+};
+
+struct pd_page {
+	struct pd_span id, url, fetch_time, digest;	/* of the record */
+	enum pd_page_type type;
+	int status;				/* HTTP status, 0 when there was none */
+	struct pd_span content_type;		/* media type as sent, without parameters; may be empty */
+	struct pd_span charset;			/* of the Content-Type header, may be empty */
+	struct pd_span body;			/* at most max_page bytes */
+	struct pd_span payload;			/* what the payload digest is of: the body after transfer coding, before content coding */
+	unsigned flags;
+};
+
+struct pd_page_opener;
+
+struct pd_page_opener *pd_page_opener_new(size_t max_page);
+void pd_page_opener_free(struct pd_page_opener *o);
+/* PD_SKIP_NONE, or why not; *reason (may be NULL) then says it in words, for PD_SKIP_DAMAGED. */
+enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *out, const char **reason);
+const char *pd_skip_name(enum pd_skip s);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ties inputs (files.c) to records (source.c) and counts.
+ */
+#include "read/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "read/files.h"
+#include "read/source.h"
+
+struct pd_reader {
+	struct pd_reader_options o;
+	struct pd_sink sink;
+	struct pd_files files;
+	struct pd_source source;
+	struct pd_file file;		/* the one that is open */
+	bool open;
+	bool unknown_size;		/* standard input is among the inputs */
+	struct pd_reader_stats stats;
+};
+
+int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, struct pd_err *e)
+{
+	struct pd_reader *r = pd_zalloc(sizeof *r);
+	r->o = *o;
+	r->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
+	pd_source_init(&r->source, o->max_block, &r->sink);
+	int status = pd_files_open(&r->files, &r->o, e);
+	if (status < 0) {
+		pd_reader_free(r);
+		return status;
+	}
+	r->stats.bytes_total = r->files.size_typed;
+	r->unknown_size = !o->n_inputs && !o->files_from;
+	for (int i = 0; i < o->n_inputs; i++)
+		r->unknown_size |= strcmp(o->inputs[i], "-") == 0;
+	*out = r;
+	return PD_OK;
+}
+
+/* What cannot be opened or read: fatal when it was typed, else one more damage. */
+static int refuse(struct pd_reader *r, const char *what, int error, struct pd_err *e)
+{
+	char reason[256];
+	errno = error;
+	if (r->file.typed)
+		return pd_fail_errno(e, "%s: %s", r->file.label, what);
+	snprintf(reason, sizeof reason, "%s: %s", what, strerror(error));
+	pd_sink_tell(&r->sink, r->file.label, 0, false, reason);
+	return PD_OK;
+}
+
+/* 1 an input is open, 0 no more inputs, negative. */
+static int open_next(struct pd_reader *r, struct pd_err *e)
+{
+	for (;;) {
+		int status = pd_files_next(&r->files, &r->file, e);
+		if (status <= 0)
+			return status;
+		r->stats.bytes_total += r->file.size;
+		int error = r->file.error;
+		if (!error && pd_source_open(&r->source, r->file.path, r->file.label) < 0)
+			error = errno;
+		if (!error) {
+			r->stats.files++;
+			r->open = true;
+			return 1;
+		}
+		status = refuse(r, "cannot open", error, e);
+		if (status < 0)
+			return status;
+	}
+}
+
+int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
+{
+	for (;;) {
+		int status = r->open ? 1 : open_next(r, e);
+		if (status <= 0)
+			return status;
+		status = pd_source_next(&r->source, out);
+		if (status == 1) {
+			r->stats.records++;
+			return 1;
+		}
+		int error = errno;
+		pd_source_close(&r->source);
+		r->open = false;
+		if (status < 0)
+			status = refuse(r, "cannot read", error, e);
+		if (status < 0)
+			return status;
+	}
+}
+
+void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
+{
+	*out = r->stats;
+	out->damaged = r->sink.count;
+	out->bytes_read = r->source.in.taken;
+	if (r->unknown_size)
+		out->bytes_total = 0;
+}
+
+void pd_reader_free(struct pd_reader *r)
+{
+	if (!r)
+		return;
+	pd_source_release(&r->source);
+	pd_files_release(&r->files);
+	free(r);
+}

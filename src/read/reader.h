@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: paths (files, folders), lists of paths, or standard input.  Out: one record after the other, in the order
+ * given, folders recursively in bytewise order of their paths.  Memory does not grow with the dump.
+ *
+ * What is broken is reported to `damage` (file, offset, reason) and reading goes on at the next record; only what
+ * cannot go on is an error.  Kinds of input are recognised by their bytes, never by their name.
+ *
+ * Adding an input: recognise its magic in input.c, make it a kind in source.c with a `next` that fills a pd_record and
+ * an id that fetch.c can find again, add its shapes to tests/unit/test_warc.c and test_reader.c.
+ */
+#ifndef PD_READ_READER_H
+#define PD_READ_READER_H
+
+#include "base/err.h"
+#include "read/record.h"
+
+struct pd_damage {
+	const char *file;	/* as typed */
+	uint64_t offset;	/* of the record: compressed bytes, or bytes of the stream when `stream` */
+	bool stream;		/* the offset is in the decompressed stream: print it as +N */
+	const char *reason;	/* all of it dies with the call */
+};
+
+struct pd_reader_options {
+	char **inputs;		/* paths; "-" is stdin; none at all: stdin */
+	int n_inputs;
+	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
+	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
+	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
+	void (*damage)(void *ctx, const struct pd_damage *d);
+	void *damage_ctx;
+};
+
+struct pd_reader_stats {
+	uint64_t records;	/* records given, of any kind */
+	uint64_t damaged;	/* calls of `damage` */
+	uint64_t files;		/* inputs opened */
+	uint64_t bytes_read;	/* compressed bytes taken from inputs */
+	uint64_t bytes_total;	/* size of all inputs known so far, 0 when unknown (stdin) */
+};
+
+struct pd_reader;
+
+int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, struct pd_err *e);
+/* 1 a record, 0 the end, negative: cannot go on (an input that cannot be opened, a read error). */
+int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e);
+void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out);
+void pd_reader_free(struct pd_reader *r);
+
+/* The one record that an id names: opens the file and goes to it.  PD_ERR_NOT_FOUND when nothing begins there. */
+int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e);
+
+#endif

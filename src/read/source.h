@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One input, whatever it is: bytes, members and records tied together.  In: a path (or standard input).  Out: its
+ * records with their ids.  Damage goes to `sink`.  The struct is opened again for the next input and keeps its buffers.
+ */
+#ifndef PD_READ_SOURCE_H
+#define PD_READ_SOURCE_H
+
+#include "read/reader.h"
+#include "read/warc.h"
+
+enum pd_source_kind {
+	PD_SOURCE_WARC,
+	PD_SOURCE_PAGE,		/* anything else: the input is the page */
+	PD_SOURCE_UNKNOWN,	/* a kind of dump that cannot be read, `reason` names it */
+};
+
+struct pd_sink {
+	void (*damage)(void *ctx, const struct pd_damage *d);	/* may be NULL */
+	void *ctx;
+	uint64_t count;
+};
+
+struct pd_source {
+	struct pd_input in;
+	struct pd_member member;
+	struct pd_warc warc;
+	const char *label;		/* what ids begin with; borrowed */
+	size_t max_block;
+	struct pd_sink *sink;
+	enum pd_source_kind kind;
+	const char *reason;
+	bool done;
+};
+
+void pd_sink_tell(struct pd_sink *sink, const char *file, uint64_t offset, bool stream, const char *reason);
+
+void pd_source_init(struct pd_source *s, size_t max_block, struct pd_sink *sink);
+void pd_source_release(struct pd_source *s);
+/* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
+int pd_source_open(struct pd_source *s, const char *path, const char *label);
+/* The same, from the record or member that begins at `offset`.  PD_ERR_NOT_FOUND when none does. */
+int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset);
+/* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
+int pd_source_next(struct pd_source *s, struct pd_record *out);
+void pd_source_close(struct pd_source *s);
+
+#endif

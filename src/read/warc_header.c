@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The header of a WARC record: "WARC/1.0", then named fields as in HTTP, then a blank line.  Lines may end in LF alone
+ * (or, in files that were converted by mistake, in CR CR LF), a value may be folded over several lines, names are
+ * written in any case.  The first of several fields of one name counts.
+ */
+#include "read/warc.h"
+
+/* Is s[i…] a blank line (CRs, then LF)?  Its length; 0 no; SIZE_MAX when the window ends before that is known. */
+static size_t blank_line(struct pd_span s, size_t i)
+{
+	size_t from = i;
+	while (i < s.n && s.p[i] == '\r')
+		i++;
+	if (i == s.n)
+		return SIZE_MAX;
+	return s.p[i] == '\n' ? i + 1 - from : 0;
+}
+
+size_t pd_warc_header_end(struct pd_span s, size_t *seen)
+{
+	for (size_t i = *seen;;) {
+		const char *lf = i < s.n ? memchr(s.p + i, '\n', s.n - i) : NULL;
+		if (!lf) {
+			*seen = s.n;
+			return 0;
+		}
+		size_t line = (size_t)(lf - s.p) + 1, blank = blank_line(s, line);
+		if (blank == SIZE_MAX) {
+			*seen = line - 1;
+			return 0;
+		}
+		if (blank)
+			return line + blank;
+		i = line;
+	}
+}
+
+static struct pd_span *slot(struct pd_warc_header *h, struct pd_span name)
+{
+	if (pd_span_ieq(name, "WARC-Type"))
+		return &h->type;
+	if (pd_span_ieq(name, "WARC-Target-URI"))
+		return &h->uri;
+	if (pd_span_ieq(name, "WARC-Date"))
+		return &h->date;
+	if (pd_span_ieq(name, "WARC-Payload-Digest"))
+		return &h->digest;
+	if (pd_span_ieq(name, "Content-Type"))
+		return &h->content_type;
+	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
+}
+
+void pd_warc_parse(struct pd_span header, struct pd_warc_header *out)
+{
+	struct pd_span line, *at = NULL;
+	*out = (struct pd_warc_header){ 0 };
+	while (pd_span_split(&header, '\n', &line)) {
+		if (line.n && (line.p[0] == ' ' || line.p[0] == '\t')) {
+			if (at)
+				at->n = (size_t)(line.p + line.n - at->p);
+			continue;
+		}
+		const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
+		at = NULL;
+		if (!colon)
+			continue;
+		size_t name = (size_t)(colon - line.p);
+		struct pd_span *field = slot(out, pd_span_trim(pd_span(line.p, name)));
+		if (field && !field->p)
+			*(at = field) = pd_span(colon + 1, line.n - name - 1);
+	}
+}
+
+/* A value without white space around it, folds as one space. */
+static void set_value(struct pd_buf *out, struct pd_span v)
+{
+	pd_buf_clear(out);
+	v = pd_span_trim(v);
+	for (size_t i = 0; i < v.n; i++) {
+		if (v.p[i] != '\r' && v.p[i] != '\n') {
+			pd_buf_add_c(out, v.p[i]);
+			continue;
+		}
+		while (i + 1 < v.n && pd_ascii_space(v.p[i + 1]))
+			i++;
+		pd_buf_add_c(out, ' ');
+	}
+}
+
+/* wget writes <URI>. */
+static struct pd_span bare_uri(struct pd_span v)
+{
+	v = pd_span_trim(v);
+	return v.n >= 2 && v.p[0] == '<' && v.p[v.n - 1] == '>' ? pd_span(v.p + 1, v.n - 2) : v;
+}
+
+/* SHA-1 in base32 is 32 letters and digits 2 to 7; other digests are not ours to compare. */
+static void set_digest(struct pd_buf *out, struct pd_span v)
+{
+	pd_buf_clear(out);
+	v = pd_span_trim(v);
+	if (v.n != 5 + 32 || !pd_span_istarts(v, "sha1:"))
+		return;
+	for (size_t i = 5; i < v.n; i++) {
+		char c = pd_ascii_lower(v.p[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'))) {
+			pd_buf_clear(out);
+			return;
+		}
+		pd_buf_add_c(out, (char)(c >= 'a' ? c - 32 : c));
+	}
+}
+
+/* Records about the crawl, not of the web: wget's manifest, name look-ups. */
+static bool about_the_crawl(struct pd_span uri)
+{
+	return pd_span_istarts(uri, "metadata:") || pd_span_istarts(uri, "dns:") || pd_span_istarts(uri, "whois:");
+}
+
+static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type, struct pd_span uri)
+{
+	if (pd_span_ieq(type, "response") && (!content_type.n || pd_span_istarts(content_type, "application/http")))
+		return PD_RECORD_RESPONSE;
+	if (pd_span_ieq(type, "resource") && !about_the_crawl(uri))
+		return PD_RECORD_PAYLOAD;
+	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
+}
+
+void pd_warc_fill(const struct pd_warc_header *h, struct pd_record *out)
+{
+	pd_record_clear(out);
+	set_value(&out->url, bare_uri(h->uri));
+	set_value(&out->fetch_time, h->date);
+	set_value(&out->content_type, h->content_type);
+	set_digest(&out->digest, h->digest);
+	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+ptrdiff_t pd_warc_find(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n;) {
+		const char *at = memmem(s.p + i, s.n - i, "\nWARC/", 6);
+		if (!at)
+			break;
+		i = (size_t)(at - s.p);
+		if (s.n - i >= 9 && digit(at[6]) && at[7] == '.' && digit(at[8]))
+			return (ptrdiff_t)i + 1;
+		i++;
+	}
+	return -1;
+}
+
+bool pd_warc_looks(struct pd_span head)
+{
+	head = pd_span_trim(head);
+	if (head.n > 1024)
+		head.n = 1024;
+	if (pd_magic(head) == PD_MAGIC_WARC)
+		return true;
+	ptrdiff_t at = pd_span_find(head, pd_span_z("\nWARC-Type:"));
+	return at >= 0 && !memchr(head.p, '<', (size_t)at);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/shingle.h"
+
+void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o)
+{
+	*s = (struct pd_shingler){ .o = *o };
+}
+
+void pd_shingler_release(struct pd_shingler *s)
+{
+	pd_tally_release(&s->terms);
+	pd_tally_release(&s->seen);
+}
+
+uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic *in)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < in->n_features; i++)
+		if (o->features[in->features[i].kind])
+			n += in->features[i].end - in->features[i].first;
+	return n;
+}
+
+/* tf(t): the raw count among the page's kept terms. */
+static void count_terms(struct pd_shingler *s, const struct pd_topic *in)
+{
+	pd_tally_clear(&s->terms, in->terms.n);
+	for (size_t i = 0; i < in->n_features; i++)
+		if (s->o.features[in->features[i].kind])
+			for (size_t t = in->features[i].first; t < in->features[i].end; t++)
+				pd_tally_add(&s->terms, in->terms.v[t].hash);
+}
+
+static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, enum pd_feature_kind kind, size_t first)
+{
+	if (s->o.weights != PD_WEIGHTS_TF)
+		return 1;
+	int64_t sum = s->o.feature_weights[kind];
+	for (size_t t = first; t < first + (size_t)s->o.shingle; t++)
+		sum += pd_tally_get(&s->terms, in->terms.v[t].hash);
+	return sum;
+}
+
+static struct pd_span shingle_text(const struct pd_topic *in, size_t first, int w)
+{
+	const struct pd_term *a = &in->terms.v[first], *z = &in->terms.v[first + (size_t)w - 1];
+	return pd_span(in->terms.text.p + a->at, z->at + z->n - a->at);
+}
+
+/* Has this shingle been counted?  S(f, w) is a set within its feature; with `set` weights, within the page. */
+static bool repeated(struct pd_shingler *s, enum pd_feature_kind kind, struct pd_span text)
+{
+	if (s->o.weights == PD_WEIGHTS_COUNT)
+		return false;
+	uint64_t seed = s->o.weights == PD_WEIGHTS_TF ? (uint64_t)kind + 1 : 0;
+	return pd_tally_add(&s->seen, pd_hash64_seed(text.p, text.n, seed)) > 1;
+}
+
+uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingle_fn *each, void *ctx)
+{
+	uint64_t n = 0;
+	size_t w = (size_t)s->o.shingle;
+	if (s->o.weights == PD_WEIGHTS_TF)
+		count_terms(s, in);
+	if (s->o.weights != PD_WEIGHTS_COUNT)
+		pd_tally_clear(&s->seen, in->terms.n);
+	for (size_t i = 0; i < in->n_features; i++) {
+		const struct pd_feature *f = &in->features[i];
+		for (size_t t = f->first; s->o.features[f->kind] && t + w <= f->end; t++) {
+			struct pd_span text = shingle_text(in, t, s->o.shingle);
+			if (repeated(s, f->kind, text))
+				continue;
+			each(ctx, f->kind, text, weight(s, in, f->kind, t));
+			n++;
+		}
+	}
+	return n;
+}

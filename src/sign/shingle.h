@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M6: the runs of w consecutive kept terms of each signed feature, with their weights.  Terms lie one after the other
+ * with a space between, so a shingle is one piece of text.  Source: seed 000, module 300.
+ */
+#ifndef PD_SIGN_SHINGLE_H
+#define PD_SIGN_SHINGLE_H
+
+#include "sign/sign.h"
+#include "sign/tally.h"
+
+struct pd_shingler {
+	struct pd_sign_options o;
+	struct pd_tally terms;		/* tf of each term (weights tf) */
+	struct pd_tally seen;		/* shingles met (weights tf, set) */
+};
+
+void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o);
+void pd_shingler_release(struct pd_shingler *s);
+
+/* Calls `each` for every shingle that counts; returns how many. */
+typedef void pd_shingle_fn(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight);
+uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingle_fn *each, void *ctx);
+/* Kept terms in the signed features. */
+uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic *in);
+
+#endif

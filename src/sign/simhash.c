@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/simhash.h"
+
+#include <inttypes.h>
+
+int pd_simhash_check(const struct pd_sign_options *o, struct pd_err *e)
+{
+	if (o->bits != 64 && o->bits != 128 && o->bits != 256)
+		return pd_fail(e, PD_ERR_USAGE, "a fingerprint has 64, 128 or 256 bits, not %d", o->bits);
+	if (o->shingle < 1 || o->shingle > 16)
+		return pd_fail(e, PD_ERR_USAGE, "a shingle has 1 to 16 terms, not %d", o->shingle);
+	return PD_OK;
+}
+
+/* xxh3: 64 bits are XXH3-64; 128 are XXH3-128; 256 are XXH3-128 twice, with seeds 0 and 1. */
+static void hash_xxh3(struct pd_span s, int bits, struct pd_key *out)
+{
+	*out = (struct pd_key){ { 0 } };
+	if (bits == 64) {
+		out->w[0] = pd_hash64(s.p, s.n);
+		return;
+	}
+	for (int i = 0; i < bits / 128; i++)
+		pd_hash128(s.p, s.n, (uint64_t)i, out->w + 2 * i);
+}
+
+static void hash_shingle(const struct pd_signer *s, struct pd_span text, struct pd_key *out)
+{
+	if (s->rabin)
+		pd_rabin(s->rabin, text, out);
+	else
+		hash_xxh3(text, s->o.bits, out);
+}
+
+static void count(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
+{
+	struct pd_signer *s = ctx;
+	struct pd_key key;
+	hash_shingle(s, text, &key);
+	pd_simhash_add(&s->counters, &key, weight);
+}
+
+int pd_simhash_sign(struct pd_signer *s, const struct pd_topic *in, struct pd_signature *out)
+{
+	*out = (struct pd_signature){ .kind = PD_KIND_BITS, .bits = s->o.bits };
+	out->terms = pd_signed_terms(&s->o, in);
+	if (out->terms < (uint64_t)s->o.min_terms)
+		return PD_OK;
+	pd_simhash_clear(&s->counters, s->o.bits);
+	out->shingles = pd_shingles(&s->shingler, in, count, s);
+	out->present = out->shingles > 0;
+	pd_simhash_end(&s->counters, &out->key);
+	return PD_OK;
+}
+
+struct listing {
+	struct pd_signer *s;
+	struct pd_buf *out;
+};
+
+static void list(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
+{
+	struct listing *l = ctx;
+	struct pd_key key;
+	hash_shingle(l->s, text, &key);
+	pd_buf_printf(l->out, "%" PRId64 "\t%s\t", weight, pd_feature_name(feature));
+	pd_key_hex(&key, l->s->o.bits, l->out);
+	pd_buf_add_c(l->out, '\t');
+	pd_buf_add_span(l->out, text);
+	pd_buf_add_c(l->out, '\n');
+}
+
+int pd_simhash_explain(struct pd_signer *s, const struct pd_topic *in, struct pd_buf *out)
+{
+	struct listing l = { s, out };
+	pd_shingles(&s->shingler, in, list, &l);
+	return PD_OK;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: a container in memory.  Out: a dictionary that looks words up in it, in place.
+ *
+ * Opening checks magic, version, length and checksum before it believes a byte, and then the lengths of all parts
+ * against each other, because a checksum can be made for anything; where a word lies is checked when it is looked at.
+ */
+#include "term/dict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "term/dict_layout.h"
+#include "term/slurp.h"
+
+/* data.S */
+extern const char pd_data_dict[], pd_data_dict_end[];
+
+static int check_header(struct pd_span bytes, struct pd_err *e)
+{
+	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
+	if (bytes.n < sizeof *h + sizeof(struct pd_dict_index) || memcmp(h->magic, PD_DICT_MAGIC, sizeof h->magic) != 0)
+		return pd_fail(e, PD_ERR_DICT, "not a dictionary");
+	if (h->version != PD_DICT_VERSION)
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version,
+			       PD_DICT_VERSION);
+	if (h->length != bytes.n)
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes instead of %llu: cut or joined", bytes.n,
+			       (unsigned long long)h->length);
+	uint64_t sum[2];
+	pd_hash128(bytes.p + sizeof *h, bytes.n - sizeof *h, 0, sum);
+	if (h->reserved || h->zero[0] || h->zero[1] || h->zero[2] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
+		return pd_fail(e, PD_ERR_DICT, "the dictionary is damaged: its checksum does not hold");
+	return 0;
+}
+
+static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
+{
+	if (x->words == 0 || x->filter_bits < 2 || x->filter_bits > 32 || x->tags == 0)
+		return false;
+	const uint64_t words = x->words;
+	const uint64_t want[PD_DICT_PARTS] = {
+		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n,	/* perfect.c knows */
+		[PD_DICT_ENTRIES] = words * sizeof(struct pd_dict_entry),
+		[PD_DICT_DETAILS] = words * sizeof(struct pd_dict_detail),
+		[PD_DICT_TEXT] = x->part[PD_DICT_TEXT].n,
+		[PD_DICT_TAGS] = x->tags * (uint64_t)4,
+		[PD_DICT_FILTER] = (uint64_t)1 << (x->filter_bits - 2),
+		[PD_DICT_CHARS] = x->chars * (uint64_t)sizeof(uint32_t),
+	};
+	for (int i = 0; i < PD_DICT_PARTS; i++)
+		if (x->part[i].at % PD_DICT_ALIGN || x->part[i].at > bytes.n || x->part[i].n != want[i] ||
+		    x->part[i].n > bytes.n - x->part[i].at)
+			return false;
+	return true;
+}
+
+static void take_parts(struct pd_dict *d, const char *p)
+{
+	const struct pd_dict_index *x = d->index;
+	d->entries = (const struct pd_dict_entry *)(p + x->part[PD_DICT_ENTRIES].at);
+	d->details = (const struct pd_dict_detail *)(p + x->part[PD_DICT_DETAILS].at);
+	d->text = pd_span(p + x->part[PD_DICT_TEXT].at, x->part[PD_DICT_TEXT].n);
+	d->tags = p + x->part[PD_DICT_TAGS].at;
+	d->filter = (const uint8_t *)p + x->part[PD_DICT_FILTER].at;
+	d->chars = (const uint32_t *)(p + x->part[PD_DICT_CHARS].at);
+	d->filter_shift = 64 - x->filter_bits;
+}
+
+static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
+{
+	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
+	const struct pd_dict_index *x = (const struct pd_dict_index *)(h + 1);
+	if (!has_parts(bytes, x))
+		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts do not fit each other");
+	d->index = x;
+	take_parts(d, bytes.p);
+	snprintf(d->checksum, sizeof d->checksum, "%016llx", (unsigned long long)h->checksum[0]);
+	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n),
+			       x->words, e);
+}
+
+int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e)
+{
+	struct pd_dict *d = pd_zalloc(sizeof *d);
+	*out = NULL;
+	if ((uintptr_t)bytes.p % 8) {
+		d->owned = pd_alloc(bytes.n);
+		memcpy(d->owned, bytes.p, bytes.n);
+		bytes.p = d->owned;
+	}
+	int status = check_header(bytes, e);
+	if (status == 0)
+		status = open_parts(d, bytes, e);
+	if (status == 0)
+		*out = d;
+	else
+		pd_dict_free(d);
+	return status;
+}
+
+int pd_dict_builtin(struct pd_dict **out, struct pd_err *e)
+{
+	return pd_dict_open(pd_span(pd_data_dict, (size_t)(pd_data_dict_end - pd_data_dict)), out, e);
+}
+
+int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e)
+{
+	struct pd_buf bytes = { 0 };
+	*out = NULL;
+	int status = pd_slurp(path, &bytes, e);
+	if (status == 0)
+		status = pd_dict_open(pd_buf_span(&bytes), out, e);
+	if (status == PD_ERR_DICT && e) {
+		char why[sizeof e->text];
+		memcpy(why, e->text, sizeof why);
+		pd_fail(e, PD_ERR_DICT, "%s: %s", path, why);
+	}
+	if (status == 0 && !(*out)->owned)
+		(*out)->owned = bytes.p;
+	else
+		pd_buf_release(&bytes);
+	return status;
+}
+
+void pd_dict_free(struct pd_dict *d)
+{
+	if (!d)
+		return;
+	free(d->owned);
+	free(d);
+}
+
+static struct pd_span text_of(const struct pd_dict *d, uint32_t number)
+{
+	uint32_t place = d->entries[number].place, at = place >> 8, n = place & 0xFF;
+	return at + n <= d->text.n ? pd_span(d->text.p + at, n) : pd_span("", 0);
+}
+
+/* The number of a word, PD_PERFECT_NONE when it is none. */
+static uint32_t number_of(const struct pd_dict *d, struct pd_span word)
+{
+	if (word.n == 0)
+		return PD_PERFECT_NONE;
+	uint32_t number = pd_perfect_find(&d->perfect, word);
+	return number != PD_PERFECT_NONE && pd_span_eq(text_of(d, number), word) ? number : PD_PERFECT_NONE;
+}
+
+uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word)
+{
+	uint32_t number = number_of(d, word);
+	return number == PD_PERFECT_NONE ? PD_DICT_NO_COST : d->entries[number].cost;
+}
+
+bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_word *out)
+{
+	uint32_t number = number_of(d, word);
+	if (number == PD_PERFECT_NONE)
+		return false;
+	const struct pd_dict_detail *detail = &d->details[number];
+	out->text = text_of(d, number);
+	out->frequency = detail->frequency;
+	out->log_probability = (float)(-(double)d->entries[number].cost / PD_DICT_COST_UNIT);
+	out->idf = (float)(detail->idf / PD_DICT_IDF_UNIT);
+	memset(out->pos, 0, sizeof out->pos);
+	if (detail->tag < d->index->tags)
+		memcpy(out->pos, d->tags + detail->tag * 4, sizeof out->pos);
+	return true;
+}
+
+size_t pd_dict_words(const struct pd_dict *d)
+{
+	return d->index->words;
+}
+
+const char *pd_dict_checksum(const struct pd_dict *d)
+{
+	return d->checksum;
+}

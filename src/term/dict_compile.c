@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: `word frequency part-of-speech` lines and `word idf` lines.  Out: the dictionary container of docs/format-dict.md,
+ * the same bytes for the same lines.  Whatever a lookup needs is computed here, so that opening computes nothing: the
+ * perfect hash, costs as whole numbers, the filter over prefixes, the costs of single characters.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/utf8.h"
+#include "term/dict_layout.h"
+#include "term/slurp.h"
+
+#define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
+#define CHARS (0xA000 - FIRST_CHAR)
+#define TAGS_MAX 256
+#define SLOTS_PER_WORD 12	/* about 8 for each different prefix: one wrong yes in ten */
+
+struct word {
+	struct pd_span text;
+	size_t line;
+	uint32_t frequency;
+	uint32_t idf;
+	uint8_t tag;
+	bool has_idf;
+};
+
+struct compiler {
+	struct pd_buf words_file, idf_file;
+	struct word *v;
+	size_t n, cap;
+	char tags[TAGS_MAX][4];
+	size_t n_tags;
+	uint64_t total;
+};
+
+/* The next part of a line, without the space before and after it. */
+static struct pd_span next_field(struct pd_span *line)
+{
+	struct pd_span field = { "", 0 };
+	*line = pd_span_trim(*line);
+	pd_span_split(line, ' ', &field);
+	return field;
+}
+
+/* A line without its end and without a byte order mark before the first; false after the last. */
+static bool next_line(struct pd_span *rest, size_t *number, struct pd_span *line)
+{
+	if (!pd_span_split(rest, '\n', line))
+		return false;
+	if ((*number)++ == 0 && line->n >= 3 && memcmp(line->p, "\xEF\xBB\xBF", 3) == 0)
+		*line = pd_span(line->p + 3, line->n - 3);
+	*line = pd_span_trim(*line);
+	return true;
+}
+
+static bool is_utf8(struct pd_span s)
+{
+	for (size_t at = 0, n; at < s.n; at += n) {
+		n = pd_utf8_sequence(s.p + at, s.n - at);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+/* The number of a tag, a new one if need be; -1 when it is none or there are too many. */
+static int tag_number(struct compiler *c, struct pd_span tag)
+{
+	char name[4] = { 0 };
+	if (tag.n > sizeof name)
+		return -1;
+	memcpy(name, tag.p, tag.n);
+	for (size_t i = 0; i < c->n_tags; i++)
+		if (memcmp(c->tags[i], name, sizeof name) == 0)
+			return (int)i;
+	if (c->n_tags == TAGS_MAX)
+		return -1;
+	memcpy(c->tags[c->n_tags], name, sizeof name);
+	return (int)c->n_tags++;
+}
+
+static const char *read_word(struct compiler *c, struct pd_span line, size_t number)
+{
+	struct word w = { .text = next_field(&line), .line = number };
+	uint64_t frequency = 0;
+	if (w.text.n > PD_DICT_WORD_MAX || !is_utf8(w.text))
+		return "the word is too long or not UTF-8";
+	if (!pd_span_u64(next_field(&line), &frequency) || frequency == 0 || frequency > UINT32_MAX)
+		return "the frequency is no number from 1 to 4294967295";
+	int tag = tag_number(c, next_field(&line));
+	if (tag < 0)
+		return "the part of speech is over four bytes, or there are over 256 of them";
+	if (pd_span_trim(line).n > 0)
+		return "more than word, frequency and part of speech";
+	w.frequency = (uint32_t)frequency;
+	w.tag = (uint8_t)tag;
+	c->v = pd_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] = w;
+	return NULL;
+}
+
+static int by_text_and_line(const void *a, const void *b)
+{
+	const struct word *x = a, *y = b;
+	int d = pd_span_cmp(x->text, y->text);
+	return d ? d : (x->line > y->line) - (x->line < y->line);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return pd_span_cmp(((const struct word *)a)->text, ((const struct word *)b)->text);
+}
+
+/* Sorted, each word once: the first of those that stand twice. */
+static void sort_words(struct compiler *c)
+{
+	size_t kept = 0;
+	if (c->n)
+		qsort(c->v, c->n, sizeof *c->v, by_text_and_line);
+	for (size_t i = 0; i < c->n; i++)
+		if (kept == 0 || !pd_span_eq(c->v[kept - 1].text, c->v[i].text))
+			c->v[kept++] = c->v[i];
+	c->n = kept;
+	for (size_t i = 0; i < kept; i++)
+		c->total += c->v[i].frequency;
+}
+
+static int read_words(struct compiler *c, const char *path, struct pd_err *e)
+{
+	int status = pd_slurp(path, &c->words_file, e);
+	if (status)
+		return status;
+	struct pd_span rest = pd_buf_span(&c->words_file), line;
+	size_t number = 0;
+	while (next_line(&rest, &number, &line)) {
+		const char *wrong = line.n ? read_word(c, line, number) : NULL;
+		if (wrong)
+			return pd_fail(e, PD_ERR_DICT, "%s:%zu: %s", path, number, wrong);
+	}
+	if (c->n == 0)
+		return pd_fail(e, PD_ERR_DICT, "%s: no words", path);
+	sort_words(c);
+	return 0;
+}
+
+static bool read_idf_line(struct compiler *c, struct pd_span line)
+{
+	struct word key = { .text = next_field(&line) };
+	char number[40] = { 0 }, *end;
+	struct pd_span value = next_field(&line);
+	if (value.n == 0 || value.n >= sizeof number || pd_span_trim(line).n > 0)
+		return false;
+	memcpy(number, value.p, value.n);
+	double idf = strtod(number, &end);
+	if (*end || !(idf >= 0 && idf < UINT16_MAX / PD_DICT_IDF_UNIT))
+		return false;
+	struct word *w = bsearch(&key, c->v, c->n, sizeof *c->v, by_text);
+	if (w && !w->has_idf) {
+		w->idf = (uint32_t)lrint(idf * PD_DICT_IDF_UNIT);
+		w->has_idf = true;
+	}
+	return true;
+}
+
+static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
+{
+	if (!path)
+		return 0;
+	int status = pd_slurp(path, &c->idf_file, e);
+	if (status)
+		return status;
+	struct pd_span rest = pd_buf_span(&c->idf_file), line;
+	size_t number = 0;
+	while (next_line(&rest, &number, &line))
+		if (line.n && !read_idf_line(c, line))
+			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf`, idf from 0 to 15.99", path, number);
+	return 0;
+}
+
+static uint32_t cost_of(const struct compiler *c, uint32_t frequency)
+{
+	return (uint32_t)lrint(log((double)c->total / frequency) * PD_DICT_COST_UNIT);
+}
+
+static int add_hash(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_span *keys = pd_alloc(c->n * sizeof *keys);
+	for (size_t i = 0; i < c->n; i++)
+		keys[i] = c->v[i].text;
+	int status = pd_perfect_build(keys, c->n, out, e);
+	free(keys);
+	return status;
+}
+
+static int add_entries(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < c->n; at += c->v[i++].text.n) {
+		if (at >= 1u << 24)
+			return pd_fail(e, PD_ERR_DICT, "the words take over 16 MiB");
+		struct pd_dict_entry entry = { (uint32_t)(at << 8 | c->v[i].text.n), cost_of(c, c->v[i].frequency) };
+		pd_buf_add(out, &entry, sizeof entry);
+	}
+	return 0;
+}
+
+static int add_details(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct pd_dict_detail d = { c->v[i].frequency, (uint16_t)c->v[i].idf, c->v[i].tag, 0 };
+		pd_buf_add(out, &d, sizeof d);
+	}
+	return 0;
+}
+
+static int add_text(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	for (size_t i = 0; i < c->n; i++)
+		pd_buf_add_span(out, c->v[i].text);
+	return 0;
+}
+
+static int add_tags(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	pd_buf_add(out, c->tags, c->n_tags * sizeof c->tags[0]);
+	return 0;
+}
+
+static uint32_t filter_bits(const struct compiler *c)
+{
+	uint32_t bits = 6;
+	while (bits < 32 && (uint64_t)1 << bits < c->n * (uint64_t)SLOTS_PER_WORD)
+		bits++;
+	return bits;
+}
+
+static void add_prefixes(uint8_t *filter, unsigned shift, struct pd_span word)
+{
+	const char *p = word.p, *end = word.p + word.n;
+	uint64_t hash = pd_prefix_hash(0, pd_utf8_next(&p));
+	while (p < end) {
+		hash = pd_prefix_hash(hash, pd_utf8_next(&p));
+		uint64_t slot = pd_prefix_slot(hash, shift);
+		filter[slot >> 2] |= (uint8_t)((p == end ? PD_PREFIX_WORD : PD_PREFIX_MORE) << (slot & 3) * 2);
+	}
+}
+
+static int add_filter(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	uint32_t bits = filter_bits(c);
+	size_t size = (size_t)1 << (bits - 2);
+	uint8_t *filter = (uint8_t *)pd_buf_reserve(out, size);
+	memset(filter, 0, size);
+	for (size_t i = 0; i < c->n; i++)
+		add_prefixes(filter, 64 - bits, c->v[i].text);
+	out->n += size;
+	return 0;
+}
+
+static int add_chars(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	uint32_t *cost = pd_alloc(CHARS * sizeof *cost);
+	for (size_t i = 0; i < CHARS; i++)
+		cost[i] = cost_of(c, 1);
+	for (size_t i = 0; i < c->n; i++) {
+		const char *p = c->v[i].text.p;
+		uint32_t cp = pd_utf8_next(&p);
+		if (p == c->v[i].text.p + c->v[i].text.n && cp - FIRST_CHAR < CHARS)
+			cost[cp - FIRST_CHAR] = cost_of(c, c->v[i].frequency);
+	}
+	pd_buf_add(out, cost, CHARS * sizeof *cost);
+	free(cost);
+	return 0;
+}
+
+static void align(struct pd_buf *out)
+{
+	static const char zeroes[PD_DICT_ALIGN];
+	pd_buf_add(out, zeroes, -out->n % PD_DICT_ALIGN);
+}
+
+static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf *out, struct pd_err *e)
+{
+	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
+		[PD_DICT_HASH] = add_hash, [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
+		[PD_DICT_TEXT] = add_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_FILTER] = add_filter,
+		[PD_DICT_CHARS] = add_chars,
+	};
+	for (int i = 0; i < PD_DICT_PARTS; i++) {
+		align(out);
+		x->part[i].at = out->n;
+		int status = add[i](c, out, e);
+		if (status)
+			return status;
+		x->part[i].n = out->n - x->part[i].at;
+	}
+	return 0;
+}
+
+static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_dict_header h = { .magic = PD_DICT_MAGIC, .version = PD_DICT_VERSION };
+	struct pd_dict_index x = {
+		.words = (uint32_t)c->n, .filter_bits = filter_bits(c), .floor = cost_of(c, 1), .total = c->total,
+		.first_char = FIRST_CHAR, .chars = CHARS, .tags = (uint32_t)c->n_tags,
+	};
+	pd_buf_clear(out);
+	pd_buf_add(out, &h, sizeof h);
+	pd_buf_add(out, &x, sizeof x);
+	int status = add_parts(c, &x, out, e);
+	if (status)
+		return status;
+	memcpy(out->p + sizeof h, &x, sizeof x);
+	h.length = out->n;
+	pd_hash128(out->p + sizeof h, out->n - sizeof h, 0, h.checksum);
+	memcpy(out->p, &h, sizeof h);
+	return 0;
+}
+
+int pd_dict_compile(const char *words_path, const char *idf_path, struct pd_buf *out, struct pd_err *e)
+{
+	struct compiler *c = pd_zalloc(sizeof *c);
+	int status = read_words(c, words_path, e);
+	if (status == 0)
+		status = read_idf(c, idf_path, e);
+	if (status == 0)
+		status = write_container(c, out, e);
+	pd_buf_release(&c->words_file);
+	pd_buf_release(&c->idf_file);
+	free(c->v);
+	free(c);
+	return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the table of unicode.h says of a character; shared with the program that makes it (tools/gen_unicode.c), so it
+ * needs nothing of ours.
+ *
+ * Folding means: NFKC and full case folding (Unicode Standard Annex 15; Unicode Standard, section 3.13).
+ */
+#ifndef PD_TERM_KIND_H
+#define PD_TERM_KIND_H
+
+#include <stdint.h>
+
+enum pd_class {
+	PD_CLASS_OTHER,		/* parts terms: punctuation, symbols, space, what is not assigned */
+	PD_CLASS_LETTER,	/* of a script that parts words by spaces */
+	PD_CLASS_DIGIT,		/* numbers of all kinds */
+	PD_CLASS_HAN,		/* cut by the dictionary */
+	PD_CLASS_BIGRAM,	/* Hiragana, Katakana, Thai, Lao, Khmer, Myanmar */
+	PD_CLASS_EXTEND,	/* a mark: goes on with a word, begins none */
+	PD_CLASS_IGNORED,	/* default ignorable, such as the soft hyphen: inside a word it is not there */
+	PD_CLASS_APOSTROPHE,	/* stays between two letters */
+};
+
+enum {
+	/* Folds to the one code point cp + delta, whatever stands before it; what follows may only change it by being
+	 * no PD_KIND_STARTS. */
+	PD_KIND_ONE = 1,
+	/* Combines with nothing before it, under all of folding: text may be cut before it and folded in pieces. */
+	PD_KIND_STARTS = 2,
+	/* White space once folded. */
+	PD_KIND_SPACE = 4,
+	/* A run of letters with such a character has to be folded before it can be cut. */
+	PD_KIND_FOLD_FIRST = 8,
+};
+
+struct pd_kind {
+	int32_t delta;
+	uint8_t class;		/* of the folded character where it is PD_KIND_ONE */
+	uint8_t flags;
+};
+
+#define PD_UNICODE_SHIFT 7
+/* What stands for a byte that is not UTF-8: the last entry of the table, a separator. */
+#define PD_UNICODE_BAD 0x110000
+
+#endif

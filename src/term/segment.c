@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: UTF-8.  Out: terms, folded.  One pass that looks at the class of each character:
+ *
+ *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
+ *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
+ *				boundaries of Unicode Standard Annex 29); every other sign parts: "3.14" is two terms
+ *	Han			words of the dictionary (han.c)
+ *	kana, Thai …		every two neighbours; a character alone stands for itself
+ *
+ * A term is written into the sequence's text as it is read, and taken back when it is a stop word.  A run that holds a
+ * character whose folding depends on its neighbours, or one that is to be ignored, is folded as a whole and cut then:
+ * cutting folded text gives the same terms as cutting the text itself.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "term/ascii.h"
+#include "term/fold.h"
+#include "term/han.h"
+#include "term/stopwords.h"
+#include "term/terms.h"
+#include "term/unicode.h"
+
+struct pd_segmenter {
+	const struct pd_stopwords *stopwords;
+	struct pd_folder *folder;
+	struct pd_han *han;
+	struct pd_buf run;		/* one that was folded before */
+};
+
+struct scan {
+	struct pd_segmenter *s;
+	const char *end;
+	struct pd_terms *out;
+	bool folded;			/* the text is: nothing has to be folded first */
+};
+
+struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o)
+{
+	struct pd_segmenter *s = pd_zalloc(sizeof *s);
+	s->stopwords = o->stopwords;
+	s->folder = pd_folder_new();
+	s->han = pd_han_new(o->dict, o->method == PD_SEGMENT_FORWARD);
+	return s;
+}
+
+void pd_segmenter_free(struct pd_segmenter *s)
+{
+	if (!s)
+		return;
+	pd_folder_free(s->folder);
+	pd_han_free(s->han);
+	pd_buf_release(&s->run);
+	free(s);
+}
+
+static inline char *room(struct pd_buf *b, size_t n)
+{
+	return b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
+}
+
+/* A term is written behind the text, after its space; returns where it begins. */
+static inline size_t begin_term(struct pd_terms *out)
+{
+	struct pd_buf *text = &out->text;
+	if (text->n > 0) {
+		room(text, 1);
+		text->p[text->n++] = ' ';
+	}
+	return text->n;
+}
+
+static inline void take_back(struct pd_terms *out, size_t begin)
+{
+	out->text.n = begin > 0 ? begin - 1 : 0;
+}
+
+/* The term from `begin` to the end of the text is counted, or taken back: without a branch, because a third of all
+ * terms are stop words and nobody can guess which. */
+static inline void end_term(const struct scan *c, size_t begin)
+{
+	struct pd_terms *out = c->out;
+	size_t n = out->text.n - begin;
+	uint64_t hash = pd_hash64(out->text.p + begin, n);
+	bool stop = c->s->stopwords && pd_stopwords_has(c->s->stopwords, hash);
+	if (out->n >= out->cap)
+		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+	out->v[out->n] = (struct pd_term){ (uint32_t)begin, (uint32_t)n, hash };
+	out->n += !stop;
+	out->stopped += stop;
+	out->text.n -= stop ? n + (begin > 0) : 0;
+}
+
+static inline void add_term(const struct scan *c, const char *p, size_t n)
+{
+	size_t begin = begin_term(c->out);
+	memcpy(room(&c->out->text, n), p, n);
+	c->out->text.n += n;
+	end_term(c, begin);
+}
+
+/* ASCII letters and digits at p, made small, behind the text; returns what follows them. */
+static inline const char *copy_ascii(const struct scan *c, const char *p)
+{
+	struct pd_buf *text = &c->out->text;
+	while (p < c->end) {
+		uint64_t x = 0;
+		if (c->end - p >= 8)
+			x = pd_eight_load(p);
+		else
+			memcpy(&x, p, (size_t)(c->end - p));
+		uint64_t seven = x & ~PD_HIGH, small = seven | PD_EACH(0x20);
+		uint64_t letters = pd_eight_range(small, 'a', 'z') & ~x;
+		uint64_t stops = PD_HIGH & ~(letters | (pd_eight_range(seven, '0', '9') & ~x));
+		size_t n = stops ? (size_t)__builtin_ctzll(stops) / 8 : 8;
+		pd_eight_store(room(text, 8), x | pd_eight_case(letters));
+		text->n += n;
+		p += n;
+		if (n < 8)
+			break;
+	}
+	return p;
+}
+
+static inline bool folds_first(const struct scan *c, const struct pd_kind *k)
+{
+	return (k->flags & PD_KIND_FOLD_FIRST) && !c->folded;
+}
+
+static bool letter_follows(const struct scan *c, const char *p)
+{
+	uint32_t cp;
+	if (p >= c->end)
+		return false;
+	pd_utf8_get(p, c->end, &cp);
+	return pd_kind_of(cp)->class == PD_CLASS_LETTER;
+}
+
+static const char *folded_run(const struct scan *c, const char *p);
+
+/* Where the apostrophe at p, n bytes, stays: the term goes on after it. */
+static bool keep_apostrophe(const struct scan *c, const char *p, size_t n, size_t begin)
+{
+	struct pd_buf *text = &c->out->text;
+	uint32_t last;
+	size_t at = text->n;
+	do
+		at--;
+	while (at > begin && (text->p[at] & 0xC0) == 0x80);
+	pd_utf8_get(text->p + at, text->p + text->n, &last);
+	enum pd_class class = pd_kind_of(last)->class;
+	if ((class != PD_CLASS_LETTER && class != PD_CLASS_EXTEND) || !letter_follows(c, p + n))
+		return false;
+	room(text, 1);
+	text->p[text->n++] = '\'';
+	return true;
+}
+
+/* A term of letters and digits that begins at p; returns what follows it. */
+static const char *letters(const struct scan *c, const char *p)
+{
+	struct pd_buf *text = &c->out->text;
+	size_t begin = begin_term(c->out);
+	for (const char *run = p; (p = copy_ascii(c, p)) < c->end; ) {
+		uint32_t cp;
+		if ((uint8_t)*p < 0x80 && *p != '\'')
+			break;
+		size_t n = pd_utf8_get(p, c->end, &cp);
+		const struct pd_kind *k = pd_kind_of(cp);
+		if (folds_first(c, k)) {
+			take_back(c->out, begin);
+			return folded_run(c, run);
+		}
+		if (k->class == PD_CLASS_LETTER || k->class == PD_CLASS_DIGIT || k->class == PD_CLASS_EXTEND)
+			text->n = (size_t)(pd_utf8_put(room(text, 4), (uint32_t)((int32_t)cp + k->delta)) - text->p);
+		else if (k->class != PD_CLASS_APOSTROPHE || !keep_apostrophe(c, p, n, begin))
+			break;
+		p += n;
+	}
+	end_term(c, begin);
+	return p;
+}
+
+/* The end of a run of one class, at most `most` characters.  *fold: a character of it, or the one that ended it, has
+ * to be folded together with what stands before it. */
+static const char *end_of_class(const struct scan *c, const char *p, enum pd_class class, size_t most, bool *fold)
+{
+	*fold = false;
+	for (size_t i = 0; p < c->end && i < most; i++) {
+		if (class == PD_CLASS_HAN && pd_common_han_at(p, c->end)) {
+			p += 3;
+			continue;
+		}
+		uint32_t cp;
+		size_t n = pd_utf8_get(p, c->end, &cp);
+		const struct pd_kind *k = pd_kind_of(cp);
+		*fold = folds_first(c, k) || (k->class == class && k->delta && !c->folded);
+		if (*fold || k->class != class)
+			break;
+		p += n;
+	}
+	return p;
+}
+
+static const char *han(const struct scan *c, const char *p)
+{
+	bool fold;
+	const uint32_t *ends;
+	const char *end = end_of_class(c, p, PD_CLASS_HAN, PD_HAN_RUN_MAX, &fold);
+	if (fold)
+		return folded_run(c, p);
+	size_t words = pd_han_cut(c->s->han, pd_span(p, (size_t)(end - p)), &ends);
+	for (size_t i = 0, at = 0; i < words; at = ends[i++])
+		add_term(c, p + at, ends[i] - at);
+	return end;
+}
+
+static const char *bigrams(const struct scan *c, const char *p)
+{
+	bool fold;
+	const char *end = end_of_class(c, p, PD_CLASS_BIGRAM, SIZE_MAX, &fold);
+	if (fold)
+		return folded_run(c, p);
+	const char *first = p, *second = p;
+	pd_utf8_next(&second);
+	if (second == end)
+		add_term(c, first, (size_t)(end - first));
+	while (second < end) {
+		const char *after = second;
+		pd_utf8_next(&after);
+		add_term(c, first, (size_t)(after - first));
+		first = second;
+		second = after;
+	}
+	return end;
+}
+
+static const char *beyond_ascii(const struct scan *c, const char *p)
+{
+	uint32_t cp;
+	size_t n = pd_utf8_get(p, c->end, &cp);
+	if (pd_is_common_han(cp))
+		return han(c, p);
+	const struct pd_kind *k = pd_kind_of(cp);
+	if (folds_first(c, k))
+		return folded_run(c, p);
+	switch (k->class) {
+	case PD_CLASS_LETTER:
+	case PD_CLASS_DIGIT:
+		return letters(c, p);
+	case PD_CLASS_HAN:
+		return han(c, p);
+	case PD_CLASS_BIGRAM:
+		return bigrams(c, p);
+	default:
+		return p + n;
+	}
+}
+
+static inline bool is_ascii_word(char ch)
+{
+	return (uint8_t)((ch | 0x20) - 'a') < 26 || (uint8_t)(ch - '0') < 10;
+}
+
+static void scan(const struct scan *c, const char *p)
+{
+	while (p < c->end) {
+		if ((uint8_t)*p >= 0x80)
+			p = beyond_ascii(c, p);
+		else if (is_ascii_word(*p))
+			p = letters(c, p);
+		else
+			p++;
+	}
+}
+
+static void drop_ignored(struct pd_buf *text)
+{
+	size_t to = 0;
+	for (size_t at = 0, n; at < text->n; at += n) {
+		uint32_t cp;
+		n = pd_utf8_get(text->p + at, text->p + text->n, &cp);
+		if (pd_kind_of(cp)->class == PD_CLASS_IGNORED)
+			continue;
+		memmove(text->p + to, text->p + at, n);
+		to += n;
+	}
+	text->n = to;
+}
+
+/* Folds from p up to the next character that parts terms, and cuts that; returns what follows it. */
+static const char *folded_run(const struct scan *c, const char *p)
+{
+	struct pd_buf *run = &c->s->run;
+	const char *end = p;
+	while (end < c->end) {
+		uint32_t cp;
+		size_t n = pd_utf8_get(end, c->end, &cp);
+		if (pd_kind_of(cp)->class == PD_CLASS_OTHER)
+			break;
+		end += n;
+	}
+	pd_fold(c->s->folder, pd_span(p, (size_t)(end - p)), run);
+	drop_ignored(run);
+	struct scan inner = { c->s, run->p + run->n, c->out, true };
+	scan(&inner, run->p);
+	return end;
+}
+
+void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out)
+{
+	struct scan c = { s, utf8.n ? utf8.p + utf8.n : NULL, out, false };
+	/* Places are 32 bits; terms take at most 7/3 of their text.  No page comes near it. */
+	if (utf8.n > 0 && utf8.n < UINT32_MAX / 3 && out->text.n < UINT32_MAX - 3 * utf8.n)
+		scan(&c, utf8.p);
+	if (out->text.p)
+		out->text.p[out->text.n] = 0;
+}

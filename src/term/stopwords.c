@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: a list of words.  Out: a set that knows them by their hash (open addressing, at most an eighth full: every term of
+ * every page is asked for, and a search that ends at the first slot costs the processor no wrong guess).
+ */
+#include "term/stopwords.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "term/fold.h"
+#include "term/slurp.h"
+
+struct pd_stopwords {
+	uint64_t *slot;		/* 0: empty */
+	uint64_t mask;
+	size_t n;
+	bool has_zero;		/* the word whose hash is 0, should there be one */
+	char checksum[9];
+};
+
+/* data.S */
+extern const char pd_data_stopwords[], pd_data_stopwords_end[];
+
+struct list {
+	struct pd_buf text;	/* the folded words, end to end */
+	struct pd_span *v;
+	size_t n, cap;
+};
+
+/* Where a hash is, or where it would be put. */
+static uint64_t *find(const struct pd_stopwords *s, uint64_t hash)
+{
+	uint64_t i = hash & s->mask;
+	while (s->slot[i] && s->slot[i] != hash)
+		i = (i + 1) & s->mask;
+	return &s->slot[i];
+}
+
+bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
+{
+	return (*find(s, hash) == hash) & ((hash != 0) | s->has_zero);
+}
+
+/* As the segmenter writes it: U+2019 is the apostrophe. */
+static void straighten(struct pd_buf *word)
+{
+	size_t to = 0;
+	for (size_t i = 0; i < word->n; i++) {
+		bool curly = word->n - i >= 3 && memcmp(word->p + i, "\u2019", 3) == 0;
+		word->p[to++] = curly ? '\'' : word->p[i];
+		i += curly ? 2 : 0;
+	}
+	word->n = to;
+}
+
+/* Words are kept as offsets first, because the text moves as it grows. */
+static void read_list(struct list *l, struct pd_span text)
+{
+	struct pd_folder *f = pd_folder_new();
+	struct pd_buf word = { 0 };
+	struct pd_span line;
+	while (pd_span_split(&text, '\n', &line)) {
+		const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
+		if (comment)
+			line.n = (size_t)(comment - line.p);
+		pd_fold(f, line, &word);
+		straighten(&word);
+		if (word.n == 0)
+			continue;
+		l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
+		l->v[l->n++] = pd_span(NULL, word.n);
+		pd_buf_add_span(&l->text, pd_buf_span(&word));
+	}
+	const char *p = l->text.p;
+	for (size_t i = 0; i < l->n; p += l->v[i++].n)
+		l->v[i].p = p;
+	pd_buf_release(&word);
+	pd_folder_free(f);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return pd_span_cmp(*(const struct pd_span *)a, *(const struct pd_span *)b);
+}
+
+static void add(struct pd_stopwords *s, struct pd_span word)
+{
+	uint64_t hash = pd_hash64(word.p, word.n);
+	if (hash)
+		*find(s, hash) = hash;
+	else
+		s->has_zero = true;
+	s->n++;
+}
+
+static struct pd_stopwords *build(struct list *l)
+{
+	struct pd_stopwords *s = pd_zalloc(sizeof *s);
+	struct pd_hasher *hasher = pd_hasher_new();
+	uint64_t size = 8, sum[2];
+	while (size < 8 * l->n)
+		size *= 2;
+	s->mask = size - 1;
+	s->slot = pd_zalloc(size * sizeof *s->slot);
+	if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, by_text);
+	for (size_t i = 0; i < l->n; i++) {
+		if (i > 0 && pd_span_eq(l->v[i], l->v[i - 1]))
+			continue;
+		add(s, l->v[i]);
+		pd_hasher_add(hasher, l->v[i].p, l->v[i].n);
+		pd_hasher_add(hasher, "\n", 1);
+	}
+	pd_hasher_end(hasher, sum);
+	pd_hasher_free(hasher);
+	snprintf(s->checksum, sizeof s->checksum, "%08x", (unsigned)(sum[0] >> 32));
+	return s;
+}
+
+static struct pd_stopwords *from_text(struct pd_span text)
+{
+	struct list l = { 0 };
+	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
+		text = pd_span(text.p + 3, text.n - 3);
+	read_list(&l, text);
+	struct pd_stopwords *s = build(&l);
+	pd_buf_release(&l.text);
+	free(l.v);
+	return s;
+}
+
+int pd_stopwords_builtin(struct pd_stopwords **out, struct pd_err *e)
+{
+	*out = from_text(pd_span(pd_data_stopwords, (size_t)(pd_data_stopwords_end - pd_data_stopwords)));
+	return 0;
+}
+
+int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	*out = NULL;
+	int status = pd_slurp(path, &text, e);
+	if (status == 0)
+		*out = from_text(pd_buf_span(&text));
+	pd_buf_release(&text);
+	return status;
+}
+
+void pd_stopwords_free(struct pd_stopwords *s)
+{
+	if (!s)
+		return;
+	free(s->slot);
+	free(s);
+}
+
+size_t pd_stopwords_count(const struct pd_stopwords *s)
+{
+	return s->n;
+}
+
+const char *pd_stopwords_checksum(const struct pd_stopwords *s)
+{
+	return s->checksum;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M4 (module 220): text -> terms.  Latin and other letters by Unicode letters and digits, case-folded, full-width forms
+ * folded; Chinese by the dictionary (maximum probability, or forward maximum match); scripts that write no spaces and
+ * have no dictionary here (kana, Thai, Lao, Khmer, Myanmar) by character bigrams.  segment.c says what is one term.
+ *
+ * A term sequence is one text: kept terms lie in `text` one after the other with one space between, so a run of w
+ * consecutive *kept* terms (a shingle) is one piece of it.  Stop words are left out, and only counted.
+ */
+#ifndef PD_TERM_TERMS_H
+#define PD_TERM_TERMS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct pd_term {
+	uint32_t at, n;		/* bytes of `text` */
+	uint64_t hash;		/* pd_hash64 of those bytes: equal terms have equal hashes */
+};
+
+struct pd_terms {
+	struct pd_buf text;
+	struct pd_term *v;
+	size_t n, cap;
+	uint64_t stopped;	/* stop words left out */
+};
+
+void pd_terms_clear(struct pd_terms *t);
+void pd_terms_release(struct pd_terms *t);
+/* Appends a term (already folded). */
+void pd_terms_add(struct pd_terms *t, struct pd_span term);
+static inline struct pd_span pd_term_text(const struct pd_terms *t, const struct pd_term *w)
+{
+	return pd_span(t->text.p + w->at, w->n);
+}
+
+enum pd_segment_method { PD_SEGMENT_PROBABILITY, PD_SEGMENT_FORWARD };
+
+struct pd_dict;
+struct pd_stopwords;
+
+struct pd_segmenter_options {
+	const struct pd_dict *dict;		/* shared by threads, read only */
+	const struct pd_stopwords *stopwords;	/* NULL: none are dropped */
+	enum pd_segment_method method;
+};
+
+struct pd_segmenter;	/* scratch for one thread */
+
+struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o);
+void pd_segmenter_free(struct pd_segmenter *s);
+/* The terms of `utf8`, appended to `out`. */
+void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a character is, for cutting text into terms and for folding it: a two-stage table from code point to kind, made
+ * at build time by tools/gen_unicode.c from libunistring's data, so that the two never disagree.
+ */
+#ifndef PD_TERM_UNICODE_H
+#define PD_TERM_UNICODE_H
+
+#include "base/utf8.h"
+#include "term/kind.h"
+
+extern const uint16_t pd_unicode_block[(PD_UNICODE_BAD >> PD_UNICODE_SHIFT) + 1];
+extern const uint8_t pd_unicode_kind[][1 << PD_UNICODE_SHIFT];
+extern const struct pd_kind pd_unicode_kinds[];
+
+static inline const struct pd_kind *pd_kind_of(uint32_t cp)
+{
+	return &pd_unicode_kinds[pd_unicode_kind[pd_unicode_block[cp >> PD_UNICODE_SHIFT]]
+						[cp & ((1 << PD_UNICODE_SHIFT) - 1)]];
+}
+
+/* The ideographs that text is mostly made of: of class HAN, folding to themselves, starting. */
+static inline bool pd_is_common_han(uint32_t cp)
+{
+	return cp - 0x4E00 <= 0x9FFF - 0x4E00;
+}
+
+/* The common ideograph at p, 0 when there is another character (or none). */
+static inline uint32_t pd_common_han_at(const char *p, const char *end)
+{
+	if (end - p < 3)
+		return 0;
+	uint32_t x = (uint32_t)(uint8_t)p[0] << 16 | (uint32_t)(uint8_t)p[1] << 8 | (uint8_t)p[2];
+	uint32_t cp = (x >> 4 & 0xF000) | (x >> 2 & 0x0FC0) | (x & 0x3F);
+	return (x & 0xF0C0C0) == 0xE08080 && pd_is_common_han(cp) ? cp : 0;
+}
+
+/* The code point at p < end, and how many bytes it takes; PD_UNICODE_BAD and 1 for a byte that is not UTF-8. */
+static inline size_t pd_utf8_get(const char *p, const char *end, uint32_t *cp)
+{
+	size_t n = pd_utf8_sequence(p, (size_t)(end - p));
+	if (n == 0) {
+		*cp = PD_UNICODE_BAD;
+		return 1;
+	}
+	*cp = pd_utf8_next(&p);
+	return n;
+}
+
+/* Writes cp (no more than 4 bytes) and returns what follows it. */
+static inline char *pd_utf8_put(char *to, uint32_t cp)
+{
+	if (cp < 0x80) {
+		*to++ = (char)cp;
+	} else if (cp < 0x800) {
+		*to++ = (char)(0xC0 | cp >> 6);
+		*to++ = (char)(0x80 | (cp & 0x3F));
+	} else if (cp < 0x10000) {
+		*to++ = (char)(0xE0 | cp >> 12);
+		*to++ = (char)(0x80 | (cp >> 6 & 0x3F));
+		*to++ = (char)(0x80 | (cp & 0x3F));
+	} else {
+		*to++ = (char)(0xF0 | cp >> 18);
+		*to++ = (char)(0x80 | (cp >> 12 & 0x3F));
+		*to++ = (char)(0x80 | (cp >> 6 & 0x3F));
+		*to++ = (char)(0x80 | (cp & 0x3F));
+	}
+	return to;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A guess at a charset from the bytes alone.
+ */
+#ifndef PD_TEXT_DETECT_H
+#define PD_TEXT_DETECT_H
+
+#include "text/charset.h"
+
+struct pd_detector;
+
+struct pd_detector *pd_detector_new(void);
+void pd_detector_free(struct pd_detector *d);
+/* NULL: no idea, or a charset that no browser knows. */
+const struct pd_charset *pd_detect(struct pd_detector *d, struct pd_span body);
+/* Those that look like ASCII or UTF-8 and give themselves away: UTF-16 without a mark, ISO-2022-JP; else NULL. */
+const struct pd_charset *pd_detect_plain(struct pd_span body);
+
+#endif

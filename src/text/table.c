@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables out of iconv.  In: a charset; out: what each code of it means.  The one file that calls iconv.
+ * Where iconv and the WHATWG indexes differ on codes that pages use, the index wins: the fixes stand in rows below,
+ * the rest in docs/charsets.md.
+ */
+#include "text/table.h"
+
+#include <iconv.h>
+#include <stdlib.h>
+
+#define NO_ICONV ((iconv_t)-1)
+
+struct fix {
+	enum pd_charset_id id;
+	unsigned short code;	/* one byte or two */
+	const char *utf8;
+};
+
+static const struct fix fixes[] = {
+	{ PD_KOI8_U, 0xAE, "ў" },
+	{ PD_KOI8_U, 0xBE, "Ў" },
+	{ PD_MACINTOSH, 0xC6, "∆" },
+	{ PD_MACINTOSH, 0xF0, "\xEF\xA3\xBF" },	/* U+F8FF, the apple */
+	{ PD_WINDOWS_1255, 0xCA, "\xD6\xBA" },	/* U+05BA, holam haser */
+	{ PD_X_MAC_CYRILLIC, 0xFF, "€" },
+	{ PD_GB18030, 0x80, "€" },
+	{ PD_GB18030, 0xA3A0, "\xE3\x80\x80" },	/* U+3000, the wide space */
+	{ PD_BIG5, 0x80, "" },
+	{ PD_BIG5, 0xA145, "‧" },
+	{ PD_BIG5, 0xA14E, "﹑" },
+	{ PD_BIG5, 0xA1C2, "¯" },
+	{ PD_BIG5, 0xA1E3, "～" },
+	{ PD_BIG5, 0xA1F2, "⊕" },
+	{ PD_BIG5, 0xA1F3, "⊙" },
+	{ PD_BIG5, 0xA241, "∕" },
+	{ PD_BIG5, 0xA242, "﹨" },
+	{ PD_BIG5, 0xA244, "￥" },
+	{ PD_BIG5, 0xA246, "￠" },
+	{ PD_BIG5, 0xA247, "￡" },
+	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
+};
+
+static uint32_t entry(const char *p, size_t n)
+{
+	uint32_t e = 0;
+	for (size_t i = 0; i < n; i++)
+		e |= (uint32_t)(unsigned char)p[i] << 8 * i;
+	return e;
+}
+
+/* What one code means; 0 when it means nothing. */
+static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
+{
+	char in[4], out[4], *ip = in, *op = out;
+	size_t room = sizeof(out);
+	memcpy(in, code, n);
+	iconv(cd, NULL, NULL, NULL, NULL);
+	if (iconv(cd, &ip, &n, &op, &room) != 0 || n != 0)
+		return 0;
+	/* A code that could begin a longer one is held back until now. */
+	if (iconv(cd, NULL, NULL, &op, &room) == (size_t)-1)
+		return 0;
+	return entry(out, sizeof(out) - room);
+}
+
+static void fill_one(struct pd_table *t, iconv_t cd)
+{
+	for (unsigned c = 0; c < 128; c++)
+		t->one[c] = ask(cd, &(unsigned char){ c + 0x80 }, 1);
+}
+
+/* Windows code pages leave holes among the C1 controls; browsers pass those bytes through. */
+static void fill_c1(struct pd_table *t)
+{
+	for (unsigned c = 0; c < 32; c++)
+		if (!t->one[c])
+			t->one[c] = 0xC2 | (c + 0x80) << 8;
+}
+
+/* Codes of two bytes.  A byte that is a character alone begins none: iconv would answer with two characters. */
+static void fill_two(struct pd_table *t, iconv_t cd)
+{
+	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
+	for (unsigned lead = 0x81; lead < 0xFF; lead++)
+		for (unsigned second = 0x40; second < 0xFF && !t->one[lead & 0x7F]; second++)
+			t->two[(lead & 0x7F) << 8 | second] = ask(cd, (unsigned char[]){ lead, second }, 2);
+}
+
+/* EUC-JP's third code set, JIS X 0212. */
+static void fill_three(struct pd_table *t, iconv_t cd)
+{
+	t->three = pd_zalloc(128 * 256 * sizeof(*t->three));
+	for (unsigned second = 0xA1; second < 0xFF; second++)
+		for (unsigned third = 0xA1; third < 0xFF; third++)
+			t->three[(second & 0x7F) << 8 | third] = ask(cd, (unsigned char[]){ 0x8F, second, third }, 3);
+}
+
+/* EUC-JP and ISO-2022-JP share Shift_JIS's characters, of which iconv has the right table: row and cell are
+ * turned into a code of Shift_JIS (JIS X 0208:1997, annex 1). */
+static void fill_jis0208(uint32_t *two, iconv_t sjis)
+{
+	for (unsigned row = 0; row < 94; row++)
+		for (unsigned cell = 0; cell < 94; cell++) {
+			unsigned char code[2] = {
+				row / 2 + (row < 62 ? 0x81 : 0xC1),
+				row % 2 ? cell + 0x9F : cell + 0x40 + (cell >= 63),
+			};
+			two[(row + 0x21) << 8 | (cell + 0xA1)] = ask(sjis, code, 2);
+		}
+}
+
+static void fill_euc_jp(struct pd_table *t, iconv_t euc)
+{
+	iconv_t sjis = iconv_open("UTF-8", "CP932");
+	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
+	for (unsigned c = 0xA1; c < 0xE0; c++)
+		t->two[0x0E << 8 | c] = ask(euc, (unsigned char[]){ 0x8E, c }, 2);
+	if (sjis != NO_ICONV) {
+		fill_jis0208(t->two, sjis);
+		iconv_close(sjis);
+	}
+	fill_three(t, euc);
+}
+
+static void fill(struct pd_table *t, const struct pd_charset *c, iconv_t cd)
+{
+	if (c->kind == PD_KIND_EUC_JP) {
+		fill_euc_jp(t, cd);
+		return;
+	}
+	fill_one(t, cd);
+	if (c->kind != PD_KIND_SINGLE)
+		fill_two(t, cd);
+	else if (c->id >= PD_WINDOWS_874 && c->id <= PD_WINDOWS_1258)
+		fill_c1(t);
+}
+
+static void fix(struct pd_table *t, enum pd_charset_id id)
+{
+	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++) {
+		const struct fix *f = &fixes[i];
+		if (f->id != id)
+			continue;
+		uint32_t e = entry(f->utf8, strlen(f->utf8));
+		if (f->code < 0x100)
+			t->one[f->code & 0x7F] = e;
+		else
+			t->two[f->code & 0x7FFF] = e;
+	}
+}
+
+/* x-user-defined: bytes 80–FF are U+F780–F7FF. */
+static struct pd_table *user_defined(void)
+{
+	struct pd_table *t = pd_zalloc(sizeof(*t));
+	for (uint32_t c = 0; c < 128; c++)
+		t->one[c] = 0xEF | (0x9E + c / 64) << 8 | (0x80 + c % 64) << 16;
+	return t;
+}
+
+struct pd_table *pd_table_new(const struct pd_charset *c)
+{
+	if (c->id == PD_USER_DEFINED)
+		return user_defined();
+	iconv_t cd = iconv_open("UTF-8", c->iconv);
+	if (cd == NO_ICONV)
+		return NULL;
+	struct pd_table *t = pd_zalloc(sizeof(*t));
+	fill(t, c, cd);
+	fix(t, c->id);
+	if (c->kind == PD_KIND_GB18030)
+		t->four = cd;
+	else
+		iconv_close(cd);
+	return t;
+}
+
+void pd_table_free(struct pd_table *t)
+{
+	if (!t)
+		return;
+	if (t->four)
+		iconv_close(t->four);
+	free(t->two);
+	free(t->three);
+	free(t);
+}
+
+uint32_t pd_table_four(struct pd_table *t, const unsigned char *p)
+{
+	return ask(t->four, p, 4);
+}
+
+bool pd_iconv_has(const char *name)
+{
+	iconv_t cd = iconv_open("UTF-8", name);
+	if (cd == NO_ICONV)
+		return false;
+	iconv_close(cd);
+	return true;
+}

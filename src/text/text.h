@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M1 (module 110 of the documents): a body in any charset -> valid UTF-8.
+ * Who decides: byte order mark, HTTP, <meta> in the first 1,024 bytes (or an XML declaration), a detector, windows-1252.
+ * When the declared charset yields errors and the detector's does not, the detector wins.
+ * Labels mean what browsers mean: WHATWG Encoding Standard, "Names and labels".  What cannot be decoded becomes U+FFFD,
+ * is counted, and never ends the page.
+ */
+#ifndef PD_TEXT_TEXT_H
+#define PD_TEXT_TEXT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "read/page.h"
+
+struct pd_charset {
+	const char *name;	/* WHATWG name in lower case, as Common Crawl's content_charset is compared: "gb18030", "windows-1252" */
+	const char *iconv;	/* what iconv calls it; NULL: decoded by a table here, or not at all */
+	unsigned char id;	/* enum pd_charset_id */
+	unsigned char kind;	/* enum pd_charset_kind: which loop decodes it (text/charset.h) */
+};
+
+/* The charset that a label names (white space trimmed, case ignored); NULL when no browser knows it. */
+const struct pd_charset *pd_charset_by_label(struct pd_span label);
+
+enum pd_charset_how {
+	PD_CHARSET_BOM,
+	PD_CHARSET_HTTP,
+	PD_CHARSET_META,
+	PD_CHARSET_XML,		/* XML declaration */
+	PD_CHARSET_DETECTED,	/* nothing declared, or what was declared yields errors and this does not */
+	PD_CHARSET_DEFAULT,	/* windows-1252 (or UTF-8 when that is what it is) */
+	PD_CHARSET_GIVEN,	/* WET and the like: UTF-8 by definition */
+};
+
+const char *pd_charset_how_name(enum pd_charset_how how);	/* "bom", "http", … */
+
+struct pd_text {
+	struct pd_span utf8;		/* valid UTF-8, without BOM; points into the page when nothing had to change */
+	const struct pd_charset *charset;
+	enum pd_charset_how how;
+	uint64_t replaced;		/* U+FFFD written for undecodable bytes */
+	struct pd_buf own;		/* holds utf8 when it was converted */
+};
+
+struct pd_decoder;	/* tables made by iconv and a detector: one per thread */
+
+/* PD_ERR_CHARSET when iconv's modules are missing (the message says which package brings them). */
+int pd_decoder_new(struct pd_decoder **out, struct pd_err *e);
+void pd_decoder_free(struct pd_decoder *d);
+int pd_decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out);
+void pd_text_release(struct pd_text *t);
+
+#endif

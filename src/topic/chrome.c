@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boxes that say what they are -> boxes that are dropped.  A hint is weighed against what would be lost: a
+ * "sidebar" that holds nearly all of a page's sentences is its layout, not its margin.
+ */
+#include "topic/finder.h"
+
+/* Shares of the page's prose that a hint may drop. */
+#define CHROME_SHARE .7		/* a name or role that says chrome */
+#define TAG_SHARE .8		/* nav, footer, aside: the page's author knew */
+#define HEADING_SHARE .2	/* a box that holds the page's first h1 */
+#define COMMENT_SHARE .9
+#define WEAK_SHARE .2
+#define WEAK_LINKS .33		/* a weak hint counts where so much is links */
+#define WEAK_PROSE .25		/* or no more than this is prose */
+
+static uint32_t first_heading(const struct pd_blocks *in)
+{
+	for (uint32_t i = 0; i < in->n_boxes; i++)
+		if (in->boxes[i].tag == PD_TAG_h1 && in->boxes[i].first_run < in->boxes[i].end_run)
+			return i;
+	return UINT32_MAX;
+}
+
+void pd_chrome_begin(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	f->notes = pd_grow(f->notes, in->n_boxes, &f->cap_notes, sizeof(*f->notes));
+	memset(f->notes, 0, in->n_boxes * sizeof(*f->notes));
+}
+
+static bool is_own_tag(const struct pd_box *b, const char *name)
+{
+	return strcmp(name, pd_tag_name((enum pd_tag)b->tag)) == 0;
+}
+
+static bool weak_holds(struct pd_line_sum sum, double all)
+{
+	double mass = (double)sum.mass;
+	if ((double)sum.link_mass <= WEAK_LINKS * mass && (double)sum.prose >= WEAK_PROSE * mass)
+		return false;
+	return (double)sum.prose <= WEAK_SHARE * all;
+}
+
+/* Is the hint of a box, which holds the first h1 or not, to be followed? */
+static bool hint_holds(const struct pd_topic_finder *f, const struct pd_box *b, const struct pd_box_note *note,
+	bool heading, enum pd_level level)
+{
+	struct pd_line_sum sum = pd_lines_of_box(&f->lines, b);
+	double all = (double)f->lines.sums[f->lines.n].prose, prose = (double)sum.prose;
+	bool tag = is_own_tag(b, note->name);
+	if (note->hint == PD_HINT_NEVER)
+		return true;
+	if (level == PD_LEVEL_NONE || (level == PD_LEVEL_TAGS && !tag))
+		return false;
+	switch (note->hint) {
+	case PD_HINT_HIDDEN:
+		return level < PD_LEVEL_TAGS;
+	case PD_HINT_CHROME:
+		return prose <= (tag ? TAG_SHARE : heading ? HEADING_SHARE : CHROME_SHARE) * all;
+	case PD_HINT_COMMENT:
+		return level < PD_LEVEL_COMMENTS && prose <= COMMENT_SHARE * all;
+	case PD_HINT_WEAK:
+		return weak_holds(sum, all);
+	default:
+		return false;
+	}
+}
+
+void pd_chrome_drop(struct pd_topic_finder *f, const struct pd_blocks *in, enum pd_level level)
+{
+	uint32_t h1 = first_heading(in);
+	for (uint32_t i = 0; i < in->n_boxes; i++) {
+		const struct pd_box *b = &in->boxes[i];
+		struct pd_box_note *note = &f->notes[i];
+		note->rule = b->parent == PD_BOX_NONE ? NULL : f->notes[b->parent].rule;
+		if (note->rule || b->first_run == b->end_run)
+			continue;
+		/* asked for only now, and once: what lies in chrome is most of a page's boxes */
+		if (!note->name)
+			note->hint = pd_hint_of(f->hinter, b, &note->name);
+		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
+		if (note->hint > PD_HINT_GOOD && hint_holds(f, b, note, heading, level))
+			note->rule = note->name;
+	}
+	f->why = pd_grow(f->why, f->lines.n, &f->cap_why, sizeof(*f->why));
+	for (size_t i = 0; i < f->lines.n; i++)
+		f->why[i] = f->notes[f->lines.v[i].box].rule;
+}
+
+void pd_live_sum(struct pd_topic_finder *f, enum pd_live what)
+{
+	f->live = pd_grow(f->live, f->lines.n, &f->cap_live, sizeof(*f->live));
+	uint64_t sum = 0;
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		f->live[i] = sum;
+		if (f->why[i])
+			continue;
+		if (what == PD_LIVE_TEXT)
+			sum += l->mass;
+		else if (l->prose)
+			sum += l->mass - l->link_mass;
+	}
+	f->live[f->lines.n] = sum;
+}

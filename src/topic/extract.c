@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The main extractor: lines and boxes -> the lines that are a page's main text, each kept or dropped by a named
+ * rule. A few passes over arrays, no tree is built.  In order:
+ *
+ * 1. boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
+ * (chrome.c, cards.c);
+ * 2. the box that holds the prose left is the region; what lies outside is dropped (region.c);
+ * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it;
+ * 4. lines that announce chrome take it along (sections.c: heads.def).
+ *
+ * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK: hints
+ * are believed less, level by level (enum pd_level), as long as that at least doubles the prose; when hardly any
+ * text is kept and the page holds several times as much, all of it in its densest region is taken (a list of
+ * products or links); and when nothing is kept, all that the page shows.
+ */
+#include "topic/finder.h"
+
+enum {
+	ENOUGH = 200,		/* bytes of prose: hints are believed */
+	LEVEL_GAIN = 2,		/* a level must find so many times the prose of the one before */
+	SCRAP = 300,		/* bytes of text: less may be a scrap */
+	LIST_GAIN = 4,		/* all text must be so many times what is kept */
+	LIST_MASS = 500,	/* and at least so much */
+	SHORT = 500,		/* confidence is damped below */
+};
+
+static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
+{
+	for (size_t i = first; i < end; i++)
+		if (!f->why[i])
+			f->why[i] = rule;
+}
+
+static void drop_outside(struct pd_topic_finder *f, const struct pd_box *region)
+{
+	drop_all(f, 0, pd_lines_first(&f->lines, region), "outside");
+	drop_all(f, pd_lines_end(&f->lines, region), f->lines.n, "outside");
+}
+
+/* The level that finds the prose; its boxes are dropped. */
+static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	enum pd_level best = PD_LEVEL_ALL;
+	uint64_t found = 0;
+	pd_chrome_begin(f, in);
+	for (enum pd_level level = PD_LEVEL_ALL; level < PD_LEVELS; level++) {
+		pd_chrome_drop(f, in, level);
+		pd_live_sum(f, PD_LIVE_PROSE);
+		if (level == PD_LEVEL_ALL || pd_live_of_page(f) > LEVEL_GAIN * found) {
+			best = level;
+			found = pd_live_of_page(f);
+		}
+		if (found >= ENOUGH)
+			return best;
+	}
+	pd_chrome_drop(f, in, best);
+	pd_live_sum(f, PD_LIVE_PROSE);
+	return best;
+}
+
+/* Why a line that is no prose goes; `between`: prose stands before and after it. */
+static const char *short_line(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_line *l,
+	bool between)
+{
+	bool flows = f->notes[l->home].home;
+	if (l->link_mass * 2 > l->mass && !(flows && between && in->boxes[l->box].tag == PD_TAG_p))
+		return "links";
+	return between || flows ? NULL : "apart";
+}
+
+/* Inside the region. */
+static void drop_short(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *region)
+{
+	size_t first = pd_lines_first(&f->lines, region), end = pd_lines_end(&f->lines, region);
+	size_t first_prose = end, last_prose = first;
+	for (size_t i = first; i < end; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		if (f->why[i] || !l->prose)
+			continue;
+		f->notes[l->home].home = true;
+		last_prose = i;
+		if (first_prose == end)
+			first_prose = i;
+	}
+	for (size_t i = first; i < end; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		bool between = first_prose == end || (i > first_prose && i < last_prose);
+		if (!f->why[i] && !l->prose)
+			f->why[i] = short_line(f, in, l, between);
+	}
+}
+
+static uint64_t kept_mass(const struct pd_topic_finder *f)
+{
+	uint64_t mass = 0;
+	for (size_t i = 0; i < f->lines.n; i++)
+		mass += f->why[i] ? 0 : f->lines.v[i].mass;
+	return mass;
+}
+
+/* Text in boxes that no hint drops. */
+static uint64_t page_mass(const struct pd_topic_finder *f)
+{
+	uint64_t mass = 0;
+	for (size_t i = 0; i < f->lines.n; i++)
+		mass += f->notes[f->lines.v[i].box].rule ? 0 : f->lines.v[i].mass;
+	return mass;
+}
+
+/* Forgets every rule but the hints. */
+static void take_list(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	for (size_t i = 0; i < f->lines.n; i++)
+		f->why[i] = f->notes[f->lines.v[i].box].rule;
+	pd_live_sum(f, PD_LIVE_TEXT);
+	drop_outside(f, &in->boxes[pd_region_of_most(f, in)]);
+}
+
+static void take_page(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	for (size_t i = 0; i < f->lines.n; i++)
+		f->why[i] = in->boxes[f->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
+}
+
+/* True when the page had to be taken in another way. */
+static bool mend_scrap(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	uint64_t kept = kept_mass(f), all = page_mass(f);
+	if (kept < SCRAP && all >= LIST_MASS && all >= LIST_GAIN * kept) {
+		take_list(f, in);
+		return true;
+	}
+	if (kept)
+		return false;
+	take_page(f, in);
+	return true;
+}
+
+static void join_line(const struct pd_blocks *in, const struct pd_line *l, bool links, struct pd_buf *out)
+{
+	bool begun = false;
+	for (size_t i = l->first_run; i < l->end_run; i++) {
+		const struct pd_run *r = &in->runs[i];
+		if (links && !(r->flags & PD_RUN_LINK))
+			continue;
+		if (!begun && out->n)
+			pd_buf_add_c(out, '\n');
+		else if (begun && (links || r->flags & PD_RUN_SPACE))
+			pd_buf_add_c(out, ' ');
+		begun = true;
+		pd_buf_add_span(out, pd_run_text(in, r));
+	}
+}
+
+/* `links`: only what stands in links. */
+static void add_text(const struct pd_topic_finder *f, const struct pd_blocks *in, bool links, struct pd_buf *out)
+{
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		if (!f->why[i] && (!links || l->link_mass))
+			join_line(in, l, links, out);
+	}
+}
+
+static void explain(const struct pd_topic_finder *f, struct pd_topic *out)
+{
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		const char *kept = l->prose ? "prose" : "flow";
+		pd_topic_decide(out, &(struct pd_decision){
+			.index = l->box,
+			.kept = !f->why[i],
+			.label = f->why[i] ? "noise" : "topic",
+			.rule = f->why[i] ? f->why[i] : kept,
+			.value = l->mass ? (double)l->link_mass / l->mass : 0,
+			.chars = l->chars,
+		});
+	}
+}
+
+/* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
+static double confidence(const struct pd_topic_finder *f, bool fallback)
+{
+	uint64_t kept = 0, all = 0;
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		all += l->mass - l->link_mass;
+		kept += f->why[i] ? 0 : l->mass - l->link_mass;
+	}
+	double share = all ? (double)kept / (double)all : 0;
+	double damp = kept < SHORT ? (double)kept / SHORT : 1;
+	return share * damp * (fallback ? .5 : 1);
+}
+
+static bool choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	bool fallback = choose_level(f, in) != PD_LEVEL_ALL;
+	pd_cards_drop(f, in);
+	pd_live_sum(f, PD_LIVE_PROSE);
+	const struct pd_box *region = &in->boxes[pd_region_find(f, in)];
+	drop_outside(f, region);
+	drop_short(f, in, region);
+	pd_sections_drop(f, in);
+	return mend_scrap(f, in) || fallback;
+}
+
+void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+{
+	pd_lines_build(&f->lines, in);
+	if (!f->lines.n)
+		return;
+	bool fallback = choose_lines(f, in);
+	add_text(f, in, false, &out->text);
+	add_text(f, in, true, &out->anchor_text);
+	size_t first = out->terms.n;
+	pd_topic_terms(f, PD_FEATURE_TEXT, pd_buf_span(&out->text), out);
+	pd_topic_feature(out, PD_FEATURE_TEXT, first);
+	first = out->terms.n;
+	pd_topic_terms(f, PD_FEATURE_ANCHOR, pd_buf_span(&out->anchor_text), out);
+	pd_topic_feature(out, PD_FEATURE_ANCHOR, first);
+	if (f->options.explain)
+		explain(f, out);
+	out->confidence = confidence(f, fallback);
+	out->flags = fallback ? PD_TOPIC_FALLBACK : 0;
+}

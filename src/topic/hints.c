@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of letters, chained by their first two, is matched at every letter of an element's class and id, which
+ * are read without case and separators but with the places where words begin.
+ */
+#include "topic/hints.h"
+
+#include <stdlib.h>
+
+/* Class and id together: longer names are cut, what matters stands first. */
+enum { NAME_MAX_BYTES = 240 };
+enum where { ANY, START, WORD };
+
+static const struct row {
+	const char *letters;
+	uint8_t n, where, hint;
+} rows[] = {
+#define X(letters, where, hint) { #letters, sizeof #letters - 1, where, PD_HINT_##hint },
+#include "topic/hints.def"
+#undef X
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* Rows by their first two letters: a chain each.  Most pairs of letters begin nothing. */
+struct pd_hinter {
+	uint16_t first[26 * 26];
+	uint16_t next[ROWS];
+};
+
+/* A name without case and separators: `starts[i]` where a word begins at letter i. */
+struct name {
+	char p[NAME_MAX_BYTES];
+	bool starts[NAME_MAX_BYTES + 1];
+	size_t n;
+};
+
+static size_t pair(const char *p)
+{
+	return (size_t)(p[0] - 'a') * 26 + (size_t)(p[1] - 'a');
+}
+
+struct pd_hinter *pd_hinter_new(void)
+{
+	struct pd_hinter *h = pd_zalloc(sizeof(*h));
+	for (uint16_t i = 0; i < ROWS; i++) {
+		uint16_t *first = &h->first[pair(rows[i].letters)];
+		h->next[i] = *first;
+		*first = (uint16_t)(i + 1);
+	}
+	return h;
+}
+
+void pd_hinter_free(struct pd_hinter *h)
+{
+	free(h);
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Letters only; what else stands there ends a word, and a space ends the name too: it stays, as a letter that no row
+ * has. */
+static void name_add(struct name *name, struct pd_span s)
+{
+	bool start = true, lower = false;
+	for (size_t i = 0; i < s.n && name->n < NAME_MAX_BYTES; i++) {
+		char c = s.p[i];
+		if (!is_letter(c)) {
+			start = true;
+			if (c != '-' && c != '_') {
+				name->starts[name->n] = true;
+				name->p[name->n++] = 'z' + 1;
+			}
+			continue;
+		}
+		name->starts[name->n] = start || (lower && c < 'a');
+		name->p[name->n++] = pd_ascii_lower(c);
+		lower = c >= 'a';
+		start = false;
+	}
+	name->starts[name->n] = true;
+	if (name->n < NAME_MAX_BYTES) {
+		name->p[name->n++] = 'z' + 1;
+		name->starts[name->n] = true;
+	}
+}
+
+/* "has-sidebar", "no-menu", "sidebar-layout": what is around an element, not what it is. */
+static bool qualified(const struct name *name, size_t at, size_t end)
+{
+	static const char *const before[] = { "has", "with", "no", "without" };
+	if (name->n - end >= 6 && name->starts[end] && memcmp(name->p + end, "layout", 6) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+		size_t n = strlen(before[i]);
+		if (at >= n && name->starts[at] && name->starts[at - n] && memcmp(name->p + at - n, before[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool row_fits(const struct row *r, const struct name *name, size_t at)
+{
+	if (name->n - at < r->n || (r->where != ANY && !name->starts[at]))
+		return false;
+	if (memcmp(name->p + at, r->letters, r->n) != 0)
+		return false;
+	if (r->where == WORD && !name->starts[at + r->n])
+		return false;
+	return !qualified(name, at, at + r->n);
+}
+
+static enum pd_hint name_hint(const struct pd_hinter *h, const struct name *name, const char **word)
+{
+	enum pd_hint best = PD_HINT_NONE;
+	for (size_t at = 0; at + 1 < name->n; at++) {
+		if (name->p[at] > 'z' || name->p[at + 1] > 'z')
+			continue;
+		for (uint16_t i = h->first[pair(name->p + at)]; i; i = h->next[i - 1]) {
+			const struct row *r = &rows[i - 1];
+			if (r->hint > best && row_fits(r, name, at)) {
+				best = r->hint;
+				*word = r->letters;
+			}
+		}
+	}
+	return best;
+}
+
+/* The elements and ARIA landmark roles whose meaning the HTML standard gives, and schema.org's articleBody. */
+static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
+{
+	*name = pd_tag_name((enum pd_tag)box->tag);
+	switch (box->tag) {
+	case PD_TAG_title:
+	case PD_TAG_select:
+	case PD_TAG_button:
+	case PD_TAG_textarea:
+		return PD_HINT_NEVER;
+	case PD_TAG_noscript:
+		return PD_HINT_HIDDEN;
+	case PD_TAG_nav:
+	case PD_TAG_aside:
+	case PD_TAG_footer:
+	case PD_TAG_menu:
+	case PD_TAG_dialog:
+	case PD_TAG_search:
+	case PD_TAG_figcaption:
+		return PD_HINT_CHROME;
+	case PD_TAG_header:
+		return PD_HINT_WEAK;
+	case PD_TAG_article:
+	case PD_TAG_main:
+		return PD_HINT_GOOD;
+	default:
+		return PD_HINT_NONE;
+	}
+}
+
+static enum pd_hint role_hint(struct pd_span role, const char **name)
+{
+	static const struct { const char *role; enum pd_hint hint; } roles[] = {
+		{ "navigation", PD_HINT_CHROME }, { "banner", PD_HINT_CHROME }, { "complementary", PD_HINT_CHROME },
+		{ "contentinfo", PD_HINT_CHROME }, { "search", PD_HINT_CHROME }, { "dialog", PD_HINT_CHROME },
+		{ "alertdialog", PD_HINT_CHROME }, { "menu", PD_HINT_CHROME }, { "menubar", PD_HINT_CHROME },
+		{ "toolbar", PD_HINT_CHROME }, { "alert", PD_HINT_CHROME }, { "main", PD_HINT_GOOD },
+		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT },
+	};
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+		if (pd_span_ieq(role, roles[i].role)) {
+			*name = roles[i].role;
+			return roles[i].hint;
+		}
+	return PD_HINT_NONE;
+}
+
+enum pd_hint pd_hint_of(const struct pd_hinter *h, const struct pd_box *box, const char **name)
+{
+	enum pd_hint best = tag_hint(box, name);
+	if (box->role.n) {
+		const char *role = NULL;
+		enum pd_hint hint = role_hint(box->role, &role);
+		if (hint > best) {
+			best = hint;
+			*name = role;
+		}
+	}
+	if (best >= PD_HINT_CHROME || (!box->klass.n && !box->ident.n))
+		return best;
+	struct name letters;
+	letters.n = 0;
+	name_add(&letters, box->ident);
+	name_add(&letters, box->klass);
+	const char *word = NULL;
+	enum pd_hint hint = name_hint(h, &letters, &word);
+	if (hint > best && !(best == PD_HINT_GOOD && hint == PD_HINT_WEAK)) {
+		best = hint;
+		*name = word;
+	}
+	return best;
+}

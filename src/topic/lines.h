@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs -> lines: the runs between two box borders, which people see as one paragraph, heading, list item or cell.
+ * Every box holds whole lines, so sums over a box are differences of sums over lines.
+ *
+ * Text is measured by its bytes of UTF-8, its mass: a Chinese character weighs three letters, about what it says.
+ */
+#ifndef PD_TOPIC_LINES_H
+#define PD_TOPIC_LINES_H
+
+#include "page/blocks.h"
+
+struct pd_line {
+	uint32_t first_run, end_run;
+	uint32_t box;			/* innermost */
+	uint32_t home;			/* the region whose flow of paragraphs, lists and tables it is part of */
+	uint32_t mass, link_mass;	/* of its text; of them inside links */
+	uint32_t chars;			/* code points */
+	bool stop;			/* holds a sign that ends or parts sentences, outside links */
+	bool prose;			/* reads like sentences, itself or with what flows around it */
+};
+
+/* Sums over the lines before one. */
+struct pd_line_sum {
+	uint64_t mass, link_mass;
+	uint64_t prose;			/* text outside links of lines that are prose */
+};
+
+/* The paragraphs (p) that a box is the home of. */
+struct pd_home {
+	uint32_t mass, link_mass;
+};
+
+struct pd_lines {
+	struct pd_line *v;
+	struct pd_line_sum *sums;	/* n + 1 */
+	uint32_t *of_run;		/* run -> line; n_runs + 1 */
+	struct pd_home *homes;		/* one a box */
+	size_t n, cap, cap_sums, cap_of, cap_homes;
+};
+
+void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in);
+void pd_lines_release(struct pd_lines *l);
+
+static inline size_t pd_lines_first(const struct pd_lines *l, const struct pd_box *b)
+{
+	return l->of_run[b->first_run];
+}
+
+static inline size_t pd_lines_end(const struct pd_lines *l, const struct pd_box *b)
+{
+	return l->of_run[b->end_run];
+}
+
+/* What a box holds. */
+static inline struct pd_line_sum pd_lines_of_box(const struct pd_lines *l, const struct pd_box *box)
+{
+	const struct pd_line_sum *a = &l->sums[pd_lines_first(l, box)], *b = &l->sums[pd_lines_end(l, box)];
+	return (struct pd_line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose };
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M5 to the letter.  The longest block that is no title is topic; every other one is topic when more than .3 of the
+ * smaller of the two term streams is common to both; a topic block that is more than .7 links is topic-anchor.
+ * The longest block's terms are sorted and counted once, each other block's when its turn comes: n log n in terms.
+ */
+#include "topic/finder.h"
+
+#include <stdlib.h>
+
+static void segment_blocks(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	pd_terms_clear(&f->terms);
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		f->blocks = pd_grow(f->blocks, i, &f->cap_blocks, sizeof(*f->blocks));
+		struct pd_block_terms *b = &f->blocks[i];
+		*b = (struct pd_block_terms){ .first = f->terms.n };
+		if (!in->blocks[i].title) {
+			pd_buf_clear(&f->scratch);
+			pd_block_text(in, i, false, &f->scratch);
+			if (f->scratch.n)
+				pd_segment(f->segmenter, pd_buf_span(&f->scratch), &f->terms);
+		}
+		b->end = f->terms.n;
+	}
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pd_term_count *)a)->hash, y = ((const struct pd_term_count *)b)->hash;
+	return (x > y) - (x < y);
+}
+
+/* The terms of a block, each once with its count, by hash.  Returns how many. */
+static size_t count_terms(const struct pd_terms *t, const struct pd_block_terms *b, struct pd_term_count **out,
+	size_t *cap)
+{
+	size_t n = b->end - b->first, kinds = 0;
+	*out = pd_grow(*out, n, cap, sizeof(**out));
+	for (size_t i = 0; i < n; i++)
+		(*out)[i] = (struct pd_term_count){ t->v[b->first + i].hash, 1 };
+	qsort(*out, n, sizeof(**out), by_hash);
+	for (size_t i = 0; i < n; i++) {
+		if (kinds && (*out)[kinds - 1].hash == (*out)[i].hash)
+			(*out)[kinds - 1].n++;
+		else
+			(*out)[kinds++] = (*out)[i];
+	}
+	return kinds;
+}
+
+/* Size of the intersection with repetition; `b` is the block that is looked up in `a`. */
+static size_t common(const struct pd_term_count *a, size_t n_a, const struct pd_term_count *b, size_t n_b)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < n_b; i++) {
+		const struct pd_term_count *same = bsearch(&b[i], a, n_a, sizeof(*a), by_hash);
+		if (same)
+			sum += same->n < b[i].n ? same->n : b[i].n;
+	}
+	return sum;
+}
+
+/* n_blocks when all are titles. */
+static uint32_t longest_block(const struct pd_blocks *in)
+{
+	uint32_t best = (uint32_t)in->n_blocks;
+	for (uint32_t i = 0; i < in->n_blocks; i++)
+		if (!in->blocks[i].title && (best == in->n_blocks || in->blocks[i].chars > in->blocks[best].chars))
+			best = i;
+	return best;
+}
+
+static void compare_blocks(struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a)
+{
+	const struct pd_block_terms *longest = &f->blocks[a];
+	size_t n_a = count_terms(&f->terms, longest, &f->longest, &f->cap_longest);
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		struct pd_block_terms *b = &f->blocks[i];
+		size_t n = b->end - b->first, m = longest->end - longest->first;
+		if (in->blocks[i].title || i == a || !n || !m)
+			continue;
+		size_t n_b = count_terms(&f->terms, b, &f->other, &f->cap_other);
+		b->similarity = (double)common(f->longest, n_a, f->other, n_b) / (double)(n < m ? n : m);
+		b->topic = b->similarity > f->options.min_similarity;
+	}
+	f->blocks[a].topic = true;
+	f->blocks[a].similarity = 1;
+}
+
+static void find_anchors(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		struct pd_block_terms *b = &f->blocks[i];
+		const struct pd_block *block = &in->blocks[i];
+		b->anchors = block->chars ? (double)block->anchor_chars / block->chars : 0;
+		b->anchor = b->topic && b->anchors > f->options.max_anchors;
+	}
+}
+
+/* The text of topic blocks, or the anchor text of topic-anchor blocks, and its terms as one feature. */
+static void add_text(struct pd_topic_finder *f, const struct pd_blocks *in, bool anchor, struct pd_topic *out)
+{
+	enum pd_feature_kind kind = anchor ? PD_FEATURE_ANCHOR : PD_FEATURE_TEXT;
+	struct pd_buf *text = anchor ? &out->anchor_text : &out->text;
+	size_t first = out->terms.n;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		if (!f->blocks[i].topic || f->blocks[i].anchor != anchor)
+			continue;
+		pd_buf_clear(&f->scratch);
+		pd_block_text(in, i, anchor, &f->scratch);
+		pd_topic_terms(f, kind, pd_buf_span(&f->scratch), out);
+		if (text->n && f->scratch.n)
+			pd_buf_add_c(text, '\n');
+		pd_buf_add_span(text, pd_buf_span(&f->scratch));
+	}
+	pd_topic_feature(out, kind, first);
+}
+
+static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a, struct pd_topic *out)
+{
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		const struct pd_block_terms *b = &f->blocks[i];
+		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars };
+		if (in->blocks[i].title) {
+			d.label = d.rule = "title";
+		} else if (b->anchor) {
+			d.label = "topic-anchor";
+			d.rule = "anchors";
+			d.value = b->anchors;
+		} else {
+			d.kept = b->topic;
+			d.label = b->topic ? "topic" : "noise";
+			d.rule = i == a ? "longest" : "similarity";
+		}
+		pd_topic_decide(out, &d);
+	}
+}
+
+/* The share of the text in blocks that is topic. */
+static double confidence(const struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	double all = 0, kept = 0;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		double plain = in->blocks[i].title ? 0 : in->blocks[i].chars - in->blocks[i].anchor_chars;
+		all += plain;
+		kept += f->blocks[i].topic ? plain : 0;
+	}
+	return all > 0 ? kept / all : 0;
+}
+
+void pd_topic_paper(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+{
+	uint32_t a = longest_block(in);
+	segment_blocks(f, in);
+	if (a < in->n_blocks) {
+		compare_blocks(f, in, a);
+		find_anchors(f, in);
+		add_text(f, in, false, out);
+		add_text(f, in, true, out);
+		out->confidence = confidence(f, in);
+	}
+	if (f->options.explain)
+		explain(f, in, a, out);
+}

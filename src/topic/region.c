@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The box that holds the main text: from the page down while one box holds most of the prose left, or a good part
+ * where its author marked it (article, main, schema.org's articleBody), then further to where the richest flow of
+ * paragraphs stands with those that are comparable to it (the parts of an article, the posts of a thread), so that
+ * many small texts around a short article do not drown it.
+ */
+#include "topic/finder.h"
+
+#define MOST .65		/* of the prose left: the way down goes on */
+#define MARKED .3		/* of it, in a box that is marked as the main text: the way goes there */
+#define COMPARABLE .25		/* of the richest flow's prose */
+
+enum { RICH = 300 };		/* a flow that holds less says nothing about where the text is */
+
+uint32_t pd_region_of_most(const struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	double enough = MOST * (double)pd_live_of_page(f);
+	uint32_t root = 0;
+	for (uint32_t i = 0; enough > 0 && i < in->n_boxes;) {
+		if ((double)pd_live_of_box(f, &in->boxes[i]) >= enough)
+			root = i++;
+		else
+			i = in->boxes[i].end;
+	}
+	return root;
+}
+
+/* The innermost box inside `root` that its author marked as the main text. */
+static uint32_t marked(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t root)
+{
+	for (uint32_t i = root + 1; i < in->boxes[root].end; i++) {
+		double enough = MARKED * (double)pd_live_of_box(f, &in->boxes[root]);
+		bool good = f->notes[i].hint == PD_HINT_GOOD && !f->notes[i].rule;
+		if (good && enough > 0 && (double)pd_live_of_box(f, &in->boxes[i]) >= enough)
+			root = i;
+	}
+	return root;
+}
+
+/* What stands beside others of its kind: a paragraph that holds most of a short text is not the text. */
+static bool is_paragraph(uint16_t tag)
+{
+	switch (tag) {
+	case PD_TAG_p:
+	case PD_TAG_pre:
+	case PD_TAG_blockquote:
+	case PD_TAG_ul:
+	case PD_TAG_ol:
+	case PD_TAG_li:
+	case PD_TAG_dl:
+	case PD_TAG_dd:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool same_name(const struct pd_box *a, const struct pd_box *b)
+{
+	return a->tag == b->tag && a->klass.n && pd_span_eq(a->klass, b->klass);
+}
+
+/* Does a box of the same name with prose of its own stand beside it? */
+static bool has_twin(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t box)
+{
+	uint32_t parent = in->boxes[box].parent;
+	if (!in->boxes[box].klass.n)
+		return false;
+	for (uint32_t i = parent + 1; i < in->boxes[parent].end; i = in->boxes[i].end)
+		if (i != box && same_name(&in->boxes[i], &in->boxes[box]) && pd_live_of_box(f, &in->boxes[i]))
+			return true;
+	return false;
+}
+
+/* Fills the prose of every home inside `root`; the richest is returned, the first on ties. */
+static uint32_t richest(struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t root)
+{
+	const struct pd_box *b = &in->boxes[root];
+	uint32_t best = root;
+	for (uint32_t i = root; i < b->end; i++)
+		f->notes[i].prose = 0;
+	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		if (!f->why[i] && l->prose && l->home >= root)
+			f->notes[l->home].prose += l->mass - l->link_mass;
+	}
+	for (uint32_t i = root; i < b->end; i++)
+		if (f->notes[i].prose > f->notes[best].prose)
+			best = i;
+	return best;
+}
+
+uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	uint32_t root = marked(f, in, pd_region_of_most(f, in));
+	while (root && (is_paragraph(in->boxes[root].tag) || has_twin(f, in, root)))
+		root = in->boxes[root].parent;
+	uint32_t best = richest(f, in, root);
+	double rich = (double)f->notes[best].prose;
+	if (rich < RICH)
+		return root;
+	uint32_t first = best, last = best;
+	for (uint32_t i = root; i < in->boxes[root].end; i++) {
+		struct pd_box_note *note = &f->notes[i];
+		bool same = same_name(&in->boxes[i], &in->boxes[best]);
+		note->home |= same;
+		if (note->prose && (same || (double)note->prose >= COMPARABLE * rich)) {
+			first = i < first ? i : first;
+			last = i;
+		}
+	}
+	while (best != root && (best > first || in->boxes[best].end <= last))
+		best = in->boxes[best].parent;
+	return best;
+}

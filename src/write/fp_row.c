@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "write/fp_row.h"
+
+#include <inttypes.h>
+
+#include "base/columns.h"
+#include "base/tsv.h"
+#include "term/language.h"
+
+void pd_fp_header(const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# pagededup fp 1 %s | %s\n#", t->must.p, t->recorded.p);
+	for (int i = 0; i < PD_FP_COLUMNS; i++)
+		pd_buf_printf(out, "%s%c", pd_fp_columns[i], i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+}
+
+static void add_flag(struct pd_buf *out, const char *flag)
+{
+	if (out->n)
+		pd_buf_add_c(out, ',');
+	pd_buf_add_z(out, flag);
+}
+
+struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	pd_buf_printf(out, "charset-%s", pd_charset_how_name(p->text.how));
+	if (p->text.replaced)
+		add_flag(out, "replaced");
+	if (p->page.flags & PD_PAGE_CUT)
+		add_flag(out, "cut");
+	if (p->page.flags & PD_PAGE_TRUNCATED)
+		add_flag(out, "truncated");
+	if (p->page.flags & PD_PAGE_PLAIN_CODING)
+		add_flag(out, "plain-coding");
+	if (p->topic.flags & PD_TOPIC_FALLBACK)
+		add_flag(out, "fallback");
+	if (!p->signature.present)
+		add_flag(out, "short");
+	return pd_buf_span(out);
+}
+
+static void add_number(struct pd_buf *out, uint64_t n)
+{
+	pd_buf_printf(out, "%" PRIu64, n);
+}
+
+static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *params, struct pd_buf *out)
+{
+	struct pd_buf *s = &p->scratch;
+	switch (c) {
+	case PD_FP_FINGERPRINT:
+		if (p->signature.present)
+			pd_key_hex(&p->signature.key, p->signature.bits, out);
+		else
+			pd_buf_add_c(out, '-');
+		break;
+	case PD_FP_ID: pd_tsv_add(out, p->page.id); break;
+	case PD_FP_URL: pd_tsv_add(out, p->page.url); break;
+	case PD_FP_FETCH_TIME: pd_tsv_add(out, p->page.fetch_time); break;
+	case PD_FP_CONTENT_DIGEST: pd_tsv_add(out, pd_buf_span(&p->content_digest)); break;
+	case PD_FP_TEXT_DIGEST: pd_tsv_add(out, pd_buf_span(&p->text_digest)); break;
+	case PD_FP_CONTENT_CHARSET: pd_tsv_add(out, pd_span_z(p->text.charset->name)); break;
+	case PD_FP_LANGUAGES:
+		pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), s);
+		pd_tsv_add(out, pd_buf_span(s));
+		break;
+	case PD_FP_TERMS: add_number(out, p->signature.terms); break;
+	case PD_FP_TEXT_BYTES: add_number(out, p->topic.text.n); break;
+	case PD_FP_CONFIDENCE: pd_buf_printf(out, "%.2f", p->topic.confidence); break;
+	case PD_FP_FLAGS: pd_buf_add_span(out, pd_page_flags(p, s)); break;
+	case PD_FP_PARAMS: pd_buf_add_z(out, params); break;
+	default: pd_buf_add_c(out, '-'); break;	/* quality, sketch, user_id: no source yet */
+	}
+}
+
+void pd_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *out)
+{
+	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		add_column(p, (enum pd_fp_column)i, params, out);
+		pd_buf_add_c(out, i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+	}
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prints the table of src/term/unicode.h.  In: libunistring's Unicode data.  Out: C text.  It is made at build time
+ * because folding asks libunistring for the rare characters: a table made from another version of Unicode would
+ * contradict it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unicase.h>
+#include <unictype.h>
+#include <uninorm.h>
+#include <unistr.h>
+
+#include "../src/term/kind.h"
+
+#define LAST 0x10FFFF
+#define BLOCK (1 << PD_UNICODE_SHIFT)
+#define BLOCKS ((PD_UNICODE_BAD >> PD_UNICODE_SHIFT) + 1)
+#define LONGEST 64
+
+struct text {
+	uint32_t v[LONGEST];
+	size_t n;
+};
+
+static struct pd_kind kinds[LAST + 2];		/* one for each code point, then the bad byte's */
+static uint8_t composes[LAST + 1];		/* is the second of a pair that composes */
+
+static struct text keep(uint32_t *s, size_t n)
+{
+	struct text t = { .n = n };
+	if (!s || n > LONGEST)
+		abort();
+	memcpy(t.v, s, n * sizeof *s);
+	free(s);
+	return t;
+}
+
+static struct text folded(uint32_t cp)
+{
+	size_t n;
+	uint32_t *s = u32_casefold(&cp, 1, NULL, UNINORM_NFKC, NULL, &n);
+	return keep(s, n);
+}
+
+static struct text normal(uninorm_t form, const struct text *t)
+{
+	size_t n;
+	uint32_t *s = u32_normalize(form, t->v, t->n, NULL, &n);
+	return keep(s, n);
+}
+
+static void find_composing(void)
+{
+	for (ucs4_t cp = 0; cp <= LAST; cp++) {
+		ucs4_t d[UC_DECOMPOSITION_MAX_LENGTH];
+		int tag;
+		int n = uc_decomposition(cp, &tag, d);
+		if (n == 2 && tag == UC_DECOMP_CANONICAL && uc_composition(d[0], d[1]) == cp)
+			composes[d[1]] = 1;
+	}
+	for (uint32_t jamo = 0x1161; jamo <= 0x1175; jamo++)
+		composes[jamo] = 1;
+	for (uint32_t jamo = 0x11A8; jamo <= 0x11C2; jamo++)
+		composes[jamo] = 1;
+}
+
+static int starts_alone(const struct text *t)
+{
+	return t->n > 0 && uc_combining_class(t->v[0]) == 0 && !composes[t->v[0]];
+}
+
+/* Folding decomposes twice, so the first character must stand alone in every form it passes through. */
+static int starts(uint32_t cp, const struct text *result)
+{
+	struct text t = { { cp }, 1 };
+	struct text nfd = normal(UNINORM_NFD, &t), nfkd = normal(UNINORM_NFKD, &t), after = normal(UNINORM_NFKD, result);
+	return starts_alone(&t) && starts_alone(&nfd) && starts_alone(&nfkd) && starts_alone(&after);
+}
+
+static int is_script(uint32_t cp, const char *name)
+{
+	const uc_script_t *s = uc_script(cp);
+	return s && strcmp(s->name, name) == 0;
+}
+
+static int has_no_spaces(uint32_t cp)
+{
+	static const char *const scripts[] = { "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar" };
+	if (cp == 0x30FC || cp == 0xFF70)	/* the long vowel, which both kana share */
+		return 1;
+	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+		if (is_script(cp, scripts[i]))
+			return 1;
+	return 0;
+}
+
+static int is_ignored(uint32_t cp)
+{
+	return cp != 0x200B /* it parts words */ && uc_is_property_default_ignorable_code_point(cp);
+}
+
+static int is_han(uint32_t cp)
+{
+	return is_script(cp, "Han") &&
+	       (uc_is_property_ideographic(cp) || uc_is_general_category(cp, UC_CATEGORY_Lm));
+}
+
+static enum pd_class class_of(uint32_t cp)
+{
+	if (is_ignored(cp))
+		return PD_CLASS_IGNORED;
+	if (cp == '\'' || cp == 0x2019)
+		return PD_CLASS_APOSTROPHE;
+	if (is_han(cp))
+		return PD_CLASS_HAN;
+	if (uc_is_general_category(cp, UC_CATEGORY_Nd) || uc_is_general_category(cp, UC_CATEGORY_Nl) ||
+	    uc_is_general_category(cp, UC_CATEGORY_No))
+		return PD_CLASS_DIGIT;
+	if (uc_is_general_category(cp, UC_CATEGORY_M))
+		return has_no_spaces(cp) ? PD_CLASS_BIGRAM : PD_CLASS_EXTEND;
+	if (uc_is_general_category(cp, UC_CATEGORY_L))
+		return has_no_spaces(cp) ? PD_CLASS_BIGRAM : PD_CLASS_LETTER;
+	return PD_CLASS_OTHER;
+}
+
+/* A character that folds to several: one that parts terms, or one whose run is folded before anyone asks. */
+static enum pd_class class_of_several(const struct text *t)
+{
+	int parts = t->n == 0 || class_of(t->v[0]) == PD_CLASS_OTHER;
+	for (size_t i = 0; i < t->n; i++) {
+		enum pd_class c = class_of(t->v[i]);
+		parts = parts && (c == PD_CLASS_OTHER || c == PD_CLASS_EXTEND || c == PD_CLASS_IGNORED);
+	}
+	return parts ? PD_CLASS_OTHER : PD_CLASS_LETTER;
+}
+
+static size_t utf8_length(uint32_t cp)
+{
+	return cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+}
+
+static struct pd_kind kind_of(uint32_t cp)
+{
+	struct text t = folded(cp);
+	struct pd_kind k = { 0 };
+	if (starts(cp, &t))
+		k.flags |= PD_KIND_STARTS;
+	/* Whoever writes folded text counts on its growing by a half at most. */
+	if ((k.flags & PD_KIND_STARTS) && t.n == 1 && utf8_length(t.v[0]) * 2 <= utf8_length(cp) * 3) {
+		k.flags |= PD_KIND_ONE;
+		k.delta = (int32_t)t.v[0] - (int32_t)cp;
+	}
+	k.class = t.n == 1 ? class_of(t.v[0]) : class_of_several(&t);
+	if (t.n == 1 && uc_is_property_white_space(t.v[0]))
+		k.flags |= PD_KIND_SPACE;
+	if (k.class == PD_CLASS_IGNORED || (k.class != PD_CLASS_OTHER && !(k.flags & PD_KIND_ONE)))
+		k.flags |= PD_KIND_FOLD_FIRST;
+	return k;
+}
+
+static int same_kind(const struct pd_kind *a, const struct pd_kind *b)
+{
+	return a->delta == b->delta && a->class == b->class && a->flags == b->flags;
+}
+
+/* A kind that single characters have for themselves (odd distances) is not worth a row: those take the slow way. */
+static void demote(struct pd_kind *k)
+{
+	k->flags &= (uint8_t)~PD_KIND_ONE;
+	k->delta = 0;
+	if (k->class != PD_CLASS_OTHER)
+		k->flags |= PD_KIND_FOLD_FIRST;
+}
+
+struct row {
+	struct pd_kind kind;
+	size_t uses;
+};
+
+static struct row rows[LAST + 2];
+static size_t n_rows;
+
+static size_t row_of(const struct pd_kind *k)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		if (same_kind(k, &rows[i].kind))
+			return i;
+	rows[n_rows].kind = *k;
+	return n_rows++;
+}
+
+static int more_used(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->uses != y->uses)
+		return x->uses < y->uses ? 1 : -1;
+	return memcmp(&x->kind, &y->kind, sizeof x->kind);
+}
+
+static void choose_rows(void)
+{
+	n_rows = 0;
+	for (uint32_t cp = 0; cp <= LAST + 1; cp++)
+		rows[row_of(&kinds[cp])].uses++;
+	qsort(rows, n_rows, sizeof *rows, more_used);
+	if (n_rows <= 240)
+		return;
+	for (size_t i = 240; i < n_rows; i++)
+		for (uint32_t cp = 0; cp <= LAST + 1; cp++)
+			if (same_kind(&kinds[cp], &rows[i].kind))
+				demote(&kinds[cp]);
+	n_rows = 240;
+}
+
+static uint8_t blocks[BLOCKS][BLOCK];
+static uint16_t block_of[BLOCKS];
+static size_t n_blocks;
+
+static void add_block(size_t at)
+{
+	uint8_t block[BLOCK];
+	for (size_t i = 0; i < BLOCK; i++) {
+		size_t cp = at * BLOCK + i;
+		block[i] = (uint8_t)row_of(&kinds[cp <= LAST ? cp : LAST + 1]);
+	}
+	size_t b = 0;
+	while (b < n_blocks && memcmp(blocks[b], block, BLOCK) != 0)
+		b++;
+	if (b == n_blocks)
+		memcpy(blocks[n_blocks++], block, BLOCK);
+	block_of[at] = (uint16_t)b;
+}
+
+static void print_bytes(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", p[i]);
+}
+
+static void print_all(void)
+{
+	printf("/* Made by tools/gen_unicode.c. */\n\n");
+	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
+	for (size_t i = 0; i < BLOCKS; i++)
+		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", block_of[i]);
+	printf("\n};\n\nconst uint8_t pd_unicode_kind[%zu][%d] = {", n_blocks, BLOCK);
+	for (size_t i = 0; i < n_blocks; i++) {
+		printf("\n{");
+		print_bytes(blocks[i], BLOCK);
+		printf("\n},");
+	}
+	printf("\n};\n\nconst struct pd_kind pd_unicode_kinds[%zu] = {\n", n_rows);
+	for (size_t i = 0; i < n_rows; i++)
+		printf("\t{ %d, %u, %u },\n", rows[i].kind.delta, rows[i].kind.class, rows[i].kind.flags);
+	printf("};\n");
+}
+
+int main(void)
+{
+	find_composing();
+	for (uint32_t cp = 0; cp <= LAST; cp++)
+		kinds[cp] = kind_of(cp >= 0xD800 && cp <= 0xDFFF ? 0 : cp);
+	kinds[LAST + 1] = (struct pd_kind){ .class = PD_CLASS_OTHER };
+	choose_rows();
+	for (size_t at = 0; at < BLOCKS; at++)
+		add_block(at);
+	if (n_rows > 256) {
+		fprintf(stderr, "gen_unicode: %zu kinds: more than a byte can count\n", n_rows);
+		return 1;
+	}
+	print_all();
+	return fflush(stdout) != 0 || ferror(stdout);
+}
