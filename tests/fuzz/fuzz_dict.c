@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a dictionary, as they are and with a checksum that holds: it is refused, or finds what it has and cuts
+ * text without reading past its end. */
+#include "base/err.h"
+#include "fuzz.h"
+#include "term/dict.h"
+#include "term/dict_layout.h"
+#include "term/terms.h"
+
+static const char sample[] = "网页近似研究 T恤 B超 𠮷野 中华人民共和国的没有此词网页网页 A&B";
+
+/* Length and checksum as they must be: what is damaged lies behind them. */
+static void seal(char *p, size_t n)
+{
+	struct pd_dict_header h;
+	memcpy(&h, p, sizeof h);
+	h.version = PD_DICT_VERSION;
+	h.length = n;
+	pd_hash128(p + sizeof h, n - sizeof h, 0, h.checksum);
+	memcpy(p, &h, sizeof h);
+}
+
+static void use(struct pd_dict *d)
+{
+	struct pd_terms terms = { 0 };
+	struct pd_dict_word w;
+	struct pd_span all = pd_span_z(sample);
+	for (size_t from = 0; from < all.n; from++)
+		for (size_t n = 0; n <= 21 && from + n <= all.n; n++)
+			HOLDS(!pd_dict_find(d, pd_span(all.p + from, n), &w) || pd_span_eq(w.text, pd_span(all.p + from, n)));
+	HOLDS(strlen(pd_dict_checksum(d)) == 16 && pd_dict_words(d) > 0);
+	for (int method = 0; method < 2; method++) {
+		struct pd_segmenter_options o = { .dict = d, .method = (enum pd_segment_method)method };
+		struct pd_segmenter *s = pd_segmenter_new(&o);
+		pd_segment(s, all, &terms);
+		pd_segmenter_free(s);
+	}
+	pd_terms_release(&terms);
+}
+
+static void open_and_use(struct pd_span bytes)
+{
+	struct pd_err e = { 0 };
+	struct pd_dict *d;
+	int status = pd_dict_open(bytes, &d, &e);
+	HOLDS(status == PD_OK ? d != NULL : status == PD_ERR_DICT && !d && e.text[0]);
+	if (d)
+		use(d);
+	pd_dict_free(d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	open_and_use(fuzz_span(data, n));
+	if (n < sizeof(struct pd_dict_header))
+		return 0;
+	char *sealed = pd_alloc(n);
+	memcpy(sealed, data, n);
+	seal(sealed, n);
+	open_and_use(pd_span(sealed, n));
+	free(sealed);
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Two bytes of options, then fp rows as text: rows come out in the order of ids, each id once, and their pairs are those
+ * that comparing all with all finds. */
+#include "base/page_id.h"
+#include "brute.h"
+
+static void bad_row(void *ctx, const char *why)
+{
+	HOLDS(why && why[0]);
+	*(uint64_t *)ctx += 1;
+}
+
+static void check_order(const struct pd_rows *rows)
+{
+	struct pd_row_view last = { { 0 } };
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct pd_row_view v = pd_rows_view(rows, i);
+		HOLDS(v.id.n && v.url.n && v.fetch_time.n && v.text_bytes.n && v.quality.n);
+		HOLDS(i == 0 || pd_page_id_cmp(last.id, v.id) < 0);
+		last = v;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n);
+	char *paths[] = { (char *)fuzz_file(data, n) };
+	uint64_t bad = 0;
+	struct pd_rows_options o = { .paths = paths, .n_paths = 1, .tmp_dir = "/dev/shm", .hosts = (how >> 2 & 3) % 3 != 0,
+				     .bad_row = bad_row, .ctx = &bad };
+	struct pd_rows rows;
+	struct pd_err e = { 0 };
+	int status = pd_rows_read(&rows, &o, &e);
+	HOLDS(status == PD_OK || e.text[0]);
+	HOLDS(bad == rows.bad);
+	if (status == PD_OK) {
+		struct pd_match_options match = brute_options(how, k, &rows);
+		check_order(&rows);
+		brute_check(&rows, &match);
+	}
+	pd_rows_release(&rows);
+	return 0;
+}

@@ -1,0 +1,326 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Misuse, damaged dumps, full disks, closed pipes, signals: exit codes, messages, and nothing half-written.
+. "$(dirname "$0")/../tap.sh"
+cp "$demo" d.warc.gz
+"$P" fp -q d.warc.gz >d.fp
+"$P" match -q d.fp >pairs.tsv
+pages=$(rows d.fp | wc -l)
+commands=$("$P" help | awk '/^  [a-z]/ { print $1 }')
+
+# --- misuse: stderr, exit 2, a hint ---
+misuse() { # NAME REGEX ARGUMENTS…
+	local name=$1 want=$2
+	shift 2
+	run "$P" "$@"
+	exits "$name: exit code" 2
+	has "$name: message" "$tmp/err" "^pagededup.*$want"
+	has "$name: where help is" "$tmp/err" "^Try 'pagededup.*--help'"
+	empty "$name: nothing on standard output" "$tmp/out"
+}
+misuse "no command" 'command'
+misuse "unknown command" "unknown command 'clutser'; did you mean 'cluster'" clutser
+misuse "unknown command, nothing near" "unknown command 'zzzzzz'\$" zzzzzz
+misuse "help of an unknown command" "unknown command 'mathc'; did you mean 'match'" help mathc
+misuse "help with two operands" '.' help fp match
+misuse "version with an operand" '.' version now
+misuse "info with an operand" '.' info d.warc.gz
+misuse "unknown option" 'unknown option --hsah; did you mean --hash' fp --hsah=rabin d.warc.gz
+misuse "unknown option, nothing near" 'unknown option --zzzzzz$' match --zzzzzz
+misuse "unknown letter" 'unknown option -Z' match -Z
+misuse "no value" '(--stats|--output|-o) needs a value' fp -o
+misuse "a value too many" '--quiet.* takes no value' fp --quiet=yes
+misuse "a number out of range" '--shingle takes a whole number from 1 to 16, not .99.' fp --shingle=99
+misuse "no number" '--(distance|k).*whole number.*three' match -k three
+misuse "no whole number" 'whole number' match -k 2.5
+misuse "a choice that does not exist" '--linkage takes one of star, connected' cluster --linkage=complete
+misuse "a width that does not exist" '--bits takes one of 64, 128, 256, not .96.' fp --bits=96
+misuse "a size that is none" 'size' fp --max-page=4X
+misuse "compare with one page" 'two' compare d.warc.gz:278
+misuse "show without a page" 'page' show
+misuse "show of two pages" 'one' show d.warc.gz:278 d.warc.gz:2824
+for c in $commands; do
+	run "$P" "$c" --help
+	exits "$c --help" 0
+	has "$c --help says how it is used" "$tmp/out" "^usage: pagededup $c"
+	empty "$c --help says it on standard output alone" "$tmp/err"
+	cp "$tmp/out" help
+	run "$P" help "$c"
+	same "help $c is $c --help" "$tmp/out" help
+done
+run "$P" --help
+exits "--help" 0
+for c in $commands; do has "--help lists $c" "$tmp/out" "^  $c "; done
+run "$P" --version
+exits "--version" 0
+
+# --- what is not there ---
+fails() { # NAME REGEX ARGUMENTS…
+	local name=$1 want=$2
+	shift 2
+	run "$P" "$@"
+	exits "$name: exit code" 2
+	has "$name: message" "$tmp/err" "^pagededup.*$want"
+}
+for c in fp text match cluster show; do fails "$c of a missing file" 'nowhere.*No such file' $c nowhere; done
+fails "compare with a missing file" 'nowhere.*No such file' compare d.warc.gz:278 nowhere
+fails "a missing file after one that is there" 'nowhere.*No such file' fp -o out.fp d.warc.gz nowhere
+absent "leaves nothing behind" out.fp*
+fails "a list that is missing" 'nowhere.*No such file' fp --files-from=nowhere
+echo nowhere >list
+run "$P" fp --files-from=list
+exits "a missing file in a list: the others are read" 1
+has "a missing file in a list is named" "$tmp/err" 'nowhere.*No such file'
+fails "a dictionary that is missing" 'nowhere.*No such file' fp --dict=nowhere d.warc.gz
+fails "a dictionary that is none" 'd\.warc\.gz' fp --dict=d.warc.gz d.warc.gz
+fails "an output folder that is missing" 'nowhere/x' fp -o nowhere/x d.warc.gz
+fails "an output that is a folder" "$tmp/w" fp -o "$tmp/w" d.warc.gz
+fails "--stats into a folder that is missing" 'nowhere/x' fp -o /dev/null --stats=nowhere/x d.warc.gz
+fails "an id at which no record begins" 'd\.warc\.gz:279' show d.warc.gz:279
+fails "an id past the end of its file" 'd\.warc\.gz:99999999' show d.warc.gz:99999999
+fails "a dump without an offset" 'offset' show d.warc.gz
+mkdir site
+echo '<html><body><p>One page that can be read.</p></body></html>' >site/a.html
+ln -s nothing site/b.html
+run "$P" fp site
+exits "a link to nothing in a folder" 1
+has "is named" "$tmp/err" 'site/b\.html.*No such file'
+is "the others are read" "$(column id "$tmp/out")" site/a.html
+rm site/b.html
+if [ "$(id -u)" != 0 ]; then
+	cp site/a.html site/b.html && chmod 0 site/b.html
+	run "$P" fp site
+	exits "a file in a folder that cannot be read" 1
+	has "is named" "$tmp/err" 'site/b\.html.*Permission denied'
+else
+	skip "a file in a folder that cannot be read" "root may read everything"
+fi
+rm -rf site && mkdir site
+run "$P" fp site
+exits "an empty folder" 0
+
+# --- nothing to do ---
+: >empty.warc.gz
+run "$P" fp empty.warc.gz
+exits "an empty dump" 0
+is "an empty dump: header, columns, total" "$(cut -c 1-20 "$tmp/out")" $'# pagededup fp 1 ver\n#fingerprint\tid\turl\t\n# total pages=0 with'
+run "$P" fp
+exits "empty standard input" 0
+"$P" fp -q </dev/null | "$P" match -q | "$P" cluster -q >"$tmp/out"
+is "nothing through the whole pipe" "${PIPESTATUS[*]} $(rows "$tmp/out" | wc -l)" "0 0 0 0"
+run "$P" text </dev/null
+empty "text of nothing is nothing" "$tmp/out"
+echo 'not a dump, not a page' >words
+run "$P" fp words
+echo "# a file of plain words: exit $code, $(rows "$tmp/out" | wc -l) rows, $(head -1 "$tmp/err")"
+head -c 5000 /dev/urandom >junk
+run "$P" fp junk
+echo "# random bytes: exit $code, $(rows "$tmp/out" | wc -l) rows, $(head -1 "$tmp/err" | tr -dc '[:print:]')"
+hasnt "messages hold no control bytes" <(LC_ALL=C tr -d '\n\t\40-\176\200-\377' <"$tmp/err") .
+
+# --- damaged dumps ---
+damaged() { # NAME FILE OFFSET PAGES-LEFT: a dump of which one record is damaged
+	local name=$1 file=$2 at=$3 left=$4
+	run "$P" fp "$file"
+	exits "$name: exit code" 1
+	has "$name: the record is named by file and offset, with a reason" "$tmp/err" "^pagededup fp: $file:$at: .{8,}; left out\$"
+	is "$name: the only one" "$(grep -c 'left out$' "$tmp/err")" 1
+	is "$name: the other pages are kept" "$(column id "$tmp/out" | wc -l)" "$left"
+	has "$name: the total counts it" <(tail -1 "$tmp/out") '^# total .*damaged=1 '
+	cp "$tmp/out" first
+	run "$P" fp --ignore-damaged "$file"
+	exits "$name, --ignore-damaged" 0
+	same "$name, --ignore-damaged: the same rows" "$tmp/out" first
+	run "$P" text "$file"
+	exits "$name, text" 1
+	is "$name, text: the others are written" "$(wc -l <"$tmp/out")" "$left"
+}
+mapfile -t at < <(column id d.fp | cut -d: -f2)
+head -c $((at[40] + 300)) d.warc.gz >cut.warc.gz
+damaged "a dump cut in a member" cut.warc.gz "${at[40]}" 40
+head -c $((at[40] + 5)) d.warc.gz >cut5.warc.gz
+damaged "a dump cut in a member's header" cut5.warc.gz "${at[40]}" 40
+{ head -c $((at[30] + 400)) d.warc.gz; head -c 60 /dev/zero | tr '\0' '\252'; tail -c +$((at[30] + 461)) d.warc.gz; } >flip.warc.gz
+damaged "sixty bytes overwritten in a member" flip.warc.gz "${at[30]}" $((pages - 1))
+{ head -c $((at[30])) d.warc.gz; echo 'not a member'; tail -c +$((at[30] + 1)) d.warc.gz; } >between.warc.gz
+damaged "junk between two members" between.warc.gz "${at[30]}" "$pages"
+zcat d.warc.gz >d.warc
+"$P" fp -q d.warc >plain.fp
+mapfile -t plain < <(column id plain.fp | cut -d: -f2)
+head -c $((plain[40] + 900)) d.warc >cut.warc
+damaged "a plain dump cut in a record" cut.warc "${plain[40]}" 40
+# The record's own length wrong: too short, too long, no number.
+wrong_length() { # FILE SED-EXPRESSION
+	{ head -c "${plain[30]}" d.warc; tail -c +$((plain[30] + 1)) d.warc | sed -E "0,/^Content-Length:/ s/^Content-Length: ([0-9]*)/$2/"; } >"$1"
+}
+wrong_length short.warc 'Content-Length: 700'
+run "$P" fp short.warc
+exits "Content-Length too small" 1
+at_least "Content-Length too small: the others are kept" "$(column id "$tmp/out" | wc -l)" $((pages - 1))
+wrong_length long.warc 'Content-Length: 1\1'
+run "$P" fp long.warc
+exits "Content-Length too large" 1
+has "Content-Length too large: the record is named" "$tmp/err" "long\.warc:${plain[30]}:"
+at_least "Content-Length too large: at most a few records are lost" "$(column id "$tmp/out" | wc -l)" $((pages - 6))
+wrong_length none.warc 'Content-Length: many'
+run "$P" fp none.warc
+exits "Content-Length that is no number" 1
+has "Content-Length that is no number: the record is named" "$tmp/err" "none\.warc:${plain[30]}:"
+at_least "Content-Length that is no number: the others are kept" "$(column id "$tmp/out" | wc -l)" $((pages - 1))
+wrong_length huge.warc 'Content-Length: 99999999999999999999999'
+run "$P" fp huge.warc
+exits "Content-Length that is absurd" 1
+has "Content-Length that is absurd: the record is named" "$tmp/err" "huge\.warc:${plain[30]}:"
+
+# --- closed pipe ---
+for stage in "fp d.warc.gz" "text d.warc.gz" "match -k 16 --all-pairs big.fp" "cluster big.tsv" "show -s html d.warc.gz:278" help; do
+	[ -f big.fp ] || { python3 "$TOP/tests/brute_pairs.py" keys clustered 3000 64 1 | fp_rows >big.fp; "$P" match -q -k 8 big.fp >big.tsv; }
+	# shellcheck disable=SC2086
+	timeout 10 "$P" $stage 2>err | head -1 >"$tmp/out"
+	status=${PIPESTATUS[0]}
+	is "$stage | head -1: neither an error nor a hang" "$(case $status in 0 | 141) echo fine ;; *) echo "$status" ;; esac)" fine
+	is "$stage | head -1: no message" "$(grep -v ' s$' err)" ""
+	is "$stage | head -1: one line" "$(wc -l <"$tmp/out")" 1
+done
+"$P" fp -q d.warc.gz >&- 2>err
+is "standard output that is closed" "$?" 2
+
+# --- full disk ---
+for stage in "fp d.warc.gz" "text d.warc.gz" "match d.fp" "cluster pairs.tsv" "show d.warc.gz:278" "compare d.warc.gz:278 d.warc.gz:2824" info version help "fp --help"; do
+	# shellcheck disable=SC2086
+	"$P" $stage >/dev/full 2>"$tmp/err" </dev/null
+	code=$?
+	exits "$stage >/dev/full" 2
+	has "$stage >/dev/full: message" "$tmp/err" 'standard output.*No space left'
+done
+full() { # a small file system of its own where that is allowed, else a limit on the size of files
+	if unshare -rm sh -c "mount -t tmpfs -o size=8k none '$tmp/w'" 2>/dev/null; then
+		unshare -rm sh -c "mount -t tmpfs -o size=8k none '$tmp/w/small' && \"\$@\" && code=0 || code=\$?; ls '$tmp/w/small' >'$tmp/left_there'; exit \$code" _ "$@"
+	else (trap '' XFSZ; ulimit -f 8; "$@"; code=$?; ls small >"$tmp/left_there"; exit $code); fi
+}
+mkdir small
+for stage in "fp d.warc.gz" "text d.warc.gz" "match -k 16 --all-pairs big.fp" "cluster big.tsv"; do
+	# shellcheck disable=SC2086
+	full "$P" $stage -o small/out >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+	exits "$stage -o on a full disk" 2
+	has "$stage -o on a full disk: message" "$tmp/err" 'small/out.*(No space|too large)'
+	empty "$stage -o on a full disk: nothing is left there" "$tmp/left_there"
+	rm -f small/*
+done
+full "$P" match --tmp-dir=small -k 3 big.fp >"$tmp/out" 2>"$tmp/err"
+code=$?
+exits "match, full disk under its spool" 2
+has "match, full disk under its spool: the message says what to do" "$tmp/err" '--tmp-dir'
+full "$P" fp -q -o /dev/null --stats=small/stats d.warc.gz 2>"$tmp/err"
+exits "and a small file still fits" "$code"
+run "$P" match --tmp-dir=nowhere d.fp
+exits "--tmp-dir that is missing" 2
+has "--tmp-dir that is missing is named" "$tmp/err" 'nowhere'
+TMPDIR=nowhere run "$P" match d.fp
+exits "TMPDIR that is missing" 2
+has "TMPDIR that is missing is named" "$tmp/err" 'nowhere'
+TMPDIR=nowhere run "$P" match -q --tmp-dir=small d.fp
+exits "--tmp-dir goes before TMPDIR" 0
+TMPDIR=small run "$P" match -q d.fp
+absent "nothing stays in TMPDIR" small/*
+if [ "$(id -u)" != 0 ]; then
+	chmod 500 small
+	TMPDIR=small run "$P" match d.fp
+	exits "TMPDIR that is not writable" 2
+	chmod 700 small
+else
+	skip "TMPDIR that is not writable" "root may write everywhere"
+fi
+
+# --- output files ---
+echo before >out.fp
+run "$P" fp -q -o out.fp d.warc.gz
+empty "-o: nothing on standard output" "$tmp/out"
+same "-o replaces a file" out.fp d.fp
+echo before >kept
+run "$P" fp -q -o kept d.warc.gz nowhere
+is "a run that fails leaves the old file" "$(cat kept)" before
+run "$P" fp -q -o - d.warc.gz
+same "-o - is standard output" "$tmp/out" d.fp
+touch real && ln -s real link
+run "$P" fp -q -o link d.warc.gz
+is "-o NAME of a link writes what it points to" "$([ -L link ] && cat real 2>&1 | wc -l)" "$(wc -l <d.fp)"
+ln -s /proc/self/fd/1 stdout-link # as /dev/stdout is
+"$P" fp -q -o stdout-link d.warc.gz >redirected 2>"$tmp/err"
+is "-o /dev/stdout, redirected to a file: the link stays" "$([ -L stdout-link ] && echo link)" link
+same "-o /dev/stdout, redirected to a file: the file has it" redirected d.fp
+mkfifo fifo
+(cat fifo >from-fifo) &
+run "$P" fp -q -o fifo d.warc.gz
+wait
+same "-o NAME of a named pipe" from-fifo d.fp
+umask 027
+run "$P" fp -q -o masked d.warc.gz
+is "-o: the mode is that of a new file" "$(stat -c %a masked)" 640
+umask 022
+
+# --- signals, while the input is slow ---
+cat >stop.py <<'END'
+import glob, os, signal, subprocess, sys, time
+program, name, dump = sys.argv[1:4]
+number = getattr(signal, name)
+open('old', 'w').write('before')
+p = subprocess.Popen([program] + sys.argv[4:], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+p.stdin.write(open(dump, 'rb').read()[:-50])
+p.stdin.flush()
+time.sleep(.4)
+print('running' if p.poll() is None else 'ended %d' % p.returncode)
+print('old file: ' + open('old').read(), 'beside it: %d' % (len(glob.glob('old?*'))))
+begun = time.monotonic()
+p.send_signal(number)
+try: p.wait(5)
+except subprocess.TimeoutExpired: p.kill()
+print('by signal' if p.returncode == -number else 'status %d' % p.returncode, 'in time' if time.monotonic() - begun < 1 else 'too late')
+print('old file: ' + open('old').read(), 'beside it: %d' % (len(glob.glob('old?*'))))
+print('stderr: ' + p.stderr.read().decode())
+END
+cat d.warc.gz d.warc.gz d.warc.gz >three.warc.gz
+for signal in SIGINT SIGTERM SIGHUP; do
+	for stage in "fp -j1" "fp -j4" "text -j2"; do
+		# shellcheck disable=SC2086
+		is "$signal during $stage" "$(timeout 20 python3 stop.py "$P" $signal three.warc.gz $stage -o old 2>&1)" \
+			$'running\nold file: before beside it: 1\nby signal in time\nold file: before beside it: 0\nstderr: '
+	done
+done
+is "SIGTERM during match" "$(timeout 20 python3 stop.py "$P" SIGTERM d.fp match -o old 2>&1 | grep -v 'before beside it: [01]$')" \
+	$'running\nby signal in time\nstderr: '
+
+# --- what is said ---
+run "$P" fp --quiet d.warc.gz
+empty "--quiet says nothing" "$tmp/err"
+run "$P" fp --quiet cut.warc.gz
+has "--quiet still names what is damaged" "$tmp/err" 'left out'
+run "$P" fp --no-progress d.warc.gz
+is "--no-progress: the closing line alone" "$(wc -l <"$tmp/err") $(tr -dc '\r' <"$tmp/err" | wc -c)" "1 0"
+run "$P" fp d.warc.gz
+is "no terminal, no progress" "$(tr -dc '\r' <"$tmp/err" | wc -c)" 0
+same "the rows are the same whatever is said" "$tmp/out" d.fp
+run "$P" fp --progress d.warc.gz
+has "--progress shows pages, MB/s, share done, time left" "$tmp/err" '[0-9]+ pages, .*MB/s, [0-9]+ %, [0-9]+:[0-9][0-9] left'
+same "--progress: only on standard error" "$tmp/out" d.fp
+is "--progress wipes itself before the closing line" "$(tail -c 200 "$tmp/err" | tr '\r' '\n' | tail -1 | sed 's/^\x1b\[K//' | cut -c 1-14)" "pagededup fp: "
+
+# --- --stats ---
+run "$P" fp --stats=fp.json cut.warc.gz
+tail -1 "$tmp/out" | tr ' ' '\n' >total
+number() { awk -F= -v k="$1" '$1 == k { print $2 }' total; }
+json() { python3 -c 'import json, sys; print(eval(sys.argv[2], {"j": json.load(open(sys.argv[1]))}))' "$@" 2>&1; }
+is "fp --stats: pages, damaged, left out, bytes as in the total" \
+	"$(json fp.json '"%d %d %d %d" % (j["pages"], j["damaged"], sum(j["left_out"].values()) - j["left_out"].get("damaged", 0), j["bytes_read"])')" \
+	"$(number pages) $(number damaged) $(number left_out) $(number bytes)"
+is "fp --stats: CPU seconds per phase make up the whole, nearly" \
+	"$(json fp.json '0 < sum(j["cpu_seconds_by_phase"].values()) <= j["cpu_seconds"] * 1.05')" True
+is "fp --stats: phases" "$(json fp.json '",".join(sorted(set(j["cpu_seconds_by_phase"]) & {"read", "page", "topic", "sign"}))')" page,read,sign,topic
+run "$P" text --stats=text.json d.warc.gz
+is "text --stats" "$(json text.json 'j["pages"]')" "$pages"
+run "$P" match --stats=match.json -k 5 d.fp
+is "match --stats: rows, fingerprints, pairs, k" "$(json match.json '"%d %d %d %d" % (j["rows"], j["fingerprints"], j["pairs"], j["k"])')" \
+	"$pages $(column fingerprint d.fp | grep -vc '^-$') $(rows "$tmp/out" | wc -l) 5"
+is "match --stats: distinct" "$(json match.json 'j["distinct"]')" "$(column fingerprint d.fp | grep -v '^-$' | sort -u | wc -l)"
+tap_done

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make install, then a C program and a C++ program built against what was installed, shared and static.
+. "$(dirname "$0")/../tap.sh"
+root=$tmp/root
+version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+# What was built is installed as it is: other tests are using it.
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$root" PREFIX=/usr
+exits "make install DESTDIR= PREFIX=/usr" 0
+[ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
+for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.h lib/pkgconfig/pagededup.pc share/man/man1/pagededup.1 \
+	share/man/man1/pagededup-match.1 share/doc/pagededup/README.md; do
+	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
+done
+is "nothing is installed outside of PREFIX" "$(ls "$root")" usr
+is "the installed program runs" "$("$root/usr/bin/pagededup" --version | head -1)" "pagededup $version"
+is "and needs no file beside it" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
+hasnt "pagededup.pc has all its values" "$root/usr/lib/pkgconfig/pagededup.pc" '@'
+
+export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+is "pkg-config --modversion" "$(pkg-config --modversion pagededup 2>&1)" "$version"
+has "prefix in pagededup.pc" "$PKG_CONFIG_PATH/pagededup.pc" "^prefix=/usr\$"
+if nm "$B/libpagededup.a" 2>/dev/null | grep -qE ' U __(asan|ubsan|tsan|gcov)'; then
+	skip "programs against the library" "it is built for a sanitizer or for coverage"
+	tap_done
+fi
+cat >use.c <<'END'
+#include <pagededup.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	static char body[1 << 16];
+	char error[200] = "";
+	pagededup_context *c = NULL;
+	pagededup_page page;
+	uint64_t other[4];
+	FILE *f = fopen(argv[1], "rb");
+	size_t n = f ? fread(body, 1, sizeof body, f) : 0;
+	if (pagededup_open(&c, argc > 2 ? argv[2] : NULL, error, sizeof error) != 0) {
+		printf("cannot open: %s\n", error);
+		return 1;
+	}
+	int status = pagededup_sign(c, body, n, NULL, &page);
+	if (status != 0)
+		printf("cannot sign: %s\n", pagededup_strerror(status));
+	for (int i = 0; i < page.bits / 64; i++)
+		printf("%016llx", (unsigned long long)page.fingerprint[i]);
+	memcpy(other, page.fingerprint, sizeof other);
+	other[0] ^= 5;
+	printf(" %s %s %d %s\n", page.text_digest, pagededup_params(c), page.bits ? pagededup_distance(page.fingerprint, other, page.bits) : -1,
+	       pagededup_version());
+	pagededup_close(c);
+	if (f)
+		fclose(f);
+	return 0;
+}
+END
+cp use.c use.cc
+page=$TOP/tests/golden/en-article-html5/page.html
+expected() { "$P" fp -q "$@" "$page" | grep -v '^#' | awk -F '\t' -v v="$version" '{ print $1, $6, $16, 2, v }'; }
+cc=${CC:-cc} cxx=${CXX:-c++}
+# pkg-config puts the folder of the sysroot before paths of the system's own libraries too; those are taken without.
+flags() { pkg-config "$@" pagededup | tr ' ' '\n' | grep -v "^-[IL]$root/usr/include/[a-z]" | tr '\n' ' '; }
+
+run $cc -std=c99 -Wall -Wextra -Wpedantic -Werror -o shared use.c $(flags --cflags --libs)
+exits "C, shared: builds as C99 without a warning" 0
+if [ -x shared ]; then
+	has "C, shared: uses the shared library" <(LD_LIBRARY_PATH=$root/usr/lib ldd ./shared) "libpagededup\\.so\\.[0-9]+ => $root"
+	is "C, shared: the fingerprint is fp's" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page")" "$(expected)"
+	is "C, shared: settings as on the command line" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'preset=paper bits=128')" "$(expected --preset=paper --bits=128)"
+	is "C, shared: a setting that does not exist is told" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'colour=blue' | cut -d: -f1; echo "${PIPESTATUS[0]}")" $'cannot open\n1'
+fi
+run $cc -o static use.c $(flags --cflags) "$root/usr/lib/libpagededup.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --static --libs pagededup | tr ' ' '\n' | grep -v 'lpagededup$')
+exits "C, static: builds with what pkg-config --static says" 0
+if [ -x static ]; then
+	hasnt "C, static: needs no libpagededup.so" <(ldd ./static) libpagededup
+	is "C, static: the fingerprint is fp's" "$(./static "$page")" "$(expected)"
+fi
+if command -v "$cxx" >/dev/null; then
+	run "$cxx" -Wall -Wextra -Werror -o plusplus use.cc $(flags --cflags --libs)
+	exits "C++: builds without a warning" 0
+	[ ! -x plusplus ] || is "C++: the fingerprint is fp's" "$(LD_LIBRARY_PATH=$root/usr/lib ./plusplus "$page")" "$(expected)"
+else
+	skip "C++" "no C++ compiler"
+fi
+tap_done

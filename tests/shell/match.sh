@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# match against brute force, linking, scopes, plans, parameters, rows that are not as they should be.
+. "$(dirname "$0")/../tap.sh"
+brute=$TOP/tests/brute_pairs.py
+make_fp() { python3 "$brute" keys "$1" "$2" "$3" "${4:-1}" | fp_rows; } # KIND N BITS: rows without header
+with_header() { echo '# pagededup fp 1 version=1 method=simhash bits=64 shingle=2 | max_page=1'; echo "$fp_columns"; cat; }
+three() { rows "$1" | cut -f 1-3; }
+match() { run "$P" match -q "$@"; }
+
+# --- every k, kind of key, width and plan ---
+ks=$(seq -s " " 0 16)
+for bits in 64 128 256; do
+	for kind in random clustered equal skewed; do
+		make_fp $kind 200 $bits >in.fp
+		# shellcheck disable=SC2086
+		python3 "$brute" pairs in.fp want $ks --all
+		for plan in "auto 0 3 8 16" "blocks $ks" "all 0 7 16" "paper 0 1 2 3"; do
+			bad=
+			for k in ${plan#* }; do
+				match --all-pairs --plan="${plan%% *}" -k "$k" in.fp
+				three "$tmp/out" | cmp -s - want."$k" && [ $code = 0 ] || bad="$bad $k"
+			done
+			is "$bits bits, $kind keys, --plan=${plan%% *}: as brute force for k ${plan#* }" "wrong k:$bad" "wrong k:"
+		done
+	done
+	at_least "$bits bits: brute force found pairs to find" "$(wc -l <want.16)" 1000
+	make_fp clustered 150 $bits 2 >in.fp
+	python3 "$brute" pairs in.fp want $((bits / 4)) --all
+	match --all-pairs -k $((bits / 4)) in.fp
+	same "$bits bits: k up to a quarter of the width" <(three "$tmp/out") want.$((bits / 4))
+	match -k $((bits / 4 + 1)) in.fp
+	exits "$bits bits: k over a quarter of the width is misuse" 2
+done
+
+# --- keys enough for large buckets, which are split again ---
+for bits in 64 128 256; do
+	for kind in clustered skewed; do
+		make_fp $kind 3000 $bits 7 >in.fp
+		for k in 3 7 $([ $kind = skewed ] || echo 16); do
+			match -k $k --plan=all in.fp && rows "$tmp/out" >want.all
+			match -k $k --plan=blocks in.fp
+			same "3,000 $kind keys of $bits bits, k $k: blocks as all with all" <(rows "$tmp/out") want.all
+		done
+	done
+	at_least "and there are pairs" "$(wc -l <want.all)" 1000
+done
+
+# --- linking and scope ---
+for kind in clustered equal mixed; do
+	make_fp $kind 200 64 3 >in.fp
+	for scope in all same-host other-hosts; do
+		python3 "$brute" pairs in.fp want 0 3 8 --scope=$scope
+		python3 "$brute" pairs in.fp every 0 3 8 --scope=$scope --all
+		for k in 0 3 8; do
+			match --scope=$scope -k $k in.fp
+			same "$kind keys, --scope=$scope, k $k: equal pages are linked to the first alone" <(three "$tmp/out") want.$k
+			match --scope=$scope --all-pairs -k $k in.fp
+			same "$kind keys, --scope=$scope, k $k, --all-pairs" <(three "$tmp/out") every.$k
+		done
+	done
+done
+fp_rows >digests.fp <<'END'
+- a:1 http://x/1 - 5 00000000000000000000000000000001
+- a:2 http://x/2 - 5 00000000000000000000000000000001
+- a:3 http://x/3 - 5 -
+- a:4 http://x/4 - 5 -
+- a:5 http://x/5 - 5 00000000000000000000000000000002
+00000000000000ff a:6 http://x/6 - 5 00000000000000000000000000000001
+END
+match digests.fp
+is "pages without a fingerprint pair by text_digest, '-' with nothing, and not with pages that have one" \
+	"$(rows "$tmp/out" | cut -f 1-5)" $'a:1\ta:2\t-\t-\ttext_digest'
+fp_rows >carry.fp <<'END'
+00000000000000f0 a:9 http://x/?q=1 2020-01-02T03:04:05Z 77 -
+00000000000000f1 a:10 http://y/ 2021-01-02T03:04:05Z 88 -
+END
+match -k 1 carry.fp
+is "a pair carries what cluster needs of both ends" "$(rows "$tmp/out")" \
+	$'a:9\ta:10\t1\t-\tsimhash\thttp://x/?q=1\thttp://y/\t2020-01-02T03:04:05Z\t77\t-\t2021-01-02T03:04:05Z\t88\t-'
+
+# --- order of input, rows without a header, columns ---
+make_fp mixed 200 64 4 >bare.fp
+with_header <bare.fp >full.fp
+match -k 8 full.fp && cp "$tmp/out" want.out
+at_least "there are pairs to lose" "$(rows want.out | wc -l)" 50
+for seed in 1 2 3; do
+	shuf --random-source=<(yes $seed) bare.fp >shuffled.bare
+	with_header <shuffled.bare >shuffled.fp
+	match -k 8 shuffled.fp
+	same "rows in another order ($seed): the same output" "$tmp/out" want.out
+	match -k 8 shuffled.bare
+	same "rows in another order ($seed), no header: the same pairs" <(rows "$tmp/out") <(rows want.out)
+done
+split -n l/3 bare.fp part.
+match -k 8 part.ac part.aa part.ab
+same "rows split over files: the same pairs" <(rows "$tmp/out") <(rows want.out)
+cat full.fp <(echo '# total pages=1') full.fp >twice.fp
+match -k 8 twice.fp
+exits "ids that occur twice" 0
+same "ids that occur twice count once" <(rows "$tmp/out") <(rows want.out)
+"$P" match -k 8 twice.fp 2>&1 >/dev/null | tail -1 >last
+has "and are counted in the closing line" last '200 pages \(200 more with the same id left out\)'
+awk -F '\t' -v OFS='\t' '/^# / { print; next } /^#/ { sub(/^#/, ""); print "#new", $2, $16, $3, $6, $1, "other"; next }
+	{ print "?", $2, $16, $3, $6, $1, "a\\tb" }' full.fp >columns.fp
+match -k 8 columns.fp
+exits "columns in another order, unknown ones among them" 0
+same "give the same pairs" <(rows "$tmp/out" | cut -f 1-3,6,7) <(rows want.out | cut -f 1-3,6,7)
+awk -F '\t' -v OFS='\t' '{ $1 = toupper($1); print }' bare.fp >upper.fp
+match -k 8 upper.fp
+same "capital hex digits are the same keys" <(rows "$tmp/out") <(rows want.out)
+match /dev/null
+exits "no rows at all" 0
+is "no rows at all: header and columns, nothing else" "$(rows "$tmp/out" | wc -l) $(sed -n 2p "$tmp/out")" "0 $pairs_columns"
+
+# --- parameters ---
+cp "$demo" d.warc.gz
+"$P" fp -q d.warc.gz >p64.fp
+"$P" fp -q --hash=rabin --shingle=4 d.warc.gz >other.fp
+match p64.fp other.fp
+exits "two files with other parameters" 2
+has "the message says which: hash" "$tmp/err" 'hash: xxh3 and rabin'
+has "the message says which: shingle" "$tmp/err" 'shingle: 2 and 4'
+hasnt "and no others" "$tmp/err" 'bits|weights|topic|dict'
+is "and nothing is on standard output" "$(wc -c <"$tmp/out")" 0
+rows p64.fp >p64.bare && rows other.fp >other.bare
+match p64.bare other.bare
+exits "the same without headers" 2
+has "the message names both hashes" "$tmp/err" "$(column params other.fp | head -1)"
+has "the message names both hashes (the first)" "$tmp/err" "$(column params p64.fp | head -1)"
+has "and where" "$tmp/err" 'other\.bare:1:'
+cat p64.fp other.bare >glued.fp
+match glued.fp
+exits "other rows under a header that is not theirs" 2
+"$P" fp -q --bits=128 d.warc.gz >p128.fp
+match p64.fp p128.fp
+exits "64 and 128 bits" 2
+has "the message says so" "$tmp/err" 'bits: 64 and 128'
+match p128.fp
+exits "128 bits alone" 0
+at_least "128 bits: pairs of the demo" "$(rows "$tmp/out" | wc -l)" 20
+match p64.fp p64.fp
+exits "the same file twice" 0
+sed '1s/^# pagededup fp 1 /# pagededup fp 2 /' p64.fp >v2.fp
+match v2.fp
+exits "a newer version of the format" 2
+has "is named" "$tmp/err" 'v2\.fp.*version 2'
+match -o pairs.tsv p64.fp
+match pairs.tsv
+exits "pairs where rows are needed" 2
+has "says what the file holds" "$tmp/err" 'pairs'
+
+# --- plans and presets ---
+make_fp clustered 200 64 5 >in.fp
+match --preset=paper in.fp
+has "--preset=paper: k 3 and the documents' tables" "$tmp/out" '^# pagededup pairs 1 .*k=3 .*plan=paper'
+match --plan=paper -k 4 in.fp
+exits "--plan=paper -k 4 is misuse" 2
+has "and names what can be" "$tmp/err" '3'
+match --preset=paper --plan=paper -k 4 in.fp
+exits "--preset=paper --plan=paper -k 4 is misuse" 2
+python3 "$brute" pairs in.fp want 6
+match --preset=paper -k 6 in.fp
+exits "--preset=paper -k 6 works" 0
+same "--preset=paper -k 6 finds the same" <(three "$tmp/out") want.6
+match in.fp
+has "the default k is in the header" "$tmp/out" '^# pagededup pairs 1 .*k=[1-9][0-9]* scope=all links=first'
+python3 "$brute" keys random 9000 64 1 | fp_rows | "$P" match -q >large.out
+default_k() { sed -n '1s/.* k=\([0-9]*\) .*/\1/p' "$1"; }
+at_least "the default k falls with the number of pages" "$(($(default_k "$tmp/out") - $(default_k large.out)))" 1
+"$P" match --explain in.fp 2>explained >/dev/null
+has "--explain says which plan" explained 'plan (all|blocks)'
+
+# --- bad rows ---
+{ head -3 full.fp; echo 'xyz	bad:1	-'; sed -n 4p full.fp; echo 'one column'; echo '00ff	bad:2'; echo '0011223344556677	-	x'; tail -n +5 full.fp; } >bad.fp
+match -k 8 bad.fp
+exits "bad rows" 1
+for line in 4 6 7 8; do has "the bad row is named: line $line" "$tmp/err" "bad\.fp:$line:"; done
+same "the other rows are matched" "$tmp/out" want.out
+match -k 8 --ignore-damaged bad.fp
+exits "bad rows with --ignore-damaged" 0
+sed 's/$/\r/' full.fp >crlf.fp
+match -k 8 crlf.fp
+echo "# rows with CRLF line ends: exit $code, $(rows "$tmp/out" | wc -l) pairs of $(rows want.out | wc -l), $(head -c 100 "$tmp/err")"
+printf '%s' "$(cat full.fp)" >cut.fp
+match -k 8 cut.fp
+same "a last line without its newline is a row" "$tmp/out" want.out
+tap_done

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What holds for the source itself: short files, short functions, each library included in its one place, licence lines.
+. "$(dirname "$0")/../tap.sh"
+cd "$TOP" || exit 2
+mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort)
+at_least "sources found" "${#sources[@]}" 100
+
+is "no file of src has over 500 lines" "$(find src -name '*.[ch]' -exec awk 'END { if (FNR > 500) print FILENAME, FNR }' {} \;)" ""
+# A function begins with "{" and ends with "}", both in the first column.
+is "no function has over 80 lines" "$(awk 'FNR == 1 { open = 0 } /^\{/ { open = FNR }
+	/^}/ { if (open && FNR - open - 1 > 80) print FILENAME ":" open, FNR - open - 1, "lines"; open = 0 }' "${sources[@]}")" ""
+is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
+is "every script has one" "$(for f in Makefile demo/run bench/run .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py tools/install-deps; do
+	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
+is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
+
+# Which files may include what (a regular expression of paths).
+home() { # LIBRARY HEADER-REGEX PATHS-REGEX
+	is "$1 is included in its one place" "$(grep -nE "^[[:space:]]*#[[:space:]]*include <($2)" -r src | grep -vE "^($3):" | cut -d: -f1,3)" ""
+	has "$1 is included there" <(grep -rlE "^#[[:space:]]*include <($2)" src) "^($3)\$"
+}
+home libxml2 'libxml/' 'src/page/html\.c'
+home cmph 'cmph' 'src/term/perfect\.c'
+home xxhash 'xxhash' 'src/base/[a-z0-9_]+\.[ch]'
+home uchardet 'uchardet' 'src/text/detect\.c'
+home iconv 'iconv' 'src/text/[a-z0-9_]+\.c'
+home libdeflate 'libdeflate' 'src/base/codec\.c'
+home zlib 'zlib' 'src/base/codec\.c'
+home jansson 'jansson' 'src/base/json\.c'
+home nettle 'nettle/' 'src/base/digest\.c'
+home pthread 'pthread' 'src/base/threads\.c'
+
+# A folder may call those before it and base/, never one after it.
+order="base read text page term topic sign match group write"
+for folder in $order; do
+	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
+	# write/ stands at the end: it writes what the spine made.
+	[ "$folder" != write ] || allowed="$allowed|pipeline\\.h"
+	is "$folder/ calls only what comes before it" \
+		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|unicode_table\\.h|pipeline\\.h\"$([ "$folder" = write ] || echo XX))" | cut -d: -f1,3)" ""
+done
+is "all extern symbols begin with pd_ or pagededup_" \
+	"$(nm -g --defined-only "$B/libpagededup.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
+is "the shared library exports the public interface alone" \
+	"$(nm -D --defined-only "$B/libpagededup.so" 2>/dev/null | awk 'NF == 3 && $3 !~ /^__/ { sub(/@.*/, "", $3); print $3 }' | sort)" \
+	"$(grep -oE '\bpagededup_[a-z]+\(' include/pagededup.h | grep -v 'pagededup_sign(c\|open(&' | tr -d '(' | sort -u)"
+tap_done

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * base/: rows, options, ids, URLs, sizes, decompression, the ordered pool.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/codec.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/opt.h"
+#include "base/page_id.h"
+#include "base/params.h"
+#include "base/threads.h"
+#include "base/tsv.h"
+#include "base/url.h"
+
+#define ROWS(a) (int)(sizeof(a) / sizeof *(a))
+
+static const struct escape_row {
+	const char *name;
+	const char *raw;
+	size_t n;
+	const char *escaped;
+} escapes[] = {
+	{ "plain", "abc", 3, "abc" },
+	{ "empty", "", 0, "-" },
+	{ "a dash alone", "-", 1, "\\x2d" },
+	{ "a dash among others", "a-b", 3, "a-b" },
+	{ "tab and newlines", "a\tb\nc\rd", 7, "a\\tb\\nc\\rd" },
+	{ "number sign in front", "#a#b", 4, "\\x23a#b" },
+	{ "backslash", "a\\b", 3, "a\\\\b" },
+	{ "control", "\x01\x7f", 2, "\\x01\\x7f" },
+	{ "NUL", "a\0b", 3, "a\\x00b" },
+	{ "UTF-8", "相似", 6, "相似" },
+	{ "not UTF-8", "\xff\xc3(", 3, "\\xff\\xc3(" },
+	{ "cut UTF-8", "\xe7\x9b", 2, "\\xe7\\x9b" },
+	{ "surrogate", "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },
+};
+
+START_TEST(tsv_values_come_back)
+{
+	const struct escape_row *r = &escapes[_i];
+	struct pd_buf line = { 0 }, back = { 0 };
+	pd_tsv_add(&line, pd_span(r->raw, r->n));
+	ck_assert_msg(!strcmp(line.p, r->escaped), "%s: %s", r->name, line.p);
+	ck_assert_msg(pd_tsv_value(pd_buf_span(&line), &back) == 0, "%s", r->name);
+	ck_assert_msg(pd_span_eq(pd_buf_span(&back), pd_span(r->raw, r->n)), "%s: came back as %s", r->name, pd_buf_z(&back));
+	pd_buf_release(&line);
+	pd_buf_release(&back);
+}
+END_TEST
+
+START_TEST(tsv_bad_escapes)
+{
+	static const char *const bad[] = { "\\", "\\q", "\\x", "\\x1", "\\xg0" };
+	struct pd_buf out = { 0 };
+	ck_assert_msg(pd_tsv_value(pd_span_z(bad[_i]), &out) == PD_ERR_FORMAT, "%s", bad[_i]);
+	pd_buf_release(&out);
+}
+END_TEST
+
+static const struct id_row {
+	const char *id, *file;
+	bool has_offset, stream;
+	uint64_t offset;
+} ids[] = {
+	{ "a.warc.gz:12", "a.warc.gz", true, false, 12 },
+	{ "a.warc.gz:+12", "a.warc.gz", true, true, 12 },
+	{ "-:0", "-", true, false, 0 },
+	{ "dir/page.html", "dir/page.html", false, false, 0 },
+	{ "a:b", "a:b", false, false, 0 },
+	{ "a:", "a:", false, false, 0 },
+	{ ":5", ":5", false, false, 0 },
+	{ "c:1:2", "c:1", true, false, 2 },
+	{ "a:99999999999999999999", "a:99999999999999999999", false, false, 0 },
+};
+
+START_TEST(page_ids)
+{
+	const struct id_row *r = &ids[_i];
+	struct pd_page_id id = pd_page_id_parse(pd_span_z(r->id));
+	ck_assert_msg(pd_span_is(id.file, r->file) && id.has_offset == r->has_offset, "%s", r->id);
+	if (r->has_offset)
+		ck_assert_msg(id.offset == r->offset && id.stream == r->stream, "%s", r->id);
+}
+END_TEST
+
+START_TEST(page_ids_are_ordered)
+{
+	static const char *const order[] = { "A:7", "a", "a:2", "a:10", "a:100", "b:1" };
+	for (int i = 0; i < ROWS(order); i++)
+		for (int j = 0; j < ROWS(order); j++) {
+			int d = pd_page_id_cmp(pd_span_z(order[i]), pd_span_z(order[j]));
+			ck_assert_msg((d > 0) - (d < 0) == (i > j) - (i < j), "%s against %s", order[i], order[j]);
+		}
+}
+END_TEST
+
+static const struct {
+	const char *url, *host;
+} hosts[] = {
+	{ "http://Example.COM/a", "example.com" },
+	{ "https://user:pw@example.com:8080/", "example.com" },
+	{ "http://example.com.", "example.com" },
+	{ "http://example.com?x=http://other/", "example.com" },
+	{ "http://[::1]:80/", "[::1]" },
+	{ "http://例子.测试/", "例子.测试" },
+	{ "mailto:a@b", "" },
+	{ "/a://b", "" },
+	{ "", "" },
+	{ "://x", "" },
+};
+
+START_TEST(url_hosts)
+{
+	struct pd_buf out = { 0 };
+	pd_url_host(pd_span_z(hosts[_i].url), &out);
+	ck_assert_msg(!strcmp(pd_buf_z(&out), hosts[_i].host), "%s: %s", hosts[_i].url, pd_buf_z(&out));
+	pd_buf_release(&out);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	bool ok;
+	size_t value;
+} sizes[] = {
+	{ "0", true, 0 },	   { "512", true, 512 },     { "4K", true, 4096 }, { "4MiB", true, 4 << 20 },
+	{ "1g", true, 1 << 30 },   { "", false, 0 },	     { "M", false, 0 },	   { "-1", false, 0 },
+	{ "4X", false, 0 },	   { "4MB ", false, 0 },     { "99999999999T", false, 0 },
+};
+
+START_TEST(size_words)
+{
+	size_t v = 0;
+	bool ok = pd_parse_size(sizes[_i].text, &v);
+	ck_assert_msg(ok == sizes[_i].ok && (!ok || v == sizes[_i].value), "%s", sizes[_i].text);
+}
+END_TEST
+
+struct opts {
+	bool flag;
+	int number, choice, progress;
+	const char *text;
+};
+
+static const char *const colours[] = { "red", "green", NULL };
+static const struct pd_opt table[] = {
+	{ .type = PD_OPT_HEADING, .name = "All" },
+	{ .type = PD_OPT_FLAG, .letter = 'f', .name = "flag", .at = offsetof(struct opts, flag), .help = "x" },
+	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", .at = offsetof(struct opts, number), .min = 1, .max = 9, .help = "x" },
+	{ .type = PD_OPT_CHOICE, .name = "colour", .arg = "C", .at = offsetof(struct opts, choice), .choices = colours, .help = "x" },
+	{ .type = PD_OPT_SWITCH, .name = "progress", .at = offsetof(struct opts, progress), .help = "x" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", .at = offsetof(struct opts, text), .help = "x" },
+	PD_OPT_END,
+};
+static const struct pd_usage usage = { .name = "t", .synopsis = "", .summary = "", .opts = table };
+
+static const struct opt_row {
+	const char *args[5];
+	int status;
+	struct opts expected;
+	const char *says;
+} opt_rows[] = {
+	{ { "-f", "-n3" }, 0, { .flag = true, .number = 3, .progress = -1 }, NULL },
+	{ { "--number=9", "file" }, 0, { .number = 9, .progress = -1 }, NULL },
+	{ { "--colour", "green" }, 0, { .choice = 1, .progress = -1 }, NULL },
+	{ { "--no-progress" }, 0, { .progress = 0 }, NULL },
+	{ { "--progress" }, 0, { .progress = 1 }, NULL },
+	{ { "--help" }, 1, { 0 }, NULL },
+	{ { "-n", "0" }, PD_ERR_USAGE, { 0 }, "from 1 to 9" },
+	{ { "-n", "2.5" }, PD_ERR_USAGE, { 0 }, "whole number" },
+	{ { "--colour=blue" }, PD_ERR_USAGE, { 0 }, "one of red, green" },
+	{ { "--outptu=x" }, PD_ERR_USAGE, { 0 }, "did you mean --output?" },
+	{ { "--zzzzzzzz" }, PD_ERR_USAGE, { 0 }, "unknown option --zzzzzzzz" },
+	{ { "-z" }, PD_ERR_USAGE, { 0 }, "unknown option -z" },
+	{ { "--flag=1" }, PD_ERR_USAGE, { 0 }, "takes no value" },
+	{ { "-o" }, PD_ERR_USAGE, { 0 }, "needs a value" },
+};
+
+START_TEST(options)
+{
+	const struct opt_row *r = &opt_rows[_i];
+	char *argv[8] = { (char *)"t" };
+	int argc = 1, first;
+	struct opts o = { .progress = -1 };
+	struct pd_err e = { 0 };
+	for (int i = 0; i < 5 && r->args[i]; i++)
+		argv[argc++] = (char *)r->args[i];
+	int status = pd_opt_parse(&usage, argc, argv, &o, &first, &e);
+	ck_assert_msg(status == r->status, "row %d: status %d, %s", _i, status, e.text);
+	if (status == 0)
+		ck_assert_msg(o.flag == r->expected.flag && o.number == r->expected.number && o.choice == r->expected.choice &&
+				      o.progress == r->expected.progress, "row %d", _i);
+	if (r->says)
+		ck_assert_msg(strstr(e.text, r->says) != NULL, "row %d: %s", _i, e.text);
+}
+END_TEST
+
+START_TEST(params_that_differ)
+{
+	struct pd_buf out = { 0 };
+	pd_params_differ(pd_span_z("a=1 b=2 c=3"), pd_span_z("a=1 b=9 d=4"), &out);
+	ck_assert_str_eq(out.p, "b: 2 and 9, c: 3 and none, d: none and 4");
+	pd_params_differ(pd_span_z("a=1"), pd_span_z("a=1"), &out);
+	ck_assert_uint_eq(out.n, 0);
+	pd_buf_release(&out);
+}
+END_TEST
+
+static void pack(struct pd_buf *out, const char *data, size_t n, int window)
+{
+	z_stream z = { 0 };
+	ck_assert_int_eq(deflateInit2(&z, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (Bytef *)data;
+	z.avail_in = (uInt)n;
+	z.next_out = (Bytef *)pd_buf_reserve(out, n + 100);
+	z.avail_out = (uInt)n + 100;
+	ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+	out->n += n + 100 - z.avail_out;
+	deflateEnd(&z);
+}
+
+static const struct {
+	enum pd_codec codec;
+	int window;
+} codecs[] = { { PD_CODEC_GZIP, 31 }, { PD_CODEC_ZLIB, 15 }, { PD_CODEC_DEFLATE, -15 } };
+
+START_TEST(decompression)
+{
+	struct pd_buf in = { 0 }, out = { 0 };
+	struct pd_unpacker *u = pd_unpacker_new();
+	size_t n = 300000, used;
+	char *data = pd_alloc(n);
+	for (size_t i = 0; i < n; i++)
+		data[i] = (char)('a' + i * i % 23);
+	pack(&in, data, n, codecs[_i].window);
+	ck_assert_int_eq(pd_unpack_whole(u, codecs[_i].codec, pd_buf_span(&in), 1 << 20, &out, &used), 0);
+	ck_assert(out.n == n && !memcmp(out.p, data, n) && used == in.n);
+	pd_buf_clear(&out);
+	ck_assert_int_eq(pd_unpack_whole(u, codecs[_i].codec, pd_buf_span(&in), n - 1, &out, &used), PD_ERR_LIMIT);
+	pd_buf_clear(&out);
+	ck_assert_int_eq(pd_unpack_all(u, codecs[_i].codec, pd_span(in.p, in.n - 20), 1 << 20, &out), PD_ERR_TRUNCATED);
+	ck_assert_msg(out.n > 0 && out.n <= n && !memcmp(out.p, data, out.n), "what was good is kept");
+	pd_buf_clear(&out);
+	ck_assert_int_eq(pd_unpack_all(u, codecs[_i].codec, pd_buf_span(&in), 1000, &out), PD_ERR_LIMIT);
+	ck_assert_uint_eq(out.n, 1000);
+	free(data);
+	pd_unpacker_free(u);
+	pd_buf_release(&in);
+	pd_buf_release(&out);
+}
+END_TEST
+
+/* The pool: numbers go in, their squares come out in the order in which they went in. */
+struct numbers {
+	int next, end, stop_at;
+	struct pd_buf out;
+};
+
+static int give(void *shared, void *worker)
+{
+	struct numbers *n = shared;
+	if (n->next == n->end)
+		return n->end == 13 ? PD_ERR_INPUT : 0;
+	*(int *)worker = n->next++;
+	return 1;
+}
+
+static void square(void *worker, struct pd_buf *out)
+{
+	int n = *(int *)worker;
+	volatile uint64_t waste = 0;
+	for (int i = 0; i < n % 7 * 20000; i++)
+		waste += (uint64_t)i;
+	pd_buf_printf(out, "%d ", n * n);
+}
+
+static int collect(void *shared, const struct pd_buf *out)
+{
+	struct numbers *n = shared;
+	if (n->stop_at && atoi(out->p) >= n->stop_at)
+		return PD_ERR_SYSTEM;
+	pd_buf_add_span(&n->out, pd_buf_span(out));
+	return 0;
+}
+
+static void run_pool(int workers, struct numbers *n, int expected)
+{
+	static const struct pd_pool_ops ops = { give, square, collect };
+	int contexts[8];
+	void *w[8];
+	for (int i = 0; i < 8; i++)
+		w[i] = &contexts[i];
+	ck_assert_int_eq(pd_pool_run(&ops, n, w, workers), expected);
+}
+
+START_TEST(pool_keeps_order)
+{
+	struct numbers one = { .end = 1000 }, many = { .end = 1000 };
+	run_pool(1, &one, 0);
+	run_pool(_i + 2, &many, 0);
+	ck_assert(pd_span_eq(pd_buf_span(&one.out), pd_buf_span(&many.out)));
+	pd_buf_release(&one.out);
+	pd_buf_release(&many.out);
+}
+END_TEST
+
+START_TEST(pool_stops)
+{
+	struct numbers bad_end = { .end = 13 }, bad_write = { .end = 1000, .stop_at = 100 };
+	run_pool(_i + 1, &bad_end, PD_ERR_INPUT);
+	ck_assert_str_eq(bad_end.out.p, "0 1 4 9 16 25 36 49 64 81 100 121 144 ");
+	run_pool(_i + 1, &bad_write, PD_ERR_SYSTEM);
+	ck_assert_str_eq(bad_write.out.p, "0 1 4 9 16 25 36 49 64 81 ");
+	pd_buf_release(&bad_end.out);
+	pd_buf_release(&bad_write.out);
+}
+END_TEST
+
+START_TEST(json_lines)
+{
+	struct pd_json *j = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_str(j, "a", pd_span("x\"\xff相\n", 7));
+	pd_json_str_or_null(j, "b", pd_span("", 0));
+	pd_json_int(j, "c", -5);
+	pd_json_write(j, &out);
+	ck_assert_str_eq(out.p, "{\"a\":\"x\\\"\xef\xbf\xbd相\\n\",\"b\":null,\"c\":-5}");
+	pd_json_free(j);
+	pd_buf_release(&out);
+}
+END_TEST
+
+START_TEST(digests_are_those_of_warc_files)
+{
+	struct pd_buf out = { 0 };
+	pd_sha1_base32(pd_span("", 0), &out);
+	ck_assert_str_eq(out.p, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");	/* the well-known digest of nothing */
+	pd_buf_release(&out);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("base");
+	TCase *c = tcase_create("base");
+	tcase_add_loop_test(c, tsv_values_come_back, 0, ROWS(escapes));
+	tcase_add_loop_test(c, tsv_bad_escapes, 0, 5);
+	tcase_add_loop_test(c, page_ids, 0, ROWS(ids));
+	tcase_add_test(c, page_ids_are_ordered);
+	tcase_add_loop_test(c, url_hosts, 0, ROWS(hosts));
+	tcase_add_loop_test(c, size_words, 0, ROWS(sizes));
+	tcase_add_loop_test(c, options, 0, ROWS(opt_rows));
+	tcase_add_test(c, params_that_differ);
+	tcase_add_loop_test(c, decompression, 0, ROWS(codecs));
+	tcase_add_loop_test(c, pool_keeps_order, 0, 4);
+	tcase_add_loop_test(c, pool_stops, 0, 4);
+	tcase_add_test(c, json_lines);
+	tcase_add_test(c, digests_are_those_of_warc_files);
+	suite_add_tcase(suite, c);
+	SRunner *sr = srunner_create(suite);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The join against brute force: every plan, one and three threads, on keys that are random, clustered, skewed and made to
+ * hurt.  The documents' rows for M7.  Equal groups, block arithmetic, and the inner loops against each other.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "match/blocks.h"
+#include "match/equal.h"
+#include "match/join.h"
+#include "match/permute.h"
+#include "match/scan.h"
+
+#define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* Keys that are being made. */
+struct maker {
+	int words;
+	size_t n;
+	uint64_t state;
+	uint64_t *v;
+};
+
+static uint64_t next_random(struct maker *m)
+{
+	uint64_t z = m->state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static uint64_t *key_at(const struct maker *m, size_t i)
+{
+	return m->v + i * (size_t)m->words;
+}
+
+static void make_random(struct maker *m, size_t i)
+{
+	for (int w = 0; w < m->words; w++)
+		key_at(m, i)[w] = next_random(m);
+}
+
+static void flip(struct maker *m, size_t i, uint64_t bit)
+{
+	key_at(m, i)[bit / 64 % (uint64_t)m->words] ^= UINT64_C(1) << (bit % 64);
+}
+
+/* A new centre now and then, else the last centre with noise. */
+static void make_clustered(struct maker *m, size_t i)
+{
+	size_t centre = i - i % 25;
+	make_random(m, i);
+	if (i == centre)
+		return;
+	memcpy(key_at(m, i), key_at(m, centre), (size_t)m->words * 8);
+	for (uint64_t flips = next_random(m) % (uint64_t)(12 * m->words); flips > 0; flips--)
+		flip(m, i, next_random(m));
+}
+
+/* The lowest 16 bits are the same, the rest random but near to one of few keys. */
+static void make_equal_block(struct maker *m, size_t i)
+{
+	make_clustered(m, i);
+	key_at(m, i)[0] = (key_at(m, i)[0] & ~UINT64_C(0xffff)) | 0x1234;
+}
+
+/* The lowest bits have two values, one bit apart: big buckets meet each other. */
+static void make_two_buckets(struct maker *m, size_t i)
+{
+	make_clustered(m, i);
+	key_at(m, i)[0] = (key_at(m, i)[0] & ~UINT64_C(0xffff)) | 0x1234 | (next_random(m) & 1);
+}
+
+/* Zipf-like highest bits: half of the keys have value 1, a quarter 2, and so on. */
+static void make_skewed(struct maker *m, size_t i)
+{
+	make_clustered(m, i);
+	uint64_t v = (uint64_t)__builtin_ctzll(next_random(m) | UINT64_C(1) << 12);
+	key_at(m, i)[0] = (key_at(m, i)[0] & UINT64_MAX >> 16) | v << 48;
+}
+
+/* Each key one bit from the one before. */
+static void make_chain(struct maker *m, size_t i)
+{
+	if (i == 0) {
+		make_random(m, i);
+		return;
+	}
+	memcpy(key_at(m, i), key_at(m, i - 1), (size_t)m->words * 8);
+	flip(m, i, next_random(m));
+}
+
+/* All that differs lies within one block. */
+static void make_in_block(struct maker *m, size_t i)
+{
+	memset(key_at(m, i), 0x5a, (size_t)m->words * 8);
+	key_at(m, i)[0] ^= i << 20;
+}
+
+/* All but the lowest bits are the same, and these are even: several levels of splitting find one bucket. */
+static void make_half_constant(struct maker *m, size_t i)
+{
+	make_clustered(m, i);
+	for (int w = 0; w < m->words; w++)
+		key_at(m, i)[w] &= w ? 0 : UINT64_C(0x3ffffffffff);
+}
+
+static const struct set {
+	const char *name;
+	void (*make)(struct maker *m, size_t i);
+	size_t n;
+} sets[] = {
+	{ "none", make_random, 0 },
+	{ "one", make_random, 1 },
+	{ "two", make_chain, 2 },
+	{ "random", make_random, 700 },
+	{ "clustered", make_clustered, 800 },
+	{ "equal block", make_equal_block, 600 },
+	{ "two buckets", make_two_buckets, 600 },
+	{ "skewed", make_skewed, 1000 },
+	{ "chain", make_chain, 600 },
+	{ "in one block", make_in_block, 256 },
+	{ "half constant", make_half_constant, 600 },
+};
+
+/* The keys of a set, distinct. */
+static struct pd_keys make_keys(const struct set *set, int bits, uint64_t **memory)
+{
+	struct maker m = { .words = bits / 64, .n = set->n, .state = set->n };
+	struct pd_groups groups = { 0 };
+	m.v = calloc(set->n + 1, (size_t)bits / 8);
+	for (size_t i = 0; i < set->n; i++)
+		set->make(&m, i);
+	ck_assert(!pd_equal_groups(m.v, m.words, NULL, m.n, &groups, NULL));
+	struct pd_keys keys = { .bits = bits, .n = groups.n_groups };
+	keys.v = *memory = pd_groups_keys(&groups, m.v, m.words);
+	pd_groups_release(&groups);
+	free(m.v);
+	return keys;
+}
+
+static int distance(const struct pd_keys *keys, size_t i, size_t j)
+{
+	int d = 0;
+	for (int w = 0; w < keys->bits / 64; w++)
+		d += __builtin_popcountll(keys->v[i * (size_t)keys->bits / 64 + (size_t)w] ^
+					  keys->v[j * (size_t)keys->bits / 64 + (size_t)w]);
+	return d;
+}
+
+static void brute_force(const struct pd_keys *keys, int k, struct pd_pairs *out)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		for (size_t j = i + 1; j < keys->n; j++) {
+			int d = distance(keys, i, j);
+			if (d > k)
+				continue;
+			out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+			out->v[out->n++] = (struct pd_pair){ (uint32_t)i, (uint32_t)j, (uint16_t)d };
+		}
+}
+
+/* Plain ifs: an assertion for each of millions of pairs would take most of the time. */
+static void check_pairs(const struct pd_pairs *got, const struct pd_pairs *all, int k, const char *where)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct pd_pair *p = &all->v[i];
+		if (p->distance > k)
+			continue;
+		if (n == got->n)
+			ck_abort_msg("%s: only %zu pairs, %u-%u is missing", where, n, p->a, p->b);
+		const struct pd_pair *q = &got->v[n++];
+		if (q->a != p->a || q->b != p->b || q->distance != p->distance)
+			ck_abort_msg("%s: pair %zu is %u-%u at %d, not %u-%u at %d", where, n - 1, q->a, q->b, q->distance,
+				     p->a, p->b, p->distance);
+	}
+	ck_assert_msg(n == got->n, "%s: %zu pairs, not %zu", where, got->n, n);
+}
+
+/* How a join is run: the plan as for `plan_for` keys (0: as many as there are), and where buckets are split. */
+static const struct way {
+	const char *name;
+	enum pd_plan_kind kind;
+	size_t plan_for;
+	size_t split_over;	/* 0: through pd_join */
+	int k_max;
+	int threads;
+} ways[] = {
+	{ "auto", PD_PLAN_AUTO, 0, 0, 64, 1 },
+	{ "auto, 3 threads", PD_PLAN_AUTO, 0, 0, 64, 3 },
+	{ "all", PD_PLAN_ALL, 0, 0, 64, 1 },
+	{ "all, 3 threads", PD_PLAN_ALL, 0, 0, 64, 3 },
+	{ "blocks", PD_PLAN_BLOCKS, 0, 0, 64, 1 },
+	{ "blocks, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3 },
+	{ "blocks as for many", PD_PLAN_BLOCKS, 100000000, 0, 9, 1 },
+	{ "blocks as for many, 3 threads", PD_PLAN_BLOCKS, 100000000, 0, 3, 3 },
+	{ "paper", PD_PLAN_PAPER, 0, 0, 3, 1 },
+	{ "paper, 3 threads", PD_PLAN_PAPER, 0, 0, 3, 3 },
+	{ "split", PD_PLAN_BLOCKS, 0, 64, 9, 1 },
+	{ "split, 3 threads", PD_PLAN_BLOCKS, 0, 64, 3, 3 },
+	{ "split as for many", PD_PLAN_BLOCKS, 100000000, 32, 12, 1 },
+	{ "split early", PD_PLAN_BLOCKS, 0, 16, 2, 1 },
+};
+
+static void split_join(const struct pd_keys *keys, const struct pd_plan *plan, const struct way *way,
+		       struct pd_pairs *out)
+{
+	struct pd_items lists[3] = { { 0 } }, all = { 0 };
+	pd_blocks_join(keys, plan, way->threads, (struct pd_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
+	for (int i = 0; i < 3; i++) {
+		pd_items_add_all(&all, &lists[i]);
+		pd_items_release(&lists[i]);
+	}
+	pd_items_sort(&all);
+	out->n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+		out->v[out->n++] = (struct pd_pair){ (uint32_t)(all.v[i].key >> 32), (uint32_t)all.v[i].key,
+						     (uint16_t)all.v[i].value };
+	}
+	pd_items_release(&all);
+}
+
+static void join_one_way(const struct pd_keys *keys, const struct pd_pairs *all, const struct way *way, int k,
+			 const char *set)
+{
+	char where[128];
+	struct pd_plan plan;
+	struct pd_pairs got = { 0 };
+	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
+	ck_assert_msg(!pd_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, NULL),
+		      "%s", where);
+	if (way->split_over && keys->n)
+		split_join(keys, &plan, way, &got);
+	else
+		ck_assert_msg(!pd_join(keys, &plan, way->threads, &got, NULL), "%s", where);
+	check_pairs(&got, all, k, where);
+	pd_pairs_release(&got);
+}
+
+/* All ways for one set at one width; in 64 bits every k, then in larger steps. */
+static void join_set(const struct set *set, int bits)
+{
+	uint64_t *memory;
+	struct pd_keys keys = make_keys(set, bits, &memory);
+	struct pd_pairs all = { 0 };
+	brute_force(&keys, bits / 4, &all);
+	for (int k = 0; k <= bits / 4; k += k < 4 || bits == 64 ? 1 : bits / 64 * 3)
+		for (int w = 0; w < N(ways); w++)
+			if (k <= ways[w].k_max)
+				join_one_way(&keys, &all, &ways[w], k, set->name);
+	pd_pairs_release(&all);
+	free(memory);
+}
+
+START_TEST(exact_64)
+{
+	join_set(&sets[_i], 64);
+}
+END_TEST
+
+START_TEST(exact_128)
+{
+	join_set(&sets[_i], 128);
+}
+END_TEST
+
+START_TEST(exact_256)
+{
+	join_set(&sets[_i], 256);
+}
+END_TEST
+
+/* The quarters of the width are the largest k; each must be met exactly. */
+START_TEST(largest_k)
+{
+	int bits = 64 << _i;
+	uint64_t *memory;
+	struct pd_keys keys = make_keys(&sets[4], bits, &memory);
+	struct pd_pairs all = { 0 };
+	brute_force(&keys, bits / 4, &all);
+	for (int w = 0; w < N(ways); w++)
+		if (bits / 4 <= ways[w].k_max)
+			join_one_way(&keys, &all, &ways[w], bits / 4, "largest k");
+	pd_pairs_release(&all);
+	free(memory);
+}
+END_TEST
+
+/* M7: a key and its copy with d bits flipped, one in each of the blocks that the digits of `_i` name. */
+static void check_spread(int bits, int d, unsigned blocks, enum pd_plan_kind kind)
+{
+	uint64_t v[2 * PD_KEY_WORDS];
+	struct maker m = { .words = bits / 64, .n = 2, .state = blocks, .v = v };
+	struct pd_keys keys = { .bits = bits, .n = 2, .v = v };
+	struct pd_plan plan;
+	struct pd_pairs got = { 0 };
+	make_random(&m, 0);
+	memcpy(key_at(&m, 1), key_at(&m, 0), (size_t)bits / 8);
+	for (int i = 0; i < d; i++, blocks /= 4)
+		flip(&m, 1, (blocks % 4) * (uint64_t)bits / 4 + 3 * (uint64_t)i);
+	ck_assert(!pd_plan_choose(&plan, kind, bits, 3, 1000000, NULL));
+	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
+	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
+	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d",
+		      bits, d);
+	pd_pairs_release(&got);
+}
+
+START_TEST(m7_distances)
+{
+	int d = _i + 1;
+	for (unsigned blocks = 0; blocks < 1U << (2 * d); blocks++)
+		for (int bits = 64; bits <= 256; bits *= 2) {
+			check_spread(bits, d, blocks, PD_PLAN_PAPER);
+			check_spread(bits, d, blocks, PD_PLAN_ALL);
+			if (bits == 64)
+				check_spread(bits, d, blocks, PD_PLAN_BLOCKS);
+		}
+}
+END_TEST
+
+/* M7: two stored matches are both named, duplicates in the store are tolerated (and are distance 0). */
+START_TEST(m7_store)
+{
+	static const uint64_t v[] = { 0xf0f0, 0xf0f1, 0xf0f0, UINT64_C(0x80000000000f0f0), 0xf0f0, ~UINT64_C(0) };
+	struct pd_groups g = { 0 };
+	struct pd_pairs got = { 0 };
+	struct pd_plan plan;
+	ck_assert(!pd_equal_groups(v, 1, NULL, 6, &g, NULL));
+	ck_assert_uint_eq(g.n_groups, 4);
+	uint64_t *distinct = pd_groups_keys(&g, v, 1);
+	struct pd_keys keys = { .bits = 64, .n = g.n_groups, .v = distinct };
+	ck_assert(!pd_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
+	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
+	ck_assert_uint_eq(got.n, 2);
+	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 2);
+	ck_assert_uint_eq(g.start[1] - g.start[0], 3);
+	pd_pairs_release(&got);
+	pd_groups_release(&g);
+	free(distinct);
+}
+END_TEST
+
+static const struct exchange {
+	const char *name;
+	int bits, block;
+	uint64_t in[PD_KEY_WORDS], out[PD_KEY_WORDS];
+} exchanges[] = {
+	{ "first", 64, 0, { 0x1111222233334444 }, { 0x1111222233334444 } },
+	{ "second", 64, 1, { 0x1111222233334444 }, { 0x2222111133334444 } },
+	{ "third", 64, 2, { 0x1111222233334444 }, { 0x3333222211114444 } },
+	{ "fourth", 64, 3, { 0x1111222233334444 }, { 0x4444222233331111 } },
+	{ "128, second", 128, 1, { 0x1111111122222222, 0x3333333344444444 }, { 0x2222222211111111, 0x3333333344444444 } },
+	{ "128, fourth", 128, 3, { 0x1111111122222222, 0x3333333344444444 }, { 0x4444444422222222, 0x3333333311111111 } },
+	{ "256, third", 256, 2, { 1, 2, 3, 4 }, { 3, 2, 1, 4 } },
+};
+
+START_TEST(exchange)
+{
+	const struct exchange *x = &exchanges[_i];
+	uint64_t out[PD_KEY_WORDS] = { 0 }, back[PD_KEY_WORDS] = { 0 };
+	size_t size = (size_t)x->bits / 8;
+	pd_exchange(x->in, out, x->bits, 4, x->block);
+	ck_assert_msg(!memcmp(out, x->out, size), "%s: %016llx", x->name, (unsigned long long)out[0]);
+	pd_exchange(out, back, x->bits, 4, x->block);
+	ck_assert_msg(!memcmp(back, x->in, size), "%s: not its own inverse", x->name);
+}
+END_TEST
+
+START_TEST(bits_across_words)
+{
+	static const uint64_t w[] = { UINT64_C(0xabcd000000000000), 0x1234 };
+	ck_assert_uint_eq(pd_bits_get(w, 56, 16), 0x34ab);
+	ck_assert_uint_eq(pd_bits_get(w, 48, 16), 0xabcd);
+	ck_assert_uint_eq(pd_bits_get(w, 64, 64), 0x1234);
+	ck_assert_uint_eq(pd_bits_get(w, 60, 1), 0);
+}
+END_TEST
+
+static const struct equal {
+	const char *name;
+	int words;
+	size_t n;
+	uint64_t keys[8], salt[8];
+	bool salted;
+	uint32_t group[8];
+} equals[] = {
+	{ "none", 1, 0, { 0 }, { 0 }, false, { 0 } },
+	{ "all different", 1, 3, { 1, 2, 3 }, { 0 }, false, { 0, 1, 2 } },
+	{ "all equal", 1, 4, { 7, 7, 7, 7 }, { 0 }, false, { 0, 0, 0, 0 } },
+	{ "as in the header", 1, 5, { 1, 2, 1, 3, 2 }, { 0 }, false, { 0, 1, 0, 2, 1 } },
+	{ "salt tells apart", 1, 4, { 1, 1, 1, 1 }, { 5, 6, 5, 6 }, true, { 0, 1, 0, 1 } },
+	{ "salt does not join", 1, 3, { 1, 2, 1 }, { 5, 5, 5 }, true, { 0, 1, 0 } },
+	{ "both words count", 2, 4, { 1, 2, 2, 1, 1, 2, 1, 1 }, { 0 }, false, { 0, 1, 0, 2 } },
+};
+
+START_TEST(equal_groups)
+{
+	const struct equal *q = &equals[_i];
+	struct pd_groups g = { 0 };
+	ck_assert(!pd_equal_groups(q->keys, q->words, q->salted ? q->salt : NULL, q->n, &g, NULL));
+	size_t seen = 0;
+	for (size_t i = 0; i < q->n; i++)
+		ck_assert_msg(g.group[i] == q->group[i], "%s: row %zu is in group %u", q->name, i, g.group[i]);
+	for (size_t v = 0; v < g.n_groups; v++) {
+		ck_assert_msg(g.rows[g.start[v]] == g.first[v], "%s: first row of group %zu", q->name, v);
+		for (uint32_t i = g.start[v]; i < g.start[v + 1]; i++, seen++) {
+			ck_assert_msg(g.group[g.rows[i]] == v, "%s: row %u in group %zu", q->name, g.rows[i], v);
+			ck_assert_msg(i == g.start[v] || g.rows[i - 1] < g.rows[i], "%s: rows of group %zu", q->name, v);
+		}
+	}
+	ck_assert_msg(seen == q->n, "%s: %zu rows", q->name, seen);
+	pd_groups_release(&g);
+}
+END_TEST
+
+static int compare_hits(const void *x, const void *y)
+{
+	const struct pd_hit *a = x, *b = y;
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	return a->b < b->b ? -1 : a->b > b->b;
+}
+
+static void check_scan(const struct pd_columns *columns, int bits, struct pd_key_run a, struct pd_key_run b, bool self)
+{
+	struct pd_hits plain = { 0 }, fast = { 0 };
+	const struct pd_scan *scans[] = { pd_scan_choose(bits, true), pd_scan_choose(bits, false) };
+	struct pd_hits *hits[] = { &plain, &fast };
+	for (int i = 0; i < 2; i++) {
+		if (self)
+			scans[i]->self(a, bits / 2 - bits / 32, hits[i]);
+		else
+			scans[i]->cross(a, b, bits / 2 - bits / 32, hits[i]);
+		if (hits[i]->n)
+			qsort(hits[i]->v, hits[i]->n, sizeof *hits[i]->v, compare_hits);
+	}
+	ck_assert_msg(plain.n == fast.n && (!plain.n || !memcmp(plain.v, fast.v, plain.n * sizeof *plain.v)),
+		      "%s and %s: %d bits, %zu-%zu with %zu-%zu: %zu and %zu hits", scans[0]->name, scans[1]->name, bits,
+		      a.from, a.to, b.from, b.to, plain.n, fast.n);
+	free(plain.v);
+	free(fast.v);
+}
+
+START_TEST(scans_agree)
+{
+	static uint64_t v[PD_KEY_WORDS * 80];
+	int bits = 64 << _i;
+	struct pd_columns columns = { { v, v + 80, v + 160, v + 240 } };
+	struct maker m = { .words = 4, .n = 80, .state = 1, .v = v };
+	for (size_t i = 0; i < 80; i++)
+		make_random(&m, i);
+	for (size_t n = 0; n < 30; n++)
+		for (size_t from = 0; from < 9; from++) {
+			struct pd_key_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
+			check_scan(&columns, bits, a, a, true);
+			check_scan(&columns, bits, a, b, false);
+		}
+}
+END_TEST
+
+START_TEST(refused)
+{
+	uint64_t v[4] = { 1, 2, 3, 4 };
+	struct pd_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
+	struct pd_plan plan;
+	struct pd_pairs got = { 0 };
+	ck_assert(!pd_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, NULL));
+	ck_assert_int_eq(pd_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
+	ck_assert_int_eq(pd_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("join");
+	TCase *t = tcase_create("join");
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, exact_64, 0, N(sets));
+	tcase_add_loop_test(t, exact_128, 0, N(sets));
+	tcase_add_loop_test(t, exact_256, 0, N(sets));
+	tcase_add_loop_test(t, largest_k, 0, 3);
+	tcase_add_loop_test(t, m7_distances, 0, 4);
+	tcase_add_test(t, m7_store);
+	tcase_add_loop_test(t, exchange, 0, N(exchanges));
+	tcase_add_test(t, bits_across_words);
+	tcase_add_loop_test(t, equal_groups, 0, N(equals));
+	tcase_add_loop_test(t, scans_agree, 0, 3);
+	tcase_add_test(t, refused);
+	suite_add_tcase(s, t);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
