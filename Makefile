@@ -17,7 +17,7 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib jansson nettle
+PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lunistring
@@ -96,7 +96,7 @@ $(B)/gen/unicode_table.h: tools/gen_unicode.c $(B)/flags
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc)
 
 check: deps ## install what is missing, build, run all tests
 	@$(MAKE) --no-print-directory -j$$(nproc) all tests

@@ -46,7 +46,7 @@ static int load(struct pages *pages, char **paths, int n)
 		fprintf(stderr, "floor: %s\n", e.text);
 		return -1;
 	}
-	struct pd_page_opener *opener = pd_page_opener_new(4 << 20);
+	struct pd_page_opener *opener = pd_page_opener_new(&(struct pd_page_options){ .max_page = 4 << 20 });
 	while (pd_reader_next(reader, &record, &e) > 0) {
 		if (pd_page_open(opener, &record, &page, NULL) != PD_SKIP_NONE)
 			continue;

@@ -82,7 +82,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 		pd_pipeline_release(p);
 		return status;
 	}
-	p->opener = pd_page_opener_new(o->max_page);
+	p->opener = pd_page_opener_new(&(struct pd_page_options){ o->max_page, o->status, o->content_types });
 	p->html = pd_html_new(&o->html);
 	p->segmenter = pd_segmenter_new(&terms);
 	p->finder = pd_topic_finder_new(&o->topic, p->segmenter);

@@ -22,6 +22,7 @@
 /* Everything that shapes a page's row. */
 struct pd_options {
 	size_t max_page;		/* bytes of a page that are looked at */
+	const char *status, *content_types;	/* what makes a page, see pd_page_options */
 	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
 	int segment;			/* enum pd_segment_method */
@@ -37,8 +38,8 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset);
 /* One setting by its name in headers ("shingle", "features", …); PD_ERR_USAGE says what the value may be. */
 int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e);
 /* Names of the choices, in the order of their enums; NULL at the end. */
-extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_segment_names[], *const pd_hash_names[],
-	*const pd_weights_names[];
+extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_hidden_names[], *const pd_segment_names[],
+	*const pd_hash_names[], *const pd_weights_names[];
 
 struct pd_tables {
 	struct pd_dict *dict;

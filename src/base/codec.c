@@ -1,56 +1,74 @@
 /* SPDX-License-Identifier: MIT
- * The only place that includes zlib and libdeflate. */
+ *
+ * One table of codecs and what they have in common: rooms, limits, several members in a row.
+ */
 #include "base/codec.h"
 
-#include <libdeflate.h>
 #include <stdlib.h>
-#include <zlib.h>
 
-#include "base/err.h"
+#include "base/codec_ops.h"
 
 enum { FIRST_ROOM = 256 * 1024, PIECE = 256 * 1024 };
 
+enum library { DEFLATE, ZSTD, LZ4, BROTLI, LIBRARIES };
+
+static const struct pd_codec_ops *const libraries[LIBRARIES] = {
+	[DEFLATE] = &pd_codec_deflate, [ZSTD] = &pd_codec_zstd, [LZ4] = &pd_codec_lz4, [BROTLI] = &pd_codec_brotli,
+};
+
+static const struct {
+	enum library library;
+	const char *magic;	/* "": none */
+	bool repeats;		/* members may follow each other */
+	bool skippable;		/* … and skippable frames */
+} codecs[PD_CODECS] = {
+	[PD_CODEC_NONE] = { LIBRARIES, "", false, false },
+	[PD_CODEC_GZIP] = { DEFLATE, "\x1f\x8b\x08", true, false },
+	[PD_CODEC_ZLIB] = { DEFLATE, "", false, false },
+	[PD_CODEC_DEFLATE] = { DEFLATE, "", false, false },
+	[PD_CODEC_ZSTD] = { ZSTD, "\x28\xb5\x2f\xfd", true, true },
+	[PD_CODEC_LZ4] = { LZ4, "\x04\x22\x4d\x18", true, true },
+	[PD_CODEC_BROTLI] = { BROTLI, "", false, false },
+};
+
 struct pd_unpacker {
-	struct libdeflate_decompressor *whole;
-	z_stream z;
-	bool z_ready;
+	void *self[LIBRARIES];		/* NULL until first wanted */
+	enum library streaming;
 };
 
 struct pd_unpacker *pd_unpacker_new(void)
 {
-	struct pd_unpacker *u = pd_zalloc(sizeof *u);
-	u->whole = libdeflate_alloc_decompressor();
-	if (!u->whole)
-		abort();
-	return u;
+	return pd_zalloc(sizeof(struct pd_unpacker));
 }
 
 void pd_unpacker_free(struct pd_unpacker *u)
 {
-	if (!u)
-		return;
-	libdeflate_free_decompressor(u->whole);
-	if (u->z_ready)
-		inflateEnd(&u->z);
+	for (int i = 0; u && i < LIBRARIES; i++)
+		if (u->self[i])
+			libraries[i]->close(u->self[i]);
 	free(u);
 }
 
-static enum libdeflate_result whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, char *out, size_t room,
-				    size_t *used, size_t *made)
+static void *self(struct pd_unpacker *u, enum library l)
 {
-	switch (codec) {
-	case PD_CODEC_GZIP: return libdeflate_gzip_decompress_ex(u->whole, in.p, in.n, out, room, used, made);
-	case PD_CODEC_ZLIB: return libdeflate_zlib_decompress_ex(u->whole, in.p, in.n, out, room, used, made);
-	case PD_CODEC_DEFLATE: return libdeflate_deflate_decompress_ex(u->whole, in.p, in.n, out, room, used, made);
-	}
-	return LIBDEFLATE_BAD_DATA;
+	if (!u->self[l])
+		u->self[l] = libraries[l]->open();
+	return u->self[l];
+}
+
+bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary)
+{
+	return pd_codec_zstd_dictionary(self(u, ZSTD), dictionary);
 }
 
 int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out,
 		    size_t *used)
 {
+	const struct pd_codec_ops *ops = libraries[codecs[codec].library];
 	/* What is there already is room too: a warm buffer seldom grows. */
 	size_t room = out->cap > out->n + 1 ? out->cap - out->n - 1 : 0;
+	if (!ops->whole)
+		return PD_ERR_USAGE;
 	if (room < FIRST_ROOM)
 		room = FIRST_ROOM;
 	for (;;) {
@@ -58,51 +76,31 @@ int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span i
 		if (room > limit)
 			room = limit;
 		char *at = pd_buf_reserve(out, room);
-		switch (whole(u, codec, in, at, room, used, &made)) {
-		case LIBDEFLATE_SUCCESS:
+		int r = ops->whole(self(u, codecs[codec].library), codec, in, at, room, used, &made);
+		if (r == PD_OK) {
 			out->n += made;
 			out->p[out->n] = 0;
-			return PD_OK;
-		case LIBDEFLATE_INSUFFICIENT_SPACE:
-			if (room == limit)
-				return PD_ERR_LIMIT;
-			room *= 4;
-			break;
-		default:
-			return PD_ERR_INPUT;
 		}
+		if (r != PD_ERR_LIMIT || room == limit)
+			return r;
+		room *= 4;
 	}
 }
 
 void pd_unpack_start(struct pd_unpacker *u, enum pd_codec codec)
 {
-	static const int window[] = { [PD_CODEC_GZIP] = 15 + 16, [PD_CODEC_ZLIB] = 15, [PD_CODEC_DEFLATE] = -15 };
-	if (u->z_ready) {
-		inflateReset2(&u->z, window[codec]);
-		return;
-	}
-	if (inflateInit2(&u->z, window[codec]) != Z_OK)
-		abort();
-	u->z_ready = true;
+	u->streaming = codecs[codec].library;
+	libraries[u->streaming]->start(self(u, u->streaming), codec);
 }
 
 int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struct pd_buf *out)
 {
-	size_t take = in->n < UINT32_MAX ? in->n : UINT32_MAX;
-	size_t want = room < PIECE ? room : PIECE;
-	u->z.next_in = (Bytef *)in->p;
-	u->z.avail_in = (uInt)take;
-	u->z.next_out = (Bytef *)pd_buf_reserve(out, want);
-	u->z.avail_out = (uInt)want;
-	int r = inflate(&u->z, Z_NO_FLUSH);
-	size_t used = take - u->z.avail_in;
-	in->p += used;
-	in->n -= used;
-	out->n += want - u->z.avail_out;
+	size_t made = 0, want = room < PIECE ? room : PIECE;
+	char *at = pd_buf_reserve(out, want);
+	int r = libraries[u->streaming]->feed(u->self[u->streaming], in, at, want, &made);
+	out->n += made;
 	out->p[out->n] = 0;
-	if (r == Z_STREAM_END)
-		return 1;
-	return r == Z_OK || r == Z_BUF_ERROR ? 0 : PD_ERR_INPUT;
+	return r;
 }
 
 /* One member through the stream, keeping what is good. */
@@ -114,8 +112,9 @@ static int stream_member(struct pd_unpacker *u, enum pd_codec codec, struct pd_s
 		if (out->n >= end)
 			return PD_ERR_LIMIT;
 		int r = pd_unpack_feed(u, in, end - out->n, out);
+		/* A window that is too large is damage here: only the caller's limit is PD_ERR_LIMIT. */
 		if (r)
-			return r;
+			return r == PD_ERR_LIMIT ? PD_ERR_INPUT : r;
 		if (in->n == left && out->n == had)
 			return PD_ERR_TRUNCATED;
 	}
@@ -136,7 +135,7 @@ int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in,
 		r = stream_member(u, codec, &in, end, out);
 		if (r < 0)
 			return r;
-	} while (codec == PD_CODEC_GZIP && pd_looks_gzip(in));
+	} while (codecs[codec].repeats && pd_looks_packed(codec, in));
 	return PD_OK;
 }
 
@@ -144,4 +143,24 @@ bool pd_looks_gzip(struct pd_span in)
 {
 	return in.n >= 4 && (uint8_t)in.p[0] == 0x1f && (uint8_t)in.p[1] == 0x8b && in.p[2] == 8 &&
 	       !((uint8_t)in.p[3] & 0xe0);
+}
+
+bool pd_looks_skippable(struct pd_span in)
+{
+	return in.n >= 4 && ((uint8_t)in.p[0] & 0xf0) == 0x50 && memcmp(in.p + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
+struct pd_span pd_codec_magic(enum pd_codec codec)
+{
+	return pd_span_z(codecs[codec].magic);
+}
+
+bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
+{
+	struct pd_span magic = pd_codec_magic(codec);
+	if (codec == PD_CODEC_GZIP)
+		return pd_looks_gzip(in);
+	if (codecs[codec].skippable && pd_looks_skippable(in))
+		return true;
+	return magic.n && in.n >= magic.n && memcmp(in.p, magic.p, magic.n) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The only place that includes jansson. */
+ * With json_read.c the only place that includes jansson. */
 #include "base/json.h"
 
 #include <jansson.h>

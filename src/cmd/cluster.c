@@ -46,7 +46,7 @@ struct run {
 	struct pd_log *log;
 	struct pd_pages pages;
 	uint32_t *rank, *by_id, *size, *order;
-	struct pd_member *members;
+	struct pd_verdict *members;
 	size_t n_clusters;
 	double started;
 	struct pd_outfile out;

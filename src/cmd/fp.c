@@ -11,7 +11,7 @@ const struct pd_usage pd_usage_fp = {
 	.name = "fp",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Write one row per page of the dumps: its fingerprint, address, charset, digests.",
-	.text = "INPUT is a WARC file (plain or gzip), an HTML file or a folder of them; none, or -: stdin.",
+	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain, gzip, zstd, lz4), HTML files, folders; none, or -: stdin.",
 	.example = "pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv",
 	.opts = opts,
 };

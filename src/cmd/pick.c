@@ -91,6 +91,7 @@ int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struc
 					.n_inputs = n_dumps,
 					.stdin_name = o->name,
 					.max_block = o->page.max_page + BLOCK_ROOM,
+					.fields = o->fields,
 					.damage = on_damage,
 					.damage_ctx = log },
 			    .url = url ? pd_span_z(url) : pd_span(NULL, 0) };

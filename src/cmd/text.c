@@ -9,7 +9,8 @@ const struct pd_usage pd_usage_text = {
 	.name = "text",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Write each page's main text, title and metadata as one JSON object a line.",
-	.text = "Keys: id, url, title, timestamp, text, keywords, description, anchor_text.",
+	.text = "INPUT: as for 'pagededup fp'.\n"
+		"Keys: id, url, title, timestamp, text, keywords, description, anchor_text.",
 	.example = "pagededup text crawl.warc.gz > pages.jsonl",
 	.opts = opts,
 };

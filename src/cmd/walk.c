@@ -111,6 +111,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		.files_from = w->o->files_from,
 		.stdin_name = w->o->name,
 		.max_block = w->o->page.max_page + BLOCK_ROOM,
+		.fields = w->o->fields,
 		.damage = on_damage,
 		.damage_ctx = w,
 	};

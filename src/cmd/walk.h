@@ -13,8 +13,9 @@
 struct pd_walk_options {
 	int preset;			/* enum pd_preset */
 	struct pd_options page;
-	int topic, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
+	int topic, hidden, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
 	const char *files_from, *name, *output, *stats;
+	struct pd_jsonl_fields fields;
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;
@@ -23,6 +24,8 @@ struct pd_walk_options {
 };
 
 int pd_walk_bits(void *options, const char *arg, struct pd_err *e);
+int pd_walk_status(void *options, const char *arg, struct pd_err *e);
+int pd_walk_content_types(void *options, const char *arg, struct pd_err *e);
 int pd_walk_url(void *options, const char *arg, struct pd_err *e);
 int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 
@@ -37,7 +40,15 @@ int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_PAGE_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "max-page", .arg = "SIZE", PD_AT(page.max_page), \
-	  .help = "look at the first SIZE bytes of a page (4M)" }
+	  .help = "look at the first SIZE bytes of a page (4M)" }, \
+	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", .call = pd_walk_status, \
+	  .help = "HTTP statuses of pages (200), such as 200,206 or 2xx" }, \
+	{ .type = PD_OPT_CALL, .name = "content-types", .arg = "LIST", .call = pd_walk_content_types, \
+	  .help = "media types of pages (HTML, XHTML, plain text)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-url", .arg = "NAME", PD_AT(fields.url), .help = "JSONL: the URL (url)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-text", .arg = "NAME", PD_AT(fields.text), .help = "JSONL: plain text (text)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-html", .arg = "NAME", PD_AT(fields.html), .help = "JSONL: HTML (html)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-id", .arg = "NAME", PD_AT(fields.id), .help = "JSONL: the row's own id (id)" }
 
 #define PD_WALK_TOPIC_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Main text" }, \
@@ -45,6 +56,8 @@ int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 	  .help = "default, or paper: what the documents say" }, \
 	{ .type = PD_OPT_CHOICE, .name = "topic", .arg = "NAME", PD_AT(topic), .choices = pd_topic_names, \
 	  .help = "how the main text is found: main (default), paper" }, \
+	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
+	  .help = "elements that are not shown: drop (default), keep (paper)" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" }, \
 	{ .type = PD_OPT_TEXT, .name = "stopwords", .arg = "LIST", PD_AT(page.stopwords), \
 	  .help = "none (default), builtin (paper), or a file" }, \

@@ -29,6 +29,20 @@ int pd_walk_features(void *options, const char *arg, struct pd_err *e)
 	return set(options, "features", arg, e);
 }
 
+int pd_walk_status(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_walk_options *o = options;
+	o->page.status = arg;
+	return pd_page_options_check(&(struct pd_page_options){ .status = arg }, e);
+}
+
+int pd_walk_content_types(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_walk_options *o = options;
+	o->page.content_types = arg;
+	return pd_page_options_check(&(struct pd_page_options){ .content_types = arg }, e);
+}
+
 int pd_walk_url(void *options, const char *arg, struct pd_err *e)
 {
 	struct pd_walk_options *o = options;
@@ -43,6 +57,7 @@ static void defaults(struct pd_walk_options *o, int preset)
 	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .stage = PD_STAGE_TOPIC };
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
+	o->hidden = !o->page.html.drop_hidden;
 	o->hash = o->page.sign.hash;
 	o->weights = o->page.sign.weights;
 }
@@ -61,6 +76,7 @@ int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_wal
 			return code;
 	}
 	o->page.topic.method = (enum pd_topic_method)o->topic;
+	o->page.html.drop_hidden = !o->hidden;
 	o->page.sign.hash = (enum pd_sign_hash)o->hash;
 	o->page.sign.weights = (enum pd_sign_weights)o->weights;
 	log->quiet = o->quiet;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * From an id back to its record.  `file:OFFSET` is one seek; `file:+OFFSET` lies inside a compressed stream, which has
- * to be read from its start; anything else is the path of a page.  A record is fetched by the very code that gave it,
- * and it is the one meant when its id comes out the same.
+ * to be read from its start, as has `file!member` of a tar archive; anything else is the path of a page.  A record is
+ * fetched by the very code that gave it, and it is the one meant when its id comes out the same.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +14,36 @@
 struct address {
 	char *file;
 	uint64_t offset;
-	bool has_offset, stream;
+	bool has_offset, stream, member;
 };
 
-/* The last colon counts, when nothing but a number follows it and the whole id is no file of that name. */
+/* The path before the first exclamation mark that makes it the path of a file, or NULL. */
+static char *archive_of(const char *id)
+{
+	for (const char *mark = id; (mark = strchr(mark, '!')); mark++) {
+		char *file = pd_strndup(id, (size_t)(mark - id));
+		if (mark > id && (access(file, F_OK) == 0 || strcmp(file, "-") == 0))
+			return file;
+		free(file);
+	}
+	return NULL;
+}
+
 static void parse(const char *id, struct address *a)
 {
 	const char *colon = strrchr(id, ':');
 	*a = (struct address){ 0 };
-	if (colon && colon > id && access(id, F_OK) != 0) {
+	if (access(id, F_OK) == 0) {
+		a->file = pd_strdup(id);
+		return;
+	}
+	/* A member's name may end like an offset. */
+	a->file = archive_of(id);
+	a->member = a->file != NULL;
+	if (a->member)
+		return;
+	/* The last colon counts, when nothing but a number follows it. */
+	if (colon && colon > id) {
 		a->stream = colon[1] == '+';
 		a->has_offset = pd_span_u64(pd_span_z(colon + 1 + a->stream), &a->offset);
 	}
@@ -47,7 +68,7 @@ static void note_damage(void *ctx, const struct pd_damage *d)
 
 static int not_found(const char *id, const struct address *a, const struct told *t, struct pd_err *e)
 {
-	if (t->any && t->offset == a->offset && t->stream == a->stream)
+	if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 		return pd_fail(e, PD_ERR_INPUT, "%s: %s", id, t->reason);
 	return pd_fail(e, PD_ERR_NOT_FOUND, "%s: no record begins there", id);
 }
@@ -68,22 +89,28 @@ static int by_seek(struct pd_source *s, const char *id, const struct address *a,
 	return not_found(id, a, t, e);
 }
 
+static int not_an_id(const struct pd_source *s, const char *id, struct pd_err *e)
+{
+	if (s->kind == PD_SOURCE_TAR)
+		return pd_fail(e, PD_ERR_USAGE, "%s is an archive: the id of one of its pages is %s!PATH", id, id);
+	return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
+}
+
 static int by_reading(struct pd_source *s, const char *id, const struct address *a, struct told *t,
 		      struct pd_record *out, struct pd_err *e)
 {
 	int r;
 	if (pd_source_open(s, a->file, a->file) < 0)
 		return pd_fail_errno(e, "%s: cannot open", a->file);
-	if (s->kind == PD_SOURCE_UNKNOWN)
-		return pd_fail(e, PD_ERR_USAGE, "%s: %s", a->file, s->reason);
-	if (!a->has_offset && s->kind == PD_SOURCE_WARC)
-		return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
+	if (!a->has_offset && !a->member && s->kind != PD_SOURCE_PAGE)
+		return not_an_id(s, id, e);
 	while ((r = pd_source_next(s, out)) == 1) {
 		if (pd_span_is(pd_buf_span(&out->id), id))
 			return PD_OK;
-		if (t->any && t->offset == a->offset && t->stream == a->stream)
+		if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 			break;
-		if (s->warc.place.stream && s->warc.place.offset > a->offset)
+		const struct pd_place *at = s->kind == PD_SOURCE_JSONL ? &s->jsonl.place : &s->dump.place;
+		if (s->kind != PD_SOURCE_TAR && at->stream && at->offset > a->offset)
 			break;
 	}
 	if (r < 0)
@@ -106,7 +133,7 @@ int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd
 	struct pd_source s;
 	int r;
 	parse(id, &a);
-	pd_source_init(&s, o->max_block, &sink);
+	pd_source_init(&s, o, &sink);
 	if (from_stdin(&a, o))
 		r = pd_fail(e, PD_ERR_USAGE, "%s came from standard input and cannot be read again", id);
 	else if (a.has_offset && !a.stream)

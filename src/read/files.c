@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct pd_folder {
+struct pd_dir {
 	char **names;		/* sorted; sub-folders end in a slash */
 	size_t n, at, cap;
 	size_t prefix;		/* length of the folder's path, with slash */
@@ -42,7 +42,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add_name(struct pd_folder *f, const char *name, bool folder)
+static void add_name(struct pd_dir *f, const char *name, bool folder)
 {
 	size_t n = strlen(name);
 	char *z = pd_alloc(n + 2);
@@ -53,7 +53,7 @@ static void add_name(struct pd_folder *f, const char *name, bool folder)
 	f->names[f->n++] = z;
 }
 
-static int list_folder(struct pd_folder *f, const char *path)
+static int list_folder(struct pd_dir *f, const char *path)
 {
 	DIR *dir = opendir(path);
 	if (!dir)
@@ -75,7 +75,7 @@ static int list_folder(struct pd_folder *f, const char *path)
 
 static void leave(struct pd_files *f)
 {
-	struct pd_folder *top = &f->stack[--f->depth];
+	struct pd_dir *top = &f->stack[--f->depth];
 	for (size_t i = top->at; i < top->n; i++)
 		free(top->names[i]);
 	free(top->names);
@@ -84,7 +84,7 @@ static void leave(struct pd_files *f)
 /* Enters the folder that `path` holds.  0, or errno. */
 static int enter(struct pd_files *f)
 {
-	struct pd_folder top = { 0 };
+	struct pd_dir top = { 0 };
 	if (f->path.n && f->path.p[f->path.n - 1] != '/')
 		pd_buf_add_c(&f->path, '/');
 	top.prefix = f->path.n;
@@ -125,7 +125,7 @@ static int visit(struct pd_files *f, struct pd_file *out)
 
 static int walk(struct pd_files *f, struct pd_file *out)
 {
-	struct pd_folder *top = &f->stack[f->depth - 1];
+	struct pd_dir *top = &f->stack[f->depth - 1];
 	if (top->at == top->n) {
 		leave(f);
 		return 0;

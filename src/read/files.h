@@ -19,7 +19,7 @@ struct pd_file {
 	int error;		/* errno: cannot be opened; reported here because it is no file that could fail */
 };
 
-struct pd_folder;
+struct pd_dir;
 
 struct pd_files {
 	const struct pd_reader_options *o;
@@ -30,7 +30,7 @@ struct pd_files {
 	char *line;
 	size_t line_cap;
 	struct pd_buf path;		/* of the folder being walked, then of its member */
-	struct pd_folder *stack;	/* folders entered, the innermost last */
+	struct pd_dir *stack;	/* folders entered, the innermost last */
 	size_t depth, cap;
 	bool typed;			/* what is being walked was typed */
 	uint64_t size_typed;		/* bytes of all regular files typed */

@@ -21,10 +21,19 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* "HTTP/", also of servers that speak "HTTPX/1.1": letters, a slash, a version. */
+static bool protocol(struct pd_span line)
+{
+	size_t i = 0;
+	while (i < line.n && pd_ascii_lower(line.p[i]) >= 'a' && pd_ascii_lower(line.p[i]) <= 'z')
+		i++;
+	return i && i + 1 < line.n && line.p[i] == '/' && digit(line.p[i + 1]);
+}
+
 /* "HTTP/1.1 200 OK", "HTTP/2 200": three digits after the version. */
 static bool status_line(struct pd_span line, int *status)
 {
-	if (!pd_span_istarts(line, "HTTP/"))
+	if (!protocol(line))
 		return false;
 	const char *p = memchr(line.p, ' ', line.n), *end = line.p + line.n;
 	while (p && p < end && *p == ' ')
@@ -35,14 +44,19 @@ static bool status_line(struct pd_span line, int *status)
 	return true;
 }
 
+static struct pd_span *further(struct pd_codings *list)
+{
+	return list->n < PD_CODING_LINES ? &list->line[list->n++] : NULL;
+}
+
 static struct pd_span *slot(struct pd_http *h, struct pd_span name)
 {
 	if (pd_span_ieq(name, "Content-Type"))
 		return &h->content_type;
 	if (pd_span_ieq(name, "Content-Encoding"))
-		return &h->content_encoding;
+		return further(&h->content);
 	if (pd_span_ieq(name, "Transfer-Encoding"))
-		return &h->transfer_encoding;
+		return further(&h->transfer);
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
@@ -86,11 +100,31 @@ bool pd_http_parse(struct pd_span message, struct pd_http *out)
 		header_line(out, line, &at);
 	}
 	out->content_type = pd_span_trim(out->content_type);
-	out->content_encoding = pd_span_trim(out->content_encoding);
-	out->transfer_encoding = pd_span_trim(out->transfer_encoding);
 	out->content_length = pd_span_trim(out->content_length);
 	out->body = rest;
 	return true;
+}
+
+bool pd_http_simple(struct pd_span message)
+{
+	return !pd_span_istarts(pd_span_trim(message), "HTTP/");
+}
+
+bool pd_codings_pop(struct pd_codings *list, struct pd_span *coding)
+{
+	while (list->n) {
+		struct pd_span *line = &list->line[list->n - 1];
+		const char *comma = line->n ? memrchr(line->p, ',', line->n) : NULL;
+		size_t from = comma ? (size_t)(comma - line->p) + 1 : 0;
+		*coding = pd_span_trim(pd_span(line->p + from, line->n - from));
+		if (comma)
+			line->n = from - 1;
+		else
+			list->n--;
+		if (coding->n)
+			return true;
+	}
+	return false;
 }
 
 static int hex(char c)

@@ -9,10 +9,20 @@
 
 #include "base/buf.h"
 
+/* A list of codings in the order in which they were applied: one header line after the other, parted by commas.  Who
+ * sends more lines than these means no good. */
+enum { PD_CODING_LINES = 4 };
+
+struct pd_codings {
+	struct pd_span line[PD_CODING_LINES];
+	int n;
+};
+
 struct pd_http {
 	int status;
 	/* header values as they stand, a folded one with its line ends; the first of several counts */
-	struct pd_span content_type, transfer_encoding, content_encoding, content_length;
+	struct pd_span content_type, content_length;
+	struct pd_codings transfer, content;
 	struct pd_span body;
 };
 
@@ -24,8 +34,12 @@ enum pd_chunked {
 
 /* False: it does not begin with a status line. */
 bool pd_http_parse(struct pd_span message, struct pd_http *out);
+/* Is it one of HTTP/0.9 (RFC 1945, 4.1), which has neither status line nor header: all of it is the body? */
+bool pd_http_simple(struct pd_span message);
 /* Appends the body without chunk headers to `out`, at most `limit` bytes of it. */
 enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out);
+/* Takes the coding that was applied last off the list; false when there is none left. */
+bool pd_codings_pop(struct pd_codings *list, struct pd_span *coding);
 /* The media type of a Content-Type value, without its parameters. */
 struct pd_span pd_media_type(struct pd_span content_type);
 /* Its charset parameter, without quotes; may be empty. */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/codec.h"
 
 /* Twice what may be asked for: a full window is then moved once in PD_INPUT_WINDOW bytes, however small the steps. */
 enum { CAPACITY = 2 * PD_INPUT_WINDOW + PD_INPUT_HISTORY };
@@ -117,23 +116,4 @@ int pd_input_seek(struct pd_input *in, uint64_t offset)
 	start(in);
 	in->offset = offset;
 	return PD_OK;
-}
-
-static bool begins(struct pd_span head, const char *bytes, size_t n)
-{
-	return head.n >= n && memcmp(head.p, bytes, n) == 0;
-}
-
-/* zstd: a frame, or the skippable frame that holds a dictionary (.warc.zst). */
-enum pd_magic pd_magic(struct pd_span head)
-{
-	if (pd_looks_gzip(head))
-		return PD_MAGIC_GZIP;
-	if (begins(head, "WARC/", 5))
-		return PD_MAGIC_WARC;
-	if (begins(head, "filedesc:", 9))
-		return PD_MAGIC_ARC;
-	if (begins(head, "\x28\xb5\x2f\xfd", 4) || begins(head, "\x5d\x2a\x4d\x18", 4))
-		return PD_MAGIC_ZSTD;
-	return begins(head, "\x04\x22\x4d\x18", 4) ? PD_MAGIC_LZ4 : PD_MAGIC_NONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: a path or standard input.  Out: its bytes through a window that is peeked at, skipped over and filled again, and
- * what its first bytes say it is.  Nothing seeks while reading in sequence, so a pipe is as good as a file; some bytes
+ * In: a path or standard input.  Out: its bytes through a window that is peeked at, skipped over and filled again.
+ * Nothing seeks while reading in sequence, so a pipe is as good as a file; some bytes
  * behind the reading position stay in the window, so that a broken place can be looked at once more.
  *
  * Up to PD_INPUT_WINDOW bytes ahead can be asked for, PD_INPUT_HISTORY behind are kept.  Views die at the next peek.
@@ -13,8 +13,6 @@
 #include "base/span.h"
 
 enum { PD_INPUT_WINDOW = 1 << 20, PD_INPUT_HISTORY = 1 << 18 };
-
-enum pd_magic { PD_MAGIC_NONE, PD_MAGIC_GZIP, PD_MAGIC_WARC, PD_MAGIC_ARC, PD_MAGIC_ZSTD, PD_MAGIC_LZ4 };
 
 struct pd_input {
 	int fd;			/* -1: none open */
@@ -41,7 +39,5 @@ void pd_input_skip(struct pd_input *in, size_t n);
 void pd_input_back(struct pd_input *in, uint64_t offset);
 /* To any offset of a regular file. */
 int pd_input_seek(struct pd_input *in, uint64_t offset);
-/* What begins like this? */
-enum pd_magic pd_magic(struct pd_span head);
 
 #endif

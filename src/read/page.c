@@ -7,50 +7,53 @@
 
 #include <stdlib.h>
 
-#include "base/codec.h"
-#include "read/http.h"
+#include "read/accept.h"
+#include "read/coding.h"
 #include "read/sniff.h"
 
 struct pd_page_opener {
 	size_t max_page;
-	struct pd_unpacker *unpacker;
-	struct pd_buf chunks;		/* the body after transfer coding */
-	struct pd_buf decoded[2];	/* after content codings, in turns */
-	struct pd_buf reason;
+	struct pd_accept accept;
+	struct pd_coder *coder;
 };
 
-/* Buffers over this are given back: one huge page must not stay with us. */
-enum { KEEP = 1 << 23 };
-
-struct pd_page_opener *pd_page_opener_new(size_t max_page)
+struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o)
 {
-	struct pd_page_opener *o = pd_zalloc(sizeof *o);
-	o->max_page = max_page;
-	o->unpacker = pd_unpacker_new();
-	return o;
+	struct pd_page_opener *p = pd_zalloc(sizeof *p);
+	p->max_page = o->max_page;
+	if (pd_accept_init(&p->accept, o, NULL) < 0)
+		pd_accept_init(&p->accept, &(struct pd_page_options){ 0 }, NULL);
+	p->coder = pd_coder_new(o->max_page);
+	return p;
 }
 
 void pd_page_opener_free(struct pd_page_opener *o)
 {
 	if (!o)
 		return;
-	pd_unpacker_free(o->unpacker);
-	pd_buf_release(&o->chunks);
-	pd_buf_release(&o->decoded[0]);
-	pd_buf_release(&o->decoded[1]);
-	pd_buf_release(&o->reason);
+	pd_accept_release(&o->accept);
+	pd_coder_free(o->coder);
 	free(o);
+}
+
+int pd_page_options_check(const struct pd_page_options *o, struct pd_err *e)
+{
+	struct pd_accept a;
+	int r = pd_accept_init(&a, o, e);
+	pd_accept_release(&a);
+	return r;
 }
 
 const char *pd_skip_name(enum pd_skip s)
 {
 	static const char *const names[] = {
-		[PD_SKIP_NONE] = "page",	     [PD_SKIP_KIND] = "other record",
-		[PD_SKIP_STATUS] = "status not 200", [PD_SKIP_TYPE] = "neither HTML nor plain text",
-		[PD_SKIP_EMPTY] = "empty",	     [PD_SKIP_DAMAGED] = "damaged",
+		[PD_SKIP_NONE] = "page",	   [PD_SKIP_KIND] = "other record", [PD_SKIP_STATUS] = "other status",
+		[PD_SKIP_TYPE] = "other type", [PD_SKIP_EMPTY] = "empty",	    [PD_SKIP_DAMAGED] = "damaged",
 	};
 	return (unsigned)s < PD_SKIP_COUNT ? names[s] : "?";
 }
+
+/* --- type --- */
 
 enum type_said { SAID_HTML, SAID_TEXT, SAID_XML, SAID_NOTHING, SAID_OTHER };
 
@@ -72,155 +75,98 @@ static enum type_said said(struct pd_span media)
 	return SAID_OTHER;
 }
 
-static bool zlib_header(struct pd_span s)
+/* Can it become a page at all?  XML may turn out to be XHTML, and what says nothing anything. */
+static bool welcome(const struct pd_page_opener *o, struct pd_span media, enum type_said s)
 {
-	return s.n >= 2 && (s.p[0] & 15) == 8 && ((unsigned char)s.p[0] << 8 | (unsigned char)s.p[1]) % 31 == 0;
+	return s == SAID_XML || s == SAID_NOTHING || pd_accept_type(&o->accept, media);
 }
 
-static int damaged(struct pd_page_opener *o, const char *what, struct pd_span coding)
+/* No type was said, or one that was asked for without its being HTML or text by definition: the bytes decide. */
+static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
 {
-	pd_buf_clear(&o->reason);
-	pd_buf_printf(&o->reason, "%s: %.*s", what, coding.n < 40 ? (int)coding.n : 40, coding.p);
-	return PD_ERR_INPUT;
+	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
+	enum pd_sniffed is = pd_sniff(page->body);
+	if (s == SAID_NOTHING)
+		return is && pd_accept_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
+	if (s == SAID_OTHER)
+		return is;
+	if (pd_accept_type(&o->accept, page->content_type))
+		return PD_SNIFF_HTML;
+	bool xhtml = pd_accept_type(&o->accept, pd_span_z("application/xhtml+xml"));
+	return xhtml && pd_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
-/* One inflated layer; body becomes the decoded bytes. */
-static int inflate_layer(struct pd_page_opener *o, struct pd_page *page, struct pd_buf *out, enum pd_codec codec)
+static enum pd_skip decide_type(const struct pd_page_opener *o, struct pd_page *page, enum type_said s)
 {
-	pd_buf_shrink(out, KEEP);
-	int r = pd_unpack_all(o->unpacker, codec, page->body, o->max_page, out);
-	if (!out->n && r < 0)
-		return r;
-	if (r == PD_ERR_LIMIT)
-		page->flags |= PD_PAGE_CUT;
-	else if (r < 0 && !(page->flags & PD_PAGE_CUT))
-		page->flags |= PD_PAGE_TRUNCATED;
-	page->body = pd_buf_span(out);
-	return PD_OK;
+	enum pd_sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
+	page->type = is == PD_SNIFF_HTML ? PD_PAGE_HTML : PD_PAGE_TEXT;
+	return is == PD_SNIFF_OTHER ? PD_SKIP_TYPE : PD_SKIP_NONE;
 }
 
-static int undo_gzip(struct pd_page_opener *o, struct pd_page *page, struct pd_buf *out)
+/* --- body --- */
+
+static void set_type(struct pd_page *page, struct pd_span content_type)
 {
-	if (pd_looks_gzip(page->body))
-		return inflate_layer(o, page, out, PD_CODEC_GZIP);
-	page->flags |= PD_PAGE_PLAIN_CODING;
-	return PD_OK;
+	page->content_type = pd_media_type(content_type);
+	page->charset = pd_media_charset(content_type);
 }
 
-/* "deflate" should be zlib's format; some servers send the bare one. */
-static int undo_deflate(struct pd_page_opener *o, struct pd_page *page, struct pd_buf *out)
+/* HTTP/0.9 has a body alone; what the crawler took it for (ARC) is better than nothing. */
+static enum pd_skip open_simple(const struct pd_record *in, struct pd_http *h, struct pd_page *page, const char **reason)
 {
-	if (pd_looks_text(page->body)) {
-		page->flags |= PD_PAGE_PLAIN_CODING;
-		return PD_OK;
+	struct pd_span block = pd_buf_span(&in->block), type = pd_buf_span(&in->content_type);
+	if (!pd_http_simple(block)) {
+		*reason = "HTTP status line that cannot be read";
+		return PD_SKIP_DAMAGED;
 	}
-	if (zlib_header(page->body) && inflate_layer(o, page, out, PD_CODEC_ZLIB) == PD_OK)
-		return PD_OK;
-	return inflate_layer(o, page, out, PD_CODEC_DEFLATE);
+	*h = (struct pd_http){ .body = block };
+	page->body = block;
+	if (!pd_span_istarts(type, "application/http"))
+		set_type(page, type);
+	return PD_SKIP_NONE;
 }
 
-/* Codings that this version cannot undo; a body that is text already was stored decoded. */
-static int undo_unknown(struct pd_page_opener *o, struct pd_page *page, struct pd_span coding)
+/* Fills body and what the header says.  A response only. */
+static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_record *in, struct pd_http *h,
+				  struct pd_page *page, const char **reason)
 {
-	if (!pd_looks_text(page->body))
-		return damaged(o, "content coding not supported by this version", coding);
-	page->flags |= PD_PAGE_PLAIN_CODING;
-	return PD_OK;
+	if (!in->length)
+		return PD_SKIP_EMPTY;
+	if (!pd_http_parse(pd_buf_span(&in->block), h))
+		return open_simple(in, h, page, reason);
+	page->status = h->status;
+	page->body = h->body;
+	set_type(page, h->content_type);
+	return pd_accept_status(&o->accept, h->status) ? PD_SKIP_NONE : PD_SKIP_STATUS;
 }
 
-static int undo(struct pd_page_opener *o, struct pd_page *page, struct pd_span coding, struct pd_buf *out)
+static void open_other(const struct pd_record *in, struct pd_page *page)
 {
-	int r = PD_OK;
-	if (pd_span_ieq(coding, "gzip") || pd_span_ieq(coding, "x-gzip"))
-		r = undo_gzip(o, page, out);
-	else if (pd_span_ieq(coding, "deflate"))
-		r = undo_deflate(o, page, out);
-	else if (pd_span_ieq(coding, "br") || pd_span_ieq(coding, "zstd") || pd_span_ieq(coding, "compress") ||
-		 pd_span_ieq(coding, "x-compress"))
-		return undo_unknown(o, page, coding);
-	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
-	return r < 0 ? damaged(o, "body cannot be decoded", coding) : r;
-}
-
-/* Codings are undone from the last to the first, a few at most. */
-static int undo_codings(struct pd_page_opener *o, struct pd_page *page, struct pd_span list)
-{
-	for (int turn = 0; list.n && page->body.n && turn < 4; turn++) {
-		const char *comma = memrchr(list.p, ',', list.n);
-		size_t from = comma ? (size_t)(comma - list.p) + 1 : 0;
-		struct pd_span coding = pd_span_trim(pd_span(list.p + from, list.n - from));
-		int r = undo(o, page, coding, &o->decoded[turn & 1]);
-		if (r < 0)
-			return r;
-		list.n = comma ? from - 1 : 0;
-	}
-	return PD_OK;
-}
-
-static void undo_chunks(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *page,
-			struct pd_span transfer)
-{
-	if (!pd_span_istarts(transfer, "chunked") || !page->body.n)
-		return;
-	pd_buf_shrink(&o->chunks, KEEP);
-	enum pd_chunked r = pd_http_unchunk(page->body, SIZE_MAX, &o->chunks);
-	if (r == PD_CHUNKED_NOT) {
-		page->flags |= PD_PAGE_PLAIN_CODING;
-		return;
-	}
-	if (r == PD_CHUNKED_SHORT && !in->cut)
-		page->flags |= PD_PAGE_TRUNCATED;
-	page->body = pd_buf_span(&o->chunks);
+	page->body = pd_buf_span(&in->block);
+	set_type(page, pd_buf_span(&in->content_type));
+	/* WET and JSONL text is UTF-8 by definition. */
+	if (in->kind == PD_RECORD_TEXT && !page->charset.n)
+		page->charset = pd_span_z("utf-8");
 }
 
 static void compare_length(const struct pd_record *in, const struct pd_http *h, struct pd_page *page)
 {
 	uint64_t n;
-	if (!in->cut && !h->transfer_encoding.n && pd_span_u64(h->content_length, &n) && h->body.n < n)
+	if (!in->cut && !h->transfer.n && pd_span_u64(h->content_length, &n) && h->body.n < n)
 		page->flags |= PD_PAGE_TRUNCATED;
 }
 
-/* Fills body and what the header says.  A response only. */
-static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_record *in, struct pd_http *h,
-				  struct pd_page *page)
+/* Undoes transfer and content codings. */
+static enum pd_skip decode(struct pd_page_opener *o, const struct pd_http *h, struct pd_page *page, const char **reason)
 {
-	if (!in->length)
-		return PD_SKIP_EMPTY;
-	if (!pd_http_parse(pd_buf_span(&in->block), h)) {
-		pd_buf_clear(&o->reason);
-		pd_buf_add_z(&o->reason, "no HTTP status line");
-		return PD_SKIP_DAMAGED;
-	}
-	page->status = h->status;
-	page->body = h->body;
-	page->content_type = pd_media_type(h->content_type);
-	page->charset = pd_media_charset(h->content_type);
-	return h->status == 200 ? PD_SKIP_NONE : PD_SKIP_STATUS;
-}
-
-static enum pd_skip decide_type(struct pd_page *page, enum type_said s)
-{
-	enum pd_sniffed sniffed = s == SAID_NOTHING ? pd_sniff(page->body) : PD_SNIFF_OTHER;
-	if (s == SAID_XML && pd_sniff_xhtml(page->body))
-		sniffed = PD_SNIFF_HTML;
-	if (s == SAID_HTML || sniffed == PD_SNIFF_HTML)
-		page->type = PD_PAGE_HTML;
-	else if (s == SAID_TEXT || sniffed == PD_SNIFF_TEXT)
-		page->type = PD_PAGE_TEXT;
-	else
-		return PD_SKIP_TYPE;
-	return PD_SKIP_NONE;
-}
-
-static void open_other(const struct pd_record *in, struct pd_page *page)
-{
-	struct pd_span type = pd_buf_span(&in->content_type);
-	page->body = pd_buf_span(&in->block);
-	page->content_type = pd_media_type(type);
-	page->charset = pd_media_charset(type);
-	/* WET text is UTF-8 by definition. */
-	if (in->kind == PD_RECORD_TEXT && !page->charset.n)
-		page->charset = pd_span_z("utf-8");
+	int r = pd_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
+	page->payload = page->body;
+	if (r == PD_OK)
+		r = pd_coder_content(o->coder, h->content, &page->body, &page->flags);
+	if (r == PD_OK)
+		return PD_SKIP_NONE;
+	*reason = pd_coder_reason(o->coder);
+	return PD_SKIP_DAMAGED;
 }
 
 static void cut(struct pd_page_opener *o, struct pd_page *page)
@@ -235,31 +181,30 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 {
 	struct pd_http h = { 0 };
 	enum pd_skip skip = PD_SKIP_NONE;
+	const char *why = "";
 	*out = (struct pd_page){ .id = pd_buf_span(&in->id), .url = pd_buf_span(&in->url),
 				 .fetch_time = pd_buf_span(&in->fetch_time), .digest = pd_buf_span(&in->digest),
-				 .flags = in->cut ? PD_PAGE_CUT : 0 };
-	if (reason)
-		*reason = "";
+				 .user_id = pd_buf_span(&in->user_id), .flags = in->cut ? PD_PAGE_CUT : 0 };
+	if (!reason)
+		reason = &why;
+	*reason = "";
 	if (in->kind == PD_RECORD_OTHER)
 		return PD_SKIP_KIND;
 	if (in->kind == PD_RECORD_RESPONSE)
-		skip = open_response(o, in, &h, out);
+		skip = open_response(o, in, &h, out, reason);
 	else
 		open_other(in, out);
-	enum type_said type = in->kind == PD_RECORD_TEXT && !out->content_type.n ? SAID_TEXT : said(out->content_type);
-	if (skip == PD_SKIP_NONE && type == SAID_OTHER)
+	bool text = in->kind == PD_RECORD_TEXT && !out->content_type.n;
+	struct pd_span media = text ? pd_span_z("text/plain") : out->content_type;
+	enum type_said type = said(media);
+	if (skip == PD_SKIP_NONE && !welcome(o, media, type))
 		skip = PD_SKIP_TYPE;
-	if (skip == PD_SKIP_NONE && in->kind == PD_RECORD_RESPONSE) {
+	if (skip == PD_SKIP_NONE) {
 		compare_length(in, &h, out);
-		undo_chunks(o, in, out, h.transfer_encoding);
+		skip = decode(o, &h, out, reason);
 	}
-	out->payload = out->body;
-	if (skip == PD_SKIP_NONE && undo_codings(o, out, h.content_encoding) < 0)
-		skip = PD_SKIP_DAMAGED;
-	if (reason && skip == PD_SKIP_DAMAGED)
-		*reason = pd_buf_z(&o->reason);
 	if (skip != PD_SKIP_NONE)
 		return skip;
 	cut(o, out);
-	return out->body.n ? decide_type(out, type) : PD_SKIP_EMPTY;
+	return out->body.n ? decide_type(o, out, type) : PD_SKIP_EMPTY;
 }

@@ -3,10 +3,6 @@
  * A page: a record's payload after HTTP was undone (chunked transfer, content encoding), and what HTTP said of it.
  * In: a record.  Out: a page, or why the record is none.  Views in the page point into the record or into the
  * opener's buffers and die at the next call.
- *
- * HTTP: RFC 9112 (messages, chunked), RFC 9110 (content codings).  Common Crawl stores bodies already decoded and
- * keeps the header, as X-Crawler-Content-Encoding or not at all: a body that is not what its header says is taken as
- * it is.
  */
 #ifndef PD_READ_PAGE_H
 #define PD_READ_PAGE_H
@@ -26,15 +22,15 @@ enum pd_page_flag {
 enum pd_skip {
 	PD_SKIP_NONE,		/* it is a page */
 	PD_SKIP_KIND,		/* warcinfo, request, metadata, revisit … */
-	PD_SKIP_STATUS,		/* HTTP status other than 200 */
-	PD_SKIP_TYPE,		/* neither HTML nor plain text */
+	PD_SKIP_STATUS,		/* an HTTP status that was not asked for: by default other than 200 */
+	PD_SKIP_TYPE,		/* a type that was not asked for: by default neither HTML nor plain text */
 	PD_SKIP_EMPTY,		/* no byte of payload */
 	PD_SKIP_DAMAGED,	/* HTTP header or coding that gives nothing readable: reported as damage too */
 	PD_SKIP_COUNT
 };
 
 struct pd_page {
-	struct pd_span id, url, fetch_time, digest;	/* of the record */
+	struct pd_span id, url, fetch_time, digest, user_id;	/* of the record */
 	enum pd_page_type type;
 	int status;				/* HTTP status, 0 when there was none */
 	struct pd_span content_type;		/* media type as sent, without parameters; may be empty */
@@ -44,9 +40,18 @@ struct pd_page {
 	unsigned flags;
 };
 
+struct pd_page_options {
+	size_t max_page;		/* the rest of a page is cut off */
+	const char *status;		/* "200,206", "2xx"; NULL: 200.  HTTP/0.9 and what is not HTTP have none */
+	const char *content_types;	/* media types; NULL: text/html,application/xhtml+xml,text/plain */
+};
+
 struct pd_page_opener;
 
-struct pd_page_opener *pd_page_opener_new(size_t max_page);
+/* PD_ERR_USAGE when a list cannot be read. */
+int pd_page_options_check(const struct pd_page_options *o, struct pd_err *e);
+/* A list that cannot be read is as good as NULL: check it first. */
+struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o);
 void pd_page_opener_free(struct pd_page_opener *o);
 /* PD_SKIP_NONE, or why not; *reason (may be NULL) then says it in words, for PD_SKIP_DAMAGED. */
 enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *out, const char **reason);

@@ -27,7 +27,7 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 	struct pd_reader *r = pd_zalloc(sizeof *r);
 	r->o = *o;
 	r->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
-	pd_source_init(&r->source, o->max_block, &r->sink);
+	pd_source_init(&r->source, o, &r->sink);
 	int status = pd_files_open(&r->files, &r->o, e);
 	if (status < 0) {
 		pd_reader_free(r);
@@ -49,7 +49,7 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 	if (r->file.typed)
 		return pd_fail_errno(e, "%s: %s", r->file.label, what);
 	snprintf(reason, sizeof reason, "%s: %s", what, strerror(error));
-	pd_sink_tell(&r->sink, r->file.label, 0, false, reason);
+	pd_sink_tell(&r->sink, r->file.label, (struct pd_place){ 0, false }, reason);
 	return PD_OK;
 }
 

@@ -6,13 +6,15 @@
  * What is broken is reported to `damage` (file, offset, reason) and reading goes on at the next record; only what
  * cannot go on is an error.  Kinds of input are recognised by their bytes, never by their name.
  *
- * Adding an input: recognise its magic in input.c, make it a kind in source.c with a `next` that fills a pd_record and
- * an id that fetch.c can find again, add its shapes to tests/unit/test_warc.c and test_reader.c.
+ * Adding an input: a format of records goes beside warc.c and arc.c as a pd_format, anything else becomes a kind in
+ * source.c with a `looks` that knows its first bytes, a `next` that fills a pd_record, and an id that fetch.c can find
+ * again.  Add its shapes to tests/unit/ and to test_fetch_all in test_reader.c.
  */
 #ifndef PD_READ_READER_H
 #define PD_READ_READER_H
 
 #include "base/err.h"
+#include "read/jsonl.h"
 #include "read/record.h"
 
 struct pd_damage {
@@ -28,6 +30,7 @@ struct pd_reader_options {
 	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
+	struct pd_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
 	void (*damage)(void *ctx, const struct pd_damage *d);
 	void *damage_ctx;
 };

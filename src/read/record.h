@@ -9,18 +9,19 @@
 #include "base/buf.h"
 
 enum pd_record_kind {
-	PD_RECORD_RESPONSE,	/* WARC response: `block` is a raw HTTP response */
-	PD_RECORD_PAYLOAD,	/* WARC resource, a plain file: `block` is the page itself */
-	PD_RECORD_TEXT,		/* WARC conversion (WET): `block` is plain text in UTF-8 */
+	PD_RECORD_RESPONSE,	/* WARC response, ARC: `block` is a raw HTTP response */
+	PD_RECORD_PAYLOAD,	/* WARC resource, a plain file, JSONL's html: `block` is the page itself */
+	PD_RECORD_TEXT,		/* WARC conversion (WET), JSONL's text: `block` is plain text in UTF-8 */
 	PD_RECORD_OTHER,	/* warcinfo, request, metadata, revisit, …: no page, block left empty */
 };
 
 struct pd_record {
 	enum pd_record_kind kind;
 	struct pd_buf id;		/* the one address of the page (design.md, Identity) */
-	struct pd_buf url;		/* WARC-Target-URI, or the path of a plain file; as it stands */
-	struct pd_buf fetch_time;	/* WARC-Date (RFC 3339), may be empty */
+	struct pd_buf url;		/* as the dump has it; the path of a plain file or of a member of tar */
+	struct pd_buf fetch_time;	/* RFC 3339, may be empty */
 	struct pd_buf digest;		/* WARC-Payload-Digest without "sha1:" when it is SHA-1 in base32, else empty */
+	struct pd_buf user_id;		/* the row's own id (JSONL), may be empty */
 	struct pd_buf content_type;	/* of the block, as the record says; may be empty */
 	struct pd_buf block;		/* at most the reader's limit */
 	uint64_t length;		/* bytes of the block in the dump */

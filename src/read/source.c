@@ -1,123 +1,97 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an input is shows in its first bytes.  Those may be the damaged ones: then a gzip member with a record further
- * on in the first window still tells that it is a dump.
+ * Records of every kind get their ids here.
  */
 #include "read/source.h"
 
 #include <errno.h>
 
-enum { HEAD = 2048 };
+#include "read/recognise.h"
 
-void pd_sink_tell(struct pd_sink *sink, const char *file, uint64_t offset, bool stream, const char *reason)
+void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason)
 {
-	struct pd_damage d = { file, offset, stream, reason };
+	struct pd_damage d = { file, place.offset, place.stream, reason };
 	sink->count++;
 	if (sink->damage)
 		sink->damage(sink->ctx, &d);
 }
 
-void pd_source_init(struct pd_source *s, size_t max_block, struct pd_sink *sink)
+void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink)
 {
-	*s = (struct pd_source){ .max_block = max_block, .sink = sink };
+	*s = (struct pd_source){ .max_block = o->max_block, .sink = sink };
 	pd_input_init(&s->in);
 	pd_member_init(&s->member);
+	pd_jsonl_init(&s->jsonl, &o->fields, o->max_block);
 }
 
 void pd_source_release(struct pd_source *s)
 {
+	pd_tar_release(&s->tar);
+	pd_jsonl_release(&s->jsonl);
 	pd_input_release(&s->in);
 	pd_member_release(&s->member);
 }
 
 void pd_source_close(struct pd_source *s)
 {
+	pd_tar_close(&s->tar);
 	pd_input_close(&s->in);
-}
-
-static void unknown(struct pd_source *s, const char *reason)
-{
-	s->kind = PD_SOURCE_UNKNOWN;
-	s->reason = reason;
-}
-
-/* Says what the bytes are, plain or out of a member; false when they are no dump of any kind. */
-static bool known_head(struct pd_source *s, struct pd_span head)
-{
-	s->kind = PD_SOURCE_WARC;
-	if (pd_warc_looks(head))
-		return true;
-	switch (pd_magic(head)) {
-	case PD_MAGIC_ARC: unknown(s, "ARC dumps are not supported by this version"); return true;
-	case PD_MAGIC_ZSTD: unknown(s, "zstd-compressed dumps are not supported by this version"); return true;
-	case PD_MAGIC_LZ4: unknown(s, "lz4-compressed dumps are not supported by this version"); return true;
-	default: return false;
-	}
-}
-
-/* Sets `kind`; true when the input is to be read as gzip. */
-static bool recognise(struct pd_source *s)
-{
-	struct pd_span head = pd_input_peek(&s->in, HEAD);
-	bool gzip = pd_looks_gzip(head);
-	if (known_head(s, gzip ? pd_member_head(&s->member, head, HEAD) : head))
-		return gzip;
-	head = pd_input_peek(&s->in, PD_INPUT_WINDOW);
-	if (pd_member_find(&s->member, head, 1) >= 0) {
-		s->kind = PD_SOURCE_WARC;
-		return true;
-	}
-	s->kind = PD_SOURCE_PAGE;
-	return gzip;
-}
-
-static void begin(struct pd_source *s, bool gzip)
-{
-	pd_member_open(&s->member, &s->in, gzip);
-	pd_warc_open(&s->warc, &s->member, s->max_block);
-	s->done = false;
 }
 
 int pd_source_open(struct pd_source *s, const char *path, const char *label)
 {
 	s->label = label;
+	s->done = false;
 	if (pd_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
-	begin(s, recognise(s));
+	pd_source_recognise(s);
 	return PD_OK;
 }
 
 int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset)
 {
 	s->label = label;
+	s->done = false;
 	if (pd_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
-	if (pd_input_seek(&s->in, offset) < 0)
-		return PD_ERR_NOT_FOUND;
-	struct pd_span head = pd_input_peek(&s->in, 16);
-	enum pd_magic magic = pd_magic(head);
-	if (magic != PD_MAGIC_GZIP && magic != PD_MAGIC_WARC)
-		return PD_ERR_NOT_FOUND;
-	s->kind = PD_SOURCE_WARC;
-	begin(s, magic == PD_MAGIC_GZIP);
-	return PD_OK;
+	return pd_source_recognise_at(s, offset) ? PD_OK : PD_ERR_NOT_FOUND;
 }
 
-static int next_warc(struct pd_source *s, struct pd_record *out)
+static void set_id(struct pd_source *s, struct pd_place place, struct pd_record *out)
 {
-	struct pd_warc *w = &s->warc;
-	for (;;) {
-		int r = pd_warc_next(w, out);
-		if (s->in.error || !r)
-			return 0;
-		if (r == 1) {
-			pd_buf_clear(&out->id);
-			pd_buf_printf(&out->id, "%s:%s%llu", s->label, w->place.stream ? "+" : "",
-				      (unsigned long long)w->place.offset);
-			return 1;
-		}
-		pd_sink_tell(s->sink, s->label, w->place.offset, w->place.stream, w->reason);
-	}
+	pd_buf_clear(&out->id);
+	pd_buf_printf(&out->id, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
+}
+
+/* A record, or a damage told: 1; 0 the end; PD_ERR_INPUT: go on. */
+static int next_dump(struct pd_source *s, struct pd_record *out)
+{
+	int r = pd_dump_next(&s->dump, out);
+	if (r == 1)
+		set_id(s, s->dump.place, out);
+	else if (r < 0 && !s->in.error)
+		pd_sink_tell(s->sink, s->label, s->dump.place, s->dump.reason);
+	return r;
+}
+
+static int next_line(struct pd_source *s, struct pd_record *out)
+{
+	int r = pd_jsonl_next(&s->jsonl, out);
+	if (r == 1)
+		set_id(s, s->jsonl.place, out);
+	else if (r < 0 && !s->in.error)
+		pd_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
+	return r;
+}
+
+static int next_file(struct pd_source *s, struct pd_record *out)
+{
+	int r = pd_tar_next(&s->tar, out);
+	if (r == 1)
+		pd_buf_printf(&out->id, "%s!%s", s->label, pd_buf_z(&s->tar.name));
+	else if (r < 0 && !s->in.error)
+		pd_sink_tell(s->sink, s->label, s->tar.place, pd_buf_z(&s->tar.reason));
+	return r;
 }
 
 /* The bytes of the current member, as far as they are wanted. */
@@ -132,13 +106,14 @@ static void add_member(struct pd_source *s, struct pd_record *out)
 		pd_buf_add(&out->block, got.p, got.n < room ? got.n : room);
 		out->length += got.n;
 		pd_member_skip(&s->member, got.n);
-		if (!s->member.gzip && out->length > s->max_block && in->size > out->length) {
+		if (!pd_member_packed(&s->member) && out->length > s->max_block && in->size > out->length) {
 			out->length = in->size;
 			return;
 		}
 	}
 }
 
+/* The input is the page; recognising it has opened its first member. */
 static int next_page(struct pd_source *s, struct pd_record *out)
 {
 	struct pd_member *m = &s->member;
@@ -147,31 +122,34 @@ static int next_page(struct pd_source *s, struct pd_record *out)
 	pd_buf_add_z(&out->id, s->label);
 	pd_buf_add_z(&out->url, s->label);
 	out->kind = PD_RECORD_PAYLOAD;
-	while ((r = pd_member_next(m)) == 1) {
+	s->done = true;
+	do {
 		add_member(s, out);
 		if (m->state == PD_MEMBER_BROKEN) {
-			pd_sink_tell(s->sink, s->label, m->start, false, m->reason);
+			pd_sink_tell(s->sink, s->label, (struct pd_place){ m->start, false }, m->reason);
 			return 0;
 		}
-	}
+	} while ((r = pd_member_next(m)) == 1);
 	if (s->in.error)
 		return 0;
 	if (r < 0)
-		pd_sink_tell(s->sink, s->label, s->in.offset, false, "junk after the compressed page");
+		pd_sink_tell(s->sink, s->label, (struct pd_place){ s->in.offset, false }, "junk after the compressed page");
 	out->cut = out->block.n < out->length;
 	return 1;
 }
 
 int pd_source_next(struct pd_source *s, struct pd_record *out)
 {
-	int r = 0;
-	if (!s->done && s->kind == PD_SOURCE_WARC)
-		r = next_warc(s, out);
-	else if (!s->done && s->kind == PD_SOURCE_PAGE)
-		r = next_page(s, out);
-	else if (!s->done)
-		pd_sink_tell(s->sink, s->label, 0, false, s->reason);
-	s->done = r != 1 || s->kind != PD_SOURCE_WARC;
+	static int (*const next[])(struct pd_source *s, struct pd_record *out) = {
+		[PD_SOURCE_DUMP] = next_dump,
+		[PD_SOURCE_JSONL] = next_line,
+		[PD_SOURCE_TAR] = next_file,
+		[PD_SOURCE_PAGE] = next_page,
+	};
+	int r = s->done ? 0 : PD_ERR_INPUT;
+	while (r < 0 && !s->in.error)
+		r = next[s->kind](s, out);
+	s->done |= r == 0;
 	if (!s->in.error)
 		return r;
 	errno = s->in.error;

@@ -6,13 +6,15 @@
 #ifndef PD_READ_SOURCE_H
 #define PD_READ_SOURCE_H
 
+#include "read/jsonl.h"
 #include "read/reader.h"
-#include "read/warc.h"
+#include "read/tar.h"
 
 enum pd_source_kind {
-	PD_SOURCE_WARC,
+	PD_SOURCE_DUMP,		/* WARC, ARC */
+	PD_SOURCE_JSONL,
+	PD_SOURCE_TAR,
 	PD_SOURCE_PAGE,		/* anything else: the input is the page */
-	PD_SOURCE_UNKNOWN,	/* a kind of dump that cannot be read, `reason` names it */
 };
 
 struct pd_sink {
@@ -24,22 +26,23 @@ struct pd_sink {
 struct pd_source {
 	struct pd_input in;
 	struct pd_member member;
-	struct pd_warc warc;
+	struct pd_dump dump;
+	struct pd_jsonl jsonl;
+	struct pd_tar tar;
 	const char *label;		/* what ids begin with; borrowed */
 	size_t max_block;
 	struct pd_sink *sink;
 	enum pd_source_kind kind;
-	const char *reason;
 	bool done;
 };
 
-void pd_sink_tell(struct pd_sink *sink, const char *file, uint64_t offset, bool stream, const char *reason);
+void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason);
 
-void pd_source_init(struct pd_source *s, size_t max_block, struct pd_sink *sink);
+void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink);
 void pd_source_release(struct pd_source *s);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
 int pd_source_open(struct pd_source *s, const char *path, const char *label);
-/* The same, from the record or member that begins at `offset`.  PD_ERR_NOT_FOUND when none does. */
+/* The same, from the record, line or member that begins at `offset`.  PD_ERR_NOT_FOUND when none does. */
 int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset);
 /* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
 int pd_source_next(struct pd_source *s, struct pd_record *out);

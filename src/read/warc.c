@@ -1,281 +1,190 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between two calls the reading position is either at the start of a record or at the end of what the current member
- * has left: `advance` sees to that after every record, and so finds out whether a record was alone in its member.
+ * The header of a WARC record: "WARC/1.0", then named fields as in HTTP, then a blank line.  Lines may end in LF alone
+ * (or, in files that were converted by mistake, in CR CR LF), a value may be folded over several lines, names are
+ * written in any case.  The first of several fields of one name counts.
  */
 #include "read/warc.h"
 
-/* FIT: blocks up to this length are looked at to their end, and TRAILER bytes further, before they are believed. */
-enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };
-
-void pd_warc_open(struct pd_warc *w, struct pd_member *m, size_t max_block)
+/* Is s[i…] a blank line (CRs, then LF)?  Its length; 0 no; SIZE_MAX when the window ends before that is known. */
+static size_t blank_line(struct pd_span s, size_t i)
 {
-	*w = (struct pd_warc){ .m = m, .max_block = max_block };
-}
-
-static struct pd_place here(const struct pd_warc *w)
-{
-	return (struct pd_place){ pd_member_offset(w->m), w->m->gzip };
-}
-
-/* Between records: what lies in a member that no record began in yet is named by the member. */
-static struct pd_place between(const struct pd_warc *w)
-{
-	return w->m->gzip && !w->begun ? (struct pd_place){ w->m->start, false } : here(w);
-}
-
-/* The record being read, should it turn out to be the only one of its member. */
-static bool only_one(const struct pd_warc *w)
-{
-	return w->m->gzip && w->begun == 1 && !w->spanned;
-}
-
-static int damage(struct pd_warc *w, struct pd_place place, const char *reason)
-{
-	w->place = place;
-	w->reason = reason;
-	return PD_ERR_INPUT;
-}
-
-/* The record being read is lost; one word about its member is enough. */
-static int lose(struct pd_warc *w, const char *reason)
-{
-	w->told = true;
-	return damage(w, only_one(w) ? (struct pd_place){ w->member, false } : w->begin, reason);
-}
-
-static bool at_record(struct pd_warc *w)
-{
-	struct pd_span s = pd_member_peek(w->m, 8);
-	return s.n && memcmp(s.p, "WARC/", s.n < 5 ? s.n : 5) == 0;
-}
-
-/* Line ends after a record (two are due, none or many are seen), and what some writers pad with. */
-static void skip_padding(struct pd_member *m)
-{
-	for (;;) {
-		struct pd_span s = pd_member_peek(m, 1);
-		size_t i = 0;
-		while (i < s.n && (!s.p[i] || pd_ascii_space(s.p[i])))
-			i++;
-		pd_member_skip(m, i);
-		if (i < s.n || !s.n)
-			return;
-	}
-}
-
-/* To the next line that begins a record, or to the end of the member. */
-static void skip_junk(struct pd_warc *w)
-{
-	for (;;) {
-		struct pd_span s = pd_member_peek(w->m, SCAN);
-		ptrdiff_t at = pd_warc_find(s);
-		if (at >= 0) {
-			pd_member_skip(w->m, (size_t)at);
-			return;
-		}
-		bool more = w->m->state == PD_MEMBER_MORE;
-		pd_member_skip(w->m, more ? s.n - 8 : s.n);
-		if (!more)
-			return;
-	}
-}
-
-static void advance(struct pd_warc *w)
-{
-	skip_padding(w->m);
-	if (at_record(w) || !pd_member_peek(w->m, 1).n)
-		return;
-	struct pd_place from = between(w);
-	skip_junk(w);
-	/* Junk that ends in damage, or follows it, is the same damage. */
-	if (w->told || w->m->state == PD_MEMBER_BROKEN)
-		return;
-	w->junk = true;
-	w->junk_at = from;
-}
-
-/* Opens the next member; the current one has nothing left. */
-static int next_member(struct pd_warc *w)
-{
-	struct pd_member *m = w->m;
-	if (m->state == PD_MEMBER_BROKEN) {
-		struct pd_place at = between(w);
-		pd_member_resync(m);
-		if (!w->told)
-			return damage(w, at, m->reason);
-	}
-	int r = pd_member_next(m);
-	if (r < 0) {
-		damage(w, (struct pd_place){ m->in->offset, false }, m->reason);
-		pd_member_resync(m);
-		return r;
-	}
-	w->begun = 0;
-	w->told = false;
-	if (r > 0)
-		advance(w);
-	return r;
-}
-
-/* The window ends inside the record, with `have` bytes of it left: 1 when the next member goes on with it. */
-static int more(struct pd_warc *w, size_t have)
-{
-	struct pd_member *m = w->m;
-	if (m->state == PD_MEMBER_BROKEN) {
-		pd_member_skip(m, have);
-		return lose(w, m->reason);
-	}
-	int r = pd_member_next(m);
-	if (r <= 0) {
-		lose(w, r ? "record cut by junk between gzip members" : "record cut by the end of the file");
-		pd_member_skip(m, have);
-		return PD_ERR_INPUT;
-	}
-	struct pd_span s = pd_member_peek(m, have + 5);
-	if (s.n < have + 5 || memcmp(s.p + have, "WARC/", 5) != 0) {
-		w->spanned = true;
-		return 1;
-	}
-	lose(w, "record cut by the end of its gzip member");
-	pd_member_skip(m, have);
-	w->begun = 0;
-	w->told = false;
-	return PD_ERR_INPUT;
-}
-
-static int read_header(struct pd_warc *w, struct pd_span *header)
-{
-	size_t seen = 0;
-	for (size_t want = 2048;;) {
-		struct pd_span s = pd_member_peek(w->m, want);
-		if (s.n > HEADER_MAX)
-			s.n = HEADER_MAX;
-		size_t n = pd_warc_header_end(s, &seen);
-		if (n) {
-			*header = pd_span(s.p, n);
-			return 1;
-		}
-		if (s.n >= HEADER_MAX) {
-			pd_member_skip(w->m, 5);
-			return lose(w, "no end of the WARC header within 256 KiB");
-		}
-		if (s.n >= want)
-			want = 2 * s.n < HEADER_MAX ? 2 * s.n : HEADER_MAX;
-		else if (more(w, s.n) < 0)
-			return PD_ERR_INPUT;
-	}
-}
-
-/* Is this what follows a block: line ends or padding, then a record, or nothing? */
-static bool plain_end(struct pd_span after)
-{
-	size_t i = 0;
-	while (i < after.n && (!after.p[i] || pd_ascii_space(after.p[i])))
+	size_t from = i;
+	while (i < s.n && s.p[i] == '\r')
 		i++;
-	size_t n = after.n - i < 5 ? after.n - i : 5;
-	return !n || memcmp(after.p + i, "WARC/", n) == 0;
+	if (i == s.n)
+		return SIZE_MAX;
+	return s.p[i] == '\n' ? i + 1 - from : 0;
 }
 
-/* Does Content-Length lead to where a record can end?  A wrong one would swallow the records that follow, so what can
- * be seen is looked at: where it does not end as a record does, no other record may begin inside it. */
-static bool fits(struct pd_warc *w, size_t header, uint64_t length)
+static size_t header_end(struct pd_span s, size_t *seen)
 {
-	const struct pd_input *in = w->m->in;
-	if (!w->m->gzip && in->regular && length > in->size - in->offset - header)
-		return false;
-	if (length > FIT)
-		return true;
-	struct pd_span s = pd_member_peek(w->m, header + (size_t)length + TRAILER);
-	if (s.n < header + length)
-		return w->m->gzip;
-	struct pd_span block = pd_span(s.p + header, (size_t)length);
-	size_t rest = s.n - header - block.n;
-	return plain_end(pd_span(block.p + block.n, rest < TRAILER ? rest : TRAILER)) || pd_warc_find(block) < 0;
+	for (size_t i = *seen;;) {
+		const char *lf = i < s.n ? memchr(s.p + i, '\n', s.n - i) : NULL;
+		if (!lf) {
+			*seen = s.n;
+			return 0;
+		}
+		size_t line = (size_t)(lf - s.p) + 1, blank = blank_line(s, line);
+		if (blank == SIZE_MAX) {
+			*seen = line - 1;
+			return 0;
+		}
+		if (blank)
+			return line + blank;
+		i = line;
+	}
 }
 
-/* What is wrong with the header, or NULL. */
-static const char *implausible(struct pd_warc *w, const struct pd_warc_header *h, size_t header, uint64_t *length)
+static struct pd_span *slot(struct pd_warc_header *h, struct pd_span name)
 {
-	if (!pd_span_trim(h->type).n)
-		return "WARC header without WARC-Type";
-	if (!h->content_length.p)
-		return "WARC header without Content-Length";
-	if (!pd_span_u64(pd_span_trim(h->content_length), length) || *length > INT64_MAX)
-		return "implausible Content-Length in the WARC header";
-	if (fits(w, header, *length))
-		return NULL;
-	return "Content-Length leads past the end of the file or into another record";
+	if (pd_span_ieq(name, "WARC-Type"))
+		return &h->type;
+	if (pd_span_ieq(name, "WARC-Target-URI"))
+		return &h->uri;
+	if (pd_span_ieq(name, "WARC-Date"))
+		return &h->date;
+	if (pd_span_ieq(name, "WARC-Payload-Digest"))
+		return &h->digest;
+	if (pd_span_ieq(name, "Content-Type"))
+		return &h->content_type;
+	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
-static int read_block(struct pd_warc *w, struct pd_record *out)
+void pd_warc_parse(struct pd_span header, struct pd_warc_header *out)
 {
-	bool wanted = out->kind != PD_RECORD_OTHER;
-	for (uint64_t left = out->length; left;) {
-		struct pd_span s = pd_member_peek(w->m, 1);
-		if (!s.n) {
-			if (more(w, 0) < 0)
-				return PD_ERR_INPUT;
+	struct pd_span line, *at = NULL;
+	*out = (struct pd_warc_header){ 0 };
+	while (pd_span_split(&header, '\n', &line)) {
+		if (line.n && (line.p[0] == ' ' || line.p[0] == '\t')) {
+			if (at)
+				at->n = (size_t)(line.p + line.n - at->p);
 			continue;
 		}
-		size_t take = s.n < left ? s.n : (size_t)left;
-		size_t room = wanted ? w->max_block - out->block.n : 0;
-		pd_buf_add(&out->block, s.p, take < room ? take : room);
-		pd_member_skip(w->m, take);
-		left -= take;
+		const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
+		at = NULL;
+		if (!colon)
+			continue;
+		size_t name = (size_t)(colon - line.p);
+		struct pd_span *field = slot(out, pd_span_trim(pd_span(line.p, name)));
+		if (field && !field->p)
+			*(at = field) = pd_span(colon + 1, line.n - name - 1);
 	}
-	out->cut = wanted && out->block.n < out->length;
-	return 1;
 }
 
-static int read_record(struct pd_warc *w, struct pd_record *out)
+/* A value without white space around it, folds as one space. */
+static void set_value(struct pd_buf *out, struct pd_span v)
 {
-	struct pd_span header;
+	pd_buf_clear(out);
+	v = pd_span_trim(v);
+	for (size_t i = 0; i < v.n; i++) {
+		if (v.p[i] != '\r' && v.p[i] != '\n') {
+			pd_buf_add_c(out, v.p[i]);
+			continue;
+		}
+		while (i + 1 < v.n && pd_ascii_space(v.p[i + 1]))
+			i++;
+		pd_buf_add_c(out, ' ');
+	}
+}
+
+/* wget writes <URI>. */
+static struct pd_span bare_uri(struct pd_span v)
+{
+	v = pd_span_trim(v);
+	return v.n >= 2 && v.p[0] == '<' && v.p[v.n - 1] == '>' ? pd_span(v.p + 1, v.n - 2) : v;
+}
+
+/* SHA-1 in base32 is 32 letters and digits 2 to 7; other digests are not ours to compare. */
+static void set_digest(struct pd_buf *out, struct pd_span v)
+{
+	pd_buf_clear(out);
+	v = pd_span_trim(v);
+	if (v.n != 5 + 32 || !pd_span_istarts(v, "sha1:"))
+		return;
+	for (size_t i = 5; i < v.n; i++) {
+		char c = pd_ascii_lower(v.p[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'))) {
+			pd_buf_clear(out);
+			return;
+		}
+		pd_buf_add_c(out, (char)(c >= 'a' ? c - 32 : c));
+	}
+}
+
+/* Records about the crawl, not of the web: wget's manifest, name look-ups. */
+static bool about_the_crawl(struct pd_span uri)
+{
+	return pd_span_istarts(uri, "metadata:") || pd_span_istarts(uri, "dns:") || pd_span_istarts(uri, "whois:");
+}
+
+static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type, struct pd_span uri)
+{
+	if (pd_span_ieq(type, "response") && (!content_type.n || pd_span_istarts(content_type, "application/http")))
+		return PD_RECORD_RESPONSE;
+	if (pd_span_ieq(type, "resource") && !about_the_crawl(uri))
+		return PD_RECORD_PAYLOAD;
+	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
+}
+
+void pd_warc_fill(const struct pd_warc_header *h, struct pd_record *out)
+{
+	pd_record_clear(out);
+	set_value(&out->url, bare_uri(h->uri));
+	set_value(&out->fetch_time, h->date);
+	set_value(&out->content_type, h->content_type);
+	set_digest(&out->digest, h->digest);
+	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static ptrdiff_t find(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n;) {
+		const char *at = memmem(s.p + i, s.n - i, "\nWARC/", 6);
+		if (!at)
+			break;
+		i = (size_t)(at - s.p);
+		if (s.n - i >= 9 && digit(at[6]) && at[7] == '.' && digit(at[8]))
+			return (ptrdiff_t)i + 1;
+		i++;
+	}
+	return -1;
+}
+
+static bool begins(struct pd_span s, bool cut)
+{
+	size_t n = s.n < 5 ? s.n : 5;
+	return n && (cut || n == 5) && memcmp(s.p, "WARC/", n) == 0;
+}
+
+bool pd_warc_looks(struct pd_span head)
+{
+	head = pd_span_trim(head);
+	if (head.n > 1024)
+		head.n = 1024;
+	if (begins(head, false))
+		return true;
+	ptrdiff_t at = pd_span_find(head, pd_span_z("\nWARC-Type:"));
+	return at >= 0 && !memchr(head.p, '<', (size_t)at);
+}
+
+static const char *parse(struct pd_span header, struct pd_record *out)
+{
 	struct pd_warc_header h;
-	uint64_t length = 0;
-	if (read_header(w, &header) < 0)
-		return PD_ERR_INPUT;
 	pd_warc_parse(header, &h);
 	pd_warc_fill(&h, out);
-	const char *wrong = implausible(w, &h, header.n, &length);
-	pd_member_skip(w->m, header.n);
-	if (wrong)
-		return lose(w, wrong);
-	out->length = length;
-	return read_block(w, out);
+	if (!pd_span_trim(h.type).n)
+		return "WARC header without WARC-Type";
+	if (!h.content_length.p)
+		return "WARC header without Content-Length";
+	if (!pd_span_u64(pd_span_trim(h.content_length), &out->length) || out->length > INT64_MAX)
+		return "implausible Content-Length in the WARC header";
+	return NULL;
 }
 
-/* After the record: its place, unless its member turns out to be broken right behind it. */
-static int settle(struct pd_warc *w)
-{
-	struct pd_member *m = w->m;
-	advance(w);
-	bool alone = only_one(w) && !pd_member_peek(m, 1).n;
-	if (alone && m->state == PD_MEMBER_BROKEN)
-		return lose(w, m->reason);
-	w->place = alone ? (struct pd_place){ w->member, false } : w->begin;
-	w->told = false;
-	return 1;
-}
-
-int pd_warc_next(struct pd_warc *w, struct pd_record *out)
-{
-	while (w->junk || !at_record(w)) {
-		if (w->junk) {
-			w->junk = false;
-			return damage(w, w->junk_at, "junk between records");
-		}
-		int r = next_member(w);
-		if (r <= 0)
-			return r;
-	}
-	w->begin = here(w);
-	w->member = w->m->start;
-	w->begun++;
-	w->spanned = false;
-	int r = read_record(w, out);
-	if (r == 1)
-		return settle(w);
-	advance(w);
-	return r;
-}
+const struct pd_format pd_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse };

@@ -13,7 +13,7 @@ void pd_verdicts_header(const struct pd_pages *pages, const char *linkage, const
 		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 }
 
-static void add_distance(const struct pd_pages *pages, const struct pd_member *m, struct pd_buf *out)
+static void add_distance(const struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
 	if (edge->distance < 0)
@@ -27,7 +27,7 @@ static void add_distance(const struct pd_pages *pages, const struct pd_member *m
 }
 
 /* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */
-static void add_reason(const struct pd_pages *pages, const struct pd_member *m, uint32_t page, struct pd_buf *out)
+static void add_reason(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
 	struct pd_span via = pages->v[m->via].id;
@@ -39,7 +39,7 @@ static void add_reason(const struct pd_pages *pages, const struct pd_member *m, 
 		pd_buf_printf(out, " to %.*s, which leads to the page kept", (int)via.n, via.p);
 }
 
-static void add_edge(const struct pd_pages *pages, const struct pd_member *m, struct pd_buf *out)
+static void add_edge(const struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
 	if (edge->distance < 0)
@@ -50,7 +50,7 @@ static void add_edge(const struct pd_pages *pages, const struct pd_member *m, st
 	pd_buf_add_span(out, pages->similarity[m->edge]);
 }
 
-void pd_verdict_row(const struct pd_pages *pages, const struct pd_member *m, uint32_t page, const char *keep, uint32_t size,
+void pd_verdict_row(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, const char *keep, uint32_t size,
 		    struct pd_buf *out)
 {
 	const struct pd_group_page *p = &pages->v[page];

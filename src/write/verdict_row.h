@@ -10,7 +10,7 @@
 
 void pd_verdicts_header(const struct pd_pages *pages, const char *linkage, const char *keep, struct pd_buf *out);
 /* `size`: pages in the cluster of this member. */
-void pd_verdict_row(const struct pd_pages *pages, const struct pd_member *m, uint32_t page, const char *keep, uint32_t size,
+void pd_verdict_row(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, const char *keep, uint32_t size,
 		    struct pd_buf *out);
 
 #endif

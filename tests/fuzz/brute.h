@@ -15,8 +15,10 @@ struct brute {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
 	struct pd_row_set sets[2];
-	size_t set[BRUTE_ROWS], place[BRUTE_ROWS];	/* of each row: prints 0, digests 1, none 2; its place there */
-	uint32_t first[BRUTE_ROWS], across[BRUTE_ROWS];	/* the first equal row in its scope, the first on another host */
+	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
+	size_t place[BRUTE_ROWS];			/* where it is there */
+	uint32_t first[BRUTE_ROWS];			/* the first row equal to it in its scope */
+	uint32_t across[BRUTE_ROWS];			/* the first on another host, or UINT32_MAX */
 	bool found[BRUTE_ROWS][BRUTE_ROWS];
 	uint32_t last_a, last_b;
 	size_t n_found;

@@ -27,7 +27,8 @@ static void use(struct pd_dict *d)
 	struct pd_span all = pd_span_z(sample);
 	for (size_t from = 0; from < all.n; from++)
 		for (size_t n = 0; n <= 21 && from + n <= all.n; n++)
-			HOLDS(!pd_dict_find(d, pd_span(all.p + from, n), &w) || pd_span_eq(w.text, pd_span(all.p + from, n)));
+			if (pd_dict_find(d, pd_span(all.p + from, n), &w))
+				HOLDS(pd_span_eq(w.text, pd_span(all.p + from, n)));
 	HOLDS(strlen(pd_dict_checksum(d)) == 16 && pd_dict_words(d) > 0);
 	for (int method = 0; method < 2; method++) {
 		struct pd_segmenter_options o = { .dict = d, .method = (enum pd_segment_method)method };

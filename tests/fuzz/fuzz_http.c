@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const char *reason = NULL;
 	unsigned how = fuzz_first(&data, &n);
 	if (!opener)
-		opener = pd_page_opener_new(MAX_PAGE);
+		opener = pd_page_opener_new(&(struct pd_page_options){ .max_page = MAX_PAGE });
 	/* A response, one that was cut, a payload with a content type, a text. */
 	r.kind = how & 2 ? (how & 1 ? PD_RECORD_TEXT : PD_RECORD_PAYLOAD) : PD_RECORD_RESPONSE;
 	r.cut = how == 1;

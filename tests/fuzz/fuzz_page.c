@@ -37,7 +37,8 @@ static void check_runs(const struct pd_blocks *b)
 		HOLDS(r->chars == chars_in(pd_run_text(b, r)));
 		HOLDS(!pd_ascii_space(b->text.p[r->at]) && !pd_ascii_space(b->text.p[at - 1]));
 		HOLDS(r->box < b->n_boxes && b->boxes[r->box].first_run <= i && i < b->boxes[r->box].end_run);
-		HOLDS(r->link == PD_LINK_NONE ? !(r->flags & PD_RUN_LINK) : (r->flags & PD_RUN_LINK) && r->link < b->n_links);
+		HOLDS((r->link == PD_LINK_NONE) == !(r->flags & PD_RUN_LINK));
+		HOLDS(r->link == PD_LINK_NONE || r->link < b->n_links);
 		HOLDS(!(r->flags & PD_RUN_LINE) || (r->flags & PD_RUN_SPACE));
 		HOLDS(r->block == PD_BLOCK_NONE || r->block < b->n_blocks);
 	}
@@ -50,7 +51,7 @@ static void check_block(const struct pd_blocks *b, uint32_t i, bool xhtml)
 	const struct pd_box *x = &b->boxes[k->box < b->n_boxes ? k->box : 0];
 	uint32_t chars = 0, anchor = 0;
 	HOLDS(k->box < b->n_boxes && x->block == i);
-	HOLDS(k->first_run <= k->end_run && (k->first_run == k->end_run || (x->first_run <= k->first_run && k->end_run <= x->end_run)));
+	HOLDS(k->first_run == k->end_run || (x->first_run <= k->first_run && k->first_run < k->end_run && k->end_run <= x->end_run));
 	for (uint32_t r = k->first_run; r < k->end_run; r++) {
 		chars += b->runs[r].block == i ? b->runs[r].chars : 0;
 		anchor += b->runs[r].block == i && b->runs[r].flags & PD_RUN_LINK ? b->runs[r].chars : 0;
@@ -85,7 +86,8 @@ static void check_nesting(struct pd_span x)
 	size_t depth = 0, roots = 0;
 	for (const char *p = x.p, *end = x.p + x.n; p < end; p++) {
 		size_t left = (size_t)(end - p);
-		HOLDS(*p != '&' || !strncmp(p, "&lt;", 4) || !strncmp(p, "&gt;", 4) || !strncmp(p, "&amp;", 5) || !strncmp(p, "&quot;", 6));
+		HOLDS(*p != '&' || !strncmp(p, "&lt;", 4) || !strncmp(p, "&gt;", 4) || !strncmp(p, "&amp;", 5) ||
+		      !strncmp(p, "&quot;", 6));
 		HOLDS(*p == '<' || depth > 0);
 		if (*p != '<')
 			continue;

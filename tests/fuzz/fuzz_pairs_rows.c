@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pairs rows as text, the first byte chooses the page kept: in a star every page left out has an edge to the kept one's
- * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept, and
- * verdicts have all their columns. */
+ * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept,
+ * and verdicts have all their columns. */
 #include "base/columns.h"
 #include "base/tsv.h"
 #include "fuzz.h"
@@ -33,7 +33,7 @@ static void join(const struct pd_pages *p, bool same, uint32_t *name)
 	}
 }
 
-static void check_via(const struct pd_pages *p, const struct pd_member *m)
+static void check_via(const struct pd_pages *p, const struct pd_verdict *m)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t at = i, steps = 0;
@@ -47,7 +47,7 @@ static void check_via(const struct pd_pages *p, const struct pd_member *m)
 	}
 }
 
-static void check_star(const struct pd_pages *p, const struct pd_member *m, const uint32_t *rank)
+static void check_star(const struct pd_pages *p, const struct pd_verdict *m, const uint32_t *rank)
 {
 	uint32_t node[PAGES];
 	bool near[PAGES] = { 0 };
@@ -69,7 +69,7 @@ static void check_star(const struct pd_pages *p, const struct pd_member *m, cons
 		}
 }
 
-static void check_connected(const struct pd_pages *p, const struct pd_member *m)
+static void check_connected(const struct pd_pages *p, const struct pd_verdict *m)
 {
 	uint32_t name[PAGES];
 	join(p, false, name);
@@ -78,7 +78,7 @@ static void check_connected(const struct pd_pages *p, const struct pd_member *m)
 			HOLDS((name[i] == name[j]) == (m[i].cluster == m[j].cluster && m[i].cluster != PD_NO_CLUSTER));
 }
 
-static void check_rows(const struct pd_pages *p, const struct pd_member *m)
+static void check_rows(const struct pd_pages *p, const struct pd_verdict *m)
 {
 	struct pd_buf row = { 0 };
 	struct pd_span f[PD_TSV_COLUMNS_MAX];
@@ -98,7 +98,7 @@ static void check_rows(const struct pd_pages *p, const struct pd_member *m)
 static void cluster(const struct pd_pages *p, enum pd_keep keep)
 {
 	uint32_t rank[PAGES], by_id[PAGES];
-	struct pd_member members[PAGES];
+	struct pd_verdict members[PAGES];
 	struct pd_err e = { 0 };
 	if (p->n > PAGES)
 		return;

@@ -29,7 +29,7 @@ static size_t read_all(const struct pd_reader_options *o, struct seen *seen)
 	struct pd_err e = { 0 };
 	struct pd_record r = { 0 };
 	struct pd_reader *reader;
-	size_t n = 0, damaged = *(size_t *)o->damage_ctx = 0;
+	size_t n = 0;
 	int status;
 	HOLDS(pd_reader_open(&reader, o, &e) == PD_OK);
 	while ((status = pd_reader_next(reader, &r, &e)) == 1) {
@@ -40,8 +40,7 @@ static size_t read_all(const struct pd_reader_options *o, struct seen *seen)
 	HOLDS(status == 0);
 	struct pd_reader_stats stats;
 	pd_reader_stats(reader, &stats);
-	damaged = *(size_t *)o->damage_ctx;
-	HOLDS(stats.damaged == damaged && stats.records >= n);
+	HOLDS(stats.damaged == *(size_t *)o->damage_ctx && stats.records >= n);
 	pd_reader_free(reader);
 	pd_record_release(&r);
 	return n;
@@ -63,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *inputs[] = { (char *)fuzz_file(data, n) };
 	struct seen seen[KEPT];
 	size_t damaged = 0;
-	struct pd_reader_options o = { .inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage, .damage_ctx = &damaged };
+	struct pd_reader_options o = { .inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage,
+				       .damage_ctx = &damaged };
 	size_t kept = read_all(&o, seen);
 	for (size_t i = 0; i < kept; i++) {
 		for (size_t j = 0; j < i; j++)

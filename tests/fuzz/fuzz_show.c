@@ -16,7 +16,8 @@ static void open_way(struct way *w, enum pd_preset preset)
 	struct pd_err e = { 0 };
 	pd_options_init(&w->o, preset);
 	w->o.topic.explain = w->o.html.keep_xhtml = true;
-	HOLDS(pd_tables_open(&w->tables, &w->o, &e) == PD_OK && pd_pipeline_init(&w->pipeline, &w->o, &w->tables, &e) == PD_OK);
+	HOLDS(pd_tables_open(&w->tables, &w->o, &e) == PD_OK);
+	HOLDS(pd_pipeline_init(&w->pipeline, &w->o, &w->tables, &e) == PD_OK);
 }
 
 static void check_json(struct pd_pipeline *p, struct pd_buf *out)

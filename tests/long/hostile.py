@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pages that are made to cost more than their bytes.
+"""Pages and dumps that are made to cost more than their bytes.
 
 usage: hostile.py                  the names of the patterns
        hostile.py NAME SIZE        about SIZE bytes of one, on stdout
 """
-import sys
+import gzip, random, sys
 
 def repeat(piece, before='', after=''):
     """`piece` again and again; %d in it counts."""
@@ -113,7 +113,54 @@ binary = {
     'big5-bad': lambda size: b'<meta charset=big5>' + b'\xfe' * size,
     'iso-2022-jp': lambda size: b'<meta charset=iso-2022-jp>' + b'\x1b$B\x1b(B' * (size // 6),
     'utf-16': lambda size: b'\xff\xfe' + b'\x00\xd8' * (size // 2),
-    'random': lambda size: __import__('random').Random(1).randbytes(size),
+    'random': lambda size: random.Random(1).randbytes(size),
+}
+
+def record(block, length=None, kind=b'response', more=b''):
+    return (b'WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: http://a.example/\r\n%sContent-Length: %d\r\n\r\n' %
+            (kind, more, len(block) if length is None else length)) + block + b'\r\n\r\n'
+
+def times(piece):
+    return lambda size: piece * (size // len(piece))
+
+http = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n'
+small = record(http + b'\r\n<p>x')
+member = gzip.compress(small, mtime=0)
+noise = random.Random(2).randbytes(5000)
+binary |= {
+    'dump-tiny-records': times(small),
+    'dump-empty-records': times(b'WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n'),
+    'dump-versions': times(b'WARC/1.0\r\n'),
+    'dump-version-lines': times(b'WARC/1.0\r\n\r\n'),
+    'dump-too-long': times(record(http + b'\r\n<p>x', 999999)),
+    'dump-too-long-each': times(record(http + b'\r\n<p>x', 1000)),
+    'dump-too-short': times(record(http + b'\r\n<p>x', 3)),
+    'dump-headers': lambda size: small + b'WARC/1.0\r\n' + b'X: y\r\n' * (size // 6),
+    'dump-header-folded': lambda size: small + b'WARC/1.0\r\nX: y\r\n' + b' z\r\n' * (size // 4),
+    'dump-header-line': lambda size: small + b'WARC/1.0\r\nX: ' + b'y' * size,
+    'dump-junk-between': times(small + b'WARC/1.0 is no record\n' * 20),
+    'dump-line-ends': lambda size: small + b'\r\n' * (size // 2) + small,
+    'dump-gz-members': times(member),
+    'dump-gz-empty-members': lambda size: member + gzip.compress(b'', mtime=0) * (size // 20),
+    'dump-gz-whole': lambda size: gzip.compress(small * (size // 30), 1, mtime=0)[:size],
+    'dump-gz-magic': lambda size: member + b'\x1f\x8b\x08\0\0\0\0\0\0\3' * (size // 10),
+    'dump-gz-magic-close': lambda size: member + b'\x1f\x8b\x08\0' * (size // 4),
+    'dump-gz-cut': times(member[:-9]),
+    'dump-gz-bad-checksum': times(member[:-8] + b'12345678'),
+    'dump-gz-bad-middle': times(gzip.compress(record(http + b'\r\n' + noise), mtime=0)[:-2000] + b'\xff' * 1000),
+    'dump-gz-head-only': times(gzip.compress(b'WARC/1.0\r\n', mtime=0)[:-8]),
+    'http-headers': lambda size: record(http + b'X: y\r\n' * (size // 6) + b'\r\n<p>x'),
+    'http-header-folded': lambda size: record(http + b'X: y\r\n' + b' z\r\n' * (size // 4) + b'\r\n<p>x'),
+    'http-chunks': lambda size: record(http + b'Transfer-Encoding: chunked\r\n\r\n' + b'1\r\nx\r\n' * (size // 6) + b'0\r\n\r\n'),
+    'http-chunk-size': lambda size: record(http + b'Transfer-Encoding: chunked\r\n\r\n' + b'0' * size),
+    'http-chunk-extension': lambda size: record(http + b'Transfer-Encoding: chunked\r\n\r\n' + b'1;a=b;c\r\nx\r\n' * (size // 13)),
+    'http-codings': lambda size: record(http + b'Content-Encoding: ' + b'gzip,' * (size // 5) + b'\r\n\r\n<p>x'),
+    'http-gzip-members': lambda size: record(http + b'Content-Encoding: gzip\r\n\r\n' + gzip.compress(b'<p>x', mtime=0) * (size // 24)),
+    'http-gzip-empty-members': lambda size: record(http + b'Content-Encoding: gzip\r\n\r\n' + gzip.compress(b'', mtime=0) * (size // 20)),
+    'http-gzip-bomb': lambda size: record(http + b'Content-Encoding: gzip\r\n\r\n' + gzip.compress(bytes(size * 50), mtime=0)) * 3,
+    'http-gzip-twice': lambda size: record(http + b'Content-Encoding: gzip, gzip\r\n\r\n' +
+                                           gzip.compress(gzip.compress(bytes(size * 50), mtime=0), mtime=0)) * 3,
+    'http-deflate-noise': lambda size: record(http + b'Content-Encoding: deflate\r\n\r\n' + random.Random(3).randbytes(size)),
 }
 
 if len(sys.argv) == 1:

@@ -276,6 +276,7 @@ static void square(void *worker, struct pd_buf *out)
 	volatile uint64_t waste = 0;
 	for (int i = 0; i < n % 7 * 20000; i++)
 		waste += (uint64_t)i;
+	(void)waste;
 	pd_buf_printf(out, "%d ", n * n);
 }
 

@@ -307,6 +307,36 @@ static void soup(uint64_t *state, struct pd_buf *out)
 	}
 }
 
+static const struct {
+	const char *name, *html, *shown, *all;
+} hidden[] = {
+	{ "the attribute", "<p>a<p hidden>b<p>c", "a\nc", "a\nb\nc" },
+	{ "a style", "<p>a<div style='color:red; Display : none !important'>b<p>c</div>d", "a\nd", "a\nb\nc\nd" },
+	{ "another style", "<p>a<p style='display:block;x:none'>b", "a\nb", "a\nb" },
+	{ "nested", "<div hidden>a<div hidden>b</div>c<br>d</div>e", "e", "a\nb\nc\nd\ne" },
+	{ "the body is never", "<body style='display:none'><p>a", "a", "a" },
+	{ "nor an inline element", "<p>a<span hidden>b</span>", "ab", "ab" },
+};
+
+START_TEST(hidden_elements)
+{
+	for (int drop = 0; drop < 2; drop++) {
+		struct pd_html_options o = PD_HTML_DEFAULTS;
+		struct pd_blocks b = { 0 };
+		struct pd_buf text = { 0 };
+		o.drop_hidden = drop;
+		struct pd_html *h = pd_html_new(&o);
+		ck_assert_int_eq(pd_html_parse(h, pd_span_z(hidden[_i].html), false, &b), 0);
+		pd_blocks_visible(&b, &text);
+		const char *want = drop ? hidden[_i].shown : hidden[_i].all;
+		ck_assert_msg(!strcmp(pd_buf_z(&text), want), "%s: %s, expected %s", hidden[_i].name, pd_buf_z(&text), want);
+		pd_html_free(h);
+		pd_blocks_release(&b);
+		pd_buf_release(&text);
+	}
+}
+END_TEST
+
 START_TEST(random_pages)
 {
 	struct pd_html_options o = PD_HTML_DEFAULTS;
@@ -332,7 +362,8 @@ END_TEST
 /* What must not depend on what the object parsed before, nor on whether XHTML is kept. */
 START_TEST(same_again)
 {
-	struct pd_html_options o = PD_HTML_DEFAULTS, x = { .min_chars = 100, .min_levels = 5, .keep_xhtml = true };
+	struct pd_html_options o = PD_HTML_DEFAULTS, x = PD_HTML_DEFAULTS;
+	x.keep_xhtml = true;
 	struct pd_html *h = pd_html_new(&o), *hx = pd_html_new(&x);
 	struct pd_blocks b = { 0 }, bx = { 0 };
 	struct pd_buf html = { 0 };
@@ -380,6 +411,7 @@ static Suite *suite(void)
 	Suite *s = suite_create("blocks");
 	TCase *t = tcase_create("blocks");
 	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, hidden_elements, 0, sizeof(hidden) / sizeof(hidden[0]));
 	tcase_add_loop_test(t, rule, 0, sizeof(rules) / sizeof(rules[0]));
 	tcase_add_loop_test(t, visible_text, 0, sizeof(visible) / sizeof(visible[0]));
 	tcase_add_test(t, block_text);

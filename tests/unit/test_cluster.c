@@ -52,7 +52,7 @@ struct graph {
 	struct pd_edge edges[EDGES_MAX];
 	size_t n_edges, n_pages;
 	uint32_t rank[PAGES_MAX];
-	struct pd_member members[PAGES_MAX];
+	struct pd_verdict members[PAGES_MAX];
 };
 
 static void parse(struct graph *g, const struct cluster_case *c)
@@ -77,7 +77,7 @@ static void parse(struct graph *g, const struct cluster_case *c)
 static void print(const struct graph *g, struct pd_buf *out)
 {
 	for (size_t i = 0; i < g->n_pages; i++) {
-		const struct pd_member *m = &g->members[i];
+		const struct pd_verdict *m = &g->members[i];
 		pd_buf_add_z(out, i ? " " : "");
 		if (m->cluster == PD_NO_CLUSTER)
 			pd_buf_add_c(out, '-');
@@ -192,7 +192,7 @@ static void check_reasons(const struct graph *g, int seed)
 	uint32_t node[PAGES_MAX];
 	close_over(g, true, node);
 	for (uint32_t p = 0; p < g->n_pages; p++) {
-		const struct pd_member *m = &g->members[p];
+		const struct pd_verdict *m = &g->members[p];
 		if (m->cluster == PD_NO_CLUSTER)
 			continue;
 		ck_assert_msg((m->edge == UINT32_MAX) == (m->keep == p), "graph %d, page %u: edge %u", seed, p, m->edge);
@@ -241,7 +241,7 @@ START_TEST(random_graphs)
 		else
 			slow_connected(&g, keep);
 		for (uint32_t p = 0; p < g.n_pages; p++) {
-			const struct pd_member *m = &g.members[p];
+			const struct pd_verdict *m = &g.members[p];
 			uint32_t got = m->cluster == PD_NO_CLUSTER ? UINT32_MAX : m->keep;
 			ck_assert_msg(got == keep[p], "graph %d, linkage %d, page %u: keeps %u, not %u", _i, linkage, p, got,
 				      keep[p]);
@@ -251,7 +251,7 @@ START_TEST(random_graphs)
 		shuffle_edges(&h, (uint64_t)_i);
 		ck_assert(!pd_cluster(h.edges, h.n_edges, h.rank, h.n_pages, (enum pd_linkage)linkage, h.members, NULL));
 		for (uint32_t p = 0; p < g.n_pages; p++) {
-			const struct pd_member *m = &g.members[p], *o = &h.members[p];
+			const struct pd_verdict *m = &g.members[p], *o = &h.members[p];
 			ck_assert_msg(m->cluster == o->cluster && m->keep == o->keep && m->via == o->via &&
 				      same_edge(&g, m->edge, &h, o->edge),
 				      "graph %d, linkage %d, page %u: depends on the order of edges", _i, linkage, p);
@@ -262,7 +262,7 @@ END_TEST
 
 START_TEST(refused)
 {
-	struct pd_member members[2];
+	struct pd_verdict members[2];
 	struct pd_edge outside = { .a = 0, .b = 2 };
 	struct pd_err e;
 	ck_assert_int_eq(pd_cluster(&outside, 1, (uint32_t[]){ 0, 1 }, 2, PD_LINKAGE_STAR, members, &e), PD_ERR_USAGE);

@@ -324,7 +324,13 @@ static const struct {
 	{ "stream:+1", PD_ERR_NOT_FOUND, "stream:+1: no record begins there" },
 	{ "broken:0", PD_ERR_INPUT, "broken:0: damaged gzip member" },
 	{ "stream", PD_ERR_USAGE, "stream is a dump: the id of one of its pages has an offset, as in stream:0" },
-	{ "arc", PD_ERR_USAGE, "arc: ARC dumps are not supported by this version" },
+	{ "arc", PD_ERR_USAGE, "arc is a dump: the id of one of its pages has an offset, as in arc:0" },
+	{ "arc:7", PD_ERR_NOT_FOUND, "arc:7: no record begins there" },
+	{ "lines", PD_ERR_USAGE, "lines is a dump: the id of one of its pages has an offset, as in lines:0" },
+	{ "lines:1", PD_ERR_NOT_FOUND, "lines:1: no record begins there" },
+	{ "lines:14", PD_ERR_INPUT, "lines:14: line that is no JSON object in UTF-8" },
+	{ "lines:+0", PD_ERR_NOT_FOUND, "lines:+0: no record begins there" },
+	{ "lines!x", PD_ERR_NOT_FOUND, "lines!x: no record begins there" },
 };
 
 START_TEST(test_fetch_refuses)
@@ -340,7 +346,8 @@ START_TEST(test_fetch_refuses)
 	broken.p[broken.n - 8] ^= 1;
 	dump_gzip(&broken, pd_buf_span(&b));
 	free(dump_file("broken", pd_buf_span(&broken)));
-	write_file("arc", "filedesc://x");
+	write_file("arc", "http://h/ 1.1.1.1 20240102030405 text/html 1\nx\n");
+	write_file("lines", "{\"text\": \"a\"}\n{\"text\": \n");
 	o.stdin_name = "piped";
 	int s = pd_reader_fetch(refusals[_i].id, &o, &r, &e);
 	ck_assert_msg(s == refusals[_i].status, "%s: status %d, %s", refusals[_i].id, s, e.text);

@@ -4,6 +4,8 @@
  */
 #include "warc_outcome.h"
 
+#include "read/warc.h"
+
 /* --- single records, plain --- */
 
 static const struct {
@@ -47,7 +49,7 @@ static const struct {
 	{ "long length swallows nothing", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 91\r\n\r\na\r\n\r\nWARC/1.0\r\n"
 	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb\r\n\r\nWARC/1.0\r\nWARC-Type: resource\r\n"
 	  "Content-Length: 1\r\n\r\nc",
-	  "! 0 Content-Length leads past the end of the file or into another record\n58 payload  1/1\n115 payload  1/1\n" },
+	  "! 0 the record's length leads past the end of the file or into another record\n58 payload  1/1\n115 payload  1/1\n" },
 	{ "short length leaves junk", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\nabc\r\n\r\nWARC/1.0\r\n"
 	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb",
 	  "0 payload  1/1\n! 53 junk between records\n59 payload  1/1\n" },
@@ -59,10 +61,6 @@ static const struct {
 	  "\r\n\r\n", "0 payload  20/20\n" },
 	{ "an ordinary file", "<html>WARC/1.0", "- payload f 14/14\n" },
 	{ "an empty file", "", "- payload f 0/0\n" },
-	{ "ARC", "filedesc://x 0.0.0.0 2024 text/plain 1\n", "! 0 ARC dumps are not supported by this version\n" },
-	{ "zstd", "\x28\xb5\x2f\xfd....", "! 0 zstd-compressed dumps are not supported by this version\n" },
-	{ "zstd with dictionary", "\x5d\x2a\x4d\x18....", "! 0 zstd-compressed dumps are not supported by this version\n" },
-	{ "lz4", "\x04\x22\x4d\x18....", "! 0 lz4-compressed dumps are not supported by this version\n" },
 };
 
 START_TEST(test_row)
@@ -126,19 +124,35 @@ START_TEST(test_two_in_each)
 }
 END_TEST
 
+/* Does a member of `step` bytes end at `at`, or in the line ends before it? */
+static bool boundary(size_t at, size_t step)
+{
+	return at % step <= 4;
+}
+
 /* Members of `step` bytes, whatever the records are: as block compressors write them. */
 START_TEST(test_records_over_members)
 {
 	static const size_t steps[] = { 8, 9, 100, 1000, 4096 };
 	struct pd_buf all = { 0 }, out = { 0 }, want = { 0 };
+	size_t begin[5] = { 0 }, member[5] = { 0 }, step = steps[_i];
 	for (int i = 0; i < 4; i++) {
-		line_of(&want, "+", all.n, i);
 		dump_page(&all, i);
+		begin[i + 1] = all.n;
 	}
 	dump_gzip(&out, pd_span("", 0));
-	for (size_t i = 0; i < all.n; i += steps[_i])
-		dump_gzip(&out, pd_span(all.p + i, all.n - i < steps[_i] ? all.n - i : steps[_i]));
+	for (size_t at = 0; at < all.n; at += step) {
+		for (int i = 0; i < 4; i++)
+			if (at <= begin[i])
+				member[i] = out.n;
+		dump_gzip(&out, pd_span(all.p + at, all.n - at < step ? all.n - at : step));
+	}
 	dump_gzip(&out, pd_span("", 0));
+	/* A record that happens to fill its members has their place. */
+	for (int i = 0; i < 4; i++) {
+		bool alone = boundary(begin[i], step) && (i == 3 || boundary(begin[i + 1], step));
+		line_of(&want, alone ? "" : "+", alone ? member[i] : begin[i], i);
+	}
 	/* The first member, being empty, hides the dump from the first look. */
 	expect("records over members", pd_buf_span(&out), want.p);
 	pd_buf_release(&all);

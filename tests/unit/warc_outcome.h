@@ -27,7 +27,7 @@ static inline void read_one_way(const char *path, bool whole)
 	struct pd_record r = { 0 };
 	struct pd_source s;
 	pd_buf_clear(&told);
-	pd_source_init(&s, MAX_BLOCK, &sink);
+	pd_source_init(&s, &(struct pd_reader_options){ .max_block = MAX_BLOCK }, &sink);
 	if (!whole)
 		s.member.whole_max = 0;
 	ck_assert_int_eq(pd_source_open(&s, path, "f"), 0);

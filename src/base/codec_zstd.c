@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * zstd frames, with or without a dictionary.  The only place that includes libzstd. */
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/codec_ops.h"
+
+/* The largest window that the zstd program takes without being asked to; a frame that wants more is refused. */
+enum { WINDOW_LOG = 27 };
+
+static void *open_zstd(void)
+{
+	ZSTD_DCtx *d = ZSTD_createDCtx();
+	if (!d)
+		abort();
+	ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_LOG);
+	return d;
+}
+
+static void close_zstd(void *self)
+{
+	ZSTD_freeDCtx(self);
+}
+
+static int whole(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made)
+{
+	size_t frame = ZSTD_findFrameCompressedSize(in.p, in.n);
+	if (ZSTD_isError(frame))
+		return PD_ERR_INPUT;
+	size_t r = ZSTD_decompressDCtx(self, out, room, in.p, frame);
+	if (ZSTD_isError(r))
+		return ZSTD_getErrorCode(r) == ZSTD_error_dstSize_tooSmall ? PD_ERR_LIMIT : PD_ERR_INPUT;
+	*used = frame;
+	*made = r;
+	return PD_OK;
+}
+
+static void start(void *self, enum pd_codec codec)
+{
+	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
+}
+
+static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	ZSTD_inBuffer from = { in->p, in->n, 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t r = ZSTD_decompressStream(self, &to, &from);
+	in->p += from.pos;
+	in->n -= from.pos;
+	*made = to.pos;
+	if (ZSTD_isError(r))
+		return ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge ? PD_ERR_LIMIT : PD_ERR_INPUT;
+	return r == 0;
+}
+
+bool pd_codec_zstd_dictionary(void *self, struct pd_span dictionary)
+{
+	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
+	return !ZSTD_isError(ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n));
+}
+
+const struct pd_codec_ops pd_codec_zstd = { open_zstd, close_zstd, whole, start, feed };

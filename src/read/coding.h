@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: the body of a response and the codings that its header names.  Out: the body without them, at most a page of it,
+ * whatever it unpacks to.  A body that is not in the coding that it is said to be in is taken as it is: Common Crawl
+ * stores bodies already decoded and keeps the header, and servers lie.
+ *
+ * RFC 9110, 8.4 (content codings: gzip, deflate, br, zstd) and RFC 9112, 7 (transfer codings: the same and chunked).
+ */
+#ifndef PD_READ_CODING_H
+#define PD_READ_CODING_H
+
+#include "read/http.h"
+
+struct pd_coder;
+
+struct pd_coder *pd_coder_new(size_t max_page);
+void pd_coder_free(struct pd_coder *c);
+/* Undoes transfer codings, then content codings.  *body becomes a view into the coder's buffers, which die at the next
+ * call of the same function; *flags gets PD_PAGE_… flags, and PD_PAGE_CUT in it says that the body was cut already.
+ * PD_ERR_INPUT: the body gives nothing readable, see pd_coder_reason. */
+int pd_coder_transfer(struct pd_coder *c, struct pd_codings list, struct pd_span *body, unsigned *flags);
+int pd_coder_content(struct pd_coder *c, struct pd_codings list, struct pd_span *body, unsigned *flags);
+const char *pd_coder_reason(const struct pd_coder *c);
+
+#endif

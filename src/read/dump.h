@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: the members of a dump.  Out: its records, whatever their format, and the place that names each.  Damage costs the
+ * record it is in; reading goes on at the next one.
+ *
+ * A record's place is the compressed offset of the member that it begins in, when nothing else is in that member and in
+ * those that the record goes on in, so that one seek finds it; else the offset in the stream of all members.  Which it
+ * is is known only once the record was read to its end.
+ */
+#ifndef PD_READ_DUMP_H
+#define PD_READ_DUMP_H
+
+#include "read/member.h"
+#include "read/record.h"
+
+/* What a record looks like: WARC or ARC. */
+struct pd_format {
+	size_t line;		/* bytes by which the start of a record is known */
+	const char *endless;	/* the damage when a header has no end */
+	/* Does a record begin at the start of `s`?  `cut`: also when `s` ends before that is sure. */
+	bool (*begins)(struct pd_span s, bool cut);
+	/* Where in `s` a line begins that could begin a record, or -1; the start of `s` is not taken for the start of a line. */
+	ptrdiff_t (*find)(struct pd_span s);
+	/* Bytes of the header at the start of `s`; 0 when its end is not there yet.  *seen: where to go on looking when
+	 * more of it was read. */
+	size_t (*header_end)(struct pd_span s, size_t *seen);
+	/* Fills all of `out` but id and block.  NULL, or what is wrong. */
+	const char *(*parse)(struct pd_span header, struct pd_record *out);
+};
+
+extern const struct pd_format pd_format_warc, pd_format_arc;
+
+struct pd_place {
+	uint64_t offset;
+	bool stream;		/* in the decompressed stream */
+};
+
+struct pd_dump {
+	struct pd_member *m;
+	const struct pd_format *format;
+	size_t max_block;
+	struct pd_place place;		/* of the record given, or of the damage */
+	const char *reason;		/* of the damage */
+	/* the record being read */
+	struct pd_place begin;		/* in the stream (plain: in the file) */
+	uint64_t member;		/* where the member begins that it begins in */
+	bool first;			/* nothing stands before it in that member */
+	uint64_t begun;			/* records in the current member so far, also what is left of an earlier one */
+	/* what is still to be said */
+	bool told;			/* the damage in this member was reported */
+	bool junk;			/* there were bytes between records, at junk_at */
+	struct pd_place junk_at;
+};
+
+/* `m` stands at the start of a member (and nothing of it was skipped), or before the first. */
+void pd_dump_open(struct pd_dump *d, struct pd_member *m, const struct pd_format *format, size_t max_block);
+/* 1 a record (without id) and its `place`; 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
+int pd_dump_next(struct pd_dump *d, struct pd_record *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an input is shows in its first bytes, after decompression.  Those may be the damaged ones: then a member with a
+ * record in it further on in the first window still tells that it is a dump.
+ */
+#include "read/recognise.h"
+
+#include "base/err.h"
+#include "read/arc.h"
+#include "read/warc.h"
+
+/* HEAD: enough for a header's first lines.  EMPTY: members without a byte that may come first. */
+enum { HEAD = 8192, EMPTY = 64 };
+
+static bool begins_dump(struct pd_span head)
+{
+	return pd_format_warc.begins(head, false) || pd_format_arc.begins(head, false);
+}
+
+/* Without what may stand before a record in its member. */
+static struct pd_span bare(struct pd_span s)
+{
+	if (s.n >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0)
+		s = pd_span(s.p + 3, s.n - 3);
+	while (s.n && (!s.p[0] || pd_ascii_space(s.p[0])))
+		s = pd_span(s.p + 1, s.n - 1);
+	return s;
+}
+
+static bool begins_line(struct pd_span head)
+{
+	return head.n && head.p[0] == '{';
+}
+
+static void open_dump(struct pd_source *s, const struct pd_format *format)
+{
+	s->kind = PD_SOURCE_DUMP;
+	s->member.begins = begins_dump;
+	pd_dump_open(&s->dump, &s->member, format, s->max_block);
+}
+
+static void open_jsonl(struct pd_source *s)
+{
+	s->kind = PD_SOURCE_JSONL;
+	s->member.begins = begins_line;
+	pd_jsonl_open(&s->jsonl, &s->member);
+}
+
+static const struct pd_format *format_of(struct pd_span head)
+{
+	return pd_format_arc.begins(head, false) ? &pd_format_arc : &pd_format_warc;
+}
+
+/* Opens the first member that has something in it, or that is broken. */
+static struct pd_span first_bytes(struct pd_member *m)
+{
+	for (int i = 0; i < EMPTY && pd_member_next(m) == 1; i++) {
+		struct pd_span s = pd_member_peek(m, HEAD);
+		if (s.n || m->state == PD_MEMBER_BROKEN)
+			return s;
+	}
+	return pd_span("", 0);
+}
+
+static bool looks_jsonl(struct pd_source *s, struct pd_span head)
+{
+	if (!head.n || (head.p[0] != '{' && !pd_ascii_space(head.p[0]) && head.p[0] != '\xef'))
+		return false;
+	head = pd_member_peek(&s->member, PD_INPUT_WINDOW);
+	return pd_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
+}
+
+/* By what the input begins with.  tar first: a path in it may begin with anything. */
+static bool by_head(struct pd_source *s, struct pd_span head)
+{
+	if (pd_tar_looks(head)) {
+		s->kind = PD_SOURCE_TAR;
+		pd_tar_open(&s->tar, &s->member, s->max_block);
+	} else if (pd_warc_looks(head)) {
+		open_dump(s, &pd_format_warc);
+	} else if (pd_arc_looks(head)) {
+		open_dump(s, &pd_format_arc);
+	} else if (looks_jsonl(s, head)) {
+		open_jsonl(s);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* A compressed dump whose first bytes, the magic ones, are damaged. */
+static bool by_later_member(struct pd_source *s)
+{
+	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+	struct pd_span window = pd_input_peek(&s->in, PD_INPUT_WINDOW);
+	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+		s->member.codec = codecs[i];
+		if (pd_member_find(&s->member, window, 1) < 0)
+			continue;
+		pd_member_open(&s->member, &s->in, codecs[i]);
+		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
+		return true;
+	}
+	s->member.codec = PD_CODEC_NONE;
+	return false;
+}
+
+/* A compressed dump whose first member is damaged, or is something else. */
+static bool by_next_member(struct pd_source *s)
+{
+	struct pd_input *in = &s->in;
+	uint64_t at = in->offset;
+	pd_input_back(in, s->member.start + 1);
+	bool found = pd_member_find(&s->member, pd_input_peek(in, PD_INPUT_WINDOW), 0) >= 0;
+	pd_input_skip(in, (size_t)(at - in->offset));
+	if (found)
+		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
+	return found;
+}
+
+static void take_dictionary(struct pd_source *s)
+{
+	struct pd_place place = { s->in.offset, false };
+	const char *wrong = pd_member_dictionary(&s->member);
+	if (wrong)
+		pd_sink_tell(s->sink, s->label, place, wrong);
+}
+
+void pd_source_recognise(struct pd_source *s)
+{
+	struct pd_member *m = &s->member;
+	pd_member_open(m, &s->in, pd_member_codec(pd_input_peek(&s->in, HEAD)));
+	m->begins = begins_dump;
+	if (m->codec == PD_CODEC_ZSTD)
+		take_dictionary(s);
+	if (by_head(s, first_bytes(m)))
+		return;
+	if (!(pd_member_packed(m) ? by_next_member(s) : by_later_member(s)))
+		s->kind = PD_SOURCE_PAGE;
+}
+
+bool pd_source_recognise_at(struct pd_source *s, uint64_t offset)
+{
+	struct pd_member *m = &s->member;
+	if (pd_input_seek(&s->in, offset) < 0)
+		return false;
+	enum pd_codec codec = pd_member_codec(pd_input_peek(&s->in, HEAD));
+	if (codec == PD_CODEC_ZSTD) {
+		pd_input_seek(&s->in, 0);
+		pd_member_open(m, &s->in, codec);
+		take_dictionary(s);
+		pd_input_seek(&s->in, offset);
+	}
+	pd_member_open(m, &s->in, codec);
+	m->begins = begins_dump;
+	if (pd_member_next(m) != 1)
+		return false;
+	struct pd_span head = bare(pd_member_peek(m, HEAD));
+	if (begins_dump(head) || m->state == PD_MEMBER_BROKEN)
+		open_dump(s, format_of(head));
+	else if (!pd_member_packed(m) && begins_line(head))
+		open_jsonl(s);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * The only place that includes libarchive, which is given the bytes of our own members: so what is compressed, how it
+ * breaks and what it may cost is the same as for every other input. */
+#include "read/tar.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+
+enum { PIECE = 1 << 16, HEADER = 512, CHECKSUM = 148 };
+
+static la_ssize_t pull(struct archive *a, void *ctx, const void **bytes)
+{
+	struct pd_tar *t = ctx;
+	pd_member_skip(t->m, t->given);
+	t->given = 0;
+	for (;;) {
+		struct pd_span s = pd_member_peek(t->m, 1);
+		if (s.n) {
+			*bytes = s.p;
+			t->given = s.n;
+			return (la_ssize_t)s.n;
+		}
+		int r = t->m->state == PD_MEMBER_BROKEN ? PD_ERR_INPUT : pd_member_next(t->m);
+		if (r == 1)
+			continue;
+		t->stopped = r < 0 ? t->m->reason : NULL;
+		return 0;
+	}
+}
+
+void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block)
+{
+	pd_tar_close(t);
+	t->m = m;
+	t->max_block = max_block;
+	t->archive = archive_read_new();
+	if (!t->archive)
+		abort();
+	archive_read_support_format_tar(t->archive);
+	t->done = archive_read_open(t->archive, t, NULL, pull, NULL) != ARCHIVE_OK;
+}
+
+void pd_tar_close(struct pd_tar *t)
+{
+	archive_read_free(t->archive);
+	t->archive = NULL;
+	t->given = 0;
+	t->stopped = NULL;
+	t->lost = false;
+	t->n_names = t->cap_names = 0;
+	free(t->names);
+	t->names = NULL;
+	pd_buf_clear(&t->reason);
+}
+
+void pd_tar_release(struct pd_tar *t)
+{
+	pd_tar_close(t);
+	pd_buf_release(&t->name);
+	pd_buf_release(&t->reason);
+}
+
+static int damage(struct pd_tar *t, const char *reason)
+{
+	const char *more = t->stopped ? t->stopped : archive_error_string(t->archive);
+	int64_t at = archive_read_header_position(t->archive);
+	pd_buf_clear(&t->reason);
+	pd_buf_add_z(&t->reason, reason);
+	if (more)
+		pd_buf_printf(&t->reason, ": %s", more);
+	t->place = (struct pd_place){ at > 0 ? (uint64_t)at : 0, pd_member_packed(t->m) };
+	return PD_ERR_INPUT;
+}
+
+/* Names are bytes; only those that a pax header gives in UTF-8 have to be asked for in UTF-8. */
+static const char *path_of(struct archive_entry *entry)
+{
+	const char *path = archive_entry_pathname_utf8(entry);
+	return path ? path : archive_entry_pathname(entry);
+}
+
+static void put(uint64_t *names, size_t cap, uint64_t hash)
+{
+	size_t i = hash & (cap - 1);
+	while (names[i])
+		i = (i + 1) & (cap - 1);
+	names[i] = hash;
+}
+
+/* Remembers a name; false when it was there. */
+static bool is_new(struct pd_tar *t, struct pd_span name)
+{
+	uint64_t hash = pd_hash64(name.p, name.n) | 1;
+	if (2 * t->n_names >= t->cap_names) {
+		size_t cap = t->cap_names ? 2 * t->cap_names : 1024;
+		uint64_t *names = pd_zalloc(cap * sizeof *names);
+		for (size_t i = 0; i < t->cap_names; i++)
+			if (t->names[i])
+				put(names, cap, t->names[i]);
+		free(t->names);
+		t->names = names;
+		t->cap_names = cap;
+	}
+	for (size_t i = hash & (t->cap_names - 1); t->names[i]; i = (i + 1) & (t->cap_names - 1))
+		if (t->names[i] == hash)
+			return false;
+	put(t->names, t->cap_names, hash);
+	t->n_names++;
+	return true;
+}
+
+static void set_name(struct pd_tar *t, const char *path)
+{
+	pd_buf_clear(&t->name);
+	pd_buf_add_z(&t->name, path);
+	while (!is_new(t, pd_buf_span(&t->name)))
+		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
+}
+
+static int read_block(struct pd_tar *t, struct pd_record *out)
+{
+	while (out->block.n < t->max_block && out->block.n < out->length) {
+		size_t room = t->max_block - out->block.n;
+		char *at = pd_buf_reserve(&out->block, room < PIECE ? room : PIECE);
+		la_ssize_t n = archive_read_data(t->archive, at, room < PIECE ? room : PIECE);
+		if (n < 0) {
+			t->done = true;
+			return damage(t, "tar archive cut or damaged");
+		}
+		if (!n)
+			break;
+		out->block.n += (size_t)n;
+		out->block.p[out->block.n] = 0;
+	}
+	out->cut = out->block.n < out->length;
+	return 1;
+}
+
+static int read_file(struct pd_tar *t, struct archive_entry *entry, const char *path, struct pd_record *out)
+{
+	int64_t size = archive_entry_size(entry);
+	pd_record_clear(out);
+	out->kind = PD_RECORD_PAYLOAD;
+	pd_buf_add_z(&out->url, path);
+	set_name(t, path);
+	out->length = size > 0 ? (uint64_t)size : 0;
+	return read_block(t, out);
+}
+
+/* No entry: the end, or a place that is no header. */
+static int no_entry(struct pd_tar *t, int status)
+{
+	if (status == ARCHIVE_RETRY) {
+		bool told = t->lost;
+		t->lost = true;
+		return told ? 1 : damage(t, "damaged tar header");
+	}
+	t->done = true;
+	return status == ARCHIVE_EOF && !t->stopped ? 0 : damage(t, "tar archive cut or damaged");
+}
+
+int pd_tar_next(struct pd_tar *t, struct pd_record *out)
+{
+	struct archive_entry *entry;
+	while (!t->done) {
+		int status = archive_read_next_header(t->archive, &entry);
+		if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
+			int r = no_entry(t, status);
+			if (r <= 0)
+				return r;
+			continue;
+		}
+		t->lost = false;
+		const char *path = path_of(entry);
+		if (path && archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry))
+			return read_file(t, entry, path, out);
+	}
+	return 0;
+}
+
+/* The checksum is that of the header with spaces in its own place, in octal; some wrote it over signed characters. */
+bool pd_tar_looks(struct pd_span head)
+{
+	int64_t sum = 0, sum_signed = 0, said = 0;
+	int i = CHECKSUM;
+	if (head.n < HEADER || !head.p[0])
+		return false;
+	for (int k = 0; k < HEADER; k++) {
+		bool own = k >= CHECKSUM && k < CHECKSUM + 8;
+		sum += own ? ' ' : (unsigned char)head.p[k];
+		sum_signed += own ? ' ' : (signed char)head.p[k];
+	}
+	while (i < CHECKSUM + 7 && head.p[i] == ' ')
+		i++;
+	for (; i < CHECKSUM + 8 && head.p[i] >= '0' && head.p[i] <= '7'; i++)
+		said = said * 8 + (head.p[i] - '0');
+	return said && (said == sum || said == sum_signed);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In: a tar archive of pages (ustar, pax, GNU, v7), plain or compressed.  Out: a record for each regular file; its url is
+ * the member's path.  Links, folders and devices are passed over.
+ *
+ * Archives that were added to may hold a path twice: then the later ones are told apart by the place of their header,
+ * PATH!OFFSET.  To see that, 64 bits of each name are remembered, the one thing here that grows with the archive.
+ */
+#ifndef PD_READ_TAR_H
+#define PD_READ_TAR_H
+
+#include "read/dump.h"
+
+struct archive;
+
+struct pd_tar {
+	struct pd_member *m;
+	size_t max_block;
+	struct archive *archive;
+	size_t given;			/* bytes of the window that the archive reader works on */
+	const char *stopped;		/* why the bytes ended before their time */
+	bool lost;			/* looking for the next header */
+	bool done;
+	uint64_t *names;		/* hashes, 0 where there is none; a power of two of them */
+	size_t n_names, cap_names;
+	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
+	struct pd_place place;		/* of the damage */
+	struct pd_buf reason;
+};
+
+void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block);
+void pd_tar_close(struct pd_tar *t);
+void pd_tar_release(struct pd_tar *t);
+/* 1 a record (without id); 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
+int pd_tar_next(struct pd_tar *t, struct pd_record *out);
+/* Does it begin like a tar archive: a header whose checksum is right? */
+bool pd_tar_looks(struct pd_span head);
+
+#endif
