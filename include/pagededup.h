@@ -41,7 +41,7 @@ typedef struct pagededup_page {
 	const char *charset;		/* WHATWG name in lower case */
 } pagededup_page;
 
-/* Settings: "preset=paper shingle=3 bits=128"; keys preset, topic, segment, bits, shingle, weights, hash, features,
+/* Settings: "preset=paper shingle=3 bits=128"; keys preset, topic, hidden, segment, bits, shingle, weights, hash, features,
  * min_terms, max_page, values as `pagededup info` prints them; NULL or "": the defaults.
  * 0, or a negative status with a message in `error` (may be NULL with size 0). */
 PAGEDEDUP_API int pagededup_open(pagededup_context **out, const char *settings, char *error, size_t error_size);

@@ -24,6 +24,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	};
 	if (preset != PD_PRESET_PAPER)
 		return;
+	o->html.drop_hidden = false;	/* the documents do not look at styles */
 	o->topic.method = PD_TOPIC_PAPER;
 	o->stopwords = "builtin";
 	o->sign.shingle = 3;
@@ -36,6 +37,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 
 const char *const pd_preset_names[] = { "default", "paper", NULL };
 const char *const pd_topic_names[] = { "main", "paper", NULL };
+const char *const pd_hidden_names[] = { "drop", "keep", NULL };
 const char *const pd_segment_names[] = { "probability", "forward", NULL };
 const char *const pd_hash_names[] = { "xxh3", "rabin", NULL };
 const char *const pd_weights_names[] = { "count", "set", "tf", NULL };
@@ -122,6 +124,9 @@ int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value
 		o->sign.weights = (enum pd_sign_weights)(i = choose(key, value, pd_weights_names, e));
 	} else if (pd_span_is(key, "topic")) {
 		o->topic.method = (enum pd_topic_method)(i = choose(key, value, pd_topic_names, e));
+	} else if (pd_span_is(key, "hidden")) {
+		i = choose(key, value, pd_hidden_names, e);
+		o->html.drop_hidden = i == 0;
 	} else if (pd_span_is(key, "segment")) {
 		o->segment = i = choose(key, value, pd_segment_names, e);
 	} else {
@@ -150,7 +155,8 @@ static void print_must(const struct pd_options *o, struct pd_tables *t)
 	pd_buf_printf(&t->must, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
 		      s->bits, s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
 	print_features(s, &t->must);
-	pd_buf_printf(&t->must, " min_terms=%d topic=%s segment=%s dict=%s stopwords=%s", s->min_terms, pd_topic_names[o->topic.method],
+	pd_buf_printf(&t->must, " min_terms=%d hidden=%s topic=%s segment=%s dict=%s stopwords=%s", s->min_terms,
+		      pd_hidden_names[!o->html.drop_hidden], pd_topic_names[o->topic.method],
 		      pd_segment_names[o->segment], pd_dict_checksum(t->dict), t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }

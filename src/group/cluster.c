@@ -17,7 +17,7 @@ struct graph {
 	const struct pd_edge *edges;
 	const uint32_t *rank;
 	size_t n_edges, n_pages;
-	struct pd_member *members;
+	struct pd_verdict *members;
 	uint32_t n_clusters;
 	uint32_t *by_rank;	/* rank -> page */
 	uint32_t *start, *links;	/* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
@@ -192,7 +192,7 @@ static uint32_t edge_towards(const struct graph *g, uint32_t page)
 
 static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t via, uint32_t edge)
 {
-	g->members[page] = (struct pd_member){ g->n_clusters, keep, via, edge };
+	g->members[page] = (struct pd_verdict){ g->n_clusters, keep, via, edge };
 }
 
 static void connect(struct graph *g)
@@ -291,14 +291,14 @@ static void release(struct graph *g)
 }
 
 int pd_cluster(const struct pd_edge *edges, size_t n_edges, const uint32_t *rank, size_t n_pages,
-	       enum pd_linkage linkage, struct pd_member *members, struct pd_err *e)
+	       enum pd_linkage linkage, struct pd_verdict *members, struct pd_err *e)
 {
 	struct graph g = { .edges = edges, .rank = rank, .n_edges = n_edges, .n_pages = n_pages, .members = members };
 	int status = check(&g, e);
 	if (status)
 		goto out;
 	for (size_t i = 0; i < n_pages; i++)
-		members[i] = (struct pd_member){ PD_NO_CLUSTER, NONE, NONE, NONE };
+		members[i] = (struct pd_verdict){ PD_NO_CLUSTER, NONE, NONE, NONE };
 	build_links(&g);
 	make_groups(&g, linkage == PD_LINKAGE_STAR);
 	g.depth = fresh(n_pages);

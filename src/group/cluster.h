@@ -30,7 +30,7 @@ struct pd_edge {
 	uint32_t tag;		/* the caller's number of the edge: settles ties between edges that are alike */
 };
 
-struct pd_member {
+struct pd_verdict {
 	uint32_t cluster;	/* PD_NO_CLUSTER: in none, and nothing else is set */
 	uint32_t keep;		/* the page kept */
 	uint32_t via;		/* neighbour towards it (itself for the page kept) */
@@ -45,6 +45,6 @@ struct pd_member {
  * itself says nothing.  PD_ERR_USAGE: an edge names a page that is not there, or ranks are not as said; PD_ERR_LIMIT:
  * 2^31 edges or pages. */
 int pd_cluster(const struct pd_edge *edges, size_t n_edges, const uint32_t *rank, size_t n_pages,
-	       enum pd_linkage linkage, struct pd_member *members, struct pd_err *e);
+	       enum pd_linkage linkage, struct pd_verdict *members, struct pd_err *e);
 
 #endif

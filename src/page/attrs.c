@@ -17,6 +17,8 @@ static const struct {
 	{ "rel", PD_ATTR_REL },
 	{ "role", PD_ATTR_ROLE },
 	{ "itemprop", PD_ATTR_ITEMPROP },
+	{ "style", PD_ATTR_STYLE },
+	{ "hidden", PD_ATTR_HIDDEN },
 	{ "content", PD_ATTR_CONTENT },
 	{ "name", PD_ATTR_NAME },
 	{ "property", PD_ATTR_PROPERTY },
@@ -59,7 +61,8 @@ static unsigned wanted(enum pd_tag tag)
 	enum pd_tag_class c = pd_tag_class(tag);
 	if (c != PD_CLASS_TITLE && c != PD_CLASS_BLOCK && c != PD_CLASS_LEVEL)
 		return 0;
-	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP);
+	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HIDDEN) |
+	       BIT(PD_ATTR_STYLE);
 }
 
 bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id)
@@ -73,4 +76,24 @@ struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr
 		if (attrs[i].id == id)
 			return attrs[i].value;
 	return pd_span(NULL, 0);
+}
+
+/* "display : none" among other declarations; what a style sheet says is beyond us. */
+static bool displays_none(struct pd_span style)
+{
+	struct pd_span part, name;
+	while (style.n && pd_span_split(&style, ';', &part)) {
+		pd_span_split(&part, ':', &name);
+		if (pd_span_ieq(pd_span_trim(name), "display") && part.p && pd_span_istarts(pd_span_trim(part), "none"))
+			return true;
+	}
+	return false;
+}
+
+bool pd_attrs_hide(const struct pd_attr *attrs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (attrs[i].id == PD_ATTR_HIDDEN || (attrs[i].id == PD_ATTR_STYLE && displays_none(attrs[i].value)))
+			return true;
+	return false;
 }

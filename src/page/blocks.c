@@ -21,7 +21,14 @@ struct pd_html {
 	struct pd_meta_finder meta;
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
+	size_t hidden;		/* open elements from the outermost hidden one on */
 };
+
+/* The page itself is never hidden: scripts that show it late are common, and no text at all is no answer. */
+static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && pd_attrs_hide(attrs, n));
+}
 
 static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
@@ -29,6 +36,10 @@ static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size
 	size_t markup = h->out->xhtml.n;
 	if (h->options.keep_xhtml)
 		pd_xhtml_open(&h->out->xhtml, t, attrs, n);
+	if (hides(h, t, attrs, n)) {
+		h->hidden++;
+		return;
+	}
 	if (n)
 		pd_meta_open(&h->meta, t, attrs, n, h->out);
 	pd_build_open(&h->builder, t, attrs, n, markup);
@@ -39,7 +50,10 @@ static void on_close(void *self, enum pd_tag t)
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
 		pd_xhtml_close(&h->out->xhtml, t);
-	pd_build_close(&h->builder, t, h->out->xhtml.n);
+	if (h->hidden)
+		h->hidden--;
+	else
+		pd_build_close(&h->builder, t, h->out->xhtml.n);
 }
 
 static void on_text(void *self, struct pd_span s)
@@ -47,7 +61,8 @@ static void on_text(void *self, struct pd_span s)
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
 		pd_xhtml_text(&h->out->xhtml, s);
-	pd_build_text(&h->builder, s);
+	if (!h->hidden)
+		pd_build_text(&h->builder, s);
 }
 
 static const struct pd_html_sink sink = { on_open, on_close, on_text };
@@ -100,6 +115,7 @@ int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_
 {
 	pd_blocks_clear(out);
 	h->out = out;
+	h->hidden = 0;
 	pd_meta_start(&h->meta);
 	pd_build_start(&h->builder, out);
 	if (plain)

@@ -101,10 +101,11 @@ struct pd_blocks {
 struct pd_html_options {
 	int min_chars;		/* a block's text is over this: 100 */
 	int min_levels;		/* or its level tags are over this: 5 */
+	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
 	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
 };
 
-#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5 }
+#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }
 
 struct pd_html;		/* the parser with its stacks: one per thread */
 

@@ -22,8 +22,9 @@
 
 /* The attributes that someone reads; PD_ATTR_OTHER only comes with `all_attributes`. */
 enum pd_attr_id {
-	PD_ATTR_OTHER, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV, PD_ATTR_ID,
-	PD_ATTR_ITEMPROP, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_XML_LANG,
+	PD_ATTR_OTHER, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV, PD_ATTR_ID,
+	PD_ATTR_ITEMPROP, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_STYLE,
+	PD_ATTR_XML_LANG,
 };
 
 struct pd_attr {
@@ -36,6 +37,8 @@ enum pd_attr_id pd_attr_by_name(struct pd_span name);
 bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id);
 /* The value of the first such attribute, or an empty span. */
 struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id);
+/* Do these attributes say that the element is not shown? */
+bool pd_attrs_hide(const struct pd_attr *attrs, size_t n);
 
 /* Who listens. */
 struct pd_html_sink {

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The demo: its table says what a stranger needs, its dump is what its pages build, and the README shows what it prints.
+. "${TOP:-.}/tests/tap.sh"
+
+cd "$TOP" || exit 2
+demo/run >"$tmp/out" 2>"$tmp/err"
+code=$?
+exits "demo" 0
+has "pages read" "$tmp/out" '^[0-9]+ pages read in [0-9]+ charsets, [1-9][0-9]* of them too short'
+has "clusters" "$tmp/out" '^[0-9]+ clusters, [0-9]+ pages that could go$'
+has "a page kept" "$tmp/out" '^  - kept +http://'
+has "a distance" "$tmp/out" '^  [0-9]+ bits differ +http://'
+has "a reason" "$tmp/out" '^  same fingerprint +http://'
+has "what to try next" "$tmp/out" 'compare demo/demo.warc.gz:[0-9]+ demo/demo.warc.gz:[0-9]+$'
+is "nothing but closing lines on stderr" "$(grep -vc '^pagededup [a-z]*: ' "$tmp/err")" 0
+
+python3 demo/build.py "$tmp/demo.warc.gz" --truth "$tmp/truth.tsv" >/dev/null
+is "the dump is what its pages build" "$("$PAGEDEDUP" fp -q "$tmp/demo.warc.gz" | cut -f 1,3-7)" "$("$PAGEDEDUP" fp -q demo/demo.warc.gz | cut -f 1,3-7)"
+is "and so is its truth" "$(cat "$tmp/truth.tsv")" "$(cat demo/truth.tsv)"
+at_least "pages" "$(tail -n +2 demo/truth.tsv | wc -l)" 60
+at_least "layouts" "$(tail -n +2 demo/truth.tsv | cut -f 4 | sort -u | wc -l)" 10
+at_least "charsets" "$(tail -n +2 demo/truth.tsv | cut -f 6 | sort -u | wc -l)" 6
+at_least "languages" "$(tail -n +2 demo/truth.tsv | cut -f 5 | sort -u | wc -l)" 3
+
+# Lines of the README that the demo prints; times differ.
+sed -n 's/^\(pagededup [a-z]*: .*\), [0-9.]* s$/\1/p' README.md >"$tmp/shown"
+at_least "closing lines in the README" "$(wc -l <"$tmp/shown")" 3
+while read -r line; do
+	is "the README shows: ${line:0:40}" "$(grep -cF "$line" "$tmp/err")" 1
+done <"$tmp/shown"
+is "the README shows the table's head" "$(grep -cFf <(grep -E '^[0-9]+ (pages read|clusters)' "$tmp/out") README.md)" 2
+tap_done
