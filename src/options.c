@@ -45,11 +45,11 @@ const char *const pd_weights_names[] = { "count", "set", "tf", NULL };
 static int choose(struct pd_span key, struct pd_span value, const char *const *names, struct pd_err *e)
 {
 	struct pd_buf all = { 0 };
-	for (int i = 0; names[i]; i++) {
+	for (int i = 0; names[i]; i++)
 		if (pd_span_is(value, names[i]))
 			return i;
+	for (int i = 0; names[i]; i++)
 		pd_buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	}
 	int status = pd_fail(e, PD_ERR_USAGE, "%.*s takes one of %s, not '%.*s'", (int)key.n, key.p, all.p, (int)value.n, value.p);
 	pd_buf_release(&all);
 	return status;

@@ -35,7 +35,7 @@ static int compare(const struct pd_walk_options *o, char **operands, int n, stru
 		status = pd_pick_page(&b, o, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
 	if (!status) {
 		pd_compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
-		fwrite(out.p, 1, out.n, stdout);
+		fwrite(pd_buf_z(&out), 1, out.n, stdout);
 	}
 	pd_buf_release(&out);
 	pd_pick_release(&a);

@@ -34,7 +34,7 @@ static int show(const struct pd_walk_options *o, char **operands, int n, struct 
 	status = pd_pick_page(&p, o, &t, operands[0], o->urls[0], operands, n, log, e);
 	if (!status) {
 		pd_show(&p.pipeline, (enum pd_stage)o->stage, &out);
-		fwrite(out.p, 1, out.n, stdout);
+		fwrite(pd_buf_z(&out), 1, out.n, stdout);
 	}
 	pd_buf_release(&out);
 	pd_pick_release(&p);
