@@ -123,6 +123,9 @@ static int stream_member(struct pd_unpacker *u, enum pd_codec codec, struct pd_s
 int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out)
 {
 	size_t end = out->n + limit;
+	/* libzstd also reads formats of its own past, each with a decoder of its own: not ours. */
+	if (pd_codec_magic(codec).n && !pd_looks_packed(codec, in))
+		return PD_ERR_INPUT;
 	do {
 		size_t used, had = out->n;
 		int r = pd_unpack_whole(u, codec, in, end - out->n, out, &used);

@@ -46,7 +46,8 @@ static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *
 	ZSTD_inBuffer from = { in->p, in->n, 0 };
 	ZSTD_outBuffer to = { out, room, 0 };
 	size_t r = ZSTD_decompressStream(self, &to, &from);
-	in->p += from.pos;
+	if (from.pos)
+		in->p += from.pos;
 	in->n -= from.pos;
 	*made = to.pos;
 	if (ZSTD_isError(r))
