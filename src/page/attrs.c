@@ -90,8 +90,11 @@ static bool displays_none(struct pd_span style)
 	return false;
 }
 
-bool pd_attrs_hide(const struct pd_attr *attrs, size_t n)
+bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
 {
+	/* Where nobody wants them they are only there for the XHTML, and must change nothing. */
+	if (!pd_attr_wanted(tag, PD_ATTR_HIDDEN))
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (attrs[i].id == PD_ATTR_HIDDEN || (attrs[i].id == PD_ATTR_STYLE && displays_none(attrs[i].value)))
 			return true;

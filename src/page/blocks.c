@@ -27,7 +27,7 @@ struct pd_html {
 /* The page itself is never hidden: scripts that show it late are common, and no text at all is no answer. */
 static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
-	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && pd_attrs_hide(attrs, n));
+	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && pd_attrs_hide(t, attrs, n));
 }
 
 static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)

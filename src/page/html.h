@@ -38,7 +38,7 @@ bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id);
 /* The value of the first such attribute, or an empty span. */
 struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id);
 /* Do these attributes say that the element is not shown? */
-bool pd_attrs_hide(const struct pd_attr *attrs, size_t n);
+bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n);
 
 /* Who listens. */
 struct pd_html_sink {

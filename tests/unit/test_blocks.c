@@ -320,11 +320,13 @@ static const struct {
 
 START_TEST(hidden_elements)
 {
-	for (int drop = 0; drop < 2; drop++) {
+	for (int way = 0; way < 4; way++) {
+		bool drop = way & 1;
 		struct pd_html_options o = PD_HTML_DEFAULTS;
 		struct pd_blocks b = { 0 };
 		struct pd_buf text = { 0 };
 		o.drop_hidden = drop;
+		o.keep_xhtml = way & 2;
 		struct pd_html *h = pd_html_new(&o);
 		ck_assert_int_eq(pd_html_parse(h, pd_span_z(hidden[_i].html), false, &b), 0);
 		pd_blocks_visible(&b, &text);
