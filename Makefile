@@ -45,7 +45,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c slurp.c))
 
-.PHONY: all check check-long demo bench install deps clean help golden-update fuzz
+.PHONY: all check check-long check-valgrind analyze cover cover-run demo bench install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -119,6 +119,20 @@ tests: $(UNIT) $(REPLAY) ## build the unit tests and the fuzz targets
 check-long: check ## the tests that take minutes: big data, fuzzing
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/*.sh
 
+check-valgrind: all tests ## the program and some unit tests under valgrind
+	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh
+
+analyze: $(B)/gen/unicode_table.h ## static analysis of src/ by gcc and clang: minutes, findings alone
+	@tools/analyze $(ALL_CFLAGS) -- $(LIB_SRC) $(CMD_SRC)
+
+cover: deps ## line coverage of src/ by the tests, by folder
+	@$(MAKE) --no-print-directory COVER=1 cover-run
+
+cover-run: all tests
+	@find $(B) -name '*.gcda' -delete
+	@B=$(B) tests/run || echo 'some tests failed'
+	@$(PYTHON) tools/coverage.py $(B)
+
 golden-update: all ## write the expected files of a golden page again: CASE=NAME, or all
 	@B=$(B) tests/golden.sh --update $(CASE)
 
@@ -139,7 +153,7 @@ deps:
 
 install: all ## install program, libraries, header, man pages: DESTDIR= PREFIX=
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/doc/pagededup/docs $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo
+		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo
 	install -m 755 $(B)/pagededup $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(PREFIX)/lib/libpagededup.so.$(SOVERSION)
@@ -148,6 +162,7 @@ install: all ## install program, libraries, header, man pages: DESTDIR= PREFIX=
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' pagededup.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/pagededup.pc
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pagededup/
 	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo/

@@ -14,6 +14,7 @@ const struct pd_command pd_commands[] = {
 	{ "Looking", &pd_usage_text, pd_cmd_text },
 	{ "Looking", &pd_usage_show, pd_cmd_show },
 	{ "Looking", &pd_usage_compare, pd_cmd_compare },
+	{ "Looking", &pd_usage_estimate, pd_cmd_estimate },
 	{ "Other", &pd_usage_info, pd_cmd_info },
 	{ "Other", &pd_usage_dict, pd_cmd_dict },
 	{ "Other", &pd_usage_selftest, pd_cmd_selftest },

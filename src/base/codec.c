@@ -124,7 +124,7 @@ int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in,
 {
 	size_t end = out->n + limit;
 	/* libzstd also reads formats of its own past, each with a decoder of its own: not ours. */
-	if (pd_codec_magic(codec).n && !pd_looks_packed(codec, in))
+	if (pd_codec_magic(codec).n && in.n >= 4 && !pd_looks_packed(codec, in))
 		return PD_ERR_INPUT;
 	do {
 		size_t used, had = out->n;

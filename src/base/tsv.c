@@ -61,11 +61,12 @@ static size_t unescape(struct pd_span s, struct pd_buf *out)
 		pd_buf_add_c(out, to[at - from]);
 		return 1;
 	}
-	if (s.n >= 3 && s.p[0] == 'x' && hex(s.p[1]) >= 0 && hex(s.p[2]) >= 0) {
-		pd_buf_add_c(out, (char)(hex(s.p[1]) << 4 | hex(s.p[2])));
-		return 3;
-	}
-	return 0;
+	int high = s.n >= 3 && s.p[0] == 'x' ? hex(s.p[1]) : -1;
+	int low = high >= 0 ? hex(s.p[2]) : -1;
+	if (low < 0)
+		return 0;
+	pd_buf_add_c(out, (char)(high << 4 | low));
+	return 3;
 }
 
 int pd_tsv_value(struct pd_span f, struct pd_buf *out)

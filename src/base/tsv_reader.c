@@ -112,6 +112,16 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 	return PD_OK;
 }
 
+/* The first row of a file does not fit: what is this file, and what would have been right? */
+static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
+{
+	const char *writer = !strcmp(r->kind, "fp") ? "fp" : "match";
+	if (r->line.p[0] == '{')
+		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
+			       "without --format=jsonl", r->path, writer);
+	return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them", r->path, r->kind, writer);
+}
+
 static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	struct pd_span file_fields[PD_TSV_COLUMNS_MAX];
@@ -123,8 +133,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 	bool cut = n < (size_t)r->n_order || memchr(r->line.p, 0, r->line.n);
 	/* The first row of a file without column names decides whether it holds rows at all. */
 	if (cut && !r->names_known)
-		return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them", r->path, r->kind,
-			       !strcmp(r->kind, "fp") ? "fp" : "match");
+		return no_rows(r, e);
 	r->names_known = true;
 	if (cut)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s: %d columns expected, %zu found", r->path,

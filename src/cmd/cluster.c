@@ -3,13 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/command.h"
+#include "write/jsonl.h"
 #include "write/verdict_row.h"
 
 struct options {
-	int linkage, keep;
+	int linkage, keep, format;
 	bool quiet, ignore_damaged;
 	const char *output;
 };
@@ -27,6 +29,8 @@ static const struct pd_opt opts[] = {
 	  .help = "first (default), longest, newest or shortest-url" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	  .help = "tsv (default), or jsonl for other tools" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although bad rows were left out" },
 	PD_OPT_END,
@@ -77,26 +81,44 @@ static void count_sizes(struct run *r)
 			r->n_clusters++;
 }
 
+static void add_verdict(const struct run *r, uint32_t page, struct pd_json *j, struct pd_buf *line)
+{
+	const struct pd_verdict *m = &r->members[page];
+	if (m->cluster == PD_NO_CLUSTER)
+		return;
+	size_t at = line->n;
+	pd_verdict_row(&r->pages, m, page, keeps[r->o->keep], r->size[m->cluster], line);
+	if (j)
+		pd_jsonl_row(j, pd_verdicts_columns, line, at);
+}
+
+static void write_totals(const struct run *r)
+{
+	struct pd_span rest = pd_buf_span(&r->pages.totals), total;
+	while (rest.n && pd_span_split(&rest, '\n', &total))
+		fprintf(r->out.f, "# total %.*s\n", (int)total.n, total.p);
+}
+
 /* Clusters are numbered by the page kept; the file is in the order of the cluster, then of ids. */
 static int write_verdicts(struct run *r)
 {
 	struct pd_buf line = { 0 };
+	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
 	r->order = pd_alloc(r->pages.n * sizeof *r->order);
 	for (size_t i = 0; i < r->pages.n; i++)
 		r->order[i] = (uint32_t)i;
 	qsort_r(r->order, r->pages.n, sizeof *r->order, by_cluster_then_id, r);
-	pd_verdicts_header(&r->pages, linkages[r->o->linkage], keeps[r->o->keep], &line);
+	if (!j)
+		pd_verdicts_header(&r->pages, linkages[r->o->linkage], keeps[r->o->keep], &line);
 	for (size_t i = 0; i < r->pages.n; i++) {
-		uint32_t page = r->order[i], cluster = r->members[page].cluster;
-		if (cluster != PD_NO_CLUSTER)
-			pd_verdict_row(&r->pages, &r->members[page], page, keeps[r->o->keep], r->size[cluster], &line);
-		fwrite(line.p, 1, line.n, r->out.f);
+		add_verdict(r, r->order[i], j, &line);
+		fwrite(pd_buf_z(&line), 1, line.n, r->out.f);
 		pd_buf_clear(&line);
 	}
 	fwrite(pd_buf_z(&line), 1, line.n, r->out.f);
-	struct pd_span rest = pd_buf_span(&r->pages.totals), total;
-	while (rest.n && pd_span_split(&rest, '\n', &total))
-		fprintf(r->out.f, "# total %.*s\n", (int)total.n, total.p);
+	if (!j)
+		write_totals(r);
+	pd_json_free(j);
 	pd_buf_release(&line);
 	return PD_OK;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * pagededup fp: dumps -> one row per page with its fingerprint. */
+#include "base/columns.h"
 #include "cmd/walk.h"
 #include "write/fp_row.h"
+#include "write/jsonl.h"
 
 static const struct pd_opt opts[] = {
-	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_OUTPUT_OPTS,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_row_format_names,
+	  .help = "tsv (default); jsonl for other tools: match reads TSV" },
+	PD_OPT_END,
 };
 
 const struct pd_usage pd_usage_fp = {
@@ -21,13 +26,23 @@ static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables
 	pd_fp_row(p, t->params, out);
 }
 
+static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+{
+	size_t at = out->n;
+	pd_fp_row(p, t->params, out);
+	pd_jsonl_row(j, pd_fp_columns, out, at);
+}
+
 int pd_cmd_fp(int argc, char **argv)
 {
-	static const struct pd_walker walker = { .header = pd_fp_header, .row = row, .total = true };
+	static const struct pd_walker tsv = { .header = pd_fp_header, .row = row, .total = true };
+	static const struct pd_walker jsonl = { .row = row_as_jsonl };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "fp");
 	int code = pd_walk_parse(&pd_usage_fp, argc, argv, &o, &first, &log);
-	return code ? code - 1 : pd_walk(&walker, &o, argv + first, argc - first, &log);
+	if (code)
+		return code - 1;
+	return pd_walk(o.format == PD_ROWS_JSONL ? &jsonl : &tsv, &o, argv + first, argc - first, &log);
 }

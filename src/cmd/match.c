@@ -3,14 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/command.h"
+#include "write/jsonl.h"
 #include "write/pair_row.h"
 
 struct options {
-	int preset, k, plan, scope, jobs;
+	int preset, k, plan, scope, jobs, format;
 	bool all_pairs, explain, quiet, ignore_damaged;
 	const char *output, *tmp_dir, *stats;
 };
@@ -34,6 +35,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say which plan was taken, and its cost" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	  .help = "tsv (default); jsonl for other tools: cluster reads TSV" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
@@ -60,6 +63,7 @@ struct run {
 	struct pd_match_stats stats;
 	struct pd_outfile out;
 	struct pd_buf line;
+	struct pd_json *json;	/* NULL: TSV */
 	bool header_written;
 	double started, read_cpu, match_cpu;
 	struct pd_err err;
@@ -82,6 +86,8 @@ static int write_line(struct run *r)
 static int write_header(struct run *r)
 {
 	r->header_written = true;
+	if (r->json)
+		return PD_OK;
 	pd_buf_clear(&r->line);
 	pd_pairs_header(&r->rows, &r->match, &r->stats.plan, &r->line);
 	return write_line(r);
@@ -95,6 +101,8 @@ static int on_pair(void *ctx, uint32_t a, uint32_t b, int distance)
 		return status;
 	pd_buf_clear(&r->line);
 	pd_pair_row(&r->rows, a, b, distance, &r->line);
+	if (r->json)
+		pd_jsonl_row(r->json, pd_pairs_columns, &r->line, 0);
 	return write_line(r);
 }
 
@@ -102,7 +110,7 @@ static int write_totals(struct run *r)
 {
 	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
 	int status = r->header_written ? PD_OK : write_header(r);
-	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
+	while (!status && !r->json && rest.n && pd_span_split(&rest, '\n', &line)) {
 		pd_buf_clear(&r->line);
 		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
 		status = write_line(r);
@@ -219,6 +227,7 @@ int pd_cmd_match(int argc, char **argv)
 		return code - 1;
 	log.quiet = o.quiet;
 	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	r.json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL;
 	int status = pd_outfile_check(o.output, argv + first, argc - first, &r.err);
 	if (!status)
 		status = match(&r, argv + first, argc - first);
@@ -231,5 +240,6 @@ int pd_cmd_match(int argc, char **argv)
 	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);
+	pd_json_free(r.json);
 	return code;
 }

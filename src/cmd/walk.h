@@ -19,7 +19,9 @@ struct pd_walk_options {
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;
+	int format;			/* fp: enum pd_row_format */
 	int stage;			/* show: enum pd_stage */
+	int sample;			/* estimate */
 	const char *urls[2];		/* show, compare */
 };
 

@@ -54,7 +54,7 @@ int pd_walk_url(void *options, const char *arg, struct pd_err *e)
 
 static void defaults(struct pd_walk_options *o, int preset)
 {
-	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .stage = PD_STAGE_TOPIC };
+	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .stage = PD_STAGE_TOPIC, .sample = 1000 };
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
 	o->hidden = !o->page.html.drop_hidden;

@@ -9,7 +9,7 @@ run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all ins
 exits "make install DESTDIR= PREFIX=/usr" 0
 [ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
 for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.h lib/pkgconfig/pagededup.pc share/man/man1/pagededup.1 \
-	share/man/man1/pagededup-match.1 share/doc/pagededup/README.md; do
+	share/man/man1/pagededup-match.1 share/man/man5/pagededup-formats.5 share/doc/pagededup/README.md; do
 	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
 done
 is "nothing is installed outside of PREFIX" "$(ls "$root")" usr

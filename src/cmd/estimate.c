@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup estimate: a sample of the dumps -> what a whole run would find, take and need. */
+#include <stdlib.h>
+
+#include "base/threads.h"
+#include "cmd/walk.h"
+#include "write/estimate.h"
+
+/* LIMIT: seconds after which a sample of slow pages is ended. */
+enum { BLOCK_ROOM = 256 * 1024, LIMIT = 10 };
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Sample" },
+	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", PD_AT(sample), .min = 16, .max = 20000,
+	  .help = "look at about N pages (1000)" },
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
+	  .help = "threads of the run that is estimated (all cores)" },
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_estimate = {
+	.name = "estimate",
+	.synopsis = "[OPTION]... [INPUT]...",
+	.summary = "Say from a sample how many pages the dumps hold, what they are, and what a run costs.",
+	.text = "INPUT: as for 'pagededup fp'; to see what fp would do, give the same options.",
+	.example = "pagededup estimate crawl-*.warc.gz",
+	.opts = opts,
+};
+
+struct run {
+	const struct pd_walk_options *o;
+	struct pd_tables tables;
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_sampler *sampler;
+	struct pd_estimate estimate;
+	struct pd_err err;
+};
+
+static int open_all(struct run *r, struct pd_reader_options *in)
+{
+	int status = pd_tables_open(&r->tables, &r->o->page, &r->err);
+	if (!status)
+		status = pd_pipeline_init(&r->pipeline, &r->o->page, &r->tables, &r->err);
+	if (!status)
+		status = pd_sampler_open(&r->sampler, in, r->o->sample, &r->err);
+	return status;
+}
+
+static void take(struct run *r)
+{
+	const char *reason;
+	struct pd_estimate *e = &r->estimate;
+	enum pd_skip skip = pd_pipeline_run(&r->pipeline, &r->record, &reason);
+	e->records++;
+	e->damaged += skip == PD_SKIP_DAMAGED;
+	if (skip)
+		return;
+	pd_sampler_stats(r->sampler, &e->sample);
+	pd_estimate_add(e, &r->pipeline, e->sample.place);
+}
+
+static int sample(struct run *r)
+{
+	struct pd_estimate *e = &r->estimate;
+	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
+	int status;
+	while ((status = pd_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
+		take(r);
+		if (pd_wall_seconds() - started > LIMIT) {
+			e->limit = LIMIT;
+			break;
+		}
+	}
+	pd_sampler_stats(r->sampler, &e->sample);
+	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
+	e->damaged += e->sample.damaged;
+	e->bits = r->o->page.sign.bits;
+	int cores = pd_cores();
+	e->threads = r->o->jobs && r->o->jobs < cores ? r->o->jobs : cores;
+	return status < 0 ? status : PD_OK;
+}
+
+static void print(struct run *r)
+{
+	struct pd_buf out = { 0 };
+	pd_estimate_print(&r->estimate, &out);
+	fwrite(out.p, 1, out.n, stdout);
+	pd_buf_release(&out);
+}
+
+static void release(struct run *r)
+{
+	pd_sampler_free(r->sampler);
+	pd_pipeline_release(&r->pipeline);
+	pd_tables_release(&r->tables);
+	pd_record_release(&r->record);
+	pd_estimate_release(&r->estimate);
+}
+
+int pd_cmd_estimate(int argc, char **argv)
+{
+	struct pd_walk_options o;
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "estimate");
+	int code = pd_walk_parse(&pd_usage_estimate, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	struct pd_reader_options in = { .inputs = argv + first,
+					.n_inputs = argc - first,
+					.files_from = o.files_from,
+					.stdin_name = o.name,
+					.max_block = o.page.max_page + BLOCK_ROOM,
+					.fields = o.fields };
+	struct run r = { .o = &o };
+	int status = open_all(&r, &in);
+	if (!status)
+		status = sample(&r);
+	if (!status)
+		print(&r);
+	code = status ? pd_command_failed(&log, &r.err) : PD_EXIT_DONE;
+	release(&r);
+	return code;
+}

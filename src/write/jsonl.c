@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a column holds is told by its name, alike in all kinds of rows.  match and cluster copy some values from files
+ * that others may have edited: what is no number where one should be stays the string that it is.
+ */
+#include "write/jsonl.h"
+
+#include <stdlib.h>
+
+#include "base/tsv.h"
+
+const char *const pd_row_format_names[] = { "tsv", "jsonl", NULL };
+
+enum type { STRING, INTEGER, REAL, TRUTH, LIST };
+
+static const struct {
+	const char *column;
+	enum type type;
+} types[] = {
+	{ "terms", INTEGER },	     { "text_bytes", INTEGER },	  { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
+	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "weight", INTEGER },       { "confidence", REAL },
+	{ "similarity", REAL },	     { "quality", REAL },	  { "quality_a", REAL },       { "quality_b", REAL },
+	{ "is_duplicate", TRUTH },   { "flags", LIST },	  { "languages", LIST },
+};
+
+static enum type type_of(const char *column)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (!strcmp(types[i].column, column))
+			return types[i].type;
+	return STRING;
+}
+
+static bool add_integer(struct pd_json *j, const char *key, struct pd_span v)
+{
+	uint64_t n;
+	if (!pd_span_u64(v, &n) || n > INT64_MAX)
+		return false;
+	pd_json_int(j, key, (int64_t)n);
+	return true;
+}
+
+/* Digits with at most one point: the row's own numbers. */
+static bool add_real(struct pd_json *j, const char *key, struct pd_span v)
+{
+	char z[32];
+	int points = 0;
+	if (v.n >= sizeof z || !v.n || v.p[0] == '.' || v.p[v.n - 1] == '.')
+		return false;
+	for (size_t i = 0; i < v.n; i++) {
+		points += v.p[i] == '.';
+		if (v.p[i] != '.' && (v.p[i] < '0' || v.p[i] > '9'))
+			return false;
+	}
+	if (points > 1)
+		return false;
+	memcpy(z, v.p, v.n);
+	z[v.n] = 0;
+	pd_json_real(j, key, strtod(z, NULL));
+	return true;
+}
+
+static bool add_truth(struct pd_json *j, const char *key, struct pd_span v)
+{
+	if (v.n != 1 || (v.p[0] != '0' && v.p[0] != '1'))
+		return false;
+	pd_json_bool(j, key, v.p[0] == '1');
+	return true;
+}
+
+static bool add_list(struct pd_json *j, const char *key, struct pd_span v)
+{
+	struct pd_span one;
+	while (v.p && pd_span_split(&v, ',', &one))
+		pd_json_push(j, key, one);
+	return true;
+}
+
+/* Most values have no escape and are taken as they stand. */
+static void add_string(struct pd_json *j, const char *key, struct pd_span v)
+{
+	struct pd_buf plain = { 0 };
+	if (memchr(v.p, '\\', v.n) && pd_tsv_value(v, &plain) == PD_OK)
+		v = pd_buf_span(&plain);
+	pd_json_str(j, key, v);
+	pd_buf_release(&plain);
+}
+
+static void add_value(struct pd_json *j, const char *key, struct pd_span v)
+{
+	static bool (*const adds[])(struct pd_json *, const char *, struct pd_span) = {
+		[INTEGER] = add_integer, [REAL] = add_real, [TRUTH] = add_truth, [LIST] = add_list,
+	};
+	enum type type = type_of(key);
+	if (!v.n || pd_span_is(v, "-"))
+		pd_json_str_or_null(j, key, pd_span("", 0));
+	else if (type == STRING || !adds[type](j, key, v))
+		add_string(j, key, v);
+}
+
+void pd_jsonl_row(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)
+{
+	struct pd_span rest = pd_span(out->p + at, out->n - at), field;
+	if (rest.n && rest.p[rest.n - 1] == '\n')
+		rest.n--;
+	for (int i = 0; columns[i] && pd_span_split(&rest, '\t', &field); i++)
+		add_value(j, columns[i], field);
+	out->n = at;
+	pd_json_write(j, out);
+	pd_buf_add_c(out, '\n');
+}

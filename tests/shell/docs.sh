@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The command lines of README.md, docs/tutorial.md and the EXAMPLES of the man pages do what the page says.
+#
+# In a fenced block a line "$ COMMAND" is run, with the lines "> MORE" behind it; what follows is the output shown.  All
+# of a document's commands run in order, in one shell and one folder that has demo/ in it.  Each must end with 0, and
+# each line shown must be a line of the output (standard error included); "…" stands for anything, and on a line of its
+# own for lines left out.  Without such a line all lines must be shown.  Times, and offsets in a dump that the reader
+# makes, may differ.  Not run: commands that begin with make, sudo or cc.
+. "$(dirname "$0")/../tap.sh"
+mkdir "$tmp/bin" && ln -s "$P" "$tmp/bin/pagededup"
+export PATH="$tmp/bin:$PATH" P
+
+blocks() { # FILE FOLDER: FOLDER/N.cmd and FOLDER/N.shown for each command
+	mkdir -p "$2"
+	awk -v to="$2" '
+		/^```/ { fence = !fence; shown = ""; next }
+		!fence { next }
+		sub(/^\$ /, "") { n++; cmd = to "/" n ".cmd"; shown = to "/" n ".shown"; print > cmd; printf "" > shown; next }
+		shown != "" && sub(/^> /, "") { print > cmd; next }
+		shown != "" { print > shown }' "$1"
+}
+plain() { sed -E "s/[0-9]+\.[0-9]+ s\$/T s/; s/(crawl|cut)(\.warc\.gz):[0-9]+/\1\2:N/g; s/:$port\b/:8123/g" "$@"; }
+# Lines of SHOWN that no line of OUTPUT is; and a word when there are more lines than were shown.
+missing() { # SHOWN OUTPUT
+	awk '
+		function fits(line, want,   part, n, i, at) {
+			n = split(want, part, "…")
+			if (n < 2) return line == want
+			if (substr(line, 1, length(part[1])) != part[1]) return 0
+			line = substr(line, length(part[1]) + 1)
+			for (i = 2; i <= n; i++) {
+				if (part[i] == "") continue
+				if (!(at = index(line, part[i]))) return 0
+				line = substr(line, at + length(part[i]))
+			}
+			return part[n] == "" || line == ""
+		}
+		FILENAME == ARGV[1] { want[++n] = $0; if ($0 ~ /^ *…$/) open = 1; next }
+		{ got[++m] = $0 }
+		END {
+			for (i = 1; i <= n; i++) {
+				if (want[i] ~ /^ *…$/) continue
+				for (j = 1; j <= m && !fits(got[j], want[i]); j++);
+				if (j > m) print "not in the output: " want[i]
+			}
+			if (n && !open && m != n) print m " lines of output, " n " are shown"
+		}' "$1" "$2"
+}
+run_all() { # FOLDER: in this shell's folder, each command's output and status beside it
+	(
+		set +u
+		for ((i = 1; i <= $(ls "$1"/*.cmd | wc -l); i++)); do
+			if grep -Eq '^(make|sudo|cc)\b' "$1/$i.cmd"; then echo "not run" >"$1/$i.status"; continue; fi
+			eval "$(sed "s/\b8123\b/$port/g" "$1/$i.cmd")" >"$1/$i.out" 2>&1 </dev/null
+			echo $? >"$1/$i.status"
+		done
+		for job in $(jobs -p); do kill "$job"; done 2>/dev/null
+	)
+}
+check_document() { # NAME FILE LEAST
+	local d=$tmp/$1 n
+	blocks "$2" "$d"
+	mkdir "$tmp/w/$1" && cd "$tmp/w/$1" && ln -s "$TOP/demo" demo
+	run_all "$d"
+	at_least "$1: commands" "$(ls "$d"/*.cmd | wc -l)" "$3"
+	for n in $(ls "$d" | sed -n 's/\.cmd$//p' | sort -n); do
+		[ "$(cat "$d/$n.status")" != "not run" ] || continue
+		is "$1: $(head -n 1 "$d/$n.cmd" | cut -c1-70): ends with 0" "$(cat "$d/$n.status") $(head -n 3 "$d/$n.out" | grep -c 'usage:')" "0 0"
+		is "$1: and prints what is shown" "$(missing <(plain "$d/$n.shown") <(plain "$d/$n.out"))" ""
+	done
+}
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+check_document README "$TOP/README.md" 5
+if command -v wget >/dev/null; then check_document tutorial "$TOP/docs/tutorial.md" 20
+else skip "the tutorial" "no wget"; fi
+
+# The examples of the man pages, on the demo dump under the names that they use.
+mkdir "$tmp/w/man" && cd "$tmp/w/man" || exit 2
+for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do ln -s "$demo" $name; done
+"$P" fp -q crawl.warc.gz >crawl.fp
+cp crawl.fp january.fp
+"$P" fp -q crawl-2.warc.gz >february.fp
+"$P" match -q crawl.fp >pairs.tsv
+mkdir pages
+for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after eighty quiet years." | tee $name.html >pages/$name.html; done
+printf '%s\n' '水磨 10' '潮汐 5' >words.txt
+examples=$(for page in "$TOP"/docs/man/pagededup*.1; do
+	sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/{s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; /^\(pagededup\|ls\|zcat\) /p}' "$page"
+done | sort -u)
+at_least "examples in the man pages" "$(wc -l <<<"$examples")" 15
+while read -r line; do
+	case $line in
+	*"| jq "*) if ! command -v jq >/dev/null; then skip "$line" "no jq"; continue; fi ;;
+	esac
+	line=${line//> \/etc\/*/> completion.bash}
+	line=${line//:53120/:278} line=${line//:81034/:5031} line=${line//http:\/\/news.example\/1.html/http://m.harborgazette.example/tide-mill}
+	run bash -o pipefail -c "$line"
+	exits "man: $line" 0
+done <<<"$examples"
+tap_done
