@@ -71,9 +71,20 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 	return PD_SKIP_NONE;
 }
 
+/* Words are cut only of what is signed, unless somebody wants to see it all. */
+static struct pd_topic_options topic_options(const struct pd_options *o)
+{
+	struct pd_topic_options topic = o->topic;
+	for (int k = 0; k < PD_FEATURE_COUNT && !topic.explain; k++)
+		if (!o->sign.features[k])
+			topic.skip_features |= 1u << k;
+	return topic;
+}
+
 int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e)
 {
 	struct pd_segmenter_options terms = { .dict = t->dict, .stopwords = t->stopwords, .method = (enum pd_segment_method)o->segment };
+	struct pd_topic_options topic = topic_options(o);
 	*p = (struct pd_pipeline){ 0 };
 	int status = pd_decoder_new(&p->decoder, e);
 	if (!status)
@@ -85,7 +96,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->opener = pd_page_opener_new(&(struct pd_page_options){ o->max_page, o->status, o->content_types });
 	p->html = pd_html_new(&o->html);
 	p->segmenter = pd_segmenter_new(&terms);
-	p->finder = pd_topic_finder_new(&o->topic, p->segmenter);
+	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
 	return PD_OK;
 }

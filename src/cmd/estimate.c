@@ -7,7 +7,7 @@
 #include "write/estimate.h"
 
 /* LIMIT: seconds after which a sample of slow pages is ended. */
-enum { BLOCK_ROOM = 256 * 1024, LIMIT = 10 };
+enum { LIMIT = 10 };
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
@@ -111,7 +111,7 @@ int pd_cmd_estimate(int argc, char **argv)
 					.n_inputs = argc - first,
 					.files_from = o.files_from,
 					.stdin_name = o.name,
-					.max_block = o.page.max_page + BLOCK_ROOM,
+					.max_block = o.page.max_page + PD_BLOCK_ROOM,
 					.fields = o.fields };
 	struct run r = { .o = &o };
 	int status = open_all(&r, &in);

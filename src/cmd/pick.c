@@ -5,7 +5,7 @@
 
 #include "base/tsv.h"
 
-enum { BLOCK_ROOM = 256 * 1024, LISTED = 20 };
+enum { LISTED = 20 };
 
 struct search {
 	struct pd_reader_options reader;
@@ -90,7 +90,7 @@ int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struc
 	struct search s = { .reader = { .inputs = dumps,
 					.n_inputs = n_dumps,
 					.stdin_name = o->name,
-					.max_block = o->page.max_page + BLOCK_ROOM,
+					.max_block = o->page.max_page + PD_BLOCK_ROOM,
 					.fields = o->fields,
 					.damage = on_damage,
 					.damage_ctx = log },

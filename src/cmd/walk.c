@@ -9,9 +9,6 @@
 #include "base/threads.h"
 #include "cmd/walk_report.h"
 
-/* Room for HTTP headers, chunk sizes and compressed bodies beside the page itself. */
-enum { BLOCK_ROOM = 256 * 1024 };
-
 struct worker {
 	struct pd_pipeline pipeline;
 	struct pd_record record;
@@ -110,7 +107,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		.n_inputs = n_inputs,
 		.files_from = w->o->files_from,
 		.stdin_name = w->o->name,
-		.max_block = w->o->page.max_page + BLOCK_ROOM,
+		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
 		.fields = w->o->fields,
 		.damage = on_damage,
 		.damage_ctx = w,

@@ -10,6 +10,9 @@
 #include "cmd/command.h"
 #include "pipeline.h"
 
+/* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
+enum { PD_BLOCK_ROOM = 256 * 1024 };
+
 struct pd_walk_options {
 	int preset;			/* enum pd_preset */
 	struct pd_options page;

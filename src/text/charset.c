@@ -53,7 +53,7 @@ const char *pd_charset_how_name(enum pd_charset_how how)
 {
 	static const char *const names[] = {
 		[PD_CHARSET_BOM] = "bom", [PD_CHARSET_HTTP] = "http", [PD_CHARSET_META] = "meta", [PD_CHARSET_XML] = "xml",
-		[PD_CHARSET_DETECTED] = "detected", [PD_CHARSET_DEFAULT] = "default", [PD_CHARSET_GIVEN] = "given",
+		[PD_CHARSET_DETECTED] = "detected", [PD_CHARSET_DEFAULT] = "default",
 	};
 	return (size_t)how < sizeof(names) / sizeof(names[0]) ? names[how] : "unknown";
 }

@@ -30,7 +30,6 @@ enum pd_charset_how {
 	PD_CHARSET_XML,		/* XML declaration */
 	PD_CHARSET_DETECTED,	/* nothing declared, or what was declared yields errors and this does not */
 	PD_CHARSET_DEFAULT,	/* windows-1252 (or UTF-8 when that is what it is) */
-	PD_CHARSET_GIVEN,	/* WET and the like: UTF-8 by definition */
 };
 
 const char *pd_charset_how_name(enum pd_charset_how how);	/* "bom", "http", … */

@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(how_names)
 {
-	for (int how = PD_CHARSET_BOM; how <= PD_CHARSET_GIVEN; how++)
+	for (int how = PD_CHARSET_BOM; how <= PD_CHARSET_DEFAULT; how++)
 		ck_assert_msg(strcmp(pd_charset_how_name((enum pd_charset_how)how), "unknown"), "%d has no name", how);
 }
 END_TEST
