@@ -141,7 +141,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@B=$(B) demo/run
 
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/extract
 	@B=$(B) bench/run $(BENCH)
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a

@@ -5,18 +5,6 @@
  */
 #include "topic/finder.h"
 
-enum {
-	CARD_LINK = 20,		/* a headline, rather than a user's name */
-	CARD_MASS = 1200,
-	CARD_PROSE = 500,
-	CARD_LINES = 6,		/* the headline stands among the first */
-	CARD_COUNT = 3,
-	REST_MASS = 250,	/* prose that the page has besides */
-};
-
-#define CARD_SHARE .6		/* of the siblings that hold text */
-#define REST_SHARE .3		/* of the page's prose that stands outside the list */
-
 /* What the children of a box are. */
 struct family {
 	size_t children, cards;
@@ -25,13 +13,14 @@ struct family {
 
 static bool is_card(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
 {
+	const struct pd_weights *w = f->weights;
 	struct pd_line_sum s = pd_lines_of_box(&f->lines, b);
-	if (s.link_mass < CARD_LINK || s.mass > CARD_MASS || s.prose > CARD_PROSE)
+	if ((double)s.link_mass < w->card_link || (double)s.mass > w->card_mass || (double)s.prose > w->card_prose)
 		return false;
 	size_t first = pd_lines_first(&f->lines, b), end = pd_lines_end(&f->lines, b);
-	for (size_t i = first; i < end && i < first + CARD_LINES; i++) {
+	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
 		const struct pd_run *r = &in->runs[f->lines.v[i].first_run];
-		if (r->flags & PD_RUN_LINK && r->n >= CARD_LINK)
+		if (r->flags & PD_RUN_LINK && r->n >= w->card_link)
 			return true;
 	}
 	return false;
@@ -70,15 +59,16 @@ static void drop_box(struct pd_topic_finder *f, const struct pd_blocks *in, uint
 
 void pd_cards_drop(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
+	const struct pd_weights *w = f->weights;
 	uint64_t all = pd_live_of_page(f), left = all;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
 		if (!alive(f, in, i) || pd_live_of_box(f, &in->boxes[i]) == 0)
 			continue;
 		struct family m = family_of(f, in, i);
-		if (m.cards < CARD_COUNT || (double)m.cards < CARD_SHARE * (double)m.children)
+		if ((double)m.cards < w->card_count || (double)m.cards < w->card_share * (double)m.children)
 			continue;
 		uint64_t rest = left > m.prose ? left - m.prose : 0;
-		if (rest < REST_MASS || (double)rest < REST_SHARE * (double)all)
+		if ((double)rest < w->card_rest || (double)rest < w->card_rest_share * (double)all)
 			continue;
 		left = rest;
 		for (uint32_t c = i + 1; c < in->boxes[i].end; c = in->boxes[c].end)

@@ -5,15 +5,6 @@
  */
 #include "topic/finder.h"
 
-/* Shares of the page's prose that a hint may drop. */
-#define CHROME_SHARE .7		/* a name or role that says chrome */
-#define TAG_SHARE .8		/* nav, footer, aside: the page's author knew */
-#define HEADING_SHARE .2	/* a box that holds the page's first h1 */
-#define COMMENT_SHARE .9
-#define WEAK_SHARE .2
-#define WEAK_LINKS .33		/* a weak hint counts where so much is links */
-#define WEAK_PROSE .25		/* or no more than this is prose */
-
 static uint32_t first_heading(const struct pd_blocks *in)
 {
 	for (uint32_t i = 0; i < in->n_boxes; i++)
@@ -33,18 +24,19 @@ static bool is_own_tag(const struct pd_box *b, const char *name)
 	return strcmp(name, pd_tag_name((enum pd_tag)b->tag)) == 0;
 }
 
-static bool weak_holds(struct pd_line_sum sum, double all)
+static bool weak_holds(const struct pd_weights *w, struct pd_line_sum sum, double all)
 {
 	double mass = (double)sum.mass;
-	if ((double)sum.link_mass <= WEAK_LINKS * mass && (double)sum.prose >= WEAK_PROSE * mass)
+	if ((double)sum.link_mass <= w->weak_links * mass && (double)sum.prose >= w->weak_prose * mass)
 		return false;
-	return (double)sum.prose <= WEAK_SHARE * all;
+	return (double)sum.prose <= w->hint_weak * all;
 }
 
 /* Is the hint of a box, which holds the first h1 or not, to be followed? */
 static bool hint_holds(const struct pd_topic_finder *f, const struct pd_box *b, const struct pd_box_note *note,
 	bool heading, enum pd_level level)
 {
+	const struct pd_weights *w = f->weights;
 	struct pd_line_sum sum = pd_lines_of_box(&f->lines, b);
 	double all = (double)f->lines.sums[f->lines.n].prose, prose = (double)sum.prose;
 	bool tag = is_own_tag(b, note->name);
@@ -56,11 +48,11 @@ static bool hint_holds(const struct pd_topic_finder *f, const struct pd_box *b, 
 	case PD_HINT_HIDDEN:
 		return level < PD_LEVEL_TAGS;
 	case PD_HINT_CHROME:
-		return prose <= (tag ? TAG_SHARE : heading ? HEADING_SHARE : CHROME_SHARE) * all;
+		return prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
 	case PD_HINT_COMMENT:
-		return level < PD_LEVEL_COMMENTS && prose <= COMMENT_SHARE * all;
+		return level < PD_LEVEL_COMMENTS && prose <= w->hint_comment * all;
 	case PD_HINT_WEAK:
-		return weak_holds(sum, all);
+		return weak_holds(w, sum, all);
 	default:
 		return false;
 	}

@@ -16,15 +16,6 @@
  */
 #include "topic/finder.h"
 
-enum {
-	ENOUGH = 200,		/* bytes of prose: hints are believed */
-	LEVEL_GAIN = 2,		/* a level must find so many times the prose of the one before */
-	SCRAP = 300,		/* bytes of text: less may be a scrap */
-	LIST_GAIN = 4,		/* all text must be so many times what is kept */
-	LIST_MASS = 500,	/* and at least so much */
-	SHORT = 500,		/* confidence is damped below */
-};
-
 static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
 {
 	for (size_t i = first; i < end; i++)
@@ -42,16 +33,16 @@ static void drop_outside(struct pd_topic_finder *f, const struct pd_box *region)
 static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	enum pd_level best = PD_LEVEL_ALL;
-	uint64_t found = 0;
+	double found = 0;
 	pd_chrome_begin(f, in);
 	for (enum pd_level level = PD_LEVEL_ALL; level < PD_LEVELS; level++) {
 		pd_chrome_drop(f, in, level);
 		pd_live_sum(f, PD_LIVE_PROSE);
-		if (level == PD_LEVEL_ALL || pd_live_of_page(f) > LEVEL_GAIN * found) {
+		if (level == PD_LEVEL_ALL || (double)pd_live_of_page(f) > f->weights->level_gain * found) {
 			best = level;
-			found = pd_live_of_page(f);
+			found = (double)pd_live_of_page(f);
 		}
-		if (found >= ENOUGH)
+		if (found >= f->weights->hint_enough)
 			return best;
 	}
 	pd_chrome_drop(f, in, best);
@@ -64,7 +55,7 @@ static const char *short_line(const struct pd_topic_finder *f, const struct pd_b
 	bool between)
 {
 	bool flows = f->notes[l->home].home;
-	if (l->link_mass * 2 > l->mass && !(flows && between && in->boxes[l->box].tag == PD_TAG_p))
+	if (l->link_mass > f->weights->short_links * l->mass && !(flows && between && in->boxes[l->box].tag == PD_TAG_p))
 		return "links";
 	return between || flows ? NULL : "apart";
 }
@@ -91,18 +82,18 @@ static void drop_short(struct pd_topic_finder *f, const struct pd_blocks *in, co
 	}
 }
 
-static uint64_t kept_mass(const struct pd_topic_finder *f)
+static double kept_mass(const struct pd_topic_finder *f)
 {
-	uint64_t mass = 0;
+	double mass = 0;
 	for (size_t i = 0; i < f->lines.n; i++)
 		mass += f->why[i] ? 0 : f->lines.v[i].mass;
 	return mass;
 }
 
 /* Text in boxes that no hint drops. */
-static uint64_t page_mass(const struct pd_topic_finder *f)
+static double page_mass(const struct pd_topic_finder *f)
 {
-	uint64_t mass = 0;
+	double mass = 0;
 	for (size_t i = 0; i < f->lines.n; i++)
 		mass += f->notes[f->lines.v[i].box].rule ? 0 : f->lines.v[i].mass;
 	return mass;
@@ -126,12 +117,13 @@ static void take_page(struct pd_topic_finder *f, const struct pd_blocks *in)
 /* True when the page had to be taken in another way. */
 static bool mend_scrap(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	uint64_t kept = kept_mass(f), all = page_mass(f);
-	if (kept < SCRAP && all >= LIST_MASS && all >= LIST_GAIN * kept) {
+	const struct pd_weights *w = f->weights;
+	double kept = kept_mass(f), all = page_mass(f);
+	if (kept < w->scrap && all >= w->list_mass && all >= w->list_gain * kept) {
 		take_list(f, in);
 		return true;
 	}
-	if (kept)
+	if (kept > 0)
 		return false;
 	take_page(f, in);
 	return true;
@@ -182,14 +174,14 @@ static void explain(const struct pd_topic_finder *f, struct pd_topic *out)
 /* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
 static double confidence(const struct pd_topic_finder *f, bool fallback)
 {
-	uint64_t kept = 0, all = 0;
+	double kept = 0, all = 0;
 	for (size_t i = 0; i < f->lines.n; i++) {
 		const struct pd_line *l = &f->lines.v[i];
 		all += l->mass - l->link_mass;
 		kept += f->why[i] ? 0 : l->mass - l->link_mass;
 	}
-	double share = all ? (double)kept / (double)all : 0;
-	double damp = kept < SHORT ? (double)kept / SHORT : 1;
+	double share = all > 0 ? kept / all : 0, enough = f->weights->short_text;
+	double damp = kept < enough ? kept / enough : 1;
 	return share * damp * (fallback ? .5 : 1);
 }
 
@@ -207,7 +199,7 @@ static bool choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
 
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
-	pd_lines_build(&f->lines, in);
+	pd_lines_build(&f->lines, in, f->weights);
 	if (!f->lines.n)
 		return;
 	bool fallback = choose_lines(f, in);

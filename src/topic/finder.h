@@ -36,6 +36,7 @@ struct pd_term_count {
 
 struct pd_topic_finder {
 	struct pd_topic_options options;
+	const struct pd_weights *weights;
 	struct pd_segmenter *segmenter;
 	struct pd_buf scratch;
 	/* main */

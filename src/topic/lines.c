@@ -8,11 +8,7 @@
 
 #include <stdlib.h>
 
-enum {
-	PROSE_MASS = 70,	/* with a stop; twice as much without */
-	HOME_MASS = 200,	/* paragraphs of one home that are prose together, however short each is */
-	FLOW_DEPTH = 8,		/* a cell of a list in a table in a quotation … is still its home's */
-};
+enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
 
 static bool wide_stop(const char *p)
 {
@@ -123,6 +119,7 @@ static bool is_prose(const struct pd_lines *l, const struct pd_blocks *in, size_
 {
 	uint64_t mass = 0, link_mass = 0;
 	bool stop = false;
+	const struct pd_weights *w = l->weights;
 	const struct pd_home *home = &l->homes[l->v[i].home];
 	bool paragraph = in->boxes[l->v[i].box].tag == PD_TAG_p;
 	for (; i < end; i++) {
@@ -130,11 +127,11 @@ static bool is_prose(const struct pd_lines *l, const struct pd_blocks *in, size_
 		link_mass += l->v[i].link_mass;
 		stop |= l->v[i].stop;
 	}
-	if (paragraph && home->mass >= HOME_MASS && home->link_mass * 10ull < home->mass * 3ull)
+	if (paragraph && home->mass >= w->flow_mass && home->link_mass < w->flow_links * home->mass)
 		return true;
-	if (link_mass * 2 > mass)
+	if ((double)link_mass > w->prose_links * (double)mass)
 		return false;
-	return mass >= 2 * PROSE_MASS || (mass >= PROSE_MASS && stop);
+	return (double)mass >= (stop ? w->prose_stop : w->prose_plain);
 }
 
 static void find_prose(struct pd_lines *l, const struct pd_blocks *in)
@@ -163,8 +160,9 @@ static void sum_up(struct pd_lines *l)
 	l->sums[l->n] = sum;
 }
 
-void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in)
+void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w)
 {
+	l->weights = w;
 	l->n = 0;
 	l->of_run = pd_grow(l->of_run, in->n_runs, &l->cap_of, sizeof *l->of_run);
 	for (size_t i = 0; i < in->n_runs; i++)

@@ -9,6 +9,7 @@
 #define PD_TOPIC_LINES_H
 
 #include "page/blocks.h"
+#include "topic/weights.h"
 
 struct pd_line {
 	uint32_t first_run, end_run;
@@ -32,6 +33,7 @@ struct pd_home {
 };
 
 struct pd_lines {
+	const struct pd_weights *weights;
 	struct pd_line *v;
 	struct pd_line_sum *sums;	/* n + 1 */
 	uint32_t *of_run;		/* run -> line; n_runs + 1 */
@@ -39,7 +41,7 @@ struct pd_lines {
 	size_t n, cap, cap_sums, cap_of, cap_homes;
 };
 
-void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in);
+void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w);
 void pd_lines_release(struct pd_lines *l);
 
 static inline size_t pd_lines_first(const struct pd_lines *l, const struct pd_box *b)

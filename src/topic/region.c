@@ -7,15 +7,9 @@
  */
 #include "topic/finder.h"
 
-#define MOST .65		/* of the prose left: the way down goes on */
-#define MARKED .3		/* of it, in a box that is marked as the main text: the way goes there */
-#define COMPARABLE .25		/* of the richest flow's prose */
-
-enum { RICH = 300 };		/* a flow that holds less says nothing about where the text is */
-
 uint32_t pd_region_of_most(const struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	double enough = MOST * (double)pd_live_of_page(f);
+	double enough = f->weights->region_most * (double)pd_live_of_page(f);
 	uint32_t root = 0;
 	for (uint32_t i = 0; enough > 0 && i < in->n_boxes;) {
 		if ((double)pd_live_of_box(f, &in->boxes[i]) >= enough)
@@ -30,7 +24,7 @@ uint32_t pd_region_of_most(const struct pd_topic_finder *f, const struct pd_bloc
 static uint32_t marked(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t root)
 {
 	for (uint32_t i = root + 1; i < in->boxes[root].end; i++) {
-		double enough = MARKED * (double)pd_live_of_box(f, &in->boxes[root]);
+		double enough = f->weights->region_marked * (double)pd_live_of_box(f, &in->boxes[root]);
 		bool good = f->notes[i].hint == PD_HINT_GOOD && !f->notes[i].rule;
 		if (good && enough > 0 && (double)pd_live_of_box(f, &in->boxes[i]) >= enough)
 			root = i;
@@ -98,14 +92,14 @@ uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 		root = in->boxes[root].parent;
 	uint32_t best = richest(f, in, root);
 	double rich = (double)f->notes[best].prose;
-	if (rich < RICH)
+	if (rich < f->weights->region_rich)
 		return root;
 	uint32_t first = best, last = best;
 	for (uint32_t i = root; i < in->boxes[root].end; i++) {
 		struct pd_box_note *note = &f->notes[i];
 		bool same = same_name(&in->boxes[i], &in->boxes[best]);
 		note->home |= same;
-		if (note->prose && (same || (double)note->prose >= COMPARABLE * rich)) {
+		if (note->prose && (same || (double)note->prose >= f->weights->region_comparable * rich)) {
 			first = i < first ? i : first;
 			last = i;
 		}

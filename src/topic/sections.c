@@ -5,8 +5,6 @@
  */
 #include "topic/finder.h"
 
-#define SECTION_SHARE .3	/* of the text kept so far that a section may take along */
-
 static bool is_heading(uint16_t tag)
 {
 	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
@@ -51,7 +49,7 @@ static enum pd_head head_of(const struct pd_topic_finder *f, const struct pd_blo
 void pd_sections_drop(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	pd_live_sum(f, PD_LIVE_TEXT);
-	double most = SECTION_SHARE * (double)pd_live_of_page(f);
+	double most = f->weights->section_share * (double)pd_live_of_page(f);
 	for (size_t i = 0; i < f->lines.n; i++) {
 		const char *name = NULL;
 		enum pd_head head = head_of(f, in, i, &name);

@@ -19,6 +19,7 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 {
 	struct pd_topic_finder *f = pd_zalloc(sizeof(*f));
 	f->options = *o;
+	f->weights = o->weights ? o->weights : &pd_weights_default;
 	f->segmenter = segmenter;
 	f->hinter = pd_hinter_new();
 	f->heads = pd_heads_new();

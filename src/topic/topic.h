@@ -52,11 +52,14 @@ struct pd_topic {
 	unsigned flags;
 };
 
+struct pd_weights;
+
 struct pd_topic_options {
 	enum pd_topic_method method;
 	bool explain;			/* fill `decisions` */
 	double min_similarity;		/* paper: over .3 -> topic */
 	double max_anchors;		/* paper: over .7 -> topic-anchor */
+	const struct pd_weights *weights;	/* main: NULL: those of weights.def */
 	unsigned skip_features;		/* bit 1 << kind: its terms are not wanted, which saves segmenting them */
 };
 
