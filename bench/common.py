@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""What bench/run and bench/peers/run share: where things lie, and a command's seconds."""
+import os, subprocess, sys, time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(TOP, os.environ.get('B', 'build'))
+PROGRAM = os.path.join(BUILD, 'pagededup')
+CORPORA = os.environ.get('PAGEDEDUP_CORPORA') or os.path.join(os.path.dirname(TOP), 'shared', 'corpora')
+TOOLS = os.path.join(os.path.dirname(CORPORA), 'tools')
+DUMP = os.path.join(CORPORA, 'neardup', 'transplant-dev.warc.gz')
+TRUTH = os.path.join(CORPORA, 'neardup', 'transplant-dev.truth.tsv')
+RUNS = int(os.environ.get('BENCH_RUNS', '5'))
+
+
+def run(args, out=subprocess.DEVNULL, stdin=None):
+    """Runs a command; returns CPU seconds, elapsed seconds and peak memory in MB."""
+    start = time.monotonic()
+    process = subprocess.Popen(args, stdout=out, stderr=subprocess.DEVNULL, stdin=stdin)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        sys.exit('failed: ' + ' '.join(args))
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def output(args):
+    return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def score(what, path):
+    """Precision, recall and F1 of --pairs or --clusters on the transplant dump, as printed."""
+    text = output([sys.executable, os.path.join(TOOLS, 'score.py'), TRUTH, what, path])
+    return next(line for line in text.splitlines() if line.startswith('all')).split()[1:4]
+
+
+def need_corpora():
+    if not os.path.exists(DUMP):
+        sys.exit('bench: no corpora at ' + CORPORA + ': set PAGEDEDUP_CORPORA')
