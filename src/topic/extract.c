@@ -3,6 +3,7 @@
  * The main extractor: lines and boxes -> the lines that are a page's main text, each kept or dropped by a named
  * rule. A few passes over arrays, no tree is built.  In order:
  *
+ * 0. lines that the page's site is known to repeat weigh nothing (site.h);
  * 1. boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
  * (chrome.c, cards.c);
  * 2. the box that holds the prose left is the region; what lies outside is dropped (region.c);
@@ -15,6 +16,10 @@
  * products or links); and when nothing is kept, all that the page shows.
  */
 #include "topic/finder.h"
+
+/* With what the site repeats left out, a page keeps at least so many bytes, and at least one part in so many of what it
+ * would have without. */
+enum { OWN_TEXT = 60, OWN_PART = 10 };
 
 static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
 {
@@ -197,12 +202,43 @@ static bool choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
 	return mend_scrap(f, in) || fallback;
 }
 
+/* What the site repeats is taken out, then lines are chosen among the rest.  Returns whether it fell back; *taken is what
+ * was taken out. */
+static bool choose_own(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
+{
+	pd_lines_cut(&f->lines, in);
+	*taken = pd_site_mark(&f->keys, site, in, &f->lines);
+	pd_lines_judge(&f->lines, in, f->weights);
+	bool fallback = choose_lines(f, in);
+	for (size_t i = 0; i < f->lines.n; i++)
+		if (f->lines.v[i].site)
+			f->why[i] = "boilerplate";
+	return fallback;
+}
+
+/* A page must not lose nearly all of its text to what others of its site hold too: then it is read as if nothing were
+ * known of the site. */
+static bool choose(struct pd_topic_finder *f, const struct pd_blocks *in, unsigned *flags)
+{
+	static const struct pd_site unknown = { 0 };
+	uint64_t taken, none;
+	bool fallback = choose_own(f, in, &f->site, &taken);
+	double left = kept_mass(f);
+	if (!taken || (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken))
+		return fallback;
+	fallback = choose_own(f, in, &unknown, &none);
+	double all = kept_mass(f);
+	if (all <= left || (left >= OWN_TEXT && left * OWN_PART >= all))
+		return choose_own(f, in, &f->site, &taken);
+	*flags |= PD_TOPIC_SPARED;
+	return fallback;
+}
+
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
-	pd_lines_build(&f->lines, in, f->weights);
-	if (!f->lines.n)
+	if (!in->n_runs)
 		return;
-	bool fallback = choose_lines(f, in);
+	bool fallback = choose(f, in, &out->flags);
 	add_text(f, in, false, &out->text);
 	add_text(f, in, true, &out->anchor_text);
 	size_t first = out->terms.n;
@@ -214,5 +250,5 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct
 	if (f->options.explain)
 		explain(f, out);
 	out->confidence = confidence(f, fallback);
-	out->flags = fallback ? PD_TOPIC_FALLBACK : 0;
+	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
 }

@@ -9,6 +9,7 @@
 #include "topic/heads.h"
 #include "topic/hints.h"
 #include "topic/lines.h"
+#include "topic/site.h"
 #include "topic/topic.h"
 
 /* What the main extractor knows of a box. */
@@ -43,6 +44,8 @@ struct pd_topic_finder {
 	struct pd_hinter *hinter;
 	struct pd_heads *heads;
 	struct pd_lines lines;
+	struct pd_site site;		/* of the page's host */
+	struct pd_site_keys keys;
 	struct pd_box_note *notes;
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */

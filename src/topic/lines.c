@@ -160,14 +160,18 @@ static void sum_up(struct pd_lines *l)
 	l->sums[l->n] = sum;
 }
 
-void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w)
+void pd_lines_cut(struct pd_lines *l, const struct pd_blocks *in)
 {
-	l->weights = w;
 	l->n = 0;
 	l->of_run = pd_grow(l->of_run, in->n_runs, &l->cap_of, sizeof *l->of_run);
 	for (size_t i = 0; i < in->n_runs; i++)
 		add_run(l, in, i);
 	l->of_run[in->n_runs] = (uint32_t)l->n;
+}
+
+void pd_lines_judge(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w)
+{
+	l->weights = w;
 	find_homes(l, in);
 	find_prose(l, in);
 	sum_up(l);

@@ -18,6 +18,7 @@ struct pd_line {
 	uint32_t mass, link_mass;	/* of its text; of them inside links */
 	uint32_t chars;			/* code points */
 	bool stop;			/* holds a sign that ends or parts sentences, outside links */
+	bool site;			/* what the site repeats (site.h): it weighs nothing */
 	bool prose;			/* reads like sentences, itself or with what flows around it */
 };
 
@@ -41,7 +42,9 @@ struct pd_lines {
 	size_t n, cap, cap_sums, cap_of, cap_homes;
 };
 
-void pd_lines_build(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w);
+/* In two steps, so that lines can be made to weigh nothing in between. */
+void pd_lines_cut(struct pd_lines *l, const struct pd_blocks *in);
+void pd_lines_judge(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w);
 void pd_lines_release(struct pd_lines *l);
 
 static inline size_t pd_lines_first(const struct pd_lines *l, const struct pd_box *b)

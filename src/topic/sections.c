@@ -41,9 +41,12 @@ static size_t section_end(const struct pd_topic_finder *f, const struct pd_block
 static enum pd_head head_of(const struct pd_topic_finder *f, const struct pd_blocks *in, size_t i, const char **name)
 {
 	const struct pd_line *l = &f->lines.v[i];
-	if (f->why[i] || l->mass > PD_HEAD_MAX)
+	const struct pd_run *last = &in->runs[l->end_run - 1], *first = &in->runs[l->first_run];
+	/* Not its mass: what a site repeats has none, and still announces what follows. */
+	size_t n = last->at + last->n - first->at;
+	if (f->why[i] || n > PD_HEAD_MAX)
 		return PD_HEAD_NONE;
-	return pd_head_of(f->heads, pd_span(in->text.p + in->runs[l->first_run].at, l->mass), name);
+	return pd_head_of(f->heads, pd_span(in->text.p + first->at, n), name);
 }
 
 void pd_sections_drop(struct pd_topic_finder *f, const struct pd_blocks *in)

@@ -26,6 +26,11 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 	return f;
 }
 
+void pd_topic_finder_site(struct pd_topic_finder *f, const struct pd_site *site)
+{
+	f->site = site ? *site : (struct pd_site){ 0 };
+}
+
 void pd_topic_finder_free(struct pd_topic_finder *f)
 {
 	if (!f)
@@ -34,6 +39,7 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 	pd_hinter_free(f->hinter);
 	pd_heads_free(f->heads);
 	pd_lines_release(&f->lines);
+	pd_site_keys_release(&f->keys);
 	free(f->notes);
 	free(f->why);
 	free(f->live);

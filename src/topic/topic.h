@@ -38,6 +38,7 @@ struct pd_decision {
 
 enum pd_topic_flag {
 	PD_TOPIC_FALLBACK = 1,	/* the rules found too little: all visible text, or the longest piece, was taken */
+	PD_TOPIC_SPARED = 2,	/* what the site repeats is nearly all of the page's text: it was left in */
 };
 
 struct pd_topic {
@@ -65,10 +66,13 @@ struct pd_topic_options {
 
 #define PD_TOPIC_DEFAULTS { .method = PD_TOPIC_MAIN, .min_similarity = .3, .max_anchors = .7 }
 
+struct pd_site;			/* what a site repeats: site.h */
 struct pd_topic_finder;	/* scratch for one thread */
 
 struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, struct pd_segmenter *segmenter);
 void pd_topic_finder_free(struct pd_topic_finder *f);
+/* The pages that follow are of this host (main; NULL: of none that is known). */
+void pd_topic_finder_site(struct pd_topic_finder *f, const struct pd_site *site);
 int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
 void pd_topic_release(struct pd_topic *t);
 

@@ -35,6 +35,8 @@ struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 		add_flag(out, "plain-coding");
 	if (p->topic.flags & PD_TOPIC_FALLBACK)
 		add_flag(out, "fallback");
+	if (p->topic.flags & PD_TOPIC_SPARED)
+		add_flag(out, "spared");
 	if (!p->signature.present)
 		add_flag(out, "short");
 	return pd_buf_span(out);

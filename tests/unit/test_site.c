@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a site repeats, on one page: lines that the table of a host names are left out before the main text is looked
+ * for, by their text or by their path, and a page never loses nearly all of its text to them.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "term/dict.h"
+#include "topic/site.h"
+#include "topic/topic.h"
+
+#define P1 "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring."
+#define P2 "Repairs will take two years, the engineers said, and the town must find most of the money for them itself."
+#define SLOGAN "Our readers trust this paper, every day, since the year of its foundation, and so should you."
+
+static struct pd_dict *dict;
+static struct pd_segmenter *segmenter;
+static struct pd_html *html;
+static struct pd_topic_finder *finder;
+static struct pd_blocks blocks;
+static struct pd_topic topic;
+
+static void setup(void)
+{
+	struct pd_err e = { 0 };
+	ck_assert_msg(pd_dict_builtin(&dict, &e) == 0, "%s", e.text);
+	struct pd_segmenter_options so = { dict, NULL, PD_SEGMENT_PROBABILITY };
+	struct pd_html_options ho = PD_HTML_DEFAULTS;
+	struct pd_topic_options to = PD_TOPIC_DEFAULTS;
+	to.explain = true;
+	segmenter = pd_segmenter_new(&so);
+	html = pd_html_new(&ho);
+	finder = pd_topic_finder_new(&to, segmenter);
+}
+
+static void teardown(void)
+{
+	pd_topic_release(&topic);
+	pd_blocks_release(&blocks);
+	pd_topic_finder_free(finder);
+	pd_html_free(html);
+	pd_segmenter_free(segmenter);
+	pd_dict_free(dict);
+}
+
+/* The key of the first line that begins with `text`: of its text, or of its path. */
+static uint64_t key_of(const char *page, const char *text, bool path)
+{
+	struct pd_lines lines = { 0 };
+	struct pd_site_keys keys = { 0 };
+	uint64_t key = 0;
+	pd_html_parse(html, pd_span_z(page), false, &blocks);
+	pd_lines_cut(&lines, &blocks);
+	pd_site_paths(&keys, &blocks);
+	for (size_t i = 0; i < lines.n && !key; i++) {
+		const struct pd_line *l = &lines.v[i];
+		const char *at = blocks.text.p + blocks.runs[l->first_run].at;
+		if (!strncmp(at, text, strlen(text)))
+			key = path ? keys.boxes[l->box] : pd_site_line(&keys, &blocks, l);
+	}
+	pd_lines_release(&lines);
+	pd_site_keys_release(&keys);
+	return key;
+}
+
+static bool holds(const char *part)
+{
+	return pd_span_find(pd_buf_span(&topic.text), pd_span_z(part)) >= 0;
+}
+
+static int decisions(const char *rule)
+{
+	int n = 0;
+	for (size_t i = 0; i < topic.n_decisions; i++)
+		n += !topic.decisions[i].kept && !strcmp(topic.decisions[i].rule, rule);
+	return n;
+}
+
+static void find(const char *page, const struct pd_site *site)
+{
+	pd_topic_finder_site(finder, site);
+	pd_html_parse(html, pd_span_z(page), false, &blocks);
+	pd_topic_find(finder, &blocks, &topic);
+}
+
+static const char article[] = "<body><div class=x><p>" P1 "</p><p>" SLOGAN "</p><p>" P2 "</p></div></body>";
+
+START_TEST(by_text)
+{
+	uint64_t key = key_of(article, SLOGAN, false);
+	struct pd_site site = { .lines = &key, .n_lines = 1 };
+	ck_assert(key != 0);
+	find(article, NULL);
+	ck_assert(holds("trust this paper") && decisions("boilerplate") == 0);
+	find(article, &site);
+	ck_assert(!holds("trust this paper") && holds("closed since") && holds("two years"));
+	ck_assert_int_eq(decisions("boilerplate"), 1);
+	ck_assert_uint_eq(topic.flags, 0);
+	find(article, NULL);
+	ck_assert_msg(holds("trust this paper"), "a host that is not known repeats nothing");
+}
+END_TEST
+
+/* Inline elements make runs of their own, but the line is the same, and white space between them counts. */
+START_TEST(runs_of_a_line)
+{
+	uint64_t plain = key_of("<p>one two three</p>", "one", false);
+	ck_assert(plain == key_of("<p>one <b>two</b> three</p>", "one", false));
+	ck_assert(plain == key_of("<p>one <a href=/x>two</a>\n three</p>", "one", false));
+	ck_assert(plain != key_of("<p>one<b>two</b> three</p>", "one", false));
+	ck_assert(plain != key_of("<p>One two three</p>", "One", false));
+}
+END_TEST
+
+START_TEST(by_path)
+{
+	static const char page[] = "<body><div class=text><p>" P1 "</p><p>" P2 "</p><div class=motto><p>" SLOGAN "</p></div></div></body>";
+	static const char other[] = "<body><div class=text><p>" P1 "</p><div class=motto><p>Now and then, this line is another one, "
+		"but it stands in the same place of each page.</p></div><p>" P2 "</p></div></body>";
+	uint64_t key = key_of(page, SLOGAN, true);
+	struct pd_site site = { .paths = &key, .n_paths = 1 };
+	ck_assert(key != key_of(page, P1, true));
+	find(other, &site);
+	ck_assert(!holds("Now and then") && holds("closed since") && holds("two years"));
+	ck_assert_int_eq(decisions("boilerplate"), 1);
+}
+END_TEST
+
+/* A heading that the site repeats still announces what follows it. */
+START_TEST(heading_announces)
+{
+	static const char page[] = "<body><div class=x><p>" P1 "</p><p>" P2 "</p><p>" P1 P2 "</p></div>"
+		"<div><h3>Related articles</h3><p>Short one</p></div></body>";
+	uint64_t key = key_of(page, "Related", false);
+	struct pd_site site = { .lines = &key, .n_lines = 1 };
+	find(page, &site);
+	ck_assert(holds("closed since") && !holds("Short one") && !holds("Related"));
+}
+END_TEST
+
+static int by_value(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* All of its text, or all but a scrap, is what the site repeats. */
+START_TEST(spared)
+{
+	static const char *const pages[] = {
+		article,
+		"<body><div class=x><p>" P1 "</p><p>" SLOGAN "</p><p>" P2 "</p><p>By Jane Doe.</p></div></body>",
+	};
+	uint64_t keys[] = { key_of(article, P1, false), key_of(article, P2, false), key_of(article, SLOGAN, false) };
+	qsort(keys, 3, sizeof *keys, by_value);
+	struct pd_site site = { .lines = keys, .n_lines = 3 };
+	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+		find(pages[i], &site);
+		ck_assert_msg(holds("closed since") && holds("two years") && holds("trust"), "page %zu: %s", i, pd_buf_z(&topic.text));
+		ck_assert_uint_eq(topic.flags & PD_TOPIC_SPARED, PD_TOPIC_SPARED);
+	}
+}
+END_TEST
+
+START_TEST(titles_stay)
+{
+	static const char page[] = "<title>" SLOGAN "</title><body>" P1 "</body>";
+	uint64_t key = key_of(page, SLOGAN, false);
+	struct pd_site site = { .lines = &key, .n_lines = 1 };
+	find(page, &site);
+	ck_assert_int_eq(decisions("boilerplate"), 0);
+	ck_assert_int_eq(decisions("title"), 1);
+}
+END_TEST
+
+static const struct letter {
+	const char *line;
+	bool has;
+} letters[] = {
+	{ "Sale", true }, { "12.50", false }, { "$ 12,50 – 13 %", false }, { "€ 5 → 6", false }, { "评论", true }, { "。", false },
+	{ "１２３", false }, { "é", true }, { "× ÷ §", false }, { "Ж", true }, { "👍 5", false }, { "3:45 pm", true },
+};
+
+START_TEST(letter)
+{
+	struct pd_lines lines = { 0 };
+	struct pd_buf page = { 0 };
+	pd_buf_printf(&page, "<p>%s</p>", letters[_i].line);
+	pd_html_parse(html, pd_buf_span(&page), false, &blocks);
+	pd_lines_cut(&lines, &blocks);
+	ck_assert_uint_eq(lines.n, 1);
+	ck_assert_msg(pd_site_letter(&blocks, &lines.v[0]) == letters[_i].has, "%s", letters[_i].line);
+	pd_lines_release(&lines);
+	pd_buf_release(&page);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("site");
+	TCase *t = tcase_create("site");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, by_text);
+	tcase_add_test(t, runs_of_a_line);
+	tcase_add_test(t, by_path);
+	tcase_add_test(t, heading_announces);
+	tcase_add_test(t, spared);
+	tcase_add_test(t, titles_stay);
+	tcase_add_loop_test(t, letter, 0, sizeof letters / sizeof *letters);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
