@@ -155,6 +155,15 @@ static void undo_chunks(struct work *w)
 	*w->body = pd_buf_span(&w->c->chunks);
 }
 
+/* The buffers change turns only when the body now lies in one: a coding that left it as it was wrote nothing to keep. */
+static int undo_layer(struct work *w, struct pd_span coding, struct layers *layers)
+{
+	struct pd_buf *out = &layers->out[layers->turn & 1];
+	int r = undo(w, coding, out);
+	layers->turn += w->body->p == out->p;
+	return r;
+}
+
 static int undo_all(struct work *w, struct pd_codings list, struct layers *layers, bool transfer)
 {
 	struct pd_span coding;
@@ -162,7 +171,7 @@ static int undo_all(struct work *w, struct pd_codings list, struct layers *layer
 	for (int turn = 0; turn < TURNS && w->body->n && pd_codings_pop(&list, &coding); turn++) {
 		int r = PD_OK;
 		if (!transfer || !pd_span_istarts(coding, "chunked"))
-			r = undo(w, coding, &layers->out[layers->turn++ & 1]);
+			r = undo_layer(w, coding, layers);
 		else if (!chunked)
 			undo_chunks(w);
 		chunked |= transfer && pd_span_istarts(coding, "chunked");

@@ -170,6 +170,7 @@ static const struct {
 	{ "a bomb of br", "br, br", { BR, BR }, 1 << 22, 0, false, PD_PAGE_CUT },
 	{ "a bomb of zstd", "zstd, zstd, zstd", { ZS, ZS, ZS }, 1 << 22, 0, false, PD_PAGE_CUT },
 	{ "gzip twice", "gzip, gzip", { GZ, GZ }, 900, 0, false, 0 },
+	{ "a name that changes nothing, between two", "gzip, identity, gzip", { GZ, GZ }, 900, 0, false, 0 },
 	{ "deflate, then gzip", "deflate,gzip", { ZL, GZ }, 900, 0, false, 0 },
 	{ "said twice, done once", "gzip, gzip", { GZ }, 900, 0, false, PD_PAGE_PLAIN_CODING },
 	{ "gzip cut", "gzip", { GZ }, 900, 12, false, PD_PAGE_TRUNCATED },
