@@ -21,6 +21,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 			  .weights = PD_WEIGHTS_COUNT,
 			  .features = { [PD_FEATURE_TEXT] = true },
 			  .min_terms = 8 },
+		.sketch = PD_SKETCH_DEFAULT,
 	};
 	if (preset != PD_PRESET_PAPER)
 		return;
@@ -31,6 +32,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	o->sign.hash = PD_HASH_RABIN;
 	o->sign.weights = PD_WEIGHTS_TF;
 	o->sign.min_terms = 3;
+	o->sketch = (struct pd_sketch_options){ 0 };	/* the documents know none */
 	for (int i = 0; i < PD_FEATURE_COUNT; i++)
 		o->sign.features[i] = true;
 }
@@ -127,6 +129,8 @@ int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value
 	} else if (pd_span_is(key, "hidden")) {
 		i = choose(key, value, pd_hidden_names, e);
 		o->html.drop_hidden = i == 0;
+	} else if (pd_span_is(key, "sketch")) {
+		i = pd_sketch_read(&o->sketch, value, e);
 	} else if (pd_span_is(key, "segment")) {
 		o->segment = i = choose(key, value, pd_segment_names, e);
 	} else {
@@ -174,7 +178,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 		return status;
 	}
 	print_must(o, t);
-	pd_buf_printf(&t->recorded, "max_page=%zu boilerplate=-", o->max_page);
+	pd_buf_printf(&t->recorded, "max_page=%zu boilerplate=- sketch=", o->max_page);
+	pd_sketch_print(&o->sketch, &t->recorded);
 	return PD_OK;
 }
 

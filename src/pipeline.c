@@ -65,18 +65,19 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 	t = lap(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &p->topic, &p->signature);
+	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
 	digest_text(p);
 	digest_content(p);
 	lap(p, PD_PHASE_SIGN, t);
 	return PD_SKIP_NONE;
 }
 
-/* Words are cut only of what is signed, unless somebody wants to see it all. */
+/* Words are cut only of what is signed or sketched, unless somebody wants to see it all. */
 static struct pd_topic_options topic_options(const struct pd_options *o)
 {
 	struct pd_topic_options topic = o->topic;
 	for (int k = 0; k < PD_FEATURE_COUNT && !topic.explain; k++)
-		if (!o->sign.features[k])
+		if (!o->sign.features[k] && (k != PD_FEATURE_TEXT || !o->sketch.minima))
 			topic.skip_features |= 1u << k;
 	return topic;
 }
@@ -98,6 +99,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->segmenter = pd_segmenter_new(&terms);
 	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
+	pd_sketcher_init(&p->sketcher, &o->sketch);
 	return PD_OK;
 }
 
@@ -109,6 +111,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_topic_finder_free(p->finder);
 	pd_segmenter_free(p->segmenter);
 	pd_signer_free(p->signer);
+	pd_sketcher_release(&p->sketcher);
 	pd_folder_free(p->folder);
 	pd_text_release(&p->text);
 	pd_blocks_release(&p->blocks);

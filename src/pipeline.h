@@ -11,6 +11,7 @@
 #include "read/reader.h"
 #include "sign/digest.h"
 #include "sign/sign.h"
+#include "sign/sketch.h"
 #include "term/dict.h"
 #include "term/stopwords.h"
 #include "text/text.h"
@@ -29,6 +30,7 @@ struct pd_options {
 	struct pd_html_options html;
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;
+	struct pd_sketch_options sketch;
 };
 
 /* The defaults, or the documents' own settings (`--preset=paper`). */
@@ -63,6 +65,7 @@ struct pd_pipeline {
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
 	struct pd_signer *signer;
+	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
 	bool timed;				/* measure `seconds` */
 	/* what the last page became, stage by stage */
@@ -71,6 +74,7 @@ struct pd_pipeline {
 	struct pd_blocks blocks;
 	struct pd_topic topic;
 	struct pd_signature signature;
+	struct pd_sketch sketch;
 	struct pd_buf text_digest, content_digest, visible, scratch;
 	/* sums over all pages */
 	double seconds[PD_PHASES];

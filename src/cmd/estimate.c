@@ -76,6 +76,7 @@ static int sample(struct run *r)
 	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
 	e->damaged += e->sample.damaged;
 	e->bits = r->o->page.sign.bits;
+	e->sketch = r->o->page.sketch;
 	int cores = pd_cores();
 	e->threads = r->o->jobs && r->o->jobs < cores ? r->o->jobs : cores;
 	return status < 0 ? status : PD_OK;

@@ -13,6 +13,8 @@
 struct options {
 	int preset, k, plan, scope, jobs, format;
 	bool all_pairs, explain, quiet, ignore_damaged;
+	int verify;			/* -1: unless the preset says otherwise */
+	double similarity, similarity_same_host;
 	const char *output, *tmp_dir, *stats;
 };
 
@@ -24,6 +26,11 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Matching" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "pairs that differ in at most N bits (default: by the number of pages)" },
+	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1,
+	  .help = "similarity that pairs need, by their sketches (0.4)" },
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(similarity_same_host), .min = 0, .max = 1,
+	  .help = "the same for two pages of one host (0.5)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" },
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names,
 	  .help = "all (default), same-host or other-hosts" },
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", AT(all_pairs),
@@ -93,14 +100,14 @@ static int write_header(struct run *r)
 	return write_line(r);
 }
 
-static int on_pair(void *ctx, uint32_t a, uint32_t b, int distance)
+static int on_pair(void *ctx, const struct pd_match_pair *pair)
 {
 	struct run *r = ctx;
 	int status = r->header_written ? PD_OK : write_header(r);
 	if (status)
 		return status;
 	pd_buf_clear(&r->line);
-	pd_pair_row(&r->rows, a, b, distance, &r->line);
+	pd_pair_row(&r->rows, pair, &r->line);
 	if (r->json)
 		pd_jsonl_row(r->json, pd_pairs_columns, &r->line, 0);
 	return write_line(r);
@@ -118,19 +125,29 @@ static int write_totals(struct run *r)
 	return status;
 }
 
+/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does. */
+static void settle_distance(struct run *r, int bits, bool paper)
+{
+	size_t n = r->rows.prints.n;
+	int alone = paper ? 3 : pd_default_k(bits, n);
+	bool looks = !r->match.verify.off && r->rows.sketched;
+	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
+	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
+}
+
 /* -k over 3 is more than the documents' tables can find: the preset then takes the general plan. */
 static void settle(struct run *r)
 {
 	const struct options *o = r->o;
-	int bits = r->rows.bits ? r->rows.bits : 64;
 	bool paper = o->preset == 1;
-	r->match = (struct pd_match_options){ .k = o->k,
-					      .plan = (enum pd_plan_kind)o->plan,
+	r->match = (struct pd_match_options){ .plan = (enum pd_plan_kind)o->plan,
 					      .scope = (enum pd_scope)o->scope,
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
-	if (o->k < 0)
-		r->match.k = paper ? 3 : pd_default_k(bits, r->rows.prints.n);
+	r->match.verify = (struct pd_verify_options){ .off = o->verify < 0 ? paper : !o->verify,
+						      .least = o->similarity,
+						      .least_same_host = o->similarity_same_host };
+	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
 	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
 		r->match.plan = PD_PLAN_PAPER;
 }
@@ -139,6 +156,16 @@ static int check_plan(struct run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
 	return pd_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
+}
+
+static void say_other_sketches(struct run *r)
+{
+	if (r->match.verify.off || !r->rows.other_sketches)
+		return;
+	pd_buf_clear(&r->line);
+	pd_sketch_print(&r->rows.sketch, &r->line);
+	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared", r->rows.other_sketches,
+		    r->line.p);
 }
 
 static int match(struct run *r, char **paths, int n_paths)
@@ -155,6 +182,7 @@ static int match(struct run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	settle(r);
+	say_other_sketches(r);
 	status = check_plan(r);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
@@ -177,6 +205,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
 	pd_json_int(j, "fingerprints", (int64_t)r->rows.prints.n);
 	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
+	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
 	pd_json_int(j, "k", r->match.k);
 	pd_json_str(j, "plan", pd_span_z(pd_plan_names[r->stats.plan.kind]));
@@ -185,7 +214,8 @@ static int write_stats(struct run *r)
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	pd_json_real(cpu, "read", r->read_cpu);
 	pd_json_real(cpu, "join", r->stats.join_seconds);
-	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds);
+	pd_json_real(cpu, "verify", r->stats.verify_seconds);
+	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.verify_seconds);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
 	fprintf(f.f, "%s\n", out.p);
@@ -218,7 +248,8 @@ static int close_run(struct run *r)
 
 int pd_cmd_match(int argc, char **argv)
 {
-	struct options o = { .k = -1 };
+	static const struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
+	struct options o = { .k = -1, .verify = -1, .similarity = verify.least, .similarity_same_host = verify.least_same_host };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "match");

@@ -33,6 +33,7 @@ int pd_walk_status(void *options, const char *arg, struct pd_err *e);
 int pd_walk_content_types(void *options, const char *arg, struct pd_err *e);
 int pd_walk_url(void *options, const char *arg, struct pd_err *e);
 int pd_walk_features(void *options, const char *arg, struct pd_err *e);
+int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_AT(member) .at = offsetof(struct pd_walk_options, member)
 
@@ -81,7 +82,9 @@ int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, \
 	  .help = "of title,meta,text,anchor; NAME:N adds weight N (tf)" }, \
 	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
-	  .help = "fewer terms: no fingerprint (8; paper: 3)" }
+	  .help = "fewer terms: no fingerprint (8; paper: 3)" }, \
+	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
+	  .help = "minima x bits x terms (64x4x5), or none (paper)" }
 
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \

@@ -29,6 +29,11 @@ int pd_walk_features(void *options, const char *arg, struct pd_err *e)
 	return set(options, "features", arg, e);
 }
 
+int pd_walk_sketch(void *options, const char *arg, struct pd_err *e)
+{
+	return set(options, "sketch", arg, e);
+}
+
 int pd_walk_status(void *options, const char *arg, struct pd_err *e)
 {
 	struct pd_walk_options *o = options;

@@ -47,8 +47,10 @@ static void enter_rows(struct equal *q, struct pd_groups *g)
 }
 
 /* Counting sort of the rows by group. */
-static void list_rows(struct pd_groups *g)
+void pd_groups_list(struct pd_groups *g)
 {
+	free(g->start);
+	g->start = pd_zalloc((g->n_groups + 2) * sizeof *g->start);
 	uint32_t *next = g->start + 1;
 	for (size_t i = 0; i < g->n_rows; i++)
 		next[g->group[i] + 1]++;
@@ -74,9 +76,8 @@ int pd_equal_groups(const uint64_t *keys, int words, const uint64_t *salt, size_
 	out->first = pd_alloc((n + 1) * sizeof *out->first);
 	enter_rows(&q, out);
 	free(q.slots);
-	out->start = pd_zalloc((out->n_groups + 2) * sizeof *out->start);
 	out->rows = pd_alloc((n + 1) * sizeof *out->rows);
-	list_rows(out);
+	pd_groups_list(out);
 	return PD_OK;
 }
 

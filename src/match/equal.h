@@ -27,6 +27,8 @@ int pd_equal_groups(const uint64_t *keys, int words, const uint64_t *salt, size_
 		    struct pd_err *e);
 /* The keys of the representatives alone, in the order of groups: what pd_join takes.  The caller frees them. */
 uint64_t *pd_groups_keys(const struct pd_groups *g, const uint64_t *keys, int words);
+/* `start` and `rows` anew from `group`, of which there are n_groups now. */
+void pd_groups_list(struct pd_groups *g);
 void pd_groups_release(struct pd_groups *g);
 
 #endif

@@ -103,7 +103,7 @@ static struct run after(struct run r, uint32_t a)
 static void add(struct pd_partners *out, uint32_t member, int distance)
 {
 	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-	out->v[out->n++] = (struct pd_partner){ member, distance };
+	out->v[out->n++] = (struct pd_partner){ .member = member, .distance = distance };
 }
 
 static void add_run(struct pd_partners *out, struct run r, int distance)

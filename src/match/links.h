@@ -22,6 +22,7 @@ struct pd_links {
 struct pd_partner {
 	uint32_t member;
 	int distance;
+	double similarity;	/* set by the caller */
 };
 
 struct pd_partners {

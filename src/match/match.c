@@ -6,19 +6,23 @@
 #include "base/threads.h"
 #include "match/join.h"
 #include "match/links.h"
+#include "match/parts.h"
 
 struct near {
 	uint32_t group;
 	uint16_t distance;
 };
 
-/* One set of rows: its groups of equal keys, and which groups lie near each other. */
+/* One set of rows: its groups of equal keys in their parts, and which groups lie near each other. */
 struct match {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
 	const struct pd_row_set *set;
 	bool digests;			/* no fingerprints here: only equal texts match */
-	struct pd_links links;
+	struct pd_verifier verifier;
+	bool looks;			/* pairs are looked at a second time */
+	struct pd_parts parts;
+	struct pd_links links;		/* of parts */
 	size_t *start;			/* group -> its neighbours: near[start[g]] … near[start[g + 1] - 1] */
 	struct near *near;
 	struct pd_partners partners;	/* of one row, sorted before they are given out */
@@ -26,6 +30,8 @@ struct match {
 
 static void match_release(struct match *m)
 {
+	pd_verifier_release(&m->verifier);
+	pd_parts_release(&m->parts);
 	pd_links_release(&m->links);
 	free(m->start);
 	free(m->near);
@@ -35,7 +41,7 @@ static void match_release(struct match *m)
 /* Pairs of groups -> neighbours in both directions. */
 static void link_groups(struct match *m, const struct pd_pairs *pairs)
 {
-	size_t n = m->links.groups.n_groups;
+	size_t n = m->parts.n_prints;
 	m->start = pd_zalloc((n + 2) * sizeof *m->start);
 	m->near = pd_alloc(2 * pairs->n * sizeof *m->near);
 	for (size_t i = 0; i < pairs->n; i++) {
@@ -58,19 +64,47 @@ static int by_member(const void *x, const void *y)
 	return (a->member > b->member) - (a->member < b->member);
 }
 
+/* The partners of `a` in the parts of a group near its own. */
+static void add_near(struct match *m, uint32_t a, const struct near *near)
+{
+	const uint64_t *host = m->o->scope == PD_SCOPE_SAME_HOST ? &m->links.host[a] : NULL;
+	size_t from, to;
+	pd_links_near(&m->links, a, near->group, near->distance, &m->partners);
+	if (!m->parts.n_extra)
+		return;
+	for (pd_parts_extra(&m->parts, near->group, host, &from, &to); from < to; from++)
+		pd_links_near(&m->links, a, (uint32_t)(m->parts.n_prints + from), near->distance, &m->partners);
+}
+
+/* Leaves out the partners of `a` that do not stand a second look. */
+static void look_again(struct match *m, uint32_t a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->partners.n; i++) {
+		struct pd_partner *p = &m->partners.v[i];
+		p->similarity = m->digests && !m->o->verify.off ? 1 : PD_SIMILARITY_UNKNOWN;
+		if (m->looks && !pd_verify_rows(&m->verifier, m->set->row[a], m->set->row[p->member], p->distance, &p->similarity))
+			continue;
+		m->partners.v[n++] = *p;
+	}
+	m->partners.n = n;
+}
+
 /* Gives out the pairs of `a` with larger rows. */
 static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, uint64_t *pairs)
 {
-	uint32_t group = m->links.groups.group[a];
+	uint32_t print = pd_part_print(&m->parts, m->links.groups.group[a]);
 	m->partners.n = 0;
 	pd_links_equal(&m->links, a, m->digests ? -1 : 0, &m->partners);
-	for (size_t i = m->start[group]; i < m->start[group + 1]; i++)
-		pd_links_near(&m->links, a, m->near[i].group, m->near[i].distance, &m->partners);
+	for (size_t i = m->start[print]; i < m->start[print + 1]; i++)
+		add_near(m, a, &m->near[i]);
+	look_again(m, a);
 	if (m->partners.n > 1)
 		qsort(m->partners.v, m->partners.n, sizeof *m->partners.v, by_member);
 	for (size_t i = 0; i < m->partners.n; i++) {
 		const struct pd_partner *p = &m->partners.v[i];
-		int status = each(ctx, m->set->row[a], m->set->row[p->member], p->distance);
+		struct pd_match_pair pair = { m->set->row[a], m->set->row[p->member], p->distance, p->similarity };
+		int status = each(ctx, &pair);
 		if (status < 0)
 			return status;
 	}
@@ -78,24 +112,76 @@ static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, u
 	return PD_OK;
 }
 
+/* Does one row speak for all that have this fingerprint? */
+static bool one_speaks(const struct match *m, uint32_t print)
+{
+	const struct pd_groups *g = &m->links.groups;
+	size_t from = 0, to = 0;
+	if (m->o->all_pairs || m->o->scope == PD_SCOPE_OTHER_HOSTS)
+		return g->start[print + 1] - g->start[print] == 1 && !m->parts.n_extra;
+	if (m->parts.n_extra)
+		pd_parts_extra(&m->parts, print, NULL, &from, &to);
+	return from == to;
+}
+
+/* Most candidates of a generous k are near by chance: they go before they cost memory twice. */
+static void drop_chance_pairs(struct match *m, struct pd_pairs *pairs)
+{
+	const struct pd_groups *g = &m->links.groups;
+	double similarity;
+	size_t n = 0;
+	for (size_t i = 0; m->looks && i < pairs->n; i++) {
+		const struct pd_pair *p = &pairs->v[i];
+		uint32_t a = m->set->row[g->first[p->a]], b = m->set->row[g->first[p->b]];
+		if (pd_verify_rows(&m->verifier, a, b, p->distance, &similarity) || !one_speaks(m, p->a) || !one_speaks(m, p->b))
+			pairs->v[n++] = *p;
+	}
+	if (m->looks)
+		pairs->n = n;
+}
+
 static int join_prints(struct match *m, struct pd_match_stats *stats, struct pd_err *e)
 {
 	struct pd_pairs pairs = { 0 };
-	struct pd_keys keys = { .bits = m->rows->bits, .n = m->links.groups.n_groups };
+	struct pd_groups prints = m->links.groups;	/* borrowed: the first parts alone */
+	struct pd_keys keys = { .bits = m->rows->bits, .n = m->parts.n_prints };
 	double t = pd_cpu_seconds();
 	int status = pd_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, e);
 	if (status)
 		return status;
-	uint64_t *distinct = pd_groups_keys(&m->links.groups, m->set->keys, m->set->words);
+	prints.n_groups = keys.n;
+	uint64_t *distinct = pd_groups_keys(&prints, m->set->keys, m->set->words);
 	keys.v = distinct;
 	status = pd_join(&keys, &stats->plan, m->o->threads, &pairs, e);
-	if (!status)
-		link_groups(m, &pairs);
 	stats->distinct = keys.n;
 	stats->join_seconds = pd_cpu_seconds() - t;
-	pd_pairs_release(&pairs);
+	stats->candidates = pairs.n;
 	free(distinct);
+	t = pd_cpu_seconds();
+	if (!status)
+		drop_chance_pairs(m, &pairs);
+	stats->verify_seconds += pd_cpu_seconds() - t;
+	if (!status)
+		link_groups(m, &pairs);
+	pd_pairs_release(&pairs);
 	return status;
+}
+
+/* Groups of equal keys, in the parts that are alike by their sketches too. */
+static void split_parts(struct match *m, struct pd_groups *groups, struct pd_match_stats *stats)
+{
+	struct pd_verify_options verify = m->o->verify;
+	double t = pd_cpu_seconds();
+	m->parts.n_prints = groups->n_groups;
+	if (!m->looks || m->o->all_pairs)
+		return;
+	/* Pages of one host are no pair there, so they may stand together as pages of two would. */
+	if (m->o->scope == PD_SCOPE_OTHER_HOSTS)
+		verify.least_same_host = verify.least;
+	m->verifier.o = &verify;
+	pd_parts_split(&m->parts, groups, m->set, m->o->scope, &m->verifier);
+	m->verifier.o = &m->o->verify;
+	stats->verify_seconds += pd_cpu_seconds() - t;
 }
 
 static int match_open(struct match *m, struct pd_match_stats *stats, struct pd_err *e)
@@ -107,6 +193,9 @@ static int match_open(struct match *m, struct pd_match_stats *stats, struct pd_e
 	int status = pd_equal_groups(m->set->keys, m->set->words, NULL, m->set->n, &groups, e);
 	if (status)
 		return status;
+	m->looks = !m->digests && !m->o->verify.off && (m->rows->sketched || m->o->verify.k_unknown < m->o->k);
+	m->verifier = (struct pd_verifier){ .o = &m->o->verify, .rows = m->rows };
+	split_parts(m, &groups, stats);
 	pd_links_init(&m->links, &groups, m->o, m->set->row, m->rows->host);
 	if (!m->digests)
 		return join_prints(m, stats, e);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows -> pairs of rows, in the order (a, b), each once.  Distinct keys are joined (join.h); rows with equal keys are
- * linked to the one with the smallest id, and only that one is joined with others, unless all pairs are asked for.
+ * linked to the one with the smallest id, and only that one is joined with others, unless all pairs are asked for.  Where
+ * rows have sketches, every pair must stand a second look (verify.h), and rows with equal keys that do not are not linked
+ * (parts.h).
  *
  * Scope (M26): `all`; `same-host` (linking happens inside a host); `other-hosts` (no pair inside a host, and nothing is
  * collapsed that would lose a pair between hosts).
@@ -10,13 +12,14 @@
 #define PD_MATCH_MATCH_H
 
 #include "match/plan.h"
-#include "match/rows.h"
+#include "match/verify.h"
 
 enum pd_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS };
 
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
 	enum pd_plan_kind plan;
+	struct pd_verify_options verify;
 	enum pd_scope scope;
 	bool all_pairs;
 	int threads;
@@ -26,11 +29,17 @@ struct pd_match_stats {
 	size_t distinct;	/* different fingerprints */
 	uint64_t pairs;
 	struct pd_plan plan;
-	double join_seconds;	/* CPU, all threads */
+	uint64_t candidates;	/* pairs of different fingerprints within k, before the second look */
+	double join_seconds, verify_seconds;	/* CPU, all threads */
 };
 
-/* distance -1: both have no fingerprint and the same text. */
-typedef int pd_match_fn(void *ctx, uint32_t row_a, uint32_t row_b, int distance);
+struct pd_match_pair {
+	uint32_t a, b;		/* rows, a < b */
+	int distance;		/* -1: both have no fingerprint and the same text */
+	double similarity;	/* estimated by the sketches; of the same text 1; negative: unknown, or not looked at */
+};
+
+typedef int pd_match_fn(void *ctx, const struct pd_match_pair *pair);
 
 /* 0, an error, or the first negative value that `each` returned. */
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, pd_match_fn *each, void *ctx,

@@ -11,6 +11,7 @@
 #include "base/tsv.h"
 #include "base/url.h"
 #include "match/rows_order.h"
+#include "match/rows_sketch.h"
 
 /* What is known while rows come in. */
 struct intake {
@@ -21,7 +22,9 @@ struct intake {
 	uint64_t spooled;
 	size_t cap_rows, cap_host, cap_row[2], cap_keys[2];
 	char params[16];		/* of the first row that had any */
-	struct pd_buf scratch, value;
+	const char *file;		/* which the last row came from */
+	struct pd_sketch_intake sketches;
+	struct pd_buf scratch, value, sketch;
 };
 
 /* A second header must say the same as the first. */
@@ -29,6 +32,8 @@ static int check_header(struct intake *in, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->in.header.must);
 	in->in.new_header = false;
+	in->file = in->in.path;
+	pd_sketch_intake_header(&in->sketches, pd_buf_span(&in->in.header.recorded));
 	if (!in->rows->must.n) {
 		pd_buf_set(&in->rows->must, must);
 		return PD_OK;
@@ -65,11 +70,10 @@ static void add_key(struct intake *in, struct pd_row_set *set, int which, const 
 	set->n++;
 }
 
-static int add_fingerprint(struct intake *in, struct pd_span hex, struct pd_err *e)
+static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key *key, struct pd_err *e)
 {
-	struct pd_key key;
 	int bits;
-	if (!pd_key_parse(hex, &bits, &key)) {
+	if (!pd_key_parse(hex, &bits, key)) {
 		pd_buf_clear(&in->scratch);
 		pd_tsv_add(&in->scratch, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is no fingerprint of 16, 32 or 64 hex digits",
@@ -80,7 +84,6 @@ static int add_fingerprint(struct intake *in, struct pd_span hex, struct pd_err 
 			       in->in.line_no, bits, in->rows->bits);
 	in->rows->bits = bits;
 	in->rows->prints.words = bits / 64;
-	add_key(in, &in->rows->prints, 0, key.w);
 	return PD_OK;
 }
 
@@ -94,14 +97,31 @@ static void add_digest(struct intake *in)
 		add_key(in, &in->rows->digests, 1, key.w);
 }
 
+/* `value`, `host`: scratch. */
+static uint64_t host_of(struct pd_span url, struct pd_buf *value, struct pd_buf *host)
+{
+	pd_tsv_value(url, value);
+	pd_url_host(pd_buf_span(value), host);
+	return pd_hash64(host->p, host->n);
+}
+
 static void add_host(struct intake *in)
 {
 	if (!in->o->hosts)
 		return;
 	in->rows->host = pd_grow(in->rows->host, in->rows->n, &in->cap_host, sizeof *in->rows->host);
-	pd_tsv_value(in->in.fields[PD_FP_URL], &in->value);
-	pd_url_host(pd_buf_span(&in->value), &in->scratch);
-	in->rows->host[in->rows->n] = pd_hash64(in->scratch.p, in->scratch.n);
+	in->rows->host[in->rows->n] = host_of(in->in.fields[PD_FP_URL], &in->value, &in->scratch);
+}
+
+static int read_sketch(struct intake *in, struct pd_err *e)
+{
+	if (in->in.path != in->file)
+		pd_sketch_intake_file(&in->sketches);
+	in->file = in->in.path;
+	pd_buf_clear(&in->sketch);
+	if (pd_sketch_intake_row(&in->sketches, in->in.fields[PD_FP_SKETCH], &in->sketch))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the sketch is not hexadecimal", in->in.path, in->in.line_no);
 }
 
 static void spool_row(struct intake *in)
@@ -115,6 +135,8 @@ static void spool_row(struct intake *in)
 		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
 	}
 	rows->at = pd_grow(rows->at, rows->n, &in->cap_rows, sizeof *rows->at);
+	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
+	in->spooled += in->sketch.n;
 	rows->at[rows->n++] = in->spooled;
 	in->spooled += in->scratch.n;
 	fwrite(in->scratch.p, 1, in->scratch.n, in->spool);
@@ -127,15 +149,19 @@ static int take_row(struct intake *in, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
 	if (in->rows->n == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	struct pd_key key;
+	bool print = !pd_span_is(hex, "-");
 	int status = check_params(in, e);
+	if (!status && print)
+		status = read_fingerprint(in, hex, &key, e);
+	if (!status)
+		status = read_sketch(in, e);
 	if (status)
 		return status;
-	if (pd_span_is(hex, "-"))
-		add_digest(in);
+	if (print)
+		add_key(in, &in->rows->prints, 0, key.w);
 	else
-		status = add_fingerprint(in, hex, e);
-	if (status)
-		return status;
+		add_digest(in);
 	add_host(in);
 	spool_row(in);
 	return PD_OK;
@@ -192,6 +218,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 		status = take_all(&in, e);
 	if (!status)
 		status = map_spool(&in, e);
+	pd_sketch_intake_close(&in.sketches, rows);
 	if (!status)
 		pd_rows_order(rows);
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
@@ -200,6 +227,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	pd_tsv_release(&in.in);
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.value);
+	pd_buf_release(&in.sketch);
 	return status;
 }
 
@@ -209,6 +237,13 @@ struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
 	pd_tsv_fields(line, f, 5);
 	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4] };
+}
+
+uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])
+{
+	if (rows->host)
+		return rows->host[row];
+	return host_of(pd_rows_view(rows, row).url, &scratch[0], &scratch[1]);
 }
 
 void pd_rows_release(struct pd_rows *rows)

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "sign/sketch.h"
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
 struct pd_row_set {
@@ -27,6 +28,10 @@ struct pd_rows {
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
+	/* sketches (rows_sketch.h) */
+	struct pd_sketch_options sketch;	/* the kind that is compared */
+	int sketch_kind;
+	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
 	/* spool */
 	uint64_t *at;			/* offset of a row's line */
 	char *spool;			/* mapped */
@@ -51,5 +56,9 @@ struct pd_rows_options {
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 void pd_rows_release(struct pd_rows *rows);
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+/* False: the row has none of the kind that is compared. */
+bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
+/* The hash of the host in its URL, as in rows->host, which need not be there; `scratch` is the caller's. */
+uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
 
 #endif

@@ -110,6 +110,34 @@ static void say_distance(const struct pd_pipeline *a, const struct pd_pipeline *
 	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
 }
 
+/* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */
+static double say_shared(const struct set *a, const struct set *b, struct pd_buf *out)
+{
+	size_t both = shared(a, b), all = a->n + b->n - both;
+	pd_buf_printf(out, "%zu shared, %zu only in a, %zu only in b", both, a->n - both, b->n - both);
+	return all ? (double)both / (double)all : 0;
+}
+
+/* What the sketches estimate, and what it is. */
+static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
+{
+	const struct pd_sketch_options *o = &a->sketcher.o;
+	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle, .features = { [PD_FEATURE_TEXT] = true } };
+	double estimate = pd_sketch_similarity(o, &a->sketch, &b->sketch);
+	struct set sa = { 0 }, sb = { 0 };
+	struct pd_buf counts = { 0 };
+	shingles_of(a, &text, &sa);
+	shingles_of(b, &text, &sb);
+	double similarity = say_shared(&sa, &sb, &counts);
+	pd_buf_add_z(out, "similarity: ");
+	if (estimate >= 0)
+		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
+	pd_buf_printf(out, "%.3f in fact (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+	pd_buf_release(&counts);
+	free(sa.v);
+	free(sb.v);
+}
+
 void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
@@ -117,12 +145,13 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 	shingles_of(b, o, &sb);
 	lines_of(a, &la);
 	lines_of(b, &lb);
-	size_t both = shared(&sa, &sb), all = sa.n + sb.n - both;
 	say_page(a, "a", out);
 	say_page(b, "b", out);
 	say_distance(a, b, out);
-	pd_buf_printf(out, "similarity: %.3f (shingles of %d terms: %zu shared, %zu only in a, %zu only in b)\n",
-		      all ? (double)both / (double)all : 0., o->shingle, both, sa.n - both, sb.n - both);
+	say_similarity(a, b, out);
+	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
+	say_shared(&sa, &sb, out);
+	pd_buf_add_c(out, '\n');
 	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
 		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
 	say_lines_only_in(a, &lb, '-', out);

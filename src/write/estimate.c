@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/url.h"
 #include "match/plan.h"
+#include "match/verify.h"
 #include "term/language.h"
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */
-enum { MATCH_BYTES = 60, ROW_BYTES = 50, TOP = 5, JUMPS = 4 };
+enum { MATCH_BYTES = 60, ROW_BYTES = 83, TOP = 5, JUMPS = 4 };
 
 /* --- gathering --- */
 
@@ -32,7 +34,10 @@ static void count_name(struct pd_name_counts *c, struct pd_span name)
 
 void pd_estimate_add(struct pd_estimate *e, struct pd_pipeline *p, int place)
 {
-	struct pd_estimate_page new = { .key = p->signature.key, .present = p->signature.present, .place = place };
+	struct pd_estimate_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
+	pd_url_host(p->page.url, &e->scratch);
+	if (e->scratch.n)
+		new.host = pd_hash64(e->scratch.p, e->scratch.n);
 	new.has_text = p->text_digest.n > 0;
 	if (new.has_text)
 		new.text = pd_hash64(p->text_digest.p, p->text_digest.n);
@@ -108,28 +113,40 @@ static bool same_text(const struct pd_estimate_page *a, const struct pd_estimate
 	return a->has_text && b->has_text && a->text == b->text;
 }
 
-/* Each with each: a sample is small. */
-static void find_partners(const struct pd_estimate *e, int k, struct partners *out)
+/* As match would have it. */
+static bool near(const struct pd_estimate *e, const struct pd_estimate_page *a, const struct pd_estimate_page *b, int k,
+		 const struct pd_verify_options *verify)
 {
-	bool *near = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1);
+	int distance = pd_hamming(&a->key, &b->key, e->bits);
+	if (!a->present || !b->present || distance > k)
+		return false;
+	double similarity = pd_sketch_similarity(&e->sketch, &a->sketch, &b->sketch);
+	enum pd_look look = pd_verify(verify, similarity, distance);
+	return look == PD_LOOK_BY_HOST ? pd_verify_hosts(verify, similarity, a->host && a->host == b->host) : look == PD_LOOK_YES;
+}
+
+/* Each with each: a sample is small. */
+static void find_partners(const struct pd_estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
+{
+	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1);
 	*out = (struct partners){ 0 };
 	for (size_t i = 0; i < e->n; i++) {
 		for (size_t j = 0; j < i; j++) {
 			const struct pd_estimate_page *a = &e->pages[i], *b = &e->pages[j];
 			bool equal = same_text(a, b);
-			if (!equal && !(a->present && b->present && pd_hamming(&a->key, &b->key, e->bits) <= k))
+			if (!equal && !near(e, a, b, k, verify))
 				continue;
-			near[i] = near[j] = true;
+			paired[i] = paired[j] = true;
 			same[i] |= equal;
 			same[j] |= equal;
 			out->far_pairs += a->place != b->place;
 		}
 	}
 	for (size_t i = 0; i < e->n; i++) {
-		out->pages += near[i];
+		out->pages += paired[i];
 		out->same_text += same[i];
 	}
-	free(near);
+	free(paired);
 	free(same);
 }
 
@@ -247,11 +264,12 @@ static double most_partners(const struct pd_estimate *e, const struct whole *w, 
 	return fmin(1, (double)p->pages / (double)e->n + 2 * pairs / w->pages);
 }
 
-static void say_partners(const struct pd_estimate *e, const struct whole *w, int k, struct pd_buf *out)
+static void say_partners(const struct pd_estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
+			 struct pd_buf *out)
 {
 	struct partners p;
 	double n = (double)e->n;
-	find_partners(e, k, &p);
+	find_partners(e, k, verify, &p);
 	label(out, "near-duplicates");
 	pd_buf_printf(out, "%s%.1f %%", e->sample.whole ? "" : "at least ", percent((double)p.pages, n));
 	if (!e->sample.whole && w->known)
@@ -297,9 +315,13 @@ void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
 	if (!e->n)
 		return;
 	double fingerprints = w.pages * (double)(e->n - e->too_short) / (double)e->n;
-	int k = pd_default_k(e->bits, (size_t)fmin(fingerprints, 4e9));
+	size_t n = (size_t)fmin(fingerprints, 4e9);
+	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
+	verify.off = !e->sketch.minima;
+	verify.k_unknown = pd_default_k(e->bits, n);
+	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
 	say_names("languages", &e->languages, e->n, out);
 	say_names("charsets", &e->charsets, e->n, out);
-	say_partners(e, &w, k, out);
+	say_partners(e, &w, k, &verify, out);
 	say_cost(e, &w, k, out);
 }

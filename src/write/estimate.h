@@ -15,7 +15,8 @@
 
 struct pd_estimate_page {
 	struct pd_key key;
-	uint64_t text;		/* hash of the text digest */
+	struct pd_sketch sketch;
+	uint64_t text, host;	/* hashes of the text digest and of the host; host 0: none */
 	bool present, has_text;
 	int place;
 };
@@ -37,6 +38,7 @@ struct pd_estimate {
 	double cpu_seconds;	/* for all records of the sample */
 	double limit;		/* > 0: the sample was ended after so many seconds */
 	int bits, threads;
+	struct pd_sketch_options sketch;
 	/* by pd_estimate_add */
 	struct pd_estimate_page *pages;
 	size_t n, cap;

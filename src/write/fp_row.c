@@ -71,9 +71,10 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 	case PD_FP_TEXT_BYTES: add_number(out, p->topic.text.n); break;
 	case PD_FP_CONFIDENCE: pd_buf_printf(out, "%.2f", p->topic.confidence); break;
 	case PD_FP_FLAGS: pd_buf_add_span(out, pd_page_flags(p, s)); break;
+	case PD_FP_SKETCH: pd_sketch_hex(&p->sketcher.o, &p->sketch, out); break;
 	case PD_FP_USER_ID: pd_tsv_add(out, p->page.user_id); break;
 	case PD_FP_PARAMS: pd_buf_add_z(out, params); break;
-	default: pd_buf_add_c(out, '-'); break;	/* quality, sketch, user_id: no source yet */
+	default: pd_buf_add_c(out, '-'); break;	/* quality: no source yet */
 	}
 }
 

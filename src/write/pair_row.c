@@ -11,8 +11,13 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
 		pd_buf_printf(out, "%s ", rows->must.p);
-	pd_buf_printf(out, "k=%d scope=%s links=%s | plan=%s\n#", o->k, pd_scope_names[o->scope],
-		      o->all_pairs ? "all" : "first", pd_plan_names[plan->kind]);
+	pd_buf_printf(out, "k=%d scope=%s links=%s ", o->k, pd_scope_names[o->scope], o->all_pairs ? "all" : "first");
+	if (o->verify.off)
+		pd_buf_add_z(out, "similarity=none");
+	else
+		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
+			      o->verify.k_unknown);
+	pd_buf_printf(out, " | plan=%s\n#", pd_plan_names[plan->kind]);
 	for (int i = 0; i < PD_PAIRS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_pairs_columns[i], i + 1 < PD_PAIRS_COLUMNS ? '\t' : '\n');
 }
@@ -30,15 +35,20 @@ static void add_end(struct pd_buf *out, const struct pd_row_view *v)
 	add(out, v->quality);
 }
 
-void pd_pair_row(const struct pd_rows *rows, uint32_t a, uint32_t b, int distance, struct pd_buf *out)
+void pd_pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
 {
-	struct pd_row_view x = pd_rows_view(rows, a), y = pd_rows_view(rows, b);
+	struct pd_row_view x = pd_rows_view(rows, pair->a), y = pd_rows_view(rows, pair->b);
 	add(out, x.id);
 	add(out, y.id);
-	if (distance < 0)
-		pd_buf_add_z(out, "-\t-\ttext_digest\t");
+	if (pair->distance < 0)
+		pd_buf_add_z(out, "-\t");
 	else
-		pd_buf_printf(out, "%d\t-\tsimhash\t", distance);
+		pd_buf_printf(out, "%d\t", pair->distance);
+	if (pair->similarity < 0)
+		pd_buf_add_z(out, "-\t");
+	else
+		pd_buf_printf(out, "%.3f\t", pair->similarity);
+	pd_buf_add_z(out, pair->distance < 0 ? "text_digest\t" : "simhash\t");
 	add(out, x.url);
 	add(out, y.url);
 	add_end(out, &x);

@@ -106,7 +106,9 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	else
 		pd_buf_add_z(out, "-");
 	pd_buf_printf(out, "\nbits: %d\nterms: %" PRIu64 "\nshingles: %" PRIu64 "\n", s->bits, s->terms, s->shingles);
-	pd_buf_printf(out, "text_digest: %s\ncontent_digest: %s\n", p->text_digest.n ? p->text_digest.p : "-",
+	pd_buf_add_z(out, "sketch: ");
+	pd_sketch_hex(&p->sketcher.o, &p->sketch, out);
+	pd_buf_printf(out, "\ntext_digest: %s\ncontent_digest: %s\n", p->text_digest.n ? p->text_digest.p : "-",
 		      p->content_digest.n ? p->content_digest.p : "-");
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");

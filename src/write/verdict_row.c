@@ -16,14 +16,16 @@ void pd_verdicts_header(const struct pd_pages *pages, const char *linkage, const
 static void add_distance(const struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
+	struct pd_span similarity = pages->similarity[m->edge];
+	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000");
 	if (edge->distance < 0)
 		pd_buf_add_z(out, "same text");
 	else if (edge->distance == 0)
 		pd_buf_add_z(out, "same fingerprint");
 	else
 		pd_buf_printf(out, "distance %d", edge->distance);
-	if (!pd_span_is(pages->similarity[m->edge], "-"))
-		pd_buf_printf(out, " and similarity %.*s", (int)pages->similarity[m->edge].n, pages->similarity[m->edge].p);
+	if (!nothing_new && !pd_span_is(similarity, "-"))
+		pd_buf_printf(out, " and similarity %.*s", (int)similarity.n, similarity.p);
 }
 
 /* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */

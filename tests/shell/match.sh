@@ -70,7 +70,7 @@ fp_rows >digests.fp <<'END'
 END
 match digests.fp
 is "pages without a fingerprint pair by text_digest, '-' with nothing, and not with pages that have one" \
-	"$(rows "$tmp/out" | cut -f 1-5)" $'a:1\ta:2\t-\t-\ttext_digest'
+	"$(rows "$tmp/out" | cut -f 1-5)" $'a:1\ta:2\t-\t1.000\ttext_digest'
 fp_rows >carry.fp <<'END'
 00000000000000f0 a:9 http://x/?q=1 2020-01-02T03:04:05Z 77 -
 00000000000000f1 a:10 http://y/ 2021-01-02T03:04:05Z 88 -

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/sketch.h"
+
+#include <stdlib.h>
+
+#define EMPTY UINT64_MAX
+/* Odd numbers without a meaning: the polynomial in which a shingle's terms are coefficients, and steps that keep the
+ * questions asked of `mix` apart. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define STEP_BIN UINT64_C(0xd6e8feb86659fd93)
+#define STEP_ROUND UINT64_C(0xa0761d6478bd642f)
+
+/* A minimum: the round in the highest 10 bits, so that an earlier one always wins, the hash in the others. */
+#define ROUND_SHIFT 54
+
+/* Every bit of the result depends on every bit of x (D. Stafford, "Better Bit Mixing", 2011, mix 13). */
+static inline uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o)
+{
+	*s = (struct pd_sketcher){ .o = *o };
+	if (o->minima)
+		s->least = pd_alloc((size_t)o->minima * sizeof *s->least);
+}
+
+void pd_sketcher_release(struct pd_sketcher *s)
+{
+	pd_tally_release(&s->seen);
+	free(s->least);
+	free(s->shingles);
+	*s = (struct pd_sketcher){ 0 };
+}
+
+static inline void offer(struct pd_sketcher *s, size_t bin, uint64_t round, uint64_t hash)
+{
+	uint64_t key = round << ROUND_SHIFT | (hash & ((UINT64_C(1) << ROUND_SHIFT) - 1)), *least = &s->least[bin];
+	s->empty -= *least == EMPTY;
+	if (key < *least)
+		*least = key;
+}
+
+/* In the first M rounds the highest bits of a hash name its bin; in the next M each round has a bin, so that all are
+ * filled at last. */
+static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
+{
+	uint64_t hash = mix(shingle + round * STEP_ROUND), minima = (uint64_t)s->o.minima;
+	offer(s, round < minima ? (size_t)((hash >> 32) * minima >> 32) : (size_t)(round - minima), round, hash);
+}
+
+typedef void shingle_fn(struct pd_sketcher *s, uint64_t shingle);
+
+static inline void take_first(struct pd_sketcher *s, uint64_t shingle)
+{
+	take(s, 0, shingle);
+}
+
+static inline void keep_distinct(struct pd_sketcher *s, uint64_t shingle)
+{
+	if (pd_tally_add(&s->seen, shingle) > 1)
+		return;
+	s->shingles = pd_grow(s->shingles, s->n_shingles, &s->cap_shingles, sizeof *s->shingles);
+	s->shingles[s->n_shingles++] = shingle;
+}
+
+/* A shingle of terms t1 ... tw: t1 F^(w-1) + ... + tw, which moves on by one term in two multiplications. */
+static inline __attribute__((always_inline)) void walk_feature(struct pd_sketcher *s, const struct pd_term *t, size_t n, shingle_fn *each)
+{
+	size_t w = (size_t)s->o.shingle < n ? (size_t)s->o.shingle : n;
+	uint64_t sum = 0, highest = 1;
+	for (size_t i = 0; i < w; i++) {
+		sum = sum * FACTOR + t[i].hash;
+		highest *= i ? FACTOR : 1;
+	}
+	each(s, sum);
+	for (size_t i = w; i < n; i++) {
+		sum = (sum - t[i - w].hash * highest) * FACTOR + t[i].hash;
+		each(s, sum);
+	}
+}
+
+/* Inlined for each `each`: this is the loop over the whole text. */
+static inline __attribute__((always_inline)) bool walk(struct pd_sketcher *s, const struct pd_topic *in, shingle_fn *each)
+{
+	bool any = false;
+	for (size_t i = 0; i < in->n_features; i++) {
+		const struct pd_feature *f = &in->features[i];
+		if (f->kind != PD_FEATURE_TEXT || f->first == f->end)
+			continue;
+		walk_feature(s, in->terms.v + f->first, f->end - f->first, each);
+		any = true;
+	}
+	return any;
+}
+
+/* Bins that the first round left empty: few shingles, so that more rounds over the distinct ones are cheap. */
+static void fill(struct pd_sketcher *s, const struct pd_topic *in)
+{
+	pd_tally_clear(&s->seen, in->terms.n);
+	s->n_shingles = 0;
+	walk(s, in, keep_distinct);
+	for (uint64_t round = 1; s->empty; round++)
+		for (size_t i = 0; i < s->n_shingles; i++)
+			take(s, round, s->shingles[i]);
+}
+
+/* Hashed once more with the bin, so that two bins with the same shingle do not agree by the same chance. */
+static void pack(const struct pd_sketcher *s, struct pd_sketch *out)
+{
+	int bits = s->o.bits, per_word = 64 / bits;
+	for (int i = 0; i < s->o.minima; i++) {
+		uint64_t value = mix(s->least[i] + (uint64_t)i * STEP_BIN) >> (64 - bits);
+		out->w[i / per_word] |= value << (i % per_word * bits);
+	}
+}
+
+int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch *out)
+{
+	*out = (struct pd_sketch){ 0 };
+	if (!s->o.minima)
+		return PD_OK;
+	memset(s->least, 0xff, (size_t)s->o.minima * sizeof *s->least);
+	s->empty = s->o.minima;
+	out->present = walk(s, in, take_first);
+	if (!out->present)
+		return PD_OK;
+	if (s->empty)
+		fill(s, in);
+	pack(s, out);
+	return PD_OK;
+}
+
+/* One bit for each minimum in which the words differ. */
+static inline uint64_t differing(uint64_t x, int bits)
+{
+	static const uint64_t lowest[] = { 0, UINT64_MAX, UINT64_C(0x5555555555555555), 0, UINT64_C(0x1111111111111111),
+					   0, 0, 0, UINT64_C(0x0101010101010101) };
+	for (int i = 1; i < bits; i *= 2)
+		x |= x >> i;
+	return x & lowest[bits];
+}
+
+int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b)
+{
+	int n = o->minima;
+	for (int i = 0; i < pd_sketch_words(o); i++)
+		n -= __builtin_popcountll(differing(a[i] ^ b[i], o->bits));
+	return n;
+}
+
+double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing)
+{
+	double chance = 1. / (1 << o->bits), share = (double)agreeing / o->minima;
+	return share > chance ? (share - chance) / (1 - chance) : 0;
+}
+
+double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_sketch *a, const struct pd_sketch *b)
+{
+	if (!a->present || !b->present)
+		return -1;
+	return pd_sketch_estimate(o, pd_sketch_agreeing(o, a->w, b->w));
+}

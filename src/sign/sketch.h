@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sketch: a page's main text in a few words, from which the Jaccard similarity of two pages is estimated without
+ * them.  In: the terms of the main text, as the fingerprint is made of them.  Out: for each of M bins the smallest hash
+ * of the shingles (runs of w terms; a shorter piece is one shingle) that fall into it, b bits of it:
+ *
+ *	64x4x5 (the default): 64 minima of 4 bits, shingles of 5 terms: 256 bits
+ *	minimum i: bits 4 (i % 16) ... 4 (i % 16) + 3 of w[i / 16]; printed with w[0] first, highest digit first
+ *
+ * One hash of each shingle serves all bins, so the cost is that of a hash a term (P. Li, A. Owen, C.-H. Zhang, "One
+ * Permutation Hashing", NIPS 2012).  What few shingles leave empty is filled by more rounds with other hashes, of which an
+ * earlier one always wins, so that each bin is a fair sample of two texts of any length (S. Dahlgaard, M. B. T. Knudsen,
+ * M. Thorup, "Fast Similarity Sketching", FOCS 2017).  b bits of a minimum: P. Li, A. C. König, "b-Bit Minwise Hashing",
+ * WWW 2010.
+ */
+#ifndef PD_SIGN_SKETCH_H
+#define PD_SIGN_SKETCH_H
+
+#include "base/err.h"
+#include "sign/tally.h"
+#include "topic/topic.h"
+
+#define PD_SKETCH_BITS_MAX 512
+#define PD_SKETCH_WORDS (PD_SKETCH_BITS_MAX / 64)
+
+struct pd_sketch_options {
+	int minima;		/* a power of two; 0: no sketch is made */
+	int bits;		/* of each: 1, 2, 4, 8; minima * bits: 64, 128, 256, 512 */
+	int shingle;		/* terms in a shingle: 1 ... 16 */
+};
+
+#define PD_SKETCH_DEFAULT ((struct pd_sketch_options){ 64, 4, 5 })
+
+/* Plain data of one size: copy it as it is.  The first minima * bits / 64 words are used, the others are 0. */
+struct pd_sketch {
+	bool present;		/* false: no text, or no sketch was asked for */
+	uint64_t w[PD_SKETCH_WORDS];
+};
+
+struct pd_sketcher {
+	struct pd_sketch_options o;
+	uint64_t *least;	/* by bin; UINT64_MAX: empty */
+	int empty;		/* bins */
+	struct pd_tally seen;	/* of shingles, where more rounds are needed */
+	uint64_t *shingles;
+	size_t n_shingles, cap_shingles;
+};
+
+void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o);
+void pd_sketcher_release(struct pd_sketcher *s);
+int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch *out);
+
+static inline int pd_sketch_words(const struct pd_sketch_options *o)
+{
+	return o->minima * o->bits / 64;
+}
+
+/* How many minima are equal. */
+int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b);
+/* The estimate that belongs to a number of equal minima: 0 ... 1; one in 2^bits is equal by chance. */
+double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing);
+/* Estimated Jaccard similarity of the two texts' sets of shingles; -1 when one has no sketch. */
+double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_sketch *a, const struct pd_sketch *b);
+
+/* The words as hexadecimal digits; "-" when there is none.  parse: false when it is neither "-" nor a sketch of this
+ * size. */
+void pd_sketch_hex(const struct pd_sketch_options *o, const struct pd_sketch *s, struct pd_buf *out);
+bool pd_sketch_parse(const struct pd_sketch_options *o, struct pd_span hex, struct pd_sketch *out);
+
+/* "64x4x5", or "none": what headers and --sketch call it.  PD_ERR_USAGE says what it may be. */
+void pd_sketch_print(const struct pd_sketch_options *o, struct pd_buf *out);
+int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_err *e);
+
+#endif
