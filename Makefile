@@ -33,7 +33,7 @@ ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) 
 ALL_LIBS = $(PKG_LIBS) -lm
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
-LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic sign match group write,src/$(d)/*.c)))
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic sign match store group write,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
@@ -141,7 +141,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@B=$(B) demo/run
 
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/extract
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/extract $(B)/bench/store
 	@B=$(B) bench/run $(BENCH)
 
 bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some

@@ -11,6 +11,7 @@ const struct pd_command pd_commands[] = {
 	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
 	{ "Pipeline", &pd_usage_match, pd_cmd_match },
 	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },
+	{ "Kept store", &pd_usage_store, pd_cmd_store },
 	{ "Looking", &pd_usage_text, pd_cmd_text },
 	{ "Looking", &pd_usage_show, pd_cmd_show },
 	{ "Looking", &pd_usage_compare, pd_cmd_compare },

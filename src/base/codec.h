@@ -47,6 +47,12 @@ int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struc
  * 0; PD_ERR_INPUT or PD_ERR_TRUNCATED after keeping what was good; PD_ERR_LIMIT after `limit` bytes. */
 int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out);
 
+/* The other way: `in` as one zstd frame, appended to `out`. */
+struct pd_zstd_packer;
+struct pd_zstd_packer *pd_zstd_packer_new(void);
+void pd_zstd_packer_free(struct pd_zstd_packer *p);
+void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out);
+
 /* Does it begin like a gzip member?  (two magic bytes, deflate, no reserved flag) */
 bool pd_looks_gzip(struct pd_span in);
 /* Does it begin like a skippable frame, which zstd and lz4 share?  Eight bytes tell its length without them. */

@@ -62,3 +62,36 @@ bool pd_codec_zstd_dictionary(void *self, struct pd_span dictionary)
 }
 
 const struct pd_codec_ops pd_codec_zstd = { open_zstd, close_zstd, whole, start, feed };
+
+/* Measured on rows of the store: higher levels save little and cost much. */
+enum { LEVEL = 1 };
+
+struct pd_zstd_packer {
+	ZSTD_CCtx *c;
+};
+
+struct pd_zstd_packer *pd_zstd_packer_new(void)
+{
+	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
+	p->c = ZSTD_createCCtx();
+	if (!p->c)
+		abort();
+	return p;
+}
+
+void pd_zstd_packer_free(struct pd_zstd_packer *p)
+{
+	if (p)
+		ZSTD_freeCCtx(p->c);
+	free(p);
+}
+
+void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out)
+{
+	size_t room = ZSTD_compressBound(in.n);
+	size_t n = ZSTD_compressCCtx(p->c, pd_buf_reserve(out, room), room, in.p, in.n, LEVEL);
+	if (ZSTD_isError(n))	/* the room suffices: only memory can fail */
+		abort();
+	out->n += n;
+	out->p[out->n] = 0;
+}

@@ -15,3 +15,8 @@ const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
 	"distance",   "similarity", "text_bytes", "weight",	  "reason",
 };
+
+const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1] = {
+	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
+	"distance",   "similarity", "text_bytes", "weight",	  "reason", "status", "matches",
+};

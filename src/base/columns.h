@@ -58,8 +58,12 @@ enum pd_verdicts_column {
 	PD_VERDICTS_COLUMNS
 };
 
+/* Those of verdicts, and two more. */
+enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_COLUMNS, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
+
 extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
 extern const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1];
+extern const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1];
 
 #endif

@@ -194,6 +194,45 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 	free(m);
 }
 
+struct pd_task {
+	void (*run)(void *ctx);
+	void *ctx;
+	int done;
+	pthread_t thread;
+};
+
+static void *task_run(void *arg)
+{
+	struct pd_task *t = arg;
+	t->run(t->ctx);
+	__atomic_store_n(&t->done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
+{
+	struct pd_task *t = pd_zalloc(sizeof *t);
+	*t = (struct pd_task){ .run = run, .ctx = ctx };
+	if (pthread_create(&t->thread, NULL, task_run, t)) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+bool pd_task_done(struct pd_task *t)
+{
+	return !t || __atomic_load_n(&t->done, __ATOMIC_ACQUIRE);
+}
+
+void pd_task_join(struct pd_task *t)
+{
+	if (!t)
+		return;
+	pthread_join(t->thread, NULL);
+	free(t);
+}
+
 int pd_cores(void)
 {
 	cpu_set_t set;

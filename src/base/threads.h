@@ -22,6 +22,13 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 /* `n_tasks` independent tasks on up to `n_threads` threads; which thread takes which is left open. */
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);
 
+/* One thing done beside what goes on here.  NULL: no thread could be made, and nothing was begun. */
+struct pd_task;
+struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx);
+bool pd_task_done(struct pd_task *t);
+/* Waits for its end and frees it; NULL: nothing. */
+void pd_task_join(struct pd_task *t);
+
 /* Cores that this process may use. */
 int pd_cores(void);
 /* Processor seconds of this process, all threads; of this thread; and elapsed seconds since some moment. */

@@ -83,6 +83,7 @@ for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do ln -s "$demo" $nam
 cp crawl.fp january.fp
 "$P" fp -q crawl-2.warc.gz >february.fp
 "$P" match -q crawl.fp >pairs.tsv
+"$P" store init -q kept
 mkdir pages
 for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after eighty quiet years." | tee $name.html >pages/$name.html; done
 printf '%s\n' '水磨 10' '潮汐 5' >words.txt

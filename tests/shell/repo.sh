@@ -36,7 +36,7 @@ home nettle 'nettle/' 'src/base/digest\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
-order="base read text page term topic sign match group write"
+order="base read text page term topic sign match store group write"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
 	# write/ stands at the end: it writes what the spine made.

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WAITING_MAX = 1 << 20 };
+
+static int ask(struct pd_io *io, enum pd_io_step step, const char *name, size_t *n)
+{
+	int error = io->before ? io->before(io->ctx, step, name, n) : 0;
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static int failed(const struct pd_io *io, const char *verb, const char *name, struct pd_err *e)
+{
+	return pd_fail_errno(e, "cannot %s %s/%s", verb, io->dir, name);
+}
+
+int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e)
+{
+	io->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (io->fd < 0)
+		return pd_fail_errno(e, "cannot open %s", dir);
+	io->dir = pd_strdup(dir);
+	return PD_OK;
+}
+
+void pd_io_close_dir(struct pd_io *io)
+{
+	if (io->dir)
+		close(io->fd);
+	free(io->dir);
+	io->dir = NULL;
+}
+
+static void begin(struct pd_io *io, const char *name, int fd, uint64_t size, struct pd_io_file *f)
+{
+	*f = (struct pd_io_file){ .io = io, .fd = fd, .size = size };
+	snprintf(f->name, sizeof f->name, "%s", name);
+}
+
+int pd_io_create(struct pd_io *io, const char *name, struct pd_io_file *f, struct pd_err *e)
+{
+	int fd = ask(io, PD_IO_CREATE, name, NULL) ? -1 :
+		openat(io->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	begin(io, name, fd, 0, f);
+	return fd < 0 ? failed(io, "create", name, e) : PD_OK;
+}
+
+int pd_io_reopen(struct pd_io *io, const char *name, uint64_t size, struct pd_io_file *f, struct pd_err *e)
+{
+	struct stat st;
+	int fd = ask(io, PD_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	begin(io, name, fd, size, f);
+	if (fd < 0 || fstat(fd, &st))
+		return failed(io, "open", name, e);
+	if ((uint64_t)st.st_size > size && (ask(io, PD_IO_CUT, name, NULL) || ftruncate(fd, (off_t)size)))
+		return failed(io, "cut", name, e);
+	return PD_OK;
+}
+
+static int write_some(struct pd_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
+{
+	if (ask(f->io, PD_IO_WRITE, f->name, &n))
+		return failed(f->io, "write", f->name, e);
+	ssize_t w = write(f->fd, p, n);
+	if (w < 0 && errno != EINTR)
+		return failed(f->io, "write", f->name, e);
+	*wrote = w > 0 ? (size_t)w : 0;
+	return PD_OK;
+}
+
+static int flush(struct pd_io_file *f, struct pd_err *e)
+{
+	size_t done = 0, n = 0;
+	int status = PD_OK;
+	while (!status && done < f->waiting.n) {
+		status = write_some(f, f->waiting.p + done, f->waiting.n - done, &n, e);
+		done += status ? 0 : n;
+	}
+	pd_buf_clear(&f->waiting);
+	return status;
+}
+
+int pd_io_append(struct pd_io_file *f, const void *p, size_t n, struct pd_err *e)
+{
+	pd_buf_add(&f->waiting, p, n);
+	f->size += n;
+	return f->waiting.n < WAITING_MAX ? PD_OK : flush(f, e);
+}
+
+int pd_io_sync(struct pd_io_file *f, struct pd_err *e)
+{
+	int status = flush(f, e);
+	if (!status && (ask(f->io, PD_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
+		return failed(f->io, "sync", f->name, e);
+	return status;
+}
+
+void pd_io_close(struct pd_io_file *f)
+{
+	if (f->io && f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	pd_buf_release(&f->waiting);
+}
+
+int pd_io_rename(struct pd_io *io, const char *from, const char *to, struct pd_err *e)
+{
+	if (ask(io, PD_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))
+		return failed(io, "rename", from, e);
+	return PD_OK;
+}
+
+int pd_io_unlink(struct pd_io *io, const char *name, struct pd_err *e)
+{
+	if (ask(io, PD_IO_UNLINK, name, NULL) || (unlinkat(io->fd, name, 0) && errno != ENOENT))
+		return failed(io, "remove", name, e);
+	return PD_OK;
+}
+
+int pd_io_sync_dir(struct pd_io *io, struct pd_err *e)
+{
+	if (ask(io, PD_IO_SYNC_DIR, ".", NULL) || fsync(io->fd))
+		return failed(io, "sync", ".", e);
+	return PD_OK;
+}
+
+static int map_fd(int fd, struct pd_io_map *map)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return -1;
+	map->n = (size_t)st.st_size;
+	if (!map->n)
+		return 0;
+	void *p = mmap(NULL, map->n, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -1;
+	map->p = p;
+	return 0;
+}
+
+int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, struct pd_err *e)
+{
+	*map = (struct pd_io_map){ 0 };
+	int fd = openat(io->fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
+	if (fd < 0)
+		return failed(io, "open", name, e);
+	int status = map_fd(fd, map) ? failed(io, "map", name, e) : PD_OK;
+	close(fd);
+	return status;
+}
+
+void pd_io_unmap(struct pd_io_map *map)
+{
+	if (map->p)
+		munmap((void *)(uintptr_t)map->p, map->n);
+	*map = (struct pd_io_map){ 0 };
+}

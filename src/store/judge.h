@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of a page (M7): it is new, kept already, or a duplicate of pages that are kept; and then it is kept or not.
+ * In: pages, in batches; out: an answer for each, in their order.  A page of a batch sees those before it, so batches of
+ * any size give the same answers.
+ *
+ *	kept		the page itself is kept: same id, fetch time, content digest and fingerprint; nothing changes
+ *	duplicate	within k of a page kept, and the second look agrees; without a fingerprint: the same text
+ *	new		none of these
+ *
+ * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match are marked gone.
+ */
+#ifndef PD_STORE_JUDGE_H
+#define PD_STORE_JUDGE_H
+
+#include "match/verify.h"
+#include "store/store.h"
+
+enum pd_on_duplicate { PD_DUPLICATE_SKIP, PD_DUPLICATE_REPLACE };
+enum pd_same_url { PD_SAME_URL_JUDGE, PD_SAME_URL_UPDATE };
+enum pd_store_status { PD_STORE_NEW, PD_STORE_KEPT, PD_STORE_DUPLICATE, PD_STORE_REPLACED };
+extern const char *const pd_store_status_names[];
+
+struct pd_judge_options {
+	bool keep;			/* false: ask, change nothing */
+	int k;
+	enum pd_on_duplicate on_duplicate;
+	enum pd_same_url same_url;
+	struct pd_verify_options verify;
+};
+
+/* A kept page that the page asked for matches, or replaces. */
+struct pd_store_match {
+	struct pd_store_place at;
+	int distance;			/* -1: the same text, no fingerprints */
+	double similarity;		/* PD_SIMILARITY_UNKNOWN */
+	bool gone;			/* it was replaced */
+	bool same_url;			/* another version of the page; distance -2: and not near it */
+	size_t text_at, text_n;		/* of its text in the answer's texts */
+};
+
+struct pd_store_answer {
+	enum pd_store_status status;
+	uint64_t number;		/* of the page, when it is kept; 0: it is not */
+	struct pd_span text;		/* of the page asked for */
+	struct pd_store_match *matches;	/* nearest first, then oldest */
+	size_t n_matches, n_near, cap;	/* of them, near: the first; behind them older versions of the URL */
+	struct pd_buf texts;
+};
+
+struct pd_judge {
+	struct pd_store *s;
+	struct pd_judge_options o;
+	/* scratch of a batch */
+	uint64_t *columns;		/* keys of the questions, word by word */
+	uint32_t *page_of;		/* question -> page */
+	size_t pages_cap;
+	struct pd_near_hit *hits;	/* of all segments, by question */
+	uint32_t *hit_segment;
+	size_t *hit_from;
+	size_t hits_cap;
+	size_t chunk;			/* pages that segments are asked for at once */
+	struct pd_places places;
+	struct pd_store_answer answer;
+	struct pd_buf hosts[2];
+	uint64_t *gone;
+	size_t gone_cap;
+};
+
+/* Set s and o in zeroes before. */
+typedef int pd_judge_fn(void *ctx, const struct pd_store_answer *answer);
+int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t n, pd_judge_fn *each, void *ctx,
+		   struct pd_err *e);
+void pd_judge_release(struct pd_judge *j);
+
+static inline struct pd_span pd_store_match_text(const struct pd_store_answer *a, const struct pd_store_match *m)
+{
+	return pd_span(a->texts.p + m->text_at, m->text_n);
+}
+
+#endif

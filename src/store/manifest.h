@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The manifest: what the store was made with, and the files that it consists of.  Replaced as a whole, by rename: a reader
+ * sees the store before a change or after it.
+ */
+#ifndef PD_STORE_MANIFEST_H
+#define PD_STORE_MANIFEST_H
+
+#include "store/io.h"
+
+struct pd_manifest_segment {
+	uint64_t file;		/* seg-FILE */
+	uint64_t rows, bytes;
+	uint64_t check;		/* of its footer */
+};
+
+struct pd_manifest {
+	int bits, k;
+	int alone;		/* distance up to which pages count of which one has no sketch: at most k */
+	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
+	char params[9];		/* their hash; "": not known yet */
+	char sketch[24];	/* "64x4x5"; "": none was seen yet */
+	uint64_t next;		/* number of the next page */
+	uint64_t next_file;
+	uint64_t log;		/* log-N */
+	uint64_t gone;		/* gone-N; 0: there is none */
+	struct pd_manifest_segment *segments;	/* the oldest pages first */
+	size_t n_segments, cap;
+};
+
+void pd_manifest_print(const struct pd_manifest *m, struct pd_buf *out);
+/* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
+int pd_manifest_parse(struct pd_manifest *m, struct pd_span text, const char *name, struct pd_err *e);
+int pd_manifest_load(struct pd_manifest *m, const struct pd_io *io, struct pd_err *e);
+/* Everything that it names must be durable. */
+int pd_manifest_save(const struct pd_manifest *m, struct pd_io *io, struct pd_err *e);
+void pd_manifest_release(struct pd_manifest *m);
+/* Puts `s` in place of segments from .. to - 1. */
+void pd_manifest_put(struct pd_manifest *m, size_t from, size_t to, struct pd_manifest_segment s);
+void pd_manifest_cut(struct pd_manifest *m, size_t from, size_t to);
+
+#endif

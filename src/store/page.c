@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/page.h"
+
+#include "base/tsv.h"
+
+static const int columns[PD_TEXT_COLUMNS] = {
+	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
+	PD_FP_CONTENT_CHARSET, PD_FP_LANGUAGES, PD_FP_TERMS,	  PD_FP_TEXT_BYTES,	PD_FP_CONFIDENCE,
+	PD_FP_FLAGS,	      PD_FP_QUALITY,   PD_FP_USER_ID,
+};
+
+static int reversed(int i, int digits)
+{
+	int r = 0;
+	for (int d = 0; d < digits; d++)
+		r |= (i >> d & 1) << (digits - 1 - d);
+	return r;
+}
+
+/* Reversing six digits exchanges three pairs of them: each exchange is one swap of bits inside the word. */
+static uint64_t spread_word(uint64_t x)
+{
+	static const struct {
+		uint64_t mask;
+		int shift;
+	} swaps[] = { { UINT64_C(0x00000000aaaaaaaa), 31 }, { UINT64_C(0x0000cccc0000cccc), 14 }, { UINT64_C(0x00f000f000f000f0), 4 } };
+	for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
+		uint64_t t = (x ^ x >> swaps[i].shift) & swaps[i].mask;
+		x ^= t ^ t << swaps[i].shift;
+	}
+	return x;
+}
+
+void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out)
+{
+	struct pd_key key = { { 0 } };
+	int digits = bits == 64 ? 6 : bits == 128 ? 7 : 8;
+	if (bits == 64)
+		key.w[0] = spread_word(in->w[0]);
+	else
+		for (int i = 0; i < bits; i++) {
+			int from = reversed(i, digits);
+			key.w[i / 64] |= (in->w[from / 64] >> (from % 64) & 1) << (i % 64);
+		}
+	*out = key;
+}
+
+struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column)
+{
+	struct pd_span field = { NULL, 0 };
+	for (int i = 0; i <= (int)column; i++)
+		if (!pd_span_split(&text, '\t', &field))
+			return pd_span("-", 1);
+	return field;
+}
+
+static bool is_nothing(struct pd_span field)
+{
+	return !field.n || pd_span_is(field, "-");
+}
+
+/* What makes two rows with one id the same page: everything but the id. */
+static uint64_t hash_version(const struct pd_store_page *p)
+{
+	struct pd_span time = pd_store_text(p->text, PD_TEXT_FETCH_TIME), digest = pd_store_text(p->text, PD_TEXT_CONTENT_DIGEST);
+	uint64_t h = p->has & PD_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
+	h = pd_hash64_seed(time.p, time.n, h);
+	return pd_hash64_seed(digest.p, digest.n, h);
+}
+
+void pd_store_page_hash(struct pd_store_page *p, int bits)
+{
+	struct pd_span id = pd_store_text(p->text, PD_TEXT_ID), url = pd_store_text(p->text, PD_TEXT_URL);
+	struct pd_span digest = pd_store_text(p->text, PD_TEXT_TEXT_DIGEST);
+	p->hash[PD_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | hash_version(p) >> 32;
+	p->hash[PD_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
+	p->hash[PD_BY_DIGEST] = p->has & PD_HAS_DIGEST && !(p->has & PD_HAS_PRINT) ? pd_hash64(digest.p, digest.n) | 1 : 0;
+}
+
+static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, struct pd_err *e)
+{
+	struct pd_key key;
+	int found;
+	if (pd_span_is(hex, "-"))
+		return PD_OK;
+	if (!pd_key_parse(hex, &found, &key))
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ? (int)hex.n : 64,
+			       hex.p);
+	if (found != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", found, bits);
+	pd_store_spread(&key, bits, &p->key);
+	p->has |= PD_HAS_PRINT;
+	return PD_OK;
+}
+
+static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct pd_sketch_options *o, struct pd_err *e)
+{
+	struct pd_sketch s;
+	if (is_nothing(hex) || !o->minima)
+		return PD_OK;
+	if (!pd_sketch_parse(o, hex, &s))
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
+			       o->minima * o->bits);
+	memcpy(p->sketch, s.w, sizeof p->sketch);
+	p->has |= PD_HAS_SKETCH;
+	return PD_OK;
+}
+
+static void take_text(const struct pd_span *fields, struct pd_buf *text)
+{
+	for (int i = 0; i < PD_TEXT_COLUMNS; i++) {
+		struct pd_span f = fields[columns[i]];
+		if (i)
+			pd_buf_add_c(text, '\t');
+		pd_buf_add_span(text, f.n ? f : pd_span("-", 1));
+	}
+}
+
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+		       struct pd_buf *text, struct pd_err *e)
+{
+	struct pd_span hex = fields[PD_FP_FINGERPRINT];
+	size_t at = text->n;
+	*p = (struct pd_store_page){ 0 };
+	if (!hex.n || is_nothing(fields[PD_FP_ID]))
+		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
+	int status = take_print(p, hex, bits, e);
+	if (!status)
+		status = take_sketch(p, fields[PD_FP_SKETCH], sketch, e);
+	if (status)
+		return status;
+	if (!is_nothing(fields[PD_FP_TEXT_DIGEST]))
+		p->has |= PD_HAS_DIGEST;
+	take_text(fields, text);
+	p->text = pd_span(text->p + at, text->n - at);
+	if (p->text.n > PD_STORE_ROW_MAX) {
+		text->n = at;
+		return pd_fail(e, PD_ERR_FORMAT, "a row of over %d bytes", PD_STORE_ROW_MAX);
+	}
+	pd_store_page_hash(p, bits);
+	return PD_OK;
+}
+
+bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b)
+{
+	static const enum pd_store_column same[] = { PD_TEXT_ID, PD_TEXT_FETCH_TIME, PD_TEXT_CONTENT_DIGEST };
+	if ((a->has ^ b->has) & PD_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
+		return false;
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
+			return false;
+	return true;
+}
+
+static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o, const char *params,
+		       struct pd_buf *out)
+{
+	struct pd_sketch s = { .present = p->has & PD_HAS_SKETCH };
+	struct pd_key key;
+	int i = 0;
+	if (column == PD_FP_FINGERPRINT && p->has & PD_HAS_PRINT) {
+		pd_store_spread(&p->key, bits, &key);
+		pd_key_hex(&key, bits, out);
+	} else if (column == PD_FP_SKETCH && s.present) {
+		memcpy(s.w, p->sketch, sizeof s.w);
+		pd_sketch_hex(o, &s, out);
+	} else if (column == PD_FP_PARAMS && *params) {
+		pd_buf_add_z(out, params);
+	} else {
+		while (i < PD_TEXT_COLUMNS && columns[i] != column)
+			i++;
+		pd_buf_add_span(out, i < PD_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) : pd_span("-", 1));
+	}
+}
+
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
+		       struct pd_buf *out)
+{
+	for (int c = 0; c < PD_FP_COLUMNS; c++) {
+		add_column(p, c, bits, sketch, params, out);
+		pd_buf_add_c(out, c + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+	}
+}

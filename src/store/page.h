@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A page as the store takes, asks for and keeps it: out of an fp row, or back out of the store's files.
+ *
+ * Keys are spread: bit i of a spread key is the bit of the fingerprint whose number is that of i with its binary digits
+ * reversed (6 digits for 64 bits).  Distances stay what they are, and neighbouring bits, which templates make correlate,
+ * end up in different blocks.  Spreading twice gives the key back.
+ */
+#ifndef PD_STORE_PAGE_H
+#define PD_STORE_PAGE_H
+
+#include "base/columns.h"
+#include "base/err.h"
+#include "sign/sketch.h"
+#include "store/layout.h"
+
+/* What pages are looked up by, besides their keys: 64-bit hashes. */
+enum pd_store_by {
+	PD_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
+	PD_BY_URL,
+	PD_BY_DIGEST,	/* pages without a fingerprint */
+	PD_BY_COUNT
+};
+
+/* The columns of a row that are kept as text, in this order, tabs between: the others are columns of their own. */
+enum pd_store_column {
+	PD_TEXT_ID,
+	PD_TEXT_URL,
+	PD_TEXT_FETCH_TIME,
+	PD_TEXT_CONTENT_DIGEST,
+	PD_TEXT_TEXT_DIGEST,
+	PD_TEXT_CONTENT_CHARSET,
+	PD_TEXT_LANGUAGES,
+	PD_TEXT_TERMS,
+	PD_TEXT_TEXT_BYTES,
+	PD_TEXT_CONFIDENCE,
+	PD_TEXT_FLAGS,
+	PD_TEXT_QUALITY,
+	PD_TEXT_USER_ID,
+	PD_TEXT_COLUMNS
+};
+
+struct pd_store_page {
+	uint8_t has;				/* enum pd_store_has */
+	struct pd_key key;			/* spread */
+	uint64_t sketch[PD_SKETCH_WORDS];
+	uint64_t hash[PD_BY_COUNT];
+	struct pd_span text;			/* as above, without a newline; borrowed */
+};
+
+void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
+
+/* The fields of an fp row (base/columns.h) -> a page; `text` receives its text, appended.  PD_ERR_FORMAT says what is wrong
+ * with the row, PD_ERR_PARAMS that it is of another width. */
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+		       struct pd_buf *text, struct pd_err *e);
+/* What the hashes are, of a page whose other members are set. */
+void pd_store_page_hash(struct pd_store_page *p, int bits);
+/* One column of the text. */
+struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
+/* Same id, fetch time, content digest and fingerprint? */
+bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b);
+/* The page as an fp row with its newline. */
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
+		       struct pd_buf *out);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/recent.h"
+
+#include <stdlib.h>
+
+#include "match/permute.h"
+
+enum { CHAIN_BITS = 16, EXPECTED = 32768 };
+
+/* Chains are found by the highest bits: those of the id alone. */
+static uint32_t chain(uint64_t hash)
+{
+	return (uint32_t)(hash >> (64 - CHAIN_BITS));
+}
+
+void pd_recent_init(struct pd_recent *r, int bits, int k)
+{
+	*r = (struct pd_recent){ .bits = bits };
+	r->cut = pd_cut_choose(bits, k, EXPECTED, NULL);
+	r->buckets = pd_zalloc(((size_t)r->cut.n_blocks << r->cut.n_bits) * sizeof *r->buckets);
+	for (int by = 0; by < PD_BY_COUNT; by++)
+		r->head[by] = pd_zalloc(sizeof(uint32_t) << CHAIN_BITS);
+}
+
+void pd_recent_release(struct pd_recent *r)
+{
+	for (size_t b = 0; r->buckets && b < (size_t)r->cut.n_blocks << r->cut.n_bits; b++) {
+		free(r->buckets[b].keys);
+		free(r->buckets[b].rows);
+	}
+	for (int by = 0; by < PD_BY_COUNT; by++) {
+		free(r->head[by]);
+		free(r->next[by]);
+	}
+	free(r->buckets);
+	free(r->numbers);
+	free(r->pages);
+	free(r->gone);
+	free(r->text_at);
+	pd_buf_release(&r->text);
+	*r = (struct pd_recent){ 0 };
+}
+
+/* A bucket grows word by word: each column is moved behind the one before it. */
+static void grow_bucket(struct pd_recent_bucket *b, int words)
+{
+	uint32_t cap = b->cap ? b->cap * 2 : 4;
+	uint64_t *keys = pd_alloc(((size_t)cap * (size_t)words + PD_SCAN_PAD) * 8);
+	for (int w = 0; w < words; w++)
+		if (b->n)
+			memcpy(keys + (size_t)w * cap, b->keys + (size_t)w * b->cap, b->n * sizeof *keys);
+	memset(keys + (size_t)words * cap, 0, PD_SCAN_PAD * 8);
+	free(b->keys);
+	b->keys = keys;
+	b->rows = pd_realloc(b->rows, cap * sizeof *b->rows);
+	b->cap = cap;
+}
+
+static void add_key(struct pd_recent *r, const struct pd_key *key, uint32_t row)
+{
+	int words = r->bits / 64;
+	for (int t = 0; t < r->cut.n_blocks; t++) {
+		uint64_t block = r->cut.n_bits ? pd_bits_get(key->w, t * r->cut.n_bits, r->cut.n_bits) : 0;
+		struct pd_recent_bucket *b = &r->buckets[((size_t)t << r->cut.n_bits) + block];
+		if (b->n == b->cap)
+			grow_bucket(b, words);
+		for (int w = 0; w < words; w++)
+			b->keys[(size_t)w * b->cap + b->n] = key->w[w];
+		b->rows[b->n++] = row;
+	}
+}
+
+static void grow(struct pd_recent *r)
+{
+	size_t cap = r->cap ? r->cap * 2 : 256;
+	r->numbers = pd_realloc(r->numbers, cap * sizeof *r->numbers);
+	r->pages = pd_realloc(r->pages, cap * sizeof *r->pages);
+	r->gone = pd_realloc(r->gone, cap * sizeof *r->gone);
+	r->text_at = pd_realloc(r->text_at, cap * sizeof *r->text_at);
+	for (int by = 0; by < PD_BY_COUNT; by++)
+		r->next[by] = pd_realloc(r->next[by], cap * sizeof *r->next[by]);
+	r->cap = cap;
+}
+
+void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p)
+{
+	uint32_t row = (uint32_t)r->n;
+	if (r->n == r->cap)
+		grow(r);
+	r->numbers[row] = number;
+	r->pages[row] = *p;
+	r->gone[row] = false;
+	r->text_at[row] = r->text.n;
+	pd_buf_add_span(&r->text, p->text);
+	for (int by = 0; by < PD_BY_COUNT; by++) {
+		r->next[by][row] = 0;
+		if (!p->hash[by])
+			continue;
+		r->next[by][row] = r->head[by][chain(p->hash[by])];
+		r->head[by][chain(p->hash[by])] = row + 1;
+	}
+	if (p->has & PD_HAS_PRINT)
+		add_key(r, &p->key, row);
+	r->n++;
+}
+
+struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row)
+{
+	struct pd_store_page p = r->pages[row];
+	size_t end = row + 1 < r->n ? r->text_at[row + 1] : r->text.n;
+	p.text = pd_span(r->text.p + r->text_at[row], end - r->text_at[row]);
+	return p;
+}
+
+int64_t pd_recent_row(const struct pd_recent *r, uint64_t number)
+{
+	size_t low = 0, high = r->n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (r->numbers[middle] < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->n && r->numbers[low] == number ? (int64_t)low : -1;
+}
+
+void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out)
+{
+	for (uint32_t i = r->head[by][chain(hash)]; i; i = r->next[by][i - 1]) {
+		if ((r->pages[i - 1].hash[by] ^ hash) & mask)
+			continue;
+		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+		out->v[out->n++] = i - 1;
+	}
+}
+
+static void take_hits(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q, const int *radius, int table,
+		      const uint32_t *rows)
+{
+	for (size_t h = 0; h < near->hits.n; h++) {
+		const struct pd_hit *hit = &near->hits.v[h];
+		uint64_t x[PD_KEY_WORDS];
+		for (int w = 0; w < r->bits / 64; w++)
+			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
+		if (pd_near_earlier(r->cut, radius, table, x))
+			continue;
+		near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
+		near->v[near->n++] = (struct pd_near_hit){ hit->a, rows[hit->b], hit->distance };
+	}
+}
+
+static void probe(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q, const int *radius, int table,
+		  uint32_t question)
+{
+	size_t n_masks;
+	uint64_t key[PD_KEY_WORDS];
+	const uint32_t *masks = pd_near_masks(near, r->cut.n_bits, radius[table], &n_masks);
+	for (int w = 0; w < r->bits / 64; w++)
+		key[w] = q->keys.w[w][question];
+	uint64_t block = r->cut.n_bits ? pd_bits_get(key, table * r->cut.n_bits, r->cut.n_bits) : 0;
+	for (size_t m = 0; m < n_masks; m++) {
+		const struct pd_recent_bucket *b = &r->buckets[((size_t)table << r->cut.n_bits) + (block ^ masks[m])];
+		struct pd_columns columns;
+		if (!b->n)
+			continue;
+		for (int w = 0; w < r->bits / 64; w++)
+			columns.w[w] = b->keys + (size_t)w * b->cap;
+		near->hits.n = 0;
+		pd_near_scan(near, r->bits)->cross((struct pd_key_run){ &q->keys, question, question + 1 },
+						   (struct pd_key_run){ &columns, 0, b->n }, q->k, &near->hits);
+		take_hits(near, r, q, radius, table, b->rows);
+	}
+}
+
+void pd_near_recent(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q)
+{
+	int radius[PD_STORE_TABLES_MAX];
+	pd_cut_radii(r->cut, q->k, radius);
+	for (int t = 0; r->n && t < r->cut.n_blocks; t++)
+		for (uint32_t i = 0; radius[t] >= 0 && i < q->n; i++)
+			probe(near, r, q, radius, t, i);
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Adding to a store and compacting it, killed 500 times at random moments: nothing is lost.
+. "$(dirname "$0")/../tap.sh"
+run python3 "$TOP/tests/store_kill.py" "$P" "$tmp/w" 500
+exits "500 kills" 0
+has "and nothing lost" "$tmp/out" '^5[0-9][0-9] killed, [0-9]+ reported, all kept$'
+tap_done

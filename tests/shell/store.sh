@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The store from the command line: what it keeps and answers, what it refuses, and what is left when it is killed.
+. "$(dirname "$0")/../tap.sh"
+header='# pagededup fp 1 bits=64 shingle=2 | sketch=none'
+fp() { echo "$header"; echo "$fp_columns"; fp_rows a6b9263e; } # rows from lines, with their header
+status() { column status "$@" | tr '\n' ' ' | sed 's/ $//'; }
+
+# init
+run "$P" store init s
+exits "init" 0
+has "init says what it made" "$tmp/err" '^pagededup store: s is a store for fingerprints of 64 bits, k 12$'
+run "$P" store init s
+exits "init again changes nothing" 0
+run "$P" store init s -k 3
+exits "another k is refused" 2
+has "and both are named" "$tmp/err" 'k: 12 and 3'
+run "$P" store init s --bits=128 -k 12
+has "another width too" "$tmp/err" 'bits: 64 and 128'
+mkdir full && touch full/thing
+run "$P" store init full
+exits "a folder with other things in it is refused" 2
+has "and the thing is named" "$tmp/err" "full is no store, and not empty: it holds 'thing'"
+run "$P" store init p --preset=paper
+run "$P" store info p
+has "the preset makes k 3" "$tmp/out" '^k	3$'
+
+# add
+fp >night1 <<'END'
+00000000000000ff d.warc:1 http://a.example/1 2026-01-01T00:00:00Z 100
+00000000000000fe d.warc:2 http://a.example/2 2026-01-01T00:00:00Z 100
+ff00ff00ff00ff00 d.warc:3 http://b.example/1 2026-01-01T00:00:00Z 50
+- d.warc:4 http://b.example/2 - 5 00112233445566778899aabbccddeeff
+- d.warc:5 http://b.example/3 - 5 00112233445566778899aabbccddeeff
+- d.warc:6 http://b.example/4
+END
+run "$P" store add s night1
+exits "add" 0
+is "what was added" "$(status "$tmp/out")" "new duplicate new new duplicate new"
+is "whose duplicate" "$(column dup_of "$tmp/out" | tr '\n' ' ')" "- d.warc:1 - - d.warc:4 - "
+is "all matches" "$(column matches "$tmp/out" | tr '\n' ' ')" "- d.warc:1:1 - - d.warc:4:- - "
+is "why" "$(column reason "$tmp/out" | sort -u | tr '\n' ' ')" "distance 1 new same text "
+has "the closing line" "$tmp/err" '^pagededup store: 6 pages, 4 new, 0 kept already, 2 duplicates, [0-9.]+ s$'
+has "the header tells the parameters" "$tmp/out" '^# pagededup answers 1 bits=64 shingle=2 k=12 similarity=0.4 similarity_same_host=0.5 k_unknown=7 on_duplicate=skip same_url=judge \| '
+run "$P" store add s night1
+is "the same again changes nothing" "$(status "$tmp/out")" "kept duplicate kept kept duplicate kept"
+sed 's/d.warc:1/d.warc:11/' night1 >night2
+run "$P" store check s night2
+is "another id is another page" "$(status "$tmp/out" | cut -d' ' -f 1)" "duplicate"
+run "$P" store info s
+has "check kept nothing" "$tmp/out" '^pages	4$'
+run_in night2 "$P" store check s -k 0 -q
+is "from standard input, with a smaller k" "$(status "$tmp/out")" "duplicate new kept kept duplicate kept"
+run "$P" store check s -k 13 night2
+exits "a larger k is misuse" 2
+has "and says so" "$tmp/err" 'k 13: the store s is made for distances up to 12'
+
+# replace
+run "$P" store add s night2 --on-duplicate=replace -q
+is "what was replaced follows its page" "$(column id "$tmp/out" | tr '\n' ' ')" \
+	"d.warc:11 d.warc:1 d.warc:2 d.warc:11 d.warc:3 d.warc:4 d.warc:5 d.warc:4 d.warc:6 "
+is "statuses" "$(status "$tmp/out")" "new replaced new replaced kept kept new replaced kept"
+run "$P" store export s
+is "what is kept" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.warc:3 d.warc:5 d.warc:6 "
+
+# same URL
+echo "0f0f0f0f0f0f0f0f d.warc:20 http://b.example/1 2026-01-02T00:00:00Z 70" | fp >version
+run "$P" store check s version
+is "another version of a page is a page" "$(status "$tmp/out")" "new"
+run "$P" store add s version --same-url=update -q
+is "or takes the old one's place" "$(status "$tmp/out") $(column reason "$tmp/out" | tail -n 1)" "new replaced another version of its URL"
+
+# JSON
+run "$P" store check s night1 --format=jsonl
+is "answers as JSON" "$(python3 -c 'import json, sys; print(*[json.loads(l)["status"] for l in sys.stdin])' <"$tmp/out")" \
+	"duplicate kept new duplicate kept kept"
+run "$P" store info s --format=jsonl
+is "info as JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["pages"], d["k"], d["bits"])' <"$tmp/out")" "4 12 64"
+
+# remove, compact, verify
+run "$P" store remove s d.warc:20 d.warc:99
+exits "what is not kept cannot be removed" 1
+has "and is named" "$tmp/err" 'd.warc:99 is not kept'
+run_in <(echo d.warc:6) "$P" store remove s
+exits "ids from standard input" 0
+run "$P" store remove s --by-url http://b.example/3
+exits "by URL" 0
+run "$P" store compact s -q
+exits "compact" 0
+run "$P" store info s
+has "one page is left" "$tmp/out" '^pages	1$'
+has "nothing that is gone" "$tmp/out" '^gone	0$'
+run "$P" store verify s
+exits "verify" 0
+has "and says so" "$tmp/err" 'no damage'
+run "$P" store export s
+is "what is exported can be added" "$("$P" store init -q e && "$P" store add -q e "$tmp/out" | status)" "new"
+
+# fp and back
+run "$P" fp -q "$demo"
+cp "$tmp/out" demo.fp
+"$P" store init -q demo && "$P" store add -q demo demo.fp --no-verify >answers
+"$P" store export -q demo >back
+is "the rows come back as they were" "$(rows back | sort)" "$(awk -F '\t' 'NR == FNR { if ($12 == "new") want[$2]; next } !/^#/ && $2 in want' answers demo.fp | sort)"
+is "with their header" "$(sed -n 's/ |.*//p;2q' back | head -n 1)" "$(sed -n 's/ |.*//p;2q' demo.fp | head -n 1)"
+
+# what is refused
+sed 's/shingle=2/shingle=3/' night1 >other
+run "$P" store add s other
+exits "other parameters are refused" 2
+has "and named" "$tmp/err" 'other: made with other parameters than the store s \(shingle: 2 and 3\)'
+sed 's/sketch=none/sketch=32x8x5/' night1 >k1 && "$P" store init -q k && "$P" store add -q k k1 >/dev/null
+sed 's/sketch=none/sketch=64x4x5/' night1 >k2
+run "$P" store add k k2
+has "other sketches too" "$tmp/err" 'sketch: 32x8x5 and 64x4x5'
+fp_rows 00000000 <<<"0000000000000000 x:1" >bare
+run "$P" store add s bare
+exits "rows without a header, of other parameters" 2
+has "are named by their hash" "$tmp/err" 'bare:1: made with other parameters \(00000000\) than the store s'
+fp_rows <<<"00000000000000000000000000000000 x:1" >wide
+run "$P" store check p wide
+has "fingerprints of another width" "$tmp/err" 'wide:1: a fingerprint of 128 bits; the store keeps fingerprints of 64 bits'
+{ fp_rows <<<"0123 x:1"; fp_rows <<<"0123456789abcdef x:2"; } >bad
+run "$P" store add p bad
+exits "a bad row is left out" 1
+has "and named" "$tmp/err" "bad:1: '0123' is no fingerprint"
+is "the others are not" "$(status "$tmp/out")" "new"
+cp -r s newer && sed -i 's/^pagededup store 1/pagededup store 9/' newer/manifest
+run "$P" store check newer night1
+exits "a newer store is refused" 2
+has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 1'
+run "$P" store add nothing night1
+exits "no store" 2
+run "$P" store add demo/.. night1
+has "a folder that is no store" "$tmp/err" "is no store: it has no manifest \('pagededup store init' makes one\)"
+for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplicate=skip" "compact s --format=tsv" "init t --by-url"; do
+	run "$P" store $misuse
+	exits "misuse: store $misuse" 2
+	has "hint: store $misuse" "$tmp/err" "Try 'pagededup store --help'"
+done
+
+# page by page, beside a second writer
+mkfifo in
+"$P" store add s -q --line-buffered <in >live 2>/dev/null &
+exec 3>in
+fp <<<"1234567812345678 live:1" >&3
+for _ in $(seq 100); do grep -q 'live:1' live && break; sleep .1; done
+is "an answer comes before the next row" "$(status live)" "new"
+run "$P" store add s night1
+exits "a second writer is refused" 2
+has "and told why" "$tmp/err" 'another process is writing to s: only one can'
+run "$P" store check s night1 -q
+exits "a reader is not" 0
+fp_rows a6b9263e <<<"1234567812345679 live:2" >&3
+for _ in $(seq 100); do grep -q 'live:2' live && break; sleep .1; done
+exec 3>&-
+wait
+is "and so on, row by row" "$(status live)" "new duplicate"
+
+# damage
+cp -r demo hurt && "$P" store compact -q hurt
+segment=$(ls hurt/seg-*)
+printf 'x' | dd of="$segment" bs=1 seek=5000 conv=notrunc status=none
+run "$P" store verify hurt
+exits "verify finds damage" 1
+has "and names file and offset" "$tmp/err" "^pagededup store: $segment: damaged at offset 0: "
+run "$P" store check hurt demo.fp
+exits "check does not answer from it" 2
+has "and names it too" "$tmp/err" "$segment: damaged at offset 0: "
+
+# a full disk
+awk 'BEGIN { print "#fingerprint\tid\turl"; for (i = 0; i < 60000; i++) printf "%08x%08x\tx.warc:%d\thttp://a.example/%d\n", i * 2654435761 % 4294967296, i * 40503 % 4294967296, i, i }' >many
+"$P" store init -q disk -k 1
+(ulimit -f 2000; trap '' XFSZ; exec "$P" store add disk many) >got 2>err
+is "a full disk" "$?" 2
+has "is told" err 'cannot write disk/.*: File too large'
+run "$P" store verify disk
+exits "and does no damage" 0
+awk -F '\t' '$12 == "new" { print $2 }' got | sort >told
+at_least "some answers were given before" "$(wc -l <told)" 1000
+is "what was reported before is kept" "$(comm -23 told <("$P" store export -q disk | column id | sort) | wc -l)" 0
+run "$P" store add disk many -q
+exits "and the same run again is done" 0
+
+# killed
+mkdir kill
+run python3 "$TOP/tests/store_kill.py" "$P" kill 20
+exits "killed 20 times" 0
+has "and nothing lost" "$tmp/out" '^2[0-9] killed, [0-9]+ reported, all kept$'
+tap_done

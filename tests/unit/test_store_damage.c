@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Damage, versions and neighbours: a flipped bit anywhere is named by file and offset, and never answered from; newer files
+ * are refused; one writer at a time; readers beside a writer always find a whole store.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store_dir.h"
+#include "store_model.h"
+
+enum { QUESTIONS = 40 };
+
+static int each(void *ctx, const struct pd_store_answer *a)
+{
+	return 0;
+}
+
+static void add_pages(struct pd_store *s, struct model *m, size_t n)
+{
+	struct pd_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify.off = true, .on_duplicate = PD_DUPLICATE_REPLACE } };
+	struct pd_buf row = { 0 }, text = { 0 };
+	struct pd_err e = { 0 };
+	struct pd_store_page page;
+	for (size_t i = 0; i < n; i++) {
+		struct pd_span f[PD_FP_COLUMNS];
+		model_row(m, &row);
+		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
+		pd_buf_clear(&text);
+		ck_assert(pd_store_page_take(&page, f, m->bits, &s->sketch, &text, &e) == PD_OK);
+		ck_assert_msg(pd_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
+	}
+	ck_assert_msg(pd_store_sync(s, &e) == PD_OK, "%s", e.text);
+	pd_judge_release(&j);
+	pd_buf_release(&row);
+	pd_buf_release(&text);
+}
+
+/* Two segments, a list of what is gone, and a log. */
+static void make_store(const char *dir, struct model *m)
+{
+	struct pd_store s = { .limits = { 1, 1 } };
+	struct pd_err e = { 0 };
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
+	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	add_pages(&s, m, 60);
+	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
+	add_pages(&s, m, 60);
+	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
+	add_pages(&s, m, 10);
+	ck_assert(s.m.n_segments == 2 && s.m.gone && s.recent.n);
+	pd_store_close(&s);
+}
+
+static int print_answer(void *ctx, const struct pd_store_answer *a)
+{
+	struct pd_buf *out = ctx;
+	pd_buf_printf(out, "%s %" PRIu64, pd_store_status_names[a->status], a->number);
+	for (size_t i = 0; i < a->n_matches; i++)
+		pd_buf_printf(out, " %" PRIu64 ":%d:%.*s", a->matches[i].at.number, a->matches[i].distance, (int)a->matches[i].text_n,
+			      a->texts.p + a->matches[i].text_at);
+	pd_buf_add_c(out, '\n');
+	return 0;
+}
+
+/* What the store answers to the same questions, in `out`; or its error. */
+static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
+{
+	struct model m = { .bits = 64, .k = 8, .random = 77 };
+	struct pd_store s = { 0 };
+	struct pd_buf row = { 0 }, texts[QUESTIONS] = { 0 };
+	struct pd_store_page pages[QUESTIONS];
+	struct pd_judge j = { .s = &s, .o = { .k = 8, .same_url = PD_SAME_URL_UPDATE, .verify = PD_VERIFY_DEFAULTS } };
+	pd_buf_clear(out);
+	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
+	for (size_t i = 0; !status && i < QUESTIONS; i++) {
+		struct pd_span f[PD_FP_COLUMNS];
+		model_row(&m, &row);
+		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
+		status = pd_store_page_take(&pages[i], f, 64, &s.sketch, &texts[i], e);
+	}
+	if (!status)
+		status = pd_judge_batch(&j, pages, QUESTIONS, print_answer, out, e);
+	for (size_t i = 0; i < QUESTIONS; i++)
+		pd_buf_release(&texts[i]);
+	pd_buf_release(&row);
+	pd_judge_release(&j);
+	pd_store_close(&s);
+	return status;
+}
+
+struct found {
+	const char *name;
+	size_t at;		/* where the bit was flipped */
+	size_t right;
+	struct pd_buf last;
+};
+
+/* The file is named, and an offset at or before the damage, in its block. */
+static void on_damage(void *ctx, const char *what)
+{
+	struct found *f = ctx;
+	const char *name = strstr(what, f->name), *at = strstr(what, "offset ");
+	size_t offset = at ? strtoul(at + 7, NULL, 10) : SIZE_MAX;
+	f->right += name && offset <= f->at && (strncmp(f->name, "seg", 3) || f->at - offset < PD_STORE_BLOCK);
+	pd_buf_clear(&f->last);
+	pd_buf_add_z(&f->last, what);
+}
+
+static void flip(const char *path, size_t at, int bit)
+{
+	FILE *f = fopen(path, "r+");
+	ck_assert(f && fseek(f, (long)at, SEEK_SET) == 0);
+	int c = fgetc(f);
+	ck_assert(c != EOF && fseek(f, (long)at, SEEK_SET) == 0 && fputc(c ^ 1 << bit, f) != EOF);
+	ck_assert(fclose(f) == 0);
+}
+
+static size_t flip_through(const char *dir, const char *name, const struct pd_buf *want)
+{
+	struct pd_buf got = { 0 };
+	struct found found = { .name = name };
+	char path[512];
+	size_t n = 0, size;
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	FILE *f = fopen(path, "r");
+	ck_assert(f && fseek(f, 0, SEEK_END) == 0);
+	size = (size_t)ftell(f);
+	fclose(f);
+	for (size_t at = 0; at < size; at += size > 8192 ? 53 : 7, n++) {
+		struct pd_err e = { 0 };
+		int bit = (int)(at * 5 % 8);
+		flip(path, at, bit);
+		found.at = at;
+		found.right = 0;
+		int status = pd_store_verify(dir, on_damage, &found, &e);
+		ck_assert_msg(status ? strstr(e.text, name) != NULL : found.right > 0, "%s, bit %d of byte %zu: verify says: %s %s", name, bit,
+			      at, e.text, pd_buf_z(&found.last));
+		status = ask(dir, &got, &e);
+		ck_assert_msg(status || !strcmp(got.p, want->p), "%s, bit %d of byte %zu: another answer", name, bit, at);
+		flip(path, at, bit);
+	}
+	pd_buf_release(&got);
+	pd_buf_release(&found.last);
+	return n;
+}
+
+START_TEST(flipped_bits)
+{
+	struct model m = { .bits = 64, .k = 8, .random = 7 };
+	struct pd_buf want = { 0 };
+	struct pd_err e = { 0 };
+	char dir[64];
+	size_t n = 0;
+	store_dir_make(dir);
+	make_store(dir, &m);
+	ck_assert_msg(ask(dir, &want, &e) == PD_OK, "%s", e.text);
+	ck_assert(strstr(want.p, "duplicate"));
+	DIR *d = opendir(dir);
+	for (struct dirent *entry; (entry = readdir(d));)
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock"))
+			n += flip_through(dir, entry->d_name, &want);
+	closedir(d);
+	ck_assert_msg(n > 500, "only %zu bits", n);
+	pd_buf_release(&want);
+	store_dir_remove(dir);
+}
+END_TEST
+
+START_TEST(one_writer)
+{
+	struct model m = { .bits = 64, .k = 8, .random = 7 };
+	struct pd_store a = { 0 }, b = { 0 }, c = { 0 };
+	struct pd_err e = { 0 };
+	char dir[64];
+	store_dir_make(dir);
+	make_store(dir, &m);
+	ck_assert(pd_store_open(&a, dir, PD_STORE_WRITE, &e) == PD_OK);
+	ck_assert(pd_store_open(&b, dir, PD_STORE_WRITE, &e) == PD_ERR_LIMIT);
+	ck_assert_msg(strstr(e.text, "another process is writing to /"), "%s", e.text);
+	ck_assert(pd_store_open(&c, dir, PD_STORE_READ, &e) == PD_OK);
+	pd_store_close(&a);
+	pd_store_close(&b);
+	pd_store_close(&c);
+	ck_assert(pd_store_open(&b, dir, PD_STORE_WRITE, &e) == PD_OK);
+	pd_store_close(&b);
+	store_dir_remove(dir);
+}
+END_TEST
+
+/* What a child writes, with a new segment every few pages, its parent reads. */
+START_TEST(readers)
+{
+	struct model m = { .bits = 64, .k = 8, .random = 7 };
+	struct pd_buf got = { 0 };
+	struct pd_err e = { 0 };
+	char dir[64];
+	int status = 0, opened = 0;
+	store_dir_make(dir);
+	make_store(dir, &m);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct pd_store s = { .limits = { 8, 2 } };
+		int bad = pd_store_open(&s, dir, PD_STORE_WRITE, &e);
+		for (int i = 0; !bad && i < 150; i++) {
+			add_pages(&s, &m, 5);
+			bad = i % 20 == 19 ? pd_store_compact(&s, &e) : pd_store_tend(&s, false, &e);
+		}
+		_exit(bad != 0);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		int bad = ask(dir, &got, &e);
+		ck_assert_msg(bad == PD_OK, "reader %d: %s", opened, e.text);
+		opened++;
+	}
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ck_assert_msg(opened >= 5, "only %d readers", opened);
+	pd_buf_release(&got);
+	store_dir_remove(dir);
+}
+END_TEST
+
+START_TEST(manifests)
+{
+	static const struct {
+		const char *name, *text;
+		int status;
+		const char *says;
+	} rows[] = {
+		{ "newer", "pagededup store 2\nwhatever\n", PD_ERR_VERSION, "a store of version 2; this program knows version 1" },
+		{ "empty", "", PD_ERR_FORMAT, "not the manifest of a store" },
+		{ "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" },
+		{ "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" },
+		{ "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum is another" },
+	};
+	struct pd_manifest man;
+	struct pd_err e = { 0 };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		int status = pd_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
+		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name, status, e.text);
+		pd_manifest_release(&man);
+	}
+}
+END_TEST
+
+/* A store of this version, to be kept in tests/data/store: two segments, the first with tables of blocks, a list of what is
+ * gone, a log. */
+START_TEST(make_golden)
+{
+	struct model m = { .bits = 64, .k = 3, .random = 2026, .scattered = true };
+	struct pd_store s = { .limits = { 1, 1 } };
+	struct pd_err e = { 0 };
+	const char *dir = getenv("MAKE_STORE");
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
+	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	add_pages(&s, &m, 300);
+	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
+	add_pages(&s, &m, 40);
+	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
+	add_pages(&s, &m, 20);
+	pd_store_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("store_damage");
+	TCase *t = tcase_create("damage");
+	tcase_set_timeout(t, 120);
+	if (getenv("MAKE_STORE"))
+		tcase_add_test(t, make_golden);
+	tcase_add_test(t, flipped_bits);
+	tcase_add_test(t, one_writer);
+	tcase_add_test(t, readers);
+	tcase_add_test(t, manifests);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

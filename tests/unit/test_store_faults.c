@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store whose writer dies, or whose disk fails, at every step that changes a file: what was reported as kept is kept,
+ * the rest is what some moment of the run would have been, nothing is damaged, and running the same again ends as if
+ * nothing had happened.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store_dir.h"
+#include "store_model.h"
+
+enum { BATCHES = 14, ROWS = 7, STATES = BATCHES * (ROWS + 2) + 2, FILES = 64 };
+
+/* How the n-th step goes wrong. */
+enum fault { NONE, DIE, DIE_HALFWAY, POWER_CUT, FULL };
+
+static const char *const fault_names[] = { "none", "die", "die halfway", "power cut", "disk full" };
+
+/* What a file would be after the power was cut. */
+struct durable {
+	char name[PD_IO_NAME_MAX];
+	off_t size, synced;
+	bool named;		/* the folder was synced since it was made */
+};
+
+struct shared {
+	size_t reported;	/* states[0 .. reported - 1] were told to the user */
+	bool finished;
+};
+
+struct scene {
+	char dir[64];
+	enum fault fault;
+	long at, steps;		/* the step that fails; steps so far */
+	bool failing, halved;
+	struct durable files[FILES];
+	size_t n_files;
+	struct pd_buf manifest;	/* before a rename that is not durable yet */
+	bool renamed;
+	struct shared *shared;
+	/* live numbers after each change */
+	uint64_t *states[STATES];
+	size_t n_live[STATES], n_states;
+	enum pd_on_duplicate on_duplicate;
+};
+
+static struct durable *file_of(struct scene *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_files; i++)
+		if (!strcmp(s->files[i].name, name))
+			return &s->files[i];
+	ck_assert(s->n_files < FILES);
+	struct durable *f = &s->files[s->n_files++];
+	*f = (struct durable){ .named = true };
+	snprintf(f->name, sizeof f->name, "%s", name);
+	return f;
+}
+
+/* What stands in a file that is opened again is as durable as it was. */
+static off_t size_of(const struct scene *s, const char *name)
+{
+	char path[128];
+	struct stat st;
+	snprintf(path, sizeof path, "%s/%s", s->dir, name);
+	return stat(path, &st) ? 0 : st.st_size;
+}
+
+static void note_rename(struct scene *s)
+{
+	char path[128], buf[4096];
+	snprintf(path, sizeof path, "%s/manifest", s->dir);
+	FILE *f = fopen(path, "r");
+	pd_buf_clear(&s->manifest);
+	for (size_t n; f && (n = fread(buf, 1, sizeof buf, f)) > 0;)
+		pd_buf_add(&s->manifest, buf, n);
+	if (f)
+		fclose(f);
+	s->renamed = true;
+}
+
+/* Steps that will be taken. */
+static void note(struct scene *s, enum pd_io_step step, const char *name, size_t n)
+{
+	if (step == PD_IO_SYNC_DIR) {
+		for (size_t i = 0; i < s->n_files; i++)
+			s->files[i].named = true;
+		s->renamed = false;
+	} else if (step == PD_IO_RENAME) {
+		note_rename(s);
+	} else {
+		struct durable *f = file_of(s, name);
+		if (step == PD_IO_CREATE)
+			*f = (struct durable){ .named = false };
+		snprintf(f->name, sizeof f->name, "%s", name);
+		if (step == PD_IO_OPEN)
+			f->size = f->synced = size_of(s, name);
+		f->size += step == PD_IO_WRITE ? (off_t)n : 0;
+		f->synced = step == PD_IO_SYNC ? f->size : f->synced;
+	}
+}
+
+/* What was not synced is not there. */
+static void cut_power(struct scene *s)
+{
+	char path[128];
+	for (size_t i = 0; i < s->n_files; i++) {
+		struct durable *f = &s->files[i];
+		snprintf(path, sizeof path, "%s/%s", s->dir, f->name);
+		if (!strcmp(f->name, "manifest.new"))
+			unlink(path);
+		else if (!f->named)
+			unlink(path);
+		else if (f->synced < f->size && truncate(path, f->synced) && errno != ENOENT)
+			abort();
+	}
+	snprintf(path, sizeof path, "%s/manifest", s->dir);
+	FILE *f = s->renamed ? fopen(path, "w") : NULL;
+	if (f && fwrite(s->manifest.p, 1, s->manifest.n, f) != s->manifest.n)
+		abort();
+	if (f)
+		fclose(f);
+}
+
+static int before(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+{
+	struct scene *s = ctx;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	bool now = s->fault != NONE && ++s->steps == s->at, halfway = s->fault == DIE_HALFWAY && step == PD_IO_WRITE;
+	if (now && s->fault == POWER_CUT)
+		cut_power(s);
+	if ((now && s->fault != FULL && !halfway) || s->halved)
+		_exit(9);
+	if (now && halfway) {
+		*n = (*n + 1) / 2;
+		s->halved = true;
+	}
+	if (now && s->fault == FULL)
+		s->failing = true;
+	bool fails = s->failing && (step == PD_IO_WRITE || step == PD_IO_CREATE || step == PD_IO_SYNC);
+	if (s->fault == POWER_CUT)
+		note(s, step, name, step == PD_IO_WRITE ? *n : 0);
+	pthread_mutex_unlock(&lock);
+	return fails ? ENOSPC : 0;
+}
+
+static int list_page(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	struct scene *s = ctx;
+	s->states[s->n_states] = pd_realloc(s->states[s->n_states], (s->n_live[s->n_states] + 1) * sizeof(uint64_t));
+	s->states[s->n_states][s->n_live[s->n_states]++] = number;
+	return 0;
+}
+
+static void no_damage(void *ctx, const char *what)
+{
+	ck_abort_msg("damage: %s", what);
+}
+
+/* The live pages as a state behind the last. */
+static void take_state(struct scene *s, struct pd_store *store)
+{
+	struct pd_err e = { 0 };
+	ck_assert(s->n_states < STATES);
+	s->n_live[s->n_states] = 0;
+	ck_assert_msg(pd_store_each(store, list_page, no_damage, s, &e) == PD_OK, "%s", e.text);
+	s->n_states++;
+}
+
+struct teller {
+	struct scene *s;
+	struct pd_store *store;
+	bool states;
+	size_t changes;
+};
+
+static int on_answer(void *ctx, const struct pd_store_answer *a)
+{
+	struct teller *t = ctx;
+	t->changes++;
+	if (t->states)
+		take_state(t->s, t->store);
+	return 0;
+}
+
+static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
+{
+	struct pd_judge j = { .s = t->store, .o = { .keep = true, .k = m->k, .on_duplicate = t->s->on_duplicate, .verify.off = true } };
+	struct pd_store_page pages[ROWS];
+	struct pd_buf row = { 0 }, texts[ROWS] = { 0 };
+	int status = PD_OK;
+	for (size_t i = 0; i < ROWS; i++) {
+		struct pd_span f[PD_FP_COLUMNS];
+		model_row(m, &row);
+		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
+		ck_assert(pd_store_page_take(&pages[i], f, m->bits, &t->store->sketch, &texts[i], e) == PD_OK);
+	}
+	status = pd_judge_batch(&j, pages, ROWS, on_answer, t, e);
+	if (!status)
+		status = pd_store_sync(t->store, e);
+	pd_judge_release(&j);
+	pd_buf_release(&row);
+	for (size_t i = 0; i < ROWS; i++)
+		pd_buf_release(&texts[i]);
+	return status;
+}
+
+/* The oldest page that is kept goes. */
+static int remove_one(struct teller *t, struct pd_err *e)
+{
+	struct pd_store_place at;
+	uint64_t n = 1;
+	while (n < t->store->m.next && pd_store_find_number(t->store, n, &at, e) != 1)
+		n++;
+	int status = pd_store_remove(t->store, &n, 1, e);
+	t->changes++;
+	if (t->states)
+		take_state(t->s, t->store);
+	return status ? status : pd_store_sync(t->store, e);
+}
+
+/* A run as a night would be: the same every time.  With states: also what is kept after each change. */
+static int night(struct scene *s, bool states, struct pd_err *e)
+{
+	struct pd_store store = { .io = { .before = before, .ctx = s }, .limits = { 15, 3 } };
+	struct teller t = { .s = s, .store = &store, .states = states };
+	struct model m = { .bits = 64, .k = 3, .random = 42 };
+	int status = pd_store_open(&store, s->dir, PD_STORE_WRITE, e);
+	if (!status)
+		status = pd_store_settle(&store, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", e);
+	if (states)
+		take_state(s, &store);
+	for (int i = 0; !status && i < BATCHES; i++) {
+		status = add_batch(&t, &m, e);
+		if (!status && i % 3 == 2 && !(s->shared && s->on_duplicate == PD_DUPLICATE_SKIP))
+			status = remove_one(&t, e);
+		if (!status && s->shared)
+			s->shared->reported = t.changes + 1;
+		if (!status)
+			status = pd_store_tend(&store, i % 5 == 4, e);
+		if (!status && i == 9)
+			status = pd_store_compact(&store, e);
+	}
+	if (!status)
+		status = pd_store_tend(&store, true, e);
+	pd_store_close(&store);
+	return status;
+}
+
+static void scene_init(struct scene *s, enum pd_on_duplicate on_duplicate)
+{
+	struct pd_err e = { 0 };
+	*s = (struct scene){ .on_duplicate = on_duplicate };
+	store_dir_make(s->dir);
+	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s", e.text);
+	s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert(s->shared != MAP_FAILED);
+}
+
+static void scene_release(struct scene *s)
+{
+	store_dir_remove(s->dir);
+	for (size_t i = 0; i < STATES; i++)
+		free(s->states[i]);
+	pd_buf_release(&s->manifest);
+}
+
+static bool is_state(const struct scene *s, size_t a, size_t b)
+{
+	return s->n_live[a] == s->n_live[b] && !memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t));
+}
+
+/* What is there now is a state that is no older than what was reported. */
+static void check_left(struct scene *s, const char *what)
+{
+	struct pd_store store = { 0 };
+	struct pd_err e = { 0 };
+	int status = pd_store_verify(s->dir, no_damage, NULL, &e);
+	ck_assert_msg(status == PD_OK, "%s: %s", what, e.text);
+	status = pd_store_open(&store, s->dir, PD_STORE_READ, &e);
+	ck_assert_msg(status == PD_OK, "%s: %s", what, e.text);
+	size_t now = s->n_states, from = s->shared->reported ? s->shared->reported - 1 : 0, i = from;
+	take_state(s, &store);
+	s->n_states = now;
+	while (i < now && !is_state(s, i, now))
+		i++;
+	ck_assert_msg(i < now, "%s: %zu pages are kept, which is no state after the %zu that were reported", what, s->n_live[now], from);
+	pd_store_close(&store);
+}
+
+/* True: the run ended before its n-th step. */
+static bool run_child(struct scene *s, enum fault fault, long at)
+{
+	struct pd_err e = { 0 };
+	s->shared->reported = 0;
+	s->fault = fault;
+	s->at = at;
+	s->steps = 0;
+	s->n_files = 0;
+	s->failing = s->renamed = s->halved = false;
+	fflush(NULL);
+	pid_t pid = fork();
+	ck_assert(pid >= 0);
+	if (pid == 0)
+		_exit(night(s, false, &e) == PD_OK ? 0 : 2);
+	int status;
+	waitpid(pid, &status, 0);
+	ck_assert_msg(WIFEXITED(status), "%s at %ld: ended by a signal", fault_names[fault], at);
+	int want = fault == FULL ? 2 : 9;
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault], at,
+		      WEXITSTATUS(status));
+	return WEXITSTATUS(status) == 0;
+}
+
+static void start_anew(struct scene *s)
+{
+	struct pd_err e = { 0 };
+	store_dir_clear(s->dir);
+	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s", e.text);
+}
+
+/* The same run again, undisturbed: with skip the pages kept are those of a run that was never disturbed. */
+static void run_again(struct scene *s, const char *what)
+{
+	struct pd_err e = { 0 };
+	struct pd_store store = { 0 };
+	s->fault = NONE;
+	int status = night(s, false, &e);
+	ck_assert_msg(status == PD_OK, "%s, then again: %s", what, e.text);
+	ck_assert(pd_store_open(&store, s->dir, PD_STORE_READ, &e) == PD_OK);
+	size_t now = s->n_states;
+	take_state(s, &store);
+	s->n_states = now;
+	if (s->on_duplicate == PD_DUPLICATE_SKIP)
+		ck_assert_msg(s->n_live[now] == s->n_live[now - 1], "%s, then again: %zu pages are kept, not %zu", what, s->n_live[now],
+			      s->n_live[now - 1]);
+	pd_store_close(&store);
+}
+
+static const struct {
+	enum fault fault;
+	enum pd_on_duplicate on_duplicate;
+} cases[] = {
+	{ DIE, PD_DUPLICATE_SKIP },	    { DIE, PD_DUPLICATE_REPLACE },	  { DIE_HALFWAY, PD_DUPLICATE_REPLACE },
+	{ POWER_CUT, PD_DUPLICATE_REPLACE }, { POWER_CUT, PD_DUPLICATE_SKIP }, { FULL, PD_DUPLICATE_REPLACE },
+};
+
+START_TEST(at_every_step)
+{
+	struct scene s;
+	struct pd_err e = { 0 };
+	enum fault fault = cases[_i].fault;
+	char what[64];
+	long n = 0;
+	scene_init(&s, cases[_i].on_duplicate);
+	ck_assert_msg(night(&s, true, &e) == PD_OK, "%s", e.text);
+	for (bool ended = false; !ended;) {
+		start_anew(&s);
+		ended = run_child(&s, fault, ++n);
+		snprintf(what, sizeof what, "%s at step %ld", fault_names[fault], n);
+		check_left(&s, what);
+		if (n % 5 == 0)
+			run_again(&s, what);
+	}
+	ck_assert_msg(n > 60, "only %ld steps: the run is too short", n);
+	scene_release(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("store_faults");
+	TCase *t = tcase_create("faults");
+	tcase_set_timeout(t, 300);
+	tcase_add_loop_test(t, at_every_step, 0, (int)(sizeof cases / sizeof *cases));
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
