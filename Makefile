@@ -43,7 +43,7 @@ UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
-MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c slurp.c))
+MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c prefixes.c slurp.c))
 
 .PHONY: all check check-long check-valgrind analyze cover cover-run demo bench bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
@@ -141,7 +141,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@B=$(B) demo/run
 
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/extract $(B)/bench/store
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/segment $(B)/bench/extract $(B)/bench/store
 	@B=$(B) bench/run $(BENCH)
 
 bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some

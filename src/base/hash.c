@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The only place that includes xxhash. */
 #include <stdlib.h>
+/* Inside this file, not behind a call into the library: most of what is hashed are words of a few bytes. */
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/hash.h"

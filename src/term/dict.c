@@ -38,7 +38,7 @@ static int check_header(struct pd_span bytes, struct pd_err *e)
 
 static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
 {
-	if (x->words == 0 || x->filter_bits < 2 || x->filter_bits > 32 || x->tags == 0)
+	if (x->words == 0 || x->tags == 0 || x->levels == 0 || x->levels > PD_PREFIX_LEVELS_MAX)
 		return false;
 	const uint64_t words = x->words;
 	const uint64_t want[PD_DICT_PARTS] = {
@@ -47,7 +47,8 @@ static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
 		[PD_DICT_DETAILS] = words * sizeof(struct pd_dict_detail),
 		[PD_DICT_TEXT] = x->part[PD_DICT_TEXT].n,
 		[PD_DICT_TAGS] = x->tags * (uint64_t)4,
-		[PD_DICT_FILTER] = (uint64_t)1 << (x->filter_bits - 2),
+		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n,	/* take_level */
+		[PD_DICT_LEVELS] = x->levels * sizeof(struct pd_prefix_level),
 		[PD_DICT_CHARS] = x->chars * (uint64_t)sizeof(uint32_t),
 	};
 	for (int i = 0; i < PD_DICT_PARTS; i++)
@@ -64,9 +65,32 @@ static void take_parts(struct pd_dict *d, const char *p)
 	d->details = (const struct pd_dict_detail *)(p + x->part[PD_DICT_DETAILS].at);
 	d->text = pd_span(p + x->part[PD_DICT_TEXT].at, x->part[PD_DICT_TEXT].n);
 	d->tags = p + x->part[PD_DICT_TAGS].at;
-	d->filter = (const uint8_t *)p + x->part[PD_DICT_FILTER].at;
 	d->chars = (const uint32_t *)(p + x->part[PD_DICT_CHARS].at);
-	d->filter_shift = 64 - x->filter_bits;
+}
+
+/* A table that has slots and shifts inside `part`. */
+static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
+{
+	uint64_t size = (uint64_t)level->slots * sizeof *t->slot + (uint64_t)level->buckets * sizeof *t->shift;
+	if (level->slots == 0 || level->slots > PD_PREFIX_SLOTS_MAX || level->buckets == 0 || level->at % 8 ||
+	    level->at > part.n || size > part.n - level->at)
+		return false;
+	t->slot = (const uint64_t *)(part.p + level->at);
+	t->shift = (const uint16_t *)(t->slot + level->slots);
+	t->slots = level->slots;
+	t->buckets = level->buckets;
+	return true;
+}
+
+static int take_prefixes(struct pd_dict *d, const char *p, struct pd_err *e)
+{
+	const struct pd_dict_index *x = d->index;
+	const struct pd_prefix_level *level = (const struct pd_prefix_level *)(p + x->part[PD_DICT_LEVELS].at);
+	struct pd_span part = pd_span(p + x->part[PD_DICT_PREFIXES].at, x->part[PD_DICT_PREFIXES].n);
+	for (d->levels = 0; d->levels < x->levels; d->levels++)
+		if (!take_level(&d->prefixes[d->levels], &level[d->levels], part))
+			return pd_fail(e, PD_ERR_DICT, "the dictionary's tables of prefixes do not fit");
+	return 0;
 }
 
 static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
@@ -77,6 +101,9 @@ static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
 		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts do not fit each other");
 	d->index = x;
 	take_parts(d, bytes.p);
+	int status = take_prefixes(d, bytes.p, e);
+	if (status)
+		return status;
 	snprintf(d->checksum, sizeof d->checksum, "%016llx", (unsigned long long)h->checksum[0]);
 	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n),
 			       x->words, e);

@@ -2,8 +2,9 @@
  *
  * In: `word frequency part-of-speech` lines and `word idf` lines.  Out: the dictionary container of docs/format-dict.md,
  * the same bytes for the same lines.  Whatever a lookup needs is computed here, so that opening computes nothing: the
- * perfect hash, costs as whole numbers, the filter over prefixes, the costs of single characters.
+ * perfect hash, costs as whole numbers, the tables of prefixes, the costs of single characters.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +16,6 @@
 #define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
 #define CHARS (0xA000 - FIRST_CHAR)
 #define TAGS_MAX 256
-#define SLOTS_PER_WORD 12	/* about 8 for each different prefix: one wrong yes in ten */
 
 struct word {
 	struct pd_span text;
@@ -33,6 +33,7 @@ struct compiler {
 	char tags[TAGS_MAX][4];
 	size_t n_tags;
 	uint64_t total;
+	struct pd_buf prefixes, levels;
 };
 
 /* The next part of a line, without the space before and after it. */
@@ -228,34 +229,29 @@ static int add_tags(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 	return 0;
 }
 
-static uint32_t filter_bits(const struct compiler *c)
+static int make_prefixes(struct compiler *c, struct pd_err *e)
 {
-	uint32_t bits = 6;
-	while (bits < 32 && (uint64_t)1 << bits < c->n * (uint64_t)SLOTS_PER_WORD)
-		bits++;
-	return bits;
-}
-
-static void add_prefixes(uint8_t *filter, unsigned shift, struct pd_span word)
-{
-	const char *p = word.p, *end = word.p + word.n;
-	uint64_t hash = pd_prefix_hash(0, pd_utf8_next(&p));
-	while (p < end) {
-		hash = pd_prefix_hash(hash, pd_utf8_next(&p));
-		uint64_t slot = pd_prefix_slot(hash, shift);
-		filter[slot >> 2] |= (uint8_t)((p == end ? PD_PREFIX_WORD : PD_PREFIX_MORE) << (slot & 3) * 2);
+	struct pd_prefix_word *words = pd_alloc(c->n * sizeof *words);
+	if (cost_of(c, 1) >= PD_PREFIX_NO_COST) {
+		free(words);
+		return pd_fail(e, PD_ERR_DICT, "the frequencies are too large: %" PRIu64 " together", c->total);
 	}
+	for (size_t i = 0; i < c->n; i++)
+		words[i] = (struct pd_prefix_word){ c->v[i].text, cost_of(c, c->v[i].frequency) };
+	int status = pd_prefixes_make(words, c->n, &c->prefixes, &c->levels, e);
+	free(words);
+	return status;
 }
 
-static int add_filter(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+static int add_prefixes(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
-	uint32_t bits = filter_bits(c);
-	size_t size = (size_t)1 << (bits - 2);
-	uint8_t *filter = (uint8_t *)pd_buf_reserve(out, size);
-	memset(filter, 0, size);
-	for (size_t i = 0; i < c->n; i++)
-		add_prefixes(filter, 64 - bits, c->v[i].text);
-	out->n += size;
+	pd_buf_add_span(out, pd_buf_span(&c->prefixes));
+	return 0;
+}
+
+static int add_levels(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+{
+	pd_buf_add_span(out, pd_buf_span(&c->levels));
 	return 0;
 }
 
@@ -285,8 +281,8 @@ static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf 
 {
 	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
 		[PD_DICT_HASH] = add_hash, [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
-		[PD_DICT_TEXT] = add_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_FILTER] = add_filter,
-		[PD_DICT_CHARS] = add_chars,
+		[PD_DICT_TEXT] = add_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_PREFIXES] = add_prefixes,
+		[PD_DICT_LEVELS] = add_levels, [PD_DICT_CHARS] = add_chars,
 	};
 	for (int i = 0; i < PD_DICT_PARTS; i++) {
 		align(out);
@@ -303,8 +299,9 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 {
 	struct pd_dict_header h = { .magic = PD_DICT_MAGIC, .version = PD_DICT_VERSION };
 	struct pd_dict_index x = {
-		.words = (uint32_t)c->n, .filter_bits = filter_bits(c), .floor = cost_of(c, 1), .total = c->total,
-		.first_char = FIRST_CHAR, .chars = CHARS, .tags = (uint32_t)c->n_tags,
+		.words = (uint32_t)c->n, .floor = cost_of(c, 1), .total = c->total, .first_char = FIRST_CHAR,
+		.chars = CHARS, .tags = (uint32_t)c->n_tags,
+		.levels = (uint32_t)(c->levels.n / sizeof(struct pd_prefix_level)),
 	};
 	pd_buf_clear(out);
 	pd_buf_add(out, &h, sizeof h);
@@ -326,7 +323,11 @@ int pd_dict_compile(const char *words_path, const char *idf_path, struct pd_buf 
 	if (status == 0)
 		status = read_idf(c, idf_path, e);
 	if (status == 0)
+		status = make_prefixes(c, e);
+	if (status == 0)
 		status = write_container(c, out, e);
+	pd_buf_release(&c->prefixes);
+	pd_buf_release(&c->levels);
 	pd_buf_release(&c->words_file);
 	pd_buf_release(&c->idf_file);
 	free(c->v);

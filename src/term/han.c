@@ -2,10 +2,9 @@
  *
  * In: a run of Han characters.  Out: where its words end.
  *
- * Nearly all of the time of a plain implementation goes into asking for words that are none.  So a prefix is first
- * shown to the dictionary's filter (two bits in a megabyte that stays in the cache): is it a word, does a longer one
- * begin with it?  And the answers of the perfect hash, which loads from four far places, are kept for words of up to
- * four characters in a small table: texts say the same words again and again.
+ * The time would go into loads from far places and into guesses of the processor: which neighbours are a word is as good
+ * as random.  So the run is gone over several times, each time with as few questions as can be: all pairs are looked up,
+ * after all were asked for; then the few prefixes that go on, after all were asked for; then the words are weighed.
  */
 #include "term/han.h"
 
@@ -13,40 +12,42 @@
 
 #include "base/utf8.h"
 #include "term/dict_layout.h"
+#include "term/unicode.h"
 
-#define KEPT (1 << 16)
+/* The best way to a place: its cost, and below it how much shorter than LONGEST its last word is, so that of two ways
+ * the smaller number is better: the cheaper one, or that with the longer word. */
+#define LONGEST 0xFFFF
+#define WAY(cost, length) ((uint64_t)(cost) * (LONGEST + 1) + (LONGEST - (length)))
+#define NO_WAY ((uint64_t)1 << 44)	/* more than a run costs */
 
-struct kept {
-	uint64_t key;
-	uint32_t cost;
+/* One character of the run, and what begins with it. */
+struct place {
+	uint64_t best;		/* WAY to before it */
+	uint64_t pair_cost;	/* of it and the next as a word, NO_WAY when they are none */
+	uint32_t cp, at;	/* code point; bytes before it */
+	uint32_t pair;		/* where the pair is in the dictionary's table */
+	uint32_t longest;	/* forward: characters of the longest word */
 };
 
-/* A prefix that grows by a character at a time. */
-struct prefix {
-	uint64_t hash;
-	uint64_t key;	/* its characters, 16 bits each, the first lowest; 0 once it has another or over four */
-	uint32_t slot;	/* in the filter */
-	uint8_t key_bits;
-	uint8_t says;	/* the filter */
+/* A pair that longer words begin with. */
+struct start {
+	uint32_t from, third;	/* where the prefix of three is in its table */
 };
 
-/* The best way to the place before character i: its cost, and the length of its last word. */
-struct node {
-	uint64_t cost;
-	uint32_t length;
-	uint32_t at;		/* bytes before the character */
-	struct prefix pair;	/* the character and the next */
+/* A word of three and more characters. */
+struct word {
+	uint32_t from, to, cost;
 };
 
 struct pd_han {
 	const struct pd_dict *dict;
 	bool forward;
-	const char *run;
-	uint32_t *cp;
-	struct node *node;
+	struct place *place;
+	struct start *start;
+	struct word *word;
 	uint32_t *ends;
-	size_t n, cp_cap, node_cap, ends_cap;
-	struct kept kept[KEPT];
+	size_t n, starts, words;
+	size_t place_cap, start_cap, word_cap, ends_cap;
 };
 
 struct pd_han *pd_han_new(const struct pd_dict *dict, bool forward)
@@ -61,149 +62,159 @@ void pd_han_free(struct pd_han *h)
 {
 	if (!h)
 		return;
-	free(h->cp);
-	free(h->node);
+	free(h->place);
+	free(h->start);
+	free(h->word);
 	free(h->ends);
 	free(h);
 }
 
-static inline void grow_key(struct prefix *x, uint32_t cp)
+static void make_room(struct pd_han *h, size_t characters)
 {
-	bool fits = cp < 0x10000 && x->key_bits < 64 && (x->key || !x->key_bits);
-	x->key = fits ? x->key | (uint64_t)cp << x->key_bits : 0;
-	x->key_bits = (uint8_t)(fits ? x->key_bits + 16 : 64);
-}
-
-static inline void grow(const struct pd_han *h, struct prefix *x, uint32_t cp)
-{
-	x->hash = pd_prefix_hash(x->hash, cp);
-	grow_key(x, cp);
-	x->slot = (uint32_t)pd_prefix_slot(x->hash, h->dict->filter_shift);
-	x->says = (uint8_t)pd_prefix_bits(h->dict, x->slot);
+	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place);	/* two behind the last */
+	h->start = pd_grow(h->start, characters, &h->start_cap, sizeof *h->start);
+	h->ends = pd_grow(h->ends, characters, &h->ends_cap, sizeof *h->ends);
 }
 
 static void read_run(struct pd_han *h, struct pd_span run)
 {
 	const char *p = run.p, *end = run.p + run.n;
 	size_t n = 0, most = run.n / 3;	/* no Han character takes less than three bytes */
-	h->cp = pd_grow(h->cp, most, &h->cp_cap, sizeof *h->cp);
-	h->node = pd_grow(h->node, most, &h->node_cap, sizeof *h->node);
-	h->ends = pd_grow(h->ends, most, &h->ends_cap, sizeof *h->ends);
+	make_room(h, most);
 	for (; p < end && n < most; n++) {
-		h->node[n].at = (uint32_t)(p - run.p);
-		h->cp[n] = pd_utf8_next(&p);
+		h->place[n].best = UINT64_MAX;
+		h->place[n].at = (uint32_t)(p - run.p);
+		h->place[n].cp = pd_common_han_at(p, end);
+		if (h->place[n].cp)
+			p += 3;
+		else
+			h->place[n].cp = pd_utf8_next(&p);
 	}
-	h->node[n].at = (uint32_t)run.n;
+	h->place[n].at = (uint32_t)run.n;
+	h->place[n].best = h->place[n + 1].best = UINT64_MAX;
 	h->n = n;
-	h->run = run.p;
 }
 
-/* All pairs at once, so that their loads from the filter overlap. */
-static void read_pairs(struct pd_han *h)
+static inline uint64_t pair_key(const struct place *x)
 {
+	return pd_prefix_key(x[0].cp, x[1].cp);
+}
+
+static void find_pairs(struct pd_han *h)
+{
+	const struct pd_prefix_table *t = &h->dict->prefixes[0];
+	struct place *x = h->place;
+	size_t starts = 0;
 	for (size_t i = 0; i + 1 < h->n; i++) {
-		struct prefix *x = &h->node[i].pair;
-		*x = (struct prefix){ .hash = pd_prefix_hash(0, h->cp[i]) };
-		grow_key(x, h->cp[i]);
-		grow(h, x, h->cp[i + 1]);
-		__builtin_prefetch(&h->kept[x->slot & (KEPT - 1)]);
+		x[i].pair = pd_prefix_place(t, pair_key(&x[i]));
+		__builtin_prefetch(&t->slot[x[i].pair]);
 	}
-}
-
-static inline struct pd_span piece(const struct pd_han *h, size_t from, size_t to)
-{
-	return pd_span(h->run + h->node[from].at, h->node[to].at - h->node[from].at);
-}
-
-static inline uint32_t word_cost(struct pd_han *h, const struct prefix *x, size_t from, size_t to)
-{
-	if (!x->key)
-		return pd_dict_cost(h->dict, piece(h, from, to));
-	struct kept *k = &h->kept[x->slot & (KEPT - 1)];
-	if (k->key != x->key) {
-		k->key = x->key;
-		k->cost = pd_dict_cost(h->dict, piece(h, from, to));
+	for (size_t i = 0; i + 1 < h->n; i++) {
+		uint64_t slot = pd_prefix_at(t, pair_key(&x[i]), x[i].pair);
+		x[i].pair_cost = pd_prefix_is_word(slot) ? pd_prefix_cost(slot) : NO_WAY;
+		h->start[starts].from = (uint32_t)i;
+		starts += (slot / PD_PREFIX_MORE & 1) & (i + 2 < h->n);
 	}
-	return k->cost;
+	x[h->n - 1].pair_cost = NO_WAY;
+	h->starts = h->dict->levels > 1 ? starts : 0;
 }
 
-static inline uint32_t char_cost(const struct pd_han *h, size_t i)
+static inline uint64_t third_key(const struct pd_han *h, const struct start *s)
 {
-	const struct pd_dict_index *x = h->dict->index;
-	if (h->cp[i] - x->first_char < x->chars)
-		return h->dict->chars[h->cp[i] - x->first_char];
-	uint32_t cost = pd_dict_cost(h->dict, piece(h, i, i + 1));
-	return cost == PD_DICT_NO_COST ? x->floor : cost;
+	return pd_prefix_key(h->place[s->from].pair, h->place[s->from + 2].cp);
 }
 
-static inline void reach(struct node *to, uint64_t cost, size_t length)
+static void add_word(struct pd_han *h, uint32_t from, size_t to, uint64_t slot)
 {
-	if (cost < to->cost) {
-		to->cost = cost;
-		to->length = (uint32_t)length;
-	}
+	if (h->words >= h->word_cap)
+		h->word = pd_grow(h->word, h->words, &h->word_cap, sizeof *h->word);
+	h->word[h->words] = (struct word){ from, (uint32_t)to, pd_prefix_cost(slot) };
+	h->words += pd_prefix_is_word(slot);
 }
 
-/* All words from character i on, shortest first. */
-static inline void weigh_words(struct pd_han *h, size_t i)
+/* All words of three and more characters that begin there, shortest first. */
+static void find_words(struct pd_han *h, const struct start *s)
 {
-	struct prefix x = h->node[i].pair;
-	const uint64_t before = h->node[i].cost;
-	for (size_t j = i + 2; j <= h->n; j++) {
-		if (x.says & PD_PREFIX_WORD) {
-			uint32_t cost = word_cost(h, &x, i, j);
-			if (cost != PD_DICT_NO_COST)
-				reach(&h->node[j], before + cost, j - i);
-		}
-		if (!(x.says & PD_PREFIX_MORE) || j == h->n)
+	const struct pd_prefix_table *t = &h->dict->prefixes[1], *end = h->dict->prefixes + h->dict->levels;
+	uint32_t before = s->third;
+	uint64_t slot = pd_prefix_at(t, third_key(h, s), before);
+	for (size_t to = s->from + 3; ; to++) {
+		add_word(h, s->from, to, slot);
+		if (!(slot & PD_PREFIX_MORE) || to == h->n || ++t == end)
 			break;
-		grow(h, &x, h->cp[j]);
+		uint64_t key = pd_prefix_key(before, h->place[to].cp);
+		before = pd_prefix_place(t, key);
+		slot = pd_prefix_at(t, key, before);
 	}
 }
 
-static void weigh(struct pd_han *h)
+static void find_longer(struct pd_han *h)
 {
-	h->node[0].cost = 0;
-	for (size_t i = 1; i <= h->n; i++)
-		h->node[i].cost = UINT64_MAX;
+	const struct pd_prefix_table *t = &h->dict->prefixes[1];
+	h->words = 0;
+	for (size_t i = 0; i < h->starts; i++) {
+		struct start *s = &h->start[i];
+		s->third = pd_prefix_place(t, third_key(h, s));
+		__builtin_prefetch(&t->slot[s->third]);
+	}
+	for (size_t i = 0; i < h->starts; i++)
+		find_words(h, &h->start[i]);
+}
+
+static inline uint32_t char_cost(const struct pd_han *h, struct pd_span run, const struct place *x)
+{
+	const struct pd_dict_index *index = h->dict->index;
+	if (x->cp - index->first_char < index->chars)
+		return h->dict->chars[x->cp - index->first_char];
+	uint32_t cost = pd_dict_cost(h->dict, pd_span(run.p + x->at, x[1].at - x->at));
+	return cost == PD_DICT_NO_COST ? index->floor : cost;
+}
+
+static inline void reach(struct place *to, uint64_t way)
+{
+	to->best = way < to->best ? way : to->best;
+}
+
+static void weigh(struct pd_han *h, struct pd_span run)
+{
+	struct place *x = h->place;
+	const struct word *w = h->word, *end = w + h->words;
+	x[0].best = WAY(0, 0);
 	for (size_t i = 0; i < h->n; i++) {
-		reach(&h->node[i + 1], h->node[i].cost + char_cost(h, i), 1);
-		weigh_words(h, i);
+		uint64_t before = x[i].best / (LONGEST + 1);
+		reach(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
+		reach(&x[i + 2], WAY(before + x[i].pair_cost, 2));
+		for (; w < end && w->from == i; w++)
+			reach(&x[w->to], WAY(before + w->cost, w->to - w->from));
 	}
 }
 
-/* From the end to the beginning the nodes know their words; `ends` is filled from behind, then moved to its front. */
+/* From the end to the beginning the places know their words; `ends` is filled from behind, then moved to its front. */
 static size_t walk_back(struct pd_han *h)
 {
 	size_t words = 0, at = h->n + 1;
-	for (size_t i = h->n; i > 0; i -= h->node[i].length) {
-		h->ends[--at] = h->node[i].at;
+	for (size_t i = h->n; i > 0; i -= LONGEST - h->place[i].best % (LONGEST + 1)) {
+		h->ends[--at] = h->place[i].at;
 		words++;
 	}
 	memmove(h->ends, h->ends + at, words * sizeof *h->ends);
 	return words;
 }
 
-static size_t longest_word(struct pd_han *h, size_t i)
+static void find_longest(struct pd_han *h)
 {
-	struct prefix x = h->node[i].pair;
-	size_t longest = 1;
-	for (size_t j = i + 2; j <= h->n; j++) {
-		if (x.says & PD_PREFIX_WORD && word_cost(h, &x, i, j) != PD_DICT_NO_COST)
-			longest = j - i;
-		if (!(x.says & PD_PREFIX_MORE) || j == h->n)
-			break;
-		grow(h, &x, h->cp[j]);
-	}
-	return longest;
+	for (size_t i = 0; i < h->n; i++)
+		h->place[i].longest = h->dict && h->place[i].pair_cost != NO_WAY ? 2 : 1;
+	for (size_t i = 0; i < h->words; i++)
+		h->place[h->word[i].from].longest = h->word[i].to - h->word[i].from;
 }
 
 static size_t go_forward(struct pd_han *h)
 {
 	size_t words = 0;
 	for (size_t i = 0; i < h->n; ) {
-		i += h->dict ? longest_word(h, i) : 1;
-		h->ends[words++] = h->node[i].at;
+		i += h->place[i].longest;
+		h->ends[words++] = h->place[i].at;
 	}
 	return words;
 }
@@ -212,10 +223,14 @@ size_t pd_han_cut(struct pd_han *h, struct pd_span run, const uint32_t **ends)
 {
 	read_run(h, run);
 	*ends = h->ends;
-	if (h->dict)
-		read_pairs(h);
-	if (h->forward || !h->dict)
+	if (h->n > 0 && h->dict) {
+		find_pairs(h);
+		find_longer(h);
+	}
+	if (h->forward || !h->dict) {
+		find_longest(h);
 		return go_forward(h);
-	weigh(h);
+	}
+	weigh(h, run);
 	return walk_back(h);
 }

@@ -95,7 +95,11 @@ static inline void end_term(const struct scan *c, size_t begin)
 static inline void add_term(const struct scan *c, const char *p, size_t n)
 {
 	size_t begin = begin_term(c->out);
-	memcpy(room(&c->out->text, n), p, n);
+	char *to = room(&c->out->text, n < 16 ? 16 : n);
+	if (n <= 16 && c->end - p >= 16)
+		memcpy(to, p, 16);	/* of one size, so no call; what is too much is written over */
+	else
+		memcpy(to, p, n);
 	c->out->text.n += n;
 	end_term(c, begin);
 }

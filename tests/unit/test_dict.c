@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "term/dict.h"
 #include "term/dict_layout.h"
 
@@ -69,6 +70,88 @@ START_TEST(finds)
 	}
 	pd_dict_free(d);
 	pd_buf_release(&bytes);
+}
+END_TEST
+
+/* The slot of the prefix of `n` code points, 0 when there is none. */
+static uint64_t prefix(const struct pd_dict *d, const uint32_t *cp, size_t n)
+{
+	uint32_t before = cp[0];
+	uint64_t slot = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (i > d->levels)
+			return 0;
+		const struct pd_prefix_table *t = &d->prefixes[i - 1];
+		uint64_t key = pd_prefix_key(before, cp[i]);
+		before = pd_prefix_place(t, key);
+		slot = pd_prefix_at(t, key, before);
+		if (!slot)
+			return 0;
+	}
+	return slot;
+}
+
+static size_t code_points(const char *p, uint32_t *cp)
+{
+	size_t n = 0;
+	while (*p)
+		cp[n++] = pd_utf8_next(&p);
+	return n;
+}
+
+static const struct {
+	const char *text;
+	bool there, word, more;
+} prefixes[] = {
+	{ "网页", true, true, false }, { "中华", true, true, true }, { "中华人", true, false, true },
+	{ "中华人民共和", true, false, true }, { "中华人民共和国", true, true, false }, { "T恤", true, true, false },
+	{ "𠮷野", true, true, false }, { "A&", true, false, true }, { "A&B", true, true, false },
+	{ "页网", false, false, false }, { "网网", false, false, false }, { "中华网", false, false, false },
+	{ "网页网", false, false, false }, { "中华人民共和国网", false, false, false },
+};
+
+START_TEST(knows_prefixes)
+{
+	struct pd_buf bytes = { 0 };
+	uint32_t cp[32];
+	const char *text = prefixes[_i].text;
+	compile(&bytes);
+	struct pd_dict *d = open_dict(&bytes);
+	uint64_t slot = prefix(d, cp, code_points(text, cp));
+	ck_assert_msg((slot != 0) == prefixes[_i].there, "%s: slot %llx", text, (unsigned long long)slot);
+	ck_assert_msg(pd_prefix_is_word(slot) == prefixes[_i].word, "%s: a word or not", text);
+	ck_assert_msg(((slot & PD_PREFIX_MORE) != 0) == prefixes[_i].more, "%s: goes on or not", text);
+	if (pd_prefix_is_word(slot))
+		ck_assert_msg(pd_prefix_cost(slot) == pd_dict_cost(d, pd_span_z(text)), "%s: cost %u", text, pd_prefix_cost(slot));
+	pd_dict_free(d);
+	pd_buf_release(&bytes);
+}
+END_TEST
+
+/* Every word of the built-in dictionary has its slot, with its cost; a word with another last character is one only when
+ * the words say so. */
+START_TEST(knows_all_prefixes)
+{
+	struct pd_dict *d;
+	uint32_t cp[PD_DICT_WORD_MAX];
+	char word[PD_DICT_WORD_MAX + 1];
+	ck_assert(pd_dict_builtin(&d, NULL) == 0);
+	for (size_t i = 0; i < pd_dict_words(d); i++) {
+		uint32_t place = d->entries[i].place;
+		snprintf(word, sizeof word, "%.*s", (int)(place & 0xFF), d->text.p + (place >> 8));
+		size_t n = code_points(word, cp);
+		if (n < 2)
+			continue;
+		ck_assert_msg(pd_prefix_cost(prefix(d, cp, n)) == d->entries[i].cost, "%s: another cost", word);
+		cp[n - 1] = cp[n - 1] == 0x4E00 + i % 20902 ? 0x4E00 : 0x4E00 + (uint32_t)(i % 20902);
+		struct pd_buf other = { 0 };
+		for (size_t j = 0; j < n; j++)
+			pd_buf_add_utf8(&other, cp[j]);
+		ck_assert_msg(pd_prefix_is_word(prefix(d, cp, n)) == (pd_dict_cost(d, pd_buf_span(&other)) != PD_DICT_NO_COST),
+			      "%s: a word or not", other.p);
+		pd_buf_release(&other);
+	}
+	pd_dict_free(d);
 }
 END_TEST
 
@@ -245,6 +328,8 @@ int main(void)
 	TCase *t = tcase_create("dict");
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, finds, 0, (int)(sizeof rows / sizeof *rows));
+	tcase_add_loop_test(t, knows_prefixes, 0, (int)(sizeof prefixes / sizeof *prefixes));
+	tcase_add_test(t, knows_all_prefixes);
 	tcase_add_test(t, compiles_to_the_same_bytes);
 	tcase_add_test(t, refuses_cut);
 	tcase_add_test(t, refuses_flipped);
