@@ -10,6 +10,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
+	PD_COLOR_OPTS(PD_AT(color)),
 	PD_OPT_END,
 };
 
@@ -35,7 +36,7 @@ static int compare(const struct pd_walk_options *o, char **operands, int n, stru
 		status = pd_pick_page(&b, o, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
 	if (!status) {
 		pd_compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
-		fwrite(pd_buf_z(&out), 1, out.n, stdout);
+		pd_print(stdout, pd_buf_span(&out), pd_compare_paint, (enum pd_color)o->color);
 	}
 	pd_buf_release(&out);
 	pd_pick_release(&a);

@@ -2,6 +2,7 @@
  * pagededup dict: a word list -> a compiled dictionary for --dict. */
 #include "base/buf.h"
 #include "base/tempfile.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "term/dict.h"
 
@@ -26,17 +27,27 @@ const struct pd_usage pd_usage_dict = {
 	.opts = opts,
 };
 
+static int write_bytes(const struct options *o, struct pd_span bytes, struct pd_err *e)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, o->output, e);
+	if (status)
+		return status;
+	status = pd_refuse_terminal(f.f, "a dictionary", e);
+	if (status) {
+		pd_outfile_abandon(&f);
+		return status;
+	}
+	fwrite(bytes.p, 1, bytes.n, f.f);
+	return pd_outfile_commit(&f, e);
+}
+
 static int compile(const struct options *o, const char *words, struct pd_err *e)
 {
 	struct pd_buf bytes = { 0 };
-	struct pd_outfile f;
 	int status = pd_dict_compile(words, o->idf, &bytes, e);
 	if (!status)
-		status = pd_outfile_open(&f, o->output, e);
-	if (!status) {
-		fwrite(bytes.p, 1, bytes.n, f.f);
-		status = pd_outfile_commit(&f, e);
-	}
+		status = write_bytes(o, pd_buf_span(&bytes), e);
 	pd_buf_release(&bytes);
 	return status;
 }

@@ -11,6 +11,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
+	PD_COLOR_OPTS(PD_AT(color)),
 	PD_OPT_END,
 };
 
@@ -34,7 +35,7 @@ static int show(const struct pd_walk_options *o, char **operands, int n, struct 
 	status = pd_pick_page(&p, o, &t, operands[0], o->urls[0], operands, n, log, e);
 	if (!status) {
 		pd_show(&p.pipeline, (enum pd_stage)o->stage, &out);
-		fwrite(pd_buf_z(&out), 1, out.n, stdout);
+		pd_print(stdout, pd_buf_span(&out), pd_show_paint((enum pd_stage)o->stage), (enum pd_color)o->color);
 	}
 	pd_buf_release(&out);
 	pd_pick_release(&p);

@@ -109,6 +109,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		.stdin_name = w->o->name,
 		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
 		.fields = w->o->fields,
+		.measure = w->log->progress,
 		.damage = on_damage,
 		.damage_ctx = w,
 	};

@@ -7,6 +7,7 @@
 #define PD_CMD_WALK_H
 
 #include "base/json.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "pipeline.h"
 
@@ -26,6 +27,7 @@ struct pd_walk_options {
 	int stage;			/* show: enum pd_stage */
 	int sample;			/* estimate */
 	const char *urls[2];		/* show, compare */
+	int color;			/* show, compare: enum pd_color */
 };
 
 int pd_walk_bits(void *options, const char *arg, struct pd_err *e);
@@ -96,6 +98,11 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", PD_AT(stats), .help = "write counts and CPU seconds as JSON" }, \
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), \
 	  .help = "exit 0 although damaged records were left out" }
+
+#define PD_COLOR_OPTS(at_color) \
+	{ .type = PD_OPT_HEADING, .name = "Output" }, \
+	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
+	  .help = "auto (default): on a terminal, without NO_COLOR; always, never" }
 
 /* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
  * 0 go on, else the exit code + 1. */

@@ -16,18 +16,18 @@ void pd_walk_progress_start(struct pd_progress *p)
 void pd_walk_progress(struct pd_progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
 {
 	p->pages += page;
-	if (!log->progress || p->records++ % 16 || !p->pages)
+	if (!log->progress)
 		return;
 	struct pd_reader_stats s;
 	pd_reader_stats(r, &s);
-	double seconds = pd_wall_seconds() - p->started + 1e-6, done = s.bytes_read * 1e-6;
+	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)s.bytes_done * 1e-6;
 	if (!s.bytes_total) {
 		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
 		return;
 	}
-	double share = (double)s.bytes_read / (double)s.bytes_total;
-	double left = share > 0 ? seconds / share * (1 - share) : 0;
-	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100,
+	double share = (double)s.bytes_done / (double)s.bytes_total;
+	double left = share > 0 && share < 1 ? seconds / share * (1 - share) : 0;
+	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share < 1 ? share * 100 : 100,
 			(int)left / 60, (int)left % 60);
 }
 

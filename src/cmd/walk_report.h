@@ -17,7 +17,7 @@ struct pd_walk_counts {
 
 struct pd_progress {
 	double started;
-	uint64_t records, pages;
+	uint64_t pages;
 };
 
 void pd_walk_progress_start(struct pd_progress *p);

@@ -96,15 +96,17 @@ static int enter(struct pd_files *f)
 
 /* --- one path --- */
 
-static int give(const struct pd_files *f, struct pd_file *out, uint64_t size, int error)
+static int give(const struct pd_files *f, struct pd_file *out, const struct stat *st, int error)
 {
-	*out = (struct pd_file){ f->path.p, f->path.p, f->typed, size, error };
+	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .typed = f->typed, .error = error };
+	out->regular = st && S_ISREG(st->st_mode);
+	out->size = out->regular ? (uint64_t)st->st_size : 0;
 	return 1;
 }
 
 static int give_stdin(const struct pd_files *f, struct pd_file *out)
 {
-	*out = (struct pd_file){ NULL, f->stdin_label, f->typed, 0, 0 };
+	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
 	return 1;
 }
 
@@ -113,12 +115,12 @@ static int visit(struct pd_files *f, struct pd_file *out)
 {
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
-		return give(f, out, 0, errno);
+		return give(f, out, NULL, errno);
 	if (!S_ISDIR(st.st_mode))
-		return give(f, out, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0, 0);
+		return give(f, out, &st, 0);
 	int error = enter(f);
 	if (error)
-		return give(f, out, 0, error);
+		return give(f, out, NULL, error);
 	f->typed = false;
 	return 0;
 }
@@ -139,7 +141,7 @@ static int walk(struct pd_files *f, struct pd_file *out)
 	if (!folder)
 		return visit(f, out);
 	int error = enter(f);
-	return error ? give(f, out, 0, error) : 0;
+	return error ? give(f, out, NULL, error) : 0;
 }
 
 /* --- what was given --- */
@@ -149,10 +151,7 @@ static int visit_named(struct pd_files *f, struct pd_file *out, const char *path
 	f->typed = typed;
 	pd_buf_clear(&f->path);
 	pd_buf_add_z(&f->path, path);
-	int r = visit(f, out);
-	if (r && typed)
-		out->size = 0;
-	return r;
+	return visit(f, out);
 }
 
 /* 1, 0 nothing here (look again), -1 the list is at its end or broken. */
@@ -195,14 +194,9 @@ int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
 	}
 }
 
-static int look_at(struct pd_files *f, const char *path, struct pd_err *e)
+static int look_at(const char *path, struct pd_err *e)
 {
-	struct stat st;
-	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
-		return pd_fail_errno(e, "%s: cannot open", path);
-	if (S_ISREG(st.st_mode))
-		f->size_typed += (uint64_t)st.st_size;
-	return PD_OK;
+	return access(path, R_OK) < 0 ? pd_fail_errno(e, "%s: cannot open", path) : PD_OK;
 }
 
 int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e)
@@ -212,7 +206,7 @@ int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct 
 	for (int i = 0; i < o->n_inputs; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
-		else if (look_at(f, o->inputs[i], e) < 0)
+		else if (look_at(o->inputs[i], e) < 0)
 			return PD_ERR_SYSTEM;
 	}
 	if (o->files_from && is_stdin(o->files_from))

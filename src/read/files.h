@@ -15,7 +15,8 @@ struct pd_file {
 	const char *path;	/* valid until the next call; NULL: standard input */
 	const char *label;	/* what it is called in ids and messages */
 	bool typed;		/* on the command line: must be readable */
-	uint64_t size;		/* of a regular file not yet counted in `size_typed` */
+	bool regular;
+	uint64_t size;		/* of a regular file */
 	int error;		/* errno: cannot be opened; reported here because it is no file that could fail */
 };
 
@@ -33,7 +34,6 @@ struct pd_files {
 	struct pd_dir *stack;	/* folders entered, the innermost last */
 	size_t depth, cap;
 	bool typed;			/* what is being walked was typed */
-	uint64_t size_typed;		/* bytes of all regular files typed */
 };
 
 /* Looks at all that was typed: PD_ERR_SYSTEM for what is not there or may not be read, PD_ERR_USAGE for standard input

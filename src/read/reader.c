@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "read/files.h"
 #include "read/source.h"
@@ -18,9 +19,31 @@ struct pd_reader {
 	struct pd_source source;
 	struct pd_file file;		/* the one that is open */
 	bool open;
-	bool unknown_size;		/* standard input is among the inputs */
+	uint64_t done;			/* bytes_done */
 	struct pd_reader_stats stats;
 };
+
+/* A list that is no file can be read only once. */
+static bool can_be_listed_twice(const struct pd_reader_options *o)
+{
+	struct stat st;
+	return !o->files_from || (stat(o->files_from, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+/* The bytes of all inputs, folders too; 0 when one of them has no size. */
+static uint64_t measure(const struct pd_reader_options *o)
+{
+	struct pd_files files = { 0 };
+	struct pd_file f;
+	uint64_t sum = 0;
+	int status = can_be_listed_twice(o) ? pd_files_open(&files, o, NULL) : PD_ERR_NOT_FOUND;
+	while (!status && pd_files_next(&files, &f, NULL) == 1) {
+		sum += f.size;
+		status = f.regular || f.error ? PD_OK : PD_ERR_NOT_FOUND;
+	}
+	pd_files_release(&files);
+	return status ? 0 : sum;
+}
 
 int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, struct pd_err *e)
 {
@@ -33,10 +56,7 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 		pd_reader_free(r);
 		return status;
 	}
-	r->stats.bytes_total = r->files.size_typed;
-	r->unknown_size = !o->n_inputs && !o->files_from;
-	for (int i = 0; i < o->n_inputs; i++)
-		r->unknown_size |= strcmp(o->inputs[i], "-") == 0;
+	r->stats.bytes_total = o->measure ? measure(o) : 0;
 	*out = r;
 	return PD_OK;
 }
@@ -60,7 +80,6 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 		int status = pd_files_next(&r->files, &r->file, e);
 		if (status <= 0)
 			return status;
-		r->stats.bytes_total += r->file.size;
 		int error = r->file.error;
 		if (!error && pd_source_open(&r->source, r->file.path, r->file.label) < 0)
 			error = errno;
@@ -75,6 +94,13 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 	}
 }
 
+/* Others ask while we read, so it is written in one piece. */
+static void count_done(struct pd_reader *r)
+{
+	const struct pd_input *in = &r->source.in;
+	__atomic_store_n(&r->done, in->taken - (r->open ? in->n - in->at : 0), __ATOMIC_RELAXED);
+}
+
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 {
 	for (;;) {
@@ -84,11 +110,13 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 		status = pd_source_next(&r->source, out);
 		if (status == 1) {
 			r->stats.records++;
+			count_done(r);
 			return 1;
 		}
 		int error = errno;
 		pd_source_close(&r->source);
 		r->open = false;
+		count_done(r);
 		if (status < 0)
 			status = refuse(r, "cannot read", error, e);
 		if (status < 0)
@@ -101,8 +129,7 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
 	*out = r->stats;
 	out->damaged = r->sink.count;
 	out->bytes_read = r->source.in.taken;
-	if (r->unknown_size)
-		out->bytes_total = 0;
+	out->bytes_done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
 }
 
 void pd_reader_free(struct pd_reader *r)

@@ -31,6 +31,7 @@ struct pd_reader_options {
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
 	struct pd_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
+	bool measure;		/* sum up the sizes of all inputs first, for bytes_total */
 	void (*damage)(void *ctx, const struct pd_damage *d);
 	void *damage_ctx;
 };
@@ -40,7 +41,8 @@ struct pd_reader_stats {
 	uint64_t damaged;	/* calls of `damage` */
 	uint64_t files;		/* inputs opened */
 	uint64_t bytes_read;	/* compressed bytes taken from inputs */
-	uint64_t bytes_total;	/* size of all inputs known so far, 0 when unknown (stdin) */
+	uint64_t bytes_done;	/* of them, what the records that were given took */
+	uint64_t bytes_total;	/* of all inputs; 0: not measured, or not to be known (a pipe is among them) */
 };
 
 struct pd_reader;

@@ -138,6 +138,11 @@ static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct 
 	free(sb.v);
 }
 
+const struct pd_paint pd_compare_paint[] = {
+	{ "a: ", PD_PAINT_HEAD }, { "b: ", PD_PAINT_HEAD }, { "distance: ", PD_PAINT_NOTE }, { "similarity: ", PD_PAINT_NOTE },
+	{ "- ", PD_PAINT_BAD }, { "+ ", PD_PAINT_GOOD }, { NULL, NULL },
+};
+
 void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };

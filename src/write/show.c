@@ -116,6 +116,17 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
 }
 
+const struct pd_paint *pd_show_paint(enum pd_stage stage)
+{
+	static const struct pd_paint rules[] = {
+		{ "  ", NULL }, { "keep ", PD_PAINT_GOOD }, { "drop ", PD_PAINT_BAD }, { "block ", PD_PAINT_HEAD },
+		{ "feature ", PD_PAINT_HEAD }, { "text:", PD_PAINT_HEAD }, { "confidence: ", PD_PAINT_HEAD },
+		{ "fingerprint: ", PD_PAINT_HEAD }, { NULL, NULL },
+	};
+	bool page = stage == PD_STAGE_UTF8 || stage == PD_STAGE_HTML || stage == PD_STAGE_FEATURES;
+	return page ? NULL : rules;
+}
+
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out)
 {
 	static void (*const shows[])(struct pd_pipeline *, struct pd_buf *) = {

@@ -5,6 +5,7 @@
 #ifndef PD_WRITE_SHOW_H
 #define PD_WRITE_SHOW_H
 
+#include "base/terminal.h"
 #include "pipeline.h"
 
 enum pd_stage { PD_STAGE_UTF8, PD_STAGE_HTML, PD_STAGE_BLOCKS, PD_STAGE_TERMS, PD_STAGE_TOPIC, PD_STAGE_FEATURES, PD_STAGE_SIGNATURE };
@@ -12,5 +13,8 @@ extern const char *const pd_stage_names[];	/* NULL at the end */
 
 /* The pipeline has run over the page with keep_xhtml and explain set. */
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out);
+
+/* Which lines of it are what, for pd_print; NULL: the page itself, as it is. */
+const struct pd_paint *pd_show_paint(enum pd_stage stage);
 
 #endif

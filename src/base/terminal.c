@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/terminal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *const pd_color_names[] = { "auto", "always", "never", NULL };
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value;
+}
+
+static bool in_color(FILE *to, enum pd_color color)
+{
+	const char *term = getenv("TERM");
+	if (color != PD_COLOR_AUTO)
+		return color == PD_COLOR_ALWAYS;
+	return isatty(fileno(to)) && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+static bool starts(struct pd_span line, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return line.n >= n && memcmp(line.p, prefix, n) == 0;
+}
+
+static const char *style_of(struct pd_span line, const struct pd_paint *rules)
+{
+	for (; rules->prefix; rules++)
+		if (starts(line, rules->prefix))
+			return rules->style;
+	return NULL;
+}
+
+static void print_line(FILE *to, struct pd_span line, const char *style)
+{
+	if (style)
+		fprintf(to, "\033[%sm", style);
+	fwrite(line.p, 1, line.n, to);
+	if (style)
+		fputs("\033[0m", to);
+}
+
+void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color)
+{
+	if (!rules || !in_color(to, color)) {
+		if (text.n)
+			fwrite(text.p, 1, text.n, to);
+		return;
+	}
+	while (text.n) {
+		const char *newline = memchr(text.p, '\n', text.n);
+		size_t n = newline ? (size_t)(newline - text.p) : text.n;
+		print_line(to, pd_span(text.p, n), style_of(pd_span(text.p, n), rules));
+		if (newline)
+			putc(text.p[n++], to);
+		text = pd_span(text.p + n, text.n - n);
+	}
+}
+
+int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e)
+{
+	if (!isatty(fileno(to)))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_USAGE, "%s is binary and would spoil the terminal: write it to a file or a pipe", what);
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What is done otherwise when a terminal reads: colour, progress, no binary data.
+. "$(dirname "$0")/../tap.sh"
+unset NO_COLOR
+export TERM=xterm
+terminal() { local streams=$1; shift; timeout 60 python3 "$TOP/tests/on_terminal.py" "$streams" "$@" >"$tmp/tty" 2>"$tmp/err" </dev/null; code=$?; }
+plain() { sed 's/\x1b\[[0-9;]*m//g' "$1"; }
+esc=$'\x1b\\['
+cp "$demo" d.warc.gz
+"$P" fp -q d.warc.gz >d.fp
+mapfile -t id < <("$P" match -q d.fp | column id_a | head -1; "$P" match -q d.fp | column id_b | head -1)
+
+# --- colour ---
+for c in "show ${id[0]}" "show --stage=blocks ${id[0]}" "show --stage=signature ${id[0]}" "compare ${id[0]} ${id[1]}"; do
+	# shellcheck disable=SC2086
+	set -- $c
+	run "$P" "$@"
+	hasnt "$1: a pipe gets no colour" "$tmp/out" "$esc"
+	cp "$tmp/out" pipe
+	terminal out "$P" "$@"
+	exits "$c on a terminal" 0
+	has "$1: a terminal gets colour" "$tmp/tty" "${esc}[0-9]+m"
+	same "$1: which is all that it gets more" <(plain "$tmp/tty") pipe
+	NO_COLOR=1 terminal out "$P" "$@"
+	same "$1: none with NO_COLOR" "$tmp/tty" pipe
+	NO_COLOR='' terminal out "$P" "$@"
+	has "$1: an empty NO_COLOR is none" "$tmp/tty" "$esc"
+	TERM=dumb terminal out "$P" "$@"
+	same "$1: none on a dumb terminal" "$tmp/tty" pipe
+	terminal out "$P" "$@" --color=never
+	same "$1: --color=never" "$tmp/tty" pipe
+	run env NO_COLOR=1 "$P" "$@" --color=always
+	has "$1: --color=always" "$tmp/out" "$esc"
+	same "$1: paints the same text" <(plain "$tmp/out") pipe
+done
+has "what is kept is green" <("$P" show --color=always "${id[0]}") "^${esc}32mkeep "
+has "what is dropped is red" <("$P" show --color=always "${id[0]}") "^${esc}31mdrop "
+hasnt "the text is not painted" <("$P" show --color=always "${id[0]}") "${esc}.*  [|] "
+hasnt "nor the page" <("$P" show --color=always --stage=html "${id[0]}") "$esc"
+run "$P" show --color=mauve "${id[0]}"
+exits "--color=mauve is misuse" 2
+for c in fp text "match d.fp" estimate info selftest help; do
+	# shellcheck disable=SC2086
+	terminal out "$P" $c "$([ "${c% *}" = match ] || [ "$c" = info ] || [ "$c" = selftest ] || [ "$c" = help ] || echo d.warc.gz)"
+	hasnt "$c has no colour" "$tmp/tty" "$esc"
+done
+
+# --- binary data ---
+printf '网页 3 n\n近似 5 n\n' >words
+terminal out "$P" dict -o - words
+exits "a dictionary is not written to a terminal" 2
+has "and it is said why" "$tmp/err" 'dictionary is binary'
+empty "nothing of it came" "$tmp/tty"
+terminal out "$P" dict -o /dev/stdout words
+exits "nor under another name" 2
+run "$P" dict -o - words
+exits "a pipe gets it" 0
+is "and it is one" "$(head -c 7 "$tmp/out" | tail -c 6)" PDDICT
+cp "$tmp/out" mine.dict
+run "$P" fp -q --dict=mine.dict d.warc.gz
+exits "that fp reads" 0
+
+# --- progress ---
+lines() { tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | grep ' pages, ' | grep -v '^pagededup'; }
+mkdir -p folder/deeper
+for i in 1 2 3 4; do cp d.warc.gz folder/$i.warc.gz; done
+cp d.warc.gz folder/deeper/
+for i in $(seq 40); do cat d.warc.gz; done >long.warc.gz
+zcat long.warc.gz >long.warc
+shown() { # NAME ARGUMENT…: with a share that grows to 100
+	local name=$1; shift
+	terminal err "$P" fp -o rows --progress "$@"
+	exits "$name" 0
+	local shares
+	shares=$(lines | grep -oE '[0-9]+ %' | tr -d ' %')
+	at_least "$name: a share is shown" "$(wc -l <<<"$shares")" 1
+	is "$name: it grows" "$shares" "$(sort -n <<<"$shares")"
+	is "$name: never over 100" "$(awk '$1 > 100' <<<"$shares")" ""
+	at_least "$name: begins low" "$(head -1 <<<"$shares" | awk '{ print 100 - $1 }')" "${least:-60}"
+	hasnt "$name: with the time left" <(lines | grep -v ' left') .
+}
+shown "progress of one compressed file" -j1 long.warc.gz
+shown "progress of one plain file" -j1 long.warc
+shown "progress of many files" -j1 long.warc.gz d.warc.gz long.warc folder/1.warc.gz
+shown "progress of a folder" -j1 folder
+printf '%s\n' d.warc.gz folder long.warc.gz >list
+shown "progress of a list" -j1 -T list
+least=20 shown "progress with two threads" -j2 long.warc.gz
+terminal err sh -c 'cat "$2" | "$1" fp -o rows' - "$P" long.warc.gz
+has "stdin: pages, bytes and speed" <(lines) '^[0-9]+ pages, [0-9.]+ MB, [0-9.]+ MB/s$'
+hasnt "stdin: no share, no time left" <(lines) '%|left'
+for mixed in "- d.warc.gz" "d.warc.gz -" "d.warc.gz pipe.fifo" "-T pipe.fifo"; do
+	rm -f pipe.fifo && mkfifo pipe.fifo
+	case $mixed in -T*) printf 'd.warc.gz\n' >pipe.fifo & ;; *fifo*) cat d.warc.gz >pipe.fifo & ;; esac
+	terminal err sh -c 'p=$1; shift; cat d.warc.gz | "$p" fp -o rows "$@"' - "$P" $mixed
+	exits "progress of $mixed" 0
+	has "$mixed: pages and bytes" <(lines) 'pages, .* MB, '
+	hasnt "$mixed: no share" <(lines) '%'
+	kill $(jobs -p) 2>/dev/null
+	wait
+done
+terminal err "$P" fp -o rows d.warc.gz
+has "a terminal shows progress unasked" "$tmp/tty" '[0-9]+ %'
+is "the last line is the closing line" "$(tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | tail -1 | cut -c 1-14)" "pagededup fp: "
+terminal err "$P" fp -o rows --no-progress d.warc.gz
+is "--no-progress on a terminal" "$(tr -dc '\r' <"$tmp/tty" | wc -c)" 0
+tap_done
