@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Ctrl-C at every stage: the process is gone at once, by the signal, and leaves no temporary and no half-written file.
+# The bound here is a second, for machines that do ten things at a time; what was measured is told beside each result.
+. "$(dirname "$0")/../tap.sh"
+cat >interrupt.py <<'END'
+"""interrupt.py INPUT DELAY… -- COMMAND…: INPUT is a file, or "silent": a pipe that nothing comes from."""
+import glob, os, signal, subprocess, sys, time
+source, at = sys.argv[1], sys.argv.index('--')
+delays, command = [float(x) for x in sys.argv[2:at]], sys.argv[at + 1:]
+os.makedirs('spool', exist_ok=True)
+worst, caught, wrong = 0, 0, set()
+for delay in delays:
+    open('old', 'w').write('before')
+    stdin = subprocess.PIPE if source == 'silent' else open(source, 'rb')
+    p = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, 'TMPDIR': 'spool'})
+    time.sleep(delay)
+    if p.poll() is not None:
+        continue        # faster than that
+    begun = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    try: p.wait(20)
+    except subprocess.TimeoutExpired: p.kill(); p.wait()
+    worst, caught = max(worst, time.monotonic() - begun), caught + 1
+    if p.returncode != -signal.SIGINT: wrong.add('status %d' % p.returncode)
+    if open('old').read() != 'before': wrong.add('the old file was written')
+    if glob.glob('old?*') or os.listdir('spool'): wrong.add('files stay')
+    said = p.stderr.read().decode()
+    if said: wrong.add('said: ' + said[:100])
+print('%.3f' % worst, 'caught %d' % min(caught, 1), *sorted(wrong))
+END
+stops() { # NAME INPUT "DELAY…" COMMAND…
+	local name=$1 input=$2 delays=$3 got
+	shift 3
+	# shellcheck disable=SC2086
+	got=$(timeout 120 python3 interrupt.py "$input" $delays -- "$P" "$@")
+	is "$name: gone by the signal, nothing left (after ${got%% *} s)" "${got#* }" "caught 1"
+	at_least "$name: within a second" "$(awk -v t="${got%% *}" 'BEGIN { print 1 - t }')" 0
+}
+
+# --- inputs on which each stage takes a while ---
+python3 - "$demo" <<'END'
+import gzip, random, sys
+random.seed(4)
+demo = open(sys.argv[1], 'rb').read()
+with open('long.warc.gz', 'wb') as out:
+    for _ in range(150): out.write(demo)
+page = b'<ul><li>' * 400000 + b'<p>' + b'word ' * 100000
+with open('pages.jsonl', 'w') as out:
+    for i in range(12): out.write('{"url": "http://a.example/%d", "html": "%s"}\n' % (i, page.decode()))
+with gzip.open('large.html.gz', 'wb', compresslevel=1) as out:
+    for _ in range(600): out.write(b'<p>' + b'a large member ' * 70000)
+columns = '#fingerprint\tid\turl\tfetch_time\tcontent_digest\ttext_digest\tcontent_charset\tlanguages\tterms\ttext_bytes\tconfidence\tflags\tquality\tsketch\tuser_id\tparams\n'
+with open('rows.fp', 'w') as out:
+    out.write('# pagededup fp 1 version=1 bits=64 |\n' + columns)
+    for i in range(400000):
+        out.write('%016x\td:%d\thttp://a.example/%d\t-\t-\t-\tutf-8\teng\t9\t99\t0.50\t-\t-\t-\t-\t0badcafe\n' % (random.getrandbits(64), i, i))
+with open('pairs.tsv', 'w') as out:
+    out.write('# pagededup pairs 1 version=1 bits=64 k=8 scope=all |\n#id_a\tid_b\tdistance\tsimilarity\tmethod\turl_a\turl_b\n')
+    for i in range(600000):
+        out.write('d:%d\td:%d\t3\t-\tsimhash\thttp://a.example/%d\thttp://a.example/%d\n' % (i, i + 1 + i % 7, i, i + 1))
+END
+
+for c in fp text match cluster estimate; do
+	stops "$c, reading from a silent pipe" silent ".3" "$c" $([ $c = estimate ] || echo "-o old")
+done
+for j in 1 2; do
+	stops "fp -j$j in the middle of a dump" /dev/null ".1 .3 .6" fp -j$j -o old long.warc.gz long.warc.gz
+	stops "fp -j$j on large pages" pages.jsonl ".2 .5 .8" fp -j$j --max-page=64M -o old
+	stops "fp -j$j in a large member" large.html.gz ".1 .3 .5" fp -j$j -o old
+done
+stops "text" /dev/null ".2 .5" text -o old long.warc.gz long.warc.gz
+stops "estimate" /dev/null ".1 .3" estimate --sample=20000 long.warc.gz
+stops "match, reading rows" /dev/null ".1 .3" match -o old rows.fp
+stops "match, comparing all with all" /dev/null ".9 1.5 2" match -j1 --plan=all -k 12 -o old rows.fp
+stops "match, in the middle of a join" /dev/null ".2 .4 .9 1.5" match -j2 -k 16 -o old rows.fp
+stops "cluster" /dev/null ".1 .3 .5" cluster -o old pairs.tsv
+tap_done
