@@ -14,7 +14,7 @@
 
 struct all {
 	const struct pd_key_table *table;
-	const struct pd_scan *scan;
+	const struct pd_scan_loops *loops;
 	int k;
 	struct pd_hits *hits;	/* one of each for each thread */
 	struct pd_items *lists;
@@ -31,11 +31,12 @@ static size_t n_tiles(size_t n)
 	return (n + TILE - 1) / TILE;
 }
 
-/* The table holds the keys in their order, so places are keys, and a < b. */
-static void take_hits(struct pd_hits *hits, struct pd_items *found)
+/* The table holds the keys in their order, which is that of their numbers, so a < b. */
+static void take_hits(const struct all *all, struct pd_hits *hits, struct pd_items *found)
 {
+	const uint32_t *index = all->table->index;
 	for (size_t i = 0; i < hits->n; i++)
-		pd_items_add(found, (uint64_t)hits->v[i].a << 32 | hits->v[i].b, hits->v[i].distance);
+		pd_items_add(found, (uint64_t)index[hits->v[i].a] << 32 | index[hits->v[i].b], hits->v[i].distance);
 	hits->n = 0;
 }
 
@@ -44,20 +45,21 @@ static void run_task(void *ctx, size_t i, int thread)
 {
 	const struct all *all = ctx;
 	struct pd_hits *hits = &all->hits[thread];
-	all->scan->self(tile(all->table, i), all->k, hits);
-	take_hits(hits, &all->lists[thread]);
+	all->loops->self(tile(all->table, i), all->k, hits);
+	take_hits(all, hits, &all->lists[thread]);
 	for (size_t j = i + 1; j < n_tiles(all->table->n); j++) {
-		all->scan->cross(tile(all->table, i), tile(all->table, j), all->k, hits);
-		take_hits(hits, &all->lists[thread]);
+		all->loops->cross(tile(all->table, i), tile(all->table, j), all->k, hits);
+		take_hits(all, hits, &all->lists[thread]);
 	}
 }
 
-void pd_all_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists)
+void pd_all_join(const struct pd_keys *keys, const struct pd_scan *scan, int k, int threads, struct pd_items *lists)
 {
 	struct pd_key_table table = { 0 };
-	struct all all = { .table = &table, .scan = pd_scan_choose(keys->bits, false), .k = k, .lists = lists };
+	struct all all = { .table = &table, .loops = &scan->by[pd_scan_width_of(keys->bits)], .k = k, .lists = lists };
+	struct pd_key_source source = pd_source_keys(keys);
 	all.hits = pd_zalloc((size_t)threads * sizeof *all.hits);
-	pd_table_build(&table, keys, (struct pd_subset){ NULL, keys->n }, 0, 0);
+	pd_table_build(&table, &source, (struct pd_table_shape){ 0 });
 	pd_parallel(threads, n_tiles(keys->n), run_task, &all);
 	for (int i = 0; i < threads; i++)
 		free(all.hits[i].v);

@@ -28,7 +28,7 @@ static void run_plan(const struct pd_keys *keys, const struct pd_plan *plan, int
 	else if (plan->kind == PD_PLAN_BLOCKS)
 		pd_blocks_join(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
 	else
-		pd_all_join(keys, plan->k, threads, lists);
+		pd_all_join(keys, plan->scan, plan->k, threads, lists);
 }
 
 /* All lists in the first, which may have been the only one. */

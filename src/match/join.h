@@ -28,7 +28,8 @@ struct pd_pairs {
 struct pd_keys {
 	int bits;
 	size_t n;		/* fewer than 2^32 */
-	const uint64_t *v;	/* n * bits/64 words; distinct (equal keys are collapsed before: equal.h) */
+	const uint64_t *v;	/* words; distinct (equal keys are collapsed before: distinct.h) */
+	const uint32_t *ids;	/* key i is v[ids[i] * words] … and is called ids[i], ascending; NULL: i */
 };
 
 /* All pairs, sorted by (a, b).  */

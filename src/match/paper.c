@@ -22,7 +22,7 @@ struct paper {
 
 static const uint64_t *key_at(const struct pd_keys *keys, size_t i)
 {
-	return keys->v + i * (size_t)(keys->bits / 64);
+	return keys->v + (keys->ids ? keys->ids[i] : i) * (size_t)(keys->bits / 64);
 }
 
 static uint64_t block(const struct pd_keys *keys, const uint64_t *key, int b)
@@ -72,6 +72,11 @@ static bool found_before(const struct paper *p, size_t i, size_t j)
 	return false;
 }
 
+static uint64_t name(const struct paper *p, size_t i)
+{
+	return p->keys->ids ? p->keys->ids[i] : i;
+}
+
 /* Key i against its run; only keys after it, or each pair would be named twice. */
 static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 {
@@ -82,7 +87,7 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 		size_t j = p->order.v[at].value;
 		int d = j > i ? distance(mine, p->permuted + at * (size_t)words, words) : 0;
 		if (j > i && d <= p->k && !found_before(p, i, j))
-			pd_items_add(found, (uint64_t)i << 32 | j, (uint32_t)d);
+			pd_items_add(found, name(p, i) << 32 | name(p, j), (uint32_t)d);
 	}
 }
 

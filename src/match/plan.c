@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * N, k and width in, a plan out.  Blocks are tried in every width from 6 to 16 bits: wide blocks have small buckets,
- * narrow ones small radii and few buckets to visit.  The estimate counts in comparisons of two keys, the unit in which
- * sorting a key, visiting a bucket and so on were measured; it assumes that bits are even, so skewed keys cost more (and
- * are then split again where they are: blocks.c).
+ * N, k and width in, a plan out.  Every number of blocks is tried, and for each several widths: wide blocks have small
+ * buckets, narrow ones small radii and few buckets to visit.  The estimate (estimate.c) counts in nanoseconds that were
+ * measured; it assumes that bits are even, so skewed keys cost more (and are then split again where they are: blocks.c).
  */
 #include "match/plan.h"
 
 #include <math.h>
 
+#include "match/estimate.h"
 #include "match/permute.h"
 
 #define BLOCK_BITS_MIN 6
+#define BUCKET_MAX 32768
 #define CHANCE_PAIRS (1.0 / 1000)
-
-/* What a step costs, in comparisons (measured; between the figures with AVX-512 and with plain popcnt). */
-#define COST_SORT 50.0		/* a key into its bucket */
-#define COST_BUCKET 6.0		/* a bucket that exists */
-#define COST_PROBE 15.0		/* looking at a neighbouring bucket */
-#define COST_SHORT 4.0		/* a key against a bucket: the vector that is not full */
-
-static double binomial(int n, int i)
-{
-	double c = 1;
-	for (int j = 1; j <= i; j++)
-		c = c * (n - i + j) / j;
-	return c;
-}
-
-/* How many values of `bits` bits lie within `radius` of one. */
-static double ball(int bits, int radius)
-{
-	double sum = 0;
-	for (int i = 0; i <= radius && i <= bits; i++)
-		sum += binomial(bits, i);
-	return sum;
-}
 
 int pd_default_k(int bits, size_t n_keys)
 {
 	int k = 0;
-	while (k < bits / 5 && n_keys / 2.0 * ldexp(ball(bits, k + 1), -bits) <= CHANCE_PAIRS)
+	while (k < bits / 5 && n_keys / 2.0 * ldexp(pd_ball(bits, k + 1), -bits) <= CHANCE_PAIRS)
 		k++;
 	return k;
 }
@@ -72,17 +50,47 @@ static void add_block(struct pd_plan *p, int *telling, const struct pd_key *vary
 	p->n_blocks++;
 }
 
-/* Cuts each stretch of usable bits evenly into blocks of at most `width` bits. */
-static void cut(struct pd_plan *p, int *telling, const struct pd_plan_part *part, int width)
+/* Usable bits that follow each other. */
+struct stretches {
+	int n;
+	struct { int first, n; } v[PD_BITS_MAX / 2];
+};
+
+static void find_stretches(struct stretches *s, const struct pd_key *usable, int bits)
+{
+	s->n = 0;
+	for (int from = 0, to; from < bits; from = to + 1) {
+		for (to = from; to < bits && is_set(usable, to); to++)
+			;
+		if (to == from)
+			continue;
+		s->v[s->n].first = from;
+		s->v[s->n++].n = to - from;
+	}
+}
+
+/* How they become blocks: cut evenly into pieces of at most `piece` bits, of which each block takes at most `take`. */
+struct cutting {
+	int piece, take;
+};
+
+static int count_pieces(const struct stretches *s, int piece)
+{
+	int n = 0;
+	for (int i = 0; i < s->n; i++)
+		n += (s->v[i].n + piece - 1) / piece;
+	return n;
+}
+
+static void cut(struct pd_plan *p, int *telling, const struct stretches *s, const struct pd_key *varying, struct cutting c)
 {
 	p->n_blocks = 0;
-	for (int from = 0, to; from < p->bits; from = to + 1) {
-		for (to = from; to < p->bits && is_set(&part->usable, to); to++)
-			;
-		int length = to - from, pieces = (length + width - 1) / width;
-		for (int i = 0; i < pieces; i++) {
-			int first = from + length * i / pieces;
-			add_block(p, telling, &part->varying, first, from + length * (i + 1) / pieces - first);
+	for (int i = 0; i < s->n; i++) {
+		int from = s->v[i].first, length = s->v[i].n, pieces = (length + c.piece - 1) / c.piece;
+		for (int j = 0; j < pieces; j++) {
+			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
+			if (n >= BLOCK_BITS_MIN || n == length)
+				add_block(p, telling, varying, first, n < c.take ? n : c.take);
 		}
 	}
 }
@@ -94,45 +102,56 @@ static void spread_radii(struct pd_plan *p)
 		p->radius[i] = (p->k + 1) / p->n_blocks + (i < (p->k + 1) % p->n_blocks) - 1;
 }
 
-static double comparisons(const struct pd_plan_part *part)
+/* One way of cutting, kept when it is the best so far. */
+static void try_cutting(struct pd_plan *best, struct pd_plan *p, const struct stretches *s, const struct pd_plan_part *part,
+			struct cutting c, int depth)
 {
-	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
+	int telling[PD_PLAN_BLOCKS_MAX];
+	cut(p, telling, s, &part->varying, c);
+	if (!p->n_blocks)
+		return;
+	spread_radii(p);
+	p->cost = best->cost;
+	p->cost = pd_estimate_blocks(p, telling, part, depth);
+	if (p->cost < best->cost)
+		*best = *p;
 }
 
-static double block_cost(const struct pd_plan_part *part, int n_bits, int telling, int radius)
+/* Wide blocks first: they are seldom split again, and what is good so far cuts the others short.  Takes that differ by
+ * one are much alike, and buckets of very many keys are never good. */
+static void try_cuttings(struct pd_plan *best, const struct pd_plan *start, const struct pd_plan_part *part, int depth)
 {
-	double buckets = ldexp(1, telling), half = part->n_b ? 1 : .5;
-	double per_bucket = (part->n_b ? part->n_b : part->n_a) / buckets;
-	double near = fmin(ball(telling, radius), buckets);
-	double probes = half * fmin(buckets, part->n_a) * ball(n_bits, radius);
-	double shorts = half * part->n_a * near * fmin(1, per_bucket);
-	return COST_SORT * ((double)part->n_a + part->n_b) + COST_BUCKET * ldexp(1, n_bits) + COST_PROBE * probes +
-	       COST_SHORT * shorts + comparisons(part) * near / buckets;
+	struct stretches s;
+	struct pd_plan p = *start;
+	p.kind = PD_PLAN_BLOCKS;
+	find_stretches(&s, &part->usable, p.bits);
+	for (int piece = 2 * PD_BLOCK_BITS_MAX, pieces = 0; piece >= BLOCK_BITS_MIN; piece--) {
+		if (count_pieces(&s, piece) == pieces)
+			continue;
+		pieces = count_pieces(&s, piece);
+		int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
+		for (int take = most; take >= BLOCK_BITS_MIN && (take == most || part->n_a >> take < BUCKET_MAX); take -= 2)
+			try_cutting(best, &p, &s, part, (struct cutting){ piece, take }, depth);
+	}
 }
 
-static double blocks_cost(const struct pd_plan *p, const int *telling, const struct pd_plan_part *part)
+void pd_plan_part_at(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part, int depth)
 {
-	double sum = 0;
-	for (int i = 0; i < p->n_blocks; i++)
-		if (p->radius[i] >= 0)
-			sum += block_cost(part, p->n_bits[i], telling[i], p->radius[i]);
-	return sum;
+	struct pd_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
+	double all = pd_estimate_all(&start, part);
+	*out = start;
+	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
+	if (kind != PD_PLAN_ALL)
+		try_cuttings(out, &start, part, depth);
+	if (out->kind == PD_PLAN_AUTO) {	/* nothing better */
+		out->kind = PD_PLAN_ALL;
+		out->cost = all;
+	}
 }
 
 void pd_plan_part(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part)
 {
-	struct pd_plan p = { .kind = PD_PLAN_BLOCKS, .bits = out->bits, .k = out->k };
-	int telling[PD_PLAN_BLOCKS_MAX];
-	*out = (struct pd_plan){ .kind = PD_PLAN_ALL, .bits = p.bits, .k = p.k, .cost = comparisons(part) };
-	for (int width = PD_BLOCK_BITS_MAX; kind != PD_PLAN_ALL && width >= BLOCK_BITS_MIN; width--) {
-		cut(&p, telling, part, width);
-		if (!p.n_blocks)
-			continue;
-		spread_radii(&p);
-		p.cost = blocks_cost(&p, telling, part);
-		if (p.cost < out->cost || (kind == PD_PLAN_BLOCKS && out->kind == PD_PLAN_ALL))
-			*out = p;
-	}
+	pd_plan_part_at(out, kind, part, 1);
 }
 
 static void plan_paper(struct pd_plan *p, size_t n_keys)
@@ -143,10 +162,10 @@ static void plan_paper(struct pd_plan *p, size_t n_keys)
 		p->n_bits[i] = p->bits / 4;
 		p->first_bit[i] = pd_block_first(p->bits, 4, i);
 	}
-	p->cost = 4 * n_keys * (COST_SORT + log2(n_keys + 1.0) + ldexp(n_keys, -p->bits / 4));
+	p->cost = pd_estimate_paper(p->bits, n_keys);
 }
 
-int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
+static int check(enum pd_plan_kind kind, int bits, int k, struct pd_err *e)
 {
 	if (bits != 64 && bits != 128 && bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
@@ -155,41 +174,27 @@ int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k,
 	if (kind == PD_PLAN_PAPER && k > 3)
 		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; "
 			       "use plan 'auto'", k);
-	*out = (struct pd_plan){ .bits = bits, .k = k };
-	struct pd_plan_part part = { .n_a = n_keys };
-	memset(&part.usable, 0xff, (size_t)bits / 8);
-	part.varying = part.usable;
-	if (kind == PD_PLAN_PAPER)
-		plan_paper(out, n_keys);
-	else
-		pd_plan_part(out, kind, &part);
 	return PD_OK;
 }
 
-static void print_blocks(const struct pd_plan *p, struct pd_buf *out)
+static struct pd_plan_part whole_part(int bits, size_t n_keys)
 {
-	int narrow = p->n_bits[0], wide = p->n_bits[0];
-	for (int i = 1; i < p->n_blocks; i++) {
-		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
-		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
-	}
-	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
-	if (wide > narrow)
-		pd_buf_printf(out, "-%d", wide);
-	pd_buf_add_z(out, " bits, radii");
-	for (int i = 0; i < p->n_blocks; i++)
-		if (p->radius[i] < 0)
-			pd_buf_add_z(out, " -");
-		else
-			pd_buf_printf(out, " %d", p->radius[i]);
-	pd_buf_add_c(out, ',');
+	struct pd_plan_part part = { .n_a = n_keys };
+	memset(&part.usable, 0xff, (size_t)bits / 8);
+	part.varying = part.usable;
+	return part;
 }
 
-void pd_plan_print(const struct pd_plan *p, struct pd_buf *out)
+int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
 {
-	static const char *const names[] = { "auto", "paper", "blocks", "all" };
-	pd_buf_printf(out, "%s:", names[p->kind]);
-	if (p->n_blocks)
-		print_blocks(p, out);
-	pd_buf_printf(out, " about %.2g comparisons", p->cost);
+	int status = check(kind, bits, k, e);
+	if (status)
+		return status;
+	struct pd_plan_part part = whole_part(bits, n_keys);
+	*out = (struct pd_plan){ .bits = bits, .k = k, .scan = pd_scan_best() };
+	if (kind == PD_PLAN_PAPER)
+		plan_paper(out, n_keys);
+	else
+		pd_plan_part_at(out, kind, &part, 0);
+	return PD_OK;
 }

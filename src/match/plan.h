@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "match/scan.h"
 
 #define PD_PLAN_BLOCKS_MAX 32
 #define PD_BLOCK_BITS_MAX 16	/* a block's buckets: at most 65,536 */
@@ -18,17 +19,21 @@ enum pd_plan_kind { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 
 struct pd_plan {
 	enum pd_plan_kind kind;	/* never AUTO once chosen */
+	const struct pd_scan *scan;	/* how keys are compared */
 	int bits, k;
 	int n_blocks;
 	/* Block i: bits first_bit[i] … first_bit[i] + n_bits[i] - 1 in the numbering of base/hash.h. */
 	int first_bit[PD_PLAN_BLOCKS_MAX], n_bits[PD_PLAN_BLOCKS_MAX], radius[PD_PLAN_BLOCKS_MAX];
-	double cost;		/* estimated, in comparisons */
+	bool halves[PD_PLAN_BLOCKS_MAX];	/* at the first level: the table keeps halves (window.h) */
+	double cost;		/* estimated CPU seconds of one thread */
 };
 
 /* PD_ERR_USAGE: k over a quarter of the width, a width that is not 64, 128 or 256, or `paper` with k > 3. */
 int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e);
-/* "blocks: 4 x 16 bits, radii 2 1 1 1, about 1.2e+09 comparisons"; a block that is left out has radius "-" */
+/* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
 void pd_plan_print(const struct pd_plan *p, struct pd_buf *out);
+/* Each plan that `choose` looks at, one a line, the cheapest of each number of blocks. */
+void pd_plan_print_all(int bits, int k, size_t n_keys, struct pd_buf *out);
 /* The k that suits N pages: the largest at which chance pairs stay rare, N/2 * P(two random keys are within k) <=
  * 1/1000, that is, one page in 1,000 with a chance neighbour after it; at most a fifth of the width.  Computed from the
  * tail of the binomial distribution (docs/accuracy.md). */
@@ -42,7 +47,7 @@ struct pd_plan_part {
 };
 
 /* The cheapest plan of `kind` (AUTO: BLOCKS or ALL; BLOCKS: ALL all the same when no block can be cut) for a part.
- * out->bits and out->k are set by the caller. */
+ * out->bits, out->k and out->scan are set by the caller. */
 void pd_plan_part(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part);
 
 #endif

@@ -41,12 +41,11 @@ const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size
 	return near->masks[n_bits][radius].v;
 }
 
-const struct pd_scan *pd_near_scan(struct pd_near *near, int bits)
+const struct pd_scan_loops *pd_near_scan(struct pd_near *near, int bits)
 {
-	if (near->scan_bits != bits)
-		near->scan = pd_scan_choose(bits, false);
-	near->scan_bits = bits;
-	return near->scan;
+	if (!near->scan)
+		near->scan = pd_scan_best();
+	return &near->scan->by[pd_scan_width_of(bits)];
 }
 
 bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint64_t *x)

@@ -29,14 +29,13 @@ struct pd_near {
 		size_t n;
 	} masks[PD_CUT_BITS_MAX + 1][PD_CUT_BITS_MAX + 1];	/* by width and radius */
 	const struct pd_scan *scan;
-	int scan_bits;
 };
 
 /* Hits are appended. */
 int pd_near_segment(struct pd_near *near, struct pd_segment *s, const struct pd_questions *q, struct pd_err *e);
 /* Every word of n_bits bits with at most `radius` ones. */
 const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size_t *n);
-const struct pd_scan *pd_near_scan(struct pd_near *near, int bits);
+const struct pd_scan_loops *pd_near_scan(struct pd_near *near, int bits);
 /* Has an earlier table found this pair?  x: the bits in which its keys differ, word by word. */
 bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint64_t *x);
 void pd_near_release(struct pd_near *near);

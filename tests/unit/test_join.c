@@ -180,6 +180,8 @@ static void check_pairs(const struct pd_pairs *got, const struct pd_pairs *all, 
 	ck_assert_msg(n == got->n, "%s: %zu pairs, not %zu", where, got->n, n);
 }
 
+#define PORTABLE (-1)
+
 /* How a join is run: the plan as for `plan_for` keys (0: as many as there are), and where buckets are split. */
 static const struct way {
 	const char *name;
@@ -188,6 +190,7 @@ static const struct way {
 	size_t split_over;	/* 0: through pd_join */
 	int k_max;
 	int threads;
+	int path;		/* how keys are compared: a path, or 0: the fastest */
 } ways[] = {
 	{ "auto", PD_PLAN_AUTO, 0, 0, 64, 1 },
 	{ "auto, 3 threads", PD_PLAN_AUTO, 0, 0, 64, 3 },
@@ -203,6 +206,12 @@ static const struct way {
 	{ "split, 3 threads", PD_PLAN_BLOCKS, 0, 64, 3, 3 },
 	{ "split as for many", PD_PLAN_BLOCKS, 100000000, 32, 12, 1 },
 	{ "split early", PD_PLAN_BLOCKS, 0, 16, 2, 1 },
+	{ "portable", PD_PLAN_AUTO, 100000000, 0, 9, 1, PORTABLE },
+	{ "split, portable", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PORTABLE },
+	{ "neon", PD_PLAN_AUTO, 100000000, 0, 9, 1, PD_SCAN_NEON },
+	{ "split, neon", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_NEON },
+	{ "avx2", PD_PLAN_AUTO, 100000000, 0, 9, 1, PD_SCAN_AVX2 },
+	{ "split, avx2", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_AVX2 },
 };
 
 static void split_join(const struct pd_keys *keys, const struct pd_plan *plan, const struct way *way,
@@ -233,6 +242,10 @@ static void join_one_way(const struct pd_keys *keys, const struct pd_pairs *all,
 	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
 	ck_assert_msg(!pd_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, NULL),
 		      "%s", where);
+	if (way->path)
+		plan.scan = pd_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_scan_path)way->path);
+	if (!plan.scan)		/* not on this processor */
+		return;
 	if (way->split_over && keys->n)
 		split_join(keys, &plan, way, &got);
 	else
@@ -426,40 +439,59 @@ static int compare_hits(const void *x, const void *y)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static void check_scan(const struct pd_columns *columns, int bits, struct pd_key_run a, struct pd_key_run b, bool self)
+/* What a scan must find, one pair after the other. */
+static void plain_hits(enum pd_scan_width width, struct pd_key_run a, struct pd_key_run b, bool self, int k, struct pd_hits *out)
 {
-	struct pd_hits plain = { 0 }, fast = { 0 };
-	const struct pd_scan *scans[] = { pd_scan_choose(bits, true), pd_scan_choose(bits, false) };
-	struct pd_hits *hits[] = { &plain, &fast };
-	for (int i = 0; i < 2; i++) {
-		if (self)
-			scans[i]->self(a, bits / 2 - bits / 32, hits[i]);
-		else
-			scans[i]->cross(a, b, bits / 2 - bits / 32, hits[i]);
-		if (hits[i]->n)
-			qsort(hits[i]->v, hits[i]->n, sizeof *hits[i]->v, compare_hits);
-	}
-	ck_assert_msg(plain.n == fast.n && (!plain.n || !memcmp(plain.v, fast.v, plain.n * sizeof *plain.v)),
-		      "%s and %s: %d bits, %zu-%zu with %zu-%zu: %zu and %zu hits", scans[0]->name, scans[1]->name, bits,
-		      a.from, a.to, b.from, b.to, plain.n, fast.n);
-	free(plain.v);
-	free(fast.v);
+	static const int words[PD_SCAN_WIDTHS] = { 0, 1, 2, 4 };
+	for (size_t i = a.from; i < a.to; i++)
+		for (size_t j = self ? i + 1 : b.from; j < b.to; j++) {
+			int d = words[width] ? 0 : __builtin_popcount(a.columns->half[i] ^ b.columns->half[j]);
+			for (int w = 0; w < words[width]; w++)
+				d += __builtin_popcountll(a.columns->w[w][i] ^ b.columns->w[w][j]);
+			if (d > k)
+				continue;
+			out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+			out->v[out->n++] = (struct pd_hit){ (uint32_t)i, (uint32_t)j, (uint32_t)d };
+		}
 }
 
+static void check_scan(const struct pd_scan *scan, enum pd_scan_width width, struct pd_key_run a, struct pd_key_run b, bool self)
+{
+	static const int ks[PD_SCAN_WIDTHS] = { 14, 30, 60, 120 };
+	struct pd_hits want = { 0 }, got = { 0 };
+	plain_hits(width, a, b, self, ks[width], &want);
+	if (self)
+		scan->by[width].self(a, ks[width], &got);
+	else
+		scan->by[width].cross(a, b, ks[width], &got);
+	if (got.n)
+		qsort(got.v, got.n, sizeof *got.v, compare_hits);
+	ck_assert_msg(want.n == got.n && (!want.n || !memcmp(want.v, got.v, want.n * sizeof *want.v)),
+		      "%s: width %d, %zu-%zu with %zu-%zu: %zu hits, not %zu", scan->name, width, a.from, a.to, b.from, b.to,
+		      got.n, want.n);
+	free(want.v);
+	free(got.v);
+}
+
+/* Each way of comparing that runs here, with runs of every length and alignment. */
 START_TEST(scans_agree)
 {
-	static uint64_t v[PD_KEY_WORDS * 80];
-	int bits = 64 << _i;
-	struct pd_columns columns = { { v, v + 80, v + 160, v + 240 } };
+	static uint64_t v[PD_KEY_WORDS * 100];
+	static uint32_t half[100];
+	const struct pd_scan *scan = pd_scan_get((enum pd_scan_path)_i);
+	struct pd_columns columns = { half, { v, v + 100, v + 200, v + 300 } };
 	struct maker m = { .words = 4, .n = 80, .state = 1, .v = v };
-	for (size_t i = 0; i < 80; i++)
+	for (size_t i = 0; i < 80; i++) {
 		make_random(&m, i);
-	for (size_t n = 0; n < 30; n++)
-		for (size_t from = 0; from < 9; from++) {
-			struct pd_key_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
-			check_scan(&columns, bits, a, a, true);
-			check_scan(&columns, bits, a, b, false);
-		}
+		half[i] = (uint32_t)v[i];
+	}
+	for (size_t n = 0; scan && n < 38; n++)
+		for (size_t from = 0; from < 5; from++)
+			for (int width = 0; width < PD_SCAN_WIDTHS; width++) {
+				struct pd_key_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
+				check_scan(scan, (enum pd_scan_width)width, a, a, true);
+				check_scan(scan, (enum pd_scan_width)width, a, b, false);
+			}
 }
 END_TEST
 
@@ -489,7 +521,7 @@ int main(void)
 	tcase_add_loop_test(t, exchange, 0, N(exchanges));
 	tcase_add_test(t, bits_across_words);
 	tcase_add_loop_test(t, equal_groups, 0, N(equals));
-	tcase_add_loop_test(t, scans_agree, 0, 3);
+	tcase_add_loop_test(t, scans_agree, 0, PD_SCAN_PATHS);
 	tcase_add_test(t, refused);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
