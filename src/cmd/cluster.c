@@ -6,27 +6,17 @@
 #include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
-#include "cmd/command.h"
+#include "cmd/cluster.h"
 #include "write/jsonl.h"
 #include "write/verdict_row.h"
 
-struct options {
-	int linkage, keep, format;
-	bool quiet, ignore_damaged;
-	const char *output;
-};
+#define AT(member) .at = offsetof(struct pd_cluster_command, member)
 
-#define AT(member) .at = offsetof(struct options, member)
-
-static const char *const linkages[] = { "star", "connected", NULL };
-static const char *const keeps[] = { "first", "longest", "newest", "shortest-url", NULL };
+const char *const pd_linkage_names[] = { "star", "connected", NULL };
+const char *const pd_keep_names[] = { "first", "longest", "newest", "shortest-url", NULL };
 
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_HEADING, .name = "Clusters" },
-	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = linkages,
-	  .help = "star (default): all near the page kept; connected: chains" },
-	{ .type = PD_OPT_CHOICE, .name = "keep", .arg = "NAME", AT(keep), .choices = keeps,
-	  .help = "first (default), longest, newest or shortest-url" },
+	PD_CLUSTER_OPTS(AT),
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
@@ -46,7 +36,7 @@ const struct pd_usage pd_usage_cluster = {
 };
 
 struct run {
-	const struct options *o;
+	const struct pd_cluster_command *o;
 	struct pd_log *log;
 	struct pd_pages pages;
 	uint32_t *rank, *by_id, *size, *order;
@@ -87,7 +77,7 @@ static void add_verdict(const struct run *r, uint32_t page, struct pd_json *j, s
 	if (m->cluster == PD_NO_CLUSTER)
 		return;
 	size_t at = line->n;
-	pd_verdict_row(&r->pages, m, page, keeps[r->o->keep], r->size[m->cluster], line);
+	pd_verdict_row(&r->pages, m, page, pd_keep_names[r->o->keep], r->size[m->cluster], line);
 	if (j)
 		pd_jsonl_row(j, pd_verdicts_columns, line, at);
 }
@@ -109,7 +99,7 @@ static int write_verdicts(struct run *r)
 		r->order[i] = (uint32_t)i;
 	qsort_r(r->order, r->pages.n, sizeof *r->order, by_cluster_then_id, r);
 	if (!j)
-		pd_verdicts_header(&r->pages, linkages[r->o->linkage], keeps[r->o->keep], &line);
+		pd_verdicts_header(&r->pages, pd_linkage_names[r->o->linkage], pd_keep_names[r->o->keep], &line);
 	for (size_t i = 0; i < r->pages.n; i++) {
 		add_verdict(r, r->order[i], j, &line);
 		fwrite(pd_buf_z(&line), 1, line.n, r->out.f);
@@ -164,25 +154,27 @@ static int close_run(const struct run *r)
 	return r->pages.bad && !r->o->ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-int pd_cmd_cluster(int argc, char **argv)
+int pd_cluster_settle(struct pd_cluster_command *o, struct pd_err *e)
 {
-	struct options o = { 0 };
-	struct pd_log log;
-	int first;
-	pd_log_init(&log, "cluster");
-	int code = pd_command_parse(&pd_usage_cluster, argc, argv, &o, &first, &log);
-	if (code)
-		return code - 1;
-	log.quiet = o.quiet;
-	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	int status = pd_outfile_check(o.output, argv + first, argc - first, &r.err);
+	return PD_OK;
+}
+
+void pd_cluster_say_options(const struct pd_cluster_command *o, struct pd_buf *out)
+{
+	pd_buf_printf(out, "linkage=%s keep=%s", pd_linkage_names[o->linkage], pd_keep_names[o->keep]);
+}
+
+int pd_cluster_run(const struct pd_cluster_command *o, char **paths, int n_paths, struct pd_log *log)
+{
+	struct run r = { .o = o, .log = log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
 	if (!status)
-		status = cluster(&r, argv + first, argc - first);
+		status = cluster(&r, paths, n_paths);
 	if (!status)
 		status = pd_outfile_commit(&r.out, &r.err);
 	else if (r.out.f)
 		pd_outfile_abandon(&r.out);
-	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
+	int code = status ? pd_command_failed(log, &r.err) : close_run(&r);
 	pd_pages_release(&r.pages);
 	free(r.rank);
 	free(r.by_id);
@@ -190,4 +182,17 @@ int pd_cmd_cluster(int argc, char **argv)
 	free(r.order);
 	free(r.members);
 	return code;
+}
+
+int pd_cmd_cluster(int argc, char **argv)
+{
+	struct pd_cluster_command o = { 0 };
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "cluster");
+	int code = pd_command_parse(&pd_usage_cluster, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	log.quiet = o.quiet;
+	return pd_cluster_run(&o, argv + first, argc - first, &log);
 }

@@ -33,9 +33,10 @@ static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct 
 	pd_jsonl_row(j, pd_fp_columns, out, at);
 }
 
+const struct pd_walker pd_fp_walker = { .header = pd_fp_header, .row = row, .total = true };
+
 int pd_cmd_fp(int argc, char **argv)
 {
-	static const struct pd_walker tsv = { .header = pd_fp_header, .row = row, .total = true };
 	static const struct pd_walker jsonl = { .row = row_as_jsonl };
 	struct pd_walk_options o;
 	struct pd_log log;
@@ -44,5 +45,5 @@ int pd_cmd_fp(int argc, char **argv)
 	int code = pd_walk_parse(&pd_usage_fp, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	return pd_walk(o.format == PD_ROWS_JSONL ? &jsonl : &tsv, &o, argv + first, argc - first, &log);
+	return pd_walk(o.format == PD_ROWS_JSONL ? &jsonl : &pd_fp_walker, &o, argv + first, argc - first, &log);
 }

@@ -6,40 +6,17 @@
 #include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
-#include "cmd/command.h"
+#include "cmd/match.h"
 #include "write/jsonl.h"
-#include "write/pair_row.h"
 
-struct options {
-	int preset, k, plan, scope, jobs, format;
-	bool all_pairs, explain, quiet, ignore_damaged;
-	int verify;			/* -1: unless the preset says otherwise */
-	double similarity, similarity_same_host;
-	const char *output, *tmp_dir, *stats;
-};
-
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct pd_match_command, member)
 
 static const char *const presets[] = { "default", "paper", NULL };
 
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_HEADING, .name = "Matching" },
-	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
-	  .help = "pairs that differ in at most N bits (default: by the number of pages)" },
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1,
-	  .help = "similarity that pairs need, by their sketches (0.4)" },
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(similarity_same_host), .min = 0, .max = 1,
-	  .help = "the same for two pages of one host (0.5)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" },
-	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names,
-	  .help = "all (default), same-host or other-hosts" },
-	{ .type = PD_OPT_FLAG, .name = "all-pairs", AT(all_pairs),
-	  .help = "every pair, not only links to the first of equal pages" },
-	{ .type = PD_OPT_CHOICE, .name = "plan", .arg = "NAME", AT(plan), .choices = pd_plan_names,
-	  .help = "auto, paper (k up to 3), blocks, all; same pairs" },
+	PD_MATCH_OPTS(AT),
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
 	  .help = "default, or paper: k 3 and the documents' tables" },
-	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say which plan was taken, and its cost" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
@@ -63,7 +40,7 @@ const struct pd_usage pd_usage_match = {
 };
 
 struct run {
-	const struct options *o;
+	const struct pd_match_command *o;
 	struct pd_log *log;
 	struct pd_rows rows;
 	struct pd_match_options match;
@@ -138,7 +115,7 @@ static void settle_distance(struct run *r, int bits, bool paper)
 /* -k over 3 is more than the documents' tables can find: the preset then takes the general plan. */
 static void settle(struct run *r)
 {
-	const struct options *o = r->o;
+	const struct pd_match_command *o = r->o;
 	bool paper = o->preset == 1;
 	r->match = (struct pd_match_options){ .plan = (enum pd_plan_kind)o->plan,
 					      .scope = (enum pd_scope)o->scope,
@@ -246,10 +223,36 @@ static int close_run(struct run *r)
 	return r->rows.bad && !r->o->ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-int pd_cmd_match(int argc, char **argv)
+struct pd_match_command pd_match_defaults(void)
 {
 	static const struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
-	struct options o = { .k = -1, .verify = -1, .similarity = verify.least, .similarity_same_host = verify.least_same_host };
+	return (struct pd_match_command){ .k = -1, .verify = -1, .similarity = verify.least,
+					  .similarity_same_host = verify.least_same_host };
+}
+
+int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log)
+{
+	struct run r = { .o = o, .log = log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	r.json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
+	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
+	if (!status)
+		status = match(&r, paths, n_paths);
+	if (!status)
+		status = pd_outfile_commit(&r.out, &r.err);
+	else if (r.out.f)
+		pd_outfile_abandon(&r.out);
+	if (!status && o->stats)
+		status = write_stats(&r);
+	int code = status ? pd_command_failed(log, &r.err) : close_run(&r);
+	pd_rows_release(&r.rows);
+	pd_buf_release(&r.line);
+	pd_json_free(r.json);
+	return code;
+}
+
+int pd_cmd_match(int argc, char **argv)
+{
+	struct pd_match_command o = pd_match_defaults();
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "match");
@@ -257,20 +260,5 @@ int pd_cmd_match(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	r.json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL;
-	int status = pd_outfile_check(o.output, argv + first, argc - first, &r.err);
-	if (!status)
-		status = match(&r, argv + first, argc - first);
-	if (!status)
-		status = pd_outfile_commit(&r.out, &r.err);
-	else if (r.out.f)
-		pd_outfile_abandon(&r.out);
-	if (!status && o.stats)
-		status = write_stats(&r);
-	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
-	pd_rows_release(&r.rows);
-	pd_buf_release(&r.line);
-	pd_json_free(r.json);
-	return code;
+	return pd_match_run(&o, argv + first, argc - first, &log);
 }

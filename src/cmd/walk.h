@@ -39,12 +39,15 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_AT(member) .at = offsetof(struct pd_walk_options, member)
 
-#define PD_WALK_INPUT_OPTS \
+#define PD_WALK_INPUT_OPTS PD_WALK_PATH_OPTS, PD_WALK_PAGE_OPTS
+
+#define PD_WALK_FILES_OPT \
 	{ .type = PD_OPT_HEADING, .name = "Input" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .arg = "FILE", PD_AT(files_from), \
-	  .help = "read paths from FILE, one a line (-: stdin)" }, \
-	{ .type = PD_OPT_TEXT, .name = "name", .arg = "NAME", PD_AT(name), .help = "call stdin NAME in ids" }, \
-	PD_WALK_PAGE_OPTS
+	  .help = "read paths from FILE, one a line (-: stdin)" }
+
+#define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
+	{ .type = PD_OPT_TEXT, .name = "name", .arg = "NAME", PD_AT(name), .help = "call stdin NAME in ids" }
 
 #define PD_WALK_PAGE_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "max-page", .arg = "SIZE", PD_AT(page.max_page), \
@@ -53,6 +56,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "HTTP statuses of pages (200), such as 200,206 or 2xx" }, \
 	{ .type = PD_OPT_CALL, .name = "content-types", .arg = "LIST", .call = pd_walk_content_types, \
 	  .help = "media types of pages (HTML, XHTML, plain text)" }, \
+	PD_WALK_FIELD_OPTS
+
+#define PD_WALK_FIELD_OPTS \
 	{ .type = PD_OPT_TEXT, .name = "field-url", .arg = "NAME", PD_AT(fields.url), .help = "JSONL: the URL (url)" }, \
 	{ .type = PD_OPT_TEXT, .name = "field-text", .arg = "NAME", PD_AT(fields.text), .help = "JSONL: plain text (text)" }, \
 	{ .type = PD_OPT_TEXT, .name = "field-html", .arg = "NAME", PD_AT(fields.html), .help = "JSONL: HTML (html)" }, \
@@ -113,6 +119,8 @@ struct pd_walker {
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
 	bool total;		/* close with a "# total" line */
 };
+
+extern const struct pd_walker pd_fp_walker;	/* fp's rows (cmd/fp.c) */
 
 /* Walks over all inputs and returns the exit code. */
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `match` and `dedup` share: the options of matching, and the run from fp rows to pairs.
+ */
+#ifndef PD_CMD_MATCH_H
+#define PD_CMD_MATCH_H
+
+#include "cmd/command.h"
+#include "write/pair_row.h"
+
+struct pd_match_command {
+	int preset, k, plan, scope, jobs, format;
+	bool all_pairs, explain, quiet, ignore_damaged;
+	int verify;			/* -1: unless the preset says otherwise */
+	double similarity, similarity_same_host;
+	const char *output, *tmp_dir, *stats;
+};
+
+/* AT(member): `.at` of a member of this struct. */
+#define PD_MATCH_OPTS(AT) \
+	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
+	  .help = "pairs that differ in at most N bits (default: by the number of pages)" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1, \
+	  .help = "similarity that pairs need, by their sketches (0.4)" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(similarity_same_host), .min = 0, .max = 1, \
+	  .help = "the same for two pages of one host (0.5)" }, \
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names, \
+	  .help = "all (default), same-host or other-hosts" }, \
+	{ .type = PD_OPT_FLAG, .name = "all-pairs", AT(all_pairs), \
+	  .help = "every pair, not only links to the first of equal pages" }, \
+	{ .type = PD_OPT_CHOICE, .name = "plan", .arg = "NAME", AT(plan), .choices = pd_plan_names, \
+	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
+	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say which plan was taken, and its cost" }
+
+struct pd_match_command pd_match_defaults(void);
+
+/* Finds the pairs and returns the exit code. */
+int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log);
+
+#endif
