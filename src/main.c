@@ -11,6 +11,8 @@ const struct pd_command pd_commands[] = {
 	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
 	{ "Pipeline", &pd_usage_match, pd_cmd_match },
 	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },
+	{ "Pipeline", &pd_usage_apply, pd_cmd_apply },
+	{ "Pipeline", &pd_usage_dedup, pd_cmd_dedup },
 	{ "Kept store", &pd_usage_store, pd_cmd_store },
 	{ "Looking", &pd_usage_text, pd_cmd_text },
 	{ "Looking", &pd_usage_show, pd_cmd_show },

@@ -82,3 +82,39 @@ static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *
 }
 
 const struct pd_codec_ops pd_codec_deflate = { open_deflate, close_deflate, whole, start, feed };
+
+/* --- compression --- */
+
+static void *open_pack(void)
+{
+	z_stream *z = pd_zalloc(sizeof *z);
+	if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		abort();
+	return z;
+}
+
+static void close_pack(void *self)
+{
+	deflateEnd(self);
+	free(self);
+}
+
+static void start_pack(void *self)
+{
+	deflateReset(self);
+}
+
+static bool pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	z_stream *z = self;
+	z->next_in = (Bytef *)in->p;
+	z->avail_in = (uInt)in->n;
+	z->next_out = (Bytef *)out;
+	z->avail_out = (uInt)room;
+	int r = deflate(z, end ? Z_FINISH : Z_NO_FLUSH);
+	*made = room - z->avail_out;
+	*in = pd_span((const char *)z->next_in, z->avail_in);
+	return end ? r == Z_STREAM_END : !in->n;
+}
+
+const struct pd_pack_ops pd_pack_gzip = { open_pack, close_pack, start_pack, pack };

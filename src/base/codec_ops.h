@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What codec.c asks of a decompression library.  `self` is the library's state, made when first wanted and used for
+ * What codec.c asks of a decompression library, and pack.c of a compression library.  `self` is the library's state, made when first wanted and used for
  * member after member.
  */
 #ifndef PD_BASE_CODEC_OPS_H
@@ -19,6 +19,18 @@ struct pd_codec_ops {
 	/* As pd_unpack_feed, into `room` bytes at `out`. */
 	int (*feed)(void *self, struct pd_span *in, char *out, size_t room, size_t *made);
 };
+
+/* What pack.c asks of a compression library. */
+struct pd_pack_ops {
+	void *(*open)(void);
+	void (*close)(void *self);
+	void (*start)(void *self);
+	/* Takes from *in, which moves on, and writes up to `room` bytes (at least 256 KiB; *in is at most 64) at `out`.  True:
+	 * all of *in was taken and, with `end`, the member is whole. */
+	bool (*pack)(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made);
+};
+
+extern const struct pd_pack_ops pd_pack_gzip, pd_pack_zstd, pd_pack_lz4;
 
 extern const struct pd_codec_ops pd_codec_deflate, pd_codec_zstd, pd_codec_lz4, pd_codec_brotli;
 

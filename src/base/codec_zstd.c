@@ -95,3 +95,37 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 	out->n += n;
 	out->p[out->n] = 0;
 }
+/* --- compression --- */
+
+static void *open_pack(void)
+{
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	if (!c)
+		abort();
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	return c;
+}
+
+static void close_pack(void *self)
+{
+	ZSTD_freeCCtx(self);
+}
+
+static void start_pack(void *self)
+{
+	ZSTD_CCtx_reset(self, ZSTD_reset_session_only);
+}
+
+static bool pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	ZSTD_inBuffer from = { in->p, in->n, 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t left = ZSTD_compressStream2(self, &to, &from, end ? ZSTD_e_end : ZSTD_e_continue);
+	if (ZSTD_isError(left))	/* no memory: nothing else can go wrong here */
+		abort();
+	*made = to.pos;
+	*in = pd_span(in->p + from.pos, in->n - from.pos);
+	return end ? !left : !in->n;
+}
+
+const struct pd_pack_ops pd_pack_zstd = { open_pack, close_pack, start_pack, pack };

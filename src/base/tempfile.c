@@ -111,8 +111,8 @@ static int open_directly(struct pd_outfile *o, const char *path, struct pd_err *
 static int open_beside(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
 	struct pd_buf name = { 0 };
-	pd_buf_printf(&name, "%s.XXXXXX", path);
-	int fd = mkostemp(name.p, O_CLOEXEC);
+	pd_buf_printf(&name, "%s.XXXXXX.part", path);
+	int fd = mkostemps(name.p, 5, O_CLOEXEC);
 	if (fd < 0) {
 		int status = pd_fail_errno(e, "cannot write %s", path);
 		pd_buf_release(&name);

@@ -24,7 +24,7 @@ struct pd_outfile {
 	int slot;	/* in the list that the signal handler walks */
 };
 
-/* `path` NULL or "-": standard output. */
+/* `path` NULL or "-": standard output.  Until it is whole the file is PATH.??????.part. */
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e);
 /* Flushes, checks, renames.  After an error nothing stays under the final name. */
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e);

@@ -38,6 +38,7 @@ struct pd_tsv_header {
 struct pd_tsv_reader {
 	/* set by the caller */
 	const char *kind;		/* the kind that is expected */
+	const char *or_kind;		/* another that will do, or NULL */
 	const char *const *columns;	/* the columns wanted, NULL at the end; their index is what `field` takes */
 	const char *const *v1_columns;	/* version 1's column order, NULL at the end, for rows without a header */
 	char **paths;			/* NULL or "-": stdin */

@@ -68,13 +68,13 @@ static int read_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err 
 	uint64_t v;
 	if (!pd_span_split(&s, ' ', &kind) || !pd_span_split(&s, ' ', &version) || !pd_span_u64(version, &v))
 		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": header line without kind and version", r->path, r->line_no);
-	if (!pd_span_is(kind, r->kind))
+	if (!pd_span_is(kind, r->kind) && !(r->or_kind && pd_span_is(kind, r->or_kind)))
 		return pd_fail(e, PD_ERR_VERSION, "%s: holds %.*s rows, %s rows are needed here", r->path, (int)kind.n, kind.p,
 			       r->kind);
 	if (v > 1)
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu64 " of %s rows; this program knows version 1", r->path, v,
 			       r->kind);
-	snprintf(r->header.kind, sizeof r->header.kind, "%s", r->kind);
+	snprintf(r->header.kind, sizeof r->header.kind, "%.*s", (int)kind.n, kind.p);
 	r->header.version = (int)v;
 	struct pd_span bar = pd_span_z(" |");
 	ptrdiff_t at = s.p ? pd_span_find(s, bar) : -1;
@@ -115,7 +115,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 /* The first row of a file does not fit: what is this file, and what would have been right? */
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
-	const char *writer = !strcmp(r->kind, "fp") ? "fp" : "match";
+	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" : "cluster";
 	if (r->line.p[0] == '{')
 		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
 			       "without --format=jsonl", r->path, writer);

@@ -232,7 +232,7 @@ static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
 
 static int read_block(struct pd_dump *d, struct pd_record *out)
 {
-	bool wanted = out->kind != PD_RECORD_OTHER;
+	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER;
 	for (uint64_t left = out->length; left;) {
 		struct pd_span s = pd_member_peek(d->m, 1);
 		if (!s.n) {
@@ -257,6 +257,8 @@ static int read_record(struct pd_dump *d, struct pd_record *out)
 		return PD_ERR_INPUT;
 	pd_record_clear(out);
 	const char *wrong = d->format->parse(header, out);
+	if (d->keep_header)
+		pd_buf_set(&out->header, header);
 	if (!wrong && !fits(d, header.n, out))
 		wrong = "the record's length leads past the end of the file or into another record";
 	pd_member_skip(d->m, header.n);
@@ -289,6 +291,7 @@ int pd_dump_next(struct pd_dump *d, struct pd_record *out)
 	}
 	d->begin = here(d);
 	d->member = d->m->start;
+	d->member_offset = d->m->start_offset;
 	d->first = pd_member_packed(d->m) && !d->begun;
 	d->begun++;
 	int r = read_record(d, out);
@@ -296,4 +299,20 @@ int pd_dump_next(struct pd_dump *d, struct pd_record *out)
 		return settle(d);
 	advance(d);
 	return r;
+}
+
+void pd_dump_extent(const struct pd_dump *d, struct pd_extent *out)
+{
+	const struct pd_member *m = d->m;
+	bool packed = pd_member_packed(m);
+	*out = (struct pd_extent){ .begin = d->begin.offset, .stream = packed && d->place.stream };
+	if (packed && !d->place.stream) {
+		out->begin = d->member;
+		out->end = m->in->offset;
+		return;
+	}
+	out->end = d->junk ? d->junk_at.offset : here(d).offset;
+	out->member = d->member;
+	out->member_offset = d->member_offset;
+	out->last = m->start;
 }

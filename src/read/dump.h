@@ -35,15 +35,27 @@ struct pd_place {
 	bool stream;		/* in the decompressed stream */
 };
 
+/* The bytes that a record takes, with the line ends that pad it: without them the rest is as good a dump as before.  A
+ * record that is alone in its members takes those; any other takes a part of what they unpack to. */
+struct pd_extent {
+	uint64_t begin, end;	/* in the input, or in the stream of all members */
+	bool stream;
+	/* when `stream`: the members that have a part in it */
+	uint64_t member, member_offset;		/* where the first begins, in the input and in the stream */
+	uint64_t last;				/* where the last begins, in the input */
+};
+
 struct pd_dump {
 	struct pd_member *m;
 	const struct pd_format *format;
 	size_t max_block;
+	bool keep_header;		/* fill the record's `header` */
+	bool keep_block;		/* fill `block` of every record, not of pages alone */
 	struct pd_place place;		/* of the record given, or of the damage */
 	const char *reason;		/* of the damage */
 	/* the record being read */
 	struct pd_place begin;		/* in the stream (plain: in the file) */
-	uint64_t member;		/* where the member begins that it begins in */
+	uint64_t member, member_offset;	/* where the member begins that it begins in: in the input, in the stream */
 	bool first;			/* nothing stands before it in that member */
 	uint64_t begun;			/* records in the current member so far, also what is left of an earlier one */
 	/* what is still to be said */
@@ -56,5 +68,7 @@ struct pd_dump {
 void pd_dump_open(struct pd_dump *d, struct pd_member *m, const struct pd_format *format, size_t max_block);
 /* 1 a record (without id) and its `place`; 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
 int pd_dump_next(struct pd_dump *d, struct pd_record *out);
+/* The bytes of the record given last. */
+void pd_dump_extent(const struct pd_dump *d, struct pd_extent *out);
 
 #endif

@@ -98,7 +98,7 @@ static int enter(struct pd_files *f)
 
 static int give(const struct pd_files *f, struct pd_file *out, const struct stat *st, int error)
 {
-	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .typed = f->typed, .error = error };
+	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .error = error };
 	out->regular = st && S_ISREG(st->st_mode);
 	out->size = out->regular ? (uint64_t)st->st_size : 0;
 	return 1;
@@ -146,9 +146,22 @@ static int walk(struct pd_files *f, struct pd_file *out)
 
 /* --- what was given --- */
 
+/* Where the last part of a path begins; "." and ".." are no names. */
+static size_t last_part(const char *path)
+{
+	size_t n = strlen(path), i;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (i = n; i > 0 && path[i - 1] != '/';)
+		i--;
+	struct pd_span part = pd_span(path + i, n - i);
+	return !part.n || pd_span_is(part, ".") || pd_span_is(part, "..") ? strlen(path) : i;
+}
+
 static int visit_named(struct pd_files *f, struct pd_file *out, const char *path, bool typed)
 {
 	f->typed = typed;
+	f->name = last_part(path);
 	pd_buf_clear(&f->path);
 	pd_buf_add_z(&f->path, path);
 	return visit(f, out);

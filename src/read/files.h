@@ -14,6 +14,8 @@
 struct pd_file {
 	const char *path;	/* valid until the next call; NULL: standard input */
 	const char *label;	/* what it is called in ids and messages */
+	size_t name;		/* where in `path` the last part of what was named begins: of a file, or of the folder that it
+				 * was found in; behind a "." or ".." that was named */
 	bool typed;		/* on the command line: must be readable */
 	bool regular;
 	uint64_t size;		/* of a regular file */
@@ -33,6 +35,7 @@ struct pd_files {
 	struct pd_buf path;		/* of the folder being walked, then of its member */
 	struct pd_dir *stack;	/* folders entered, the innermost last */
 	size_t depth, cap;
+	size_t name;
 	bool typed;			/* what is being walked was typed */
 };
 

@@ -31,7 +31,7 @@ void pd_member_open(struct pd_member *m, struct pd_input *in, enum pd_codec code
 	m->begun = false;
 	pd_buf_clear(&m->out);
 	m->at = 0;
-	m->offset = m->start = m->reached = m->probed = 0;
+	m->offset = m->start = m->start_offset = m->reached = m->probed = 0;
 	m->state = PD_MEMBER_ENDED;
 	m->reason = NULL;
 	m->strikes = 0;
@@ -140,6 +140,7 @@ int pd_member_next(struct pd_member *m)
 	if (!pd_looks_packed(m->codec, s))
 		return none_here(m, s);
 	m->start = m->in->offset;
+	m->start_offset = m->offset + (m->out.n - m->at);
 	m->state = PD_MEMBER_ENDED;
 	if (!whole(m)) {
 		pd_unpack_start(m->unpacker, m->codec);

@@ -35,6 +35,7 @@ struct pd_member {
 	size_t at;			/* reading position in it */
 	uint64_t offset;		/* of the reading position, all members counted */
 	uint64_t start;			/* where the current member begins in the input */
+	uint64_t start_offset;		/* … and in the stream of all members */
 	enum pd_member_state state;
 	const char *reason;		/* BROKEN, or nothing begins here: why */
 	uint64_t reached;		/* how far into the input a broken member was read */

@@ -37,6 +37,8 @@ static void open_dump(struct pd_source *s, const struct pd_format *format)
 	s->kind = PD_SOURCE_DUMP;
 	s->member.begins = begins_dump;
 	pd_dump_open(&s->dump, &s->member, format, s->max_block);
+	s->dump.keep_header = s->keep_headers;
+	s->dump.keep_block = s->keep_blocks;
 }
 
 static void open_jsonl(struct pd_source *s)
@@ -133,6 +135,7 @@ void pd_source_recognise(struct pd_source *s)
 	m->begins = begins_dump;
 	if (m->codec == PD_CODEC_ZSTD)
 		take_dictionary(s);
+	s->head = s->in.offset;
 	if (by_head(s, first_bytes(m)))
 		return;
 	if (!(pd_member_packed(m) ? by_next_member(s) : by_later_member(s)))

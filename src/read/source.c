@@ -155,3 +155,25 @@ int pd_source_next(struct pd_source *s, struct pd_record *out)
 	errno = s->in.error;
 	return PD_ERR_SYSTEM;
 }
+
+/* Lines and files in a compressed stream say nothing of members: any may have a part in them. */
+static void in_stream(const struct pd_source *s, uint64_t begin, uint64_t end, struct pd_extent *out)
+{
+	bool packed = pd_member_packed(&s->member);
+	*out = (struct pd_extent){ .begin = begin, .end = end, .stream = packed, .member = s->head, .last = UINT64_MAX };
+}
+
+void pd_source_extent(const struct pd_source *s, struct pd_extent *out)
+{
+	switch (s->kind) {
+	case PD_SOURCE_DUMP: pd_dump_extent(&s->dump, out); break;
+	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_member_offset(&s->member), out); break;
+	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
+	case PD_SOURCE_PAGE: *out = (struct pd_extent){ .end = UINT64_MAX }; break;
+	}
+}
+
+uint64_t pd_source_end(const struct pd_source *s)
+{
+	return s->tar.end;
+}

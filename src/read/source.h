@@ -30,9 +30,12 @@ struct pd_source {
 	struct pd_jsonl jsonl;
 	struct pd_tar tar;
 	const char *label;		/* what ids begin with; borrowed */
-	size_t max_block;
+	size_t max_block;		/* both may be set before opening */
+	bool keep_headers;		/* of WARC and ARC, in records */
+	bool keep_blocks;		/* … also of records that are no pages */
 	struct pd_sink *sink;
 	enum pd_source_kind kind;
+	uint64_t head;			/* where the first member begins: behind a dictionary */
 	bool done;
 };
 
@@ -46,6 +49,10 @@ int pd_source_open(struct pd_source *s, const char *path, const char *label);
 int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset);
 /* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
 int pd_source_next(struct pd_source *s, struct pd_record *out);
+/* The bytes that the record given last takes in its input.  Of tar they are known up to `begin` alone until the next call
+ * has been made: then pd_source_end tells where they end. */
+void pd_source_extent(const struct pd_source *s, struct pd_extent *out);
+uint64_t pd_source_end(const struct pd_source *s);
 void pd_source_close(struct pd_source *s);
 
 #endif

@@ -144,6 +144,7 @@ static int read_file(struct pd_tar *t, struct archive_entry *entry, const char *
 {
 	int64_t size = archive_entry_size(entry);
 	pd_record_clear(out);
+	t->begin = (uint64_t)archive_read_header_position(t->archive);
 	out->kind = PD_RECORD_PAYLOAD;
 	pd_buf_add_z(&out->url, path);
 	set_name(t, path);
@@ -163,11 +164,21 @@ static int no_entry(struct pd_tar *t, int status)
 	return status == ARCHIVE_EOF && !t->stopped ? 0 : damage(t, "tar archive cut or damaged");
 }
 
+/* The file given last ends where the next entry begins, be it a file or not. */
+static void note_end(struct pd_tar *t)
+{
+	if (!t->ended)
+		t->end = (uint64_t)archive_read_header_position(t->archive);
+	t->ended = true;
+}
+
 int pd_tar_next(struct pd_tar *t, struct pd_record *out)
 {
 	struct archive_entry *entry;
+	t->ended = false;
 	while (!t->done) {
 		int status = archive_read_next_header(t->archive, &entry);
+		note_end(t);
 		if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
 			int r = no_entry(t, status);
 			if (r <= 0)

@@ -24,6 +24,8 @@ struct pd_tar {
 	uint64_t *names;		/* hashes, 0 where there is none; a power of two of them */
 	size_t n_names, cap_names;
 	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
+	uint64_t begin, end;		/* of the file given last, header and all; `end` is known at the next call */
+	bool ended;			/* it is */
 	struct pd_place place;		/* of the damage */
 	struct pd_buf reason;
 };

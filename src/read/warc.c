@@ -51,24 +51,37 @@ static struct pd_span *slot(struct pd_warc_header *h, struct pd_span name)
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
+/* Takes the lines that a folded value goes on in. */
+static void unfold(struct pd_span *rest, struct pd_span *value)
+{
+	struct pd_span line;
+	while (rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t') && pd_span_split(rest, '\n', &line))
+		value->n = (size_t)(line.p + line.n - value->p);
+}
+
+bool pd_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value)
+{
+	struct pd_span line;
+	while (pd_span_split(rest, '\n', &line)) {
+		const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
+		if (!colon || line.p[0] == ' ' || line.p[0] == '\t')
+			continue;
+		*name = pd_span_trim(pd_span(line.p, (size_t)(colon - line.p)));
+		*value = pd_span(colon + 1, (size_t)(line.p + line.n - colon) - 1);
+		unfold(rest, value);
+		return true;
+	}
+	return false;
+}
+
 void pd_warc_parse(struct pd_span header, struct pd_warc_header *out)
 {
-	struct pd_span line, *at = NULL;
+	struct pd_span name, value;
 	*out = (struct pd_warc_header){ 0 };
-	while (pd_span_split(&header, '\n', &line)) {
-		if (line.n && (line.p[0] == ' ' || line.p[0] == '\t')) {
-			if (at)
-				at->n = (size_t)(line.p + line.n - at->p);
-			continue;
-		}
-		const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
-		at = NULL;
-		if (!colon)
-			continue;
-		size_t name = (size_t)(colon - line.p);
-		struct pd_span *field = slot(out, pd_span_trim(pd_span(line.p, name)));
+	while (pd_warc_field(&header, &name, &value)) {
+		struct pd_span *field = slot(out, name);
 		if (field && !field->p)
-			*(at = field) = pd_span(colon + 1, line.n - name - 1);
+			*field = value;
 	}
 }
 

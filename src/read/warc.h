@@ -12,6 +12,8 @@ struct pd_warc_header {
 	struct pd_span type, uri, date, digest, content_type, content_length;
 };
 
+/* The next named field of the header at *rest, which moves on: its name, and its value as it stands, folds and all. */
+bool pd_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value);
 void pd_warc_parse(struct pd_span header, struct pd_warc_header *out);
 /* Kind, url, time, digest and type of the record. */
 void pd_warc_fill(const struct pd_warc_header *h, struct pd_record *out);

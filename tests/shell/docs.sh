@@ -84,8 +84,10 @@ cp crawl.fp january.fp
 "$P" fp -q crawl-2.warc.gz >february.fp
 "$P" match -q crawl.fp >pairs.tsv
 "$P" store init -q kept
-mkdir pages
+"$P" cluster -q pairs.tsv >verdicts.tsv
+mkdir pages clean
 for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after eighty quiet years." | tee $name.html >pages/$name.html; done
+"$P" fp -q pages | "$P" match -q | "$P" cluster -q >pages.tsv
 printf '%s\n' '水磨 10' '潮汐 5' >words.txt
 examples=$(for page in "$TOP"/docs/man/pagededup*.1; do
 	sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/{s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; /^\(pagededup\|ls\|zcat\) /p}' "$page"

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup apply: dumps and verdicts -> the dumps without the pages that go. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+#include "cmd/walk.h"
+#include "write/apply.h"
+#include "write/attributes.h"
+#include "write/cdxj.h"
+#include "write/remove.h"
+
+struct apply_options {
+	struct pd_walk_options walk;		/* first: rows of options are shared */
+	const char *verdicts, *tmp_dir, *attributes, *cdxj, *rows;
+	bool keep_others, link, list, remove;
+};
+
+#define AT(member) .at = offsetof(struct apply_options, member)
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
+	  .help = "rows of 'cluster' or of 'store' (-: stdin); needed" },
+	PD_WALK_PATH_OPTS,
+	PD_WALK_FIELD_OPTS,
+	{ .type = PD_OPT_HEADING, .name = "What is done" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "OUT", AT(walk.output),
+	  .help = "a file, or a folder for several inputs (stdout)" },
+	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
+	  .help = "keep requests, metadata, revisits of pages that go" },
+	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard links to inputs that lose nothing, not copies" },
+	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of files that could go" },
+	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete those files; needs --rows" },
+	{ .type = PD_OPT_TEXT, .name = "rows", .arg = "FP", AT(rows),
+	  .help = "rows of 'fp': what is deleted must still be what they saw" },
+	{ .type = PD_OPT_TEXT, .name = "attributes", .arg = "DIR", AT(attributes),
+	  .help = "write {\"id\":..., \"duplicate_of\":...} rows, a file an input" },
+	{ .type = PD_OPT_TEXT, .name = "cdxj", .arg = "FILE", AT(cdxj), .help = "write an index (CDXJ) of the dumps written" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where stdin is spooled (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "no closing line" },
+	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", AT(walk.stats), .help = "write counts and seconds as JSON" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(walk.ignore_damaged),
+	  .help = "exit 0 although something could not be done or kept" },
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_apply = {
+	.name = "apply",
+	.synopsis = "-V VERDICTS [OPTION]... [INPUT]...",
+	.summary = "Write dumps again without the pages that verdicts call duplicates.",
+	.text = "INPUT: what 'fp' read.  What stays is copied byte for byte, compressed members and all.",
+	.example = "pagededup apply -V verdicts.tsv crawl-*.warc.gz -o clean/",
+	.opts = opts,
+};
+
+struct run {
+	const struct apply_options *o;
+	struct pd_log *log;
+	struct pd_drops *drops;
+	struct pd_attributes attributes;
+	struct pd_cdxj cdxj;
+	struct pd_remover remover;
+	struct pd_applied sum;			/* only the counts */
+	uint64_t inputs, files, other_url, lost;
+	double started;
+	struct pd_err err;
+};
+
+static void bad_row(void *ctx, const char *why)
+{
+	pd_log_error(((struct run *)ctx)->log, "%s; left out", why);
+}
+
+static void tell(struct run *r, const struct pd_damage *d, const char *what)
+{
+	pd_log_error(r->log, "%s:%s%" PRIu64 ": %s; %s", d->file, d->stream ? "+" : "", d->offset, d->reason, what);
+}
+
+static void on_damage(void *ctx, const struct pd_damage *d)
+{
+	tell(ctx, d, "kept as it is");
+}
+
+static void on_lost(void *ctx, const struct pd_damage *d)
+{
+	struct run *r = ctx;
+	r->lost++;
+	tell(r, d, "what is behind that in the member is lost");
+}
+
+static void on_other_url(void *ctx, const char *id)
+{
+	struct run *r = ctx;
+	r->other_url++;
+	pd_log_error(r->log, "%s is not the page that the verdict is about: its URL is another; kept", id);
+}
+
+static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
+{
+	struct run *r = ctx;
+	if (r->o->attributes)
+		pd_attributes_add(&r->attributes, record, dup_of);
+	if (r->o->remove)
+		pd_remover_note(&r->remover, dup_of);
+}
+
+/* A page that is a file: listed, or deleted. */
+static int do_file(struct run *r, const struct pd_applied *done)
+{
+	const char *why = NULL;
+	r->files += done->page;
+	if (!done->page)
+		return PD_OK;
+	if (r->o->list)
+		printf("%s\n", done->file->path ? done->file->path : done->file->label);
+	if (!r->o->remove)
+		return PD_OK;
+	int status = pd_remover_delete(&r->remover, done->file->path, &why, &r->err);
+	if (why)
+		pd_log_error(r->log, "%s: %s; not deleted", done->file->label, why);
+	return status;
+}
+
+static int after_input(struct run *r, const struct pd_applied *done)
+{
+	r->inputs++;
+	r->sum.pages += done->pages;
+	r->sum.along += done->along;
+	r->sum.bytes_in += done->bytes_in;
+	r->sum.bytes_out += done->bytes_out;
+	r->sum.rewritten += done->rewritten;
+	int status = do_file(r, done);
+	if (!status && r->o->attributes)
+		status = pd_attributes_next(&r->attributes, done->file, done->page, &r->err);
+	if (!status && r->o->cdxj && done->output)
+		status = pd_cdxj_add(&r->cdxj, done->output, &r->err);
+	return status;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	size_t n = strlen(path);
+	return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+static int apply_all(struct run *r, char **inputs, int n_inputs)
+{
+	const struct apply_options *o = r->o;
+	const char *output = o->walk.output ? o->walk.output : "-";
+	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
+	struct pd_apply_options a = {
+		.in = { .inputs = inputs, .n_inputs = n_inputs, .files_from = o->walk.files_from, .stdin_name = o->walk.name,
+			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
+			.damage_ctx = r },
+		.drops = r->drops, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
+		.to_folder = is_folder(output), .link = o->link, .keep_others = o->keep_others, .tmp_dir = o->tmp_dir,
+		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .ctx = r,
+	};
+	struct pd_apply *apply;
+	struct pd_applied done;
+	int status = pd_apply_open(&apply, &a, &r->err);
+	if (status)
+		return status;
+	while ((status = pd_apply_next(apply, &done, &r->err)) == 1)
+		if ((status = after_input(r, &done)) < 0)
+			break;
+	pd_apply_free(apply);
+	return status;
+}
+
+static int run(struct run *r, char **inputs, int n_inputs)
+{
+	const struct apply_options *o = r->o;
+	char *verdicts = (char *)o->verdicts;
+	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove,
+				      .bad_row = bad_row, .ctx = r };
+	int status = pd_drops_read(&r->drops, &d, &r->err);
+	if (status)
+		return status;
+	if (o->attributes)
+		pd_attributes_init(&r->attributes, o->attributes);
+	if (o->remove)
+		status = pd_remover_open(&r->remover, o->rows, o->walk.page.max_page + PD_BLOCK_ROOM, &r->err);
+	if (!status && o->cdxj)
+		status = pd_cdxj_open(&r->cdxj, o->cdxj, &r->err);
+	if (!status)
+		status = apply_all(r, inputs, n_inputs);
+	if (!status && o->attributes)
+		status = pd_attributes_end(&r->attributes, &r->err);
+	if (r->cdxj.json)
+		status = pd_cdxj_close(&r->cdxj, status, &r->err);
+	pd_attributes_release(&r->attributes);
+	pd_remover_release(&r->remover);
+	return status;
+}
+
+/* --- talk --- */
+
+static void say_unmet(struct run *r)
+{
+	struct pd_buf ids = { 0 };
+	uint64_t n = pd_drops_unmet(r->drops, 3, &ids);
+	if (n)
+		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
+			    pd_drops_count(r->drops), ids.p, n > 3 ? ", ..." : "");
+	if (pd_drops_demote(r->drops))
+		pd_log_note(r->log, "these verdicts only demote: nothing goes");
+	pd_buf_release(&ids);
+}
+
+static int close_run(struct run *r)
+{
+	struct pd_buf line = { 0 };
+	say_unmet(r);
+	pd_buf_count(&line, r->inputs, "input");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, r->sum.pages, "page");
+	pd_buf_add_z(&line, r->o->list ? " could go" : " gone");
+	if (r->sum.along) {
+		pd_buf_add_z(&line, " and ");
+		pd_buf_count(&line, r->sum.along, "record");
+		pd_buf_add_z(&line, " with them");
+	}
+	if (r->o->remove)
+		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.deleted);
+	else if (!r->o->list)
+		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+	bool bad = pd_drops_bad(r->drops) || r->other_url || r->lost || r->remover.refused;
+	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+}
+
+static int write_stats(struct run *r)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, r->o->walk.stats, &r->err);
+	if (status)
+		return status;
+	struct pd_json *j = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "inputs", (int64_t)r->inputs);
+	pd_json_int(j, "pages", (int64_t)r->sum.pages);
+	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
+	pd_json_int(j, "not_met", (int64_t)pd_drops_unmet(r->drops, 0, &out));
+	pd_json_int(j, "other_url", (int64_t)r->other_url);
+	pd_json_int(j, "bad_rows", (int64_t)pd_drops_bad(r->drops));
+	pd_json_int(j, "bytes_in", (int64_t)r->sum.bytes_in);
+	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);
+	pd_json_int(j, "members_rewritten", (int64_t)r->sum.rewritten);
+	pd_json_int(j, "members_broken", (int64_t)r->lost);
+	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	pd_buf_clear(&out);
+	pd_json_write(j, &out);
+	fprintf(f.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&f, &r->err);
+}
+
+/* --- misuse --- */
+
+static int check(const struct apply_options *o, char **inputs, int n_inputs, struct pd_err *e)
+{
+	bool stdin_input = !n_inputs && !o->walk.files_from;
+	for (int i = 0; i < n_inputs; i++)
+		stdin_input |= strcmp(inputs[i], "-") == 0;
+	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
+	if (!o->verdicts)
+		return pd_fail(e, PD_ERR_USAGE, "which pages go?  --verdicts=FILE");
+	if (stdin_input && strcmp(o->verdicts, "-") == 0)
+		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
+	if (o->list && o->remove)
+		return pd_fail(e, PD_ERR_USAGE, "--list or --delete, not both");
+	if ((o->list || o->remove) && (o->walk.output || o->link || o->cdxj))
+		return pd_fail(e, PD_ERR_USAGE, "with --list and --delete no dump is written");
+	if (o->remove && !o->rows)
+		return pd_fail(e, PD_ERR_USAGE, "--delete needs --rows=FP, the rows that the verdicts were made from");
+	if (o->cdxj && (!o->walk.output || strcmp(o->walk.output, "-") == 0))
+		return pd_fail(e, PD_ERR_USAGE, "--cdxj needs -o: an index tells where records lie in files");
+	return PD_OK;
+}
+
+static int parse(int argc, char **argv, struct apply_options *o, int *first, struct pd_log *log)
+{
+	struct pd_err e;
+	*o = (struct apply_options){ 0 };
+	int code = pd_walk_parse(&pd_usage_apply, argc, argv, &o->walk, first, log);
+	if (code)
+		return code;
+	if (check(o, argv + *first, argc - *first, &e) < 0)
+		return 1 + pd_command_failed(log, &e);
+	return 0;
+}
+
+int pd_cmd_apply(int argc, char **argv)
+{
+	struct apply_options o;
+	struct pd_log log;
+	int first;
+	pd_log_init(&log, "apply");
+	int code = parse(argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	struct run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };
+	int status = run(&r, argv + first, argc - first);
+	if (!status && o.walk.stats)
+		status = write_stats(&r);
+	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
+	pd_drops_free(r.drops);
+	return code;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup dedup: dumps -> dumps without near-duplicates; all stages in one run that can be gone on with. */
+#include "cmd/dedup.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+
+#define AT(member) .at = offsetof(struct pd_dedup_options, member)
+#define MATCH_AT(member) AT(match.member)
+#define CLUSTER_AT(member) AT(cluster.member)
+
+static const struct pd_opt opts[] = {
+	PD_WALK_FILES_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT),
+	PD_CLUSTER_OPTS(CLUSTER_AT),
+	{ .type = PD_OPT_HEADING, .name = "What is written" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(walk.output), .help = "the folder; needed" },
+	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "verdicts and counts alone, no dumps" },
+	{ .type = PD_OPT_FLAG, .name = "resume", AT(resume), .help = "go on with the run in DIR that was broken off" },
+	{ .type = PD_OPT_FLAG, .name = "keep-rows", AT(keep_rows), .help = "leave rows.fp and pairs.tsv in DIR" },
+	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
+	  .help = "keep requests, metadata, revisits of pages that go" },
+	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard links to inputs that lose nothing, not copies" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
+	  .help = "threads (all cores); the output is the same for any N" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_SWITCH, .name = "progress", AT(walk.progress), .help = "show progress (on a terminal)" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "no closing lines" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(walk.ignore_damaged),
+	  .help = "exit 0 although damaged records were left out" },
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_dedup = {
+	.name = "dedup",
+	.synopsis = "-o DIR [OPTION]... INPUT...",
+	.summary = "Do all of it in one run: find near-duplicates, write the dumps again without them.",
+	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain, gzip, zstd, lz4), HTML files, folders.",
+	.example = "pagededup dedup crawl-*.warc.gz -o clean/",
+	.opts = opts,
+};
+
+static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *e)
+{
+	if (!o->walk.output || !strcmp(o->walk.output, "-"))
+		return pd_fail(e, PD_ERR_USAGE, "-o DIR: where the clean dumps go");
+	if (!n_inputs && !o->walk.files_from)
+		return pd_fail(e, PD_ERR_USAGE, "which inputs?  dedup reads them twice, so that standard input is none");
+	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
+		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
+	if (o->dry_run && (o->link || o->keep_others))
+		return pd_fail(e, PD_ERR_USAGE, "with --dry-run no dump is written");
+	return PD_OK;
+}
+
+static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
+{
+	struct pd_err e;
+	*o = (struct pd_dedup_options){ .match = pd_match_defaults() };
+	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
+	if (code)
+		return code;
+	int status = check(o, argc - *first, &e);
+	if (!status)
+		status = pd_cluster_settle(&o->cluster, &e);
+	return status ? 1 + pd_command_failed(log, &e) : 0;
+}
+
+static int run(struct pd_dedup *d)
+{
+	int status = pd_dedup_check(d);
+	if (!status)
+		status = pd_dedup_enter(d);
+	bool ended = !status && d->journal.end;
+	if (!status && !ended)
+		status = pd_dedup_run(d);
+	if (!status)
+		status = pd_dedup_count(d);
+	if (!status && !ended)
+		status = pd_dedup_leave(d);
+	return status;
+}
+
+static int close_run(const struct pd_dedup *d, double started)
+{
+	const struct pd_journal_sums *s = &d->journal.sums;
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, d->counts.pages, "page");
+	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", d->counts.duplicates);
+	if (!d->o->dry_run)
+		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)s->bytes_out * 1e-6, (double)s->bytes_in * 1e-6);
+	pd_log_note(d->log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
+	pd_buf_release(&line);
+	return (d->counts.damaged || s->lost) && !d->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+}
+
+int pd_cmd_dedup(int argc, char **argv)
+{
+	struct pd_dedup_options o;
+	struct pd_log log;
+	int first;
+	double started = pd_wall_seconds();
+	pd_log_init(&log, "dedup");
+	int code = parse(argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	struct pd_dedup d = { .o = &o, .inputs = argv + first, .n_inputs = argc - first, .log = &log };
+	int status = run(&d);
+	if (!status)
+		code = close_run(&d, started);
+	else
+		code = d.told ? PD_EXIT_FAILED : pd_command_failed(&log, &d.err);
+	pd_journal_release(&d.journal);
+	pd_buf_release(&d.path);
+	return code;
+}

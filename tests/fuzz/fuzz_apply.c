@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are. */
+#include "base/tsv.h"
+#include "fuzz.h"
+#include "read/reader.h"
+#include "write/apply.h"
+
+enum { KEPT = 64, BLOCK = 4096 };
+
+struct memory {
+	int fd;
+	char path[40];
+};
+
+static struct memory *memory(int i)
+{
+	static struct memory files[3];
+	struct memory *m = &files[i];
+	if (!m->fd) {
+		m->fd = memfd_create("file", 0);
+		snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", m->fd);
+	}
+	HOLDS(m->fd > 0);
+	return m;
+}
+
+static char *file_of(int i, const void *data, size_t n)
+{
+	struct memory *m = memory(i);
+	HOLDS(ftruncate(m->fd, 0) == 0 && pwrite(m->fd, data, n, 0) == (ssize_t)n);
+	return m->path;
+}
+
+struct seen {
+	uint64_t sum[KEPT];
+	bool page[KEPT];
+	size_t n, damaged;
+	struct pd_buf rows;
+};
+
+static void damage(void *ctx, const struct pd_damage *d)
+{
+	((struct seen *)ctx)->damaged++;
+}
+
+static void bad_row(void *ctx, const char *why)
+{
+	HOLDS(!"a row that was made here");
+}
+
+/* What a page is, wherever it lies. */
+static uint64_t sum_of(const struct pd_record *r)
+{
+	uint64_t parts[] = { fuzz_sum(pd_buf_span(&r->block)), r->kind, r->length };
+	return pd_hash64(parts, sizeof parts);
+}
+
+/* Records, and a verdict for each that the mask names. */
+static void look(char *path, unsigned mask, struct seen *out)
+{
+	struct pd_reader_options o = { .inputs = &path, .n_inputs = 1, .max_block = BLOCK, .damage = damage, .damage_ctx = out };
+	struct pd_err e;
+	struct pd_record r = { 0 };
+	struct pd_reader *reader;
+	out->n = out->damaged = 0;
+	HOLDS(pd_reader_open(&reader, &o, &e) == PD_OK);
+	while (out->n < KEPT && pd_reader_next(reader, &r, &e) == 1) {
+		size_t i = out->n++;
+		out->page[i] = r.kind != PD_RECORD_OTHER;
+		out->sum[i] = sum_of(&r);
+		if (!out->page[i] || !(mask >> i % 8 & 1))
+			continue;
+		pd_buf_add_z(&out->rows, "1\t");
+		pd_tsv_add(&out->rows, pd_buf_span(&r.id));
+		pd_buf_add_z(&out->rows, "\t-\t1\t-\t-\t0\t-\t1\t0\ttest\n");
+	}
+	pd_reader_free(reader);
+	pd_record_release(&r);
+}
+
+static uint64_t apply(char *dump, struct seen *seen, char *output)
+{
+	char *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
+	struct pd_drops_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
+	struct pd_applied done;
+	struct pd_apply *a;
+	struct pd_err e = { 0 };
+	HOLDS(pd_drops_read(&o.drops, &d, &e) == PD_OK);
+	HOLDS(pd_apply_open(&a, &o, &e) == PD_OK);
+	HOLDS(pd_apply_next(a, &done, &e) == 1);
+	HOLDS(done.page || done.pages + pd_drops_unmet(o.drops, 0, NULL) == pd_drops_count(o.drops));
+	HOLDS(pd_drops_unmet(o.drops, 0, NULL) == 0);
+	uint64_t lost = done.lost;
+	pd_apply_free(a);
+	pd_drops_free(o.drops);
+	return lost;
+}
+
+/* The pages that stay, in their order. */
+static void compare(const struct seen *before, unsigned mask, const struct seen *after)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < before->n; i++) {
+		if (!before->page[i] || mask >> i % 8 & 1)
+			continue;
+		while (k < after->n && !after->page[k])
+			k++;
+		HOLDS(k < after->n && after->sum[k] == before->sum[i]);
+		k++;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	unsigned mask = fuzz_first(&data, &n);
+	struct seen before = { .n = 0 }, after = { .n = 0 };
+	char *dump = file_of(0, data, n), *output = file_of(2, "", 0);
+	look(dump, mask, &before);
+	uint64_t lost = apply(dump, &before, output);
+	off_t size = lseek(memory(2)->fd, 0, SEEK_END);
+	HOLDS(before.rows.n || (size_t)size == n);
+	/* A dump without a page is recognised by what is left: then it may be something else. */
+	bool dump_left = before.n && memchr(before.page, 1, sizeof before.page) && before.n < KEPT;
+	if (!before.damaged && !lost && dump_left && n > 4 && size > 4 && before.n > 1) {
+		look(output, 0, &after);
+		if (after.n > 1)
+			compare(&before, mask, &after);
+	}
+	pd_buf_release(&before.rows);
+	pd_buf_release(&after.rows);
+	return 0;
+}

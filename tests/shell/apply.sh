@@ -1,0 +1,280 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# apply: what goes and what stays, where it is written, which file of the verdicts an input is, folders, archives,
+# deleting, full disks, closed pipes, kills.  That the bytes are right in every packing is tests/unit/test_apply.c.
+. "$(dirname "$0")/../tap.sh"
+cp "$demo" d.warc.gz
+verdicts_of() { "$P" fp -q "$@" | "$P" match -q | "$P" cluster -q; }
+verdicts_of d.warc.gz >v.tsv
+gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
+verdict() { # ID [DUP_OF [URL]]: a row that lets it go
+	printf '1\t%s\t%s\t1\t%s\t%s\t0\t-\t1\t0\tsame text\n' "$1" "${3:--}" "${2:-x}" "${2:-x}"
+}
+
+# --- the whole round ---
+run "$P" apply -V v.tsv d.warc.gz -o clean.warc.gz
+exits "apply" 0
+has "the closing line" "$tmp/err" "^pagededup apply: 1 input, $gone pages gone, 0.1 of 0.2 MB kept, "
+is "no near-duplicate is left" "$(verdicts_of clean.warc.gz | rows | wc -l)" 0
+"$P" fp -q d.warc.gz >d.fp
+"$P" fp -q clean.warc.gz >clean.fp
+values() { rows "$1" | cut -f1,3-16; }
+same "the pages that stay are the same" <(values clean.fp) \
+	<(awk -F '\t' 'NR == FNR { if ($4 == 1) gone[$2]; next } !/^#/ && !($2 in gone)' v.tsv d.fp | cut -f1,3-16)
+same "stdout" <("$P" apply -q -V v.tsv d.warc.gz) clean.warc.gz
+same "stdin under its name" <("$P" apply -q -V v.tsv --name=d.warc.gz <d.warc.gz) clean.warc.gz
+mkfifo pipe
+cat d.warc.gz >pipe &
+run "$P" apply -q -V <(sed 's/d\.warc\.gz:/pipe:/g' v.tsv) pipe -o from-pipe.warc.gz
+same "an input that can be read once" from-pipe.warc.gz clean.warc.gz
+same "verdicts from stdin" <("$P" apply -q -V - d.warc.gz <v.tsv) clean.warc.gz
+same "rows without their header" <("$P" apply -q -V <(rows v.tsv) d.warc.gz) clean.warc.gz
+same "rows in any order" <("$P" apply -q -V <(sort -r v.tsv) d.warc.gz) clean.warc.gz
+same "rows twice" <("$P" apply -q -V <(cat v.tsv v.tsv) d.warc.gz) clean.warc.gz
+grep -v '	1	' v.tsv >kept.tsv
+same "nothing goes: the same bytes" <("$P" apply -q -V kept.tsv d.warc.gz) d.warc.gz
+same "no rows at all: the same bytes" <("$P" apply -q -V /dev/null d.warc.gz) d.warc.gz
+run "$P" apply -V <(sed '1s/linkage=/action=demote linkage=/' v.tsv) d.warc.gz -o demoted.warc.gz
+same "verdicts that demote remove nothing" demoted.warc.gz d.warc.gz
+has "and it is said" "$tmp/err" "only demote"
+sed '1s/verdicts/answers/' v.tsv >answers.tsv
+same "answers of a store" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
+run "$P" apply -V pairs.tsv d.warc.gz
+exits "no such verdicts" 2
+run "$P" apply -V d.fp d.warc.gz
+exits "rows of another kind" 2
+has "are told apart" "$tmp/err" "holds fp rows, verdicts rows are needed"
+run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
+exits "a bad row" 1
+has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; left out"
+run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
+has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
+
+# --- what goes along ---
+record() { # TYPE ID URL [MORE HEADER LINES]
+	printf 'WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n%sContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n' \
+		"$1" "$2" "$3" "${4:+$4$'\r\n'}"
+}
+{
+	record warcinfo info http://h/info
+	record request q1 http://h/1			# names nothing, beside a page that goes
+	record response p1 http://h/1
+	record metadata m1 http://h/1
+	record request q2 http://h/2 'WARC-Concurrent-To: <urn:p2>'
+	record metadata both http://h/2 $'WARC-Concurrent-To: <urn:p1>\r\nWARC-Concurrent-To: <urn:p2>'
+	record response p2 http://h/2
+	record request q3 http://h/3
+	record response p3 http://h/3 'WARC-Concurrent-To: <urn:q3>'
+	record metadata m3 http://h/other 'WARC-Refers-To: <urn:p3>'
+	record request q4 http://h/4 'WARC-Concurrent-To: <urn:r4>'
+	record revisit r1 http://h/9 'WARC-Refers-To: <urn:p1>'
+	record request q9 http://h/9 'WARC-Concurrent-To: <urn:r1>'
+	record revisit r3 http://h/8 $'WARC-Refers-To-Target-URI: http://h/3\r\nWARC-Refers-To-Date: 2024-01-02T03:04:05Z'
+	record revisit r2 http://h/7 'WARC-Refers-To: <urn:p2>'
+	record request far http://h/1 'WARC-Concurrent-To: <urn:p1>'
+} >others.warc
+id_of() { awk -v b="$(grep -abo "WARC/1.1" others.warc | cut -d: -f1 | tr '\n' ' ')" -v n="$1" 'BEGIN { split(b, at, " "); print "others.warc:" at[n] }'; }
+{ verdict "$(id_of 3)"; verdict "$(id_of 9)"; } >others.tsv
+ids() { grep -ao 'Record-ID: <urn:[^>]*' "$1" | sed 's/.*urn://' | tr '\n' ' '; }
+"$P" apply -V others.tsv others.warc -o o.warc 2>"$tmp/err"
+is "requests, metadata and revisits of a page that goes" "$(ids o.warc)" "info q2 both p2 q4 r2 "
+has "are counted" "$tmp/err" "2 pages gone and 8 records with them"
+"$P" apply -q -V others.tsv --keep-others others.warc -o o.warc
+is "--keep-others" "$(ids o.warc)" "info q1 m1 q2 both p2 q3 m3 q4 r1 q9 r3 r2 far "
+gzip -c others.warc >whole.warc.gz
+"$P" apply -q -V <(sed 's/others.warc:/whole.warc.gz:+/' others.tsv) whole.warc.gz -o o.warc.gz
+is "the same in one gzip member" "$(gzip -dc o.warc.gz | ids -)" "info q2 both p2 q4 r2 "
+
+# --- which file of the verdicts an input is ---
+mkdir a b
+cp d.warc.gz a/x.warc.gz
+cp d.warc.gz b/y.warc.gz
+sed 's|d\.warc\.gz:|/elsewhere/a/x.warc.gz:|g' v.tsv >far.tsv
+same "by its base name" <("$P" apply -q -V far.tsv a/x.warc.gz) clean.warc.gz
+cp a/x.warc.gz b/x.warc.gz
+run "$P" apply -V far.tsv a/x.warc.gz b/x.warc.gz -o out1/
+exits "a base name twice" 2
+run "$P" apply -V far.tsv --list a/x.warc.gz b/x.warc.gz
+exits "a base name twice, nothing written" 2
+has "is refused" "$tmp/err" "the base name does not tell"
+{ cat far.tsv; sed 's|d\.warc\.gz:|/elsewhere/b/x.warc.gz:|g' v.tsv; } >two.tsv
+run "$P" apply -V two.tsv a/x.warc.gz -o x.warc.gz
+exits "two files of the verdicts with this base name" 2
+sed 's|d\.warc\.gz:|b/x.warc.gz:|g' v.tsv >whole.tsv
+run "$P" apply -q -V <(cat far.tsv whole.tsv) a/x.warc.gz -o x.warc.gz
+exits "the whole path of one is given, but it is no input" 2
+run "$P" apply -q -V whole.tsv b/x.warc.gz a/x.warc.gz --list
+exits "the whole path comes first" 0
+run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
+same "another name: nothing goes" other.warc.gz d.warc.gz
+has "and what was not met is said" "$tmp/err" "$gone of $gone duplicates of the verdicts were not met in these inputs: d.warc.gz:[0-9]*, .*\.\.\."
+run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
+exits "a page with another URL" 1
+has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* is not the page that the verdict is about: its URL is another; kept"
+
+# --- where it goes ---
+run "$P" apply -q -V v.tsv d.warc.gz b/y.warc.gz -o out/
+exits "several inputs, a folder" 0
+same "one clean" out/d.warc.gz clean.warc.gz
+same "one as it was" out/y.warc.gz d.warc.gz
+run "$P" apply -V v.tsv d.warc.gz b/y.warc.gz
+exits "several inputs to stdout" 2
+has "need a folder" "$tmp/err" "several inputs need a folder: -o FOLDER/"
+run "$P" apply -V v.tsv a b/x.warc.gz -o out.warc
+exits "a folder to a file" 2
+run "$P" apply -V v.tsv a/x.warc.gz b/x.warc.gz -o out2/
+exits "two of the same base name" 2
+has "would be one" "$tmp/err" "two inputs would both become out2/x.warc.gz"
+absent "and nothing was written" out2
+run "$P" apply -V v.tsv d.warc.gz -o d.warc.gz
+exits "over the input" 2
+run "$P" apply -V v.tsv d.warc.gz -o ./
+exits "over the input, by its folder" 2
+run "$P" apply -V v.tsv a -o a/clean/
+exits "into the folder that is read" 2
+same "the input is as it was" d.warc.gz "$demo"
+run "$P" apply -V v.tsv nothere.warc.gz -o out3/
+exits "an input that is not there" 2
+printf '%s\n' d.warc.gz b/y.warc.gz >list
+"$P" apply -q -V v.tsv -T - -o out4/ <list
+same "a list of paths on stdin" out4/d.warc.gz clean.warc.gz
+
+# --- folders ---
+mkdir -p site/sub site/.hidden
+page() { printf '<html><title>%s</title><p>%s and so on, some words more than eight, to be signed at all, said %s.' "$1" "$2" "$2"; }
+page one "The tide mill grinds" >site/1.html
+cp site/1.html site/sub/2.html
+gzip -c site/1.html >site/.hidden/3.html.gz
+page four "Rye bread rises slowly in a cold kitchen" >site/4.html
+printf 'no page\0' >site/picture.png
+verdicts_of site >site.tsv
+is "duplicates in the folder" "$(rows site.tsv | awk -F '\t' '$4 == 1 { print $2 }' | tr '\n' ' ')" "site/1.html site/sub/2.html "
+run "$P" apply -V site.tsv site -o copy/
+exits "a folder" 0
+is "the copy" "$(cd copy && find . -type f | sort | tr '\n' ' ')" "./site/.hidden/3.html.gz ./site/4.html ./site/picture.png "
+same "a file of it" copy/site/4.html site/4.html
+"$P" apply -q -V site.tsv --link site -o links/
+is "--link: the same files" "$(stat -c %i links/site/4.html links/site/picture.png)" "$(stat -c %i site/4.html site/picture.png)"
+is "--link once more" "$("$P" apply -V site.tsv --link site -o links/ 2>&1 | sed 's/, [0-9.]* s$//'; ls links/site)" \
+	"pagededup apply: 5 inputs, 2 pages gone, 0.0 of 0.0 MB kept
+4.html
+picture.png"
+(cd site && "$P" apply -q -V <(sed 's|site/|./|g' ../site.tsv) . -o ../dot/)
+is "the folder one stands in" "$(cd dot && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+run "$P" apply -q -V site.tsv --list site
+is "--list" "$(cat "$tmp/out")" "site/1.html
+site/sub/2.html"
+run "$P" apply -q -V site.tsv site/1.html -o gone.html
+exits "one page that goes" 0
+absent "becomes no file" gone.html
+
+# --- deleting ---
+"$P" fp -q site >site.fp
+run "$P" apply -V site.tsv --delete site
+exits "--delete without --rows" 2
+cp -r site site.saved
+echo "changed" >>site/sub/2.html
+run "$P" apply -V site.tsv --delete --rows=site.fp site
+exits "--delete of what is no longer the same" 1
+has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: it is no longer what the rows saw; not deleted"
+is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
+cp site.saved/sub/2.html site/sub/2.html
+mv site/.hidden/3.html.gz saved.gz
+run "$P" apply -V site.tsv --delete --rows=site.fp site
+exits "--delete of the last copy" 1
+has "is refused too" "$tmp/err" "site/sub/2.html: the page kept in its place is not there; not deleted"
+mv saved.gz site/.hidden/3.html.gz
+run "$P" apply -V site.tsv --delete --rows=<(grep -v 2.html site.fp) site
+has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not say what it was; not deleted"
+run "$P" apply -V site.tsv --delete --rows=site.fp site
+exits "--delete" 0
+is "what is left" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+
+# --- archives ---
+(cd site.saved && tar cf ../site.tar --sort=name . && cp ../site.tar ../odd!name.tar && gzip -c ../site.tar >../site.tar.gz)
+for archive in site.tar site.tar.gz 'odd!name.tar'; do
+	verdicts_of "$archive" >archive.tsv
+	"$P" apply -q -V archive.tsv "$archive" -o "clean-$archive"
+	is "$archive" "$(tar tf "clean-$archive" | grep -v '/$' | sort | tr '\n' ' ')" \
+		"$(tar tf "$archive" | grep -v '/$' | grep -vFf <(awk -F '\t' '$4 == 1 { print $2 }' archive.tsv | sed 's/.*!//') | sort | tr '\n' ' ')"
+	is "$archive: contents" "$(tar xOf "clean-$archive" ./4.html)" "$(cat site.saved/4.html)"
+	is "$archive: one is gone" "$(tar tf "clean-$archive" | grep -c html)" 3
+done
+
+# --- attributes ---
+{
+	echo '{"id": "doc-1", "url": "http://h/1", "text": "one two three four five six seven eight nine ten"}'
+	echo '{"id": "doc-2", "url": "http://h/2", "text": "one two three four five six seven eight nine ten"}'
+	echo '{"id": "doc-3", "url": "http://h/3", "text": "quite another text, of which nothing at all stands elsewhere in the file"}'
+} >docs.jsonl
+verdicts_of docs.jsonl >docs.tsv
+run "$P" apply -q -V docs.tsv --attributes=attr docs.jsonl
+empty "--attributes alone writes no dump" "$tmp/out"
+is "attributes" "$(cat attr/docs.jsonl.jsonl)" \
+	"{\"id\":\"docs.jsonl:$(head -n 1 docs.jsonl | wc -c)\",\"user_id\":\"doc-2\",\"url\":\"http://h/2\",\"duplicate_of\":\"docs.jsonl:0\"}"
+"$P" apply -q -V docs.tsv --attributes=attr2 docs.jsonl -o clean.jsonl
+same "attributes beside the dump" attr2/docs.jsonl.jsonl attr/docs.jsonl.jsonl
+same "the lines that stay" clean.jsonl <(sed -n '1p;3p' docs.jsonl)
+"$P" apply -q -V site.tsv --attributes=attr3 site.saved 2>/dev/null
+mv site moved && mv site.saved site
+"$P" apply -q -V site.tsv --attributes=attr3 site
+is "pages that are files share one" "$(cut -d, -f1 attr3/pages.jsonl | tr '\n' ' ')" '{"id":"site/1.html" {"id":"site/sub/2.html" '
+
+# --- damage ---
+head -c 150000 d.warc.gz >cut.warc.gz
+verdicts_of cut.warc.gz 2>/dev/null >cut.tsv
+run "$P" apply -V cut.tsv cut.warc.gz -o cut.clean.warc.gz
+exits "a dump that is cut: nothing is lost" 0
+has "what is damaged is named, and stays" "$tmp/err" "cut.warc.gz:[0-9]*: .*; kept as it is"
+same "its end is as it was" <(tail -c 1000 cut.clean.warc.gz) <(tail -c 1000 cut.warc.gz)
+gzip -dc d.warc.gz | gzip -c | head -c 60000 >cutwhole.warc.gz
+verdicts_of cutwhole.warc.gz 2>/dev/null >cut.tsv
+run "$P" apply -V cut.tsv cutwhole.warc.gz -o cut.clean.warc.gz
+exits "one gzip member that is cut" 1
+has "cannot be kept behind the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; what is behind that in the member is lost"
+run gzip -t cut.clean.warc.gz
+exits "what is written is whole" 0
+
+# --- nothing half-written ---
+run bash -c "ulimit -f 50; '$P' apply -q -V v.tsv d.warc.gz -o big.warc.gz"
+absent "a full disk leaves nothing" 'big.warc.gz*'
+if [ -w /dev/full ]; then
+	run bash -c "'$P' apply -q -V v.tsv d.warc.gz >/dev/full"
+	exits "a full disk behind stdout" 2
+else skip "a full disk behind stdout" "no /dev/full"; fi
+run bash -o pipefail -c "'$P' apply -q -V v.tsv d.warc.gz | head -c 100 >/dev/null"
+if [ "$code" != 0 ]; then pass "a closed pipe"; else fail "a closed pipe" "exit 0"; fi
+i=0
+while [ $i -lt 40 ]; do cat d.warc.gz; i=$((i + 1)); done >large.warc.gz
+awk -F '\t' -v n="$(wc -c <d.warc.gz)" 'BEGIN { OFS = FS } /^#/ { print; next }
+	{ split($2, a, ":"); for (i = 0; i < 40; i++) { $2 = "large.warc.gz:" (a[2] + i * n); print } }' v.tsv >large.tsv
+"$P" apply -q -V large.tsv large.warc.gz -o large.clean
+bad=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	timeout "0.0$((RANDOM % 8))1" "$P" apply -q -V large.tsv large.warc.gz -o killed.warc.gz
+	if [ -e killed.warc.gz ]; then cmp -s killed.warc.gz large.clean || bad="half-written"; rm killed.warc.gz; fi
+	[ -z "$(ls killed.warc.gz.* 2>/dev/null)" ] || bad="$bad left over"
+done
+is "killed at any moment: nothing or all" "$bad" ""
+run "$P" apply d.warc.gz
+exits "without verdicts" 2
+run "$P" apply -V - - <v.tsv
+exits "stdin twice" 2
+
+# --- dumps of other projects ---
+for dump in "${PAGEDEDUP_CORPORA:-/nowhere}"/warc/*/*; do
+	[ -f "$dump" ] || { skip "dumps of other projects" "PAGEDEDUP_CORPORA is not set"; break; }
+	name=$(basename "$dump")
+	"$P" fp -q --status=1xx,2xx,3xx,4xx,5xx --content-types='*/*' "$dump" 2>/dev/null | rows >any.fp
+	# Every other page goes; what stays must come out of the clean dump as it came out of the dump.
+	awk -F '\t' 'BEGIN { OFS = FS } NR % 2 { print 1, $2, $3, 1, "x", "x", 0, "-", 1, 0, "test" }' any.fp >any.tsv
+	"$P" apply -q --ignore-damaged -V any.tsv "$dump" -o "clean-$name" 2>"$tmp/err"
+	is "$name: exit code" $? 0
+	same "$name: what stays" <("$P" fp -q --status=1xx,2xx,3xx,4xx,5xx --content-types='*/*' "clean-$name" 2>/dev/null | rows | cut -f1,3-16) \
+		<(awk 'NR % 2 == 0' any.fp | cut -f1,3-16)
+	same "$name: nothing goes" <("$P" apply -q -V /dev/null "$dump") "$dump"
+	{ sed -n 1p any.tsv; sed -n 1p any.tsv | sed 's/:\([+]*[0-9]*\)\t/:\17\t/'; } >wrong.tsv
+	run "$P" apply -V wrong.tsv "$dump" -o wrong.out
+	if [ -s any.tsv ]; then has "$name: an id that is none" "$tmp/err" "1 of 2 duplicates .* not met"; fi
+done
+tap_done

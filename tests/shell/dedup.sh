@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# dedup: the same as the stages one by one; broken off at any moment and gone on with, the same as in one go; what it
+# refuses; nothing half-written.
+. "$(dirname "$0")/../tap.sh"
+cp "$demo" d.warc.gz
+"$P" fp -q d.warc.gz >d.fp
+"$P" match -q d.fp >pairs.tsv
+"$P" cluster -q pairs.tsv >v.tsv
+"$P" apply -q -V v.tsv d.warc.gz -o clean.warc.gz
+gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
+
+# --- one run ---
+run "$P" dedup d.warc.gz -o out
+exits "dedup" 0
+has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 0.1 of 0.2 MB kept, "
+same "the clean dump" out/d.warc.gz clean.warc.gz
+same "the verdicts" out/verdicts.tsv v.tsv
+is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz stats.json verdicts.tsv "
+is "rows do not stay" "$(ls -A out/.dedup)" "journal"
+has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
+run "$P" dedup -q --keep-rows d.warc.gz -o rows -j 1
+same "--keep-rows: rows" rows/rows.fp d.fp
+same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
+run "$P" dedup -q --dry-run d.warc.gz -o dry
+is "--dry-run" "$(ls dry | tr '\n' ' ')" "stats.json verdicts.tsv "
+same "--dry-run: the same verdicts" dry/verdicts.tsv v.tsv
+"$P" dedup -q -k 3 --bits=128 --shingle=3 --scope=other-hosts --linkage=connected --keep=longest d.warc.gz -o other
+same "options of all stages" other/verdicts.tsv \
+	<("$P" fp -q --bits=128 --shingle=3 d.warc.gz | "$P" match -q -k 3 --scope=other-hosts | "$P" cluster -q --linkage=connected --keep=longest)
+"$P" dedup -q --preset=paper d.warc.gz -o paper
+same "--preset" paper/verdicts.tsv <("$P" fp -q --preset=paper d.warc.gz | "$P" match -q --preset=paper | "$P" cluster -q)
+printf '%s\n' d.warc.gz >list
+"$P" dedup -q -T list -o listed
+same "a list" listed/d.warc.gz clean.warc.gz
+
+# --- refusals ---
+refuse() { # NAME REGEX ARGUMENTS…
+	local name=$1 want=$2
+	shift 2
+	run "$P" dedup "$@"
+	exits "$name" 2
+	has "$name: message" "$tmp/err" "$want"
+}
+refuse "a folder that holds a run" "holds a run of dedup: --resume goes on with it" d.warc.gz -o out
+mkdir full && touch full/x
+refuse "a folder that is not empty" "full is not empty" d.warc.gz -o full
+refuse "no folder" "-o DIR" d.warc.gz
+refuse "stdin" "standard input is none" -o nowhere
+refuse "- as well" "reads its inputs twice" - -o nowhere2
+refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o nowhere3
+mkdir b && cp d.warc.gz b/
+refuse "two of one name" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz b/d.warc.gz -o nowhere4
+cp d.warc.gz verdicts.tsv
+refuse "a name that is taken" "nowhere5/verdicts.tsv: what is written needs that name" verdicts.tsv -o nowhere5
+absent "nothing was begun" nowhere4 nowhere5
+refuse "--resume with other options" "had other options \(k: -1 and 3\)" --resume -k 3 d.warc.gz -o out
+run "$P" dedup --resume d.warc.gz -o out
+exits "--resume of what is done" 0
+run "$P" dedup -q --resume d.warc.gz -o fresh
+exits "--resume of nothing begins" 0
+same "and does it all" fresh/d.warc.gz clean.warc.gz
+head -c 150000 d.warc.gz >cut.warc.gz
+run "$P" dedup -q cut.warc.gz -o cut
+exits "damage" 1
+run "$P" dedup -q --ignore-damaged cut.warc.gz -o cut2
+exits "--ignore-damaged" 0
+
+# --- broken off and gone on with ---
+# 4,200 pages are two units of rows; a third of them are copies.
+mkdir -p site/a site/b
+awk -v n=4200 'BEGIN {
+	srand(7)
+	for (i = 0; i < n; i++) {
+		file = sprintf("site/%s/%04d.html", i % 2 ? "a" : "b", i)
+		if (i % 3 || !last) { last = ""; for (w = 0; w < 30; w++) last = last " word" int(rand() * 50000) }
+		print "<html><title>" i "</title><p>" last > file
+		close(file)
+	}
+}'
+for i in 1 2 3; do cp d.warc.gz crawl-$i.warc.gz; done
+"$P" dedup -q site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o whole --keep-rows
+tree() { (cd "$1" && find . -name .dedup -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha1sum); }
+tree whole >whole.tree
+at_least "files of the whole run" "$(wc -l <whole.tree)" 2500
+is "rows of two units" "$(grep -c '^# pagededup fp' whole/rows.fp)" 2
+# Killed after ever longer times until it gets through, as a process that may not clean up.
+go_on() { # FOLDER SIGNAL STEP
+	local t=10 n=0
+	while n=$((n + 1)); ! timeout -s "$2" "0.$(printf %03d $t)" "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o "$1" 2>>"$tmp/go_on"; do
+		t=$((t + $3))
+		[ $t -lt 999 ] || { "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o "$1"; return; }
+		# Whatever stands under a final name is whole.
+		for f in "$1"/crawl-*.warc.gz "$1"/verdicts.tsv; do [ ! -e "$f" ] || cmp -s "$f" "whole/${f#*/}" || echo "half: $f"; done
+	done
+	echo "$n" >"$tmp/kills"
+}
+for signal in KILL TERM; do
+	is "$signal: nothing half-written on the way" "$(go_on "broken-$signal" $signal $((31 + RANDOM % 20)) 2>/dev/null)" ""
+	tree "broken-$signal" >broken.tree
+	same "$signal: the same files as in one run" broken.tree whole.tree
+done
+# From every step: the journal cut behind each of its lines, and in the middle of the last.
+"$P" dedup -q --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+cp steps/.dedup/journal journal
+lines=$(wc -l <journal)
+"$P" fp -q --stats=/dev/null d.warc.gz >/dev/null
+for cut in 2 3 4; do
+	rm -rf steps && mkdir -p steps/.dedup && head -n $cut journal >steps/.dedup/journal
+	printf 'rows 9' >>steps/.dedup/journal
+	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp $(find site -type f | LC_ALL=C sort | head -n 4096)
+	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
+	run "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+	exits "from line $cut of the journal" 0
+	tree steps >steps.tree
+	same "from line $cut: the same" steps.tree whole.tree
+done
+at_least "lines of a journal" "$lines" 2000
+rm -rf steps && mkdir -p steps/.dedup && head -n 3 journal >steps/.dedup/journal
+touch site/b/0000.html
+run "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+exits "an input that has changed" 2
+has "is named" "$tmp/err" "site/a/0001.html is not what it was when the run in steps began"
+echo nonsense >steps/.dedup/journal
+run "$P" dedup -q --resume --keep-rows site -o steps
+exits "no journal" 2
+
+# --- a full disk ---
+run bash -c "ulimit -f 60; '$P' dedup -q d.warc.gz -o little 2>err"
+absent "a full disk leaves no half dump" 'little/d.warc.gz*'
+run "$P" dedup -q --resume d.warc.gz -o little
+exits "and with room it goes on" 0
+same "to the same end" little/d.warc.gz clean.warc.gz
+tap_done

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dumps in every packing, with every choice of pages that go: what is written is what the records that stay would have
+ * been packed to, byte for byte.
+ */
+#include "read_dumps.h"
+#include "read_pack.h"
+
+#include "base/pack.h"
+#include "read/reader.h"
+#include "write/apply.h"
+
+enum { PAGES = 5, BLOCK = 1 << 20 };
+
+/* Records in the order of the file; those that have no page number stay. */
+struct parts {
+	struct pd_buf part[24];
+	int page[24];		/* 0 … PAGES - 1; -1: none */
+	int n;
+};
+
+static struct pd_buf *add_part(struct parts *p, int page)
+{
+	p->page[p->n] = page;
+	return &p->part[p->n++];
+}
+
+static void warc_parts(struct parts *p)
+{
+	static const char info[] = "software: test\r\n";
+	dump_record(add_part(p, -1), "warcinfo", 99, "Content-Type: application/warc-fields\r\n", info, sizeof info - 1);
+	for (int i = 0; i < PAGES; i++)
+		dump_page(add_part(p, i), i);
+}
+
+static void arc_parts(struct parts *p)
+{
+	static const char version[] = "1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n";
+	pd_buf_printf(add_part(p, -1), "filedesc://x.arc 0.0.0.0 20080430204825 text/plain %zu\n%s\n", sizeof version - 1, version);
+	for (int i = 0; i < PAGES; i++) {
+		struct pd_buf b = { 0 };
+		pd_buf_printf(&b, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>page %d and %d", i, i * i);
+		pd_buf_printf(add_part(p, i), "http://h/%d 127.0.0.1 20080430204825 text/html %zu\n%s\n", i, b.n, b.p);
+		pd_buf_release(&b);
+	}
+}
+
+static void jsonl_parts(struct parts *p)
+{
+	for (int i = 0; i < PAGES; i++) {
+		pd_buf_printf(add_part(p, i), "{\"id\": \"doc%d\", \"text\": \"some words %d\", \"url\": \"http://h/%d\"}\n", i, i * i, i);
+		if (i == 2)
+			pd_buf_add_z(add_part(p, -1), "\n");
+	}
+}
+
+/* How records are put into members. */
+enum layout { EACH, TWO, ALL, PIECES };
+static const char *const layouts[] = { "a member a record", "two records a member", "one member", "members that end anywhere" };
+static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+static const char *const codec_names[] = { "plain", "gzip", "zstd", "lz4" };
+static void (*const kinds[])(struct parts *p) = { warc_parts, arc_parts, jsonl_parts };
+
+static bool stays(const struct parts *p, int i, unsigned mask)
+{
+	return p->page[i] < 0 || !(mask >> p->page[i] & 1);
+}
+
+/* As the program packs. */
+static void repack(struct pd_buf *out, enum pd_codec codec, struct pd_span in)
+{
+	struct pd_packer *packer = pd_packer_new();
+	pd_pack_start(packer, codec);
+	pd_pack_feed(packer, in, out);
+	pd_pack_end(packer, out);
+	pd_packer_free(packer);
+}
+
+/* Members of `each` records, without those that go; a member that lost something is as the program packs it. */
+static void lay(const struct parts *p, enum pd_codec codec, int each, unsigned mask, struct pd_buf *out)
+{
+	for (int i = 0; i < p->n; i += each) {
+		struct pd_buf member = { 0 };
+		bool touched = false;
+		for (int k = i; k < i + each && k < p->n; k++) {
+			touched |= !stays(p, k, mask);
+			if (stays(p, k, mask))
+				pd_buf_add_span(&member, pd_buf_span(&p->part[k]));
+		}
+		if (!touched)
+			pack(out, codec, pd_buf_span(&member));
+		else if (member.n && codec != PD_CODEC_NONE)
+			repack(out, codec, pd_buf_span(&member));
+		else
+			pd_buf_add_span(out, pd_buf_span(&member));
+		pd_buf_release(&member);
+	}
+}
+
+static void lay_pieces(const struct parts *p, enum pd_codec codec, struct pd_buf *out)
+{
+	struct pd_buf all = { 0 };
+	lay(p, PD_CODEC_NONE, 1, 0, &all);
+	for (size_t i = 0; i < all.n; i += 700)
+		pack(out, codec, pd_span(all.p + i, all.n - i < 700 ? all.n - i : 700));
+	pd_buf_release(&all);
+}
+
+/* Verdicts that let the pages of `mask` go, by the ids that the reader gives. */
+static char *write_verdicts(char *dump, unsigned mask)
+{
+	struct pd_reader_options o = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK };
+	struct pd_reader *reader;
+	struct pd_record r = { 0 };
+	struct pd_err e;
+	struct pd_buf rows = { 0 };
+	int n = 0;
+	ck_assert_int_eq(pd_reader_open(&reader, &o, &e), 0);
+	while (pd_reader_next(reader, &r, &e) == 1)
+		if (r.kind != PD_RECORD_OTHER && mask >> n++ & 1)
+			pd_buf_printf(&rows, "1\t%s\t%s\t1\tx\tx\t0\t-\t1\t0\ttest\n", r.id.p, r.url.p);
+	ck_assert_int_eq(n, PAGES);
+	pd_reader_free(reader);
+	pd_record_release(&r);
+	char *path = dump_file("verdicts", pd_buf_span(&rows));
+	pd_buf_release(&rows);
+	return path;
+}
+
+static void no_bad_row(void *ctx, const char *why)
+{
+	ck_abort_msg("%s", why);
+}
+
+static void apply(char *dump, char *verdicts, const char *output, struct pd_applied *sum)
+{
+	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
+	struct pd_apply *a;
+	struct pd_err e = { 0 };
+	ck_assert_int_eq(pd_drops_read(&o.drops, &d, &e), 0);
+	ck_assert_msg(pd_apply_open(&a, &o, &e) == 0, "%s", e.text);
+	ck_assert_msg(pd_apply_next(a, sum, &e) == 1, "%s", e.text);
+	sum->file = NULL;
+	ck_assert_uint_eq(pd_drops_unmet(o.drops, 0, NULL), 0);
+	pd_apply_free(a);
+	pd_drops_free(o.drops);
+}
+
+static void read_all(const char *path, struct pd_buf *out)
+{
+	FILE *f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	out->n += fread(pd_buf_reserve(out, 1 << 20), 1, 1 << 20, f);
+	fclose(f);
+}
+
+static void unpack(enum pd_codec codec, struct pd_buf *b)
+{
+	struct pd_buf plain = { 0 };
+	struct pd_unpacker *u = pd_unpacker_new();
+	if (codec != PD_CODEC_NONE && b->n)
+		ck_assert_int_eq(pd_unpack_all(u, codec, pd_buf_span(b), 1 << 24, &plain), 0);
+	if (codec != PD_CODEC_NONE)
+		pd_buf_set(b, pd_buf_span(&plain));
+	pd_unpacker_free(u);
+	pd_buf_release(&plain);
+}
+
+static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, enum layout layout, unsigned mask, const char *name)
+{
+	static const int each[] = { [EACH] = 1, [TWO] = 2, [ALL] = 100, [PIECES] = 1 };
+	struct pd_buf want = { 0 }, got = { 0 }, out = { 0 };
+	struct pd_applied sum;
+	char *verdicts = write_verdicts(dump, mask);
+	pd_buf_printf(&out, "%s/out", dump_folder());
+	apply(dump, verdicts, out.p, &sum);
+	read_all(out.p, &got);
+	ck_assert_msg(sum.bytes_out == got.n, "%s: bytes counted", name);
+	ck_assert_msg(sum.pages == (uint64_t)__builtin_popcount(mask), "%s: pages counted", name);
+	if (layout == PIECES)
+		unpack(codec, &got);
+	lay(p, layout == PIECES ? PD_CODEC_NONE : codec, each[layout], mask, &want);
+	ck_assert_msg(pd_span_eq(pd_buf_span(&want), pd_buf_span(&got)), "%s, pages %x go: %zu bytes, not %zu", name, mask, got.n, want.n);
+	free(verdicts);
+	pd_buf_release(&want);
+	pd_buf_release(&got);
+	pd_buf_release(&out);
+}
+
+START_TEST(test_every_choice)
+{
+	int kind = _i / 16, codec = _i / 4 % 4;
+	enum layout layout = (enum layout)(_i % 4);
+	struct parts p = { .n = 0 };
+	struct pd_buf bytes = { 0 };
+	char name[100];
+	/* A compressed stream of lines does not say which members a line lies in: all of them are packed again. */
+	if (kind == 2 && codec && layout != ALL)
+		layout = PIECES;
+	snprintf(name, sizeof name, "%s, %s, %s", ((const char *[]){ "WARC", "ARC", "JSONL" })[kind], codec_names[codec], layouts[layout]);
+	kinds[kind](&p);
+	if (layout == PIECES)
+		lay_pieces(&p, codecs[codec], &bytes);
+	else
+		lay(&p, codecs[codec], layout == EACH ? 1 : layout == TWO ? 2 : 100, 0, &bytes);
+	char *dump = dump_file("dump", pd_buf_span(&bytes));
+	for (unsigned mask = 0; mask < 1u << PAGES; mask++)
+		one_choice(&p, dump, codecs[codec], layout, mask, name);
+	free(dump);
+	pd_buf_release(&bytes);
+	for (int i = 0; i < p.n; i++)
+		pd_buf_release(&p.part[i]);
+}
+END_TEST
+
+/* A dictionary stands before the frames, raw or in zstd's format: it stays, and the frames that stay still need it. */
+START_TEST(test_dictionary)
+{
+	struct parts p = { .n = 0 };
+	struct pd_buf dictionary = { 0 }, bytes = { 0 }, got = { 0 }, want = { 0 }, out = { 0 };
+	struct pd_applied sum;
+	warc_parts(&p);
+	if (_i)
+		pack_train(&dictionary);
+	else
+		pd_buf_add_span(&dictionary, pd_buf_span(&p.part[1]));
+	pack_skippable(&bytes, 13, pd_buf_span(&dictionary));
+	for (int i = 0; i < p.n; i++)
+		pack_zstd(&bytes, pd_buf_span(&p.part[i]), pd_buf_span(&dictionary));
+	pack_skippable(&want, 13, pd_buf_span(&dictionary));
+	for (int i = 0; i < p.n; i++)
+		if (stays(&p, i, 0xa))
+			pack_zstd(&want, pd_buf_span(&p.part[i]), pd_buf_span(&dictionary));
+	char *dump = dump_file("dump.zst", pd_buf_span(&bytes)), *verdicts = write_verdicts(dump, 0xa);
+	pd_buf_printf(&out, "%s/out", dump_folder());
+	apply(dump, verdicts, out.p, &sum);
+	read_all(out.p, &got);
+	ck_assert(pd_span_eq(pd_buf_span(&want), pd_buf_span(&got)));
+	free(dump);
+	free(verdicts);
+	struct pd_buf *bufs[] = { &dictionary, &bytes, &got, &want, &out };
+	for (int i = 0; i < 5; i++)
+		pd_buf_release(bufs[i]);
+	for (int i = 0; i < p.n; i++)
+		pd_buf_release(&p.part[i]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("apply");
+	TCase *t = tcase_create("every choice");
+	tcase_add_unchecked_fixture(t, dump_folder_make, dump_folder_remove);
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, test_every_choice, 0, 48);
+	tcase_add_loop_test(t, test_dictionary, 0, 2);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
