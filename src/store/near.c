@@ -3,33 +3,13 @@
  * A question becomes one probe for each bucket that it has to look at.  Probes go through three steps, WINDOW of them at a
  * time: ask for the bucket's start, ask for its keys, compare.
  */
-#include "store/near.h"
+#include "store/near_probing.h"
 
 #include <stdlib.h>
 
 #include "match/permute.h"
 
-enum { WINDOW = 32 };
-
-/* A table of a segment, for questions of one k. */
-struct probing {
-	struct pd_near *near;
-	struct pd_segment *s;
-	const struct pd_questions *q;
-	struct pd_cut cut;
-	int radius[PD_STORE_TABLES_MAX];
-	int table;
-	uint64_t at;			/* of the table in the file */
-	struct pd_table_layout l;
-	const uint32_t *starts;
-	struct pd_columns columns;
-	struct {
-		uint32_t question, bucket;
-		uint32_t from, to;
-	} probe[WINDOW];
-	int n;
-	struct pd_err *e;
-};
+enum { LINE = 8, FETCH = 32 * LINE };	/* keys of a cache line; of a bucket, that are asked for */
 
 const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size_t *n)
 {
@@ -41,11 +21,12 @@ const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size
 	return near->masks[n_bits][radius].v;
 }
 
-const struct pd_scan_loops *pd_near_scan(struct pd_near *near, int bits)
+void pd_near_cross(struct pd_near *near, int bits, struct pd_key_run a, struct pd_key_run b, int k)
 {
 	if (!near->scan)
 		near->scan = pd_scan_best();
-	return &near->scan->by[pd_scan_width_of(bits)];
+	near->hits.n = 0;
+	near->scan->by[pd_scan_width_of(bits)].cross(a, b, k, &near->hits);
 }
 
 bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint64_t *x)
@@ -57,26 +38,26 @@ bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint
 	return false;
 }
 
-static int take_hit(struct probing *p, const struct pd_hit *h)
+int pd_probing_hit(struct pd_probing *p, uint32_t question, uint32_t place, uint32_t distance)
 {
 	struct pd_near *near = p->near;
 	uint64_t x[PD_KEY_WORDS];
 	for (int w = 0; w < p->q->bits / 64; w++)
-		x[w] = p->q->keys.w[w][h->a] ^ p->columns.w[w][h->b];
+		x[w] = p->q->keys.w[w][question] ^ p->columns.w[w][place];
 	if (pd_near_earlier(p->cut, p->radius, p->table, x))
 		return PD_OK;
-	uint64_t at = p->at + p->l.part[PD_TABLE_ROWS] + h->b * UINT64_C(4);
+	uint64_t at = p->at + p->l.part[PD_TABLE_ROWS] + place * UINT64_C(4);
 	if (pd_segment_check(p->s, at, 4, p->e))
 		return PD_ERR_FORMAT;
 	uint32_t row = pd_get32(p->s->map.p + at);
 	if (row >= p->s->f.rows)
 		return pd_segment_damaged(p->s, at, "a table leads out of the segment", p->e);
 	near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
-	near->v[near->n++] = (struct pd_near_hit){ h->a, row, h->distance };
+	near->v[near->n++] = (struct pd_near_hit){ question, row, distance };
 	return PD_OK;
 }
 
-static int check_keys(struct probing *p, uint32_t from, uint32_t to)
+int pd_probing_check(struct pd_probing *p, uint32_t from, uint32_t to)
 {
 	for (int w = 0; w < p->q->bits / 64; w++)
 		if (pd_segment_check(p->s, p->at + p->l.part[PD_TABLE_KEYS] + (p->l.stride * (unsigned)w + from) * 8,
@@ -85,35 +66,46 @@ static int check_keys(struct probing *p, uint32_t from, uint32_t to)
 	return PD_OK;
 }
 
-static int compare(struct probing *p, int i)
+static int compare(struct pd_probing *p, int i)
 {
 	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
 	struct pd_hits *hits = &p->near->hits;
-	int status = check_keys(p, from, to);
+	int status = pd_probing_check(p, from, to);
 	hits->n = 0;
 	if (!status)
-		pd_near_scan(p->near, p->q->bits)->cross((struct pd_key_run){ &p->q->keys, a, a + 1 },
-							 (struct pd_key_run){ &p->columns, from, to }, p->q->k, hits);
+		pd_near_cross(p->near, p->q->bits, (struct pd_key_run){ &p->q->keys, a, a + 1 },
+			      (struct pd_key_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = take_hit(p, &hits->v[h]);
+		status = pd_probing_hit(p, a, hits->v[h].b, hits->v[h].distance);
 	return status;
 }
 
-static int open_bucket(struct probing *p, int i)
+int pd_probing_bucket(struct pd_probing *p, uint32_t bucket, uint32_t *from, uint32_t *to)
 {
-	uint32_t b = p->probe[i].bucket;
-	if (pd_segment_check(p->s, p->at + b * UINT64_C(4), 8, p->e))
+	if (pd_segment_check(p->s, p->at + bucket * UINT64_C(4), 8, p->e))
 		return PD_ERR_FORMAT;
-	p->probe[i].from = p->starts[b];
-	p->probe[i].to = p->starts[b + 1];
-	if (p->starts[b] > p->starts[b + 1] || p->starts[b + 1] > p->s->f.prints)
-		return pd_segment_damaged(p->s, p->at + b * UINT64_C(4), "a bucket leads out of its table", p->e);
-	for (int w = 0; w < p->q->bits / 64; w++)
-		__builtin_prefetch(p->columns.w[w] + p->probe[i].from);
+	*from = p->starts[bucket];
+	*to = p->starts[bucket + 1];
+	if (*from > *to || *to > p->s->f.prints)
+		return pd_segment_damaged(p->s, p->at + bucket * UINT64_C(4), "a bucket leads out of its table", p->e);
 	return PD_OK;
 }
 
-static int answer_window(struct probing *p)
+static int open_bucket(struct pd_probing *p, int i)
+{
+	uint32_t from, to;
+	int status = pd_probing_bucket(p, p->probe[i].bucket, &from, &to);
+	if (status)
+		return status;
+	for (int w = 0; w < p->q->bits / 64; w++)
+		for (uint32_t at = from; at < to && at < from + FETCH; at += LINE)
+			__builtin_prefetch(p->columns.w[w] + at);
+	p->probe[i].from = from;
+	p->probe[i].to = to;
+	return PD_OK;
+}
+
+static int answer_window(struct pd_probing *p)
 {
 	int status = PD_OK;
 	for (int i = 0; !status && i < p->n; i++)
@@ -125,15 +117,15 @@ static int answer_window(struct probing *p)
 	return status;
 }
 
-static int add_probe(struct probing *p, size_t question, uint32_t bucket)
+static int add_probe(struct pd_probing *p, size_t question, uint32_t bucket)
 {
 	p->probe[p->n].question = (uint32_t)question;
 	p->probe[p->n].bucket = bucket;
 	__builtin_prefetch(p->starts + bucket);
-	return ++p->n < WINDOW ? PD_OK : answer_window(p);
+	return ++p->n < PD_NEAR_WINDOW ? PD_OK : answer_window(p);
 }
 
-static uint32_t block_of(const struct probing *p, size_t question)
+uint32_t pd_probing_block(const struct pd_probing *p, size_t question)
 {
 	uint64_t key[PD_KEY_WORDS];
 	for (int w = 0; w < p->q->bits / 64; w++)
@@ -141,7 +133,7 @@ static uint32_t block_of(const struct probing *p, size_t question)
 	return p->cut.n_bits ? (uint32_t)pd_bits_get(key, p->table * p->cut.n_bits, p->cut.n_bits) : 0;
 }
 
-static int probe_table(struct probing *p)
+static int probe_table(struct pd_probing *p)
 {
 	size_t n_masks;
 	const uint32_t *masks = pd_near_masks(p->near, p->cut.n_bits, p->radius[p->table], &n_masks);
@@ -150,8 +142,10 @@ static int probe_table(struct probing *p)
 	p->starts = (const uint32_t *)base;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		p->columns.w[w] = (uint64_t *)(uintptr_t)(base + p->l.part[PD_TABLE_KEYS]) + p->l.stride * (unsigned)w;
+	if (pd_probing_sorts(p, n_masks))
+		return pd_probing_sorted(p, masks, n_masks);
 	for (size_t i = 0; !status && i < p->q->n; i++) {
-		uint32_t block = block_of(p, i);
+		uint32_t block = pd_probing_block(p, i);
 		for (size_t m = 0; !status && m < n_masks; m++)
 			status = add_probe(p, i, block ^ masks[m]);
 	}
@@ -160,7 +154,7 @@ static int probe_table(struct probing *p)
 
 int pd_near_segment(struct pd_near *near, struct pd_segment *s, const struct pd_questions *q, struct pd_err *e)
 {
-	struct probing p = { .near = near, .s = s, .q = q, .e = e };
+	struct pd_probing p = { .near = near, .s = s, .q = q, .e = e };
 	int status = PD_OK;
 	p.cut = (struct pd_cut){ (int)s->f.tables, (int)s->f.table_bits };
 	pd_cut_radii(p.cut, q->k, p.radius);

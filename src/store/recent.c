@@ -166,9 +166,8 @@ static void probe(struct pd_near *near, const struct pd_recent *r, const struct 
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		near->hits.n = 0;
-		pd_near_scan(near, r->bits)->cross((struct pd_key_run){ &q->keys, question, question + 1 },
-						   (struct pd_key_run){ &columns, 0, b->n }, q->k, &near->hits);
+		pd_near_cross(near, r->bits, (struct pd_key_run){ &q->keys, question, question + 1 },
+			      (struct pd_key_run){ &columns, 0, b->n }, q->k);
 		take_hits(near, r, q, radius, table, b->rows);
 	}
 }
