@@ -97,7 +97,8 @@ int pd_segment_open(struct pd_segment *s, struct pd_io_map map, uint64_t file, c
 	*s = (struct pd_segment){ .map = map, .name = pd_strdup(name) };
 	int status = read_footer(s, file, e);
 	uint64_t n = status ? 0 : n_checks(&s->f) * 8;
-	s->checks = map.p + s->f.content;
+	if (!status)
+		s->checks = map.p + s->f.content;
 	if (!status && s->f.checks_check != pd_hash64_seed(s->checks, n, file))
 		status = pd_segment_damaged(s, s->f.content, "the checksum of the checksums is another", e);
 	if (status) {

@@ -274,7 +274,7 @@ static void scene_release(struct scene *s)
 
 static bool is_state(const struct scene *s, size_t a, size_t b)
 {
-	return s->n_live[a] == s->n_live[b] && !memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t));
+	return s->n_live[a] == s->n_live[b] && (!s->n_live[a] || !memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
 }
 
 /* What is there now is a state that is no older than what was reported. */
