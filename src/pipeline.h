@@ -18,7 +18,7 @@
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
-#define PD_FINGERPRINT_VERSION 1
+#define PD_FINGERPRINT_VERSION 2
 
 /* Everything that shapes a page's row. */
 struct pd_options {

@@ -17,6 +17,7 @@ static const struct {
 	{ "rel", PD_ATTR_REL },
 	{ "role", PD_ATTR_ROLE },
 	{ "itemprop", PD_ATTR_ITEMPROP },
+	{ "itemtype", PD_ATTR_ITEMTYPE },
 	{ "style", PD_ATTR_STYLE },
 	{ "hidden", PD_ATTR_HIDDEN },
 	{ "content", PD_ATTR_CONTENT },
@@ -61,8 +62,8 @@ static unsigned wanted(enum pd_tag tag)
 	enum pd_tag_class c = pd_tag_class(tag);
 	if (c != PD_CLASS_TITLE && c != PD_CLASS_BLOCK && c != PD_CLASS_LEVEL)
 		return 0;
-	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HIDDEN) |
-	       BIT(PD_ATTR_STYLE);
+	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_ITEMTYPE) |
+	       BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 }
 
 bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id)

@@ -14,6 +14,9 @@
 /* What one page may leave behind in memory: a page that needed more gives it back. */
 #define KEEP_ITEMS 65536
 #define KEEP_BYTES (8u << 20)
+/* A page whose noscripts hold so many times the bytes of the text that it shows is an application, which writes its text
+ * by script: it is read as those read it who run none. */
+#define NOSCRIPT_TIMES 16
 
 struct pd_html {
 	struct pd_html_options options;
@@ -111,19 +114,43 @@ static void plain_text(struct pd_html *h, struct pd_span text)
 	on_close(h, PD_TAG_html);
 }
 
-int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_blocks *out)
+enum way { PLAIN, HTML, UNFOLDED };
+
+/* Returns the bytes that stand in long noscripts. */
+static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, struct pd_blocks *out)
 {
+	size_t noscript = 0;
 	pd_blocks_clear(out);
 	h->out = out;
 	h->hidden = 0;
 	pd_meta_start(&h->meta);
 	pd_build_start(&h->builder, out);
-	if (plain)
+	if (way == PLAIN)
 		plain_text(h, utf8);
 	else
-		pd_saxer_run(h->saxer, utf8);
+		noscript = pd_saxer_run(h->saxer, utf8, way == UNFOLDED);
 	pd_build_end(&h->builder);
 	pd_meta_end(out);
+	return noscript;
+}
+
+/* Bytes of text that is neither in links nor the title. */
+static size_t shown_text(const struct pd_blocks *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < b->n_runs; i++)
+		if (!(b->runs[i].flags & PD_RUN_LINK) && b->boxes[b->runs[i].box].tag != PD_TAG_title)
+			n += b->runs[i].n;
+	return n;
+}
+
+int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_blocks *out)
+{
+	size_t noscript = read_page(h, utf8, plain ? PLAIN : HTML, out);
+	if (noscript / NOSCRIPT_TIMES <= shown_text(out))
+		return PD_OK;
+	read_page(h, utf8, UNFOLDED, out);
+	out->noscript = true;
 	return PD_OK;
 }
 
@@ -147,6 +174,7 @@ void pd_blocks_clear(struct pd_blocks *b)
 	b->links = kept_items(b->links, &b->cap_links);
 	b->n_runs = b->n_boxes = b->n_blocks = b->n_links = 0;
 	b->meta = (struct pd_meta){ 0 };
+	b->noscript = false;
 }
 
 void pd_blocks_release(struct pd_blocks *b)

@@ -56,7 +56,8 @@ struct pd_box {
 	uint32_t block;		/* M3 block that this box is, or PD_BLOCK_NONE */
 	uint16_t tag;		/* enum pd_tag */
 	uint16_t depth;
-	struct pd_span klass, ident, role;	/* class, id, role (or itemprop when no role) attributes; may be empty */
+	struct pd_span klass, ident;	/* class, id; may be empty */
+	struct pd_span role;	/* role, or else the name of the itemtype, or else itemprop; may be empty */
 };
 
 struct pd_block {
@@ -94,6 +95,7 @@ struct pd_blocks {
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
+	bool noscript;		/* the text is that of noscript elements: the page shows hardly any without scripts */
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
 	struct pd_arena arena;	/* attribute values and metadata */
 };

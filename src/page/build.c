@@ -48,11 +48,22 @@ static void push_frame(struct pd_builder *b, uint32_t box, bool own, size_t mark
 	};
 }
 
+/* "https://schema.org/Comment" -> "Comment". */
+static struct pd_span type_name(struct pd_span url)
+{
+	size_t at = url.n;
+	while (at && url.p[at - 1] != '/')
+		at--;
+	return pd_span(url.p + at, url.n - at);
+}
+
 static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_attr *attrs, size_t n)
 {
 	box->klass = kept(out, attrs, n, PD_ATTR_CLASS);
 	box->ident = kept(out, attrs, n, PD_ATTR_ID);
 	box->role = kept(out, attrs, n, PD_ATTR_ROLE);
+	if (box->role.n == 0)
+		box->role = type_name(kept(out, attrs, n, PD_ATTR_ITEMTYPE));
 	if (box->role.n == 0)
 		box->role = kept(out, attrs, n, PD_ATTR_ITEMPROP);
 }

@@ -202,8 +202,9 @@ void pd_saxer_free(struct pd_saxer *s)
 	free(s);
 }
 
-void pd_saxer_run(struct pd_saxer *s, struct pd_span utf8)
+size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
+	s->mender.unfold = unfold;
 	struct pd_span mended = pd_mend(&s->mender, utf8);
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
 		renew(s);
@@ -218,4 +219,5 @@ void pd_saxer_run(struct pd_saxer *s, struct pd_span utf8)
 		s->sink->close(s->self, PD_TAG_body);
 	s->sink->close(s->self, PD_TAG_html);
 	pd_buf_shrink(&s->mender.out, 16 << 20);
+	return s->mender.noscript;
 }

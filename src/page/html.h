@@ -23,7 +23,7 @@
 /* The attributes that someone reads; PD_ATTR_OTHER only comes with `all_attributes`. */
 enum pd_attr_id {
 	PD_ATTR_OTHER, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV, PD_ATTR_ID,
-	PD_ATTR_ITEMPROP, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_STYLE,
+	PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_STYLE,
 	PD_ATTR_XML_LANG,
 };
 
@@ -52,6 +52,7 @@ struct pd_saxer;	/* a libxml2 parser that is used again and again: one per threa
 /* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands. */
 struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes);
 void pd_saxer_free(struct pd_saxer *s);
-void pd_saxer_run(struct pd_saxer *s, struct pd_span utf8);
+/* Returns the bytes that stand in long noscripts (mend.h); `unfold`: they are read. */
+size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
 
 #endif

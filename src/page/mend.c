@@ -130,6 +130,10 @@ static void end_tag(struct pd_mender *m)
 		return;
 	if (t == PD_TAG_br)
 		pd_mend_put_z(m, "<br/>");
+	if (t == PD_TAG_noscript && m->unfolded) {
+		m->unfolded = false;
+		t = PD_TAG_div;
+	}
 	if (pd_tag_void(t))
 		return;
 	put_end_tag(m, t);
@@ -163,6 +167,8 @@ static void plain_content(struct pd_mender *m, enum pd_tag t)
 /* A start tag of `t` has just been read.  False: what stands in `out` of it must go. */
 static bool content(struct pd_mender *m, enum pd_tag t, bool self_closing)
 {
+	if (t == PD_TAG_noscript && m->unfolded)
+		return false;
 	if (self_closing)
 		return !raw(t) && !island(t);
 	if ((raw(t) || island(t)) && drop_content(m, t))
@@ -170,6 +176,21 @@ static bool content(struct pd_mender *m, enum pd_tag t, bool self_closing)
 	pd_mend_put_z(m, ">");
 	if (holds_text(t))
 		plain_content(m, t);
+	return true;
+}
+
+/* A noscript's start tag, written from `mark` on, has just been read.  True when a div was opened in its place. */
+static bool unfold_noscript(struct pd_mender *m, size_t mark)
+{
+	const char *end = end_tag_of(m, PD_TAG_noscript);
+	if (!end || end - m->p < PD_NOSCRIPT_MIN)
+		return false;
+	m->noscript += (size_t)(end - m->p);
+	if (!m->unfold)
+		return false;
+	m->out.n = mark;
+	pd_mend_put_z(m, "<div>");
+	m->unfolded = true;
 	return true;
 }
 
@@ -188,6 +209,8 @@ static void start_tag(struct pd_mender *m)
 		return;
 	}
 	self_closing |= pd_tag_void(t);
+	if (t == PD_TAG_noscript && !self_closing && !m->unfolded && unfold_noscript(m, mark))
+		return;
 	if (!content(m, t, self_closing))
 		m->out.n = mark;
 	else if (self_closing)
@@ -222,6 +245,8 @@ struct pd_span pd_mend(struct pd_mender *m, struct pd_span html)
 	pd_buf_clear(&m->out);
 	memset(m->unclosed, 0, sizeof(m->unclosed));
 	memset(m->unquoted, 0, sizeof(m->unquoted));
+	m->noscript = 0;
+	m->unfolded = false;
 	m->p = html.p;
 	m->end = html.p + html.n;
 	while (m->p < m->end) {

@@ -9,6 +9,7 @@
  *
  * - comments, declarations, processing instructions, tags that are not HTML: left out;
  * - script, style, noscript, iframe, noembed, noframes, svg, template and the like: left out with what is in them;
+ * - but with `unfold` a noscript that holds over PD_NOSCRIPT_MIN bytes becomes a div: some pages have their text there;
  * - title, textarea, xmp: what is in them is text;
  * - attributes: quoted, bounded, only those that someone reads (or all, for XHTML);
  * - references: decoded, but for what must stay escaped;
@@ -20,8 +21,14 @@
 #include "base/buf.h"
 #include "page/tags.h"
 
+/* A shorter one is a notice, or a picture for those without scripts. */
+#define PD_NOSCRIPT_MIN 512
+
 struct pd_mender {
 	bool all;			/* keep every attribute, and white space as it stands */
+	bool unfold;			/* long noscripts become divs */
+	size_t noscript;		/* bytes in long noscripts of the page */
+	bool unfolded;			/* in such a div: none nests in it */
 	const char *p, *end;		/* what is left to read */
 	struct pd_buf out;
 	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not look again */

@@ -40,17 +40,18 @@ static bool hint_holds(const struct pd_topic_finder *f, const struct pd_box *b, 
 	struct pd_line_sum sum = pd_lines_of_box(&f->lines, b);
 	double all = (double)f->lines.sums[f->lines.n].prose, prose = (double)sum.prose;
 	bool tag = is_own_tag(b, note->name);
+	enum pd_hint hint = note->hint == PD_HINT_NOTICE && heading ? PD_HINT_CHROME : note->hint;
 	if (note->hint == PD_HINT_NEVER)
 		return true;
-	if (level == PD_LEVEL_NONE || (level == PD_LEVEL_TAGS && !tag))
+	if (level == PD_LEVEL_NONE || (level == PD_LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
 		return false;
-	switch (note->hint) {
-	case PD_HINT_HIDDEN:
-		return level < PD_LEVEL_TAGS;
+	switch (hint) {
 	case PD_HINT_CHROME:
 		return prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
+	case PD_HINT_NOTICE:
+		return all - prose >= w->notice_rest || prose <= w->hint_name * all;
 	case PD_HINT_COMMENT:
-		return level < PD_LEVEL_COMMENTS && prose <= w->hint_comment * all;
+		return level < PD_LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
 	case PD_HINT_WEAK:
 		return weak_holds(w, sum, all);
 	default:
@@ -64,14 +65,16 @@ void pd_chrome_drop(struct pd_topic_finder *f, const struct pd_blocks *in, enum 
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
 		const struct pd_box *b = &in->boxes[i];
 		struct pd_box_note *note = &f->notes[i];
-		note->rule = b->parent == PD_BOX_NONE ? NULL : f->notes[b->parent].rule;
+		const struct pd_box_note *around = b->parent == PD_BOX_NONE ? NULL : &f->notes[b->parent];
+		note->rule = around ? around->rule : NULL;
 		if (note->rule || b->first_run == b->end_run)
 			continue;
 		/* asked for only now, and once: what lies in chrome is most of a page's boxes */
 		if (!note->name)
 			note->hint = pd_hint_of(f->hinter, b, &note->name);
+		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
 		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
-		if (note->hint > PD_HINT_GOOD && hint_holds(f, b, note, heading, level))
+		if (hint_holds(f, b, note, heading, level))
 			note->rule = note->name;
 	}
 	f->why = pd_grow(f->why, f->lines.n, &f->cap_why, sizeof(*f->why));

@@ -10,16 +10,23 @@
  * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it;
  * 4. lines that announce chrome take it along (sections.c: heads.def).
  *
- * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK: hints
- * are believed less, level by level (enum pd_level), as long as that at least doubles the prose; when hardly any
- * text is kept and the page holds several times as much, all of it in its densest region is taken (a list of
- * products or links); and when nothing is kept, all that the page shows.
+ * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
+ * by name: `rules` is what stands above.  Hints are believed less, level by level (enum pd_level), as long as that at
+ * least doubles the prose: `no-comments` (what readers wrote counts as text), `tags` (names mislead, tags and roles
+ * count), `no-hints`.  When hardly any text is kept and the page holds several times as much, `list`: all of it in its
+ * densest region (products, links).  When nothing is kept, `page`: all that it shows.
+ *
+ * What others found and what is used here: text features and link density (Kohlschütter et al., WSDM 2010); blocks
+ * judged with their neighbours (Pomikálek's jusText, 2011); density summed over a tree (Sun et al., CETD, SIGIR 2011);
+ * names of classes and ids (Readability, 2009); a chain of extractors, so that no page is left without text
+ * (Barbaresi's Trafilatura, ACL 2021).
  */
 #include "topic/finder.h"
 
 /* With what the site repeats left out, a page keeps at least so many bytes, and at least one part in so many of what it
  * would have without. */
 enum { OWN_TEXT = 60, OWN_PART = 10 };
+#define RULES "rules"	/* the step that is no fallback */
 
 static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
 {
@@ -47,8 +54,8 @@ static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blo
 			best = level;
 			found = (double)pd_live_of_page(f);
 		}
-		if (found >= f->weights->hint_enough)
-			return best;
+		if (found >= (level < PD_LEVEL_TAGS ? f->weights->hint_enough : f->weights->tags_enough))
+			break;
 	}
 	pd_chrome_drop(f, in, best);
 	pd_live_sum(f, PD_LIVE_PROSE);
@@ -87,21 +94,42 @@ static void drop_short(struct pd_topic_finder *f, const struct pd_blocks *in, co
 	}
 }
 
-static double kept_mass(const struct pd_topic_finder *f)
+/* Text, and what of it stands outside links. */
+struct amount {
+	double mass, plain;
+};
+
+static void add_amount(struct amount *a, const struct pd_line *l)
 {
-	double mass = 0;
-	for (size_t i = 0; i < f->lines.n; i++)
-		mass += f->why[i] ? 0 : f->lines.v[i].mass;
-	return mass;
+	a->mass += l->mass;
+	a->plain += l->mass - l->link_mass;
 }
 
-/* Text in boxes that no hint drops. */
-static double page_mass(const struct pd_topic_finder *f)
+static struct amount kept(const struct pd_topic_finder *f)
 {
-	double mass = 0;
+	struct amount a = { 0 };
 	for (size_t i = 0; i < f->lines.n; i++)
-		mass += f->notes[f->lines.v[i].box].rule ? 0 : f->lines.v[i].mass;
-	return mass;
+		if (!f->why[i])
+			add_amount(&a, &f->lines.v[i]);
+	return a;
+}
+
+/* In boxes that no hint drops. */
+static struct amount of_page(const struct pd_topic_finder *f)
+{
+	struct amount a = { 0 };
+	for (size_t i = 0; i < f->lines.n; i++)
+		if (!f->notes[f->lines.v[i].box].rule)
+			add_amount(&a, &f->lines.v[i]);
+	return a;
+}
+
+/* Is what is kept a scrap of what the page holds? */
+static bool is_scrap(const struct pd_topic_finder *f)
+{
+	const struct pd_weights *w = f->weights;
+	struct amount k = kept(f), all = of_page(f);
+	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
 }
 
 /* Forgets every rule but the hints. */
@@ -119,19 +147,17 @@ static void take_page(struct pd_topic_finder *f, const struct pd_blocks *in)
 		f->why[i] = in->boxes[f->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
 }
 
-/* True when the page had to be taken in another way. */
-static bool mend_scrap(struct pd_topic_finder *f, const struct pd_blocks *in)
+/* The step that had to be taken because the rules left too little; NULL: none. */
+static const char *mend_scrap(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	const struct pd_weights *w = f->weights;
-	double kept = kept_mass(f), all = page_mass(f);
-	if (kept < w->scrap && all >= w->list_mass && all >= w->list_gain * kept) {
+	if (is_scrap(f)) {
 		take_list(f, in);
-		return true;
+		return "list";
 	}
-	if (kept > 0)
-		return false;
+	if (kept(f).mass > 0)
+		return NULL;
 	take_page(f, in);
-	return true;
+	return "page";
 }
 
 static void join_line(const struct pd_blocks *in, const struct pd_line *l, bool links, struct pd_buf *out)
@@ -160,18 +186,25 @@ static void add_text(const struct pd_topic_finder *f, const struct pd_blocks *in
 	}
 }
 
-static void explain(const struct pd_topic_finder *f, struct pd_topic *out)
+/* What a step took in without looking at lines is named by it. */
+static const char *why_kept(const struct pd_line *l, const char *step)
+{
+	bool whole = strcmp(step, "list") == 0 || strcmp(step, "page") == 0;
+	return whole ? step : l->prose ? "prose" : "flow";
+}
+
+static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
 	for (size_t i = 0; i < f->lines.n; i++) {
 		const struct pd_line *l = &f->lines.v[i];
-		const char *kept = l->prose ? "prose" : "flow";
 		pd_topic_decide(out, &(struct pd_decision){
 			.index = l->box,
 			.kept = !f->why[i],
 			.label = f->why[i] ? "noise" : "topic",
-			.rule = f->why[i] ? f->why[i] : kept,
+			.rule = f->why[i] ? f->why[i] : why_kept(l, out->step),
 			.value = l->mass ? (double)l->link_mass / l->mass : 0,
 			.chars = l->chars,
+			.text = pd_run_text(in, &in->runs[l->first_run]),
 		});
 	}
 }
@@ -179,66 +212,66 @@ static void explain(const struct pd_topic_finder *f, struct pd_topic *out)
 /* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
 static double confidence(const struct pd_topic_finder *f, bool fallback)
 {
-	double kept = 0, all = 0;
-	for (size_t i = 0; i < f->lines.n; i++) {
-		const struct pd_line *l = &f->lines.v[i];
-		all += l->mass - l->link_mass;
-		kept += f->why[i] ? 0 : l->mass - l->link_mass;
-	}
-	double share = all > 0 ? kept / all : 0, enough = f->weights->short_text;
-	double damp = kept < enough ? kept / enough : 1;
+	double own = kept(f).plain, all = 0, enough = f->weights->short_text;
+	for (size_t i = 0; i < f->lines.n; i++)
+		all += f->lines.v[i].mass - f->lines.v[i].link_mass;
+	double share = all > 0 ? own / all : 0, damp = own < enough ? own / enough : 1;
 	return share * damp * (fallback ? .5 : 1);
 }
 
-static bool choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
+/* Returns the step of the chain that gave the text. */
+static const char *choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	bool fallback = choose_level(f, in) != PD_LEVEL_ALL;
+	static const char *const levels[PD_LEVELS] = { RULES, "no-comments", "tags", "no-hints" };
+	enum pd_level level = choose_level(f, in);
 	pd_cards_drop(f, in);
 	pd_live_sum(f, PD_LIVE_PROSE);
 	const struct pd_box *region = &in->boxes[pd_region_find(f, in)];
 	drop_outside(f, region);
 	drop_short(f, in, region);
 	pd_sections_drop(f, in);
-	return mend_scrap(f, in) || fallback;
+	const char *step = mend_scrap(f, in);
+	return step ? step : levels[level];
 }
 
-/* What the site repeats is taken out, then lines are chosen among the rest.  Returns whether it fell back; *taken is what
+/* What the site repeats is taken out, then lines are chosen among the rest.  Returns the step; *taken is what
  * was taken out. */
-static bool choose_own(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
+static const char *choose_own(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
 {
 	pd_lines_cut(&f->lines, in);
 	*taken = pd_site_mark(&f->keys, site, in, &f->lines);
 	pd_lines_judge(&f->lines, in, f->weights);
-	bool fallback = choose_lines(f, in);
+	const char *step = choose_lines(f, in);
 	for (size_t i = 0; i < f->lines.n; i++)
 		if (f->lines.v[i].site)
 			f->why[i] = "boilerplate";
-	return fallback;
+	return step;
 }
 
 /* A page must not lose nearly all of its text to what others of its site hold too: then it is read as if nothing were
  * known of the site. */
-static bool choose(struct pd_topic_finder *f, const struct pd_blocks *in, unsigned *flags)
+static const char *choose(struct pd_topic_finder *f, const struct pd_blocks *in, unsigned *flags)
 {
 	static const struct pd_site unknown = { 0 };
 	uint64_t taken, none;
-	bool fallback = choose_own(f, in, &f->site, &taken);
-	double left = kept_mass(f);
+	const char *step = choose_own(f, in, &f->site, &taken);
+	double left = kept(f).mass;
 	if (!taken || (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken))
-		return fallback;
-	fallback = choose_own(f, in, &unknown, &none);
-	double all = kept_mass(f);
+		return step;
+	step = choose_own(f, in, &unknown, &none);
+	double all = kept(f).mass;
 	if (all <= left || (left >= OWN_TEXT && left * OWN_PART >= all))
 		return choose_own(f, in, &f->site, &taken);
 	*flags |= PD_TOPIC_SPARED;
-	return fallback;
+	return step;
 }
 
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
 	if (!in->n_runs)
 		return;
-	bool fallback = choose(f, in, &out->flags);
+	out->step = choose(f, in, &out->flags);
+	bool fallback = strcmp(out->step, RULES) != 0;
 	add_text(f, in, false, &out->text);
 	add_text(f, in, true, &out->anchor_text);
 	size_t first = out->terms.n;
@@ -248,7 +281,7 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct
 	pd_topic_terms(f, PD_FEATURE_ANCHOR, pd_buf_span(&out->anchor_text), out);
 	pd_topic_feature(out, PD_FEATURE_ANCHOR, first);
 	if (f->options.explain)
-		explain(f, out);
+		explain(f, in, out);
 	out->confidence = confidence(f, fallback);
 	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
 }

@@ -20,6 +20,7 @@ struct pd_box_note {
 	uint64_t prose;		/* of the flow whose home it is, kept so far */
 	bool card;		/* part of a list of other pages that was dropped */
 	bool home;		/* kept prose flows in it */
+	bool forum;		/* in a thread: comments are its text */
 };
 
 /* The terms of a block (paper). */

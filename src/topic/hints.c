@@ -91,7 +91,7 @@ static void name_add(struct name *name, struct pd_span s)
 /* "has-sidebar", "no-menu", "sidebar-layout": what is around an element, not what it is. */
 static bool qualified(const struct name *name, size_t at, size_t end)
 {
-	static const char *const before[] = { "has", "with", "no", "without" };
+	static const char *const before[] = { "has", "with", "no", "without", "elementor" };
 	if (name->n - end >= 6 && name->starts[end] && memcmp(name->p + end, "layout", 6) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
@@ -140,8 +140,6 @@ static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 	case PD_TAG_button:
 	case PD_TAG_textarea:
 		return PD_HINT_NEVER;
-	case PD_TAG_noscript:
-		return PD_HINT_HIDDEN;
 	case PD_TAG_nav:
 	case PD_TAG_aside:
 	case PD_TAG_footer:
@@ -167,7 +165,10 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 		{ "contentinfo", PD_HINT_CHROME }, { "search", PD_HINT_CHROME }, { "dialog", PD_HINT_CHROME },
 		{ "alertdialog", PD_HINT_CHROME }, { "menu", PD_HINT_CHROME }, { "menubar", PD_HINT_CHROME },
 		{ "toolbar", PD_HINT_CHROME }, { "alert", PD_HINT_CHROME }, { "main", PD_HINT_GOOD },
-		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT },
+		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT }, { "UserComments", PD_HINT_COMMENT },
+		{ "SiteNavigationElement", PD_HINT_CHROME }, { "WPHeader", PD_HINT_WEAK },
+		{ "WPFooter", PD_HINT_CHROME }, { "WPSideBar", PD_HINT_CHROME }, { "BreadcrumbList", PD_HINT_CHROME },
+		{ "DiscussionForumPosting", PD_HINT_FORUM }, { "Question", PD_HINT_FORUM }, { "QAPage", PD_HINT_FORUM },
 	};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (pd_span_ieq(role, roles[i].role)) {

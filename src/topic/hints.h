@@ -14,8 +14,9 @@ enum pd_hint {
 	PD_HINT_GOOD,		/* marked as the main text: article, main, articleBody */
 	PD_HINT_WEAK,		/* chrome where it is short or made of links */
 	PD_HINT_COMMENT,	/* what readers wrote */
+	PD_HINT_FORUM,		/* a thread, a post of it, a question: what readers wrote is its text */
 	PD_HINT_CHROME,		/* navigation, adverts, lists of other pages, forms, … */
-	PD_HINT_HIDDEN,		/* shown only where scripts do not run */
+	PD_HINT_NOTICE,		/* asks for consent: however long it is, another text is the page's */
 	PD_HINT_NEVER,		/* no main text in any reading: the title, what a form offers to choose from */
 };
 

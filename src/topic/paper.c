@@ -117,11 +117,18 @@ static void add_text(struct pd_topic_finder *f, const struct pd_blocks *in, bool
 	pd_topic_feature(out, kind, first);
 }
 
+static struct pd_span first_text(const struct pd_blocks *in, uint32_t i)
+{
+	const struct pd_block *b = &in->blocks[i];
+	return b->first_run < b->end_run ? pd_run_text(in, &in->runs[b->first_run]) : pd_span(NULL, 0);
+}
+
 static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a, struct pd_topic *out)
 {
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
 		const struct pd_block_terms *b = &f->blocks[i];
-		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars };
+		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars,
+					 .text = first_text(in, i) };
 		if (in->blocks[i].title) {
 			d.label = d.rule = "title";
 		} else if (b->anchor) {

@@ -90,11 +90,8 @@ uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 	uint32_t root = marked(f, in, pd_region_of_most(f, in));
 	while (root && (is_paragraph(in->boxes[root].tag) || has_twin(f, in, root)))
 		root = in->boxes[root].parent;
-	uint32_t best = richest(f, in, root);
+	uint32_t best = richest(f, in, root), first = best, last = best;
 	double rich = (double)f->notes[best].prose;
-	if (rich < f->weights->region_rich)
-		return root;
-	uint32_t first = best, last = best;
 	for (uint32_t i = root; i < in->boxes[root].end; i++) {
 		struct pd_box_note *note = &f->notes[i];
 		bool same = same_name(&in->boxes[i], &in->boxes[best]);
@@ -104,6 +101,8 @@ uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 			last = i;
 		}
 	}
+	if (rich < f->weights->region_rich)
+		return root;
 	while (best != root && (best > first || in->boxes[best].end <= last))
 		best = in->boxes[best].parent;
 	return best;

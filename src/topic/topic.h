@@ -34,6 +34,7 @@ struct pd_decision {
 	const char *rule;	/* the rule's name, a constant */
 	double value;		/* what the rule measured: similarity, share of links */
 	uint32_t chars;
+	struct pd_span text;	/* its first run: lies in the blocks */
 };
 
 enum pd_topic_flag {
@@ -49,6 +50,7 @@ struct pd_topic {
 	struct pd_buf anchor_text;	/* of topic-anchor blocks (M29) */
 	struct pd_decision *decisions;	/* only with `explain` */
 	size_t n_decisions, cap_decisions;
+	const char *step;		/* main: the step of the chain that gave the text (extract.c), a constant */
 	double confidence;		/* 0 … 1 */
 	unsigned flags;
 };

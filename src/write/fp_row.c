@@ -23,6 +23,8 @@ static void add_flag(struct pd_buf *out, const char *flag)
 
 struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 {
+	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), out);
+	bool language = out->n > 0;
 	pd_buf_clear(out);
 	pd_buf_printf(out, "charset-%s", pd_charset_how_name(p->text.how));
 	if (p->text.replaced)
@@ -33,12 +35,16 @@ struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 		add_flag(out, "truncated");
 	if (p->page.flags & PD_PAGE_PLAIN_CODING)
 		add_flag(out, "plain-coding");
+	if (p->blocks.noscript)
+		add_flag(out, "noscript");
 	if (p->topic.flags & PD_TOPIC_FALLBACK)
 		add_flag(out, "fallback");
 	if (p->topic.flags & PD_TOPIC_SPARED)
 		add_flag(out, "spared");
 	if (!p->signature.present)
 		add_flag(out, "short");
+	if (!language)
+		add_flag(out, "no-language");
 	return pd_buf_span(out);
 }
 

@@ -7,6 +7,8 @@
 #include "term/language.h"
 #include "write/fp_row.h"
 
+enum { DECISION_TEXT = 48 };	/* bytes of a piece that say which one it is */
+
 const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "signature", NULL };
 
 static void show_utf8(struct pd_pipeline *p, struct pd_buf *out)
@@ -79,14 +81,27 @@ static void show_meta(const struct pd_meta *m, struct pd_buf *out)
 	}
 }
 
+/* The beginning, at a whole character. */
+static struct pd_span beginning(struct pd_span s)
+{
+	size_t n = s.n < DECISION_TEXT ? s.n : DECISION_TEXT;
+	while (n && n < s.n && ((uint8_t)s.p[n] & 0xC0) == 0x80)
+		n--;
+	return pd_span(s.p, n);
+}
+
 static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 {
 	show_meta(&p->blocks.meta, out);
 	pd_buf_printf(out, "confidence: %.2f\n", p->topic.confidence);
+	if (p->topic.step)
+		pd_buf_printf(out, "step: %s\n", p->topic.step);
 	for (size_t i = 0; i < p->topic.n_decisions; i++) {
 		const struct pd_decision *d = &p->topic.decisions[i];
-		pd_buf_printf(out, "%s %" PRIu32 " %s rule=%s value=%.2f chars=%" PRIu32 "\n", d->kept ? "keep" : "drop", d->index,
+		pd_buf_printf(out, "%s %" PRIu32 " %s rule=%s value=%.2f chars=%" PRIu32 " | ", d->kept ? "keep" : "drop", d->index,
 			      d->label, d->rule, d->value, d->chars);
+		pd_tsv_add(out, beginning(d->text));
+		pd_buf_add_c(out, '\n');
 	}
 	pd_buf_add_z(out, "text:\n");
 	add_indented(out, pd_buf_span(&p->topic.text), "  | ");

@@ -74,6 +74,7 @@ patterns = {
     'svg-open': lambda size: '<svg>' * (size // 5),
     'templates-nested': halves('<template>', '</template>'),
     'noscript-nested': lambda size: '<noscript>' * (size // 10),
+    'noscript-unfolded': lambda size: '<noscript>' + '<noscript><p>a</noscript>' * 9 + '<noscript><p>' * (size // 13) + '</noscript>',
     'plaintext': lambda size: '<plaintext>' * (size // 11),
     'frames': repeat('<frameset><frame src=%d>'),
     'forms': repeat('<form><input name=%d>'),

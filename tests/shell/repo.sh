@@ -11,7 +11,7 @@ is "no file of src has over 500 lines" "$(find src -name '*.[ch]' -exec awk 'END
 is "no function has over 80 lines" "$(awk 'FNR == 1 { open = 0 } /^\{/ { open = FNR }
 	/^}/ { if (open && FNR - open - 1 > 80) print FILENAME ":" open, FNR - open - 1, "lines"; open = 0 }' "${sources[@]}")" ""
 is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
-is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py tools/install-deps; do
+is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py tools/install-deps tools/fit-extract; do
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
