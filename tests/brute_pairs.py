@@ -4,6 +4,7 @@
 
 usage: brute_pairs.py keys KIND N BITS SEED > LINES        "FINGERPRINT ID URL - TEXT_BYTES TEXT_DIGEST" lines for fp_rows
        brute_pairs.py pairs FP OUT K… [--scope=S] [--all]  writes OUT.K: id_a, id_b, distance, in the order of ids
+                            [--against=FP2]                only pairs of a row of FP and one of FP2
 
 KIND: random (even bits), clustered (each near one of 20 keys, 0 to 20 bits away), equal (12 keys only, 1 or 2 bits from
 each other), skewed (half of the bits the same in all keys), mixed (clustered, a third without a fingerprint).
@@ -66,16 +67,34 @@ def wanted(rows, scope, every):
             if every or linked:
                 yield a, b, d
 
-def pairs(path, out, ks, scope, every):
-    rows = []
+def across(a_rows, b_rows, scope, every):
+    """The same for pairs of a row of each side; a row of A is linked to the first of equal rows of B that it may pair with."""
+    linked = set()
+    for a in a_rows:
+        seen = set()
+        for b in b_rows:
+            d = distance(a, b)
+            key = b[3] if b[1] == '-' else b[1]
+            if a[0] == b[0] or d is None or (scope != 'all' and (a[2] == b[2]) != (scope == 'same-host')):
+                continue
+            if every or key not in seen:
+                linked.add((a, b, d) if order(a[0]) < order(b[0]) else (b, a, d))
+            seen.add(key)
+    return sorted(linked, key=lambda p: (order(p[0][0]), order(p[1][0])))
+
+def read(path):
+    rows = {}
     for line in open(path, encoding='utf-8'):
         if line[0] != '#':
             f = line.rstrip('\n').split('\t')
             host = f[2].split('/')[2] if '/' in f[2] else f[2]
-            rows.append((f[1], f[0], host, f[5], 0 if f[0] == '-' else int(f[0], 16)))
-    rows.sort(key=lambda r: order(r[0]))
+            rows.setdefault(f[1], (f[1], f[0], host, f[5], 0 if f[0] == '-' else int(f[0], 16)))
+    return sorted(rows.values(), key=lambda r: order(r[0]))
+
+def pairs(path, out, ks, scope, every, against):
+    rows = read(path)
     files = {k: open('%s.%d' % (out, k), 'w') for k in ks}
-    for a, b, d in wanted(rows, scope, every):
+    for a, b, d in across(rows, read(against), scope, every) if against else wanted(rows, scope, every):
         for k, f in files.items():
             if d <= k:
                 f.write('%s\t%s\t%s\n' % (a[0], b[0], '-' if d < 0 else d))
@@ -85,4 +104,4 @@ if sys.argv[1] == 'keys':
 else:
     options = dict((a.split('=') + [''])[:2] for a in sys.argv[2:] if a.startswith('--'))
     plain = [a for a in sys.argv[2:] if not a.startswith('--')]
-    pairs(plain[0], plain[1], list(map(int, plain[2:])), options.get('--scope', 'all'), '--all' in options)
+    pairs(plain[0], plain[1], list(map(int, plain[2:])), options.get('--scope', 'all'), '--all' in options, options.get('--against'))

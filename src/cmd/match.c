@@ -2,14 +2,24 @@
  * pagededup match: fp rows -> pairs within Hamming distance k. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/match.h"
+#include "match/keyfile.h"
 #include "write/jsonl.h"
 
 #define AT(member) .at = offsetof(struct pd_match_command, member)
+
+static int add_against(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_match_command *o = options;
+	o->against = pd_realloc(o->against, (size_t)(o->n_against + 1) * sizeof *o->against);
+	o->against[o->n_against++] = (char *)arg;
+	return PD_OK;
+}
 
 static const char *const presets[] = { "default", "paper", NULL };
 
@@ -17,6 +27,10 @@ static const struct pd_opt opts[] = {
 	PD_MATCH_OPTS(AT),
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
 	  .help = "default, or paper: k 3 and the documents' tables" },
+	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
+	  .help = "only pairs of one page of the inputs and one of FP; again for more" },
+	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
+	  .help = "match nothing: write a key file, which is read many times faster" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
@@ -145,10 +159,41 @@ static void say_other_sketches(struct run *r)
 		    r->line.p);
 }
 
+/* The rows as a key file, which a terminal cannot show. */
+static int save(struct run *r)
+{
+	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
+	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
+	if (!status && isatty(fileno(r->out.f)))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file is not written to a terminal: name a file, or send it to one");
+	return status ? status : pd_keyfile_write(&r->rows, r->out.f, name, &r->err);
+}
+
+/* What one run can do, and what would be read twice. */
+static int check_options(struct run *r, char **paths, int n_paths)
+{
+	const struct pd_match_command *o = r->o;
+	int stdins = !n_paths;
+	for (int i = 0; i < n_paths; i++)
+		stdins += !strcmp(paths[i], "-");
+	for (int i = 0; i < o->n_against; i++)
+		stdins += !strcmp(o->against[i], "-");
+	if (stdins > 1)
+		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read once only");
+	if (o->save && (o->n_against || o->output))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing: it goes without --%s", o->output ? "output" : "against");
+	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
+	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
+}
+
 static int match(struct run *r, char **paths, int n_paths)
 {
 	struct pd_rows_options in = { .paths = paths,
 				      .n_paths = n_paths,
+				      .against = r->o->against,
+				      .n_against = r->o->n_against,
 				      .tmp_dir = r->o->tmp_dir,
 				      .hosts = r->o->scope != PD_SCOPE_ALL,
 				      .bad_row = bad_row,
@@ -158,6 +203,8 @@ static int match(struct run *r, char **paths, int n_paths)
 	r->read_cpu = pd_cpu_seconds() - t;
 	if (status)
 		return status;
+	if (r->o->save)
+		return save(r);
 	settle(r);
 	say_other_sketches(r);
 	status = check_plan(r);
@@ -217,6 +264,10 @@ static int close_run(struct run *r)
 		pd_buf_count(&r->line, r->rows.bad, "bad row");
 		pd_buf_add_z(&r->line, " left out");
 	}
+	if (r->o->save) {
+		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+		return r->rows.bad && !r->o->ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	}
 	pd_buf_printf(&r->line, ", k %d, ", r->match.k);
 	pd_buf_count(&r->line, r->stats.pairs, "pair");
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
@@ -234,14 +285,14 @@ int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, st
 {
 	struct run r = { .o = o, .log = log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r.json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
-	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
+	int status = check_options(&r, paths, n_paths);
 	if (!status)
 		status = match(&r, paths, n_paths);
 	if (!status)
 		status = pd_outfile_commit(&r.out, &r.err);
 	else if (r.out.f)
 		pd_outfile_abandon(&r.out);
-	if (!status && o->stats)
+	if (!status && o->stats && !o->save)
 		status = write_stats(&r);
 	int code = status ? pd_command_failed(log, &r.err) : close_run(&r);
 	pd_rows_release(&r.rows);
@@ -260,5 +311,7 @@ int pd_cmd_match(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	return pd_match_run(&o, argv + first, argc - first, &log);
+	code = pd_match_run(&o, argv + first, argc - first, &log);
+	free(o.against);
+	return code;
 }

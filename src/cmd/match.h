@@ -14,6 +14,9 @@ struct pd_match_command {
 	int verify;			/* -1: unless the preset says otherwise */
 	double similarity, similarity_same_host;
 	const char *output, *tmp_dir, *stats;
+	const char *save;		/* only write the rows as a key file */
+	char **against;			/* the collection, when there is one */
+	int n_against;
 };
 
 /* AT(member): `.at` of a member of this struct. */

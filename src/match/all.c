@@ -13,7 +13,8 @@
 #define TILE 1024
 
 struct all {
-	const struct pd_key_table *table;
+	const struct pd_keys *keys;
+	const struct pd_key_table *table, *other;	/* other: what all of the table meets; NULL: itself */
 	const struct pd_scan_loops *loops;
 	int k;
 	struct pd_hits *hits;	/* one of each for each thread */
@@ -31,38 +32,48 @@ static size_t n_tiles(size_t n)
 	return (n + TILE - 1) / TILE;
 }
 
-/* The table holds the keys in their order, which is that of their numbers, so a < b. */
 static void take_hits(const struct all *all, struct pd_hits *hits, struct pd_items *found)
 {
-	const uint32_t *index = all->table->index;
-	for (size_t i = 0; i < hits->n; i++)
-		pd_items_add(found, (uint64_t)index[hits->v[i].a] << 32 | index[hits->v[i].b], hits->v[i].distance);
+	const uint32_t *a = all->table->index, *b = all->other ? all->other->index : a;
+	for (size_t i = 0; i < hits->n; i++) {
+		uint32_t x = a[hits->v[i].a], y = b[hits->v[i].b];
+		if (pd_keys_pair(all->keys, x, y))
+			pd_items_add_pair(found, x, y, hits->v[i].distance);
+	}
 	hits->n = 0;
 }
 
-/* One tile with itself and all after it. */
+/* One tile with itself and all after it, or with all of the other table. */
 static void run_task(void *ctx, size_t i, int thread)
 {
 	const struct all *all = ctx;
+	const struct pd_key_table *with = all->other ? all->other : all->table;
 	struct pd_hits *hits = &all->hits[thread];
-	all->loops->self(tile(all->table, i), all->k, hits);
-	take_hits(all, hits, &all->lists[thread]);
-	for (size_t j = i + 1; j < n_tiles(all->table->n); j++) {
-		all->loops->cross(tile(all->table, i), tile(all->table, j), all->k, hits);
+	if (!all->other)
+		all->loops->self(tile(all->table, i), all->k, hits);
+	for (size_t j = all->other ? 0 : i + 1; j < n_tiles(with->n); j++) {
+		all->loops->cross(tile(all->table, i), tile(with, j), all->k, hits);
 		take_hits(all, hits, &all->lists[thread]);
 	}
+	take_hits(all, hits, &all->lists[thread]);
 }
 
 void pd_all_join(const struct pd_keys *keys, const struct pd_scan *scan, int k, int threads, struct pd_items *lists)
 {
-	struct pd_key_table table = { 0 };
-	struct all all = { .table = &table, .loops = &scan->by[pd_scan_width_of(keys->bits)], .k = k, .lists = lists };
+	struct pd_key_table table = { 0 }, other = { 0 };
+	struct all all = { .keys = keys, .table = &table, .loops = &scan->by[pd_scan_width_of(keys->bits)], .k = k, .lists = lists };
 	struct pd_key_source source = pd_source_keys(keys);
 	all.hits = pd_zalloc((size_t)threads * sizeof *all.hits);
 	pd_table_build(&table, &source, (struct pd_table_shape){ 0 });
+	if (keys->against) {
+		source = pd_source_some(keys, keys->against, keys->n_against);
+		pd_table_build(&other, &source, (struct pd_table_shape){ 0 });
+		all.other = &other;
+	}
 	pd_parallel(threads, n_tiles(keys->n), run_task, &all);
 	for (int i = 0; i < threads; i++)
 		free(all.hits[i].v);
 	free(all.hits);
 	pd_table_release(&table);
+	pd_table_release(&other);
 }

@@ -88,8 +88,8 @@ static void take_hits(struct worker *w, const struct meeting *m)
 		uint64_t x = m->a->index[w->hits.v[i].a], y = m->b->index[w->hits.v[i].b];
 		const uint64_t *p = w->keys->v + x * (size_t)words, *q = w->keys->v + y * (size_t)words;
 		int d = m->a->is_half ? distance(p, q, words) : (int)w->hits.v[i].distance;
-		if (d <= w->k && pd_frame_is_first(&m->frame, p, q))
-			pd_items_add(w->found, x < y ? x << 32 | y : y << 32 | x, (uint32_t)d);
+		if (d <= w->k && pd_keys_pair(w->keys, (uint32_t)x, (uint32_t)y) && pd_frame_is_first(&m->frame, p, q))
+			pd_items_add_pair(w->found, x, y, (uint32_t)d);
 	}
 	w->hits.n = 0;
 }
@@ -318,11 +318,11 @@ static bool all_met(const struct pd_key_table *t)
 
 static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct worker *workers)
 {
-	struct pd_key_table table = { 0 };
+	struct pd_key_table table = { 0 }, other = { 0 };
 	struct masks masks = { 0 };
 	struct pd_key all;
-	struct top top = { .workers = workers, .meeting = { .a = &table, .b = &table, .masks = &masks } };
-	struct pd_key_source source = pd_source_keys(keys);
+	struct top top = { .workers = workers, .meeting = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
+	struct pd_key_source source = pd_source_keys(keys), against = pd_source_some(keys, keys->against, keys->n_against);
 	memset(&all, 0xff, sizeof all);
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
@@ -330,13 +330,17 @@ static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, i
 		pd_frame_open(&top.meeting.frame, NULL, plan, i, &all);
 		pd_window_choose(&top.meeting.frame.window, plan, i);
 		const struct pd_window *window = plan->halves[i] ? &top.meeting.frame.window : NULL;
-		pd_table_build_big(&table, &source, (struct pd_table_shape){ plan->first_bit[i], plan->n_bits[i], window }, threads);
+		struct pd_table_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
+		pd_table_build_big(&table, &source, shape, threads);
+		if (keys->against)
+			pd_table_build_big(&other, &against, shape, threads);
 		fill_masks(&masks, plan->n_bits[i], plan->radius[i]);
 		pd_parallel(threads, TASKS, run_task, &top);
-		if (all_met(&table))
+		if (!keys->against && all_met(&table))
 			break;
 	}
 	pd_table_release(&table);
+	pd_table_release(&other);
 	free(masks.v);
 }
 
@@ -356,7 +360,7 @@ static void release_worker(struct worker *w)
 void pd_blocks_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_split split,
 		    struct pd_items *lists)
 {
-	if (keys->n < 2)
+	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)
 		return;
 	struct worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
 	for (int i = 0; i < threads; i++) {

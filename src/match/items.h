@@ -25,6 +25,12 @@ static inline void pd_items_add(struct pd_items *s, uint64_t key, uint32_t value
 	s->v[s->n++] = (struct pd_item){ key, value };
 }
 
+/* Keys x and y, in the order that pairs have. */
+static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y, uint32_t distance)
+{
+	pd_items_add(s, x < y ? x << 32 | y : y << 32 | x, distance);
+}
+
 void pd_items_add_all(struct pd_items *s, const struct pd_items *more);
 void pd_items_sort(struct pd_items *s);
 void pd_items_release(struct pd_items *s);

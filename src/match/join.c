@@ -16,7 +16,7 @@ static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct 
 {
 	if (plan->bits != keys->bits)
 		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
-	if (keys->n >= UINT32_MAX)
+	if (keys->n >= UINT32_MAX || keys->n_against >= UINT32_MAX)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu keys: at most 4,294,967,294 can be matched at once", keys->n);
 	return PD_OK;
 }

@@ -30,7 +30,18 @@ struct pd_keys {
 	size_t n;		/* fewer than 2^32 */
 	const uint64_t *v;	/* words; distinct (equal keys are collapsed before: distinct.h) */
 	const uint32_t *ids;	/* key i is v[ids[i] * words] … and is called ids[i], ascending; NULL: i */
+	/* With another set, only pairs of one key of each; `against` may share keys with this set, by the same numbers. */
+	const uint32_t *against;
+	size_t n_against;
+	const uint8_t *sides;	/* by number: PD_SIDE_…, of which this set is A and the other B */
 };
+
+/* Two sets may share keys: a key is no pair with itself, and of the two ways in which keys that both share meet one
+ * counts. */
+static inline bool pd_keys_pair(const struct pd_keys *keys, uint32_t x, uint32_t y)
+{
+	return !keys->against || (x != y && (x < y || keys->sides[x] != 3 || keys->sides[y] != 3));
+}
 
 /* All pairs, sorted by (a, b).  */
 int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);

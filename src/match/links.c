@@ -29,13 +29,16 @@ static uint32_t first_elsewhere(const struct pd_links *l, size_t group)
 }
 
 void pd_links_init(struct pd_links *l, struct pd_groups *groups, const struct pd_match_options *o, const uint32_t *row,
-		   const uint64_t *host_of_row)
+		   const uint64_t *host_of_row, const uint8_t *side_of_row)
 {
-	*l = (struct pd_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs };
+	*l = (struct pd_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .side = side_of_row, .row = row };
 	*groups = (struct pd_groups){ 0 };
 	const struct pd_groups *g = &l->groups;
-	if (l->scope == PD_SCOPE_ALL)
+	if (l->scope == PD_SCOPE_ALL) {
+		if (l->side)
+			pd_links_sides(l);
 		return;
+	}
 	l->host = pd_alloc(g->n_rows * sizeof *l->host);
 	for (size_t i = 0; i < g->n_rows; i++)
 		l->host[i] = host_of_row[row[i]];
@@ -48,11 +51,14 @@ void pd_links_init(struct pd_links *l, struct pd_groups *groups, const struct pd
 			qsort_r(l->by_host + g->start[i], n, sizeof *l->by_host, by_host_then_member, l->host);
 		l->elsewhere[i] = first_elsewhere(l, i);
 	}
+	if (l->side)
+		pd_links_sides(l);
 }
 
 void pd_links_release(struct pd_links *l)
 {
 	pd_groups_release(&l->groups);
+	pd_links_sides_release(l);
 	free(l->host);
 	free(l->by_host);
 	free(l->elsewhere);
@@ -144,6 +150,10 @@ static struct run scope_run(const struct pd_links *l, uint32_t group, uint32_t a
 void pd_links_equal(const struct pd_links *l, uint32_t a, int distance, struct pd_partners *out)
 {
 	uint32_t group = l->groups.group[a];
+	if (l->side) {
+		pd_links_against(l, a, group, distance, out);
+		return;
+	}
 	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs) {
 		link_across(l, group, a, distance, out);
 		return;
@@ -157,6 +167,10 @@ void pd_links_equal(const struct pd_links *l, uint32_t a, int distance, struct p
 
 void pd_links_near(const struct pd_links *l, uint32_t a, uint32_t group, int distance, struct pd_partners *out)
 {
+	if (l->side) {
+		pd_links_against(l, a, group, distance, out);
+		return;
+	}
 	struct run r = scope_run(l, group, a);
 	if (!r.n)
 		return;

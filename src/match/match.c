@@ -90,6 +90,16 @@ static void look_again(struct match *m, uint32_t a)
 	m->partners.n = n;
 }
 
+/* Rows of both sides may be linked to each other. */
+static void drop_repeated(struct pd_partners *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (!n || p->v[i].member != p->v[n - 1].member)
+			p->v[n++] = p->v[i];
+	p->n = n;
+}
+
 /* Gives out the pairs of `a` with larger rows. */
 static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, uint64_t *pairs)
 {
@@ -101,6 +111,8 @@ static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, u
 	look_again(m, a);
 	if (m->partners.n > 1)
 		qsort(m->partners.v, m->partners.n, sizeof *m->partners.v, by_member);
+	if (m->rows->side)
+		drop_repeated(&m->partners);
 	for (size_t i = 0; i < m->partners.n; i++) {
 		const struct pd_partner *p = &m->partners.v[i];
 		struct pd_match_pair pair = { m->set->row[a], m->set->row[p->member], p->distance, p->similarity };
@@ -117,7 +129,7 @@ static bool one_speaks(const struct match *m, uint32_t print)
 {
 	const struct pd_groups *g = &m->links.groups;
 	size_t from = 0, to = 0;
-	if (m->o->all_pairs || m->o->scope == PD_SCOPE_OTHER_HOSTS)
+	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
 		return g->start[print + 1] - g->start[print] == 1 && !m->parts.n_extra;
 	if (m->parts.n_extra)
 		pd_parts_extra(&m->parts, print, NULL, &from, &to);
@@ -140,23 +152,67 @@ static void drop_chance_pairs(struct match *m, struct pd_pairs *pairs)
 		pairs->n = n;
 }
 
+/* Which groups have rows on each side. */
+struct sides {
+	uint8_t *of;
+	uint32_t *list[2];
+	size_t n[2];
+};
+
+static void find_sides(const struct match *m, struct sides *s)
+{
+	size_t n = m->parts.n_prints;
+	s->of = pd_zalloc(n + 1);
+	for (size_t i = 0; i < m->set->n; i++)
+		s->of[pd_part_print(&m->parts, m->links.groups.group[i])] |= m->rows->side[m->set->row[i]];
+	for (int side = 0; side < 2; side++) {
+		s->list[side] = pd_alloc((n + 1) * sizeof *s->list[side]);
+		for (size_t i = 0; i < n; i++)
+			if (s->of[i] & (PD_SIDE_A << side))
+				s->list[side][s->n[side]++] = (uint32_t)i;
+	}
+}
+
+static void use_sides(struct pd_keys *keys, const struct sides *s)
+{
+	keys->ids = s->list[0];
+	keys->n = s->n[0];
+	keys->against = s->list[1];
+	keys->n_against = s->n[1];
+	keys->sides = s->of;
+}
+
+static void release_sides(struct sides *s)
+{
+	free(s->of);
+	free(s->list[0]);
+	free(s->list[1]);
+}
+
 static int join_prints(struct match *m, struct pd_match_stats *stats, struct pd_err *e)
 {
 	struct pd_pairs pairs = { 0 };
 	struct pd_groups prints = m->links.groups;	/* borrowed: the first parts alone */
 	struct pd_keys keys = { .bits = m->rows->bits, .n = m->parts.n_prints };
+	struct sides sides = { 0 };
 	double t = pd_cpu_seconds();
-	int status = pd_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, e);
-	if (status)
+	prints.n_groups = stats->distinct = keys.n;
+	if (m->rows->side) {
+		find_sides(m, &sides);
+		use_sides(&keys, &sides);
+	}
+	int status = pd_plan_choose_against(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, keys.n_against, e);
+	if (status) {
+		release_sides(&sides);
 		return status;
-	prints.n_groups = keys.n;
+	}
 	uint64_t *distinct = pd_groups_keys(&prints, m->set->keys, m->set->words);
 	keys.v = distinct;
 	status = pd_join(&keys, &stats->plan, m->o->threads, &pairs, e);
-	stats->distinct = keys.n;
 	stats->join_seconds = pd_cpu_seconds() - t;
 	stats->candidates = pairs.n;
 	free(distinct);
+	release_sides(&sides);
 	t = pd_cpu_seconds();
 	if (!status)
 		drop_chance_pairs(m, &pairs);
@@ -196,7 +252,7 @@ static int match_open(struct match *m, struct pd_match_stats *stats, struct pd_e
 	m->looks = !m->digests && !m->o->verify.off && (m->rows->sketched || m->o->verify.k_unknown < m->o->k);
 	m->verifier = (struct pd_verifier){ .o = &m->o->verify, .rows = m->rows };
 	split_parts(m, &groups, stats);
-	pd_links_init(&m->links, &groups, m->o, m->set->row, m->rows->host);
+	pd_links_init(&m->links, &groups, m->o, m->set->row, m->rows->host, m->rows->side);
 	if (!m->digests)
 		return join_prints(m, stats, e);
 	link_groups(m, &none);

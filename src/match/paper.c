@@ -13,7 +13,8 @@
 #define CHUNK 4096	/* keys that a thread looks up at a time */
 
 struct paper {
-	const struct pd_keys *keys;
+	const struct pd_keys *keys;	/* that are looked up */
+	struct pd_keys table;		/* in these: the same, or those of the other set */
 	int k, exchanged;		/* the block that stands first */
 	struct pd_items order;		/* (first block, key), sorted by the block */
 	uint64_t *permuted;		/* the permuted keys in that order */
@@ -34,11 +35,11 @@ static void build_table(struct paper *p)
 {
 	size_t words = (size_t)p->keys->bits / 64;
 	p->order.n = 0;
-	for (size_t i = 0; i < p->keys->n; i++)
-		pd_items_add(&p->order, block(p->keys, key_at(p->keys, i), p->exchanged), (uint32_t)i);
+	for (size_t i = 0; i < p->table.n; i++)
+		pd_items_add(&p->order, block(&p->table, key_at(&p->table, i), p->exchanged), (uint32_t)i);
 	pd_items_sort(&p->order);
-	for (size_t i = 0; i < p->keys->n; i++)
-		pd_exchange(key_at(p->keys, p->order.v[i].value), p->permuted + i * words, p->keys->bits,
+	for (size_t i = 0; i < p->table.n; i++)
+		pd_exchange(key_at(&p->table, p->order.v[i].value), p->permuted + i * words, p->keys->bits,
 			    PD_PAPER_BLOCKS, p->exchanged);
 }
 
@@ -67,17 +68,17 @@ static int distance(const uint64_t *x, const uint64_t *y, int words)
 static bool found_before(const struct paper *p, size_t i, size_t j)
 {
 	for (int b = 0; b < p->exchanged; b++)
-		if (block(p->keys, key_at(p->keys, i), b) == block(p->keys, key_at(p->keys, j), b))
+		if (block(p->keys, key_at(p->keys, i), b) == block(&p->table, key_at(&p->table, j), b))
 			return true;
 	return false;
 }
 
-static uint64_t name(const struct paper *p, size_t i)
+static uint32_t name(const struct pd_keys *keys, size_t i)
 {
-	return p->keys->ids ? p->keys->ids[i] : i;
+	return keys->ids ? keys->ids[i] : (uint32_t)i;
 }
 
-/* Key i against its run; only keys after it, or each pair would be named twice. */
+/* Key i against its run; of one set only keys after it, or each pair would be named twice. */
 static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 {
 	int words = p->keys->bits / 64;
@@ -85,9 +86,12 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 	pd_exchange(key_at(p->keys, i), mine, p->keys->bits, PD_PAPER_BLOCKS, p->exchanged);
 	for (size_t at = search(&p->order, first); at < p->order.n && p->order.v[at].key == first; at++) {
 		size_t j = p->order.v[at].value;
-		int d = j > i ? distance(mine, p->permuted + at * (size_t)words, words) : 0;
-		if (j > i && d <= p->k && !found_before(p, i, j))
-			pd_items_add(found, name(p, i) << 32 | name(p, j), (uint32_t)d);
+		uint32_t x = name(p->keys, i), y = name(&p->table, j);
+		if (p->keys->against ? !pd_keys_pair(p->keys, x, y) : j <= i)
+			continue;
+		int d = distance(mine, p->permuted + at * (size_t)words, words);
+		if (d <= p->k && !found_before(p, i, j))
+			pd_items_add_pair(found, x, y, (uint32_t)d);
 	}
 }
 
@@ -101,8 +105,12 @@ static void run_task(void *ctx, size_t i, int thread)
 
 void pd_paper_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists)
 {
-	struct paper p = { .keys = keys, .k = k, .lists = lists };
-	p.permuted = pd_alloc((keys->n + 1) * ((size_t)keys->bits / 8));
+	struct paper p = { .keys = keys, .table = *keys, .k = k, .lists = lists };
+	if (keys->against) {
+		p.table.ids = keys->against;
+		p.table.n = keys->n_against;
+	}
+	p.permuted = pd_alloc((p.table.n + 1) * ((size_t)keys->bits / 8));
 	for (p.exchanged = 0; p.exchanged < PD_PAPER_BLOCKS; p.exchanged++) {
 		build_table(&p);
 		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, run_task, &p);

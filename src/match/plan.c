@@ -177,9 +177,9 @@ static int check(enum pd_plan_kind kind, int bits, int k, struct pd_err *e)
 	return PD_OK;
 }
 
-static struct pd_plan_part whole_part(int bits, size_t n_keys)
+static struct pd_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
 {
-	struct pd_plan_part part = { .n_a = n_keys };
+	struct pd_plan_part part = { .n_a = n_keys, .n_b = n_against };
 	memset(&part.usable, 0xff, (size_t)bits / 8);
 	part.varying = part.usable;
 	return part;
@@ -187,13 +187,19 @@ static struct pd_plan_part whole_part(int bits, size_t n_keys)
 
 int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
 {
+	return pd_plan_choose_against(out, kind, bits, k, n_keys, 0, e);
+}
+
+int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			   struct pd_err *e)
+{
 	int status = check(kind, bits, k, e);
 	if (status)
 		return status;
-	struct pd_plan_part part = whole_part(bits, n_keys);
+	struct pd_plan_part part = whole_part(bits, n_keys, n_against);
 	*out = (struct pd_plan){ .bits = bits, .k = k, .scan = pd_scan_best() };
 	if (kind == PD_PLAN_PAPER)
-		plan_paper(out, n_keys);
+		plan_paper(out, n_keys + n_against);
 	else
 		pd_plan_part_at(out, kind, &part, 0);
 	return PD_OK;

@@ -30,6 +30,9 @@ struct pd_plan {
 
 /* PD_ERR_USAGE: k over a quarter of the width, a width that is not 64, 128 or 256, or `paper` with k > 3. */
 int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e);
+/* The same for n_keys with each of n_against others, unless that is 0. */
+int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			   struct pd_err *e);
 /* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
 void pd_plan_print(const struct pd_plan *p, struct pd_buf *out);
 /* Each plan that `choose` looks at, one a line, the cheapest of each number of blocks. */

@@ -8,32 +8,14 @@
 #include "base/columns.h"
 #include "base/params.h"
 #include "base/tempfile.h"
-#include "base/tsv.h"
 #include "base/url.h"
+#include "match/keyfile.h"
+#include "match/rows_intake.h"
 #include "match/rows_order.h"
-#include "match/rows_sketch.h"
-
-/* What is known while rows come in. */
-struct intake {
-	struct pd_rows *rows;
-	const struct pd_rows_options *o;
-	struct pd_tsv_reader in;
-	FILE *spool;
-	uint64_t spooled;
-	size_t cap_rows, cap_host, cap_row[2], cap_keys[2];
-	char params[16];		/* of the first row that had any */
-	const char *file;		/* which the last row came from */
-	struct pd_sketch_intake sketches;
-	struct pd_buf scratch, value, sketch;
-};
 
 /* A second header must say the same as the first. */
-static int check_header(struct intake *in, struct pd_err *e)
+int pd_intake_must(struct pd_row_intake *in, struct pd_span must, const char *path, struct pd_err *e)
 {
-	struct pd_span must = pd_buf_span(&in->in.header.must);
-	in->in.new_header = false;
-	in->file = in->in.path;
-	pd_sketch_intake_header(&in->sketches, pd_buf_span(&in->in.header.recorded));
 	if (!in->rows->must.n) {
 		pd_buf_set(&in->rows->must, must);
 		return PD_OK;
@@ -41,25 +23,32 @@ static int check_header(struct intake *in, struct pd_err *e)
 	pd_params_differ(pd_buf_span(&in->rows->must), must, &in->scratch);
 	if (!in->scratch.n)
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: fingerprints made with other parameters cannot be matched (%s)", in->in.path,
-		       in->scratch.p);
+	return pd_fail(e, PD_ERR_PARAMS, "%s: fingerprints made with other parameters cannot be matched (%s)", path, in->scratch.p);
+}
+
+static int check_header(struct pd_row_intake *in, struct pd_err *e)
+{
+	in->in.new_header = false;
+	in->file = in->in.path;
+	pd_sketch_intake_header(&in->sketches, pd_buf_span(&in->in.header.recorded));
+	return pd_intake_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
 }
 
 /* Rows that lost their header still say with which parameters they were made. */
-static int check_params(struct intake *in, struct pd_err *e)
+int pd_intake_params(struct pd_row_intake *in, struct pd_span p, const char *where, uint64_t line, struct pd_err *e)
 {
-	struct pd_span p = in->in.fields[PD_FP_PARAMS];
-	if (!p.n || pd_span_is(p, "-") || p.n >= sizeof in->params)
+	char *known = in->rows->params;
+	if (!p.n || pd_span_is(p, "-") || p.n >= sizeof in->rows->params)
 		return PD_OK;
-	if (!in->params[0])
-		memcpy(in->params, p.p, p.n);
-	if (pd_span_is(p, in->params))
+	if (!known[0])
+		memcpy(known, p.p, p.n);
+	if (pd_span_is(p, known))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)",
-		       in->in.path, in->in.line_no, (int)p.n, p.p, in->params);
+	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)", where, line,
+		       (int)p.n, p.p, known);
 }
 
-static void add_key(struct intake *in, struct pd_row_set *set, int which, const uint64_t *words)
+static void add_key(struct pd_row_intake *in, struct pd_row_set *set, int which, const uint64_t *words)
 {
 	size_t w = (size_t)set->words;
 	set->row = pd_grow(set->row, set->n, &in->cap_row[which], sizeof *set->row);
@@ -70,7 +59,17 @@ static void add_key(struct intake *in, struct pd_row_set *set, int which, const 
 	set->n++;
 }
 
-static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key *key, struct pd_err *e)
+int pd_intake_bits(struct pd_row_intake *in, int bits, const char *where, uint64_t line, struct pd_err *e)
+{
+	if (in->rows->bits && in->rows->bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line, bits,
+			       in->rows->bits);
+	in->rows->bits = bits;
+	in->rows->prints.words = bits / 64;
+	return PD_OK;
+}
+
+static int read_fingerprint(struct pd_row_intake *in, struct pd_span hex, struct pd_key *key, struct pd_err *e)
 {
 	int bits;
 	if (!pd_key_parse(hex, &bits, key)) {
@@ -79,22 +78,27 @@ static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is no fingerprint of 16, 32 or 64 hex digits",
 			       in->in.path, in->in.line_no, in->scratch.p);
 	}
-	if (in->rows->bits && in->rows->bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", in->in.path,
-			       in->in.line_no, bits, in->rows->bits);
-	in->rows->bits = bits;
-	in->rows->prints.words = bits / 64;
-	return PD_OK;
+	return pd_intake_bits(in, bits, in->in.path, in->in.line_no, e);
+}
+
+void pd_intake_print(struct pd_row_intake *in, const uint64_t *key)
+{
+	add_key(in, &in->rows->prints, 0, key);
+}
+
+void pd_intake_digest(struct pd_row_intake *in, const uint64_t *key)
+{
+	in->rows->digests.words = 2;
+	add_key(in, &in->rows->digests, 1, key);
 }
 
 /* A page without a fingerprint is known by its text alone; "-" matches nothing. */
-static void add_digest(struct intake *in)
+static void read_digest(struct pd_row_intake *in)
 {
 	struct pd_key key;
 	int bits;
-	in->rows->digests.words = 2;
 	if (pd_key_parse(in->in.fields[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128)
-		add_key(in, &in->rows->digests, 1, key.w);
+		pd_intake_digest(in, key.w);
 }
 
 /* `value`, `host`: scratch. */
@@ -105,15 +109,15 @@ static uint64_t host_of(struct pd_span url, struct pd_buf *value, struct pd_buf 
 	return pd_hash64(host->p, host->n);
 }
 
-static void add_host(struct intake *in)
+static void add_host(struct pd_row_intake *in, struct pd_span url)
 {
 	if (!in->o->hosts)
 		return;
 	in->rows->host = pd_grow(in->rows->host, in->rows->n, &in->cap_host, sizeof *in->rows->host);
-	in->rows->host[in->rows->n] = host_of(in->in.fields[PD_FP_URL], &in->value, &in->scratch);
+	in->rows->host[in->rows->n] = host_of(url, &in->value, &in->name);
 }
 
-static int read_sketch(struct intake *in, struct pd_err *e)
+static int read_sketch(struct pd_row_intake *in, struct pd_err *e)
 {
 	if (in->in.path != in->file)
 		pd_sketch_intake_file(&in->sketches);
@@ -124,34 +128,50 @@ static int read_sketch(struct intake *in, struct pd_err *e)
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the sketch is not hexadecimal", in->in.path, in->in.line_no);
 }
 
-static void spool_row(struct intake *in)
+static void add_side(struct pd_row_intake *in)
+{
+	if (!in->o->n_against)
+		return;
+	in->rows->side = pd_grow(in->rows->side, in->rows->n, &in->cap_side, sizeof *in->rows->side);
+	in->rows->side[in->rows->n] = in->side;
+}
+
+int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span url, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	if (rows->n == UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	add_host(in, url);
+	add_side(in);
+	rows->at = pd_grow(rows->at, rows->n, &in->cap_rows, sizeof *rows->at);
+	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
+	in->spooled += in->sketch.n;
+	rows->at[rows->n++] = in->spooled;
+	in->spooled += line.n;
+	fwrite(line.p, 1, line.n, in->spool);
+	return PD_OK;
+}
+
+static int spool_row(struct pd_row_intake *in, struct pd_err *e)
 {
 	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
-	struct pd_rows *rows = in->rows;
 	pd_buf_clear(&in->scratch);
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
 		struct pd_span f = in->in.fields[kept[i]];
 		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
 		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
 	}
-	rows->at = pd_grow(rows->at, rows->n, &in->cap_rows, sizeof *rows->at);
-	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
-	in->spooled += in->sketch.n;
-	rows->at[rows->n++] = in->spooled;
-	in->spooled += in->scratch.n;
-	fwrite(in->scratch.p, 1, in->scratch.n, in->spool);
+	return pd_intake_line(in, pd_buf_span(&in->scratch), in->in.fields[PD_FP_URL], e);
 }
 
-static int take_row(struct intake *in, struct pd_err *e)
+static int take_row(struct pd_row_intake *in, struct pd_err *e)
 {
 	struct pd_span hex = in->in.fields[PD_FP_FINGERPRINT], id = in->in.fields[PD_FP_ID];
 	if (!hex.n || !id.n || pd_span_is(id, "-"))
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
-	if (in->rows->n == UINT32_MAX / 2)
-		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
 	struct pd_key key;
 	bool print = !pd_span_is(hex, "-");
-	int status = check_params(in, e);
+	int status = pd_intake_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
 	if (!status && print)
 		status = read_fingerprint(in, hex, &key, e);
 	if (!status)
@@ -159,15 +179,14 @@ static int take_row(struct intake *in, struct pd_err *e)
 	if (status)
 		return status;
 	if (print)
-		add_key(in, &in->rows->prints, 0, key.w);
+		pd_intake_print(in, key.w);
 	else
-		add_digest(in);
-	add_host(in);
-	spool_row(in);
-	return PD_OK;
+		read_digest(in);
+	return spool_row(in, e);
 }
 
-static int take_all(struct intake *in, struct pd_err *e)
+/* Rows of the text files that in->in names. */
+static int take_text(struct pd_row_intake *in, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_tsv_next(&in->in, e)) != 0) {
@@ -186,7 +205,35 @@ static int take_all(struct intake *in, struct pd_err *e)
 	return in->in.new_header ? check_header(in, e) : PD_OK;
 }
 
-static int map_spool(struct intake *in, struct pd_err *e)
+static int take_file(struct pd_row_intake *in, char *path, struct pd_err *e)
+{
+	if (strcmp(path, "-") && pd_keyfile_is(path))
+		return pd_intake_keyfile(in, path, e);
+	in->in.paths = &path;
+	in->in.n_paths = 1;
+	in->in.at = 0;
+	return take_text(in, e);
+}
+
+static int take_files(struct pd_row_intake *in, char **paths, int n_paths, uint8_t side, struct pd_err *e)
+{
+	int status = PD_OK;
+	in->side = side;
+	for (int i = 0; !status && i < n_paths; i++)
+		status = take_file(in, paths[i], e);
+	return status;
+}
+
+static int take_all(struct pd_row_intake *in, struct pd_err *e)
+{
+	static char dash[] = "-";
+	char *standard_input[] = { dash };
+	const struct pd_rows_options *o = in->o;
+	int status = take_files(in, o->n_paths ? o->paths : standard_input, o->n_paths ? o->n_paths : 1, PD_SIDE_A, e);
+	return status ? status : take_files(in, o->against, o->n_against, PD_SIDE_B, e);
+}
+
+static int map_spool(struct pd_row_intake *in, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
 	if (fflush(in->spool) || ferror(in->spool))
@@ -205,13 +252,11 @@ static int map_spool(struct intake *in, struct pd_err *e)
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ 0 };
-	struct intake in = { .rows = rows,
+	struct pd_row_intake in = { .rows = rows,
 			     .o = o,
 			     .in = { .kind = "fp",
 				     .columns = pd_fp_columns,
-				     .v1_columns = pd_fp_columns,
-				     .paths = o->paths,
-				     .n_paths = o->n_paths } };
+				     .v1_columns = pd_fp_columns } };
 	int status = PD_ERR_SYSTEM;
 	in.spool = pd_spool_open(o->tmp_dir, e);
 	if (in.spool)
@@ -228,14 +273,21 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.value);
 	pd_buf_release(&in.sketch);
+	pd_buf_release(&in.name);
 	return status;
+}
+
+struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
+{
+	struct pd_span line = pd_span(rows->spool + rows->at[row], rows->spool_size - rows->at[row]);
+	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
+	return line;
 }
 
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 {
-	struct pd_span line = pd_span(rows->spool + rows->at[row], rows->spool_size - rows->at[row]), f[5];
-	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
-	pd_tsv_fields(line, f, 5);
+	struct pd_span f[5];
+	pd_tsv_fields(pd_rows_line(rows, row), f, 5);
 	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
@@ -255,6 +307,7 @@ void pd_rows_release(struct pd_rows *rows)
 	free(rows->digests.row);
 	free(rows->digests.keys);
 	free(rows->host);
+	free(rows->side);
 	free(rows->at);
 	pd_buf_release(&rows->must);
 	pd_buf_release(&rows->totals);

@@ -24,10 +24,12 @@ struct pd_rows {
 	int bits;			/* of the fingerprints; 0: none was seen */
 	size_t n;
 	struct pd_row_set prints, digests;
+	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
 	uint64_t *host;			/* hash of the host, by row; NULL unless asked for */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
+	char params[16];		/* that rows carry, "" when none did */
 	/* sketches (rows_sketch.h) */
 	struct pd_sketch_options sketch;	/* the kind that is compared */
 	int sketch_kind;
@@ -38,6 +40,9 @@ struct pd_rows {
 	size_t spool_size;
 };
 
+#define PD_SIDE_A 1
+#define PD_SIDE_B 2	/* an id that stands on both sides is one row, on both */
+
 /* The parts of a row that pairs carry, escaped as they came. */
 struct pd_row_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
@@ -46,6 +51,8 @@ struct pd_row_view {
 struct pd_rows_options {
 	char **paths;
 	int n_paths;
+	char **against;			/* these rows are side B, those of `paths` side A */
+	int n_against;
 	const char *tmp_dir;
 	bool hosts;
 	void (*bad_row)(void *ctx, const char *why);
@@ -55,6 +62,8 @@ struct pd_rows_options {
 /* PD_ERR_PARAMS when rows were made with different parameters: the message says which. */
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 void pd_rows_release(struct pd_rows *rows);
+/* A row as it lies in the spool, without its newline. */
+struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);

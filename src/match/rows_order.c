@@ -28,8 +28,8 @@ static int by_id(const void *x, const void *y, void *ctx)
 	return d ? d : (a > b) - (a < b);
 }
 
-/* place[row that came i-th] = its number in the order of ids, or GONE. */
-static int64_t *places(struct pd_rows *rows)
+/* place[row that came i-th] = its number in the order of ids, or GONE; *sorted: the rows in that order. */
+static int64_t *places(struct pd_rows *rows, uint32_t **sorted)
 {
 	uint32_t *order = pd_alloc(rows->n * sizeof *order);
 	int64_t *place = pd_alloc(rows->n * sizeof *place);
@@ -40,7 +40,7 @@ static int64_t *places(struct pd_rows *rows)
 	for (size_t i = 0; i < rows->n; i++)
 		place[order[i]] = i && compare(rows, order[i - 1], order[i]) == 0 ? GONE : next++;
 	rows->repeated = rows->n - (size_t)next;
-	free(order);
+	*sorted = order;
 	return place;
 }
 
@@ -54,6 +54,21 @@ static void move_words(uint64_t **v, const int64_t *place, size_t n, size_t left
 			moved[place[i]] = (*v)[i];
 	free(*v);
 	*v = moved;
+}
+
+/* An id that stands on both sides is on both. */
+static void move_sides(struct pd_rows *rows, const int64_t *place, const uint32_t *order, size_t left)
+{
+	if (!rows->side)
+		return;
+	uint8_t *moved = pd_zalloc(left + 1);
+	size_t at = 0;
+	for (size_t i = 0; i < rows->n; i++) {
+		at = place[order[i]] == GONE ? at : (size_t)place[order[i]];
+		moved[at] |= rows->side[order[i]];
+	}
+	free(rows->side);
+	rows->side = moved;
 }
 
 /* A set's rows, ascending again. */
@@ -88,8 +103,11 @@ void pd_rows_order(struct pd_rows *rows)
 	if (in_order(rows))
 		return;
 	size_t came = rows->n;
-	int64_t *place = places(rows);
+	uint32_t *order;
+	int64_t *place = places(rows, &order);
 	size_t left = came - rows->repeated;
+	move_sides(rows, place, order, left);
+	free(order);
 	move_set(&rows->prints, place, came);
 	move_set(&rows->digests, place, came);
 	move_words(&rows->host, place, came, left);

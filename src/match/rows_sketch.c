@@ -55,6 +55,20 @@ bool pd_sketch_intake_row(struct pd_sketch_intake *in, struct pd_span column, st
 	return true;
 }
 
+bool pd_sketch_intake_words(struct pd_sketch_intake *in, const uint64_t *words, uint32_t n_words, struct pd_buf *out)
+{
+	bool there = words && in->current >= 0;
+	if (there && n_words != (uint32_t)pd_sketch_words(&in->kind[in->current]))
+		return false;
+	in->others += words && !there;
+	if (there) {
+		in->rows[in->current]++;
+		pd_buf_add(out, words, n_words * sizeof *words);
+	}
+	pd_buf_add_c(out, (char)(there ? in->current + 1 : 0));
+	return true;
+}
+
 /* Is kind i to be preferred to kind j? */
 static bool better(const struct pd_sketch_intake *in, int i, int j)
 {

@@ -28,6 +28,8 @@ void pd_sketch_intake_file(struct pd_sketch_intake *in);
 void pd_sketch_intake_header(struct pd_sketch_intake *in, struct pd_span recorded);
 /* The bytes that go before the line.  False: not hexadecimal. */
 bool pd_sketch_intake_row(struct pd_sketch_intake *in, struct pd_span column, struct pd_buf *out);
+/* The same for words as they lie in memory (NULL: none).  False: not as many as the kind has. */
+bool pd_sketch_intake_words(struct pd_sketch_intake *in, const uint64_t *words, uint32_t n_words, struct pd_buf *out);
 /* Which kind is compared: fills rows->sketch, sketch_kind, sketched and other_sketches. */
 void pd_sketch_intake_close(const struct pd_sketch_intake *in, struct pd_rows *rows);
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * Any bytes as a key file, as they come, and again with checksums that are right, which is how far a forger gets: opened or
+ * refused, and every row of one that was opened lies inside it. */
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "fuzz.h"
+#include "match/keyfile.h"
+
+static void read_all(const struct pd_keyfile *k)
+{
+	struct pd_unpacker *u = pd_unpacker_new();
+	struct pd_buf text = { 0 };
+	struct pd_err e;
+	for (uint64_t i = 0; i < k->h.rows; i += PD_KEYFILE_BLOCK)
+		if (pd_keyfile_block(k, u, i / PD_KEYFILE_BLOCK, "fuzz", &text, &e))
+			break;
+	pd_buf_release(&text);
+	pd_unpacker_free(u);
+}
+
+static void try_bytes(const char *p, size_t n)
+{
+	struct pd_keyfile k;
+	struct pd_err e;
+	if (!pd_keyfile_check(&k, pd_span(p, n), "fuzz", &e))
+		read_all(&k);
+}
+
+/* Sections that lie inside the bytes get their checksums, and the header its own. */
+static void forge(char *p, size_t n)
+{
+	struct pd_keyfile_header h;
+	if (n < sizeof h)
+		return;
+	memcpy(&h, p, sizeof h);
+	h.file_bytes = n;
+	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++)
+		if (h.section[i].offset <= n && h.section[i].length <= n - h.section[i].offset)
+			h.section[i].checksum = pd_hash64(p + h.section[i].offset, h.section[i].length);
+	h.checksum = pd_hash64(&h, offsetof(struct pd_keyfile_header, checksum));
+	memcpy(p, &h, sizeof h);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char *copy = pd_alloc(n + 8);	/* aligned as a mapped file is */
+	memcpy(copy, data, n);
+	try_bytes(copy, n);
+	forge(copy, n);
+	try_bytes(copy, n);
+	free(copy);
+	return 0;
+}
