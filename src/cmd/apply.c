@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/terminal.h"
 #include "base/threads.h"
 #include "cmd/walk.h"
 #include "write/apply.h"
@@ -162,7 +163,9 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 	};
 	struct pd_apply *apply;
 	struct pd_applied done;
-	int status = pd_apply_open(&apply, &a, &r->err);
+	int status = writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
+	if (!status)
+		status = pd_apply_open(&apply, &a, &r->err);
 	if (status)
 		return status;
 	while ((status = pd_apply_next(apply, &done, &r->err)) == 1)

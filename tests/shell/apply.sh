@@ -261,6 +261,12 @@ exits "without verdicts" 2
 run "$P" apply -V - - <v.tsv
 exits "stdin twice" 2
 
+if command -v script >/dev/null; then
+	is "no dump to a terminal" "$(script -qec "'$P' apply -q -V v.tsv d.warc.gz; echo code \$?" /dev/null </dev/null | tr -d '\r' | sed -n '1p;$p' | sed 's/pagededup apply: //')" \
+		"a dump is binary and would spoil the terminal: write it to a file or a pipe
+code 2"
+else skip "no dump to a terminal" "no script"; fi
+
 # --- dumps of other projects ---
 for dump in "${PAGEDEDUP_CORPORA:-/nowhere}"/warc/*/*; do
 	[ -f "$dump" ] || { skip "dumps of other projects" "PAGEDEDUP_CORPORA is not set"; break; }
