@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define NO_GROUP UINT32_MAX
+#define AHEAD 16
 
 struct equal {
 	const uint64_t *keys, *salt;
@@ -22,11 +23,15 @@ static bool same(const struct equal *q, size_t i, size_t j)
 	return memcmp(q->keys + i * w, q->keys + j * w, w * sizeof *q->keys) == 0 && (!q->salt || q->salt[i] == q->salt[j]);
 }
 
-/* The slot of row i's group, or the free one where it would be. */
-static uint32_t *find(const struct equal *q, const struct pd_groups *g, size_t i)
+static size_t hash_of(const struct equal *q, size_t i)
 {
 	size_t w = (size_t)q->words;
-	size_t at = pd_hash64_seed(q->keys + i * w, w * sizeof *q->keys, q->salt ? q->salt[i] : 0);
+	return pd_hash64_seed(q->keys + i * w, w * sizeof *q->keys, q->salt ? q->salt[i] : 0);
+}
+
+/* The slot of row i's group, or the free one where it would be. */
+static uint32_t *find(const struct equal *q, const struct pd_groups *g, size_t i, size_t at)
+{
 	for (;; at++) {
 		uint32_t *slot = &q->slots[at & q->mask];
 		if (*slot == NO_GROUP || same(q, g->first[*slot], i))
@@ -36,8 +41,15 @@ static uint32_t *find(const struct equal *q, const struct pd_groups *g, size_t i
 
 static void enter_rows(struct equal *q, struct pd_groups *g)
 {
+	size_t hash[AHEAD] = { 0 };	/* slots lie anywhere in memory: they are sent for in time */
+	for (size_t i = 0; i < AHEAD && i < g->n_rows; i++)
+		hash[i] = hash_of(q, i);
 	for (size_t i = 0; i < g->n_rows; i++) {
-		uint32_t *slot = find(q, g, i);
+		uint32_t *slot = find(q, g, i, hash[i % AHEAD]);
+		if (i + AHEAD < g->n_rows) {
+			hash[i % AHEAD] = hash_of(q, i + AHEAD);
+			__builtin_prefetch(&q->slots[hash[i % AHEAD] & q->mask]);
+		}
 		if (*slot == NO_GROUP) {
 			*slot = (uint32_t)g->n_groups;
 			g->first[g->n_groups++] = (uint32_t)i;

@@ -103,7 +103,10 @@ static void drop_repeated(struct pd_partners *p)
 /* Gives out the pairs of `a` with larger rows. */
 static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, uint64_t *pairs)
 {
-	uint32_t print = pd_part_print(&m->parts, m->links.groups.group[a]);
+	uint32_t group = m->links.groups.group[a], print = pd_part_print(&m->parts, group);
+	const uint32_t *start = m->links.groups.start;
+	if (m->start[print] == m->start[print + 1] && start[group + 1] - start[group] == 1)
+		return PD_OK;	/* most rows are like no other */
 	m->partners.n = 0;
 	pd_links_equal(&m->links, a, m->digests ? -1 : 0, &m->partners);
 	for (size_t i = m->start[print]; i < m->start[print + 1]; i++)
