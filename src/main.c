@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 
 const struct pd_command pd_commands[] = {
+	{ "Pipeline", &pd_usage_boilerplate, pd_cmd_boilerplate },
 	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
 	{ "Pipeline", &pd_usage_match, pd_cmd_match },
 	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },

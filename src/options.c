@@ -165,6 +165,51 @@ static void print_must(const struct pd_options *o, struct pd_tables *t)
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }
 
+/* A name as headers can hold it: without its folder, and without what parts one parameter from another. */
+static void add_name(struct pd_buf *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	for (const char *p = slash ? slash + 1 : path; *p; p++)
+		pd_buf_add_c(out, (*p > ' ' && *p != '|' && *p != '@' && *p < 0x7F) ? *p : '_');
+}
+
+void pd_tables_boilerplate(struct pd_tables *t, struct pd_boilerplate *b, const char *name)
+{
+	struct pd_span rest = pd_buf_span(&t->recorded), item;
+	struct pd_buf out = { 0 };
+	t->boilerplate = b;
+	while (pd_span_split(&rest, ' ', &item)) {
+		if (out.n)
+			pd_buf_add_c(&out, ' ');
+		if (!pd_span_istarts(item, "boilerplate=")) {
+			pd_buf_add_span(&out, item);
+			continue;
+		}
+		pd_buf_add_z(&out, "boilerplate=");
+		add_name(&out, name);
+		pd_buf_printf(&out, "@%s", pd_boilerplate_checksum(b));
+	}
+	pd_buf_release(&t->recorded);
+	t->recorded = out;
+}
+
+static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	struct pd_boilerplate *b;
+	if (!o->boilerplate)
+		return PD_OK;
+	if (o->topic.method != PD_TOPIC_MAIN)
+		return pd_fail(e, PD_ERR_USAGE, "--boilerplate goes with --topic=main alone");
+	int status = pd_boilerplate_open(o->boilerplate, &b, e);
+	if (status)
+		return status;
+	pd_tables_boilerplate(t, b, o->boilerplate);
+	if (pd_boilerplate_hidden_kept(b) != o->html.drop_hidden)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: use it with the same", o->boilerplate,
+		       pd_hidden_names[pd_boilerplate_hidden_kept(b)]);
+}
+
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	*t = (struct pd_tables){ 0 };
@@ -180,13 +225,17 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	print_must(o, t);
 	pd_buf_printf(&t->recorded, "max_page=%zu boilerplate=- sketch=", o->max_page);
 	pd_sketch_print(&o->sketch, &t->recorded);
-	return PD_OK;
+	status = open_boilerplate(t, o, e);
+	if (status)
+		pd_tables_release(t);
+	return status;
 }
 
 void pd_tables_release(struct pd_tables *t)
 {
 	pd_dict_free(t->dict);
 	pd_stopwords_free(t->stopwords);
+	pd_boilerplate_free(t->boilerplate);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);
 	*t = (struct pd_tables){ 0 };

@@ -2,6 +2,8 @@
 #include "pipeline.h"
 
 #include "base/threads.h"
+#include "base/url.h"
+#include "topic/site_page.h"
 
 /* A page that was huge must not keep its memory: buffers over this are given back. */
 enum { KEEP = 4 * 1024 * 1024 };
@@ -29,6 +31,16 @@ static void digest_text(struct pd_pipeline *p)
 	pd_text_digest(p->folder, text, &p->scratch, &p->text_digest);
 }
 
+/* What the page's host is known to repeat. */
+static void know_site(struct pd_pipeline *p)
+{
+	if (!p->tables->boilerplate)
+		return;
+	pd_url_host(p->page.url, &p->scratch);
+	struct pd_site site = pd_boilerplate_site(p->tables->boilerplate, pd_buf_span(&p->scratch));
+	pd_topic_finder_site(p->finder, &site);
+}
+
 static void digest_content(struct pd_pipeline *p)
 {
 	pd_buf_clear(&p->content_digest);
@@ -46,7 +58,7 @@ static void shrink(struct pd_pipeline *p)
 			pd_buf_release(bufs[i]);
 }
 
-enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason)
+enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason)
 {
 	double t = p->timed ? pd_thread_seconds() : 0;
 	shrink(p);
@@ -61,15 +73,42 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
 	t = lap(p, PD_PHASE_PAGE, t);
 
+	digest_content(p);
+	lap(p, PD_PHASE_SIGN, t);
+	return PD_SKIP_NONE;
+}
+
+void pd_pipeline_sign(struct pd_pipeline *p)
+{
+	double t = p->timed ? pd_thread_seconds() : 0;
+	know_site(p);
 	pd_topic_find(p->finder, &p->blocks, &p->topic);
 	t = lap(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &p->topic, &p->signature);
 	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
 	digest_text(p);
-	digest_content(p);
 	lap(p, PD_PHASE_SIGN, t);
-	return PD_SKIP_NONE;
+}
+
+bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
+{
+	static const struct pd_topic_options o = { .method = PD_TOPIC_MAIN, .skip_features = ~0u };
+	double t = p->timed ? pd_thread_seconds() : 0;
+	if (!p->learner)
+		p->learner = pd_topic_finder_new(&o, p->segmenter);
+	pd_topic_find(p->learner, &p->blocks, &p->topic);
+	bool made = pd_site_page_make(p->learner, &p->blocks, &p->topic, p->page.url, out);
+	lap(p, PD_PHASE_TOPIC, t);
+	return made;
+}
+
+enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason)
+{
+	enum pd_skip skip = pd_pipeline_parse(p, in, reason);
+	if (!skip)
+		pd_pipeline_sign(p);
+	return skip;
 }
 
 /* Words are cut only of what is signed or sketched, unless somebody wants to see it all. */
@@ -86,7 +125,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 {
 	struct pd_segmenter_options terms = { .dict = t->dict, .stopwords = t->stopwords, .method = (enum pd_segment_method)o->segment };
 	struct pd_topic_options topic = topic_options(o);
-	*p = (struct pd_pipeline){ 0 };
+	*p = (struct pd_pipeline){ .tables = t };
 	int status = pd_decoder_new(&p->decoder, e);
 	if (!status)
 		status = pd_signer_new(&p->signer, &o->sign, e);
@@ -109,6 +148,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_decoder_free(p->decoder);
 	pd_html_free(p->html);
 	pd_topic_finder_free(p->finder);
+	pd_topic_finder_free(p->learner);
 	pd_segmenter_free(p->segmenter);
 	pd_signer_free(p->signer);
 	pd_sketcher_release(&p->sketcher);

@@ -15,6 +15,7 @@
 #include "term/dict.h"
 #include "term/stopwords.h"
 #include "text/text.h"
+#include "topic/boilerplate.h"
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
@@ -27,6 +28,7 @@ struct pd_options {
 	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
 	int segment;			/* enum pd_segment_method */
+	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
 	struct pd_html_options html;
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;
@@ -46,12 +48,15 @@ extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_h
 struct pd_tables {
 	struct pd_dict *dict;
 	struct pd_stopwords *stopwords;
+	struct pd_boilerplate *boilerplate;	/* NULL: none */
 	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
 	struct pd_buf recorded;		/* those that are only recorded */
 	char params[9];			/* 8 hex digits of `must` */
 };
 
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
+/* From here on `b`, which becomes the tables', is what sites repeat; `name` is recorded beside its checksum. */
+void pd_tables_boilerplate(struct pd_tables *t, struct pd_boilerplate *b, const char *name);
 void pd_tables_release(struct pd_tables *t);
 
 enum pd_phase { PD_PHASE_READ, PD_PHASE_HTTP, PD_PHASE_TEXT, PD_PHASE_PAGE, PD_PHASE_TOPIC, PD_PHASE_SIGN, PD_PHASE_ROW, PD_PHASES };
@@ -64,9 +69,11 @@ struct pd_pipeline {
 	struct pd_html *html;
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
+	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is wanted */
 	struct pd_signer *signer;
 	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
+	const struct pd_tables *tables;
 	bool timed;				/* measure `seconds` */
 	/* what the last page became, stage by stage */
 	struct pd_page page;
@@ -85,5 +92,11 @@ void pd_pipeline_release(struct pd_pipeline *p);
 
 /* PD_SKIP_NONE: a page, and everything above is filled; else why not (*reason in words when damaged). */
 enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
+/* The same in two steps: up to the blocks, and from there on.  Between them pages may lie in a spool (spool.h). */
+enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
+void pd_pipeline_sign(struct pd_pipeline *p);
+/* After pd_pipeline_parse: appends what learning keeps of the page (topic/site_page.h), to be aligned to 8 bytes.  False: the
+ * page has no host. */
+bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out);
 
 #endif

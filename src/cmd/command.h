@@ -24,10 +24,11 @@ struct pd_command {
 
 extern const struct pd_command pd_commands[];	/* ends with a row without usage */
 
-extern const struct pd_usage pd_usage_fp, pd_usage_match, pd_usage_cluster, pd_usage_apply, pd_usage_dedup, pd_usage_store,
-	pd_usage_text, pd_usage_show, pd_usage_compare, pd_usage_estimate, pd_usage_info, pd_usage_dict, pd_usage_selftest,
+extern const struct pd_usage pd_usage_boilerplate, pd_usage_fp, pd_usage_match, pd_usage_cluster, pd_usage_apply, pd_usage_dedup,
+	pd_usage_store, pd_usage_text, pd_usage_show, pd_usage_compare, pd_usage_estimate, pd_usage_info, pd_usage_dict, pd_usage_selftest,
 	pd_usage_completion, pd_usage_version, pd_usage_help;
 
+int pd_cmd_boilerplate(int argc, char **argv);
 int pd_cmd_fp(int argc, char **argv);
 int pd_cmd_match(int argc, char **argv);
 int pd_cmd_cluster(int argc, char **argv);

@@ -1,46 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/walk.h"
+#include "cmd/walk_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/tempfile.h"
 #include "base/threads.h"
-#include "cmd/walk_report.h"
-
-struct worker {
-	struct pd_pipeline pipeline;
-	struct pd_record record;
-	struct pd_json *json;
-	struct walk *walk;
-	struct pd_walk_counts counts;
-};
-
-struct walk {
-	const struct pd_walker *walker;
-	const struct pd_walk_options *o;
-	struct pd_log *log;
-	struct pd_tables tables;
-	struct pd_reader *reader;
-	struct pd_outfile out;
-	struct worker **workers;
-	int n_workers;
-	struct pd_err err;
-	struct pd_progress progress;
-	double read_seconds;
-};
 
 static void on_damage(void *ctx, const struct pd_damage *d)
 {
-	struct walk *w = ctx;
+	struct pd_walk_run *w = ctx;
 	pd_log_error(w->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
 }
 
-static int next_record(void *shared, void *ctx)
+int pd_walk_next(void *shared, void *ctx)
 {
-	struct walk *w = shared;
-	struct worker *me = ctx;
+	struct pd_walk_run *w = shared;
+	struct pd_worker *me = ctx;
 	double t = w->o->stats ? pd_thread_seconds() : 0;
 	int r = pd_reader_next(w->reader, &me->record, &w->err);
 	if (w->o->stats)
@@ -48,16 +24,15 @@ static int next_record(void *shared, void *ctx)
 	return r;
 }
 
-static void work(void *ctx, struct pd_buf *out)
+void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason)
 {
-	struct worker *me = ctx;
-	const char *reason = NULL;
-	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
 	me->counts.skipped[skip]++;
 	if (skip == PD_SKIP_DAMAGED)
 		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
-	if (skip)
-		return;
+}
+
+void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
+{
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += !me->pipeline.signature.present;
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
@@ -65,31 +40,42 @@ static void work(void *ctx, struct pd_buf *out)
 		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
 }
 
-static int emit(void *shared, const struct pd_buf *out)
+static void work(void *ctx, struct pd_buf *out)
 {
-	struct walk *w = shared;
+	struct pd_worker *me = ctx;
+	const char *reason = NULL;
+	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
+	pd_walk_count(me, skip, reason);
+	if (!skip)
+		pd_walk_row(me, out);
+}
+
+int pd_walk_emit(void *shared, const struct pd_buf *out)
+{
+	struct pd_walk_run *w = shared;
 	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
 	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
 		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
 	return PD_OK;
 }
 
-static void worker_free(struct worker *me)
+static void worker_free(struct pd_worker *me)
 {
 	if (!me)
 		return;
 	pd_pipeline_release(&me->pipeline);
 	pd_record_release(&me->record);
 	pd_json_free(me->json);
+	pd_buf_release(&me->packed);
 	free(me);
 }
 
-static int make_workers(struct walk *w)
+static int make_workers(struct pd_walk_run *w)
 {
 	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
 	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
 	for (int i = 0; i < w->n_workers; i++) {
-		struct worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		struct pd_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
 		me->walk = w;
 		me->json = pd_json_new();
 		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
@@ -100,7 +86,7 @@ static int make_workers(struct walk *w)
 	return PD_OK;
 }
 
-static int open_all(struct walk *w, char **inputs, int n_inputs)
+static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 {
 	struct pd_reader_options r = {
 		.inputs = inputs,
@@ -123,11 +109,11 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	return status;
 }
 
-static void sum_up(struct walk *w, struct pd_walk_counts *sum)
+static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
 {
 	*sum = (struct pd_walk_counts){ };
 	for (int i = 0; i < w->n_workers; i++) {
-		const struct worker *me = w->workers[i];
+		const struct pd_worker *me = w->workers[i];
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
@@ -140,16 +126,17 @@ static void sum_up(struct walk *w, struct pd_walk_counts *sum)
 		pd_reader_stats(w->reader, &sum->input);
 }
 
-static int run(struct walk *w, struct pd_walk_counts *sum)
+static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
 {
-	static const struct pd_pool_ops ops = { next_record, work, emit };
+	static const struct pd_pool_ops ops = { pd_walk_next, work, pd_walk_emit };
 	struct pd_buf text = { 0 };
-	int status = PD_OK;
-	if (w->walker->header) {
+	int status = w->o->learn ? pd_walk_learn(w) : PD_OK;
+	if (!status && w->walker->header) {
 		w->walker->header(&w->tables, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
-	status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	if (!status && w->walker->row)
+		status = w->spool ? pd_walk_again(w) : pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	sum_up(w, sum);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
@@ -162,7 +149,7 @@ static int run(struct walk *w, struct pd_walk_counts *sum)
 
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
 {
-	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
+	struct pd_walk_run w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
 	struct pd_walk_counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	pd_walk_progress_start(&w.progress);
@@ -183,6 +170,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	for (int i = 0; i < w.n_workers; i++)
 		worker_free(w.workers[i]);
 	free(w.workers);
+	pd_site_learner_free(w.learner);
+	pd_spool_free(w.spool);
 	pd_tables_release(&w.tables);
 	return code;
 }

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "cmd/command.h"
 #include "pipeline.h"
+#include "topic/site_learn.h"
 
 /* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };
@@ -23,6 +24,12 @@ struct pd_walk_options {
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;
+	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
+	const char *save_boilerplate, *tmp_dir;
+	int samples;			/* boilerplate: write them */
+	const char *update;		/* boilerplate: a table whose hosts stay */
+	bool merge, print;		/* boilerplate: of tables */
+	struct pd_boilerplate *known;	/* boilerplate: what `update` names */
 	int format;			/* fp: enum pd_row_format */
 	int stage;			/* show: enum pd_stage */
 	int sample;			/* estimate */
@@ -72,6 +79,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "how the main text is found: main (default), paper" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
 	  .help = "elements that are not shown: drop (default), keep (paper)" }, \
+	{ .type = PD_OPT_TEXT, .name = "boilerplate", .arg = "FILE", PD_AT(page.boilerplate), \
+	  .help = "leave out what sites repeat: FILE from 'boilerplate'" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" }, \
 	{ .type = PD_OPT_TEXT, .name = "stopwords", .arg = "LIST", PD_AT(page.stopwords), \
 	  .help = "none (default), builtin (paper), or a file" }, \
@@ -116,12 +125,15 @@ int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_wal
 
 struct pd_walker {
 	void (*header)(const struct pd_tables *t, struct pd_buf *out);	/* may be NULL */
+	/* NULL: nothing but learning, whose table is the output */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
 	bool total;		/* close with a "# total" line */
 };
 
 extern const struct pd_walker pd_fp_walker;	/* fp's rows (cmd/fp.c) */
 
+/* The closing line of what was learned. */
+void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log);
 /* Walks over all inputs and returns the exit code. */
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
 

@@ -59,12 +59,24 @@ int pd_walk_url(void *options, const char *arg, struct pd_err *e)
 
 static void defaults(struct pd_walk_options *o, int preset)
 {
-	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .stage = PD_STAGE_TOPIC, .sample = 1000 };
+	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .samples = 1, .stage = PD_STAGE_TOPIC, .sample = 1000 };
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
 	o->hidden = !o->page.html.drop_hidden;
 	o->hash = o->page.sign.hash;
 	o->weights = o->page.sign.weights;
+}
+
+static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
+{
+	struct pd_err e = { 0 };
+	if (o->save_boilerplate && !o->learn)
+		pd_fail(&e, PD_ERR_USAGE, "--save-boilerplate goes with --learn-boilerplate");
+	else if (o->learn && o->page.boilerplate)
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate and --boilerplate do not go together");
+	else if (o->learn && o->page.topic.method != PD_TOPIC_MAIN)
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate goes with --topic=main alone");
+	return e.status && pd_command_failed(log, &e);
 }
 
 int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
@@ -85,6 +97,8 @@ int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_wal
 	o->page.sign.hash = (enum pd_sign_hash)o->hash;
 	o->page.sign.weights = (enum pd_sign_weights)o->weights;
 	log->quiet = o->quiet;
+	if (check_learning(o, log))
+		return 1 + PD_EXIT_FAILED;
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;
 		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");

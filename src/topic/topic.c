@@ -40,6 +40,7 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 	pd_heads_free(f->heads);
 	pd_lines_release(&f->lines);
 	pd_site_keys_release(&f->keys);
+	pd_site_draft_release(&f->draft);
 	free(f->notes);
 	free(f->why);
 	free(f->live);

@@ -143,6 +143,23 @@ const struct pd_paint pd_compare_paint[] = {
 	{ "- ", PD_PAINT_BAD }, { "+ ", PD_PAINT_GOOD }, { NULL, NULL },
 };
 
+static size_t repeated(const struct pd_topic *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_decisions; i++)
+		n += !strcmp(t->decisions[i].rule, "boilerplate");
+	return n;
+}
+
+static void say_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	if (!a->tables->boilerplate)
+		return;
+	pd_buf_add_z(out, "left out because the site repeats it: ");
+	pd_buf_count(out, repeated(&a->topic), "line");
+	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
+}
+
 void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
@@ -157,6 +174,7 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
 	say_shared(&sa, &sb, out);
 	pd_buf_add_c(out, '\n');
+	say_repeated(a, b, out);
 	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
 		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
 	say_lines_only_in(a, &lb, '-', out);

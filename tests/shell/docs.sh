@@ -85,6 +85,7 @@ cp crawl.fp january.fp
 "$P" match -q crawl.fp >pairs.tsv
 "$P" store init -q kept
 "$P" cluster -q pairs.tsv >verdicts.tsv
+"$P" boilerplate -q crawl.warc.gz -o site.bp
 mkdir pages clean
 for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after eighty quiet years." | tee $name.html >pages/$name.html; done
 "$P" fp -q pages | "$P" match -q | "$P" cluster -q >pages.tsv

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup boilerplate: dumps -> a table of what their sites repeat; tables -> one table, or text. */
+#include <unistd.h>
+
+#include "base/tempfile.h"
+#include "base/tsv.h"
+#include "cmd/walk.h"
+
+static const struct pd_opt opts[] = {
+	PD_WALK_INPUT_OPTS,
+	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names,
+	  .help = "elements that are not shown: drop (default), keep" },
+	{ .type = PD_OPT_HEADING, .name = "Tables" },
+	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", PD_AT(update),
+	  .help = "add hosts to this table; those that it knows stay" },
+	{ .type = PD_OPT_FLAG, .name = "merge", PD_AT(merge), .help = "INPUT are tables: make one of them" },
+	{ .type = PD_OPT_FLAG, .name = "print", PD_AT(print), .help = "INPUT is a table: print it as text" },
+	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
+	  .help = "with what --merge and --update need (default); smaller without" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", PD_AT(tmp_dir), .help = "where to spool (TMPDIR, /tmp)" },
+	PD_WALK_OUTPUT_OPTS,
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_boilerplate = {
+	.name = "boilerplate",
+	.synopsis = "[OPTION]... [INPUT]...",
+	.summary = "Learn what sites repeat under different texts, for 'pagededup fp --boilerplate'.",
+	.text = "INPUT: as for 'pagededup fp'; with --merge and --print tables.",
+	.example = "pagededup boilerplate crawl-*.warc.gz -o site.bp",
+	.opts = opts,
+};
+
+static int merge_all(struct pd_site_learner *l, char **paths, int n, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (int i = 0; !status && i < n; i++) {
+		struct pd_boilerplate *b;
+		status = pd_boilerplate_open(paths[i], &b, e);
+		if (!status)
+			status = pd_site_learner_merge(l, b, e);
+		pd_boilerplate_free(b);
+	}
+	return status;
+}
+
+static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd_log *log, struct pd_err *e)
+{
+	struct pd_outfile out;
+	struct pd_site_learn_options lo = { .tmp_dir = o->tmp_dir, .hidden_kept = !o->page.html.drop_hidden, .samples = o->samples,
+					    .known = o->known };
+	int status = pd_outfile_check(o->output, paths, n, e);
+	if (!status)
+		status = pd_outfile_open(&out, o->output, e);
+	if (status)
+		return status;
+	struct pd_site_learner *l = pd_site_learner_new(&lo);
+	status = merge_all(l, paths, n, e);
+	if (!status)
+		status = pd_site_learner_end(l, out.f, e);
+	if (!status)
+		status = pd_outfile_commit(&out, e);
+	else
+		pd_outfile_abandon(&out);
+	if (!status)
+		pd_walk_taught(l, log);
+	pd_site_learner_free(l);
+	return status;
+}
+
+static void print_host(const struct pd_boilerplate_host *h, struct pd_buf *line)
+{
+	pd_buf_clear(line);
+	pd_tsv_add(line, h->name);
+	printf("%s\t%u\t%zu\t%zu\n", line->p, h->pages, h->site.n_lines, h->site.n_paths);
+}
+
+static int print(const char *path, struct pd_err *e)
+{
+	struct pd_boilerplate *b;
+	struct pd_buf line = { 0 };
+	int status = pd_boilerplate_open(path, &b, e);
+	if (status)
+		return status;
+	printf("# pagededup boilerplate %d %s hidden=%s samples=%s\n#host\tpages\tlines\tpaths\n", PD_BOILERPLATE_VERSION,
+	       pd_boilerplate_checksum(b), pd_hidden_names[pd_boilerplate_hidden_kept(b)],
+	       pd_boilerplate_has_samples(b) ? "yes" : "no");
+	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
+		print_host(&h, &line);
+	}
+	pd_buf_release(&line);
+	pd_boilerplate_free(b);
+	return PD_OK;
+}
+
+static int check(const struct pd_walk_options *o, int n, struct pd_err *e)
+{
+	if (o->merge && o->print)
+		return pd_fail(e, PD_ERR_USAGE, "--merge and --print do not go together");
+	if (o->print && n != 1)
+		return pd_fail(e, PD_ERR_USAGE, "--print takes one table");
+	if (o->merge && !n)
+		return pd_fail(e, PD_ERR_USAGE, "--merge takes tables");
+	if (o->print && (o->update || o->output))
+		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output");
+	if (!o->print && (!o->output || !strcmp(o->output, "-")) && isatty(STDOUT_FILENO))
+		return pd_fail(e, PD_ERR_USAGE, "a table is not for a terminal: name a file with -o");
+	return PD_OK;
+}
+
+static int update_of(struct pd_walk_options *o, struct pd_err *e)
+{
+	if (!o->update)
+		return PD_OK;
+	int status = pd_boilerplate_open(o->update, &o->known, e);
+	if (status)
+		return status;
+	if (pd_boilerplate_hidden_kept(o->known) == o->page.html.drop_hidden)
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
+			       pd_hidden_names[pd_boilerplate_hidden_kept(o->known)]);
+	if (o->samples && !pd_boilerplate_has_samples(o->known))
+		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: update it with --no-samples", o->update);
+	return PD_OK;
+}
+
+int pd_cmd_boilerplate(int argc, char **argv)
+{
+	static const struct pd_walker walker = { .total = false };
+	struct pd_walk_options o;
+	struct pd_log log;
+	struct pd_err e;
+	int first, code;
+	pd_log_init(&log, "boilerplate");
+	code = pd_walk_parse(&pd_usage_boilerplate, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	int n = argc - first, status = check(&o, n, &e);
+	if (!status && o.print)
+		status = print(argv[first], &e);
+	else if (!status)
+		status = update_of(&o, &e);
+	if (!status && o.merge)
+		status = merge(&o, argv + first, n, &log, &e);
+	o.learn = true;
+	if (status)
+		code = pd_command_failed(&log, &e);
+	else
+		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk(&walker, &o, argv + first, n, &log);
+	pd_boilerplate_free(o.known);
+	return code;
+}

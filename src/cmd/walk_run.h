@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a walk, for walk.c (the pages one by one) and walk_learn.c (twice over them: what sites repeat is learned
+ * before the first page is signed).
+ */
+#ifndef PD_CMD_WALK_RUN_H
+#define PD_CMD_WALK_RUN_H
+
+#include "base/tempfile.h"
+#include "cmd/walk.h"
+#include "cmd/walk_report.h"
+#include "spool.h"
+#include "topic/site_learn.h"
+
+struct pd_worker {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_json *json;
+	struct pd_walk_run *walk;
+	struct pd_walk_counts counts;
+	struct pd_buf packed;		/* the page that came back from the spool */
+	bool lost;			/* one did not */
+};
+
+struct pd_walk_run {
+	const struct pd_walker *walker;
+	const struct pd_walk_options *o;
+	struct pd_log *log;
+	struct pd_tables tables;
+	struct pd_reader *reader;
+	struct pd_outfile out;
+	struct pd_worker **workers;
+	int n_workers;
+	struct pd_err err;
+	struct pd_progress progress;
+	double read_seconds;
+	/* where something is learned first */
+	struct pd_site_learner *learner;
+	struct pd_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
+};
+
+/* Of a pool: the next record; what must be said of a record that is no page, and counted. */
+int pd_walk_next(void *shared, void *worker);
+void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason);
+/* The row of the page that the pipeline signed. */
+void pd_walk_row(struct pd_worker *me, struct pd_buf *out);
+int pd_walk_emit(void *shared, const struct pd_buf *out);
+
+/* The first pass: what the sites repeat is learned of all pages, which are spooled where they are wanted again.  Then the
+ * table is written: into the output where that is all that is wanted; else into --save-boilerplate, if it is named, and
+ * into the tables of the walk. */
+int pd_walk_learn(struct pd_walk_run *w);
+/* The second pass, over the spool. */
+int pd_walk_again(struct pd_walk_run *w);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "spool.h"
+
+#include <stdlib.h>
+
+#include "base/tempfile.h"
+#include "page/packed.h"
+#include "text/charset.h"
+
+struct pd_spool {
+	FILE *f;
+	uint64_t bytes;
+};
+
+void pd_spool_pack(const struct pd_pipeline *p, struct pd_buf *out)
+{
+	const struct pd_page *g = &p->page;
+	const struct pd_span spans[] = { g->id, g->url, g->fetch_time, g->digest, g->user_id, g->content_type, g->charset };
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+		pd_packed_span(out, spans[i]);
+	pd_packed_number(out, g->type);
+	pd_packed_number(out, (uint64_t)g->status);
+	pd_packed_number(out, g->flags);
+	pd_packed_span(out, pd_buf_span(&p->content_digest));
+	pd_packed_number(out, p->text.charset->id);
+	pd_packed_number(out, p->text.how);
+	pd_packed_number(out, p->text.replaced);
+	pd_blocks_pack(&p->blocks, out);
+}
+
+bool pd_spool_unpack(struct pd_span bytes, struct pd_pipeline *p)
+{
+	struct pd_packed in = { bytes.p, bytes.p + bytes.n, false };
+	struct pd_page *g = &p->page;
+	*g = (struct pd_page){ 0 };
+	struct pd_span *const spans[] = { &g->id, &g->url, &g->fetch_time, &g->digest, &g->user_id, &g->content_type, &g->charset };
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+		*spans[i] = pd_packed_next_span(&in);
+	g->type = (enum pd_page_type)pd_packed_next(&in);
+	g->status = (int)pd_packed_next(&in);
+	g->flags = (unsigned)pd_packed_next(&in);
+	pd_buf_set(&p->content_digest, pd_packed_next_span(&in));
+	p->text.utf8 = pd_span(NULL, 0);
+	p->text.charset = pd_charset_by_id((enum pd_charset_id)pd_packed_next(&in));
+	p->text.how = (enum pd_charset_how)pd_packed_next(&in);
+	p->text.replaced = pd_packed_next(&in);
+	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
+}
+
+int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e)
+{
+	FILE *f = pd_spool_open(tmp_dir, e);
+	*out = NULL;
+	if (!f)
+		return PD_ERR_SYSTEM;
+	*out = pd_zalloc(sizeof **out);
+	(*out)->f = f;
+	return PD_OK;
+}
+
+void pd_spool_free(struct pd_spool *s)
+{
+	if (!s)
+		return;
+	fclose(s->f);
+	free(s);
+}
+
+uint64_t pd_spool_bytes(const struct pd_spool *s)
+{
+	return s->bytes;
+}
+
+int pd_spool_put(struct pd_spool *s, struct pd_span page, struct pd_err *e)
+{
+	uint64_t n = page.n;
+	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	s->bytes += sizeof n + page.n;
+	return PD_OK;
+}
+
+int pd_spool_rewind(struct pd_spool *s, struct pd_err *e)
+{
+	if (fflush(s->f) != 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	rewind(s->f);
+	return PD_OK;
+}
+
+int pd_spool_next(struct pd_spool *s, struct pd_buf *out, struct pd_err *e)
+{
+	uint64_t n;
+	pd_buf_clear(out);
+	if (fread(&n, sizeof n, 1, s->f) != 1)
+		return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : 0;
+	if (n > s->bytes)
+		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
+	char *at = pd_buf_reserve(out, n);
+	if (fread(at, 1, n, s->f) != n)
+		return pd_fail_errno(e, "cannot read a temporary file");
+	out->n = n;
+	out->p[n] = 0;
+	return 1;
+}

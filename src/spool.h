@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pages that were parsed and wait: what a pipeline knows of a page after pd_pipeline_parse, as bytes in a temporary file
+ * without a name, in the order in which it came.  In: a pipeline.  Out: a pipeline of which pd_pipeline_sign can go on.
+ * Memory is that of one page.
+ */
+#ifndef PD_SPOOL_H
+#define PD_SPOOL_H
+
+#include "pipeline.h"
+
+/* Appends the page to `out`, as its own. */
+void pd_spool_pack(const struct pd_pipeline *p, struct pd_buf *out);
+/* The page into the pipeline, which borrows from `bytes`.  False: damaged. */
+bool pd_spool_unpack(struct pd_span bytes, struct pd_pipeline *p);
+
+struct pd_spool;
+
+int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e);
+void pd_spool_free(struct pd_spool *s);
+int pd_spool_put(struct pd_spool *s, struct pd_span page, struct pd_err *e);
+/* Back to its beginning, to read; the bytes that were put in. */
+int pd_spool_rewind(struct pd_spool *s, struct pd_err *e);
+uint64_t pd_spool_bytes(const struct pd_spool *s);
+/* 1 a page, which replaces what `out` held; 0 the end; negative. */
+int pd_spool_next(struct pd_spool *s, struct pd_buf *out, struct pd_err *e);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "topic/site_page.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/url.h"
+#include "topic/finder.h"
+#include "topic/site_context.h"
+
+/* A line of text and where it stands. */
+struct pd_site_entry {
+	uint64_t line, path;
+};
+
+/* A path, and how many of its lines are mostly links. */
+struct pd_site_place {
+	uint64_t path;
+	uint16_t links;
+};
+
+static int by_line(const void *x, const void *y)
+{
+	const struct pd_site_entry *a = x, *b = y;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->path > b->path) - (a->path < b->path);
+}
+
+static int by_path(const void *x, const void *y)
+{
+	uint64_t a = ((const struct pd_site_place *)x)->path, b = ((const struct pd_site_place *)y)->path;
+	return (a > b) - (a < b);
+}
+
+static void add_line(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_line *l)
+{
+	struct pd_site_draft *d = &f->draft;
+	bool link = (uint64_t)l->link_mass * 2 > l->mass;
+	if (in->boxes[l->box].tag == PD_TAG_title || !pd_site_letter(in, l))
+		return;
+	uint64_t path = f->keys.boxes[l->box];
+	d->places = pd_grow(d->places, d->n_places, &d->cap_places, sizeof *d->places);
+	d->places[d->n_places++] = (struct pd_site_place){ path, link };
+	if (link)
+		return;
+	d->entries = pd_grow(d->entries, d->n_entries, &d->cap_entries, sizeof *d->entries);
+	d->entries[d->n_entries++] = (struct pd_site_entry){ pd_site_line(&f->keys, in, l), path };
+}
+
+/* Each path once, with the sum of its links; the smallest. */
+static void close_places(struct pd_site_draft *d)
+{
+	size_t n = 0;
+	if (d->n_places)
+		qsort(d->places, d->n_places, sizeof *d->places, by_path);
+	for (size_t i = 0; i < d->n_places; i++) {
+		if (n && d->places[n - 1].path == d->places[i].path) {
+			unsigned links = d->places[n - 1].links + d->places[i].links;
+			d->places[n - 1].links = (uint16_t)(links < UINT16_MAX ? links : UINT16_MAX);
+		} else {
+			d->places[n++] = d->places[i];
+		}
+	}
+	d->n_places = n < PD_SITE_PATHS_MAX ? n : PD_SITE_PATHS_MAX;
+}
+
+static const struct pd_site_place *place_of(const struct pd_site_draft *d, uint64_t path)
+{
+	struct pd_site_place key = { .path = path };
+	return d->n_places ? bsearch(&key, d->places, d->n_places, sizeof key, by_path) : NULL;
+}
+
+/* Each line once with each path that was taken; the smallest. */
+static void close_entries(struct pd_site_draft *d)
+{
+	size_t n = 0;
+	if (d->n_entries)
+		qsort(d->entries, d->n_entries, sizeof *d->entries, by_line);
+	for (size_t i = 0; i < d->n_entries && n < PD_SITE_LINES_MAX; i++)
+		if ((!n || by_line(&d->entries[n - 1], &d->entries[i])) && place_of(d, d->entries[i].path))
+			d->entries[n++] = d->entries[i];
+	d->n_entries = n;
+}
+
+static uint64_t text_context(const struct pd_blocks *in)
+{
+	struct pd_site_context c;
+	pd_site_context_clear(&c);
+	for (size_t i = 0; i < in->n_runs; i++)
+		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
+			pd_site_context_add(&c, pd_run_text(in, &in->runs[i]));
+	return pd_site_context_end(&c);
+}
+
+static uint64_t main_context(const struct pd_topic *topic)
+{
+	struct pd_site_context c;
+	pd_site_context_clear(&c);
+	pd_site_context_add(&c, pd_buf_span(&topic->text));
+	return pd_site_context_end(&c);
+}
+
+static void add_u16(struct pd_buf *out, size_t n)
+{
+	uint16_t v = (uint16_t)n;
+	pd_buf_add(out, &v, sizeof v);
+}
+
+static void add_u64(struct pd_buf *out, uint64_t v)
+{
+	pd_buf_add(out, &v, sizeof v);
+}
+
+static size_t size_of(size_t paths, size_t lines, size_t name)
+{
+	return (PD_SITE_HEADER + 10 * (paths + lines) + name + 7) / 8 * 8;
+}
+
+static void write_record(const struct pd_site_draft *d, const uint64_t head[4], struct pd_span name, struct pd_buf *out)
+{
+	size_t at = out->n;
+	uint32_t size = (uint32_t)size_of(d->n_places, d->n_entries, name.n);
+	pd_buf_add(out, head, 4 * sizeof *head);
+	pd_buf_add(out, &size, sizeof size);
+	add_u16(out, name.n);
+	add_u16(out, d->n_places);
+	add_u16(out, d->n_entries);
+	pd_buf_add(out, "\0\0\0\0\0\0", 6);
+	for (size_t i = 0; i < d->n_places; i++)
+		add_u64(out, d->places[i].path);
+	for (size_t i = 0; i < d->n_entries; i++)
+		add_u64(out, d->entries[i].line);
+	for (size_t i = 0; i < d->n_places; i++)
+		add_u16(out, d->places[i].links);
+	for (size_t i = 0; i < d->n_entries; i++)
+		add_u16(out, (size_t)(place_of(d, d->entries[i].path) - d->places));
+	pd_buf_add_span(out, name);
+	while (out->n < at + size)
+		pd_buf_add_c(out, 0);
+}
+
+uint64_t pd_site_host(struct pd_span name)
+{
+	return pd_hash64(name.p, name.n);
+}
+
+bool pd_site_page_make(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
+		       struct pd_buf *out)
+{
+	struct pd_site_draft *d = &f->draft;
+	pd_url_host(url, &f->scratch);
+	if (!f->scratch.n || f->scratch.n > PD_SITE_NAME_MAX || f->options.method != PD_TOPIC_MAIN || !in->n_runs)
+		return false;
+	d->n_entries = d->n_places = 0;
+	pd_site_paths(&f->keys, in);
+	for (size_t i = 0; i < f->lines.n; i++)
+		add_line(f, in, &f->lines.v[i]);
+	close_places(d);
+	close_entries(d);
+	struct pd_span host = pd_buf_span(&f->scratch);
+	uint64_t head[4] = { pd_site_host(host), pd_hash64(url.p, url.n), text_context(in), main_context(topic) };
+	write_record(d, head, host, out);
+	return true;
+}
+
+void pd_site_draft_release(struct pd_site_draft *d)
+{
+	free(d->entries);
+	free(d->places);
+	*d = (struct pd_site_draft){ 0 };
+}
+
+static bool ascending(const uint64_t *v, size_t n, bool strictly)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i - 1] > v[i] || (strictly && v[i - 1] == v[i]))
+			return false;
+	return true;
+}
+
+bool pd_site_page_see(struct pd_span bytes, struct pd_site_page *out)
+{
+	uint16_t n[3];
+	if (bytes.n < PD_SITE_HEADER)
+		return false;
+	memcpy(&out->host, bytes.p, 8);
+	memcpy(&out->url, bytes.p + 8, 8);
+	memcpy(&out->text, bytes.p + 16, 8);
+	memcpy(&out->main, bytes.p + 24, 8);
+	memcpy(&out->size, bytes.p + 32, 4);
+	memcpy(n, bytes.p + 36, 6);
+	out->n_name = n[0];
+	out->n_paths = n[1];
+	out->n_lines = n[2];
+	if (n[0] > PD_SITE_NAME_MAX || n[1] > PD_SITE_PATHS_MAX || n[2] > PD_SITE_LINES_MAX ||
+	    out->size != size_of(n[1], n[2], n[0]) || out->size > bytes.n)
+		return false;
+	out->paths = (const uint64_t *)(const void *)(bytes.p + PD_SITE_HEADER);
+	out->lines = out->paths + n[1];
+	out->links = (const uint16_t *)(const void *)(out->lines + n[2]);
+	out->path_of = out->links + n[1];
+	out->name = (const char *)(out->path_of + n[2]);
+	for (size_t i = 0; i < n[2]; i++)
+		if (out->path_of[i] >= n[1])
+			return false;
+	return ascending(out->paths, n[1], true) && ascending(out->lines, n[2], false);
+}
+
+int pd_site_page_cmp(const struct pd_site_page *a, const struct pd_site_page *b, const char *bytes_a, const char *bytes_b)
+{
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->url != b->url)
+		return a->url < b->url ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return memcmp(bytes_a, bytes_b, a->size);
+}

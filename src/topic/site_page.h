@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What learning keeps of a page: its host and URL as keys, two signatures that say under which text its lines stand,
+ * and the keys of its lines and paths.  In: a page whose main text was found.  Out: a record of bytes, little-endian,
+ * which is also how the table holds its samples (docs/format-boilerplate.md).
+ *
+ *	at	bytes
+ *	0	8	key of the host
+ *	8	8	key of the URL
+ *	16	8	signature of the text outside links
+ *	24	8	signature of the main text
+ *	32	4	bytes of the record, a multiple of 8
+ *	36	2	bytes of the host's name
+ *	38	2	paths (P)
+ *	40	2	lines (L)
+ *	42	6	zero
+ *	48	8 P	keys of the paths, ascending
+ *		8 L	keys of the lines, ascending
+ *		2 P	lines of each path that are mostly links (65,535: or more)
+ *		2 L	number of each line's path
+ *			name of the host, then zeroes
+ *
+ * Lines are those that hold a letter and are not mostly links, each once with each of its paths.  Of a page that has more
+ * than PD_SITE_LINES_MAX of them, or of paths, those with the smallest keys are taken: of two pages the same ones.
+ */
+#ifndef PD_TOPIC_SITE_PAGE_H
+#define PD_TOPIC_SITE_PAGE_H
+
+#include "topic/site.h"
+#include "topic/topic.h"
+
+#define PD_SITE_LINES_MAX 1000
+#define PD_SITE_PATHS_MAX 1000
+#define PD_SITE_HEADER 48
+#define PD_SITE_NAME_MAX 255
+
+/* A record, seen. */
+struct pd_site_page {
+	uint64_t host, url, text, main;
+	uint32_t size;
+	uint16_t n_name, n_paths, n_lines;
+	const uint64_t *paths, *lines;
+	const uint16_t *links, *path_of;
+	const char *name;
+};
+
+/* Scratch: a page's lines and paths before they become a record. */
+struct pd_site_draft {
+	struct pd_site_entry *entries;
+	struct pd_site_place *places;
+	size_t n_entries, n_places, cap_entries, cap_places;
+};
+
+void pd_site_draft_release(struct pd_site_draft *d);
+
+/* Appends the record of the page that the finder saw last.  False: it has no host, or a name over PD_SITE_NAME_MAX; or the
+ * main extractor did not read it. */
+bool pd_site_page_make(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
+		       struct pd_buf *out);
+/* Sees the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
+bool pd_site_page_see(struct pd_span bytes, struct pd_site_page *out);
+/* The key of a host, as records and tables have it. */
+uint64_t pd_site_host(struct pd_span name);
+/* The order of records: by host, then URL, then bytewise. */
+int pd_site_page_cmp(const struct pd_site_page *a, const struct pd_site_page *b, const char *bytes_a, const char *bytes_b);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a table of what sites repeat, as they are and with checksums that hold: it is refused, or what it says of
+ * each host can be read, and its samples can be learned from again. */
+#include "fuzz.h"
+#include "topic/boilerplate_layout.h"
+#include "topic/site_learn.h"
+
+/* What must be true before anything else is looked at: what is damaged lies behind it. */
+static void seal(char *p, size_t n)
+{
+	struct pd_boilerplate_header h;
+	memcpy(&h, p, sizeof h);
+	memcpy(h.magic, PD_BOILERPLATE_MAGIC, sizeof h.magic);
+	h.version = PD_BOILERPLATE_VERSION;
+	h.length = n;
+	if (h.samples_at > n)
+		h.samples_at = n;
+	h.sample = PD_SITE_SAMPLE;
+	memcpy(p, &h, sizeof h);
+	pd_hash128(p + h.samples_at, n - h.samples_at, 0, h.samples_checksum);
+	memcpy(p, &h, sizeof h);
+	if (h.samples_at > PD_BOILERPLATE_UNCHECKED)
+		pd_hash128(p + PD_BOILERPLATE_UNCHECKED, h.samples_at - PD_BOILERPLATE_UNCHECKED, 0, h.checksum);
+	memcpy(p, &h, sizeof h);
+}
+
+static void use(struct pd_boilerplate *b)
+{
+	struct pd_site_learn_options o = { .samples = true, .hidden_kept = pd_boilerplate_hidden_kept(b) };
+	struct pd_site_learner *l = pd_site_learner_new(&o);
+	struct pd_err e = { 0 };
+	uint64_t last = 0;
+	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
+		HOLDS(!i || h.key > last);
+		HOLDS(pd_boilerplate_knows(b, h.key));
+		last = h.key;
+		fuzz_sum(h.name);
+		fuzz_sum(pd_span((const char *)h.site.lines, h.site.n_lines * sizeof *h.site.lines));
+		fuzz_sum(pd_span((const char *)h.site.paths, h.site.n_paths * sizeof *h.site.paths));
+		pd_boilerplate_site(b, h.name);
+	}
+	if (pd_site_learner_merge(l, b, &e) == PD_OK) {
+		FILE *f = tmpfile();
+		struct pd_boilerplate *again;
+		HOLDS(f && pd_site_learner_end(l, f, &e) == PD_OK);
+		HOLDS(pd_boilerplate_read(f, "again", &again, &e) == PD_OK);
+		pd_boilerplate_free(again);
+	}
+	pd_site_learner_free(l);
+}
+
+static void open_and_use(struct pd_span bytes)
+{
+	struct pd_err e = { 0 };
+	struct pd_boilerplate *b;
+	int status = pd_boilerplate_open(fuzz_file(bytes.p, bytes.n), &b, &e);
+	HOLDS(status == PD_OK ? b != NULL : !b && e.text[0]);
+	if (b)
+		use(b);
+	pd_boilerplate_free(b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	open_and_use(fuzz_span(data, n));
+	if (n < sizeof(struct pd_boilerplate_header))
+		return 0;
+	char *sealed = pd_alloc(n);
+	memcpy(sealed, data, n);
+	seal(sealed, n);
+	open_and_use(pd_span(sealed, n));
+	free(sealed);
+	return 0;
+}

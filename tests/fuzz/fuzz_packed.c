@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a page that is packed and unpacked: what comes back packs to the same bytes and gives the same main text.
+ * Then the bytes as a packed page: it is refused, or what it says stays inside of it. */
+#include "fuzz.h"
+#include "page/packed.h"
+#include "topic/topic.h"
+
+static struct pd_html *html;
+static struct pd_topic_finder *finder;
+
+static void there_and_back(struct pd_span page)
+{
+	struct pd_blocks a = { 0 }, b = { 0 };
+	struct pd_topic x = { 0 }, y = { 0 };
+	struct pd_buf packed = { 0 }, again = { 0 };
+	pd_html_parse(html, page, false, &a);
+	pd_blocks_pack(&a, &packed);
+	struct pd_packed in = { packed.p, packed.p + packed.n, false };
+	HOLDS(pd_blocks_unpack(&in, &b) && in.at == in.end);
+	pd_blocks_pack(&b, &again);
+	HOLDS(pd_span_eq(pd_buf_span(&packed), pd_buf_span(&again)));
+	pd_topic_find(finder, &a, &x);
+	pd_topic_find(finder, &b, &y);
+	HOLDS(pd_span_eq(pd_buf_span(&x.text), pd_buf_span(&y.text)) && x.flags == y.flags && a.noscript == b.noscript);
+	pd_blocks_release(&a);
+	pd_blocks_release(&b);
+	pd_topic_release(&x);
+	pd_topic_release(&y);
+	pd_buf_release(&packed);
+	pd_buf_release(&again);
+}
+
+static void as_packed(struct pd_span bytes)
+{
+	struct pd_blocks b = { 0 };
+	struct pd_packed in = { bytes.p, bytes.p + bytes.n, false };
+	if (pd_blocks_unpack(&in, &b)) {
+		struct pd_buf text = { 0 };
+		for (size_t i = 0; i < b.n_runs; i++)
+			fuzz_sum(pd_run_text(&b, &b.runs[i]));
+		for (uint32_t i = 0; i < b.n_boxes; i++)
+			HOLDS(b.boxes[i].parent == PD_BOX_NONE ? i == 0 : b.boxes[i].parent < i);
+		pd_blocks_pack(&b, &text);
+		pd_buf_release(&text);
+	}
+	pd_blocks_release(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	if (!html) {
+		struct pd_topic_options o = PD_TOPIC_DEFAULTS;
+		o.skip_features = ~0u;
+		html = pd_html_new(&(struct pd_html_options)PD_HTML_DEFAULTS);
+		finder = pd_topic_finder_new(&o, NULL);
+	}
+	struct pd_span bytes = fuzz_span(data, n);
+	if (fuzz_utf8(bytes))
+		there_and_back(bytes);
+	as_packed(bytes);
+	return 0;
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Learning what sites repeat: which lines and paths a host's pages teach, that the table depends on the set of pages
+ * alone (order, chunks of memory, merging), and that a table that is not whole is refused.
+ *
+ * Pages are made as records, without HTML: a page is its URL, its two signatures, and lines with their paths.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "topic/boilerplate_layout.h"
+#include "topic/site_context.h"
+#include "topic/site_decide.h"
+#include "topic/site_learn.h"
+
+/* A line of a page: which text, in which path. */
+struct line {
+	int text, path;
+};
+
+struct page {
+	int host, url;
+	int text, main;		/* what the signatures are of */
+	struct line lines[8];	/* until text 0 */
+	int links;		/* lines of path 1 that are links */
+};
+
+static uint64_t key(const char *what, int n)
+{
+	return pd_hash64_seed(what, strlen(what), (uint64_t)n);
+}
+
+static int up(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void put(struct pd_buf *out, const void *p, size_t n)
+{
+	pd_buf_add(out, p, n);
+}
+
+enum { PATHS = 5 };
+
+/* The bytes that docs/format-boilerplate.md says. */
+static void make_record(const struct page *p, struct pd_buf *out)
+{
+	char name[32];
+	uint64_t paths[PATHS], lines[8];
+	uint16_t n_name = (uint16_t)snprintf(name, sizeof name, "host%d.example", p->host), n_paths = PATHS, n_lines = 0;
+	uint64_t head[4] = { pd_hash64(name, n_name), key("url", p->url), key("text", p->text), key("main", p->main) };
+	for (int i = 0; i < PATHS; i++)
+		paths[i] = key("path", i);
+	qsort(paths, PATHS, sizeof *paths, up);
+	for (; p->lines[n_lines].text; n_lines++)
+		lines[n_lines] = key("line", p->lines[n_lines].text);
+	qsort(lines, n_lines, sizeof *lines, up);
+	uint32_t size = (uint32_t)((48 + 10 * (PATHS + n_lines) + n_name + 7) / 8 * 8);
+	size_t end = out->n + size;
+	put(out, head, sizeof head);
+	put(out, &size, 4);
+	put(out, &n_name, 2);
+	put(out, &n_paths, 2);
+	put(out, &n_lines, 2);
+	put(out, "\0\0\0\0\0", 6);
+	put(out, paths, sizeof paths);
+	put(out, lines, n_lines * sizeof *lines);
+	for (int i = 0; i < PATHS; i++) {
+		uint16_t links = (uint16_t)(paths[i] == key("path", 1) ? p->links : 0);
+		put(out, &links, 2);
+	}
+	for (int i = 0; i < n_lines; i++) {
+		uint16_t at = 0;
+		for (int k = 0; k < n_lines; k++)
+			for (uint16_t j = 0; j < PATHS; j++)
+				if (lines[i] == key("line", p->lines[k].text) && paths[j] == key("path", p->lines[k].path))
+					at = j;
+		put(out, &at, 2);
+	}
+	put(out, name, n_name);
+	while (out->n < end)
+		pd_buf_add_c(out, 0);
+}
+
+static struct pd_site decide(struct pd_site_judge *j, const struct page *pages, size_t n, struct pd_buf *bytes)
+{
+	struct pd_site_page seen[PD_SITE_SAMPLE];
+	pd_buf_clear(bytes);
+	for (size_t i = 0; i < n; i++)
+		make_record(&pages[i], bytes);
+	for (size_t i = 0, at = 0; i < n; at += seen[i++].size)
+		ck_assert(pd_site_page_see(pd_span(bytes->p + at, bytes->n - at), &seen[i]));
+	return pd_site_decide(j, seen, n);
+}
+
+static bool has(const uint64_t *keys, size_t n, uint64_t k)
+{
+	return n && bsearch(&k, keys, n, sizeof k, up);
+}
+
+/* Line 7 is the one that counts, in path 2; line 9 stands in path 2 too, on one page. */
+static const struct decision {
+	const char *name;
+	struct page pages[6];
+	bool line, path;
+} decisions[] = {
+	{ "three texts", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
+	  true, true },
+	{ "two pages", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 } }, 0 } }, false, false },
+	{ "three copies of a text", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 4, 4, 4, { { 4, 0 } }, 0 } }, false, false },
+	{ "copies of two texts", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 2, 2, { { 7, 2 } }, 0 },
+	    { 1, 4, 2, 2, { { 7, 2 } }, 0 } }, false, false },
+	{ "copies under other chrome, of several pages",
+	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 1, { { 7, 2 } }, 0 }, { 1, 3, 3, 1, { { 7, 2 } }, 0 }, { 1, 4, 4, 4, { { 4, 0 } }, 0 },
+	    { 1, 5, 5, 5, { { 5, 0 } }, 0 }, { 1, 6, 6, 6, { { 6, 0 } }, 0 } }, false, false },
+	{ "the extractor finds the same on each page", { { 1, 1, 1, 9, { { 7, 2 } }, 0 }, { 1, 2, 2, 9, { { 7, 2 } }, 0 }, { 1, 3, 3, 9, { { 7, 2 } }, 0 } },
+	  true, true },
+	{ "half of a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
+	  true, true },
+	{ "less than half of a path",
+	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 }, { 9, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
+	  true, false },
+};
+
+START_TEST(decided)
+{
+	const struct decision *d = &decisions[_i];
+	struct pd_buf bytes = { 0 };
+	struct pd_site_judge *j = pd_site_judge_new();
+	size_t n = 0;
+	while (n < 6 && d->pages[n].host)
+		n++;
+	struct pd_site s = decide(j, d->pages, n, &bytes);
+	ck_assert_msg(has(s.lines, s.n_lines, key("line", 7)) == d->line, "%s: line", d->name);
+	ck_assert_msg(has(s.paths, s.n_paths, key("path", 2)) == d->path, "%s: path", d->name);
+	ck_assert_msg(!has(s.paths, s.n_paths, key("path", 0)), "%s: another path", d->name);
+	pd_site_judge_free(j);
+	pd_buf_release(&bytes);
+}
+END_TEST
+
+/* Links count for a path, where something in it is repeated. */
+START_TEST(links_vote)
+{
+	struct page pages[3] = { { 1, 1, 1, 1, { { 7, 1 }, { 1, 1 }, { 4, 1 } }, 1 }, { 1, 2, 2, 2, { { 7, 1 }, { 2, 1 }, { 5, 1 } }, 1 },
+				 { 1, 3, 3, 3, { { 7, 1 }, { 3, 1 }, { 6, 1 } }, 1 } };
+	struct pd_buf bytes = { 0 };
+	struct pd_site_judge *j = pd_site_judge_new();
+	struct pd_site s = decide(j, pages, 3, &bytes);
+	ck_assert(has(s.paths, s.n_paths, key("path", 1)));
+	for (int i = 0; i < 3; i++)
+		pages[i].links = 0;
+	s = decide(j, pages, 3, &bytes);
+	ck_assert(s.n_lines == 1 && !has(s.paths, s.n_paths, key("path", 1)));
+	for (int i = 0; i < 3; i++) {
+		pages[i].lines[0].text = 20 + i;
+		pages[i].links = 50;
+	}
+	s = decide(j, pages, 3, &bytes);
+	ck_assert_msg(s.n_lines == 0 && s.n_paths == 0, "links alone are no sign");
+	pd_site_judge_free(j);
+	pd_buf_release(&bytes);
+}
+END_TEST
+
+/* 300 pages of 5 hosts; host 5 has few. */
+enum { PAGES = 300 };
+
+static void make_pages(struct pd_buf *records, size_t at[PAGES + 1])
+{
+	for (int i = 0; i < PAGES; i++) {
+		int host = i % 50 ? 1 + i % 4 : 5;
+		struct page p = { host, i, i, i, { { 1000 + host, 1 }, { 1 + i, 0 }, { 2000 + i % 7, 2 }, { 3000 + i, 3 } }, i % 3 };
+		at[i] = records->n;
+		make_record(&p, records);
+	}
+	at[PAGES] = records->n;
+}
+
+struct order {
+	const char *name;
+	int first, last, step;		/* which pages, and how */
+	size_t memory;
+};
+
+static void learn(const struct order *o, struct pd_site_learner *l, const struct pd_buf *records, const size_t *at)
+{
+	struct pd_err e = { 0 };
+	int n = o->last - o->first;
+	for (int i = 0; i < n; i++) {
+		int k = o->first + (int)((long)i * o->step % n);
+		struct pd_buf one = { 0 };
+		pd_buf_add(&one, records->p + at[k], at[k + 1] - at[k]);
+		ck_assert_msg(pd_site_learner_add(l, pd_buf_span(&one), &e) == 0, "%s: %s", o->name, e.text);
+		pd_buf_release(&one);
+	}
+}
+
+static FILE *end_of(struct pd_site_learner *l, const char *name)
+{
+	struct pd_err e = { 0 };
+	FILE *f = tmpfile();
+	ck_assert_msg(pd_site_learner_end(l, f, &e) == 0, "%s: %s", name, e.text);
+	pd_site_learner_free(l);
+	return f;
+}
+
+static FILE *table_of(const struct order *o, const struct pd_buf *records, const size_t *at)
+{
+	struct pd_site_learn_options lo = { .memory = o->memory, .samples = true };
+	struct pd_site_learner *l = pd_site_learner_new(&lo);
+	learn(o, l, records, at);
+	return end_of(l, o->name);
+}
+
+static void slurp(FILE *f, struct pd_buf *out)
+{
+	char piece[4096];
+	size_t n;
+	rewind(f);
+	pd_buf_clear(out);
+	while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+		pd_buf_add(out, piece, n);
+}
+
+static void assert_same(FILE *a, FILE *b, const char *name)
+{
+	struct pd_buf x = { 0 }, y = { 0 };
+	slurp(a, &x);
+	slurp(b, &y);
+	ck_assert_msg(pd_span_eq(pd_buf_span(&x), pd_buf_span(&y)), "%s: another table", name);
+	pd_buf_release(&x);
+	pd_buf_release(&y);
+}
+
+static const struct order orders[] = {
+	{ "another order", 0, PAGES, 7, 0 },
+	{ "backwards", 0, PAGES, PAGES - 1, 0 },
+	{ "spooled in many runs", 0, PAGES, 11, 4096 },
+	{ "a run for each page", 0, PAGES, 1, 1 },
+};
+
+START_TEST(any_order)
+{
+	static const struct order straight = { "in order", 0, PAGES, 1, 0 };
+	struct pd_buf records = { 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	FILE *a = table_of(&straight, &records, at), *b = table_of(&orders[_i], &records, at);
+	assert_same(a, b, orders[_i].name);
+	fclose(a);
+	fclose(b);
+	pd_buf_release(&records);
+}
+END_TEST
+
+static struct pd_boilerplate *open_table(FILE *f)
+{
+	struct pd_boilerplate *b;
+	struct pd_err e = { 0 };
+	ck_assert_msg(pd_boilerplate_read(f, "table", &b, &e) == 0, "%s", e.text);
+	return b;
+}
+
+START_TEST(what_it_holds)
+{
+	static const struct order straight = { "in order", 0, PAGES, 1, 0 };
+	struct pd_buf records = { 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	struct pd_boilerplate *b = open_table(table_of(&straight, &records, at));
+	ck_assert_uint_eq(pd_boilerplate_hosts(b), 5);
+	ck_assert(pd_boilerplate_has_samples(b) && !pd_boilerplate_hidden_kept(b) && strlen(pd_boilerplate_checksum(b)) == 16);
+	for (int host = 1; host <= 5; host++) {
+		char name[32];
+		snprintf(name, sizeof name, "host%d.example", host);
+		struct pd_site s = pd_boilerplate_site(b, pd_span_z(name));
+		ck_assert_msg(has(s.lines, s.n_lines, key("line", 1000 + host)), "%s", name);
+		ck_assert_msg(!has(s.lines, s.n_lines, key("line", 1000 + host % 5 + 1)), "%s has another's line", name);
+		ck_assert_msg(has(s.paths, s.n_paths, key("path", 1)) && !has(s.paths, s.n_paths, key("path", 0)), "%s: paths", name);
+	}
+	ck_assert_uint_eq(pd_boilerplate_site(b, pd_span_z("host6.example")).n_lines, 0);
+	ck_assert_uint_eq(pd_boilerplate_site(b, pd_span_z("")).n_lines, 0);
+	pd_boilerplate_free(b);
+	pd_buf_release(&records);
+}
+END_TEST
+
+/* The pages with the smallest keys, each URL once. */
+START_TEST(bounded_sample)
+{
+	static const struct order straight = { "in order", 0, PAGES, 1, 0 };
+	struct pd_buf records = { 0 }, sample = { 0 };
+	struct pd_err e = { 0 };
+	size_t at[PAGES + 1], n = 0, pages[6] = { 0 };
+	uint64_t urls[PAGES];
+	make_pages(&records, at);
+	pd_buf_add(&records, records.p, at[PAGES]);	/* all of it twice */
+	struct pd_site_learn_options lo = { .samples = true };
+	struct pd_site_learner *l = pd_site_learner_new(&lo);
+	learn(&straight, l, &records, at);
+	learn(&straight, l, &records, at);
+	struct pd_boilerplate *b = open_table(end_of(l, "twice"));
+	for (size_t i = 0; i < 5; i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
+		int host = h.name.p[4] - '0';
+		pages[host] = h.pages;
+		ck_assert_msg(pd_boilerplate_sample(b, i, &sample, &e) == 0, "%s", e.text);
+		n = 0;
+		for (int k = 0; k < PAGES; k++)
+			if ((k % 50 ? 1 + k % 4 : 5) == host)
+				urls[n++] = key("url", k);
+		qsort(urls, n, sizeof *urls, up);
+		struct pd_span rest = pd_buf_span(&sample);
+		for (unsigned k = 0; k < h.pages; k++) {
+			struct pd_site_page p;
+			ck_assert(pd_site_page_see(rest, &p) && p.url == urls[k]);
+			rest.p += p.size;
+			rest.n -= p.size;
+		}
+	}
+	ck_assert_uint_eq(pages[1], PD_SITE_SAMPLE);
+	ck_assert_uint_eq(pages[5], 6);
+	pd_boilerplate_free(b);
+	pd_buf_release(&records);
+	pd_buf_release(&sample);
+}
+END_TEST
+
+/* Tables of parts, which overlap, merged: the table of the whole. */
+START_TEST(merged)
+{
+	static const struct order whole = { "whole", 0, PAGES, 1, 0 }, parts[] = { { "begin", 0, 170, 3, 0 }, { "end", 130, PAGES, 1, 0 } };
+	struct pd_buf records = { 0 };
+	struct pd_err e = { 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	struct pd_site_learn_options lo = { .samples = true };
+	struct pd_site_learner *l = pd_site_learner_new(&lo);
+	for (int i = 0; i < 2; i++) {
+		struct pd_boilerplate *b = open_table(table_of(&parts[i], &records, at));
+		ck_assert_msg(pd_site_learner_merge(l, b, &e) == 0, "%s", e.text);
+		pd_boilerplate_free(b);
+	}
+	FILE *a = end_of(l, "merged"), *b = table_of(&whole, &records, at);
+	assert_same(a, b, "merged");
+	fclose(a);
+	fclose(b);
+	pd_buf_release(&records);
+}
+END_TEST
+
+/* Hosts that are known stay as they were, new ones come in. */
+START_TEST(updated)
+{
+	static const struct order first = { "first", 0, 40, 1, 0 }, all = { "all", 0, PAGES, 1, 0 };
+	struct pd_buf records = { 0 };
+	struct page other = { 6, 1000, 1, 1, { { 5000, 1 }, { 1, 0 } }, 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	struct pd_boilerplate *known = open_table(table_of(&first, &records, at));
+	struct pd_site_learn_options lo = { .samples = true, .known = known };
+	struct pd_site_learner *l = pd_site_learner_new(&lo);
+	learn(&all, l, &records, at);
+	for (int i = 0; i < 3; i++) {
+		struct pd_buf one = { 0 };
+		other.url++;
+		other.text++;
+		other.main++;
+		make_record(&other, &one);
+		ck_assert(pd_site_learner_add(l, pd_buf_span(&one), NULL) == 0);
+		pd_buf_release(&one);
+	}
+	struct pd_boilerplate *b = open_table(end_of(l, "updated"));
+	ck_assert_uint_eq(pd_boilerplate_hosts(b), pd_boilerplate_hosts(known) + 1);
+	for (size_t i = 0; i < pd_boilerplate_hosts(known); i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(known, i);
+		struct pd_site s = pd_boilerplate_site(b, h.name);
+		ck_assert(s.n_lines == h.site.n_lines && s.n_paths == h.site.n_paths);
+		ck_assert(!memcmp(s.lines, h.site.lines, s.n_lines * sizeof *s.lines));
+	}
+	ck_assert_uint_eq(pd_boilerplate_site(b, pd_span_z("host6.example")).n_lines, 2);
+	pd_boilerplate_free(b);
+	pd_boilerplate_free(known);
+	pd_buf_release(&records);
+}
+END_TEST
+
+static int read_bytes(const char *p, size_t n, struct pd_err *e)
+{
+	struct pd_boilerplate *b;
+	struct pd_buf sample = { 0 };
+	FILE *f = tmpfile();
+	fwrite(p, 1, n, f);
+	int status = pd_boilerplate_read(f, "table", &b, e);
+	for (size_t i = 0; !status && i < pd_boilerplate_hosts(b); i++)
+		status = pd_boilerplate_sample(b, i, &sample, e);
+	if (b)
+		pd_boilerplate_free(b);
+	pd_buf_release(&sample);
+	return status;
+}
+
+/* Cut anywhere, one bit turned anywhere, a byte more. */
+START_TEST(damage)
+{
+	static const struct order some = { "some", 0, 30, 1, 0 };
+	struct pd_buf records = { 0 }, bytes = { 0 };
+	struct pd_err e = { 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	FILE *f = table_of(&some, &records, at);
+	slurp(f, &bytes);
+	fclose(f);
+	ck_assert_msg(read_bytes(bytes.p, bytes.n, &e) == 0, "%s", e.text);
+	for (size_t n = 0; n < bytes.n; n += n < 200 ? 1 : 97)
+		ck_assert_msg(read_bytes(bytes.p, n, &e) != 0, "cut to %zu bytes", n);
+	for (size_t i = 0; i < bytes.n; i += i < 400 ? 1 : 61) {
+		bytes.p[i] ^= 4;
+		ck_assert_msg(read_bytes(bytes.p, bytes.n, &e) != 0, "byte %zu", i);
+		bytes.p[i] ^= 4;
+	}
+	pd_buf_add_c(&bytes, 0);
+	ck_assert(read_bytes(bytes.p, bytes.n, &e) == PD_ERR_FORMAT);
+	struct pd_boilerplate_header *h = (void *)bytes.p;
+	h->version = PD_BOILERPLATE_VERSION + 1;
+	ck_assert(read_bytes(bytes.p, bytes.n, &e) == PD_ERR_VERSION && strstr(e.text, "version 2"));
+	pd_buf_release(&bytes);
+	pd_buf_release(&records);
+}
+END_TEST
+
+static const struct record_damage {
+	const char *name;
+	size_t at;
+	char value;
+} record_damages[] = {
+	{ "too long a name", 37, 2 }, { "too many paths", 39, 10 }, { "too many lines", 41, 10 }, { "another size", 32, 8 },
+	{ "a path that is not there", 48 + 8 * PATHS + 8 * 4 + 2 * PATHS, 99 }, { "paths not in order", 48 + 7, (char)0xff },
+};
+
+START_TEST(damaged_record)
+{
+	const struct record_damage *d = &record_damages[_i];
+	struct page p = { 1, 1, 1, 1, { { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 } }, 0 };
+	struct pd_site_page seen;
+	struct pd_buf bytes = { 0 };
+	make_record(&p, &bytes);
+	ck_assert(pd_site_page_see(pd_buf_span(&bytes), &seen));
+	ck_assert_msg(!pd_site_page_see(pd_span(bytes.p, bytes.n - 1), &seen), "cut");
+	bytes.p[d->at] = d->value;
+	ck_assert_msg(!pd_site_page_see(pd_buf_span(&bytes), &seen), "%s", d->name);
+	pd_buf_release(&bytes);
+}
+END_TEST
+
+static uint64_t context(const char *text)
+{
+	struct pd_site_context c;
+	pd_site_context_clear(&c);
+	pd_site_context_add(&c, pd_span_z(text));
+	return pd_site_context_end(&c);
+}
+
+#define TEXT "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. " \
+	"Repairs will take two years, the engineers said, and the town must find most of the money for them itself. "
+#define OTHER "A ferry carries people across in the meantime, though it does not run at night or when the river is high. " \
+	"Whoever wants to cross later has to drive thirty miles to the next one, over the hills and through two villages."
+#define HAN "委员会周二开会讨论了自去年春天洪水以来一直关闭的大桥。工程师们说，维修需要两年时间，城镇必须自己找到大部分资金。"
+#define HAN2 "与此同时，渡船载着人们过河，但它在夜间或河水高涨时不运行。谁想晚些时候过河，就得开车三十英里到下一座桥，翻山越岭。"
+
+START_TEST(contexts)
+{
+	static const struct {
+		const char *a, *b;
+		bool differ;
+	} pairs[] = {
+		{ TEXT, TEXT, false },
+		{ TEXT, "the COMMITTEE met, on tuesday - to discuss the bridge which has been closed since the flood of last spring "
+			"Repairs will take two years, the engineers said, and the city must find most of the money for them itself.", false },
+		{ TEXT, OTHER, true },
+		{ TEXT OTHER, OTHER TEXT, false },
+		{ HAN, HAN2, true },
+		{ HAN, HAN " 责任编辑", false },
+		{ "", "", false },
+	};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		int bits = __builtin_popcountll(context(pairs[i].a) ^ context(pairs[i].b));
+		ck_assert_msg((bits > PD_SITE_BITS) == pairs[i].differ, "pair %zu: %d bits", i, bits);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("boilerplate");
+	TCase *t = tcase_create("boilerplate");
+	tcase_add_loop_test(t, decided, 0, sizeof decisions / sizeof *decisions);
+	tcase_add_test(t, links_vote);
+	tcase_add_loop_test(t, any_order, 0, sizeof orders / sizeof *orders);
+	tcase_add_test(t, what_it_holds);
+	tcase_add_test(t, bounded_sample);
+	tcase_add_test(t, merged);
+	tcase_add_test(t, updated);
+	tcase_add_test(t, damage);
+	tcase_add_loop_test(t, damaged_record, 0, sizeof record_damages / sizeof *record_damages);
+	tcase_add_test(t, contexts);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
