@@ -38,7 +38,12 @@ run "$P" apply -V <(sed '1s/linkage=/action=demote linkage=/' v.tsv) d.warc.gz -
 same "verdicts that demote remove nothing" demoted.warc.gz d.warc.gz
 has "and it is said" "$tmp/err" "only demote"
 sed '1s/verdicts/answers/' v.tsv >answers.tsv
-same "answers of a store" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
+same "answers" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
+"$P" store init -q kept
+"$P" fp -q d.warc.gz | "$P" store add -q kept >store.tsv
+run "$P" apply -V store.tsv d.warc.gz -o new.warc.gz
+has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages gone,"
+is "what is new stays" "$("$P" fp -q new.warc.gz | rows | wc -l)" "$(rows store.tsv | awk -F '\t' '$12 == "new"' | wc -l)"
 run "$P" apply -V pairs.tsv d.warc.gz
 exits "no such verdicts" 2
 run "$P" apply -V d.fp d.warc.gz
