@@ -110,7 +110,7 @@ static bool write_all(const struct writing *w, const struct pd_keyfile_header *h
 	bool good = fwrite(h, sizeof *h, 1, to) == 1;
 	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
 		size_t n = w->section[i].n, pad = (8 - n % 8) % 8;
-		good = good && fwrite(w->section[i].p, 1, n, to) == n && fwrite(zeros, 1, pad, to) == pad;
+		good = good && (!n || fwrite(w->section[i].p, 1, n, to) == n) && fwrite(zeros, 1, pad, to) == pad;
 	}
 	return good;
 }
