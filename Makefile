@@ -152,6 +152,8 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+bench: $(B)/bench/pairs
+
 deps:
 	@tools/install-deps
 

@@ -112,6 +112,7 @@ static int do_verdicts(struct pd_dedup *d)
 	char *pairs = own_path(d, ".dedup/pairs.tsv"), *output = own_path(d, "verdicts.tsv");
 	int status = PD_OK;
 	cluster.output = output;
+	cluster.group.in.tmp_dir = d->o->tmp_dir;
 	cluster.ignore_damaged = true;
 	if (!d->journal.verdicts)
 		status = stage_code(d, pd_cluster_run(&cluster, &pairs, 1, d->log));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Edges between pages in, a cluster, a page to keep and a reason for each member out.  Pages are first put in groups
- * (star: pages that are the same, the nodes; connected: all that edges join), each named by its page of best rank, so
- * that walking pages in the order of rank meets groups in the order of their best page.  Memory and time are linear but
- * for the union-find.
+ * Edges between pages in, a page to keep and a reason for each member out.  Pages are first put in groups (star: pages
+ * that are the same, the nodes; connected: all that edges join), each named by its first page, so that walking pages in
+ * their order meets groups in the order of their first page.  Time is linear but for the union-find; memory: 8 bytes for
+ * an edge and 16 for a page beside what the caller has.
  */
 #include "group/cluster.h"
 
@@ -15,26 +15,14 @@
 
 struct graph {
 	const struct pd_edge *edges;
-	const uint32_t *rank;
 	size_t n_edges, n_pages;
 	struct pd_verdict *members;
-	uint32_t n_clusters;
-	uint32_t *by_rank;	/* rank -> page */
 	uint32_t *start, *links;	/* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
-	uint32_t *group;	/* page -> best page of its group */
-	uint32_t *next;		/* page -> next page of its group by rank, from the best on */
-	uint32_t *depth;	/* page -> steps from the best page, inside the group */
-	uint32_t *queue;
-};
-
-/* What only `star` needs. */
-struct star {
-	struct graph *g;
-	uint32_t *owner;	/* node (its best page) -> centre that took it */
-	uint32_t *own_edge;	/* page -> its best edge to the centre's node */
-	uint32_t *node_edge;	/* node -> its best edge to the centre's node */
-	uint32_t *taken;	/* nodes that the present centre took */
-	size_t n_taken;
+	uint32_t *group;	/* page -> first page of its group */
+	uint32_t *next;		/* page -> next page of its group */
+	uint32_t *depth;	/* page -> steps from the first page, inside the group */
+	uint32_t *list;		/* pages of a group in the order of depth; nodes that a centre took */
+	size_t n_list, cap_list;
 };
 
 static uint32_t *fresh(size_t n)
@@ -44,33 +32,38 @@ static uint32_t *fresh(size_t n)
 	return v;
 }
 
+static void list_add(struct graph *g, uint32_t page)
+{
+	g->list = pd_grow(g->list, g->n_list, &g->cap_list, sizeof *g->list);
+	g->list[g->n_list++] = page;
+}
+
 static uint32_t other_end(const struct graph *g, uint32_t edge, uint32_t page)
 {
 	const struct pd_edge *e = &g->edges[edge];
 	return e->a == page ? e->b : e->a;
 }
 
-static int compare_u32(uint32_t a, uint32_t b)
+static int up(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);
 }
 
-/* The better of two edges (NONE: no edge), by distance, ranks of its ends, sameness, tag. */
+/* The better of two edges (NONE: no edge), by distance, its ends, sameness, tag. */
 static uint32_t better(const struct graph *g, uint32_t x, uint32_t y)
 {
 	if (x == NONE || y == NONE)
 		return x == NONE ? y : x;
 	const struct pd_edge *e = &g->edges[x], *f = &g->edges[y];
-	uint32_t ea = g->rank[e->a], eb = g->rank[e->b], fa = g->rank[f->a], fb = g->rank[f->b];
 	int c = (e->distance > f->distance) - (e->distance < f->distance);
 	if (!c)
-		c = compare_u32(ea < eb ? ea : eb, fa < fb ? fa : fb);
+		c = up(e->a < e->b ? e->a : e->b, f->a < f->b ? f->a : f->b);
 	if (!c)
-		c = compare_u32(ea < eb ? eb : ea, fa < fb ? fb : fa);
+		c = up(e->a < e->b ? e->b : e->a, f->a < f->b ? f->b : f->a);
 	if (!c)
 		c = f->same - e->same;
 	if (!c)
-		c = compare_u32(e->tag, f->tag);
+		c = up(e->tag, f->tag);
 	return c <= 0 ? x : y;
 }
 
@@ -84,7 +77,7 @@ static uint32_t better_to(const struct graph *g, uint32_t keep, uint32_t x, uint
 	return better(g, x, y);
 }
 
-static int check(struct graph *g, struct pd_err *e)
+static int check(const struct graph *g, struct pd_err *e)
 {
 	if (g->n_edges >= UINT32_C(1) << 31 || g->n_pages >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages and %zu pairs: at most 2,147,483,647 of each can be clustered",
@@ -92,12 +85,6 @@ static int check(struct graph *g, struct pd_err *e)
 	for (size_t i = 0; i < g->n_edges; i++)
 		if (g->edges[i].a >= g->n_pages || g->edges[i].b >= g->n_pages)
 			return pd_fail(e, PD_ERR_USAGE, "pair %zu names a page that is not there", i);
-	g->by_rank = fresh(g->n_pages);
-	for (size_t p = 0; p < g->n_pages; p++) {
-		if (g->rank[p] >= g->n_pages || g->by_rank[g->rank[p]] != NONE)
-			return pd_fail(e, PD_ERR_USAGE, "page %zu has rank %u, which is too large or taken", p, g->rank[p]);
-		g->by_rank[g->rank[p]] = (uint32_t)p;
-	}
 	return PD_OK;
 }
 
@@ -138,41 +125,41 @@ static void make_groups(struct graph *g, bool only_same)
 		if (only_same && !g->edges[i].same)
 			continue;
 		uint32_t a = find(g->group, g->edges[i].a), b = find(g->group, g->edges[i].b);
-		if (g->rank[a] < g->rank[b])
+		if (a < b)
 			g->group[b] = a;
 		else
 			g->group[a] = b;
 	}
-	/* From the worst on, each page is put right behind the best of its group. */
-	for (size_t r = g->n_pages; r-- > 0;) {
-		uint32_t p = g->by_rank[r], best = find(g->group, p);
+	/* From the last on, each page is put right behind the first of its group. */
+	for (size_t p = g->n_pages; p-- > 0;) {
+		uint32_t best = find(g->group, (uint32_t)p);
 		g->group[p] = best;
 		if (p == best)
 			continue;
 		g->next[p] = g->next[best];
-		g->next[best] = p;
+		g->next[best] = (uint32_t)p;
 	}
 }
 
-/* Steps from the best page to each page of its group, inside it. */
+/* Steps from the first page to each page of its group, inside it. */
 static void measure_depths(struct graph *g, uint32_t best)
 {
-	size_t head = 0, tail = 0;
 	g->depth[best] = 0;
-	g->queue[tail++] = best;
-	while (head < tail) {
-		uint32_t p = g->queue[head++];
+	g->n_list = 0;
+	list_add(g, best);
+	for (size_t head = 0; head < g->n_list; head++) {
+		uint32_t p = g->list[head];
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++) {
 			uint32_t q = other_end(g, g->links[i], p);
 			if (g->group[q] != best || g->depth[q] != NONE)
 				continue;
 			g->depth[q] = g->depth[p] + 1;
-			g->queue[tail++] = q;
+			list_add(g, q);
 		}
 	}
 }
 
-/* The edge to the next page on a shortest path to the best page of the group, the one of best rank. */
+/* The edge to the next page on a shortest path to the first page of the group, the first of those that would do. */
 static uint32_t edge_towards(const struct graph *g, uint32_t page)
 {
 	uint32_t edge = NONE, via = NONE;
@@ -180,7 +167,7 @@ static uint32_t edge_towards(const struct graph *g, uint32_t page)
 		uint32_t q = other_end(g, g->links[i], page);
 		if (g->group[q] != g->group[page] || g->depth[q] + 1 != g->depth[page])
 			continue;
-		if (via == NONE || g->rank[q] < g->rank[via]) {
+		if (via == NONE || q < via) {
 			via = q;
 			edge = g->links[i];
 		} else if (q == via) {
@@ -192,13 +179,12 @@ static uint32_t edge_towards(const struct graph *g, uint32_t page)
 
 static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t via, uint32_t edge)
 {
-	g->members[page] = (struct pd_verdict){ g->n_clusters, keep, via, edge };
+	g->members[page] = (struct pd_verdict){ keep, via, edge };
 }
 
 static void connect(struct graph *g)
 {
-	for (size_t r = 0; r < g->n_pages; r++) {
-		uint32_t best = g->by_rank[r];
+	for (uint32_t best = 0; best < g->n_pages; best++) {
 		if (g->group[best] != best || g->next[best] == NONE)
 			continue;
 		measure_depths(g, best);
@@ -207,34 +193,46 @@ static void connect(struct graph *g)
 			uint32_t edge = edge_towards(g, p);
 			set_member(g, p, best, other_end(g, edge, p), edge);
 		}
-		g->n_clusters++;
 	}
 }
 
-/* An edge from the centre's node to page q of another node. */
-static void reach(struct star *s, uint32_t centre, uint32_t edge, uint32_t q)
+/* An edge from the centre's node to page q of another node.  Until a node is settled its first page holds the centre that
+ * took it, and each of its pages its best edge to the centre's node. */
+static void reach(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
 {
-	uint32_t node = s->g->group[q];
+	uint32_t node = g->group[q];
 	if (node == centre)
 		return;
-	if (s->owner[node] == NONE) {
-		s->owner[node] = centre;
-		s->taken[s->n_taken++] = node;
+	if (g->members[node].keep == NONE) {
+		g->members[node].keep = centre;
+		list_add(g, node);
 	}
-	if (s->owner[node] != centre)
-		return;
-	s->own_edge[q] = better_to(s->g, centre, s->own_edge[q], edge);
-	s->node_edge[node] = better_to(s->g, centre, s->node_edge[node], edge);
+	if (g->members[node].keep == centre)
+		g->members[q].edge = better_to(g, centre, g->members[q].edge, edge);
 }
 
-static void take_neighbours(struct star *s, uint32_t centre)
+static void take_neighbours(struct graph *g, uint32_t centre)
 {
-	const struct graph *g = s->g;
-	s->n_taken = 0;
-	s->owner[centre] = centre;
+	g->n_list = 0;
 	for (uint32_t p = centre; p != NONE; p = g->next[p])
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
-			reach(s, centre, g->links[i], other_end(g, g->links[i], p));
+			reach(g, centre, g->links[i], other_end(g, g->links[i], p));
+}
+
+/* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
+static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
+{
+	uint32_t shared = NONE;
+	for (uint32_t p = node; p != NONE; p = g->next[p])
+		shared = better_to(g, centre, shared, g->members[p].edge);
+	uint32_t reached = g->group[g->edges[shared].a] == node ? g->edges[shared].a : g->edges[shared].b;
+	for (uint32_t p = node; p != NONE; p = g->next[p]) {
+		uint32_t own = g->members[p].edge;
+		if (own != NONE)
+			set_member(g, p, centre, other_end(g, own, p), own);
+		else
+			set_member(g, p, centre, reached, shared);
+	}
 }
 
 static void set_own_node(struct graph *g, uint32_t centre)
@@ -245,69 +243,46 @@ static void set_own_node(struct graph *g, uint32_t centre)
 		set_member(g, p, centre, centre, edge_towards(g, p));
 }
 
-static void set_taken_node(struct star *s, uint32_t centre, uint32_t node)
-{
-	struct graph *g = s->g;
-	uint32_t shared = s->node_edge[node];
-	uint32_t reached = g->group[g->edges[shared].a] == node ? g->edges[shared].a : g->edges[shared].b;
-	for (uint32_t p = node; p != NONE; p = g->next[p])
-		if (s->own_edge[p] != NONE)
-			set_member(g, p, centre, other_end(g, s->own_edge[p], p), s->own_edge[p]);
-		else
-			set_member(g, p, centre, reached, shared);
-}
-
 static void make_stars(struct graph *g)
 {
-	struct star s = { .g = g, .owner = fresh(g->n_pages), .own_edge = fresh(g->n_pages),
-			  .node_edge = fresh(g->n_pages), .taken = fresh(g->n_pages) };
-	for (size_t r = 0; r < g->n_pages; r++) {
-		uint32_t centre = g->by_rank[r];
-		if (g->group[centre] != centre || s.owner[centre] != NONE)
+	for (uint32_t centre = 0; centre < g->n_pages; centre++) {
+		if (g->group[centre] != centre || g->members[centre].keep != NONE)
 			continue;
-		take_neighbours(&s, centre);
-		if (!s.n_taken && g->next[centre] == NONE)
+		take_neighbours(g, centre);
+		if (!g->n_list && g->next[centre] == NONE)
 			continue;
+		for (size_t i = 0; i < g->n_list; i++)
+			set_taken_node(g, centre, g->list[i]);
 		set_own_node(g, centre);
-		for (size_t i = 0; i < s.n_taken; i++)
-			set_taken_node(&s, centre, s.taken[i]);
-		g->n_clusters++;
 	}
-	free(s.owner);
-	free(s.own_edge);
-	free(s.node_edge);
-	free(s.taken);
 }
 
 static void release(struct graph *g)
 {
-	free(g->by_rank);
 	free(g->start);
 	free(g->links);
 	free(g->group);
 	free(g->next);
 	free(g->depth);
-	free(g->queue);
+	free(g->list);
 }
 
-int pd_cluster(const struct pd_edge *edges, size_t n_edges, const uint32_t *rank, size_t n_pages,
-	       enum pd_linkage linkage, struct pd_verdict *members, struct pd_err *e)
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage,
+	       struct pd_verdict *members, struct pd_err *e)
 {
-	struct graph g = { .edges = edges, .rank = rank, .n_edges = n_edges, .n_pages = n_pages, .members = members };
+	struct graph g = { .edges = edges, .n_edges = n_edges, .n_pages = n_pages, .members = members };
 	int status = check(&g, e);
 	if (status)
-		goto out;
+		return status;
 	for (size_t i = 0; i < n_pages; i++)
-		members[i] = (struct pd_verdict){ PD_NO_CLUSTER, NONE, NONE, NONE };
+		members[i] = (struct pd_verdict){ PD_NO_PAGE, NONE, PD_NO_EDGE };
 	build_links(&g);
 	make_groups(&g, linkage == PD_LINKAGE_STAR);
 	g.depth = fresh(n_pages);
-	g.queue = fresh(n_pages);
 	if (linkage == PD_LINKAGE_STAR)
 		make_stars(&g);
 	else
 		connect(&g);
-out:
 	release(&g);
-	return status;
+	return PD_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * M26: pairs -> clusters and verdicts.  `star`: every member is within reach of (a pair with) the page kept; `connected`:
- * chains count.  Pages are taken in the order of `keep`; the first free page becomes a centre and takes its free
- * neighbours.  Pages with the same signature are one node: whoever reaches one reaches all.
+ * chains count.  Pages are numbered in the order of keeping (keep.h), page 0 the first to keep; in a star they are taken
+ * in that order, and the first free page becomes a centre and takes its free neighbours.  Pages with the same signature are one node: whoever reaches one reaches all.
  * Example: A~B, B~C, A≁C with A first: star keeps A and C (B goes to A), connected keeps A alone.
  *
  * Which neighbour and which edge explain a member m:
@@ -12,8 +12,8 @@
  *     node that m has an edge to; else (m's node reaches the centre through another page p) p, and the edge is p's.
  *     Following `via` always ends at the page kept;
  *   connected: `via` is the next page on a shortest path to the page kept, and the edge joins m to it.
- * Of several that would do, `via` is the one of best rank for shortest paths, else the edge of the smallest distance,
- * then of the best ranks, then of the smallest tag.
+ * Of several that would do, `via` is the first page for shortest paths, else the edge of the smallest distance,
+ * then of the first pages, then of the smallest tag.
  */
 #ifndef PD_GROUP_CLUSTER_H
 #define PD_GROUP_CLUSTER_H
@@ -25,26 +25,24 @@ enum pd_linkage { PD_LINKAGE_STAR, PD_LINKAGE_CONNECTED };
 
 struct pd_edge {
 	uint32_t a, b;		/* pages */
-	int32_t distance;	/* bits; 0 = same signature */
-	bool same;		/* one node: same fingerprint or same text */
 	uint32_t tag;		/* the caller's number of the edge: settles ties between edges that are alike */
+	int16_t distance;	/* bits; 0 = same signature; -1 = same text */
+	bool same;		/* one node: same fingerprint or same text */
 };
+
+#define PD_NO_PAGE UINT32_MAX
+#define PD_NO_EDGE UINT32_MAX
 
 struct pd_verdict {
-	uint32_t cluster;	/* PD_NO_CLUSTER: in none, and nothing else is set */
-	uint32_t keep;		/* the page kept */
+	uint32_t keep;		/* the page kept; PD_NO_PAGE: in no cluster, and nothing else is set */
 	uint32_t via;		/* neighbour towards it (itself for the page kept) */
-	uint32_t edge;		/* index of the edge that explains it (above), UINT32_MAX for the page kept */
+	uint32_t edge;		/* index of the edge that explains it (above), PD_NO_EDGE for the page kept */
 };
 
-#define PD_NO_CLUSTER UINT32_MAX
-
-/* `rank[i]`: place of page i in the order of keeping, 0 first, all different, below n_pages.  `members`: n_pages entries
- * to fill.  Clusters are numbered in the order of rank of the page kept.  The result depends on the set of edges alone,
- * not on their order (of edges that are alike in everything, tag and all, any may be named).  An edge from a page to
- * itself says nothing.  PD_ERR_USAGE: an edge names a page that is not there, or ranks are not as said; PD_ERR_LIMIT:
- * 2^31 edges or pages. */
-int pd_cluster(const struct pd_edge *edges, size_t n_edges, const uint32_t *rank, size_t n_pages,
-	       enum pd_linkage linkage, struct pd_verdict *members, struct pd_err *e);
+/* `members`: n_pages entries to fill.  The result depends on the set of edges alone, not on their order (of edges that
+ * are alike in everything, tag and all, any may be named).  An edge from a page to itself says nothing.  PD_ERR_USAGE: an
+ * edge names a page that is not there; PD_ERR_LIMIT: 2^31 edges or pages. */
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage,
+	       struct pd_verdict *members, struct pd_err *e);
 
 #endif

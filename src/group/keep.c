@@ -1,97 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 #include "group/keep.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/page_id.h"
+#include "group/keep_keys.h"
+#include "group/order.h"
+#include "group/prefer.h"
 
-struct order {
-	const struct pd_pages *pages;
-	enum pd_keep keep;
-	const uint32_t *by_id;
+const char *const pd_keep_names[PD_KEEPS + 1] = {
+	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", NULL,
 };
 
-static int up(uint64_t a, uint64_t b)
+static int one_of(struct pd_span word, struct pd_err *e)
 {
-	return (a > b) - (a < b);
+	struct pd_buf all = { 0 };
+	for (int i = 0; i < PD_KEEPS; i++)
+		if (pd_span_is(word, pd_keep_names[i]))
+			return i;
+	for (int i = 0; i < PD_KEEPS; i++)
+		pd_buf_printf(&all, "%s%s", i ? ", " : "", pd_keep_names[i]);
+	int status = pd_fail(e, PD_ERR_USAGE, "--keep takes a list of %s, not '%.*s'", all.p, (int)word.n, word.p);
+	pd_buf_release(&all);
+	return status;
 }
 
-static uint64_t url_length(struct pd_span url)
+int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e)
 {
-	return pd_span_is(url, "-") ? UINT64_MAX : url.n;
-}
-
-/* RFC 3339: "2024-05-01T12:00:00.25+02:00". */
-struct moment {
-	int64_t second;			/* since 1970, UTC */
-	struct pd_span fraction;	/* digits after the point */
-};
-
-static struct moment moment_of(struct pd_span s)
-{
-	struct moment m = { 0 };
-	struct tm t = { 0 };
-	char text[64], sign = 0;
-	int at = 0, hours = 0, minutes = 0;
-	snprintf(text, sizeof text, "%.*s", (int)(s.n < 63 ? s.n : 63), s.p);
-	if (sscanf(text, "%4d-%2d-%2d%*1[Tt ]%2d:%2d:%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour, &t.tm_min, &t.tm_sec, &at) < 6)
-		return m;
-	t.tm_year -= 1900;
-	t.tm_mon--;
-	size_t digits = text[at] == '.' ? strspn(text + at + 1, "0123456789") : 0;
-	if (digits)
-		m.fraction = pd_span(s.p + at + 1, digits);
-	if (sscanf(text + at + digits + (digits > 0), "%c%2d:%2d", &sign, &hours, &minutes) < 2 || (sign != '+' && sign != '-'))
-		hours = minutes = 0;
-	m.second = timegm(&t) - (sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
-	return m;
-}
-
-static int newest_first(struct pd_span a, struct pd_span b)
-{
-	bool no_a = pd_span_is(a, "-"), no_b = pd_span_is(b, "-");
-	if (no_a || no_b)
-		return no_a - no_b;
-	struct moment x = moment_of(a), y = moment_of(b);
-	if (x.second != y.second)
-		return x.second > y.second ? -1 : 1;
-	return pd_span_cmp(y.fraction, x.fraction);	/* digits after the point sort as text */
-}
-
-static int by_keep(const void *x, const void *y, void *ctx)
-{
-	const struct order *o = ctx;
-	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
-	const struct pd_group_page *a = &o->pages->v[i], *b = &o->pages->v[j];
-	int d = 0;
-	switch (o->keep) {
-	case PD_KEEP_FIRST: break;
-	case PD_KEEP_LONGEST: d = up(b->text_bytes, a->text_bytes); break;
-	case PD_KEEP_NEWEST: d = newest_first(a->fetch_time, b->fetch_time); break;
-	case PD_KEEP_SHORTEST_URL: d = up(url_length(a->url), url_length(b->url)); break;
+	struct pd_span rest = pd_span_z(list), word;
+	out->n = 0;
+	while (pd_span_split(&rest, ',', &word)) {
+		int by = one_of(word, e);
+		if (by < 0)
+			return by;
+		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
+			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");
+		for (int i = 0; i < out->n; i++)
+			if ((int)out->by[i] == by)
+				return pd_fail(e, PD_ERR_USAGE, "--keep names '%s' twice", pd_keep_names[by]);
+		out->by[out->n++] = (enum pd_keep)by;
 	}
-	return d ? d : up(o->by_id[i], o->by_id[j]);
+	return PD_OK;
 }
 
-static int by_id_cmp(const void *x, const void *y, void *ctx)
+void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out)
 {
-	const struct pd_pages *pages = ctx;
-	return pd_page_id_cmp(pages->v[*(const uint32_t *)x].id, pages->v[*(const uint32_t *)y].id);
+	for (int i = 0; i < o->n; i++)
+		pd_buf_printf(out, "%s%s", i ? between : "", pd_keep_names[o->by[i]]);
+	if (!o->n)
+		pd_buf_add_z(out, pd_keep_names[PD_KEEP_FIRST]);
 }
 
-void pd_keep_rank(const struct pd_pages *pages, enum pd_keep keep, uint32_t *rank, uint32_t *by_id)
+static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
+		   uint32_t *order, struct pd_err *e)
 {
-	struct order o = { pages, keep, by_id };
-	uint32_t *order = pd_alloc(pages->n * sizeof *order);
-	for (size_t i = 0; i < pages->n; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, pages->n, sizeof *order, by_id_cmp, (void *)pages);
-	for (size_t i = 0; i < pages->n; i++)
-		by_id[order[i]] = (uint32_t)i;
-	qsort_r(order, pages->n, sizeof *order, by_keep, &o);
-	for (size_t i = 0; i < pages->n; i++)
-		rank[order[i]] = (uint32_t)i;
+	if (by == PD_KEEP_FIRST || !pages->n)
+		return PD_OK;
+	uint64_t *key = pd_alloc(pages->n * sizeof *key);
+	int status = by == PD_KEEP_RANK ? pd_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;
+	if (by != PD_KEEP_RANK)
+		pd_keep_keys(pages, by, key);
+	if (!status)
+		pd_order_by(order, pages->n, key);
+	free(key);
+	return status;
+}
+
+static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
+{
+	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
+	int status = pd_prefer_keys(pages, file, key, e);
+	if (!status)
+		pd_order_by(order, pages->n, key);
+	free(key);
+	return status;
+}
+
+/* From the last criterion to the first: the sort is stable. */
+int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
+{
+	uint32_t *order = pd_ids_order(&pages->ids);
+	int status = PD_OK;
+	pd_ids_release(&pages->ids);
+	bool by_id = !o->prefer_hosts && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	if (!by_id) {
+		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
+		memcpy(pages->by_id, order, pages->n * sizeof *order);
+	}
+	for (int i = o->n; !status && i-- > 0;)
+		status = sort_by(pages, o->by[i], o, in, order, e);
+	if (!status && o->prefer_hosts)
+		status = sort_by_host(pages, o->prefer_hosts, order, e);
+	if (!status)
+		pd_pages_renumber(pages, order);
 	free(order);
+	return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * M26: which page of a cluster is kept.  Ties go to the smaller id; `first` is that order alone.
+ * M26: which page of a cluster is kept: pages are numbered anew, those to keep first.  Hosts that are preferred come
+ * before all others; then the criteria count, one after the other; ties end in the order of ids, which is what `first`
+ * means.  Whatever is unknown comes last.
  */
 #ifndef PD_GROUP_KEEP_H
 #define PD_GROUP_KEEP_H
@@ -10,12 +12,28 @@
 enum pd_keep {
 	PD_KEEP_FIRST,		/* smallest id */
 	PD_KEEP_LONGEST,	/* most bytes of main text */
-	PD_KEEP_NEWEST,		/* latest fetch_time; unknown is oldest */
-	PD_KEEP_SHORTEST_URL,	/* fewest bytes; unknown is longest */
+	PD_KEEP_NEWEST,		/* latest fetch_time */
+	PD_KEEP_OLDEST,
+	PD_KEEP_SHORTEST_URL,	/* fewest bytes */
+	PD_KEEP_QUALITY,	/* highest */
+	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
+	PD_KEEPS
 };
 
-/* rank[i]: place of page i, 0 the first to keep; rank and by_id hold pages->n entries.  by_id[i]: place of page i in the
- * order of ids. */
-void pd_keep_rank(const struct pd_pages *pages, enum pd_keep keep, uint32_t *rank, uint32_t *by_id);
+extern const char *const pd_keep_names[PD_KEEPS + 1];
+
+struct pd_keep_options {
+	enum pd_keep by[PD_KEEPS];
+	int n;				/* 0: first */
+	const char *rank_file;		/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
+	const char *prefer_hosts;	/* a host a line, the best first; ".example.org": example.org and all below it */
+};
+
+/* "newest,longest": PD_ERR_USAGE says what is wrong. */
+int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e);
+/* "newest,longest", with `between` for the comma. */
+void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out);
+/* Numbers the pages: 0 is the first to keep. */
+int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e);
 
 #endif

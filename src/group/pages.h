@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs rows -> pages and edges between them, for cluster.h.  Each page is known by its id and stands once.
+ * pairs rows -> pages, known by number, and edges between them for cluster.h.  A page is known by its id and stands once;
+ * what rows say of it (URL, time, length, quality) lies in a spool on disk.  Pages are first numbered as they come; keep.h
+ * numbers them anew in the order of keeping.
  */
 #ifndef PD_GROUP_PAGES_H
 #define PD_GROUP_PAGES_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/spool.h"
 #include "group/cluster.h"
-
-struct pd_group_page {
-	struct pd_span id, url, fetch_time;	/* escaped as they came; "-" when unknown */
-	uint64_t text_bytes;
-};
+#include "group/ids.h"
 
 struct pd_pages {
-	struct pd_group_page *v;
 	size_t n, cap;
-	struct pd_edge *edges;
-	struct pd_span *similarity;	/* by edge, as it came */
-	size_t n_edges, cap_edges, cap_similarity;
+	struct pd_edge *edges;		/* `tag` is the number of the pair's similarity */
+	size_t n_edges, cap_edges;
+	struct pd_names similarity;	/* by number, larger ones first, "-" last: as the rows have it */
+	uint32_t *by_id;		/* pages in the order of their ids; NULL: that is the order of their numbers */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	struct pd_buf must, totals;	/* of the header, for the next stage */
-	/* its own */
-	struct pd_arena *arena;
-	uint32_t *table;		/* open addressing, by hash of the id */
-	size_t table_cap;
 	bool same_is_one;		/* equal signatures are one node (not with scope other-hosts) */
+	/* its own */
+	struct pd_ids ids;		/* until pages are numbered anew */
+	uint64_t *at;			/* of a page's line in the spool */
+	struct pd_spool spool;
+};
+
+/* What rows said of a page, escaped as it came; "-": unknown. */
+struct pd_page_view {
+	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
 
 struct pd_pages_options {
 	char **paths;
 	int n_paths;
+	const char *tmp_dir;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
+struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);
+struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);
+/* `order` holds all pages: the first becomes page 0 and so on, in edges too. */
+void pd_pages_renumber(struct pd_pages *p, const uint32_t *order);
 void pd_pages_release(struct pd_pages *p);
 
 #endif

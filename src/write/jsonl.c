@@ -11,16 +11,20 @@
 
 const char *const pd_row_format_names[] = { "tsv", "jsonl", NULL };
 
-enum type { STRING, INTEGER, REAL, TRUTH, LIST };
+enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
 
 static const struct {
 	const char *column;
 	enum type type;
 } types[] = {
 	{ "terms", INTEGER },	     { "text_bytes", INTEGER },	  { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
-	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "weight", INTEGER },       { "confidence", REAL },
+	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "weight", NUMBER },       { "confidence", REAL },
 	{ "similarity", REAL },	     { "quality", REAL },	  { "quality_a", REAL },       { "quality_b", REAL },
-	{ "is_duplicate", TRUTH },   { "flags", LIST },	  { "languages", LIST },
+	{ "bits", INTEGER },	     { "shingle", INTEGER },	  { "k", INTEGER },	       { "precision", REAL },
+	{ "recall", REAL },	     { "f1", REAL },		  { "found_true", NUMBER },    { "true", NUMBER },
+	{ "false", NUMBER },	     { "precision_low", REAL },	  { "precision_high", REAL },  { "recall_low", REAL },
+	{ "recall_high", REAL },     { "f1_low", REAL },	  { "f1_high", REAL },	       { "is_duplicate", TRUTH },
+	{ "flags", LIST },	     { "languages", LIST },
 };
 
 static enum type type_of(const char *column)
@@ -60,6 +64,12 @@ static bool add_real(struct pd_json *j, const char *key, struct pd_span v)
 	return true;
 }
 
+/* Whole where it is: 1 and 0.5. */
+static bool add_number(struct pd_json *j, const char *key, struct pd_span v)
+{
+	return add_integer(j, key, v) || add_real(j, key, v);
+}
+
 static bool add_truth(struct pd_json *j, const char *key, struct pd_span v)
 {
 	if (v.n != 1 || (v.p[0] != '0' && v.p[0] != '1'))
@@ -89,7 +99,7 @@ static void add_string(struct pd_json *j, const char *key, struct pd_span v)
 static void add_value(struct pd_json *j, const char *key, struct pd_span v)
 {
 	static bool (*const adds[])(struct pd_json *, const char *, struct pd_span) = {
-		[INTEGER] = add_integer, [REAL] = add_real, [TRUTH] = add_truth, [LIST] = add_list,
+		[INTEGER] = add_integer, [REAL] = add_real, [NUMBER] = add_number, [TRUTH] = add_truth, [LIST] = add_list,
 	};
 	enum type type = type_of(key);
 	if (!v.n || pd_span_is(v, "-"))

@@ -4,71 +4,144 @@
 #include <inttypes.h>
 
 #include "base/columns.h"
+#include "base/hash.h"
 
-void pd_verdicts_header(const struct pd_pages *pages, const char *linkage, const char *keep, struct pd_buf *out)
+/* Files that shaped the verdicts are named by what they hold. */
+static int add_file(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
 {
-	pd_buf_printf(out, "# pagededup verdicts 1 %s%slinkage=%s keep=%s |\n#", pd_buf_z(&pages->must), pages->must.n ? " " : "",
-		      linkage, keep);
-	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
-		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	struct pd_hasher *h = pd_hasher_new();
+	uint64_t w[2];
+	char piece[1 << 14];
+	size_t n;
+	FILE *f = fopen(path, "r");
+	int status = f ? PD_OK : pd_fail_errno(e, "cannot open %s", path);
+	while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
+		pd_hasher_add(h, piece, n);
+	pd_hasher_end(h, w);
+	pd_hasher_free(h);
+	if (f)
+		fclose(f);
+	pd_buf_printf(out, " %s=%08" PRIx32, key, (uint32_t)(w[0] >> 32));
+	return status;
 }
 
-static void add_distance(const struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
+int pd_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e)
 {
-	const struct pd_edge *edge = &pages->edges[m->edge];
-	struct pd_span similarity = pages->similarity[m->edge];
+	const struct pd_group_options *o = g->o;
+	int status = PD_OK;
+	pd_buf_printf(out, "# pagededup verdicts 1 %s%slinkage=%s keep=", pd_buf_z(&g->pages.must), g->pages.must.n ? " " : "",
+		      pd_linkage_names[o->linkage]);
+	pd_keep_print(&o->keep, ",", out);
+	if (o->keep.rank_file)
+		status = add_file("rank", o->keep.rank_file, out, e);
+	if (!status && o->keep.prefer_hosts)
+		status = add_file("prefer_host", o->keep.prefer_hosts, out, e);
+	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
+	if (o->action == PD_ACTION_DEMOTE)
+		pd_buf_printf(out, " weight=%g", o->weight);
+	pd_buf_add_z(out, " |\n#");
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
+		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	return status;
+}
+
+static void add(struct pd_buf *out, struct pd_span s)
+{
+	pd_buf_add_span(out, s);
+	pd_buf_add_c(out, '\t');
+}
+
+static void add_number(struct pd_buf *out, uint64_t v)
+{
+	char digits[24], *p = digits + sizeof digits;
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	pd_buf_add(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+/* "distance 5 and similarity 0.83" */
+static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edge, struct pd_buf *out)
+{
+	struct pd_span similarity = pd_pages_similarity(pages, edge);
 	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000");
-	if (edge->distance < 0)
-		pd_buf_add_z(out, "same text");
-	else if (edge->distance == 0)
-		pd_buf_add_z(out, "same fingerprint");
-	else
-		pd_buf_printf(out, "distance %d", edge->distance);
-	if (!nothing_new && !pd_span_is(similarity, "-"))
-		pd_buf_printf(out, " and similarity %.*s", (int)similarity.n, similarity.p);
+	pd_buf_add_z(out, edge->distance < 0 ? "same text" : edge->distance == 0 ? "same fingerprint" : "distance ");
+	if (edge->distance > 0)
+		add_number(out, (uint64_t)edge->distance);
+	if (pd_span_is(similarity, "-") || nothing_new)
+		return;
+	pd_buf_add_z(out, " and similarity ");
+	pd_buf_add_span(out, similarity);
 }
 
 /* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */
-static void add_reason(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, struct pd_buf *out)
+static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
-	struct pd_span via = pages->v[m->via].id;
-	bool own = edge->a == page || edge->b == page;
-	if (!own && m->via != m->keep)
-		pd_buf_printf(out, "same as %.*s, which has ", (int)via.n, via.p);
-	add_distance(pages, m, out);
-	if (own && m->via != m->keep)
-		pd_buf_printf(out, " to %.*s, which leads to the page kept", (int)via.n, via.p);
+	bool own = edge->a == page || edge->b == page, direct = m->via == m->keep;
+	if (!own && !direct) {
+		pd_buf_add_z(out, "same as ");
+		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
+		pd_buf_add_z(out, ", which has ");
+	}
+	add_nearness(pages, edge, out);
+	if (own && !direct) {
+		pd_buf_add_z(out, " to ");
+		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
+		pd_buf_add_z(out, ", which leads to the page kept");
+	}
 }
 
-static void add_edge(const struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
+/* dup_of, via, distance, similarity */
+static void add_relation(struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
+	add(out, pd_pages_view(pages, m->keep).id);
+	add(out, pd_pages_view(pages, m->via).id);
 	if (edge->distance < 0)
 		pd_buf_add_c(out, '-');
 	else
-		pd_buf_printf(out, "%d", edge->distance);
+		add_number(out, (uint64_t)edge->distance);
 	pd_buf_add_c(out, '\t');
-	pd_buf_add_span(out, pages->similarity[m->edge]);
+	add(out, pd_pages_similarity(pages, edge));
 }
 
-void pd_verdict_row(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, const char *keep, uint32_t size,
-		    struct pd_buf *out)
+static void add_kept(const struct pd_group_options *o, uint32_t size, struct pd_buf *out)
 {
-	const struct pd_group_page *p = &pages->v[page];
-	bool kept = m->keep == page;
-	pd_buf_printf(out, "%" PRIu32 "\t%.*s\t%.*s\t%d\t", m->cluster + 1, (int)p->id.n, p->id.p, (int)p->url.n, p->url.p, !kept);
-	if (kept) {
-		pd_buf_add_z(out, "-\t-\t-\t-");
-	} else {
-		struct pd_span dup_of = pages->v[m->keep].id, via = pages->v[m->via].id;
-		pd_buf_printf(out, "%.*s\t%.*s\t", (int)dup_of.n, dup_of.p, (int)via.n, via.p);
-		add_edge(pages, m, out);
-	}
-	pd_buf_printf(out, "\t%" PRIu64 "\t%d\t", p->text_bytes, kept);
-	if (kept)
-		pd_buf_printf(out, "kept: %s of %" PRIu32 " pages", keep, size);
+	pd_buf_add_z(out, "1\tkept: ");
+	if (o->keep.prefer_hosts)
+		pd_buf_add_z(out, "preferred host, ");
+	pd_keep_print(&o->keep, ", ", out);
+	pd_buf_add_z(out, " of ");
+	add_number(out, size);
+	pd_buf_add_z(out, " pages");
+}
+
+static void add_weight(const struct pd_group_options *o, struct pd_buf *out)
+{
+	if (o->action == PD_ACTION_DEMOTE)
+		pd_buf_printf(out, "%g\t", o->weight);
 	else
-		add_reason(pages, m, page, out);
+		pd_buf_add_z(out, "0\t");
+}
+
+void pd_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
+{
+	struct pd_page_view v = pd_pages_view(&g->pages, m->page);
+	bool kept = m->verdict->keep == m->page;
+	add_number(out, m->cluster);
+	pd_buf_add_c(out, '\t');
+	add(out, v.id);
+	add(out, v.url);
+	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : "1\t");
+	if (!kept)
+		add_relation(&g->pages, m->verdict, out);
+	add(out, v.text_bytes);
+	if (kept) {
+		add_kept(g->o, m->size, out);
+	} else {
+		add_weight(g->o, out);
+		add_reason(&g->pages, m->verdict, m->page, out);
+	}
 	pd_buf_add_c(out, '\n');
 }

@@ -5,12 +5,9 @@
 #ifndef PD_WRITE_VERDICT_ROW_H
 #define PD_WRITE_VERDICT_ROW_H
 
-#include "group/keep.h"
-#include "group/pages.h"
+#include "group/group.h"
 
-void pd_verdicts_header(const struct pd_pages *pages, const char *linkage, const char *keep, struct pd_buf *out);
-/* `size`: pages in the cluster of this member. */
-void pd_verdict_row(const struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, const char *keep, uint32_t size,
-		    struct pd_buf *out);
+int pd_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e);
+void pd_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Pairs rows as text, the first byte chooses the page kept: in a star every page left out has an edge to the kept one's
+ * Pairs rows as text, the first byte chooses the pages kept: in a star every page left out has an edge to the kept one's
  * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept,
  * and verdicts have all their columns. */
 #include "base/columns.h"
@@ -37,17 +37,17 @@ static void check_via(const struct pd_pages *p, const struct pd_verdict *m)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t at = i, steps = 0;
-		if (m[i].cluster == PD_NO_CLUSTER)
+		if (m[i].keep == PD_NO_PAGE)
 			continue;
 		for (; m[at].via != at && steps <= p->n; steps++) {
 			HOLDS(m[at].via < p->n && m[at].edge < p->n_edges);
 			at = m[at].via;
 		}
-		HOLDS(at == m[i].keep && m[at].edge == UINT32_MAX && m[at].keep == at && m[at].cluster == m[i].cluster);
+		HOLDS(at == m[i].keep && m[at].edge == PD_NO_EDGE && m[at].keep == at);
 	}
 }
 
-static void check_star(const struct pd_pages *p, const struct pd_verdict *m, const uint32_t *rank)
+static void check_star(const struct pd_pages *p, const struct pd_verdict *m)
 {
 	uint32_t node[PAGES];
 	bool near[PAGES] = { 0 };
@@ -55,17 +55,17 @@ static void check_star(const struct pd_pages *p, const struct pd_verdict *m, con
 	for (size_t i = 0; i < p->n_edges; i++) {
 		uint32_t a = p->edges[i].a, b = p->edges[i].b, ka = m[a].keep, kb = m[b].keep;
 		/* Joined pages are both in a cluster; were both kept, one would have taken the other. */
-		HOLDS(a == b || (m[a].cluster != PD_NO_CLUSTER) + (m[b].cluster != PD_NO_CLUSTER) > 0);
-		HOLDS(a == b || m[a].cluster == PD_NO_CLUSTER || m[b].cluster == PD_NO_CLUSTER || ka != a || kb != b);
-		if (m[b].cluster != PD_NO_CLUSTER && node[kb] == node[a])
+		HOLDS(a == b || (m[a].keep != PD_NO_PAGE) + (m[b].keep != PD_NO_PAGE) > 0);
+		HOLDS(a == b || m[a].keep == PD_NO_PAGE || m[b].keep == PD_NO_PAGE || ka != a || kb != b);
+		if (m[b].keep != PD_NO_PAGE && node[kb] == node[a])
 			near[node[b]] = true;
-		if (m[a].cluster != PD_NO_CLUSTER && node[ka] == node[b])
+		if (m[a].keep != PD_NO_PAGE && node[ka] == node[b])
 			near[node[a]] = true;
 	}
 	for (uint32_t i = 0; i < p->n; i++)
-		if (m[i].cluster != PD_NO_CLUSTER) {
+		if (m[i].keep != PD_NO_PAGE) {
 			HOLDS(node[i] == node[m[i].keep] || near[node[i]]);
-			HOLDS(rank[m[i].keep] <= rank[i]);
+			HOLDS(m[i].keep <= i);
 		}
 }
 
@@ -75,56 +75,63 @@ static void check_connected(const struct pd_pages *p, const struct pd_verdict *m
 	join(p, false, name);
 	for (uint32_t i = 0; i < p->n; i++)
 		for (uint32_t j = 0; j < i; j++)
-			HOLDS((name[i] == name[j]) == (m[i].cluster == m[j].cluster && m[i].cluster != PD_NO_CLUSTER));
+			HOLDS((name[i] == name[j]) == (m[i].keep == m[j].keep && m[i].keep != PD_NO_PAGE));
 }
 
-static void check_rows(const struct pd_pages *p, const struct pd_verdict *m)
+static void check_rows(struct pd_group *g)
 {
 	struct pd_buf row = { 0 };
-	struct pd_span f[PD_TSV_COLUMNS_MAX];
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (m[i].cluster == PD_NO_CLUSTER)
-			continue;
+	struct pd_span f[PD_TSV_COLUMNS_MAX], last = { 0 };
+	struct pd_group_member m;
+	size_t n = 0;
+	for (uint32_t cluster = 0; pd_group_next(g, &m); n++) {
+		struct pd_span id = pd_pages_view(&g->pages, m.page).id;
+		HOLDS(m.cluster == cluster || m.cluster == cluster + 1);
+		HOLDS(m.cluster != cluster || pd_page_id_cmp(last, id) < 0);
+		cluster = m.cluster;
+		last = id;
 		pd_buf_clear(&row);
-		pd_verdict_row(p, &m[i], i, "first", 2, &row);
+		pd_verdict_row(g, &m, &row);
 		HOLDS(memchr(row.p, '\n', row.n) == row.p + row.n - 1);
 		HOLDS(pd_tsv_fields(pd_span(row.p, row.n - 1), f, PD_TSV_COLUMNS_MAX) == PD_VERDICTS_COLUMNS);
 		for (int k = 0; k < PD_VERDICTS_COLUMNS; k++)
 			HOLDS(f[k].n > 0);
 	}
+	HOLDS(n == g->n_members);
 	pd_buf_release(&row);
 }
 
-static void cluster(const struct pd_pages *p, enum pd_keep keep)
+static void check_group(struct pd_group *g)
 {
-	uint32_t rank[PAGES], by_id[PAGES];
-	struct pd_verdict members[PAGES];
-	struct pd_err e = { 0 };
+	const struct pd_pages *p = &g->pages;
 	if (p->n > PAGES)
 		return;
-	pd_keep_rank(p, keep, rank, by_id);
-	HOLDS(pd_cluster(p->edges, p->n_edges, rank, p->n, PD_LINKAGE_STAR, members, &e) == PD_OK);
-	check_via(p, members);
-	check_star(p, members, rank);
-	check_rows(p, members);
-	HOLDS(pd_cluster(p->edges, p->n_edges, rank, p->n, PD_LINKAGE_CONNECTED, members, &e) == PD_OK);
-	check_via(p, members);
-	check_connected(p, members);
-	check_rows(p, members);
+	check_via(p, g->members);
+	if (g->o->linkage == PD_LINKAGE_STAR)
+		check_star(p, g->members);
+	else
+		check_connected(p, g->members);
+	check_rows(g);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	enum pd_keep keep = (enum pd_keep)(fuzz_first(&data, &n) & 3);
+	unsigned first = fuzz_first(&data, &n);
 	char *paths[] = { (char *)fuzz_file(data, n) };
 	uint64_t bad = 0;
-	struct pd_pages_options o = { .paths = paths, .n_paths = 1, .bad_row = bad_row, .ctx = &bad };
-	struct pd_pages pages;
+	struct pd_group_options o = { .in = { .paths = paths, .n_paths = 1, .bad_row = bad_row, .ctx = &bad },
+				      .keep = { .by = { (enum pd_keep)(first % PD_KEEP_RANK), (enum pd_keep)(first / 8 % PD_KEEP_RANK) },
+						.n = (int)(first >> 6) % 3 } };
 	struct pd_err e = { 0 };
-	int status = pd_pages_read(&pages, &o, &e);
-	HOLDS((status == PD_OK || e.text[0]) && bad == pages.bad);
-	if (status == PD_OK)
-		cluster(&pages, keep);
-	pd_pages_release(&pages);
+	for (int linkage = PD_LINKAGE_STAR; linkage <= PD_LINKAGE_CONNECTED; linkage++) {
+		struct pd_group g;
+		o.linkage = (enum pd_linkage)linkage;
+		bad = 0;
+		int status = pd_group_open(&g, &o, &e);
+		HOLDS((status == PD_OK || e.text[0]) && bad == g.pages.bad);
+		if (status == PD_OK)
+			check_group(&g);
+		pd_group_release(&g);
+	}
 	return 0;
 }

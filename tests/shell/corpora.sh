@@ -3,7 +3,7 @@
 # Real pages and dumps, when PAGEDEDUP_CORPORA names the folder that holds them (beside it: tools/score.py).
 . "$(dirname "$0")/../tap.sh"
 corpora=${PAGEDEDUP_CORPORA:-}
-cases="pages of the transplant dump|charsets of the transplant dump|F1 on the transplant dump|real WARC files|broken HTML|files in sixty charsets"
+cases="pages of the transplant dump|charsets of the transplant dump|F1 on the transplant dump|eval and score.py agree|pairs judged by people|real WARC files|broken HTML|files in sixty charsets"
 if [ ! -d "$corpora" ]; then
 	while IFS= read -r name; do skip "$name" "PAGEDEDUP_CORPORA is not set"; done < <(tr '|' '\n' <<<"$cases")
 	tap_done
@@ -22,9 +22,31 @@ exits "match of the transplant dump" 0
 if [ -f "$corpora/../tools/score.py" ]; then
 	python3 "$corpora/../tools/score.py" "$truth" --pairs "$tmp/out" >score
 	at_least "transplant dump: F1 with the defaults" "$(awk '$1 == "all" { print $4 }' score)" .85
+	cp "$tmp/out" t.pairs
+	"$P" cluster -q --linkage=connected t.pairs >t.verdicts
+	# "all P R F1 true / true, false" of both, in the same words.
+	figures() { sed -E 's/ \([0-9.]+-[0-9.]+\)//g; s/^(level [0-9]+) +- +([0-9.]+) +-/\1 \2/; s/; pairs naming/\npairs naming/' | tr -s ' ' | sed 's/ $//' | grep -E '^(all|lang|level|false|pairs)'; }
+	for kind in pairs:t.pairs clusters:t.verdicts; do
+		for level in 2 3; do
+			is "eval and score.py agree: ${kind%%:*}, level $level" \
+				"$("$P" eval "$truth" --${kind%%:*}="${kind#*:}" --true-level=$level --by=lang,level | figures)" \
+				"$(python3 "$corpora/../tools/score.py" "$truth" --${kind%%:*} "${kind#*:}" $([ $level = 2 ] || echo --strict) | figures)"
+		done
+	done
 else
 	skip "F1 on the transplant dump" "no score.py beside the corpora"
+	skip "eval and score.py agree" "no score.py beside the corpora"
 fi
+
+# The lines of docs/eval.md.
+python3 "$TOP/tests/ecir.py" "$corpora/neardup/ecir20-core-pairs.jsonl.gz" .
+run "$P" eval labels-2.tsv --sweep texts.jsonl -k 16 --no-verify --format=tsv
+exits "eval --sweep of pairs judged by people" 0
+is "all of them are known: 60 of 120 are duplicates" "$(rows "$tmp/out" | cut -f 9 | sort -u)" 60
+at_least "pairs judged by people: the best F1" "$(rows "$tmp/out" | cut -f 7 | sort -n | tail -1)" .8
+"$P" fp -q texts.jsonl | "$P" match -q --all-pairs >j.pairs
+run "$P" eval labels-2.tsv --pairs=j.pairs --by=judged --format=tsv
+at_least "of those judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .95
 
 # No crash, whatever comes: 0, or 1 with the damage named.
 survives() { # NAME INPUT…

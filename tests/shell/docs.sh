@@ -90,6 +90,8 @@ mkdir pages clean
 for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after eighty quiet years." | tee $name.html >pages/$name.html; done
 "$P" fp -q pages | "$P" match -q | "$P" cluster -q >pages.tsv
 printf '%s\n' '水磨 10' '潮汐 5' >words.txt
+"$P" cluster -q pairs.tsv >verdicts.tsv
+{ printf 'url\tcontent\tlang\n'; rows crawl.fp | cut -f 3 | sort -u | awk '{ print $0 "\t" NR "\ten" }'; } >truth.tsv
 examples=$(for page in "$TOP"/docs/man/pagededup*.1; do
 	sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/{s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; /^\(pagededup\|ls\|zcat\) /p}' "$page"
 done | sort -u)

@@ -51,9 +51,35 @@ static const struct cluster_case {
 struct graph {
 	struct pd_edge edges[EDGES_MAX];
 	size_t n_edges, n_pages;
-	uint32_t rank[PAGES_MAX];
+	uint32_t rank[PAGES_MAX];	/* page -> its place in the order of keeping */
 	struct pd_verdict members[PAGES_MAX];
+	uint32_t number[PAGES_MAX];	/* page -> number of its cluster */
 };
+
+/* Pages are numbered by rank for the clusters, and named as in the table again afterwards. */
+static int cluster(struct graph *g, enum pd_linkage linkage)
+{
+	static struct pd_edge edges[EDGES_MAX];
+	struct pd_verdict members[PAGES_MAX];
+	uint32_t by_rank[PAGES_MAX], next = 0;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		edges[i] = g->edges[i];
+		edges[i].a = g->rank[edges[i].a];
+		edges[i].b = g->rank[edges[i].b];
+	}
+	for (uint32_t p = 0; p < g->n_pages; p++)
+		by_rank[g->rank[p]] = p;
+	int status = pd_cluster(edges, g->n_edges, g->n_pages, linkage, members, NULL);
+	for (size_t r = 0; !status && r < g->n_pages; r++) {
+		const struct pd_verdict *m = &members[r];
+		bool in = m->keep != PD_NO_PAGE;
+		g->members[by_rank[r]] = (struct pd_verdict){ in ? by_rank[m->keep] : PD_NO_PAGE,
+							      in ? by_rank[m->via] : PD_NO_PAGE, m->edge };
+		if (in && m->keep == r)
+			g->number[by_rank[r]] = next++;
+	}
+	return status;
+}
 
 static void parse(struct graph *g, const struct cluster_case *c)
 {
@@ -67,7 +93,7 @@ static void parse(struct graph *g, const struct cluster_case *c)
 		d = used = 0;
 		if (!same)
 			sscanf(z, ":%d%n", &d, &used);
-		g->edges[g->n_edges] = (struct pd_edge){ a, b, d, same, (uint32_t)g->n_edges };
+		g->edges[g->n_edges] = (struct pd_edge){ a, b, (uint32_t)g->n_edges, (int16_t)d, same };
 		g->n_edges++;
 	}
 	for (const char *z = c->order; sscanf(z, "%u%n", &a, &used) == 1; z += used)
@@ -79,12 +105,12 @@ static void print(const struct graph *g, struct pd_buf *out)
 	for (size_t i = 0; i < g->n_pages; i++) {
 		const struct pd_verdict *m = &g->members[i];
 		pd_buf_add_z(out, i ? " " : "");
-		if (m->cluster == PD_NO_CLUSTER)
+		if (m->keep == PD_NO_PAGE)
 			pd_buf_add_c(out, '-');
-		else if (m->edge == UINT32_MAX)
-			pd_buf_printf(out, "%u/%u/%u/*", m->cluster, m->keep, m->via);
+		else if (m->edge == PD_NO_EDGE)
+			pd_buf_printf(out, "%u/%u/%u/*", g->number[m->keep], m->keep, m->via);
 		else
-			pd_buf_printf(out, "%u/%u/%u/%u", m->cluster, m->keep, m->via, m->edge);
+			pd_buf_printf(out, "%u/%u/%u/%u", g->number[m->keep], m->keep, m->via, m->edge);
 	}
 }
 
@@ -94,7 +120,7 @@ START_TEST(small)
 	static struct graph g;
 	struct pd_buf got = { 0 };
 	parse(&g, c);
-	int status = pd_cluster(g.edges, g.n_edges, g.rank, g.n_pages, c->linkage, g.members, NULL);
+	int status = cluster(&g, c->linkage);
 	ck_assert_msg(status == 0, "%s: status %d", c->name, status);
 	print(&g, &got);
 	ck_assert_msg(!strcmp(pd_buf_z(&got), c->expect), "%s: \"%s\", not \"%s\"", c->name, pd_buf_z(&got), c->expect);
@@ -120,7 +146,7 @@ static void make_random(struct graph *g, uint64_t seed)
 	}
 	for (size_t i = 0; i < g->n_edges; i++)
 		g->edges[i] = (struct pd_edge){ below(&state, (uint32_t)g->n_pages), below(&state, (uint32_t)g->n_pages),
-						(int32_t)below(&state, 3), below(&state, 4) == 0, below(&state, 2) };
+						below(&state, 2), (int16_t)below(&state, 3), below(&state, 4) == 0 };
 }
 
 /* Two pages are in one group when `joined` pairs lead from one to the other. */
@@ -193,7 +219,7 @@ static void check_reasons(const struct graph *g, int seed)
 	close_over(g, true, node);
 	for (uint32_t p = 0; p < g->n_pages; p++) {
 		const struct pd_verdict *m = &g->members[p];
-		if (m->cluster == PD_NO_CLUSTER)
+		if (m->keep == PD_NO_PAGE)
 			continue;
 		ck_assert_msg((m->edge == UINT32_MAX) == (m->keep == p), "graph %d, page %u: edge %u", seed, p, m->edge);
 		uint32_t at = p, steps = 0;
@@ -216,7 +242,7 @@ static void shuffle_edges(struct graph *g, uint64_t state)
 		size_t j = below(&state, (uint32_t)i + 1);
 		struct pd_edge e = g->edges[i];
 		g->edges[i] = g->edges[j];
-		g->edges[j] = (struct pd_edge){ e.b, e.a, e.distance, e.same, e.tag };
+		g->edges[j] = (struct pd_edge){ e.b, e.a, e.tag, e.distance, e.same };
 	}
 }
 
@@ -235,24 +261,24 @@ START_TEST(random_graphs)
 	uint32_t keep[PAGES_MAX];
 	for (int linkage = PD_LINKAGE_STAR; linkage <= PD_LINKAGE_CONNECTED; linkage++) {
 		make_random(&g, (uint64_t)_i);
-		ck_assert(!pd_cluster(g.edges, g.n_edges, g.rank, g.n_pages, (enum pd_linkage)linkage, g.members, NULL));
+		ck_assert(!cluster(&g, (enum pd_linkage)linkage));
 		if (linkage == PD_LINKAGE_STAR)
 			slow_star(&g, keep);
 		else
 			slow_connected(&g, keep);
 		for (uint32_t p = 0; p < g.n_pages; p++) {
 			const struct pd_verdict *m = &g.members[p];
-			uint32_t got = m->cluster == PD_NO_CLUSTER ? UINT32_MAX : m->keep;
+			uint32_t got = m->keep;
 			ck_assert_msg(got == keep[p], "graph %d, linkage %d, page %u: keeps %u, not %u", _i, linkage, p, got,
 				      keep[p]);
 		}
 		check_reasons(&g, _i);
 		h = g;
 		shuffle_edges(&h, (uint64_t)_i);
-		ck_assert(!pd_cluster(h.edges, h.n_edges, h.rank, h.n_pages, (enum pd_linkage)linkage, h.members, NULL));
+		ck_assert(!cluster(&h, (enum pd_linkage)linkage));
 		for (uint32_t p = 0; p < g.n_pages; p++) {
 			const struct pd_verdict *m = &g.members[p], *o = &h.members[p];
-			ck_assert_msg(m->cluster == o->cluster && m->keep == o->keep && m->via == o->via &&
+			ck_assert_msg(g.number[p] == h.number[p] && m->keep == o->keep && m->via == o->via &&
 				      same_edge(&g, m->edge, &h, o->edge),
 				      "graph %d, linkage %d, page %u: depends on the order of edges", _i, linkage, p);
 		}
@@ -265,9 +291,8 @@ START_TEST(refused)
 	struct pd_verdict members[2];
 	struct pd_edge outside = { .a = 0, .b = 2 };
 	struct pd_err e;
-	ck_assert_int_eq(pd_cluster(&outside, 1, (uint32_t[]){ 0, 1 }, 2, PD_LINKAGE_STAR, members, &e), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_cluster(NULL, 0, (uint32_t[]){ 0, 0 }, 2, PD_LINKAGE_STAR, members, &e), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_cluster(NULL, 0, (uint32_t[]){ 0, 2 }, 2, PD_LINKAGE_STAR, members, &e), PD_ERR_USAGE);
+	ck_assert_int_eq(pd_cluster(&outside, 1, 2, PD_LINKAGE_STAR, members, &e), PD_ERR_USAGE);
+	ck_assert_int_eq(pd_cluster(&outside, 1, UINT64_C(1) << 31, PD_LINKAGE_STAR, members, &e), PD_ERR_LIMIT);
 }
 END_TEST
 

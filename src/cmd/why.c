@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * pagededup why: what became of a page, and through which pages. */
+#include "cmd/command.h"
+#include "write/why.h"
+
+struct options {
+	struct pd_why_options why;
+	int format;
+};
+
+#define AT(member) .at = offsetof(struct options, member)
+
+static const char *const formats[] = { "text", "jsonl", NULL };
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Page" },
+	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, in place of an id" },
+	{ .type = PD_OPT_HEADING, .name = "Files" },
+	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "what 'pagededup cluster' wrote" },
+	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(why.pairs),
+	  .help = "what 'pagededup match' wrote: the pages that it is near are told too" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats,
+	  .help = "text (default), or jsonl: a line for each step" },
+	PD_OPT_END,
+};
+
+const struct pd_usage pd_usage_why = {
+	.name = "why",
+	.synopsis = "[OPTION]... --verdicts=FILE ID | --url=URL",
+	.summary = "Say what becomes of a page: of which it is a duplicate, through which others, why that one is kept.",
+	.text = "ID is what 'pagededup fp' printed.  A page that the verdicts do not name is kept.",
+	.example = "pagededup why crawl.warc.gz:53120 --verdicts=verdicts.tsv --pairs=pairs.tsv",
+	.opts = opts,
+};
+
+static int check(const struct options *o, int n_ids, struct pd_err *e)
+{
+	if (n_ids + (o->why.url != NULL) != 1)
+		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "which page?");
+	if (!o->why.verdicts)
+		return pd_fail(e, PD_ERR_USAGE, "--verdicts=FILE is needed");
+	if (!strcmp(o->why.verdicts, "-"))
+		return pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file: it is read twice");
+	return PD_OK;
+}
+
+static int why(const struct options *o, struct pd_err *e)
+{
+	struct pd_why w;
+	struct pd_buf out = { 0 };
+	int status = pd_why_open(&w, &o->why, e);
+	if (!status && o->format) {
+		struct pd_json *j = pd_json_new();
+		pd_why_json(&w, j, &out);
+		pd_json_free(j);
+	} else if (!status) {
+		pd_why_text(&w, o->why.verdicts, o->why.pairs != NULL, &out);
+	}
+	fwrite(pd_buf_z(&out), 1, out.n, stdout);
+	pd_buf_release(&out);
+	pd_why_release(&w);
+	return status;
+}
+
+int pd_cmd_why(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct pd_log log;
+	struct pd_err e;
+	int first;
+	pd_log_init(&log, "why");
+	int code = pd_command_parse(&pd_usage_why, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	int status = check(&o, argc - first, &e);
+	o.why.id = o.why.url ? NULL : argv[first];
+	if (!status)
+		status = why(&o, &e);
+	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+}

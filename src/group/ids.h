@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table for
+ * each: an id is known by its file, of which there are few, and its offset (base/page_id.h).
+ */
+#ifndef PD_GROUP_IDS_H
+#define PD_GROUP_IDS_H
+
+#include "base/names.h"
+#include "base/page_id.h"
+
+struct pd_ids {
+	struct pd_names files;
+	struct pd_names odd;	/* ids that no stage writes, such as f:007: known by all their bytes */
+	uint32_t *file;		/* by number; its two highest bits: enum form in ids.c */
+	uint64_t *offset;	/* with an odd id its number among those */
+	size_t n, cap_file, cap_offset;
+	uint32_t *table;
+	size_t table_cap;
+};
+
+/* The number of this id; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
+uint32_t pd_ids_add(struct pd_ids *ids, struct pd_span id, bool *is_new);
+/* All numbers in the order of their ids; to be freed. */
+uint32_t *pd_ids_order(const struct pd_ids *ids);
+/* Gives back what only `add` needs. */
+void pd_ids_close(struct pd_ids *ids);
+void pd_ids_release(struct pd_ids *ids);
+
+#endif

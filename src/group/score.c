@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "group/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "group/order.h"
+
+const char *const pd_measure_names[PD_MEASURES] = { "precision", "recall", "f1" };
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+double pd_measure(const struct pd_counts *c, enum pd_measure m)
+{
+	double p = share(c->hits, c->hits + c->wrong), r = share(c->hits, c->wanted);
+	return m == PD_PRECISION ? p : m == PD_RECALL ? r : share(2 * p * r, p + r);
+}
+
+static bool is_level(const char *by)
+{
+	return !strcmp(by, "level");
+}
+
+/* --- groups --- */
+
+static int by_value(const void *x, const void *y, void *ctx)
+{
+	const struct pd_names *values = ctx;
+	return pd_span_cmp(values->v[*(const uint32_t *)x], values->v[*(const uint32_t *)y]);
+}
+
+/* Groups of a column stand in the order of its values' numbers; they are sorted when all is counted. */
+static void make_groups(struct pd_score *s)
+{
+	const struct pd_truth *t = s->truth;
+	size_t n = 1;
+	for (int i = 0; i < t->o->n_by; i++) {
+		s->first_of[i] = (uint32_t)n;
+		n += t->values[i].n;
+	}
+	s->groups = pd_zalloc(n * sizeof *s->groups);
+	s->n_groups = n;
+	s->groups[0].by = "all";
+	s->groups[0].value = pd_span("", 0);
+	for (int i = 0; i < t->o->n_by; i++)
+		for (size_t v = 0; v < t->values[i].n; v++) {
+			struct pd_score_group *g = &s->groups[s->first_of[i] + v];
+			g->by = t->o->by[i];
+			g->value = t->values[i].v[v];
+			g->no_precision = is_level(g->by) && !t->labels;
+		}
+}
+
+static void add_event(struct pd_score_group *g, uint32_t unit, struct pd_counts c)
+{
+	g->counts.hits += c.hits;
+	g->counts.wanted += c.wanted;
+	g->counts.wrong += c.wrong;
+	if (g->n && g->events[g->n - 1].unit == unit) {
+		struct pd_counts *last = &g->events[g->n - 1].counts;
+		*last = (struct pd_counts){ last->hits + c.hits, last->wanted + c.wanted, last->wrong + c.wrong };
+		return;
+	}
+	g->events = pd_grow(g->events, g->n, &g->cap, sizeof *g->events);
+	g->events[g->n++] = (struct pd_score_event){ unit, c };
+}
+
+/* The page whose groups a pair belongs to in column i: the first, or that of the higher level. */
+static uint32_t group_page(const struct pd_truth *t, int i, uint32_t a, uint32_t b)
+{
+	if (is_level(t->o->by[i]))
+		return t->level[b] > t->level[a] ? b : a;
+	return t->place[a] < t->place[b] ? a : b;
+}
+
+static void count_pages(struct pd_score *s, uint32_t a, uint32_t b, struct pd_counts c)
+{
+	const struct pd_truth *t = s->truth;
+	uint32_t unit = t->content[t->place[a] < t->place[b] ? a : b];
+	add_event(&s->groups[0], unit, c);
+	for (int i = 0; i < t->o->n_by; i++)
+		if (!c.wrong || !is_level(t->o->by[i]))
+			add_event(&s->groups[s->first_of[i] + t->by[i][group_page(t, i, a, b)]], unit, c);
+}
+
+static void count_label(struct pd_score *s, const struct pd_label *l, struct pd_counts c)
+{
+	const struct pd_truth *t = s->truth;
+	uint32_t unit = (uint32_t)(l - t->label);
+	add_event(&s->groups[0], unit, c);
+	for (int i = 0; i < t->o->n_by; i++)
+		add_event(&s->groups[s->first_of[i] + l->by[i]], unit, c);
+}
+
+/* --- what is wanted --- */
+
+static int by_content(const void *x, const void *y, void *ctx)
+{
+	const struct pd_truth *t = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	if (t->content[a] != t->content[b])
+		return t->content[a] < t->content[b] ? -1 : 1;
+	return t->place[a] < t->place[b] ? -1 : t->place[a] > t->place[b];
+}
+
+/* The pages of one content that count, in order: each is the first page of the pairs with those behind it. */
+static void want_pages(struct pd_score *s, const uint32_t *pages, size_t n)
+{
+	const struct pd_truth *t = s->truth;
+	uint32_t at_level[PD_TRUTH_LEVELS] = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		struct pd_counts c = { .wanted = (double)(n - 1 - i) };
+		add_event(&s->groups[0], t->content[pages[i]], c);
+		for (int k = 0; k < t->o->n_by; k++)
+			if (!is_level(t->o->by[k]))
+				add_event(&s->groups[s->first_of[k] + t->by[k][pages[i]]], t->content[pages[i]], c);
+		at_level[t->level[pages[i]]]++;
+	}
+	for (int k = 0; k < t->o->n_by; k++) {
+		for (size_t i = 0; is_level(t->o->by[k]) && i < n; i++) {
+			/* This page's share of the pairs whose higher level is its own. */
+			double lower = 0, same = at_level[t->level[pages[i]]];
+			for (int l = 0; l < t->level[pages[i]]; l++)
+				lower += at_level[l];
+			add_event(&s->groups[s->first_of[k] + t->by[k][pages[i]]], t->content[pages[i]],
+				  (struct pd_counts){ .wanted = lower + (same - 1) / 2 });
+		}
+	}
+}
+
+static void want_contents(struct pd_score *s)
+{
+	const struct pd_truth *t = s->truth;
+	uint32_t *order = pd_order_new(t->pages.n), n = 0;
+	for (uint32_t p = 0; p < t->pages.n; p++)
+		if (t->level[p] <= t->o->true_level)
+			order[n++] = p;
+	qsort_r(order, n, sizeof *order, by_content, (void *)t);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && t->content[order[end]] == t->content[order[i]]; end++)
+			;
+		want_pages(s, order + i, end - i);
+	}
+	free(order);
+}
+
+void pd_score_init(struct pd_score *s, const struct pd_truth *t)
+{
+	*s = (struct pd_score){ .truth = t };
+	make_groups(s);
+	if (!t->labels)
+		want_contents(s);
+	for (size_t i = 0; t->labels && i < t->n_labels; i++)
+		if (t->label[i].kind == PD_PAIR_TRUE)
+			count_label(s, &t->label[i], (struct pd_counts){ .wanted = t->label[i].weight });
+}
+
+void pd_score_release(struct pd_score *s)
+{
+	for (size_t i = 0; i < s->n_groups; i++)
+		free(s->groups[i].events);
+	free(s->groups);
+	free(s->pairs);
+	*s = (struct pd_score){ 0 };
+}
+
+/* --- what was found --- */
+
+static void add_pair(struct pd_score *s, uint32_t a, uint32_t b)
+{
+	if (a == b)
+		return;
+	if (s->truth->place[a] > s->truth->place[b]) {
+		uint32_t swap = a;
+		a = b;
+		b = swap;
+	}
+	s->pairs = pd_grow(s->pairs, s->n_pairs, &s->cap_pairs, sizeof *s->pairs);
+	s->pairs[s->n_pairs++] = (uint64_t)a << 32 | b;
+}
+
+void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b)
+{
+	uint32_t x = pd_names_find(&s->truth->pages, a), y = pd_names_find(&s->truth->pages, b);
+	if (x == PD_NO_NAME || y == PD_NO_NAME)
+		s->unknown++;
+	else
+		add_pair(s, x, y);
+}
+
+static int by_number(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	return (a > b) - (a < b);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	return pd_span_cmp(*(const struct pd_span *)x, *(const struct pd_span *)y);
+}
+
+/* Different names of pages without truth make unknown pairs, with each other and with the pages that have one. */
+static void count_unknown(struct pd_score *s, struct pd_span *names, uint64_t n, uint64_t known)
+{
+	uint64_t distinct = 0;
+	qsort(names, n, sizeof *names, by_bytes);
+	for (uint64_t i = 0; i < n; i++)
+		distinct += !i || !pd_span_eq(names[i - 1], names[i]);
+	s->unknown += distinct * known + (distinct ? distinct * (distinct - 1) / 2 : 0);
+}
+
+void pd_score_cluster(struct pd_score *s, const struct pd_span *pages, size_t n)
+{
+	uint32_t *known = pd_alloc((n + 1) * sizeof *known);
+	struct pd_span *unknown = pd_alloc((n + 1) * sizeof *unknown);
+	size_t n_unknown = 0, m = 0, distinct = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t p = pd_names_find(&s->truth->pages, pages[i]);
+		if (p == PD_NO_NAME)
+			unknown[n_unknown++] = pages[i];
+		else
+			known[m++] = p;
+	}
+	qsort(known, m, sizeof *known, by_number);
+	for (size_t i = 0; i < m; i++)
+		if (!distinct || known[distinct - 1] != known[i])
+			known[distinct++] = known[i];
+	for (size_t i = 0; i < distinct; i++)
+		for (size_t j = i + 1; j < distinct; j++)
+			add_pair(s, known[i], known[j]);
+	count_unknown(s, unknown, n_unknown, distinct);
+	free(known);
+	free(unknown);
+}
+
+static int by_pair(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void count_found(struct pd_score *s, uint32_t a, uint32_t b)
+{
+	const struct pd_truth *t = s->truth;
+	const struct pd_label *l = t->labels ? pd_truth_label(t, a, b) : NULL;
+	enum pd_truth_kind kind = pd_truth_kind_of(t, a, b);
+	double weight = l ? l->weight : 1;
+	struct pd_counts c = { .hits = kind == PD_PAIR_TRUE ? weight : 0, .wrong = kind == PD_PAIR_FALSE ? weight : 0 };
+	s->unknown += kind == PD_PAIR_UNKNOWN;
+	if (kind != PD_PAIR_TRUE && kind != PD_PAIR_FALSE)
+		return;
+	if (l) {
+		count_label(s, l, c);
+		return;
+	}
+	s->same_template += kind == PD_PAIR_FALSE && t->template[a] != PD_NO_NAME && t->template[a] == t->template[b];
+	count_pages(s, a, b, c);
+}
+
+/* Groups of a column in the order of its values; those that count nothing are left out. */
+static void sort_groups(struct pd_score *s)
+{
+	const struct pd_truth *t = s->truth;
+	struct pd_score_group *sorted = pd_zalloc(s->n_groups * sizeof *sorted);
+	size_t n = 0;
+	sorted[n++] = s->groups[0];
+	for (int i = 0; i < t->o->n_by; i++) {
+		uint32_t *order = pd_order_new(t->values[i].n);
+		qsort_r(order, t->values[i].n, sizeof *order, by_value, (void *)&t->values[i]);
+		for (size_t v = 0; v < t->values[i].n; v++) {
+			struct pd_score_group *g = &s->groups[s->first_of[i] + order[v]];
+			if (g->counts.wanted || g->counts.wrong)
+				sorted[n++] = *g;
+			else
+				free(g->events);
+		}
+		free(order);
+	}
+	free(s->groups);
+	s->groups = sorted;
+	s->n_groups = n;
+}
+
+void pd_score_close(struct pd_score *s)
+{
+	if (s->n_pairs)
+		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_pair);
+	for (size_t i = 0; i < s->n_pairs; i++)
+		if (!i || s->pairs[i] != s->pairs[i - 1])
+			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i]);
+	sort_groups(s);
+}
+
+/* --- intervals --- */
+
+/* Units by stratum: unit[first[k]] … unit[first[k + 1] - 1]. */
+struct strata {
+	uint32_t *unit, *first, n, n_units;
+};
+
+static void make_strata(const struct pd_truth *t, struct strata *st)
+{
+	st->n = t->labels ? t->n_strata : 1;
+	st->n_units = (uint32_t)(t->labels ? t->n_labels : t->contents.n);
+	st->first = pd_zalloc((st->n + 2) * sizeof *st->first);
+	st->unit = pd_alloc((st->n_units + 1) * sizeof *st->unit);
+	for (uint32_t i = 0; i < st->n_units; i++)
+		st->first[(t->labels ? t->label[i].stratum : 0) + 2]++;
+	for (uint32_t k = 2; k < st->n + 2; k++)
+		st->first[k] += st->first[k - 1];
+	for (uint32_t i = 0; i < st->n_units; i++)
+		st->unit[st->first[(t->labels ? t->label[i].stratum : 0) + 1]++] = i;
+}
+
+static void draw(const struct strata *st, struct pd_random *r, uint32_t *times)
+{
+	memset(times, 0, st->n_units * sizeof *times);
+	for (uint32_t k = 0; k < st->n; k++) {
+		uint32_t n = st->first[k + 1] - st->first[k];
+		for (uint32_t i = 0; i < n; i++)
+			times[st->unit[st->first[k] + pd_random_below(r, n)]]++;
+	}
+}
+
+static struct pd_counts resampled(const struct pd_score_group *g, const uint32_t *times)
+{
+	struct pd_counts c = { 0 };
+	for (size_t i = 0; i < g->n; i++) {
+		double w = times[g->events[i].unit];
+		c.hits += w * g->events[i].counts.hits;
+		c.wanted += w * g->events[i].counts.wanted;
+		c.wrong += w * g->events[i].counts.wrong;
+	}
+	return c;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+	return (a > b) - (a < b);
+}
+
+/* values[draw] of one group and measure. */
+static void set_interval(struct pd_score_group *g, enum pd_measure m, double *values, int draws)
+{
+	g->low[m] = g->high[m] = NAN;
+	if (!draws)
+		return;
+	qsort(values, (size_t)draws, sizeof *values, by_size);
+	int low = (int)floor(.025 * (draws - 1)), high = (int)ceil(.975 * (draws - 1));
+	g->low[m] = values[low];
+	g->high[m] = values[high];
+}
+
+void pd_score_bootstrap(struct pd_score *s, int draws, uint64_t seed)
+{
+	struct strata st;
+	struct pd_random r = { seed };
+	size_t per_group = (size_t)PD_MEASURES * (size_t)draws;
+	make_strata(s->truth, &st);
+	uint32_t *times = pd_alloc((st.n_units + 1) * sizeof *times);
+	double *values = pd_alloc(s->n_groups * per_group * sizeof *values);
+	for (int d = 0; d < draws; d++) {
+		draw(&st, &r, times);
+		for (size_t i = 0; i < s->n_groups; i++) {
+			struct pd_counts c = resampled(&s->groups[i], times);
+			for (int m = 0; m < PD_MEASURES; m++)
+				values[i * per_group + (size_t)m * (size_t)draws + (size_t)d] = pd_measure(&c, (enum pd_measure)m);
+		}
+	}
+	for (size_t i = 0; i < s->n_groups; i++)
+		for (int m = 0; m < PD_MEASURES; m++)
+			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)draws, draws);
+	free(values);
+	free(times);
+	free(st.unit);
+	free(st.first);
+}

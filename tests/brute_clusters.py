@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules of cluster, read slowly, to hold the program against.
+
+usage: brute_clusters.py pairs SEED PAGES PAIRS        random pairs rows on stdout
+       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK]    "id kept" for every member of a cluster, sorted
+"""
+import collections, random, re, sys
+
+NAMES = 'id_a id_b distance similarity method url_a url_b fetch_time_a text_bytes_a quality_a fetch_time_b text_bytes_b quality_b'.split()
+
+def make(seed, n_pages, n_pairs):
+    r = random.Random(seed)
+    files = ['b/crawl-10.warc.gz', 'b/crawl-9.warc.gz', 'a', 'd']
+    pages, some = [], set()
+    while len(pages) < n_pages:
+        form = r.choice([':%d', ':%d', ':%d', ':+%d', ''])
+        name = r.choice(files) + (form % r.randrange(3 * n_pages) if form else '/%d.html' % r.randrange(3 * n_pages))
+        if name in some: continue
+        some.add(name)
+        zone = r.choice(['Z', 'Z', '.5Z', '+02:00', '-05:30'])
+        pages.append((name, 'http://h%d.example/%s' % (r.randrange(5), 'x' * r.randrange(9)) if r.random() < .9 else '-',
+                      '20%02d-0%d-01T%02d:00:00%s' % (r.randrange(3), r.randrange(1, 3), r.randrange(24), zone) if r.random() < .9 else '-',
+                      str(r.randrange(9)) if r.random() < .9 else '-', '%.2f' % r.random() if r.random() < .5 else '-'))
+    print('# pagededup pairs 1 version=1 k=8 scope=all links=first | plan=all')
+    print('#' + '\t'.join(NAMES))
+    for _ in range(n_pairs):
+        a, b = r.sample(pages, 2)
+        d = r.choice(['-', '0', '1', '2', '3', '4', '5'])
+        s = r.choice(['-', '0.5', '0.75', '1.00'])
+        print('\t'.join([a[0], b[0], d, s, 'text_digest' if d == '-' else 'simhash', a[1], b[1]] + list(a[2:]) + list(b[2:])))
+
+def order_of_id(i):
+    m = re.fullmatch(r'(.+):(\+?)(\d+)', i, re.S)
+    return ((m[1] if m else i).encode(), int(m[3]) if m else 0, i.encode())
+
+def seconds(t):
+    m = re.match(r'(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(\.\d+)?(?:([+-])(\d+):(\d+))?', t)
+    import datetime
+    at = (datetime.datetime(*map(int, m.groups()[:6])) - datetime.datetime(1970, 1, 1)).total_seconds() + float(m[7] or 0)
+    return at - (0 if not m[8] else (1 if m[8] == '+' else -1) * (int(m[9]) * 3600 + int(m[10]) * 60))
+
+def key_for(name, rank):
+    last = float('inf')
+    def key(p):
+        i, url, time, size, quality = p
+        if name == 'longest': return -int(size) if size != '-' else last
+        if name == 'newest': return -seconds(time) if time != '-' else last
+        if name == 'oldest': return seconds(time) if time != '-' else last
+        if name == 'shortest-url': return len(url) if url != '-' else last
+        if name == 'quality': return -float(quality) if quality != '-' else last
+        if name == 'rank': return rank.get(url, last)
+        return 0
+    return key
+
+def closed(pages, joined):
+    name = {p: p for p in pages}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in joined:
+            if name[a] != name[b]:
+                name[a] = name[b] = min(name[a], name[b])
+                changed = True
+    return name
+
+def verdicts(linkage, keep, path, rank):
+    pages, near, same = {}, [], []
+    for line in open(path):
+        if line.startswith('#'): continue
+        f = dict(zip(NAMES, line.rstrip('\n').split('\t')))
+        for e in 'ab':
+            pages.setdefault(f['id_' + e], (f['id_' + e], f['url_' + e], f['fetch_time_' + e], f['text_bytes_' + e], f['quality_' + e]))
+        near.append((f['id_a'], f['id_b']))
+        if f['distance'] in '-0': same.append(near[-1])
+    criteria = [key_for(k, rank) for k in keep.split(',')]
+    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (order_of_id(p[0]),))
+    node, whole = closed(pages, same), closed(pages, near)
+    kept = {}
+    for p in (p[0] for p in order):
+        if p in kept: continue
+        if linkage == 'connected':
+            members = [q for q in pages if whole[q] == whole[p]]
+        else:
+            nodes = {node[p]} | {node[b] for a, b in near if node[a] == node[p]} | {node[a] for a, b in near if node[b] == node[p]}
+            members = [q for q in pages if node[q] in nodes and q not in kept]
+        if len(members) > 1:
+            for q in members: kept[q] = p
+    for q in sorted(kept): print(q, kept[q])
+
+if sys.argv[1] == 'pairs': make(*map(int, sys.argv[2:5]))
+else:
+    table = {}
+    for l in open(sys.argv[5]) if len(sys.argv) > 5 else []:
+        url, n = l.rstrip('\n').split('\t')
+        table[url] = min(float(n), table.get(url, float('inf')))
+    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table)

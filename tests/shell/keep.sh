@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# cluster: which page is kept by several criteria, a rank file, preferred hosts; demoting; the rules read slowly in Python.
+. "$(dirname "$0")/../tap.sh"
+cluster() { run "$P" cluster -q "$@"; }
+kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }
+# "ID_A ID_B DISTANCE URL_A URL_B TIME_A TIME_B BYTES_A BYTES_B QUALITY_A QUALITY_B"
+pairs_rows() { awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\tsimhash\t" v(4) "\t" v(5) "\t" v(6) "\t" v(8) "\t" v(10) "\t" v(7) "\t" v(9) "\t" v(11) }'; }
+with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$pairs_columns"; cat; }
+
+# --- against the rules read slowly ---
+printf 'http://h%d.example/%s\t%s\n' 0 xx 3 1 xxx -2.5 2 x 1e3 3 '' 7 1 xxx 4 0 '' -2.5 >rank.tsv
+for seed in 1 2 4 6; do
+	python3 "$TOP/tests/brute_clusters.py" pairs $seed $((seed * 15)) $((seed * 16)) >r.tsv
+	for linkage in star connected; do
+		for keep in first longest newest oldest shortest-url quality rank newest,longest longest,oldest,first rank,quality,shortest-url; do
+			case $keep in *rank*) rank=--rank=rank.tsv ;; *) rank= ;; esac
+			cluster --linkage=$linkage --keep=$keep $rank r.tsv
+			cp "$tmp/out" v.tsv
+			is "$linkage, $keep, pairs $seed" "$(rows v.tsv | awk -F '\t' '{ print $2, ($4 ? $5 : $2) }' | LC_ALL=C sort)" \
+				"$(python3 "$TOP/tests/brute_clusters.py" verdicts $linkage $keep r.tsv rank.tsv | LC_ALL=C sort)"
+		done
+		{ head -2 r.tsv; rows r.tsv | shuf --random-source=<(yes $seed); } >s.tsv
+		cluster --linkage=$linkage --keep=$keep $rank s.tsv
+		same "$linkage, $keep, pairs $seed: the order of pairs changes nothing" "$tmp/out" v.tsv
+	done
+	# Columns turned: each pair the other way round.
+	awk -F '\t' -v OFS='\t' '/^#/ { print; next } { print $2, $1, $3, $4, $5, $7, $6, $11, $12, $13, $8, $9, $10 }' r.tsv >t.tsv
+	cluster --keep=newest r.tsv && cp "$tmp/out" v.tsv
+	cluster --keep=newest t.tsv
+	same "pairs $seed: which end comes first changes nothing" "$tmp/out" v.tsv
+done
+
+# --- several criteria, ties ---
+{ echo 'd:1 d:2 3 http://e/a http://e/b 2020-05-01T00:00:00Z 2021-05-01T00:00:00Z 9 5 0.2 0.9'
+	echo 'd:1 d:3 3 http://e/a http://e/c 2020-05-01T00:00:00Z 2021-05-01T02:00:00+02:00 9 7 0.2 -'
+	echo 'd:2 d:3 4'; } | pairs_rows | with_header >k.tsv
+for case in newest:d:2 newest,longest:d:3 oldest:d:1 quality:d:2 quality,longest:d:2 shortest-url:d:1; do
+	keep=${case%%:*}
+	cluster --keep="$keep" k.tsv
+	is "--keep=$keep" "$(kept)" "${case#*:}"
+	has "--keep=$keep: the header names it" "$tmp/out" " keep=$keep action=remove "
+	has "--keep=$keep: and the reason" "$tmp/out" "	kept: ${keep//,/, } of 3 pages$"
+done
+cluster --keep=longest,newest k.tsv
+is "--keep=longest,newest: the first criterion decides" "$(kept)" d:1
+
+# --- rank, hosts ---
+printf '# numbers of somebody\nhttp://e/c\t2\nhttp://e/b\t10\nhttp://e/c\t30\n' >rank.tsv
+cluster --keep=rank --rank=rank.tsv k.tsv
+is "--keep=rank: the smallest number, as a number; the smallest of two" "$(kept)" d:3
+has "the header names the file by what it holds" "$tmp/out" ' keep=rank rank=[0-9a-f]{8} action='
+printf 'http://e/b\t-1\n' >rank.tsv
+cluster --keep=rank --rank=rank.tsv k.tsv
+is "--keep=rank: pages that are not in the file come last" "$(kept)" d:2
+printf 'http://e/b 1\nhttp://e/b\tmany\n\nhttp://e/c\tnan\nhttp://e/c\t5\n' >rank.tsv
+cluster --keep=rank --rank=rank.tsv k.tsv
+exits "bad lines in the rank file" 1
+is "are named" "$(grep -c 'rank.tsv:[124]: not a URL, a tab and a number; left out' "$tmp/err")" 3
+is "and the others count" "$(kept)" d:3
+{ echo 'd:1 d:2 3 http://www.a.example/1 http://B.example:80/2'; echo 'd:1 d:3 3 http://www.a.example/1 http://m.c.example/3'; echo 'd:2 d:3 1'; } | pairs_rows | with_header >h.tsv
+for list in b.example:d:2 .a.example:d:1 a.example:d:1 .c.example,b.example:d:3 c.example,b.example:d:2 M.C.EXAMPLE:d:3 .example:d:1 ample:d:1 .c.example,.a.example:d:3; do
+	tr , '\n' <<<"${list%%:*}" >hosts.txt
+	cluster --prefer-host=hosts.txt h.tsv
+	is "--prefer-host: ${list%%:*}" "$(kept)" "${list#*:}"
+done
+has "--prefer-host: the reason says so" "$tmp/out" 'kept: preferred host, first of 3 pages'
+has "--prefer-host: the header has the file" "$tmp/out" ' prefer_host=[0-9a-f]{8} action='
+
+# --- demote ---
+cluster --action=demote k.tsv
+is "--action=demote: one page of the cluster keeps its weight" "$(rows "$tmp/out" | awk -F '\t' '{ print $2, $4, $10 }')" $'d:1 0 1\nd:2 1 0.5\nd:3 1 0.5'
+has "the header tells" "$tmp/out" ' action=demote weight=0.5 '
+cluster --action=demote --weight=0.125 k.tsv
+is "--weight" "$(rows "$tmp/out" | cut -f 10 | tr '\n' ' ')" "1 0.125 0.125 "
+cluster --action=demote --format=jsonl k.tsv
+has "a number in JSON" "$tmp/out" '"weight":0.5,'
+
+# --- misuse ---
+misuse() { # NAME MESSAGE OPTION…
+	local name=$1 message=$2; shift 2
+	cluster "$@" k.tsv
+	exits "$name" 2
+	has "$name: says why" "$tmp/err" "$message"
+	empty "$name: writes nothing" "$tmp/out"
+}
+misuse "an unknown criterion" "not 'biggest'" --keep=newest,biggest
+misuse "a criterion twice" "names 'newest' twice" --keep=newest,longest,newest
+misuse "something behind first" "nothing can follow 'first'" --keep=first,longest
+misuse "an empty criterion" "not ''" --keep=
+misuse "rank without a file" "needs --rank=FILE" --keep=rank
+misuse "a rank file for nothing" "says nothing without" --rank=rank.tsv
+misuse "a rank file that is not there" "cannot open none.tsv" --keep=rank --rank=none.tsv
+misuse "a list of hosts that is not there" "cannot open none.txt" --prefer-host=none.txt
+misuse "a weight for nothing" "says nothing without --action=demote" --weight=0.5
+misuse "a weight of 1" "--weight takes" --action=demote --weight=1
+misuse "a folder for the spool that is not there" "temporary file in /nonexistent" --tmp-dir=/nonexistent
+tap_done

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# why: the chain from a page to the one kept, in words and as JSON; pages that are not named.
+. "$(dirname "$0")/../tap.sh"
+why() { run "$P" why "$@"; }
+pairs_rows() { awk '{ print $1 "\t" $2 "\t" $3 "\t" $4 "\t" ($3 == "-" ? "text_digest" : "simhash") "\t" $5 "\t" $6 "\t-\t-\t-\t-\t-\t-" }'; }
+with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$pairs_columns"; cat; }
+printf '%s\n' 'w/d:10 w/d:20 5 - http://a/1 http://a/2' 'w/d:20 w/d:30 6 0.83 http://a/2 http://a/3' 'w/d:30 w/d:40 0 - http://a/3 http://a/4' \
+	'w/x:1 w/x:2 - - - -' | pairs_rows | with_header >p.tsv
+"$P" cluster -q p.tsv >star.tsv
+"$P" cluster -q --linkage=connected p.tsv >connected.tsv
+
+why w/d:40 --verdicts=connected.tsv
+exits "a duplicate" 0
+is "the chain in words" "$(cat "$tmp/out")" "w/d:40 (http://a/4)
+  is a duplicate of w/d:10 (http://a/1):
+    w/d:40 has the same fingerprint as w/d:30
+    w/d:30 is at distance 6, with similarity 0.83, from w/d:20
+    w/d:20 is at distance 5 from w/d:10
+  which is kept: first of 4 pages of cluster 1"
+why w/x:2 --verdicts=connected.tsv
+has "the same text" "$tmp/out" '^    w/x:2 has the same text as w/x:1$'
+why w/d:10 --verdicts=connected.tsv
+is "a page kept" "$(cat "$tmp/out")" "w/d:10 (http://a/1)
+  is kept: first of 4 pages of cluster 1
+  Its duplicates:
+    w/d:20 is at distance 5 from w/d:10
+    w/d:30 is at distance 6, with similarity 0.83, from w/d:20
+    w/d:40 has the same fingerprint as w/d:30"
+why --url=http://a/3 --verdicts=connected.tsv
+has "by URL" "$tmp/out" '^w/d:30 \(http://a/3\)$'
+why d:30 --verdicts=connected.tsv
+has "by base name" "$tmp/out" '^w/d:30 \(http://a/3\)$'
+why w/d:40 --verdicts=connected.tsv --format=jsonl
+is "as JSON: a line for each step, the page kept last" "$(python3 -c '
+import json, sys
+for l in sys.stdin:
+    r = json.loads(l); print(r["id"], r["is_duplicate"], r["via"], r["distance"], r["similarity"], r["cluster_id"])' <"$tmp/out")" \
+	$'w/d:40 True w/d:30 0 None 1\nw/d:30 True w/d:20 6 0.83 1\nw/d:20 True w/d:10 5 None 1\nw/d:10 False None None None 1'
+# In a star A~B, B~C, A and C apart: C stands alone, and the pairs tell why.
+head -4 p.tsv >chain.tsv
+"$P" cluster -q chain.tsv >v.tsv
+why w/d:30 --verdicts=v.tsv --pairs=chain.tsv
+is "a page that only a duplicate is near" "$(cat "$tmp/out")" "w/d:30
+  is not named in v.tsv: it is kept, for it is in no cluster
+  1 pair names it:
+    it is at distance 6, with similarity 0.83, from w/d:20 (http://a/2), a duplicate of w/d:10"
+why w/d:30 --verdicts=v.tsv
+has "without pairs it is kept too" "$tmp/out" 'is not named in v.tsv: it is kept'
+has "and ids that are alike are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
+why w/d:999999 --verdicts=v.tsv
+hasnt "other ids are not" "$tmp/out" 'Did you mean'
+why nowhere --verdicts=v.tsv --format=jsonl
+is "not named, as JSON" "$(cat "$tmp/out")" '{"id":"nowhere","is_duplicate":false,"pairs":0}'
+# The equals of a neighbour: the pair is another page's.
+printf '%s\n' 'd:1 d:2 4 - - -' 'd:2 d:3 0 - - -' | pairs_rows | with_header >n.tsv
+"$P" cluster -q n.tsv >v.tsv
+why d:3 --verdicts=v.tsv
+is "a page that another of the same fingerprint leads away" "$(sed -n '3,4p' "$tmp/out")" "    d:3 has the same fingerprint or text as d:2
+    d:2 is at distance 4 from d:1"
+"$P" cluster -q --action=demote n.tsv >v.tsv
+why d:2 --verdicts=v.tsv
+has "demoted, not removed" "$tmp/out" 'It is not removed; its weight is 0.5'
+for i in $(seq 2 30); do echo "d:1 d:$i $((i % 9)) - - -"; done | pairs_rows | with_header >many.tsv
+"$P" cluster -q many.tsv >v.tsv
+why d:1 --verdicts=v.tsv --pairs=many.tsv
+is "long lists are cut, and say so" "$(grep -E '^    and' "$tmp/out" | tr '\n' ' ')" "    and 19 more     and 9 more "
+is "the nearest pages first" "$(grep -c '^    it has the same fingerprint as d:\(9\|18\|27\)' "$tmp/out")" 3
+# Verdicts that were cut: the chain ends where they do, and nothing loops.
+grep -v '	w/d:20	http' connected.tsv >cut.tsv
+why w/d:40 --verdicts=cut.tsv
+exits "verdicts with a row missing" 0
+has "still say of which page it is a duplicate" "$tmp/out" 'is a duplicate of w/d:10:'
+awk -F '\t' -v OFS='\t' '$2 == "w/d:30" { $6 = "w/d:40" } $2 == "w/d:40" { $6 = "w/d:30" } 1' connected.tsv >circle.tsv
+run timeout 10 "$P" why w/d:40 --verdicts=circle.tsv
+exits "verdicts that lead in a circle" 0
+# Every page of the demo has a chain that ends at the page kept.
+"$P" fp -q "$demo" | "$P" match -q >d.tsv
+"$P" cluster -q --linkage=connected d.tsv >v.tsv
+is "every duplicate of the demo leads to a page kept" "$(rows v.tsv | awk -F '\t' '$4 { print $2 }' | while read -r id; do
+	"$P" why "$id" --verdicts=v.tsv --pairs=d.tsv | grep -q '^  which is kept: first of' || echo "$id"; done)" ""
+for case in "which page?|--verdicts=v.tsv" "one page at a time|a b --verdicts=v.tsv" "one page at a time|a --url=b --verdicts=v.tsv" \
+	"is needed|a" "read twice|a --verdicts=-" "cannot open|a --verdicts=none" "holds pairs rows|a --verdicts=d.tsv" \
+	"no page that|--url=http://nowhere/ --verdicts=v.tsv" "holds verdicts rows|a --verdicts=v.tsv --pairs=v.tsv"; do
+	# shellcheck disable=SC2086
+	why ${case#*|}
+	exits "why ${case#*|}" 2
+	has "why ${case#*|}: says why" "$tmp/err" "${case%%|*}"
+done
+sed 's|http://a/[12]|http://a/same|' connected.tsv >twice.tsv
+why --url=http://a/same --verdicts=twice.tsv
+exits "two pages of one URL" 2
+has "are named" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
+tap_done
