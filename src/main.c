@@ -14,6 +14,7 @@ const struct pd_command pd_commands[] = {
 	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },
 	{ "Pipeline", &pd_usage_apply, pd_cmd_apply },
 	{ "Pipeline", &pd_usage_dedup, pd_cmd_dedup },
+	{ "Pipeline", &pd_usage_report, pd_cmd_report },
 	{ "Kept store", &pd_usage_store, pd_cmd_store },
 	{ "Looking", &pd_usage_text, pd_cmd_text },
 	{ "Looking", &pd_usage_show, pd_cmd_show },

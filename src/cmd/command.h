@@ -25,7 +25,7 @@ struct pd_command {
 extern const struct pd_command pd_commands[];	/* ends with a row without usage */
 
 extern const struct pd_usage pd_usage_boilerplate, pd_usage_fp, pd_usage_match, pd_usage_cluster, pd_usage_apply, pd_usage_dedup,
-	pd_usage_store, pd_usage_text, pd_usage_show, pd_usage_compare, pd_usage_why, pd_usage_eval,
+	pd_usage_report, pd_usage_store, pd_usage_text, pd_usage_show, pd_usage_compare, pd_usage_why, pd_usage_eval,
 	pd_usage_sample, pd_usage_estimate, pd_usage_info, pd_usage_dict, pd_usage_selftest,
 	pd_usage_completion, pd_usage_version, pd_usage_help;
 
@@ -35,6 +35,7 @@ int pd_cmd_match(int argc, char **argv);
 int pd_cmd_cluster(int argc, char **argv);
 int pd_cmd_apply(int argc, char **argv);
 int pd_cmd_dedup(int argc, char **argv);
+int pd_cmd_report(int argc, char **argv);
 int pd_cmd_text(int argc, char **argv);
 int pd_cmd_show(int argc, char **argv);
 int pd_cmd_compare(int argc, char **argv);

@@ -3,7 +3,7 @@
  * A run of `dedup`, shared by its files: dedup.c says what is asked for and walks through the stages, dedup_stats.c says
  * what came out.
  *
- *	FOLDER/verdicts.tsv, stats.json		what was found
+ *	FOLDER/verdicts.tsv, stats.json, report.html	what was found
  *	FOLDER/…				the inputs without what goes
  *	FOLDER/.dedup/journal			what is done
  *	FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
@@ -56,6 +56,8 @@ int pd_dedup_check(struct pd_dedup *d);
 int pd_dedup_run(struct pd_dedup *d);
 /* Counts from verdicts.tsv, into `counts`. */
 int pd_dedup_count(struct pd_dedup *d);
+/* report.html, from the verdicts, the pairs and the inputs. */
+int pd_dedup_write_report(struct pd_dedup *d);
 /* stats.json: the same for a run that was broken off and gone on with. */
 int pd_dedup_write_stats(struct pd_dedup *d);
 

@@ -99,6 +99,7 @@ int pd_dedup_enter(struct pd_dedup *d)
 	pd_buf_set(&d->journal.options, pd_buf_span(&options));
 	pd_dedup_sweep(pd_dedup_path(d, "verdicts.tsv"));
 	pd_dedup_sweep(pd_dedup_path(d, "stats.json"));
+	pd_dedup_sweep(pd_dedup_path(d, "report.html"));
 	pd_buf_release(&options);
 	return status;
 }
@@ -157,7 +158,9 @@ static void remove_rows(struct pd_dedup *d)
 
 int pd_dedup_leave(struct pd_dedup *d)
 {
-	int status = d->o->keep_rows ? keep_rows(d) : PD_OK;
+	int status = pd_dedup_write_report(d);
+	if (!status && d->o->keep_rows)
+		status = keep_rows(d);
 	if (!status)
 		status = pd_dedup_write_stats(d);
 	if (!status)

@@ -16,14 +16,14 @@ exits "dedup" 0
 has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 0.1 of 0.2 MB kept, "
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
-is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz stats.json verdicts.tsv "
+is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html stats.json verdicts.tsv "
 is "rows do not stay" "$(ls -A out/.dedup)" "journal"
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows d.warc.gz -o rows -j 1
 same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
 run "$P" dedup -q --dry-run d.warc.gz -o dry
-is "--dry-run" "$(ls dry | tr '\n' ' ')" "stats.json verdicts.tsv "
+is "--dry-run" "$(ls dry | tr '\n' ' ')" "report.html stats.json verdicts.tsv "
 same "--dry-run: the same verdicts" dry/verdicts.tsv v.tsv
 "$P" dedup -q -k 3 --bits=128 --shingle=3 --scope=other-hosts --linkage=connected --keep=longest d.warc.gz -o other
 same "options of all stages" other/verdicts.tsv \

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `report` and `dedup` share: verdicts, perhaps pairs and the dumps -> a page that shows what goes.
+ */
+#ifndef PD_CMD_REPORT_H
+#define PD_CMD_REPORT_H
+
+#include "cmd/walk.h"
+
+struct pd_report_command {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	const char *verdicts, *pairs;
+	int sample, seed;
+	char **inputs;
+	int n_inputs;
+	bool with_texts;		/* fetch them: ids name files as they are, or as `inputs` has their base names */
+	uint64_t bytes_in, bytes_out;	/* of the dumps; 0: not known */
+};
+
+enum { PD_REPORT_SAMPLE = 12 };
+
+int pd_report_run(const struct pd_report_command *o, struct pd_log *log);
+
+#endif

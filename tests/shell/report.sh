@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# report: the numbers, the texts, hostile pages, bounded size, what it refuses.
+. "$(dirname "$0")/../tap.sh"
+cp "$demo" d.warc.gz
+"$P" fp -q d.warc.gz >d.fp
+"$P" match -q d.fp >pairs.tsv
+"$P" match -q -k 4 d.fp >k4.tsv
+"$P" cluster -q pairs.tsv >v.tsv
+"$P" cluster -q --linkage=connected k4.tsv >v4.tsv
+gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
+report() { run "$P" report -o r.html "$@"; }
+card() { sed -nE "s|.*<dt>$1</dt><dd>([^<]*)</dd>.*|\1|p" "${2:-r.html}"; }
+# Is it one tree?  Every element closed, ids once, nothing that loads or runs.
+cat >well.py <<'PY'
+import sys
+from html.parser import HTMLParser
+VOID = {"meta", "br"}
+class Page(HTMLParser):
+    stack, ids, tags = [], [], set()
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id": self.ids.append(value)
+            if name.startswith("on") or name == "src" or (name == "href" and not value.startswith("#")): print("bad", tag, name, value)
+        if tag not in VOID: self.stack.append(tag)
+    def handle_endtag(self, tag):
+        if not self.stack or self.stack.pop() != tag: print("unbalanced", tag, self.getpos())
+page = Page(convert_charrefs=True)
+page.feed(open(sys.argv[1], encoding="utf-8", newline="").read())
+if page.stack or len(set(page.ids)) != len(page.ids): print("left open, or an id twice", page.stack, page.ids)
+for tag in page.tags & {"script", "img", "link", "iframe", "object", "form", "base", "b"}: print("bad", tag)
+PY
+well() { is "$1: one whole tree, no script, nothing from outside" "$(python3 well.py "$2" 2>&1 | head -5)" ""; }
+
+# --- the numbers ---
+report -V v.tsv -P pairs.tsv d.warc.gz
+exits "report" 0
+has "its last line" "$tmp/err" "^pagededup report: 29 clusters, $gone duplicates; open in a browser: r.html"
+well "report" r.html
+is "pages that go" "$(card "pages that go")" "$gone"
+is "all pages" "$(card "pages looked at")" 90
+is "their share" "$(card "of all pages")" "$(awk "BEGIN { printf \"%.1f %%\", $gone / 0.9 }")"
+is "clusters" "$(card "clusters, each keeps one page")" 29
+is "pairs by distance: 5" "$(sed -nE 's|.*row">5</th><td class="n">([0-9]+)<.*|\1|p' r.html)" "$(rows pairs.tsv | awk -F '\t' '$3 == 5' | wc -l)"
+is "twelve pairs of texts" "$(grep -c '^<h3>' r.html)" 12
+has "what differs is marked" r.html '<del>.+</del>'
+has "and on the other side" r.html '<ins>.+</ins>'
+has "the page kept, and why" r.html 'kept: first of [0-9]+ pages'
+cp r.html first.html
+report -V v.tsv -P pairs.tsv d.warc.gz
+same "the same again" r.html first.html
+"$P" report -q -V - -P pairs.tsv d.warc.gz <v.tsv >out.html
+same "from stdin to stdout" out.html first.html
+report -V v.tsv -P pairs.tsv d.warc.gz --seed 2
+is "another seed, other pages" "$(cmp -s r.html first.html && echo same)" ""
+mkdir moved && cp d.warc.gz moved/ && mv d.warc.gz away
+report -V v.tsv -P pairs.tsv moved/d.warc.gz
+same "a dump that was moved" r.html first.html
+report -V v.tsv -P pairs.tsv d.warc.gz
+exits "a dump that is gone" 1
+has "is told" "$tmp/err" 'its text is left out'
+well "without texts" r.html
+mv away d.warc.gz
+
+# --- one more, one less: what cluster says of the other k ---
+report -V v4.tsv -P pairs.tsv
+exits "without dumps" 0
+has "says so" r.html 'No dumps were given'
+goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --linkage=connected | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l; }
+pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
+has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs, and $(($(goes 4) - $(goes 3))) pages fewer"
+has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs, and $(($(goes 5) - $(goes 4))) pages more"
+has "the threshold is marked" r.html '<tr class="edge"><th scope="row">4 – threshold'
+report -V v4.tsv -P k4.tsv
+has "one more is not known from those of k" r.html 'One more \(k = 5\):</strong> not known'
+report -V v.tsv
+hasnt "without pairs no histogram" r.html 'One less|threshold'
+has "but word of it" r.html 'No pairs were given'
+
+# --- hostile pages ---
+python3 - <<'PY'
+import json
+words = " ".join(f"word{i} of the article that both pages share" for i in range(60))
+evil = "<script>alert(1)</script> \u202eevil\u202c \u200f \"'><b onmouseover=alert(2)>bold</b> ]]> --> \x07 end"
+with open("evil.jsonl", "w") as f:
+    for i in range(2):
+        f.write(json.dumps({"url": f"http://h{i}.example/\"><script>alert(3)</script>\u202e{i}", "text": f"{evil} {words} tail{i}"}) + "\n")
+        f.write(json.dumps({"url": f"http://t{i}.example/", "html": f"<title>&lt;/h4&gt;&lt;script&gt;x&lt;/script&gt; &#x202E;</title><p>other {words} end{i}"}) + "\n")
+PY
+"$P" fp -q evil.jsonl | "$P" match -q >evil.pairs
+"$P" cluster -q evil.pairs >evil.v
+at_least "hostile pages are paired" "$(rows evil.v | awk -F '\t' '$4 == 1' | wc -l)" 2
+report -V evil.v -P evil.pairs evil.jsonl
+exits "hostile pages" 0
+well "hostile pages" r.html
+has "markup is text" r.html '&lt;script&gt;alert\(1\)'
+has "in an address too" r.html '&lt;script&gt;alert\(3\)'
+has "what turns text is shown" r.html 'U\+202E'
+is "and nowhere as it is" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066}-\x{2069}]|[\x00-\x08\x0b-\x1f\x7f]' r.html)" 0
+
+# --- 100,000 clusters, long names ---
+{
+	head -2 v.tsv
+	awk 'BEGIN { long = "x"; while (length(long) < 20000) long = long long
+		for (i = 1; i <= 100000; i++) {
+			url = "http://host" i ".example/" (i % 1000 ? "" : long)
+			print i "\tq:" i "\t" url "\t0\t-\t-\t-\t-\t100\t1\tkept: first of 2 pages"
+			print i "\tr:" i "\t" url "\t1\tq:" i "\tq:" i "\t" i % 17 "\t-\t100\t0\tdistance"
+		} }'
+} >many.tsv
+report -V many.tsv
+exits "100,000 clusters" 0
+is "are counted" "$(card "clusters, each keeps one page")" 100000
+at_least "under 60 kB" "$((60000 - $(wc -c <r.html)))" 0
+has "hosts left out are told" r.html 'Left out: 99980 more hosts, with 99980 pages'
+has "and clusters" r.html 'Left out: 99980 more clusters'
+{ echo '{"url": "http://a.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'a"}'
+  echo '{"url": "http://b.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'b"}'; } >long.jsonl
+"$P" fp -q long.jsonl | "$P" match -q | "$P" cluster -q >long.v
+report -V long.v long.jsonl
+has "of a long text the rest is told" r.html 'bytes more, not compared here'
+at_least "and its size is bounded" "$((60000 - $(wc -c <r.html)))" 0
+
+# --- refusals: nothing is written ---
+rm -f r.html
+refuse() { # NAME REGEX ARGUMENTS…
+	local name=$1 want=$2
+	shift 2
+	report "$@"
+	exits "$name" 2
+	has "$name: message" "$tmp/err" "$want"
+}
+refuse "no verdicts" "verdicts=FILE is needed" d.warc.gz
+refuse "pairs in place of verdicts" "holds pairs rows, verdicts rows are needed" -V pairs.tsv
+refuse "verdicts in place of pairs" "holds verdicts rows, pairs rows are needed" -V v.tsv -P v.tsv
+cut -f 1-4,6- v.tsv >cut.tsv
+refuse "a column is missing" "no column dup_of" -V cut.tsv
+{ head -2 v.tsv; rows v.tsv | sort -t "$(printf '\t')" -k 1,1nr; } >turned.tsv
+refuse "rows in another order" "in the order in which cluster writes them" -V turned.tsv
+refuse "both from stdin" "cannot both" -V - -P -
+refuse "no such file" "nowhere" -V nowhere
+absent "nothing was written" r.html 'r.html.*'
+cp v.tsv again.tsv
+run "$P" report -V again.tsv -o again.tsv
+exits "over its own input" 2
+same "which stays" again.tsv v.tsv
+sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
+report -V bad.tsv
+exits "a bad row" 1
+has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is neither 0 nor 1; left out'
+has "and said in the page" r.html '1 rows could not be read'
+run "$P" report -V v.tsv -o /dev/full
+exits "a full disk" 2
+tap_done
