@@ -42,7 +42,7 @@ static const char head[] =
 	"del { background: var(--del); }\nins { background: var(--ins); text-decoration-thickness: 1px; }\n"
 	".left { color: var(--soft); font-style: italic; }\n"
 	".mark { border: 1px dashed; border-radius: .2rem; font: .75em monospace; padding: 0 .2em; unicode-bidi: isolate; }\n"
-	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, .hosts thead td { display: none; } "
+	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, .hosts thead td { display: none; } .hosts .name { width: 70%; } "
 	"th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
 	"@media print { .text { max-height: none; } }\n"
 	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
