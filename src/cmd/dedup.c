@@ -13,20 +13,21 @@
 #define CLUSTER_AT(member) AT(cluster.member)
 
 static const struct pd_opt opts[] = {
-	PD_WALK_FILES_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT),
-	PD_CLUSTER_OPTS(CLUSTER_AT),
+	PD_WALK_FILES_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
+	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn from INPUT what sites repeat" },
+	PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What is written" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(walk.output), .help = "the folder; needed" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "verdicts and counts alone, no dumps" },
 	{ .type = PD_OPT_FLAG, .name = "resume", AT(resume), .help = "go on with the run in DIR that was broken off" },
-	{ .type = PD_OPT_FLAG, .name = "keep-rows", AT(keep_rows), .help = "leave rows.fp and pairs.tsv in DIR" },
+	{ .type = PD_OPT_FLAG, .name = "keep-rows", AT(keep_rows), .help = "leave rows.fp, pairs.tsv and site.bp in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata, revisits of pages that go" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard links to inputs that lose nothing, not copies" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where pages and rows are spooled (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_SWITCH, .name = "progress", AT(walk.progress), .help = "show progress (on a terminal)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "no closing lines" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(walk.ignore_damaged),
@@ -53,6 +54,8 @@ static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
 	if (o->dry_run && (o->link || o->keep_others))
 		return pd_fail(e, PD_ERR_USAGE, "with --dry-run no dump is written");
+	if (o->no_boilerplate && o->walk.page.boilerplate)
+		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate do not go together");
 	return PD_OK;
 }
 
@@ -66,6 +69,8 @@ static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, 
 	int status = check(o, argc - *first, &e);
 	if (!status)
 		status = pd_cluster_settle(&o->cluster, &e);
+	/* The documents' rules know only the page. */
+	o->walk.learn = !o->no_boilerplate && !o->walk.page.boilerplate && o->walk.page.topic.method == PD_TOPIC_MAIN;
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }
 

@@ -7,6 +7,7 @@
  *	FOLDER/…				the inputs without what goes
  *	FOLDER/.dedup/journal			what is done
  *	FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
+ *	FOLDER/.dedup/site.bp			what the sites repeat, where that is learned: as long
  */
 #ifndef PD_CMD_DEDUP_H
 #define PD_CMD_DEDUP_H
@@ -21,7 +22,7 @@ struct pd_dedup_options {
 	struct pd_match_command match;
 	struct pd_cluster_command cluster;
 	const char *tmp_dir;
-	bool keep_others, link, keep_rows, dry_run, resume;
+	bool no_boilerplate, keep_others, link, keep_rows, dry_run, resume;
 };
 
 struct pd_dedup_counts {
@@ -44,6 +45,9 @@ struct pd_dedup {
 
 /* A path in the folder; dies at the next call. */
 const char *pd_dedup_path(struct pd_dedup *d, const char *name);
+/* The table of what sites repeat that the rows are made with, as a path in `path` or an option's; NULL: none, as
+ * without inputs. */
+const char *pd_dedup_boilerplate(struct pd_dedup *d);
 /* Options as "k=v …", whose difference makes another run of it. */
 void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out);
 /* The folder: made, or found as --resume wants it; what a killed process left beside `path` goes; the end of a run. */

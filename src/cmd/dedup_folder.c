@@ -20,10 +20,18 @@ const char *pd_dedup_path(struct pd_dedup *d, const char *name)
 	return d->path.p;
 }
 
+const char *pd_dedup_boilerplate(struct pd_dedup *d)
+{
+	if (!d->o->walk.learn)
+		return d->o->walk.page.boilerplate;
+	return d->journal.n_rows ? pd_dedup_path(d, ".dedup/site.bp") : NULL;
+}
+
 static void say_parsing(const struct pd_dedup_options *o, struct pd_buf *out)
 {
 	const struct pd_jsonl_fields *f = &o->walk.fields;
-	pd_buf_printf(out, " status=%s types=%s", o->walk.page.status ? o->walk.page.status : "200",
+	pd_buf_printf(out, " learn_boilerplate=%s status=%s types=%s", o->walk.learn ? "yes" : "no",
+		      o->walk.page.status ? o->walk.page.status : "200",
 		      o->walk.page.content_types ? o->walk.page.content_types : "default");
 	pd_buf_printf(out, " fields=%s,%s,%s,%s", f->url ? f->url : "", f->text ? f->text : "", f->html ? f->html : "",
 		      f->id ? f->id : "");
@@ -81,6 +89,7 @@ void pd_dedup_sweep(const char *path)
 
 int pd_dedup_enter(struct pd_dedup *d)
 {
+	static const char *const made[] = { "verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "site.bp" };
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
 	bool found = access(pd_dedup_path(d, ".dedup/journal"), F_OK) == 0;
@@ -97,25 +106,47 @@ int pd_dedup_enter(struct pd_dedup *d)
 	if (!status)
 		status = pd_journal_open(&d->journal, d->path.p, pd_buf_span(&options), &d->err);
 	pd_buf_set(&d->journal.options, pd_buf_span(&options));
-	pd_dedup_sweep(pd_dedup_path(d, "verdicts.tsv"));
-	pd_dedup_sweep(pd_dedup_path(d, "stats.json"));
-	pd_dedup_sweep(pd_dedup_path(d, "report.html"));
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		pd_dedup_sweep(pd_dedup_path(d, made[i]));
 	pd_buf_release(&options);
 	return status;
 }
 
 /* --- the end --- */
 
-static int add_rows(struct pd_dedup *d, size_t unit, FILE *to)
+static int add_file(struct pd_dedup *d, const char *name, FILE *to)
 {
-	char name[64];
 	uint64_t written = 0;
-	snprintf(name, sizeof name, ".dedup/%zu.fp", unit);
 	int fd = open(pd_dedup_path(d, name), O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return pd_fail_errno(&d->err, "cannot open %s", d->path.p);
 	int status = pd_copy_range(fd, d->path.p, 0, UINT64_MAX, to, &written, &d->err);
 	close(fd);
+	return status;
+}
+
+/* Copies: what a run reads stays where it is until it has ended. */
+static int keep_file(struct pd_dedup *d, const char *from, const char *name)
+{
+	struct pd_outfile out;
+	int status = pd_outfile_open(&out, pd_dedup_path(d, name), &d->err);
+	if (status)
+		return status;
+	status = add_file(d, from, out.f);
+	if (!status)
+		return pd_outfile_commit(&out, &d->err);
+	pd_outfile_abandon(&out);
+	return status;
+}
+
+static int add_rows(struct pd_dedup *d, FILE *to)
+{
+	char name[64];
+	int status = PD_OK;
+	for (size_t i = 0; i < d->journal.n_rows && !status; i++) {
+		snprintf(name, sizeof name, ".dedup/%zu.fp", i);
+		status = add_file(d, name, to);
+	}
 	return status;
 }
 
@@ -125,17 +156,16 @@ static int keep_rows(struct pd_dedup *d)
 	int status = pd_outfile_open(&out, pd_dedup_path(d, "rows.fp"), &d->err);
 	if (status)
 		return status;
-	for (size_t i = 0; i < d->journal.n_rows && !status; i++)
-		status = add_rows(d, i, out.f);
+	status = add_rows(d, out.f);
 	if (status) {
 		pd_outfile_abandon(&out);
 		return status;
 	}
 	status = pd_outfile_commit(&out, &d->err);
-	char *pairs = pd_strdup(pd_dedup_path(d, ".dedup/pairs.tsv"));
-	if (!status && rename(pairs, pd_dedup_path(d, "pairs.tsv")) < 0)
-		status = pd_fail_errno(&d->err, "cannot rename %s", pairs);
-	free(pairs);
+	if (!status)
+		status = keep_file(d, ".dedup/pairs.tsv", "pairs.tsv");
+	if (!status && d->o->walk.learn && d->journal.n_rows)
+		status = keep_file(d, ".dedup/site.bp", "site.bp");
 	return status;
 }
 

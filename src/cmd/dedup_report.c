@@ -4,28 +4,23 @@
  * off and gone on with.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmd/dedup.h"
 #include "cmd/report.h"
 
-/* With --keep-rows the pairs may have got their last name before the run was broken off. */
-static char *pairs_of(struct pd_dedup *d)
-{
-	if (access(pd_dedup_path(d, ".dedup/pairs.tsv"), F_OK) < 0)
-		pd_dedup_path(d, "pairs.tsv");
-	return pd_strdup(pd_buf_z(&d->path));
-}
-
 int pd_dedup_write_report(struct pd_dedup *d)
 {
-	char *pairs = pairs_of(d), *verdicts = pd_strdup(pd_dedup_path(d, "verdicts.tsv"));
+	char *pairs = pd_strdup(pd_dedup_path(d, ".dedup/pairs.tsv")), *verdicts = pd_strdup(pd_dedup_path(d, "verdicts.tsv"));
 	char *output = pd_strdup(pd_dedup_path(d, "report.html"));
 	struct pd_report_command o = { .walk = d->o->walk, .verdicts = verdicts, .pairs = pairs, .sample = PD_REPORT_SAMPLE, .seed = 1,
 				       .inputs = d->inputs, .n_inputs = d->n_inputs, .with_texts = true };
+	const char *table = pd_dedup_boilerplate(d);
+	char *boilerplate = table ? pd_strdup(table) : NULL;
 	struct pd_log log = *d->log;
 	log.quiet = true;
 	o.walk.output = output;
+	o.walk.learn = false;
+	o.walk.page.boilerplate = boilerplate;
 	if (!d->o->dry_run) {
 		o.bytes_in = d->journal.sums.bytes_in;
 		o.bytes_out = d->journal.sums.bytes_out;
@@ -34,5 +29,6 @@ int pd_dedup_write_report(struct pd_dedup *d)
 	free(pairs);
 	free(verdicts);
 	free(output);
+	free(boilerplate);
 	return d->told ? PD_ERR_STOPPED : PD_OK;
 }

@@ -39,14 +39,26 @@ static int stage_code(struct pd_dedup *d, int code)
 	return d->told ? PD_ERR_STOPPED : PD_OK;
 }
 
+/* What a killed run left of them. */
+static void sweep_rows(const char *output, const char *table)
+{
+	pd_dedup_sweep(output);
+	if (table)
+		pd_dedup_sweep(table);
+}
+
 static int make_rows(struct pd_dedup *d, struct pd_units *u, size_t unit)
 {
 	struct pd_walk_options walk = d->o->walk;
-	char *output = unit_path(d, unit);
+	char *output = unit_path(d, unit), *table = walk.learn ? own_path(d, ".dedup/site.bp") : NULL;
 	walk.output = output;
 	walk.files_from = NULL;
 	walk.ignore_damaged = true;
+	walk.tmp_dir = d->o->tmp_dir;
+	walk.save_boilerplate = table;
+	sweep_rows(output, table);
 	int status = stage_code(d, pd_walk(&pd_fp_walker, &walk, u->paths, u->n_paths, d->log));
+	free(table);
 	free(output);
 	return status ? status : pd_journal_add_rows(&d->journal, u->identity, &d->err);
 }
@@ -68,7 +80,7 @@ static int do_rows(struct pd_dedup *d, size_t *n_units)
 {
 	struct pd_reader_options o = reader_options(d);
 	struct pd_units u;
-	int status = pd_units_open(&u, &o, &d->err), r = 0;
+	int status = pd_units_open(&u, &o, d->o->walk.learn, &d->err), r = 0;
 	while (!status && (r = pd_units_next(&u, &d->err)) == 1)
 		status = one_unit(d, &u, (*n_units)++);
 	if (!status && !r && *n_units < d->journal.n_rows)
@@ -202,7 +214,8 @@ static int do_outputs(struct pd_dedup *d)
 
 int pd_dedup_check(struct pd_dedup *d)
 {
-	static const char *const reserved[] = { ".dedup", "verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", NULL };
+	static const char *const reserved[] = { ".dedup", "verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv",
+						"site.bp", NULL };
 	struct pd_drops *drops = NULL;
 	struct pd_apply *apply = NULL;
 	int status = read_drops(d, "/dev/null", &drops);

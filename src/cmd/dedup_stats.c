@@ -57,6 +57,38 @@ static void add_outputs(const struct pd_dedup *d, struct pd_json *j)
 	pd_json_object(j, "removed", out);
 }
 
+static void add_table(const struct pd_boilerplate *b, struct pd_json *j)
+{
+	struct pd_json *out = pd_json_new();
+	int64_t repeat = 0, lines = 0, paths = 0;
+	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
+		repeat += h.site.n_lines || h.site.n_paths;
+		lines += (int64_t)h.site.n_lines;
+		paths += (int64_t)h.site.n_paths;
+	}
+	pd_json_str(out, "checksum", pd_span_z(pd_boilerplate_checksum(b)));
+	pd_json_int(out, "hosts", (int64_t)pd_boilerplate_hosts(b));
+	pd_json_int(out, "hosts_that_repeat", repeat);
+	pd_json_int(out, "lines", lines);
+	pd_json_int(out, "paths", paths);
+	pd_json_object(j, "boilerplate", out);
+}
+
+static int add_boilerplate(struct pd_dedup *d, struct pd_json *j)
+{
+	struct pd_boilerplate *b;
+	const char *path = pd_dedup_boilerplate(d);
+	if (!path)
+		return PD_OK;
+	int status = pd_boilerplate_open(path, &b, &d->err);
+	if (status)
+		return status;
+	add_table(b, j);
+	pd_boilerplate_free(b);
+	return PD_OK;
+}
+
 int pd_dedup_write_stats(struct pd_dedup *d)
 {
 	struct pd_outfile f;
@@ -76,9 +108,13 @@ int pd_dedup_write_stats(struct pd_dedup *d)
 	pd_json_int(j, "duplicates", (int64_t)d->counts.duplicates);
 	if (!d->o->dry_run)
 		add_outputs(d, j);
+	status = add_boilerplate(d, j);
 	pd_json_write(j, &text);
 	fprintf(f.f, "%s\n", text.p);
 	pd_json_free(j);
 	pd_buf_release(&text);
-	return pd_outfile_commit(&f, &d->err);
+	if (!status)
+		return pd_outfile_commit(&f, &d->err);
+	pd_outfile_abandon(&f);
+	return status;
 }

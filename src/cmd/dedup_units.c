@@ -8,9 +8,9 @@
 
 enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
 
-int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_err *e)
+int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, bool whole, struct pd_err *e)
 {
-	*u = (struct pd_units){ 0 };
+	*u = (struct pd_units){ .whole = whole };
 	return pd_files_open(&u->files, o, e);
 }
 
@@ -38,7 +38,7 @@ int pd_units_next(struct pd_units *u, struct pd_err *e)
 	u->n_paths = 0;
 	u->identity = 0;
 	pd_arena_clear(&u->arena);
-	while (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES && (r = pd_files_next(&u->files, &f, e)) == 1) {
+	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_files_next(&u->files, &f, e)) == 1) {
 		if (!f.path || (stat(f.path, &st) == 0 && !S_ISREG(st.st_mode)))
 			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
 		if (f.error || stat(f.path, &st) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inputs of `dedup` in units: files one after the other, so many that a unit takes some time and so few that a kill
- * costs little.  A unit's rows are made in one go.  In: what was typed.  Out: the paths of a unit, and a hash of those
+ * costs little; or all of them, where rows depend on the other pages.  A unit's rows are made in one go.  In: what was typed.  Out: the paths of a unit, and a hash of those
  * paths and of the sizes and times of the files, by which a changed input is noticed.
  */
 #ifndef PD_CMD_DEDUP_UNITS_H
@@ -13,6 +13,7 @@
 struct pd_units {
 	struct pd_files files;
 	struct pd_arena arena;
+	bool whole;		/* all inputs are one unit */
 	/* of the unit at hand */
 	char **paths;
 	int n_paths;
@@ -20,7 +21,7 @@ struct pd_units {
 	uint64_t identity;
 };
 
-int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_err *e);
+int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, bool whole, struct pd_err *e);
 /* 1 a unit, 0 no more, negative.  PD_ERR_USAGE: an input that can be read only once. */
 int pd_units_next(struct pd_units *u, struct pd_err *e);
 void pd_units_release(struct pd_units *u);

@@ -4,7 +4,7 @@
 # refuses; nothing half-written.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
-"$P" fp -q d.warc.gz >d.fp
+"$P" fp -q --learn-boilerplate --save-boilerplate=site.bp d.warc.gz >d.fp
 "$P" match -q d.fp >pairs.tsv
 "$P" cluster -q pairs.tsv >v.tsv
 "$P" apply -q -V v.tsv d.warc.gz -o clean.warc.gz
@@ -22,12 +22,26 @@ has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed
 run "$P" dedup -q --keep-rows d.warc.gz -o rows -j 1
 same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
+same "--keep-rows: what the sites repeat" rows/site.bp site.bp
+"$P" dedup -q --keep-rows d.warc.gz -o threads -j 2
+is "the same files for any number of threads" "$(cd threads && sha1sum -- *)" "$(cd rows && sha1sum -- *)"
+key=$("$P" boilerplate --print site.bp | awk 'NR == 1 { print $5 }')
+lines=$("$P" boilerplate --print site.bp | awk -F '\t' '!/^#/ { n += $3 } END { print n }')
+has "stats.json counts what they repeat" out/stats.json "\"boilerplate\":{\"checksum\":\"$key\",\"hosts\":[0-9]+,\"hosts_that_repeat\":[0-9]+,\"lines\":$lines,"
+"$P" dedup -q --boilerplate=site.bp --dry-run d.warc.gz -o table
+same "--boilerplate: a table from before" table/verdicts.tsv v.tsv
+has "and stats.json tells of it" table/stats.json "\"boilerplate\":{\"checksum\":\"$key\","
+"$P" dedup -q --no-boilerplate --keep-rows d.warc.gz -o plain
+same "--no-boilerplate: rows of pages alone" plain/rows.fp <("$P" fp -q d.warc.gz)
+hasnt "which are others" <(cmp plain/verdicts.tsv v.tsv && echo same) same
+absent "and no table" plain/site.bp
+hasnt "in stats.json neither" plain/stats.json '"boilerplate":'
 run "$P" dedup -q --dry-run d.warc.gz -o dry
 is "--dry-run" "$(ls dry | tr '\n' ' ')" "report.html stats.json verdicts.tsv "
 same "--dry-run: the same verdicts" dry/verdicts.tsv v.tsv
 "$P" dedup -q -k 3 --bits=128 --shingle=3 --scope=other-hosts --linkage=connected --keep=longest d.warc.gz -o other
 same "options of all stages" other/verdicts.tsv \
-	<("$P" fp -q --bits=128 --shingle=3 d.warc.gz | "$P" match -q -k 3 --scope=other-hosts | "$P" cluster -q --linkage=connected --keep=longest)
+	<("$P" fp -q --learn-boilerplate --bits=128 --shingle=3 d.warc.gz | "$P" match -q -k 3 --scope=other-hosts | "$P" cluster -q --linkage=connected --keep=longest)
 "$P" dedup -q --preset=paper d.warc.gz -o paper
 same "--preset" paper/verdicts.tsv <("$P" fp -q --preset=paper d.warc.gz | "$P" match -q --preset=paper | "$P" cluster -q)
 printf '%s\n' d.warc.gz >list
@@ -54,6 +68,9 @@ refuse "two of one name" "two inputs would both become nowhere4/d.warc.gz" d.war
 cp d.warc.gz verdicts.tsv
 refuse "a name that is taken" "nowhere5/verdicts.tsv: what is written needs that name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
+refuse "two answers" "--no-boilerplate and --boilerplate do not go together" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
+refuse "a table that is none" "d.warc.gz is no table of boilerplate" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
+refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other options" "had other options \(k: -1 and 3\)" --resume -k 3 d.warc.gz -o out
 run "$P" dedup --resume d.warc.gz -o out
 exits "--resume of what is done" 0
@@ -67,7 +84,7 @@ run "$P" dedup -q --ignore-damaged cut.warc.gz -o cut2
 exits "--ignore-damaged" 0
 
 # --- broken off and gone on with ---
-# 4,200 pages are two units of rows; a third of them are copies.
+# 4,200 pages are two units of rows where nothing is learned; a third of them are copies.
 mkdir -p site/a site/b
 awk -v n=4200 'BEGIN {
 	srand(7)
@@ -79,29 +96,53 @@ awk -v n=4200 'BEGIN {
 	}
 }'
 for i in 1 2 3; do cp d.warc.gz crawl-$i.warc.gz; done
-"$P" dedup -q site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o whole --keep-rows
+all=(--keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz)
+began=$(date +%s%N)
+"$P" dedup -q "${all[@]}" -o whole
+took=$((($(date +%s%N) - began) / 1000000))
 tree() { (cd "$1" && find . -name .dedup -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha1sum); }
 tree whole >whole.tree
 at_least "files of the whole run" "$(wc -l <whole.tree)" 2500
-is "rows of two units" "$(grep -c '^# pagededup fp' whole/rows.fp)" 2
+is "rows of one unit: all pages teach" "$(grep -c '^# pagededup fp' whole/rows.fp)" 1
 # Killed after ever longer times until it gets through, as a process that may not clean up.
 go_on() { # FOLDER SIGNAL STEP
 	local t=10 n=0
-	while n=$((n + 1)); ! timeout -s "$2" "0.$(printf %03d $t)" "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o "$1" 2>>"$tmp/go_on"; do
+	while n=$((n + 1)); ! timeout -s "$2" "$((t / 1000)).$(printf %03d $((t % 1000)))" "$P" dedup -q -j $((n % 2 + 1)) --resume "${all[@]}" -o "$1" 2>>"$tmp/go_on"; do
 		t=$((t + $3))
-		[ $t -lt 999 ] || { "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o "$1"; return; }
+		[ $t -lt $((took * 4 + 1000)) ] || { "$P" dedup -q --resume "${all[@]}" -o "$1"; return; }
 		# Whatever stands under a final name is whole.
 		for f in "$1"/crawl-*.warc.gz "$1"/verdicts.tsv; do [ ! -e "$f" ] || cmp -s "$f" "whole/${f#*/}" || echo "half: $f"; done
 	done
 	echo "$n" >"$tmp/kills"
 }
 for signal in KILL TERM; do
-	is "$signal: nothing half-written on the way" "$(go_on "broken-$signal" $signal $((31 + RANDOM % 20)) 2>/dev/null)" ""
+	is "$signal: nothing half-written on the way" "$(go_on "broken-$signal" $signal $((took / 12 + 10 + RANDOM % 20)) 2>/dev/null)" ""
 	tree "broken-$signal" >broken.tree
 	same "$signal: the same files as in one run" broken.tree whole.tree
+	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup")" "journal"
 done
-# From every step: the journal cut behind each of its lines, and in the middle of the last.
-"$P" dedup -q --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+# Rows that are there are not made again; what was left half-written goes.
+rm -rf steps && mkdir -p steps/.dedup && head -n 3 whole/.dedup/journal >steps/.dedup/journal
+cp whole/rows.fp steps/.dedup/0.fp
+cp whole/site.bp steps/.dedup/site.bp
+touch steps/site.bp.abcdef.part steps/rows.fp.abcdef.part
+run "$P" dedup --resume "${all[@]}" -o steps
+exits "from the rows of all pages" 0
+hasnt "nothing is learned again" "$tmp/err" "of them repeat"
+tree steps >steps.tree
+same "from the rows of all pages: the same" steps.tree whole.tree
+# All was kept, and then it died.
+grep -v '^end' whole/.dedup/journal >steps/.dedup/journal
+for f in rows.fp:0.fp pairs.tsv:pairs.tsv site.bp:site.bp; do cp "whole/${f%:*}" "steps/.dedup/${f#*:}"; done
+run "$P" dedup -q --resume "${all[@]}" -o steps
+exits "from just before the end" 0
+tree steps >steps.tree
+same "from just before the end: the same" steps.tree whole.tree
+# From every step of units: the journal cut behind each of its lines, and in the middle of the last.
+all+=(--no-boilerplate)
+rm -rf steps && "$P" dedup -q "${all[@]}" -o steps
+tree steps >units.tree
+is "rows of two units" "$(grep -c '^# pagededup fp' steps/rows.fp)" 2
 cp steps/.dedup/journal journal
 lines=$(wc -l <journal)
 "$P" fp -q --stats=/dev/null d.warc.gz >/dev/null
@@ -110,15 +151,15 @@ for cut in 2 3 4; do
 	printf 'rows 9' >>steps/.dedup/journal
 	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp $(find site -type f | LC_ALL=C sort | head -n 4096)
 	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
-	run "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+	run "$P" dedup -q --resume "${all[@]}" -o steps
 	exits "from line $cut of the journal" 0
 	tree steps >steps.tree
-	same "from line $cut: the same" steps.tree whole.tree
+	same "from line $cut: the same" steps.tree units.tree
 done
 at_least "lines of a journal" "$lines" 2000
 rm -rf steps && mkdir -p steps/.dedup && head -n 3 journal >steps/.dedup/journal
 touch site/b/0000.html
-run "$P" dedup -q --resume --keep-rows site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz -o steps
+run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "an input that has changed" 2
 has "is named" "$tmp/err" "site/a/0001.html is not what it was when the run in steps began"
 echo nonsense >steps/.dedup/journal
