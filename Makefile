@@ -45,7 +45,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c prefixes.c slurp.c))
 
-.PHONY: all check check-long check-valgrind analyze cover cover-run demo bench bench-peers install deps clean help golden-update fuzz
+.PHONY: all check check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -143,6 +143,10 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store
 	@B=$(B) bench/run $(BENCH)
+
+bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that the defaults were chosen by, too
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/extract
+	@B=$(B) bench/run reading accuracy lookalikes judged extraction $(if $(SWEEP),sweep sketches thresholds)
 
 bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What bench/run and bench/peers/run share: where things lie, and a command's seconds."""
-import os, subprocess, sys, time
+"""What bench/ shares: where things lie, and a command's seconds."""
+import os, re, subprocess, sys, time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(TOP, os.environ.get('B', 'build'))
@@ -31,6 +31,10 @@ def score(what, path):
     """Precision, recall and F1 of --pairs or --clusters on the transplant dump, as printed."""
     text = output([sys.executable, os.path.join(TOOLS, 'score.py'), TRUTH, what, path])
     return next(line for line in text.splitlines() if line.startswith('all')).split()[1:4]
+
+
+def floor_seconds(path):
+    return float(re.search(r'([\d.]+) CPU seconds', output([BUILD + '/bench/floor', path])).group(1))
 
 
 def need_corpora():

@@ -138,6 +138,8 @@ static void settle(struct run *r)
 	r->match.verify = (struct pd_verify_options){ .off = o->verify < 0 ? paper : !o->verify,
 						      .least = o->similarity,
 						      .least_same_host = o->similarity_same_host };
+	r->match.candidates = (enum pd_candidates)o->candidates;
+	r->match.band_width = o->band_width;
 	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
 	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
 		r->match.plan = PD_PLAN_PAPER;
@@ -232,14 +234,16 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
 	pd_json_int(j, "k", r->match.k);
+	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_str(j, "plan", pd_span_z(pd_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	pd_json_real(cpu, "read", r->read_cpu);
 	pd_json_real(cpu, "join", r->stats.join_seconds);
+	pd_json_real(cpu, "bands", r->stats.bands_seconds);
 	pd_json_real(cpu, "verify", r->stats.verify_seconds);
-	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.verify_seconds);
+	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.bands_seconds - r->stats.verify_seconds);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
 	fprintf(f.f, "%s\n", out.p);
@@ -281,11 +285,21 @@ struct pd_match_command pd_match_defaults(void)
 					  .similarity_same_host = verify.least_same_host };
 }
 
+static int check_candidates(struct run *r)
+{
+	bool looks = r->o->verify < 0 ? r->o->preset == 0 : r->o->verify;
+	if (r->o->candidates == PD_CANDIDATES_HAMMING || looks)
+		return PD_OK;
+	return pd_fail(&r->err, PD_ERR_USAGE, "--candidates=%s needs the second look: --verify", pd_candidates_names[r->o->candidates]);
+}
+
 int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log)
 {
 	struct run r = { .o = o, .log = log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r.json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
-	int status = check_options(&r, paths, n_paths);
+	int status = check_candidates(&r);
+	if (!status)
+		status = check_options(&r, paths, n_paths);
 	if (!status)
 		status = match(&r, paths, n_paths);
 	if (!status)

@@ -9,7 +9,7 @@
 #include "write/pair_row.h"
 
 struct pd_match_command {
-	int preset, k, plan, scope, jobs, format;
+	int preset, k, plan, scope, jobs, format, candidates, band_width;
 	bool all_pairs, explain, quiet, ignore_damaged;
 	int verify;			/* -1: unless the preset says otherwise */
 	double similarity, similarity_same_host;
@@ -24,6 +24,10 @@ struct pd_match_command {
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
 	  .help = "pairs that differ in at most N bits (default: by the number of pages)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "candidates", .arg = "NAME", AT(candidates), .choices = pd_candidates_names, \
+	  .help = "hamming (default), bands of the sketches, or both" }, \
+	{ .type = PD_OPT_INT, .name = "band-width", .arg = "N", AT(band_width), .min = 1, .max = 64, \
+	  .help = "minima in a band (default: by the number of pages)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1, \
 	  .help = "similarity that pairs need, by their sketches (0.4)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(similarity_same_host), .min = 0, .max = 1, \

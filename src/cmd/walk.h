@@ -101,7 +101,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
 	  .help = "fewer terms: no fingerprint (8; paper: 3)" }, \
 	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
-	  .help = "minima x bits x terms (64x4x5), or none (paper)" }
+	  .help = "minima x bits x terms (128x4x3), or none (paper)" }
 
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \

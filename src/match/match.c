@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 #include "match/join.h"
-#include "match/links.h"
+#include "match/near_rows.h"
 #include "match/parts.h"
 
 struct near {
@@ -25,6 +25,7 @@ struct match {
 	struct pd_links links;		/* of parts */
 	size_t *start;			/* group -> its neighbours: near[start[g]] … near[start[g + 1] - 1] */
 	struct near *near;
+	struct pd_near_rows bands;	/* candidates by sketch */
 	struct pd_partners partners;	/* of one row, sorted before they are given out */
 };
 
@@ -33,6 +34,7 @@ static void match_release(struct match *m)
 	pd_verifier_release(&m->verifier);
 	pd_parts_release(&m->parts);
 	pd_links_release(&m->links);
+	pd_near_rows_release(&m->bands);
 	free(m->start);
 	free(m->near);
 	free(m->partners.v);
@@ -90,12 +92,15 @@ static void look_again(struct match *m, uint32_t a)
 	m->partners.n = n;
 }
 
-/* Rows of both sides may be linked to each other. */
-static void drop_repeated(struct pd_partners *p)
+/* In order; once each, though fingerprints and sketches, or two sides, may both have found them. */
+static void sort_partners(struct match *m)
 {
+	struct pd_partners *p = &m->partners;
 	size_t n = 0;
+	if (p->n > 1)
+		qsort(p->v, p->n, sizeof *p->v, by_member);
 	for (size_t i = 0; i < p->n; i++)
-		if (!n || p->v[i].member != p->v[n - 1].member)
+		if (!n || p->v[n - 1].member != p->v[i].member)
 			p->v[n++] = p->v[i];
 	p->n = n;
 }
@@ -105,17 +110,15 @@ static int give_out(struct match *m, uint32_t a, pd_match_fn *each, void *ctx, u
 {
 	uint32_t group = m->links.groups.group[a], print = pd_part_print(&m->parts, group);
 	const uint32_t *start = m->links.groups.start;
-	if (m->start[print] == m->start[print + 1] && start[group + 1] - start[group] == 1)
+	if (m->start[print] == m->start[print + 1] && start[group + 1] - start[group] == 1 && pd_near_rows_next(&m->bands) != a)
 		return PD_OK;	/* most rows are like no other */
 	m->partners.n = 0;
 	pd_links_equal(&m->links, a, m->digests ? -1 : 0, &m->partners);
 	for (size_t i = m->start[print]; i < m->start[print + 1]; i++)
 		add_near(m, a, &m->near[i]);
+	pd_near_rows_add(&m->bands, &m->links, m->set, a, &m->partners);
 	look_again(m, a);
-	if (m->partners.n > 1)
-		qsort(m->partners.v, m->partners.n, sizeof *m->partners.v, by_member);
-	if (m->rows->side)
-		drop_repeated(&m->partners);
+	sort_partners(m);
 	for (size_t i = 0; i < m->partners.n; i++) {
 		const struct pd_partner *p = &m->partners.v[i];
 		struct pd_match_pair pair = { m->set->row[a], m->set->row[p->member], p->distance, p->similarity };
@@ -226,6 +229,15 @@ static int join_prints(struct match *m, struct pd_match_stats *stats, struct pd_
 	return status;
 }
 
+static void join_sketches(struct match *m, struct pd_match_stats *stats)
+{
+	double t = pd_cpu_seconds();
+	if (m->rows->sketched && !m->o->verify.off)
+		pd_near_rows_find(&m->bands, m->rows, m->set, &m->links, m->o);
+	stats->band_width = m->bands.width;
+	stats->bands_seconds = pd_cpu_seconds() - t;
+}
+
 /* Groups of equal keys, in the parts that are alike by their sketches too. */
 static void split_parts(struct match *m, struct pd_groups *groups, struct pd_match_stats *stats)
 {
@@ -256,7 +268,9 @@ static int match_open(struct match *m, struct pd_match_stats *stats, struct pd_e
 	m->verifier = (struct pd_verifier){ .o = &m->o->verify, .rows = m->rows };
 	split_parts(m, &groups, stats);
 	pd_links_init(&m->links, &groups, m->o, m->set->row, m->rows->host, m->rows->side);
-	if (!m->digests)
+	if (!m->digests && m->o->candidates != PD_CANDIDATES_HAMMING)
+		join_sketches(m, stats);
+	if (!m->digests && m->o->candidates != PD_CANDIDATES_BANDS)
 		return join_prints(m, stats, e);
 	link_groups(m, &none);
 	return PD_OK;

@@ -14,12 +14,17 @@
 #include "match/plan.h"
 #include "match/verify.h"
 
+/* Where pairs come from that are then looked at again: fingerprints within k, bands of the sketches (bands.h). */
+enum pd_candidates { PD_CANDIDATES_HAMMING, PD_CANDIDATES_BANDS, PD_CANDIDATES_BOTH };
+
 enum pd_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS };
 
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
 	enum pd_plan_kind plan;
 	struct pd_verify_options verify;
+	enum pd_candidates candidates;
+	int band_width;		/* minima in a band; 0: by the number of rows */
 	enum pd_scope scope;
 	bool all_pairs;
 	int threads;
@@ -30,7 +35,8 @@ struct pd_match_stats {
 	uint64_t pairs;
 	struct pd_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k, before the second look */
-	double join_seconds, verify_seconds;	/* CPU, all threads */
+	int band_width;
+	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
 };
 
 struct pd_match_pair {

@@ -4,7 +4,7 @@
  * them.  In: the terms of the main text, as the fingerprint is made of them.  Out: for each of M bins the smallest hash
  * of the shingles (runs of w terms; a shorter piece is one shingle) that fall into it, b bits of it:
  *
- *	64x4x5 (the default): 64 minima of 4 bits, shingles of 5 terms: 256 bits
+ *	128x4x3 (the default): 128 minima of 4 bits, shingles of 3 terms: 512 bits
  *	minimum i: bits 4 (i % 16) ... 4 (i % 16) + 3 of w[i / 16]; printed with w[0] first, highest digit first
  *
  * One hash of each shingle serves all bins, so the cost is that of a hash a term (P. Li, A. Owen, C.-H. Zhang, "One
@@ -29,7 +29,7 @@ struct pd_sketch_options {
 	int shingle;		/* terms in a shingle: 1 ... 16 */
 };
 
-#define PD_SKETCH_DEFAULT ((struct pd_sketch_options){ 64, 4, 5 })
+#define PD_SKETCH_DEFAULT ((struct pd_sketch_options){ 128, 4, 3 })
 
 /* Plain data of one size: copy it as it is.  The first minima * bits / 64 words are used, the others are 0. */
 struct pd_sketch {
@@ -67,7 +67,7 @@ double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_s
 void pd_sketch_hex(const struct pd_sketch_options *o, const struct pd_sketch *s, struct pd_buf *out);
 bool pd_sketch_parse(const struct pd_sketch_options *o, struct pd_span hex, struct pd_sketch *out);
 
-/* "64x4x5", or "none": what headers and --sketch call it.  PD_ERR_USAGE says what it may be. */
+/* "128x4x3", or "none": what headers and --sketch call it.  PD_ERR_USAGE says what it may be. */
 void pd_sketch_print(const struct pd_sketch_options *o, struct pd_buf *out);
 int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_err *e);
 

@@ -47,7 +47,7 @@ static bool power_of_two(uint64_t n)
 	return n && (n & (n - 1)) == 0;
 }
 
-/* "64x4x5" into its three numbers. */
+/* "128x4x3" into its three numbers. */
 static bool split(struct pd_span name, uint64_t n[3])
 {
 	struct pd_span part;
@@ -66,7 +66,7 @@ int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_e
 	bool good = split(name, n) && power_of_two(n[0]) && power_of_two(n[1]) && n[1] <= 8 && n[2] >= 1 && n[2] <= 16;
 	if (!good || n[0] > PD_SKETCH_BITS_MAX || n[0] * n[1] < 64 || n[0] * n[1] > PD_SKETCH_BITS_MAX)
 		return pd_fail(e, PD_ERR_USAGE,
-			       "sketch takes none, or MINIMAxBITSxTERMS such as 64x4x5: 64 to %d bits in all, 1, 2, 4 or 8 each, shingles "
+			       "sketch takes none, or MINIMAxBITSxTERMS such as 128x4x3: 64 to %d bits in all, 1, 2, 4 or 8 each, shingles "
 			       "of 1 to 16 terms; not '%.*s'",
 			       PD_SKETCH_BITS_MAX, (int)name.n, name.p);
 	*o = (struct pd_sketch_options){ (int)n[0], (int)n[1], (int)n[2] };

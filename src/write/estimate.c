@@ -13,7 +13,7 @@
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */
-enum { MATCH_BYTES = 60, ROW_BYTES = 83, TOP = 5, JUMPS = 4 };
+enum { MATCH_BYTES = 60, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
 
 /* --- gathering --- */
 

@@ -4,6 +4,7 @@
 #include "base/columns.h"
 
 const char *const pd_scope_names[] = { "all", "same-host", "other-hosts", NULL };
+const char *const pd_candidates_names[] = { "hamming", "bands", "both", NULL };
 const char *const pd_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
 
 void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_plan *plan, struct pd_buf *out)
@@ -12,6 +13,7 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 	if (rows->must.n)
 		pd_buf_printf(out, "%s ", rows->must.p);
 	pd_buf_printf(out, "k=%d scope=%s links=%s ", o->k, pd_scope_names[o->scope], o->all_pairs ? "all" : "first");
+	pd_buf_printf(out, "candidates=%s ", pd_candidates_names[o->candidates]);
 	if (o->verify.off)
 		pd_buf_add_z(out, "similarity=none");
 	else

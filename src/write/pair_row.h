@@ -11,6 +11,6 @@
 void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_plan *plan, struct pd_buf *out);
 /* One row with its newline. */
 void pd_pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out);
-extern const char *const pd_scope_names[], *const pd_plan_names[];	/* in the order of their enums, NULL at the end */
+extern const char *const pd_scope_names[], *const pd_plan_names[], *const pd_candidates_names[];	/* in the order of their enums, NULL at the end */
 
 #endif

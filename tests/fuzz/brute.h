@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows -> their pairs, by comparing all with all and by the words of docs/format-rows.md, "pairs"; and what pd_match gives
- * held against them.
+ * held against them.  Similarities are counted minimum by minimum, and parts of equal fingerprints row by row.
  */
 #ifndef FUZZ_BRUTE_H
 #define FUZZ_BRUTE_H
 
 #include "fuzz.h"
 #include "match/match.h"
+#include "match/parts.h"
 
 enum { BRUTE_ROWS = 96, BRUTE_APART = 1000 };
 
@@ -17,6 +18,8 @@ struct brute {
 	struct pd_row_set sets[2];
 	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
 	size_t place[BRUTE_ROWS];			/* where it is there */
+	bool looks;					/* pairs are looked at again */
+	uint32_t part[BRUTE_ROWS];			/* the first row of its part, where pairs are looked at again */
 	uint32_t first[BRUTE_ROWS];			/* the first row equal to it in its scope */
 	uint32_t across[BRUTE_ROWS];			/* the first on another host, or UINT32_MAX */
 	bool found[BRUTE_ROWS][BRUTE_ROWS];
@@ -41,12 +44,96 @@ static inline bool brute_same_host(const struct brute *b, uint32_t x, uint32_t y
 	return b->rows->host && b->rows->host[x] == b->rows->host[y];
 }
 
+static inline uint64_t brute_minimum(const struct pd_sketch *s, int i, int bits)
+{
+	uint64_t value = 0;
+	for (int j = 0; j < bits; j++)
+		value |= (s->w[(i * bits + j) / 64] >> ((i * bits + j) % 64) & 1) << j;
+	return value;
+}
+
+static inline double brute_similarity(const struct brute *b, uint32_t x, uint32_t y)
+{
+	const struct pd_sketch_options *o = &b->rows->sketch;
+	struct pd_sketch s, t;
+	double equal = 0;
+	if (b->o->verify.off)
+		return -1;
+	if (b->set[x] == 1)
+		return 1;
+	if (!pd_rows_sketch(b->rows, x, &s) || !pd_rows_sketch(b->rows, y, &t))
+		return -1;
+	for (int i = 0; i < o->minima; i++)
+		equal += brute_minimum(&s, i, o->bits) == brute_minimum(&t, i, o->bits);
+	double chance = 1. / (1 << o->bits);
+	return equal / o->minima > chance ? (equal / o->minima - chance) / (1 - chance) : 0;
+}
+
+static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y, int distance, double same_host)
+{
+	struct pd_buf scratch[2] = { { 0 } };
+	double s = brute_similarity(b, x, y);
+	if (!b->looks || b->set[x] == 1)
+		return true;
+	if (s < 0)
+		return distance <= b->o->verify.k_unknown;
+	uint64_t h = pd_rows_host(b->rows, x, scratch), i = pd_rows_host(b->rows, y, scratch);
+	pd_buf_release(&scratch[0]);
+	pd_buf_release(&scratch[1]);
+	return s >= (h == i && h != pd_hash64("", 0) ? same_host : b->o->verify.least);
+}
+
+static inline bool brute_share_band(const struct brute *b, uint32_t x, uint32_t y)
+{
+	const struct pd_sketch_options *o = &b->rows->sketch;
+	struct pd_sketch s, t;
+	if (!pd_rows_sketch(b->rows, x, &s) || !pd_rows_sketch(b->rows, y, &t))
+		return false;
+	for (int i = 0, run = 0; i < o->minima; i++) {
+		if (i % b->o->band_width == 0)
+			run = 0;
+		run += brute_minimum(&s, i, o->bits) == brute_minimum(&t, i, o->bits);
+		if (run == b->o->band_width)
+			return true;
+	}
+	return false;
+}
+
+/* Are two rows with these different fingerprints candidates? */
+static inline bool brute_candidates(const struct brute *b, uint32_t x, uint32_t y, int distance)
+{
+	if (b->o->candidates != PD_CANDIDATES_BANDS && distance <= b->o->k)
+		return true;
+	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->verify.off && distance < BRUTE_APART && brute_share_band(b, x, y);
+}
+
+/* The first row of x's part: of the first rows of parts before it, the first that it is verified with. */
+static inline uint32_t brute_part(const struct brute *b, uint32_t x)
+{
+	bool elsewhere = b->o->scope == PD_SCOPE_OTHER_HOSTS;
+	int tried = 0;
+	for (uint32_t y = 0; y < x && tried < PD_PARTS_TRIED; y++) {
+		bool host = b->o->scope != PD_SCOPE_SAME_HOST || brute_same_host(b, x, y);
+		if (b->set[y] != b->set[x] || b->part[y] != y || brute_distance(b, x, y) != 0 || !host)
+			continue;
+		if (brute_verified(b, y, x, 0, elsewhere ? b->o->verify.least : b->o->verify.least_same_host))
+			return y;
+		tried++;
+	}
+	return x;
+}
+
+static inline bool brute_alike(const struct brute *b, uint32_t x, uint32_t y)
+{
+	return brute_distance(b, x, y) <= 0 && (!b->looks || b->set[x] == 1 || b->o->all_pairs || b->part[x] == b->part[y]);
+}
+
 /* The first row equal to x: on another host, or one that x may be linked with. */
 static inline uint32_t brute_first(const struct brute *b, uint32_t x, bool elsewhere)
 {
 	for (uint32_t y = 0; y < b->rows->n; y++) {
 		bool host = elsewhere ? !brute_same_host(b, x, y) : b->o->scope == PD_SCOPE_ALL || brute_same_host(b, x, y);
-		if (brute_distance(b, x, y) <= 0 && host)
+		if (brute_alike(b, x, y) && host)
 			return y;
 	}
 	return elsewhere ? UINT32_MAX : x;
@@ -55,9 +142,11 @@ static inline uint32_t brute_first(const struct brute *b, uint32_t x, bool elsew
 static inline bool brute_wanted(const struct brute *b, uint32_t x, uint32_t y)
 {
 	int d = brute_distance(b, x, y);
-	if (d > b->o->k && d != -1)
+	if (d > 0 && !brute_candidates(b, x, y, d))
 		return false;
 	if (b->o->scope != PD_SCOPE_ALL && brute_same_host(b, x, y) != (b->o->scope == PD_SCOPE_SAME_HOST))
+		return false;
+	if (!brute_verified(b, x, y, d, b->o->verify.least_same_host))
 		return false;
 	if (b->o->all_pairs)
 		return true;
@@ -71,6 +160,7 @@ static inline int brute_pair(void *ctx, const struct pd_match_pair *pair)
 	struct brute *b = ctx;
 	uint32_t x = pair->a, y = pair->b;
 	HOLDS(x < y && y < b->rows->n && pair->distance == brute_distance(b, x, y));
+	HOLDS(pair->similarity == (b->looks || b->set[x] == 1 ? brute_similarity(b, x, y) : -1));
 	HOLDS(!b->n_found || b->last_a < x || (b->last_a == x && b->last_b < y));
 	b->found[x][y] = true;
 	b->last_a = x;
@@ -89,6 +179,8 @@ static inline void brute_place(struct brute *b)
 			b->set[b->sets[s].row[i]] = s;
 			b->place[b->sets[s].row[i]] = i;
 		}
+	for (uint32_t i = 0; i < b->rows->n; i++)
+		b->part[i] = brute_part(b, i);
 	for (uint32_t i = 0; i < b->rows->n; i++) {
 		b->first[i] = b->set[i] == 2 ? i : brute_first(b, i, false);
 		b->across[i] = b->set[i] == 2 ? UINT32_MAX : brute_first(b, i, true);
@@ -101,10 +193,13 @@ static inline struct pd_match_options brute_options(unsigned how, unsigned k, co
 	static const enum pd_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_scope)((how >> 2 & 3) % 3), .threads = 1 };
 	o.all_pairs = how & 16;
-	o.verify.off = true;
+	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };
 	o.k = (int)(k % (unsigned)(rows->bits / 4 + 1));
 	if (o.plan == PD_PLAN_PAPER && o.k > 3)
 		o.k &= 3;
+	o.candidates = (enum pd_candidates)((k >> 6) % 3);
+	o.band_width = 1 + (k >> 5 & 1) * 3;
+	o.verify.k_unknown = how & 128 ? o.k : o.k / 2;
 	return o;
 }
 
@@ -116,6 +211,7 @@ static inline void brute_check(const struct pd_rows *rows, const struct pd_match
 	struct pd_err e = { 0 };
 	if (rows->n > BRUTE_ROWS)
 		return;
+	b.looks = !o->verify.off && (rows->sketched || o->verify.k_unknown < o->k);
 	brute_place(&b);
 	HOLDS(pd_match(rows, o, brute_pair, &b, &stats, &e) == PD_OK);
 	HOLDS(stats.pairs == b.n_found);

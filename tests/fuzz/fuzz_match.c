@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * Three bytes of options, then four bytes a row: near which key, which bits differ, which host.  The pairs are those that
- * comparing all with all finds, by every plan. */
+ * Three bytes of options, then four bytes a row: near which key, which bits differ, which host and sketch.  The pairs are
+ * those that comparing all with all finds, by every plan. */
 #include "brute.h"
 
 struct made {
 	uint32_t row[2][BRUTE_ROWS];
-	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS];
+	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS], at[BRUTE_ROWS];
+	char spool[BRUTE_ROWS * 9 + 1];
 };
+
+/* A sketch of one word near one of four, or none, where the spool would hold it. */
+static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
+{
+	uint64_t w = pd_hash64(&(uint8_t){ p & 3 }, 1) ^ (uint64_t)(p >> 2) * UINT64_C(0x0101010100000001);
+	m->at[rows->n] = rows->n * 9 + 9;
+	memcpy(m->spool + rows->n * 9, &w, sizeof w);
+	m->spool[rows->n * 9 + 8] = p >= 224 ? 0 : 1;
+	rows->sketched += p < 224;
+}
 
 static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
 {
@@ -19,6 +30,7 @@ static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
 	w[(p[1] >> 6) % s->words] ^= (uint64_t)(p[1] & 7) << (p[1] & 56);
 	w[(p[2] >> 6) % s->words] ^= (uint64_t)(p[2] & 7) << (p[2] & 56);
 	m->host[rows->n] = p[3] & 3;
+	make_sketch(m, rows, p[3] >> 2 | (p[1] & 0xc0));
 	m->row[digest][s->n++] = (uint32_t)rows->n++;
 }
 
@@ -26,7 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
-	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host };
+	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = m.at, .spool = m.spool };
+	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
+	rows.sketch_kind = 1;
 	rows.prints = (struct pd_row_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };
 	rows.digests = (struct pd_row_set){ .words = 2, .row = m.row[1], .keys = m.keys[1] };
 	for (; n >= 4 && rows.n < BRUTE_ROWS; n -= 4, data += 4)

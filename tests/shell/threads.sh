@@ -30,4 +30,17 @@ for bits in 64 128; do
 		at_least "match $options, $bits bits, finds pairs" "$(rows out.1 | wc -l)" 100
 	done
 done
+
+# With sketches: the second look and bands, and rows in another order.
+"$P" fp -q "$demo" >demo.fp
+{ grep '^#' demo.fp | grep -v '^# total'; rows demo.fp | LC_ALL=C sort; grep '^# total' demo.fp; } >sorted.fp
+for options in "" "--candidates=bands" "--candidates=both -k 4 --all-pairs" "--candidates=bands --band-width=2 --scope=same-host" \
+	"--candidates=both --scope=other-hosts"; do
+	# shellcheck disable=SC2086
+	for j in 1 2 4; do run "$P" match -j$j $options demo.fp && cp "$tmp/out" out.$j; done
+	for j in 2 4; do same "match $options -j$j as -j1, with sketches" out.$j out.1; done
+	# shellcheck disable=SC2086
+	same "match $options: the order of the rows does not matter" <("$P" match -q $options sorted.fp) out.1
+	at_least "match $options finds pairs, with sketches" "$(rows out.1 | wc -l)" 5
+done
 tap_done

@@ -131,7 +131,7 @@ static inline bool model_one_host(struct pd_span a, struct pd_span b)
 static inline int model_matches(const struct model *m, const struct pd_judge_options *o, const struct model_page *p,
 				const struct pd_store_page *q)
 {
-	const struct pd_sketch_options so = PD_SKETCH_DEFAULT;
+	const struct pd_sketch_options so = { 64, 4, 5 };	/* of the rows here */
 	if (!(q->has & PD_HAS_PRINT)) {
 		struct pd_span a = model_field(p, PD_TEXT_TEXT_DIGEST), b = pd_store_text(q->text, PD_TEXT_TEXT_DIGEST);
 		return !(p->page.has & PD_HAS_PRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;

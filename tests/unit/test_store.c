@@ -212,7 +212,7 @@ static void remove_some(struct world *w)
 static int on_page(void *ctx, uint64_t number, const struct pd_store_page *page)
 {
 	struct world *w = ctx;
-	const struct pd_sketch_options so = PD_SKETCH_DEFAULT;
+	const struct pd_sketch_options so = { 64, 4, 5 };	/* of the rows here */
 	struct pd_buf row = { 0 };
 	while (w->at < w->m.n && !w->m.v[w->at].kept)
 		w->at++;

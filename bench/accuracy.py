@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""How right fp | match is: on the transplant dump, on look-alike pages, against people's judgement, by setting."""
+import gzip, json, os, re, sys
+
+from common import CORPORA, DUMP, PROGRAM, TOOLS, TRUTH, output, run
+from pairs import Truth, score, table
+
+# A row of the table: name, options of fp, options of match.
+CONFIGURATIONS = [
+    ('default', [], []),
+    ('default, --no-verify', [], ['--no-verify']),
+    ('default, -k 8', [], ['-k', '8']),
+    ('default, -k 10', [], ['-k', '10']),
+    ('default, -k 12', [], ['-k', '12']),
+    ('default, -k 14', [], ['-k', '14']),
+    ('--sketch=none', ['--sketch=none'], []),
+    ('--bits=128', ['--bits=128'], []),
+    ('--preset=paper', ['--preset=paper'], ['--preset=paper']),
+    ('--preset=paper, -k 6', ['--preset=paper'], ['--preset=paper', '-k', '6']),
+    ('--preset=paper, -k 10', ['--preset=paper'], ['--preset=paper', '-k', '10']),
+]
+# Changes of the signature that the sweep tries, at these distances.
+SWEEP = ['--shingle=2', '--shingle=1', '--shingle=3', '--shingle=4', '--shingle=1 --weights=set', '--weights=set', '--weights=tf',
+         '--shingle=3 --weights=set', '--shingle=3 --weights=tf', '--bits=128', '--bits=256', '--stopwords=builtin', '--hidden=keep',
+         '--features=title,text', '--min-terms=1', '--min-terms=32']
+DISTANCES = [8, 10, 12, 14, 16]
+
+
+def fp(path, options, source=DUMP):
+    with open(path, 'w') as f:
+        run([PROGRAM, 'fp', '-q', *options, source], f)
+
+
+def match(tmp, options):
+    with open(tmp + '/pairs', 'w') as f:
+        run([PROGRAM, 'match', '-q', '--all-pairs', *options, tmp + '/fp'], f)
+    return tmp + '/pairs'
+
+
+def figure(value):
+    return f'{value:.4f}'
+
+
+def bench_accuracy(tmp):
+    """precision, recall and F1 of fp | match --all-pairs on the transplant dump; then the default by kind of pair"""
+    truth = Truth(TRUTH)
+    print(f'{"":24} {"P":>6} {"R":>6} {"F1":>6}  false')
+    for name, fp_options, match_options in CONFIGURATIONS:
+        fp(tmp + '/fp', fp_options)
+        by_kind = score(truth, truth.read(match(tmp, match_options)))
+        p, r, f1, _, _, false = by_kind['all']
+        print(f'{name:24} {figure(p)} {figure(r)} {figure(f1)}  {false}', flush=True)
+        if name == 'default':
+            default = by_kind
+    for kind, (p, r, f1, hits, wanted, false) in default.items():
+        print(f'default, {kind:15} {figure(p)} {figure(r)} {figure(f1)}  {hits} of {wanted}, {false} false')
+
+
+def bench_lookalikes(tmp):
+    """pairs among 33 pages of one site that are all different articles: there should be none"""
+    for options in [[], ['-k', '16'], ['-k', '16', '--no-verify']]:
+        fp(tmp + '/fp', [], os.path.join(CORPORA, 'extraction', 'n163'))
+        found = list(table(match(tmp, options), []))
+        print(f'{" ".join(options) or "default"}: {len(found)} pairs')
+
+
+def auc(scores, positive):
+    """The share of (positive, negative) in which the positive has the higher score; ties count half."""
+    good = [s for s, p in zip(scores, positive) if p]
+    bad = [s for s, p in zip(scores, positive) if not p]
+    return sum((g > b) + (g == b) / 2 for g in good for b in bad) / (len(good) * len(bad))
+
+
+def judged(tmp):
+    """The pairs that people judged, their texts as JSONL for fp."""
+    path = os.path.join(CORPORA, 'neardup', 'ecir20-core-pairs.jsonl.gz')
+    pairs = [json.loads(line) for line in gzip.open(path, 'rt', encoding='utf-8')]
+    with open(tmp + '/judged.jsonl', 'w', encoding='utf-8') as f:
+        for i, pair in enumerate(pairs):
+            for end in 'ab':
+                f.write(json.dumps({'name': f'{i}{end}', 'where': f'http://{i}{end}.example/', 'words': pair['text_' + end]}) + '\n')
+    return pairs
+
+
+def bench_judged(tmp):
+    """area under the ROC curve of `similarity` for pairs that people call near-duplicates (grade 2 and 3), beside S3's"""
+    pairs = judged(tmp)
+    positive = [int(pair['label']) >= 2 for pair in pairs]
+    print(f'S3 of the collection: {auc([json.loads(pair["s3"])["s3Score"] for pair in pairs], positive):.4f}')
+    for kind in ('128x4x3', '64x4x5', '64x4x3', '512x1x3'):
+        both = [compared(tmp, i, kind) for i in range(len(pairs))]
+        print(f'sketch {kind}: {auc([s for s, _ in both], positive):.4f}; without the error of the estimate '
+              f'{auc([s for _, s in both], positive):.4f}', flush=True)
+
+
+def compared(tmp, i, kind):
+    """The similarity of pair i by its sketches, and the true one."""
+    fields = ['--field-id=name', '--field-url=where', '--field-text=words', '--sketch=' + kind]
+    urls = [f'--url=http://{i}{end}.example/' for end in 'ab']
+    text = output([PROGRAM, 'compare', *fields, *urls, tmp + '/judged.jsonl'])
+    return tuple(map(float, re.search(r'^similarity: ([\d.]+) by the sketches, ([\d.]+) in fact', text, re.M).groups()))
+
+
+def bench_extraction(tmp):
+    """main text F1 on the extraction corpora"""
+    for preset in ('paper', 'default'):
+        for name in ('aeb', 'wcxb', 'cwced'):
+            folder = os.path.join(CORPORA, 'extraction', name)
+            with open(tmp + '/text', 'w') as f:
+                run([PROGRAM, 'text', '-q', '--preset=' + preset, os.path.join(folder, 'html')], f)
+            text = output([sys.executable, os.path.join(TOOLS, 'extract_score.py'), folder + '/gold.jsonl', tmp + '/text'])
+            print(f'{preset:8} {name:6} ' + text.splitlines()[0])
+
+
+def bench_sweep(tmp):
+    """F1 on the transplant dump, one setting of the signature changed at a time, with the second look and without"""
+    truth = Truth(TRUTH)
+    print(f'{"":28}' + ''.join(f'k = {k:<4} ' for k in DISTANCES) + ' without a second look')
+    for options in SWEEP:
+        fp(tmp + '/fp', options.split())
+        factor = {'--bits=128': 2, '--bits=256': 4}.get(options, 1)
+        line = ''
+        for verify in ([], ['--no-verify']):
+            for k in DISTANCES:
+                f1 = score(truth, truth.read(match(tmp, ['-k', str(k * factor), *verify])))['all'][2]
+                line += f'{figure(f1)}   '
+            line += ' '
+        print(f'{options:28}{line}', flush=True)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows to measure the second look and bands with: fp rows with random fingerprints and sketches of the default kind on
+ * stdout, one in ten near an earlier one in both.  The same arguments give the same rows everywhere.
+ *
+ *	twins N SEED
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS 9			/* a fingerprint of 64 bits, a sketch of 512 */
+#define MINIMA 128
+#define FLIPS 12		/* bits of the fingerprint at most */
+
+/* splitmix64 (S. Vigna, public domain algorithm) */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* The more bits differ, the more minima do, as with real pages: about five minima for a bit. */
+static void make_twin(uint64_t *row, const uint64_t *of, uint64_t *state)
+{
+	uint64_t flips = next_random(state) % (FLIPS + 1);
+	memcpy(row, of, WORDS * sizeof *row);
+	for (uint64_t i = 0; i < flips; i++)
+		row[0] ^= UINT64_C(1) << next_random(state) % 64;
+	for (uint64_t i = 0; i < 5 * flips; i++) {
+		uint64_t at = next_random(state) % MINIMA;
+		row[1 + at / 16] ^= (next_random(state) & 15) << at % 16 * 4;
+	}
+}
+
+static void make_row(uint64_t *rows, uint64_t i, uint64_t *state)
+{
+	uint64_t *row = rows + i * WORDS;
+	if (i > 0 && next_random(state) % 10 == 0) {
+		make_twin(row, rows + next_random(state) % i * WORDS, state);
+		return;
+	}
+	for (int w = 0; w < WORDS; w++)
+		row[w] = next_random(state);
+}
+
+static void print_row(const uint64_t *row, uint64_t i)
+{
+	printf("%016" PRIx64 "\tgen.warc.gz:%" PRIu64 "\thttp://host%" PRIu64 ".example/%" PRIu64 "\t", row[0], i, i % 1000, i);
+	for (int w = 1; w < WORDS; w++)
+		printf("%016" PRIx64, row[w]);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: twins N SEED\n");
+		return 2;
+	}
+	uint64_t n = strtoull(argv[1], NULL, 10), state = strtoull(argv[2], NULL, 10);
+	uint64_t *rows = calloc(n + 1, WORDS * sizeof *rows);
+	if (!rows) {
+		fprintf(stderr, "twins: out of memory\n");
+		return 2;
+	}
+	puts("#fingerprint\tid\turl\tsketch");
+	for (uint64_t i = 0; i < n; i++) {
+		make_row(rows, i, &state);
+		print_row(rows + i * WORDS, i);
+	}
+	free(rows);
+	return fflush(stdout) || ferror(stdout) ? 2 : 0;
+}

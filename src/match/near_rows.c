@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/near_rows.h"
+
+#include <stdlib.h>
+
+#include "match/bands.h"
+
+/* The sketches of the rows that take part, and which members those are. */
+struct sketches {
+	uint64_t *v;
+	uint32_t *member;
+	size_t n;
+};
+
+static bool takes_part(const struct pd_links *l, uint32_t member)
+{
+	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || l->groups.first[l->groups.group[member]] == member;
+}
+
+static void gather(struct sketches *s, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *l)
+{
+	size_t words = (size_t)pd_sketch_words(&rows->sketch), n = 0;
+	for (size_t i = 0; i < set->n; i++)
+		n += takes_part(l, (uint32_t)i);
+	*s = (struct sketches){ pd_alloc((n + 1) * words * sizeof *s->v), pd_alloc((n + 1) * sizeof *s->member), 0 };
+	for (size_t i = 0; i < set->n; i++) {
+		struct pd_sketch sketch;
+		if (!takes_part(l, (uint32_t)i) || !pd_rows_sketch(rows, set->row[i], &sketch))
+			continue;
+		memcpy(s->v + s->n * words, sketch.w, words * sizeof *s->v);
+		s->member[s->n++] = (uint32_t)i;
+	}
+}
+
+void pd_near_rows_find(struct pd_near_rows *near, const struct pd_rows *rows, const struct pd_row_set *set,
+		       const struct pd_links *links, const struct pd_match_options *o)
+{
+	struct sketches s;
+	gather(&s, rows, set, links);
+	int most = pd_bands_width_max(&rows->sketch);
+	near->width = !o->band_width ? pd_bands_width(&rows->sketch, s.n) : o->band_width < most ? o->band_width : most;
+	struct pd_bands bands = { .sketch = rows->sketch, .width = near->width, .window = PD_BANDS_WINDOW, .v = s.v, .n = s.n };
+	pd_bands_join(&bands, &o->verify, o->threads, &near->pairs);
+	for (size_t i = 0; i < near->pairs.n; i++) {
+		uint64_t *key = &near->pairs.v[i].key;
+		*key = (uint64_t)s.member[*key >> 32] << 32 | s.member[(uint32_t)*key];
+	}
+	free(s.v);
+	free(s.member);
+}
+
+void pd_near_rows_release(struct pd_near_rows *near)
+{
+	pd_items_release(&near->pairs);
+}
+
+static bool in_scope(const struct pd_links *l, uint32_t a, uint32_t b)
+{
+	/* One of each side. */
+	if (l->side && (l->side[l->row[a]] | l->side[l->row[b]]) != (PD_SIDE_A | PD_SIDE_B))
+		return false;
+	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == (l->scope == PD_SCOPE_SAME_HOST);
+}
+
+static int distance_of(const struct pd_row_set *set, uint32_t a, uint32_t b)
+{
+	size_t words = (size_t)set->words;
+	int d = 0;
+	for (size_t w = 0; w < words; w++)
+		d += __builtin_popcountll(set->keys[a * words + w] ^ set->keys[b * words + w]);
+	return d;
+}
+
+/* Equal fingerprints are linked, or not, where they are grouped. */
+void pd_near_rows_add(struct pd_near_rows *near, const struct pd_links *links, const struct pd_row_set *set, uint32_t a,
+		      struct pd_partners *out)
+{
+	for (; pd_near_rows_next(near) == a; near->at++) {
+		uint32_t b = (uint32_t)near->pairs.v[near->at].key;
+		int distance = distance_of(set, a, b);
+		if (distance == 0 || !in_scope(links, a, b))
+			continue;
+		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+		out->v[out->n++] = (struct pd_partner){ .member = b, .distance = distance };
+	}
+}
