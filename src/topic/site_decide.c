@@ -150,7 +150,7 @@ static size_t judge_path(struct pd_site_judge *j, size_t at, const struct pd_sit
 		lines++;
 		repeated += j->seen[at].repeated;
 	}
-	if (n >= PD_SITE_TEXTS && repeated && (repeated + links) * 2 >= lines + links) {
+	if (n >= PD_SITE_PATH_PAGES && repeated && (repeated + links) * 2 >= lines + links) {
 		j->paths = pd_grow(j->paths, j->n_paths, &j->cap_paths, sizeof *j->paths);
 		j->paths[j->n_paths++] = v->path;
 	}

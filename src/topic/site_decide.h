@@ -9,8 +9,10 @@
  * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
  * each different from each, is repeated.  Texts are taken in the order of their signatures.
  *
- * Then a vote by path: one that stands on PD_SITE_TEXTS pages or more, of whose lines at least half are repeated or mostly
- * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.
+ * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
+ * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
+ * texts along where it is wrong, so it asks for more pages than a line does: three threads of a forum with the same stock
+ * replies are no layout yet.
  *
  * The result depends on the set of pages alone.
  */
@@ -20,6 +22,7 @@
 #include "topic/site_page.h"
 
 #define PD_SITE_TEXTS 3
+#define PD_SITE_PATH_PAGES 6
 #define PD_SITE_BITS 16
 
 struct pd_site_judge;

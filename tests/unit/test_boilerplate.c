@@ -106,35 +106,53 @@ static const struct decision {
 	const char *name;
 	struct page pages[6];
 	bool line, path;
+	int rounds;	/* so many times these pages, each time with other addresses, texts and lines but 7 and 9 */
 } decisions[] = {
-	{ "three texts", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
-	  true, true },
-	{ "two pages", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 } }, 0 } }, false, false },
+	{ "three texts: too few pages for a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
+	  true, false, 1 },
+	{ "six texts", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
+	  true, true, 2 },
+	{ "two pages", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 } }, 0 } }, false, false, 1 },
 	{ "three copies of a text", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 1, 1, { { 7, 2 } }, 0 },
-	    { 1, 4, 4, 4, { { 4, 0 } }, 0 } }, false, false },
+	    { 1, 4, 4, 4, { { 4, 0 } }, 0 } }, false, false, 1 },
 	{ "copies of two texts", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 2, 2, { { 7, 2 } }, 0 },
-	    { 1, 4, 2, 2, { { 7, 2 } }, 0 } }, false, false },
+	    { 1, 4, 2, 2, { { 7, 2 } }, 0 } }, false, false, 1 },
 	{ "copies under other chrome, of several pages",
 	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 1, { { 7, 2 } }, 0 }, { 1, 3, 3, 1, { { 7, 2 } }, 0 }, { 1, 4, 4, 4, { { 4, 0 } }, 0 },
-	    { 1, 5, 5, 5, { { 5, 0 } }, 0 }, { 1, 6, 6, 6, { { 6, 0 } }, 0 } }, false, false },
+	    { 1, 5, 5, 5, { { 5, 0 } }, 0 }, { 1, 6, 6, 6, { { 6, 0 } }, 0 } }, false, false, 1 },
 	{ "the extractor finds the same on each page", { { 1, 1, 1, 9, { { 7, 2 } }, 0 }, { 1, 2, 2, 9, { { 7, 2 } }, 0 }, { 1, 3, 3, 9, { { 7, 2 } }, 0 } },
-	  true, true },
+	  true, true, 2 },
 	{ "half of a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
-	  true, true },
+	  true, true, 2 },
 	{ "less than half of a path",
 	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 }, { 9, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
-	  true, false },
+	  true, false, 2 },
 };
+
+static size_t make_rounds(const struct decision *d, struct page *out)
+{
+	size_t n = 0;
+	for (int round = 0; round < d->rounds; round++)
+		for (size_t i = 0; i < 6 && d->pages[i].host; i++, n++) {
+			struct page *p = &out[n];
+			*p = d->pages[i];
+			p->url += 10 * round;
+			p->text += 10 * round;
+			p->main += p->main == 9 ? 0 : 10 * round;
+			for (int k = 0; p->lines[k].text; k++)
+				if (p->lines[k].text != 7 && p->lines[k].text != 9)
+					p->lines[k].text += 10 * round;
+		}
+	return n;
+}
 
 START_TEST(decided)
 {
+	struct page pages[12];
 	const struct decision *d = &decisions[_i];
 	struct pd_buf bytes = { 0 };
 	struct pd_site_judge *j = pd_site_judge_new();
-	size_t n = 0;
-	while (n < 6 && d->pages[n].host)
-		n++;
-	struct pd_site s = decide(j, d->pages, n, &bytes);
+	struct pd_site s = decide(j, pages, make_rounds(d, pages), &bytes);
 	ck_assert_msg(has(s.lines, s.n_lines, key("line", 7)) == d->line, "%s: line", d->name);
 	ck_assert_msg(has(s.paths, s.n_paths, key("path", 2)) == d->path, "%s: path", d->name);
 	ck_assert_msg(!has(s.paths, s.n_paths, key("path", 0)), "%s: another path", d->name);
@@ -146,21 +164,24 @@ END_TEST
 /* Links count for a path, where something in it is repeated. */
 START_TEST(links_vote)
 {
-	struct page pages[3] = { { 1, 1, 1, 1, { { 7, 1 }, { 1, 1 }, { 4, 1 } }, 1 }, { 1, 2, 2, 2, { { 7, 1 }, { 2, 1 }, { 5, 1 } }, 1 },
-				 { 1, 3, 3, 3, { { 7, 1 }, { 3, 1 }, { 6, 1 } }, 1 } };
+	struct page pages[PD_SITE_PATH_PAGES];
 	struct pd_buf bytes = { 0 };
 	struct pd_site_judge *j = pd_site_judge_new();
-	struct pd_site s = decide(j, pages, 3, &bytes);
+	for (int i = 0; i < PD_SITE_PATH_PAGES; i++)
+		pages[i] = (struct page){ 1, i + 1, i + 1, i + 1, { { 7, 1 }, { 10 + i, 1 }, { 30 + i, 1 } }, 1 };
+	struct pd_site s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
 	ck_assert(has(s.paths, s.n_paths, key("path", 1)));
-	for (int i = 0; i < 3; i++)
+	s = decide(j, pages, PD_SITE_PATH_PAGES - 1, &bytes);
+	ck_assert_msg(s.n_lines == 1 && !has(s.paths, s.n_paths, key("path", 1)), "a page too few");
+	for (int i = 0; i < PD_SITE_PATH_PAGES; i++)
 		pages[i].links = 0;
-	s = decide(j, pages, 3, &bytes);
+	s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
 	ck_assert(s.n_lines == 1 && !has(s.paths, s.n_paths, key("path", 1)));
-	for (int i = 0; i < 3; i++) {
-		pages[i].lines[0].text = 20 + i;
+	for (int i = 0; i < PD_SITE_PATH_PAGES; i++) {
+		pages[i].lines[0].text = 50 + i;
 		pages[i].links = 50;
 	}
-	s = decide(j, pages, 3, &bytes);
+	s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
 	ck_assert_msg(s.n_lines == 0 && s.n_paths == 0, "links alone are no sign");
 	pd_site_judge_free(j);
 	pd_buf_release(&bytes);
