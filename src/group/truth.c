@@ -85,6 +85,14 @@ static uint32_t value_of(struct intake *in, int i)
 	return pd_names_add(&in->t->values[i], in->f[in->at.by[i]]);
 }
 
+/* Levels that are the same number are the same group, however they are written. */
+static uint32_t level_value(struct intake *in, int i, uint64_t level)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRIu64, level);
+	return pd_names_add(&in->t->values[i], pd_span(digits, (size_t)n));
+}
+
 static int take_page(struct intake *in, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
@@ -104,7 +112,7 @@ static int take_page(struct intake *in, struct pd_err *e)
 	t->level[n] = (int)level;
 	for (int i = 0; i < t->o->n_by; i++) {
 		t->by[i] = pd_grow(t->by[i], n, &t->cap_by[i], sizeof *t->by[i]);
-		t->by[i][n] = value_of(in, i);
+		t->by[i][n] = in->at.by[i] == in->at.level ? level_value(in, i, level) : value_of(in, i);
 	}
 	return PD_OK;
 }

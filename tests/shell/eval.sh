@@ -54,6 +54,10 @@ is "JSON" "$(python3 -c 'import json, sys; [print(r["by"], r["value"], type(r["r
 	$'all None float False int\nlevel 0 float True int'
 run_in pairs.tsv "$P" eval truth.tsv --pairs=-
 exits "pairs from standard input" 0
+printf 'url\tcontent\tlevel\nu\tx\t0\nv\tx\t00\nw\tx\t1\n' >zeros.tsv
+printf '#cluster_id\tid\turl\n1\td:1\tu\n1\td:2\tv\n1\td:3\tw\n' >c.tsv
+eval_ zeros.tsv --clusters=c.tsv --by=level --format=tsv
+is "levels are numbers, however they are written" "$(rows "$tmp/out" | cut -f 2,12,13)" "$(printf -- '-\t3\t3\n0\t1\t1\n1\t2\t2')"
 printf 'id\tcontent\nd:1\tx\nd:2\tx\nd:3\ty\n' >ids.tsv
 printf '#cluster_id\tid\turl\n1\td:1\t-\n1\td:2\t-\n1\td:3\t-\n' >c.tsv
 eval_ ids.tsv --clusters=c.tsv --format=tsv
