@@ -54,7 +54,7 @@ static struct pd_span type_name(struct pd_span url)
 	size_t at = url.n;
 	while (at && url.p[at - 1] != '/')
 		at--;
-	return pd_span(url.p + at, url.n - at);
+	return at ? pd_span(url.p + at, url.n - at) : url;
 }
 
 static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_attr *attrs, size_t n)

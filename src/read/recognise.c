@@ -72,18 +72,19 @@ static bool looks_jsonl(struct pd_source *s, struct pd_span head)
 	return pd_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
 }
 
-/* By what the input begins with.  tar first: a path in it may begin with anything. */
+/* By what the input begins with.  tar first: a path in it may begin with anything; then JSON, whose lines may hold what
+ * looks like a WARC header without its first line. */
 static bool by_head(struct pd_source *s, struct pd_span head)
 {
 	if (pd_tar_looks(head)) {
 		s->kind = PD_SOURCE_TAR;
 		pd_tar_open(&s->tar, &s->member, s->max_block);
+	} else if (looks_jsonl(s, head)) {
+		open_jsonl(s);
 	} else if (pd_warc_looks(head)) {
 		open_dump(s, &pd_format_warc);
 	} else if (pd_arc_looks(head)) {
 		open_dump(s, &pd_format_arc);
-	} else if (looks_jsonl(s, head)) {
-		open_jsonl(s);
 	} else {
 		return false;
 	}

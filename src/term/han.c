@@ -178,14 +178,14 @@ static inline void reach(struct place *to, uint64_t way)
 static void weigh(struct pd_han *h, struct pd_span run)
 {
 	struct place *x = h->place;
-	const struct word *w = h->word, *end = w + h->words;
+	const struct word *w = h->word;
 	x[0].best = WAY(0, 0);
-	for (size_t i = 0; i < h->n; i++) {
+	for (size_t i = 0, k = 0; i < h->n; i++) {
 		uint64_t before = x[i].best / (LONGEST + 1);
 		reach(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
 		reach(&x[i + 2], WAY(before + x[i].pair_cost, 2));
-		for (; w < end && w->from == i; w++)
-			reach(&x[w->to], WAY(before + w->cost, w->to - w->from));
+		for (; k < h->words && w[k].from == i; k++)
+			reach(&x[w[k].to], WAY(before + w[k].cost, w[k].to - w[k].from));
 	}
 }
 

@@ -33,7 +33,7 @@ static void there_and_back(struct pd_span page)
 static void as_packed(struct pd_span bytes)
 {
 	struct pd_blocks b = { 0 };
-	struct pd_packed in = { bytes.p, bytes.p + bytes.n, false };
+	struct pd_packed in = { bytes.p, bytes.n ? bytes.p + bytes.n : bytes.p, false };
 	if (pd_blocks_unpack(&in, &b)) {
 		struct pd_buf text = { 0 };
 		for (size_t i = 0; i < b.n_runs; i++)
