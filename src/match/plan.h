@@ -35,8 +35,6 @@ int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits
 			   struct pd_err *e);
 /* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
 void pd_plan_print(const struct pd_plan *p, struct pd_buf *out);
-/* Each plan that `choose` looks at, one a line, the cheapest of each number of blocks. */
-void pd_plan_print_all(int bits, int k, size_t n_keys, struct pd_buf *out);
 /* The k that suits N pages: the largest at which chance pairs stay rare, N/2 * P(two random keys are within k) <=
  * 1/1000, that is, one page in 1,000 with a chance neighbour after it; at most a fifth of the width.  Computed from the
  * tail of the binomial distribution (docs/accuracy.md). */
