@@ -7,6 +7,7 @@
 
 #include "term/dict.h"
 #include "topic/topic.h"
+#include "topic_fixture.h"
 
 #define MENU "<div class=menu><ul><li><a href=/a>Home</a></li><li><a href=/b>About us</a></li><li><a href=/c>Contact</a></li></ul></div>"
 #define LONG_FOOT "<footer><p>The publisher is not liable for what other sites say, and keeps no record of who reads which page " \
@@ -83,36 +84,6 @@ static const struct row {
 	{ "Thai", "<nav><a href=/>หน้าแรก</a></nav><div><p>ห้องสมุดปิดวันจันทร์เพื่อซ่อมหลังคา และเปิดอีกครั้งวันอังคารเวลาเก้าโมง</p><p>ผู้อำนวยการกล่าวว่างานจะใช้เวลาหนึ่งสัปดาห์</p></div>",
 	  "ซ่อมหลังคา", "หน้าแรก", "rules" },
 };
-
-static struct pd_dict *dict;
-static struct pd_segmenter *segmenter;
-static struct pd_html *html;
-static struct pd_topic_finder *finder;
-static struct pd_blocks blocks;
-static struct pd_topic topic;
-
-static void setup(void)
-{
-	struct pd_err e = { 0 };
-	ck_assert_msg(pd_dict_builtin(&dict, &e) == 0, "%s", e.text);
-	struct pd_segmenter_options so = { dict, NULL, PD_SEGMENT_PROBABILITY };
-	struct pd_html_options ho = PD_HTML_DEFAULTS;
-	struct pd_topic_options to = PD_TOPIC_DEFAULTS;
-	to.explain = true;
-	segmenter = pd_segmenter_new(&so);
-	html = pd_html_new(&ho);
-	finder = pd_topic_finder_new(&to, segmenter);
-}
-
-static void teardown(void)
-{
-	pd_topic_release(&topic);
-	pd_blocks_release(&blocks);
-	pd_topic_finder_free(finder);
-	pd_html_free(html);
-	pd_segmenter_free(segmenter);
-	pd_dict_free(dict);
-}
 
 static bool holds(const char *part)
 {

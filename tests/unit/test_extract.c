@@ -12,6 +12,7 @@
 #include "topic/heads.h"
 #include "topic/hints.h"
 #include "topic/topic.h"
+#include "topic_fixture.h"
 
 /* Three paragraphs that are beyond doubt the text of their page. */
 #define P1 "<p>The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring.</p>"
@@ -114,36 +115,6 @@ static const struct row {
 	{ "a few words", "<p>Hello there</p>", "Hello there", NULL, 0 },
 	{ "nothing but a menu", "<title>T</title><nav><a href=/1>Home</a></nav>", "Home", "T", 1 },
 };
-
-static struct pd_dict *dict;
-static struct pd_segmenter *segmenter;
-static struct pd_html *html;
-static struct pd_topic_finder *finder;
-static struct pd_blocks blocks;
-static struct pd_topic topic;
-
-static void setup(void)
-{
-	struct pd_err e = { 0 };
-	ck_assert_msg(pd_dict_builtin(&dict, &e) == 0, "%s", e.text);
-	struct pd_segmenter_options so = { dict, NULL, PD_SEGMENT_PROBABILITY };
-	struct pd_html_options ho = PD_HTML_DEFAULTS;
-	struct pd_topic_options to = PD_TOPIC_DEFAULTS;
-	to.explain = true;
-	segmenter = pd_segmenter_new(&so);
-	html = pd_html_new(&ho);
-	finder = pd_topic_finder_new(&to, segmenter);
-}
-
-static void teardown(void)
-{
-	pd_topic_release(&topic);
-	pd_blocks_release(&blocks);
-	pd_topic_finder_free(finder);
-	pd_html_free(html);
-	pd_segmenter_free(segmenter);
-	pd_dict_free(dict);
-}
 
 static void find(struct pd_span page, bool plain)
 {

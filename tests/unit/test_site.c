@@ -9,40 +9,11 @@
 #include "term/dict.h"
 #include "topic/site.h"
 #include "topic/topic.h"
+#include "topic_fixture.h"
 
 #define P1 "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring."
 #define P2 "Repairs will take two years, the engineers said, and the town must find most of the money for them itself."
 #define SLOGAN "Our readers trust this paper, every day, since the year of its foundation, and so should you."
-
-static struct pd_dict *dict;
-static struct pd_segmenter *segmenter;
-static struct pd_html *html;
-static struct pd_topic_finder *finder;
-static struct pd_blocks blocks;
-static struct pd_topic topic;
-
-static void setup(void)
-{
-	struct pd_err e = { 0 };
-	ck_assert_msg(pd_dict_builtin(&dict, &e) == 0, "%s", e.text);
-	struct pd_segmenter_options so = { dict, NULL, PD_SEGMENT_PROBABILITY };
-	struct pd_html_options ho = PD_HTML_DEFAULTS;
-	struct pd_topic_options to = PD_TOPIC_DEFAULTS;
-	to.explain = true;
-	segmenter = pd_segmenter_new(&so);
-	html = pd_html_new(&ho);
-	finder = pd_topic_finder_new(&to, segmenter);
-}
-
-static void teardown(void)
-{
-	pd_topic_release(&topic);
-	pd_blocks_release(&blocks);
-	pd_topic_finder_free(finder);
-	pd_html_free(html);
-	pd_segmenter_free(segmenter);
-	pd_dict_free(dict);
-}
 
 /* The key of the first line that begins with `text`: of its text, or of its path. */
 static uint64_t key_of(const char *page, const char *text, bool path)
