@@ -23,6 +23,15 @@ def run(args, out=subprocess.DEVNULL, stdin=None):
     return usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss / 1024
 
 
+def run_both(args):
+    """Elapsed seconds of two processes of this command side by side."""
+    start = time.monotonic()
+    for process in [subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]:
+        if process.wait() not in (0, 1):
+            sys.exit('failed: ' + ' '.join(args))
+    return time.monotonic() - start
+
+
 def output(args):
     return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 

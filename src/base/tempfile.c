@@ -97,7 +97,13 @@ int pd_outfile_check(const char *path, char *const *inputs, int n_inputs, struct
 	return PD_OK;
 }
 
-/* A pipe, a terminal, /dev/null have no half-written state, and a file behind /dev/stdout is somebody else's. */
+/* A file behind /dev/stdout is somebody else's; one in /dev/shm is a file like any other. */
+static bool is_borrowed(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") || !strncmp(path, "/proc/", 6);
+}
+
+/* A pipe, a terminal, /dev/null have no half-written state. */
 static int open_directly(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -135,7 +141,7 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 		return PD_OK;
 	struct stat st;
 	bool there = stat(path, &st) == 0;
-	if ((there && !S_ISREG(st.st_mode)) || !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6))
+	if ((there && !S_ISREG(st.st_mode)) || is_borrowed(path))
 		return open_directly(o, path, e);
 	/* A link stays a link: the file behind it is what is written. */
 	char *behind = there ? realpath(path, NULL) : NULL;

@@ -251,6 +251,11 @@ ln -s /proc/self/fd/1 stdout-link # as /dev/stdout is
 "$P" fp -q -o stdout-link d.warc.gz >redirected 2>"$tmp/err"
 is "-o /dev/stdout, redirected to a file: the link stays" "$([ -L stdout-link ] && echo link)" link
 same "-o /dev/stdout, redirected to a file: the file has it" redirected d.fp
+if shm=$(mktemp -d -p /dev/shm 2>/dev/null); then
+	run "$P" fp -q -o "$shm/new.fp" d.warc.gz
+	same "-o in /dev/shm: a file like any other" "$shm/new.fp" d.fp
+	rm -r "$shm"
+else skip "-o in /dev/shm" "no /dev/shm"; fi
 mkfifo fifo
 (cat fifo >from-fifo) &
 run "$P" fp -q -o fifo d.warc.gz
