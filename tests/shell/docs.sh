@@ -21,7 +21,7 @@ blocks() { # FILE FOLDER: FOLDER/N.cmd and FOLDER/N.shown for each command
 		shown != "" { print > shown }' "$1"
 }
 plain() { sed -E "s/[0-9]+\.[0-9]+ s\$/T s/; s/(crawl|cut)(\.warc\.gz):[0-9]+/\1\2:N/g; s/:$port\b/:8123/g" "$@"; }
-# Lines of SHOWN that no line of OUTPUT is; and a word when there are more lines than were shown.
+# Lines of SHOWN that no line of OUTPUT is; and a word when there are more lines than were shown.  Then what came instead.
 missing() { # SHOWN OUTPUT
 	awk '
 		function fits(line, want,   part, n, i, at) {
@@ -42,9 +42,10 @@ missing() { # SHOWN OUTPUT
 			for (i = 1; i <= n; i++) {
 				if (want[i] ~ /^ *…$/) continue
 				for (j = 1; j <= m && !fits(got[j], want[i]); j++);
-				if (j > m) print "not in the output: " want[i]
+				if (j > m) { print "not in the output: " want[i]; bad = 1 }
 			}
-			if (n && !open && m != n) print m " lines of output, " n " are shown"
+			if (n && !open && m != n) { print m " lines of output, " n " are shown"; bad = 1 }
+			for (j = 1; bad && j <= m && j <= 20; j++) print "output: " got[j]
 		}' "$1" "$2"
 }
 run_all() { # FOLDER: in this shell's folder, each command's output and status beside it
