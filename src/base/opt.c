@@ -139,7 +139,8 @@ static void table_make(struct table *t, const struct pd_opt *opts)
 			add_long(t, &n, t->negated.p + at, false, (LONG_BASE + (int)i) | NO_BIT);
 		}
 	}
-	add_long(t, &n, "help", false, HELP);
+	t->names[n] = "help";
+	t->longs[n] = (struct option){ "help", optional_argument, NULL, HELP };
 }
 
 static void table_release(struct table *t)
@@ -176,6 +177,13 @@ static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 	return s;
 }
 
+static int help_wanted(const char *how_much, struct pd_err *e)
+{
+	if (how_much && strcmp(how_much, "all"))
+		return pd_fail(e, PD_ERR_USAGE, "--help takes all or nothing, not '%s'", how_much);
+	return how_much ? PD_OPT_HELP_ALL : PD_OPT_HELP;
+}
+
 int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e)
 {
 	struct table t;
@@ -189,7 +197,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 		if (code < 0)
 			break;
 		if (code == HELP || code == 'h')
-			status = 1;
+			status = help_wanted(code == HELP ? optarg : NULL, e);
 		else if (code == '?' || code == ':')
 			status = misuse(&t, code, argv[optind - 1], e);
 		else

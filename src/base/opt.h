@@ -30,6 +30,7 @@ struct pd_opt {
 	const char *name;		/* "shingle"; NULL: letter only; for a heading its text */
 	const char *arg;		/* "N": shown in --help */
 	const char *help;		/* one line, without the default */
+	bool rare;			/* seldom wanted: told by --help=all alone */
 	size_t at;			/* offsetof(struct …, member) */
 	double min, max;		/* INT, REAL */
 	const char *const *choices;	/* CHOICE: NULL at the end */
@@ -50,11 +51,13 @@ struct pd_usage {
 
 #define PD_OPT_END { .type = PD_OPT_HEADING }
 
+enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
+
 /* Parses argv into `options`; operands are moved to the end and their index left in *first.
- * 0 go on; 1 --help was asked for (print it, exit 0); PD_ERR_USAGE with a message that ends in how to get help. */
+ * 0 go on; PD_OPT_HELP… it was asked for (print it, exit 0); PD_ERR_USAGE with a message that ends in how to get help. */
 int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e);
-/* The help text: fits a screen where the command allows. */
-void pd_opt_help(const struct pd_usage *u, FILE *to);
+/* The help text: what fits a screen, or all options. */
+void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
 /* The nearest of `words` (NULL-ended) to `word`, or NULL when none is near: for "did you mean". */
 const char *pd_nearest(const char *word, const char *const *words);
 /* "4M" -> 4194304.  False when it is no size. */

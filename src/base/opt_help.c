@@ -25,19 +25,47 @@ static void help_row(const struct pd_opt *o, FILE *to)
 	pd_buf_release(&left);
 }
 
-void pd_opt_help(const struct pd_usage *u, FILE *to)
+static bool at_end(const struct pd_opt *o)
+{
+	return o->type == PD_OPT_HEADING && !o->name;
+}
+
+/* A heading goes with the options below it. */
+static bool is_told(const struct pd_opt *o, bool all)
+{
+	if (o->type != PD_OPT_HEADING)
+		return all || !o->rare;
+	for (o++; o->type != PD_OPT_HEADING; o++)
+		if (is_told(o, all))
+			return true;
+	return false;
+}
+
+static int help_rows(const struct pd_opt *o, bool all, FILE *to)
+{
+	int more = 0;
+	for (; !at_end(o); o++) {
+		if (!is_told(o, all))
+			more += o->type != PD_OPT_HEADING;
+		else if (o->type == PD_OPT_HEADING)
+			fprintf(to, "%s:\n", o->name);
+		else
+			help_row(o, to);
+	}
+	return more;
+}
+
+void pd_opt_help(const struct pd_usage *u, bool all, FILE *to)
 {
 	fprintf(to, "usage: pagededup %s%s%s\n%s\n", u->name, *u->synopsis ? " " : "", u->synopsis, u->summary);
 	if (u->text)
 		fprintf(to, "\n%s\n", u->text);
 	fputc('\n', to);
-	for (const struct pd_opt *o = u->opts; o->type != PD_OPT_HEADING || o->name; o++) {
-		if (o->type == PD_OPT_HEADING)
-			fprintf(to, "%s:\n", o->name);
-		else
-			help_row(o, to);
-	}
-	fprintf(to, "  -h, --%-*s%s\n", HELP_COLUMN - 6, "help", "show this help");
+	int more = help_rows(u->opts, all, to);
+	fprintf(to, "  -h, --%-*sshow this help", HELP_COLUMN - 6, "help[=all]");
+	if (more)
+		fprintf(to, ", or with all options (%d more)", more);
+	fputc('\n', to);
 	if (u->example)
 		fprintf(to, "\nexample: %s\n", u->example);
 }

@@ -17,7 +17,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "print", PD_AT(print), .help = "INPUT is a table: print it as text" },
 	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
 	  .help = "with what --merge and --update need (default); smaller without" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", PD_AT(tmp_dir), .help = "where to spool (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
+	  .help = "where to spool (TMPDIR, /tmp)" },
 	PD_WALK_OUTPUT_OPTS,
 	PD_OPT_END,
 };

@@ -18,7 +18,7 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 	if (status == 0)
 		return 0;
 	if (status > 0) {
-		pd_opt_help(u, stdout);
+		pd_opt_help(u, status == PD_OPT_HELP_ALL, stdout);
 		return 1 + PD_EXIT_DONE;
 	}
 	return 1 + pd_command_failed(log, &e);

@@ -47,6 +47,6 @@ int pd_cmd_help(int argc, char **argv)
 	const struct pd_command *c = pd_command_find(argv[first], &log);
 	if (!c)
 		return PD_EXIT_FAILED;
-	pd_opt_help(c->usage, stdout);
+	pd_opt_help(c->usage, false, stdout);
 	return PD_EXIT_DONE;
 }

@@ -37,10 +37,13 @@ static const struct pd_opt opts[] = {
 	  .help = "tsv (default); jsonl for other tools: cluster reads TSV" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", AT(tmp_dir),
+	  .help = "where rows are spooled (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
-	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", AT(stats), .help = "write counts and CPU seconds as JSON" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although bad rows were left out" },
+	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", AT(stats),
+	  .help = "write counts and CPU seconds as JSON" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, AT(ignore_damaged),
+	  .help = "exit 0 although bad rows were left out" },
 	PD_OPT_END,
 };
 

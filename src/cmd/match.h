@@ -24,20 +24,20 @@ struct pd_match_command {
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
 	  .help = "pairs that differ in at most N bits (default: by the number of pages)" }, \
-	{ .type = PD_OPT_CHOICE, .name = "candidates", .arg = "NAME", AT(candidates), .choices = pd_candidates_names, \
+	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_candidates_names, \
 	  .help = "hamming (default), bands of the sketches, or both" }, \
-	{ .type = PD_OPT_INT, .name = "band-width", .arg = "N", AT(band_width), .min = 1, .max = 64, \
+	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (default: by the number of pages)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1, \
 	  .help = "similarity that pairs need, by their sketches (0.4)" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(similarity_same_host), .min = 0, .max = 1, \
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(similarity_same_host), .min = 0, .max = 1, \
 	  .help = "the same for two pages of one host (0.5)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names, \
 	  .help = "all (default), same-host or other-hosts" }, \
-	{ .type = PD_OPT_FLAG, .name = "all-pairs", AT(all_pairs), \
+	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "every pair, not only links to the first of equal pages" }, \
-	{ .type = PD_OPT_CHOICE, .name = "plan", .arg = "NAME", AT(plan), .choices = pd_plan_names, \
+	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
 	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say which plan was taken, and its cost" }
 

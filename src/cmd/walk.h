@@ -54,22 +54,27 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "read paths from FILE, one a line (-: stdin)" }
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
-	{ .type = PD_OPT_TEXT, .name = "name", .arg = "NAME", PD_AT(name), .help = "call stdin NAME in ids" }
+	{ .type = PD_OPT_TEXT, .name = "name", .rare = true, .arg = "NAME", PD_AT(name), \
+	  .help = "call stdin NAME in ids" }
 
 #define PD_WALK_PAGE_OPTS \
-	{ .type = PD_OPT_SIZE, .name = "max-page", .arg = "SIZE", PD_AT(page.max_page), \
+	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", PD_AT(page.max_page), \
 	  .help = "look at the first SIZE bytes of a page (4M)" }, \
 	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", .call = pd_walk_status, \
 	  .help = "HTTP statuses of pages (200), such as 200,206 or 2xx" }, \
-	{ .type = PD_OPT_CALL, .name = "content-types", .arg = "LIST", .call = pd_walk_content_types, \
+	{ .type = PD_OPT_CALL, .name = "content-types", .rare = true, .arg = "LIST", .call = pd_walk_content_types, \
 	  .help = "media types of pages (HTML, XHTML, plain text)" }, \
 	PD_WALK_FIELD_OPTS
 
 #define PD_WALK_FIELD_OPTS \
-	{ .type = PD_OPT_TEXT, .name = "field-url", .arg = "NAME", PD_AT(fields.url), .help = "JSONL: the URL (url)" }, \
-	{ .type = PD_OPT_TEXT, .name = "field-text", .arg = "NAME", PD_AT(fields.text), .help = "JSONL: plain text (text)" }, \
-	{ .type = PD_OPT_TEXT, .name = "field-html", .arg = "NAME", PD_AT(fields.html), .help = "JSONL: HTML (html)" }, \
-	{ .type = PD_OPT_TEXT, .name = "field-id", .arg = "NAME", PD_AT(fields.id), .help = "JSONL: the row's own id (id)" }
+	{ .type = PD_OPT_TEXT, .name = "field-url", .rare = true, .arg = "NAME", PD_AT(fields.url), \
+	  .help = "JSONL: the URL (url)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-text", .rare = true, .arg = "NAME", PD_AT(fields.text), \
+	  .help = "JSONL: plain text (text)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-html", .rare = true, .arg = "NAME", PD_AT(fields.html), \
+	  .help = "JSONL: HTML (html)" }, \
+	{ .type = PD_OPT_TEXT, .name = "field-id", .rare = true, .arg = "NAME", PD_AT(fields.id), \
+	  .help = "JSONL: the row's own id (id)" }
 
 #define PD_WALK_TOPIC_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Main text" }, \
@@ -77,14 +82,15 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "default, or paper: what the documents say" }, \
 	{ .type = PD_OPT_CHOICE, .name = "topic", .arg = "NAME", PD_AT(topic), .choices = pd_topic_names, \
 	  .help = "how the main text is found: main (default), paper" }, \
-	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
+	{ .type = PD_OPT_CHOICE, .name = "hidden", .rare = true, .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
 	  .help = "elements that are not shown: drop (default), keep (paper)" }, \
 	{ .type = PD_OPT_TEXT, .name = "boilerplate", .arg = "FILE", PD_AT(page.boilerplate), \
 	  .help = "leave out what sites repeat: FILE from 'boilerplate'" }, \
-	{ .type = PD_OPT_TEXT, .name = "dict", .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" }, \
-	{ .type = PD_OPT_TEXT, .name = "stopwords", .arg = "LIST", PD_AT(page.stopwords), \
+	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), \
+	  .help = "another compiled dictionary" }, \
+	{ .type = PD_OPT_TEXT, .name = "stopwords", .rare = true, .arg = "LIST", PD_AT(page.stopwords), \
 	  .help = "none (default), builtin (paper), or a file" }, \
-	{ .type = PD_OPT_CHOICE, .name = "segment", .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
+	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
 	  .help = "Chinese words: probability (default), forward" }
 
 #define PD_WALK_SIGN_OPTS \
@@ -92,13 +98,13 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "width: 64, 128 or 256 (64)" }, \
 	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
 	  .help = "terms in a shingle (2; paper: 3)" }, \
-	{ .type = PD_OPT_CHOICE, .name = "weights", .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
+	{ .type = PD_OPT_CHOICE, .name = "weights", .rare = true, .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
 	  .help = "what a shingle counts: count (default), set, tf" }, \
-	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
+	{ .type = PD_OPT_CHOICE, .name = "hash", .rare = true, .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
-	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, \
+	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
 	  .help = "of title,meta,text,anchor; NAME:N adds weight N (tf)" }, \
-	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
+	{ .type = PD_OPT_INT, .name = "min-terms", .rare = true, .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
 	  .help = "fewer terms: no fingerprint (8; paper: 3)" }, \
 	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
 	  .help = "minima x bits x terms (128x4x3), or none (paper)" }
@@ -110,8 +116,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "threads (all cores); the output is the same for any N" }, \
 	{ .type = PD_OPT_SWITCH, .name = "progress", PD_AT(progress), .help = "show progress (on a terminal)" }, \
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" }, \
-	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", PD_AT(stats), .help = "write counts and CPU seconds as JSON" }, \
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), \
+	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", PD_AT(stats), \
+	  .help = "write counts and CPU seconds as JSON" }, \
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
 	  .help = "exit 0 although damaged records were left out" }
 
 #define PD_COLOR_OPTS(at_color) \

@@ -9,7 +9,7 @@ for shell in bash zsh fish; do
 	cp "$tmp/out" script.$shell
 	for c in $commands; do
 		has "$shell: $c" script.$shell "\\b$c\\b"
-		"$P" "$c" --help | grep -oE -- '--(\[no-\])?[a-z][a-z-]+[= ]' | sed -E 's/--(\[no-\])?//; s/[= ]$//' | sort -u >options
+		"$P" "$c" --help=all | grep -oE -- '--(\[no-\])?[a-z][a-z-]+[= ]' | sed -E 's/--(\[no-\])?//; s/[= ]$//' | sort -u >options
 		is "$shell: the options of $c" "$(while read -r o; do grep -qwF -- "$o" script.$shell || echo "$o"; done <options)" ""
 	done
 	if ! command -v $shell >/dev/null; then skip "$shell reads it" "no $shell"; continue; fi

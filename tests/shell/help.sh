@@ -39,7 +39,8 @@ help_synopsis() { sed -n '1s/^usage: //p' "$1"; }
 commands=$("$P" help | awk '/^  [a-z]/ { print $1 }')
 at_least "commands found" "$(wc -w <<<"$commands")" 9
 for c in $commands; do
-	"$P" "$c" --help >help
+	"$P" "$c" --help=all >help
+	"$P" "$c" --help >short
 	page=$man/pagededup-$c.1
 	if [ ! -f "$page" ]; then fail "$c has a man page" "missing: docs/man/pagededup-$c.1"; continue; fi
 	help_options help >from-help
@@ -50,9 +51,13 @@ for c in $commands; do
 	has "$c: the man page has a name line" <(plain "$page") "^pagededup-$c - ."
 	has "$c: the man page tells exit codes" "$page" '^\.SH "?EXIT STATUS'
 	is "$c: no line of --help is wider than 100 columns" "$(awk 'length > 100' help)" ""
-	has "$c: --help has an example" help '^example: pagededup '
+	has "$c: --help has an example" short '^example: pagededup '
+	at_least "$c: --help fits a screen of 42 lines" "$((42 - $(wc -l <short)))" 0
+	is "$c: --help has nothing that --help=all has not" "$(grep -vxF -f help short | grep -v 'show this help')" ""
+	is "$c: --help says how many more there are" "$(sed -n 's/.*show this help.*(\([0-9]*\) more)/\1/p' short)" \
+		"$(n=$(($(help_options help | wc -l) - $(help_options short | wc -l))); [ $n = 0 ] || echo $n)"
 	if [ "$c" != help ] && [ "$c" != version ]; then has "$c: the man page has an example" "$page" '^\.SH "?EXAMPLE'; fi
-	for o in $(awk '{ print $1 }' from-help | sed 's/\[no-\]//'); do
+	for o in $(awk '{ print $1 }' from-help | sed 's/\[no-\]//; s/\[$//'); do
 		hasnt "$c $o is an option" <("$P" "$c" "$o" --help 2>&1) 'unknown option'
 	done
 	if command -v mandoc >/dev/null; then is "$c: mandoc finds no error" "$(mandoc -T lint -W error "$page" 2>&1 | head -3)" ""
