@@ -9,6 +9,11 @@ CC ?= cc
 PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
 
+# V=1 shows the commands.
+V ?=
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@)
+
 # One folder per way of building, so that they never mix.
 SAN ?=
 comma = ,
@@ -52,14 +57,17 @@ MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LI
 all: $(B)/pagededup $(B)/libpagededup.a $(B)/libpagededup.so ## build the program and the libraries into build/
 
 $(B)/pagededup: $(CMD_OBJ) $(B)/libpagededup.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/libpagededup.a: $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(B)/libpagededup.so: $(LIB_OBJ)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
 
 # A change of flags rebuilds what they shaped.
 $(B)/flags: FORCE
@@ -70,33 +78,39 @@ FORCE:
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Tables and data that are made, never edited.
 $(filter $(B)/obj/src/term/%,$(LIB_OBJ)): | $(B)/gen/unicode_table.h
 $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
 
 $(B)/gen/dict.bin: $(B)/tools/mkdict $(DICT_WORDS) $(DICT_IDF)
 	@test -r "$(DICT_WORDS)" || { echo "no dictionary at $(DICT_WORDS): install python3-jieba, or name one with DICT_SOURCE="; exit 1; }
-	$(B)/tools/mkdict $(DICT_WORDS) $(if $(DICT_IDF),$(DICT_IDF),-) $@
+	$(call say,GEN)
+	$(Q)$(B)/tools/mkdict $(DICT_WORDS) $(if $(DICT_IDF),$(DICT_IDF),-) $@
 
 $(DICT_SOURCE)/dict.txt:
 	@echo "no dictionary at $@: install python3-jieba, or name one with DICT_SOURCE="; exit 1
 
 $(B)/tools/mkdict: $(MKDICT_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/gen/unicode_table.h: tools/gen_unicode.c $(B)/flags
 	@mkdir -p $(@D) $(B)/tools
-	$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode $< -lunistring
-	$(B)/tools/gen_unicode > $@
+	$(Q)$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode $< -lunistring
+	$(call say,GEN)
+	$(Q)$(B)/tools/gen_unicode > $@
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc)
 
 check: deps ## install what is missing, build, run all tests
 	@$(MAKE) --no-print-directory -j$$(nproc) all tests
@@ -104,11 +118,13 @@ check: deps ## install what is missing, build, run all tests
 
 $(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
 
 fuzz: ## hunt for inputs that break a parser: T="page http" (none: all) SECONDS=60
 	@MAKE='$(MAKE)' B=$(B) tests/fuzz/run $(or $(SECONDS),60) $(T)
@@ -154,7 +170,8 @@ bench-peers: deps ## measure against other projects, fetched into build/peers: P
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 bench: $(B)/bench/pairs
 
@@ -183,6 +200,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  DESTDIR=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  DESTDIR=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
