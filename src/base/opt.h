@@ -46,6 +46,7 @@ struct pd_usage {
 	const char *text;		/* a few lines more, or NULL */
 	const char *example;		/* one command line */
 	bool no_operands;
+	const char *const *words;	/* what the first operand can be, NULL at the end; or NULL: anything */
 	const struct pd_opt *opts;	/* ended by a row with no name, no letter and type HEADING */
 };
 

@@ -3,12 +3,14 @@
 #include "cmd/command.h"
 
 static const struct pd_opt opts[] = { PD_OPT_END };
+static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 
 const struct pd_usage pd_usage_completion = {
 	.name = "completion",
 	.synopsis = "bash|zsh|fish",
 	.summary = "Print a shell's completions for commands, options and their values.",
 	.example = "pagededup completion bash > /etc/bash_completion.d/pagededup",
+	.words = shells,
 	.opts = opts,
 };
 
@@ -35,14 +37,25 @@ static void print_commands(const char *before, const char *after)
 		printf("%s%s%s", before, c->usage->name, after);
 }
 
+static void print_list(const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		printf("%s%s", i ? " " : "", words[i]);
+}
+
+/* What can stand behind the command itself, and behind an option. */
 static void bash_choices(const struct pd_usage *u)
 {
+	if (u->words) {
+		printf("\t%s:%s) words='", u->name, u->name);
+		print_list(u->words);
+		puts("' ;;");
+	}
 	for (const struct pd_opt *o = u->opts; !at_end(o); o++) {
 		if (o->type != PD_OPT_CHOICE)
 			continue;
 		printf("\t%s:--%s) words='", u->name, o->name);
-		for (int i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		print_list(o->choices);
 		puts("' ;;");
 	}
 }
@@ -61,7 +74,7 @@ static void print_bash(void)
 	for (const struct pd_command *c = pd_commands; c->usage; c++)
 		bash_choices(c->usage);
 	puts("\tesac\n"
-	     "\tif [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
+	     "\tif [ -n \"$words\" ] && [[ $cur != -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
 	     "\t[[ $cur == -* ]] || return\n"
 	     "\tcase $command in");
 	for (const struct pd_command *c = pd_commands; c->usage; c++) {
@@ -99,8 +112,7 @@ static void fish_option(const char *command, const struct pd_opt *o)
 		printf(" -l %s", o->name);
 	if (o->type == PD_OPT_CHOICE) {
 		printf(" -x -a '");
-		for (int i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		print_list(o->choices);
 		putchar('\'');
 	} else if (o->arg) {
 		printf(" -r");
@@ -110,12 +122,25 @@ static void fish_option(const char *command, const struct pd_opt *o)
 	putchar('\n');
 }
 
+/* Until one of them is there. */
+static void fish_words(const struct pd_usage *u)
+{
+	if (!u->words)
+		return;
+	printf("complete -c pagededup -x -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ", u->name);
+	print_list(u->words);
+	printf("' -a '");
+	print_list(u->words);
+	puts("'");
+}
+
 static void print_fish(void)
 {
 	for (const struct pd_command *c = pd_commands; c->usage; c++) {
 		printf("complete -c pagededup -n __fish_use_subcommand -a %s -d ", c->usage->name);
 		print_quoted(c->usage->summary);
 		putchar('\n');
+		fish_words(c->usage);
 		for (const struct pd_opt *o = c->usage->opts; !at_end(o); o++)
 			if (o->type != PD_OPT_HEADING)
 				fish_option(c->usage->name, o);
@@ -124,10 +149,7 @@ static void print_fish(void)
 
 int pd_cmd_completion(int argc, char **argv)
 {
-	static const struct {
-		const char *shell;
-		void (*print)(void);
-	} shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+	static void (*const print[])(void) = { print_bash, print_zsh, print_fish };	/* as shells */
 	struct pd_log log;
 	struct pd_err e;
 	int first;
@@ -135,9 +157,9 @@ int pd_cmd_completion(int argc, char **argv)
 	int code = pd_command_parse(&pd_usage_completion, argc, argv, NULL, &first, &log);
 	if (code)
 		return code - 1;
-	for (size_t i = 0; argc - first == 1 && i < sizeof shells / sizeof *shells; i++) {
-		if (!strcmp(argv[first], shells[i].shell)) {
-			shells[i].print();
+	for (size_t i = 0; argc - first == 1 && shells[i]; i++) {
+		if (!strcmp(argv[first], shells[i])) {
+			print[i]();
 			return PD_EXIT_DONE;
 		}
 	}

@@ -40,8 +40,11 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
+static const char *const action_names[] = { "init", "add", "check", "remove", "compact", "verify", "info", "export", NULL };
+
 const struct pd_usage pd_usage_store = {
 	.name = "store",
+	.words = action_names,
 	.synopsis = "init|add|check|remove|compact|verify|info|export DIR [OPTION]... [FP|ID]...",
 	.summary = "Keep pages between runs: is something like this one kept already?",
 	.text = "add keeps what is new and answers for each row of FP (stdin); check only answers.\n"
@@ -53,19 +56,16 @@ const struct pd_usage pd_usage_store = {
 /* Options that some actions alone take; all take the others. */
 enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO = 64, EXPORT = 128 };
 
+/* As action_names. */
 static const struct action {
-	const char *name;
 	int bit;
 	int most;			/* operands behind DIR; -1: any */
 	int (*run)(struct pd_store_run *r);
 } actions[] = {
-	{ "init", INIT, 0, pd_store_run_init },	   { "add", ADD, -1, pd_store_run_add },
-	{ "check", CHECK, -1, pd_store_run_check },   { "remove", REMOVE, -1, pd_store_run_remove },
-	{ "compact", COMPACT, 0, pd_store_run_compact }, { "verify", VERIFY, 0, pd_store_run_verify },
-	{ "info", INFO, 0, pd_store_run_info },	   { "export", EXPORT, 0, pd_store_run_export },
+	{ INIT, 0, pd_store_run_init },	      { ADD, -1, pd_store_run_add },	   { CHECK, -1, pd_store_run_check },
+	{ REMOVE, -1, pd_store_run_remove },  { COMPACT, 0, pd_store_run_compact }, { VERIFY, 0, pd_store_run_verify },
+	{ INFO, 0, pd_store_run_info },	      { EXPORT, 0, pd_store_run_export },
 };
-
-#define N_ACTIONS (sizeof actions / sizeof *actions)
 
 /* An option that the action would not look at is misuse, not silence. */
 static int check_options(const struct pd_store_options *o, const struct action *a, struct pd_err *e)
@@ -89,22 +89,19 @@ static int check_options(const struct pd_store_options *o, const struct action *
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].given && !(rows[i].takes & a->bit))
-			return pd_fail(e, PD_ERR_USAGE, "store %s does not take %s", a->name, rows[i].name);
+			return pd_fail(e, PD_ERR_USAGE, "store %s does not take %s", action_names[a - actions], rows[i].name);
 	return PD_OK;
 }
 
 static int find_action(int argc, char **argv, int first, const struct action **out, struct pd_err *e)
 {
-	const char *names[N_ACTIONS + 1] = { 0 };
-	for (size_t i = 0; i < N_ACTIONS; i++)
-		names[i] = actions[i].name;
 	if (first == argc)
 		return pd_fail(e, PD_ERR_USAGE, "which action?  init, add, check, remove, compact, verify, info or export");
-	for (size_t i = 0; i < N_ACTIONS; i++)
-		if (!strcmp(argv[first], actions[i].name))
+	for (size_t i = 0; action_names[i]; i++)
+		if (!strcmp(argv[first], action_names[i]))
 			*out = &actions[i];
 	if (!*out) {
-		const char *near = pd_nearest(argv[first], names);
+		const char *near = pd_nearest(argv[first], action_names);
 		return pd_fail(e, PD_ERR_USAGE, "unknown action '%s'%s%s%s", argv[first], near ? "; did you mean '" : "",
 			       near ? near : "", near ? "'?" : "");
 	}
