@@ -10,7 +10,7 @@
 #include "write/answer_row.h"
 #include "write/jsonl.h"
 
-enum { BATCH = 16384 };
+enum { BATCH = 16384, BATCH_BYTES = 8 << 20 };	/* rows, and bytes of their texts, that are judged at once */
 
 struct asking {
 	struct pd_store_run *r;
@@ -129,7 +129,7 @@ static int ask_all(struct asking *q)
 			pd_store_run_damaged(q->r, e->text);
 		else if (status)
 			return status;
-		status = q->n == q->batch ? answer_batch(q) : PD_OK;
+		status = q->n == q->batch || q->text.n > BATCH_BYTES ? answer_batch(q) : PD_OK;
 		if (status)
 			return status;
 	}

@@ -158,11 +158,13 @@ static void export_header(const struct pd_store *s)
 int pd_store_run_export(struct pd_store_run *r)
 {
 	struct exporting x = { .r = r, .json = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL };
+	r->store.damaged = pd_store_run_damaged;
+	r->store.damaged_ctx = r;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
 	if (!status && !x.json)
 		export_header(&r->store);
 	if (!status)
-		status = pd_store_each(&r->store, export_page, pd_store_run_damaged, &x, &r->err);
+		status = pd_store_each(&r->store, export_page, &x, &r->err);
 	if (!status)
 		pd_log_note(r->log, "%" PRIu64 " pages, %.1f s", x.n, pd_wall_seconds() - r->started);
 	pd_json_free(x.json);
@@ -216,6 +218,8 @@ int pd_store_run_remove(struct pd_store_run *r)
 		status = remove_lines(&x);
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
+	if (!status)
+		status = pd_store_tend(&r->store, true, &r->err);
 	if (!status)
 		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not kept, %.1f s", x.pages, r->bad, pd_wall_seconds() - r->started);
 	free(x.places.v);

@@ -11,7 +11,7 @@
 
 enum { WAITING_MAX = 1 << 20 };
 
-static int ask(struct pd_io *io, enum pd_io_step step, const char *name, size_t *n)
+static int ask(const struct pd_io *io, enum pd_io_step step, const char *name, size_t *n)
 {
 	int error = io->before ? io->before(io->ctx, step, name, n) : 0;
 	errno = error;
@@ -148,14 +148,21 @@ static int map_fd(int fd, struct pd_io_map *map)
 	return 0;
 }
 
+/* A descriptor, or a status. */
+static int open_to_read(const struct pd_io *io, const char *name, struct pd_err *e)
+{
+	int fd = ask(io, PD_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
+	return fd < 0 ? failed(io, "open", name, e) : fd;
+}
+
 int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, struct pd_err *e)
 {
 	*map = (struct pd_io_map){ 0 };
-	int fd = openat(io->fd, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
-		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
+	int fd = open_to_read(io, name, e);
 	if (fd < 0)
-		return failed(io, "open", name, e);
+		return fd;
 	int status = map_fd(fd, map) ? failed(io, "map", name, e) : PD_OK;
 	close(fd);
 	return status;
@@ -166,4 +173,33 @@ void pd_io_unmap(struct pd_io_map *map)
 	if (map->p)
 		munmap((void *)(uintptr_t)map->p, map->n);
 	*map = (struct pd_io_map){ 0 };
+}
+
+static int read_fd(int fd, struct pd_buf *out)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return -1;
+	char *p = pd_buf_reserve(out, (size_t)st.st_size);
+	while (out->n < (size_t)st.st_size) {
+		ssize_t n = read(fd, p + out->n, (size_t)st.st_size - out->n);
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n == 0)
+			break;
+		out->n += n > 0 ? (size_t)n : 0;
+	}
+	out->p[out->n] = 0;
+	return 0;
+}
+
+int pd_io_read(const struct pd_io *io, const char *name, struct pd_buf *out, struct pd_err *e)
+{
+	int fd = open_to_read(io, name, e);
+	if (fd < 0)
+		return fd;
+	pd_buf_clear(out);
+	int status = read_fd(fd, out) ? failed(io, "read", name, e) : PD_OK;
+	close(fd);
+	return status;
 }

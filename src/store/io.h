@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that changes the files of a store goes through here, step by step, so that a test can make any step fail, or
- * end the process before it, and look at what is left.
+ * Everything that reads or changes the files of a store goes through here, step by step, so that a test can make any step
+ * fail, or end the process before it, and look at what is left.
  *
  * Durability: pd_io_sync makes the content of a file durable, pd_io_sync_dir the names in the folder.  A file that the
  * manifest will name is synced, and the folder too, before the manifest is.
@@ -12,7 +12,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum pd_io_step { PD_IO_CREATE, PD_IO_OPEN, PD_IO_WRITE, PD_IO_SYNC, PD_IO_CUT, PD_IO_RENAME, PD_IO_UNLINK, PD_IO_SYNC_DIR };
+enum pd_io_step {
+	PD_IO_CREATE,
+	PD_IO_OPEN,
+	PD_IO_WRITE,
+	PD_IO_SYNC,
+	PD_IO_CUT,
+	PD_IO_RENAME,
+	PD_IO_UNLINK,
+	PD_IO_SYNC_DIR,
+	PD_IO_READ	/* changes nothing: a file is mapped or read */
+};
 
 struct pd_io {
 	char *dir;
@@ -56,5 +66,7 @@ struct pd_io_map {
 
 int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, struct pd_err *e);
 void pd_io_unmap(struct pd_io_map *map);
+/* The same, copied: of a file that a writer may cut off meanwhile. */
+int pd_io_read(const struct pd_io *io, const char *name, struct pd_buf *out, struct pd_err *e);
 
 #endif

@@ -112,7 +112,7 @@ static bool take_add(const struct pd_log_reader *r, struct pd_span body, struct 
 	memcpy(out->page.sketch, p + key, sketch);
 	p += key + sketch;
 	out->page.text = pd_span(p, body.n - (size_t)(p - body.p));
-	pd_store_page_hash(&out->page, r->bits);
+	pd_store_page_hash(&out->page);
 	return !memchr(p, '\n', out->page.text.n);
 }
 

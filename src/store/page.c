@@ -60,19 +60,22 @@ static bool is_nothing(struct pd_span field)
 }
 
 /* What makes two rows with one id the same page: everything but the id. */
-static uint64_t hash_version(const struct pd_store_page *p)
+static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time, struct pd_span digest)
 {
-	struct pd_span time = pd_store_text(p->text, PD_TEXT_FETCH_TIME), digest = pd_store_text(p->text, PD_TEXT_CONTENT_DIGEST);
 	uint64_t h = p->has & PD_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
 	h = pd_hash64_seed(time.p, time.n, h);
 	return pd_hash64_seed(digest.p, digest.n, h);
 }
 
-void pd_store_page_hash(struct pd_store_page *p, int bits)
+void pd_store_page_hash(struct pd_store_page *p)
 {
-	struct pd_span id = pd_store_text(p->text, PD_TEXT_ID), url = pd_store_text(p->text, PD_TEXT_URL);
-	struct pd_span digest = pd_store_text(p->text, PD_TEXT_TEXT_DIGEST);
-	p->hash[PD_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | hash_version(p) >> 32;
+	struct pd_span f[PD_TEXT_TEXT_DIGEST + 1], rest = p->text;
+	for (int i = 0; i <= PD_TEXT_TEXT_DIGEST; i++)
+		if (!pd_span_split(&rest, '\t', &f[i]))
+			f[i] = pd_span("-", 1);
+	struct pd_span id = f[PD_TEXT_ID], url = f[PD_TEXT_URL], digest = f[PD_TEXT_TEXT_DIGEST];
+	uint64_t version = hash_version(p, f[PD_TEXT_FETCH_TIME], f[PD_TEXT_CONTENT_DIGEST]);
+	p->hash[PD_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
 	p->hash[PD_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
 	p->hash[PD_BY_DIGEST] = p->has & PD_HAS_DIGEST && !(p->has & PD_HAS_PRINT) ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
@@ -137,7 +140,7 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 		text->n = at;
 		return pd_fail(e, PD_ERR_FORMAT, "a row of over %d bytes", PD_STORE_ROW_MAX);
 	}
-	pd_store_page_hash(p, bits);
+	pd_store_page_hash(p);
 	return PD_OK;
 }
 

@@ -55,7 +55,7 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
 		       struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
-void pd_store_page_hash(struct pd_store_page *p, int bits);
+void pd_store_page_hash(struct pd_store_page *p);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* Same id, fetch time, content digest and fingerprint? */

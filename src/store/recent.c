@@ -5,7 +5,12 @@
 
 #include "match/permute.h"
 
-enum { CHAIN_BITS = 16, EXPECTED = 32768 };
+enum {
+	CHAIN_BITS = 16,
+	EXPECTED = 32768,
+	TABLE_BITS = 12,	/* at most: buckets of a few keys, which opening fills without waiting for memory */
+	BUCKET = 8		/* keys that a bucket has room for at first */
+};
 
 /* Chains are found by the highest bits: those of the id alone. */
 static uint32_t chain(uint64_t hash)
@@ -17,6 +22,8 @@ void pd_recent_init(struct pd_recent *r, int bits, int k)
 {
 	*r = (struct pd_recent){ .bits = bits };
 	r->cut = pd_cut_choose(bits, k, EXPECTED, NULL);
+	if (r->cut.n_bits > TABLE_BITS)
+		r->cut.n_bits = TABLE_BITS;
 	r->buckets = pd_zalloc(((size_t)r->cut.n_blocks << r->cut.n_bits) * sizeof *r->buckets);
 	for (int by = 0; by < PD_BY_COUNT; by++)
 		r->head[by] = pd_zalloc(sizeof(uint32_t) << CHAIN_BITS);
@@ -24,10 +31,6 @@ void pd_recent_init(struct pd_recent *r, int bits, int k)
 
 void pd_recent_release(struct pd_recent *r)
 {
-	for (size_t b = 0; r->buckets && b < (size_t)r->cut.n_blocks << r->cut.n_bits; b++) {
-		free(r->buckets[b].keys);
-		free(r->buckets[b].rows);
-	}
 	for (int by = 0; by < PD_BY_COUNT; by++) {
 		free(r->head[by]);
 		free(r->next[by]);
@@ -35,24 +38,26 @@ void pd_recent_release(struct pd_recent *r)
 	free(r->buckets);
 	free(r->numbers);
 	free(r->pages);
-	free(r->gone);
 	free(r->text_at);
 	pd_buf_release(&r->text);
+	pd_arena_release(&r->arena);
 	*r = (struct pd_recent){ 0 };
 }
 
-/* A bucket grows word by word: each column is moved behind the one before it. */
-static void grow_bucket(struct pd_recent_bucket *b, int words)
+/* A bucket grows word by word: each column is moved behind the one before it.  What it leaves stays in the arena. */
+static void grow_bucket(struct pd_recent *r, struct pd_recent_bucket *b)
 {
-	uint32_t cap = b->cap ? b->cap * 2 : 4;
-	uint64_t *keys = pd_alloc(((size_t)cap * (size_t)words + PD_SCAN_PAD) * 8);
-	for (int w = 0; w < words; w++)
-		if (b->n)
-			memcpy(keys + (size_t)w * cap, b->keys + (size_t)w * b->cap, b->n * sizeof *keys);
-	memset(keys + (size_t)words * cap, 0, PD_SCAN_PAD * 8);
-	free(b->keys);
+	size_t words = (size_t)r->bits / 64;
+	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
+	uint64_t *keys = pd_arena_alloc(&r->arena, (cap * words + PD_SCAN_PAD) * 8 + cap * sizeof *b->rows);
+	uint32_t *rows = (uint32_t *)(keys + cap * words + PD_SCAN_PAD);
+	for (size_t w = 0; w < words && b->n; w++)
+		memcpy(keys + w * cap, b->keys + w * b->cap, b->n * sizeof *keys);
+	memset(keys + words * cap, 0, PD_SCAN_PAD * 8);
+	if (b->n)
+		memcpy(rows, b->rows, b->n * sizeof *rows);
 	b->keys = keys;
-	b->rows = pd_realloc(b->rows, cap * sizeof *b->rows);
+	b->rows = rows;
 	b->cap = cap;
 }
 
@@ -63,7 +68,7 @@ static void add_key(struct pd_recent *r, const struct pd_key *key, uint32_t row)
 		uint64_t block = r->cut.n_bits ? pd_bits_get(key->w, t * r->cut.n_bits, r->cut.n_bits) : 0;
 		struct pd_recent_bucket *b = &r->buckets[((size_t)t << r->cut.n_bits) + block];
 		if (b->n == b->cap)
-			grow_bucket(b, words);
+			grow_bucket(r, b);
 		for (int w = 0; w < words; w++)
 			b->keys[(size_t)w * b->cap + b->n] = key->w[w];
 		b->rows[b->n++] = row;
@@ -75,11 +80,33 @@ static void grow(struct pd_recent *r)
 	size_t cap = r->cap ? r->cap * 2 : 256;
 	r->numbers = pd_realloc(r->numbers, cap * sizeof *r->numbers);
 	r->pages = pd_realloc(r->pages, cap * sizeof *r->pages);
-	r->gone = pd_realloc(r->gone, cap * sizeof *r->gone);
 	r->text_at = pd_realloc(r->text_at, cap * sizeof *r->text_at);
 	for (int by = 0; by < PD_BY_COUNT; by++)
 		r->next[by] = pd_realloc(r->next[by], cap * sizeof *r->next[by]);
 	r->cap = cap;
+}
+
+static void chain_up(struct pd_recent *r, uint32_t row)
+{
+	for (int by = 0; by < PD_BY_COUNT; by++) {
+		uint64_t hash = r->pages[row].hash[by];
+		r->next[by][row] = 0;
+		if (!hash)
+			continue;
+		r->next[by][row] = r->head[by][chain(hash)];
+		r->head[by][chain(hash)] = row + 1;
+	}
+}
+
+/* Where the text of a page lies in r->text. */
+static size_t text_of(struct pd_recent *r, struct pd_span text)
+{
+	const char *from = r->text.p, *end = from + r->text.n;
+	size_t at = r->text.n;
+	if (from && (uintptr_t)text.p >= (uintptr_t)from && (uintptr_t)text.p < (uintptr_t)end)
+		return (size_t)(text.p - from);
+	pd_buf_add_span(&r->text, text);
+	return at;
 }
 
 void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p)
@@ -89,16 +116,8 @@ void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_p
 		grow(r);
 	r->numbers[row] = number;
 	r->pages[row] = *p;
-	r->gone[row] = false;
-	r->text_at[row] = r->text.n;
-	pd_buf_add_span(&r->text, p->text);
-	for (int by = 0; by < PD_BY_COUNT; by++) {
-		r->next[by][row] = 0;
-		if (!p->hash[by])
-			continue;
-		r->next[by][row] = r->head[by][chain(p->hash[by])];
-		r->head[by][chain(p->hash[by])] = row + 1;
-	}
+	r->text_at[row] = text_of(r, p->text);
+	chain_up(r, row);
 	if (p->has & PD_HAS_PRINT)
 		add_key(r, &p->key, row);
 	r->n++;
@@ -107,8 +126,7 @@ void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_p
 struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row)
 {
 	struct pd_store_page p = r->pages[row];
-	size_t end = row + 1 < r->n ? r->text_at[row + 1] : r->text.n;
-	p.text = pd_span(r->text.p + r->text_at[row], end - r->text_at[row]);
+	p.text.p = pd_buf_z(&r->text) + r->text_at[row];
 	return p;
 }
 

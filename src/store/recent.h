@@ -6,25 +6,29 @@
 #ifndef PD_STORE_RECENT_H
 #define PD_STORE_RECENT_H
 
+#include "base/arena.h"
 #include "store/near.h"
 
-#define PD_RECENT_MAX 131072	/* pages; then they become a segment */
-#define PD_RECENT_LEFT 4096	/* pages that a run may leave in the log: opening reads them */
+/* More pages than these, or a longer log, become a segment between two batches; and more than PD_RECENT_LEFT at the end of
+ * a run.  What a killed run leaves, with its last batch, is read whenever the store is opened: in under 50 ms. */
+#define PD_RECENT_MAX 16384
+#define PD_RECENT_BYTES (16 << 20)
+#define PD_RECENT_LEFT 4096
 
 struct pd_recent_bucket {
 	uint32_t n, cap;
-	uint64_t *keys;		/* word by word, `cap` apart */
+	uint64_t *keys;		/* word by word, `cap` apart; in `arena`, as rows */
 	uint32_t *rows;
 };
 
 struct pd_recent {
 	int bits;
-	size_t n, n_gone, cap, text_cap;
+	size_t n, cap;
 	uint64_t *numbers;		/* ascending */
 	struct pd_store_page *pages;	/* their texts lie in `text` */
-	bool *gone;
-	struct pd_buf text;
+	struct pd_buf text;		/* the log as it was when it was opened, then what was added */
 	size_t *text_at;
+	struct pd_arena arena;
 	struct pd_cut cut;
 	struct pd_recent_bucket *buckets;	/* of all tables */
 	uint32_t *head[PD_BY_COUNT], *next[PD_BY_COUNT];	/* row + 1; chains of equal hashes' low bits */
@@ -32,7 +36,7 @@ struct pd_recent {
 
 void pd_recent_init(struct pd_recent *r, int bits, int k);
 void pd_recent_release(struct pd_recent *r);
-/* Copies the text. */
+/* Copies the text, unless it lies in `text` already. */
 void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p);
 struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row);
 /* The row with this number, or -1. */

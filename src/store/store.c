@@ -91,27 +91,49 @@ int pd_store_write_log(struct pd_store *s, uint64_t file, struct pd_err *e)
 }
 
 /* The same again changes nothing; other parameters are refused. */
-static int is_there(const struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
+static int is_there(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
-	int bits = want->bits, k = want->k;
-	if (s->m.bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "%s is a store already, with other parameters (bits: %d and %d)", s->io.dir, s->m.bits,
-			       bits);
-	if (s->m.k != k)
-		return pd_fail(e, PD_ERR_PARAMS, "%s is a store already, with other parameters (k: %d and %d)", s->io.dir, s->m.k, k);
+	int status = pd_manifest_load(&s->m, &s->io, e);
+	if (status)
+		return status;
+	const struct {
+		const char *name;
+		int is, wanted;
+	} rows[] = { { "bits", s->m.bits, want->bits }, { "k", s->m.k, want->k }, { "k_unknown", s->m.alone, want->alone } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].is != rows[i].wanted)
+			return pd_fail(e, PD_ERR_PARAMS, "%s is a store already, with other parameters (%s: %d and %d)", s->io.dir,
+				       rows[i].name, rows[i].is, rows[i].wanted);
 	return PD_OK;
+}
+
+static bool has_manifest(const struct pd_store *s)
+{
+	struct stat st;
+	return fstatat(s->io.fd, "manifest", &st, 0) == 0;
+}
+
+/* The folder itself has a name, in the folder that holds it. */
+static int sync_parent(struct pd_store *s, struct pd_err *e)
+{
+	int fd = openat(s->io.fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int bad = fd >= 0 && fsync(fd) && errno != EINVAL && errno != EROFS;
+	if (fd >= 0)
+		close(fd);
+	return bad ? pd_fail_errno(e, "cannot sync the folder of %s", s->io.dir) : PD_OK;
 }
 
 static int create_in(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
-	struct stat st;
-	if (fstatat(s->io.fd, "manifest", &st, 0) == 0) {
-		int status = pd_manifest_load(&s->m, &s->io, e);
-		return status ? status : is_there(s, want, e);
-	}
+	if (has_manifest(s))
+		return is_there(s, want, e);
 	int status = check_empty(&s->io, e);
 	if (!status)
 		status = take_lock(&s->io, &s->lock, e);
+	if (!status && has_manifest(s))	/* somebody was faster */
+		return is_there(s, want, e);
+	if (!status)
+		status = sync_parent(s, e);
 	s->m = (struct pd_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone, .log = 1, .next_file = 2, .next = 1 };
 	if (!status)
 		status = pd_store_write_log(s, s->m.log, e);
@@ -157,12 +179,22 @@ int pd_store_open_segment(struct pd_store *s, size_t i, struct pd_segment *out, 
 	return status;
 }
 
+/* Damage ends the opening, unless somebody wants what can be saved. */
+int pd_store_pass_over(struct pd_store *s, int status, const struct pd_err *e)
+{
+	bool lost = status == PD_ERR_NOT_FOUND && s->last_try;
+	if (!s->damaged || !(status == PD_ERR_FORMAT || lost))
+		return status;
+	s->damaged(s->damaged_ctx, e->text);
+	return PD_OK;
+}
+
 static int open_segments(struct pd_store *s, struct pd_err *e)
 {
 	int status = PD_OK;
 	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
 	for (size_t i = 0; !status && i < s->m.n_segments; i++)
-		status = pd_store_open_segment(s, i, &s->segments[i], e);
+		status = pd_store_pass_over(s, pd_store_open_segment(s, i, &s->segments[i], e), e);
 	return status;
 }
 
@@ -211,16 +243,14 @@ static int read_records(struct pd_store *s, struct pd_log_reader *r, struct pd_e
 
 static int read_log(struct pd_store *s, struct pd_err *e)
 {
-	struct pd_io_map map;
 	struct pd_buf path = { 0 };
 	char name[PD_IO_NAME_MAX];
 	pd_store_name(s, "log", s->m.log, name, &path);
-	int status = pd_io_map(&s->io, name, &map, e);
-	struct pd_log_reader r = { .bytes = pd_span((const char *)map.p, map.n), .file = s->m.log, .name = path.p, .bits = s->m.bits };
 	pd_recent_init(&s->recent, s->m.bits, s->m.k);
+	int status = pd_io_read(&s->io, name, &s->recent.text, e);
+	struct pd_log_reader r = { .bytes = pd_buf_span(&s->recent.text), .file = s->m.log, .name = path.p, .bits = s->m.bits };
 	if (!status)
 		status = read_records(s, &r, e);
-	pd_io_unmap(&map);
 	if (!status && s->lock >= 0)
 		status = pd_io_reopen(&s->io, name, s->log_synced, &s->log, e);
 	if (!status && s->lock >= 0)	/* a writer may have died between writing and syncing */
@@ -249,8 +279,8 @@ static int load(struct pd_store *s, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir, s->m.sketch);
 	status = open_segments(s, e);
 	if (!status)
-		status = pd_store_open_gone(s, s->m.gone, &s->gone, e);
-	return status ? status : read_log(s, e);
+		status = pd_store_pass_over(s, pd_store_open_gone(s, s->m.gone, &s->gone, e), e);
+	return status ? status : pd_store_pass_over(s, read_log(s, e), e);
 }
 
 /* What a killed writer left, and the manifest does not name. */
@@ -297,6 +327,7 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 	if (!status && mode == PD_STORE_WRITE)
 		status = lock_store(s, e);
 	for (int i = 0; !status && i < TRIES; i++) {
+		s->last_try = i + 1 == TRIES;
 		status = load(s, e);
 		if (status != PD_ERR_NOT_FOUND || mode == PD_STORE_WRITE)
 			break;

@@ -22,7 +22,7 @@
 
 struct pd_store_merge;
 
-/* When the log becomes a segment: at so many pages between batches, and at the end of a run. */
+/* When the log becomes a segment: at more pages than these between batches, and at the end of a run. */
 struct pd_store_limits {
 	size_t recent, left;		/* 0: PD_RECENT_MAX, PD_RECENT_LEFT */
 };
@@ -43,6 +43,10 @@ struct pd_store {
 	struct pd_text_cache *texts;
 	struct pd_near near;
 	struct pd_rows_found found;
+	/* Not NULL: what is damaged is told and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
+	void (*damaged)(void *ctx, const char *what);
+	void *damaged_ctx;
+	bool last_try;			/* of opening: a file that is missing now is missing */
 };
 
 /* Where a page lies.  Until the store changes. */
@@ -55,7 +59,7 @@ struct pd_store_place {
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 
-/* Set io.before, io.ctx and limits, if at all, in a store of zeroes before these. */
+/* Set io.before, io.ctx, limits and damaged, if at all, in a store of zeroes before these. */
 struct pd_store_settings {
 	int bits, k;
 	int alone;		/* k where there is no second look: one of the pages has no sketch */
@@ -102,15 +106,15 @@ int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
 /* One segment, nothing in it that is gone. */
 int pd_store_compact(struct pd_store *s, struct pd_err *e);
 
-/* Every kept page in the order of numbers; `each` returns 0 or a status that ends it.  A damaged block of rows goes to
- * `damaged`, and those after it still come. */
+/* Every kept page in the order of numbers; `each` returns 0 or a status that ends it.  With s->damaged set, a damaged block
+ * of rows is told, and those after it still come. */
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
-int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void (*damaged)(void *ctx, const char *what), void *ctx,
-		  struct pd_err *e);
+int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
 /* Looks at every byte of DIR; each damage, with file and offset, goes to `damaged`.  0, or what kept it from looking. */
 int pd_store_verify(const char *dir, void (*damaged)(void *ctx, const char *what), void *ctx, struct pd_err *e);
 
 /* Files of the store that only its own code names. */
+int pd_store_pass_over(struct pd_store *s, int status, const struct pd_err *e);
 int pd_store_open_segment(struct pd_store *s, size_t i, struct pd_segment *out, struct pd_err *e);
 void pd_store_name(const struct pd_store *s, const char *kind, uint64_t file, char out[PD_IO_NAME_MAX], struct pd_buf *path);
 

@@ -28,7 +28,7 @@ int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text
 	if (!status && text)
 		status = pd_segment_text(segment, at->row, s->texts, &out->text, e);
 	if (!status && text)
-		pd_store_page_hash(out, s->m.bits);
+		pd_store_page_hash(out);
 	return status;
 }
 
@@ -113,7 +113,6 @@ int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_pl
 struct walk {
 	struct pd_store *s;
 	pd_store_each_fn *each;
-	void (*damaged)(void *ctx, const char *what);
 	void *ctx;
 };
 
@@ -148,18 +147,14 @@ static int each_in_segment(const struct walk *w, uint32_t segment, struct pd_err
 		uint64_t end = next ? next->first : seg->f.rows;
 		status = !block || (!next && b + 1 < seg->f.row_blocks) ? PD_ERR_FORMAT :
 			 each_in_block(w, segment, b, block->first, (uint32_t)end, e);
-		if (status == PD_ERR_FORMAT) {
-			w->damaged(w->ctx, e->text);
-			status = PD_OK;
-		}
+		status = pd_store_pass_over(w->s, status, e);
 	}
 	return status;
 }
 
-int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void (*damaged)(void *ctx, const char *what), void *ctx,
-		  struct pd_err *e)
+int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e)
 {
-	struct walk w = { s, each, damaged, ctx };
+	struct walk w = { s, each, ctx };
 	int status = PD_OK;
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++)
 		status = each_in_segment(&w, i, e);

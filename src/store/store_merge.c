@@ -244,12 +244,16 @@ static int flush(struct pd_store *s, struct pd_err *e)
 	return status ? status : install(s, &c, e);
 }
 
+/* A log that is long takes its time whenever the store is opened. */
+static bool log_is_long(const struct pd_store *s, bool closing)
+{
+	size_t most = s->limits.recent ? s->limits.recent : PD_RECENT_MAX, left = s->limits.left ? s->limits.left : PD_RECENT_LEFT;
+	return s->recent.n > (closing ? left : most) || s->log.size > PD_RECENT_BYTES;
+}
+
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
 {
-	int status = PD_OK;
-	size_t most = s->limits.recent ? s->limits.recent : PD_RECENT_MAX, left = s->limits.left ? s->limits.left : PD_RECENT_LEFT;
-	if (s->recent.n >= most || (closing && s->recent.n > left))
-		status = flush(s, e);
+	int status = log_is_long(s, closing) ? flush(s, e) : PD_OK;
 	bool wait = closing || s->m.n_segments > BEHIND;
 	while (!status) {
 		size_t from = merge_from(&s->m);

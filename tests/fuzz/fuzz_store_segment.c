@@ -30,15 +30,15 @@ static void seal(struct pd_io_map map)
 	f.version = PD_STORE_VERSION;
 	f.block = PD_STORE_BLOCK;
 	f.file = FILE_NUMBER;
-	uint64_t blocks = (f.content + PD_STORE_BLOCK - 1) / PD_STORE_BLOCK;
-	if (f.content < map.n && blocks * 8 == map.n - sizeof f - f.content)
+	uint64_t room = map.n - sizeof f, blocks = f.content / PD_STORE_BLOCK + (f.content % PD_STORE_BLOCK > 0);
+	if (f.content <= room && blocks * 8 == room - f.content)
 		for (uint64_t b = 0; b < blocks; b++) {
 			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at : PD_STORE_BLOCK;
 			uint64_t check = pd_hash64_seed(p + at, n, f.file << 32 ^ b);
 			memcpy(p + f.content + b * 8, &check, 8);
 		}
-	if (f.content < map.n)
-		f.checks_check = pd_hash64_seed(p + f.content, map.n - sizeof f - f.content, f.file);
+	if (f.content <= room)
+		f.checks_check = pd_hash64_seed(p + f.content, room - f.content, f.file);
 	f.check = pd_hash64_seed(&f, sizeof f - 8, f.file);
 	memcpy(p + map.n - sizeof f, &f, sizeof f);
 }
@@ -73,7 +73,7 @@ static void use(struct pd_segment *s)
 			ask_near(s, &page.key);
 		if (pd_segment_text(s, i, texts, &page.text, &e) == PD_OK) {
 			fuzz_sum(page.text);
-			pd_store_page_hash(&page, (int)s->f.bits);
+			pd_store_page_hash(&page);
 			for (int by = 0; by < PD_BY_COUNT; by++)
 				pd_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found, &e);
 		}

@@ -235,7 +235,7 @@ static void check_all(struct world *w)
 {
 	struct pd_err e = { 0 };
 	w->at = 0;
-	ok(w, pd_store_each(&w->s, on_page, no_damage, w, &e), &e);
+	ok(w, pd_store_each(&w->s, on_page, w, &e), &e);
 	while (w->at < w->m.n && !w->m.v[w->at].kept)
 		w->at++;
 	ck_assert_msg(w->at == w->m.n, "%s: pages are missing", w->name);

@@ -38,20 +38,21 @@ static void add_pages(struct pd_store *s, struct model *m, size_t n)
 	pd_buf_release(&text);
 }
 
-/* Two segments, a list of what is gone, and a log. */
-static void make_store(const char *dir, struct model *m)
+/* Two segments, the first of n pages, a list of what is gone, and a log. */
+static void make_store(const char *dir, struct model *m, size_t n)
 {
 	struct pd_store s = { .limits = { 1, 1 } };
 	struct pd_err e = { 0 };
 	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
-	add_pages(&s, m, 60);
+	add_pages(&s, m, n);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 60);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 10);
 	ck_assert(s.m.n_segments == 2 && s.m.gone && s.recent.n);
+	ck_assert(n < 300 || s.segments[0].f.table_bits);
 	pd_store_close(&s);
 }
 
@@ -69,11 +70,11 @@ static int print_answer(void *ctx, const struct pd_store_answer *a)
 /* What the store answers to the same questions, in `out`; or its error. */
 static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 {
-	struct model m = { .bits = 64, .k = 8, .random = 77 };
+	struct model m = { .bits = 64, .k = 3, .random = 77, .scattered = true };
 	struct pd_store s = { 0 };
 	struct pd_buf row = { 0 }, texts[QUESTIONS] = { 0 };
 	struct pd_store_page pages[QUESTIONS];
-	struct pd_judge j = { .s = &s, .o = { .k = 8, .same_url = PD_SAME_URL_UPDATE, .verify = PD_VERIFY_DEFAULTS } };
+	struct pd_judge j = { .s = &s, .o = { .k = 3, .same_url = PD_SAME_URL_UPDATE, .verify = PD_VERIFY_DEFAULTS } };
 	pd_buf_clear(out);
 	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
 	for (size_t i = 0; !status && i < QUESTIONS; i++) {
@@ -119,53 +120,140 @@ static void flip(const char *path, size_t at, int bit)
 	ck_assert(fclose(f) == 0);
 }
 
-static size_t flip_through(const char *dir, const char *name, const struct pd_buf *want)
+struct saved {
+	struct pd_buf rows;
+	size_t damaged;
+};
+
+static int save_page(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	struct saved *x = ctx;
+	const struct pd_sketch_options o = { 64, 4, 5 };
+	pd_buf_printf(&x->rows, "%" PRIu64 "\t", number);
+	pd_store_page_row(page, 64, &o, "-", &x->rows);
+	return 0;
+}
+
+static void count_damage(void *ctx, const char *what)
+{
+	((struct saved *)ctx)->damaged++;
+}
+
+/* What can be saved of a store: rows, and how much is told to be damaged. */
+static int save(const char *dir, struct saved *x, struct pd_err *e)
+{
+	struct pd_store s = { .damaged = count_damage, .damaged_ctx = x };
+	pd_buf_clear(&x->rows);
+	x->damaged = 0;
+	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
+	if (!status)
+		status = pd_store_each(&s, save_page, x, e);
+	pd_store_close(&s);
+	return status;
+}
+
+/* Every row that was saved is one of the sound store; rows that are not there, or are there again because nobody knows
+ * any more that they were removed, were told. */
+static bool saved_holds(const struct saved *got, const struct saved *want)
+{
+	struct pd_span a = pd_buf_span(&got->rows), all = pd_buf_span(&want->rows), row, of;
+	if (!got->damaged)
+		return pd_span_eq(a, all);
+	while (a.n && pd_span_split(&a, '\n', &row)) {
+		bool known = false;
+		for (struct pd_span rest = all; !known && rest.n && pd_span_split(&rest, '\n', &of);)
+			known = pd_span_eq(row, of);
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+struct sound {
+	struct pd_buf answers;
+	struct saved kept, ever;	/* ever: also what was removed */
+};
+
+static void flip_one(const char *dir, struct found *found, size_t at, const struct sound *want)
 {
 	struct pd_buf got = { 0 };
-	struct found found = { .name = name };
-	char path[512];
-	size_t n = 0, size;
-	snprintf(path, sizeof path, "%s/%s", dir, name);
+	struct saved saved = { 0 };
+	struct pd_err e = { 0 };
+	found->at = at;
+	found->right = 0;
+	int status = pd_store_verify(dir, on_damage, found, &e);
+	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0, "%s, byte %zu: verify says: %s %s", found->name, at,
+		      e.text, pd_buf_z(&found->last));
+	status = ask(dir, &got, &e);
+	ck_assert_msg(status || !strcmp(got.p, want->answers.p), "%s, byte %zu: another answer", found->name, at);
+	status = save(dir, &saved, &e);
+	ck_assert_msg(status || saved_holds(&saved, saved.damaged ? &want->ever : &want->kept), "%s, byte %zu: other pages are saved",
+		      found->name, at);
+	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION, "%s, byte %zu: nothing is saved: %s",
+		      found->name, at, e.text);
+	pd_buf_release(&got);
+	pd_buf_release(&saved.rows);
+}
+
+static size_t size_of(const char *path)
+{
 	FILE *f = fopen(path, "r");
 	ck_assert(f && fseek(f, 0, SEEK_END) == 0);
-	size = (size_t)ftell(f);
+	size_t size = (size_t)ftell(f);
 	fclose(f);
-	for (size_t at = 0; at < size; at += size > 8192 ? 53 : 7, n++) {
-		struct pd_err e = { 0 };
+	return size;
+}
+
+static size_t flip_through(const char *dir, const char *name, const struct sound *want)
+{
+	struct found found = { .name = name };
+	char path[512];
+	size_t n = 0;
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	for (size_t at = 0, size = size_of(path); at < size; at += 7, n++) {
 		int bit = (int)(at * 5 % 8);
 		flip(path, at, bit);
-		found.at = at;
-		found.right = 0;
-		int status = pd_store_verify(dir, on_damage, &found, &e);
-		ck_assert_msg(status ? strstr(e.text, name) != NULL : found.right > 0, "%s, bit %d of byte %zu: verify says: %s %s", name, bit,
-			      at, e.text, pd_buf_z(&found.last));
-		status = ask(dir, &got, &e);
-		ck_assert_msg(status || !strcmp(got.p, want->p), "%s, bit %d of byte %zu: another answer", name, bit, at);
+		flip_one(dir, &found, at, want);
 		flip(path, at, bit);
 	}
-	pd_buf_release(&got);
 	pd_buf_release(&found.last);
 	return n;
 }
 
+/* The pages with those that are gone: the list, and what the log takes away, left out. */
+static void save_ever(const char *dir, struct saved *x)
+{
+	struct pd_store s = { 0 };
+	struct pd_err e = { 0 };
+	ck_assert(pd_store_open(&s, dir, PD_STORE_READ, &e) == PD_OK);
+	pd_gone_release(&s.gone);
+	ck_assert(pd_store_each(&s, save_page, x, &e) == PD_OK && !x->damaged);
+	pd_store_close(&s);
+}
+
 START_TEST(flipped_bits)
 {
-	struct model m = { .bits = 64, .k = 8, .random = 7 };
-	struct pd_buf want = { 0 };
+	struct model m = { .bits = 64, .k = 3, .random = 7, .scattered = true };
+	struct sound want = { 0 };
 	struct pd_err e = { 0 };
 	char dir[64];
 	size_t n = 0;
 	store_dir_make(dir);
-	make_store(dir, &m);
-	ck_assert_msg(ask(dir, &want, &e) == PD_OK, "%s", e.text);
-	ck_assert(strstr(want.p, "duplicate"));
+	make_store(dir, &m, 300);
+	ck_assert_msg(ask(dir, &want.answers, &e) == PD_OK, "%s", e.text);
+	ck_assert(strstr(want.answers.p, "duplicate") && strstr(want.answers.p, "new"));
+	ck_assert(save(dir, &want.kept, &e) == PD_OK && !want.kept.damaged);
+	save_ever(dir, &want.ever);
+	ck_assert(want.ever.rows.n > want.kept.rows.n);
 	DIR *d = opendir(dir);
 	for (struct dirent *entry; (entry = readdir(d));)
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock"))
 			n += flip_through(dir, entry->d_name, &want);
 	closedir(d);
-	ck_assert_msg(n > 500, "only %zu bits", n);
-	pd_buf_release(&want);
+	ck_assert_msg(n > 5000, "only %zu bits", n);
+	pd_buf_release(&want.answers);
+	pd_buf_release(&want.kept.rows);
+	pd_buf_release(&want.ever.rows);
 	store_dir_remove(dir);
 }
 END_TEST
@@ -177,7 +265,7 @@ START_TEST(one_writer)
 	struct pd_err e = { 0 };
 	char dir[64];
 	store_dir_make(dir);
-	make_store(dir, &m);
+	make_store(dir, &m, 60);
 	ck_assert(pd_store_open(&a, dir, PD_STORE_WRITE, &e) == PD_OK);
 	ck_assert(pd_store_open(&b, dir, PD_STORE_WRITE, &e) == PD_ERR_LIMIT);
 	ck_assert_msg(strstr(e.text, "another process is writing to /"), "%s", e.text);
@@ -200,7 +288,7 @@ START_TEST(readers)
 	char dir[64];
 	int status = 0, opened = 0;
 	store_dir_make(dir);
-	make_store(dir, &m);
+	make_store(dir, &m, 60);
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct pd_store s = { .limits = { 8, 2 } };
@@ -270,7 +358,7 @@ int main(void)
 {
 	Suite *s = suite_create("store_damage");
 	TCase *t = tcase_create("damage");
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 300);
 	if (getenv("MAKE_STORE"))
 		tcase_add_test(t, make_golden);
 	tcase_add_test(t, flipped_bits);

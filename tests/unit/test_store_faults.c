@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store whose writer dies, or whose disk fails, at every step that changes a file: what was reported as kept is kept,
- * the rest is what some moment of the run would have been, nothing is damaged, and running the same again ends as if
- * nothing had happened.
+ * A store whose writer dies, or whose disk fails, at every step that changes a file (and at every step that reads one, for
+ * failures): what was reported as kept is kept, the rest is what some moment of the run would have been, nothing is damaged,
+ * and running the same again ends as if nothing had happened.  The steps are those of init, add, remove and compact.
  */
 #include <check.h>
 #include <errno.h>
@@ -19,9 +19,9 @@
 enum { BATCHES = 14, ROWS = 7, STATES = BATCHES * (ROWS + 2) + 2, FILES = 64 };
 
 /* How the n-th step goes wrong. */
-enum fault { NONE, DIE, DIE_HALFWAY, POWER_CUT, FULL };
+enum fault { NONE, DIE, DIE_HALFWAY, POWER_CUT, FULL, FAIL };
 
-static const char *const fault_names[] = { "none", "die", "die halfway", "power cut", "disk full" };
+static const char *const fault_names[] = { "none", "die", "die halfway", "power cut", "disk full", "one step fails" };
 
 /* What a file would be after the power was cut. */
 struct durable {
@@ -32,7 +32,7 @@ struct durable {
 
 struct shared {
 	size_t reported;	/* states[0 .. reported - 1] were told to the user */
-	bool finished;
+	bool seen[PD_IO_READ + 1];	/* kinds of steps that went wrong */
 };
 
 struct scene {
@@ -121,11 +121,33 @@ static void cut_power(struct scene *s)
 			abort();
 	}
 	snprintf(path, sizeof path, "%s/manifest", s->dir);
-	FILE *f = s->renamed ? fopen(path, "w") : NULL;
+	if (s->renamed && !s->manifest.n)	/* there was none */
+		unlink(path);
+	FILE *f = s->renamed && s->manifest.n ? fopen(path, "w") : NULL;
 	if (f && fwrite(s->manifest.p, 1, s->manifest.n, f) != s->manifest.n)
 		abort();
 	if (f)
 		fclose(f);
+}
+
+/* Reading counts where it can fail; dying before it is dying before the next step. */
+static bool is_step(const struct scene *s, enum pd_io_step step)
+{
+	return s->fault == FAIL || (s->fault != NONE && step != PD_IO_READ);
+}
+
+/* The step that is to go wrong; what does not return ends the process.  Halfway: it writes the first half. */
+static void go_wrong(struct scene *s, enum pd_io_step step, size_t *n)
+{
+	if (s->fault == POWER_CUT)
+		cut_power(s);
+	if (s->fault == DIE_HALFWAY && step == PD_IO_WRITE) {
+		*n = (*n + 1) / 2;
+		s->halved = true;
+	} else if (s->fault != FULL && s->fault != FAIL) {
+		_exit(9);
+	}
+	s->failing = s->fault == FULL;
 }
 
 static int before(void *ctx, enum pd_io_step step, const char *name, size_t *n)
@@ -133,22 +155,18 @@ static int before(void *ctx, enum pd_io_step step, const char *name, size_t *n)
 	struct scene *s = ctx;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&lock);
-	bool now = s->fault != NONE && ++s->steps == s->at, halfway = s->fault == DIE_HALFWAY && step == PD_IO_WRITE;
-	if (now && s->fault == POWER_CUT)
-		cut_power(s);
-	if ((now && s->fault != FULL && !halfway) || s->halved)
+	if (s->halved)
 		_exit(9);
-	if (now && halfway) {
-		*n = (*n + 1) / 2;
-		s->halved = true;
-	}
-	if (now && s->fault == FULL)
-		s->failing = true;
-	bool fails = s->failing && (step == PD_IO_WRITE || step == PD_IO_CREATE || step == PD_IO_SYNC);
-	if (s->fault == POWER_CUT)
+	bool now = is_step(s, step) && ++s->steps == s->at;
+	if (now && s->shared)
+		s->shared->seen[step] = true;
+	if (now)
+		go_wrong(s, step, n);
+	if (s->fault == POWER_CUT && step != PD_IO_READ)
 		note(s, step, name, step == PD_IO_WRITE ? *n : 0);
+	bool full = s->failing && (step == PD_IO_WRITE || step == PD_IO_CREATE || step == PD_IO_SYNC);
 	pthread_mutex_unlock(&lock);
-	return fails ? ENOSPC : 0;
+	return full ? ENOSPC : now && s->fault == FAIL ? EIO : 0;
 }
 
 static int list_page(void *ctx, uint64_t number, const struct pd_store_page *page)
@@ -170,7 +188,7 @@ static void take_state(struct scene *s, struct pd_store *store)
 	struct pd_err e = { 0 };
 	ck_assert(s->n_states < STATES);
 	s->n_live[s->n_states] = 0;
-	ck_assert_msg(pd_store_each(store, list_page, no_damage, s, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_each(store, list_page, s, &e) == PD_OK, "%s", e.text);
 	s->n_states++;
 }
 
@@ -295,8 +313,14 @@ static void check_left(struct scene *s, const char *what)
 	pd_store_close(&store);
 }
 
+static int make_store(struct scene *s, struct pd_err *e)
+{
+	struct pd_io io = { .before = before, .ctx = s };
+	return pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, &io, e);
+}
+
 /* True: the run ended before its n-th step. */
-static bool run_child(struct scene *s, enum fault fault, long at)
+static bool run_child(struct scene *s, int (*work)(struct scene *s, struct pd_err *e), enum fault fault, long at)
 {
 	struct pd_err e = { 0 };
 	s->shared->reported = 0;
@@ -309,11 +333,11 @@ static bool run_child(struct scene *s, enum fault fault, long at)
 	pid_t pid = fork();
 	ck_assert(pid >= 0);
 	if (pid == 0)
-		_exit(night(s, false, &e) == PD_OK ? 0 : 2);
+		_exit(work(s, &e) == PD_OK ? 0 : 2);
 	int status;
 	waitpid(pid, &status, 0);
 	ck_assert_msg(WIFEXITED(status), "%s at %ld: ended by a signal", fault_names[fault], at);
-	int want = fault == FULL ? 2 : 9;
+	int want = fault == FULL || fault == FAIL ? 2 : 9;
 	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault], at,
 		      WEXITSTATUS(status));
 	return WEXITSTATUS(status) == 0;
@@ -322,8 +346,14 @@ static bool run_child(struct scene *s, enum fault fault, long at)
 static void start_anew(struct scene *s)
 {
 	struct pd_err e = { 0 };
+	s->fault = NONE;
 	store_dir_clear(s->dir);
-	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(make_store(s, &e) == PD_OK, "%s", e.text);
+}
+
+static int one_night(struct scene *s, struct pd_err *e)
+{
+	return night(s, false, e);
 }
 
 /* The same run again, undisturbed: with skip the pages kept are those of a run that was never disturbed. */
@@ -350,7 +380,17 @@ static const struct {
 } cases[] = {
 	{ DIE, PD_DUPLICATE_SKIP },	    { DIE, PD_DUPLICATE_REPLACE },	  { DIE_HALFWAY, PD_DUPLICATE_REPLACE },
 	{ POWER_CUT, PD_DUPLICATE_REPLACE }, { POWER_CUT, PD_DUPLICATE_SKIP }, { FULL, PD_DUPLICATE_REPLACE },
+	{ FULL, PD_DUPLICATE_SKIP },	    { FAIL, PD_DUPLICATE_REPLACE },	  { FAIL, PD_DUPLICATE_SKIP },
 };
+
+/* Every kind of step was among those that went wrong: nothing escapes the seam unnoticed. */
+static void check_seen(const struct scene *s, enum fault fault)
+{
+	static const char *const names[] = { "create", "open", "write", "sync", "cut", "rename", "unlink", "sync the folder", "read" };
+	for (int step = 0; step <= PD_IO_READ; step++)
+		if (step != PD_IO_CUT && (step != PD_IO_READ || fault == FAIL))
+			ck_assert_msg(s->shared->seen[step], "%s: never at a step that would %s", fault_names[fault], names[step]);
+}
 
 START_TEST(at_every_step)
 {
@@ -363,13 +403,58 @@ START_TEST(at_every_step)
 	ck_assert_msg(night(&s, true, &e) == PD_OK, "%s", e.text);
 	for (bool ended = false; !ended;) {
 		start_anew(&s);
-		ended = run_child(&s, fault, ++n);
+		ended = run_child(&s, one_night, fault, ++n);
 		snprintf(what, sizeof what, "%s at step %ld", fault_names[fault], n);
 		check_left(&s, what);
 		if (n % 5 == 0)
 			run_again(&s, what);
 	}
 	ck_assert_msg(n > 60, "only %ld steps: the run is too short", n);
+	check_seen(&s, fault);
+	scene_release(&s);
+}
+END_TEST
+
+/* A torn end of the log is cut off when the store is opened to write: at each step of that, too. */
+START_TEST(torn_log)
+{
+	struct scene s;
+	struct pd_err e = { 0 };
+	enum fault fault = (enum fault)(DIE + _i);
+	char path[128];
+	long n = 0;
+	scene_init(&s, PD_DUPLICATE_SKIP);
+	ck_assert_msg(night(&s, true, &e) == PD_OK, "%s", e.text);
+	for (bool ended = false; !ended;) {
+		start_anew(&s);
+		snprintf(path, sizeof path, "%s/log-1", s.dir);
+		FILE *f = fopen(path, "a");
+		ck_assert(f && fwrite("\x10\0\0", 1, 3, f) == 3 && fclose(f) == 0);
+		ended = run_child(&s, one_night, fault, ++n) || s.shared->seen[PD_IO_CUT];
+		check_left(&s, "torn log");
+		run_again(&s, "torn log");
+	}
+	ck_assert(s.shared->seen[PD_IO_CUT]);
+	scene_release(&s);
+}
+END_TEST
+
+START_TEST(init_at_every_step)
+{
+	struct scene s;
+	struct pd_err e = { 0 };
+	enum fault fault = (enum fault)(DIE + _i);
+	long n = 0;
+	scene_init(&s, PD_DUPLICATE_SKIP);
+	s.n_states = 1;		/* the empty store */
+	for (bool ended = false; !ended;) {
+		store_dir_clear(s.dir);
+		ended = run_child(&s, make_store, fault, ++n);
+		s.fault = NONE;
+		ck_assert_msg(make_store(&s, &e) == PD_OK, "%s at step %ld, then again: %s", fault_names[fault], n, e.text);
+		check_left(&s, "init");
+	}
+	ck_assert_msg(n > 7, "only %ld steps", n);
 	scene_release(&s);
 }
 END_TEST
@@ -380,6 +465,8 @@ int main(void)
 	TCase *t = tcase_create("faults");
 	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, at_every_step, 0, (int)(sizeof cases / sizeof *cases));
+	tcase_add_loop_test(t, torn_log, 0, FAIL);
+	tcase_add_loop_test(t, init_at_every_step, 0, FAIL);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
