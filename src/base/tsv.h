@@ -59,6 +59,7 @@ struct pd_tsv_reader {
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */
 	int n_order;
+	size_t n_columns;		/* that are wanted */
 	bool names_known;		/* this file named its columns, or its first row fitted version 1's */
 };
 

@@ -11,6 +11,8 @@
 static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *names, size_t n)
 {
 	r->n_order = (int)n;
+	for (r->n_columns = 0; r->columns[r->n_columns]; r->n_columns++)
+		;
 	for (size_t i = 0; i < n; i++) {
 		r->order[i] = -1;
 		for (int c = 0; r->columns[c]; c++)
@@ -126,7 +128,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	struct pd_span file_fields[PD_TSV_COLUMNS_MAX];
 	size_t n = pd_tsv_fields(r->line, file_fields, PD_TSV_COLUMNS_MAX);
-	memset(r->fields, 0, sizeof r->fields);
+	memset(r->fields, 0, r->n_columns * sizeof *r->fields);
 	for (size_t i = 0; i < n && i < (size_t)r->n_order; i++)
 		if (r->order[i] >= 0)
 			r->fields[r->order[i]] = file_fields[i];

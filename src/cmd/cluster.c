@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/columns.h"
@@ -65,6 +66,9 @@ static void write_line(struct run *r, struct pd_buf *line)
 	pd_buf_clear(line);
 }
 
+/* Rows are written many at a time. */
+enum { ENOUGH = 1 << 16 };
+
 static void write_verdicts(struct run *r, struct pd_buf *line)
 {
 	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
@@ -76,7 +80,8 @@ static void write_verdicts(struct run *r, struct pd_buf *line)
 		pd_verdict_row(&r->group, &m, line);
 		if (j)
 			pd_jsonl_row(j, pd_verdicts_columns, line, 0);
-		write_line(r, line);
+		if (j || line->n >= ENOUGH)
+			write_line(r, line);
 	}
 	if (!j)
 		add_totals(pd_buf_span(&r->group.pages.totals), line);
@@ -154,8 +159,17 @@ void pd_cluster_say_options(const struct pd_cluster_command *o, struct pd_buf *o
 		pd_buf_printf(out, " weight=%g", o->group.weight);
 }
 
+/* Arrays that grow to hundreds of megabytes are to move without a copy: that takes memory of their own from the start. */
+static void let_arrays_move(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int pd_cluster_run(const struct pd_cluster_command *o, char **paths, int n_paths, struct pd_log *log)
 {
+	let_arrays_move();
 	struct run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r.options.in.paths = paths;
 	r.options.in.n_paths = n_paths;

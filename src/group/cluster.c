@@ -2,14 +2,18 @@
  *
  * Edges between pages in, a page to keep and a reason for each member out.  Pages are first put in groups (star: pages
  * that are the same, the nodes; connected: all that edges join), each named by its first page, so that walking pages in
- * their order meets groups in the order of their first page.  Time is linear but for the union-find; memory: 8 bytes for
- * an edge and 16 for a page beside what the caller has.
+ * their order meets groups in the order of their first page.  Time is linear but for the union-find; memory: 4 bytes for
+ * an edge (8 for those inside a group) and 8 for a page beside what the caller has.
+ *
+ * Until a page is settled its verdict holds what is needed on the way: `via` the next page of its group, `keep` its steps
+ * from the first page of the group or the centre that took its node, `edge` the best edge so far.
  */
 #include "group/cluster.h"
 
 #include <stdlib.h>
 
-#include "base/buf.h"
+#include "group/order.h"
+#include "match/memory.h"
 
 #define NONE UINT32_MAX
 
@@ -19,18 +23,9 @@ struct graph {
 	struct pd_verdict *members;
 	uint32_t *start, *links;	/* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
 	uint32_t *group;	/* page -> first page of its group */
-	uint32_t *next;		/* page -> next page of its group */
-	uint32_t *depth;	/* page -> steps from the first page, inside the group */
 	uint32_t *list;		/* pages of a group in the order of depth; nodes that a centre took */
 	size_t n_list, cap_list;
 };
-
-static uint32_t *fresh(size_t n)
-{
-	uint32_t *v = pd_alloc((n + 2) * sizeof *v);
-	memset(v, 0xff, (n + 2) * sizeof *v);
-	return v;
-}
 
 static void list_add(struct graph *g, uint32_t page)
 {
@@ -88,21 +83,12 @@ static int check(const struct graph *g, struct pd_err *e)
 	return PD_OK;
 }
 
-static void build_links(struct graph *g)
+/* What a random step needs is asked for some steps before. */
+static void expect(const uint32_t *of_page, const struct graph *g, size_t edge)
 {
-	g->start = pd_zalloc((g->n_pages + 2) * sizeof *g->start);
-	g->links = pd_alloc((2 * g->n_edges + 1) * sizeof *g->links);
-	uint32_t *next = g->start + 1;
-	for (size_t i = 0; i < g->n_edges; i++) {
-		next[g->edges[i].a + 1]++;
-		next[g->edges[i].b + 1]++;
-	}
-	for (size_t p = 1; p < g->n_pages; p++)
-		next[p] += next[p - 1];
-	for (size_t i = 0; i < g->n_edges; i++) {
-		g->links[next[g->edges[i].a]++] = (uint32_t)i;
-		g->links[next[g->edges[i].b]++] = (uint32_t)i;
-	}
+	const struct pd_edge *e = &g->edges[edge + PD_AHEAD < g->n_edges ? edge + PD_AHEAD : edge];
+	__builtin_prefetch(&of_page[e->a]);
+	__builtin_prefetch(&of_page[e->b]);
 }
 
 /* The name of a page's group while groups still grow; paths are halved on the way. */
@@ -117,13 +103,13 @@ static uint32_t find(uint32_t *group, uint32_t page)
 
 static void make_groups(struct graph *g, bool only_same)
 {
-	g->group = fresh(g->n_pages);
-	g->next = fresh(g->n_pages);
+	g->group = pd_big_alloc((g->n_pages + 1) * sizeof *g->group);
 	for (size_t p = 0; p < g->n_pages; p++)
 		g->group[p] = (uint32_t)p;
 	for (size_t i = 0; i < g->n_edges; i++) {
 		if (only_same && !g->edges[i].same)
 			continue;
+		expect(g->group, g, i);
 		uint32_t a = find(g->group, g->edges[i].a), b = find(g->group, g->edges[i].b);
 		if (a < b)
 			g->group[b] = a;
@@ -136,24 +122,72 @@ static void make_groups(struct graph *g, bool only_same)
 		g->group[p] = best;
 		if (p == best)
 			continue;
-		g->next[p] = g->next[best];
-		g->next[best] = (uint32_t)p;
+		g->members[p].via = g->members[best].via;
+		g->members[best].via = (uint32_t)p;
+	}
+}
+
+/* A page of an unsettled group -> the next one. */
+static uint32_t next_of(const struct graph *g, uint32_t page)
+{
+	return g->members[page].via;
+}
+
+/* Inside a group an edge is asked from both ends; between groups from the one that comes first, which takes the other. */
+static void ends_to_link(const struct graph *g, const struct pd_edge *e, bool *a, bool *b)
+{
+	uint32_t first = g->group[e->a], second = g->group[e->b];
+	*a = first <= second;
+	*b = second <= first;
+}
+
+static void count_links(struct graph *g, uint32_t *next)
+{
+	bool a, b;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		expect(g->group, g, i);
+		expect(next + 1, g, i);
+		ends_to_link(g, &g->edges[i], &a, &b);
+		next[g->edges[i].a + 1] += a;
+		next[g->edges[i].b + 1] += b;
+	}
+	for (size_t p = 1; p < g->n_pages; p++)
+		next[p] += next[p - 1];
+}
+
+static void build_links(struct graph *g)
+{
+	bool a, b;
+	g->start = pd_big_alloc((g->n_pages + 2) * sizeof *g->start);
+	memset(g->start, 0, (g->n_pages + 2) * sizeof *g->start);
+	uint32_t *next = g->start + 1;
+	count_links(g, next);
+	size_t n = g->n_pages ? (size_t)next[g->n_pages - 1] + next[g->n_pages] : 0;
+	g->links = pd_big_alloc((n + 1) * sizeof *g->links);
+	for (size_t i = 0; i < g->n_edges; i++) {
+		expect(g->group, g, i);
+		expect(next, g, i);
+		ends_to_link(g, &g->edges[i], &a, &b);
+		if (a)
+			g->links[next[g->edges[i].a]++] = (uint32_t)i;
+		if (b)
+			g->links[next[g->edges[i].b]++] = (uint32_t)i;
 	}
 }
 
 /* Steps from the first page to each page of its group, inside it. */
 static void measure_depths(struct graph *g, uint32_t best)
 {
-	g->depth[best] = 0;
+	g->members[best].keep = 0;
 	g->n_list = 0;
 	list_add(g, best);
 	for (size_t head = 0; head < g->n_list; head++) {
 		uint32_t p = g->list[head];
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++) {
 			uint32_t q = other_end(g, g->links[i], p);
-			if (g->group[q] != best || g->depth[q] != NONE)
+			if (g->group[q] != best || g->members[q].keep != NONE)
 				continue;
-			g->depth[q] = g->depth[p] + 1;
+			g->members[q].keep = g->members[p].keep + 1;
 			list_add(g, q);
 		}
 	}
@@ -165,7 +199,7 @@ static uint32_t edge_towards(const struct graph *g, uint32_t page)
 	uint32_t edge = NONE, via = NONE;
 	for (uint32_t i = g->start[page]; i < g->start[page + 1]; i++) {
 		uint32_t q = other_end(g, g->links[i], page);
-		if (g->group[q] != g->group[page] || g->depth[q] + 1 != g->depth[page])
+		if (g->group[q] != g->group[page] || g->members[q].keep + 1 != g->members[page].keep)
 			continue;
 		if (via == NONE || q < via) {
 			via = q;
@@ -182,18 +216,25 @@ static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t v
 	g->members[page] = (struct pd_verdict){ keep, via, edge };
 }
 
+/* All pages of a group, the first of which is kept; `direct`: that one is also the neighbour towards itself. */
+static void settle_group(struct graph *g, uint32_t best, bool direct)
+{
+	measure_depths(g, best);
+	for (uint32_t p = next_of(g, best); p != NONE; p = next_of(g, p))
+		g->members[p].edge = edge_towards(g, p);
+	for (uint32_t p = next_of(g, best), next; p != NONE; p = next) {
+		uint32_t edge = g->members[p].edge;
+		next = next_of(g, p);
+		set_member(g, p, best, direct ? best : other_end(g, edge, p), edge);
+	}
+	set_member(g, best, best, best, NONE);
+}
+
 static void connect(struct graph *g)
 {
-	for (uint32_t best = 0; best < g->n_pages; best++) {
-		if (g->group[best] != best || g->next[best] == NONE)
-			continue;
-		measure_depths(g, best);
-		set_member(g, best, best, best, NONE);
-		for (uint32_t p = g->next[best]; p != NONE; p = g->next[p]) {
-			uint32_t edge = edge_towards(g, p);
-			set_member(g, p, best, other_end(g, edge, p), edge);
-		}
-	}
+	for (uint32_t best = 0; best < g->n_pages; best++)
+		if (g->group[best] == best && next_of(g, best) != NONE)
+			settle_group(g, best, false);
 }
 
 /* An edge from the centre's node to page q of another node.  Until a node is settled its first page holds the centre that
@@ -214,7 +255,7 @@ static void reach(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
 static void take_neighbours(struct graph *g, uint32_t centre)
 {
 	g->n_list = 0;
-	for (uint32_t p = centre; p != NONE; p = g->next[p])
+	for (uint32_t p = centre; p != NONE; p = next_of(g, p))
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
 			reach(g, centre, g->links[i], other_end(g, g->links[i], p));
 }
@@ -223,11 +264,12 @@ static void take_neighbours(struct graph *g, uint32_t centre)
 static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
 {
 	uint32_t shared = NONE;
-	for (uint32_t p = node; p != NONE; p = g->next[p])
+	for (uint32_t p = node; p != NONE; p = next_of(g, p))
 		shared = better_to(g, centre, shared, g->members[p].edge);
 	uint32_t reached = g->group[g->edges[shared].a] == node ? g->edges[shared].a : g->edges[shared].b;
-	for (uint32_t p = node; p != NONE; p = g->next[p]) {
+	for (uint32_t p = node, next; p != NONE; p = next) {
 		uint32_t own = g->members[p].edge;
+		next = next_of(g, p);
 		if (own != NONE)
 			set_member(g, p, centre, other_end(g, own, p), own);
 		else
@@ -235,25 +277,32 @@ static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
 	}
 }
 
-static void set_own_node(struct graph *g, uint32_t centre)
+/* The pages that a coming centre will ask about first. */
+static void expect_centre(const struct graph *g, uint32_t centre)
 {
-	measure_depths(g, centre);
-	set_member(g, centre, centre, centre, NONE);
-	for (uint32_t p = g->next[centre]; p != NONE; p = g->next[p])
-		set_member(g, p, centre, centre, edge_towards(g, p));
+	if (centre + PD_AHEAD / 2 >= g->n_pages)
+		return;
+	uint32_t page = centre + PD_AHEAD / 2, far = centre + PD_AHEAD < g->n_pages ? centre + PD_AHEAD : page;
+	__builtin_prefetch(&g->edges[g->links[g->start[far]]]);
+	for (uint32_t i = g->start[page]; i < g->start[page + 1] && i < g->start[page] + 4; i++) {
+		uint32_t q = other_end(g, g->links[i], page);
+		__builtin_prefetch(&g->members[q]);
+		__builtin_prefetch(&g->group[q]);
+	}
 }
 
 static void make_stars(struct graph *g)
 {
 	for (uint32_t centre = 0; centre < g->n_pages; centre++) {
+		expect_centre(g, centre);
 		if (g->group[centre] != centre || g->members[centre].keep != NONE)
 			continue;
 		take_neighbours(g, centre);
-		if (!g->n_list && g->next[centre] == NONE)
+		if (!g->n_list && next_of(g, centre) == NONE)
 			continue;
 		for (size_t i = 0; i < g->n_list; i++)
 			set_taken_node(g, centre, g->list[i]);
-		set_own_node(g, centre);
+		settle_group(g, centre, true);
 	}
 }
 
@@ -262,8 +311,6 @@ static void release(struct graph *g)
 	free(g->start);
 	free(g->links);
 	free(g->group);
-	free(g->next);
-	free(g->depth);
 	free(g->list);
 }
 
@@ -276,9 +323,8 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 		return status;
 	for (size_t i = 0; i < n_pages; i++)
 		members[i] = (struct pd_verdict){ PD_NO_PAGE, NONE, PD_NO_EDGE };
-	build_links(&g);
 	make_groups(&g, linkage == PD_LINKAGE_STAR);
-	g.depth = fresh(n_pages);
+	build_links(&g);
 	if (linkage == PD_LINKAGE_STAR)
 		make_stars(&g);
 	else

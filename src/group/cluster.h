@@ -25,10 +25,12 @@ enum pd_linkage { PD_LINKAGE_STAR, PD_LINKAGE_CONNECTED };
 
 struct pd_edge {
 	uint32_t a, b;		/* pages */
-	uint32_t tag;		/* the caller's number of the edge: settles ties between edges that are alike */
-	int16_t distance;	/* bits; 0 = same signature; -1 = same text */
-	bool same;		/* one node: same fingerprint or same text */
+	unsigned tag : 21;	/* the caller's number of the edge: settles ties between edges that are alike */
+	int distance : 10;	/* bits; 0 = same signature; -1 = same text */
+	unsigned same : 1;	/* one node: same fingerprint or same text */
 };
+
+#define PD_EDGE_TAGS (1 << 21)
 
 #define PD_NO_PAGE UINT32_MAX
 #define PD_NO_EDGE UINT32_MAX

@@ -3,16 +3,36 @@
 
 #include <stdlib.h>
 
+#include "group/offsets.h"
+#include "group/order.h"
+#include "match/memory.h"
+
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };
+
+static uint32_t nth_by_id(const struct pd_group *g, size_t i)
+{
+	return g->pages.by_id ? g->pages.by_id[i] : (uint32_t)i;
+}
+
+/* What will be asked of a page that comes some steps later. */
+static void expect_start(const struct pd_group *g, const uint32_t *start, size_t page)
+{
+	uint32_t keep = page + PD_AHEAD < g->pages.n ? g->members[page + PD_AHEAD].keep : PD_NO_PAGE;
+	if (keep != PD_NO_PAGE)
+		__builtin_prefetch(&start[keep]);
+}
 
 /* start[page kept]: where its cluster begins in `order`. */
 static uint32_t *starts_of_clusters(struct pd_group *g)
 {
-	uint32_t *start = pd_zalloc((g->pages.n + 1) * sizeof *start);
-	for (size_t p = 0; p < g->pages.n; p++)
+	uint32_t *start = pd_big_alloc((g->pages.n + 1) * sizeof *start);
+	memset(start, 0, (g->pages.n + 1) * sizeof *start);
+	for (size_t p = 0; p < g->pages.n; p++) {
+		expect_start(g, start, p);
 		if (g->members[p].keep != PD_NO_PAGE)
 			start[g->members[p].keep]++;
+	}
 	for (size_t p = 0; p < g->pages.n; p++) {
 		uint32_t size = start[p];
 		start[p] = (uint32_t)g->n_members;
@@ -25,9 +45,13 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 static void arrange(struct pd_group *g)
 {
 	uint32_t *start = starts_of_clusters(g);
-	g->order = pd_alloc((g->n_members + 1) * sizeof *g->order);
+	g->order = pd_big_alloc((g->n_members + 1) * sizeof *g->order);
 	for (size_t i = 0; i < g->pages.n; i++) {
-		uint32_t page = g->pages.by_id ? g->pages.by_id[i] : (uint32_t)i;
+		uint32_t page = nth_by_id(g, i);
+		if (g->pages.by_id)
+			__builtin_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
+		else
+			expect_start(g, start, i);
 		if (g->members[page].keep != PD_NO_PAGE)
 			g->order[start[g->members[page].keep]++] = page;
 	}
@@ -42,17 +66,29 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		status = pd_keep_order(&g->pages, &o->keep, &o->in, e);
 	if (status)
 		return status;
-	g->members = pd_alloc((g->pages.n + 1) * sizeof *g->members);
+	g->members = pd_big_alloc((g->pages.n + 1) * sizeof *g->members);
 	status = pd_cluster(g->pages.edges, g->pages.n_edges, g->pages.n, o->linkage, g->members, e);
-	if (!status)
-		arrange(g);
-	return status;
+	if (status)
+		return status;
+	arrange(g);
+	return pd_pages_arrange(&g->pages, g->order, g->n_members, o->in.tmp_dir, e);
+}
+
+/* Members that come soon: their verdicts, then their lines. */
+static void expect_member(const struct pd_group *g)
+{
+	if (g->at + 2 * PD_AHEAD >= g->n_members)
+		return;
+	__builtin_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
+	__builtin_prefetch(g->pages.at + (size_t)g->order[g->at + 2 * PD_AHEAD] * PD_OFFSET_BYTES);
+	pd_pages_expect(&g->pages, g->order[g->at + PD_AHEAD / 2]);
 }
 
 int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 {
 	if (g->at == g->n_members)
 		return 0;
+	expect_member(g);
 	uint32_t page = g->order[g->at], keep = g->members[page].keep;
 	if (g->at == g->end) {
 		g->cluster++;

@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/hash.h"
 #include "group/order.h"
+#include "match/memory.h"
 
-enum { FIRST_TABLE = 1 << 12, FORM_SHIFT = 30 };
+enum { FIRST_TABLE = 1 << 12, FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
 
 /* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
 enum form { PATH, STREAM, OFFSET, ODD };
-
-struct known {
-	uint32_t file;		/* with the form */
-	uint64_t offset;
-};
 
 /* Does the id end in the offset as a stage writes it? */
 static bool is_plain(struct pd_span id, const struct pd_page_id *at)
@@ -24,26 +19,59 @@ static bool is_plain(struct pd_span id, const struct pd_page_id *at)
 	return digits.n == 1 || digits.p[0] != '0';
 }
 
-static struct known know(struct pd_ids *ids, struct pd_span id)
+/* Rows that follow each other often name the same file. */
+static uint32_t file_of(struct pd_ids *ids, struct pd_span file)
 {
+	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], file))
+		ids->last_file = pd_names_add(&ids->files, file);
+	return ids->last_file;
+}
+
+struct pd_id_place pd_ids_place(struct pd_ids *ids, struct pd_span id)
+{
+	if (ids->files.n >= FILE_MASK)
+		return (struct pd_id_place){ PD_NO_NAME, 0 };
 	struct pd_page_id at = pd_page_id_parse(id);
 	enum form form = !at.has_offset ? PATH : !is_plain(id, &at) ? ODD : at.stream ? STREAM : OFFSET;
-	struct known k = { pd_names_add(&ids->files, at.file), at.offset };
+	struct pd_id_place k = { file_of(ids, at.file), at.offset };
 	if (form == ODD)
 		k.offset = pd_names_add(&ids->odd, id);
 	k.file |= (uint32_t)form << FORM_SHIFT;
 	return k;
 }
 
-static size_t slot_of(const struct pd_ids *ids, struct known k)
+static uint64_t hash_of(struct pd_id_place k)
 {
 	uint64_t h = (k.offset ^ (uint64_t)k.file << 32) * UINT64_C(0x9E3779B97F4A7C15);
-	size_t i = (h ^ h >> 29) & (ids->table_cap - 1);
-	for (;; i = (i + 1) & (ids->table_cap - 1)) {
-		uint32_t n = ids->table[i];
-		if (n == PD_NO_NAME || (ids->offset[n] == k.offset && ids->file[n] == k.file))
-			return i;
-	}
+	return h ^ h >> 29;
+}
+
+static uint8_t tag_of(uint64_t hash)
+{
+	return (uint8_t)(hash >> 56 | 1);
+}
+
+/* From `i` on the first slot that is free or has this tag. */
+static size_t likely_slot(const struct pd_ids *ids, size_t i, uint8_t tag)
+{
+	for (i &= ids->table_cap - 1; ids->tag[i] && ids->tag[i] != tag;)
+		i = (i + 1) & (ids->table_cap - 1);
+	return i;
+}
+
+static size_t slot_of(const struct pd_ids *ids, struct pd_id_place k)
+{
+	uint64_t hash = hash_of(k);
+	size_t i = likely_slot(ids, hash, tag_of(hash));
+	while (ids->tag[i] && (ids->offset[ids->table[i]] != k.offset || ids->file[ids->table[i]] != k.file))
+		i = likely_slot(ids, i + 1, tag_of(hash));
+	return i;
+}
+
+static void take_slot(struct pd_ids *ids, size_t slot, struct pd_id_place k, uint32_t n)
+{
+	ids->table[slot] = n;
+	ids->tag[slot] = tag_of(hash_of(k));
 }
 
 static void grow_table(struct pd_ids *ids)
@@ -51,30 +79,59 @@ static void grow_table(struct pd_ids *ids)
 	if (4 * (ids->n + 1) <= 3 * ids->table_cap)
 		return;
 	free(ids->table);
+	free(ids->tag);
 	ids->table_cap = ids->table_cap ? 2 * ids->table_cap : FIRST_TABLE;
-	ids->table = pd_alloc(ids->table_cap * sizeof *ids->table);
-	memset(ids->table, 0xFF, ids->table_cap * sizeof *ids->table);
-	for (size_t i = 0; i < ids->n; i++)
-		ids->table[slot_of(ids, (struct known){ ids->file[i], ids->offset[i] })] = (uint32_t)i;
+	ids->table = pd_big_alloc(ids->table_cap * sizeof *ids->table);
+	ids->tag = pd_big_alloc(ids->table_cap);
+	memset(ids->tag, 0, ids->table_cap);
+	for (size_t i = 0; i < ids->n; i++) {
+		size_t soon = i + PD_AHEAD < ids->n ? i + PD_AHEAD : i;
+		struct pd_id_place k = { ids->file[i], ids->offset[i] };
+		pd_ids_expect(ids, (struct pd_id_place){ ids->file[soon], ids->offset[soon] });
+		take_slot(ids, slot_of(ids, k), k, (uint32_t)i);
+	}
+}
+
+void pd_ids_expect(const struct pd_ids *ids, struct pd_id_place at)
+{
+	if (!ids->table_cap)
+		return;
+	size_t slot = hash_of(at) & (ids->table_cap - 1);
+	__builtin_prefetch(&ids->tag[slot]);
+	__builtin_prefetch(&ids->table[slot]);
+}
+
+void pd_ids_expect_more(const struct pd_ids *ids, struct pd_id_place at)
+{
+	uint64_t hash = hash_of(at);
+	size_t slot = ids->table_cap ? likely_slot(ids, hash, tag_of(hash)) : 0;
+	if (!ids->table_cap || !ids->tag[slot])
+		return;
+	__builtin_prefetch(&ids->offset[ids->table[slot]]);
+	__builtin_prefetch(&ids->file[ids->table[slot]]);
+}
+
+uint32_t pd_ids_add_place(struct pd_ids *ids, struct pd_id_place at, bool *is_new)
+{
+	*is_new = false;
+	if (at.file == PD_NO_NAME)
+		return PD_NO_NAME;
+	grow_table(ids);
+	size_t slot = slot_of(ids, at);
+	if (ids->tag[slot])
+		return ids->table[slot];
+	ids->file = pd_big_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
+	ids->offset = pd_big_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
+	ids->file[ids->n] = at.file;
+	ids->offset[ids->n] = at.offset;
+	take_slot(ids, slot, at, (uint32_t)ids->n);
+	*is_new = true;
+	return (uint32_t)ids->n++;
 }
 
 uint32_t pd_ids_add(struct pd_ids *ids, struct pd_span id, bool *is_new)
 {
-	*is_new = false;
-	if (ids->files.n >= (UINT32_C(1) << FORM_SHIFT) - 1)
-		return PD_NO_NAME;
-	struct known k = know(ids, id);
-	grow_table(ids);
-	size_t slot = slot_of(ids, k);
-	if (ids->table[slot] != PD_NO_NAME)
-		return ids->table[slot];
-	ids->file = pd_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
-	ids->offset = pd_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
-	ids->file[ids->n] = k.file;
-	ids->offset[ids->n] = k.offset;
-	ids->table[slot] = (uint32_t)ids->n;
-	*is_new = true;
-	return (uint32_t)ids->n++;
+	return pd_ids_add_place(ids, pd_ids_place(ids, id), is_new);
 }
 
 static enum form form_of(const struct pd_ids *ids, uint32_t n)
@@ -93,7 +150,7 @@ static struct pd_span write_id(const struct pd_ids *ids, uint32_t n, struct pd_b
 	enum form form = form_of(ids, n);
 	if (form == ODD)
 		return ids->odd.v[ids->offset[n]];
-	pd_buf_set(out, ids->files.v[ids->file[n] & ((UINT32_C(1) << FORM_SHIFT) - 1)]);
+	pd_buf_set(out, ids->files.v[ids->file[n] & FILE_MASK]);
 	if (form != PATH)
 		pd_buf_printf(out, "%s%llu", between[form], (unsigned long long)ids->offset[n]);
 	return pd_buf_span(out);
@@ -117,6 +174,9 @@ static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
 static void settle_ties(const struct pd_ids *ids, uint32_t *order)
 {
 	for (size_t i = 0, end; i < ids->n; i = end) {
+		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
+		__builtin_prefetch(&ids->file[soon]);
+		__builtin_prefetch(&ids->offset[soon]);
 		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
 			;
 		if (end > i + 1)
@@ -130,37 +190,55 @@ static int by_name(const void *x, const void *y, void *ctx)
 	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
 }
 
-/* file -> its place in bytewise order */
-static uint32_t *rank_files(const struct pd_names *files)
+/* Numbers of files become their places in bytewise order. */
+static void rank_files(struct pd_ids *ids)
 {
-	uint32_t *order = pd_order_new(files->n), *rank = pd_alloc((files->n + 1) * sizeof *rank);
-	qsort_r(order, files->n, sizeof *order, by_name, (void *)files);
-	for (size_t i = 0; i < files->n; i++)
+	size_t n = ids->files.n;
+	uint32_t *order = pd_order_new(n), *rank = pd_alloc((n + 1) * sizeof *rank);
+	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
+	qsort_r(order, n, sizeof *order, by_name, &ids->files);
+	for (size_t i = 0; i < n; i++) {
 		rank[order[i]] = (uint32_t)i;
+		sorted[i] = ids->files.v[order[i]];
+	}
+	for (size_t i = 0; i < ids->n; i++)
+		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
+	free(ids->files.v);
+	ids->files.v = sorted;
 	free(order);
-	return rank;
+	free(rank);
 }
 
-uint32_t *pd_ids_order(const struct pd_ids *ids)
+/* By offset: where all are plain no copy is needed. */
+static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 {
-	uint32_t *order = pd_order_new(ids->n), *rank = rank_files(&ids->files);
-	uint64_t *key = pd_alloc((ids->n + 1) * sizeof *key);
+	if (!ids->odd.n) {
+		pd_order_by(order, ids->n, ids->offset);
+		return;
+	}
+	uint64_t *key = pd_big_alloc((ids->n + 1) * sizeof *key);
 	for (size_t i = 0; i < ids->n; i++)
 		key[i] = offset_of(ids, (uint32_t)i);
 	pd_order_by(order, ids->n, key);
-	for (size_t i = 0; i < ids->n; i++)
-		key[i] = rank[ids->file[i] & ((UINT32_C(1) << FORM_SHIFT) - 1)];
-	pd_order_by(order, ids->n, key);
-	settle_ties(ids, order);
 	free(key);
-	free(rank);
+}
+
+uint32_t *pd_ids_order(struct pd_ids *ids)
+{
+	uint32_t *order = pd_order_new(ids->n);
+	rank_files(ids);
+	order_by_offset(ids, order);
+	pd_order_by_bits(order, ids->n, ids->file, FILE_MASK);
+	settle_ties(ids, order);
 	return order;
 }
 
 void pd_ids_close(struct pd_ids *ids)
 {
 	free(ids->table);
+	free(ids->tag);
 	ids->table = NULL;
+	ids->tag = NULL;
 	ids->table_cap = 0;
 }
 
@@ -171,5 +249,6 @@ void pd_ids_release(struct pd_ids *ids)
 	free(ids->file);
 	free(ids->offset);
 	free(ids->table);
+	free(ids->tag);
 	*ids = (struct pd_ids){ 0 };
 }

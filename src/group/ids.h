@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table for
- * each: an id is known by its file, of which there are few, and its offset (base/page_id.h).
+ * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table (five
+ * bytes) for each: an id is known by its file, of which there are few, and its offset (base/page_id.h).
  */
 #ifndef PD_GROUP_IDS_H
 #define PD_GROUP_IDS_H
@@ -16,13 +16,26 @@ struct pd_ids {
 	uint64_t *offset;	/* with an odd id its number among those */
 	size_t n, cap_file, cap_offset;
 	uint32_t *table;
+	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are looked at in vain; 0: free */
 	size_t table_cap;
+	uint32_t last_file;	/* that was asked for */
+};
+
+/* An id taken apart. */
+struct pd_id_place {
+	uint32_t file;		/* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
+	uint64_t offset;
 };
 
 /* The number of this id; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
 uint32_t pd_ids_add(struct pd_ids *ids, struct pd_span id, bool *is_new);
-/* All numbers in the order of their ids; to be freed. */
-uint32_t *pd_ids_order(const struct pd_ids *ids);
+/* The same in steps, for many ids at a time: the memory that a later step needs is asked for before, so that none waits. */
+struct pd_id_place pd_ids_place(struct pd_ids *ids, struct pd_span id);
+void pd_ids_expect(const struct pd_ids *ids, struct pd_id_place at);		/* its slot */
+void pd_ids_expect_more(const struct pd_ids *ids, struct pd_id_place at);	/* what its slot points to */
+uint32_t pd_ids_add_place(struct pd_ids *ids, struct pd_id_place at, bool *is_new);
+/* All numbers in the order of their ids; to be freed.  Nothing can be added any more. */
+uint32_t *pd_ids_order(struct pd_ids *ids);
 /* Gives back what only `add` needs. */
 void pd_ids_close(struct pd_ids *ids);
 void pd_ids_release(struct pd_ids *ids);

@@ -44,8 +44,10 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 
 void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out)
 {
-	for (int i = 0; i < o->n; i++)
-		pd_buf_printf(out, "%s%s", i ? between : "", pd_keep_names[o->by[i]]);
+	for (int i = 0; i < o->n; i++) {
+		pd_buf_add_z(out, i ? between : "");
+		pd_buf_add_z(out, pd_keep_names[o->by[i]]);
+	}
 	if (!o->n)
 		pd_buf_add_z(out, pd_keep_names[PD_KEEP_FIRST]);
 }

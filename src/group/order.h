@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorting millions of numbered things by 64-bit keys: radix sort, stable, linear.
+ * Sorting millions of numbered things by keys: radix sort, stable, linear.
  */
 #ifndef PD_GROUP_ORDER_H
 #define PD_GROUP_ORDER_H
@@ -8,11 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Arrays are walked in no order: what is needed this many steps later is asked for now. */
+#define PD_AHEAD 24
+
 /* 0 … n - 1, to begin with; to be freed. */
 uint32_t *pd_order_new(size_t n);
 /* `order` holds n numbers; afterwards those with smaller keys stand first, key[i] being that of number i.  Equal keys
  * keep the order they had. */
 void pd_order_by(uint32_t *order, size_t n, const uint64_t *key);
+/* The same by those bits of the keys that are in `mask`. */
+void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t mask);
 
 /* Numbers whose order is that of unsigned integers: of doubles, of what is best when largest, of what is unknown. */
 uint64_t pd_key_of_real(double v);

@@ -12,4 +12,7 @@ void *pd_big_alloc(size_t n);
 /* An array of at least n elements: `p`, which has *cap, or a new one; what was in it is lost. */
 void *pd_big_at_least(void *p, size_t n, size_t *cap, size_t elem);
 
+/* pd_grow for such arrays. */
+void *pd_big_grow(void *items, size_t n, size_t *cap, size_t elem);
+
 #endif

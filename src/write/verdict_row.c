@@ -96,8 +96,9 @@ static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, uint3
 static void add_relation(struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
-	add(out, pd_pages_view(pages, m->keep).id);
-	add(out, pd_pages_view(pages, m->via).id);
+	struct pd_span keep = pd_pages_view(pages, m->keep).id;
+	add(out, keep);
+	add(out, m->via == m->keep ? keep : pd_pages_view(pages, m->via).id);
 	if (edge->distance < 0)
 		pd_buf_add_c(out, '-');
 	else

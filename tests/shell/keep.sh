@@ -8,6 +8,16 @@ kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }
 pairs_rows() { awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\tsimhash\t" v(4) "\t" v(5) "\t" v(6) "\t" v(8) "\t" v(10) "\t" v(7) "\t" v(9) "\t" v(11) }'; }
 with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$pairs_columns"; cat; }
 
+# --- more pages than are kept in memory, asked for in another order than they came ---
+awk 'BEGIN { for (i = 0; i < 40000; i += 2) { a = i * 7919 % 40000; b = a + 1
+	printf "f:%d f:%d 3 http://h.example/%d http://h.example/%d 2024-01-01T00:%02d:%02d.%03dZ 2023-01-01T00:00:00Z %d %d\n", i, i + 1,
+		i, i + 1, a / 4000, a / 100 % 40, a % 1000, i, i + 1 } }' | pairs_rows | with_header >many.tsv
+cluster --keep=newest many.tsv
+is "rows of 40,000 pages" "$(rows "$tmp/out" | wc -l)" 40000
+is "each with its own URL and length" "$(rows "$tmp/out" | awk -F '\t' '{ n = substr($2, 3) } $3 != "http://h.example/" n || $9 != n' | wc -l)" 0
+is "the newest kept" "$(rows "$tmp/out" | awk -F '\t' '$4 != substr($2, 3) % 2' | wc -l)" 0
+is "and named by the others" "$(rows "$tmp/out" | awk -F '\t' '$4 && "f:" substr($2, 3) - 1 != $5' | wc -l)" 0
+
 # --- against the rules read slowly ---
 printf 'http://h%d.example/%s\t%s\n' 0 xx 3 1 xxx -2.5 2 x 1e3 3 '' 7 1 xxx 4 0 '' -2.5 >rank.tsv
 for seed in 1 2 4 6; do
