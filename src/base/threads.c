@@ -194,6 +194,44 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 	free(m);
 }
 
+struct pd_turns {
+	pthread_mutex_t lock;
+	pthread_cond_t next;
+	size_t task;		/* whose turn it is */
+};
+
+struct pd_turns *pd_turns_new(void)
+{
+	struct pd_turns *t = pd_zalloc(sizeof *t);
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->next, NULL);
+	return t;
+}
+
+void pd_turns_free(struct pd_turns *t)
+{
+	pthread_cond_destroy(&t->next);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+void pd_turns_wait(struct pd_turns *t, size_t task)
+{
+	pthread_mutex_lock(&t->lock);
+	while (t->task != task)
+		pthread_cond_wait(&t->next, &t->lock);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void pd_turns_end(struct pd_turns *t, size_t task)
+{
+	pd_turns_wait(t, task);
+	pthread_mutex_lock(&t->lock);
+	t->task++;
+	pthread_cond_broadcast(&t->next);
+	pthread_mutex_unlock(&t->lock);
+}
+
 struct pd_task {
 	void (*run)(void *ctx);
 	void *ctx;

@@ -22,6 +22,14 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 /* `n_tasks` independent tasks on up to `n_threads` threads; which thread takes which is left open. */
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);
 
+/* Tasks of pd_parallel that write in the order of their numbers, though they run side by side.  `wait` returns once all
+ * tasks before `task` have called `end`, which every task does once, whether it waited or not. */
+struct pd_turns;
+struct pd_turns *pd_turns_new(void);
+void pd_turns_free(struct pd_turns *t);
+void pd_turns_wait(struct pd_turns *t, size_t task);
+void pd_turns_end(struct pd_turns *t, size_t task);
+
 /* One thing done beside what goes on here.  NULL: no thread could be made, and nothing was begun. */
 struct pd_task;
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx);

@@ -64,7 +64,7 @@ struct run {
 	struct pd_match_stats stats;
 	struct pd_outfile out;
 	struct pd_buf line;
-	struct pd_json *json;	/* NULL: TSV */
+	bool json;		/* else TSV */
 	bool header_written;
 	double started, read_cpu, match_cpu;
 	struct pd_err err;
@@ -76,9 +76,9 @@ static void bad_row(void *ctx, const char *why)
 	pd_log_error(r->log, "%s; left out", why);
 }
 
-static int write_line(struct run *r)
+static int write_text(struct run *r, const struct pd_buf *text)
 {
-	if (fwrite(r->line.p, 1, r->line.n, r->out.f) != r->line.n)
+	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
 		return pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
 	return PD_OK;
 }
@@ -91,20 +91,50 @@ static int write_header(struct run *r)
 		return PD_OK;
 	pd_buf_clear(&r->line);
 	pd_pairs_header(&r->rows, &r->match, &r->stats.plan, &r->line);
-	return write_line(r);
+	return write_text(r, &r->line);
 }
 
-static int on_pair(void *ctx, const struct pd_match_pair *pair)
+/* What one thread formats pairs with. */
+struct formatter {
+	const struct pd_rows *rows;
+	struct pd_json *json;	/* NULL: TSV */
+};
+
+static void format_pairs(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	struct formatter *f = formatter;
+	if (!f->json)
+		pd_pair_rows(f->rows, pairs, n, out);
+	for (size_t i = 0; f->json && i < n; i++) {
+		size_t at = out->n;
+		pd_pair_rows(f->rows, &pairs[i], 1, out);
+		pd_jsonl_row(f->json, pd_pairs_columns, out, at);
+	}
+}
+
+static int write_pairs(void *ctx, const struct pd_buf *text)
 {
 	struct run *r = ctx;
 	int status = r->header_written ? PD_OK : write_header(r);
-	if (status)
-		return status;
-	pd_buf_clear(&r->line);
-	pd_pair_row(&r->rows, pair, &r->line);
-	if (r->json)
-		pd_jsonl_row(r->json, pd_pairs_columns, &r->line, 0);
-	return write_line(r);
+	return status ? status : write_text(r, text);
+}
+
+static int find_pairs(struct run *r)
+{
+	int n = r->match.threads;
+	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
+	struct pd_match_sink sink = { .formatters = pd_zalloc((size_t)n * sizeof *sink.formatters),
+				      .format = format_pairs, .write = write_pairs, .ctx = r };
+	for (int i = 0; i < n; i++) {
+		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL };
+		sink.formatters[i] = &f[i];
+	}
+	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
+	for (int i = 0; i < n; i++)
+		pd_json_free(f[i].json);
+	free(sink.formatters);
+	free(f);
+	return status;
 }
 
 static int write_totals(struct run *r)
@@ -114,7 +144,7 @@ static int write_totals(struct run *r)
 	while (!status && !r->json && rest.n && pd_span_split(&rest, '\n', &line)) {
 		pd_buf_clear(&r->line);
 		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
-		status = write_line(r);
+		status = write_text(r, &r->line);
 	}
 	return status;
 }
@@ -216,7 +246,7 @@ static int match(struct run *r, char **paths, int n_paths)
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
-		status = pd_match(&r->rows, &r->match, on_pair, r, &r->stats, &r->err);
+		status = find_pairs(r);
 	if (!status)
 		status = write_totals(r);
 	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
@@ -298,8 +328,7 @@ static int check_candidates(struct run *r)
 
 int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log)
 {
-	struct run r = { .o = o, .log = log, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	r.json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
+	struct run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	int status = check_candidates(&r);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
@@ -314,7 +343,6 @@ int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, st
 	int code = status ? pd_command_failed(log, &r.err) : close_run(&r);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);
-	pd_json_free(r.json);
 	return code;
 }
 

@@ -88,10 +88,6 @@ void pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *ver
 	struct bands all = { .b = b, .least = least_agreeing(&b->sketch, verify) };
 	all.lists = pd_zalloc((size_t)threads * sizeof *all.lists);
 	pd_parallel(threads, (size_t)(b->sketch.minima / b->width), run_band, &all);
-	for (int i = 0; i < threads; i++) {
-		pd_items_add_all(out, &all.lists[i]);
-		pd_items_release(&all.lists[i]);
-	}
+	*out = pd_items_gather(all.lists, threads, threads);
 	free(all.lists);
-	pd_items_sort(out);
 }

@@ -1,112 +1,173 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys in, groups out, by a hash table of groups with open addressing.  Rows are entered in their order, so the first
- * row of a group is the smallest, and nothing depends on the hash function.
+ * Keys in, groups out.  A hash table of all rows would miss the cache at every step, so rows are dealt into parts by the
+ * high bits of a hash, as (low half of the hash, row); then each part is small enough for a table that stays in the cache.
+ * Keys themselves are looked at only where those halves are equal.  Rows stay in their order within a part, so the first
+ * of a group is the smallest, and nothing depends on the hash function or the threads.
  */
 #include "match/equal.h"
 
 #include <stdlib.h>
 
-#define NO_GROUP UINT32_MAX
-#define AHEAD 16
+#include "base/hash.h"
+#include "base/threads.h"
+#include "match/memory.h"
 
-struct equal {
-	const uint64_t *keys, *salt;
-	int words;
-	uint32_t *slots;	/* hash -> group */
-	size_t mask;
+#define PART_ROWS 4096		/* in a part, on average, */
+#define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
+#define FREE UINT64_MAX
+#define INLINE static inline __attribute__((always_inline))
+
+/* The slots that a thread uses for one part after the other. */
+struct part_table {
+	uint64_t *v;
+	size_t cap, mask;
 };
 
-static bool same(const struct equal *q, size_t i, size_t j)
+struct equal {
+	const uint64_t *keys;
+	int words, part_bits;
+	size_t n, n_parts, n_stretches;
+	size_t *next;			/* stretch, part -> where the next row goes */
+	size_t *part;			/* n_parts + 1: where parts begin */
+	uint64_t *dealt;		/* (half of the hash, row), by parts */
+	struct part_table *tables;	/* one of each for each thread */
+	struct pd_items *followers;
+};
+
+/* The finalizer of splitmix64 (S. Vigna, public domain), word after word. */
+INLINE uint64_t hash_of(const uint64_t *key, int words)
 {
-	size_t w = (size_t)q->words;
-	return memcmp(q->keys + i * w, q->keys + j * w, w * sizeof *q->keys) == 0 && (!q->salt || q->salt[i] == q->salt[j]);
+	uint64_t h = 0;
+	for (int w = 0; w < words; w++) {
+		h ^= key[w];
+		h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+		h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+		h ^= h >> 31;
+	}
+	return h;
 }
 
-static size_t hash_of(const struct equal *q, size_t i)
+INLINE void count(const struct equal *q, size_t stretch, int words)
 {
-	size_t w = (size_t)q->words;
-	return pd_hash64_seed(q->keys + i * w, w * sizeof *q->keys, q->salt ? q->salt[i] : 0);
+	size_t *next = q->next + stretch * q->n_parts, to = q->n * (stretch + 1) / q->n_stretches;
+	for (size_t i = q->n * stretch / q->n_stretches; i < to; i++)
+		next[hash_of(q->keys + i * (size_t)words, words) >> 32 >> (32 - q->part_bits)]++;
 }
 
-/* The slot of row i's group, or the free one where it would be. */
-static uint32_t *find(const struct equal *q, const struct pd_groups *g, size_t i, size_t at)
+INLINE void deal(const struct equal *q, size_t stretch, int words)
 {
-	for (;; at++) {
-		uint32_t *slot = &q->slots[at & q->mask];
-		if (*slot == NO_GROUP || same(q, g->first[*slot], i))
-			return slot;
+	size_t *next = q->next + stretch * q->n_parts, to = q->n * (stretch + 1) / q->n_stretches;
+	uint64_t *dealt = q->dealt;
+	for (size_t i = q->n * stretch / q->n_stretches; i < to; i++) {
+		uint64_t h = hash_of(q->keys + i * (size_t)words, words);
+		dealt[next[h >> 32 >> (32 - q->part_bits)]++] = h << 32 | i;
 	}
 }
 
-static void enter_rows(struct equal *q, struct pd_groups *g)
+/* A task for each width, so that the loops know it. */
+#define DEFINE_TASK(name) \
+	static void name##_task(void *ctx, size_t i, int thread) \
+	{ \
+		const struct equal *q = ctx; \
+		(void)thread; \
+		if (q->words == 1) \
+			name(q, i, 1); \
+		else if (q->words == 2) \
+			name(q, i, 2); \
+		else \
+			name(q, i, q->words); \
+	}
+DEFINE_TASK(count)
+DEFINE_TASK(deal)
+
+/* Counts -> places: part by part, in each the stretches in their order. */
+static void sum_counts(struct equal *q)
 {
-	size_t hash[AHEAD] = { 0 };	/* slots lie anywhere in memory: they are sent for in time */
-	for (size_t i = 0; i < AHEAD && i < g->n_rows; i++)
-		hash[i] = hash_of(q, i);
-	for (size_t i = 0; i < g->n_rows; i++) {
-		uint32_t *slot = find(q, g, i, hash[i % AHEAD]);
-		if (i + AHEAD < g->n_rows) {
-			hash[i % AHEAD] = hash_of(q, i + AHEAD);
-			__builtin_prefetch(&q->slots[hash[i % AHEAD] & q->mask]);
+	size_t at = 0;
+	for (size_t p = 0; p < q->n_parts; p++) {
+		q->part[p] = at;
+		for (size_t s = 0; s < q->n_stretches; s++) {
+			size_t n = q->next[s * q->n_parts + p];
+			q->next[s * q->n_parts + p] = at;
+			at += n;
 		}
-		if (*slot == NO_GROUP) {
-			*slot = (uint32_t)g->n_groups;
-			g->first[g->n_groups++] = (uint32_t)i;
+	}
+	q->part[q->n_parts] = at;
+}
+
+static bool same(const struct equal *q, uint32_t x, uint32_t y)
+{
+	size_t w = (size_t)q->words;
+	return memcmp(q->keys + x * w, q->keys + y * w, w * sizeof *q->keys) == 0;
+}
+
+static void clear_table(struct part_table *t, size_t n)
+{
+	for (t->mask = 15; t->mask < 2 * n; t->mask = 2 * t->mask + 1)
+		;
+	t->v = pd_big_at_least(t->v, t->mask + 1, &t->cap, sizeof *t->v);
+	memset(t->v, 0xff, (t->mask + 1) * sizeof *t->v);
+}
+
+/* Enters one row, or names it as a follower of the first that is equal. */
+static void enter(const struct equal *q, const struct part_table *t, uint64_t row, struct pd_items *followers)
+{
+	for (size_t at = row >> 32;; at++) {
+		uint64_t *slot = &t->v[at & t->mask];
+		if (*slot == FREE) {
+			*slot = row;
+			return;
 		}
-		g->group[i] = *slot;
+		if (*slot >> 32 == row >> 32 && same(q, (uint32_t)*slot, (uint32_t)row)) {
+			pd_items_add(followers, *slot << 32 | (uint32_t)row, 0);
+			return;
+		}
 	}
 }
 
-/* Counting sort of the rows by group. */
-void pd_groups_list(struct pd_groups *g)
+static void part_task(void *ctx, size_t p, int thread)
 {
-	free(g->start);
-	g->start = pd_zalloc((g->n_groups + 2) * sizeof *g->start);
-	uint32_t *next = g->start + 1;
-	for (size_t i = 0; i < g->n_rows; i++)
-		next[g->group[i] + 1]++;
-	for (size_t v = 1; v < g->n_groups; v++)
-		next[v] += next[v - 1];
-	for (size_t i = 0; i < g->n_rows; i++)
-		g->rows[next[g->group[i]]++] = (uint32_t)i;
+	const struct equal *q = ctx;
+	struct part_table *t = &q->tables[thread];
+	clear_table(t, q->part[p + 1] - q->part[p]);
+	for (size_t i = q->part[p]; i < q->part[p + 1]; i++)
+		enter(q, t, q->dealt[i], &q->followers[thread]);
 }
 
-int pd_equal_groups(const uint64_t *keys, int words, const uint64_t *salt, size_t n, struct pd_groups *out,
-		    struct pd_err *e)
+static void find_followers(struct equal *q, int threads)
+{
+	q->next = pd_zalloc(q->n_stretches * q->n_parts * sizeof *q->next);
+	q->part = pd_alloc((q->n_parts + 1) * sizeof *q->part);
+	q->dealt = pd_big_alloc((q->n + 1) * sizeof *q->dealt);
+	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
+	pd_parallel(threads, q->n_stretches, count_task, q);
+	sum_counts(q);
+	pd_parallel(threads, q->n_stretches, deal_task, q);
+	pd_parallel(threads, q->n_parts, part_task, q);
+	for (int i = 0; i < threads; i++)
+		free(q->tables[i].v);
+	free(q->tables);
+	free(q->dealt);
+	free(q->part);
+	free(q->next);
+}
+
+int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, struct pd_groups *out, struct pd_err *e)
 {
 	pd_groups_release(out);
 	if (n >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
-	struct equal q = { .keys = keys, .salt = salt, .words = words, .mask = 15 };
-	while (q.mask < 2 * n)
-		q.mask = 2 * q.mask + 1;
-	q.slots = pd_alloc((q.mask + 1) * sizeof *q.slots);
-	memset(q.slots, 0xff, (q.mask + 1) * sizeof *q.slots);
-	out->n_rows = n;
-	out->group = pd_alloc((n + 1) * sizeof *out->group);
-	out->first = pd_alloc((n + 1) * sizeof *out->first);
-	enter_rows(&q, out);
-	free(q.slots);
-	out->rows = pd_alloc((n + 1) * sizeof *out->rows);
-	pd_groups_list(out);
+	threads = threads > 1 ? threads : 1;
+	struct equal q = { .keys = keys, .words = words, .n = n, .n_stretches = (size_t)threads };
+	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
+		q.part_bits++;
+	q.n_parts = (size_t)1 << q.part_bits;
+	q.followers = pd_zalloc((size_t)threads * sizeof *q.followers);
+	find_followers(&q, threads);
+	struct pd_items all = pd_items_gather(q.followers, threads, threads);
+	pd_groups_make(out, n, &all);
+	pd_items_release(&all);
+	free(q.followers);
 	return PD_OK;
-}
-
-uint64_t *pd_groups_keys(const struct pd_groups *g, const uint64_t *keys, int words)
-{
-	size_t w = (size_t)words;
-	uint64_t *v = pd_alloc((g->n_groups + 1) * w * sizeof *v);
-	for (size_t i = 0; i < g->n_groups; i++)
-		memcpy(v + i * w, keys + g->first[i] * w, w * sizeof *v);
-	return v;
-}
-
-void pd_groups_release(struct pd_groups *g)
-{
-	free(g->group);
-	free(g->first);
-	free(g->start);
-	free(g->rows);
-	*g = (struct pd_groups){ 0 };
 }

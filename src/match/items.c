@@ -55,15 +55,6 @@ void pd_items_sort(struct pd_items *s)
 	free(counts);
 }
 
-void pd_items_add_all(struct pd_items *s, const struct pd_items *more)
-{
-	if (!more->n)
-		return;
-	s->v = pd_grow(s->v, s->n + more->n - 1, &s->cap, sizeof *s->v);
-	memcpy(s->v + s->n, more->v, more->n * sizeof *s->v);
-	s->n += more->n;
-}
-
 void pd_items_release(struct pd_items *s)
 {
 	free(s->v);

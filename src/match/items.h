@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A growing list of (64-bit key, value), and a stable sort by key in linear time.  Found pairs are gathered as items
- * (a in the high half of the key, b in the low half, the distance as value), one list per thread.
+ * (a in the high half of the key, b in the low half, the distance as value), one list per thread, and then brought
+ * together.
  */
 #ifndef PD_MATCH_ITEMS_H
 #define PD_MATCH_ITEMS_H
@@ -31,8 +32,10 @@ static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y,
 	pd_items_add(s, x < y ? x << 32 | y : y << 32 | x, distance);
 }
 
-void pd_items_add_all(struct pd_items *s, const struct pd_items *more);
 void pd_items_sort(struct pd_items *s);
+/* What several lists hold, in order, in one; the lists are given back.  Keys that differ come in the same order for any
+ * number of lists and threads. */
+struct pd_items pd_items_gather(struct pd_items *lists, int n_lists, int threads);
 void pd_items_release(struct pd_items *s);
 
 #endif

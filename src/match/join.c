@@ -10,6 +10,7 @@
 
 #include "match/all.h"
 #include "match/blocks.h"
+#include "match/memory.h"
 #include "match/paper.h"
 
 static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct pd_err *e)
@@ -31,27 +32,18 @@ static void run_plan(const struct pd_keys *keys, const struct pd_plan *plan, int
 		pd_all_join(keys, plan->scan, plan->k, threads, lists);
 }
 
-/* All lists in the first, which may have been the only one. */
-static struct pd_items gather(struct pd_items *lists, int threads)
+void pd_pairs_take(struct pd_pairs *out, struct pd_items *items)
 {
-	struct pd_items all = lists[0];
-	for (int i = 1; i < threads; i++) {
-		pd_items_add_all(&all, &lists[i]);
-		pd_items_release(&lists[i]);
-	}
-	return all;
-}
-
-static void to_pairs(const struct pd_items *items, struct pd_pairs *out)
-{
-	out->n = 0;
+	pd_pairs_release(out);
 	if (items->n)
-		out->v = pd_grow(out->v, items->n - 1, &out->cap, sizeof *out->v);
+		out->v = pd_big_alloc(items->n * sizeof *out->v);
+	out->n = items->n;
 	for (size_t i = 0; i < items->n; i++) {
 		const struct pd_item *it = &items->v[i];
 		assert(it->value > 0 && (i == 0 || it->key != it[-1].key));	/* keys are distinct, pairs come once */
-		out->v[out->n++] = (struct pd_pair){ (uint32_t)(it->key >> 32), (uint32_t)it->key, (uint16_t)it->value };
+		out->v[i] = (struct pd_pair){ (uint32_t)(it->key >> 32), (uint32_t)it->key, (uint16_t)it->value };
 	}
+	pd_items_release(items);
 }
 
 int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e)
@@ -62,10 +54,8 @@ int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads,
 	threads = threads > 1 ? threads : 1;
 	struct pd_items *lists = pd_zalloc((size_t)threads * sizeof *lists);
 	run_plan(keys, plan, threads, lists);
-	struct pd_items all = gather(lists, threads);
-	pd_items_sort(&all);
-	to_pairs(&all, out);
-	pd_items_release(&all);
+	struct pd_items all = pd_items_gather(lists, threads, threads);
+	pd_pairs_take(out, &all);
 	free(lists);
 	return PD_OK;
 }

@@ -22,7 +22,7 @@ struct pd_pair {
 
 struct pd_pairs {
 	struct pd_pair *v;
-	size_t n, cap;
+	size_t n;
 };
 
 struct pd_keys {
@@ -45,6 +45,9 @@ static inline bool pd_keys_pair(const struct pd_keys *keys, uint32_t x, uint32_t
 
 /* All pairs, sorted by (a, b).  */
 int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);
+/* Items in order become pairs: key halves a, b, value distance.  The items are given back. */
+struct pd_items;
+void pd_pairs_take(struct pd_pairs *out, struct pd_items *items);
 void pd_pairs_release(struct pd_pairs *p);
 
 #endif

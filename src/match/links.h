@@ -2,30 +2,34 @@
  *
  * Groups of equal keys -> which of their members pair with which (match.h: linking, scope).  A million equal keys must not
  * cost a million squared: every question is answered from a group's first member, or from the run of one host in a
- * group.  Members are numbered as in the row set.
+ * group.  Members are numbered as in the row set; groups have the names of their first members (groups.h).
  */
 #ifndef PD_MATCH_LINKS_H
 #define PD_MATCH_LINKS_H
 
-#include "match/equal.h"
+#include "match/groups.h"
 #include "match/match.h"
 
-/* Members of each group that lie on one side, ascending; with scope same-host by (host, member). */
+/* Members of each crowd that lie on one side, ascending; with scope same-host by (host, member). */
 struct pd_side_list {
 	uint32_t *start, *rows;
+	uint8_t side;
 };
 
 struct pd_links {
 	struct pd_groups groups;
 	enum pd_scope scope;
 	bool all_pairs;
-	uint64_t *host;			/* by member; NULL with scope all */
-	uint32_t *by_host;		/* each group's members again, by (host, member); NULL with scope all */
-	const uint8_t *side;		/* by row of the set; NULL: all pair with all (links_against.c) */
-	const uint32_t *row;		/* by member: its row */
+	const uint64_t *host;		/* by member; NULL with scope all */
+	uint64_t *own_host;		/* the same, when it is not that of the rows */
+	uint32_t *by_host;		/* groups.rows again, each crowd by (host, member); NULL with scope all */
+	uint32_t *elsewhere;		/* other-hosts: a crowd's first member on another host than its first, or NONE */
+	const struct pd_rows *rows;
+	const struct pd_row_set *set;
+	/* where only pairs of two sides count (links_against.c) */
+	const uint8_t *side;		/* by row; NULL: all pair with all */
 	struct pd_side_list a, b;
-	uint32_t *b_elsewhere;		/* other-hosts: a group's first member of B on another host than its first, or NONE */
-	uint32_t *elsewhere;		/* other-hosts: a group's first member on another host than its first, or NONE */
+	uint32_t *b_elsewhere;		/* other-hosts: a crowd's first member of B on another host than its first, or NONE */
 };
 
 struct pd_partner {
@@ -39,10 +43,13 @@ struct pd_partners {
 	size_t n, cap;
 };
 
-/* Takes over `groups`; `host_of_row` may be NULL with scope all. */
-void pd_links_init(struct pd_links *l, struct pd_groups *groups, const struct pd_match_options *o, const uint32_t *row,
-		   const uint64_t *host_of_row, const uint8_t *side_of_row);
+/* Takes over `groups`. */
+void pd_links_init(struct pd_links *l, struct pd_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
+		   const struct pd_row_set *set);
 void pd_links_release(struct pd_links *l);
+
+/* Those members of the group that `group` names that are on the host of `a`. */
+struct pd_row_run pd_links_host_run(const struct pd_links *l, uint32_t group, uint32_t a);
 
 /* The same, where only pairs of the two sides count: each row of A pairs with the first of B that the scope allows, or
  * with all of them. */

@@ -45,10 +45,17 @@ struct pd_match_pair {
 	double similarity;	/* estimated by the sketches; of the same text 1; negative: unknown, or not looked at */
 };
 
-typedef int pd_match_fn(void *ctx, const struct pd_match_pair *pair);
+/* Where pairs go.  `format` is called from all threads, each with a formatter of its own; what it adds to `out` is given to
+ * `write` by one thread at a time, in the order of pairs. */
+struct pd_match_sink {
+	void **formatters;	/* one for each thread */
+	void (*format)(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
+	int (*write)(void *ctx, const struct pd_buf *out);	/* 0, or negative: stop */
+	void *ctx;
+};
 
-/* 0, an error, or the first negative value that `each` returned. */
-int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, pd_match_fn *each, void *ctx,
+/* 0, an error, or the negative value that `write` returned. */
+int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e);
 
 #endif

@@ -14,7 +14,7 @@ struct sketches {
 
 static bool takes_part(const struct pd_links *l, uint32_t member)
 {
-	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || l->groups.first[l->groups.group[member]] == member;
+	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_groups_name(&l->groups, member) == member;
 }
 
 static void gather(struct sketches *s, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *l)
@@ -25,7 +25,7 @@ static void gather(struct sketches *s, const struct pd_rows *rows, const struct 
 	*s = (struct sketches){ pd_alloc((n + 1) * words * sizeof *s->v), pd_alloc((n + 1) * sizeof *s->member), 0 };
 	for (size_t i = 0; i < set->n; i++) {
 		struct pd_sketch sketch;
-		if (!takes_part(l, (uint32_t)i) || !pd_rows_sketch(rows, set->row[i], &sketch))
+		if (!takes_part(l, (uint32_t)i) || !pd_rows_sketch(rows, pd_set_row(set, (uint32_t)i), &sketch))
 			continue;
 		memcpy(s->v + s->n * words, sketch.w, words * sizeof *s->v);
 		s->member[s->n++] = (uint32_t)i;
@@ -57,7 +57,7 @@ void pd_near_rows_release(struct pd_near_rows *near)
 static bool in_scope(const struct pd_links *l, uint32_t a, uint32_t b)
 {
 	/* One of each side. */
-	if (l->side && (l->side[l->row[a]] | l->side[l->row[b]]) != (PD_SIDE_A | PD_SIDE_B))
+	if (l->side && (l->side[pd_set_row(l->set, a)] | l->side[pd_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
 		return false;
 	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == (l->scope == PD_SCOPE_SAME_HOST);
 }
@@ -72,15 +72,17 @@ static int distance_of(const struct pd_row_set *set, uint32_t a, uint32_t b)
 }
 
 /* Equal fingerprints are linked, or not, where they are grouped. */
-void pd_near_rows_add(struct pd_near_rows *near, const struct pd_links *links, const struct pd_row_set *set, uint32_t a,
-		      struct pd_partners *out)
+size_t pd_near_rows_add(const struct pd_near_rows *near, size_t at, const struct pd_links *links, const struct pd_row_set *set,
+			struct pd_partners *out)
 {
-	for (; pd_near_rows_next(near) == a; near->at++) {
-		uint32_t b = (uint32_t)near->pairs.v[near->at].key;
+	uint32_t a = (uint32_t)(near->pairs.v[at].key >> 32);
+	for (; at < near->pairs.n && near->pairs.v[at].key >> 32 == a; at++) {
+		uint32_t b = (uint32_t)near->pairs.v[at].key;
 		int distance = distance_of(set, a, b);
 		if (distance == 0 || !in_scope(links, a, b))
 			continue;
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = (struct pd_partner){ .member = b, .distance = distance };
 	}
+	return at;
 }

@@ -6,12 +6,12 @@
 /* What splitting one group needs. */
 struct split {
 	struct pd_parts *parts;
-	struct pd_groups *groups;
 	const struct pd_row_set *set;
 	struct pd_verifier *v;
 	const uint64_t *host;		/* by row of the set; NULL: hosts do not part */
-	size_t n_parts, cap_first;
-	bool first_taken;		/* this group's first part has its number */
+	struct pd_items followers;	/* (first row of a part, another row of it) */
+	uint32_t *rows;			/* of the group at work */
+	size_t cap_rows;
 };
 
 static int by_host_then_row(const void *x, const void *y, void *ctx)
@@ -23,87 +23,83 @@ static int by_host_then_row(const void *x, const void *y, void *ctx)
 	return (a > b) - (a < b);
 }
 
-static uint32_t begin_part(struct split *s, uint32_t group, uint32_t row)
+static void begin_part(struct split *s, uint32_t print, uint32_t row)
 {
 	struct pd_parts *p = s->parts;
-	if (!s->first_taken) {
-		s->first_taken = true;
-		s->groups->first[group] = row;
-		return group;
-	}
-	p->extra = pd_grow(p->extra, p->n_extra, &p->cap_extra, sizeof *p->extra);
-	p->extra[p->n_extra++] = (struct pd_extra_part){ group, s->host ? s->host[row] : 0 };
-	s->groups->first = pd_grow(s->groups->first, s->n_parts, &s->cap_first, sizeof *s->groups->first);
-	s->groups->first[s->n_parts] = row;
-	return (uint32_t)s->n_parts++;
+	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
+	p->v[p->n++] = (struct pd_part){ print, row, s->host ? s->host[row] : 0 };
 }
 
-/* The part of `row` among those that began in this run, or a new one. */
-static uint32_t part_of(struct split *s, uint32_t group, uint32_t row, uint32_t *run, size_t *n_run)
+/* Puts `row` into one of the parts that began in this run, by their first rows, or begins a new one. */
+static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *run, size_t *n_run)
 {
 	double similarity;
 	for (size_t i = 0; i < *n_run; i++)
-		if (pd_verify_rows(s->v, s->set->row[s->groups->first[run[i]]], s->set->row[row], 0, &similarity))
-			return run[i];
-	uint32_t part = begin_part(s, group, row);
+		if (pd_verify_rows(s->v, pd_set_row(s->set, run[i]), pd_set_row(s->set, row), 0, &similarity)) {
+			pd_items_add(&s->followers, (uint64_t)run[i] << 32 | row, 0);
+			return;
+		}
+	begin_part(s, print, row);
 	if (*n_run < PD_PARTS_TRIED)
-		run[(*n_run)++] = part;
-	return part;
+		run[(*n_run)++] = row;
 }
 
-static void split_group(struct split *s, uint32_t group)
+static void split_group(struct split *s, const uint32_t *rows, size_t n)
 {
-	uint32_t run[PD_PARTS_TRIED], *rows = s->groups->rows + s->groups->start[group];
-	size_t n = s->groups->start[group + 1] - s->groups->start[group], n_run = 0;
-	s->first_taken = false;
-	if (n > 1 && s->host)
-		qsort_r(rows, n, sizeof *rows, by_host_then_row, (void *)s->host);
+	uint32_t run[PD_PARTS_TRIED], print = rows[0];
+	size_t n_run = 0, n_before = s->parts->n;
+	while (s->cap_rows < n)
+		s->rows = pd_grow(s->rows, s->cap_rows, &s->cap_rows, sizeof *s->rows);
+	memcpy(s->rows, rows, n * sizeof *rows);
+	if (s->host)
+		qsort_r(s->rows, n, sizeof *rows, by_host_then_row, (void *)s->host);
 	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && s->host && s->host[rows[i]] != s->host[rows[i - 1]])
+		if (i > 0 && s->host && s->host[s->rows[i]] != s->host[s->rows[i - 1]])
 			n_run = 0;
-		s->groups->group[rows[i]] = part_of(s, group, rows[i], run, &n_run);
+		place_row(s, print, s->rows[i], run, &n_run);
 	}
+	if (s->parts->n == n_before + 1)
+		s->parts->n = n_before;
 }
 
 static uint64_t *hosts_of(const struct pd_row_set *set, const struct pd_rows *rows)
 {
 	uint64_t *host = pd_alloc((set->n + 1) * sizeof *host);
 	for (size_t i = 0; i < set->n; i++)
-		host[i] = rows->host[set->row[i]];
+		host[i] = rows->host[pd_set_row(set, (uint32_t)i)];
 	return host;
 }
 
-void pd_parts_split(struct pd_parts *p, struct pd_groups *groups, const struct pd_row_set *set, enum pd_scope scope,
-		    struct pd_verifier *v)
+void pd_parts_split(struct pd_parts *p, const struct pd_groups *prints, const struct pd_row_set *set, enum pd_scope scope,
+		    struct pd_verifier *v, struct pd_groups *out)
 {
-	uint64_t *host = scope == PD_SCOPE_SAME_HOST ? hosts_of(set, v->rows) : NULL;
-	struct split s = { .parts = p, .groups = groups, .set = set, .v = v, .host = host };
-	*p = (struct pd_parts){ .n_prints = groups->n_groups };
-	s.n_parts = groups->n_groups;
-	s.cap_first = groups->n_rows + 1;
-	for (size_t g = 0; g < p->n_prints; g++)
-		if (groups->start[g + 1] - groups->start[g] > 1)
-			split_group(&s, (uint32_t)g);
-	groups->n_groups = s.n_parts;
-	if (p->n_extra || host)
-		pd_groups_list(groups);
+	uint64_t *host = scope == PD_SCOPE_SAME_HOST && prints->n_crowds ? hosts_of(set, v->rows) : NULL;
+	struct split s = { .parts = p, .set = set, .v = v, .host = host };
+	for (size_t c = 0; c < prints->n_crowds; c++)
+		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
+	if (p->n) {
+		pd_items_sort(&s.followers);
+		pd_groups_make(out, prints->n_rows, &s.followers);
+	}
+	pd_items_release(&s.followers);
+	free(s.rows);
 	free(host);
 }
 
 void pd_parts_release(struct pd_parts *p)
 {
-	free(p->extra);
+	free(p->v);
 	*p = (struct pd_parts){ 0 };
 }
 
-/* The first extra part that is not below (group, host). */
-static size_t bound(const struct pd_parts *p, uint32_t group, uint64_t host)
+/* The first part that is not below (print, host). */
+static size_t bound(const struct pd_parts *p, uint32_t print, uint64_t host)
 {
-	size_t lo = 0, hi = p->n_extra;
+	size_t lo = 0, hi = p->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct pd_extra_part *x = &p->extra[mid];
-		if (x->group < group || (x->group == group && x->host < host))
+		const struct pd_part *x = &p->v[mid];
+		if (x->print < print || (x->print == print && x->host < host))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -111,10 +107,16 @@ static size_t bound(const struct pd_parts *p, uint32_t group, uint64_t host)
 	return lo;
 }
 
-void pd_parts_extra(const struct pd_parts *p, uint32_t group, const uint64_t *host, size_t *from, size_t *to)
+void pd_parts_of(const struct pd_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to)
 {
-	*from = bound(p, group, host ? *host : 0);
+	*from = bound(p, print, host ? *host : 0);
 	*to = *from;
-	while (*to < p->n_extra && p->extra[*to].group == group && (!host || p->extra[*to].host == *host))
+	while (*to < p->n && p->v[*to].print == print && (!host || p->v[*to].host == *host))
 		++*to;
+}
+
+bool pd_parts_several(const struct pd_parts *p, uint32_t print)
+{
+	size_t at = p->n ? bound(p, print, 0) : 0;
+	return at < p->n && p->v[at].print == print;
 }

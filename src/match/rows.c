@@ -48,13 +48,24 @@ int pd_intake_params(struct pd_row_intake *in, struct pd_span p, const char *whe
 		       (int)p.n, p.p, known);
 }
 
+/* Members that are rows from 0 on without a gap need no numbers. */
+static void add_row(struct pd_row_set *set, uint32_t row, size_t *cap)
+{
+	if (!set->row && row == set->n)
+		return;
+	bool numbered = set->row != NULL;
+	set->row = pd_grow(set->row, set->n, cap, sizeof *set->row);
+	for (size_t i = 0; !numbered && i < set->n; i++)
+		set->row[i] = (uint32_t)i;
+	set->row[set->n] = row;
+}
+
 static void add_key(struct pd_row_intake *in, struct pd_row_set *set, int which, const uint64_t *words)
 {
 	size_t w = (size_t)set->words;
-	set->row = pd_grow(set->row, set->n, &in->cap_row[which], sizeof *set->row);
+	add_row(set, (uint32_t)in->rows->n, &in->cap_row[which]);
 	while (in->cap_keys[which] < (set->n + 1) * w)
 		set->keys = pd_grow(set->keys, in->cap_keys[which], &in->cap_keys[which], sizeof *set->keys);
-	set->row[set->n] = (uint32_t)in->rows->n;
 	memcpy(set->keys + set->n * w, words, w * sizeof *words);
 	set->n++;
 }
@@ -143,10 +154,14 @@ int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span
 		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
 	add_host(in, url);
 	add_side(in);
-	rows->at = pd_grow(rows->at, rows->n, &in->cap_rows, sizeof *rows->at);
+	rows->at.low = pd_grow(rows->at.low, rows->n, &in->cap_low, sizeof *rows->at.low);
+	rows->at.high = pd_grow(rows->at.high, rows->n, &in->cap_high, sizeof *rows->at.high);
 	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
 	in->spooled += in->sketch.n;
-	rows->at[rows->n++] = in->spooled;
+	if (in->spooled >> 40)
+		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
+	rows->at.low[rows->n] = (uint32_t)in->spooled;
+	rows->at.high[rows->n++] = (uint8_t)(in->spooled >> 32);
 	in->spooled += line.n;
 	fwrite(line.p, 1, line.n, in->spool);
 	return PD_OK;
@@ -279,7 +294,8 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 
 struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
 {
-	struct pd_span line = pd_span(rows->spool + rows->at[row], rows->spool_size - rows->at[row]);
+	uint64_t at = pd_offset(&rows->at, row);
+	struct pd_span line = pd_span(rows->spool + at, rows->spool_size - at);
 	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
 	return line;
 }
@@ -308,7 +324,8 @@ void pd_rows_release(struct pd_rows *rows)
 	free(rows->digests.keys);
 	free(rows->host);
 	free(rows->side);
-	free(rows->at);
+	free(rows->at.low);
+	free(rows->at.high);
 	pd_buf_release(&rows->must);
 	pd_buf_release(&rows->totals);
 	*rows = (struct pd_rows){ 0 };

@@ -16,9 +16,26 @@
 struct pd_row_set {
 	int words;		/* of a key */
 	size_t n;
-	uint32_t *row;		/* ascending */
+	uint32_t *row;		/* ascending; NULL: all rows from 0 on */
 	uint64_t *keys;		/* n * words */
 };
+
+/* The row of a set's i-th member. */
+static inline uint32_t pd_set_row(const struct pd_row_set *set, uint32_t i)
+{
+	return set->row ? set->row[i] : i;
+}
+
+/* Offsets below 2^40, of five bytes each. */
+struct pd_offsets {
+	uint32_t *low;
+	uint8_t *high;
+};
+
+static inline uint64_t pd_offset(const struct pd_offsets *o, size_t i)
+{
+	return (uint64_t)o->high[i] << 32 | o->low[i];
+}
 
 struct pd_rows {
 	int bits;			/* of the fingerprints; 0: none was seen */
@@ -35,7 +52,7 @@ struct pd_rows {
 	int sketch_kind;
 	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
 	/* spool */
-	uint64_t *at;			/* offset of a row's line */
+	struct pd_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
 	size_t spool_size;
 };
@@ -64,6 +81,19 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 void pd_rows_release(struct pd_rows *rows);
 /* A row as it lies in the spool, without its newline. */
 struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
+/* The same as a C pointer to a line that ends with a newline. */
+static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
+{
+	return rows->spool + pd_offset(&rows->at, row);
+}
+
+/* A row that will soon be looked at: rows lie anywhere, so they are sent for in time. */
+static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
+{
+	__builtin_prefetch(pd_rows_text(rows, row));
+	__builtin_prefetch(pd_rows_text(rows, row) - 64);
+}
+
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);

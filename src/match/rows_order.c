@@ -56,6 +56,20 @@ static void move_words(uint64_t **v, const int64_t *place, size_t n, size_t left
 	*v = moved;
 }
 
+static void move_offsets(struct pd_offsets *o, const int64_t *place, size_t n, size_t left)
+{
+	struct pd_offsets moved = { pd_alloc(left * sizeof *moved.low), pd_alloc(left * sizeof *moved.high) };
+	for (size_t i = 0; i < n; i++) {
+		if (place[i] == GONE)
+			continue;
+		moved.low[place[i]] = o->low[i];
+		moved.high[place[i]] = o->high[i];
+	}
+	free(o->low);
+	free(o->high);
+	*o = moved;
+}
+
 /* An id that stands on both sides is on both. */
 static void move_sides(struct pd_rows *rows, const int64_t *place, const uint32_t *order, size_t left)
 {
@@ -81,8 +95,8 @@ static void move_set(struct pd_row_set *s, const int64_t *place, size_t n_rows)
 	for (size_t i = 0; i < n_rows; i++)
 		at[i] = GONE;
 	for (size_t i = 0; i < s->n; i++)
-		if (place[s->row[i]] != GONE)
-			at[place[s->row[i]]] = (int64_t)i;
+		if (place[pd_set_row(s, (uint32_t)i)] != GONE)
+			at[place[pd_set_row(s, (uint32_t)i)]] = (int64_t)i;
 	for (size_t i = 0; i < n_rows; i++) {
 		if (at[i] == GONE)
 			continue;
@@ -111,7 +125,7 @@ void pd_rows_order(struct pd_rows *rows)
 	move_set(&rows->prints, place, came);
 	move_set(&rows->digests, place, came);
 	move_words(&rows->host, place, came, left);
-	move_words(&rows->at, place, came, left);
+	move_offsets(&rows->at, place, came, left);
 	rows->n = left;
 	free(place);
 }

@@ -99,10 +99,13 @@ void pd_sketch_intake_close(const struct pd_sketch_intake *in, struct pd_rows *r
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ 0 };
-	if (!rows->sketched || !rows->spool || rows->spool[rows->at[row] - 1] != rows->sketch_kind)
+	if (!rows->sketched || !rows->spool)
+		return false;
+	const char *line = rows->spool + pd_offset(&rows->at, row);
+	if (line[-1] != rows->sketch_kind)
 		return false;
 	size_t bytes = (size_t)pd_sketch_words(&rows->sketch) * sizeof *out->w;
-	memcpy(out->w, rows->spool + rows->at[row] - 1 - bytes, bytes);
+	memcpy(out->w, line - 1 - bytes, bytes);
 	out->present = true;
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/pair_row.h"
 
+#include <stdio.h>
+
 #include "base/columns.h"
 
 const char *const pd_scope_names[] = { "all", "same-host", "other-hosts", NULL };
@@ -24,36 +26,107 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 		pd_buf_printf(out, "%s%c", pd_pairs_columns[i], i + 1 < PD_PAIRS_COLUMNS ? '\t' : '\n');
 }
 
-static void add(struct pd_buf *out, struct pd_span s)
+#define FAR 24		/* pairs ahead whose rows' offsets are sent for */
+#define NEAR 12		/* and, when those are there, their rows */
+
+/* A row of the spool: id, url, and what follows as it stands, fetch_time, text_bytes and quality. */
+struct line {
+	struct pd_span id, url, rest;
+};
+
+static struct pd_span until(const char *p, char c, const char *end)
 {
-	pd_buf_add_span(out, s);
-	pd_buf_add_c(out, '\t');
+	return pd_span(p, (size_t)((const char *)memchr(p, c, (size_t)(end - p)) - p));
 }
 
-static void add_end(struct pd_buf *out, const struct pd_row_view *v)
+static struct line split(const struct pd_rows *rows, uint32_t row)
 {
-	add(out, v->fetch_time);
-	add(out, v->text_bytes);
-	add(out, v->quality);
+	const char *end = rows->spool + rows->spool_size;
+	struct line l;
+	l.id = until(pd_rows_text(rows, row), '\t', end);
+	l.url = until(l.id.p + l.id.n + 1, '\t', end);
+	l.rest = until(l.url.p + l.url.n + 1, '\n', end);
+	return l;
 }
 
-void pd_pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
+static char *put(char *to, struct pd_span s, char after)
 {
-	struct pd_row_view x = pd_rows_view(rows, pair->a), y = pd_rows_view(rows, pair->b);
-	add(out, x.id);
-	add(out, y.id);
+	memcpy(to, s.p, s.n);
+	to[s.n] = after;
+	return to + s.n + 1;
+}
+
+/* "%d" of 0 to 999. */
+static char *put_int(char *to, int v)
+{
+	if (v >= 100)
+		*to++ = (char)('0' + v / 100);
+	if (v >= 10)
+		*to++ = (char)('0' + v / 10 % 10);
+	*to++ = (char)('0' + v % 10);
+	return to;
+}
+
+/* "%.3f" of 0 to 1, which printf rounds as the exact value does: only near a tie must it be asked. */
+static char *put_similarity(char *to, double s)
+{
+	double scaled = s * 1000, part = scaled - (int)scaled;
+	int v = (int)scaled + (part > .5);
+	if (part > .4999 && part < .5001)
+		return to + sprintf(to, "%.3f", s);
+	*to++ = (char)('0' + v / 1000);
+	*to++ = '.';
+	*to++ = (char)('0' + v / 100 % 10);
+	*to++ = (char)('0' + v / 10 % 10);
+	*to++ = (char)('0' + v % 10);
+	return to;
+}
+
+static char *put_values(char *to, const struct pd_match_pair *pair)
+{
 	if (pair->distance < 0)
-		pd_buf_add_z(out, "-\t");
+		*to++ = '-';
 	else
-		pd_buf_printf(out, "%d\t", pair->distance);
+		to = put_int(to, pair->distance);
+	*to++ = '\t';
 	if (pair->similarity < 0)
-		pd_buf_add_z(out, "-\t");
+		*to++ = '-';
 	else
-		pd_buf_printf(out, "%.3f\t", pair->similarity);
-	pd_buf_add_z(out, pair->distance < 0 ? "text_digest\t" : "simhash\t");
-	add(out, x.url);
-	add(out, y.url);
-	add_end(out, &x);
-	add_end(out, &y);
-	out->p[out->n - 1] = '\n';
+		to = put_similarity(to, pair->similarity);
+	*to++ = '\t';
+	return put(to, pd_span_z(pair->distance < 0 ? "text_digest" : "simhash"), '\t');
+}
+
+static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
+{
+	struct line x = split(rows, pair->a), y = split(rows, pair->b);
+	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + 64), *to = from;
+	to = put(put(to, x.id, '\t'), y.id, '\t');
+	to = put_values(to, pair);
+	to = put(put(to, x.url, '\t'), y.url, '\t');
+	to = put(put(to, x.rest, '\t'), y.rest, '\n');
+	*to = 0;
+	out->n += (size_t)(to - from);
+}
+
+/* Rows lie anywhere in memory, and so do their offsets: both are sent for in time. */
+static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, size_t i)
+{
+	if (i + FAR < n) {
+		__builtin_prefetch(&rows->at.low[pairs[i + FAR].b]);
+		__builtin_prefetch(&rows->at.high[pairs[i + FAR].b]);
+	}
+	if (i + NEAR < n) {
+		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].a));
+		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].b));
+		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].b) + 64);
+	}
+}
+
+void pd_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		expect(rows, pairs, n, i);
+		pair_row(rows, &pairs[i], out);
+	}
 }

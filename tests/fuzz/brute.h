@@ -155,9 +155,8 @@ static inline bool brute_wanted(const struct brute *b, uint32_t x, uint32_t y)
 	return b->first[x] == x && (d <= 0 ? b->first[y] == x : b->first[y] == y);
 }
 
-static inline int brute_pair(void *ctx, const struct pd_match_pair *pair)
+static inline void brute_pair(struct brute *b, const struct pd_match_pair *pair)
 {
-	struct brute *b = ctx;
 	uint32_t x = pair->a, y = pair->b;
 	HOLDS(x < y && y < b->rows->n && pair->distance == brute_distance(b, x, y));
 	HOLDS(pair->similarity == (b->looks || b->set[x] == 1 ? brute_similarity(b, x, y) : -1));
@@ -166,6 +165,20 @@ static inline int brute_pair(void *ctx, const struct pd_match_pair *pair)
 	b->last_a = x;
 	b->last_b = y;
 	b->n_found++;
+}
+
+static inline void brute_format(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	pd_buf_add(out, pairs, n * sizeof *pairs);
+}
+
+static inline int brute_write(void *ctx, const struct pd_buf *out)
+{
+	for (size_t at = 0; at < out->n; at += sizeof(struct pd_match_pair)) {
+		struct pd_match_pair pair;
+		memcpy(&pair, out->p + at, sizeof pair);
+		brute_pair(ctx, &pair);
+	}
 	return 0;
 }
 
@@ -175,9 +188,10 @@ static inline void brute_place(struct brute *b)
 		b->set[i] = 2;
 	for (size_t s = 0; s < 2; s++)
 		for (size_t i = 0; i < b->sets[s].n; i++) {
-			HOLDS(b->sets[s].row[i] < b->rows->n && (i == 0 || b->sets[s].row[i - 1] < b->sets[s].row[i]));
-			b->set[b->sets[s].row[i]] = s;
-			b->place[b->sets[s].row[i]] = i;
+			uint32_t row = pd_set_row(&b->sets[s], (uint32_t)i);
+			HOLDS(row < b->rows->n && (i == 0 || pd_set_row(&b->sets[s], (uint32_t)i - 1) < row));
+			b->set[row] = s;
+			b->place[row] = i;
 		}
 	for (uint32_t i = 0; i < b->rows->n; i++)
 		b->part[i] = brute_part(b, i);
@@ -191,7 +205,7 @@ static inline void brute_place(struct brute *b)
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
 	static const enum pd_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
-	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_scope)((how >> 2 & 3) % 3), .threads = 1 };
+	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_scope)((how >> 2 & 3) % 3), .threads = 1 + (how & 1) };
 	o.all_pairs = how & 16;
 	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };
 	o.k = (int)(k % (unsigned)(rows->bits / 4 + 1));
@@ -207,13 +221,15 @@ static inline struct pd_match_options brute_options(unsigned how, unsigned k, co
 static inline void brute_check(const struct pd_rows *rows, const struct pd_match_options *o)
 {
 	struct brute b = { .rows = rows, .o = o, .sets = { rows->prints, rows->digests } };
+	void *formatters[2] = { NULL };
+	struct pd_match_sink sink = { formatters, brute_format, brute_write, &b };
 	struct pd_match_stats stats;
 	struct pd_err e = { 0 };
 	if (rows->n > BRUTE_ROWS)
 		return;
 	b.looks = !o->verify.off && (rows->sketched || o->verify.k_unknown < o->k);
 	brute_place(&b);
-	HOLDS(pd_match(rows, o, brute_pair, &b, &stats, &e) == PD_OK);
+	HOLDS(pd_match(rows, o, &sink, &stats, &e) == PD_OK);
 	HOLDS(stats.pairs == b.n_found);
 	for (uint32_t x = 0; x < rows->n; x++)
 		for (uint32_t y = x + 1; y < rows->n; y++)

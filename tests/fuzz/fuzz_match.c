@@ -5,7 +5,9 @@
 
 struct made {
 	uint32_t row[2][BRUTE_ROWS];
-	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS], at[BRUTE_ROWS];
+	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS];
+	uint32_t low[BRUTE_ROWS];
+	uint8_t high[BRUTE_ROWS];
 	char spool[BRUTE_ROWS * 9 + 1];
 };
 
@@ -13,7 +15,7 @@ struct made {
 static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 {
 	uint64_t w = pd_hash64(&(uint8_t){ p & 3 }, 1) ^ (uint64_t)(p >> 2) * UINT64_C(0x0101010100000001);
-	m->at[rows->n] = rows->n * 9 + 9;
+	m->low[rows->n] = (uint32_t)rows->n * 9 + 9;
 	memcpy(m->spool + rows->n * 9, &w, sizeof w);
 	m->spool[rows->n * 9 + 8] = p >= 224 ? 0 : 1;
 	rows->sketched += p < 224;
@@ -38,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
-	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = m.at, .spool = m.spool };
+	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = { m.low, m.high }, .spool = m.spool };
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;
 	rows.prints = (struct pd_row_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };

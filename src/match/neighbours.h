@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pairs of groups that are near each other -> the groups near a group, from both ends.  Partners of a row are given out from
+ * the smaller row, so the pairs as pd_join gives them, sorted by their smaller group, are all that most rows need; the
+ * other way round only those pairs are kept whose smaller group may have a row behind one of the larger.
+ */
+#ifndef PD_MATCH_NEIGHBOURS_H
+#define PD_MATCH_NEIGHBOURS_H
+
+#include "match/join.h"
+
+struct pd_neighbours {
+	struct pd_pairs after;		/* (group, one behind it), in order */
+	struct pd_pairs before;		/* (group, one before it), in order */
+};
+
+/* Takes over `pairs`; `both`: is this pair wanted from both ends? */
+void pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, bool (*both)(const void *ctx, const struct pd_pair *p),
+			const void *ctx, int threads);
+void pd_neighbours_release(struct pd_neighbours *n);
+
+/* Where the pairs whose first end is `group` or larger begin. */
+size_t pd_pairs_from(const struct pd_pairs *pairs, uint32_t group);
+
+#endif
