@@ -165,7 +165,7 @@ bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that 
 	@B=$(B) bench/run reading accuracy lookalikes judged extraction $(if $(SWEEP),sweep sketches thresholds)
 
 bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/keys
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/keys $(B)/bench/segment
 	@B=$(B) bench/peers/run $(PEERS)
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
