@@ -210,6 +210,22 @@ static bool mend_length(struct pd_dump *d, size_t header, struct pd_record *out)
 	return true;
 }
 
+/* The same question for a block too long to be seen whole, of which a regular file shows the end all the same. */
+static bool long_fits(const struct pd_dump *d, uint64_t block, uint64_t length)
+{
+	char seen[SCAN];
+	size_t overlap = d->format->line + 1;
+	size_t n = pd_input_look(d->m->in, block + length, seen, TRAILER + d->format->line);
+	if (plain_end(d, pd_span(seen, n)))
+		return true;
+	for (uint64_t at = 0; at < length && (n = pd_input_look(d->m->in, block + at, seen, sizeof seen)) > overlap; at += n - overlap) {
+		ptrdiff_t other = d->format->find(pd_span(seen, n));
+		if (other >= 0)
+			return at + (uint64_t)other > length;
+	}
+	return true;
+}
+
 /* Does the length lead to where a record can end?  A wrong one would swallow the records that follow, so what can be
  * seen is looked at: where it does not end as a record does, no other record may begin inside it. */
 static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
@@ -219,7 +235,7 @@ static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
 	if (!packed && in->regular && out->length > in->size - in->offset - header)
 		return mend_length(d, header, out);
 	if (out->length > FIT)
-		return true;
+		return packed || !in->regular || long_fits(d, in->offset + header, out->length);
 	size_t end = header + (size_t)out->length;
 	struct pd_span s = pd_member_peek(d->m, end + TRAILER + d->format->line);
 	if (s.n < end)
@@ -230,16 +246,24 @@ static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
 	return other < 0 || header + (size_t)other > end;
 }
 
+/* A block of a stream that was too long to be seen to its end, has other records in it and does not end as a block does:
+ * they are lost with it, unless somebody knows how to get at them. */
+static int lose_others(struct pd_dump *d)
+{
+	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
+}
+
 static int read_block(struct pd_dump *d, struct pd_record *out)
 {
-	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER;
+	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER, others = false;
 	for (uint64_t left = out->length; left;) {
 		struct pd_span s = pd_member_peek(d->m, 1);
 		if (!s.n) {
 			if (more(d, 0) < 0)
-				return PD_ERR_INPUT;
+				return others && d->m->state == PD_MEMBER_ENDED ? lose_others(d) : PD_ERR_INPUT;
 			continue;
 		}
+		others = others || (out->length > FIT && d->format->find(s) >= 0);
 		size_t take = s.n < left ? s.n : (size_t)left;
 		size_t room = wanted ? d->max_block - out->block.n : 0;
 		pd_buf_add(&out->block, s.p, take < room ? take : room);
@@ -247,7 +271,7 @@ static int read_block(struct pd_dump *d, struct pd_record *out)
 		left -= take;
 	}
 	out->cut = wanted && out->block.n < out->length;
-	return 1;
+	return others && !plain_end(d, pd_member_peek(d->m, TRAILER + d->format->line)) ? lose_others(d) : 1;
 }
 
 static int read_record(struct pd_dump *d, struct pd_record *out)

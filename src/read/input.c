@@ -109,6 +109,12 @@ void pd_input_back(struct pd_input *in, uint64_t offset)
 	in->offset = offset;
 }
 
+size_t pd_input_look(const struct pd_input *in, uint64_t offset, char *to, size_t n)
+{
+	ssize_t got = in->regular ? pread(in->fd, to, n, (off_t)offset) : 0;
+	return got > 0 ? (size_t)got : 0;
+}
+
 int pd_input_seek(struct pd_input *in, uint64_t offset)
 {
 	if (!in->regular || offset > in->size || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)

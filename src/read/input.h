@@ -37,6 +37,8 @@ struct pd_span pd_input_peek(struct pd_input *in, size_t want);
 void pd_input_skip(struct pd_input *in, size_t n);
 /* Back to `offset`, or as near to it as the history reaches. */
 void pd_input_back(struct pd_input *in, uint64_t offset);
+/* Up to n bytes at any offset of a regular file, which stay where the reading position is: how many. */
+size_t pd_input_look(const struct pd_input *in, uint64_t offset, char *to, size_t n);
 /* To any offset of a regular file. */
 int pd_input_seek(struct pd_input *in, uint64_t offset);
 

@@ -171,6 +171,14 @@ wrong_length huge.warc 'Content-Length: 99999999999999999999999'
 run "$P" fp huge.warc
 exits "Content-Length that is absurd" 1
 has "Content-Length that is absurd: the record is named" "$tmp/err" "huge\.warc:${plain[30]}:"
+# A length of a megabyte, which leads into the midst of other records: a file can be looked at there, a pipe cannot.
+wrong_length far.warc 'Content-Length: 1000000'
+for _ in 1 2 3 4 5 6; do cat d.warc; done >>far.warc
+damaged "a length that leads far into other records" far.warc "${plain[30]}" $((7 * pages - 1))
+"$P" fp <far.warc >through-pipe 2>"$tmp/err"
+is "the same in a pipe: exit code" "$?" 1
+has "the same in a pipe: what was lost, and how it can be read" "$tmp/err" "^pagededup fp: -:${plain[30]}: the record's length leads past other records; as a file .*; left out\$"
+at_least "the same in a pipe: what lies behind is kept" "$(column id through-pipe | wc -l)" $((3 * pages))
 
 # --- closed pipe ---
 for stage in "fp d.warc.gz" "text d.warc.gz" "match -k 16 --all-pairs big.fp" "cluster big.tsv" "show -s html d.warc.gz:278" help; do
