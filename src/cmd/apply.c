@@ -211,7 +211,7 @@ static void say_unmet(struct run *r)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
 			    pd_drops_count(r->drops), ids.p, n > 3 ? ", ..." : "");
 	if (pd_drops_demote(r->drops))
-		pd_log_note(r->log, "these verdicts only demote: nothing goes");
+		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_drops_demoted(r->drops));
 	pd_buf_release(&ids);
 }
 
@@ -249,6 +249,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "inputs", (int64_t)r->inputs);
 	pd_json_int(j, "pages", (int64_t)r->sum.pages);
 	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
+	pd_json_int(j, "demoted", (int64_t)pd_drops_demoted(r->drops));
 	pd_json_int(j, "not_met", (int64_t)pd_drops_unmet(r->drops, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
 	pd_json_int(j, "bad_rows", (int64_t)pd_drops_bad(r->drops));

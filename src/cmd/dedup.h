@@ -7,6 +7,7 @@
  *	FOLDER/…				the inputs without what goes
  *	FOLDER/.dedup/journal			what is done
  *	FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
+ *	FOLDER/.dedup/more.tsv			pairs of one bit more, for the report
  *	FOLDER/.dedup/site.bp			what the sites repeat, where that is learned: as long
  */
 #ifndef PD_CMD_DEDUP_H
@@ -58,6 +59,8 @@ int pd_dedup_leave(struct pd_dedup *d);
 int pd_dedup_check(struct pd_dedup *d);
 /* All stages. */
 int pd_dedup_run(struct pd_dedup *d);
+/* The pairs again, with those of one bit more, to a file: for the report. */
+int pd_dedup_more_pairs(struct pd_dedup *d, const char *output);
 /* Counts from verdicts.tsv, into `counts`. */
 int pd_dedup_count(struct pd_dedup *d);
 /* report.html, from the verdicts, the pairs and the inputs. */

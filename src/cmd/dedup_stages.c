@@ -93,29 +93,48 @@ static int do_rows(struct pd_dedup *d, size_t *n_units)
 
 /* --- pairs, verdicts --- */
 
-static int do_pairs(struct pd_dedup *d, size_t n_units)
+static struct pd_match_command match_command(const struct pd_dedup *d, const char *output)
 {
 	struct pd_match_command match = d->o->match;
-	char **paths = pd_zalloc((n_units + 1) * sizeof *paths), *output = own_path(d, ".dedup/pairs.tsv");
-	if (d->journal.pairs)
-		n_units = 0;
-	for (size_t i = 0; i < n_units; i++)
-		paths[i] = unit_path(d, i);
 	match.preset = d->o->walk.preset;
 	match.jobs = d->o->walk.jobs;
 	match.tmp_dir = d->o->tmp_dir;
 	match.output = output;
 	match.ignore_damaged = true;
-	int status = PD_OK;
-	if (!d->journal.pairs)
-		status = stage_code(d, pd_match_run(&match, paths, (int)n_units, d->log));
-	if (!status && !d->journal.pairs)
-		status = pd_journal_add(&d->journal, &d->err, "pairs");
+	return match;
+}
+
+static int match_rows(struct pd_dedup *d, const struct pd_match_command *match, size_t n_units, struct pd_log *log)
+{
+	char **paths = pd_zalloc((n_units + 1) * sizeof *paths);
+	for (size_t i = 0; i < n_units; i++)
+		paths[i] = unit_path(d, i);
+	int status = stage_code(d, pd_match_run(match, paths, (int)n_units, log));
 	for (size_t i = 0; i < n_units; i++)
 		free(paths[i]);
 	free(paths);
+	return status;
+}
+
+static int do_pairs(struct pd_dedup *d, size_t n_units)
+{
+	char *output = own_path(d, ".dedup/pairs.tsv");
+	struct pd_match_command match = match_command(d, output);
+	int status = d->journal.pairs ? PD_OK : match_rows(d, &match, n_units, d->log);
+	if (!status && !d->journal.pairs)
+		status = pd_journal_add(&d->journal, &d->err, "pairs");
 	free(output);
 	return status;
+}
+
+int pd_dedup_more_pairs(struct pd_dedup *d, const char *output)
+{
+	struct pd_match_command match = match_command(d, output);
+	struct pd_log log = *d->log;
+	log.quiet = match.quiet = true;
+	match.explain = false;
+	match.one_more = match.plan != PD_PLAN_PAPER;	/* whose k has an end of its own */
+	return match_rows(d, &match, d->journal.n_rows, &log);
 }
 
 static int do_verdicts(struct pd_dedup *d)

@@ -157,6 +157,7 @@ static void settle_distance(struct run *r, int bits, bool paper)
 	bool looks = !r->match.verify.off && r->rows.sketched;
 	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
 	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
+	r->match.k += r->o->one_more && r->match.k < bits / 4;
 }
 
 /* -k over 3 is more than the documents' tables can find: the preset then takes the general plan. */

@@ -11,6 +11,7 @@
 struct pd_match_command {
 	int preset, k, plan, scope, jobs, format, candidates, band_width;
 	bool all_pairs, explain, quiet, ignore_damaged;
+	bool one_more;			/* k and one bit more, for a report on what that would change */
 	int verify;			/* -1: unless the preset says otherwise */
 	double similarity, similarity_same_host;
 	const char *output, *tmp_dir, *stats;

@@ -4,11 +4,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "base/page_id.h"
 #include "base/tempfile.h"
 #include "cmd/pick.h"
+#include "cmd/report_dumps.h"
 #include "write/report_page.h"
 
 #define AT(member) .at = offsetof(struct pd_report_command, member)
@@ -49,6 +48,8 @@ struct report_run {
 	struct pd_report_sums sums;
 	struct pd_report_reach reach;
 	struct pd_tables tables;
+	const char *verdicts;		/* of the options, or a copy of standard input */
+	struct pd_report_dumps dumps;
 	struct pd_outfile out;
 	struct pd_buf html;
 	uint64_t failed;
@@ -68,27 +69,6 @@ static void flush(struct report_run *r)
 
 /* --- texts --- */
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-/* The id as this run must ask for it: rows may come from another folder than the dumps are in now. */
-static void resolve(const struct pd_report_command *o, const struct pd_buf *id, struct pd_buf *out)
-{
-	struct pd_page_id address = pd_page_id_parse(pd_buf_span(id));
-	char *file = pd_strndup(address.file.p, address.file.n);
-	const char *found = NULL;
-	bool there = access(file, F_OK) == 0;
-	for (int i = 0; i < o->n_inputs && !there && !found; i++)
-		if (!strcmp(base_of(o->inputs[i]), base_of(file)))
-			found = o->inputs[i];
-	pd_buf_set(out, pd_span_z(found ? found : file));
-	pd_buf_add_span(out, pd_span(id->p + address.file.n, id->n - address.file.n));
-	free(file);
-}
-
 struct report_side {
 	struct pd_buf title, text;
 };
@@ -97,7 +77,7 @@ static int fetch_side(struct report_run *r, const struct pd_buf *id, struct repo
 {
 	struct pd_pick pick = { 0 };
 	struct pd_buf address = { 0 };
-	resolve(r->o, id, &address);
+	pd_report_dumps_here(&r->dumps, pd_buf_span(id), &address);
 	int status = pd_pick_page(&pick, &r->o->walk, &r->tables, pd_buf_z(&address), NULL, NULL, 0, r->log, e);
 	if (!status) {
 		pd_buf_set(&out->title, pick.pipeline.blocks.meta.title);
@@ -151,13 +131,32 @@ static void write_pairs(struct report_run *r)
 
 static int read_rows(struct report_run *r)
 {
-	struct pd_report_reading verdicts = { r->o->verdicts, bad_row, r->log }, pairs = { r->o->pairs, bad_row, r->log };
+	struct pd_report_reading verdicts = { r->verdicts, bad_row, r->log }, pairs = { r->o->pairs, bad_row, r->log };
 	r->sums.seed = (uint64_t)r->o->seed;
 	r->sums.want = (size_t)r->o->sample;
 	int status = pd_report_sums_read(&r->sums, &verdicts, &r->err);
 	if (!status && r->o->pairs)
 		status = pd_report_reach_read(&r->reach, &pairs, &r->err);
 	return status;
+}
+
+/* A dump that cannot be read makes the report poorer, not impossible. */
+static int read_dumps(struct report_run *r)
+{
+	const struct pd_report_command *o = r->o;
+	struct pd_err e;
+	r->dumps.bytes_in = o->bytes_in;
+	r->dumps.bytes_out = o->bytes_out;
+	if (!o->with_texts || o->bytes_in)
+		return PD_OK;
+	int status = pd_report_dumps_measure(&r->dumps, o, r->verdicts, &e);
+	if (status == PD_ERR_USAGE)
+		return pd_fail(&r->err, status, "%s", e.text);
+	if (status) {
+		pd_log_error(r->log, "%s; the bytes of the dumps are left out", e.text);
+		r->failed++;
+	}
+	return PD_OK;
 }
 
 static int report(struct report_run *r)
@@ -167,15 +166,19 @@ static int report(struct report_run *r)
 	int status = pd_outfile_check(o->walk.output, rows, o->pairs ? 2 : 1, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->walk.output, o->inputs, o->n_inputs, &r->err);
+	if (!status && o->with_texts)
+		status = pd_report_dumps_copy(&r->dumps, &r->verdicts, o->walk.tmp_dir, &r->err);
 	if (!status)
 		status = read_rows(r);
+	if (!status)
+		status = read_dumps(r);
 	if (!status)
 		status = pd_tables_open(&r->tables, &o->walk.page, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, o->walk.output, &r->err);
 	if (status)
 		return status;
-	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, o->bytes_in, o->bytes_out };
+	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, r->dumps.bytes_in, r->dumps.bytes_out };
 	pd_report_page_begin(&facts, &r->html);
 	flush(r);
 	write_pairs(r);
@@ -198,9 +201,10 @@ static int close_run(const struct report_run *r)
 
 int pd_report_run(const struct pd_report_command *o, struct pd_log *log)
 {
-	struct report_run r = { .o = o, .log = log, .out = { .slot = -1 } };
+	struct report_run r = { .o = o, .log = log, .verdicts = o->verdicts, .out = { .slot = -1 } };
 	int status = report(&r), code = status ? pd_command_failed(log, &r.err) : close_run(&r);
 	pd_report_sums_release(&r.sums);
+	pd_report_dumps_release(&r.dumps);
 	pd_tables_release(&r.tables);
 	pd_buf_release(&r.html);
 	return code;

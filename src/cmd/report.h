@@ -13,8 +13,8 @@ struct pd_report_command {
 	int sample, seed;
 	char **inputs;
 	int n_inputs;
-	bool with_texts;		/* fetch them: ids name files as they are, or as `inputs` has their base names */
-	uint64_t bytes_in, bytes_out;	/* of the dumps; 0: not known */
+	bool with_texts;		/* fetch them: ids name files as they are, or by base names as `inputs` has them */
+	uint64_t bytes_in, bytes_out;	/* of the dumps; 0: they are measured */
 };
 
 enum { PD_REPORT_SAMPLE = 12 };

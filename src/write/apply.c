@@ -245,6 +245,26 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 	return pd_outfile_commit(&out, e);
 }
 
+/* Bytes of the file are counted; what would be packed again has to be. */
+static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
+{
+	bool packed = false;
+	done->bytes_out = a->scan.whole ? 0 : done->bytes_in;
+	for (size_t i = 0; i < a->scan.n_cuts; i++) {
+		packed |= a->scan.cuts[i].stream;
+		done->bytes_out -= a->scan.cuts[i].end - a->scan.cuts[i].begin;
+	}
+	if (!packed)
+		return PD_OK;
+	FILE *nowhere = fopen("/dev/null", "we");
+	if (!nowhere)
+		return pd_fail_errno(e, "cannot open /dev/null");
+	int status = pd_cut(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
+	done->bytes_out = a->cutter.written;
+	fclose(nowhere);
+	return status;
+}
+
 static int link_input(const char *from, const char *to, struct pd_err *e)
 {
 	struct pd_buf temp = { 0 };
@@ -265,7 +285,7 @@ static int link_input(const char *from, const char *to, struct pd_err *e)
 static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
 {
 	struct stat st;
-	if (a->o->mode != PD_APPLY_WRITE)
+	if (a->o->mode == PD_APPLY_LIST)
 		return PD_OK;
 	if (f->path && a->o->link && stat(f->path, &st) == 0 && S_ISREG(st.st_mode)) {
 		done->bytes_in = done->bytes_out = (uint64_t)st.st_size;
@@ -275,8 +295,8 @@ static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_applie
 	struct apply_input in = { 0 };
 	a->scan.n_cuts = 0;
 	int status = open_input(&in, f, a->o->tmp_dir, e);
-	done->bytes_in = (uint64_t)in.st.st_size;
-	if (!status)
+	done->bytes_in = done->bytes_out = (uint64_t)in.st.st_size;
+	if (!status && a->o->mode == PD_APPLY_WRITE)
 		status = write_cut(a, &in, f, done, e);
 	close_input(&in);
 	return status;
@@ -294,6 +314,8 @@ static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, st
 	done->page = a->scan.whole;
 	if (!status && a->o->mode == PD_APPLY_WRITE && !a->scan.whole)
 		status = write_cut(a, &in, f, done, e);
+	if (!status && a->o->mode == PD_APPLY_MEASURE)
+		status = measure(a, &in, f, done, e);
 	if (done->page)
 		done->output = NULL;
 	close_input(&in);

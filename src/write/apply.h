@@ -18,6 +18,7 @@
 enum pd_apply_mode {
 	PD_APPLY_WRITE,
 	PD_APPLY_LIST,			/* nothing is written: see `on_page` and pd_applied */
+	PD_APPLY_MEASURE,		/* nothing is written, but bytes are those that would be */
 };
 
 struct pd_apply_options {

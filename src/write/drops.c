@@ -141,8 +141,8 @@ static void add_page(struct pd_drops *d, struct pd_span id, struct pd_span url, 
 
 /* --- reading --- */
 
-enum { ID, URL, IS_DUPLICATE, DUP_OF, COLUMNS };
-static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", NULL };
+enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, COLUMNS };
+static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", NULL };
 
 struct drop_reader {
 	struct pd_drops *d;
@@ -150,6 +150,16 @@ struct drop_reader {
 	struct pd_tsv_reader in;
 	struct pd_buf id, url;
 };
+
+/* Rows without their header say by a weight over 0 that a duplicate stays. */
+static bool is_demoted(const struct drop_reader *r)
+{
+	struct pd_span weight = r->in.fields[WEIGHT];
+	for (size_t i = 0; i < weight.n; i++)
+		if (weight.p[i] >= '1' && weight.p[i] <= '9')
+			return true;
+	return r->d->demote;
+}
 
 static int take_row(struct drop_reader *r, struct pd_err *e)
 {
@@ -159,7 +169,9 @@ static int take_row(struct drop_reader *r, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", r->in.path, r->in.line_no);
 	if (pd_tsv_value(f[ID], &r->id) < 0 || !r->id.n || pd_tsv_value(f[URL], &r->url) < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without an id that can be read", r->in.path, r->in.line_no);
-	add_page(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !r->d->demote, r->o->keep_dup_of);
+	bool demoted = goes && is_demoted(r);
+	r->d->demoted += demoted;
+	add_page(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
 	return PD_OK;
 }
 
@@ -291,7 +303,12 @@ void pd_drops_free(struct pd_drops *d)
 
 bool pd_drops_demote(const struct pd_drops *d)
 {
-	return d->demote;
+	return d->demote || d->demoted;
+}
+
+uint64_t pd_drops_demoted(const struct pd_drops *d)
+{
+	return d->demoted;
 }
 
 uint64_t pd_drops_count(const struct pd_drops *d)

@@ -32,7 +32,8 @@ struct pd_drop {
 int pd_drops_read(struct pd_drops **out, const struct pd_drops_options *o, struct pd_err *e);
 void pd_drops_free(struct pd_drops *d);
 
-/* Rows say `demote`: they remove nothing. */
+/* Duplicates whose rows say `demote`, in a header or by a weight over 0: they stay.  pd_drops_demote: there are such. */
+uint64_t pd_drops_demoted(const struct pd_drops *d);
 bool pd_drops_demote(const struct pd_drops *d);
 uint64_t pd_drops_count(const struct pd_drops *d);
 uint64_t pd_drops_bad(const struct pd_drops *d);
@@ -43,6 +44,8 @@ void pd_drops_meet(struct pd_drops *d, const char *label);
 int pd_drops_settle(struct pd_drops *d, struct pd_err *e);
 /* What the rows call an input: `label` itself, or a name that lives as long as the drops. */
 const char *pd_drops_name(struct pd_drops *d, const char *label);
+/* The id of a page, named as the inputs are in this run: what pd_drops_name does, the other way. */
+void pd_drops_here(const struct pd_drops *d, struct pd_span id, struct pd_buf *out);
 /* May anything go from the input that the rows call `name`? */
 bool pd_drops_any(const struct pd_drops *d, const char *name);
 /* Does this page go?  Then it counts as met. */

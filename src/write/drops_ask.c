@@ -9,15 +9,15 @@
 
 /* --- inputs --- */
 
-/* The one file of the rows that an input may be by its base name, or PD_NO_FILE; *several: there is more than one. */
-static uint32_t by_base(const struct pd_drops *d, const char *label, bool *several)
+/* A file of the rows that an input may be by its base name, or PD_NO_FILE; *other: a second one. */
+static uint32_t by_base(const struct pd_drops *d, const char *label, uint32_t *other)
 {
 	uint32_t found = PD_NO_FILE;
-	*several = false;
+	*other = PD_NO_FILE;
 	for (uint32_t f = pd_drops_by_base(d, pd_span_z(label)); f != PD_NO_FILE; f = d->files[f].base_next) {
 		if (d->files[f].typed)
 			continue;
-		*several |= found != PD_NO_FILE;
+		*other = found;
 		found = f;
 	}
 	return found;
@@ -34,27 +34,53 @@ int pd_drops_settle(struct pd_drops *d, struct pd_err *e)
 {
 	if (!d->ambiguous)
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s: the base name does not tell which file of the verdicts this is: give inputs the paths "
-		       "that they had for 'fp'", d->ambiguous);
+	return pd_fail(e, PD_ERR_USAGE, "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
+		       "the paths that they had for 'fp'", d->ambiguous, d->beside);
+}
+
+static void note_ambiguous(struct pd_drops *d, const char *label, const char *beside)
+{
+	if (d->ambiguous)
+		return;
+	d->ambiguous = pd_arena_copy(&d->arena, pd_span_z(label)).p;
+	d->beside = beside;
 }
 
 const char *pd_drops_name(struct pd_drops *d, const char *label)
 {
-	bool several;
+	uint32_t other;
 	if (pd_drops_file(d, pd_span_z(label)) != PD_NO_FILE)
 		return label;
-	uint32_t file = by_base(d, label, &several);
+	uint32_t file = by_base(d, label, &other);
 	if (file == PD_NO_FILE)
 		return label;
 	struct drop_file *f = &d->files[file];
 	/* The label is the walker's and dies; a copy says who it was. */
 	if (!f->input)
 		f->input = pd_arena_copy(&d->arena, pd_span_z(label)).p;
-	if (several || strcmp(f->input, label) != 0) {
-		d->ambiguous = d->ambiguous ? d->ambiguous : pd_arena_copy(&d->arena, pd_span_z(label)).p;
-		return label;
-	}
-	return f->name.p;
+	if (other == PD_NO_FILE && strcmp(f->input, label) == 0)
+		return f->name.p;
+	note_ambiguous(d, label, strcmp(f->input, label) != 0 ? f->input : d->files[other].name.p);
+	return label;
+}
+
+/* The input that was taken for the file of this name, or NULL. */
+static const char *input_of(const struct pd_drops *d, struct pd_span name)
+{
+	uint32_t file = pd_drops_file(d, name);
+	return file == PD_NO_FILE ? NULL : d->files[file].input;
+}
+
+void pd_drops_here(const struct pd_drops *d, struct pd_span id, struct pd_buf *out)
+{
+	struct pd_page_id address = pd_page_id_parse(id);
+	size_t n = address.file.n;
+	const char *input = input_of(d, address.file);
+	for (size_t i = 1; i < id.n && !input && !address.has_offset; i++)
+		if (id.p[i] == '!')
+			input = input_of(d, pd_span(id.p, n = i));
+	pd_buf_set(out, input ? pd_span_z(input) : pd_span(id.p, n));
+	pd_buf_add_span(out, pd_span(id.p + n, id.n - n));
 }
 
 bool pd_drops_any(const struct pd_drops *d, const char *name)

@@ -51,9 +51,10 @@ struct pd_drops {
 	struct pd_span *dup_of;		/* beside `at`, and of whole files in `whole_dup_of`; NULL unless kept */
 	struct pd_span *whole_dup_of;
 	size_t n_at, cap_at, cap_dup_of, cap_whole;
-	uint64_t n_whole, bad;
-	bool demote;
-	const char *ambiguous;		/* the first input whose base name does not tell */
+	uint64_t n_whole, bad, demoted;
+	bool demote;			/* the header says so */
+	const char *ambiguous;		/* the first input whose base name does not tell … */
+	const char *beside;		/* … and the other input, or one of the files, that it could be */
 };
 
 /* The file of this name, or PD_NO_FILE. */

@@ -166,19 +166,36 @@ static void add_distance(const struct pd_report_reach *r, int d, int k, uint64_t
 	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->gone[d + 1], sum);
 }
 
+/* "5 fewer pairs, and 1 page fewer would go." */
+static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%" PRIu64 " %s pair%s, and ", pairs, how, pairs == 1 ? "" : "s");
+	pd_buf_count(out, pages, "page");
+	pd_buf_printf(out, " %s would go.</p>\n", how);
+}
+
+static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
+{
+	if (k == r->most) {
+		pd_buf_printf(out, "<p><strong>One more:</strong> %d is the largest distance that can be searched, a quarter of the "
+			      "bits.</p>\n", k);
+		return;
+	}
+	pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> ", k + 1);
+	if (r->k > k)
+		add_change(r->pairs[k + 2], r->gone[k + 2], "more", out);
+	else
+		pd_buf_printf(out, "not known from these pairs; give this report those of <code>match -k %d</code>.</p>\n", k + 1);
+}
+
 static void add_what_if(const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
-	if (k < 0)
-		return;
-	if (k > 0)
-		pd_buf_printf(out, "<p><strong>One less (k = %d):</strong> %" PRIu64 " fewer pairs, and %" PRIu64
-			      " pages fewer would go.</p>\n", k - 1, r->pairs[k + 1], r->gone[k + 1]);
-	if (r->k > k)
-		pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> %" PRIu64 " more pairs, and %" PRIu64
-			      " pages more would go.</p>\n", k + 1, r->pairs[k + 2], r->gone[k + 2]);
-	else
-		pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> not known from these pairs; give this report those of "
-			      "<code>match -k %d</code>.</p>\n", k + 1, k + 1);
+	if (k > 0) {
+		pd_buf_printf(out, "<p><strong>One less (k = %d):</strong> ", k - 1);
+		add_change(r->pairs[k + 1], r->gone[k + 1], "fewer", out);
+	}
+	if (k >= 0)
+		add_one_more(r, k, out);
 }
 
 static void add_reach(const struct pd_report_facts *f, struct pd_buf *out)

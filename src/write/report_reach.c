@@ -112,9 +112,12 @@ static int take_row(struct reach_pages *p, struct pd_report_reach *r, const stru
 
 static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_tsv_reader *in)
 {
-	uint64_t k;
-	if (pd_span_u64(pd_param(pd_buf_span(&in->header.must), "k"), &k) && k <= PD_BITS_MAX)
-		r->k = (int)k;
+	uint64_t n;
+	struct pd_span must = pd_buf_span(&in->header.must);
+	if (pd_span_u64(pd_param(must, "k"), &n) && n <= PD_BITS_MAX)
+		r->k = (int)n;
+	if (pd_span_u64(pd_param(must, "bits"), &n) && n <= PD_BITS_MAX)
+		r->most = (int)n / 4;
 	join_all(p, r);
 }
 
@@ -125,7 +128,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 				    .n_paths = 1 };
 	struct reach_pages p = { 0 };
 	int status;
-	*r = (struct pd_report_reach){ .k = -1 };
+	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
 			status = take_row(&p, r, &in, e);

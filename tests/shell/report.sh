@@ -41,6 +41,15 @@ well "report" r.html
 is "pages that go" "$(card "pages that go")" "$gone"
 is "all pages" "$(card "pages looked at")" 90
 is "their share" "$(card "of all pages")" "$(awk "BEGIN { printf \"%.1f %%\", $gone / 0.9 }")"
+"$P" apply -q -V v.tsv d.warc.gz -o clean.warc.gz
+less=$(($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)))
+is "bytes of the dump, as apply leaves them" "$(card "bytes of the dumps that go")" "$(awk "BEGIN { printf \"%.1f kB\", $less / 1000 }")"
+gzip -dc d.warc.gz | gzip >whole.gz
+"$P" fp -q whole.gz | "$P" match -q | "$P" cluster -q >whole.tsv
+"$P" apply -q -V whole.tsv whole.gz -o whole.out
+run "$P" report -V whole.tsv whole.gz -o whole.html
+is "the same of a dump that has to be packed again" "$(card "bytes of the dumps that go" whole.html)" \
+	"$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s whole.gz) - $(stat -c %s whole.out)) / 1000 }")"
 is "clusters" "$(card "clusters, each keeps one page")" 29
 is "pairs by distance: 5" "$(sed -nE 's|.*row">5</th><td class="n">([0-9]+)<.*|\1|p' r.html)" "$(rows pairs.tsv | awk -F '\t' '$3 == 5' | wc -l)"
 is "twelve pairs of texts" "$(grep -c '^<h3>' r.html)" 12
@@ -62,6 +71,17 @@ exits "a dump that is gone" 1
 has "is told" "$tmp/err" 'its text is left out'
 well "without texts" r.html
 mv away d.warc.gz
+mkdir other && cp moved/d.warc.gz other/
+sed 's|d\.warc\.gz:|gone/d.warc.gz:|g' v.tsv >gone.tsv
+run "$P" report -V gone.tsv moved/d.warc.gz other/d.warc.gz -o two.html
+exits "two dumps of one base name" 2
+has "both are named" "$tmp/err" 'other/d.warc.gz: the base name does not tell .* beside moved/d.warc.gz'
+absent "and nothing is written" two.html
+sed 's|d\.warc\.gz:|other/d.warc.gz:|g' v.tsv >other.tsv
+run "$P" report -V other.tsv -P pairs.tsv moved/d.warc.gz other/d.warc.gz -o two.html
+exits "a whole path goes before a base name" 0
+has "that one is taken" two.html 'other/d.warc.gz:'
+is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 
 # --- one more, one less: what cluster says of the other k ---
 report -V v4.tsv -P pairs.tsv
@@ -72,6 +92,9 @@ pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
 has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs, and $(($(goes 4) - $(goes 3))) pages fewer"
 has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs, and $(($(goes 5) - $(goes 4))) pages more"
 has "the threshold is marked" r.html '<tr class="edge"><th scope="row">4 – threshold'
+report -V v4.tsv -P k4.tsv
+report -V v.tsv -P pairs.tsv
+has "a quarter of the bits is the end" r.html 'One more:</strong> 16 is the largest distance that can be searched'
 report -V v4.tsv -P k4.tsv
 has "one more is not known from those of k" r.html 'One more \(k = 5\):</strong> not known'
 report -V v.tsv
