@@ -14,7 +14,7 @@
 #define PD_CMD_DEDUP_H
 
 #include "cmd/cluster.h"
-#include "cmd/dedup_journal.h"
+#include "write/dedup_journal.h"
 #include "cmd/match.h"
 #include "cmd/walk.h"
 

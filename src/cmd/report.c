@@ -18,6 +18,8 @@ static const struct pd_opt opts[] = {
 	  .help = "what 'pagededup cluster' wrote; needed (-: stdin)" },
 	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs),
 	  .help = "what 'pagededup match' wrote: distances, and what another k would change" },
+	{ .type = PD_OPT_TEXT, .name = "sweep", .arg = "FILE", AT(sweep),
+	  .help = "what 'pagededup eval --sweep --format=tsv' wrote: drawn as curves" },
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
 	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "pages that go, shown beside the page kept (12)" },
@@ -47,6 +49,7 @@ struct report_run {
 	struct pd_log *log;
 	struct pd_report_sums sums;
 	struct pd_report_reach reach;
+	struct pd_report_sweep sweep;
 	struct pd_tables tables;
 	const char *verdicts;		/* of the options, or a copy of standard input */
 	struct pd_report_dumps dumps;
@@ -132,11 +135,14 @@ static void write_pairs(struct report_run *r)
 static int read_rows(struct report_run *r)
 {
 	struct pd_report_reading verdicts = { r->verdicts, bad_row, r->log }, pairs = { r->o->pairs, bad_row, r->log };
+	struct pd_report_reading sweep = { r->o->sweep, bad_row, r->log };
 	r->sums.seed = (uint64_t)r->o->seed;
 	r->sums.want = (size_t)r->o->sample;
 	int status = pd_report_sums_read(&r->sums, &verdicts, &r->err);
 	if (!status && r->o->pairs)
 		status = pd_report_reach_read(&r->reach, &pairs, &r->err);
+	if (!status && r->o->sweep)
+		status = pd_report_sweep_read(&r->sweep, &sweep, &r->err);
 	return status;
 }
 
@@ -162,8 +168,8 @@ static int read_dumps(struct report_run *r)
 static int report(struct report_run *r)
 {
 	const struct pd_report_command *o = r->o;
-	char *rows[] = { (char *)o->verdicts, (char *)o->pairs };
-	int status = pd_outfile_check(o->walk.output, rows, o->pairs ? 2 : 1, &r->err);
+	const char *rows[] = { o->verdicts, o->pairs ? o->pairs : "-", o->sweep ? o->sweep : "-" };
+	int status = pd_outfile_check(o->walk.output, (char *const *)rows, 3, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->walk.output, o->inputs, o->n_inputs, &r->err);
 	if (!status && o->with_texts)
@@ -178,7 +184,7 @@ static int report(struct report_run *r)
 		status = pd_outfile_open(&r->out, o->walk.output, &r->err);
 	if (status)
 		return status;
-	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, r->dumps.bytes_in, r->dumps.bytes_out };
+	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, o->sweep ? &r->sweep : NULL, r->dumps.bytes_in, r->dumps.bytes_out };
 	pd_report_page_begin(&facts, &r->html);
 	flush(r);
 	write_pairs(r);
@@ -189,7 +195,7 @@ static int report(struct report_run *r)
 
 static int close_run(const struct report_run *r)
 {
-	bool damaged = r->sums.bad || r->reach.bad || r->failed;
+	bool damaged = r->sums.bad || r->reach.bad || r->sweep.bad || r->failed;
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, r->sums.clusters, "cluster");
 	pd_buf_add_z(&line, ", ");
@@ -204,10 +210,16 @@ int pd_report_run(const struct pd_report_command *o, struct pd_log *log)
 	struct report_run r = { .o = o, .log = log, .verdicts = o->verdicts, .out = { .slot = -1 } };
 	int status = report(&r), code = status ? pd_command_failed(log, &r.err) : close_run(&r);
 	pd_report_sums_release(&r.sums);
+	pd_report_sweep_release(&r.sweep);
 	pd_report_dumps_release(&r.dumps);
 	pd_tables_release(&r.tables);
 	pd_buf_release(&r.html);
 	return code;
+}
+
+static int from_stdin(const char *path)
+{
+	return path && !strcmp(path, "-");
 }
 
 int pd_cmd_report(int argc, char **argv)
@@ -222,8 +234,8 @@ int pd_cmd_report(int argc, char **argv)
 		return code - 1;
 	if (!o.verdicts)
 		pd_fail(&e, PD_ERR_USAGE, "--verdicts=FILE is needed");
-	else if (o.pairs && !strcmp(o.verdicts, "-") && !strcmp(o.pairs, "-"))
-		pd_fail(&e, PD_ERR_USAGE, "verdicts and pairs cannot both come from standard input");
+	else if (from_stdin(o.verdicts) + from_stdin(o.pairs) + from_stdin(o.sweep) > 1)
+		pd_fail(&e, PD_ERR_USAGE, "verdicts, pairs and settings cannot both come from standard input");
 	else
 		e.status = PD_OK;
 	if (e.status)

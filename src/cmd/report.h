@@ -9,7 +9,7 @@
 
 struct pd_report_command {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
-	const char *verdicts, *pairs;
+	const char *verdicts, *pairs, *sweep;
 	int sample, seed;
 	char **inputs;
 	int n_inputs;

@@ -15,9 +15,11 @@ static const char head[] =
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
 	"<title>Near-duplicates: report</title>\n<style>\n"
 	":root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --card: #f6f8fa; "
-	"--bar: #2f6fb3; --past: #9aa7b5; --del: #ffd7d5; --ins: #cdf3d3; }\n"
+	"--bar: #2f6fb3; --past: #9aa7b5; --del: #ffd7d5; --ins: #cdf3d3; "
+	"--c0: #2f6fb3; --c1: #b3502a; --c2: #24804f; --c3: #8547b0; --c4: #8a6d16; --c5: #b0345a; }\n"
 	"@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e4e8ec; --soft: #9da7b1; --line: #353c44; "
-	"--card: #1d2127; --bar: #5b9bdc; --past: #56606b; --del: #6b2427; --ins: #1d4f2b; } }\n"
+	"--card: #1d2127; --bar: #5b9bdc; --past: #56606b; --del: #6b2427; --ins: #1d4f2b; "
+	"--c0: #5b9bdc; --c1: #e08a63; --c2: #58b887; --c3: #b98ae0; --c4: #c9a847; --c5: #e27a9b; } }\n"
 	"* { box-sizing: border-box; }\n"
 	"body { background: var(--paper); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; margin: 0 auto; "
 	"max-width: 75rem; padding: 0 1rem 4rem; }\n"
@@ -35,6 +37,12 @@ static const char head[] =
 	".n { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
 	"code { white-space: nowrap; }\n.chart { width: 40%; }\n.bar { background: var(--bar); border-radius: 0 .2rem .2rem 0; height: .9rem; margin-top: .3rem; "
 	"min-width: 1px; }\n.past .bar { background: var(--past); }\n.edge > * { border-bottom: 3px solid var(--ink); }\n"
+	".curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { fill: var(--soft); font-size: 14px; }\n"
+	".grid { stroke: var(--line); }\n.at { stroke: var(--ink); stroke-dasharray: 2 3; stroke-width: 2; }\n"
+	".key { height: .5rem; vertical-align: middle; width: 1.75rem; }\n.line { fill: none; stroke: currentColor; stroke-width: 2; }\n"
+	"circle.line { fill: currentColor; stroke: none; }\n.gaps { stroke-dasharray: 6 4; }\n"
+	".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } "
+	".c5 { color: var(--c5); }\n"
 	".name, article p, h4 { overflow-wrap: anywhere; }\n"
 	".texts { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }\n"
 	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem 1rem; }\n"
@@ -43,7 +51,7 @@ static const char head[] =
 	".left { color: var(--soft); font-style: italic; }\n"
 	".mark { border: 1px dashed; border-radius: .2rem; font: .75em monospace; padding: 0 .2em; unicode-bidi: isolate; }\n"
 	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, .hosts thead td { display: none; } .hosts .name { width: 70%; } "
-	"th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
+	".curves text { font-size: 24px; } th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
 	"@media print { .text { max-height: none; } }\n"
 	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
 	"<h1>Near-duplicates</h1>\n";
@@ -151,7 +159,7 @@ static int threshold_of(const struct pd_report_facts *f)
 	uint64_t k;
 	if (pd_span_u64(pd_param(pd_buf_span(&f->sums->params), "k"), &k) && k <= PD_BITS_MAX)
 		return (int)k;
-	return f->reach->k;
+	return f->reach ? f->reach->k : -1;
 }
 
 static void add_distance(const struct pd_report_reach *r, int d, int k, uint64_t most, uint64_t sum, struct pd_buf *out)
@@ -306,6 +314,8 @@ void pd_report_page_begin(const struct pd_report_facts *f, struct pd_buf *out)
 	else
 		pd_buf_add_z(out, "<h2>How near the pairs are</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
 				  "and what another k would change.</p>\n");
+	if (f->sweep)
+		pd_report_sweep_page(f->sweep, threshold_of(f), out);
 	add_sizes(f->sums, out);
 	add_hosts(f->sums, out);
 	add_largest(f->sums, out);

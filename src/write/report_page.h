@@ -8,10 +8,12 @@
 #define PD_WRITE_REPORT_PAGE_H
 
 #include "write/report_reach.h"
+#include "write/report_sweep.h"
 
 struct pd_report_facts {
 	const struct pd_report_sums *sums;
 	const struct pd_report_reach *reach;	/* NULL: no pairs were given */
+	const struct pd_report_sweep *sweep;	/* NULL: none was given */
 	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: not known, bytes are then those of main texts */
 };
 

@@ -101,6 +101,27 @@ report -V v.tsv
 hasnt "without pairs no histogram" r.html 'One less|threshold'
 has "but word of it" r.html 'No pairs were given'
 
+# --- settings ---
+"$P" eval -q "$TOP/demo/truth.tsv" --sweep d.warc.gz --shingle=1,2 --weights=count,set --format=tsv >sweep.tsv
+report -V v4.tsv -P pairs.tsv --sweep=sweep.tsv
+exits "--sweep" 0
+well "--sweep" r.html
+hasnt "nothing that a browser would load" r.html 'url\(|@import|<link|srcset|src ?=|http-equiv="refresh|xlink'
+has "and it may not" r.html "default-src 'none'"
+is "a curve for each setting, and its mark" "$(grep -c '<path class="line c[0-9]" d="M.*<circle' r.html)" 4
+is "with a point for each k" "$(grep -oE '<path class="line c0" d="M[^"]*' r.html | head -1 | tr -cd 'ML' | wc -c)" "$(rows sweep.tsv | grep -c $'^64\t1\tcount\t')"
+best=$(rows sweep.tsv | sort -t $'\t' -k7,7gr | head -1 | cut -f 7 | cut -c 1-6)
+has "the best comes first in the table" r.html "best k.*" && is "with its F1" \
+	"$(grep -oE '(64 bits, shingle.*)' r.html | head -1 | sed -E 's/.*<td class="n">([0-9.]+)<.td><td class="n">[0-9.]+<.td><.tr>$/\1/')" "$best"
+is "and F1 at the k of the verdicts" "$(grep -oE '(64 bits, shingle 1, count.*)' r.html | sed -E 's/.*<td class="n">([0-9.]+)<.td><.tr>$/\1/')" \
+	"$(rows sweep.tsv | awk -F '\t' '$2 == 1 && $3 == "count" && $4 == 4 { printf "%.4f", $7 }')"
+has "the line of k" r.html 'path class="at"'
+report -V v.tsv --sweep=v.tsv
+exits "verdicts in place of settings" 2
+sed '4s/\t0\.[0-9]*\t/\tmuch\t/' sweep.tsv >bad.sweep
+report -V v.tsv --sweep=bad.sweep
+exits "a bad row of settings" 1
+
 # --- hostile pages ---
 python3 - <<'PY'
 import json

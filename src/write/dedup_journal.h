@@ -12,8 +12,8 @@
  *	output 44 80 20182 10398 0 0 demo.warc.gz	pages, others, bytes in and out, members packed again, lost; the input
  *	end
  */
-#ifndef PD_CMD_DEDUP_JOURNAL_H
-#define PD_CMD_DEDUP_JOURNAL_H
+#ifndef PD_WRITE_DEDUP_JOURNAL_H
+#define PD_WRITE_DEDUP_JOURNAL_H
 
 #include "write/apply.h"
 #include "write/places.h"

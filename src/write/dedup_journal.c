@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/dedup_journal.h"
+#include "write/dedup_journal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * A journal of dedup, of any bytes: what can be read can be gone on with, and is read again as it was, and what was added. */
+#include "fuzz.h"
+#include "write/dedup_journal.h"
+
+/* Counts of a journal that could be read. */
+struct journal_counts {
+	size_t rows, outputs;
+	bool end;
+};
+
+static struct journal_counts counts_of(const struct pd_journal *j)
+{
+	HOLDS(!j->n_units || j->n_units == j->n_rows);
+	HOLDS(!j->text.n || j->text.p[j->text.n - 1] == '\n');
+	return (struct journal_counts){ j->n_rows, j->outputs.n, j->end };
+}
+
+/* Opens it with the options that it has itself, if it has any. */
+static int open_own(struct pd_journal *j, const char *path, struct pd_buf *options)
+{
+	struct pd_err e;
+	int status = pd_journal_open(j, path, pd_span_z("k=1"), &e);
+	pd_buf_set(options, status == PD_ERR_PARAMS ? pd_buf_span(&j->options) : pd_span_z("k=1"));
+	if (status != PD_ERR_PARAMS)
+		return status;
+	pd_journal_release(j);
+	return pd_journal_open(j, path, pd_buf_span(options), &e);
+}
+
+static void go_on(struct pd_journal *j, const char *label)
+{
+	struct pd_file file = { .label = (char *)label };
+	struct pd_applied done = { .file = &file, .pages = 3, .bytes_in = 9, .bytes_out = 4 };
+	struct pd_err e;
+	HOLDS(pd_journal_add_output(j, &done, &e) == PD_OK);
+	HOLDS(pd_journal_add(j, &e, "verdicts") == PD_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static const char label[] = "a file\twith\nall \\ of it";
+	const char *path = fuzz_file(data, n);
+	struct pd_buf options = { 0 };
+	struct pd_journal j;
+	struct pd_err e;
+	if (open_own(&j, path, &options) == PD_OK) {
+		struct journal_counts before = counts_of(&j), after;
+		go_on(&j, label);
+		pd_journal_release(&j);
+		HOLDS(pd_journal_open(&j, path, pd_buf_span(&options), &e) == PD_OK);
+		after = counts_of(&j);
+		HOLDS(after.rows == before.rows && after.end == before.end && j.verdicts);
+		HOLDS(pd_name_set_has(&j.outputs, pd_span_z(label)));
+	}
+	pd_journal_release(&j);
+	pd_buf_release(&options);
+	return 0;
+}

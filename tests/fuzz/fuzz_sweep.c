@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * A table of settings, of any bytes: what was read is sound, and what is drawn of it is finite. */
+#include "fuzz.h"
+#include "write/report_sweep.h"
+
+static void bad_row(void *ctx, const char *why)
+{
+	HOLDS(why && why[0]);
+	*(uint64_t *)ctx += 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	uint64_t bad = 0;
+	struct pd_report_reading o = { fuzz_file(data, n), bad_row, &bad };
+	struct pd_report_sweep s = { .n = 0 };
+	struct pd_buf out = { 0 };
+	struct pd_err e;
+	if (pd_report_sweep_read(&s, &o, &e) == PD_OK) {
+		HOLDS(s.bad == bad);
+		for (int i = 0; i < s.n; i++) {
+			HOLDS(s.v[i]->n_k > 0 && s.v[i]->best < s.v[i]->n_k);
+			HOLDS(!i || s.v[i - 1]->f1[s.v[i - 1]->best] >= s.v[i]->f1[s.v[i]->best]);
+		}
+		pd_report_sweep_page(&s, 3, &out);
+		HOLDS(fuzz_utf8(pd_buf_span(&out)) || !fuzz_utf8(fuzz_span(data, n)));
+		HOLDS(!memmem(out.p, out.n, "nan", 3) && !memmem(out.p, out.n, "inf", 3));
+	}
+	pd_report_sweep_release(&s);
+	pd_buf_release(&out);
+	return 0;
+}
