@@ -15,8 +15,8 @@ import collections, os, random, subprocess, sys, time
 PROGRAM, FOLDER, KILLS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 random.seed(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 STORE, CALM = os.path.join(FOLDER, 'store'), os.path.join(FOLDER, 'calm')
-SIZES = [3000, 5000, 20000, 50000] if KILLS > 100 else [3000, 5000]   # rows of a batch
-BATCHES, TRIES = 6, 4
+SIZES = [3000, 5000, 20000, 3000, 5000, 50000] if KILLS > 100 else [3000, 5000]   # rows of a batch
+BATCHES, TRIES = 6, 7
 
 
 def store(action, *more, at=STORE, stdout=subprocess.DEVNULL):

@@ -105,7 +105,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 		return pd_fail(e, PD_ERR_USAGE, "unknown action '%s'%s%s%s", argv[first], near ? "; did you mean '" : "",
 			       near ? near : "", near ? "'?" : "");
 	}
-	if (first + 1 == argc)
+	if (first + 1 == argc || !*argv[first + 1])
 		return pd_fail(e, PD_ERR_USAGE, "%s: which store?", argv[first]);
 	if ((*out)->most >= 0 && argc - first - 2 > (*out)->most)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no operand such as '%s'", argv[first], argv[first + 2]);

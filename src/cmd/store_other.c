@@ -218,10 +218,10 @@ int pd_store_run_remove(struct pd_store_run *r)
 		status = remove_lines(&x);
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
+	if (!status)	/* said at once: tidying up may lack room, and they are gone all the same */
+		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not kept, %.1f s", x.pages, r->bad, pd_wall_seconds() - r->started);
 	if (!status)
 		status = pd_store_tend(&r->store, true, &r->err);
-	if (!status)
-		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not kept, %.1f s", x.pages, r->bad, pd_wall_seconds() - r->started);
 	free(x.places.v);
 	return status;
 }

@@ -26,6 +26,10 @@ static int failed(const struct pd_io *io, const char *verb, const char *name, st
 int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e)
 {
 	io->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (io->fd < 0 && errno == ENOENT)
+		return pd_fail(e, PD_ERR_USAGE, "there is no store %s ('pagededup store init' makes one)", dir);
+	if (io->fd < 0 && errno == ENOTDIR)
+		return pd_fail(e, PD_ERR_USAGE, "%s is no store but a file: the folder of a store comes first", dir);
 	if (io->fd < 0)
 		return pd_fail_errno(e, "cannot open %s", dir);
 	io->dir = pd_strdup(dir);

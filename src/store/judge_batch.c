@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 4096, HITS_MANY = 1 << 20 };
+enum { CHUNK = 4096, HITS_MANY = 1 << 20, SOON = 8 };
 
 static void make_room(struct pd_judge *j, size_t n)
 {
@@ -96,6 +96,17 @@ static size_t next_chunk(size_t chunk, size_t hits)
 	return chunk * 2 < CHUNK ? chunk * 2 : CHUNK;
 }
 
+/* Whether a page is kept already is asked of every segment, page by page: what that will read is fetched meanwhile. */
+static void find_soon(const struct pd_store *s, const struct pd_store_page *pages, size_t n, size_t i)
+{
+	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
+		if (i + 2 * SOON < n)
+			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + 2 * SOON].hash[PD_BY_ID], 0);
+		if (i + SOON < n)
+			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + SOON].hash[PD_BY_ID], 1);
+	}
+}
+
 int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t n, pd_judge_fn *each, void *ctx,
 		   struct pd_err *e)
 {
@@ -107,6 +118,7 @@ int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t
 		m = n < j->chunk ? n : j->chunk;
 		status = ask_segments(j, pages, m, e);
 		for (size_t i = 0; !status && i < m; i++) {
+			find_soon(j->s, pages, m, i);
 			status = pd_judge_page(j, &pages[i], i, e);
 			if (!status)
 				status = each(ctx, &j->answer);

@@ -61,12 +61,17 @@ static void grow_bucket(struct pd_recent *r, struct pd_recent_bucket *b)
 	b->cap = cap;
 }
 
+static struct pd_recent_bucket *bucket_of(const struct pd_recent *r, const struct pd_key *key, int table)
+{
+	uint64_t block = r->cut.n_bits ? pd_bits_get(key->w, table * r->cut.n_bits, r->cut.n_bits) : 0;
+	return &r->buckets[((size_t)table << r->cut.n_bits) + block];
+}
+
 static void add_key(struct pd_recent *r, const struct pd_key *key, uint32_t row)
 {
 	int words = r->bits / 64;
 	for (int t = 0; t < r->cut.n_blocks; t++) {
-		uint64_t block = r->cut.n_bits ? pd_bits_get(key->w, t * r->cut.n_bits, r->cut.n_bits) : 0;
-		struct pd_recent_bucket *b = &r->buckets[((size_t)t << r->cut.n_bits) + block];
+		struct pd_recent_bucket *b = bucket_of(r, key, t);
 		if (b->n == b->cap)
 			grow_bucket(r, b);
 		for (int w = 0; w < words; w++)
@@ -121,6 +126,45 @@ void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_p
 	if (p->has & PD_HAS_PRINT)
 		add_key(r, &p->key, row);
 	r->n++;
+}
+
+/* The last key of a bucket takes the place of the one that leaves. */
+static void drop_key(struct pd_recent *r, uint32_t row)
+{
+	for (int t = 0; t < r->cut.n_blocks; t++) {
+		struct pd_recent_bucket *b = bucket_of(r, &r->pages[row].key, t);
+		uint32_t i = 0;
+		while (i < b->n && b->rows[i] != row)
+			i++;
+		if (i == b->n)
+			continue;
+		b->n--;
+		b->rows[i] = b->rows[b->n];
+		for (size_t w = 0; w < (size_t)r->bits / 64; w++)
+			b->keys[w * b->cap + i] = b->keys[w * b->cap + b->n];
+	}
+}
+
+static void unchain(struct pd_recent *r, uint32_t row)
+{
+	for (int by = 0; by < PD_BY_COUNT; by++) {
+		uint64_t hash = r->pages[row].hash[by];
+		uint32_t *link = &r->head[by][chain(hash)];
+		while (hash && *link && *link != row + 1)
+			link = &r->next[by][*link - 1];
+		if (hash && *link)
+			*link = r->next[by][row];
+	}
+}
+
+void pd_recent_drop(struct pd_recent *r, uint64_t number)
+{
+	int64_t row = pd_recent_row(r, number);
+	if (row < 0)
+		return;
+	unchain(r, (uint32_t)row);
+	if (r->pages[row].has & PD_HAS_PRINT)
+		drop_key(r, (uint32_t)row);
 }
 
 struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row)

@@ -38,10 +38,12 @@ void pd_recent_init(struct pd_recent *r, int bits, int k);
 void pd_recent_release(struct pd_recent *r);
 /* Copies the text, unless it lies in `text` already. */
 void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p);
+/* The page with this number is gone: questions do not come across it any more.  It keeps its row. */
+void pd_recent_drop(struct pd_recent *r, uint64_t number);
 struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row);
 /* The row with this number, or -1. */
 int64_t pd_recent_row(const struct pd_recent *r, uint64_t number);
-/* As pd_near_segment, pd_segment_find; rows that are gone are found too. */
+/* As pd_near_segment, pd_segment_find. */
 void pd_near_recent(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q);
 /* `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out);

@@ -108,6 +108,9 @@ struct pd_rows_found {
 int pd_segment_find(struct pd_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, struct pd_rows_found *out,
 		    struct pd_err *e);
 
+/* Asks for the memory that finding this hash will look at: the first step early, the second some questions before. */
+void pd_segment_find_soon(const struct pd_segment *s, enum pd_store_by by, uint64_t hash, int step);
+
 int pd_segment_number(struct pd_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
 /* The row with this number: 1 found, 0 not, negative error. */
 int pd_segment_row(struct pd_segment *s, uint64_t number, uint32_t *row, struct pd_err *e);

@@ -34,6 +34,18 @@ static uint64_t first_at_least(const uint64_t *hash, uint64_t n, uint64_t low)
 	return from;
 }
 
+/* What stands there is used for nothing else, so no checksum is looked at. */
+void pd_segment_find_soon(const struct pd_segment *s, enum pd_store_by by, uint64_t hash, int step)
+{
+	int shift = 64 - (int)s->f.start_bits[by];
+	const uint32_t *start = (const uint32_t *)s->section[PD_SEG_STARTS + by] + (shift == 64 ? 0 : hash >> shift);
+	if (step == 0)
+		__builtin_prefetch(start);
+	else if (*start < s->f.listed[by])
+		for (uint64_t line = 0; line < 2; line++)
+			__builtin_prefetch((const uint64_t *)s->section[PD_SEG_HASHES + by] + *start + line * 8);
+}
+
 int pd_segment_find(struct pd_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, struct pd_rows_found *out,
 		    struct pd_err *e)
 {

@@ -216,8 +216,11 @@ int pd_store_open_gone(struct pd_store *s, uint64_t file, struct pd_gone *out, s
 
 static void take_record(struct pd_store *s, const struct pd_log_record *r)
 {
-	for (uint32_t i = 0; i < r->n_gone; i++)
-		pd_gone_add(&s->gone, pd_get64(r->gone + i * (size_t)8));
+	for (uint32_t i = 0; i < r->n_gone; i++) {
+		uint64_t number = pd_get64(r->gone + i * (size_t)8);
+		pd_gone_add(&s->gone, number);
+		pd_recent_drop(&s->recent, number);
+	}
 	if (r->kind != PD_LOG_ADD)
 		return;
 	pd_recent_add(&s->recent, r->number, &r->page);

@@ -11,6 +11,15 @@ static int append(struct pd_store *s, struct pd_buf *record, struct pd_err *e)
 	return status;
 }
 
+/* Pages that are gone from here on. */
+static void let_go(struct pd_store *s, const uint64_t *gone, size_t n_gone)
+{
+	for (size_t i = 0; i < n_gone; i++) {
+		pd_gone_add(&s->gone, gone[i]);
+		pd_recent_drop(&s->recent, gone[i]);
+	}
+}
+
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *gone, size_t n_gone, uint64_t *number,
 		 struct pd_err *e)
 {
@@ -22,8 +31,7 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 	*number = s->m.next++;
 	pd_log_add(s->m.log, s->log.size, *number, page, s->m.bits, gone, n_gone, &record);
 	pd_recent_add(&s->recent, *number, page);
-	for (size_t i = 0; i < n_gone; i++)
-		pd_gone_add(&s->gone, gone[i]);
+	let_go(s, gone, n_gone);
 	return append(s, &record, e);
 }
 
@@ -31,8 +39,7 @@ int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, str
 {
 	struct pd_buf record = { 0 };
 	pd_log_remove(s->m.log, s->log.size, gone, n_gone, &record);
-	for (size_t i = 0; i < n_gone; i++)
-		pd_gone_add(&s->gone, gone[i]);
+	let_go(s, gone, n_gone);
 	return append(s, &record, e);
 }
 

@@ -202,7 +202,7 @@ static int class_of(uint64_t rows)
 
 /* Where the segments begin that are to be merged, up to the youngest; n_segments: none are.  A small segment counts with
  * the largest that is younger: it will be merged with it. */
-static size_t merge_from(const struct pd_manifest *m)
+static size_t merge_class(const struct pd_manifest *m)
 {
 	size_t best = m->n_segments, n = 0;
 	int most = -1;
@@ -215,6 +215,26 @@ static size_t merge_from(const struct pd_manifest *m)
 			best = i;
 	}
 	return best;
+}
+
+/* At the end of a run there is time for more: a segment that is no larger than all younger ones together goes with them.
+ * Every segment that is left is asked for every question. */
+static size_t merge_halves(const struct pd_manifest *m)
+{
+	size_t best = m->n_segments;
+	uint64_t younger = 0;
+	for (size_t i = m->n_segments; i-- > 0;) {
+		if (m->segments[i].rows <= younger)
+			best = i;
+		younger += m->segments[i].rows;
+	}
+	return best;
+}
+
+static size_t merge_from(const struct pd_manifest *m, bool closing)
+{
+	size_t a = merge_class(m), b = closing ? merge_halves(m) : m->n_segments;
+	return a < b ? a : b;
 }
 
 static int flush(struct pd_store *s, struct pd_err *e)
@@ -256,7 +276,7 @@ int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
 	int status = log_is_long(s, closing) ? flush(s, e) : PD_OK;
 	bool wait = closing || s->m.n_segments > BEHIND;
 	while (!status) {
-		size_t from = merge_from(&s->m);
+		size_t from = merge_from(&s->m, closing);
 		if (s->merge && !wait && !pd_task_done(s->merge->task))
 			break;
 		if (s->merge)

@@ -66,6 +66,12 @@ is "statuses" "$(status "$tmp/out")" "new replaced new replaced kept kept new re
 run "$P" store export s
 is "what is kept" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.warc:3 d.warc:5 d.warc:6 "
 
+awk 'BEGIN { print "#fingerprint\tid"; for (i = 0; i < 30000; i++) printf "00ff00ff00ff00ff\teq:%d\n", i }' >equal
+"$P" store init -q eq
+is "a page that replaces 30,000 equal ones, one after the other" \
+	"$("$P" store add -q --on-duplicate=replace eq equal | column status | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" "30000 new 29999 replaced "
+is "is kept alone" "$("$P" store export -q eq | column id)" "eq:29999"
+
 # same URL
 echo "0f0f0f0f0f0f0f0f d.warc:20 http://b.example/1 2026-01-02T00:00:00Z 70" | fp >version
 run "$P" store check s version
@@ -134,8 +140,16 @@ exits "a newer store is refused" 2
 has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 1'
 run "$P" store add nothing night1
 exits "no store" 2
+has "which is said" "$tmp/err" "there is no store nothing \('pagededup store init' makes one\)"
+run "$P" store check night1 night2
+has "rows in the place of the store" "$tmp/err" "night1 is no store but a file: the folder of a store comes first"
+run "$P" store init night1
+exits "a file becomes no store" 2
 run "$P" store add demo/.. night1
 has "a folder that is no store" "$tmp/err" "is no store: it has no manifest \('pagededup store init' makes one\)"
+run "$P" store check "" night1
+exits "a store without a name" 2
+has "is asked for" "$tmp/err" 'check: which store\?'
 for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplicate=skip" "compact s --format=tsv" "init t --by-url"; do
 	run "$P" store $misuse
 	exits "misuse: store $misuse" 2

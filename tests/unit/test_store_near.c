@@ -112,6 +112,24 @@ static void write_segment(const struct pd_recent *recent, int bits, int k, const
 	pd_io_close_dir(&io);
 }
 
+/* Every third page goes: what is left is found, and nothing else. */
+static void check_dropped(const char *name, struct pd_near *near, struct pd_recent *recent, const struct pd_questions *q)
+{
+	size_t stay = 0, bad = 0;
+	near->n = 0;
+	pd_near_recent(near, recent, q);
+	for (size_t i = 0; i < near->n; i++)
+		stay += near->v[i].row % 3 > 0;
+	for (size_t row = 0; row < recent->n; row += 3)
+		pd_recent_drop(recent, recent->numbers[row]);
+	near->n = 0;
+	pd_near_recent(near, recent, q);
+	for (size_t i = 0; i < near->n; i++)
+		bad += near->v[i].row % 3 == 0;
+	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay, bad);
+	near->n = 0;
+}
+
 START_TEST(as_brute_force)
 {
 	const char *name = cases[_i].name;
@@ -140,6 +158,7 @@ START_TEST(as_brute_force)
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
 	pd_near_recent(&near, &recent, &q);
 	check_hits(name, "in memory", &near, keys, n, asked, QUESTIONS, bits, k);
+	check_dropped(name, &near, &recent, &q);
 	for (size_t i = 0; i < 20; i++) {
 		q = questions(asked + i, 1, bits, k, columns);
 		ck_assert(pd_near_segment(&near, &segment, &q, &e) == PD_OK);
