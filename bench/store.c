@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast a store answers: fp rows on stdin are asked for, first one at a time, each timed, then again as one batch.
+ * How fast a store answers: fp rows on stdin are asked for, first one at a time, each timed, then the same again, then as
+ * one batch.  --verify: with the second look; --cold: the system is asked to forget the store's files before.
  *
- *	store DIR K
+ *	store DIR K [--verify] [--cold]
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/threads.h"
 #include "base/tsv.h"
@@ -50,7 +54,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int one_at_a_time(struct pd_judge *j, const struct rows *r, struct pd_err *e)
+static int one_at_a_time(struct pd_judge *j, const struct rows *r, const char *what, struct pd_err *e)
 {
 	double *took = pd_alloc((r->n + 1) * sizeof *took);
 	size_t duplicates = 0;
@@ -60,10 +64,10 @@ static int one_at_a_time(struct pd_judge *j, const struct rows *r, struct pd_err
 		status = pd_judge_batch(j, &r->pages[i], 1, count, &duplicates, e);
 		took[i] = pd_wall_seconds() - start;
 	}
-	printf("first %.1f us", took[0] * 1e6);
+	printf("%s: first %.1f us", what, took[0] * 1e6);
 	qsort(took, r->n, sizeof *took, ascending);
-	printf(", one at a time: median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6,
-	       took[r->n * 99 / 100] * 1e6, took[r->n - 1] * 1e6);
+	printf(", median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6, took[r->n * 99 / 100] * 1e6,
+	       took[r->n - 1] * 1e6);
 	free(took);
 	return status;
 }
@@ -80,23 +84,67 @@ static int in_bulk(struct pd_judge *j, const struct rows *r, struct pd_err *e)
 	return status;
 }
 
+static void forget_files(const char *dir)
+{
+	DIR *d = opendir(dir);
+	char path[4096];
+	for (struct dirent *entry; d && (entry = readdir(d));) {
+		snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+		int fd = open(path, O_RDONLY);
+		if (fd >= 0 && (fdatasync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)))
+			fprintf(stderr, "store: %s is not forgotten\n", path);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void print_plan(const struct pd_store *s, int k)
+{
+	for (size_t i = 0; i < s->m.n_segments; i++) {
+		const struct pd_segment_footer *f = &s->segments[i].f;
+		int radius[PD_STORE_TABLES_MAX];
+		pd_cut_radii((struct pd_cut){ (int)f->tables, (int)f->table_bits }, k, radius);
+		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables, f->table_bits);
+		for (uint32_t t = 0; t < f->tables; t++)
+			printf(" %d", radius[t]);
+		putchar('\n');
+	}
+}
+
+static bool is_given(int argc, char **argv, const char *option)
+{
+	for (int i = 3; i < argc; i++)
+		if (!strcmp(argv[i], option))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct pd_store s = { 0 };
 	struct pd_err e = { 0 };
 	struct rows r = { 0 };
-	if (argc != 3) {
-		fprintf(stderr, "usage: store DIR K < rows\n");
+	if (argc < 3) {
+		fprintf(stderr, "usage: store DIR K [--verify] [--cold] < rows\n");
 		return 2;
 	}
+	if (is_given(argc, argv, "--cold"))
+		forget_files(argv[1]);
 	double start = pd_wall_seconds();
 	int status = pd_store_open(&s, argv[1], PD_STORE_READ, &e);
-	printf("k %s, opened in %.1f ms, ", argv[2], (pd_wall_seconds() - start) * 1e3);
-	struct pd_judge j = { .s = &s, .o = { .k = atoi(argv[2]), .verify.off = true } };
+	printf("k %s, opened in %.1f ms\n", argv[2], (pd_wall_seconds() - start) * 1e3);
+	struct pd_judge j = { .s = &s, .o = { .k = atoi(argv[2]), .verify = PD_VERIFY_DEFAULTS } };
+	j.o.verify.off = !is_given(argc, argv, "--verify");
+	j.o.verify.k_unknown = s.m.alone < j.o.k ? s.m.alone : j.o.k;
 	if (!status)
 		status = read_rows(&r, &s, &e);
+	print_plan(&s, j.o.k);
 	if (!status && r.n)
-		status = one_at_a_time(&j, &r, &e);
+		status = one_at_a_time(&j, &r, "one at a time", &e);
+	if (!status && r.n)
+		status = one_at_a_time(&j, &r, "the same again", &e);
 	if (!status && r.n)
 		status = in_bulk(&j, &r, &e);
 	if (status)
