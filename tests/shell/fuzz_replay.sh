@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 for source in "$TOP"/tests/fuzz/fuzz_*.c; do
 	t=$(basename "$source" .c) t=${t#fuzz_}
-	files=$(find "$TOP/tests/fuzz/corpus/$t" "$TOP/tests/fuzz/crashes/$t" -type f 2>/dev/null | sort)
+	files=$(find -L "$TOP/tests/fuzz/corpus/$t" "$TOP/tests/fuzz/crashes/$t" -type f 2>/dev/null | sort)
 	# shellcheck disable=SC2086
 	run timeout 60 "$B/replay/$t" $files
 	at_least "$t has seeds" "$(wc -w <<<"$files")" 3
