@@ -12,32 +12,25 @@
 #include "base/threads.h"
 #include "match/frame.h"
 #include "match/gather.h"
+#include "match/masks.h"
+#include "match/suspects.h"
 #include "match/table.h"
 
 #define DEPTH_MAX 6	/* then all with all */
-#define AHEAD 2		/* buckets */
 #define TASKS 256	/* ranges of buckets that threads take one by one */
-
-/* Differences of neighbouring buckets, ring by ring: first all values of one bit, then of two, … */
-struct masks {
-	int radius;
-	size_t ring[PD_BLOCK_BITS_MAX + 2];	/* ring[s]: where the values of s bits begin */
-	uint16_t *v;
-	size_t n, cap;
-};
 
 /* Sorted tables that meet; a == b: one, with itself. */
 struct meeting {
 	struct pd_frame frame;
 	const struct pd_key_table *a, *b;
-	const struct masks *masks;
+	const struct pd_masks *masks;
 	int depth;
 };
 
 /* Tables of one level of splitting, kept for the next; and what was planned there last. */
 struct level {
 	struct pd_key_table a, b, whole_a, whole_b;
-	struct masks masks;
+	struct pd_masks masks;
 	struct pd_plan_part part;
 	struct pd_plan plan;
 };
@@ -47,73 +40,45 @@ struct worker {
 	const struct pd_scan *scan;
 	int k;
 	struct pd_split split;
-	struct pd_items *found;
 	struct pd_hits hits;
+	struct pd_suspects suspects;
 	struct pd_gather gather;
 	struct level levels[DEPTH_MAX];
 };
 
 static void meet_bucket(struct worker *w, const struct meeting *m, size_t v);
 
-static void fill_masks(struct masks *m, int n_bits, int radius)
-{
-	m->n = 0;
-	m->radius = radius < n_bits ? radius : n_bits;
-	for (int spent = 1; spent <= m->radius; spent++) {
-		m->ring[spent] = m->n;
-		/* The next larger value of as many bits (H. S. Warren, "Hacker's Delight", 2-1). */
-		for (uint32_t x = (1U << spent) - 1, low; x < UINT32_C(1) << n_bits; x = (((x ^ (x + low)) >> 2) / low) | (x + low)) {
-			m->v = pd_grow(m->v, m->n, &m->cap, sizeof *m->v);
-			m->v[m->n++] = (uint16_t)x;
-			low = x & -x;
-		}
-	}
-	m->ring[m->radius + 1] = m->n;
-}
-
-static int distance(const uint64_t *x, const uint64_t *y, int words)
-{
-	int d = 0;
-	for (int w = 0; w < words; w++)
-		d += __builtin_popcountll(x[w] ^ y[w]);
-	return d;
-}
-
-/* Hits are candidates where halves were compared; they count when the whole keys are near and no earlier block has
- * them. */
+/* Hits count when the whole keys are near and no earlier block has them. */
 static void take_hits(struct worker *w, const struct meeting *m)
 {
-	int words = w->keys->bits / 64;
-	for (size_t i = 0; i < w->hits.n; i++) {
-		uint64_t x = m->a->index[w->hits.v[i].a], y = m->b->index[w->hits.v[i].b];
-		const uint64_t *p = w->keys->v + x * (size_t)words, *q = w->keys->v + y * (size_t)words;
-		int d = m->a->is_half ? distance(p, q, words) : (int)w->hits.v[i].distance;
-		if (d <= w->k && pd_keys_pair(w->keys, (uint32_t)x, (uint32_t)y) && pd_frame_is_first(&m->frame, p, q))
-			pd_items_add_pair(w->found, x, y, (uint32_t)d);
-	}
+	for (size_t i = 0; i < w->hits.n; i++)
+		pd_suspects_add(&w->suspects, &m->frame, m->a->index + w->hits.v[i].a, m->b->index + w->hits.v[i].b);
 	w->hits.n = 0;
+}
+
+static const struct pd_scan_loops *loops_of(const struct worker *w, const struct meeting *m)
+{
+	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_scan_width_of(w->keys->bits)];
 }
 
 static void compare(struct worker *w, const struct meeting *m, struct pd_key_run a, struct pd_key_run b, bool self, int spent)
 {
-	const struct pd_scan_loops *loops = &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_scan_width_of(w->keys->bits)];
 	int k = m->a->is_half ? m->frame.window.spare - spent : w->k;
 	if (self)
-		loops->self(a, k, &w->hits);
+		loops_of(w, m)->self(a, k, &w->hits);
 	else
-		loops->cross(a, b, k, &w->hits);
+		loops_of(w, m)->cross(a, b, k, &w->hits);
 }
 
-/* A bucket with all the neighbours that were gathered. */
+/* A bucket with all the neighbours that were listed. */
 static void compare_gathered(struct worker *w, const struct meeting *m, struct pd_key_run a, int spent)
 {
-	if (!w->gather.n)
-		return;
-	compare(w, m, a, (struct pd_key_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
-	for (size_t i = 0; i < w->hits.n; i++)
-		w->hits.v[i].b = pd_gather_place(&w->gather, w->hits.v[i].b);
-	take_hits(w, m);
-	pd_gather_clear(&w->gather);
+	while (pd_gather_next(&w->gather, m->b, loops_of(w, m))) {
+		compare(w, m, a, (struct pd_key_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
+		for (size_t i = 0; i < w->hits.n; i++)
+			w->hits.v[i].b = pd_gather_place(&w->gather, w->hits.v[i].b);
+		take_hits(w, m);
+	}
 }
 
 /* A bucket of halves as one of whole keys. */
@@ -153,9 +118,10 @@ static void split_couple(struct worker *w, const struct meeting *m, const struct
 		pd_table_build(&level->a, &a, shape);
 		if (!c->self)
 			pd_table_build(&level->b, &b, shape);
-		fill_masks(&level->masks, plan->n_bits[i], plan->radius[i]);
+		pd_masks_fill(&level->masks, plan->n_bits[i], plan->radius[i]);
 		for (size_t v = 0; v < inner.a->n_values; v++)
 			meet_bucket(w, &inner, v);
+		pd_suspects_settle(&w->suspects);
 	}
 }
 
@@ -248,35 +214,67 @@ static void meet(struct worker *w, const struct meeting *m, struct pd_key_run a,
 		take_hits(w, m);
 }
 
-/* The neighbours of the buckets to come lie anywhere in memory: they are sent for in time. */
-static void expect(const struct pd_key_table *t, size_t v)
+/* Neighbours of bucket v, by some masks: small ones are listed, the others counted. */
+static inline __attribute__((always_inline)) size_t list_neighbours(struct pd_gather *g, const struct pd_key_table *t, size_t v,
+								    const uint32_t *masks, size_t n, const char *keys, size_t size)
 {
-	if (v >= t->n_values)
-		return;
-	if (t->is_half)
-		__builtin_prefetch(t->columns.half + t->start[v]);
-	else
-		__builtin_prefetch(t->columns.w[0] + t->start[v]);
+	const uint32_t *const start = t->start;
+	size_t big = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t u = v ^ masks[i];
+		uint32_t from = start[u], length = start[u + 1] - from;
+		__builtin_prefetch(keys + from * size);
+		__builtin_prefetch(keys + (from + length) * size);
+		if (__builtin_expect(length < PD_GATHER_SMALL, 1))
+			pd_gather_list(g, from, length);
+		else
+			big++;
+	}
+	return big;
 }
 
-/* Bucket v with those that differ in `spent` bits: small ones all at once. */
+static size_t list_masks(struct worker *w, const struct meeting *m, size_t v, size_t from, size_t to)
+{
+	const struct pd_columns *c = &m->b->columns;
+	if (m->b->is_half)
+		return list_neighbours(&w->gather, m->b, v, m->masks->v + from, to - from, (const char *)c->half, sizeof *c->half);
+	return list_neighbours(&w->gather, m->b, v, m->masks->v + from, to - from, (const char *)c->w[0], sizeof *c->w[0]);
+}
+
+/* What meets inside big buckets lists and gathers too, so they wait until the small ones are done. */
+static void meet_big(struct worker *w, const struct meeting *m, size_t v, struct pd_key_run a, int spent, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		struct pd_key_run b = pd_table_bucket(m->b, v ^ m->masks->v[i]);
+		if (b.to - b.from >= PD_GATHER_SMALL)
+			meet(w, m, a, b, false, spent);
+	}
+}
+
+static void meet_masks(struct worker *w, const struct meeting *m, size_t v, struct pd_key_run a, int spent, size_t from, size_t to)
+{
+	for (size_t at = from, some; at < to; at += some) {
+		size_t room = PD_GATHER_RUNS - w->gather.n_runs;
+		some = to - at < room ? to - at : room;
+		size_t big = list_masks(w, m, v, at, at + some);
+		if (big || w->gather.n_runs == PD_GATHER_RUNS)
+			compare_gathered(w, m, a, spent);
+		if (big)
+			meet_big(w, m, v, a, spent, at, at + some);
+	}
+}
+
+/* Bucket v with those that differ in `spent` bits; of one table with itself with those after it: their highest bit that
+ * differs is set. */
 static void meet_ring(struct worker *w, const struct meeting *m, size_t v, struct pd_key_run a, int spent)
 {
-	int words = w->keys->bits / 64;
-	for (size_t i = m->masks->ring[spent]; i < m->masks->ring[spent + 1]; i++) {
-		size_t u = v ^ m->masks->v[i];
-		if (m->a == m->b && u < v)
-			continue;
-		struct pd_key_run b = pd_table_bucket(m->b, u);
-		expect(m->b, u ^ v ^ (v + AHEAD));
-		if (b.to - b.from >= PD_GATHER_SMALL) {
-			compare_gathered(w, m, a, spent);	/* what meets inside gathers too */
-			meet(w, m, a, b, false, spent);
-		} else if (b.from < b.to && !pd_gather_add(&w->gather, m->b, b, words)) {
-			compare_gathered(w, m, a, spent);
-			pd_gather_add(&w->gather, m->b, b, words);
-		}
-	}
+	const size_t *ring = m->masks->ring[spent];
+	bool self = m->a == m->b;
+	for (int bit = 0; bit < m->masks->n_bits && self; bit++)
+		if (!(v >> bit & 1))
+			meet_masks(w, m, v, a, spent, ring[bit], ring[bit + 1]);
+	if (!self)
+		meet_masks(w, m, v, a, spent, ring[0], ring[m->masks->n_bits]);
 	compare_gathered(w, m, a, spent);
 }
 
@@ -305,6 +303,7 @@ static void run_task(void *ctx, size_t i, int thread)
 	size_t n = top->meeting.a->n_values;
 	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS; v++)
 		meet_bucket(&top->workers[thread], &top->meeting, v);
+	pd_suspects_settle(&top->workers[thread].suspects);
 }
 
 /* All keys lie in one bucket: what is within k was caught there, later blocks find nothing. */
@@ -319,7 +318,7 @@ static bool all_met(const struct pd_key_table *t)
 static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct worker *workers)
 {
 	struct pd_key_table table = { 0 }, other = { 0 };
-	struct masks masks = { 0 };
+	struct pd_masks masks = { 0 };
 	struct pd_key all;
 	struct top top = { .workers = workers, .meeting = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
 	struct pd_key_source source = pd_source_keys(keys), against = pd_source_some(keys, keys->against, keys->n_against);
@@ -334,14 +333,14 @@ static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, i
 		pd_table_build_big(&table, &source, shape, threads);
 		if (keys->against)
 			pd_table_build_big(&other, &against, shape, threads);
-		fill_masks(&masks, plan->n_bits[i], plan->radius[i]);
+		pd_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
 		pd_parallel(threads, TASKS, run_task, &top);
 		if (!keys->against && all_met(&table))
 			break;
 	}
 	pd_table_release(&table);
 	pd_table_release(&other);
-	free(masks.v);
+	pd_masks_release(&masks);
 }
 
 static void release_worker(struct worker *w)
@@ -351,7 +350,7 @@ static void release_worker(struct worker *w)
 		pd_table_release(&w->levels[i].b);
 		pd_table_release(&w->levels[i].whole_a);
 		pd_table_release(&w->levels[i].whole_b);
-		free(w->levels[i].masks.v);
+		pd_masks_release(&w->levels[i].masks);
 	}
 	free(w->hits.v);
 	pd_gather_release(&w->gather);
@@ -368,7 +367,7 @@ void pd_blocks_join(const struct pd_keys *keys, const struct pd_plan *plan, int 
 		workers[i].scan = plan->scan;
 		workers[i].k = plan->k;
 		workers[i].split = split;
-		workers[i].found = &lists[i];
+		workers[i].suspects = (struct pd_suspects){ .keys = keys, .k = plan->k, .found = &lists[i] };
 		pd_gather_make(&workers[i].gather);
 	}
 	run_blocks(keys, plan, threads, workers);

@@ -25,7 +25,7 @@ static bool caught(const struct pd_plan *p, int block, const uint64_t *x, const 
 {
 	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^
 		     pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
-	return __builtin_popcountll(d) <= p->radius[block];
+	return pd_bits_count(d) <= p->radius[block];
 }
 
 bool pd_frame_is_first(const struct pd_frame *f, const uint64_t *x, const uint64_t *y)

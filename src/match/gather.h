@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Small buckets, laid end to end: a bucket meets dozens of neighbours of a few keys each, and comparing it with one long
- * run fills vectors and costs one call.  Copying them is cheap, because the copies do not wait for each other.
+ * run fills vectors and costs one call.  First the neighbours are listed, and each is sent for; when all are known they
+ * are copied, and by then they are there.
  */
 #ifndef PD_MATCH_GATHER_H
 #define PD_MATCH_GATHER_H
@@ -10,49 +11,31 @@
 
 #define PD_GATHER_SMALL 64	/* larger buckets are compared where they lie */
 #define PD_GATHER_KEYS 4096	/* in halves they fill a third of a first-level cache */
-#define PD_GATHER_RUNS 1024
+#define PD_GATHER_RUNS 512
+#define PD_GATHER_STEP 16	/* keys; where they come from is noted for the first of each step */
 
 struct pd_gather {
-	struct pd_columns columns;
-	size_t n, n_runs;
-	struct pd_gather_run { uint32_t at, from; } runs[PD_GATHER_RUNS];	/* a run's place here, and in its table */
+	size_t n_runs, taken;			/* of runs, how many have been copied before */
+	struct pd_scan_run runs[PD_GATHER_RUNS];
+	struct pd_columns columns;		/* what is copied, from run `first` on */
+	size_t n, first;
+	uint16_t begins[PD_GATHER_RUNS + 1];	/* run -> its first place here */
+	uint16_t of_step[PD_GATHER_KEYS / PD_GATHER_STEP + 2];	/* step -> run of its first key */
 	void *memory;
 };
 
-void pd_gather_release(struct pd_gather *g);
 void pd_gather_make(struct pd_gather *g);
+void pd_gather_release(struct pd_gather *g);
+/* Copies runs that were listed, as many as there is room for; false: there are none left, and the list is empty. */
+bool pd_gather_next(struct pd_gather *g, const struct pd_key_table *t, const struct pd_scan_loops *loops);
 /* The place in its table of a key gathered here. */
 uint32_t pd_gather_place(const struct pd_gather *g, uint32_t at);
 
-static inline void pd_gather_clear(struct pd_gather *g)
+/* Lists a run of fewer than SMALL keys, while n_runs < RUNS; an empty one leaves no trace. */
+static inline void pd_gather_list(struct pd_gather *g, uint32_t from, uint32_t n)
 {
-	g->n = g->n_runs = 0;
-}
-
-/* Whole steps: there is room behind both, a copy of known size needs no call, and most runs take one, so that the
- * processor guesses right. */
-static inline void pd_gather_copy(void *to, const void *from, size_t n, size_t elem)
-{
-	char *p = to;
-	const char *q = from;
-	for (size_t i = 0; i < n; i += PD_TABLE_PAD)
-		memcpy(p + i * elem, q + i * elem, PD_TABLE_PAD * elem);
-}
-
-/* Adds a run of fewer than SMALL keys of `t`, of `words` words.  False: full, it must be cleared first. */
-static inline bool pd_gather_add(struct pd_gather *g, const struct pd_key_table *t, struct pd_key_run run, int words)
-{
-	size_t n = run.to - run.from;
-	if (g->n + n > PD_GATHER_KEYS || g->n_runs == PD_GATHER_RUNS)
-		return false;
-	g->runs[g->n_runs++] = (struct pd_gather_run){ (uint32_t)g->n, (uint32_t)run.from };
-	if (t->is_half)
-		pd_gather_copy(g->columns.half + g->n, t->columns.half + run.from, n, sizeof *t->columns.half);
-	else
-		for (int w = 0; w < words; w++)
-			pd_gather_copy(g->columns.w[w] + g->n, t->columns.w[w] + run.from, n, sizeof *t->columns.w[w]);
-	g->n += n;
-	return true;
+	g->runs[g->n_runs] = (struct pd_scan_run){ from, n };
+	g->n_runs += n != 0;
 }
 
 #endif

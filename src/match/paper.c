@@ -57,14 +57,6 @@ static size_t search(const struct pd_items *order, uint64_t value)
 	return low;
 }
 
-static int distance(const uint64_t *x, const uint64_t *y, int words)
-{
-	int d = 0;
-	for (int w = 0; w < words; w++)
-		d += __builtin_popcountll(x[w] ^ y[w]);
-	return d;
-}
-
 static bool found_before(const struct paper *p, size_t i, size_t j)
 {
 	for (int b = 0; b < p->exchanged; b++)
@@ -89,7 +81,7 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 		uint32_t x = name(p->keys, i), y = name(&p->table, j);
 		if (p->keys->against ? !pd_keys_pair(p->keys, x, y) : j <= i)
 			continue;
-		int d = distance(mine, p->permuted + at * (size_t)words, words);
+		int d = pd_bits_distance(mine, p->permuted + at * (size_t)words, words);
 		if (d <= p->k && !found_before(p, i, j))
 			pd_items_add_pair(found, x, y, (uint32_t)d);
 	}

@@ -12,6 +12,7 @@
 #include "match/permute.h"
 
 #define BLOCK_BITS_MIN 6
+#define PIECE_MAX (2 * PD_BLOCK_BITS_MAX)
 #define BUCKET_MAX 32768
 #define CHANCE_PAIRS (1.0 / 1000)
 
@@ -117,22 +118,47 @@ static void try_cutting(struct pd_plan *best, struct pd_plan *p, const struct st
 		*best = *p;
 }
 
-/* Wide blocks first: they are seldom split again, and what is good so far cuts the others short.  Takes that differ by
- * one are much alike, and buckets of very many keys are never good. */
+/* What is cut the same way whatever the number of blocks. */
+struct cutter {
+	struct pd_plan start;
+	struct stretches stretches;
+	const struct pd_plan_part *part;
+	int depth;
+};
+
+static struct cutter cutter(const struct pd_plan *start, const struct pd_plan_part *part, int depth)
+{
+	struct cutter c = { .start = *start, .part = part, .depth = depth };
+	c.start.kind = PD_PLAN_BLOCKS;
+	find_stretches(&c.stretches, &part->usable, start->bits);
+	return c;
+}
+
+/* One number of pieces, of which blocks take more bits or fewer.  Takes that differ by one are much alike, and buckets of
+ * very many keys are never good. */
+static void try_takes(struct pd_plan *best, struct cutter *c, int piece)
+{
+	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
+	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
+		try_cutting(best, &c->start, &c->stretches, c->part, (struct cutting){ piece, take }, c->depth);
+}
+
+/* The next smaller piece that gives another number of them; 0: none. */
+static int next_piece(const struct cutter *c, int piece)
+{
+	int pieces = count_pieces(&c->stretches, piece);
+	while (--piece >= BLOCK_BITS_MIN)
+		if (count_pieces(&c->stretches, piece) != pieces)
+			return piece;
+	return 0;
+}
+
+/* Wide blocks first: they are seldom split again, and what is good so far cuts the others short. */
 static void try_cuttings(struct pd_plan *best, const struct pd_plan *start, const struct pd_plan_part *part, int depth)
 {
-	struct stretches s;
-	struct pd_plan p = *start;
-	p.kind = PD_PLAN_BLOCKS;
-	find_stretches(&s, &part->usable, p.bits);
-	for (int piece = 2 * PD_BLOCK_BITS_MAX, pieces = 0; piece >= BLOCK_BITS_MIN; piece--) {
-		if (count_pieces(&s, piece) == pieces)
-			continue;
-		pieces = count_pieces(&s, piece);
-		int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
-		for (int take = most; take >= BLOCK_BITS_MIN && (take == most || part->n_a >> take < BUCKET_MAX); take -= 2)
-			try_cutting(best, &p, &s, part, (struct cutting){ piece, take }, depth);
-	}
+	struct cutter c = cutter(start, part, depth);
+	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
+		try_takes(best, &c, piece);
 }
 
 void pd_plan_part_at(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part, int depth)
@@ -203,4 +229,31 @@ int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits
 	else
 		pd_plan_part_at(out, kind, &part, 0);
 	return PD_OK;
+}
+
+static void add_plan(struct pd_plan *list, int *n, const struct pd_plan *p)
+{
+	int i = (*n)++;
+	for (; i > 0 && list[i - 1].cost > p->cost; i--)
+		list[i] = list[i - 1];
+	list[i] = *p;
+}
+
+int pd_plan_list(struct pd_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
+{
+	static const enum pd_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
+	struct pd_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_plan p, start = { .bits = bits, .k = k, .scan = pd_scan_best() };
+	struct cutter c = cutter(&start, &part, 0);
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		if (!pd_plan_choose_against(&p, whole[i], bits, k, n_keys, n_against, NULL))
+			add_plan(out, &n, &p);
+	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
+		p = (struct pd_plan){ .cost = INFINITY };
+		try_takes(&p, &c, piece);
+		if (p.kind == PD_PLAN_BLOCKS)
+			add_plan(out, &n, &p);
+	}
+	return n;
 }

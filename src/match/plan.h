@@ -13,7 +13,7 @@
 #include "match/scan.h"
 
 #define PD_PLAN_BLOCKS_MAX 32
-#define PD_BLOCK_BITS_MAX 16	/* a block's buckets: at most 65,536 */
+#define PD_BLOCK_BITS_MAX 22	/* a block's buckets: at most four million */
 
 enum pd_plan_kind { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 
@@ -33,6 +33,10 @@ int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k,
 /* The same for n_keys with each of n_against others, unless that is 0. */
 int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
 			   struct pd_err *e);
+/* Every plan worth naming for a join, cheapest first: paper where it can be used, all with all, and the cheapest way of
+ * cutting for each number of blocks.  The first of those that are not paper is what AUTO takes. */
+#define PD_PLANS_MAX (PD_PLAN_BLOCKS_MAX + 2)
+int pd_plan_list(struct pd_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against);
 /* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
 void pd_plan_print(const struct pd_plan *p, struct pd_buf *out);
 /* The k that suits N pages: the largest at which chance pairs stay rare, N/2 * P(two random keys are within k) <=

@@ -40,9 +40,16 @@ struct pd_key_run {
 	size_t from, to;
 };
 
+/* The same of columns that are known. */
+struct pd_scan_run {
+	uint32_t from, n;
+};
+
 struct pd_scan_loops {
 	void (*cross)(struct pd_key_run a, struct pd_key_run b, int k, struct pd_hits *out);	/* each of a with each of b */
 	void (*self)(struct pd_key_run a, int k, struct pd_hits *out);			/* each pair once */
+	/* Copies runs, end to end; PAD elements behind the last are written too. */
+	void (*gather)(const struct pd_columns *from, const struct pd_scan_run *runs, size_t n, const struct pd_columns *to);
 };
 
 enum pd_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };

@@ -11,6 +11,7 @@
 #define TARGET __attribute__((target("avx2,popcnt")))
 #define VEC __m256i
 #define LOAD(p) _mm256_loadu_si256((const void *)(p))
+#define STORE(p, v) _mm256_storeu_si256((void *)(p), v)
 #define XOR(a, b) _mm256_xor_si256(a, b)
 #define ANY(d, k) (NEAR(d, k) != 0)
 

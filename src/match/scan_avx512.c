@@ -10,6 +10,7 @@
 #define TARGET __attribute__((target("avx512f,avx512vpopcntdq,popcnt")))
 #define VEC __m512i
 #define LOAD(p) _mm512_loadu_si512(p)
+#define STORE(p, v) _mm512_storeu_si512(p, v)
 #define XOR(a, b) _mm512_xor_si512(a, b)
 #define ANY(d, k) (NEAR(d, k) != 0)
 

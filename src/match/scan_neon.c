@@ -16,6 +16,7 @@
 #define COLUMN(c, w) (c)->half
 #define VEC uint32x4_t
 #define LOAD(p) vld1q_u32(p)
+#define STORE(p, v) vst1q_u32(p, v)
 #define SPREAD(x) vdupq_n_u32((uint32_t)(x))
 #define COUNT(v) vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u32(v))))
 #define ADD(a, b) vaddq_u32(a, b)
@@ -34,6 +35,7 @@ static inline uint32x4_t lane_bits(void)
 #undef XOR
 #undef VEC
 #undef LOAD
+#undef STORE
 #undef ANY
 
 #define NAME(x) neon_word_##x
@@ -42,6 +44,7 @@ static inline uint32x4_t lane_bits(void)
 #define COLUMN(c, word) (c)->w[word]
 #define VEC uint64x2_t
 #define LOAD(p) vld1q_u64(p)
+#define STORE(p, v) vst1q_u64(p, v)
 #define SPREAD(x) vdupq_n_u64((uint64_t)(x))
 #define XOR(a, b) veorq_u64(a, b)
 #define COUNT(v) vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u64(v)))))

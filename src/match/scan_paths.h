@@ -12,8 +12,10 @@
 #define PD_SCAN_TABLE(path_, name_, prefix) \
 	{ \
 		.path = path_, .name = name_, \
-		.by = { { prefix##_half_cross_1, prefix##_half_self_1 }, { prefix##_word_cross_1, prefix##_word_self_1 }, \
-			{ prefix##_word_cross_2, prefix##_word_self_2 }, { prefix##_word_cross_4, prefix##_word_self_4 } }, \
+		.by = { { prefix##_half_cross_1, prefix##_half_self_1, prefix##_half_gather_1 }, \
+			{ prefix##_word_cross_1, prefix##_word_self_1, prefix##_word_gather_1 }, \
+			{ prefix##_word_cross_2, prefix##_word_self_2, prefix##_word_gather_2 }, \
+			{ prefix##_word_cross_4, prefix##_word_self_4, prefix##_word_gather_4 } }, \
 	}
 
 const struct pd_scan *pd_scan_portable(void);

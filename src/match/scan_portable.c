@@ -75,6 +75,7 @@ PD_SCAN_ALWAYS unsigned half_near(half_vec d, half_vec k)
 #define COLUMN(c, w) (c)->half
 #define VEC half_vec
 #define LOAD(p) (*(const half_vec *)(p))
+#define STORE(p, v) (*(half_vec *)(p) = (v))
 #define SPREAD(x) ((half_vec){ (uint32_t)(x), (uint32_t)(x), (uint32_t)(x), (uint32_t)(x) })
 #define COUNT(v) half_counts(v)
 #define MIN(a, b) half_min(a, b)
@@ -86,6 +87,7 @@ PD_SCAN_ALWAYS unsigned half_near(half_vec d, half_vec k)
 #undef ADD
 #undef VEC
 #undef LOAD
+#undef STORE
 #undef ANY
 
 #define XOR(a, b) ((a) ^ (b))
@@ -96,6 +98,7 @@ PD_SCAN_ALWAYS unsigned half_near(half_vec d, half_vec k)
 #define COLUMN(c, word) (c)->w[word]
 #define VEC word_vec
 #define LOAD(p) (*(const word_vec *)(p))
+#define STORE(p, v) (*(word_vec *)(p) = (v))
 #define SPREAD(x) ((word_vec){ (uint64_t)(x), (uint64_t)(x) })
 #define COUNT(v) word_counts(v)
 #define MIN(a, b) word_min(a, b)

@@ -23,8 +23,9 @@ struct deal {
 	size_t n_parts, n_stretches;
 	size_t *next;			/* stretch, part -> where the next key goes */
 	size_t *part;			/* n_parts + 1: where parts begin */
-	uint8_t *low;			/* halves only: the low bits of the block, which are not kept otherwise */
-	struct pd_key_table *spare;	/* for each thread: a part being sorted */
+	uint64_t *dealt;		/* halves only: half and number of a key together, until its part is sorted; */
+	uint16_t *low;			/* and the low bits of its block, which are not kept otherwise */
+	struct pd_key_table *spare;	/* else: for each thread, a part being sorted */
 };
 
 struct stretch {
@@ -49,19 +50,24 @@ PD_INLINE void count(const struct deal *d, struct stretch s, int words, bool hal
 	}
 }
 
+/* Halves go out in one stream with their numbers: the fewer places are written to at a time, the more stay in the cache. */
 PD_INLINE void place(const struct deal *d, struct stretch s, int words, bool half)
 {
 	const struct pd_key_source from = *d->from;
 	const struct pd_table_writer to = pd_table_writer(d->table, d->shape);
 	const int low_bits = d->low_bits;
-	uint8_t *const low = d->low;
+	uint64_t *const dealt = d->dealt;
+	uint16_t *const low = d->low;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = s.from; i < s.to; i++) {
 		pd_source_get(&from, i, words, key);
 		size_t v = pd_block_value(&to.block, key, words), at = s.next[v >> low_bits]++;
-		pd_table_put(&to, at, key, words, half, pd_source_id(&from, i));
-		if (half)
-			low[at] = (uint8_t)(v & ((1U << low_bits) - 1));
+		if (!half) {
+			pd_table_put(&to, at, key, words, false, pd_source_id(&from, i));
+			continue;
+		}
+		dealt[at] = (uint64_t)pd_window_value(&to, key, words) << 32 | pd_source_id(&from, i);
+		low[at] = (uint16_t)(v & (((size_t)1 << low_bits) - 1));
 	}
 }
 
@@ -100,45 +106,38 @@ static void sum_counts(struct deal *d)
 	d->part[d->n_parts] = at;
 }
 
-PD_INLINE void sort_part(const struct deal *d, struct pd_key_table *spare, size_t from, size_t n, uint32_t *next, int words, bool half)
+PD_INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words)
 {
-	const struct pd_table_writer in = pd_table_writer(d->table, d->shape), to = pd_table_writer(spare, (struct pd_table_shape){ 0 });
-	const uint8_t *const low = d->low;
+	const struct pd_table_writer in = pd_table_writer(d->table, d->shape);
 	const size_t mask = ((size_t)1 << d->low_bits) - 1;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = from; i < from + n; i++) {
-		for (int w = 0; w < words && !half; w++)
+		for (int w = 0; w < words; w++)
 			key[w] = in.w[w][i];
-		size_t at = next[(half ? low[i] : pd_block_value(&in.block, key, words)) & mask]++;
-		to.index[at] = in.index[i];
-		if (half)
-			to.half[at] = in.half[i];
-		for (int w = 0; w < words && !half; w++)
-			to.w[w][at] = key[w];
+		next[(pd_block_value(&in.block, key, words) & mask) + 1]++;
 	}
 }
 
-PD_INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words, bool half)
+PD_INLINE void sort_part(const struct deal *d, struct pd_key_table *spare, size_t from, size_t n, uint32_t *next, int words)
 {
-	const struct pd_table_writer in = pd_table_writer(d->table, d->shape);
-	const uint8_t *const low = d->low;
+	const struct pd_table_writer in = pd_table_writer(d->table, d->shape), to = pd_table_writer(spare, (struct pd_table_shape){ 0 });
 	const size_t mask = ((size_t)1 << d->low_bits) - 1;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = from; i < from + n; i++) {
-		for (int w = 0; w < words && !half; w++)
+		for (int w = 0; w < words; w++)
 			key[w] = in.w[w][i];
-		next[((half ? low[i] : pd_block_value(&in.block, key, words)) & mask) + 1]++;
+		size_t at = next[pd_block_value(&in.block, key, words) & mask]++;
+		to.index[at] = in.index[i];
+		for (int w = 0; w < words; w++)
+			to.w[w][at] = key[w];
 	}
 }
 
 static void copy_back(struct pd_key_table *t, size_t from, const struct pd_key_table *part, size_t n, int words)
 {
 	memcpy(t->index + from, part->index, n * sizeof *t->index);
-	if (t->is_half)
-		memcpy(t->columns.half + from, part->columns.half, n * sizeof *t->columns.half);
-	else
-		for (int w = 0; w < words; w++)
-			memcpy(t->columns.w[w] + from, part->columns.w[w], n * sizeof *t->columns.w[w]);
+	for (int w = 0; w < words; w++)
+		memcpy(t->columns.w[w] + from, part->columns.w[w], n * sizeof *t->columns.w[w]);
 }
 
 /* Where the part's buckets begin, from how many keys they have. */
@@ -151,37 +150,57 @@ static void sum_part(const struct deal *d, size_t p, uint32_t *next)
 	}
 }
 
+static void sort_halves(const struct deal *d, size_t p, uint32_t *next)
+{
+	const uint64_t *const dealt = d->dealt;
+	const uint16_t *const low = d->low;
+	size_t from = d->part[p], to = d->part[p + 1];
+	uint32_t *const index = d->table->index + from, *const half = d->table->columns.half + from;
+	for (size_t i = from; i < to; i++)
+		next[low[i] + 1]++;
+	sum_part(d, p, next);
+	for (size_t i = from; i < to; i++) {
+		size_t at = next[low[i]]++;
+		index[at] = (uint32_t)dealt[i];
+		half[at] = (uint32_t)(dealt[i] >> 32);
+	}
+}
+
+static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_key_table *spare)
+{
+	size_t from = d->part[p], n = d->part[p + 1] - from;
+	int words = d->from->words;
+	pd_table_room(spare, n, 0, words, false);
+	if (words == 1)
+		count_part(d, from, n, next, 1);
+	else
+		count_part(d, from, n, next, words);
+	sum_part(d, p, next);
+	if (words == 1)
+		sort_part(d, spare, from, n, next, 1);
+	else
+		sort_part(d, spare, from, n, next, words);
+	copy_back(d->table, from, spare, n, words);
+}
+
 /* One part by the low bits of the block. */
 static void sort_task(void *ctx, size_t p, int thread)
 {
 	const struct deal *d = ctx;
-	struct pd_key_table *spare = &d->spare[thread];
-	size_t from = d->part[p], n = d->part[p + 1] - from;
-	int words = d->from->words;
-	bool half = d->table->is_half;
-	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1] = { 0 };
-	pd_table_room(spare, n, 0, words, half);
-	if (half)
-		count_part(d, from, n, next, 0, true);
-	else if (words == 1)
-		count_part(d, from, n, next, 1, false);
+	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
+	memset(next, 0, (((size_t)1 << d->low_bits) + 1) * sizeof *next);
+	if (d->table->is_half)
+		sort_halves(d, p, next);
 	else
-		count_part(d, from, n, next, words, false);
-	sum_part(d, p, next);
-	if (half)
-		sort_part(d, spare, from, n, next, 0, true);
-	else if (words == 1)
-		sort_part(d, spare, from, n, next, 1, false);
-	else
-		sort_part(d, spare, from, n, next, words, false);
-	copy_back(d->table, from, spare, n, words);
+		sort_whole(d, p, next, &d->spare[thread]);
 }
 
 static void run(struct deal *d, int threads)
 {
 	d->next = pd_zalloc(d->n_stretches * d->n_parts * sizeof *d->next);
 	d->part = pd_alloc((d->n_parts + 1) * sizeof *d->part);
-	d->low = d->table->is_half ? pd_big_alloc(d->from->n) : NULL;
+	d->dealt = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->dealt) : NULL;
+	d->low = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->low) : NULL;
 	d->spare = pd_zalloc((size_t)threads * sizeof *d->spare);
 	pd_parallel(threads, d->n_stretches, count_task, d);
 	sum_counts(d);
@@ -191,6 +210,7 @@ static void run(struct deal *d, int threads)
 	for (int i = 0; i < threads; i++)
 		pd_table_release(&d->spare[i]);
 	free(d->spare);
+	free(d->dealt);
 	free(d->low);
 	free(d->part);
 	free(d->next);
