@@ -104,13 +104,16 @@ static void cross(struct bench *b)
 static void gather(struct bench *b)
 {
 	static struct pd_gather g;
+	const struct pd_scan_loops *loops = &pd_scan_best()->by[PD_SCAN_HALF];
 	pd_gather_make(&g);
 	for (size_t v = 0; v < 4096; v++) {
 		for (int bit = 0; bit < 16; bit++)
-			for (int other = 0; other < 16; other++)
-				pd_gather_add(&g, &b->big, pd_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other)), 1);
-		b->sum += g.columns.half[g.n / 2];
-		pd_gather_clear(&g);
+			for (int other = 0; other < 16; other++) {
+				struct pd_key_run r = pd_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
+				pd_gather_list(&g, (uint32_t)r.from, (uint32_t)(r.to - r.from));
+			}
+		while (pd_gather_next(&g, &b->big, loops))
+			b->sum += g.columns.half[g.n / 2];
 	}
 	pd_gather_release(&g);
 }
