@@ -286,13 +286,20 @@ static int write_stats(struct run *r)
 	return pd_outfile_commit(&f, &r->err);
 }
 
+static void explain(struct run *r)
+{
+	struct pd_span line, rest;
+	pd_plan_explain(&r->stats.plan, &r->line);
+	rest = pd_buf_span(&r->line);
+	while (pd_span_split(&rest, '\n', &line))
+		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
+}
+
 static int close_run(struct run *r)
 {
 	pd_buf_clear(&r->line);
-	if (r->o->explain && r->stats.distinct) {
-		pd_plan_print(&r->stats.plan, &r->line);
-		pd_log_error(r->log, "plan %s; took %.2f CPU seconds", r->line.p, r->stats.join_seconds);
-	}
+	if (r->o->explain && r->stats.distinct)
+		explain(r);
 	pd_buf_clear(&r->line);
 	pd_buf_count(&r->line, r->rows.n, "page");
 	if (r->rows.repeated)

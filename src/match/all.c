@@ -58,11 +58,12 @@ static void run_task(void *ctx, size_t i, int thread)
 	take_hits(all, hits, &all->lists[thread]);
 }
 
-void pd_all_join(const struct pd_keys *keys, const struct pd_scan *scan, int k, int threads, struct pd_items *lists)
+void pd_all_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists)
 {
 	struct pd_key_table table = { 0 }, other = { 0 };
-	struct all all = { .keys = keys, .table = &table, .loops = &scan->by[pd_scan_width_of(keys->bits)], .k = k, .lists = lists };
+	struct all all = { .keys = keys, .table = &table, .loops = &plan->scan->by[pd_scan_width_of(keys->bits)], .k = plan->k, .lists = lists };
 	struct pd_key_source source = pd_source_keys(keys);
+	double t = pd_cpu_seconds();
 	all.hits = pd_zalloc((size_t)threads * sizeof *all.hits);
 	pd_table_build(&table, &source, (struct pd_table_shape){ 0 });
 	if (keys->against) {
@@ -70,7 +71,9 @@ void pd_all_join(const struct pd_keys *keys, const struct pd_scan *scan, int k, 
 		pd_table_build(&other, &source, (struct pd_table_shape){ 0 });
 		all.other = &other;
 	}
+	pd_plan_clock(&plan->took.tables, &t);
 	pd_parallel(threads, n_tiles(keys->n), run_task, &all);
+	pd_plan_clock(&plan->took.meetings, &t);
 	for (int i = 0; i < threads; i++)
 		free(all.hits[i].v);
 	free(all.hits);

@@ -9,6 +9,6 @@
 #include "match/join.h"
 
 /* lists: as pd_blocks_join. */
-void pd_all_join(const struct pd_keys *keys, const struct pd_scan *scan, int k, int threads, struct pd_items *lists);
+void pd_all_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists);
 
 #endif

@@ -315,13 +315,14 @@ static bool all_met(const struct pd_key_table *t)
 	return t->start[v + 1] == t->n;
 }
 
-static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct worker *workers)
+static void run_blocks(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct worker *workers)
 {
 	struct pd_key_table table = { 0 }, other = { 0 };
 	struct pd_masks masks = { 0 };
 	struct pd_key all;
 	struct top top = { .workers = workers, .meeting = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
 	struct pd_key_source source = pd_source_keys(keys), against = pd_source_some(keys, keys->against, keys->n_against);
+	double t = pd_cpu_seconds();
 	memset(&all, 0xff, sizeof all);
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
@@ -334,7 +335,9 @@ static void run_blocks(const struct pd_keys *keys, const struct pd_plan *plan, i
 		if (keys->against)
 			pd_table_build_big(&other, &against, shape, threads);
 		pd_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
+		pd_plan_clock(&plan->took.tables, &t);
 		pd_parallel(threads, TASKS, run_task, &top);
+		pd_plan_clock(&plan->took.meetings, &t);
 		if (!keys->against && all_met(&table))
 			break;
 	}
@@ -356,7 +359,7 @@ static void release_worker(struct worker *w)
 	pd_gather_release(&w->gather);
 }
 
-void pd_blocks_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_split split,
+void pd_blocks_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_split split,
 		    struct pd_items *lists)
 {
 	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)

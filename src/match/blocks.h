@@ -18,7 +18,7 @@ struct pd_split {
 #define PD_SPLIT_DEFAULT ((struct pd_split){ 4096, PD_PLAN_AUTO })
 
 /* lists: one for each thread, appended to; a in the high half of an item's key, b > a in the low half. */
-void pd_blocks_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_split split,
+void pd_blocks_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_split split,
 		    struct pd_items *lists);
 
 #endif

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/threads.h"
 #include "match/all.h"
 #include "match/blocks.h"
 #include "match/memory.h"
@@ -22,14 +23,14 @@ static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct 
 	return PD_OK;
 }
 
-static void run_plan(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_items *lists)
+static void run_plan(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists)
 {
 	if (plan->kind == PD_PLAN_PAPER)
-		pd_paper_join(keys, plan->k, threads, lists);
+		pd_paper_join(keys, plan, threads, lists);
 	else if (plan->kind == PD_PLAN_BLOCKS)
 		pd_blocks_join(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
 	else
-		pd_all_join(keys, plan->scan, plan->k, threads, lists);
+		pd_all_join(keys, plan, threads, lists);
 }
 
 void pd_pairs_take(struct pd_pairs *out, struct pd_items *items)
@@ -46,7 +47,7 @@ void pd_pairs_take(struct pd_pairs *out, struct pd_items *items)
 	pd_items_release(items);
 }
 
-int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e)
+int pd_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e)
 {
 	int status = check(keys, plan, e);
 	if (status)
@@ -54,8 +55,10 @@ int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads,
 	threads = threads > 1 ? threads : 1;
 	struct pd_items *lists = pd_zalloc((size_t)threads * sizeof *lists);
 	run_plan(keys, plan, threads, lists);
+	double t = pd_cpu_seconds();
 	struct pd_items all = pd_items_gather(lists, threads, threads);
 	pd_pairs_take(out, &all);
+	plan->took.pairs += pd_cpu_seconds() - t;
 	free(lists);
 	return PD_OK;
 }

@@ -43,8 +43,8 @@ static inline bool pd_keys_pair(const struct pd_keys *keys, uint32_t x, uint32_t
 	return !keys->against || (x != y && (x < y || keys->sides[x] != 3 || keys->sides[y] != 3));
 }
 
-/* All pairs, sorted by (a, b).  */
-int pd_join(const struct pd_keys *keys, const struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);
+/* All pairs, sorted by (a, b).  What the steps took is added to the plan. */
+int pd_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);
 /* Items in order become pairs: key halves a, b, value distance.  The items are given back. */
 struct pd_items;
 void pd_pairs_take(struct pd_pairs *out, struct pd_items *items);

@@ -95,17 +95,20 @@ static void run_task(void *ctx, size_t i, int thread)
 		look_up(p, key, &p->lists[thread]);
 }
 
-void pd_paper_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists)
+void pd_paper_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists)
 {
-	struct paper p = { .keys = keys, .table = *keys, .k = k, .lists = lists };
+	struct paper p = { .keys = keys, .table = *keys, .k = plan->k, .lists = lists };
 	if (keys->against) {
 		p.table.ids = keys->against;
 		p.table.n = keys->n_against;
 	}
+	double t = pd_cpu_seconds();
 	p.permuted = pd_alloc((p.table.n + 1) * ((size_t)keys->bits / 8));
 	for (p.exchanged = 0; p.exchanged < PD_PAPER_BLOCKS; p.exchanged++) {
 		build_table(&p);
+		pd_plan_clock(&plan->took.tables, &t);
 		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, run_task, &p);
+		pd_plan_clock(&plan->took.meetings, &t);
 	}
 	pd_items_release(&p.order);
 	free(p.permuted);

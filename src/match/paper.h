@@ -14,6 +14,6 @@
 #define PD_PAPER_BLOCKS 4
 
 /* lists: as pd_blocks_join; a pair is given by the first table that finds it. */
-void pd_paper_join(const struct pd_keys *keys, int k, int threads, struct pd_items *lists);
+void pd_paper_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists);
 
 #endif

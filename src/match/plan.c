@@ -14,6 +14,7 @@
 #define BLOCK_BITS_MIN 6
 #define PIECE_MAX (2 * PD_BLOCK_BITS_MAX)
 #define BUCKET_MAX 32768
+#define BLOCKS_FEW 4
 #define CHANCE_PAIRS (1.0 / 1000)
 
 int pd_default_k(int bits, size_t n_keys)
@@ -228,6 +229,8 @@ int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits
 		plan_paper(out, n_keys + n_against);
 	else
 		pd_plan_part_at(out, kind, &part, 0);
+	out->n_a = n_keys;
+	out->n_b = n_against;
 	return PD_OK;
 }
 
@@ -251,8 +254,10 @@ int pd_plan_list(struct pd_plan out[PD_PLANS_MAX], int bits, int k, size_t n_key
 			add_plan(out, &n, &p);
 	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
 		p = (struct pd_plan){ .cost = INFINITY };
-		try_takes(&p, &c, piece);
-		if (p.kind == PD_PLAN_BLOCKS)
+		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
+			try_takes(&p, &c, piece);
+		/* Of more blocks than are needed some are left out, which is seldom good. */
+		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
 			add_plan(out, &n, &p);
 	}
 	return n;

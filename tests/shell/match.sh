@@ -159,6 +159,16 @@ exits "--plan=paper -k 4 is misuse" 2
 has "and names what can be" "$tmp/err" '3'
 match --preset=paper --plan=paper -k 4 in.fp
 exits "--preset=paper --plan=paper -k 4 is misuse" 2
+match --explain -k 3 in.fp
+has "--explain says what is joined" "$tmp/err" '[0-9]+ different keys of 64 bits, k 3, compared by [a-z0-9]+; plans, \* the one taken:$'
+is "one plan is marked" "$(grep -c ': \* [a-z]*: .*about' "$tmp/err")" 1
+has "the documents' tables are named" "$tmp/err" ':   paper: about [0-9.e+-]+ CPU seconds'
+at_least "and several ways of cutting" "$(grep -c 'blocks: ' "$tmp/err")" 3
+has "and what the steps took" "$tmp/err" 'it took [0-9.]+ CPU seconds: tables [0-9.]+, meetings [0-9.]+, pairs [0-9.]+$'
+match --explain -k 3 --plan=paper in.fp
+has "--plan is marked" "$tmp/err" ': \* paper: about'
+match --explain -k 6 in.fp
+hasnt "over 3 the documents' tables are no plan" "$tmp/err" 'paper'
 python3 "$brute" pairs in.fp want 6
 match --preset=paper -k 6 in.fp
 exits "--preset=paper -k 6 works" 0
@@ -168,8 +178,6 @@ has "the default k is in the header" "$tmp/out" '^# pagededup pairs 1 .*k=[1-9][
 python3 "$brute" keys random 9000 64 1 | fp_rows | "$P" match -q >large.out
 default_k() { sed -n '1s/.* k=\([0-9]*\) .*/\1/p' "$1"; }
 at_least "the default k falls with the number of pages" "$(($(default_k "$tmp/out") - $(default_k large.out)))" 1
-"$P" match --explain in.fp 2>explained >/dev/null
-has "--explain says which plan" explained 'plan (all|blocks)'
 
 # --- bad rows ---
 { head -3 full.fp; echo 'xyz	bad:1	-'; sed -n 4p full.fp; echo 'one column'; echo '00ff	bad:2'; echo '0011223344556677	-	x'; tail -n +5 full.fp; } >bad.fp

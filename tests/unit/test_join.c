@@ -216,7 +216,7 @@ static const struct way {
 	{ "split, avx2", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_AVX2 },
 };
 
-static void split_join(const struct pd_keys *keys, const struct pd_plan *plan, const struct way *way,
+static void split_join(const struct pd_keys *keys, struct pd_plan *plan, const struct way *way,
 		       struct pd_pairs *out)
 {
 	struct pd_items lists[3] = { { 0 } }, all;

@@ -86,6 +86,35 @@ START_TEST(pigeonhole)
 }
 END_TEST
 
+/* The list that --explain prints: in order of cost, each number of blocks once, and AUTO takes its first but for paper. */
+START_TEST(list)
+{
+	static const struct { int bits, k; size_t n, against; } rows[] = {
+		{ 64, 0, 10, 0 }, { 64, 3, 1000000, 0 }, { 64, 3, 10000000, 1000 }, { 64, 8, 1000000, 0 }, { 64, 14, 100000000, 0 },
+		{ 128, 20, 1000000, 0 }, { 256, 12, 1000000, 5 }, { 256, 64, 0, 0 },
+	};
+	struct pd_plan all[PD_PLANS_MAX], chosen, *first;
+	char where[64];
+	ck_assert(!pd_plan_choose_against(&chosen, PD_PLAN_AUTO, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against, NULL));
+	int n = pd_plan_list(all, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against), kinds[PD_PLAN_ALL + 1] = { 0 };
+	for (int i = 0; i < n; i++) {
+		snprintf(where, sizeof where, "row %d, plan %d", _i, i);
+		kinds[all[i].kind]++;
+		ck_assert_msg(!i || all[i - 1].cost <= all[i].cost, "%s: cheaper than the one before", where);
+		if (all[i].kind == PD_PLAN_BLOCKS)
+			check_blocks(&all[i], where);
+		for (int j = 0; j < i; j++)
+			ck_assert_msg(all[i].kind != all[j].kind || all[i].n_blocks != all[j].n_blocks, "%s: twice", where);
+	}
+	ck_assert_int_eq(kinds[PD_PLAN_PAPER], rows[_i].k <= 3);
+	ck_assert_int_eq(kinds[PD_PLAN_ALL], 1);
+	ck_assert_int_ge(kinds[PD_PLAN_BLOCKS], 3);
+	first = &all[all[0].kind == PD_PLAN_PAPER];
+	ck_assert_msg(first->kind == chosen.kind && first->n_blocks == chosen.n_blocks &&
+		      !memcmp(first->n_bits, chosen.n_bits, sizeof chosen.n_bits), "row %d: AUTO takes another", _i);
+}
+END_TEST
+
 /* A part of the work: used bits are left alone, blocks that tell nothing apart are not cut. */
 START_TEST(part_of_work)
 {
@@ -131,6 +160,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, choose, 0, N(choices));
 	tcase_add_loop_test(t, pigeonhole, 0, 3);
+	tcase_add_loop_test(t, list, 0, 8);
 	tcase_add_test(t, part_of_work);
 	tcase_add_loop_test(t, default_k, 0, N(default_ks));
 	suite_add_tcase(s, t);
