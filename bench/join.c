@@ -104,30 +104,30 @@ static bool run(const struct bench_join *b, const struct pd_keys *keys, int k)
 	return true;
 }
 
-/* Equal keys are collapsed before a join. */
-static bool distinct(struct keygen *gen, struct pd_keys *out)
+/* Of equal keys the first takes part alone, as in a match. */
+static bool distinct(const struct keygen *gen, struct pd_groups *groups, struct pd_keys *out)
 {
-	struct pd_groups groups = { 0 };
-	if (pd_equal_groups(gen->v, gen->bits / 64, NULL, gen->n, &groups, NULL))
+	if (pd_equal_groups(gen->v, gen->bits / 64, gen->n, 1, groups, NULL))
 		return false;
-	*out = (struct pd_keys){ .bits = gen->bits, .n = groups.n_groups, .v = pd_groups_keys(&groups, gen->v, gen->bits / 64) };
-	pd_groups_release(&groups);
-	free(gen->v);
+	*out = (struct pd_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_groups_names(groups) };
 	return true;
 }
 
 int main(int argc, char **argv)
 {
 	struct bench_join b = { .gen = { .planted = 10, .max_distance = 8, .state = 1 } };
-	struct pd_keys keys;
+	struct pd_groups groups = { 0 };
+	struct pd_keys keys = { 0 };
 	if (!parse(&b, argc, argv)) {
 		fprintf(stderr, "usage: join N 64|128|256 THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan NAME] [--blocks N [--take BITS]]\n");
 		return 2;
 	}
-	bool ok = make_keys(&b.gen, b.skew) && distinct(&b.gen, &keys);
+	bool ok = make_keys(&b.gen, b.skew) && distinct(&b.gen, &groups, &keys);
 	for (int i = 0; ok && i < b.n_ks; i++)
 		ok = run(&b, &keys, b.ks[i]);
-	free((void *)keys.v);
+	free((void *)keys.ids);
+	pd_groups_release(&groups);
+	free(b.gen.v);
 	free(b.gen.zipf);
 	return ok ? 0 : 1;
 }
