@@ -14,6 +14,7 @@ struct report_word {
 	struct pd_span text;
 	uint64_t hash;			/* of the word alone */
 	bool shared;
+	bool parted;			/* shared, and in one of the texts something stands in front of it */
 };
 
 struct report_words {
@@ -65,7 +66,7 @@ static void cut_words(struct pd_span text, struct report_words *w)
 		size_t end = word_end(s, at), next = end;
 		while (next < s.n && pd_ascii_space(s.p[next]))
 			next++;
-		w->v[w->n++] = (struct report_word){ pd_span(s.p + at, next - at), pd_hash64(s.p + at, end - at), false };
+		w->v[w->n++] = (struct report_word){ pd_span(s.p + at, next - at), pd_hash64(s.p + at, end - at), false, false };
 		at = next;
 	}
 	w->left_out = text.n - at;
@@ -108,6 +109,23 @@ static void share(struct report_words *a, struct report_words *b)
 	share_between(a->v + first, a->n - first - last, b->v + first, b->n - first - last);
 }
 
+/* Where one text has something more, the other shows the words around that place too. */
+static void part(struct report_words *a, struct report_words *b)
+{
+	size_t i = 0, j = 0;
+	while (i < a->n && j < b->n) {
+		size_t from_i = i, from_j = j;
+		while (i < a->n && !a->v[i].shared)
+			i++;
+		while (j < b->n && !b->v[j].shared)
+			j++;
+		if (i < a->n && j < b->n)
+			a->v[i].parted = b->v[j].parted = i > from_i || j > from_j;
+		i++;
+		j++;
+	}
+}
+
 static void add_words(const struct report_words *w, size_t from, size_t to, struct pd_buf *out)
 {
 	if (from < to) {
@@ -132,7 +150,7 @@ static void add_text(const struct report_words *w, const char *tag, struct pd_bu
 {
 	for (size_t i = 0, end; i < w->n; i = end) {
 		bool shared = w->v[i].shared;
-		for (end = i; end < w->n && w->v[end].shared == shared;)
+		for (end = i; end < w->n && w->v[end].shared == shared && (end == i || !w->v[end].parted);)
 			end++;
 		if (shared) {
 			add_shared(w, i, end, out);
@@ -152,6 +170,7 @@ void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, 
 	cut_words(a, wa);
 	cut_words(b, wb);
 	share(wa, wb);
+	part(wa, wb);
 	add_text(wa, "del", html_a);
 	add_text(wb, "ins", html_b);
 	free(wa);

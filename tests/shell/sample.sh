@@ -45,12 +45,13 @@ exits "pages with markup in title, text and name" 0
 cp "$tmp/out" h.html
 is "one script, ours" "$(grep -c '<script' h.html) $(grep -c "^'use strict'" h.html)" "1 1"
 is "no tag of theirs" "$(grep -o '<[a-z][a-z0-9]*' h.html | sort -u | tr '\n' ' ')" \
-	"<article <body <button <div <fieldset <h1 <h2 <h3 <head <html <input <kbd <label <legend <main <mark <meta <nav <noscript <p <script <section <span <style <title "
+	"<article <body <button <del <div <fieldset <h1 <h2 <h3 <head <html <input <ins <kbd <label <legend <main <meta <nav <noscript <p <script <section <span <style <title "
 has "their markup is text" h.html '&lt;script src=//evil.example/x.js&gt;'
 has "marks that turn the direction are shown" h.html '<span class="mark">U\+202E</span>turned round<span class="mark">U\+202C</span>'
 has "and what takes no room" h.html '<span class="mark">U\+200B</span>gap'
 is "and are not there themselves" "$(grep -cP '\x{202E}|\x{202C}|\x{200F}|\x{200B}|\x{AD}' h.html)" 0
-is "lines of one text alone are marked" "$(grep -c '^<mark>\]\]' h.html)" 2
+has "words of one text alone are marked" h.html '<del>some more </del>'
+has "and of the other" h.html '<ins>other </ins>'
 is "the page is well-formed where it counts: every section closed" "$(grep -c '<section' h.html) $(grep -c '</section>' h.html)" "1 1"
 if command -v python3 >/dev/null && python3 -c 'import html.parser' 2>/dev/null; then
 	is "an HTML parser finds every end" "$(python3 - h.html <<'END'
@@ -70,7 +71,7 @@ mkdir long && { echo '<title>long</title>'; for i in $(seq 900); do echo "<p>Ein
 sed 's/Nummer 7 /Nummer sieben /' long/a.html >long/b.html
 "$P" fp -q long | "$P" match -q >long.tsv
 sample long.tsv
-has "a long text is cut" "$tmp/out" '^… \([0-9]+ more bytes\)$'
+has "a long text is cut" "$tmp/out" '\[… [0-9]+ bytes more, not compared here\]'
 is "between characters" "$(iconv -f utf-8 -t utf-8 <"$tmp/out" | cmp - "$tmp/out")" ""
 
 # --- the table ---

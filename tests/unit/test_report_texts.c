@@ -101,6 +101,22 @@ START_TEST(test_random)
 }
 END_TEST
 
+/* A hundred shared words with one more in the middle of `a`: around it both texts show what they have. */
+START_TEST(test_around)
+{
+	struct pd_buf a = { 0 }, b = { 0 }, x = { 0 }, y = { 0 };
+	for (int i = 0; i < 400; i++) {
+		pd_buf_printf(&a, "w%d %s", i, i == 199 ? "more " : "");
+		pd_buf_printf(&b, "w%d ", i);
+	}
+	pd_report_texts(pd_buf_span(&a), pd_buf_span(&b), &x, &y);
+	ck_assert_ptr_nonnull(strstr(pd_buf_z(&x), "w199 <del>more </del>w200 "));
+	ck_assert_msg(strstr(pd_buf_z(&y), "w198 w199 w200 w201 "), "%s", pd_buf_z(&y));
+	for (struct pd_buf *v[] = { &a, &b, &x, &y }, **p = v; p < v + 4; p++)
+		pd_buf_release(*p);
+}
+END_TEST
+
 START_TEST(test_long)
 {
 	struct pd_buf a = { 0 }, x = { 0 }, y = { 0 };
@@ -122,6 +138,7 @@ int main(void)
 	TCase *c = tcase_create("texts");
 	tcase_add_loop_test(c, test_row, 0, (int)(sizeof rows / sizeof *rows));
 	tcase_add_loop_test(c, test_random, 0, 200);
+	tcase_add_test(c, test_around);
 	tcase_add_test(c, test_long);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
