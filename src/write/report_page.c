@@ -37,7 +37,7 @@ static const char head[] =
 	".n { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
 	"code { white-space: nowrap; }\n.chart { width: 40%; }\n.bar { background: var(--bar); border-radius: 0 .2rem .2rem 0; height: .9rem; margin-top: .3rem; "
 	"min-width: 1px; }\n.past .bar { background: var(--past); }\n.edge > * { border-bottom: 3px solid var(--ink); }\n"
-	".curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { fill: var(--soft); font-size: 14px; }\n"
+	".wide { overflow-x: auto; }\n.curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { fill: var(--soft); font-size: 14px; }\n"
 	".grid { stroke: var(--line); }\n.at { stroke: var(--ink); stroke-dasharray: 2 3; stroke-width: 2; }\n"
 	".key { height: .5rem; vertical-align: middle; width: 1.75rem; }\n.line { fill: none; stroke: currentColor; stroke-width: 2; }\n"
 	"circle.line { fill: currentColor; stroke: none; }\n.gaps { stroke-dasharray: 6 4; }\n"

@@ -219,12 +219,12 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k marked");
 	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
 	add_curves(s, &c, k, out);
-	pd_buf_add_z(out, "<table>\n<caption>Each setting at its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th>"
+	pd_buf_add_z(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th>"
 			  "<th scope=\"col\" class=\"n\">best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">"
 			  "recall</th><th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < s->n; i++)
 		add_setting(s->v[i], i, k, out);
-	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
 	if (s->n > DRAWN)
 		pd_buf_printf(out, "<p>Drawn are the %d best of %d.</p>\n", DRAWN, s->n);
 	if (s->bad)

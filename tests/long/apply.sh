@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What apply writes, held against others: warcio reads every output and its digests agree with those of the input, pywb's
-# cdxj-indexer makes the same index, DuckDB joins the attribute files (all from PyPI, in a virtual environment in the
+# cdxj-indexer makes the same index, DuckDB and pandas join the attribute files (all from PyPI, in a virtual environment in the
 # build folder).  Then a dump of 1 GB: the memory of a small one; killed and broken off for want of room at random moments.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/venv-apply
 python=$venv/bin/python
-[ -x "$python" ] && "$python" -c 'import warcio, cdxj_indexer, duckdb' 2>/dev/null || {
-	python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install -q warcio cdxj-indexer duckdb
+[ -x "$python" ] && "$python" -c 'import warcio, cdxj_indexer, duckdb, pandas' 2>/dev/null || {
+	python3 -m venv "$venv" && timeout 300 "$venv/bin/pip" install -q warcio cdxj-indexer duckdb pandas
 } >"$tmp/pip" 2>&1
 have=1
-"$python" -c 'import warcio, cdxj_indexer, duckdb' 2>/dev/null || have=
+"$python" -c 'import warcio, cdxj_indexer, duckdb, pandas' 2>/dev/null || have=
 
 # --- other readers ---
 # A line a record: type, URL, date, digest of the content as stored.
@@ -84,7 +84,11 @@ for (id,) in c.execute("SELECT id FROM kept ORDER BY id").fetchall():
 '
 	exits "the statements of docs/clean-dumps.md run in DuckDB" 0
 	same "and leave what apply leaves" "$tmp/out" <(cat clean/*.jsonl | sed 's/{"id": "\([^"]*\)".*/\1/' | LC_ALL=C sort)
-else skip "the join in DuckDB" "PyPI cannot be reached"; fi
+	{ sed -n '/^```python/,/^```/{/^```/!p}' "$TOP/docs/clean-dumps.md"; echo 'print("\n".join(kept.id))'; } >join.py
+	run "$python" join.py
+	exits "the lines of docs/clean-dumps.md run in pandas" 0
+	same "and leave the same" <(LC_ALL=C sort "$tmp/out") <(cat clean/*.jsonl | sed 's/{"id": "\([^"]*\)".*/\1/' | LC_ALL=C sort)
+else skip "the joins in DuckDB and pandas" "PyPI cannot be reached"; fi
 
 # --- 1 GB ---
 dump=${PAGEDEDUP_CORPORA:-/nowhere}/neardup/transplant-dev.warc.gz
