@@ -12,7 +12,14 @@ struct pd_spool {
 	uint64_t bytes;
 };
 
-void pd_spool_pack(const struct pd_pipeline *p, struct pd_buf *out)
+void pd_spool_codec_release(struct pd_spool_codec *c)
+{
+	pd_packer_free(c->packer);
+	pd_unpacker_free(c->unpacker);
+	pd_buf_release(&c->plain);
+}
+
+static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 {
 	const struct pd_page *g = &p->page;
 	const struct pd_span spans[] = { g->id, g->url, g->fetch_time, g->digest, g->user_id, g->content_type, g->charset };
@@ -28,7 +35,18 @@ void pd_spool_pack(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_blocks_pack(&p->blocks, out);
 }
 
-bool pd_spool_unpack(struct pd_span bytes, struct pd_pipeline *p)
+void pd_spool_pack(struct pd_spool_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
+{
+	if (!c->packer)
+		c->packer = pd_packer_new();
+	pd_buf_clear(&c->plain);
+	pack_plain(p, &c->plain);
+	pd_pack_start(c->packer, PD_CODEC_LZ4);
+	pd_pack_feed(c->packer, pd_buf_span(&c->plain), out);
+	pd_pack_end(c->packer, out);
+}
+
+static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 {
 	struct pd_packed in = { bytes.p, bytes.p + bytes.n, false };
 	struct pd_page *g = &p->page;
@@ -45,6 +63,14 @@ bool pd_spool_unpack(struct pd_span bytes, struct pd_pipeline *p)
 	p->text.how = (enum pd_charset_how)pd_packed_next(&in);
 	p->text.replaced = pd_packed_next(&in);
 	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
+}
+
+bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_pipeline *p)
+{
+	if (!c->unpacker)
+		c->unpacker = pd_unpacker_new();
+	pd_buf_clear(&c->plain);
+	return pd_unpack_all(c->unpacker, PD_CODEC_LZ4, bytes, SIZE_MAX / 2, &c->plain) == PD_OK && unpack_plain(pd_buf_span(&c->plain), p);
 }
 
 int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e)

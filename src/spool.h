@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pages that were parsed and wait: what a pipeline knows of a page after pd_pipeline_parse, as bytes in a temporary file
- * without a name, in the order in which it came.  In: a pipeline.  Out: a pipeline of which pd_pipeline_sign can go on.
+ * without a name, each an lz4 frame, in the order in which it came.  In: a pipeline.  Out: a pipeline of which pd_pipeline_sign can go on.
  * Memory is that of one page.
  */
 #ifndef PD_SPOOL_H
 #define PD_SPOOL_H
 
+#include "base/pack.h"
 #include "pipeline.h"
 
+/* One for each thread.  All zeroes to begin with. */
+struct pd_spool_codec {
+	struct pd_packer *packer;
+	struct pd_unpacker *unpacker;
+	struct pd_buf plain;
+};
+
+void pd_spool_codec_release(struct pd_spool_codec *c);
 /* Appends the page to `out`, as its own. */
-void pd_spool_pack(const struct pd_pipeline *p, struct pd_buf *out);
-/* The page into the pipeline, which borrows from `bytes`.  False: damaged. */
-bool pd_spool_unpack(struct pd_span bytes, struct pd_pipeline *p);
+void pd_spool_pack(struct pd_spool_codec *c, const struct pd_pipeline *p, struct pd_buf *out);
+/* The page into the pipeline, which borrows from the codec.  False: damaged. */
+bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_pipeline *p);
 
 struct pd_spool;
 

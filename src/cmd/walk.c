@@ -67,6 +67,7 @@ static void worker_free(struct pd_worker *me)
 	pd_record_release(&me->record);
 	pd_json_free(me->json);
 	pd_buf_release(&me->packed);
+	pd_spool_codec_release(&me->codec);
 	free(me);
 }
 

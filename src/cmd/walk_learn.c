@@ -37,7 +37,7 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - sizeof record;
 	memcpy(out->p, &record, sizeof record);
 	if (me->walk->spool)
-		pd_spool_pack(&me->pipeline, out);
+		pd_spool_pack(&me->codec, &me->pipeline, out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)
@@ -123,7 +123,7 @@ static int next_packed(void *shared, void *ctx)
 static void second_work(void *ctx, struct pd_buf *out)
 {
 	struct pd_worker *me = ctx;
-	if (!pd_spool_unpack(pd_buf_span(&me->packed), &me->pipeline)) {
+	if (!pd_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
 		me->lost = true;
 		return;
 	}

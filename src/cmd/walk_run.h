@@ -19,6 +19,7 @@ struct pd_worker {
 	struct pd_walk_run *walk;
 	struct pd_walk_counts counts;
 	struct pd_buf packed;		/* the page that came back from the spool */
+	struct pd_spool_codec codec;
 	bool lost;			/* one did not */
 };
 
