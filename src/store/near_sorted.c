@@ -13,10 +13,10 @@ enum {
 	TOGETHER = 64		/* questions that are compared with a bucket at once */
 };
 
-/* One probe for every fourth bucket, at least: fewer are not worth the counters. */
+/* One probe for every bucket, at least: fewer are not worth the counters. */
 bool pd_probing_sorts(const struct pd_probing *p, size_t n_masks)
 {
-	return p->cut.n_bits > 0 && p->cut.n_bits <= BITS_MAX && p->q->n * n_masks >> p->cut.n_bits << 2;
+	return p->cut.n_bits > 0 && p->cut.n_bits <= BITS_MAX && p->q->n * n_masks >> p->cut.n_bits > 0;
 }
 
 /* Questions from .. to - 1: who asks for bucket v is asker[starts[v]] .. asker[starts[v + 1] - 1]. */

@@ -8,6 +8,7 @@
 
 enum {
 	FANOUT = 4,
+	TWICE = 2,
 	BEHIND = 4 * FANOUT	/* segments that wait while one merge runs, before adding waits for it */
 };
 
@@ -217,14 +218,14 @@ static size_t merge_class(const struct pd_manifest *m)
 	return best;
 }
 
-/* At the end of a run there is time for more: a segment that is no larger than all younger ones together goes with them.
- * Every segment that is left is asked for every question. */
-static size_t merge_halves(const struct pd_manifest *m)
+/* At the end of a run there is time for more: a segment that is not over TWICE as large as all younger ones together goes
+ * with them.  Every segment that is left is asked for every question; merging costs half a microsecond a page. */
+static size_t merge_small(const struct pd_manifest *m)
 {
 	size_t best = m->n_segments;
 	uint64_t younger = 0;
 	for (size_t i = m->n_segments; i-- > 0;) {
-		if (m->segments[i].rows <= younger)
+		if (m->segments[i].rows <= TWICE * younger)
 			best = i;
 		younger += m->segments[i].rows;
 	}
@@ -233,7 +234,7 @@ static size_t merge_halves(const struct pd_manifest *m)
 
 static size_t merge_from(const struct pd_manifest *m, bool closing)
 {
-	size_t a = merge_class(m), b = closing ? merge_halves(m) : m->n_segments;
+	size_t a = merge_class(m), b = closing ? merge_small(m) : m->n_segments;
 	return a < b ? a : b;
 }
 

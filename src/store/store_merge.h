@@ -5,7 +5,7 @@
  *
  * Segments stand in the order of their pages.  Of segments of one class (rows between two powers of FANOUT) and smaller at
  * the young end, FANOUT are merged: so there are at most FANOUT - 1 of each class, and a page is rewritten once for each.
- * The end of a run leaves fewer: each is larger than all younger ones together.
+ * The end of a run leaves fewer: each is over twice as large as all younger ones together.
  */
 #ifndef PD_STORE_STORE_MERGE_H
 #define PD_STORE_STORE_MERGE_H

@@ -134,10 +134,8 @@ static void ok(const struct world *w, int status, const struct pd_err *e)
 
 static void open_store(struct world *w, enum pd_store_mode mode)
 {
-	const struct run *r = &runs[0];
 	struct pd_err e = { 0 };
 	struct pd_store_limits limits = w->s.limits;
-	(void)r;
 	w->s = (struct pd_store){ .limits = limits };
 	ok(w, pd_store_open(&w->s, w->dir, mode, &e), &e);
 }
@@ -295,12 +293,58 @@ START_TEST(as_the_naive_one)
 }
 END_TEST
 
+static void add_random(struct world *w, size_t n)
+{
+	struct pd_err e = { 0 };
+	char text[64];
+	uint64_t number;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-", (unsigned long long)w->s.m.next);
+		struct pd_store_page page = { .has = PD_HAS_PRINT, .text = pd_span_z(text) };
+		page.key.w[0] = model_random(&w->m, UINT64_MAX) * UINT64_C(0x9e3779b97f4a7c15);
+		pd_store_page_hash(&page);
+		ok(w, pd_store_add(&w->s, &page, NULL, 0, &number, &e), &e);
+	}
+	ok(w, pd_store_sync(&w->s, &e), &e);
+}
+
+/* Runs of every size: at the end of each, every segment is over twice as large as all younger ones together, so there are
+ * no more than the ternary digits of the number of pages. */
+START_TEST(few_segments)
+{
+	struct world w = { .m = { .bits = 64, .k = 3, .random = 5 }, .name = "few segments" };
+	struct pd_err e = { 0 };
+	size_t most = 0;
+	store_dir_make(w.dir);
+	ok(&w, pd_store_create(w.dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e), &e);
+	w.s.limits = (struct pd_store_limits){ 8, 2 };
+	open_store(&w, PD_STORE_WRITE);
+	for (int run = 0; run < 120; run++) {
+		uint64_t younger = 0;
+		for (uint64_t batch = model_random(&w.m, 12); batch-- > 0;) {
+			add_random(&w, 1 + model_random(&w.m, 12));
+			ok(&w, pd_store_tend(&w.s, false, &e), &e);
+		}
+		ok(&w, pd_store_tend(&w.s, true, &e), &e);
+		for (size_t i = w.s.m.n_segments; i-- > 0; younger += w.s.m.segments[i].rows)
+			ck_assert_msg(w.s.m.segments[i].rows > 2 * younger, "run %d, segment %zu: %llu pages, %llu younger", run, i,
+				      (unsigned long long)w.s.m.segments[i].rows, (unsigned long long)younger);
+		most = w.s.m.n_segments > most ? w.s.m.n_segments : most;
+	}
+	ck_assert_msg(most > 2 && most < 9 && w.s.m.next > 3000, "%zu segments at most, %llu pages", most,
+		      (unsigned long long)w.s.m.next);
+	close_store(&w);
+	store_dir_remove(w.dir);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("store");
 	TCase *t = tcase_create("model");
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, as_the_naive_one, 0, (int)(sizeof runs / sizeof *runs));
+	tcase_add_test(t, few_segments);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

@@ -265,7 +265,7 @@ START_TEST(one_writer)
 	struct pd_err e = { 0 };
 	char dir[64];
 	store_dir_make(dir);
-	make_store(dir, &m, 120);
+	make_store(dir, &m, 180);
 	ck_assert(pd_store_open(&a, dir, PD_STORE_WRITE, &e) == PD_OK);
 	ck_assert(pd_store_open(&b, dir, PD_STORE_WRITE, &e) == PD_ERR_LIMIT);
 	ck_assert_msg(strstr(e.text, "another process is writing to /"), "%s", e.text);
@@ -288,7 +288,7 @@ START_TEST(readers)
 	char dir[64];
 	int status = 0, opened = 0;
 	store_dir_make(dir);
-	make_store(dir, &m, 120);
+	make_store(dir, &m, 180);
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct pd_store s = { .limits = { 8, 2 } };
