@@ -70,7 +70,8 @@ bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_p
 	if (!c->unpacker)
 		c->unpacker = pd_unpacker_new();
 	pd_buf_clear(&c->plain);
-	return pd_unpack_all(c->unpacker, PD_CODEC_LZ4, bytes, SIZE_MAX / 2, &c->plain) == PD_OK && unpack_plain(pd_buf_span(&c->plain), p);
+	int status = pd_unpack_all(c->unpacker, PD_CODEC_LZ4, bytes, SIZE_MAX / 2, &c->plain);
+	return !status && unpack_plain(pd_buf_span(&c->plain), p);
 }
 
 int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e)

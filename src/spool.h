@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pages that were parsed and wait: what a pipeline knows of a page after pd_pipeline_parse, as bytes in a temporary file
- * without a name, each an lz4 frame, in the order in which it came.  In: a pipeline.  Out: a pipeline of which pd_pipeline_sign can go on.
+ * without a name, each an lz4 frame, in the order in which it came.  In: a pipeline.  Out: a pipeline of which
+ * pd_pipeline_sign can go on.
  * Memory is that of one page.
  */
 #ifndef PD_SPOOL_H

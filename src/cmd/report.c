@@ -184,7 +184,8 @@ static int report(struct report_run *r)
 		status = pd_outfile_open(&r->out, o->walk.output, &r->err);
 	if (status)
 		return status;
-	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, o->sweep ? &r->sweep : NULL, r->dumps.bytes_in, r->dumps.bytes_out };
+	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, o->sweep ? &r->sweep : NULL,
+					 r->dumps.bytes_in, r->dumps.bytes_out };
 	pd_report_page_begin(&facts, &r->html);
 	flush(r);
 	write_pairs(r);

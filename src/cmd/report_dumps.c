@@ -48,7 +48,8 @@ static int add_up(struct pd_report_dumps *d, struct pd_apply *apply, struct pd_e
 	return r;
 }
 
-int pd_report_dumps_measure(struct pd_report_dumps *d, const struct pd_report_command *o, const char *verdicts, struct pd_err *e)
+int pd_report_dumps_measure(struct pd_report_dumps *d, const struct pd_report_command *o, const char *verdicts,
+			    struct pd_err *e)
 {
 	char *paths[] = { (char *)verdicts };
 	struct pd_drops_options rows = { .paths = paths, .n_paths = 1, .bad_row = bad_row };

@@ -246,7 +246,8 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 }
 
 /* Bytes of the file are counted; what would be packed again has to be. */
-static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
+static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done,
+		   struct pd_err *e)
 {
 	bool packed = false;
 	done->bytes_out = a->scan.whole ? 0 : done->bytes_in;

@@ -29,7 +29,8 @@ static bool share_of(struct pd_span s, double *out)
 	return !*end && *out >= 0 && *out <= 1;
 }
 
-static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle, struct pd_span weights)
+static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle,
+					    struct pd_span weights)
 {
 	for (int i = 0; i < s->n; i++)
 		if (s->v[i]->bits == bits && s->v[i]->shingle == shingle && pd_span_is(weights, s->v[i]->weights))
@@ -48,8 +49,10 @@ static int take_row(struct pd_report_sweep *s, const struct pd_tsv_reader *in, s
 	const struct pd_span *f = in->fields;
 	uint64_t bits, shingle, k;
 	double precision, recall, f1;
-	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !pd_span_u64(f[K], &k) || k > PD_BITS_MAX || !f[WEIGHTS].n)
-		return bad(in, "no setting with a k", e);
+	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
+		return bad(in, "no setting", e);
+	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
+		return bad(in, "k is no number of bits", e);
 	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
 		return bad(in, "precision, recall and f1 are not from 0 to 1", e);
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS]);
@@ -84,7 +87,10 @@ static void best_first(struct pd_report_sweep *s)
 int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
 {
 	char *path = (char *)o->path;
-	struct pd_tsv_reader in = { .kind = "sweep", .columns = pd_sweep_columns, .v1_columns = pd_sweep_columns, .paths = &path,
+	struct pd_tsv_reader in = { .kind = "sweep",
+				    .columns = pd_sweep_columns,
+				    .v1_columns = pd_sweep_columns,
+				    .paths = &path,
 				    .n_paths = 1 };
 	int status;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
@@ -144,15 +150,16 @@ static struct sweep_scale scale_of(const struct pd_report_sweep *s)
 
 static void add_axes(const struct sweep_scale *c, int k, struct pd_buf *out)
 {
-	int lines = (int)((1 - c->low) * 10 + .5), every = lines > 5 ? 2 : 1, step = c->n_k > 40 ? 16 : c->n_k > 16 ? 4 : 2;
+	int lines = (int)((1 - c->low) * 10 + .5), every = lines > 5 ? 2 : 1;
+	int step = c->n_k > 40 ? 16 : c->n_k > 16 ? 4 : 2;
 	for (int i = 0; i <= lines; i += every) {
 		double y = TOP + down(c, 1 - i / 10.);
-		pd_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", LEFT, y,
-			      ACROSS, LEFT - 8, y + 5, 1 - i / 10.);
+		pd_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>", LEFT, y, ACROSS);
+		pd_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", LEFT - 8, y + 5, 1 - i / 10.);
 	}
 	for (int x = 0; x < c->n_k; x += step)
-		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + across(c, x), TOP + DOWN + 28,
-			      x ? "" : "k = ", x);
+		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + across(c, x),
+			      TOP + DOWN + 28, x ? "" : "k = ", x);
 	if (k >= 0 && k < c->n_k)
 		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + across(c, k), TOP, DOWN);
 }
@@ -178,11 +185,11 @@ static void add_line(const struct sweep_scale *c, const struct pd_report_setting
 /* Lines that leave the window at the bottom are cut by an inner svg. */
 static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
 {
-	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Curves of F1 over k, one for each setting; the "
-		      "table has their numbers\">\n", WIDTH, HEIGHT);
+	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
+	pd_buf_add_z(out, "aria-label=\"Curves of F1 over k, one for each setting; the table has their numbers\">\n");
 	add_axes(c, k, out);
-	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6, ACROSS + 12, DOWN + 6,
-		      ACROSS + 12, DOWN + 6);
+	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
+		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
 	for (int i = c->n_drawn; i-- > 0;)
 		add_line(c, s->v[i], i, out);
 	pd_buf_add_z(out, "</svg>\n</svg>\n");
@@ -200,8 +207,9 @@ static void add_setting(const struct pd_report_setting *v, int i, int k, struct 
 	}
 	pd_buf_printf(out, "%" PRIu64 " bits, shingle %" PRIu64 ", ", v->bits, v->shingle);
 	pd_markup_text(out, pd_span_z(v->weights));
-	pd_buf_printf(out, "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">",
-		      v->best, v->precision[v->best], v->recall[v->best], best_of(v));
+	pd_buf_printf(out, "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>", v->best,
+		      v->precision[v->best], v->recall[v->best], best_of(v));
+	pd_buf_add_z(out, "<td class=\"n\">");
 	if (k >= 0 && k < v->n_k)
 		pd_buf_printf(out, "%.4f</td></tr>\n", v->f1[k]);
 	else
@@ -216,12 +224,14 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 		pd_buf_add_z(out, "<p>The table of settings has no rows.</p>\n");
 		return;
 	}
-	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k marked");
+	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k "
+			  "marked");
 	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
 	add_curves(s, &c, k, out);
-	pd_buf_add_z(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th>"
-			  "<th scope=\"col\" class=\"n\">best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">"
-			  "recall</th><th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
+	pd_buf_add_z(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
+			  "its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">"
+			  "best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">recall</th>"
+			  "<th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < s->n; i++)
 		add_setting(s->v[i], i, k, out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
