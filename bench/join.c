@@ -105,11 +105,11 @@ static bool run(const struct bench_join *b, const struct pd_keys *keys, int k)
 }
 
 /* Of equal keys the first takes part alone, as in a match. */
-static bool distinct(const struct keygen *gen, struct pd_groups *groups, struct pd_keys *out)
+static bool distinct(const struct keygen *gen, struct pd_groups *groups, struct pd_array *names, struct pd_keys *out)
 {
-	if (pd_equal_groups(gen->v, gen->bits / 64, gen->n, 1, groups, NULL))
+	if (pd_equal_groups(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))
 		return false;
-	*out = (struct pd_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_groups_names(groups) };
+	*out = (struct pd_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_groups_names(groups, names, NULL) };
 	return true;
 }
 
@@ -117,15 +117,16 @@ int main(int argc, char **argv)
 {
 	struct bench_join b = { .gen = { .planted = 10, .max_distance = 8, .state = 1 } };
 	struct pd_groups groups = { 0 };
+	struct pd_array names = { 0 };
 	struct pd_keys keys = { 0 };
 	if (!parse(&b, argc, argv)) {
 		fprintf(stderr, "usage: join N 64|128|256 THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan NAME] [--blocks N [--take BITS]]\n");
 		return 2;
 	}
-	bool ok = make_keys(&b.gen, b.skew) && distinct(&b.gen, &groups, &keys);
+	bool ok = make_keys(&b.gen, b.skew) && distinct(&b.gen, &groups, &names, &keys);
 	for (int i = 0; ok && i < b.n_ks; i++)
 		ok = run(&b, &keys, b.ks[i]);
-	free((void *)keys.ids);
+	pd_array_release(&names);
 	pd_groups_release(&groups);
 	free(b.gen.v);
 	free(b.gen.zipf);

@@ -20,13 +20,18 @@ struct pd_page_id pd_page_id_parse(struct pd_span id)
 	return out;
 }
 
+int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct pd_page_id *y, struct pd_span b)
+{
+	int d = pd_span_cmp(x->file, y->file);
+	if (d)
+		return d;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return pd_span_cmp(a, b);
+}
+
 int pd_page_id_cmp(struct pd_span a, struct pd_span b)
 {
 	struct pd_page_id x = pd_page_id_parse(a), y = pd_page_id_parse(b);
-	int d = pd_span_cmp(x.file, y.file);
-	if (d)
-		return d;
-	if (x.offset != y.offset)
-		return x.offset < y.offset ? -1 : 1;
-	return pd_span_cmp(a, b);
+	return pd_page_id_order(&x, a, &y, b);
 }

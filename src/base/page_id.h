@@ -16,5 +16,7 @@ struct pd_page_id {
 
 struct pd_page_id pd_page_id_parse(struct pd_span id);
 int pd_page_id_cmp(struct pd_span a, struct pd_span b);
+/* The same for ids that were parsed: x from a, y from b. */
+int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct pd_page_id *y, struct pd_span b);
 
 #endif

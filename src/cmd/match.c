@@ -37,6 +37,8 @@ static const struct pd_opt opts[] = {
 	  .help = "tsv (default); jsonl for other tools: cluster reads TSV" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory),
+	  .help = "what may be held in memory (half of it); the rest goes on disk" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "where rows are spooled (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
@@ -60,6 +62,7 @@ struct run {
 	const struct pd_match_command *o;
 	struct pd_log *log;
 	struct pd_rows rows;
+	struct pd_budget budget;
 	struct pd_match_options match;
 	struct pd_match_stats stats;
 	struct pd_outfile out;
@@ -224,6 +227,21 @@ static int check_options(struct run *r, char **paths, int n_paths)
 	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
 }
 
+/* A limit that was given must do; what is half of a small machine's is tried. */
+static int check_memory(struct run *r, size_t n_rows)
+{
+	size_t least = pd_memory_least(n_rows, r->o->candidates != PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
+	if (r->budget.limit >= least)
+		return PD_OK;
+	if (!r->o->memory) {
+		r->budget.limit = least;
+		return PD_OK;
+	}
+	if (n_rows)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little for %zu pages: it takes at least %zuM", n_rows, mb);
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little: it takes at least %zuM", mb);
+}
+
 static int match(struct run *r, char **paths, int n_paths)
 {
 	struct pd_rows_options in = { .paths = paths,
@@ -231,11 +249,16 @@ static int match(struct run *r, char **paths, int n_paths)
 				      .against = r->o->against,
 				      .n_against = r->o->n_against,
 				      .tmp_dir = r->o->tmp_dir,
+				      .budget = &r->budget,
 				      .hosts = r->o->scope != PD_SCOPE_ALL,
 				      .bad_row = bad_row,
 				      .ctx = r };
 	double t = pd_cpu_seconds();
-	int status = pd_rows_read(&r->rows, &in, &r->err);
+	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
+	int status = check_memory(r, 0);
+	if (status)
+		return status;
+	status = pd_rows_read(&r->rows, &in, &r->err);
 	r->read_cpu = pd_cpu_seconds() - t;
 	if (status)
 		return status;
@@ -244,6 +267,8 @@ static int match(struct run *r, char **paths, int n_paths)
 	settle(r);
 	say_other_sketches(r);
 	status = check_plan(r);
+	if (!status)
+		status = check_memory(r, r->rows.n);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
@@ -271,6 +296,10 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_str(j, "plan", pd_span_z(pd_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
+	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
+	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + r->rows.spool_size));
+	pd_json_int(j, "runs", (int64_t)r->budget.runs);
+	pd_json_int(j, "join_parts", (int64_t)r->budget.join_parts);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	pd_json_real(cpu, "read", r->read_cpu);

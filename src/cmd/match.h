@@ -16,6 +16,7 @@ struct pd_match_command {
 	double similarity, similarity_same_host;
 	const char *output, *tmp_dir, *stats;
 	const char *save;		/* only write the rows as a key file */
+	size_t memory;			/* 0: half of the machine's */
 	char **against;			/* the collection, when there is one */
 	int n_against;
 };

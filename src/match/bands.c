@@ -6,6 +6,7 @@
 
 #include "base/threads.h"
 #include "match/permute.h"
+#include "match/spill.h"
 
 #define CHANCE_COMPARISONS 128
 
@@ -82,12 +83,16 @@ static int least_agreeing(const struct pd_sketch_options *o, const struct pd_ver
 	return n;
 }
 
-void pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *verify, int threads, struct pd_items *out)
+int pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *verify, int threads, struct pd_budget *budget,
+		  struct pd_items *out, struct pd_err *e)
 {
 	threads = threads > 1 ? threads : 1;
 	struct bands all = { .b = b, .least = least_agreeing(&b->sketch, verify) };
 	all.lists = pd_zalloc((size_t)threads * sizeof *all.lists);
+	struct pd_spill *spills = pd_spills_new(all.lists, threads, budget, pd_budget_left(budget) / 4);
 	pd_parallel(threads, (size_t)(b->sketch.minima / b->width), run_band, &all);
-	*out = pd_items_gather(all.lists, threads, threads);
+	int status = pd_items_gather(all.lists, threads, threads, out, e);
+	pd_spills_free(spills, threads);
 	free(all.lists);
+	return status;
 }

@@ -15,6 +15,7 @@
 #define PD_MATCH_BANDS_H
 
 #include "match/items.h"
+#include "match/budget.h"
 #include "match/verify.h"
 
 #define PD_BANDS_WINDOW 1024
@@ -32,6 +33,7 @@ int pd_bands_width_max(const struct pd_sketch_options *o);
 /* The narrowest band at which a sketch is compared with few others by chance, n / 2 * (M / r) / 2^(r b) <= 128. */
 int pd_bands_width(const struct pd_sketch_options *o, size_t n);
 /* Items with a < b in the halves of the key, in order, each once; their value is how many minima agree. */
-void pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *verify, int threads, struct pd_items *out);
+int pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *verify, int threads, struct pd_budget *budget,
+		  struct pd_items *out, struct pd_err *e);
 
 #endif

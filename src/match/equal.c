@@ -3,7 +3,8 @@
  * Keys in, groups out.  A hash table of all rows would miss the cache at every step, so rows are dealt into parts by the
  * high bits of a hash, as (low half of the hash, row); then each part is small enough for a table that stays in the cache.
  * Keys themselves are looked at only where those halves are equal.  Rows stay in their order within a part, so the first
- * of a group is the smallest, and nothing depends on the hash function or the threads.
+ * of a group is the smallest, and nothing depends on the hash function or the threads.  Where memory is short, parts are
+ * dealt in several rounds.
  */
 #include "match/equal.h"
 
@@ -12,6 +13,7 @@
 #include "base/hash.h"
 #include "base/threads.h"
 #include "match/memory.h"
+#include "match/spill.h"
 
 #define PART_ROWS 4096		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
@@ -30,7 +32,9 @@ struct equal {
 	size_t n, n_parts, n_stretches;
 	size_t *next;			/* stretch, part -> where the next row goes */
 	size_t *part;			/* n_parts + 1: where parts begin */
-	uint64_t *dealt;		/* (half of the hash, row), by parts */
+	size_t from, to;		/* the parts of this round */
+	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
+	size_t cap_dealt;
 	struct part_table *tables;	/* one of each for each thread */
 	struct pd_items *followers;
 };
@@ -59,9 +63,12 @@ INLINE void deal(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = q->next + stretch * q->n_parts, to = q->n * (stretch + 1) / q->n_stretches;
 	uint64_t *dealt = q->dealt;
+	const size_t first = q->from, parts = q->to - q->from, base = q->part[q->from];
 	for (size_t i = q->n * stretch / q->n_stretches; i < to; i++) {
 		uint64_t h = hash_of(q->keys + i * (size_t)words, words);
-		dealt[next[h >> 32 >> (32 - q->part_bits)]++] = h << 32 | i;
+		size_t p = h >> 32 >> (32 - q->part_bits);
+		if (p - first < parts)
+			dealt[next[p]++ - base] = h << 32 | i;
 	}
 }
 
@@ -126,25 +133,37 @@ static void enter(const struct equal *q, const struct part_table *t, uint64_t ro
 	}
 }
 
-static void part_task(void *ctx, size_t p, int thread)
+static void part_task(void *ctx, size_t i, int thread)
 {
 	const struct equal *q = ctx;
 	struct part_table *t = &q->tables[thread];
-	clear_table(t, q->part[p + 1] - q->part[p]);
-	for (size_t i = q->part[p]; i < q->part[p + 1]; i++)
-		enter(q, t, q->dealt[i], &q->followers[thread]);
+	size_t p = q->from + i, at = q->part[p] - q->part[q->from], n = q->part[p + 1] - q->part[p];
+	clear_table(t, n);
+	for (size_t j = at; j < at + n; j++)
+		enter(q, t, q->dealt[j], &q->followers[thread]);
 }
 
-static void find_followers(struct equal *q, int threads)
+/* As many parts, one at least, as `room` bytes hold. */
+static void run_rounds(struct equal *q, int threads, size_t room)
+{
+	for (q->from = 0; q->from < q->n_parts; q->from = q->to) {
+		q->to = q->from + 1;
+		while (q->to < q->n_parts && (q->part[q->to + 1] - q->part[q->from]) * sizeof *q->dealt <= room)
+			q->to++;
+		q->dealt = pd_big_at_least(q->dealt, q->part[q->to] - q->part[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
+		pd_parallel(threads, q->n_stretches, deal_task, q);
+		pd_parallel(threads, q->to - q->from, part_task, q);
+	}
+}
+
+static void find_followers(struct equal *q, int threads, size_t room)
 {
 	q->next = pd_zalloc(q->n_stretches * q->n_parts * sizeof *q->next);
 	q->part = pd_alloc((q->n_parts + 1) * sizeof *q->part);
-	q->dealt = pd_big_alloc((q->n + 1) * sizeof *q->dealt);
 	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
 	pd_parallel(threads, q->n_stretches, count_task, q);
 	sum_counts(q);
-	pd_parallel(threads, q->n_stretches, deal_task, q);
-	pd_parallel(threads, q->n_parts, part_task, q);
+	run_rounds(q, threads, room);
 	for (int i = 0; i < threads; i++)
 		free(q->tables[i].v);
 	free(q->tables);
@@ -153,21 +172,26 @@ static void find_followers(struct equal *q, int threads)
 	free(q->next);
 }
 
-int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, struct pd_groups *out, struct pd_err *e)
+int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget, struct pd_groups *out,
+		    struct pd_err *e)
 {
 	pd_groups_release(out);
 	if (n >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
 	threads = threads > 1 ? threads : 1;
 	struct equal q = { .keys = keys, .words = words, .n = n, .n_stretches = (size_t)threads };
+	struct pd_items all = { 0 };
 	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
 		q.part_bits++;
 	q.n_parts = (size_t)1 << q.part_bits;
 	q.followers = pd_zalloc((size_t)threads * sizeof *q.followers);
-	find_followers(&q, threads);
-	struct pd_items all = pd_items_gather(q.followers, threads, threads);
-	pd_groups_make(out, n, &all);
+	struct pd_spill *spills = pd_spills_new(q.followers, threads, budget, pd_budget_left(budget) / 4);
+	find_followers(&q, threads, pd_budget_left(budget) / 3);
+	int status = pd_items_gather(q.followers, threads, threads, &all, e);
+	if (!status)
+		pd_groups_make(out, n, &all, budget);
 	pd_items_release(&all);
+	pd_spills_free(spills, threads);
 	free(q.followers);
-	return PD_OK;
+	return status ? status : pd_budget_check(budget, e);
 }

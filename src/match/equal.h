@@ -10,7 +10,9 @@
 #include "match/groups.h"
 
 /* Row i has the key keys[i * words] … of `words` words, 1 to PD_KEY_WORDS.  `out` is filled anew, its memory kept from
- * before is given back first.  The same for any number of threads.  PD_ERR_LIMIT: 2^31 rows or more. */
-int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, struct pd_groups *out, struct pd_err *e);
+ * before is given back first.  The same for any number of threads and any budget (NULL: none).  PD_ERR_LIMIT: 2^31 rows or
+ * more. */
+int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget, struct pd_groups *out,
+		    struct pd_err *e);
 
 #endif

@@ -59,7 +59,7 @@ static void rank_rows(struct pd_groups *g)
 			g->crowd[rank_of(g, g->rows[i])] = (uint32_t)c;
 }
 
-void pd_groups_make(struct pd_groups *g, size_t n_rows, const struct pd_items *followers)
+void pd_groups_make(struct pd_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
 {
 	pd_groups_release(g);
 	g->n_rows = n_rows;
@@ -68,9 +68,9 @@ void pd_groups_make(struct pd_groups *g, size_t n_rows, const struct pd_items *f
 	if (!g->n_crowds)
 		return;
 	size_t n = followers->n + g->n_crowds;
-	g->start = pd_alloc((g->n_crowds + 1) * sizeof *g->start);
-	g->rows = pd_alloc(n * sizeof *g->rows);
-	g->crowd = pd_alloc(n * sizeof *g->crowd);
+	g->start = pd_array_room(&g->memory[0], budget, (g->n_crowds + 1) * sizeof *g->start);
+	g->rows = pd_array_room(&g->memory[1], budget, n * sizeof *g->rows);
+	g->crowd = pd_array_room(&g->memory[2], budget, n * sizeof *g->crowd);
 	g->crowded = pd_zalloc(n_words(g) * sizeof *g->crowded);
 	g->rank = pd_alloc((n_words(g) / PD_GROUPS_RANKED + 1) * sizeof *g->rank);
 	list_crowds(g, followers);
@@ -93,11 +93,11 @@ uint32_t pd_groups_next(const struct pd_groups *g, uint32_t row)
 	return bits ? (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits) : UINT32_MAX;
 }
 
-uint32_t *pd_groups_names(const struct pd_groups *g)
+uint32_t *pd_groups_names(const struct pd_groups *g, struct pd_array *out, struct pd_budget *budget)
 {
 	if (!g->n_crowds)
 		return NULL;
-	uint32_t *names = pd_alloc(g->n_groups * sizeof *names);
+	uint32_t *names = pd_array_room(out, budget, g->n_groups * sizeof *names);
 	size_t n = 0;
 	for (size_t row = 0; row < g->n_rows; row++)
 		if (pd_groups_name(g, (uint32_t)row) == row)
@@ -107,10 +107,9 @@ uint32_t *pd_groups_names(const struct pd_groups *g)
 
 void pd_groups_release(struct pd_groups *g)
 {
-	free(g->start);
-	free(g->rows);
+	for (int i = 0; i < 3; i++)
+		pd_array_release(&g->memory[i]);
 	free(g->crowded);
 	free(g->rank);
-	free(g->crowd);
 	*g = (struct pd_groups){ 0 };
 }

@@ -10,6 +10,7 @@
 #define PD_MATCH_GROUPS_H
 
 #include "match/items.h"
+#include "match/budget.h"
 
 #define PD_GROUPS_RANKED 8	/* words of bits that one count of those before them serves */
 
@@ -21,6 +22,7 @@ struct pd_groups {
 	uint64_t *crowded;		/* a bit for each row */
 	uint32_t *rank;			/* how many rows before these words of bits are crowded */
 	uint32_t *crowd;		/* of the crowded rows, in their order */
+	struct pd_array memory[3];	/* of start, rows and crowd */
 };
 
 /* Some rows of a group, in an order; a single one needs no array. */
@@ -42,14 +44,14 @@ static inline bool pd_groups_crowded(const struct pd_groups *g, uint32_t row)
 
 /* Items whose keys are (first row of a group, another of its rows), in order, become the groups of n rows; those that no
  * item names are alone.  What `g` held is given back. */
-void pd_groups_make(struct pd_groups *g, size_t n_rows, const struct pd_items *followers);
+void pd_groups_make(struct pd_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget);
 void pd_groups_release(struct pd_groups *g);
 /* Which crowd a crowded row is in. */
 uint32_t pd_groups_crowd(const struct pd_groups *g, uint32_t row);
 /* The first crowded row that is not below `row`; UINT32_MAX: there is none. */
 uint32_t pd_groups_next(const struct pd_groups *g, uint32_t row);
-/* The names of all groups, ascending: what pd_join takes for keys that differ.  NULL: every row is alone.  The caller's. */
-uint32_t *pd_groups_names(const struct pd_groups *g);
+/* The names of all groups, ascending, in a block: what pd_join takes for keys that differ.  NULL: every row is alone. */
+uint32_t *pd_groups_names(const struct pd_groups *g, struct pd_array *out, struct pd_budget *budget);
 
 /* The name of a row's group. */
 static inline uint32_t pd_groups_name(const struct pd_groups *g, uint32_t row)

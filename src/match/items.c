@@ -6,6 +6,9 @@
 #include "match/items.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#include "match/spill.h"
 
 #define DIGIT_BITS 11
 #define DIGITS 6
@@ -55,8 +58,22 @@ void pd_items_sort(struct pd_items *s)
 	free(counts);
 }
 
+void pd_items_room(struct pd_items *s)
+{
+	size_t most = s->spill ? s->spill->most : SIZE_MAX, want = s->n + s->n / 2 + 16;
+	if (s->n >= most) {
+		pd_spill_run(s);
+		return;
+	}
+	s->cap = want < most ? want : most;
+	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
+}
+
 void pd_items_release(struct pd_items *s)
 {
-	free(s->v);
+	if (s->mapped)
+		munmap(s->v, s->mapped);
+	else
+		free(s->v);
 	*s = (struct pd_items){ 0 };
 }

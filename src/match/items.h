@@ -8,6 +8,7 @@
 #define PD_MATCH_ITEMS_H
 
 #include "base/buf.h"
+#include "base/err.h"
 
 struct pd_item {
 	uint64_t key;
@@ -17,12 +18,17 @@ struct pd_item {
 struct pd_items {
 	struct pd_item *v;
 	size_t n, cap;
+	size_t mapped;			/* bytes, when `v` is a mapped file; 0: memory */
+	struct pd_spill *spill;		/* where the list goes when it is full; NULL: it grows */
 };
+
+/* Room for one more. */
+void pd_items_room(struct pd_items *s);
 
 static inline void pd_items_add(struct pd_items *s, uint64_t key, uint32_t value)
 {
 	if (s->n == s->cap)
-		s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
+		pd_items_room(s);
 	s->v[s->n++] = (struct pd_item){ key, value };
 }
 
@@ -34,8 +40,8 @@ static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y,
 
 void pd_items_sort(struct pd_items *s);
 /* What several lists hold, in order, in one; the lists are given back.  Keys that differ come in the same order for any
- * number of lists and threads. */
-struct pd_items pd_items_gather(struct pd_items *lists, int n_lists, int threads);
+ * number of lists and threads.  Fails only where lists were spilled (spill.h). */
+int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e);
 void pd_items_release(struct pd_items *s);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "match/items.h"
 #include "match/memory.h"
+#include "match/spill.h"
 
 #define PART_ITEMS 8192		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
@@ -98,15 +99,21 @@ static void gather(struct gathering *g, int threads)
 	free(g->next);
 }
 
-struct pd_items pd_items_gather(struct pd_items *lists, int n_lists, int threads)
+int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e)
 {
 	struct gathering g = { .lists = lists, .n_lists = (size_t)n_lists };
-	for (int i = 0; i < n_lists; i++)
+	bool spilled = false;
+	int status = PD_OK;
+	for (int i = 0; i < n_lists; i++) {
 		g.all.n += lists[i].n;
-	if (g.all.n)
+		spilled = spilled || (lists[i].spill && lists[i].spill->n_runs);
+	}
+	if (spilled)
+		status = pd_spill_merge(lists, n_lists, &g.all, e);
+	else if (g.all.n)
 		gather(&g, threads);
-	else
-		for (int i = 0; i < n_lists; i++)
-			pd_items_release(&lists[i]);
-	return g.all;
+	for (int i = 0; i < n_lists; i++)
+		pd_items_release(&lists[i]);
+	*out = g.all;
+	return status;
 }

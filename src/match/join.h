@@ -23,6 +23,7 @@ struct pd_pair {
 struct pd_pairs {
 	struct pd_pair *v;
 	size_t n;
+	size_t mapped;		/* as in items.h */
 };
 
 struct pd_keys {
@@ -45,7 +46,13 @@ static inline bool pd_keys_pair(const struct pd_keys *keys, uint32_t x, uint32_t
 
 /* All pairs, sorted by (a, b).  What the steps took is added to the plan. */
 int pd_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e);
-/* Items in order become pairs: key halves a, b, value distance.  The items are given back. */
+/* The same within what is left of a budget: keys whose tables would not fit are joined stretch by stretch, each with itself
+ * and with each of the others, by the plan of the same kind that suits a stretch, and pairs that do not fit are sorted on
+ * disk. */
+struct pd_budget;
+int pd_join_within(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_budget *budget,
+		   struct pd_pairs *out, struct pd_err *e);
+/* Items in order become pairs: key halves a, b, value distance.  Their memory is taken over. */
 struct pd_items;
 void pd_pairs_take(struct pd_pairs *out, struct pd_items *items);
 void pd_pairs_release(struct pd_pairs *p);

@@ -54,10 +54,12 @@ struct pd_keyfile {
 
 int pd_keyfile_write(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);
 
-/* Does a file begin like one?  False for what cannot be read. */
+/* Does a file begin like one?  False for what cannot be read, and for what can be read only once.  "-": standard input,
+ * which may be read all the same. */
 bool pd_keyfile_is(const char *path);
-/* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer. */
-int pd_keyfile_open(struct pd_keyfile *k, const char *path, struct pd_err *e);
+/* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a file in `tmp_dir` first, unless
+ * it is one. */
+int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir, struct pd_err *e);
 /* The same for bytes in memory, which stay the caller's. */
 int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e);
 void pd_keyfile_close(struct pd_keyfile *k);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "match/keyfile.h"
 
@@ -138,26 +139,56 @@ int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *nam
 bool pd_keyfile_is(const char *path)
 {
 	char magic[8] = { 0 };
-	FILE *f = fopen(path, "r");
+	struct stat st;
+	if (!strcmp(path, "-")) {	/* rows never begin with this byte, and one can be put back */
+		int c = getc(stdin);
+		ungetc(c, stdin);
+		return c == (unsigned char)PD_KEYFILE_MAGIC[0];
+	}
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "r") : NULL;
 	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, PD_KEYFILE_MAGIC, sizeof magic);
 	if (f)
 		fclose(f);
 	return is;
 }
 
-int pd_keyfile_open(struct pd_keyfile *k, const char *path, struct pd_err *e)
+/* Standard input as a file; the descriptor is the caller's. */
+static int copy_stdin(const char *tmp_dir, struct pd_err *e)
+{
+	char piece[65536];
+	size_t n;
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
+		return dup(STDIN_FILENO);
+	FILE *f = pd_spool_open(tmp_dir, e);
+	if (!f)
+		return -1;
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, f) == n)
+		;
+	int fd = ferror(stdin) || ferror(f) || fflush(f) ? -1 : dup(fileno(f));
+	if (fd < 0)
+		pd_fail_errno(e, "cannot copy standard input to a temporary file");
+	fclose(f);
+	return fd;
+}
+
+int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir, struct pd_err *e)
 {
 	struct stat st;
 	void *map = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? copy_stdin(tmp_dir, e) : open(path, O_RDONLY | O_CLOEXEC);
 	*k = (struct pd_keyfile){ 0 };
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+	if (fd < 0)
+		return standard ? PD_ERR_SYSTEM : pd_fail_errno(e, "cannot read %s", path);
+	if (fstat(fd, &st) == 0 && st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (fd >= 0)
-		close(fd);
 	if (map == MAP_FAILED)
-		return pd_fail_errno(e, "cannot read %s", path);
-	int status = pd_keyfile_check(k, pd_span(map, (size_t)st.st_size), path, e);
+		pd_fail_errno(e, "cannot read %s", path);
+	close(fd);
+	if (map == MAP_FAILED)
+		return PD_ERR_SYSTEM;
+	int status = pd_keyfile_check(k, pd_span(map, (size_t)st.st_size), standard ? "standard input" : path, e);
 	if (status)
 		pd_keyfile_close(k);
 	return status;

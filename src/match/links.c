@@ -29,10 +29,10 @@ static void take_hosts(struct pd_links *l)
 	l->host = l->rows->host;
 	if (!l->set->row)
 		return;
-	l->own_host = pd_alloc((l->set->n + 1) * sizeof *l->own_host);
+	uint64_t *own = pd_array_room(&l->own_host, l->rows->budget, (l->set->n + 1) * sizeof *own);
 	for (size_t i = 0; i < l->set->n; i++)
-		l->own_host[i] = l->rows->host[pd_set_row(l->set, (uint32_t)i)];
-	l->host = l->own_host;
+		own[i] = l->rows->host[pd_set_row(l->set, (uint32_t)i)];
+	l->host = own;
 }
 
 static void sort_hosts(struct pd_links *l)
@@ -40,7 +40,7 @@ static void sort_hosts(struct pd_links *l)
 	const struct pd_groups *g = &l->groups;
 	if (!g->n_crowds)
 		return;
-	l->by_host = pd_alloc(g->start[g->n_crowds] * sizeof *l->by_host);
+	l->by_host = pd_array_room(&l->by_host_memory, l->rows->budget, g->start[g->n_crowds] * sizeof *l->by_host);
 	memcpy(l->by_host, g->rows, g->start[g->n_crowds] * sizeof *l->by_host);
 	l->elsewhere = pd_alloc(g->n_crowds * sizeof *l->elsewhere);
 	for (size_t i = 0; i < g->n_crowds; i++) {
@@ -68,8 +68,8 @@ void pd_links_release(struct pd_links *l)
 {
 	pd_groups_release(&l->groups);
 	pd_links_sides_release(l);
-	free(l->own_host);
-	free(l->by_host);
+	pd_array_release(&l->own_host);
+	pd_array_release(&l->by_host_memory);
 	free(l->elsewhere);
 	*l = (struct pd_links){ 0 };
 }

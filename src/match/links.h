@@ -21,8 +21,9 @@ struct pd_links {
 	enum pd_scope scope;
 	bool all_pairs;
 	const uint64_t *host;		/* by member; NULL with scope all */
-	uint64_t *own_host;		/* the same, when it is not that of the rows */
+	struct pd_array own_host;	/* the same, when it is not that of the rows */
 	uint32_t *by_host;		/* groups.rows again, each crowd by (host, member); NULL with scope all */
+	struct pd_array by_host_memory;
 	uint32_t *elsewhere;		/* other-hosts: a crowd's first member on another host than its first, or NONE */
 	const struct pd_rows *rows;
 	const struct pd_row_set *set;

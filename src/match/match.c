@@ -80,16 +80,18 @@ struct sides {
 	uint8_t *of;
 	uint32_t *list[2];
 	size_t n[2];
+	struct pd_array memory[3];
 };
 
 static void find_sides(const struct pd_matching *m, struct sides *s)
 {
 	const struct pd_groups *g = pd_matching_prints(m);
-	s->of = pd_zalloc(m->set->n + 1);
+	s->of = pd_array_room(&s->memory[2], m->rows->budget, m->set->n + 1);
+	memset(s->of, 0, m->set->n + 1);
 	for (size_t i = 0; i < m->set->n; i++)
 		s->of[pd_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_set_row(m->set, (uint32_t)i)];
 	for (int side = 0; side < 2; side++) {
-		s->list[side] = pd_alloc((g->n_groups + 1) * sizeof *s->list[side]);
+		s->list[side] = pd_array_room(&s->memory[side], m->rows->budget, (g->n_groups + 1) * sizeof *s->list[side]);
 		for (size_t i = 0; i < m->set->n; i++)
 			if (s->of[i] & (PD_SIDE_A << side))
 				s->list[side][s->n[side]++] = (uint32_t)i;
@@ -107,9 +109,8 @@ static void use_sides(struct pd_keys *keys, const struct sides *s)
 
 static void release_sides(struct sides *s)
 {
-	free(s->of);
-	free(s->list[0]);
-	free(s->list[1]);
+	for (int i = 0; i < 3; i++)
+		pd_array_release(&s->memory[i]);
 }
 
 /* Keys in, the pairs of groups near each other out. */
@@ -117,18 +118,18 @@ static int join_keys(struct pd_matching *m, struct pd_keys *keys, struct pd_pair
 		     struct pd_err *e)
 {
 	struct sides sides = { 0 };
-	uint32_t *names = NULL;
+	struct pd_array names = { 0 };
 	if (m->rows->side) {
 		find_sides(m, &sides);
 		use_sides(keys, &sides);
 	} else {
-		keys->ids = names = pd_groups_names(pd_matching_prints(m));
+		keys->ids = pd_groups_names(pd_matching_prints(m), &names, m->rows->budget);
 	}
 	int status = pd_plan_choose_against(&stats->plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
 	if (!status)
-		status = pd_join(keys, &stats->plan, m->o->threads, pairs, e);
+		status = pd_join_within(keys, &stats->plan, m->o->threads, m->rows->budget, pairs, e);
 	release_sides(&sides);
-	free(names);
+	pd_array_release(&names);
 	return status;
 }
 
@@ -153,18 +154,20 @@ static int join_prints(struct pd_matching *m, struct pd_match_stats *stats, stru
 		drop_chance_pairs(m, &pairs);
 	stats->verify_seconds += pd_cpu_seconds() - t;
 	if (!status)
-		pd_neighbours_init(&m->near, &pairs, from_both_ends, m, m->o->threads);
+		status = pd_neighbours_init(&m->near, &pairs, from_both_ends, m, m->o->threads, m->rows->budget, e);
 	pd_pairs_release(&pairs);
 	return status;
 }
 
-static void join_sketches(struct pd_matching *m, struct pd_match_stats *stats)
+static int join_sketches(struct pd_matching *m, struct pd_match_stats *stats, struct pd_err *e)
 {
 	double t = pd_cpu_seconds();
+	int status = PD_OK;
 	if (m->rows->sketched && !m->o->verify.off)
-		pd_near_rows_find(&m->bands, m->rows, m->set, &m->links, m->o);
+		status = pd_near_rows_find(&m->bands, m->rows, m->set, &m->links, m->o, e);
 	stats->band_width = m->bands.width;
 	stats->bands_seconds = pd_cpu_seconds() - t;
+	return status;
 }
 
 /* Groups of equal keys become links of the parts that are alike by their sketches too. */
@@ -188,16 +191,16 @@ static int match_open(struct pd_matching *m, struct pd_match_stats *stats, struc
 {
 	if (!m->set->n)
 		return PD_OK;
-	int status = pd_equal_groups(m->set->keys, m->set->words, m->set->n, m->o->threads, &m->prints, e);
+	int status = pd_equal_groups(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
 	if (status)
 		return status;
 	m->looks = !m->digests && !m->o->verify.off && (m->rows->sketched || m->o->verify.k_unknown < m->o->k);
 	make_links(m, stats);
 	if (!m->digests && m->o->candidates != PD_CANDIDATES_HAMMING)
-		join_sketches(m, stats);
-	if (!m->digests && m->o->candidates != PD_CANDIDATES_BANDS)
-		return join_prints(m, stats, e);
-	return PD_OK;
+		status = join_sketches(m, stats, e);
+	if (!status && !m->digests && m->o->candidates != PD_CANDIDATES_BANDS)
+		status = join_prints(m, stats, e);
+	return status ? status : pd_budget_check(m->rows->budget, e);
 }
 
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,

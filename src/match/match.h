@@ -54,7 +54,7 @@ struct pd_match_sink {
 	void *ctx;
 };
 
-/* 0, an error, or the negative value that `write` returned. */
+/* Within rows->budget, if there is one.  0, an error, or the negative value that `write` returned. */
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e);
 

@@ -10,6 +10,7 @@ struct sketches {
 	uint64_t *v;
 	uint32_t *member;
 	size_t n;
+	struct pd_array memory[2];
 };
 
 static bool takes_part(const struct pd_links *l, uint32_t member)
@@ -22,7 +23,8 @@ static void gather(struct sketches *s, const struct pd_rows *rows, const struct 
 	size_t words = (size_t)pd_sketch_words(&rows->sketch), n = 0;
 	for (size_t i = 0; i < set->n; i++)
 		n += takes_part(l, (uint32_t)i);
-	*s = (struct sketches){ pd_alloc((n + 1) * words * sizeof *s->v), pd_alloc((n + 1) * sizeof *s->member), 0 };
+	s->v = pd_array_room(&s->memory[0], rows->budget, (n + 1) * words * sizeof *s->v);
+	s->member = pd_array_room(&s->memory[1], rows->budget, (n + 1) * sizeof *s->member);
 	for (size_t i = 0; i < set->n; i++) {
 		struct pd_sketch sketch;
 		if (!takes_part(l, (uint32_t)i) || !pd_rows_sketch(rows, pd_set_row(set, (uint32_t)i), &sketch))
@@ -32,21 +34,25 @@ static void gather(struct sketches *s, const struct pd_rows *rows, const struct 
 	}
 }
 
-void pd_near_rows_find(struct pd_near_rows *near, const struct pd_rows *rows, const struct pd_row_set *set,
-		       const struct pd_links *links, const struct pd_match_options *o)
+int pd_near_rows_find(struct pd_near_rows *near, const struct pd_rows *rows, const struct pd_row_set *set,
+		      const struct pd_links *links, const struct pd_match_options *o, struct pd_err *e)
 {
-	struct sketches s;
+	struct sketches s = { 0 };
 	gather(&s, rows, set, links);
 	int most = pd_bands_width_max(&rows->sketch);
 	near->width = !o->band_width ? pd_bands_width(&rows->sketch, s.n) : o->band_width < most ? o->band_width : most;
 	struct pd_bands bands = { .sketch = rows->sketch, .width = near->width, .window = PD_BANDS_WINDOW, .v = s.v, .n = s.n };
-	pd_bands_join(&bands, &o->verify, o->threads, &near->pairs);
+	/* A thread sorts one band of all sketches at a time, with a copy. */
+	size_t threads = pd_budget_left(rows->budget) / 2 / (2 * sizeof(struct pd_item) * (s.n + 1));
+	threads = threads < (size_t)o->threads ? threads : (size_t)o->threads;
+	int status = pd_bands_join(&bands, &o->verify, (int)threads, rows->budget, &near->pairs, e);
 	for (size_t i = 0; i < near->pairs.n; i++) {
 		uint64_t *key = &near->pairs.v[i].key;
 		*key = (uint64_t)s.member[*key >> 32] << 32 | s.member[(uint32_t)*key];
 	}
-	free(s.v);
-	free(s.member);
+	pd_array_release(&s.memory[0]);
+	pd_array_release(&s.memory[1]);
+	return status;
 }
 
 void pd_near_rows_release(struct pd_near_rows *near)

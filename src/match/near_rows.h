@@ -16,8 +16,8 @@ struct pd_near_rows {
 };
 
 /* `links` knows the groups; rows without a sketch have no candidates. */
-void pd_near_rows_find(struct pd_near_rows *near, const struct pd_rows *rows, const struct pd_row_set *set,
-		       const struct pd_links *links, const struct pd_match_options *o);
+int pd_near_rows_find(struct pd_near_rows *near, const struct pd_rows *rows, const struct pd_row_set *set,
+		      const struct pd_links *links, const struct pd_match_options *o, struct pd_err *e);
 void pd_near_rows_release(struct pd_near_rows *near);
 /* Adds the candidates of pairs.v[at] and those behind it that belong to the same first row, as far as they are in scope;
  * returns where the next row's begin. */

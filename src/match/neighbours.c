@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "match/neighbours.h"
 
-#include "match/items.h"
+#include "match/spill.h"
 
-void pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, bool (*both)(const void *ctx, const struct pd_pair *p),
-			const void *ctx, int threads)
+int pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, pd_both_fn *both, const void *ctx, int threads,
+		       struct pd_budget *budget, struct pd_err *e)
 {
-	struct pd_items turned = { 0 };
+	struct pd_items turned = { 0 }, sorted = { 0 };
+	struct pd_spill *spill = pd_spills_new(&turned, 1, budget, pd_budget_left(budget) / 4);
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct pd_pair *p = &pairs->v[i];
 		if (both(ctx, p))
@@ -14,8 +15,10 @@ void pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, bool (*
 	}
 	*n = (struct pd_neighbours){ .after = *pairs };
 	*pairs = (struct pd_pairs){ 0 };
-	struct pd_items sorted = pd_items_gather(&turned, 1, threads);
+	int status = pd_items_gather(&turned, 1, threads, &sorted, e);
 	pd_pairs_take(&n->before, &sorted);
+	pd_spills_free(spill, 1);
+	return status;
 }
 
 size_t pd_pairs_from(const struct pd_pairs *pairs, uint32_t group)

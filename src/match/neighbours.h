@@ -14,9 +14,12 @@ struct pd_neighbours {
 	struct pd_pairs before;		/* (group, one before it), in order */
 };
 
-/* Takes over `pairs`; `both`: is this pair wanted from both ends? */
-void pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, bool (*both)(const void *ctx, const struct pd_pair *p),
-			const void *ctx, int threads);
+/* Which pairs are wanted from both ends? */
+typedef bool pd_both_fn(const void *ctx, const struct pd_pair *p);
+
+/* Takes over `pairs`. */
+int pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, pd_both_fn *both, const void *ctx, int threads,
+		       struct pd_budget *budget, struct pd_err *e);
 void pd_neighbours_release(struct pd_neighbours *n);
 
 /* Where the pairs whose first end is `group` or larger begin. */

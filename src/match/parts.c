@@ -79,7 +79,7 @@ void pd_parts_split(struct pd_parts *p, const struct pd_groups *prints, const st
 		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
 	if (p->n) {
 		pd_items_sort(&s.followers);
-		pd_groups_make(out, prints->n_rows, &s.followers);
+		pd_groups_make(out, prints->n_rows, &s.followers, v->rows->budget);
 	}
 	pd_items_release(&s.followers);
 	free(s.rows);

@@ -48,13 +48,20 @@ int pd_intake_params(struct pd_row_intake *in, struct pd_span p, const char *whe
 		       (int)p.n, p.p, known);
 }
 
-/* Members that are rows from 0 on without a gap need no numbers. */
-static void add_row(struct pd_row_set *set, uint32_t row, size_t *cap)
+/* Room for an array's element number n. */
+static void *room(struct pd_row_intake *in, struct pd_array *b, size_t n, size_t elem)
 {
+	return pd_array_room(b, in->o->budget, (n + 1) * elem);
+}
+
+/* Members that are rows from 0 on without a gap need no numbers. */
+static void add_row(struct pd_row_intake *in, struct pd_row_set *set, int which)
+{
+	uint32_t row = (uint32_t)in->rows->n;
 	if (!set->row && row == set->n)
 		return;
 	bool numbered = set->row != NULL;
-	set->row = pd_grow(set->row, set->n, cap, sizeof *set->row);
+	set->row = room(in, &in->rows->memory.row[which], set->n, sizeof *set->row);
 	for (size_t i = 0; !numbered && i < set->n; i++)
 		set->row[i] = (uint32_t)i;
 	set->row[set->n] = row;
@@ -63,9 +70,8 @@ static void add_row(struct pd_row_set *set, uint32_t row, size_t *cap)
 static void add_key(struct pd_row_intake *in, struct pd_row_set *set, int which, const uint64_t *words)
 {
 	size_t w = (size_t)set->words;
-	add_row(set, (uint32_t)in->rows->n, &in->cap_row[which]);
-	while (in->cap_keys[which] < (set->n + 1) * w)
-		set->keys = pd_grow(set->keys, in->cap_keys[which], &in->cap_keys[which], sizeof *set->keys);
+	add_row(in, set, which);
+	set->keys = room(in, &in->rows->memory.keys[which], set->n, w * sizeof *words);
 	memcpy(set->keys + set->n * w, words, w * sizeof *words);
 	set->n++;
 }
@@ -124,7 +130,7 @@ static void add_host(struct pd_row_intake *in, struct pd_span url)
 {
 	if (!in->o->hosts)
 		return;
-	in->rows->host = pd_grow(in->rows->host, in->rows->n, &in->cap_host, sizeof *in->rows->host);
+	in->rows->host = room(in, &in->rows->memory.host, in->rows->n, sizeof *in->rows->host);
 	in->rows->host[in->rows->n] = host_of(url, &in->value, &in->name);
 }
 
@@ -143,7 +149,7 @@ static void add_side(struct pd_row_intake *in)
 {
 	if (!in->o->n_against)
 		return;
-	in->rows->side = pd_grow(in->rows->side, in->rows->n, &in->cap_side, sizeof *in->rows->side);
+	in->rows->side = room(in, &in->rows->memory.side, in->rows->n, sizeof *in->rows->side);
 	in->rows->side[in->rows->n] = in->side;
 }
 
@@ -154,8 +160,8 @@ int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span
 		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
 	add_host(in, url);
 	add_side(in);
-	rows->at.low = pd_grow(rows->at.low, rows->n, &in->cap_low, sizeof *rows->at.low);
-	rows->at.high = pd_grow(rows->at.high, rows->n, &in->cap_high, sizeof *rows->at.high);
+	rows->at.low = room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
+	rows->at.high = room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
 	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
 	in->spooled += in->sketch.n;
 	if (in->spooled >> 40)
@@ -222,7 +228,7 @@ static int take_text(struct pd_row_intake *in, struct pd_err *e)
 
 static int take_file(struct pd_row_intake *in, char *path, struct pd_err *e)
 {
-	if (strcmp(path, "-") && pd_keyfile_is(path))
+	if (pd_keyfile_is(path))
 		return pd_intake_keyfile(in, path, e);
 	in->in.paths = &path;
 	in->in.n_paths = 1;
@@ -266,7 +272,7 @@ static int map_spool(struct pd_row_intake *in, struct pd_err *e)
 
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
 {
-	*rows = (struct pd_rows){ 0 };
+	*rows = (struct pd_rows){ .budget = o->budget };
 	struct pd_row_intake in = { .rows = rows,
 			     .o = o,
 			     .in = { .kind = "fp",
@@ -280,7 +286,9 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 		status = map_spool(&in, e);
 	pd_sketch_intake_close(&in.sketches, rows);
 	if (!status)
-		pd_rows_order(rows);
+		status = pd_budget_check(o->budget, e);
+	if (!status)
+		status = pd_rows_order(rows, e);
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
 	if (in.spool)
 		fclose(in.spool);
@@ -318,14 +326,10 @@ void pd_rows_release(struct pd_rows *rows)
 {
 	if (rows->spool)
 		munmap(rows->spool, rows->spool_size);
-	free(rows->prints.row);
-	free(rows->prints.keys);
-	free(rows->digests.row);
-	free(rows->digests.keys);
-	free(rows->host);
-	free(rows->side);
-	free(rows->at.low);
-	free(rows->at.high);
+	struct pd_rows_memory *m = &rows->memory;
+	struct pd_array *blocks[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->host, &m->side };
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+		pd_array_release(blocks[i]);
 	pd_buf_release(&rows->must);
 	pd_buf_release(&rows->totals);
 	*rows = (struct pd_rows){ 0 };

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "match/budget.h"
 #include "sign/sketch.h"
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
@@ -25,6 +26,10 @@ static inline uint32_t pd_set_row(const struct pd_row_set *set, uint32_t i)
 {
 	return set->row ? set->row[i] : i;
 }
+
+struct pd_rows_memory {
+	struct pd_array row[2], keys[2], low, high, host, side;
+};
 
 /* Offsets below 2^40, of five bytes each. */
 struct pd_offsets {
@@ -55,6 +60,8 @@ struct pd_rows {
 	struct pd_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
 	size_t spool_size;
+	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
+	struct pd_rows_memory memory;	/* of the arrays, where pd_rows_read made them */
 };
 
 #define PD_SIDE_A 1
@@ -71,6 +78,7 @@ struct pd_rows_options {
 	char **against;			/* these rows are side B, those of `paths` side A */
 	int n_against;
 	const char *tmp_dir;
+	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
 	bool hosts;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;

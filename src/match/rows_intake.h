@@ -16,7 +16,6 @@ struct pd_row_intake {
 	FILE *spool;
 	uint64_t spooled;
 	uint8_t side;			/* of the files now read: PD_SIDE_A or PD_SIDE_B */
-	size_t cap_low, cap_high, cap_host, cap_side, cap_row[2], cap_keys[2];
 	const char *file;		/* which the last row came from */
 	struct pd_sketch_intake sketches;
 	struct pd_buf scratch, value, name, sketch;

@@ -82,8 +82,8 @@ static int take_rows(struct pd_row_intake *in, struct cursor *c, struct pd_err *
 int pd_intake_keyfile(struct pd_row_intake *in, const char *path, struct pd_err *e)
 {
 	struct pd_keyfile k;
-	struct cursor c = { .k = &k, .path = path };
-	int status = pd_keyfile_open(&k, path, e);
+	struct cursor c = { .k = &k, .path = strcmp(path, "-") ? path : "standard input" };
+	int status = pd_keyfile_open(&k, path, in->o->tmp_dir, e);
 	if (status)
 		return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 	if (k.h.bits)

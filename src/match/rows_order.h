@@ -8,6 +8,6 @@
 
 #include "match/rows.h"
 
-void pd_rows_order(struct pd_rows *rows);
+int pd_rows_order(struct pd_rows *rows, struct pd_err *e);
 
 #endif

@@ -94,6 +94,29 @@ run script -qec "$P match --save - demo.fp" /dev/null
 has "a terminal is no place for a key file" "$tmp/out" 'not written to a terminal'
 exits "and that is misuse" 2
 
+# --- standard input ---
+match -k 8 demo64.keys && cp "$tmp/out" want
+for name in "" -; do
+	# shellcheck disable=SC2086
+	run_in demo64.keys "$P" match -q -k 8 $name
+	same "a key file as standard input ('$name')" "$tmp/out" want
+	# shellcheck disable=SC2086
+	cat demo64.keys | "$P" match -q -k 8 $name >"$tmp/out"
+	same "a key file through a pipe ('$name')" "$tmp/out" want
+done
+match -k 30 a.fp --against b.keys && cp "$tmp/out" got
+cat b.keys | "$P" match -q -k 30 a.fp --against - >"$tmp/out"
+same "a collection through a pipe" "$tmp/out" got
+head -c 1000 demo64.keys >cut.keys
+run_in cut.keys "$P" match -q
+exits "one that was cut on its way is refused" 2
+has "and it is said where it came from" "$tmp/err" 'standard input: damaged key file'
+cat demo64.keys | "$P" match -q --tmp-dir=nowhere >"$tmp/out" 2>"$tmp/err"
+has "no place to copy it to is named" "$tmp/err" 'nowhere'
+match -k 8 demo.fp && cp "$tmp/out" want
+"$P" match -q -k 8 <(cat demo.fp) >"$tmp/out"
+same "rows from a pipe with a name are read whole" "$tmp/out" want
+
 # --- damage: every byte counts, and no cut goes unseen ---
 cat >damage.py <<'END'
 import random, subprocess, sys

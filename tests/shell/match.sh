@@ -179,6 +179,19 @@ python3 "$brute" keys random 9000 64 1 | fp_rows | "$P" match -q >large.out
 default_k() { sed -n '1s/.* k=\([0-9]*\) .*/\1/p' "$1"; }
 at_least "the default k falls with the number of pages" "$(($(default_k "$tmp/out") - $(default_k large.out)))" 1
 
+# --- memory ---
+match -k 8 in.fp && cp "$tmp/out" want.memory
+for size in "33M 34603008" "1G 1073741824"; do
+	match -k 8 --memory="${size% *}" -j2 --stats stats.json in.fp
+	same "--memory=$size: the same pairs" "$tmp/out" want.memory
+	has "--memory=$size: --stats says what was used" stats.json "\"memory_limit\": ?${size#* }[^0-9]"
+done
+match --memory=31M in.fp
+exits "--memory that is too little" 2
+has "is refused with the least that would do" "$tmp/err" '--memory.*at least 32M'
+match --memory=lots in.fp
+exits "--memory that is no size" 2
+
 # --- bad rows ---
 { head -3 full.fp; echo 'xyz	bad:1	-'; sed -n 4p full.fp; echo 'one column'; echo '00ff	bad:2'; echo '0011223344556677	-	x'; tail -n +5 full.fp; } >bad.fp
 match -k 8 bad.fp

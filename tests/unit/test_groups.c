@@ -42,7 +42,8 @@ static void check_run(const struct pd_groups *g, uint32_t name, const uint32_t *
 static void check_groups(const struct pd_groups *g, const uint32_t *want, size_t n, const char *where)
 {
 	size_t *size = calloc(n + 1, sizeof *size), names = 0;
-	uint32_t *list = pd_groups_names(g), next = pd_groups_next(g, 0);
+	struct pd_array names_memory = { 0 };
+	uint32_t *list = pd_groups_names(g, &names_memory, NULL), next = pd_groups_next(g, 0);
 	for (size_t i = 0; i < n; i++)
 		size[want[i]]++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -60,7 +61,7 @@ static void check_groups(const struct pd_groups *g, const uint32_t *want, size_t
 	}
 	ck_assert_msg(g->n_groups == names && (names == n) == !list, "%s: %zu groups", where, g->n_groups);
 	ck_assert_msg(next == UINT32_MAX, "%s: %u is crowded", where, next);
-	free(list);
+	pd_array_release(&names_memory);
 	free(size);
 }
 
@@ -68,7 +69,7 @@ START_TEST(equal_groups)
 {
 	const struct equal *q = &equals[_i];
 	struct pd_groups g = { 0 };
-	ck_assert(!pd_equal_groups(q->keys, q->words, q->n, 1, &g, NULL));
+	ck_assert(!pd_equal_groups(q->keys, q->words, q->n, 1, NULL, &g, NULL));
 	check_groups(&g, q->group, q->n, q->name);
 	pd_groups_release(&g);
 }
@@ -93,7 +94,7 @@ START_TEST(groups_of_many)
 		want[i] = want[of];
 		memcpy(keys + i * words, keys + of * words, words * sizeof *keys);
 	}
-	ck_assert(!pd_equal_groups(keys, (int)words, MANY, _i + 1, &g, NULL));
+	ck_assert(!pd_equal_groups(keys, (int)words, MANY, _i + 1, NULL, &g, NULL));
 	check_groups(&g, want, MANY, "many");
 	pd_groups_release(&g);
 	free(want);
@@ -111,12 +112,12 @@ START_TEST(gather_lists)
 		uint64_t v = i * 20011 % MANY;
 		pd_items_add(&lists[pd_random_next(&random) % (uint64_t)n_lists], v << shift, (uint32_t)v);
 	}
-	all = pd_items_gather(lists, n_lists, _i % 2 + 1);
+	ck_assert(!pd_items_gather(lists, n_lists, _i % 2 + 1, &all, NULL));
 	ck_assert_uint_eq(all.n, MANY);
 	for (uint64_t i = 0; i < MANY; i++)
 		ck_assert_msg(all.v[i].value == i && all.v[i].key == i << shift, "item %llu", (unsigned long long)i);
 	pd_items_release(&all);
-	all = pd_items_gather(lists, n_lists, 2);
+	ck_assert(!pd_items_gather(lists, n_lists, 2, &all, NULL));
 	ck_assert_uint_eq(all.n, 0);
 }
 END_TEST

@@ -133,13 +133,14 @@ static struct pd_keys make_keys(const struct set *set, int bits, uint64_t **memo
 	m.v = calloc(set->n + 1, (size_t)bits / 8);
 	for (size_t i = 0; i < set->n; i++)
 		set->make(&m, i);
-	ck_assert(!pd_equal_groups(m.v, m.words, m.n, 1, &groups, NULL));
+	ck_assert(!pd_equal_groups(m.v, m.words, m.n, 1, NULL, &groups, NULL));
 	struct pd_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
-	uint32_t *names = pd_groups_names(&groups);
+	struct pd_array memory_of_names = { 0 };
+	uint32_t *names = pd_groups_names(&groups, &memory_of_names, NULL);
 	for (size_t i = 0; names && i < keys.n; i++)
 		memmove(key_at(&m, i), key_at(&m, names[i]), (size_t)m.words * 8);
 	pd_groups_release(&groups);
-	free(names);
+	pd_array_release(&memory_of_names);
 	return keys;
 }
 
@@ -221,7 +222,7 @@ static void split_join(const struct pd_keys *keys, struct pd_plan *plan, const s
 {
 	struct pd_items lists[3] = { { 0 } }, all;
 	pd_blocks_join(keys, plan, way->threads, (struct pd_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
-	all = pd_items_gather(lists, 3, way->threads);
+	ck_assert(!pd_items_gather(lists, 3, way->threads, &all, NULL));
 	pd_pairs_take(out, &all);
 }
 
@@ -335,10 +336,10 @@ START_TEST(m7_store)
 	struct pd_groups g = { 0 };
 	struct pd_pairs got = { 0 };
 	struct pd_plan plan;
-	ck_assert(!pd_equal_groups(v, 1, 6, 1, &g, NULL));
+	ck_assert(!pd_equal_groups(v, 1, 6, 1, NULL, &g, NULL));
 	ck_assert_uint_eq(g.n_groups, 4);
-	uint32_t *names = pd_groups_names(&g);
-	struct pd_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = names };
+	struct pd_array names = { 0 };
+	struct pd_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_groups_names(&g, &names, NULL) };
 	ck_assert(!pd_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
@@ -346,7 +347,7 @@ START_TEST(m7_store)
 	ck_assert_uint_eq(pd_groups_run(&g, 4).n, 3);
 	pd_pairs_release(&got);
 	pd_groups_release(&g);
-	free(names);
+	pd_array_release(&names);
 }
 END_TEST
 

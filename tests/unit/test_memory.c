@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is done on disk where memory is short gives what is done in memory: blocks that move to files, lists that are
+ * spilled, groups made in rounds, keys joined stretch by stretch.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "match/equal.h"
+#include "match/join.h"
+#include "match/spill.h"
+
+#define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+#define MIB ((size_t)1 << 20)
+
+static struct pd_budget budget_of(size_t limit)
+{
+	return (struct pd_budget){ .limit = limit, .tmp_dir = NULL };
+}
+
+/* A block keeps what is in it, wherever it grows, and counts while it is in memory. */
+START_TEST(blocks)
+{
+	static const size_t limits[] = { 0, 64 * 1024, 4 * MIB, 1024 * MIB };
+	struct pd_budget budget = budget_of(limits[_i]);
+	struct pd_array b = { 0 };
+	size_t n = 0;
+	for (size_t bytes = 8; bytes < 8 * MIB; bytes = bytes * 2 + 8) {
+		uint64_t *v = pd_array_room(&b, _i ? &budget : NULL, bytes);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_uint_eq(v[i], i * 7);
+		for (; n < bytes / 8; n++)
+			v[n] = n * 7;
+		ck_assert(pd_array_room(&b, _i ? &budget : NULL, bytes / 2) == v);
+		ck_assert_uint_eq(budget.used, !_i || b.where == PD_ARRAY_FILE ? 0 : b.bytes);
+	}
+	ck_assert_int_eq(b.where == PD_ARRAY_FILE, _i == 1 || _i == 2);
+	ck_assert_int_eq(budget.in_files > 0, _i == 1 || _i == 2);
+	pd_array_release(&b);
+	ck_assert(budget.used == 0 && budget.status == PD_OK && !b.p);
+}
+END_TEST
+
+/* Without a place for files a block stays in memory, and the budget says what is wrong. */
+START_TEST(no_place)
+{
+	struct pd_budget budget = { .limit = 1000, .tmp_dir = "/nowhere/at/all" };
+	struct pd_array b = { 0 };
+	struct pd_err e = { 0 };
+	char *p = pd_array_room(&b, &budget, 100000);
+	p[99999] = 1;
+	ck_assert_int_lt(pd_budget_check(&budget, &e), 0);
+	ck_assert(strstr(e.text, "/nowhere/at/all"));
+	pd_array_release(&b);
+	struct pd_items list = { 0 }, all = { 0 };
+	struct pd_spill *s = pd_spills_new(&list, 1, &budget, 0);
+	for (uint64_t i = 0; i < 10000; i++)
+		pd_items_add(&list, i, 0);
+	ck_assert_int_lt(pd_items_gather(&list, 1, 1, &all, &e), 0);
+	pd_items_release(&all);
+	pd_spills_free(s, 1);
+}
+END_TEST
+
+/* Lists of which some, all or none are spilled come together as they do in memory. */
+START_TEST(spilled_lists)
+{
+	enum { MANY = 60013 };
+	struct pd_budget budget = budget_of(MIB);
+	struct pd_items lists[3] = { { 0 } }, all;
+	struct pd_random random = { 5 };
+	struct pd_spill *s = pd_spills_new(lists, 3, &budget, 3 * 2 * sizeof(struct pd_item) * (size_t)(_i * 9000));
+	for (uint64_t i = 0; i < MANY; i++) {
+		uint64_t v = i * 20011 % MANY;
+		pd_items_add(&lists[pd_random_next(&random) % 7 % 3], v << 20, (uint32_t)v);
+	}
+	ck_assert(!pd_items_gather(lists, 3, 2, &all, NULL));
+	ck_assert_uint_eq(all.n, MANY);
+	for (uint64_t i = 0; i < MANY; i++)
+		ck_assert_msg(all.v[i].value == i && all.v[i].key == i << 20, "item %llu", (unsigned long long)i);
+	pd_items_release(&all);
+	pd_spills_free(s, 3);
+	ck_assert_int_eq(budget.runs > 0, _i < 3);
+}
+END_TEST
+
+/* Keys of which a third are copies, in groups, by rounds. */
+START_TEST(groups_in_rounds)
+{
+	enum { MANY = 300000 };
+	struct pd_random random = { 7 };
+	struct pd_budget budget = budget_of(MIB);
+	struct pd_groups want = { 0 }, got = { 0 };
+	uint64_t *keys = calloc(MANY, sizeof *keys);
+	for (size_t i = 0; i < MANY; i++)
+		keys[i] = i && pd_random_below(&random, 3) == 0 ? keys[pd_random_below(&random, (uint32_t)i)] : pd_random_next(&random);
+	ck_assert(!pd_equal_groups(keys, 1, MANY, 1, NULL, &want, NULL));
+	ck_assert(!pd_equal_groups(keys, 1, MANY, _i + 1, &budget, &got, NULL));
+	ck_assert(got.n_groups == want.n_groups && got.n_crowds == want.n_crowds);
+	for (uint32_t i = 0; i < MANY; i++)
+		ck_assert_uint_eq(pd_groups_name(&got, i), pd_groups_name(&want, i));
+	ck_assert(!memcmp(got.rows, want.rows, want.start[want.n_crowds] * sizeof *want.rows));
+	pd_groups_release(&want);
+	pd_groups_release(&got);
+	ck_assert_uint_eq(budget.used, 0);
+	free(keys);
+}
+END_TEST
+
+/* Distinct keys, a third of them near an earlier one. */
+static uint64_t *near_keys(size_t *n_out, size_t n, size_t words)
+{
+	struct pd_random random = { n };
+	uint64_t *v = calloc(n * words, sizeof *v);
+	for (size_t i = 0; i < n * words; i++)
+		v[i] = pd_random_next(&random);
+	for (size_t i = 1; i < n; i++) {
+		if (pd_random_below(&random, 3))
+			continue;
+		memcpy(v + i * words, v + pd_random_below(&random, (uint32_t)i) * words, words * sizeof *v);
+		v[i * words] ^= UINT64_C(1) << (i % 64);
+		v[i * words + words - 1] ^= UINT64_C(1) << (i / 64 % 64);
+		v[i * words] ^= UINT64_C(1) << (i / 4096 % 64);
+	}
+	struct pd_groups g = { 0 };
+	ck_assert(!pd_equal_groups(v, (int)words, n, 1, NULL, &g, NULL));
+	*n_out = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (pd_groups_name(&g, i) == i)
+			memmove(v + (*n_out)++ * words, v + i * words, words * sizeof *v);
+	pd_groups_release(&g);
+	return v;
+}
+
+/* Do two lists of pairs say the same? */
+static void check_same(const struct pd_pairs *want, const struct pd_pairs *got, const char *name)
+{
+	ck_assert_msg(got->n == want->n && want->n > 100, "%s: %zu pairs, not %zu", name, got->n, want->n);
+	for (size_t i = 0; i < want->n; i++) {
+		const struct pd_pair *x = &want->v[i], *y = &got->v[i];
+		ck_assert_msg(x->a == y->a && x->b == y->b && x->distance == y->distance, "%s: pair %zu", name, i);
+	}
+}
+
+static const struct within {
+	const char *name;
+	int words, k;
+	enum pd_plan_kind kind;
+	size_t limit;
+	bool some, against;
+	size_t parts;	/* at least; 0: all at once */
+} withins[] = {
+	{ "in memory", 1, 3, PD_PLAN_BLOCKS, 1024 * MIB, false, false, 0 },
+	{ "blocks", 1, 3, PD_PLAN_BLOCKS, 1, false, false, 9 },
+	{ "blocks, k 8", 1, 8, PD_PLAN_BLOCKS, 1, false, false, 9 },
+	{ "blocks, some keys", 1, 3, PD_PLAN_BLOCKS, 1, true, false, 4 },
+	{ "blocks, 256 bits", 4, 3, PD_PLAN_BLOCKS, 1, false, false, 9 },
+	{ "paper", 1, 3, PD_PLAN_PAPER, 1, false, false, 9 },
+	{ "against", 1, 3, PD_PLAN_BLOCKS, 1, true, true, 4 },
+};
+
+/* Every second key is on the one side, and every third on the other. */
+static void choose_keys(struct pd_keys *keys, const struct within *w, uint32_t *lists[2], uint8_t *sides)
+{
+	size_t n[2] = { 0 };
+	for (uint32_t i = 0; i < keys->n; i++) {
+		sides[i] = (uint8_t)((i % 2 == 0) | (i % 3 == 0) << 1);
+		for (int side = 0; side < 2; side++)
+			if (sides[i] >> side & 1)
+				lists[side][n[side]++] = i;
+	}
+	if (w->some) {
+		keys->ids = lists[0];
+		keys->n = n[0];
+	}
+	if (w->against) {
+		keys->against = lists[1];
+		keys->n_against = n[1];
+		keys->sides = sides;
+	}
+}
+
+START_TEST(joined_within)
+{
+	enum { MANY = 900000 };
+	const struct within *w = &withins[_i];
+	size_t n;
+	uint64_t *v = near_keys(&n, MANY, (size_t)w->words);
+	uint32_t *lists[2] = { calloc(MANY, 4), calloc(MANY, 4) };
+	uint8_t *sides = calloc(MANY, 1);
+	struct pd_budget budget = budget_of(w->limit);
+	struct pd_keys keys = { .bits = w->words * 64, .n = n, .v = v };
+	struct pd_pairs want = { 0 }, got = { 0 };
+	struct pd_plan plan;
+	choose_keys(&keys, w, lists, sides);
+	ck_assert(!pd_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, NULL));
+	ck_assert(!pd_join(&keys, &plan, 1, &want, NULL));
+	for (int threads = 1; threads <= 2; threads++) {
+		ck_assert(!pd_join_within(&keys, &plan, threads, &budget, &got, NULL));
+		check_same(&want, &got, w->name);
+		ck_assert_msg(w->parts ? budget.join_parts >= w->parts : !budget.join_parts, "%s: %zu parts", w->name, budget.join_parts);
+	}
+	pd_pairs_release(&want);
+	pd_pairs_release(&got);
+	free(lists[0]);
+	free(lists[1]);
+	free(sides);
+	free(v);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("memory");
+	TCase *t = tcase_create("memory");
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, blocks, 0, 4);
+	tcase_add_test(t, no_place);
+	tcase_add_loop_test(t, spilled_lists, 0, 4);
+	tcase_add_loop_test(t, groups_in_rounds, 0, 2);
+	tcase_add_loop_test(t, joined_within, 0, N(withins));
+	suite_add_tcase(s, t);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
