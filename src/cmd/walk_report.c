@@ -2,11 +2,14 @@
 #include "cmd/walk_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/json.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/command.h"
+
+#define TELLING .005	/* the share from which the time that is left can be told */
 
 void pd_walk_progress_start(struct pd_progress *p)
 {
@@ -25,10 +28,14 @@ void pd_walk_progress(struct pd_progress *p, const struct pd_reader *r, struct p
 		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
 		return;
 	}
-	double share = (double)s.bytes_done / (double)s.bytes_total;
-	double left = share > 0 && share < 1 ? seconds / share * (1 - share) : 0;
-	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share < 1 ? share * 100 : 100,
-			(int)left / 60, (int)left % 60);
+	double share = fmin(1, (double)s.bytes_done / (double)s.bytes_total);
+	if (share < TELLING) {
+		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%", p->pages, done / seconds, share * 100);
+		return;
+	}
+	double left = seconds / share * (1 - share);
+	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100, (int)left / 60,
+			(int)left % 60);
 }
 
 static uint64_t left_out(const struct pd_walk_counts *c)

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read/input.h"
+
 struct pd_dir {
 	char **names;		/* sorted; sub-folders end in a slash */
 	size_t n, at, cap;
@@ -107,6 +109,7 @@ static int give(const struct pd_files *f, struct pd_file *out, const struct stat
 static int give_stdin(const struct pd_files *f, struct pd_file *out)
 {
 	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
+	out->regular = pd_file_size(NULL, &out->size);
 	return 1;
 }
 

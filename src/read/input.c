@@ -29,15 +29,32 @@ static void start(struct pd_input *in)
 	in->error = 0;
 }
 
-int pd_input_open(struct pd_input *in, const char *path)
+/* What was read of standard input before is not ours to go back to. */
+static bool size_of(int fd, uint64_t *size)
 {
 	struct stat st;
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
+	*size = regular ? (uint64_t)st.st_size : 0;
+	return regular;
+}
+
+bool pd_file_size(const char *path, uint64_t *size)
+{
+	struct stat st;
+	if (!path)
+		return size_of(STDIN_FILENO, size);
+	bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	*size = regular ? (uint64_t)st.st_size : 0;
+	return regular;
+}
+
+int pd_input_open(struct pd_input *in, const char *path)
+{
 	in->fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
 	if (in->fd < 0)
 		return PD_ERR_SYSTEM;
 	start(in);
-	in->regular = path && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode);
-	in->size = in->regular ? (uint64_t)st.st_size : 0;
+	in->regular = size_of(in->fd, &in->size);
 	if (!in->window)
 		in->window = pd_alloc(CAPACITY);
 	return PD_OK;

@@ -26,6 +26,10 @@ struct pd_input {
 	int error;		/* errno of a read that failed; then `end` is set too */
 };
 
+/* The bytes of a regular file; `path` NULL: of the one behind standard input, of which nothing was read yet.  False: it is
+ * none. */
+bool pd_file_size(const char *path, uint64_t *size);
+
 void pd_input_init(struct pd_input *in);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
 int pd_input_open(struct pd_input *in, const char *path);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/threads.h"
 #include "read/files.h"
@@ -44,11 +43,8 @@ struct pd_sampler {
 
 static void add_file(struct pd_sampler *s, const struct pd_file *f)
 {
-	struct stat st;
 	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0 };
-	if (f->path && stat(f->path, &st) == 0 && S_ISREG(st.st_mode))
-		new.size = (uint64_t)st.st_size;
-	else
+	if (!pd_file_size(f->path, &new.size))
 		s->unknown_size = true;
 	s->total += new.size;
 	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);

@@ -175,7 +175,12 @@ has "Content-Length that is absurd: the record is named" "$tmp/err" "huge\.warc:
 wrong_length far.warc 'Content-Length: 1000000'
 for _ in 1 2 3 4 5 6; do cat d.warc; done >>far.warc
 damaged "a length that leads far into other records" far.warc "${plain[30]}" $((7 * pages - 1))
-"$P" fp <far.warc >through-pipe 2>"$tmp/err"
+run "$P" fp far.warc
+cp "$tmp/out" by-name
+"$P" fp --name=far.warc <far.warc >"$tmp/out" 2>"$tmp/err"
+same "the same, as standard input that is a file" "$tmp/out" by-name
+# shellcheck disable=SC2002
+cat far.warc | "$P" fp >through-pipe 2>"$tmp/err"
 is "the same in a pipe: exit code" "$?" 1
 has "the same in a pipe: what was lost, and how it can be read" "$tmp/err" "^pagededup fp: -:${plain[30]}: the record's length leads past other records; as a file .*; left out\$"
 at_least "the same in a pipe: what lies behind is kept" "$(column id through-pipe | wc -l)" $((3 * pages))
@@ -315,7 +320,7 @@ is "--no-progress: the closing line alone" "$(wc -l <"$tmp/err") $(tr -dc '\r' <
 run "$P" fp d.warc.gz
 is "no terminal, no progress" "$(tr -dc '\r' <"$tmp/err" | wc -c)" 0
 same "the rows are the same whatever is said" "$tmp/out" d.fp
-run "$P" fp --progress d.warc.gz
+run "$P" fp --progress -j1 far.warc
 has "--progress shows pages, MB/s, share done, time left" "$tmp/err" '[0-9]+ pages, .*MB/s, [0-9]+ %, [0-9]+:[0-9][0-9] left'
 same "--progress: only on standard error" "$tmp/out" d.fp
 is "--progress wipes itself before the closing line" "$(tail -c 200 "$tmp/err" | tr '\r' '\n' | tail -1 | sed 's/^\x1b\[K//' | cut -c 1-14)" "pagededup fp: "

@@ -49,7 +49,11 @@ within "a smaller sample" "$(value pages)" $all 40
 at_least "a smaller sample is smaller" 200 "$(value sample)"
 run "$P" estimate --sample=20000 large.warc.gz
 is "a sample that is large enough is all" "$(value pages)" $all
-run_in large.warc.gz "$P" estimate
+run_in large.warc.gz "$P" estimate --name=large.warc.gz
+exits "standard input that is a file" 0
+within "standard input that is a file: pages" "$(value pages)" $all 10
+mkfifo going-on && (cat large.warc.gz >going-on &)
+run_in going-on "$P" estimate
 exits "standard input that goes on" 0
 has "standard input that goes on: no number is made up" "$tmp/out" '^records +unknown'
 run "$P" estimate large.warc.gz large.warc "$demo"

@@ -78,7 +78,8 @@ shown() { # NAME ARGUMENT…: with a share that grows to 100
 	is "$name: it grows" "$shares" "$(sort -n <<<"$shares")"
 	is "$name: never over 100" "$(awk '$1 > 100' <<<"$shares")" ""
 	at_least "$name: begins low" "$(head -1 <<<"$shares" | awk '{ print 100 - $1 }')" "${least:-60}"
-	hasnt "$name: with the time left" <(lines | grep -v ' left') .
+	hasnt "$name: with the time left, once that can be told" <(lines | grep -v -e ' left' -e ' 0 %$') .
+	at_least "$name: which is soon" "$(lines | grep -c ' left')" 1
 }
 shown "progress of one compressed file" -j1 long.warc.gz
 shown "progress of one plain file" -j1 long.warc
