@@ -86,6 +86,12 @@ static double couple(const struct spread *s, int spent, double meetings, double 
 	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
 }
 
+static bool is_far(const struct spread *s, bool half)
+{
+	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->part->n_b ? s->part->n_b : s->part->n_a;
+	return n * key + s->buckets * sizeof(uint32_t) > PD_COST_NEAR_BYTES;
+}
+
 /* The buckets that differ in `spent` bits. */
 static double ring(const struct spread *s, int spent, bool half)
 {
@@ -93,7 +99,7 @@ static double ring(const struct spread *s, int spent, bool half)
 		return 0;
 	enum pd_scan_width width = half ? PD_SCAN_HALF : pd_scan_width_of(s->plan->bits);
 	bool self = !s->part->n_b && !spent;
-	double each = s->run_b < PD_GATHER_SMALL && spent ? pd_cost_gathered(s->cost, width, s->run_a, s->run_b) :
+	double each = s->run_b < PD_GATHER_SMALL && spent ? pd_cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half)) :
 							    pd_cost_cross(s->cost, width, s->run_a, s->run_b);
 	double meetings = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
 	if (self)
@@ -105,7 +111,7 @@ static double ring(const struct spread *s, int spent, bool half)
 	if (half)
 		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
 			pd_window_chance(&s->frame.window, s->frame.window.spare - spent);
-	return meetings * couple(s, spent, meetings, each);
+	return meetings * couple(s, spent, meetings, each) + (spent ? PD_COST_RING * s->filled_a : 0);
 }
 
 static double meetings(const struct spread *s, int radius, bool half)
@@ -122,7 +128,7 @@ static double table_cost(const struct spread *s, int n_bits, int radius, bool ha
 	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
 	double sort = s->depth ? PD_COST_SORT_INNER * words : half ? PD_COST_SORT_HALF : PD_COST_SORT_WHOLE + PD_COST_SORT_WORD * words;
 	double probes = s->filled_a * (pd_ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
-	return sort * n + PD_COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + PD_COST_PROBE * probes;
+	return sort * n + PD_COST_VISIT * s->filled_a + PD_COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + PD_COST_PROBE * probes;
 }
 
 static double block_cost(struct pd_plan *p, int block, int telling, const struct pd_plan_part *part, int depth)

@@ -215,6 +215,12 @@ static const struct way {
 	{ "split, neon", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_NEON },
 	{ "avx2", PD_PLAN_AUTO, 100000000, 0, 9, 1, PD_SCAN_AVX2 },
 	{ "split, avx2", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_AVX2 },
+	{ "avx512", PD_PLAN_AUTO, 100000000, 0, 9, 1, PD_SCAN_AVX512 },
+	{ "split, avx512", PD_PLAN_BLOCKS, 100000000, 32, 9, 1, PD_SCAN_AVX512 },
+	{ "portable, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PORTABLE },
+	{ "neon, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_NEON },
+	{ "avx2, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_AVX2 },
+	{ "avx512, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_AVX512 },
 };
 
 static void split_join(const struct pd_keys *keys, struct pd_plan *plan, const struct way *way,
