@@ -322,7 +322,7 @@ is "no terminal, no progress" "$(tr -dc '\r' <"$tmp/err" | wc -c)" 0
 same "the rows are the same whatever is said" "$tmp/out" d.fp
 run "$P" fp --progress -j1 far.warc
 has "--progress shows pages, MB/s, share done, time left" "$tmp/err" '[0-9]+ pages, .*MB/s, [0-9]+ %, [0-9]+:[0-9][0-9] left'
-same "--progress: only on standard error" "$tmp/out" d.fp
+same "--progress: only on standard error" "$tmp/out" by-name
 is "--progress wipes itself before the closing line" "$(tail -c 200 "$tmp/err" | tr '\r' '\n' | tail -1 | sed 's/^\x1b\[K//' | cut -c 1-14)" "pagededup fp: "
 
 # --- --stats ---
