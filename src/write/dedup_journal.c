@@ -77,6 +77,8 @@ static bool take_line(struct pd_journal *j, struct pd_span line)
 	pd_span_split(&line, ' ', &word);
 	if (pd_span_is(word, "options"))
 		pd_buf_set(&j->options, line);
+	else if (!j->options.n)		/* steps of nobody knows what */
+		return false;
 	else if (pd_span_is(word, "rows"))
 		return take_rows(j, line);
 	else if (pd_span_is(word, "units"))

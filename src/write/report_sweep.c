@@ -29,13 +29,15 @@ static bool share_of(struct pd_span s, double *out)
 	return !*end && *out >= 0 && *out <= 1;
 }
 
+/* A setting begins with k = 0. */
 static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle,
-					    struct pd_span weights)
+					    struct pd_span weights,
+					    uint64_t k)
 {
 	for (int i = 0; i < s->n; i++)
 		if (s->v[i]->bits == bits && s->v[i]->shingle == shingle && pd_span_is(weights, s->v[i]->weights))
 			return s->v[i];
-	if (s->n == PD_REPORT_SETTINGS || weights.n >= sizeof s->v[0]->weights)
+	if (k || s->n == PD_REPORT_SETTINGS || weights.n >= sizeof s->v[0]->weights)
 		return NULL;
 	struct pd_report_setting *v = pd_zalloc(sizeof *v);
 	v->bits = bits;
@@ -55,9 +57,9 @@ static int take_row(struct pd_report_sweep *s, const struct pd_tsv_reader *in, s
 		return bad(in, "k is no number of bits", e);
 	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
 		return bad(in, "precision, recall and f1 are not from 0 to 1", e);
-	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS]);
+	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
 	if (!v)
-		return bad(in, "a setting more than can be shown", e);
+		return bad(in, "a setting that does not begin with k 0, or one more than can be shown", e);
 	if (k != (uint64_t)v->n_k)
 		return bad(in, "rows of a setting do not follow k", e);
 	v->precision[k] = precision;

@@ -249,7 +249,7 @@ static size_t until(struct pd_span s, const char *stops)
 	return i;
 }
 
-void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
+static void add_key(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	struct pd_span port;
 	url = pd_span_trim(url);
@@ -273,10 +273,25 @@ void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
 		add_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);
 }
 
+/* Whatever a host or a scheme may hold, a key is one word of a line. */
+void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
+{
+	const struct pd_buf *key = &s->key;
+	pd_buf_clear(&s->key);
+	add_key(s, url, &s->key);
+	for (size_t i = 0; i < key->n; i++) {
+		if ((uint8_t)key->p[i] <= ' ' || key->p[i] == 0x7F)
+			pd_buf_printf(out, "%%%02x", (uint8_t)key->p[i]);
+		else
+			pd_buf_add_c(out, key->p[i]);
+	}
+}
+
 void pd_surt_release(struct pd_surt *s)
 {
 	pd_buf_release(&s->host);
 	pd_buf_release(&s->path);
 	pd_buf_release(&s->query);
 	pd_buf_release(&s->part);
+	pd_buf_release(&s->key);
 }

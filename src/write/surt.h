@@ -16,7 +16,7 @@
 
 /* Buffers are used again. */
 struct pd_surt {
-	struct pd_buf host, path, query, part;
+	struct pd_buf host, path, query, part, key;
 };
 
 void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a URL: the key for sorting is printable ASCII without spaces, not longer than escaping makes it, and the same
- * whether buffers are fresh or were used before. */
+ * Any bytes as a URL: the key for sorting has no spaces and no control bytes, is not longer than escaping makes it, and the
+ * same whether buffers are fresh or were used before. */
 #include "fuzz.h"
 #include "write/surt.h"
 
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	HOLDS(pd_span_eq(pd_buf_span(&a), pd_buf_span(&b)));
 	HOLDS(a.n <= 6 * n + 16);
 	for (size_t i = 0; i < a.n; i++)
-		HOLDS(a.p[i] > ' ' && a.p[i] < 0x7F);
+		HOLDS((uint8_t)a.p[i] > ' ' && a.p[i] != 0x7F);
 	pd_surt_release(&fresh);
 	pd_buf_release(&a);
 	pd_buf_release(&b);

@@ -20,11 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		HOLDS(s.bad == bad);
 		for (int i = 0; i < s.n; i++) {
 			HOLDS(s.v[i]->n_k > 0 && s.v[i]->best < s.v[i]->n_k);
+			for (int k = 0; k < s.v[i]->n_k; k++)
+				HOLDS(s.v[i]->f1[k] >= 0 && s.v[i]->f1[k] <= 1);
 			HOLDS(!i || s.v[i - 1]->f1[s.v[i - 1]->best] >= s.v[i]->f1[s.v[i]->best]);
 		}
 		pd_report_sweep_page(&s, 3, &out);
 		HOLDS(fuzz_utf8(pd_buf_span(&out)) || !fuzz_utf8(fuzz_span(data, n)));
-		HOLDS(!memmem(out.p, out.n, "nan", 3) && !memmem(out.p, out.n, "inf", 3));
 	}
 	pd_report_sweep_release(&s);
 	pd_buf_release(&out);

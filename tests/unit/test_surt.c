@@ -51,6 +51,7 @@ static const struct {
 	{ "mailto:a b", "mailto:a%20b" },
 	{ "  http://a.org/ ", "org,a)/" },
 	{ "http://", ")/" },
+	{ "http://a\tb.org/", "org,a%09b)/" },
 	{ "", "" },
 };
 
