@@ -105,7 +105,7 @@ static void find_partners(struct reading *r, uint32_t a)
 	uint32_t print = pd_groups_name(pd_matching_prints(m), a);
 	r->partners.n = 0;
 	pd_links_equal(&m->links, a, m->digests ? -1 : 0, &r->partners);
-	if (print == a || pd_matching_all_speak(m, print)) {
+	if (pd_links_speaks(&m->links, a)) {
 		add_all_near(r, a, print, &m->near.after, r->after);
 		if (m->near.before.n)
 			add_all_near(r, a, print, &m->near.before, r->before);

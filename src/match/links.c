@@ -153,13 +153,11 @@ static struct pd_row_run scope_run(const struct pd_links *l, uint32_t group, uin
 	return l->scope == PD_SCOPE_SAME_HOST ? pd_links_host_run(l, group, a) : pd_groups_run(&l->groups, group);
 }
 
-/* Does a row speak for those of its group that the scope allows? */
-static bool speaks(const struct pd_links *l, uint32_t a)
+bool pd_links_speaks(const struct pd_links *l, uint32_t a)
 {
-	struct pd_row_run r;
-	if (!pd_groups_crowded(&l->groups, a))
+	if (l->side || l->all_pairs || l->scope == PD_SCOPE_OTHER_HOSTS || !pd_groups_crowded(&l->groups, a))
 		return true;
-	r = scope_run(l, a, a);
+	struct pd_row_run r = scope_run(l, a, a);
 	return pd_row_run_at(&r, 0) == a;
 }
 
@@ -195,6 +193,6 @@ void pd_links_near(const struct pd_links *l, uint32_t a, uint32_t group, int dis
 		add_others(l, out, after(r, a), l->host[a], distance);
 	else if (l->all_pairs)
 		add_run(out, after(r, a), distance);
-	else if (pd_row_run_at(&r, 0) > a && speaks(l, a))
+	else if (pd_row_run_at(&r, 0) > a)
 		add(out, pd_row_run_at(&r, 0), distance);
 }

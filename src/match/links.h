@@ -60,7 +60,9 @@ void pd_links_against(const struct pd_links *l, uint32_t a, uint32_t group, int 
 
 /* Adds the members > a of a's own group that pair with it. */
 void pd_links_equal(const struct pd_links *l, uint32_t a, int distance, struct pd_partners *out);
-/* Adds the members > a of a group near a's that pair with it. */
+/* May a row have partners in groups near its own?  Where equal rows are linked, only one of them has. */
+bool pd_links_speaks(const struct pd_links *l, uint32_t a);
+/* Adds the members > a of a group near a's that pair with it, which speaks. */
 void pd_links_near(const struct pd_links *l, uint32_t a, uint32_t group, int distance, struct pd_partners *out);
 
 #endif

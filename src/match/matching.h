@@ -30,7 +30,7 @@ static inline const struct pd_groups *pd_matching_prints(const struct pd_matchin
 	return m->parts.n ? &m->prints : &m->links.groups;
 }
 
-/* May rows of a group that are not its first have partners in groups near it? */
+/* May rows of a group that are not its first speak (links.h)? */
 static inline bool pd_matching_all_speak(const struct pd_matching *m, uint32_t print)
 {
 	return m->o->all_pairs || m->rows->side || m->o->scope != PD_SCOPE_ALL || pd_parts_several(&m->parts, print);
