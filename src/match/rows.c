@@ -162,14 +162,14 @@ int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span
 	add_side(in);
 	rows->at.low = room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
 	rows->at.high = room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
-	fwrite(in->sketch.p, 1, in->sketch.n, in->spool);
+	fwrite_unlocked(in->sketch.p, 1, in->sketch.n, in->spool);
 	in->spooled += in->sketch.n;
 	if (in->spooled >> 40)
 		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
 	rows->at.low[rows->n] = (uint32_t)in->spooled;
 	rows->at.high[rows->n++] = (uint8_t)(in->spooled >> 32);
 	in->spooled += line.n;
-	fwrite(line.p, 1, line.n, in->spool);
+	fwrite_unlocked(line.p, 1, line.n, in->spool);
 	return PD_OK;
 }
 

@@ -49,7 +49,7 @@ static int take_sketch(struct pd_row_intake *in, struct cursor *c, uint64_t row,
 static int take_row(struct pd_row_intake *in, struct cursor *c, uint64_t row, struct pd_span line, struct pd_err *e)
 {
 	const struct pd_keyfile *k = c->k;
-	struct pd_span f[2];
+	struct pd_span f[2] = { 0 };
 	int status = take_sketch(in, c, row, e);
 	if (status)
 		return status;
@@ -57,7 +57,8 @@ static int take_row(struct pd_row_intake *in, struct cursor *c, uint64_t row, st
 		pd_intake_print(in, k->prints + c->print++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		pd_intake_digest(in, k->digests + 2 * c->digest++);
-	pd_tsv_fields(line, f, 2);
+	if (in->o->hosts)
+		pd_tsv_fields(line, f, 2);
 	return pd_intake_line(in, line, f[1], e);
 }
 
