@@ -53,7 +53,8 @@ struct pd_span pd_packed_next_span(struct pd_packed *p)
 		n = 0;
 	}
 	struct pd_span s = pd_span(p->at, n);
-	p->at += n;
+	if (n)
+		p->at += n;
 	return s;
 }
 

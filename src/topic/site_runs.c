@@ -164,7 +164,9 @@ static bool refill(struct pd_site_runs *r, struct pd_site_run *run)
 static int see(struct pd_site_runs *r, struct pd_site_run *run, struct pd_err *e)
 {
 	for (;;) {
-		struct pd_span rest = pd_span(run->window.p + run->pos, run->window.n - run->pos);
+		struct pd_span rest = { 0 };
+		if (run->pos < run->window.n)
+			rest = pd_span(run->window.p + run->pos, run->window.n - run->pos);
 		if (rest.n && pd_site_page_see(rest, &run->page))
 			return 1;
 		if (run->at == run->end)
