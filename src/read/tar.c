@@ -17,6 +17,8 @@ static la_ssize_t pull(struct archive *a, void *ctx, const void **bytes)
 	struct pd_tar *t = ctx;
 	pd_member_skip(t->m, t->given);
 	t->given = 0;
+	t->begin = 0;
+	t->ended = false;
 	for (;;) {
 		struct pd_span s = pd_member_peek(t->m, 1);
 		if (s.n) {
@@ -49,6 +51,8 @@ void pd_tar_close(struct pd_tar *t)
 	archive_read_free(t->archive);
 	t->archive = NULL;
 	t->given = 0;
+	t->begin = 0;
+	t->ended = false;
 	t->stopped = NULL;
 	t->lost = false;
 	t->n_names = t->cap_names = 0;
@@ -72,7 +76,7 @@ static int damage(struct pd_tar *t, const char *reason)
 	pd_buf_add_z(&t->reason, reason);
 	if (more)
 		pd_buf_printf(&t->reason, ": %s", more);
-	t->place = (struct pd_place){ at > 0 ? (uint64_t)at : 0, pd_member_packed(t->m) };
+	t->place = (struct pd_place){ at > 0 ? (uint64_t)at : t->begin, pd_member_packed(t->m) };
 	return PD_ERR_INPUT;
 }
 
@@ -145,6 +149,7 @@ static int read_file(struct pd_tar *t, struct archive_entry *entry, const char *
 	int64_t size = archive_entry_size(entry);
 	pd_record_clear(out);
 	t->begin = (uint64_t)archive_read_header_position(t->archive);
+	t->ended = false;
 	out->kind = PD_RECORD_PAYLOAD;
 	pd_buf_add_z(&out->url, path);
 	set_name(t, path);
@@ -164,18 +169,19 @@ static int no_entry(struct pd_tar *t, int status)
 	return status == ARCHIVE_EOF && !t->stopped ? 0 : damage(t, "tar archive cut or damaged");
 }
 
-/* The file given last ends where the next entry begins, be it a file or not. */
+/* The file given last ends where the next entry begins, be it a file or not; where the archive is cut before that, with
+ * all that is left. */
 static void note_end(struct pd_tar *t)
 {
+	int64_t at = archive_read_header_position(t->archive);
 	if (!t->ended)
-		t->end = (uint64_t)archive_read_header_position(t->archive);
+		t->end = at > 0 && (uint64_t)at > t->begin ? (uint64_t)at : UINT64_MAX;
 	t->ended = true;
 }
 
 int pd_tar_next(struct pd_tar *t, struct pd_record *out)
 {
 	struct archive_entry *entry;
-	t->ended = false;
 	while (!t->done) {
 		int status = archive_read_next_header(t->archive, &entry);
 		note_end(t);
