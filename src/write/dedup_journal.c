@@ -70,16 +70,22 @@ static bool take_rows(struct pd_journal *j, struct pd_span rest)
 	return true;
 }
 
+static bool take_options(struct pd_journal *j, struct pd_span rest)
+{
+	pd_buf_set(&j->options, rest);
+	return rest.n;
+}
+
 static bool take_line(struct pd_journal *j, struct pd_span line)
 {
 	struct pd_span word;
 	uint64_t n = 0;
 	pd_span_split(&line, ' ', &word);
-	if (pd_span_is(word, "options"))
-		pd_buf_set(&j->options, line);
-	else if (!j->options.n)		/* steps of nobody knows what */
+	if (pd_span_is(word, "options") != !j->options.n)	/* once, and before the first step */
 		return false;
-	else if (pd_span_is(word, "rows"))
+	if (pd_span_is(word, "options"))
+		return take_options(j, line);
+	if (pd_span_is(word, "rows"))
 		return take_rows(j, line);
 	else if (pd_span_is(word, "units"))
 		return take_number(&line, &n) && (j->n_units = (size_t)n) == j->n_rows;
