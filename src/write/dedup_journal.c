@@ -64,7 +64,8 @@ static void note_rows(struct pd_journal *j, uint64_t identity)
 static bool take_rows(struct pd_journal *j, struct pd_span rest)
 {
 	uint64_t n, identity;
-	if (!take_number(&rest, &n) || n != j->n_rows || !take_number(&rest, &identity))
+	/* Once their number stands there, no rows follow. */
+	if (j->n_units || !take_number(&rest, &n) || n != j->n_rows || !take_number(&rest, &identity))
 		return false;
 	note_rows(j, identity);
 	return true;
