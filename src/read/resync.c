@@ -66,6 +66,9 @@ static void back(struct pd_member *m)
 		m->reached = in->offset;
 	if (m->strikes <= STRIKES)
 		pd_input_back(in, m->start + 1);
+	/* A decoder may give up before it has taken a byte: the same member must not be found again. */
+	if (in->offset <= m->start)
+		pd_input_skip(in, (size_t)(m->start + 1 - in->offset));
 }
 
 void pd_member_resync(struct pd_member *m)
