@@ -12,11 +12,6 @@
 
 enum { LONG_BASE = 256, NO_BIT = 1 << 16, HELP = 1 << 17 };
 
-static bool at_end(const struct pd_opt *o)
-{
-	return o->type == PD_OPT_HEADING && !o->name;
-}
-
 static bool takes_value(const struct pd_opt *o)
 {
 	return o->type != PD_OPT_FLAG && o->type != PD_OPT_SWITCH && o->type != PD_OPT_HEADING &&
@@ -119,7 +114,7 @@ static void add_long(struct table *t, size_t *n, const char *name, bool value, i
 static void table_make(struct table *t, const struct pd_opt *opts)
 {
 	size_t rows = 0, n = 0;
-	while (!at_end(&opts[rows]))
+	while (!pd_opt_at_end(&opts[rows]))
 		rows++;
 	*t = (struct table){ .longs = pd_zalloc((2 * rows + 3) * sizeof *t->longs),
 			     .names = pd_zalloc((2 * rows + 3) * sizeof *t->names) };
@@ -155,7 +150,7 @@ static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
 {
 	if (code >= LONG_BASE)
 		return &opts[(code & ~NO_BIT) - LONG_BASE];
-	for (; !at_end(opts); opts++)
+	for (; !pd_opt_at_end(opts); opts++)
 		if (opts->letter == code)
 			return opts;
 	return NULL;

@@ -52,6 +52,11 @@ struct pd_usage {
 
 #define PD_OPT_END { .type = PD_OPT_HEADING }
 
+static inline bool pd_opt_at_end(const struct pd_opt *o)
+{
+	return o->type == PD_OPT_HEADING && !o->name;
+}
+
 enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
 
 /* Parses argv into `options`; operands are moved to the end and their index left in *first.

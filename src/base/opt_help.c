@@ -25,11 +25,6 @@ static void help_row(const struct pd_opt *o, FILE *to)
 	pd_buf_release(&left);
 }
 
-static bool at_end(const struct pd_opt *o)
-{
-	return o->type == PD_OPT_HEADING && !o->name;
-}
-
 /* A heading goes with the options below it. */
 static bool is_told(const struct pd_opt *o, bool all)
 {
@@ -44,7 +39,7 @@ static bool is_told(const struct pd_opt *o, bool all)
 static int help_rows(const struct pd_opt *o, bool all, FILE *to)
 {
 	int more = 0;
-	for (; !at_end(o); o++) {
+	for (; !pd_opt_at_end(o); o++) {
 		if (!is_told(o, all))
 			more += o->type != PD_OPT_HEADING;
 		else if (o->type == PD_OPT_HEADING)

@@ -14,14 +14,9 @@ const struct pd_usage pd_usage_completion = {
 	.opts = opts,
 };
 
-static bool at_end(const struct pd_opt *o)
-{
-	return o->type == PD_OPT_HEADING && !o->name;
-}
-
 static void print_words(const struct pd_usage *u, const char *before, const char *after)
 {
-	for (const struct pd_opt *o = u->opts; !at_end(o); o++) {
+	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++) {
 		if (o->type == PD_OPT_HEADING || !o->name)
 			continue;
 		printf("%s--%s%s", before, o->name, after);
@@ -51,7 +46,7 @@ static void bash_choices(const struct pd_usage *u)
 		print_list(u->words);
 		puts("' ;;");
 	}
-	for (const struct pd_opt *o = u->opts; !at_end(o); o++) {
+	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++) {
 		if (o->type != PD_OPT_CHOICE)
 			continue;
 		printf("\t%s:--%s) words='", u->name, o->name);
@@ -141,7 +136,7 @@ static void print_fish(void)
 		print_quoted(c->usage->summary);
 		putchar('\n');
 		fish_words(c->usage);
-		for (const struct pd_opt *o = c->usage->opts; !at_end(o); o++)
+		for (const struct pd_opt *o = c->usage->opts; !pd_opt_at_end(o); o++)
 			if (o->type != PD_OPT_HEADING)
 				fish_option(c->usage->name, o);
 	}

@@ -17,8 +17,6 @@ static la_ssize_t pull(struct archive *a, void *ctx, const void **bytes)
 	struct pd_tar *t = ctx;
 	pd_member_skip(t->m, t->given);
 	t->given = 0;
-	t->begin = 0;
-	t->ended = false;
 	for (;;) {
 		struct pd_span s = pd_member_peek(t->m, 1);
 		if (s.n) {

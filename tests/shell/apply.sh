@@ -201,6 +201,14 @@ is "what is left" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden
 
 # --- archives ---
 (cd site.saved && tar cf ../site.tar --sort=name . && cp ../site.tar ../odd!name.tar && gzip -c ../site.tar >../site.tar.gz)
+# Files of several windows: where they begin and end is known all the same.
+mkdir large && for i in 1 2 3 4; do { echo "<p>page $i"; head -c 1500000 /dev/urandom | base64; } >large/$i.html; done
+tar cf large.tar --sort=name large
+printf '1\tlarge.tar!large/3.html\t-\t1\t-\t-\t0\t-\t1\t0\ttest\n' >large.tsv
+run "$P" apply -q -V large.tsv large.tar -o large-clean.tar
+exits "an archive of large files" 0
+is "an archive of large files: one is gone" "$(tar tf large-clean.tar | tr '\n' ' ')" "large/ large/1.html large/2.html large/4.html "
+same "an archive of large files: the others stay" <(tar xOf large-clean.tar large/4.html) large/4.html
 for archive in site.tar site.tar.gz 'odd!name.tar'; do
 	verdicts_of "$archive" >archive.tsv
 	"$P" apply -q -V archive.tsv "$archive" -o "clean-$archive"
