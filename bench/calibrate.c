@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The constants of src/match/cost.c and cost.h, measured on this machine: nanoseconds of one thread, the minimum of several
+ * The constants of src/join/cost.c and cost.h, measured on this machine: nanoseconds of one thread, the minimum of several
  * runs.  Keys are random.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "match/gather.h"
-#include "match/scan.h"
-#include "match/table.h"
+#include "join/gather.h"
+#include "join/scan.h"
+#include "join/table.h"
 
 enum { N = 1 << 20, RUNS = 7 };
 

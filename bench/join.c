@@ -13,7 +13,7 @@
 #include "base/threads.h"
 #include "keygen.h"
 #include "match/equal.h"
-#include "match/join.h"
+#include "join/join.h"
 
 #define KS_MAX 16
 

@@ -8,10 +8,10 @@
 #include "base/terminal.h"
 #include "base/threads.h"
 #include "cmd/walk.h"
-#include "write/apply.h"
-#include "write/attributes.h"
-#include "write/cdxj.h"
-#include "write/remove.h"
+#include "apply/apply.h"
+#include "apply/attributes.h"
+#include "apply/cdxj.h"
+#include "apply/remove.h"
 
 struct apply_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */

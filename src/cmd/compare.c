@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup compare: why two pages match, or do not. */
 #include "cmd/pick.h"
-#include "write/compare.h"
+#include "inspect/compare.h"
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup dedup: dumps -> dumps without near-duplicates; all stages in one run that can be gone on with. */
-#include "cmd/dedup.h"
+#include "dedup/dedup.h"
 
 #include <inttypes.h>
 #include <string.h>

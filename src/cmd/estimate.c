@@ -4,7 +4,7 @@
 
 #include "base/threads.h"
 #include "cmd/walk.h"
-#include "write/estimate.h"
+#include "inspect/estimate.h"
 
 /* LIMIT: seconds after which a sample of slow pages is ended. */
 enum { LIMIT = 10 };

@@ -8,7 +8,7 @@
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/match.h"
-#include "match/keyfile.h"
+#include "rows/keyfile.h"
 #include "write/jsonl.h"
 
 #define AT(member) .at = offsetof(struct pd_match_command, member)

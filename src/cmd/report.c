@@ -8,7 +8,7 @@
 #include "base/tempfile.h"
 #include "cmd/pick.h"
 #include "cmd/report_dumps.h"
-#include "write/report_page.h"
+#include "report/page.h"
 
 #define AT(member) .at = offsetof(struct pd_report_command, member)
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/tempfile.h"
-#include "write/apply.h"
+#include "apply/apply.h"
 
 int pd_report_dumps_copy(struct pd_report_dumps *d, const char **path, const char *tmp_dir, struct pd_err *e)
 {

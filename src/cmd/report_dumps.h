@@ -6,7 +6,7 @@
 #define PD_CMD_REPORT_DUMPS_H
 
 #include "cmd/report.h"
-#include "write/drops.h"
+#include "apply/drops.h"
 
 struct pd_report_dumps {
 	struct pd_drops *drops;			/* NULL: ids are asked for as they are */

@@ -7,7 +7,7 @@
 #include "base/tsv.h"
 #include "cmd/pick.h"
 #include "group/draw.h"
-#include "write/label_page.h"
+#include "report/label_page.h"
 
 struct options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */

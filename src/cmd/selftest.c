@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
-#include "match/join.h"
-#include "match/scan.h"
+#include "join/join.h"
+#include "join/scan.h"
 #include "pipeline.h"
 
 static const struct pd_opt opts[] = { PD_OPT_END };

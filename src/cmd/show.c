@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup show: what each stage makes of one page. */
 #include "cmd/pick.h"
-#include "write/show.h"
+#include "inspect/show.h"
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },

@@ -3,7 +3,7 @@
  * The options that shape a page's row, as typed -> pd_options.
  */
 #include "cmd/walk.h"
-#include "write/show.h"
+#include "inspect/show.h"
 
 /* What the library calls "bits" is --bits here, in messages too. */
 static int set(void *options, const char *name, const char *arg, struct pd_err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup why: what became of a page, and through which pages. */
 #include "cmd/command.h"
-#include "write/why.h"
+#include "inspect/why.h"
 
 struct options {
 	struct pd_why_options why;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "group/order.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 #define NONE UINT32_MAX
 

@@ -5,7 +5,7 @@
 
 #include "group/offsets.h"
 #include "group/order.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };

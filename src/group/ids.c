@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "group/order.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 enum { FIRST_TABLE = 1 << 12, FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "match/memory.h"
+#include "base/memory.h"
 
 enum { DIGIT = 11, DIGITS = (64 + DIGIT - 1) / DIGIT, VALUES = 1 << DIGIT };
 

@@ -6,7 +6,7 @@
 #include "base/tsv.h"
 #include "group/offsets.h"
 #include "group/order.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {

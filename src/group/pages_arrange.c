@@ -8,7 +8,7 @@
 #include "group/offsets.h"
 #include "group/order.h"
 #include "group/pages.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
 

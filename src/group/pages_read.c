@@ -13,7 +13,7 @@
 #include "base/tsv.h"
 #include "group/offsets.h"
 #include "group/order.h"
-#include "match/memory.h"
+#include "base/memory.h"
 
 enum { VIEW_FIELDS = 5, BATCH = 128 };
 

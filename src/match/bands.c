@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "match/permute.h"
-#include "match/spill.h"
+#include "join/permute.h"
+#include "base/spill.h"
 
 #define CHANCE_COMPARISONS 128
 

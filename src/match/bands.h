@@ -14,8 +14,8 @@
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
 
-#include "match/items.h"
-#include "match/budget.h"
+#include "base/items.h"
+#include "base/budget.h"
 #include "match/verify.h"
 
 #define PD_BANDS_WINDOW 1024

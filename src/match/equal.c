@@ -12,8 +12,8 @@
 
 #include "base/hash.h"
 #include "base/threads.h"
-#include "match/memory.h"
-#include "match/spill.h"
+#include "base/memory.h"
+#include "base/spill.h"
 
 #define PART_ROWS 4096		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */

@@ -9,8 +9,8 @@
 #ifndef PD_MATCH_GROUPS_H
 #define PD_MATCH_GROUPS_H
 
-#include "match/items.h"
-#include "match/budget.h"
+#include "base/items.h"
+#include "base/budget.h"
 
 #define PD_GROUPS_RANKED 8	/* words of bits that one count of those before them serves */
 

@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 #include "match/equal.h"
-#include "match/join.h"
+#include "join/join.h"
 #include "match/matching.h"
 
 #define LOOK_TASK 16384		/* pairs that a thread looks at again at a time */

@@ -11,7 +11,7 @@
 #ifndef PD_MATCH_MATCH_H
 #define PD_MATCH_MATCH_H
 
-#include "match/plan.h"
+#include "join/plan.h"
 #include "match/verify.h"
 
 /* Where pairs come from that are then looked at again: fingerprints within k, bands of the sketches (bands.h). */

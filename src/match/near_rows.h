@@ -7,7 +7,7 @@
 #ifndef PD_MATCH_NEAR_ROWS_H
 #define PD_MATCH_NEAR_ROWS_H
 
-#include "match/items.h"
+#include "base/items.h"
 #include "match/links.h"
 
 struct pd_near_rows {

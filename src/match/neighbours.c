@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "match/neighbours.h"
 
-#include "match/spill.h"
+#include "base/spill.h"
 
 int pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, pd_both_fn *both, const void *ctx, int threads,
 		       struct pd_budget *budget, struct pd_err *e)

@@ -7,7 +7,7 @@
 #ifndef PD_MATCH_NEIGHBOURS_H
 #define PD_MATCH_NEIGHBOURS_H
 
-#include "match/join.h"
+#include "join/join.h"
 
 struct pd_neighbours {
 	struct pd_pairs after;		/* (group, one behind it), in order */

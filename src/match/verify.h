@@ -11,7 +11,7 @@
 #define PD_MATCH_VERIFY_H
 
 #include "base/buf.h"
-#include "match/rows.h"
+#include "rows/rows.h"
 
 #define PD_SIMILARITY_UNKNOWN (-1.)
 

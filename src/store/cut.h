@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which tables a segment has.  A spread key is cut into blocks of equal width from bit 0 on, the rest is left over; each
- * block with a radius, the radii summing to k - blocks + 1 (match/join.h: general pigeonhole).  A question looks, in the
+ * block with a radius, the radii summing to k - blocks + 1 (join/join.h: general pigeonhole).  A question looks, in the
  * table of each block, at every bucket within its radius.  The blocks are chosen for the k of the store; a smaller k has
  * smaller radii, or needs fewer tables.
  */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "match/permute.h"
+#include "join/permute.h"
 
 enum { LINE = 8, FETCH = 32 * LINE };	/* keys of a cache line; of a bucket, that are asked for */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "match/permute.h"
+#include "join/permute.h"
 
 enum {
 	CHAIN_BITS = 16,

@@ -19,7 +19,7 @@
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
-#include "match/scan.h"
+#include "join/scan.h"
 #include "store/cut.h"
 #include "store/io.h"
 #include "store/page.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "match/permute.h"
+#include "join/permute.h"
 #include "store/row_blocks.h"
 #include "store/segment_out.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "match/plan.h"
+#include "join/plan.h"
 #include "match/verify.h"
 #include "store/store_merge.h"
 

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "match/permute.h"
+#include "join/permute.h"
 #include "store/store.h"
 
 struct looking {

@@ -3,7 +3,7 @@
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "read/reader.h"
-#include "write/apply.h"
+#include "apply/apply.h"
 
 enum { KEPT = 64, BLOCK = 4096 };
 

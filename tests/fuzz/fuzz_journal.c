@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A journal of dedup, of any bytes: what can be read can be gone on with, and is read again as it was, and what was added. */
 #include "fuzz.h"
-#include "write/dedup_journal.h"
+#include "dedup/journal.h"
 
 /* Counts of a journal that could be read. */
 struct journal_counts {

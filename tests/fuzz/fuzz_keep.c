@@ -5,7 +5,7 @@
 #include "group/keep_keys.h"
 #include "group/order.h"
 #include "group/prefer.h"
-#include "write/why.h"
+#include "inspect/why.h"
 
 static void bad_row(void *ctx, const char *why)
 {

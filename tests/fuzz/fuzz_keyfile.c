@@ -5,7 +5,7 @@
 
 #include "base/codec.h"
 #include "fuzz.h"
-#include "match/keyfile.h"
+#include "rows/keyfile.h"
 
 static void read_all(const struct pd_keyfile *k)
 {

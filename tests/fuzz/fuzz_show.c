@@ -2,7 +2,7 @@
  * The bytes as a page, the first of them its preset, in every form in which people see one: each stage of `show`, and
  * the record of `text`, a line of JSON. */
 #include "fuzz.h"
-#include "write/show.h"
+#include "inspect/show.h"
 #include "write/text_row.h"
 
 struct way {

@@ -8,7 +8,7 @@
 
 #include "base/pack.h"
 #include "read/reader.h"
-#include "write/apply.h"
+#include "apply/apply.h"
 
 enum { PAGES = 5, BLOCK = 1 << 20 };
 

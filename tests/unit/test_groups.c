@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "match/equal.h"
-#include "match/items.h"
+#include "base/items.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

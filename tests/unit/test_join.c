@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "match/blocks.h"
+#include "join/blocks.h"
 #include "match/equal.h"
-#include "match/join.h"
-#include "match/permute.h"
-#include "match/scan.h"
+#include "join/join.h"
+#include "join/permute.h"
+#include "join/scan.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "match/equal.h"
-#include "match/join.h"
-#include "match/spill.h"
+#include "join/join.h"
+#include "base/spill.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 #define MIB ((size_t)1 << 20)

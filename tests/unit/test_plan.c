@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "match/plan.h"
+#include "join/plan.h"
 
 static const struct choice {
 	const char *name;

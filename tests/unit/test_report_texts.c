@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "write/report_texts.h"
+#include "report/texts.h"
 
 static const struct texts_row {
 	const char *name, *a, *b, *html_a, *html_b;

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "write/surt.h"
+#include "apply/surt.h"
 
 static const struct {
 	const char *url, *want;

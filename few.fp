@@ -1,1 +1,0 @@
-#fingerprint	id	url

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/copy.h"
+#include "base/tempfile.h"
+#include "apply/cutter.h"
+#include "apply/places.h"
+#include "apply/scan.h"
+
+struct pd_apply {
+	const struct pd_apply_options *o;
+	struct pd_reader_options in;	/* of `o`, a list from stdin put into a spool */
+	FILE *list;
+	struct pd_buf list_path;
+	struct pd_files files;
+	struct pd_file file;		/* at hand */
+	struct pd_scan scan;
+	struct pd_cutter cutter;
+	struct pd_buf output;
+	bool several;
+};
+
+/* --- before anything is written --- */
+
+/* Paths that come in by stdin are wanted three times. */
+static int spool_list(struct pd_apply *a, struct pd_err *e)
+{
+	char piece[4096];
+	size_t n;
+	if (!a->in.files_from || strcmp(a->in.files_from, "-") != 0)
+		return PD_OK;
+	a->list = pd_spool_open(a->o->tmp_dir, e);
+	if (!a->list)
+		return PD_ERR_SYSTEM;
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0)
+		fwrite(piece, 1, n, a->list);
+	if (ferror(stdin) || fflush(a->list) != 0)
+		return pd_fail_errno(e, "cannot read the list");
+	pd_buf_printf(&a->list_path, "/proc/self/fd/%d", fileno(a->list));
+	a->in.files_from = a->list_path.p;
+	return PD_OK;
+}
+
+static bool is_reserved(const struct pd_apply *a)
+{
+	const char *name = a->output.p + strlen(a->o->output);
+	name += strspn(name, "/");
+	for (const char *const *r = a->o->reserved; r && *r; r++)
+		if (strncmp(name, *r, strlen(*r)) == 0 && (!name[strlen(*r)] || name[strlen(*r)] == '/'))
+			return true;
+	return false;
+}
+
+static int check_place(struct pd_apply *a, const struct pd_file *f, struct pd_name_set *names, struct pd_err *e)
+{
+	struct stat in, out;
+	pd_place_of(a->o->output, f, &a->output);
+	if (is_reserved(a))
+		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", a->output.p);
+	if (!pd_name_set_add(names, pd_buf_span(&a->output)))
+		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", a->output.p);
+	if (f->path && stat(f->path, &in) == 0 && stat(a->output.p, &out) == 0 && in.st_dev == out.st_dev &&
+	    in.st_ino == out.st_ino && !a->o->link)
+		return pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", a->output.p);
+	return PD_OK;
+}
+
+static int one_output(struct pd_apply *a, int n, struct pd_err *e)
+{
+	char *const *inputs = a->in.inputs;
+	struct stat st;
+	if (a->o->mode != PD_APPLY_WRITE || a->o->to_folder)
+		return PD_OK;
+	if (n > 1 || a->in.files_from || (a->in.n_inputs && stat(inputs[0], &st) == 0 && S_ISDIR(st.st_mode)))
+		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: -o FOLDER/");
+	return pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
+}
+
+/* Looks at the name of every input. */
+static int walk_names(struct pd_apply *a, bool meet, struct pd_err *e)
+{
+	struct pd_files files;
+	struct pd_file f;
+	struct pd_name_set names = { 0 };
+	bool places = meet && a->o->mode == PD_APPLY_WRITE && a->o->to_folder;
+	int n = 0, r = pd_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
+		n += n < 2;
+		if (meet)
+			pd_drops_meet(a->o->drops, f.label);
+		else
+			pd_drops_name(a->o->drops, f.label);
+		if (places)
+			r = check_place(a, &f, &names, e);
+	}
+	pd_files_release(&files);
+	pd_name_set_release(&names);
+	return r < 0 ? r : meet ? one_output(a, n, e) : pd_drops_settle(a->o->drops, e);
+}
+
+/* A folder that is being read must not grow by what is written. */
+static int check_folder(struct pd_apply *a, struct pd_err *e)
+{
+	struct stat st;
+	if (a->o->mode != PD_APPLY_WRITE || !a->o->to_folder)
+		return PD_OK;
+	for (int i = 0; i < a->in.n_inputs; i++)
+		if (stat(a->in.inputs[i], &st) == 0 && S_ISDIR(st.st_mode) && pd_place_inside(a->o->output, a->in.inputs[i]))
+			return pd_fail(e, PD_ERR_USAGE, "%s lies in %s, which is read", a->o->output, a->in.inputs[i]);
+	return PD_OK;
+}
+
+int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
+{
+	struct pd_apply *a = pd_zalloc(sizeof *a);
+	struct pd_scan_options scan = { .drops = o->drops, .keep_others = o->keep_others, .fields = o->in.fields,
+					.max_block = o->in.max_block, .damage = o->in.damage, .page = o->on_page,
+					.other_url = o->other_url, .ctx = o->ctx };
+	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
+	a->o = o;
+	a->in = o->in;
+	pd_scan_init(&a->scan, &scan);
+	pd_cutter_init(&a->cutter, &cut);
+	int status = spool_list(a, e);
+	if (!status)
+		status = check_folder(a, e);
+	if (!status)
+		status = walk_names(a, true, e);
+	if (!status)
+		status = walk_names(a, false, e);
+	if (!status)
+		status = pd_files_open(&a->files, &a->in, e);
+	*out = a;
+	if (status) {
+		pd_apply_free(a);
+		*out = NULL;
+	}
+	return status;
+}
+
+void pd_apply_free(struct pd_apply *a)
+{
+	if (!a)
+		return;
+	pd_files_release(&a->files);
+	pd_scan_release(&a->scan);
+	pd_cutter_release(&a->cutter);
+	pd_buf_release(&a->output);
+	pd_buf_release(&a->list_path);
+	if (a->list)
+		fclose(a->list);
+	free(a);
+}
+
+/* --- one input --- */
+
+/* An input that is read: through a spool when it can be read only once. */
+struct apply_input {
+	struct pd_buf path;
+	FILE *spool;
+	struct stat st;
+};
+
+static int fill_spool(struct apply_input *in, const struct pd_file *f, struct pd_err *e)
+{
+	char piece[1 << 16];
+	FILE *from = f->path ? fopen(f->path, "re") : stdin;
+	size_t n;
+	if (!from)
+		return pd_fail_errno(e, "%s: cannot open", f->label);
+	while ((n = fread(piece, 1, sizeof piece, from)) > 0 && fwrite(piece, 1, n, in->spool) == n)
+		;
+	bool bad = ferror(from);
+	if (f->path)
+		fclose(from);
+	if (bad)
+		return pd_fail_errno(e, "%s: cannot read", f->label);
+	if (fflush(in->spool) != 0 || ferror(in->spool))
+		return pd_fail_errno(e, "cannot write a temporary file");
+	return PD_OK;
+}
+
+static int open_input(struct apply_input *in, const struct pd_file *f, const char *tmp_dir, struct pd_err *e)
+{
+	if (f->path && stat(f->path, &in->st) == 0 && S_ISREG(in->st.st_mode)) {
+		pd_buf_add_z(&in->path, f->path);
+		return PD_OK;
+	}
+	in->spool = pd_spool_open(tmp_dir, e);
+	if (!in->spool)
+		return PD_ERR_SYSTEM;
+	pd_buf_printf(&in->path, "/proc/self/fd/%d", fileno(in->spool));
+	int status = fill_spool(in, f, e);
+	if (!status && stat(in->path.p, &in->st) < 0)
+		status = pd_fail_errno(e, "%s: cannot read", f->label);
+	return status;
+}
+
+static void close_input(struct apply_input *in)
+{
+	if (in->spool)
+		fclose(in->spool);
+	pd_buf_release(&in->path);
+}
+
+static int unchanged(const struct apply_input *in, const struct pd_file *f, struct pd_err *e)
+{
+	struct stat now;
+	if (stat(in->path.p, &now) == 0 && now.st_size == in->st.st_size && now.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == in->st.st_mtim.tv_nsec && now.st_ino == in->st.st_ino)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", f->label);
+}
+
+static int make_folder(const struct pd_apply *a, const struct pd_applied *done, struct pd_err *e)
+{
+	return a->o->to_folder ? pd_place_make(done->output, e) : PD_OK;
+}
+
+static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done,
+		     struct pd_err *e)
+{
+	struct pd_outfile out;
+	int status = make_folder(a, done, e);
+	if (!status)
+		status = pd_outfile_open(&out, done->output, e);
+	if (status)
+		return status;
+	status = pd_cut(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
+	if (!status)
+		status = unchanged(in, f, e);
+	if (status) {
+		pd_outfile_abandon(&out);
+		return status;
+	}
+	done->bytes_out = a->cutter.written;
+	done->rewritten = a->cutter.rewritten;
+	done->lost = a->cutter.lost;
+	return pd_outfile_commit(&out, e);
+}
+
+/* Bytes of the file are counted; what would be packed again has to be. */
+static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done,
+		   struct pd_err *e)
+{
+	bool packed = false;
+	done->bytes_out = a->scan.whole ? 0 : done->bytes_in;
+	for (size_t i = 0; i < a->scan.n_cuts; i++) {
+		packed |= a->scan.cuts[i].stream;
+		done->bytes_out -= a->scan.cuts[i].end - a->scan.cuts[i].begin;
+	}
+	if (!packed)
+		return PD_OK;
+	FILE *nowhere = fopen("/dev/null", "we");
+	if (!nowhere)
+		return pd_fail_errno(e, "cannot open /dev/null");
+	int status = pd_cut(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
+	done->bytes_out = a->cutter.written;
+	fclose(nowhere);
+	return status;
+}
+
+static int link_input(const char *from, const char *to, struct pd_err *e)
+{
+	struct pd_buf temp = { 0 };
+	int r = linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+	if (r < 0 && errno == EEXIST) {
+		pd_buf_printf(&temp, "%s.%ld", to, (long)getpid());
+		r = linkat(AT_FDCWD, from, AT_FDCWD, temp.p, AT_SYMLINK_FOLLOW);
+		if (r == 0)
+			r = rename(temp.p, to);
+		/* Two names of one file are not renamed over each other. */
+		unlink(temp.p);
+	}
+	pd_buf_release(&temp);
+	return r < 0 ? pd_fail_errno(e, "cannot link %s to %s", to, from) : PD_OK;
+}
+
+/* Nothing goes from it. */
+static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
+{
+	struct stat st;
+	if (a->o->mode == PD_APPLY_LIST)
+		return PD_OK;
+	if (f->path && a->o->link && stat(f->path, &st) == 0 && S_ISREG(st.st_mode)) {
+		done->bytes_in = done->bytes_out = (uint64_t)st.st_size;
+		int status = make_folder(a, done, e);
+		return status ? status : link_input(f->path, done->output, e);
+	}
+	struct apply_input in = { 0 };
+	a->scan.n_cuts = 0;
+	int status = open_input(&in, f, a->o->tmp_dir, e);
+	done->bytes_in = done->bytes_out = (uint64_t)in.st.st_size;
+	if (!status && a->o->mode == PD_APPLY_WRITE)
+		status = write_cut(a, &in, f, done, e);
+	close_input(&in);
+	return status;
+}
+
+static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_applied *done, struct pd_err *e)
+{
+	struct apply_input in = { 0 };
+	int status = open_input(&in, f, a->o->tmp_dir, e);
+	if (!status)
+		status = pd_scan_input(&a->scan, in.path.p, name, e);
+	done->bytes_in = (uint64_t)in.st.st_size;
+	done->pages = a->scan.pages;
+	done->along = a->scan.along;
+	done->page = a->scan.whole;
+	if (!status && a->o->mode == PD_APPLY_WRITE && !a->scan.whole)
+		status = write_cut(a, &in, f, done, e);
+	if (!status && a->o->mode == PD_APPLY_MEASURE)
+		status = measure(a, &in, f, done, e);
+	if (done->page)
+		done->output = NULL;
+	close_input(&in);
+	return status;
+}
+
+static const char *output_of(struct pd_apply *a, const struct pd_file *f)
+{
+	if (a->o->mode != PD_APPLY_WRITE)
+		return NULL;
+	if (!a->o->to_folder)
+		return a->o->output;
+	pd_place_of(a->o->output, f, &a->output);
+	return a->output.p;
+}
+
+static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
+{
+	const char *name = pd_drops_name(a->o->drops, f->label);
+	return pd_drops_any(a->o->drops, name) ? cut(a, f, name, done, e) : pass_on(a, f, done, e);
+}
+
+int pd_apply_next(struct pd_apply *a, struct pd_applied *out, struct pd_err *e)
+{
+	const struct pd_file *f = &a->file;
+	int r = pd_files_next(&a->files, &a->file, e);
+	*out = (struct pd_applied){ .file = f };
+	if (r <= 0)
+		return r;
+	out->output = output_of(a, f);
+	errno = f->error;
+	if (f->error)
+		return pd_fail_errno(e, "%s: cannot open", f->label);
+	if (a->o->skip && a->o->skip(a->o->ctx, f)) {
+		out->skipped = true;
+		return 1;
+	}
+	r = do_input(a, f, out, e);
+	return r < 0 ? r : 1;
+}

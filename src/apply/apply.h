@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M27: inputs and the pages that are to go -> the inputs without them, one output for each input.  In two walks all
+ * inputs are looked at by name before anything is written (do two of them go to one place? which file of the verdicts is
+ * each?); then they are done one after the other, and each output has its name only once it is whole.
+ *
+ *	pd_apply_open(&a, &o, e);
+ *	while ((r = pd_apply_next(a, &done, e)) == 1) …
+ *
+ * An input that loses nothing is copied, or linked, unread.
+ */
+#ifndef PD_APPLY_APPLY_H
+#define PD_APPLY_APPLY_H
+
+#include "read/files.h"
+#include "apply/drops.h"
+
+enum pd_apply_mode {
+	PD_APPLY_WRITE,
+	PD_APPLY_LIST,			/* nothing is written: see `on_page` and pd_applied */
+	PD_APPLY_MEASURE,		/* nothing is written, but bytes are those that would be */
+};
+
+struct pd_apply_options {
+	struct pd_reader_options in;	/* as for fp; `damage` is told what is damaged and stays as it is */
+	struct pd_drops *drops;
+	enum pd_apply_mode mode;
+	const char *output;		/* a file, "-", or with `to_folder` a folder */
+	bool to_folder;
+	bool link;			/* hard links to inputs that lose nothing */
+	bool keep_others;		/* see others.h */
+	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
+	const char *tmp_dir;		/* for inputs that can be read only once */
+	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
+	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
+	void (*lost)(void *ctx, const struct pd_damage *d);	/* a broken member that had to be compressed again */
+	bool (*skip)(void *ctx, const struct pd_file *file);	/* done already; may be NULL */
+	void *ctx;
+};
+
+/* What became of an input. */
+struct pd_applied {
+	const struct pd_file *file;	/* the input; dies at the next call */
+	const char *output;		/* where it went; NULL: nowhere, it is a page that goes, or nothing is written */
+	bool page;			/* the input is one page that goes */
+	bool skipped;
+	uint64_t pages, along;		/* records that went: pages, and others with them */
+	uint64_t bytes_in, bytes_out;
+	uint64_t rewritten, lost;	/* members compressed again; bytes of broken ones that are gone */
+};
+
+struct pd_apply;
+
+/* `o` must stay.  PD_ERR_USAGE: two inputs would become one file, or the like. */
+int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e);
+/* The next input: 1; 0 no more; negative. */
+int pd_apply_next(struct pd_apply *a, struct pd_applied *out, struct pd_err *e);
+void pd_apply_free(struct pd_apply *a);
+
+#endif

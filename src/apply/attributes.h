@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What goes, as tables for those who join: one JSON Lines file for each input that loses a page, a row for each page in
+ * the order of the input.
+ *
+ *	{"id":"crawl.jsonl:1432","user_id":"doc-17","url":"http://…","duplicate_of":"crawl.jsonl:0"}
+ *
+ * FOLDER/NAME.jsonl is named after the input as places.h says; pages that are files of their own go to one file,
+ * FOLDER/pages.jsonl.  Memory: the rows of one input.
+ */
+#ifndef PD_APPLY_ATTRIBUTES_H
+#define PD_APPLY_ATTRIBUTES_H
+
+#include "base/json.h"
+#include "base/tempfile.h"
+#include "read/files.h"
+
+struct pd_attributes {
+	const char *folder;
+	struct pd_outfile pages;	/* of pages that are files */
+	bool pages_open;
+	struct pd_json *json;
+	struct pd_buf rows, path;	/* of the input at hand */
+};
+
+void pd_attributes_init(struct pd_attributes *a, const char *folder);
+void pd_attributes_release(struct pd_attributes *a);
+/* A page of the input at hand goes. */
+void pd_attributes_add(struct pd_attributes *a, const struct pd_record *r, struct pd_span dup_of);
+/* The input is done; `page`: it is one page. */
+int pd_attributes_next(struct pd_attributes *a, const struct pd_file *input, bool page, struct pd_err *e);
+/* All are done. */
+int pd_attributes_end(struct pd_attributes *a, struct pd_err *e);
+
+#endif

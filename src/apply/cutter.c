@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cuts come in two kinds: bytes of the file, which are skipped, and bytes of what members unpack to.  Cuts of the second
+ * kind that share members are done in one go, from the first such member to the last: each is unpacked, and its parts
+ * between the cuts are packed again.  Whatever lies between members, junk or padding, is copied.
+ */
+#include "apply/cutter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/copy.h"
+
+enum { FLUSH = 1 << 18 };
+
+void pd_cutter_init(struct pd_cutter *c, const struct pd_reader_options *o)
+{
+	*c = (struct pd_cutter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
+	pd_source_init(&c->source, o, &c->sink);
+}
+
+void pd_cutter_release(struct pd_cutter *c)
+{
+	pd_source_release(&c->source);
+	pd_packer_free(c->packer);
+	pd_buf_release(&c->out);
+}
+
+static int copy(struct pd_cutter *c, uint64_t from, uint64_t to, struct pd_err *e)
+{
+	return from >= to ? PD_OK : pd_copy_range(c->fd, c->name, from, to, c->to, &c->written, e);
+}
+
+static int flush(struct pd_cutter *c, struct pd_err *e)
+{
+	if (c->out.n && fwrite(c->out.p, 1, c->out.n, c->to) != c->out.n)
+		return pd_fail_errno(e, "cannot write");
+	c->written += c->out.n;
+	pd_buf_clear(&c->out);
+	return PD_OK;
+}
+
+/* The members that some cuts have a part in. */
+struct group {
+	const struct pd_extent *cuts;
+	size_t n, at;			/* at: the first cut that does not end before what is being looked at */
+	uint64_t base;			/* stream offset of the first member */
+	uint64_t last;			/* where the last one begins */
+	bool begun;			/* the present member has something left */
+};
+
+/* Packs what stays of the bytes at `offset` of the stream. */
+static void pack_rest(struct pd_cutter *c, struct group *g, uint64_t offset, struct pd_span s)
+{
+	while (s.n) {
+		while (g->at < g->n && g->cuts[g->at].end <= offset)
+			g->at++;
+		const struct pd_extent *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
+		bool inside = cut && cut->begin <= offset;
+		uint64_t until = !cut ? UINT64_MAX : inside ? cut->end : cut->begin;
+		size_t n = until - offset < s.n ? (size_t)(until - offset) : s.n;
+		if (!inside) {
+			if (!g->begun)
+				pd_pack_start(c->packer, c->source.member.codec);
+			g->begun = true;
+			pd_pack_feed(c->packer, pd_span(s.p, n), &c->out);
+		}
+		offset += n;
+		s = pd_span(s.p + n, s.n - n);
+	}
+}
+
+/* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
+static int end_member(struct pd_cutter *c, struct group *g, bool empty, struct pd_err *e)
+{
+	const struct pd_member *m = &c->source.member;
+	if (empty && m->state == PD_MEMBER_ENDED)
+		return copy(c, m->start, c->source.in.offset, e);
+	if (!g->begun)
+		return PD_OK;
+	pd_pack_end(c->packer, &c->out);
+	c->rewritten++;
+	return flush(c, e);
+}
+
+static int rewrite_member(struct pd_cutter *c, struct group *g, struct pd_err *e)
+{
+	struct pd_member *m = &c->source.member;
+	bool empty = true;
+	int status = PD_OK;
+	g->begun = false;
+	for (struct pd_span s; !status && (s = pd_member_peek(m, 1)).n; empty = false) {
+		pack_rest(c, g, g->base + pd_member_offset(m), s);
+		pd_member_skip(m, s.n);
+		if (c->out.n >= FLUSH)
+			status = flush(c, e);
+	}
+	return status ? status : end_member(c, g, empty, e);
+}
+
+/* Behind a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
+ * unpack, is lost. */
+static int pass_damage(struct pd_cutter *c, bool junk, struct pd_err *e)
+{
+	struct pd_member *m = &c->source.member;
+	uint64_t from = c->source.in.offset;
+	if (!junk)
+		pd_sink_tell(&c->sink, c->name, (struct pd_place){ m->start, false }, m->reason);
+	pd_member_resync(m);
+	uint64_t to = c->source.in.offset;
+	if (junk)
+		return copy(c, from, to, e);
+	c->lost += to > m->start ? to - m->start : 0;
+	return PD_OK;
+}
+
+/* Opens the input at the first member of the group, with the dictionary that it may need. */
+static int open_members(struct pd_cutter *c, uint64_t at, struct pd_err *e)
+{
+	struct pd_source *s = &c->source;
+	if (pd_source_open(s, c->path, c->name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", c->name);
+	enum pd_codec codec = s->member.codec;
+	if (codec == PD_CODEC_NONE || pd_input_seek(&s->in, at) < 0)
+		return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", c->name);
+	pd_member_open(&s->member, &s->in, codec);
+	return PD_OK;
+}
+
+/* *pos: what of the input was dealt with; in: the start of the group, out: its end. */
+static int rewrite_members(struct pd_cutter *c, struct group *g, uint64_t *pos, struct pd_err *e)
+{
+	struct pd_member *m = &c->source.member;
+	int status = PD_OK;
+	while (!status) {
+		int r = pd_member_next(m);
+		uint64_t at = r == 1 ? m->start : c->source.in.offset;
+		status = copy(c, *pos, at, e);	/* zeroes between members */
+		*pos = at;
+		if (status || r == 0 || at > g->last)
+			return status;
+		if (r == 1)
+			status = rewrite_member(c, g, e);
+		if (!status && (r < 0 || m->state == PD_MEMBER_BROKEN))
+			status = pass_damage(c, r < 0, e);
+		*pos = c->source.in.offset;
+	}
+	return status;
+}
+
+static int rewrite(struct pd_cutter *c, struct group *g, uint64_t *pos, struct pd_err *e)
+{
+	int status = open_members(c, *pos, e);
+	if (!status)
+		status = rewrite_members(c, g, pos, e);
+	pd_source_close(&c->source);
+	return status;
+}
+
+/* The cuts from `cuts` on that share members. */
+static struct group gather(const struct pd_extent *cuts, size_t n)
+{
+	struct group g = { .cuts = cuts, .n = 1, .base = cuts->member_offset, .last = cuts->last };
+	while (g.n < n && cuts[g.n].stream && cuts[g.n].member <= g.last) {
+		if (cuts[g.n].last > g.last)
+			g.last = cuts[g.n].last;
+		g.n++;
+	}
+	return g;
+}
+
+static int cut_all(struct pd_cutter *c, const struct pd_extent *cuts, size_t n, struct pd_err *e)
+{
+	uint64_t pos = 0;
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status;) {
+		status = copy(c, pos, cuts[i].stream ? cuts[i].member : cuts[i].begin, e);
+		if (status)
+			return status;
+		if (!cuts[i].stream) {
+			pos = cuts[i++].end;
+			continue;
+		}
+		struct group g = gather(cuts + i, n - i);
+		pos = cuts[i].member;
+		status = rewrite(c, &g, &pos, e);
+		i += g.n;
+	}
+	return status ? status : copy(c, pos, UINT64_MAX, e);
+}
+
+int pd_cut(struct pd_cutter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+	   struct pd_err *e)
+{
+	c->path = path;
+	c->name = name;
+	c->to = to;
+	c->written = c->rewritten = c->lost = 0;
+	pd_buf_clear(&c->out);
+	c->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	int status = cut_all(c, cuts, n_cuts, e);
+	close(c->fd);
+	return status;
+}

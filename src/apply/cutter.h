@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * M27: an input and the cuts that scan.h made -> the input without them.  What stays is copied as it lies in the file,
+ * compressed members and all.  Only a member that has lost a part of what it unpacks to is compressed again, in its own
+ * codec: one member for one, and none where nothing is left.
+ */
+#ifndef PD_APPLY_CUTTER_H
+#define PD_APPLY_CUTTER_H
+
+#include <stdio.h>
+
+#include "base/pack.h"
+#include "read/source.h"
+
+struct pd_cutter {
+	struct pd_source source;	/* for members that are unpacked once more */
+	struct pd_sink sink;
+	struct pd_packer *packer;
+	struct pd_buf out;
+	/* of the run */
+	const char *path, *name;
+	int fd;
+	FILE *to;
+	uint64_t written, rewritten;	/* bytes; members compressed again */
+	uint64_t lost;			/* bytes of broken members that could not be kept */
+};
+
+/* Damage inside members that are compressed again goes to `o->damage`. */
+void pd_cutter_init(struct pd_cutter *c, const struct pd_reader_options *o);
+void pd_cutter_release(struct pd_cutter *c);
+/* `path`: a regular file.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: the file is not what was scanned. */
+int pd_cut(struct pd_cutter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+	   struct pd_err *e);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The folder of a run, at its beginning and at its end.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/copy.h"
+#include "base/tempfile.h"
+#include "dedup/dedup.h"
+
+const char *pd_dedup_path(struct pd_dedup *d, const char *name)
+{
+	pd_buf_clear(&d->path);
+	pd_buf_printf(&d->path, "%s/%s", d->o->walk.output, name);
+	return d->path.p;
+}
+
+const char *pd_dedup_boilerplate(struct pd_dedup *d)
+{
+	if (!d->o->walk.learn)
+		return d->o->walk.page.boilerplate;
+	return d->journal.n_rows ? pd_dedup_path(d, ".dedup/site.bp") : NULL;
+}
+
+static void say_parsing(const struct pd_dedup_options *o, struct pd_buf *out)
+{
+	const struct pd_jsonl_fields *f = &o->walk.fields;
+	pd_buf_printf(out, " learn_boilerplate=%s status=%s types=%s", o->walk.learn ? "yes" : "no",
+		      o->walk.page.status ? o->walk.page.status : "200",
+		      o->walk.page.content_types ? o->walk.page.content_types : "default");
+	pd_buf_printf(out, " fields=%s,%s,%s,%s", f->url ? f->url : "", f->text ? f->text : "", f->html ? f->html : "",
+		      f->id ? f->id : "");
+}
+
+void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s %s", pd_buf_z(&t->must), pd_buf_z(&t->recorded));
+	say_parsing(o, out);
+	pd_buf_printf(out, " k=%d plan=%s scope=%s links=%s preset=%d ", o->match.k, pd_plan_names[o->match.plan],
+		      pd_scope_names[o->match.scope], o->match.all_pairs ? "all" : "first", o->walk.preset);
+	pd_buf_printf(out, "verify=%d similarity=%g,%g ", o->match.verify, o->match.similarity, o->match.similarity_same_host);
+	pd_cluster_say_options(&o->cluster, out);
+	pd_buf_printf(out, " others=%s link=%s dry_run=%s", o->keep_others ? "keep" : "drop", o->link ? "yes" : "no",
+		      o->dry_run ? "yes" : "no");
+}
+
+/* --- the beginning --- */
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+	while (dir && (entry = readdir(dir)))
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/* Of a path, nothing is a wildcard. */
+static void add_literal(struct pd_buf *pattern, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			pd_buf_add_c(pattern, '\\');
+		pd_buf_add_c(pattern, *path);
+	}
+}
+
+void pd_dedup_sweep(const char *path)
+{
+	struct pd_buf pattern = { 0 };
+	glob_t found;
+	add_literal(&pattern, path);
+	pd_buf_add_z(&pattern, ".??????.part");
+	if (glob(pattern.p, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	pd_buf_release(&pattern);
+}
+
+int pd_dedup_enter(struct pd_dedup *d)
+{
+	static const char *const made[] = { "verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "site.bp" };
+	struct pd_tables tables;
+	struct pd_buf options = { 0 };
+	bool found = access(pd_dedup_path(d, ".dedup/journal"), F_OK) == 0;
+	if (!found && !is_empty(d->o->walk.output))
+		return pd_fail(&d->err, PD_ERR_USAGE, "%s is not empty", d->o->walk.output);
+	if (found && !d->o->resume)
+		return pd_fail(&d->err, PD_ERR_USAGE, "%s holds a run of dedup: --resume goes on with it", d->o->walk.output);
+	int status = pd_tables_open(&tables, &d->o->walk.page, &d->err);
+	if (status)
+		return status;
+	pd_dedup_say_options(d->o, &tables, &options);
+	pd_tables_release(&tables);
+	status = pd_place_make(pd_dedup_path(d, ".dedup/journal"), &d->err);
+	if (!status)
+		status = pd_journal_open(&d->journal, d->path.p, pd_buf_span(&options), &d->err);
+	pd_buf_set(&d->journal.options, pd_buf_span(&options));
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		pd_dedup_sweep(pd_dedup_path(d, made[i]));
+	pd_buf_release(&options);
+	return status;
+}
+
+/* --- the end --- */
+
+static int add_file(struct pd_dedup *d, const char *name, FILE *to)
+{
+	uint64_t written = 0;
+	int fd = open(pd_dedup_path(d, name), O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(&d->err, "cannot open %s", d->path.p);
+	int status = pd_copy_range(fd, d->path.p, 0, UINT64_MAX, to, &written, &d->err);
+	close(fd);
+	return status;
+}
+
+/* Copies: what a run reads stays where it is until it has ended. */
+static int keep_file(struct pd_dedup *d, const char *from, const char *name)
+{
+	struct pd_outfile out;
+	int status = pd_outfile_open(&out, pd_dedup_path(d, name), &d->err);
+	if (status)
+		return status;
+	status = add_file(d, from, out.f);
+	if (!status)
+		return pd_outfile_commit(&out, &d->err);
+	pd_outfile_abandon(&out);
+	return status;
+}
+
+static int add_rows(struct pd_dedup *d, FILE *to)
+{
+	char name[64];
+	int status = PD_OK;
+	for (size_t i = 0; i < d->journal.n_rows && !status; i++) {
+		snprintf(name, sizeof name, ".dedup/%zu.fp", i);
+		status = add_file(d, name, to);
+	}
+	return status;
+}
+
+static int keep_rows(struct pd_dedup *d)
+{
+	struct pd_outfile out;
+	int status = pd_outfile_open(&out, pd_dedup_path(d, "rows.fp"), &d->err);
+	if (status)
+		return status;
+	status = add_rows(d, out.f);
+	if (status) {
+		pd_outfile_abandon(&out);
+		return status;
+	}
+	status = pd_outfile_commit(&out, &d->err);
+	if (!status)
+		status = keep_file(d, ".dedup/pairs.tsv", "pairs.tsv");
+	if (!status && d->o->walk.learn && d->journal.n_rows)
+		status = keep_file(d, ".dedup/site.bp", "site.bp");
+	return status;
+}
+
+/* All but the journal. */
+static void remove_rows(struct pd_dedup *d)
+{
+	struct pd_buf path = { 0 };
+	DIR *dir = opendir(pd_dedup_path(d, ".dedup"));
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		pd_buf_clear(&path);
+		pd_buf_printf(&path, "%s/%s", d->path.p, entry->d_name);
+		if (strcmp(entry->d_name, "journal") != 0)
+			unlink(path.p);
+	}
+	if (dir)
+		closedir(dir);
+	pd_buf_release(&path);
+}
+
+int pd_dedup_leave(struct pd_dedup *d)
+{
+	int status = pd_dedup_write_report(d);
+	if (!status && d->o->keep_rows)
+		status = keep_rows(d);
+	if (!status)
+		status = pd_dedup_write_stats(d);
+	if (!status)
+		status = pd_journal_add(&d->journal, &d->err, "end");
+	if (!status)
+		remove_rows(d);
+	return status;
+}

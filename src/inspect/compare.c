@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/compare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "sign/shingle.h"
+
+/* A sorted set of hashes. */
+struct set {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+static void set_add(struct set *s, uint64_t hash)
+{
+	s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = hash;
+}
+
+static int up(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void set_close(struct set *s)
+{
+	size_t n = 0;
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, up);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || s->v[n - 1] != s->v[i])
+			s->v[n++] = s->v[i];
+	s->n = n;
+}
+
+static size_t shared(const struct set *a, const struct set *b)
+{
+	size_t n = 0;
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		n += a->v[i] == b->v[j];
+		if (a->v[i] <= b->v[j])
+			i++;
+		else
+			j++;
+	}
+	return n;
+}
+
+static bool has(const struct set *s, uint64_t hash)
+{
+	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, up) != NULL;
+}
+
+static void add_shingle(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
+{
+	set_add(ctx, pd_hash64(text.p, text.n));
+}
+
+static void shingles_of(struct pd_pipeline *p, const struct pd_sign_options *o, struct set *out)
+{
+	struct pd_shingler s;
+	pd_shingler_init(&s, o);
+	pd_shingles(&s, &p->topic, add_shingle, out);
+	pd_shingler_release(&s);
+	set_close(out);
+}
+
+static void lines_of(const struct pd_pipeline *p, struct set *out)
+{
+	struct pd_span rest = pd_buf_span(&p->topic.text), line;
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			set_add(out, pd_hash64(line.p, line.n));
+	set_close(out);
+}
+
+static void say_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text, fingerprint ", name, (int)p->page.id.n,
+		      p->page.id.p, (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
+	if (p->signature.present)
+		pd_key_hex(&p->signature.key, p->signature.bits, out);
+	else
+		pd_buf_add_z(out, "none (too little text)");
+	pd_buf_add_c(out, '\n');
+}
+
+static void say_lines_only_in(const struct pd_pipeline *p, const struct set *other, char mark, struct pd_buf *out)
+{
+	struct pd_span rest = pd_buf_span(&p->topic.text), line;
+	while (rest.n && pd_span_split(&rest, '\n', &line)) {
+		if (!line.n || has(other, pd_hash64(line.p, line.n)))
+			continue;
+		pd_buf_printf(out, "%c ", mark);
+		pd_buf_add_span(out, line);
+		pd_buf_add_c(out, '\n');
+	}
+}
+
+static void say_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	if (a->signature.present && b->signature.present)
+		pd_buf_printf(out, "distance: %d of %d bits\n",
+			      pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits), a->signature.bits);
+	else
+		pd_buf_add_z(out, "distance: - (no fingerprint: such pages match by equal text alone)\n");
+	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
+	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
+}
+
+/* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */
+static double say_shared(const struct set *a, const struct set *b, struct pd_buf *out)
+{
+	size_t both = shared(a, b), all = a->n + b->n - both;
+	pd_buf_printf(out, "%zu shared, %zu only in a, %zu only in b", both, a->n - both, b->n - both);
+	return all ? (double)both / (double)all : 0;
+}
+
+/* What the sketches estimate, and what it is. */
+static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
+{
+	const struct pd_sketch_options *o = &a->sketcher.o;
+	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle, .features = { [PD_FEATURE_TEXT] = true } };
+	double estimate = pd_sketch_similarity(o, &a->sketch, &b->sketch);
+	struct set sa = { 0 }, sb = { 0 };
+	struct pd_buf counts = { 0 };
+	shingles_of(a, &text, &sa);
+	shingles_of(b, &text, &sb);
+	double similarity = say_shared(&sa, &sb, &counts);
+	pd_buf_add_z(out, "similarity: ");
+	if (estimate >= 0)
+		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
+	pd_buf_printf(out, "%.3f in fact (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+	pd_buf_release(&counts);
+	free(sa.v);
+	free(sb.v);
+}
+
+const struct pd_paint pd_compare_paint[] = {
+	{ "a: ", PD_PAINT_HEAD }, { "b: ", PD_PAINT_HEAD }, { "distance: ", PD_PAINT_NOTE }, { "similarity: ", PD_PAINT_NOTE },
+	{ "- ", PD_PAINT_BAD }, { "+ ", PD_PAINT_GOOD }, { NULL, NULL },
+};
+
+static size_t repeated(const struct pd_topic *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_decisions; i++)
+		n += !strcmp(t->decisions[i].rule, "boilerplate");
+	return n;
+}
+
+static void say_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	if (!a->tables->boilerplate)
+		return;
+	pd_buf_add_z(out, "left out because the site repeats it: ");
+	pd_buf_count(out, repeated(&a->topic), "line");
+	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
+}
+
+void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
+{
+	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
+	shingles_of(a, o, &sa);
+	shingles_of(b, o, &sb);
+	lines_of(a, &la);
+	lines_of(b, &lb);
+	say_page(a, "a", out);
+	say_page(b, "b", out);
+	say_distance(a, b, out);
+	say_similarity(a, b, out);
+	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
+	say_shared(&sa, &sb, out);
+	pd_buf_add_c(out, '\n');
+	say_repeated(a, b, out);
+	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
+		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
+	say_lines_only_in(a, &lb, '-', out);
+	say_lines_only_in(b, &la, '+', out);
+	free(sa.v);
+	free(sb.v);
+	free(la.v);
+	free(lb.v);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/why.h"
+
+#include "base/tsv.h"
+#include "write/jsonl.h"
+
+enum { LISTED = 10 };
+
+static struct pd_span value(const struct pd_why_row *row, enum pd_verdicts_column column)
+{
+	return row->f[column];
+}
+
+static bool known(struct pd_span s)
+{
+	return s.n && !pd_span_is(s, "-");
+}
+
+static bool is_kept(const struct pd_why_row *row)
+{
+	return !pd_span_is(value(row, PD_VERDICTS_IS_DUPLICATE), "1");
+}
+
+static void add_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
+{
+	pd_buf_add_span(out, id);
+	if (!known(url))
+		return;
+	pd_buf_add_z(out, " (");
+	pd_buf_add_span(out, url);
+	pd_buf_add_c(out, ')');
+}
+
+static void add_row_page(const struct pd_why_row *row, struct pd_buf *out)
+{
+	add_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
+}
+
+/* "has the same text as", "is at distance 5 (similarity 0.83) from" */
+static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_buf *out)
+{
+	if (!known(distance))
+		pd_buf_add_z(out, "has the same text as ");
+	else if (pd_span_is(distance, "0"))
+		pd_buf_add_z(out, "has the same fingerprint as ");
+	else if (known(similarity))
+		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p, (int)similarity.n,
+			      similarity.p);
+	else
+		pd_buf_printf(out, "is at distance %.*s from ", (int)distance.n, distance.p);
+}
+
+/* A row whose pair is another page's: "same as X, which has distance 5". */
+static bool is_shared(const struct pd_why_row *row)
+{
+	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
+	return reason.n > same_as.n && !memcmp(reason.p, same_as.p, same_as.n);
+}
+
+static void add_step(const struct pd_why_row *row, struct pd_buf *out)
+{
+	pd_buf_add_span(out, value(row, PD_VERDICTS_ID));
+	pd_buf_add_c(out, ' ');
+	if (is_shared(row))
+		pd_buf_add_z(out, "has the same fingerprint or text as ");
+	else
+		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY), out);
+	pd_buf_add_span(out, value(row, PD_VERDICTS_VIA));
+}
+
+/* "first of 3 pages" */
+static void add_why_kept(const struct pd_why_row *row, struct pd_buf *out)
+{
+	struct pd_span reason = value(row, PD_VERDICTS_REASON), kept = pd_span_z("kept: ");
+	if (reason.n > kept.n && !memcmp(reason.p, kept.p, kept.n))
+		reason = pd_span(reason.p + kept.n, reason.n - kept.n);
+	pd_buf_add_span(out, reason);
+}
+
+static void say_duplicate(const struct pd_why *w, struct pd_buf *out)
+{
+	const struct pd_why_row *last = w->chain[w->n_chain - 1];
+	struct pd_span weight = value(w->page, PD_VERDICTS_WEIGHT);
+	add_row_page(w->page, out);
+	pd_buf_printf(out, "\n  is a duplicate of ");
+	if (is_kept(last))
+		add_row_page(last, out);
+	else
+		pd_buf_add_span(out, value(w->page, PD_VERDICTS_DUP_OF));
+	pd_buf_add_z(out, ":\n");
+	for (size_t i = 0; i < w->n_chain && !is_kept(w->chain[i]); i++) {
+		pd_buf_add_z(out, "    ");
+		add_step(w->chain[i], out);
+		pd_buf_add_c(out, '\n');
+	}
+	if (is_kept(last)) {
+		pd_buf_add_z(out, "  which is kept: ");
+		add_why_kept(last, out);
+		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n, value(last, PD_VERDICTS_CLUSTER_ID).p);
+	}
+	if (known(weight) && !pd_span_is(weight, "0"))
+		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
+}
+
+static void say_kept(const struct pd_why *w, struct pd_buf *out)
+{
+	size_t listed = 0;
+	add_row_page(w->page, out);
+	pd_buf_add_z(out, "\n  is kept: ");
+	add_why_kept(w->page, out);
+	pd_buf_printf(out, " of cluster %.*s\n  Its duplicates:\n", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
+		      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
+	for (size_t i = 0; i < w->n && listed < LISTED; i++) {
+		if (is_kept(&w->rows[i]))
+			continue;
+		pd_buf_add_z(out, "    ");
+		add_step(&w->rows[i], out);
+		pd_buf_add_c(out, '\n');
+		listed++;
+	}
+	if (w->n - 1 > listed)
+		pd_buf_printf(out, "    and %zu more\n", w->n - 1 - listed);
+}
+
+static void say_unnamed(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+{
+	pd_buf_add_span(out, w->id);
+	pd_buf_printf(out, "\n  is not named in %s: it is kept, for it is in no cluster", verdicts);
+	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and no pair names it\n" : ", or it is no page of these dumps\n");
+	for (size_t i = 0; i < w->n_suggestions && !w->pairs; i++)
+		pd_buf_printf(out, "%s%.*s%s", i ? ", " : "  Did you mean ", (int)w->suggestions[i].n, w->suggestions[i].p,
+			      i + 1 < w->n_suggestions ? "" : "?\n");
+}
+
+static void say_near(const struct pd_why *w, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "  ");
+	pd_buf_count(out, w->pairs, "pair");
+	pd_buf_add_z(out, w->pairs == 1 ? " names it:\n" : " name it:\n");
+	for (size_t i = 0; i < w->n_near; i++) {
+		const struct pd_why_near *n = &w->near[i];
+		pd_buf_add_z(out, "    it ");
+		add_nearness(n->distance, n->similarity, out);
+		add_page(n->id, n->url, out);
+		if (!n->named)
+			pd_buf_add_z(out, ", which is in no cluster");
+		else if (is_kept(&n->row))
+			pd_buf_add_z(out, ", which is kept");
+		else
+			pd_buf_printf(out, ", a duplicate of %.*s", (int)value(&n->row, PD_VERDICTS_DUP_OF).n,
+				      value(&n->row, PD_VERDICTS_DUP_OF).p);
+		pd_buf_add_c(out, '\n');
+	}
+	if (w->pairs > w->n_near)
+		pd_buf_printf(out, "    and %llu more\n", (unsigned long long)(w->pairs - w->n_near));
+}
+
+void pd_why_text(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+{
+	if (!w->page)
+		say_unnamed(w, verdicts, has_pairs, out);
+	else if (is_kept(w->page))
+		say_kept(w, out);
+	else
+		say_duplicate(w, out);
+	if (w->pairs)
+		say_near(w, out);
+}
+
+static void add_string(struct pd_json *j, const char *key, struct pd_span s)
+{
+	struct pd_buf plain = { 0 };
+	if (known(s) && pd_tsv_value(s, &plain) == PD_OK)
+		s = pd_buf_span(&plain);
+	else if (!known(s))
+		s = pd_span("", 0);
+	pd_json_str_or_null(j, key, s);
+	pd_buf_release(&plain);
+}
+
+/* The row as it stands in the verdicts. */
+static void write_step(const struct pd_why_row *row, struct pd_json *j, struct pd_buf *out)
+{
+	size_t at = out->n;
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+		pd_buf_add_span(out, row->f[i]);
+		pd_buf_add_c(out, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	}
+	pd_jsonl_row(j, pd_verdicts_columns, out, at);
+}
+
+void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out)
+{
+	for (size_t i = 0; i < w->n_chain; i++)
+		write_step(w->chain[i], j, out);
+	if (w->page)
+		return;
+	add_string(j, "id", w->id);
+	pd_json_bool(j, "is_duplicate", false);
+	pd_json_int(j, "pairs", (int64_t)w->pairs);
+	for (size_t i = 0; i < w->n_suggestions; i++)
+		pd_json_push(j, "suggestions", w->suggestions[i]);
+	pd_json_write(j, out);
+	pd_buf_add_c(out, '\n');
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Block arithmetic.  Bits are numbered as in base/hash.h; blocks of equal size are numbered from 0 in the order in
+ * which a key is printed, so block 0 is the first hex digits (the documents' block 1), and of 64 bits in four:
+ *
+ *	bit    63        48 47        32 31        16 15         0
+ *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
+ */
+#ifndef PD_JOIN_PERMUTE_H
+#define PD_JOIN_PERMUTE_H
+
+#include <stdint.h>
+
+/* n bits (1 to 64) from bit `first` on, which may lie in two words. */
+static inline uint64_t pd_bits_get(const uint64_t *w, int first, int n)
+{
+	int shift = first % 64;
+	uint64_t v = w[first / 64] >> shift;
+	if (shift + n > 64)
+		v |= w[first / 64 + 1] << (64 - shift);
+	return n < 64 ? v & ((UINT64_C(1) << n) - 1) : v;
+}
+
+/* How many bits are set: without an instruction for it (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1), which not every
+ * processor has, and without the call that compilers make of it then. */
+static inline int pd_bits_count(uint64_t v)
+{
+#ifdef __POPCNT__
+	return __builtin_popcountll(v);
+#else
+	v -= v >> 1 & UINT64_C(0x5555555555555555);
+	v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
+	return (int)(((v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
+/* In how many bits two keys differ. */
+static inline int pd_bits_distance(const uint64_t *x, const uint64_t *y, int words)
+{
+	int d = 0;
+	for (int w = 0; w < words; w++)
+		d += pd_bits_count(x[w] ^ y[w]);
+	return d;
+}
+
+/* The first (lowest) bit of block b of n_blocks equal blocks; a block divides 64 bits. */
+static inline int pd_block_first(int bits, int n_blocks, int b)
+{
+	int size = bits / n_blocks, at = b * size;
+	return at / 64 * 64 + 64 - size - at % 64;
+}
+
+/* The key with blocks 0 and b exchanged; its own inverse (M7).  b = 0 copies. */
+void pd_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b);
+
+#endif

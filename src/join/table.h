@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys sorted by one block: bucket v is the run start[v] .. start[v + 1] - 1 and costs no search.  In sorted order a
+ * table keeps either all words of the keys, or 32 bits of each (window.h), which halves what has to be moved and
+ * compared; `index` leads back to the keys.  Keys of one bucket stay in the order in which they came.  Memory is kept
+ * from build to build.
+ */
+#ifndef PD_JOIN_TABLE_H
+#define PD_JOIN_TABLE_H
+
+#include "join/join.h"
+#include "join/scan.h"
+#include "join/window.h"
+
+#define PD_TABLE_PAD 32	/* elements behind each column that may be read and copied */
+
+struct pd_key_table {
+	size_t n, n_values;
+	bool is_half;			/* columns.half alone is filled; else columns.w */
+	struct pd_columns columns;
+	uint32_t *index;		/* place -> key */
+	uint32_t *start;		/* n_values + 1 */
+	uint64_t *memory;
+	size_t memory_cap, index_cap, start_cap, half_cap;
+};
+
+/* Where the keys of a table come from: columns (stride 1) or keys that lie whole, one after the other. */
+struct pd_key_source {
+	const uint64_t *w[PD_KEY_WORDS];
+	size_t stride, n;
+	int words;
+	const uint32_t *ids;		/* the key's number; NULL: its place */
+	bool scattered;			/* the key lies at the place ids[i], not i */
+};
+
+struct pd_table_shape {
+	int first_bit, n_bits;		/* n_bits 0: a single bucket, the keys in their order */
+	const struct pd_window *window;	/* NULL: all words */
+};
+
+struct pd_key_source pd_source_keys(const struct pd_keys *keys);
+/* Some of the keys, by their numbers. */
+struct pd_key_source pd_source_some(const struct pd_keys *keys, const uint32_t *ids, size_t n);
+/* A run of a table that keeps all words. */
+struct pd_key_source pd_source_run(const struct pd_key_table *t, struct pd_key_run run, int words);
+
+void pd_table_build(struct pd_key_table *t, const struct pd_key_source *from, struct pd_table_shape shape);
+/* The same for many keys: two passes that each have few places to write to, on all threads. */
+void pd_table_build_big(struct pd_key_table *t, const struct pd_key_source *from, struct pd_table_shape shape, int threads);
+void pd_table_release(struct pd_key_table *t);
+
+static inline struct pd_key_run pd_table_bucket(const struct pd_key_table *t, size_t v)
+{
+	return (struct pd_key_run){ &t->columns, t->start[v], t->start[v + 1] };
+}
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sums.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/columns.h"
+#include "base/params.h"
+#include "base/tsv.h"
+#include "base/url.h"
+
+const char *const pd_report_size_names[PD_REPORT_SIZES] = {
+	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",
+};
+static const uint64_t size_ends[PD_REPORT_SIZES] = { 3, 4, 5, 10, 20, 50, 100, 1000, UINT64_MAX };
+
+static void set_value(struct pd_buf *out, struct pd_span field)
+{
+	pd_buf_clear(out);
+	if (pd_tsv_value(field, out) < 0)
+		pd_buf_set(out, field);
+}
+
+/* --- hosts --- */
+
+static uint32_t *slot_of(const struct pd_report_sums *s, struct pd_span name)
+{
+	size_t i = pd_hash64(name.p, name.n) & (s->cap_slots - 1);
+	while (s->slots[i] && !pd_span_eq(s->hosts[s->slots[i] - 1].name, name))
+		i = (i + 1) & (s->cap_slots - 1);
+	return &s->slots[i];
+}
+
+static void grow_slots(struct pd_report_sums *s)
+{
+	if (2 * (s->n_hosts + 1) <= s->cap_slots)
+		return;
+	free(s->slots);
+	s->cap_slots = s->cap_slots ? 2 * s->cap_slots : 1024;
+	s->slots = pd_zalloc(s->cap_slots * sizeof *s->slots);
+	for (size_t i = 0; i < s->n_hosts; i++)
+		*slot_of(s, s->hosts[i].name) = (uint32_t)i + 1;
+}
+
+static void add_host(struct pd_report_sums *s, struct pd_span url, uint64_t bytes)
+{
+	pd_url_host(url, &s->host);
+	grow_slots(s);
+	uint32_t *slot = slot_of(s, pd_buf_span(&s->host));
+	if (!*slot) {
+		s->hosts = pd_grow(s->hosts, s->n_hosts, &s->cap_hosts, sizeof *s->hosts);
+		s->hosts[s->n_hosts++] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, pd_buf_span(&s->host)) };
+		*slot = (uint32_t)s->n_hosts;
+	}
+	s->hosts[*slot - 1].pages++;
+	s->hosts[*slot - 1].bytes += bytes;
+}
+
+static int by_pages(const void *x, const void *y)
+{
+	const struct pd_report_host *a = x, *b = y;
+	if (a->pages != b->pages)
+		return a->pages > b->pages ? -1 : 1;
+	return pd_span_cmp(a->name, b->name);
+}
+
+/* --- the sample --- */
+
+static void release_drawn(struct pd_report_drawn *d)
+{
+	struct pd_buf *const bufs[] = { &d->id, &d->url, &d->reason, &d->dup_of, &d->kept_url, &d->kept_reason };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+}
+
+/* Where a pair with this number would stand among those drawn; `want`: nowhere. */
+static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
+{
+	size_t i = t->n;
+	while (i > 0 && t->v[i - 1].order > order)
+		i--;
+	return i < s->want ? i : s->want;
+}
+
+static void draw(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
+	if (!s->strata[stratum])
+		s->strata[stratum] = pd_zalloc(sizeof *s->strata[stratum]);
+	struct pd_report_stratum *t = s->strata[stratum];
+	size_t at = rank_of(s, t, order);
+	if (at == s->want)
+		return;
+	if (t->n == s->want)
+		release_drawn(&t->v[--t->n]);
+	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
+	t->n++;
+	struct pd_report_drawn *d = &t->v[at];
+	*d = (struct pd_report_drawn){ .order = order, .cluster = s->cluster, .stratum = stratum };
+	set_value(&d->id, f[PD_VERDICTS_ID]);
+	set_value(&d->url, f[PD_VERDICTS_URL]);
+	set_value(&d->reason, f[PD_VERDICTS_REASON]);
+	set_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
+	s->drawn_now = true;
+}
+
+/* The page kept may stand behind those that go. */
+static void name_kept(struct pd_report_sums *s)
+{
+	for (size_t i = 0; s->drawn_now && i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
+			struct pd_report_drawn *d = &s->strata[i]->v[k];
+			if (d->cluster != s->cluster)
+				continue;
+			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
+			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
+		}
+	}
+	s->drawn_now = false;
+}
+
+size_t pd_report_sums_drawn(const struct pd_report_sums *s, const struct pd_report_drawn **out)
+{
+	size_t take[PD_BITS_MAX + 2] = { 0 }, n = 0, before;
+	do {
+		before = n;
+		for (size_t i = 0; i < PD_BITS_MAX + 2 && n < s->want; i++) {
+			if (!s->strata[i] || take[i] == s->strata[i]->n)
+				continue;
+			take[i]++;
+			n++;
+		}
+	} while (n > before);
+	n = 0;
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++)
+		for (size_t k = 0; k < take[i]; k++)
+			out[n++] = &s->strata[i]->v[k];
+	return n;
+}
+
+/* --- clusters --- */
+
+static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cluster *from)
+{
+	pd_buf_set(&to->id, pd_buf_span(&from->id));
+	pd_buf_set(&to->url, pd_buf_span(&from->url));
+	pd_buf_set(&to->reason, pd_buf_span(&from->reason));
+	to->size = from->size;
+	to->gone_bytes = from->gone_bytes;
+}
+
+/* Among those of one size the first stays in front. */
+static void note_largest(struct pd_report_sums *s)
+{
+	size_t at = s->n_largest;
+	while (at > 0 && s->largest[at - 1].size < s->now.size)
+		at--;
+	if (at == PD_REPORT_LARGEST)
+		return;
+	size_t last = s->n_largest < PD_REPORT_LARGEST ? s->n_largest++ : PD_REPORT_LARGEST - 1;
+	struct pd_report_cluster again = s->largest[last];
+	memmove(&s->largest[at + 1], &s->largest[at], (last - at) * sizeof *s->largest);
+	s->largest[at] = again;
+	copy_cluster(&s->largest[at], &s->now);
+}
+
+static void end_cluster(struct pd_report_sums *s)
+{
+	int bucket = 0;
+	if (!s->any)
+		return;
+	while (s->now.size >= size_ends[bucket])
+		bucket++;
+	s->sizes[bucket]++;
+	s->clusters++;
+	note_largest(s);
+	name_kept(s);
+	pd_buf_clear(&s->now.id);
+	pd_buf_clear(&s->now.url);
+	pd_buf_clear(&s->now.reason);
+	s->now.size = s->now.gone_bytes = 0;
+}
+
+/* --- rows --- */
+
+static int bad(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
+}
+
+/* 0 and up, or negative. */
+static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t distance;
+	struct pd_span f = in->fields[PD_VERDICTS_DISTANCE];
+	if (!f.n || pd_span_is(f, "-"))
+		return 0;
+	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
+		return bad(in, "distance is no number of bits", e);
+	return (int)distance + 1;
+}
+
+static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t cluster;
+	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
+		return bad(in, "cluster_id is no number", e);
+	if (s->any && cluster == s->cluster)
+		return PD_OK;
+	if (s->any && cluster < s->cluster)
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": cluster %" PRIu64 " behind cluster %" PRIu64
+			       ": the rows are needed in the order in which cluster writes them", in->path, in->line_no, cluster, s->cluster);
+	end_cluster(s);
+	s->cluster = cluster;
+	s->any = true;
+	return PD_OK;
+}
+
+static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
+{
+	set_value(&s->now.id, f[PD_VERDICTS_ID]);
+	set_value(&s->now.url, f[PD_VERDICTS_URL]);
+	set_value(&s->now.reason, f[PD_VERDICTS_REASON]);
+}
+
+static void take_gone(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	uint64_t bytes = 0;
+	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
+	s->gone++;
+	s->gone_bytes += bytes;
+	s->now.gone_bytes += bytes;
+	set_value(&s->value, f[PD_VERDICTS_URL]);
+	add_host(s, pd_buf_span(&s->value), bytes);
+	if (s->want)
+		draw(s, f, stratum);
+}
+
+static int take_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	bool goes = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
+	if (!f[PD_VERDICTS_ID].n)
+		return bad(in, "a row without an id", e);
+	if (!goes && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
+		return bad(in, "is_duplicate is neither 0 nor 1", e);
+	int stratum = stratum_of(in, e), status = stratum < 0 ? stratum : enter_cluster(s, in, e);
+	if (status)
+		return status;
+	s->members++;
+	s->now.size++;
+	if (goes)
+		take_gone(s, f, stratum);
+	else
+		take_kept(s, f);
+	return PD_OK;
+}
+
+static int check_columns(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	static const int needed[] = { PD_VERDICTS_CLUSTER_ID, PD_VERDICTS_ID, PD_VERDICTS_IS_DUPLICATE, PD_VERDICTS_DUP_OF };
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!in->fields[needed[i]].p)
+			return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, pd_verdicts_columns[needed[i]]);
+	return PD_OK;
+}
+
+static void add_total(uint64_t *to, struct pd_span line, const char *key)
+{
+	uint64_t n = 0;
+	if (pd_span_u64(pd_param(line, key), &n))
+		*to += n;
+}
+
+static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
+{
+	struct pd_span totals = pd_buf_span(&in->totals), line;
+	end_cluster(s);
+	while (totals.n && pd_span_split(&totals, '\n', &line)) {
+		add_total(&s->pages, line, "pages");
+		add_total(&s->input_bytes, line, "bytes");
+	}
+	pd_buf_set(&s->params, pd_buf_span(&in->header.must));
+	if (s->n_hosts)
+		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
+}
+
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = &path,
+				    .n_paths = 1 };
+	int status;
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = check_columns(&in, e);
+		if (!status)
+			status = take_row(s, &in, e);
+		if (status == PD_ERR_FORMAT) {
+			s->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			break;
+		}
+	}
+	if (!status)
+		close_sums(s, &in);
+	pd_tsv_release(&in);
+	return status;
+}
+
+static void release_cluster(struct pd_report_cluster *c)
+{
+	pd_buf_release(&c->id);
+	pd_buf_release(&c->url);
+	pd_buf_release(&c->reason);
+}
+
+void pd_report_sums_release(struct pd_report_sums *s)
+{
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++)
+			release_drawn(&s->strata[i]->v[k]);
+		free(s->strata[i]);
+	}
+	for (size_t i = 0; i < s->n_largest; i++)
+		release_cluster(&s->largest[i]);
+	release_cluster(&s->now);
+	pd_arena_release(&s->arena);
+	free(s->hosts);
+	free(s->slots);
+	pd_buf_release(&s->params);
+	pd_buf_release(&s->value);
+	pd_buf_release(&s->host);
+	*s = (struct pd_report_sums){ 0 };
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Verdicts rows -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes by host, and a
+ * sample of pages that go, spread over distances.  The rows are read once, in the order in which `cluster` writes them.
+ * Memory grows with the number of hosts alone.
+ */
+#ifndef PD_REPORT_SUMS_H
+#define PD_REPORT_SUMS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+
+enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100 };
+
+/* Values as they are, not escaped. */
+struct pd_report_cluster {
+	struct pd_buf id, url, reason;	/* of the page kept */
+	uint64_t size, gone_bytes;
+};
+
+struct pd_report_host {
+	struct pd_span name;		/* "": none */
+	uint64_t pages, bytes;		/* that go */
+};
+
+/* A page that goes, and the page kept in its place. */
+struct pd_report_drawn {
+	uint64_t order, cluster;	/* by the seed: those with the smallest are drawn */
+	int stratum;			/* distance + 1; 0: the same text */
+	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason;
+};
+
+struct pd_report_stratum {
+	struct pd_report_drawn v[PD_REPORT_SAMPLE_MAX];
+	size_t n;
+};
+
+struct pd_report_sums {
+	uint64_t seed;
+	size_t want;			/* pages to draw */
+	/* filled */
+	struct pd_buf params;		/* of the header: k=, linkage=, keep= */
+	uint64_t pages, input_bytes;	/* of all that was looked at; 0: not known */
+	uint64_t clusters, members, gone, gone_bytes, bad;
+	uint64_t sizes[PD_REPORT_SIZES];	/* clusters, by size: pd_report_size_names */
+	struct pd_report_cluster largest[PD_REPORT_LARGEST];
+	size_t n_largest;
+	struct pd_report_host *hosts;	/* most pages first */
+	size_t n_hosts, cap_hosts;
+	struct pd_report_stratum *strata[PD_BITS_MAX + 2];
+	/* its own */
+	struct pd_report_cluster now;
+	uint64_t cluster;
+	bool any, drawn_now;
+	uint32_t *slots;
+	size_t cap_slots;
+	struct pd_arena arena;
+	struct pd_buf value, host;
+};
+
+extern const char *const pd_report_size_names[PD_REPORT_SIZES];
+
+struct pd_report_reading {
+	const char *path;
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* `seed` and `want` are set. */
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e);
+void pd_report_sums_release(struct pd_report_sums *s);
+/* Picks `want` of what was drawn, one for each distance, again and again; nearest first.  Returns how many. */
+size_t pd_report_sums_drawn(const struct pd_report_sums *s, const struct pd_report_drawn **out);
+
+#endif

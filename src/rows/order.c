@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows/order.h"
+
+#include "base/page_id.h"
+
+#define GONE UINT32_MAX
+
+static struct pd_span id_of(const struct pd_rows *rows, uint32_t row)
+{
+	const char *p = pd_rows_text(rows, row), *end = rows->spool + rows->spool_size;
+	return pd_span(p, (size_t)((const char *)memchr(p, '\t', (size_t)(end - p)) - p));
+}
+
+static int compare(const struct pd_rows *rows, uint32_t a, uint32_t b)
+{
+	return pd_page_id_cmp(id_of(rows, a), id_of(rows, b));
+}
+
+static bool in_order(const struct pd_rows *rows)
+{
+	struct pd_span last = { 0 };
+	struct pd_page_id last_id = { 0 };
+	for (size_t i = 0; i < rows->n; i++) {
+		struct pd_span span = id_of(rows, (uint32_t)i);
+		struct pd_page_id id = pd_page_id_parse(span);
+		if (i && pd_page_id_order(&last_id, last, &id, span) >= 0)
+			return false;
+		last = span;
+		last_id = id;
+	}
+	return true;
+}
+
+/* Two runs that follow each other -> one.  Of equal ids the one that came first stays first. */
+static void merge(const struct pd_rows *rows, const uint32_t *from, size_t middle, size_t n, uint32_t *to)
+{
+	size_t a = 0, b = middle;
+	while (a < middle && b < n)
+		*to++ = compare(rows, from[a], from[b]) <= 0 ? from[a++] : from[b++];
+	memcpy(to, from + a, (middle - a) * sizeof *to);
+	memcpy(to + (middle - a), from + b, (n - b) * sizeof *to);
+}
+
+/* Rows sorted by id, stable, in one of two arrays. */
+static uint32_t *sort(const struct pd_rows *rows, uint32_t *order, uint32_t *spare)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		order[i] = (uint32_t)i;
+	for (size_t run = 1; run < rows->n; run *= 2) {
+		for (size_t at = 0; at < rows->n; at += 2 * run) {
+			size_t left = rows->n - at, n = left < 2 * run ? left : 2 * run;
+			merge(rows, order + at, n < run ? n : run, n, spare + at);
+		}
+		uint32_t *sorted = spare;
+		spare = order;
+		order = sorted;
+	}
+	return order;
+}
+
+/* An array by row -> the same by new row. */
+static void move(void *array, struct pd_array *b, size_t elem, const uint32_t *place, const struct pd_rows *rows, size_t left)
+{
+	struct pd_array moved = { 0 };
+	void **v = array;
+	if (!*v)
+		return;
+	char *to = pd_array_room(&moved, rows->budget, left * elem);
+	for (size_t i = 0; i < rows->n; i++)
+		if (place[i] != GONE)
+			memcpy(to + place[i] * elem, (const char *)*v + i * elem, elem);
+	pd_array_release(b);
+	*b = moved;
+	*v = b->p;
+}
+
+/* An id that stands on both sides is on both. */
+static void move_sides(struct pd_rows *rows, const uint32_t *place, const uint32_t *order, size_t left)
+{
+	struct pd_array moved = { 0 };
+	size_t at = 0;
+	if (!rows->side)
+		return;
+	uint8_t *to = pd_array_room(&moved, rows->budget, left + 1);
+	memset(to, 0, left + 1);
+	for (size_t i = 0; i < rows->n; i++) {
+		at = place[order[i]] == GONE ? at : place[order[i]];
+		to[at] |= rows->side[order[i]];
+	}
+	pd_array_release(&rows->memory.side);
+	rows->memory.side = moved;
+	rows->side = to;
+}
+
+/* A set's rows, ascending again. */
+static void move_set(struct pd_rows *rows, struct pd_row_set *s, int which, const uint32_t *place, size_t left)
+{
+	struct pd_array at_memory = { 0 }, row_memory = { 0 }, keys_memory = { 0 };
+	size_t w = (size_t)s->words, n = 0;
+	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at);	/* new row -> where it stands in the set */
+	uint32_t *row = pd_array_room(&row_memory, rows->budget, (s->n + 1) * sizeof *row);
+	uint64_t *keys = pd_array_room(&keys_memory, rows->budget, (s->n + 1) * w * sizeof *keys);
+	for (size_t i = 0; i < left; i++)
+		at[i] = GONE;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (place[pd_set_row(s, i)] != GONE)
+			at[place[pd_set_row(s, i)]] = i;
+	for (size_t i = 0; i < left; i++) {
+		if (at[i] == GONE)
+			continue;
+		row[n] = (uint32_t)i;
+		memcpy(keys + n * w, s->keys + at[i] * w, w * sizeof *keys);
+		n++;
+	}
+	pd_array_release(&at_memory);
+	pd_array_release(&rows->memory.row[which]);
+	pd_array_release(&rows->memory.keys[which]);
+	rows->memory.row[which] = row_memory;
+	rows->memory.keys[which] = keys_memory;
+	s->keys = keys;
+	s->row = row;
+	s->n = n;
+	if (n == left) {	/* rows from 0 on need no numbers */
+		pd_array_release(&rows->memory.row[which]);
+		s->row = NULL;
+	}
+}
+
+/* order: the rows sorted by id. */
+static void renumber(struct pd_rows *rows, const uint32_t *order)
+{
+	struct pd_array memory = { 0 };
+	uint32_t *place = pd_array_room(&memory, rows->budget, rows->n * sizeof *place), next = 0;
+	for (size_t i = 0; i < rows->n; i++)
+		place[order[i]] = i && compare(rows, order[i - 1], order[i]) == 0 ? GONE : next++;
+	move_sides(rows, place, order, next);
+	move_set(rows, &rows->prints, 0, place, next);
+	move_set(rows, &rows->digests, 1, place, next);
+	move(&rows->host, &rows->memory.host, sizeof *rows->host, place, rows, next);
+	move(&rows->at.low, &rows->memory.low, sizeof *rows->at.low, place, rows, next);
+	move(&rows->at.high, &rows->memory.high, sizeof *rows->at.high, place, rows, next);
+	rows->repeated = rows->n - next;
+	rows->n = next;
+	pd_array_release(&memory);
+}
+
+int pd_rows_order(struct pd_rows *rows, struct pd_err *e)
+{
+	struct pd_array order = { 0 }, spare = { 0 };
+	if (in_order(rows))
+		return PD_OK;
+	uint32_t *a = pd_array_room(&order, rows->budget, rows->n * sizeof *a);
+	uint32_t *b = pd_array_room(&spare, rows->budget, rows->n * sizeof *b);
+	renumber(rows, sort(rows, a, b));
+	pd_array_release(&order);
+	pd_array_release(&spare);
+	return pd_budget_check(rows->budget, e);
+}

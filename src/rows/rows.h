@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp rows -> what matching needs: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
+ * order of their ids, whatever the order in which they came.
+ */
+#ifndef PD_ROWS_ROWS_H
+#define PD_ROWS_ROWS_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/budget.h"
+#include "sign/sketch.h"
+
+/* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
+struct pd_row_set {
+	int words;		/* of a key */
+	size_t n;
+	uint32_t *row;		/* ascending; NULL: all rows from 0 on */
+	uint64_t *keys;		/* n * words */
+};
+
+/* The row of a set's i-th member. */
+static inline uint32_t pd_set_row(const struct pd_row_set *set, uint32_t i)
+{
+	return set->row ? set->row[i] : i;
+}
+
+struct pd_rows_memory {
+	struct pd_array row[2], keys[2], low, high, host, side;
+};
+
+/* Offsets below 2^40, of five bytes each. */
+struct pd_offsets {
+	uint32_t *low;
+	uint8_t *high;
+};
+
+static inline uint64_t pd_offset(const struct pd_offsets *o, size_t i)
+{
+	return (uint64_t)o->high[i] << 32 | o->low[i];
+}
+
+struct pd_rows {
+	int bits;			/* of the fingerprints; 0: none was seen */
+	size_t n;
+	struct pd_row_set prints, digests;
+	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
+	uint64_t *host;			/* hash of the host, by row; NULL unless asked for */
+	uint64_t bad;			/* rows that could not be read: reported and left out */
+	uint64_t repeated;		/* rows whose id stood there already: left out */
+	struct pd_buf must, totals;	/* of the headers, for the next stage */
+	char params[16];		/* that rows carry, "" when none did */
+	/* sketches (rows_sketch.h) */
+	struct pd_sketch_options sketch;	/* the kind that is compared */
+	int sketch_kind;
+	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
+	/* spool */
+	struct pd_offsets at;		/* of a row's line */
+	char *spool;			/* mapped */
+	size_t spool_size;
+	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
+	struct pd_rows_memory memory;	/* of the arrays, where pd_rows_read made them */
+};
+
+#define PD_SIDE_A 1
+#define PD_SIDE_B 2	/* an id that stands on both sides is one row, on both */
+
+/* The parts of a row that pairs carry, escaped as they came. */
+struct pd_row_view {
+	struct pd_span id, url, fetch_time, text_bytes, quality;
+};
+
+struct pd_rows_options {
+	char **paths;
+	int n_paths;
+	char **against;			/* these rows are side B, those of `paths` side A */
+	int n_against;
+	const char *tmp_dir;
+	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
+	bool hosts;
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* PD_ERR_PARAMS when rows were made with different parameters: the message says which. */
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
+void pd_rows_release(struct pd_rows *rows);
+/* A row as it lies in the spool, without its newline. */
+struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
+/* The same as a C pointer to a line that ends with a newline. */
+static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
+{
+	return rows->spool + pd_offset(&rows->at, row);
+}
+
+/* A row that will soon be looked at: rows lie anywhere, so they are sent for in time. */
+static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
+{
+	__builtin_prefetch(pd_rows_text(rows, row));
+	__builtin_prefetch(pd_rows_text(rows, row) - 64);
+}
+
+struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+/* False: the row has none of the kind that is compared. */
+bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
+/* The hash of the host in its URL, as in rows->host, which need not be there; `scratch` is the caller's. */
+uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
+
+#endif
