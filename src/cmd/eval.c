@@ -107,52 +107,26 @@ static int score_pairs(struct run *r)
 	return status;
 }
 
-/* Members of clusters, in any order, gathered by the name of their cluster. */
-struct members {
-	struct pd_names clusters, pages;
-	struct {
-		uint32_t cluster, page;
-	} *v;
-	size_t n, cap;
-};
-
-static int by_cluster(const void *x, const void *y)
-{
-	const uint32_t *a = x, *b = y;
-	return (a[0] > b[0]) - (a[0] < b[0]);
-}
-
-static void score_members(struct run *r, struct members *m)
-{
-	struct pd_span *pages = pd_alloc((m->n + 1) * sizeof *pages);
-	if (m->n)
-		qsort(m->v, m->n, sizeof *m->v, by_cluster);
-	for (size_t i = 0, n; i < m->n; i += n) {
-		for (n = 0; i + n < m->n && m->v[i + n].cluster == m->v[i].cluster; n++)
-			pages[n] = m->pages.v[m->v[i + n].page];
-		pd_score_cluster(&r->score, pages, n);
-	}
-	free(pages);
-}
-
 static int score_clusters(struct run *r)
 {
 	char *paths[] = { (char *)r->o->clusters };
 	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths,
 				    .n_paths = 1 };
-	struct members m = { 0 };
+	struct pd_names clusters = { 0 }, pages = { 0 };
+	struct pd_score_member *members = NULL;
+	size_t n = 0, cap = 0;
 	int status;
 	while ((status = next_row(r, &in)) > 0) {
-		const struct pd_span *f = in.fields;
-		m.v = pd_grow(m.v, m.n, &m.cap, sizeof *m.v);
-		m.v[m.n].cluster = pd_names_add(&m.clusters, f[PD_VERDICTS_CLUSTER_ID]);
-		m.v[m.n++].page = pd_names_add(&m.pages, f[r->truth.by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
+		uint32_t page = pd_names_add(&pages, in.fields[r->truth.by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
+		members = pd_grow(members, n, &cap, sizeof *members);
+		members[n].cluster = pd_names_add(&clusters, in.fields[PD_VERDICTS_CLUSTER_ID]);
+		members[n++].name = pages.v[page];
 	}
 	if (!status)
-		score_members(r, &m);
-	pd_names_release(&m.clusters);
-	pd_names_release(&m.pages);
-	free(m.v);
+		pd_score_clusters(&r->score, members, n);
+	pd_names_release(&clusters);
+	pd_names_release(&pages);
+	free(members);
 	pd_tsv_release(&in);
 	return status;
 }

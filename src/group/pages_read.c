@@ -98,9 +98,11 @@ static size_t add_end(struct pd_pages *p, struct pages_batch *batch, const struc
 /* Rows that match writes come with all pairs of a page one after the other. */
 static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
 {
-	const struct pages_end *end = &batch->ends[batch->last_a == NO_END ? 0 : batch->last_a];
+	if (batch->last_a == NO_END)
+		return false;
+	const struct pages_end *end = &batch->ends[batch->last_a];
 	const char *line = batch->text.p + end->line;
-	return batch->last_a != NO_END && end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
+	return end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
 }
 
 static int bad_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)

@@ -69,6 +69,11 @@ static void add_event(struct pd_score_group *g, uint32_t unit, struct pd_counts 
 	g->events[g->n++] = (struct pd_score_event){ unit, c };
 }
 
+static struct pd_counts times_counts(struct pd_counts c, double n)
+{
+	return (struct pd_counts){ n * c.hits, n * c.wanted, n * c.wrong };
+}
+
 /* The page whose groups a pair belongs to in column i: the first, or that of the higher level. */
 static uint32_t group_page(const struct pd_truth *t, int i, uint32_t a, uint32_t b)
 {
@@ -107,13 +112,13 @@ static int by_content(const void *x, const void *y, void *ctx)
 	return t->place[a] < t->place[b] ? -1 : t->place[a] > t->place[b];
 }
 
-/* The pages of one content that count, in order: each is the first page of the pairs with those behind it. */
-static void want_pages(struct pd_score *s, const uint32_t *pages, size_t n)
+/* All pairs of these pages of one content, in order: `each` a pair.  A page is the first of the pairs with those behind it. */
+static void count_true_pairs(struct pd_score *s, const uint32_t *pages, size_t n, struct pd_counts each)
 {
 	const struct pd_truth *t = s->truth;
 	uint32_t at_level[PD_TRUTH_LEVELS] = { 0 };
 	for (size_t i = 0; i < n; i++) {
-		struct pd_counts c = { .wanted = (double)(n - 1 - i) };
+		struct pd_counts c = times_counts(each, (double)(n - 1 - i));
 		add_event(&s->groups[0], t->content[pages[i]], c);
 		for (int k = 0; k < t->o->n_by; k++)
 			if (!is_level(t->o->by[k]))
@@ -127,7 +132,7 @@ static void want_pages(struct pd_score *s, const uint32_t *pages, size_t n)
 			for (int l = 0; l < t->level[pages[i]]; l++)
 				lower += at_level[l];
 			add_event(&s->groups[s->first_of[k] + t->by[k][pages[i]]], t->content[pages[i]],
-				  (struct pd_counts){ .wanted = lower + (same - 1) / 2 });
+				  times_counts(each, lower + (same - 1) / 2));
 		}
 	}
 }
@@ -143,7 +148,7 @@ static void want_contents(struct pd_score *s)
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && t->content[order[end]] == t->content[order[i]]; end++)
 			;
-		want_pages(s, order + i, end - i);
+		count_true_pairs(s, order + i, end - i, (struct pd_counts){ .wanted = 1 });
 	}
 	free(order);
 }
@@ -192,73 +197,237 @@ void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b)
 		add_pair(s, x, y);
 }
 
-static int by_number(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	return (a > b) - (a < b);
-}
-
-static int by_bytes(const void *x, const void *y)
-{
-	return pd_span_cmp(*(const struct pd_span *)x, *(const struct pd_span *)y);
-}
-
-/* Different names of pages without truth make unknown pairs, with each other and with the pages that have one. */
-static void count_unknown(struct pd_score *s, struct pd_span *names, uint64_t n, uint64_t known)
-{
-	uint64_t distinct = 0;
-	qsort(names, n, sizeof *names, by_bytes);
-	for (uint64_t i = 0; i < n; i++)
-		distinct += !i || !pd_span_eq(names[i - 1], names[i]);
-	s->unknown += distinct * known + (distinct ? distinct * (distinct - 1) / 2 : 0);
-}
-
-void pd_score_cluster(struct pd_score *s, const struct pd_span *pages, size_t n)
-{
-	uint32_t *known = pd_alloc((n + 1) * sizeof *known);
-	struct pd_span *unknown = pd_alloc((n + 1) * sizeof *unknown);
-	size_t n_unknown = 0, m = 0, distinct = 0;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t p = pd_names_find(&s->truth->pages, pages[i]);
-		if (p == PD_NO_NAME)
-			unknown[n_unknown++] = pages[i];
-		else
-			known[m++] = p;
-	}
-	qsort(known, m, sizeof *known, by_number);
-	for (size_t i = 0; i < m; i++)
-		if (!distinct || known[distinct - 1] != known[i])
-			known[distinct++] = known[i];
-	for (size_t i = 0; i < distinct; i++)
-		for (size_t j = i + 1; j < distinct; j++)
-			add_pair(s, known[i], known[j]);
-	count_unknown(s, unknown, n_unknown, distinct);
-	free(known);
-	free(unknown);
-}
-
 static int by_pair(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 	return (a > b) - (a < b);
 }
 
-static void count_found(struct pd_score *s, uint32_t a, uint32_t b)
+/* A pair that was found, `times` times: -1 takes back one that was counted twice. */
+static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times)
 {
 	const struct pd_truth *t = s->truth;
-	const struct pd_label *l = t->labels ? pd_truth_label(t, a, b) : NULL;
 	enum pd_truth_kind kind = pd_truth_kind_of(t, a, b);
-	double weight = l ? l->weight : 1;
-	struct pd_counts c = { .hits = kind == PD_PAIR_TRUE ? weight : 0, .wrong = kind == PD_PAIR_FALSE ? weight : 0 };
-	s->unknown += kind == PD_PAIR_UNKNOWN;
-	if (kind != PD_PAIR_TRUE && kind != PD_PAIR_FALSE)
-		return;
-	if (l) {
-		count_label(s, l, c);
-		return;
+	struct pd_counts c = { .hits = kind == PD_PAIR_TRUE ? times : 0, .wrong = kind == PD_PAIR_FALSE ? times : 0 };
+	if (kind == PD_PAIR_UNKNOWN) {
+		s->unknown++;
+	} else if (kind != PD_PAIR_GREY && t->labels) {
+		const struct pd_label *l = pd_truth_label(t, a, b);
+		count_label(s, l, times_counts(c, l->weight));
+	} else if (kind != PD_PAIR_GREY) {
+		if (kind == PD_PAIR_FALSE && t->template[a] != PD_NO_NAME && t->template[a] == t->template[b])
+			s->same_template += times > 0 ? 1 : UINT64_MAX;
+		count_pages(s, a, b, c);
 	}
-	s->same_template += kind == PD_PAIR_FALSE && t->template[a] != PD_NO_NAME && t->template[a] == t->template[b];
-	count_pages(s, a, b, c);
+}
+
+/* --- clusters: their pairs are counted, never listed --- */
+
+/* Pages of the truth by cluster, each once and in order, and the clusters of each page. */
+struct clusters {
+	uint32_t *page, *first;		/* page[first[c]] … page[first[c + 1] - 1] */
+	uint32_t n;
+	uint32_t *of, *first_of;	/* of[first_of[p]] …: clusters of page p, in order */
+};
+
+static int by_cluster_and_place(const void *x, const void *y, void *ctx)
+{
+	const struct pd_score_member *a = x, *b = y;
+	const uint32_t *place = ctx;
+	if (a->cluster != b->cluster)
+		return a->cluster < b->cluster ? -1 : 1;
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (!a->known)
+		return pd_span_cmp(a->name, b->name);
+	return (place[a->page] > place[b->page]) - (place[a->page] < place[b->page]);
+}
+
+static bool is_repeated(const struct pd_score_member *a, const struct pd_score_member *b)
+{
+	return a->cluster == b->cluster && a->known == b->known && (a->known ? a->page == b->page : pd_span_eq(a->name, b->name));
+}
+
+/* Names of pages without truth make unknown pairs, with each other and with the pages of the cluster that have one. */
+static void clusters_make(struct clusters *c, struct pd_score *s, struct pd_score_member *v, size_t n)
+{
+	size_t pages = s->truth->pages.n, m = 0;
+	for (size_t i = 0; i < n; i++) {
+		v[i].page = pd_names_find(&s->truth->pages, v[i].name);
+		v[i].known = v[i].page != PD_NO_NAME;
+	}
+	if (n)
+		qsort_r(v, n, sizeof *v, by_cluster_and_place, s->truth->place);
+	c->page = pd_alloc((n + 1) * sizeof *c->page);
+	c->first = pd_alloc((n + 1) * sizeof *c->first);
+	c->of = pd_alloc((n + 1) * sizeof *c->of);
+	c->first_of = pd_zalloc((pages + 2) * sizeof *c->first_of);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || v[i].cluster != v[i - 1].cluster)
+			c->first[c->n++] = (uint32_t)m;
+		else if (is_repeated(&v[i], &v[i - 1]))
+			continue;
+		if (v[i].known) {
+			c->page[m++] = v[i].page;
+			c->first_of[v[i].page + 2]++;
+		}
+	}
+	c->first[c->n] = (uint32_t)m;
+	for (size_t p = 2; p < pages + 2; p++)
+		c->first_of[p] += c->first_of[p - 1];
+	for (uint32_t k = 0; k < c->n; k++)
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+			c->of[c->first_of[c->page[i] + 1]++] = k;
+	for (size_t i = 0, distinct = 0, known = 0; i < n; i++) {
+		bool is_new = !i || v[i].cluster != v[i - 1].cluster;
+		distinct = is_new ? 0 : distinct;
+		known = is_new ? 0 : known;
+		if (!is_new && is_repeated(&v[i], &v[i - 1]))
+			continue;
+		if (!v[i].known)
+			s->unknown += known + distinct++;
+		else
+			known++;
+	}
+}
+
+static void clusters_release(struct clusters *c)
+{
+	free(c->page);
+	free(c->first);
+	free(c->of);
+	free(c->first_of);
+}
+
+/* The first cluster that holds both; c->n: none does. */
+static uint32_t first_common(const struct clusters *c, uint32_t a, uint32_t b)
+{
+	uint32_t i = c->first_of[a], j = c->first_of[b];
+	while (i < c->first_of[a + 1] && j < c->first_of[b + 1])
+		if (c->of[i] == c->of[j])
+			return c->of[i];
+		else if (c->of[i] < c->of[j])
+			i++;
+		else
+			j++;
+	return c->n;
+}
+
+/* Pairs of cluster k that an earlier one holds too.  Only pages of several clusters can make one. */
+static uint64_t count_repeated(struct pd_score *s, const struct clusters *c, uint32_t k, uint32_t *several)
+{
+	uint64_t repeated = 0;
+	size_t n = 0;
+	for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+		if (c->of[c->first_of[c->page[i]]] < k)
+			several[n++] = c->page[i];
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++) {
+			if (first_common(c, several[i], several[j]) == k)
+				continue;
+			repeated++;
+			if (!s->truth->labels)
+				count_found(s, several[i], several[j], -1);
+		}
+	return repeated;
+}
+
+struct placed_page {
+	uint32_t page, rank;		/* in its cluster, by place */
+};
+
+static int by_content_and_rank(const void *x, const void *y, void *ctx)
+{
+	const struct placed_page *a = x, *b = y;
+	const uint32_t *content = ctx;
+	if (content[a->page] != content[b->page])
+		return content[a->page] < content[b->page] ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_template_and_content(const void *x, const void *y, void *ctx)
+{
+	const struct placed_page *a = x, *b = y;
+	const struct pd_truth *t = ctx;
+	uint32_t ta = t->template[a->page], tb = t->template[b->page], ca = t->content[a->page], cb = t->content[b->page];
+	return ta != tb ? (ta > tb) - (ta < tb) : (ca > cb) - (ca < cb);
+}
+
+static uint64_t pairs_of(uint64_t n)
+{
+	return n ? n * (n - 1) / 2 : 0;
+}
+
+static uint64_t count_same_template(const struct pd_truth *t, struct placed_page *v, size_t n)
+{
+	uint64_t pairs = 0;
+	qsort_r(v, n, sizeof *v, by_template_and_content, (void *)t);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && t->template[v[end].page] == t->template[v[i].page]; end++)
+			;
+		if (t->template[v[i].page] == PD_NO_NAME)
+			continue;
+		pairs += pairs_of(end - i);
+		for (size_t j = i, run; j < end; j = run) {
+			for (run = j + 1; run < end && t->content[v[run].page] == t->content[v[j].page]; run++)
+				;
+			pairs -= pairs_of(run - j);
+		}
+	}
+	return pairs;
+}
+
+/* Of pages in order: those of one content pair rightly, all others wrongly. */
+static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, struct placed_page *v, uint32_t *right)
+{
+	const struct pd_truth *t = s->truth;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct placed_page){ pages[i], (uint32_t)i };
+	qsort_r(v, n, sizeof *v, by_content_and_rank, t->content);
+	for (size_t i = 0, end, n_right; i < n; i = end) {
+		for (n_right = 0, end = i; end < n && t->content[v[end].page] == t->content[v[i].page]; end++)
+			if (t->level[v[end].page] <= t->o->true_level)
+				right[n_right++] = v[end].page;
+		count_true_pairs(s, right, n_right, (struct pd_counts){ .hits = 1 });
+		for (size_t j = i; j < end; j++) {
+			uint32_t unit = t->content[v[j].page];
+			struct pd_counts c = { .wrong = (double)(n - 1 - v[j].rank) - (double)(end - 1 - j) };
+			if (!c.wrong)
+				continue;
+			add_event(&s->groups[0], unit, c);
+			for (int k = 0; k < t->o->n_by; k++)
+				if (!is_level(t->o->by[k]))
+					add_event(&s->groups[s->first_of[k] + t->by[k][v[j].page]], unit, c);
+		}
+	}
+	s->same_template += count_same_template(t, v, n);
+}
+
+void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n)
+{
+	struct clusters c = { 0 };
+	clusters_make(&c, s, members, n);
+	uint32_t *scratch = pd_alloc((n + 1) * sizeof *scratch);
+	struct placed_page *placed = pd_alloc((n + 1) * sizeof *placed);
+	uint64_t pairs = 0;
+	for (uint32_t k = 0; k < c.n; k++) {
+		size_t size = c.first[k + 1] - c.first[k];
+		if (!s->truth->labels && size)
+			count_cluster(s, c.page + c.first[k], size, placed, scratch);
+		pairs += pairs_of(size) - count_repeated(s, &c, k, scratch);
+	}
+	for (size_t i = 0; s->truth->labels && i < s->truth->n_labels; i++) {
+		const struct pd_label *l = &s->truth->label[i];
+		if (first_common(&c, l->a, l->b) == c.n)
+			continue;
+		count_found(s, l->a, l->b, 1);
+		pairs--;
+	}
+	if (s->truth->labels)
+		s->unknown += pairs;
+	free(placed);
+	free(scratch);
+	clusters_release(&c);
 }
 
 /* Groups of a column in the order of its values; those that count nothing are left out. */
@@ -291,7 +460,7 @@ void pd_score_close(struct pd_score *s)
 		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_pair);
 	for (size_t i = 0; i < s->n_pairs; i++)
 		if (!i || s->pairs[i] != s->pairs[i - 1])
-			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i]);
+			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i], 1);
 	sort_groups(s);
 }
 

@@ -38,6 +38,15 @@ struct pd_score_group {
 	size_t n, cap;
 };
 
+/* Of a cluster, known by number, as found. */
+struct pd_score_member {
+	uint32_t cluster;
+	struct pd_span name;		/* of the page */
+	/* its own */
+	uint32_t page;
+	bool known;
+};
+
 struct pd_score {
 	const struct pd_truth *truth;
 	uint64_t unknown;		/* pairs that name a page without truth, or have no label */
@@ -54,8 +63,9 @@ void pd_score_init(struct pd_score *s, const struct pd_truth *t);
 void pd_score_release(struct pd_score *s);
 /* A pair that was found, by the names of its pages; more than once counts once. */
 void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b);
-/* The pairs of a cluster of n pages. */
-void pd_score_cluster(struct pd_score *s, const struct pd_span *pages, size_t n);
+/* All pairs of members of one cluster, each once whatever else its pages belong to.  `members` is sorted and filled.  Time
+ * grows with the members (and the square of those of one cluster that an earlier cluster holds too), memory with the members. */
+void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);
 /* When all pairs are in. */
 void pd_score_close(struct pd_score *s);
 /* `draws` resamples. */

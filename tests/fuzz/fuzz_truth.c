@@ -47,8 +47,13 @@ static void score(const struct pd_truth *t, bool found)
 	struct pd_score s;
 	pd_score_init(&s, t);
 	double wanted = s.groups[0].counts.wanted;
-	if (found)
-		pd_score_cluster(&s, t->pages.v, t->pages.n);
+	if (found) {
+		struct pd_score_member *members = pd_zalloc((t->pages.n + 1) * sizeof *members);
+		for (size_t i = 0; i < t->pages.n; i++)
+			members[i].name = t->pages.v[i];
+		pd_score_clusters(&s, members, t->pages.n);
+		free(members);
+	}
 	pd_score_close(&s);
 	pd_score_bootstrap(&s, 20, 1);
 	HOLDS(fabs(s.groups[0].counts.hits - (found ? wanted : 0)) <= 1e-9 * (wanted + 1));

@@ -20,6 +20,15 @@ for seed in 1 2 3 4 5; do
 	done
 done
 
+# --- a cluster of many pages: its 200 million pairs are counted, not listed ---
+awk 'BEGIN { print "url\tcontent"; for (i = 0; i < 20000; i++) print "http://a.example/" i "\tc" i % 50 }' >many.tsv
+awk 'BEGIN { print "#cluster_id\tid\turl"; for (i = 0; i < 20000; i++) print "1\td:" i "\thttp://a.example/" i }' >one_cluster.tsv
+case $B in */san-*) ;; *) limit='ulimit -v 300000;' ;; esac
+run bash -c "${limit:-} exec '$P' eval many.tsv --clusters=one_cluster.tsv --bootstrap=0 --format=tsv"
+exits "eval of a cluster of 20,000 pages needs little memory" 0
+is "and counts all of its pairs" "$(plain "$tmp/out" | cut -f 6-8)" "3990000	3990000	196000000
+unknown 0"
+
 # --- intervals ---
 eval_ truth.tsv --pairs=pairs.tsv --by=lang --format=tsv && cp "$tmp/out" one
 eval_ truth.tsv --pairs=pairs.tsv --by=lang --format=tsv
