@@ -81,8 +81,9 @@ int pagededup_sign(pagededup_context *c, const void *body, size_t bytes, const c
 	pd_buf_add_z(&c->record.content_type, content_type ? content_type : "");
 	pd_buf_add(&c->record.block, body, bytes);
 	c->record.length = bytes;
-	if (pd_pipeline_run(p, &c->record, NULL))
-		return PD_ERR_INPUT;
+	enum pd_skip skip = pd_pipeline_run(p, &c->record, NULL);
+	if (skip)
+		return skip == PD_SKIP_FAILED ? p->err.status : PD_ERR_INPUT;
 	out->bits = p->signature.present ? p->signature.bits : 0;
 	memcpy(out->fingerprint, p->signature.key.w, sizeof out->fingerprint);
 	out->text_digest = pd_buf_z(&p->text_digest);

@@ -67,7 +67,8 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	if (skip)
 		return skip;
 
-	pd_decode(p->decoder, &p->page, &p->text);
+	if (pd_decode(p->decoder, &p->page, &p->text, &p->err) < 0)
+		return PD_SKIP_FAILED;
 	t = lap(p, PD_PHASE_TEXT, t);
 
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);

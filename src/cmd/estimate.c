@@ -47,17 +47,20 @@ static int open_all(struct run *r, struct pd_reader_options *in)
 	return status;
 }
 
-static void take(struct run *r)
+static int take(struct run *r)
 {
 	const char *reason;
 	struct pd_estimate *e = &r->estimate;
 	enum pd_skip skip = pd_pipeline_run(&r->pipeline, &r->record, &reason);
+	if (skip == PD_SKIP_FAILED)
+		return pd_fail(&r->err, r->pipeline.err.status, "%s", r->pipeline.err.text);
 	e->records++;
 	e->damaged += skip == PD_SKIP_DAMAGED;
 	if (skip)
-		return;
+		return PD_OK;
 	pd_sampler_stats(r->sampler, &e->sample);
 	pd_estimate_add(e, &r->pipeline, e->sample.place);
+	return PD_OK;
 }
 
 static int sample(struct run *r)
@@ -66,7 +69,9 @@ static int sample(struct run *r)
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
 	int status;
 	while ((status = pd_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
-		take(r);
+		status = take(r);
+		if (status < 0)
+			break;
 		if (pd_wall_seconds() - started > LIMIT) {
 			e->limit = LIMIT;
 			break;

@@ -50,7 +50,7 @@ static int sign_page(struct pd_pipeline *p, struct pd_buf *hex)
 	if (!skip && p->signature.present)
 		pd_key_hex(&p->signature.key, p->signature.bits, hex);
 	pd_record_release(&r);
-	return skip ? PD_ERR_INPUT : PD_OK;
+	return skip == PD_SKIP_FAILED ? p->err.status : skip ? PD_ERR_INPUT : PD_OK;
 }
 
 static bool check_vector(const struct vector *v)
@@ -66,6 +66,8 @@ static bool check_vector(const struct vector *v)
 		status = pd_pipeline_init(&p, &o, &t, &e);
 	if (!status)
 		status = sign_page(&p, &hex);
+	if (p.err.status)
+		e = p.err;
 	bool good = !status && !strcmp(pd_buf_z(&hex), v->fingerprint);
 	if (!status && !good)
 		pd_fail(&e, PD_ERR_FORMAT, "%s, expected %s (another dictionary, or another libxml2?)", pd_buf_z(&hex), v->fingerprint);

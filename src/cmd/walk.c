@@ -18,6 +18,8 @@ int pd_walk_next(void *shared, void *ctx)
 	struct pd_walk_run *w = shared;
 	struct pd_worker *me = ctx;
 	double t = w->o->stats ? pd_thread_seconds() : 0;
+	if (me->pipeline.err.status)
+		return me->pipeline.err.status;
 	int r = pd_reader_next(w->reader, &me->record, &w->err);
 	if (w->o->stats)
 		w->read_seconds += pd_thread_seconds() - t;
@@ -26,6 +28,8 @@ int pd_walk_next(void *shared, void *ctx)
 
 void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason)
 {
+	if (skip == PD_SKIP_FAILED)
+		return;
 	me->counts.skipped[skip]++;
 	if (skip == PD_SKIP_DAMAGED)
 		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
@@ -110,6 +114,17 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 	return status;
 }
 
+int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops)
+{
+	int status = pd_pool_run(ops, w, (void **)w->workers, w->n_workers);
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct pd_err *e = &w->workers[i]->pipeline.err;
+		if (e->status)
+			return pd_fail(&w->err, e->status, "%s", e->text);
+	}
+	return status;
+}
+
 static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
 {
 	*sum = (struct pd_walk_counts){ };
@@ -137,7 +152,7 @@ static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
-		status = w->spool ? pd_walk_again(w) : pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+		status = w->spool ? pd_walk_again(w) : pd_walk_pool(w, &ops);
 	sum_up(w, sum);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);

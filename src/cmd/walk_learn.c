@@ -105,7 +105,7 @@ int pd_walk_learn(struct pd_walk_run *w)
 	w->learner = pd_site_learner_new(&o);
 	int status = rows ? pd_spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
 	if (!status)
-		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+		status = pd_walk_pool(w, &ops);
 	if (!status)
 		status = rows ? use_table(w) : pd_site_learner_end(w->learner, w->out.f, &w->err);
 	if (!status)
@@ -144,7 +144,7 @@ int pd_walk_again(struct pd_walk_run *w)
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
 	int status = pd_spool_rewind(w->spool, &w->err);
 	if (!status)
-		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+		status = pd_walk_pool(w, &ops);
 	for (int i = 0; !status && i < w->n_workers; i++)
 		if (w->workers[i]->lost)
 			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page came back damaged from its temporary file");

@@ -7,6 +7,7 @@
 #define PD_CMD_WALK_RUN_H
 
 #include "base/tempfile.h"
+#include "base/threads.h"
 #include "cmd/walk.h"
 #include "cmd/walk_report.h"
 #include "spool.h"
@@ -43,6 +44,8 @@ struct pd_walk_run {
 /* Of a pool: the next record; what must be said of a record that is no page, and counted. */
 int pd_walk_next(void *shared, void *worker);
 void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason);
+/* pd_pool_run over the workers; what one of them failed of is the walk's error. */
+int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops);
 /* The row of the page that the pipeline signed. */
 void pd_walk_row(struct pd_worker *me, struct pd_buf *out);
 int pd_walk_emit(void *shared, const struct pd_buf *out);

@@ -21,8 +21,8 @@ enum { MARGIN = 20 };
 struct pd_decoder {
 	struct pd_detector *detector;
 	struct pd_table *tables[PD_CHARSETS];	/* made at first use */
-	bool missing[PD_CHARSETS];		/* iconv lacks it */
 	struct pd_buf spare;			/* the second attempt */
+	struct pd_err err;			/* why a table could not be made: the page's text is then worth nothing */
 };
 
 /* One way to read a body. */
@@ -37,10 +37,8 @@ int pd_decoder_new(struct pd_decoder **out, struct pd_err *e)
 	static const char *const probes[] = { "GB18030", "CP932", "KOI8-R" };
 	*out = NULL;
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		if (!pd_iconv_has(probes[i]))
-			return pd_fail(e, PD_ERR_CHARSET, "iconv cannot decode %s: its modules are missing; they belong to the "
-				       "package libc6 on Debian (/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL",
-				       probes[i]);
+		if (pd_table_probe(probes[i], e) < 0)
+			return PD_ERR_CHARSET;
 	*out = pd_zalloc(sizeof(**out));
 	(*out)->detector = pd_detector_new();
 	return 0;
@@ -69,14 +67,12 @@ static struct pd_table *table_of(struct pd_decoder *d, enum pd_charset_id id)
 		id = PD_GB18030;
 	if (id == PD_ISO_2022_JP)
 		id = PD_EUC_JP;
-	if (!d->tables[id] && !d->missing[id]) {
-		d->tables[id] = pd_table_new(pd_charset_by_id(id));
-		d->missing[id] = !d->tables[id];
-	}
+	if (!d->tables[id] && !d->err.status)
+		d->tables[id] = pd_table_new(pd_charset_by_id(id), &d->err);
 	return d->tables[id];
 }
 
-/* False when it cannot be decoded here: `out` is then empty. */
+/* False when it cannot be decoded: `out` is then empty. */
 static bool convert(struct pd_decoder *d, const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
 		    struct pd_decode_tally *tally)
 {
@@ -265,25 +261,31 @@ static bool decode_utf16_mark(struct pd_decoder *d, struct pd_span body, struct 
 	return true;
 }
 
-int pd_decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out)
+static void decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out)
 {
 	struct pd_span body = in->body;
 	size_t mark;
 	bool multibyte;
-	pd_buf_clear(&out->own);
 	if (!body.n) {
 		finish_as_is(out, pd_span("", 0), PD_CHARSET_DEFAULT);
-		return 0;
+		return;
 	}
 	struct attempt a = { .how = PD_CHARSET_BOM, .charset = pd_sniff_bom(body, &mark) };
 	bool named = a.charset || declared(in, &a);
 	body = pd_span(body.p + mark, body.n - mark);
 	if (named && decode_utf16_mark(d, body, out, &a))
-		return 0;
+		return;
 	size_t clean = pd_utf8_clean(body, &multibyte);
 	if (clean == body.n && (named ? a.charset->kind == PD_KIND_UTF_8 : multibyte || !pd_detect_plain(body)))
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
 	else if (!named || !decode_declared(d, body, clean, multibyte, out, &a))
 		decode_undeclared(d, body, multibyte, out);
-	return 0;
+}
+
+int pd_decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e)
+{
+	pd_buf_clear(&out->own);
+	d->err = (struct pd_err){ 0 };
+	decode(d, in, out);
+	return d->err.status ? pd_fail(e, d->err.status, "%s", d->err.text) : PD_OK;
 }

@@ -6,6 +6,7 @@
  */
 #include "text/table.h"
 
+#include <errno.h>
 #include <iconv.h>
 #include <stdlib.h>
 
@@ -40,6 +41,19 @@ static const struct fix fixes[] = {
 	{ PD_BIG5, 0xA247, "￡" },
 	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
 };
+
+/* Whatever keeps iconv from a charset ends the run: a page decoded by another one would get another row, exit 0, and a
+ * module that cannot be loaded (files open, memory, a bad disk) looks to glibc like one that is not there: EINVAL. */
+static iconv_t open_iconv(const char *name, struct pd_err *e)
+{
+	iconv_t cd = iconv_open("UTF-8", name);
+	if (cd == NO_ICONV && errno == EINVAL)
+		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
+			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);
+	else if (cd == NO_ICONV)
+		pd_fail_errno(e, "iconv cannot load its module for %s", name);
+	return cd;
+}
 
 static uint32_t entry(const char *p, size_t n)
 {
@@ -110,30 +124,30 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 		}
 }
 
-static void fill_euc_jp(struct pd_table *t, iconv_t euc)
+static int fill_euc_jp(struct pd_table *t, iconv_t euc, struct pd_err *e)
 {
-	iconv_t sjis = iconv_open("UTF-8", "CP932");
+	iconv_t sjis = open_iconv("CP932", e);
+	if (sjis == NO_ICONV)
+		return PD_ERR_CHARSET;
 	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
 	for (unsigned c = 0xA1; c < 0xE0; c++)
 		t->two[0x0E << 8 | c] = ask(euc, (unsigned char[]){ 0x8E, c }, 2);
-	if (sjis != NO_ICONV) {
-		fill_jis0208(t->two, sjis);
-		iconv_close(sjis);
-	}
+	fill_jis0208(t->two, sjis);
+	iconv_close(sjis);
 	fill_three(t, euc);
+	return PD_OK;
 }
 
-static void fill(struct pd_table *t, const struct pd_charset *c, iconv_t cd)
+static int fill(struct pd_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
 {
-	if (c->kind == PD_KIND_EUC_JP) {
-		fill_euc_jp(t, cd);
-		return;
-	}
+	if (c->kind == PD_KIND_EUC_JP)
+		return fill_euc_jp(t, cd, e);
 	fill_one(t, cd);
 	if (c->kind != PD_KIND_SINGLE)
 		fill_two(t, cd);
 	else if (c->id >= PD_WINDOWS_874 && c->id <= PD_WINDOWS_1258)
 		fill_c1(t);
+	return PD_OK;
 }
 
 static void fix(struct pd_table *t, enum pd_charset_id id)
@@ -159,21 +173,24 @@ static struct pd_table *user_defined(void)
 	return t;
 }
 
-struct pd_table *pd_table_new(const struct pd_charset *c)
+struct pd_table *pd_table_new(const struct pd_charset *c, struct pd_err *e)
 {
 	if (c->id == PD_USER_DEFINED)
 		return user_defined();
-	iconv_t cd = iconv_open("UTF-8", c->iconv);
+	iconv_t cd = open_iconv(c->iconv, e);
 	if (cd == NO_ICONV)
 		return NULL;
 	struct pd_table *t = pd_zalloc(sizeof(*t));
-	fill(t, c, cd);
+	int status = fill(t, c, cd, e);
 	fix(t, c->id);
 	if (c->kind == PD_KIND_GB18030)
 		t->four = cd;
 	else
 		iconv_close(cd);
-	return t;
+	if (!status)
+		return t;
+	pd_table_free(t);
+	return NULL;
 }
 
 void pd_table_free(struct pd_table *t)
@@ -192,11 +209,11 @@ uint32_t pd_table_four(struct pd_table *t, const unsigned char *p)
 	return ask(t->four, p, 4);
 }
 
-bool pd_iconv_has(const char *name)
+int pd_table_probe(const char *name, struct pd_err *e)
 {
-	iconv_t cd = iconv_open("UTF-8", name);
+	iconv_t cd = open_iconv(name, e);
 	if (cd == NO_ICONV)
-		return false;
+		return PD_ERR_CHARSET;
 	iconv_close(cd);
-	return true;
+	return PD_OK;
 }

@@ -22,13 +22,13 @@ struct pd_table {
 	void *four;		/* GB18030: an open iconv handle for its rare four-byte codes; else NULL */
 };
 
-/* NULL when iconv does not know the charset. */
-struct pd_table *pd_table_new(const struct pd_charset *c);
+/* NULL when iconv cannot open the charset, whatever the reason. */
+struct pd_table *pd_table_new(const struct pd_charset *c, struct pd_err *e);
 void pd_table_free(struct pd_table *t);
 /* The entry for four bytes of GB18030. */
 uint32_t pd_table_four(struct pd_table *t, const unsigned char *p);
-/* Does iconv have what `name` says? */
-bool pd_iconv_has(const char *name);
+/* PD_ERR_CHARSET, or that of a failed system call, when iconv cannot open what it calls `name`. */
+int pd_table_probe(const char *name, struct pd_err *e);
 
 static inline uint32_t pd_table_two(const uint32_t *two, unsigned char lead, unsigned char second)
 {

@@ -8,7 +8,7 @@
 static void decode(struct pd_decoder *d, const struct pd_page *page, struct pd_text *out)
 {
 	bool multibyte;
-	HOLDS(pd_decode(d, page, out) == PD_OK);
+	HOLDS(pd_decode(d, page, out, NULL) == PD_OK);
 	HOLDS(fuzz_utf8(out->utf8));
 	HOLDS(pd_utf8_clean(out->utf8, &multibyte) == out->utf8.n);
 	HOLDS(out->charset && out->charset->name && pd_charset_how_name(out->how));

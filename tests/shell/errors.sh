@@ -54,6 +54,20 @@ for c in $commands; do has "--help lists $c" "$tmp/out" "^  $c "; done
 run "$P" --version
 exits "--version" 0
 
+# A charset that cannot be loaded (here: no file more can be opened) ends the run; another charset would give other rows.
+# glibc says EINVAL of it, as of a charset that it does not know.
+printf '<html><meta charset=big5><title>\244\244\244\345</title><p>\244\244\244\345\272\364\255\266\244\244\244\345</html>' >big5.html
+printf '<html><meta charset=euc-jp><title>\306\374\313\334</title><p>\306\374\313\334\270\354\306\374\313\334\270\354</html>' >euc.html
+for page in big5 euc; do
+	for j in 1 2; do
+		run bash -c "ulimit -n 4; exec '$P' fp -j$j $page.html"
+		exits "$page, no charset module can be loaded, -j$j" 2
+		has "$page, -j$j: it is named" "$tmp/err" '^pagededup fp: iconv cannot load its module for [A-Z0-9-]*[.:]'
+	done
+done
+run bash -c "ulimit -n 5; exec '$P' fp -q --learn-boilerplate big5.html"
+exits "the same where sites are learned first" 2
+
 # --- what is not there ---
 fails() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2

@@ -194,7 +194,7 @@ static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf 
 	} else if (c->kind == PD_KIND_UTF_16LE || c->kind == PD_KIND_UTF_16BE) {
 		pd_utf16_decode(in, c->kind == PD_KIND_UTF_16BE, out, tally);
 	} else {
-		struct pd_table *t = pd_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c);
+		struct pd_table *t = pd_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c, NULL);
 		ck_assert_msg(t != NULL, "iconv lacks %s", c->iconv);
 		if (c->id == PD_ISO_2022_JP)
 			pd_iso2022jp_decode(t->two, in, out, tally);

@@ -104,7 +104,7 @@ static void decode(struct pd_decoder *d, const char *http, struct pd_span body, 
 	/* A copy of its own size, so that a read beyond the end is seen. */
 	char *copy = pd_realloc(pd_strndup(body.p, body.n), body.n);
 	page.body = pd_span(copy, body.n);
-	int rc = pd_decode(d, &page, out);
+	int rc = pd_decode(d, &page, out, NULL);
 	ck_assert_msg(rc == 0, "pd_decode gave %d", rc);
 	/* Views into the page die with it. */
 	if (out->utf8.p != out->own.p)
@@ -227,7 +227,7 @@ START_TEST(plain_text_has_no_meta)
 	pd_buf_add_z(&body, META("koi8-r"));
 	add_data("ru.windows-1251", &body);
 	struct pd_page page = { .type = PD_PAGE_TEXT, .body = pd_buf_span(&body) };
-	pd_decode(d, &page, &got);
+	pd_decode(d, &page, &got, NULL);
 	ck_assert_msg(!strcmp(got.charset->name, "windows-1251"), "%s", got.charset->name);
 	pd_buf_release(&body);
 	pd_text_release(&got);
@@ -240,7 +240,7 @@ START_TEST(clean_utf8_is_not_copied)
 	struct pd_decoder *d = new_decoder();
 	struct pd_text got = { 0 };
 	struct pd_page page = { .body = pd_span_z("\xEF\xBB\xBF<p>你好</p>") };
-	pd_decode(d, &page, &got);
+	pd_decode(d, &page, &got, NULL);
 	ck_assert_msg(got.utf8.p == page.body.p + 3, "copied");
 	pd_text_release(&got);
 	pd_decoder_free(d);
