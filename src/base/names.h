@@ -7,14 +7,14 @@
 #define PD_BASE_NAMES_H
 
 #include "base/arena.h"
+#include "base/map.h"
 
-#define PD_NO_NAME UINT32_MAX
+#define PD_NO_NAME PD_NO_NUMBER
 
 struct pd_names {
 	struct pd_span *v;	/* by number */
 	size_t n, cap;
-	uint32_t *table;	/* open addressing, by hash */
-	size_t table_cap;
+	struct pd_index index;
 	struct pd_arena arena;
 };
 

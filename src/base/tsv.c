@@ -8,6 +8,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 static void add_escaped(struct pd_buf *line, uint8_t c)
@@ -50,12 +51,6 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 	}
 }
 
-static int hex(char c)
-{
-	c = pd_ascii_lower(c);
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* One escape after its backslash; returns the bytes it took, 0 when there is no such escape. */
 static size_t unescape(struct pd_span s, struct pd_buf *out)
 {
@@ -65,11 +60,10 @@ static size_t unescape(struct pd_span s, struct pd_buf *out)
 		pd_buf_add_c(out, to[at - from]);
 		return 1;
 	}
-	int high = s.n >= 3 && s.p[0] == 'x' ? hex(s.p[1]) : -1;
-	int low = high >= 0 ? hex(s.p[2]) : -1;
-	if (low < 0)
+	int byte = s.n >= 3 && s.p[0] == 'x' ? pd_hex_byte(s.p[1], s.p[2]) : -1;
+	if (byte < 0)
 		return 0;
-	pd_buf_add_c(out, (char)(high << 4 | low));
+	pd_buf_add_c(out, (char)byte);
 	return 3;
 }
 

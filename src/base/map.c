@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* KEEP: a map of more slots gives them back at `clear` when few are needed. */
+enum { SMALLEST = 64, KEEP = 1 << 18, AHEAD = 24 };
+
+void pd_map_clear(struct pd_map *m, size_t n)
+{
+	size_t want = SMALLEST;
+	while (want < 2 * (n + 1))
+		want *= 2;
+	m->n = 0;
+	m->round++;
+	if (want <= m->cap && m->round && (m->cap <= KEEP || want > KEEP))
+		return;
+	pd_map_release(m);
+	m->v = pd_zalloc(want * sizeof *m->v);
+	m->cap = want;
+	m->round = 1;
+}
+
+void pd_map_release(struct pd_map *m)
+{
+	free(m->v);
+	*m = (struct pd_map){ 0 };
+}
+
+void pd_map_grow(struct pd_map *m)
+{
+	struct pd_map old = *m;
+	struct pd_map bigger = { .n = old.n, .cap = old.cap ? 2 * old.cap : SMALLEST, .round = 1 };
+	bigger.v = pd_zalloc(bigger.cap * sizeof *bigger.v);
+	for (size_t i = 0; i < old.cap; i++) {
+		if (old.v[i].round != old.round)
+			continue;
+		struct pd_map_slot *to = pd_map_slot(&bigger, old.v[i].key);
+		*to = old.v[i];
+		to->round = bigger.round;
+	}
+	free(old.v);
+	*m = bigger;
+}
+
+void pd_map_keys(const struct pd_map *m, uint64_t *out)
+{
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->v[i].round == m->round)
+			*out++ = m->v[i].key;
+}
+
+static void take_slot(struct pd_index *x, uint64_t hash, uint32_t number)
+{
+	size_t i = hash & (x->cap - 1);
+	while (x->tag[i])
+		i = (i + 1) & (x->cap - 1);
+	x->tag[i] = pd_index_tag(hash);
+	x->number[i] = number;
+}
+
+static void grow(struct pd_index *x, pd_index_hash *hash_of, const void *things)
+{
+	size_t n = x->n, cap = x->cap ? 2 * x->cap : SMALLEST;
+	pd_index_release(x);
+	x->number = pd_big_alloc(cap * sizeof *x->number);
+	x->tag = pd_big_alloc(cap);
+	memset(x->tag, 0, cap);
+	x->cap = cap;
+	x->n = n;
+	for (size_t i = 0; i < n; i++) {
+		pd_index_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
+		take_slot(x, hash_of(things, (uint32_t)i), (uint32_t)i);
+	}
+}
+
+void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things)
+{
+	if (4 * (x->n + 1) > 3 * x->cap)
+		grow(x, hash_of, things);
+	take_slot(x, hash, (uint32_t)x->n++);
+}
+
+void pd_index_release(struct pd_index *x)
+{
+	free(x->number);
+	free(x->tag);
+	*x = (struct pd_index){ 0 };
+}

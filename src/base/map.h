@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hash tables of the program: open addressing with linear probing.
+ *
+ * A map keeps 64-bit keys, mostly hashes, each with a 32-bit value: as a map (a number, or a place in an array beside it),
+ * as a set (the values are not looked at), as a counter of what occurs how often.  Sixteen bytes for a slot, at most half
+ * of the slots taken.  It is emptied in no time (a slot belongs to the round that wrote it), so that it can be used page
+ * after page.  All zeroes is an empty map.
+ *
+ * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes: five bytes for a slot, at most
+ * three quarters of them taken.  The caller says whether a number is the thing asked for, and its hash when the index
+ * grows.  All zeroes is an empty index.
+ */
+#ifndef PD_BASE_MAP_H
+#define PD_BASE_MAP_H
+
+#include "base/buf.h"
+
+struct pd_map_slot {
+	uint64_t key;
+	uint32_t round;
+	uint32_t value;
+};
+
+struct pd_map {
+	struct pd_map_slot *v;
+	size_t n, cap;		/* keys; slots, a power of two */
+	uint32_t round;		/* of the slots that are taken; from 1 */
+};
+
+/* Everything is forgotten; room for `n` keys.  A map that one huge page made huge gives its memory back. */
+void pd_map_clear(struct pd_map *m, size_t n);
+void pd_map_release(struct pd_map *m);
+/* Twice the slots; called by what adds. */
+void pd_map_grow(struct pd_map *m);
+/* All keys in no order: m->n of them. */
+void pd_map_keys(const struct pd_map *m, uint64_t *out);
+
+static inline struct pd_map_slot *pd_map_slot(const struct pd_map *m, uint64_t key)
+{
+	uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+	size_t i = (hash ^ hash >> 32) & (m->cap - 1);
+	while (m->v[i].round == m->round && m->v[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->v[i];
+}
+
+/* The value of the key, which is 0 when it was not there.  It lies there until something is added. */
+static inline uint32_t *pd_map_put(struct pd_map *m, uint64_t key)
+{
+	if (2 * (m->n + 1) > m->cap)
+		pd_map_grow(m);
+	struct pd_map_slot *s = pd_map_slot(m, key);
+	if (s->round != m->round) {
+		*s = (struct pd_map_slot){ .key = key, .round = m->round };
+		m->n++;
+	}
+	return &s->value;
+}
+
+/* The value of the key, or NULL when it is not there. */
+static inline uint32_t *pd_map_find(const struct pd_map *m, uint64_t key)
+{
+	struct pd_map_slot *s = m->n ? pd_map_slot(m, key) : NULL;
+	return s && s->round == m->round ? &s->value : NULL;
+}
+
+static inline bool pd_map_has(const struct pd_map *m, uint64_t key)
+{
+	return pd_map_find(m, key) != NULL;
+}
+
+/* Into a set: false when it was there. */
+static inline bool pd_map_add(struct pd_map *m, uint64_t key)
+{
+	size_t before = m->n;
+	pd_map_put(m, key);
+	return m->n > before;
+}
+
+#define PD_NO_NUMBER UINT32_MAX
+
+struct pd_index {
+	uint32_t *number;
+	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are looked at in vain; 0: free */
+	size_t n, cap;
+};
+
+typedef uint64_t pd_index_hash(const void *things, uint32_t number);
+typedef bool pd_index_same(const void *things, uint32_t number, const void *key);
+
+static inline uint8_t pd_index_tag(uint64_t hash)
+{
+	return (uint8_t)(hash >> 56 | 1);
+}
+
+/* From slot `i` on the first that is free or has this tag. */
+static inline size_t pd_index_likely(const struct pd_index *x, size_t i, uint8_t tag)
+{
+	for (i &= x->cap - 1; x->tag[i] && x->tag[i] != tag;)
+		i = (i + 1) & (x->cap - 1);
+	return i;
+}
+
+/* The number of the thing that `same` knows as `key`, or PD_NO_NUMBER.  Inline, so that `same` costs no call. */
+static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct pd_index *x, uint64_t hash, pd_index_same *same,
+								     const void *things, const void *key)
+{
+	if (!x->n)
+		return PD_NO_NUMBER;
+	uint8_t tag = pd_index_tag(hash);
+	for (size_t i = hash;; i++) {
+		i = pd_index_likely(x, i, tag);
+		if (!x->tag[i])
+			return PD_NO_NUMBER;
+		if (same(things, x->number[i], key))
+			return x->number[i];
+	}
+}
+
+/* The next number, x->n, for a thing that is not there yet; `hash_of` tells the hashes of those that are. */
+void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things);
+void pd_index_release(struct pd_index *x);
+
+/* For many at a time: asks for the memory of this hash's slot. */
+static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
+{
+	if (!x->cap)
+		return;
+	__builtin_prefetch(&x->tag[hash & (x->cap - 1)]);
+	__builtin_prefetch(&x->number[hash & (x->cap - 1)]);
+}
+
+/* … and then the number that stands there, or PD_NO_NUMBER: what it is the number of may be asked for next. */
+static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
+{
+	size_t i = x->cap ? pd_index_likely(x, hash, pd_index_tag(hash)) : 0;
+	return x->cap && x->tag[i] ? x->number[i] : PD_NO_NUMBER;
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hash tables against arrays that are looked through from end to end, the lower bound, hexadecimal digits.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/bound.h"
+#include "base/hex.h"
+#include "base/map.h"
+#include "base/random.h"
+
+enum { KEYS = 3000 };
+
+/* Keys as they come: hashes, numbers in a row, numbers whose low bits are all the same. */
+static uint64_t key_of(int shape, uint64_t i)
+{
+	struct pd_random r = { i };
+	return shape == 0 ? pd_random_next(&r) : shape == 1 ? i : i << 40;
+}
+
+START_TEST(a_map_counts)
+{
+	struct pd_map m = { 0 };
+	ck_assert(!pd_map_has(&m, 0));
+	for (uint64_t round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < KEYS; i++)
+			for (uint64_t k = 0; k <= i % 3; k++)
+				ck_assert_uint_eq((*pd_map_put(&m, key_of(_i, i)))++, k);
+		ck_assert_uint_eq(m.n, KEYS);
+		for (uint64_t i = 0; i < KEYS; i++)
+			ck_assert_uint_eq(*pd_map_find(&m, key_of(_i, i)), i % 3 + 1);
+		ck_assert(!pd_map_has(&m, key_of(_i, KEYS)));
+		pd_map_clear(&m, round == 1 ? 10 * KEYS : 0);
+		ck_assert(!m.n && !pd_map_has(&m, key_of(_i, 0)) && !pd_map_has(&m, key_of(_i, 1)));
+	}
+	pd_map_release(&m);
+}
+END_TEST
+
+/* The round of a map that is emptied for ever comes back to its beginning: nothing old may be found then. */
+START_TEST(a_map_is_emptied_often)
+{
+	struct pd_map m = { 0 };
+	pd_map_clear(&m, 1);
+	ck_assert(pd_map_add(&m, 7));
+	m.round = UINT32_MAX;
+	ck_assert(pd_map_add(&m, 8));
+	pd_map_clear(&m, 1);
+	ck_assert(!pd_map_has(&m, 7) && !pd_map_has(&m, 8));
+	ck_assert(pd_map_add(&m, 7) && !pd_map_add(&m, 7));
+	pd_map_release(&m);
+}
+END_TEST
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+START_TEST(a_set_gives_its_keys)
+{
+	struct pd_map m = { 0 };
+	static uint64_t got[KEYS];
+	for (uint64_t i = 0; i < 2 * KEYS; i++)
+		ck_assert_int_eq(pd_map_add(&m, i % KEYS), i < KEYS);
+	pd_map_keys(&m, got);
+	qsort(got, KEYS, sizeof *got, ascending);
+	for (uint64_t i = 0; i < KEYS; i++)
+		ck_assert_uint_eq(got[i], i);
+	pd_map_release(&m);
+}
+END_TEST
+
+static uint64_t hash_of(const void *things, uint32_t number)
+{
+	return ((const uint64_t *)things)[number];
+}
+
+/* Four things share each hash: the index asks which it is. */
+static bool is_same(const void *things, uint32_t number, const void *key)
+{
+	return number == *(const uint32_t *)key;
+}
+
+START_TEST(an_index_finds_what_lies_elsewhere)
+{
+	static uint64_t hashes[KEYS];
+	struct pd_index x = { 0 };
+	for (uint32_t i = 0; i < KEYS; i++) {
+		hashes[i] = key_of(_i, i / 4);
+		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
+		pd_index_add(&x, hashes[i], hash_of, hashes);
+	}
+	for (uint32_t i = 0, none = KEYS; i < KEYS; i++) {
+		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), i);
+		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &none), PD_NO_NUMBER);
+		ck_assert_uint_ne(pd_index_guess(&x, hashes[i]), PD_NO_NUMBER);
+	}
+	pd_index_release(&x);
+}
+END_TEST
+
+START_TEST(lower_bounds)
+{
+	static const uint64_t v[] = { 2, 2, 5, 9, 9, 9, 12 };
+	size_t n = sizeof v / sizeof *v;
+	for (uint64_t key = 0; key < 15; key++) {
+		size_t want = 0;
+		while (want < n && v[want] < key)
+			want++;
+		ck_assert_uint_eq(PD_LOWER_BOUND(i, 0, n, v[i] < key), want);
+		ck_assert_uint_eq(PD_LOWER_BOUND(i, 3, n, v[i] < key), want < 3 ? 3 : want);
+	}
+	ck_assert_uint_eq(PD_LOWER_BOUND(i, 4, 4, v[i] < 100), 4);
+}
+END_TEST
+
+START_TEST(hexadecimal_digits)
+{
+	struct pd_buf b = { 0 };
+	uint64_t v = 0;
+	for (int c = 0; c < 256; c++) {
+		char z[2] = { (char)c, 0 }, *end;
+		long want = strtol(z, &end, 16);
+		ck_assert_int_eq(pd_hex_digit((char)c), c && strchr("0123456789abcdefABCDEF", c) ? want : -1);
+	}
+	ck_assert_int_eq(pd_hex_byte('a', '7'), 0xA7);
+	ck_assert_int_eq(pd_hex_byte('0', 'g'), -1);
+	ck_assert_int_eq(pd_hex_byte('\0', '0'), -1);
+	pd_hex_add(&b, UINT64_C(0x0123456789ABCDEF));
+	ck_assert_str_eq(b.p, "0123456789abcdef");
+	ck_assert(pd_hex_u64(pd_span_z("0123456789aBcDeF"), &v) && v == UINT64_C(0x0123456789ABCDEF));
+	ck_assert(!pd_hex_u64(pd_span_z("0123456789abcde"), &v) && !pd_hex_u64(pd_span_z("0123456789abcdeg"), &v));
+	pd_buf_release(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("map");
+	TCase *c = tcase_create("map");
+	tcase_add_loop_test(c, a_map_counts, 0, 3);
+	tcase_add_test(c, a_map_is_emptied_often);
+	tcase_add_test(c, a_set_gives_its_keys);
+	tcase_add_loop_test(c, an_index_finds_what_lies_elsewhere, 0, 3);
+	tcase_add_test(c, lower_bounds);
+	tcase_add_test(c, hexadecimal_digits);
+	suite_add_tcase(suite, c);
+	SRunner *sr = srunner_create(suite);
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
