@@ -2,137 +2,363 @@
 #include "apply/remove.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/columns.h"
 #include "base/hash.h"
-#include "base/page_id.h"
 #include "base/tsv.h"
 
-enum { FIRST_ROWS = 1 << 10 };
+enum reason {
+	NONE,
+	STDIN, UNREADABLE, UNKNOWN, TWO_DIGESTS, CHANGED, LONGER, REPLACED, NOT_DELETED, NOT_PUT_BACK,
+	KEPT_UNKNOWN, KEPT_SAME, KEPT_GOES, KEPT_MISSING, KEPT_NOT_IN_ROWS, KEPT_TWO_DIGESTS, KEPT_CHANGED, KEPT_REPLACED,
+};
 
-static uint64_t hash(struct pd_span s)
+static const char *const reasons[] = {
+	[STDIN] = "it came from standard input",
+	[UNREADABLE] = "it cannot be read again",
+	[UNKNOWN] = "the rows do not say what it was",
+	[TWO_DIGESTS] = "the rows give it two digests",
+	[CHANGED] = "it is no longer what the rows saw",
+	[LONGER] = "it is longer than what was compared",
+	[REPLACED] = "it was replaced during this run",
+	[NOT_DELETED] = "it cannot be deleted",
+	[NOT_PUT_BACK] = "it was replaced during this run, and what it was is beside it, with .pagededup in the name",
+	[KEPT_UNKNOWN] = "the verdicts do not name the page kept in its place",
+	/* Behind the id of the page kept. */
+	[KEPT_SAME] = "is the same file under another name",
+	[KEPT_GOES] = "goes too",
+	[KEPT_MISSING] = "is not there",
+	[KEPT_NOT_IN_ROWS] = "is not in the rows",
+	[KEPT_TWO_DIGESTS] = "has two digests in the rows",
+	[KEPT_CHANGED] = "is no longer what the rows saw",
+	[KEPT_REPLACED] = "was changed during this run",
+};
+
+struct pd_apply_going {
+	struct pd_span path, kept;	/* kept: its id */
+	const char *kept_path;		/* the file that it lies in */
+	struct stat st, kept_st;	/* as they were checked … */
+	struct stat name_st;		/* … and of the name itself, which may be a link */
+	enum reason why;
+	int error;			/* errno, for NOT_DELETED */
+};
+
+/* An id that the rows may tell a digest of. */
+struct pd_apply_wanted {
+	struct pd_span id, digest;
+	bool two;			/* rows contradict each other */
+};
+
+void pd_apply_remover_add(struct pd_apply_remover *r, const char *path, struct pd_span kept)
 {
-	return pd_hash64(s.p, s.n) | 1;
+	r->going = pd_grow(r->going, r->n, &r->cap, sizeof *r->going);
+	struct pd_apply_going *g = &r->going[r->n++];
+	*g = (struct pd_apply_going){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = path ? NONE : STDIN };
+	if (pd_tsv_value(kept, &r->text) == PD_OK && r->text.n)
+		g->kept = pd_arena_copy(&r->arena, pd_buf_span(&r->text));
+	else if (path)
+		g->why = KEPT_UNKNOWN;
 }
 
-static size_t slot_of(const struct pd_remover *r, uint64_t id)
+/* --- what the rows say --- */
+
+static int by_id(const void *x, const void *y)
 {
-	size_t i = id & (r->cap - 1);
-	while (r->ids[i] && r->ids[i] != id)
-		i = (i + 1) & (r->cap - 1);
-	return i;
+	return pd_span_cmp(((const struct pd_apply_wanted *)x)->id, ((const struct pd_apply_wanted *)y)->id);
 }
 
-static void grow(struct pd_remover *r)
+static void want_all(struct pd_apply_remover *r)
 {
-	uint64_t *ids = r->ids, *digests = r->digests;
-	size_t cap = r->cap;
-	if (2 * (r->n + 1) <= cap)
-		return;
-	r->cap = cap ? 2 * cap : FIRST_ROWS;
-	r->ids = pd_zalloc(r->cap * sizeof *r->ids);
-	r->digests = pd_zalloc(r->cap * sizeof *r->digests);
-	for (size_t i = 0; i < cap; i++) {
-		size_t to = ids[i] ? slot_of(r, ids[i]) : 0;
-		if (!ids[i])
-			continue;
-		r->ids[to] = ids[i];
-		r->digests[to] = digests[i];
+	size_t n = 0;
+	r->wanted = pd_zalloc((2 * r->n + 1) * sizeof *r->wanted);
+	for (size_t i = 0; i < r->n; i++) {
+		r->wanted[n++].id = r->going[i].path;
+		if (r->going[i].kept.n)
+			r->wanted[n++].id = r->going[i].kept;
 	}
-	free(ids);
-	free(digests);
+	qsort(r->wanted, n, sizeof *r->wanted, by_id);
+	for (size_t i = 0; i < n; i++)
+		if (!r->n_wanted || !pd_span_eq(r->wanted[r->n_wanted - 1].id, r->wanted[i].id))
+			r->wanted[r->n_wanted++].id = r->wanted[i].id;
 }
 
-/* Only pages that are files: those of dumps cannot be deleted.  A row that cannot be read leaves its file alone. */
-static void add_row(struct pd_remover *r, const struct pd_span *f, struct pd_buf *id)
+static struct pd_apply_wanted *find(const struct pd_apply_remover *r, struct pd_span id)
+{
+	struct pd_apply_wanted key = { .id = id };
+	return bsearch(&key, r->wanted, r->n_wanted, sizeof *r->wanted, by_id);
+}
+
+/* A row that cannot be read leaves its file alone. */
+static void take_row(struct pd_apply_remover *r, const struct pd_span *f)
 {
 	struct pd_span digest = f[PD_FP_CONTENT_DIGEST];
-	if (!digest.n || pd_span_is(digest, "-") || pd_tsv_value(f[PD_FP_ID], id) < 0 || !id->n)
+	if (!digest.n || pd_span_is(digest, "-") || pd_tsv_value(f[PD_FP_ID], &r->text) < 0)
 		return;
-	if (pd_page_id_parse(pd_buf_span(id)).has_offset)
+	struct pd_apply_wanted *w = find(r, pd_buf_span(&r->text));
+	if (!w)
 		return;
-	grow(r);
-	size_t i = slot_of(r, hash(pd_buf_span(id)));
-	r->n += !r->ids[i];
-	r->ids[i] = hash(pd_buf_span(id));
-	r->digests[i] = hash(digest);
+	w->two |= w->digest.n && !pd_span_eq(w->digest, digest);
+	if (!w->digest.n)
+		w->digest = pd_arena_copy(&r->arena, digest);
 }
 
-int pd_remover_open(struct pd_remover *r, const char *rows, size_t max_block, struct pd_err *e)
+static int read_rows(struct pd_apply_remover *r, struct pd_err *e)
 {
-	char *path = (char *)rows;
+	char *path = (char *)r->rows;
 	struct pd_tsv_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1 };
-	struct pd_buf id = { 0 };
 	int status;
-	*r = (struct pd_remover){ .reader = { .max_block = max_block } };
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			add_row(r, in.fields, &id);
+			take_row(r, in.fields);
 		else if (status != PD_ERR_FORMAT)
 			break;
 	}
 	pd_tsv_release(&in);
-	pd_buf_release(&id);
 	return status;
 }
 
-void pd_remover_release(struct pd_remover *r)
+/* --- what the files are --- */
+
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-	free(r->ids);
-	free(r->digests);
-	pd_record_release(&r->record);
-	pd_buf_release(&r->dup_of);
-	pd_buf_release(&r->digest);
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-void pd_remover_note(struct pd_remover *r, struct pd_span dup_of)
+static bool same_state(const struct stat *a, const struct stat *b)
 {
-	if (pd_tsv_value(dup_of, &r->dup_of) < 0)
-		pd_buf_clear(&r->dup_of);
+	return same_file(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Is the file there that holds the page kept?  A member of an archive is behind an exclamation mark. */
-static bool kept_is_there(const struct pd_remover *r)
+/* Nobody wrote to it and nobody put another in its place. */
+static bool unchanged(const char *path, const struct stat *was)
 {
-	struct pd_page_id id = pd_page_id_parse(pd_buf_span(&r->dup_of));
-	if (!r->dup_of.n)
-		return false;
-	if (access(pd_buf_z(&r->dup_of), F_OK) == 0)
-		return true;
-	char *file = pd_strndup(id.file.p, id.file.n);
-	bool there = id.has_offset && access(file, F_OK) == 0;
-	for (char *mark = file + strlen(file); !there && (mark = memrchr(file, '!', (size_t)(mark - file)));) {
-		*mark = 0;
-		there = access(file, F_OK) == 0;
-	}
-	free(file);
-	return there;
+	struct stat is;
+	return stat(path, &is) == 0 && same_state(&is, was);
 }
 
-static const char *changed(struct pd_remover *r, const char *path)
+/* The same of what is deleted: of a link that is the link, whatever became of the file. */
+static bool same_name(const char *path, const struct stat *was)
+{
+	struct stat is;
+	return lstat(path, &is) == 0 && same_state(&is, was);
+}
+
+/* The file that the page of this id lies in: its own, or a dump or an archive; NULL: it is not there. */
+static const char *file_of(struct pd_apply_remover *r, struct pd_span id)
+{
+	char *path = pd_reader_file(id.p);
+	const char *out = path && access(path, F_OK) == 0 ? pd_arena_copy(&r->arena, pd_span_z(path)).p : NULL;
+	free(path);
+	return out;
+}
+
+/* Does the page of this id have the digest that the rows give it?  As `fp` takes it; *cut: of its beginning alone. */
+static bool has_digest(struct pd_apply_remover *r, const char *id, struct pd_span digest, bool *cut, enum reason *why)
 {
 	struct pd_err e;
-	size_t i = r->cap ? slot_of(r, hash(pd_span_z(path))) : 0;
-	if (!r->cap || !r->ids[i])
-		return "the rows do not say what it was";
-	if (pd_reader_fetch(path, &r->reader, &r->record, &e) < 0)
-		return "it cannot be read again";
+	struct pd_page page;
+	if (pd_reader_fetch(id, &r->reader, &r->record, &e) < 0) {
+		*why = UNREADABLE;
+		return false;
+	}
+	*why = CHANGED;
+	if (pd_page_open(r->opener, &r->record, &page, NULL) != PD_SKIP_NONE)
+		return false;
 	pd_buf_clear(&r->digest);
-	pd_sha1_base32(pd_buf_span(&r->record.block), &r->digest);
-	return hash(pd_buf_span(&r->digest)) == r->digests[i] ? NULL : "it is no longer what the rows saw";
+	if (page.digest.n)
+		pd_buf_add_span(&r->digest, page.digest);
+	else
+		pd_sha1_base32(page.payload, &r->digest);
+	*cut = page.flags & PD_PAGE_CUT;
+	return pd_span_eq(pd_buf_span(&r->digest), digest);
 }
 
-int pd_remover_delete(struct pd_remover *r, const char *path, const char **why, struct pd_err *e)
+static enum reason check_kept(struct pd_apply_remover *r, const struct pd_apply_going *g)
 {
-	*why = !path ? "it came from standard input" :
-	       !kept_is_there(r) ? "the page kept in its place is not there" : changed(r, path);
-	r->refused += *why != NULL;
-	if (*why)
-		return PD_OK;
-	if (unlink(path) < 0)
-		return pd_fail_errno(e, "cannot delete %s", path);
-	r->deleted++;
+	enum reason why;
+	bool cut;
+	const struct pd_apply_wanted *w = find(r, g->kept);
+	if (!r->rows)
+		return NONE;
+	if (!w->digest.n || w->two)
+		return w->two ? KEPT_TWO_DIGESTS : KEPT_NOT_IN_ROWS;
+	if (!has_digest(r, g->kept.p, w->digest, &cut, &why))
+		return KEPT_CHANGED;
+	return unchanged(g->kept_path, &g->kept_st) ? NONE : KEPT_REPLACED;
+}
+
+static enum reason check_file(struct pd_apply_remover *r, const struct pd_apply_going *g)
+{
+	enum reason why;
+	bool cut;
+	const struct pd_apply_wanted *w = find(r, g->path);
+	if (!r->rows)
+		return NONE;
+	if (!w->digest.n || w->two)
+		return w->two ? TWO_DIGESTS : UNKNOWN;
+	if (!has_digest(r, g->path.p, w->digest, &cut, &why))
+		return why;
+	if (cut)
+		return LONGER;
+	return unchanged(g->path.p, &g->st) ? NONE : REPLACED;
+}
+
+static int by_file(const void *x, const void *y)
+{
+	const struct stat *a = x, *b = y;
+	if (a->st_dev != b->st_dev)
+		return a->st_dev < b->st_dev ? -1 : 1;
+	return a->st_ino < b->st_ino ? -1 : a->st_ino > b->st_ino;
+}
+
+static int by_kept(const void *x, const void *y, void *ctx)
+{
+	const struct pd_apply_remover *r = ctx;
+	size_t i = *(const size_t *)x, j = *(const size_t *)y;
+	int d = pd_span_cmp(r->going[i].kept, r->going[j].kept);
+	return d ? d : i < j ? -1 : i > j;
+}
+
+/* Which files are these?  `last`: one with the same page kept, or NULL. */
+static void identify(struct pd_apply_remover *r, struct pd_apply_going *g, const struct pd_apply_going *last)
+{
+	g->kept_path = last ? last->kept_path : file_of(r, g->kept);
+	if (stat(g->path.p, &g->st) < 0 || lstat(g->path.p, &g->name_st) < 0)
+		g->why = UNREADABLE;
+	else if (!g->kept_path || stat(g->kept_path, &g->kept_st) < 0)
+		g->why = KEPT_MISSING;
+	else if (same_file(&g->st, &g->kept_st))
+		g->why = KEPT_SAME;
+}
+
+/* In an order that brings the files with the same page kept together, so that it is read once.  `files`: those that go,
+ * by device and inode. */
+static void check_all(struct pd_apply_remover *r, const size_t *order, struct stat *files)
+{
+	const struct pd_apply_going *last = NULL;
+	enum reason kept = NONE;
+	size_t n = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct pd_apply_going *g = &r->going[order[i]];
+		if (g->why)
+			continue;
+		identify(r, g, last && pd_span_eq(last->kept, g->kept) ? last : NULL);
+		last = g;
+		if (!g->why)
+			files[n++] = g->st;
+	}
+	qsort(files, n, sizeof *files, by_file);
+	last = NULL;
+	for (size_t i = 0; i < r->n; i++) {
+		struct pd_apply_going *g = &r->going[order[i]];
+		if (g->why)
+			continue;
+		if (!last || !pd_span_eq(last->kept, g->kept))
+			kept = bsearch(&g->kept_st, files, n, sizeof *files, by_file) ? KEPT_GOES : check_kept(r, g);
+		last = g;
+		g->why = kept ? kept : check_file(r, g);
+	}
+}
+
+int pd_apply_remover_check(struct pd_apply_remover *r, struct pd_err *e)
+{
+	/* Whatever status the rows were made of. */
+	struct pd_page_options page = { .max_page = r->max_page, .status = "1xx,2xx,3xx,4xx,5xx" };
+	r->reader = (struct pd_reader_options){ .max_block = r->max_block };
+	r->opener = pd_page_opener_new(&page);
+	want_all(r);
+	int status = r->rows ? read_rows(r, e) : PD_OK;
+	if (status)
+		return status;
+	size_t *order = pd_alloc((r->n + 1) * sizeof *order);
+	struct stat *files = pd_alloc((r->n + 1) * sizeof *files);
+	for (size_t i = 0; i < r->n; i++)
+		order[i] = i;
+	qsort_r(order, r->n, sizeof *order, by_kept, r);
+	check_all(r, order, files);
+	free(order);
+	free(files);
 	return PD_OK;
+}
+
+/* --- deleting --- */
+
+/* Never over something else. */
+static int move(const char *from, const char *to)
+{
+	int status = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	if (status < 0 && (errno == EINVAL || errno == ENOSYS) && access(to, F_OK) < 0)
+		status = rename(from, to);	/* a file system that cannot do it in one step */
+	return status;
+}
+
+/* Moved aside, looked at, deleted. */
+static enum reason delete_file(struct pd_apply_going *g, const char *aside)
+{
+	if (!same_name(g->path.p, &g->name_st))
+		return REPLACED;
+	if (!unchanged(g->kept_path, &g->kept_st))
+		return KEPT_REPLACED;
+	if (move(g->path.p, aside) < 0) {
+		g->error = errno;
+		return NOT_DELETED;
+	}
+	enum reason why = !same_name(aside, &g->name_st) ? REPLACED : !unchanged(g->kept_path, &g->kept_st) ? KEPT_SAME : NONE;
+	if (!why && unlink(aside) == 0)
+		return NONE;
+	g->error = errno;
+	if (!why)
+		why = NOT_DELETED;
+	return move(aside, g->path.p) < 0 ? NOT_PUT_BACK : why;
+}
+
+static void delete_going(struct pd_apply_remover *r, struct pd_apply_going *g)
+{
+	const char *slash = strrchr(g->path.p, '/');
+	sigset_t all, before;
+	pd_buf_set(&r->text, pd_span(g->path.p, slash ? (size_t)(slash - g->path.p) + 1 : 0));
+	pd_buf_printf(&r->text, ".pagededup.%ld.%zu", (long)getpid(), r->at);
+	/* What has been moved aside must not be left there. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	g->why = delete_file(g, r->text.p);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+int pd_apply_remover_next(struct pd_apply_remover *r, struct pd_apply_removed *out)
+{
+	if (r->at == r->n)
+		return 0;
+	struct pd_apply_going *g = &r->going[r->at++];
+	if (!g->why && !r->list)
+		delete_going(r, g);
+	*out = (struct pd_apply_removed){ .path = g->path.p };
+	r->refused += g->why != NONE;
+	r->gone += g->why == NONE;
+	if (!g->why)
+		return 1;
+	pd_buf_clear(&r->text);
+	if (g->why > KEPT_UNKNOWN)
+		pd_buf_printf(&r->text, "%s, the page kept in its place, ", g->kept.p);
+	pd_buf_add_z(&r->text, reasons[g->why]);
+	if (g->why == NOT_DELETED)
+		pd_buf_printf(&r->text, " (%s)", strerror(g->error));
+	out->why = r->text.p;
+	return 1;
+}
+
+void pd_apply_remover_release(struct pd_apply_remover *r)
+{
+	free(r->going);
+	free(r->wanted);
+	pd_arena_release(&r->arena);
+	pd_page_opener_free(r->opener);
+	pd_record_release(&r->record);
+	pd_buf_release(&r->digest);
+	pd_buf_release(&r->text);
 }

@@ -1,28 +1,66 @@
 /* SPDX-License-Identifier: MIT
  *
- * M27: pages that are files of their own are deleted, on request.  A file is deleted only while two things hold: its
- * content still has the digest that `fp` wrote for it, and the page that is kept in its place is still there.
+ * M27: pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
+ * kept in its place, and the rows that say what `fp` saw.  Out: the files are gone, or it is said why one is not.
+ *
+ *	pd_apply_remover_add(&r, path, kept);			for each file that goes
+ *	pd_apply_remover_check(&r, e);				reads files and rows, deletes nothing
+ *	pd_apply_remover_next(&r, &file)			one file after the other, in the order of `add`
+ *
+ * Nothing is deleted unless all of this holds, and is looked at before the first file goes:
+ *
+ *  - the file has the digest that the rows give it, and nothing in it lies behind what `fp` looks at;
+ *  - the page kept is there, with the digest that the rows give it;
+ *  - it is another file, by device and inode, whatever the names are;
+ *  - no name of it goes in the same run.
+ *
+ * In the moment of deleting, the file is first moved aside: had it been replaced meanwhile, or were the page kept gone
+ * with it (two names of one file that device and inode do not show), it is moved back and stays.
+ *
+ * Memory: the files that go, their ids and two digests for each.
  */
 #ifndef PD_APPLY_REMOVE_H
 #define PD_APPLY_REMOVE_H
 
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "read/page.h"
 #include "read/reader.h"
 
-struct pd_remover {
-	uint64_t *ids, *digests;	/* hashes of the ids and of the content digests in the rows; open addressing, 0: free */
-	size_t n, cap;
+struct pd_apply_going;
+struct pd_apply_wanted;
+
+struct pd_apply_remover {
+	/* set by the caller */
+	const char *rows;		/* of fp; NULL: contents are not compared, for lists alone */
+	size_t max_page, max_block;	/* as for fp */
+	bool list;			/* nothing is deleted */
+	/* its own */
+	struct pd_arena arena;
+	struct pd_apply_going *going;
+	size_t n, cap, at;
+	struct pd_apply_wanted *wanted;	/* ids whose digests are looked for in the rows, in order */
+	size_t n_wanted;
 	struct pd_reader_options reader;
+	struct pd_page_opener *opener;
 	struct pd_record record;
-	struct pd_buf dup_of, digest;
-	uint64_t deleted, refused;
+	struct pd_buf digest, text;
+	uint64_t gone, refused;		/* gone: or may go */
 };
 
-/* `rows`: of fp.  `max_block` as for fp: the digest of a longer page is that of its beginning. */
-int pd_remover_open(struct pd_remover *r, const char *rows, size_t max_block, struct pd_err *e);
-void pd_remover_release(struct pd_remover *r);
-/* The page that the next file is a duplicate of, as in the rows. */
-void pd_remover_note(struct pd_remover *r, struct pd_span dup_of);
-/* Deletes the file, or says in *why it was not. */
-int pd_remover_delete(struct pd_remover *r, const char *path, const char **why, struct pd_err *e);
+/* What became of a file; dies with the next call. */
+struct pd_apply_removed {
+	const char *path;
+	const char *why;		/* it stays, for this reason; NULL: it is gone, or may go */
+};
+
+/* A file that goes, NULL for standard input, and the id of the page kept, as it stands in the rows. */
+void pd_apply_remover_add(struct pd_apply_remover *r, const char *path, struct pd_span kept);
+/* The rows are read and the files are looked at: only now is it known what can go. */
+int pd_apply_remover_check(struct pd_apply_remover *r, struct pd_err *e);
+/* 1: the next file was dealt with; 0: there is none. */
+int pd_apply_remover_next(struct pd_apply_remover *r, struct pd_apply_removed *out);
+void pd_apply_remover_release(struct pd_apply_remover *r);
 
 #endif

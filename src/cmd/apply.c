@@ -35,7 +35,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of files that could go" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete those files; needs --rows" },
 	{ .type = PD_OPT_TEXT, .name = "rows", .arg = "FP", AT(rows),
-	  .help = "rows of 'fp': what is deleted must still be what they saw" },
+	  .help = "rows of 'fp': what goes and what is kept must be what they saw" },
 	{ .type = PD_OPT_TEXT, .name = "attributes", .arg = "DIR", AT(attributes),
 	  .help = "write {\"id\":..., \"duplicate_of\":...} rows, a file an input" },
 	{ .type = PD_OPT_TEXT, .name = "cdxj", .arg = "FILE", AT(cdxj), .help = "write an index (CDXJ) of the dumps written" },
@@ -63,9 +63,10 @@ struct run {
 	struct pd_drops *drops;
 	struct pd_attributes attributes;
 	struct pd_cdxj cdxj;
-	struct pd_remover remover;
+	struct pd_apply_remover remover;
 	struct pd_applied sum;			/* only the counts */
-	uint64_t inputs, files, other_url, lost;
+	struct pd_buf kept;			/* id of the page kept for the last one that goes */
+	uint64_t inputs, other_url, lost;
 	double started;
 	struct pd_err err;
 };
@@ -104,24 +105,21 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 	struct run *r = ctx;
 	if (r->o->attributes)
 		pd_attributes_add(&r->attributes, record, dup_of);
-	if (r->o->remove)
-		pd_remover_note(&r->remover, dup_of);
+	if (r->o->remove || r->o->list)
+		pd_buf_set(&r->kept, dup_of);
 }
 
-/* A page that is a file: listed, or deleted. */
-static int do_file(struct run *r, const struct pd_applied *done)
+/* Pages that are files are listed, or deleted, once all that go are known. */
+static int remove_files(struct run *r)
 {
-	const char *why = NULL;
-	r->files += done->page;
-	if (!done->page)
-		return PD_OK;
-	if (r->o->list)
-		printf("%s\n", done->file->path ? done->file->path : done->file->label);
-	if (!r->o->remove)
-		return PD_OK;
-	int status = pd_remover_delete(&r->remover, done->file->path, &why, &r->err);
-	if (why)
-		pd_log_error(r->log, "%s: %s; not deleted", done->file->label, why);
+	struct pd_apply_removed file;
+	int status = pd_apply_remover_check(&r->remover, &r->err);
+	while (!status && pd_apply_remover_next(&r->remover, &file)) {
+		if (file.why)
+			pd_log_error(r->log, "%s: %s; %s", file.path, file.why, r->o->list ? "not listed" : "not deleted");
+		else if (r->o->list)
+			printf("%s\n", file.path);
+	}
 	return status;
 }
 
@@ -133,8 +131,10 @@ static int after_input(struct run *r, const struct pd_applied *done)
 	r->sum.bytes_in += done->bytes_in;
 	r->sum.bytes_out += done->bytes_out;
 	r->sum.rewritten += done->rewritten;
-	int status = do_file(r, done);
-	if (!status && r->o->attributes)
+	int status = PD_OK;
+	if (done->page && (r->o->remove || r->o->list))
+		pd_apply_remover_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
+	if (r->o->attributes)
 		status = pd_attributes_next(&r->attributes, done->file, done->page, &r->err);
 	if (!status && r->o->cdxj && done->output)
 		status = pd_cdxj_add(&r->cdxj, done->output, &r->err);
@@ -179,25 +179,28 @@ static int run(struct run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	char *verdicts = (char *)o->verdicts;
-	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove,
+	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove || o->list,
 				      .bad_row = bad_row, .ctx = r };
 	int status = pd_drops_read(&r->drops, &d, &r->err);
 	if (status)
 		return status;
 	if (o->attributes)
 		pd_attributes_init(&r->attributes, o->attributes);
-	if (o->remove)
-		status = pd_remover_open(&r->remover, o->rows, o->walk.page.max_page + PD_BLOCK_ROOM, &r->err);
-	if (!status && o->cdxj)
+	r->remover = (struct pd_apply_remover){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
+						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
+	if (o->cdxj)
 		status = pd_cdxj_open(&r->cdxj, o->cdxj, &r->err);
 	if (!status)
 		status = apply_all(r, inputs, n_inputs);
+	if (!status && (o->remove || o->list))
+		status = remove_files(r);
 	if (!status && o->attributes)
 		status = pd_attributes_end(&r->attributes, &r->err);
 	if (r->cdxj.json)
 		status = pd_cdxj_close(&r->cdxj, status, &r->err);
 	pd_attributes_release(&r->attributes);
-	pd_remover_release(&r->remover);
+	pd_apply_remover_release(&r->remover);
+	pd_buf_release(&r->kept);
 	return status;
 }
 
@@ -229,7 +232,7 @@ static int close_run(struct run *r)
 		pd_buf_add_z(&line, " with them");
 	}
 	if (r->o->remove)
-		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.deleted);
+		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.gone);
 	else if (!r->o->list)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);

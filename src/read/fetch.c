@@ -50,6 +50,13 @@ static void parse(const char *id, struct address *a)
 	a->file = a->has_offset ? pd_strndup(id, (size_t)(colon - id)) : pd_strdup(id);
 }
 
+char *pd_reader_file(const char *id)
+{
+	struct address a;
+	parse(id, &a);
+	return a.file;
+}
+
 /* The damage, if any, is why a record could not be had. */
 struct told {
 	char reason[160];

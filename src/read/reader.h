@@ -55,5 +55,7 @@ void pd_reader_free(struct pd_reader *r);
 
 /* The one record that an id names: opens the file and goes to it.  PD_ERR_NOT_FOUND when nothing begins there. */
 int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e);
+/* The path of the file that it would open; the caller's to free. */
+char *pd_reader_file(const char *id);
 
 #endif

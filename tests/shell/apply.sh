@@ -191,13 +191,96 @@ cp site.saved/sub/2.html site/sub/2.html
 mv site/.hidden/3.html.gz saved.gz
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of the last copy" 1
-has "is refused too" "$tmp/err" "site/sub/2.html: the page kept in its place is not there; not deleted"
+has "is refused too" "$tmp/err" "site/sub/2.html: site/.hidden/3.html.gz, the page kept in its place, is not there; not deleted"
 mv saved.gz site/.hidden/3.html.gz
 run "$P" apply -V site.tsv --delete --rows=<(grep -v 2.html site.fp) site
 has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not say what it was; not deleted"
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete" 0
 is "what is left" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+
+# --- deleting: the page kept is another file, it is there, and it stays ---
+words="Nine grey herons stood along the weir this morning, and none of them moved while the river rose past the second mark"
+page() { printf '<html><head><title>Herons</title></head><body><p>%s %s.</p></body></html>\n' "$words" "$1" >"$2"; }
+fp_row() { # ID: as fp would write it
+	"$P" fp -q "$1" | rows
+}
+doomed() { # ID KEPT …: verdicts that let ID go for KEPT
+	while [ $# -gt 0 ]; do verdict "$1" "$2" "$1"; shift 2; done
+}
+try_delete() { # NAME EXIT MESSAGE WHAT-IS-LEFT: with verdicts.tsv and rows.fp, in the folder at hand
+	run "$P" apply -q -V verdicts.tsv --delete --rows=rows.fp -T list
+	exits "$1: exit status" "$2"
+	if [ -n "$3" ]; then has "$1: said" "$tmp/err" "^pagededup apply: $3; not deleted$"; fi
+	is "$1: what is left" "$(find . -name '*.html' | LC_ALL=C sort | tr '\n' ' ')" "$4"
+}
+names() { # FILE …: rows of each, and the list of inputs
+	for f in "$@"; do fp_row "$f"; done >rows.fp
+	printf '%s\n' "$@" >list
+}
+fresh() { rm -rf "$tmp/w/kept"; mkdir -p "$tmp/w/kept/d"; cd "$tmp/w/kept" || exit 2; page same q.html; }
+same_file="is the same file under another name"
+
+fresh; ln -s q.html ql.html; names q.html ql.html; doomed ql.html q.html >verdicts.tsv
+try_delete "a link and its file" 1 "ql.html: q.html, the page kept in its place, $same_file" "./q.html ./ql.html "
+doomed q.html ql.html >verdicts.tsv
+try_delete "a file and a link to it" 1 "q.html: ql.html, the page kept in its place, $same_file" "./q.html ./ql.html "
+fresh; names q.html ./q.html; doomed q.html ./q.html >verdicts.tsv
+try_delete "one file, typed twice" 1 "q.html: ./q.html, the page kept in its place, $same_file" "./q.html "
+fresh; names q.html "$PWD/q.html"; doomed "$PWD/q.html" q.html >verdicts.tsv
+try_delete "one file, its whole path" 1 "$PWD/q.html: q.html, the page kept in its place, $same_file" "./q.html "
+fresh; ln q.html d/hard.html; names q.html d/hard.html; doomed d/hard.html q.html >verdicts.tsv
+try_delete "a hard link" 1 "d/hard.html: q.html, the page kept in its place, $same_file" "./d/hard.html ./q.html "
+fresh; ln -s . e; names q.html e/q.html; doomed e/q.html q.html >verdicts.tsv
+try_delete "through a linked folder" 1 "e/q.html: q.html, the page kept in its place, $same_file" "./q.html "
+fresh; page same d/r.html; names q.html d/r.html; doomed q.html d/r.html d/r.html q.html >verdicts.tsv
+try_delete "two that are kept for each other" 1 "q.html: d/r.html, the page kept in its place, goes too" "./d/r.html ./q.html "
+fresh; page same d/r.html; ln -s d/r.html l.html; names q.html d/r.html l.html; doomed q.html l.html d/r.html q.html >verdicts.tsv
+try_delete "the page kept goes under another name" 1 "q.html: l.html, the page kept in its place, goes too" "./d/r.html ./l.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; : >q.html; doomed d/r.html q.html >verdicts.tsv
+try_delete "the page kept was emptied" 1 "d/r.html: q.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; page other q.html; doomed d/r.html q.html >verdicts.tsv
+try_delete "the page kept was written again" 1 "d/r.html: q.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; sed -i 1d rows.fp; doomed d/r.html q.html >verdicts.tsv
+try_delete "the page kept is not in the rows" 1 "d/r.html: q.html, the page kept in its place, is not in the rows" "./d/r.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; doomed d/r.html - >verdicts.tsv
+try_delete "no page kept is named" 1 "d/r.html: the verdicts do not name the page kept in its place" "./d/r.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; sed 's/same/other/' q.html >d/r.html; fp_row d/r.html >>rows.fp; doomed d/r.html q.html >verdicts.tsv
+try_delete "rows of two days" 1 "d/r.html: the rows give it two digests" "./d/r.html ./q.html "
+fresh; { cat q.html; head -c 4300000 /dev/zero | tr '\0' ' '; echo '<p>and an end'; } >d/r.html; cp d/r.html d/s.html
+names d/r.html d/s.html; doomed d/r.html d/s.html >verdicts.tsv
+try_delete "longer than what was compared" 1 "d/r.html: it is longer than what was compared" "./d/r.html ./d/s.html ./q.html "
+fresh; page same d/r.html; ln -s d/r.html l.html; names q.html d/r.html l.html; doomed l.html q.html d/r.html q.html >verdicts.tsv
+try_delete "a file and a link to it, both for another" 0 "" "./q.html "
+fresh; page same d/r.html; tar cf a.tar d/r.html; names q.html a.tar; doomed q.html 'a.tar!d/r.html' >verdicts.tsv
+try_delete "the page kept lies in an archive" 0 "" "./d/r.html "
+fresh; page same d/r.html; tar cf a.tar d/r.html; names q.html a.tar; doomed q.html 'a.tar!d/r.html' >verdicts.tsv
+sed -i s/Herons/Cranes/ a.tar
+try_delete "the page kept was changed in its archive" 1 "q.html: a.tar!d/r.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+fresh; page same d/r.html; names q.html d/r.html; doomed d/r.html q.html >verdicts.tsv
+chmod 555 d
+if [ -w d ]; then skip "a folder that cannot be written" "as root"; else
+	try_delete "a folder that cannot be written" 1 "d/r.html: it cannot be deleted \(Permission denied\)" "./d/r.html ./q.html "; fi
+chmod 755 d
+fresh; page same d/r.html; ln -s q.html ql.html; names q.html d/r.html ql.html; doomed d/r.html q.html ql.html q.html >verdicts.tsv
+run "$P" apply -q -V verdicts.tsv --list -T list
+exits "--list: exit status" 1
+is "--list: only what could go" "$(cat "$tmp/out")" "d/r.html"
+has "--list: what could not" "$tmp/err" "^pagededup apply: ql.html: q.html, the page kept in its place, $same_file; not listed$"
+: >q.html
+run "$P" apply -q -V verdicts.tsv --list --rows=rows.fp -T list
+is "--list with --rows: contents are compared" "$(cat "$tmp/out")" ""
+# A second mount of the same folder.
+fresh
+cat >bind.sh <<'END'
+mount --bind . d && "$P" apply -q -V verdicts.tsv --delete --rows=rows.fp q.html 2>err; echo $? >code
+END
+if unshare -rm bash -c 'mount --bind . d && "$1" fp -q q.html d/q.html | grep -v "^#" >rows.fp' - "$P" 2>/dev/null && [ -s rows.fp ]; then
+	doomed q.html d/q.html >verdicts.tsv
+	P=$P unshare -rm bash bind.sh
+	is "the same folder, mounted twice" "$(cat code) $(ls q.html) $(grep -c "$same_file" err)" "1 q.html 1"
+else skip "the same folder, mounted twice" "no mount here"; fi
+cd "$tmp/w" || exit 2
 
 # --- archives ---
 (cd site.saved && tar cf ../site.tar --sort=name . && cp ../site.tar ../odd!name.tar && gzip -c ../site.tar >../site.tar.gz)
