@@ -36,7 +36,9 @@ int pd_store_run_compact(struct pd_store_run *r)
 
 int pd_store_run_verify(struct pd_store_run *r)
 {
-	int status = pd_store_verify(r->dir, pd_store_run_damaged, r, &r->err);
+	r->store.damaged = pd_store_run_damaged;
+	r->store.damaged_ctx = r;
+	int status = pd_store_verify(&r->store, r->dir, &r->err);
 	if (!status && !r->bad)
 		pd_log_note(r->log, "no damage, %.1f s", pd_wall_seconds() - r->started);
 	return status;

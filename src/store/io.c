@@ -70,13 +70,20 @@ int pd_io_reopen(struct pd_io *io, const char *name, uint64_t size, struct pd_io
 	return PD_OK;
 }
 
+/* The system tells of a page that it could not write once, and forgets it: asking again proves nothing. */
+static int broken(struct pd_io_file *f, const char *verb, struct pd_err *e)
+{
+	f->failed = failed(f->io, verb, f->name, e);
+	return f->failed;
+}
+
 static int write_some(struct pd_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
 {
 	if (ask(f->io, PD_IO_WRITE, f->name, &n))
-		return failed(f->io, "write", f->name, e);
+		return broken(f, "write", e);
 	ssize_t w = write(f->fd, p, n);
 	if (w < 0 && errno != EINTR)
-		return failed(f->io, "write", f->name, e);
+		return broken(f, "write", e);
 	*wrote = w > 0 ? (size_t)w : 0;
 	return PD_OK;
 }
@@ -85,6 +92,8 @@ static int flush(struct pd_io_file *f, struct pd_err *e)
 {
 	size_t done = 0, n = 0;
 	int status = PD_OK;
+	if (f->failed)
+		return pd_fail(e, f->failed, "cannot write %s/%s: an earlier write to it failed", f->io->dir, f->name);
 	while (!status && done < f->waiting.n) {
 		status = write_some(f, f->waiting.p + done, f->waiting.n - done, &n, e);
 		done += status ? 0 : n;
@@ -104,7 +113,7 @@ int pd_io_sync(struct pd_io_file *f, struct pd_err *e)
 {
 	int status = flush(f, e);
 	if (!status && (ask(f->io, PD_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
-		return failed(f->io, "sync", f->name, e);
+		return broken(f, "sync", e);
 	return status;
 }
 

@@ -41,6 +41,7 @@ struct pd_io_file {
 	char name[PD_IO_NAME_MAX];
 	uint64_t size;		/* with what still waits in the buffer */
 	struct pd_buf waiting;
+	int failed;		/* status of the first write or sync that failed: nobody knows what is in it, and none succeeds again */
 };
 
 int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e);

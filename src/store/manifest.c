@@ -111,15 +111,14 @@ static int segment(struct text *t, struct pd_manifest *m, struct pd_span v)
 }
 
 /* The last line is over all before it. */
-static int checksum(struct text *t)
+static int checksum(struct text *t, uint64_t *check)
 {
-	static const char check[] = "check ";
-	size_t n = sizeof check - 1 + 17;
-	uint64_t want;
+	static const char word[] = "check ";
+	size_t n = sizeof word - 1 + 17;
 	const char *at = t->all.p + (t->all.n < n ? 0 : t->all.n - n);
 	t->rest = t->all;
-	if (t->all.n < n || memcmp(at, check, sizeof check - 1) || t->all.p[t->all.n - 1] != '\n' ||
-	    !hex64(pd_span(at + sizeof check - 1, 16), &want) || want != pd_hash64(t->all.p, t->all.n - n))
+	if (t->all.n < n || memcmp(at, word, sizeof word - 1) || t->all.p[t->all.n - 1] != '\n' ||
+	    !hex64(pd_span(at + sizeof word - 1, 16), check) || *check != pd_hash64(t->all.p, t->all.n - n))
 		return damaged(t, "its checksum is another");
 	t->all.n -= n;
 	t->rest = t->all;
@@ -189,7 +188,7 @@ int pd_manifest_parse(struct pd_manifest *m, struct pd_span text, const char *na
 	int status = version(&t);
 	t.all = text;
 	if (!status)
-		status = checksum(&t);
+		status = checksum(&t, &m->check);
 	if (!status)
 		pd_span_split(&t.rest, '\n', &skip);
 	if (!status)

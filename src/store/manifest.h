@@ -26,6 +26,7 @@ struct pd_manifest {
 	uint64_t gone;		/* gone-N; 0: there is none */
 	struct pd_manifest_segment *segments;	/* the oldest pages first */
 	size_t n_segments, cap;
+	uint64_t check;		/* of the text that was read; never the same twice, since file numbers are not used again */
 };
 
 void pd_manifest_print(const struct pd_manifest *m, struct pd_buf *out);

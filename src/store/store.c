@@ -17,8 +17,6 @@
 #include "match/verify.h"
 #include "store/store_merge.h"
 
-enum { TRIES = 100 };	/* a reader's, to get hold of files that a writer replaces */
-
 struct pd_store_settings pd_store_defaults(int bits)
 {
 	return (struct pd_store_settings){ .bits = bits,
@@ -180,13 +178,19 @@ int pd_store_open_segment(struct pd_store *s, size_t i, struct pd_segment *out, 
 }
 
 /* Damage ends the opening, unless somebody wants what can be saved. */
-int pd_store_pass_over(struct pd_store *s, int status, const struct pd_err *e)
+static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
 {
-	bool lost = status == PD_ERR_NOT_FOUND && s->last_try;
-	if (!s->damaged || !(status == PD_ERR_FORMAT || lost))
+	if (!s->damaged || !(status == PD_ERR_FORMAT || (status == PD_ERR_NOT_FOUND && s->lost)))
 		return status;
-	s->damaged(s->damaged_ctx, e->text);
+	pd_buf_add(&s->damage, e->text, strlen(e->text) + 1);
 	return PD_OK;
+}
+
+static void tell_damage(struct pd_store *s)
+{
+	for (size_t at = 0; at < s->damage.n; at += strlen(s->damage.p + at) + 1)
+		s->damaged(s->damaged_ctx, s->damage.p + at);
+	pd_buf_release(&s->damage);
 }
 
 static int open_segments(struct pd_store *s, struct pd_err *e)
@@ -194,7 +198,7 @@ static int open_segments(struct pd_store *s, struct pd_err *e)
 	int status = PD_OK;
 	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
 	for (size_t i = 0; !status && i < s->m.n_segments; i++)
-		status = pd_store_pass_over(s, pd_store_open_segment(s, i, &s->segments[i], e), e);
+		status = pass_over(s, pd_store_open_segment(s, i, &s->segments[i], e), e);
 	return status;
 }
 
@@ -271,6 +275,7 @@ static void forget(struct pd_store *s)
 	pd_recent_release(&s->recent);
 	pd_gone_release(&s->gone);
 	pd_manifest_release(&s->m);
+	pd_buf_clear(&s->damage);
 }
 
 static int load(struct pd_store *s, struct pd_err *e)
@@ -282,8 +287,24 @@ static int load(struct pd_store *s, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir, s->m.sketch);
 	status = open_segments(s, e);
 	if (!status)
-		status = pd_store_pass_over(s, pd_store_open_gone(s, s->m.gone, &s->gone, e), e);
-	return status ? status : pd_store_pass_over(s, read_log(s, e), e);
+		status = pass_over(s, pd_store_open_gone(s, s->m.gone, &s->gone, e), e);
+	return status ? status : pass_over(s, read_log(s, e), e);
+}
+
+/* A writer removes a file only after a manifest that does not name it has taken the place of the one that does.  So a file
+ * that is missing is looked for again by the manifest as it is now; when that is still the same, the file is lost. */
+static int load_one_state(struct pd_store *s, struct pd_err *e)
+{
+	uint64_t before = 0;
+	int status;
+	while ((status = load(s, e)) == PD_ERR_NOT_FOUND && !s->lost) {
+		s->lost = s->m.check == before;
+		before = s->m.check;
+		forget(s);
+	}
+	if (!status)
+		tell_damage(s);
+	return status;
 }
 
 /* What a killed writer left, and the manifest does not name. */
@@ -329,17 +350,8 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 	int status = pd_io_open_dir(&s->io, dir, e);
 	if (!status && mode == PD_STORE_WRITE)
 		status = lock_store(s, e);
-	for (int i = 0; !status && i < TRIES; i++) {
-		s->last_try = i + 1 == TRIES;
-		status = load(s, e);
-		if (status != PD_ERR_NOT_FOUND || mode == PD_STORE_WRITE)
-			break;
-		if (i + 1 < TRIES) {	/* a writer took the file away since the manifest was read */
-			forget(s);
-			status = PD_OK;
-			usleep(1000);
-		}
-	}
+	if (!status)
+		status = load_one_state(s, e);
 	if (!status && mode == PD_STORE_WRITE)
 		status = sweep(s, e);
 	return status;
@@ -355,6 +367,7 @@ void pd_store_close(struct pd_store *s)
 	pd_text_cache_free(s->texts);
 	pd_near_release(&s->near);
 	free(s->found.v);
+	pd_buf_release(&s->damage);
 	pd_io_close_dir(&s->io);
 	*s = (struct pd_store){ .lock = -1, .log.fd = -1 };
 }

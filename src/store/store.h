@@ -46,7 +46,8 @@ struct pd_store {
 	/* Not NULL: what is damaged is told and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
-	bool last_try;			/* of opening: a file that is missing now is missing */
+	bool lost;			/* a file of the manifest is missing, and no writer took it away */
+	struct pd_buf damage;		/* messages of opening, each with its zero: told when all files are open */
 };
 
 /* Where a page lies.  Until the store changes. */
@@ -110,11 +111,21 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e);
  * of rows is told, and those after it still come. */
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
-/* Looks at every byte of DIR; each damage, with file and offset, goes to `damaged`.  0, or what kept it from looking. */
-int pd_store_verify(const char *dir, void (*damaged)(void *ctx, const char *what), void *ctx, struct pd_err *e);
+/* Opens a store of zeroes, whose `damaged` is set, and looks at every byte of it, as it is at one moment: each damage is
+ * told, with file and offset.  0, or what kept it from looking. */
+int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e);
+
+/* Damage of one file: the first PD_STORE_TOLD are told as they come, of the others only how many they are. */
+#define PD_STORE_TOLD 100
+struct pd_store_damage {
+	struct pd_store *s;
+	const char *file;
+	uint64_t n;
+};
+void pd_store_damage_tell(struct pd_store_damage *d, const char *what);
+void pd_store_damage_end(const struct pd_store_damage *d);
 
 /* Files of the store that only its own code names. */
-int pd_store_pass_over(struct pd_store *s, int status, const struct pd_err *e);
 int pd_store_open_segment(struct pd_store *s, size_t i, struct pd_segment *out, struct pd_err *e);
 void pd_store_name(const struct pd_store *s, const char *kind, uint64_t file, char out[PD_IO_NAME_MAX], struct pd_buf *path);
 

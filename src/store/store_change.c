@@ -47,6 +47,8 @@ int pd_store_sync(struct pd_store *s, struct pd_err *e)
 {
 	if (s->log.size == s->log_synced)
 		return PD_OK;
-	s->log_synced = s->log.size;
-	return pd_io_sync(&s->log, e);
+	int status = pd_io_sync(&s->log, e);
+	if (!status)
+		s->log_synced = s->log.size;
+	return status;
 }

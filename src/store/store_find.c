@@ -139,6 +139,7 @@ static int each_in_block(const struct walk *w, uint32_t segment, size_t block, u
 static int each_in_segment(const struct walk *w, uint32_t segment, struct pd_err *e)
 {
 	struct pd_segment *seg = &w->s->segments[segment];
+	struct pd_store_damage damage = { .s = w->s, .file = seg->name };
 	int status = PD_OK;
 	for (size_t b = 0; !status && b < seg->f.row_blocks; b++) {
 		const struct pd_row_block *block = pd_segment_at(seg, PD_SEG_ROW_BLOCKS, b, b + 1, sizeof *block, e);
@@ -147,8 +148,12 @@ static int each_in_segment(const struct walk *w, uint32_t segment, struct pd_err
 		uint64_t end = next ? next->first : seg->f.rows;
 		status = !block || (!next && b + 1 < seg->f.row_blocks) ? PD_ERR_FORMAT :
 			 each_in_block(w, segment, b, block->first, (uint32_t)end, e);
-		status = pd_store_pass_over(w->s, status, e);
+		if (status == PD_ERR_FORMAT && w->s->damaged) {
+			pd_store_damage_tell(&damage, e->text);
+			status = PD_OK;
+		}
 	}
+	pd_store_damage_end(&damage);
 	return status;
 }
 

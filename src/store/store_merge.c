@@ -257,7 +257,8 @@ static int flush(struct pd_store *s, struct pd_err *e)
 	s->m.log = s->m.next_file++;
 	if (!status)
 		status = pd_store_write_log(s, s->m.log, e);
-	s->log_synced = s->log.size;
+	if (!status)
+		s->log_synced = s->log.size;
 	if (!status && made.rows)
 		status = replace_segments(s, s->m.n_segments, s->m.n_segments, made, e);
 	pd_recent_release(&s->recent);

@@ -181,7 +181,9 @@ static void flip_one(const char *dir, struct found *found, size_t at, const stru
 	struct pd_err e = { 0 };
 	found->at = at;
 	found->right = 0;
-	int status = pd_store_verify(dir, on_damage, found, &e);
+	struct pd_store s = { .damaged = on_damage, .damaged_ctx = found };
+	int status = pd_store_verify(&s, dir, &e);
+	pd_store_close(&s);
 	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0, "%s, byte %zu: verify says: %s %s", found->name, at,
 		      e.text, pd_buf_z(&found->last));
 	status = ask(dir, &got, &e);
@@ -279,6 +281,141 @@ START_TEST(one_writer)
 }
 END_TEST
 
+static void no_damage(void *ctx, const char *what)
+{
+	ck_abort_msg("damage: %s", what);
+}
+
+/* What a writer does between two steps of a reader: the files that the reader is about to open are replaced. */
+struct meddling {
+	const char *dir;
+	struct model *m;
+	size_t left;
+};
+
+static int meddle(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+{
+	struct meddling *w = ctx;
+	struct pd_store s = { .limits = { 8, 2 } };
+	struct pd_err e = { 0 };
+	if (step != PD_IO_READ || !strcmp(name, "manifest") || !w->left)
+		return 0;
+	w->left--;
+	ck_assert_msg(pd_store_open(&s, w->dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
+	add_pages(&s, w->m, 12);
+	ck_assert_msg(pd_store_compact(&s, &e) == PD_OK, "%s", e.text);
+	pd_store_close(&s);
+	return 0;
+}
+
+/* A store that changes before each of the first files that are opened is a whole one, for looking as for asking. */
+START_TEST(looking_beside_a_writer)
+{
+	struct model m = { .bits = 64, .k = 8, .random = 7 };
+	char dir[64];
+	store_dir_make(dir);
+	make_store(dir, &m, 180);
+	for (size_t n = 1; n < 12; n++) {
+		struct meddling w = { dir, &m, n };
+		struct pd_store s = { .io = { .before = meddle, .ctx = &w }, .damaged = no_damage };
+		struct pd_err e = { 0 };
+		int status = pd_store_verify(&s, dir, &e);
+		ck_assert_msg(status == PD_OK, "%zu changes: %s", n, e.text);
+		ck_assert(!w.left);
+		pd_store_close(&s);
+	}
+	store_dir_remove(dir);
+}
+END_TEST
+
+struct counted {
+	size_t n, not_there;
+	struct pd_buf last;
+};
+
+static void count_told(void *ctx, const char *what)
+{
+	struct counted *c = ctx;
+	c->n++;
+	c->not_there += strstr(what, "is not there") != NULL;
+	pd_buf_clear(&c->last);
+	pd_buf_add_z(&c->last, what);
+}
+
+/* A file that no writer took away is damage, told once. */
+START_TEST(missing_files)
+{
+	static const char *const names[] = { "log-", "gone-", "seg-" };
+	struct model m = { .bits = 64, .k = 3, .random = 7, .scattered = true };
+	char dir[64], path[512];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct counted told = { 0 };
+		struct pd_store s = { .damaged = count_told, .damaged_ctx = &told };
+		struct pd_err e = { 0 };
+		store_dir_make(dir);
+		make_store(dir, &m, 180);
+		DIR *d = opendir(dir);
+		struct dirent *entry;
+		while ((entry = readdir(d)) && strncmp(entry->d_name, names[i], strlen(names[i])))
+			;
+		ck_assert(entry);
+		snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+		ck_assert(unlink(path) == 0);
+		closedir(d);
+		ck_assert_msg(pd_store_verify(&s, dir, &e) == PD_OK, "%s: %s", names[i], e.text);
+		ck_assert_msg(told.n == 1 && told.not_there == 1, "%s: %zu, %zu: %s", names[i], told.n, told.not_there, pd_buf_z(&told.last));
+		pd_store_close(&s);
+		s = (struct pd_store){ 0 };
+		ck_assert_int_eq(pd_store_open(&s, dir, PD_STORE_READ, &e), PD_ERR_NOT_FOUND);
+		pd_store_close(&s);
+		pd_buf_release(&told.last);
+		store_dir_remove(dir);
+	}
+}
+END_TEST
+
+/* The first hundred damaged blocks of a file are told, and how many more there are. */
+START_TEST(much_damage)
+{
+	struct counted told = { 0 };
+	struct pd_store s = { .limits = { 1000000, 1 } };
+	struct pd_err e = { 0 };
+	char dir[64], path[128];
+	store_dir_make(dir);
+	ck_assert(pd_store_create(dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK);
+	ck_assert(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK);
+	struct pd_buf text = { 0 };
+	for (uint64_t i = 0; i < 12000; i++) {	/* texts of a length, and sketches, that fill blocks */
+		struct pd_store_page page = { .has = PD_HAS_PRINT | PD_HAS_SKETCH };
+		uint64_t number;
+		page.key.w[0] = i * UINT64_C(0x9e3779b97f4a7c15);
+		for (size_t w = 0; w < 8; w++)
+			page.sketch[w] = i * w * UINT64_C(0xbf58476d1ce4e5b9);
+		pd_buf_clear(&text);
+		pd_buf_printf(&text, "%" PRIu64 "\t-", i);
+		page.text = pd_buf_span(&text);
+		pd_store_page_hash(&page);
+		ck_assert(pd_store_add(&s, &page, NULL, 0, &number, &e) == PD_OK);
+	}
+	pd_buf_release(&text);
+	memcpy(s.m.sketch, "128x4x3", 8);
+	ck_assert(pd_sketch_read(&s.sketch, pd_span_z("128x4x3"), &e) == PD_OK);
+	ck_assert_msg(pd_store_tend(&s, true, &e) == PD_OK, "%s", e.text);
+	size_t blocks = s.segments[0].f.content / PD_STORE_BLOCK;
+	snprintf(path, sizeof path, "%s/seg-%" PRIu64, dir, s.m.segments[0].file);
+	pd_store_close(&s);
+	ck_assert_msg(blocks > 110, "only %zu blocks", blocks);
+	for (size_t b = 0; b < 107; b++)
+		flip(path, b * PD_STORE_BLOCK + 5, 1);
+	s = (struct pd_store){ .damaged = count_told, .damaged_ctx = &told };
+	ck_assert(pd_store_verify(&s, dir, &e) == PD_OK);
+	ck_assert_msg(told.n == 101 && strstr(told.last.p, "damaged in 7 more places"), "%zu: %s", told.n, told.last.p);
+	pd_store_close(&s);
+	pd_buf_release(&told.last);
+	store_dir_remove(dir);
+}
+END_TEST
+
 /* What a child writes, with a new segment every few pages, its parent reads. */
 START_TEST(readers)
 {
@@ -300,8 +437,10 @@ START_TEST(readers)
 		_exit(bad != 0);
 	}
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		int bad = ask(dir, &got, &e);
+		struct pd_store s = { .damaged = no_damage };
+		int bad = opened % 2 ? ask(dir, &got, &e) : pd_store_verify(&s, dir, &e);
 		ck_assert_msg(bad == PD_OK, "reader %d: %s", opened, e.text);
+		pd_store_close(&s);
 		opened++;
 	}
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -363,6 +502,9 @@ int main(void)
 		tcase_add_test(t, make_golden);
 	tcase_add_test(t, flipped_bits);
 	tcase_add_test(t, one_writer);
+	tcase_add_test(t, looking_beside_a_writer);
+	tcase_add_test(t, missing_files);
+	tcase_add_test(t, much_damage);
 	tcase_add_test(t, readers);
 	tcase_add_test(t, manifests);
 	suite_add_tcase(s, t);

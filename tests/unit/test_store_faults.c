@@ -298,10 +298,11 @@ static bool is_state(const struct scene *s, size_t a, size_t b)
 /* What is there now is a state that is no older than what was reported. */
 static void check_left(struct scene *s, const char *what)
 {
-	struct pd_store store = { 0 };
+	struct pd_store store = { .damaged = no_damage };
 	struct pd_err e = { 0 };
-	int status = pd_store_verify(s->dir, no_damage, NULL, &e);
+	int status = pd_store_verify(&store, s->dir, &e);
 	ck_assert_msg(status == PD_OK, "%s: %s", what, e.text);
+	pd_store_close(&store);
 	status = pd_store_open(&store, s->dir, PD_STORE_READ, &e);
 	ck_assert_msg(status == PD_OK, "%s: %s", what, e.text);
 	size_t now = s->n_states, from = s->shared->reported ? s->shared->reported - 1 : 0, i = from;
@@ -459,12 +460,45 @@ START_TEST(init_at_every_step)
 }
 END_TEST
 
+/* The first sync of the log fails, as long as `failing` says so. */
+static int fail_log_sync(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+{
+	const bool *failing = ctx;
+	return *failing && step == PD_IO_SYNC && !strncmp(name, "log", 3) ? EIO : 0;
+}
+
+/* What was not synced never counts as synced, however often it is asked for. */
+START_TEST(failed_sync_is_told_again)
+{
+	bool failing = false;
+	struct pd_store s = { .io = { .before = fail_log_sync, .ctx = &failing } };
+	struct model m = { .bits = 64, .k = 3, .random = 42 };
+	struct scene scene;
+	struct pd_err e = { 0 };
+	scene_init(&scene, PD_DUPLICATE_SKIP);
+	struct teller t = { .s = &scene, .store = &s };
+	ck_assert_msg(pd_store_open(&s, scene.dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
+	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	uint64_t synced = s.log_synced;
+	failing = true;
+	ck_assert_int_eq(add_batch(&t, &m, &e), PD_ERR_SYSTEM);
+	ck_assert(s.log_synced == synced && s.log.size > synced);
+	failing = false;
+	ck_assert_int_eq(pd_store_sync(&s, &e), PD_ERR_SYSTEM);
+	ck_assert_msg(strstr(e.text, "an earlier write to it failed"), "%s", e.text);
+	ck_assert(s.log_synced == synced);
+	pd_store_close(&s);
+	scene_release(&scene);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("store_faults");
 	TCase *t = tcase_create("faults");
 	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, at_every_step, 0, (int)(sizeof cases / sizeof *cases));
+	tcase_add_test(t, failed_sync_is_told_again);
 	tcase_add_loop_test(t, torn_log, 0, FAIL);
 	tcase_add_loop_test(t, init_at_every_step, 0, FAIL);
 	suite_add_tcase(s, t);
