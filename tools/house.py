@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measure the house: rooms, symbols that leave their file, files that use each other in a circle.
+
+usage: house.py [--circles] [BUILD]
+
+BUILD (build) holds the objects of the tree that is measured: run `make` first.  Prints a table of rooms with files and
+lines; how many external symbols are used by exactly one other file; how many files have under 60 lines; every circle of
+files.  A file uses another when its object needs a symbol that the other's defines, or (NAME.c and NAME.h as one) when
+it includes the other's header; a circle is a set of files of src/ each of which uses, over others, itself, in one of the
+two ways.  --circles prints the circles alone.
+Exit status 1 when there is one.
+"""
+import collections, os, re, subprocess, sys
+
+only_circles = '--circles' in sys.argv
+args = [a for a in sys.argv[1:] if not a.startswith('-')]
+build = args[0] if args else 'build'
+
+sources = sorted(os.path.join(d, f) for d, _, fs in os.walk('src') for f in fs if f.endswith(('.c', '.h', '.def')))
+objects = [s for s in sources if s.endswith('.c') and os.path.exists(f'{build}/obj/{s[:-2]}.o')]
+if not objects:
+    sys.exit(f'house.py: no objects in {build}/obj: run make first')
+
+defined, needed = {}, collections.defaultdict(set)
+out = subprocess.run(['nm', '-A', '-g'] + [f'{build}/obj/{s[:-2]}.o' for s in objects], capture_output=True, text=True).stdout
+for line in out.splitlines():
+    m = re.match(r'(.*?)\.o:[0-9a-f]* +([A-Za-z]) (\w+)', line)
+    if not m: continue
+    name = os.path.relpath(m[1], f'{build}/obj') + '.c'
+    if m[2] in 'TDBRCV': defined[m[3]] = name
+    elif m[2] == 'U': needed[m[3]].add(name)
+
+uses = collections.defaultdict(set)
+for symbol, users in needed.items():
+    if symbol in defined:
+        for u in users: uses[u].add(defined[symbol])
+# NAME.c and NAME.h are one module; it uses the modules whose headers either includes.
+includes = collections.defaultdict(set)
+for s in sources:
+    me = re.sub(r'\.(c|h|def)$', '', s)
+    for inc in re.findall(r'^\s*#\s*include "([^"]+\.h)"', open(s, encoding='utf-8').read(), re.M):
+        if os.path.exists('src/' + inc) and 'src/' + inc[:-2] != me: includes[me].add('src/' + inc[:-2])
+
+def circles(graph):
+    """Strongly connected components of more than one file (R. Tarjan, 1972)."""
+    index, low, stack, on, found = {}, {}, [], set(), []
+    def visit(v):
+        work = [(v, iter(sorted(graph[v])))]
+        index[v] = low[v] = len(index); stack.append(v); on.add(v)
+        while work:
+            u, it = work[-1]
+            for w in it:
+                if w not in index:
+                    index[w] = low[w] = len(index); stack.append(w); on.add(w)
+                    work.append((w, iter(sorted(graph[w])))); break
+                if w in on: low[u] = min(low[u], index[w])
+            else:
+                work.pop()
+                if work: low[work[-1][0]] = min(low[work[-1][0]], low[u])
+                if low[u] == index[u]:
+                    part = []
+                    while True:
+                        w = stack.pop(); on.discard(w); part.append(w)
+                        if w == u: break
+                    if len(part) > 1: found.append(sorted(part))
+    for v in sorted(graph):
+        if v not in index: visit(v)
+    return sorted(found)
+
+loops = []
+for edges in uses, includes:
+    graph = collections.defaultdict(set, {k: set(v) for k, v in edges.items()})
+    for v in list(graph):
+        for w in graph[v]: graph.setdefault(w, set())
+    loops += circles(graph)
+
+def lines(path): return sum(1 for _ in open(path, encoding='utf-8'))
+def percent(part, whole): return f'{100 * part / whole if whole else 0:.0f} %'
+
+if not only_circles:
+    rooms = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
+    for s in sources:
+        r = rooms[s.split('/')[1] if s.count('/') > 1 else '(src)']
+        n = lines(s)
+        r[0] += 1; r[1] += n; r[2] += n < 60
+    once = [y for y in defined if len(needed[y] - {defined[y]}) == 1]
+    for y, f in defined.items():
+        r = rooms[f.split('/')[1] if f.count('/') > 1 else '(src)']
+        r[3] += 1; r[4] += len(needed[y] - {f}) == 1
+    print(f'{"room":<10}{"files":>7}{"lines":>8}{"under 60":>10}{"external":>10}{"used once":>11}')
+    for name in sorted(rooms):
+        r = rooms[name]
+        print(f'{name:<10}{r[0]:>7}{r[1]:>8}{r[2]:>10}{r[3]:>10}{r[4]:>6} {percent(r[4], r[3]):>4}')
+    total = [sum(r[i] for r in rooms.values()) for i in range(5)]
+    print(f'{"all":<10}{total[0]:>7}{total[1]:>8}{total[2]:>10}{total[3]:>10}{total[4]:>6} {percent(total[4], total[3]):>4}')
+    print(f'files under 60 lines: {percent(total[2], total[0])}; external symbols used by one other file: {percent(len(once), len(defined))}')
+    print(f'circles: {len(loops)}, of {sum(map(len, loops))} files')
+for part in loops:
+    print('circle: ' + ' '.join(p[4:] for p in part))
+sys.exit(1 if loops else 0)
