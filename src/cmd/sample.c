@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * pagededup sample: pairs drawn by distance, on a page where a person labels them. */
+ * pagededup sample: pairs sampled by distance, on a page where a person labels them. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/tempfile.h"
 #include "base/tsv.h"
 #include "cmd/pick.h"
-#include "group/draw.h"
+#include "group/sample.h"
 #include "report/label_page.h"
 
 struct options {
@@ -18,7 +18,7 @@ struct options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(number), .min = 1, .max = 10000, .help = "pairs to draw (200)" },
+	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(number), .min = 1, .max = 10000, .help = "pairs to sample (200)" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = PD_BITS_MAX,
 	  .help = "of distance up to N (all that PAIRS holds)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "another seed, other pairs (1)" },
@@ -47,7 +47,7 @@ static const char columns[] = "# pagededup labels 1 |\n#id_a\tid_b\tlabel\tdista
 struct run {
 	const struct options *o;
 	struct pd_log *log;
-	struct pd_draw draw;
+	struct pd_sample sample;
 	struct pd_tables tables;
 	struct pd_outfile out;
 	uint64_t written, failed;
@@ -95,7 +95,7 @@ static void release_text(struct page_text *t)
 }
 
 /* "distance weight url_a url_b" */
-static void add_rest(const struct pd_drawn *d, const struct pd_span *f, struct pd_buf *rest)
+static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, struct pd_buf *rest)
 {
 	if (d->stratum)
 		pd_buf_printf(rest, "%d", d->stratum - 1);
@@ -107,7 +107,7 @@ static void add_rest(const struct pd_drawn *d, const struct pd_span *f, struct p
 	pd_buf_add_span(rest, f[3]);
 }
 
-static void write_pair(struct run *r, const struct pd_drawn *d, struct pd_buf *html)
+static void write_pair(struct run *r, const struct pd_sampled_pair *d, struct pd_buf *html)
 {
 	struct page_text a = { { 0 } }, b = { { 0 } };
 	struct pd_buf rest = { 0 };
@@ -136,11 +136,11 @@ static void write_page(struct run *r)
 {
 	struct pd_buf html = { 0 };
 	uint64_t name = (uint64_t)r->o->seed;
-	for (size_t i = 0; i < r->draw.n; i++)
-		name = pd_hash64_seed(&r->draw.drawn[i].order, sizeof name, name);
+	for (size_t i = 0; i < r->sample.n; i++)
+		name = pd_hash64_seed(&r->sample.pairs[i].order, sizeof name, name);
 	pd_label_page_begin(&html, columns, name);
-	for (size_t i = 0; i < r->draw.n; i++) {
-		write_pair(r, &r->draw.drawn[i], &html);
+	for (size_t i = 0; i < r->sample.n; i++) {
+		write_pair(r, &r->sample.pairs[i], &html);
 		flush(r, &html);
 	}
 	pd_label_page_end(&html);
@@ -150,7 +150,7 @@ static void write_page(struct run *r)
 
 static int sample(struct run *r, char **paths, int n_paths)
 {
-	struct pd_draw_options d = { .paths = paths,
+	struct pd_sample_options d = { .paths = paths,
 				     .n_paths = n_paths,
 				     .want = (size_t)r->o->number,
 				     .max_k = r->o->max_k,
@@ -159,9 +159,9 @@ static int sample(struct run *r, char **paths, int n_paths)
 				     .ctx = r->log };
 	int status = pd_outfile_check(r->o->walk.output, paths, n_paths, &r->err);
 	if (!status)
-		status = pd_draw(&r->draw, &d, &r->err);
-	if (!status && !r->draw.n)
-		status = pd_fail(&r->err, PD_ERR_NOT_FOUND, "there is no pair to draw");
+		status = pd_sample(&r->sample, &d, &r->err);
+	if (!status && !r->sample.n)
+		status = pd_fail(&r->err, PD_ERR_NOT_FOUND, "no pairs to sample");
 	if (!status)
 		status = pd_tables_open(&r->tables, &r->o->walk.page, &r->err);
 	if (!status)
@@ -189,11 +189,11 @@ int pd_cmd_sample(int argc, char **argv)
 	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
 	int status = sample(&r, argv + first, argc - first);
 	if (!status)
-		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", r.written, r.draw.seen, o.walk.output ? "; open in a browser: " : "",
+		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", r.written, r.sample.seen, o.walk.output ? "; open in a browser: " : "",
 			    o.walk.output ? o.walk.output : "");
 	code = status ? pd_command_failed(&log, &r.err) :
-	       (r.failed || r.draw.bad) && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
-	pd_draw_release(&r.draw);
+	       (r.failed || r.sample.bad) && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	pd_sample_release(&r.sample);
 	pd_tables_release(&r.tables);
 	return code;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "group/offsets.h"
 #include "group/order.h"
 #include "base/memory.h"
 
@@ -80,7 +79,7 @@ static void expect_member(const struct pd_group *g)
 	if (g->at + 2 * PD_AHEAD >= g->n_members)
 		return;
 	__builtin_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
-	__builtin_prefetch(g->pages.at + (size_t)g->order[g->at + 2 * PD_AHEAD] * PD_OFFSET_BYTES);
+	pd_pages_expect_place(&g->pages, g->order[g->at + 2 * PD_AHEAD]);
 	pd_pages_expect(&g->pages, g->order[g->at + PD_AHEAD / 2]);
 }
 

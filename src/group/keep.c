@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "group/keep.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "group/keep_keys.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+#include "base/url.h"
 #include "group/order.h"
-#include "group/prefer.h"
 
 const char *const pd_keep_names[PD_KEEPS + 1] = {
 	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", NULL,
@@ -52,15 +55,262 @@ void pd_keep_print(const struct pd_keep_options *o, const char *between, struct 
 		pd_buf_add_z(out, pd_keep_names[PD_KEEP_FIRST]);
 }
 
+/* --- what a row says of its page, as a number: the smaller, the better --- */
+
+/* Takes `n` digits off the front; -1 when there are not so many. */
+static int digits(struct pd_span *s, int n)
+{
+	int v = 0;
+	if (s->n < (size_t)n)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		if (s->p[i] < '0' || s->p[i] > '9')
+			return -1;
+		v = 10 * v + s->p[i] - '0';
+	}
+	*s = pd_span(s->p + n, s->n - (size_t)n);
+	return v;
+}
+
+/* The same with one of `before` in front. */
+static int digits_after(struct pd_span *s, const char *before, int n)
+{
+	if (!s->n || !strchr(before, s->p[0]) || !s->p[0])
+		return -1;
+	*s = pd_span(s->p + 1, s->n - 1);
+	return digits(s, n);
+}
+
+/* Days from 0000-03-01, in the Gregorian calendar carried back: leap days come last in such years. */
+static int64_t days(int year, int month, int day)
+{
+	int y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
+	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
+}
+
+/* The digits behind the point, of which seven count. */
+static int64_t fraction(struct pd_span *s)
+{
+	int64_t v = 0;
+	int n = 0;
+	if (!s->n || s->p[0] != '.')
+		return 0;
+	for (*s = pd_span(s->p + 1, s->n - 1); s->n && s->p[0] >= '0' && s->p[0] <= '9'; *s = pd_span(s->p + 1, s->n - 1), n++)
+		if (n < 7)
+			v = 10 * v + s->p[0] - '0';
+	for (; n < 7; n++)
+		v *= 10;
+	return v;
+}
+
+/* "Z", "+02:00" or nothing: minutes east of Greenwich. */
+static int zone(struct pd_span s)
+{
+	bool west = s.n && s.p[0] == '-';
+	int hours = digits_after(&s, "+-", 2), minutes = digits_after(&s, ":", 2);
+	if (hours < 0 || minutes < 0)
+		return 0;
+	return (west ? -1 : 1) * (60 * hours + minutes);
+}
+
+uint64_t pd_keep_time_key(struct pd_span s)
+{
+	int year = digits(&s, 4), month = digits_after(&s, "-", 2), day = digits_after(&s, "-", 2);
+	int hour = digits_after(&s, "Tt ", 2), minute = digits_after(&s, ":", 2), second = digits_after(&s, ":", 2);
+	if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || minute < 0 || second < 0)
+		return 0;
+	int64_t parts = fraction(&s);
+	int64_t seconds = ((days(year, month, day) + 400) * 24 + hour) * 3600 + (minute - zone(s)) * 60 + second;
+	return (uint64_t)(seconds * 10000000 + parts);
+}
+
+bool pd_keep_number_key(struct pd_span s, uint64_t *key)
+{
+	char z[64], *end;
+	if (!s.n || s.n >= sizeof z)
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	if (strspn(z, "+-.0123456789eE") != s.n)
+		return false;
+	double v = strtod(z, &end);
+	*key = pd_key_of_real(v);
+	return !*end && isfinite(v);
+}
+
+static uint64_t key_of(const struct pd_page_view *v, enum pd_keep by)
+{
+	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? pd_keep_time_key(v->fetch_time) : 0;
+	switch (by) {
+	case PD_KEEP_LONGEST: return pd_span_u64(v->text_bytes, &n) && n < PD_KEY_LAST ? PD_KEY_LAST - 1 - n : PD_KEY_LAST;
+	case PD_KEEP_NEWEST: return ~time;
+	case PD_KEEP_OLDEST: return time ? time : PD_KEY_LAST;
+	case PD_KEEP_SHORTEST_URL: return pd_span_is(v->url, "-") ? PD_KEY_LAST : v->url.n;
+	case PD_KEEP_QUALITY: return pd_keep_number_key(v->quality, &n) ? ~n : PD_KEY_LAST;
+	default: return 0;
+	}
+}
+
+static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
+{
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_page_view v = pd_pages_view(pages, i);
+		key[i] = key_of(&v, by);
+	}
+}
+
+/* --- what the user says of pages: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
+
+/* URL -> its pages. */
+struct urls {
+	struct pd_pages *pages;
+	uint32_t *first, *next;		/* by the lower bits of the URL's hash; the next page in the same place */
+	size_t cap;
+};
+
+static size_t place(const struct urls *u, struct pd_span url)
+{
+	return pd_hash64(url.p, url.n) & (u->cap - 1);
+}
+
+static void urls_init(struct urls *u, struct pd_pages *pages)
+{
+	*u = (struct urls){ .pages = pages, .cap = 1 };
+	while (u->cap < pages->n)
+		u->cap *= 2;
+	u->first = pd_alloc(u->cap * sizeof *u->first);
+	u->next = pd_alloc((pages->n + 1) * sizeof *u->next);
+	memset(u->first, 0xFF, u->cap * sizeof *u->first);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		uint32_t *head = &u->first[place(u, pd_pages_view(pages, i).url)];
+		u->next[i] = *head;
+		*head = i;
+	}
+}
+
+static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *key)
+{
+	for (uint32_t i = u->first[place(u, url)]; i != UINT32_MAX; i = u->next[i])
+		if (v < key[i] && pd_span_eq(pd_pages_view(u->pages, i).url, url))
+			key[i] = v;
+}
+
+/* The next line that says something, without its end: 1, 0 at the end. */
+static int next_line(FILE *f, char **raw, size_t *cap, uint64_t *line_no, struct pd_span *out)
+{
+	ssize_t n;
+	while ((n = getline(raw, cap, f)) > 0) {
+		*out = pd_span(*raw, (size_t)n);
+		(*line_no)++;
+		while (out->n && (out->p[out->n - 1] == '\n' || out->p[out->n - 1] == '\r'))
+			out->n--;
+		if (out->n && out->p[0] != '#')
+			return 1;
+	}
+	return 0;
+}
+
+static int close_file(FILE *f, char *raw, const char *path, struct pd_err *e)
+{
+	int bad = ferror(f);
+	free(raw);
+	fclose(f);
+	return bad ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+}
+
+int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
+{
+	struct urls u;
+	struct pd_span line, f[2];
+	struct pd_err bad;
+	uint64_t v, line_no = 0;
+	char *raw = NULL;
+	size_t cap = 0;
+	FILE *in = fopen(file, "r");
+	if (!in)
+		return pd_fail_errno(e, "cannot open %s", file);
+	memset(key, 0xFF, pages->n * sizeof *key);
+	urls_init(&u, pages);
+	while (next_line(in, &raw, &cap, &line_no, &line)) {
+		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
+			set_keys(&u, f[0], v, key);
+			continue;
+		}
+		pages->bad++;
+		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, line_no);
+		o->bad_row(o->ctx, bad.text);
+	}
+	free(u.first);
+	free(u.next);
+	return close_file(in, raw, file, e);
+}
+
+static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
+{
+	struct pd_span line;
+	struct pd_buf lower = { 0 };
+	uint64_t line_no = 0;
+	char *raw = NULL;
+	size_t cap = 0;
+	FILE *in = fopen(file, "r");
+	if (!in)
+		return pd_fail_errno(e, "cannot open %s", file);
+	while (next_line(in, &raw, &cap, &line_no, &line)) {
+		line = pd_span_trim(line);
+		pd_buf_clear(&lower);
+		for (size_t i = 0; i < line.n; i++)
+			pd_buf_add_c(&lower, pd_ascii_lower(line.p[i]));
+		if (line.n)
+			pd_names_add(hosts, pd_buf_span(&lower));
+	}
+	pd_buf_release(&lower);
+	return close_file(in, raw, file, e);
+}
+
+/* The first line of the list that is this host, or a domain that it lies below.  `dotted` is the host behind a point:
+ * ".example.org" in the list stands for example.org too. */
+static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
+{
+	uint32_t best = pd_names_find(hosts, pd_span(dotted.p + 1, dotted.n - 1));
+	for (size_t i = 0; i < dotted.n; i++) {
+		if (dotted.p[i] != '.')
+			continue;
+		uint32_t n = pd_names_find(hosts, pd_span(dotted.p + i, dotted.n - i));
+		best = n < best ? n : best;
+	}
+	return best == PD_NO_NAME ? PD_KEY_LAST : best;
+}
+
+int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
+{
+	struct pd_names hosts = { 0 };
+	struct pd_buf url = { 0 }, host = { 0 }, dotted = { 0 };
+	int status = read_hosts(file, &hosts, e);
+	for (uint32_t i = 0; !status && i < pages->n; i++) {
+		pd_tsv_value(pd_pages_view(pages, i).url, &url);
+		pd_url_host(pd_buf_span(&url), &host);
+		pd_buf_set(&dotted, pd_span_z("."));
+		pd_buf_add_span(&dotted, pd_buf_span(&host));
+		key[i] = host.n ? host_key(&hosts, pd_buf_span(&dotted)) : PD_KEY_LAST;
+	}
+	pd_names_release(&hosts);
+	pd_buf_release(&url);
+	pd_buf_release(&host);
+	pd_buf_release(&dotted);
+	return status;
+}
+
+/* --- the order of keeping --- */
+
 static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
 		   uint32_t *order, struct pd_err *e)
 {
 	if (by == PD_KEEP_FIRST || !pages->n)
 		return PD_OK;
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);
-	int status = by == PD_KEEP_RANK ? pd_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;
+	int status = by == PD_KEEP_RANK ? pd_keep_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;
 	if (by != PD_KEEP_RANK)
-		pd_keep_keys(pages, by, key);
+		keys_of_rows(pages, by, key);
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);
@@ -70,7 +320,7 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
-	int status = pd_prefer_keys(pages, file, key, e);
+	int status = pd_keep_host_keys(pages, file, key, e);
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);

@@ -36,4 +36,16 @@ void pd_keep_print(const struct pd_keep_options *o, const char *between, struct 
 /* Numbers the pages: 0 is the first to keep. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e);
 
+/* The steps of it, for tests.  key[i] is that of page i, the smaller the better, PD_KEY_LAST where nothing is said. */
+
+/* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
+uint64_t pd_keep_time_key(struct pd_span time);
+/* Digits, a point, a sign, an exponent, nothing else. */
+bool pd_keep_number_key(struct pd_span number, uint64_t *key);
+/* Lines "URL<TAB>number", escaped as rows are; # begins a remark.  Of several numbers for a URL the smallest counts.
+ * Memory grows with the pages, not with the file.  Lines that cannot be read are reported and counted in pages->bad. */
+int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e);
+/* A host a line, the best first. */
+int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e);
+
 #endif

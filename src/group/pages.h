@@ -22,7 +22,7 @@ struct pd_pages {
 	bool same_is_one;		/* equal signatures are one node (not with scope other-hosts) */
 	/* its own */
 	struct pd_ids ids;		/* until pages are numbered anew */
-	uint8_t *at;			/* of a page's line in the spool (offsets.h) */
+	uint8_t *at;			/* of a page's line in the spool */
 	struct pd_spool spool;
 };
 
@@ -43,7 +43,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);
 /* `pages` will be looked at in this order, and no others any more. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
-/* `page` will be looked at soon. */
+/* `page` will be looked at: first its place is fetched ahead, some steps later its line. */
+void pd_pages_expect_place(const struct pd_pages *p, uint32_t page);
 void pd_pages_expect(const struct pd_pages *p, uint32_t page);
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);
 /* `order` holds all pages: the first becomes page 0 and so on, in edges too. */

@@ -100,7 +100,7 @@ static int take_row(struct reach_pages *p, struct pd_report_reach *r, const stru
 	if (!a.p || !b.p || !d.p)
 		return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, !a.p ? "id_a" : !b.p ? "id_b" : "distance");
 	if (!text && (!pd_span_u64(d, &distance) || distance > PD_BITS_MAX))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": distance is no number of bits", in->path, in->line_no);
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
 	if (p->n_links == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
 	p->links = pd_grow(p->links, p->n_links, &p->cap_links, sizeof *p->links);

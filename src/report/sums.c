@@ -196,7 +196,7 @@ static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
 	if (!f.n || pd_span_is(f, "-"))
 		return 0;
 	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
-		return bad(in, "distance is no number of bits", e);
+		return bad(in, "invalid distance", e);
 	return (int)distance + 1;
 }
 

@@ -54,7 +54,7 @@ static int take_row(struct pd_report_sweep *s, const struct pd_tsv_reader *in, s
 	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
 		return bad(in, "no setting", e);
 	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
-		return bad(in, "k is no number of bits", e);
+		return bad(in, "invalid k", e);
 	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
 		return bad(in, "precision, recall and f1 are not from 0 to 1", e);
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);

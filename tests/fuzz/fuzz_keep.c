@@ -2,9 +2,8 @@
  * The first byte chooses: a file of ranks, a list of hosts, or verdicts that why reads.  Of three fixed pages: keys are as
  * the header says, whatever is in the file; a chain has no more steps than its cluster has pages. */
 #include "fuzz.h"
-#include "group/keep_keys.h"
+#include "group/keep.h"
 #include "group/order.h"
-#include "group/prefer.h"
 #include "inspect/why.h"
 
 static void bad_row(void *ctx, const char *why)
@@ -35,9 +34,9 @@ static void rank_or_hosts(const char *file, bool hosts)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	HOLDS(pd_pages_read(&pages, &o, &e) == PD_OK && pages.n == 3);
 	if (hosts)
-		HOLDS(pd_prefer_keys(&pages, file, key, &e) == PD_OK);
+		HOLDS(pd_keep_host_keys(&pages, file, key, &e) == PD_OK);
 	else
-		HOLDS(pd_rank_keys(&pages, file, &o, key, &e) == PD_OK);
+		HOLDS(pd_keep_rank_keys(&pages, file, &o, key, &e) == PD_OK);
 	HOLDS(bad == pages.bad);
 	/* A page without a URL is never named. */
 	HOLDS(!hosts || key[2] == PD_KEY_LAST);

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "group/ids.h"
-#include "group/keep_keys.h"
+#include "group/keep.h"
 #include "group/order.h"
 
 /* In the order that they must get; all different. */
@@ -64,7 +64,7 @@ START_TEST(order_of_times)
 	uint64_t last = 0;
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		bool same = times[i][0] == '=';
-		uint64_t key = pd_time_key(pd_span_z(times[i] + same));
+		uint64_t key = pd_keep_time_key(pd_span_z(times[i] + same));
 		ck_assert_msg(same ? key == last : key > last, "%s: %llu behind %llu", times[i], (unsigned long long)key,
 			      (unsigned long long)last);
 		last = key;
@@ -77,7 +77,7 @@ START_TEST(no_times)
 	static const char *const bad[] = { "", "-", "yesterday", "2024", "2024-05-01", "2024-05-01T12:00", "2024-00-01T12:00:00Z",
 					   "2024-13-01T12:00:00Z", "2024-05-32T12:00:00Z", "20240501120000", "2024-5-1T12:00:00Z" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ck_assert_msg(pd_time_key(pd_span_z(bad[i])) == 0, "%s is no time", bad[i]);
+		ck_assert_msg(pd_keep_time_key(pd_span_z(bad[i])) == 0, "%s is no time", bad[i]);
 }
 END_TEST
 
@@ -87,12 +87,12 @@ START_TEST(reals)
 	static const char *const bad[] = { "", "-", "nan", "inf", "1e999", "0x10", "1 ", " 1", "1,5", "1-2", "." };
 	uint64_t last = 0, key;
 	for (size_t i = 0; i < sizeof up / sizeof *up; i++) {
-		ck_assert_msg(pd_real_key(pd_span_z(up[i]), &key), "%s is a number", up[i]);
+		ck_assert_msg(pd_keep_number_key(pd_span_z(up[i]), &key), "%s is a number", up[i]);
 		ck_assert_msg(key > last && key != PD_KEY_LAST, "%s is larger than the one before", up[i]);
 		last = key;
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ck_assert_msg(!pd_real_key(pd_span_z(bad[i]), &key), "%s is no number", bad[i]);
+		ck_assert_msg(!pd_keep_number_key(pd_span_z(bad[i]), &key), "%s is no number", bad[i]);
 	ck_assert_uint_eq(pd_key_of_real(0.), pd_key_of_real(-0.));
 }
 END_TEST
