@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Items in, the same in order of their keys out: a radix sort from the lowest digit up, in which digits that are the
- * same everywhere cost nothing (page numbers fill only some of the 64 bits).
+ * One list is sorted by radix from the lowest digit up; digits that are the same everywhere cost nothing (page numbers
+ * fill only some of the 64 bits).  Lists in memory are dealt into parts by the highest bits that any key has, and the
+ * parts, which are small, are sorted on all threads.  Lists that went on disk are merged (base/runs.h).
  */
 #include "base/items.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/spill.h"
+#include "base/runs.h"
+#include "base/threads.h"
 
 #define DIGIT_BITS 11
 #define DIGITS 6
@@ -58,17 +60,6 @@ void pd_items_sort(struct pd_items *s)
 	free(counts);
 }
 
-void pd_items_room(struct pd_items *s)
-{
-	size_t most = s->spill ? s->spill->most : SIZE_MAX, want = s->n + s->n / 2 + 16;
-	if (s->n >= most) {
-		pd_spill_run(s);
-		return;
-	}
-	s->cap = want < most ? want : most;
-	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
-}
-
 void pd_items_release(struct pd_items *s)
 {
 	if (s->mapped)
@@ -76,4 +67,216 @@ void pd_items_release(struct pd_items *s)
 	else
 		free(s->v);
 	*s = (struct pd_items){ 0 };
+}
+
+#define SPILL_MIN 4096		/* items: a run of fewer is not worth its place in the merge */
+
+/* What the lists of a budget share. */
+struct pd_items_spill {
+	struct pd_budget *budget;
+	size_t bytes;			/* that all lists may hold, with what sorting them takes */
+	size_t most;			/* items in a list */
+	struct pd_runs *runs;
+};
+
+static size_t item_size(struct pd_span bytes)
+{
+	return bytes.n < sizeof(struct pd_item) ? 0 : sizeof(struct pd_item);
+}
+
+static uint64_t item_key(const char *record)
+{
+	return ((const struct pd_item *)(const void *)record)->key;
+}
+
+struct pd_items *pd_items_lists(int n, struct pd_budget *budget)
+{
+	static const struct pd_runs_type type = { .size = item_size, .key = item_key };
+	struct pd_items *lists = pd_zalloc((size_t)n * sizeof *lists);
+	if (!budget)
+		return lists;
+	struct pd_items_spill *spill = pd_zalloc(sizeof *spill);
+	*spill = (struct pd_items_spill){ .budget = budget, .bytes = pd_budget_left(budget) / 4 };
+	/* A list, and as much again to sort it, or what all are gathered in. */
+	spill->most = spill->bytes / (2 * sizeof(struct pd_item)) / (size_t)n;
+	spill->most = spill->most > SPILL_MIN ? spill->most : SPILL_MIN;
+	spill->runs = pd_runs_new(&type, budget->tmp_dir);
+	for (int i = 0; i < n; i++)
+		lists[i].spill = spill;
+	return lists;
+}
+
+static void write_run(struct pd_items *s)
+{
+	pd_items_sort(s);
+	pd_runs_begin(s->spill->runs);
+	pd_runs_add(s->spill->runs, s->v, s->n * sizeof *s->v);
+	pd_runs_end(s->spill->runs, NULL);	/* an error waits for the merge */
+	s->n = 0;
+}
+
+void pd_items_room(struct pd_items *s)
+{
+	size_t most = s->spill ? s->spill->most : SIZE_MAX, want = s->n + s->n / 2 + 16;
+	if (s->n >= most) {
+		write_run(s);
+		return;
+	}
+	s->cap = want < most ? want : most;
+	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
+}
+
+#define PART_ITEMS 8192		/* in a part, on average, */
+#define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
+
+struct gathering {
+	struct pd_items *lists, all;
+	size_t n_lists, n_parts;
+	int shift;
+	size_t *next;	/* list, part -> where the next item goes */
+	size_t *part;	/* n_parts + 1: where parts begin */
+};
+
+static void count_task(void *ctx, size_t list, int thread)
+{
+	const struct gathering *g = ctx;
+	const struct pd_items *from = &g->lists[list];
+	size_t *next = g->next + list * g->n_parts;
+	(void)thread;
+	for (size_t i = 0; i < from->n; i++)
+		next[from->v[i].key >> g->shift]++;
+}
+
+static void deal_task(void *ctx, size_t list, int thread)
+{
+	const struct gathering *g = ctx;
+	struct pd_items *from = &g->lists[list];
+	size_t *next = g->next + list * g->n_parts;
+	(void)thread;
+	for (size_t i = 0; i < from->n; i++)
+		g->all.v[next[from->v[i].key >> g->shift]++] = from->v[i];
+	free(from->v);
+}
+
+static void sort_part_task(void *ctx, size_t p, int thread)
+{
+	const struct gathering *g = ctx;
+	struct pd_item *to = g->all.v + g->part[p];
+	size_t n = g->part[p + 1] - g->part[p];
+	struct pd_items part = { .v = pd_alloc(n * sizeof *part.v), .n = n, .cap = n };
+	(void)thread;
+	memcpy(part.v, to, n * sizeof *to);
+	pd_items_sort(&part);
+	memcpy(to, part.v, n * sizeof *to);
+	free(part.v);
+}
+
+/* Counts -> places: part by part, in each the lists in their order. */
+static void sum_counts(struct gathering *g)
+{
+	size_t at = 0;
+	for (size_t p = 0; p < g->n_parts; p++) {
+		g->part[p] = at;
+		for (size_t l = 0; l < g->n_lists; l++) {
+			size_t n = g->next[l * g->n_parts + p];
+			g->next[l * g->n_parts + p] = at;
+			at += n;
+		}
+	}
+	g->part[g->n_parts] = at;
+}
+
+static void choose_parts(struct gathering *g)
+{
+	uint64_t all = 0;
+	int bits = 0, key_bits = 1;
+	for (size_t l = 0; l < g->n_lists; l++)
+		for (size_t i = 0; i < g->lists[l].n; i++)
+			all |= g->lists[l].v[i].key;
+	while (key_bits < 64 && all >> key_bits)
+		key_bits++;
+	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
+		bits++;
+	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
+	g->n_parts = (size_t)1 << bits << (bits == 0);	/* a shift of 64 is not defined: two parts do as well as one */
+}
+
+static void gather_in_memory(struct gathering *g, int threads)
+{
+	choose_parts(g);
+	g->next = pd_zalloc(g->n_lists * g->n_parts * sizeof *g->next);
+	g->part = pd_alloc((g->n_parts + 1) * sizeof *g->part);
+	g->all.v = pd_big_alloc(g->all.n * sizeof *g->all.v);
+	g->all.cap = g->all.n;
+	pd_parallel(threads, g->n_lists, count_task, g);
+	sum_counts(g);
+	pd_parallel(threads, g->n_lists, deal_task, g);
+	pd_parallel(threads, g->n_parts, sort_part_task, g);
+	free(g->part);
+	free(g->next);
+}
+
+/* Into a mapped file: what did not fit as lists does not fit as one. */
+static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *out, struct pd_err *e)
+{
+	FILE *file;
+	struct pd_span record;
+	int status = pd_runs_merge(spill->runs, spill->bytes / 2, e);
+	if (status)
+		return status;
+	out->v = pd_map_new(spill->budget->tmp_dir, n * sizeof *out->v, &file, e);
+	if (!out->v)
+		return PD_ERR_SYSTEM;
+	fclose(file);
+	out->cap = n;
+	out->mapped = n * sizeof *out->v;
+	while (!status && pd_runs_see(spill->runs, &record)) {
+		memcpy(&out->v[out->n++], record.p, sizeof *out->v);
+		status = pd_runs_step(spill->runs, e);
+	}
+	if (status)
+		pd_items_release(out);
+	return status;
+}
+
+/* What the lists still hold stays in memory as a run of each. */
+static int gather_spilled(struct pd_items *lists, int n_lists, uint64_t in_files, struct pd_items *out, struct pd_err *e)
+{
+	size_t n = in_files / sizeof(struct pd_item);
+	for (int i = 0; i < n_lists; i++) {
+		struct pd_items *s = &lists[i];
+		pd_items_sort(s);
+		n += s->n;
+		pd_runs_keep(s->spill->runs, &(struct pd_buf){ (char *)s->v, s->n * sizeof *s->v, s->cap * sizeof *s->v });
+	}
+	return merge_runs(lists[0].spill, n, out, e);
+}
+
+int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e)
+{
+	struct pd_items_spill *spill = lists[0].spill;
+	struct gathering g = { .lists = lists, .n_lists = (size_t)n_lists };
+	uint64_t in_files = 0;
+	size_t n_runs = spill ? pd_runs_written(spill->runs, &in_files) : 0;
+	int status = PD_OK;
+	for (int i = 0; i < n_lists; i++)
+		g.all.n += lists[i].n;
+	*out = (struct pd_items){ 0 };
+	if (n_runs) {
+		status = gather_spilled(lists, n_lists, in_files, out, e);
+	} else if (g.all.n) {
+		gather_in_memory(&g, threads);
+		*out = g.all;
+	} else {
+		for (int i = 0; i < n_lists; i++)
+			free(lists[i].v);
+	}
+	if (spill) {
+		spill->budget->runs += n_runs;
+		spill->budget->in_files += in_files;
+		pd_runs_free(spill->runs);
+		free(spill);
+	}
+	free(lists);
+	return status;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A growing list of (64-bit key, value), and a stable sort by key in linear time.  Found pairs are gathered as items
- * (a in the high half of the key, b in the low half, the distance as value), one list per thread, and then brought
- * together.
+ * Lists of (64-bit key, value), sorted by key in linear time, in memory or, where that is short, on disk.  Threads find
+ * pairs, each in a list of its own: the smaller number in the high half of the key, the larger in the low half, what is
+ * known of the pair as the value.  In the end the lists become one, in order.
  */
 #ifndef PD_BASE_ITEMS_H
 #define PD_BASE_ITEMS_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/memory.h"
 
 struct pd_item {
 	uint64_t key;
@@ -19,7 +19,7 @@ struct pd_items {
 	struct pd_item *v;
 	size_t n, cap;
 	size_t mapped;			/* bytes, when `v` is a mapped file; 0: memory */
-	struct pd_spill *spill;		/* where the list goes when it is full; NULL: it grows */
+	struct pd_items_spill *spill;	/* where the list goes when it is full; NULL: it grows */
 };
 
 /* Room for one more. */
@@ -33,15 +33,19 @@ static inline void pd_items_add(struct pd_items *s, uint64_t key, uint32_t value
 }
 
 /* Keys x and y, in the order that pairs have. */
-static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y, uint32_t distance)
+static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y, uint32_t value)
 {
-	pd_items_add(s, x < y ? x << 32 | y : y << 32 | x, distance);
+	pd_items_add(s, x < y ? x << 32 | y : y << 32 | x, value);
 }
 
 void pd_items_sort(struct pd_items *s);
-/* What several lists hold, in order, in one; the lists are given back.  Keys that differ come in the same order for any
- * number of lists and threads.  Fails only where lists were spilled (spill.h). */
-int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e);
 void pd_items_release(struct pd_items *s);
+
+/* Lists for n threads.  Within a budget they share a quarter of what is left of it now, and what they hold more than that
+ * goes on disk in sorted runs. */
+struct pd_items *pd_items_lists(int n, struct pd_budget *budget);
+/* What the lists hold, in order, in `out`, which needs no clearing; the lists are freed.  Keys that differ come in the same
+ * order for any number of lists and threads.  Fails only where lists went on disk. */
+int pd_items_gather(struct pd_items *lists, int n, int threads, struct pd_items *out, struct pd_err *e);
 
 #endif

@@ -232,6 +232,33 @@ void pd_turns_end(struct pd_turns *t, size_t task)
 	pthread_mutex_unlock(&t->lock);
 }
 
+struct pd_lock {
+	pthread_mutex_t mutex;
+};
+
+struct pd_lock *pd_lock_new(void)
+{
+	struct pd_lock *l = pd_alloc(sizeof *l);
+	pthread_mutex_init(&l->mutex, NULL);
+	return l;
+}
+
+void pd_lock_free(struct pd_lock *l)
+{
+	pthread_mutex_destroy(&l->mutex);
+	free(l);
+}
+
+void pd_lock_take(struct pd_lock *l)
+{
+	pthread_mutex_lock(&l->mutex);
+}
+
+void pd_lock_give(struct pd_lock *l)
+{
+	pthread_mutex_unlock(&l->mutex);
+}
+
 struct pd_task {
 	void (*run)(void *ctx);
 	void *ctx;

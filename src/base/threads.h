@@ -30,6 +30,13 @@ void pd_turns_free(struct pd_turns *t);
 void pd_turns_wait(struct pd_turns *t, size_t task);
 void pd_turns_end(struct pd_turns *t, size_t task);
 
+/* What only one thread at a time may hold. */
+struct pd_lock;
+struct pd_lock *pd_lock_new(void);
+void pd_lock_free(struct pd_lock *l);
+void pd_lock_take(struct pd_lock *l);
+void pd_lock_give(struct pd_lock *l);
+
 /* One thing done beside what goes on here.  NULL: no thread could be made, and nothing was begun. */
 struct pd_task;
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx);

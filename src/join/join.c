@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/items.h"
 #include "base/threads.h"
 #include "join/all.h"
 #include "join/blocks.h"
 #include "join/paper.h"
-#include "base/spill.h"
 
 static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct pd_err *e)
 {
@@ -148,15 +148,12 @@ int pd_join_within(const struct pd_keys *keys, struct pd_plan *plan, int threads
 	if (status)
 		return status;
 	threads = threads > 1 ? threads : 1;
-	struct pd_items *lists = pd_zalloc((size_t)threads * sizeof *lists), all = { 0 };
-	struct pd_spill *spills = pd_spills_new(lists, threads, budget, pd_budget_left(budget) / 4);
+	struct pd_items *lists = pd_items_lists(threads, budget), all;
 	status = run_within(keys, plan, threads, budget, lists, e);
 	double t = pd_cpu_seconds();
 	gathered = pd_items_gather(lists, threads, threads, &all, e);
 	pd_pairs_take(out, &all);
 	plan->took.pairs += pd_cpu_seconds() - t;
-	pd_spills_free(spills, threads);
-	free(lists);
 	return status ? status : gathered;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/threads.h"
 #include "join/permute.h"
-#include "base/spill.h"
 
 #define CHANCE_COMPARISONS 128
 
@@ -88,11 +87,7 @@ int pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *veri
 {
 	threads = threads > 1 ? threads : 1;
 	struct bands all = { .b = b, .least = least_agreeing(&b->sketch, verify) };
-	all.lists = pd_zalloc((size_t)threads * sizeof *all.lists);
-	struct pd_spill *spills = pd_spills_new(all.lists, threads, budget, pd_budget_left(budget) / 4);
+	all.lists = pd_items_lists(threads, budget);
 	pd_parallel(threads, (size_t)(b->sketch.minima / b->width), run_band, &all);
-	int status = pd_items_gather(all.lists, threads, threads, out, e);
-	pd_spills_free(spills, threads);
-	free(all.lists);
-	return status;
+	return pd_items_gather(all.lists, threads, threads, out, e);
 }

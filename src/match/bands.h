@@ -15,7 +15,6 @@
 #define PD_MATCH_BANDS_H
 
 #include "base/items.h"
-#include "base/budget.h"
 #include "match/verify.h"
 
 #define PD_BANDS_WINDOW 1024

@@ -12,8 +12,6 @@
 
 #include "base/hash.h"
 #include "base/threads.h"
-#include "base/memory.h"
-#include "base/spill.h"
 
 #define PART_ROWS 4096		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
@@ -180,18 +178,15 @@ int pd_equal_groups(const uint64_t *keys, int words, size_t n, int threads, stru
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
 	threads = threads > 1 ? threads : 1;
 	struct equal q = { .keys = keys, .words = words, .n = n, .n_stretches = (size_t)threads };
-	struct pd_items all = { 0 };
+	struct pd_items all;
 	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
 		q.part_bits++;
 	q.n_parts = (size_t)1 << q.part_bits;
-	q.followers = pd_zalloc((size_t)threads * sizeof *q.followers);
-	struct pd_spill *spills = pd_spills_new(q.followers, threads, budget, pd_budget_left(budget) / 4);
+	q.followers = pd_items_lists(threads, budget);
 	find_followers(&q, threads, pd_budget_left(budget) / 3);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);
 	if (!status)
 		pd_groups_make(out, n, &all, budget);
 	pd_items_release(&all);
-	pd_spills_free(spills, threads);
-	free(q.followers);
 	return status ? status : pd_budget_check(budget, e);
 }

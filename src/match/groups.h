@@ -10,7 +10,6 @@
 #define PD_MATCH_GROUPS_H
 
 #include "base/items.h"
-#include "base/budget.h"
 
 #define PD_GROUPS_RANKED 8	/* words of bits that one count of those before them serves */
 

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "match/neighbours.h"
 
-#include "base/spill.h"
-
 int pd_neighbours_init(struct pd_neighbours *n, struct pd_pairs *pairs, pd_both_fn *both, const void *ctx, int threads,
 		       struct pd_budget *budget, struct pd_err *e)
 {
-	struct pd_items turned = { 0 }, sorted = { 0 };
-	struct pd_spill *spill = pd_spills_new(&turned, 1, budget, pd_budget_left(budget) / 4);
+	struct pd_items *turned = pd_items_lists(1, budget), sorted;
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct pd_pair *p = &pairs->v[i];
 		if (both(ctx, p))
-			pd_items_add(&turned, (uint64_t)p->b << 32 | p->a, p->distance);
+			pd_items_add(turned, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
 	*n = (struct pd_neighbours){ .after = *pairs };
 	*pairs = (struct pd_pairs){ 0 };
-	int status = pd_items_gather(&turned, 1, threads, &sorted, e);
+	int status = pd_items_gather(turned, 1, threads, &sorted, e);
 	pd_pairs_take(&n->before, &sorted);
-	pd_spills_free(spill, 1);
 	return status;
 }
 

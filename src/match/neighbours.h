@@ -7,6 +7,7 @@
 #ifndef PD_MATCH_NEIGHBOURS_H
 #define PD_MATCH_NEIGHBOURS_H
 
+#include "base/items.h"
 #include "join/join.h"
 
 struct pd_neighbours {

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/budget.h"
+#include "base/memory.h"
 #include "sign/sketch.h"
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */

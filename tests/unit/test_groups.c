@@ -105,9 +105,9 @@ END_TEST
 /* One to three lists, in the same order whatever their number, the threads and the bits that keys have. */
 START_TEST(gather_lists)
 {
-	struct pd_items lists[3] = { { 0 } }, all;
 	struct pd_random random = { 5 };
 	int n_lists = _i % 3 + 1, shift = _i / 3 * 16;
+	struct pd_items *lists = pd_items_lists(n_lists, NULL), all;
 	for (uint64_t i = 0; i < MANY; i++) {
 		uint64_t v = i * 20011 % MANY;
 		pd_items_add(&lists[pd_random_next(&random) % (uint64_t)n_lists], v << shift, (uint32_t)v);
@@ -117,7 +117,7 @@ START_TEST(gather_lists)
 	for (uint64_t i = 0; i < MANY; i++)
 		ck_assert_msg(all.v[i].value == i && all.v[i].key == i << shift, "item %llu", (unsigned long long)i);
 	pd_items_release(&all);
-	ck_assert(!pd_items_gather(lists, n_lists, 2, &all, NULL));
+	ck_assert(!pd_items_gather(pd_items_lists(n_lists, NULL), n_lists, 2, &all, NULL));
 	ck_assert_uint_eq(all.n, 0);
 }
 END_TEST

@@ -226,7 +226,7 @@ static const struct way {
 static void split_join(const struct pd_keys *keys, struct pd_plan *plan, const struct way *way,
 		       struct pd_pairs *out)
 {
-	struct pd_items lists[3] = { { 0 } }, all;
+	struct pd_items *lists = pd_items_lists(3, NULL), all;
 	pd_blocks_join(keys, plan, way->threads, (struct pd_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
 	ck_assert(!pd_items_gather(lists, 3, way->threads, &all, NULL));
 	pd_pairs_take(out, &all);
