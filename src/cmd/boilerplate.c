@@ -147,7 +147,7 @@ int pd_cmd_boilerplate(int argc, char **argv)
 	if (status)
 		code = pd_command_failed(&log, &e);
 	else
-		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk(&walker, &o, argv + first, n, &log);
+		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk_command(&walker, &o, argv + first, n, &log);
 	pd_boilerplate_free(o.known);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "cmd/walk.h"
 
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
 #define MATCH_AT(member) AT(match.member)

@@ -26,19 +26,12 @@ const struct pd_usage pd_usage_fp = {
 	.opts = opts,
 };
 
-static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
-{
-	pd_fp_row(p, t->params, out);
-}
-
 static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	size_t at = out->n;
 	pd_fp_row(p, t->params, out);
 	pd_jsonl_row(j, pd_fp_columns, out, at);
 }
-
-const struct pd_walker pd_fp_walker = { .header = pd_fp_header, .row = row, .total = true };
 
 int pd_cmd_fp(int argc, char **argv)
 {
@@ -50,5 +43,5 @@ int pd_cmd_fp(int argc, char **argv)
 	int code = pd_walk_parse(&pd_usage_fp, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	return pd_walk(o.format == PD_ROWS_JSONL ? &jsonl : &pd_fp_walker, &o, argv + first, argc - first, &log);
+	return pd_walk_command(o.format == PD_ROWS_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
 }

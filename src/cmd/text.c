@@ -28,5 +28,5 @@ int pd_cmd_text(int argc, char **argv)
 	int first;
 	pd_log_init(&log, "text");
 	int code = pd_walk_parse(&pd_usage_text, argc, argv, &o, &first, &log);
-	return code ? code - 1 : pd_walk(&walker, &o, argv + first, argc - first, &log);
+	return code ? code - 1 : pd_walk_command(&walker, &o, argv + first, argc - first, &log);
 }

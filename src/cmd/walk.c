@@ -1,193 +1,115 @@
-/* SPDX-License-Identifier: MIT */
-#include "cmd/walk_run.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * The options that shape a page's row, as typed -> pd_options.
+ */
+#include "cmd/walk.h"
+#include "inspect/show.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/threads.h"
-
-static void on_damage(void *ctx, const struct pd_damage *d)
+/* What the library calls "bits" is --bits here, in messages too. */
+static int set(void *options, const char *name, const char *arg, struct pd_err *e)
 {
-	struct pd_walk_run *w = ctx;
-	pd_log_error(w->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+	struct pd_walk_options *o = options;
+	int status = pd_option_set(&o->page, pd_span_z(name), pd_span_z(arg), e);
+	if (status) {
+		char text[sizeof e->text - 2];
+		memcpy(text, e->text, sizeof text);
+		text[sizeof text - 1] = 0;
+		pd_fail(e, status, "--%s", text);
+	}
+	return status;
 }
 
-int pd_walk_next(void *shared, void *ctx)
+int pd_walk_bits(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_walk_run *w = shared;
-	struct pd_worker *me = ctx;
-	double t = w->o->stats ? pd_thread_seconds() : 0;
-	if (me->pipeline.err.status)
-		return me->pipeline.err.status;
-	int r = pd_reader_next(w->reader, &me->record, &w->err);
-	if (w->o->stats)
-		w->read_seconds += pd_thread_seconds() - t;
-	return r;
+	return set(options, "bits", arg, e);
 }
 
-void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason)
+int pd_walk_features(void *options, const char *arg, struct pd_err *e)
 {
-	if (skip == PD_SKIP_FAILED)
-		return;
-	me->counts.skipped[skip]++;
-	if (skip == PD_SKIP_DAMAGED)
-		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
+	return set(options, "features", arg, e);
 }
 
-void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
+int pd_walk_sketch(void *options, const char *arg, struct pd_err *e)
 {
-	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
-	me->counts.without_fingerprint += !me->pipeline.signature.present;
-	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
-	if (me->pipeline.timed)
-		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
+	return set(options, "sketch", arg, e);
 }
 
-static void work(void *ctx, struct pd_buf *out)
+int pd_walk_status(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_worker *me = ctx;
-	const char *reason = NULL;
-	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
-	pd_walk_count(me, skip, reason);
-	if (!skip)
-		pd_walk_row(me, out);
+	struct pd_walk_options *o = options;
+	o->page.status = arg;
+	return pd_page_options_check(&(struct pd_page_options){ .status = arg }, e);
 }
 
-int pd_walk_emit(void *shared, const struct pd_buf *out)
+int pd_walk_content_types(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_walk_run *w = shared;
-	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
-	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
-		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	struct pd_walk_options *o = options;
+	o->page.content_types = arg;
+	return pd_page_options_check(&(struct pd_page_options){ .content_types = arg }, e);
+}
+
+int pd_walk_url(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_walk_options *o = options;
+	if (o->urls[1])
+		return pd_fail(e, PD_ERR_USAGE, "--url more than twice");
+	o->urls[o->urls[0] ? 1 : 0] = arg;
 	return PD_OK;
 }
 
-static void worker_free(struct pd_worker *me)
+static void defaults(struct pd_walk_options *o, int preset)
 {
-	if (!me)
-		return;
-	pd_pipeline_release(&me->pipeline);
-	pd_record_release(&me->record);
-	pd_json_free(me->json);
-	pd_buf_release(&me->packed);
-	pd_spool_codec_release(&me->codec);
-	free(me);
+	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .samples = 1, .stage = PD_STAGE_TOPIC, .sample = 1000 };
+	pd_options_init(&o->page, (enum pd_preset)preset);
+	o->topic = o->page.topic.method;
+	o->hidden = !o->page.html.drop_hidden;
+	o->hash = o->page.sign.hash;
+	o->weights = o->page.sign.weights;
 }
 
-static int make_workers(struct pd_walk_run *w)
+static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 {
-	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
-	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
-	for (int i = 0; i < w->n_workers; i++) {
-		struct pd_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
-		me->walk = w;
-		me->json = pd_json_new();
-		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
-		if (status)
-			return status;
-		me->pipeline.timed = w->o->stats != NULL;
+	struct pd_err e = { 0 };
+	if (o->save_boilerplate && !o->learn)
+		pd_fail(&e, PD_ERR_USAGE, "--save-boilerplate goes with --learn-boilerplate");
+	else if (o->learn && o->page.boilerplate)
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate and --boilerplate do not go together");
+	else if (o->learn && o->page.topic.method != PD_TOPIC_MAIN)
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate goes with --topic=main alone");
+	return e.status && pd_command_failed(log, &e);
+}
+
+int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+{
+	/* Twice: the preset decides what the other options begin with, wherever it stands. */
+	defaults(o, PD_PRESET_DEFAULT);
+	int code = pd_command_parse(u, argc, argv, o, first, log);
+	if (code)
+		return code;
+	if (o->preset != PD_PRESET_DEFAULT) {
+		defaults(o, o->preset);
+		code = pd_command_parse(u, argc, argv, o, first, log);
+		if (code)
+			return code;
 	}
-	return PD_OK;
-}
-
-static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
-{
-	struct pd_reader_options r = {
-		.inputs = inputs,
-		.n_inputs = n_inputs,
-		.files_from = w->o->files_from,
-		.stdin_name = w->o->name,
-		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
-		.fields = w->o->fields,
-		.measure = w->log->progress,
-		.damage = on_damage,
-		.damage_ctx = w,
-	};
-	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
-	if (!status)
-		status = make_workers(w);
-	if (!status)
-		status = pd_reader_open(&w->reader, &r, &w->err);
-	if (!status)
-		status = pd_outfile_open(&w->out, w->o->output, &w->err);
-	return status;
-}
-
-int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops)
-{
-	int status = pd_pool_run(ops, w, (void **)w->workers, w->n_workers);
-	for (int i = 0; i < w->n_workers; i++) {
-		const struct pd_err *e = &w->workers[i]->pipeline.err;
-		if (e->status)
-			return pd_fail(&w->err, e->status, "%s", e->text);
+	o->page.topic.method = (enum pd_topic_method)o->topic;
+	o->page.html.drop_hidden = !o->hidden;
+	o->page.sign.hash = (enum pd_sign_hash)o->hash;
+	o->page.sign.weights = (enum pd_sign_weights)o->weights;
+	log->quiet = o->quiet;
+	if (check_learning(o, log))
+		return 1 + PD_EXIT_FAILED;
+	if (o->stats && !strcmp(o->stats, "-")) {
+		struct pd_err e;
+		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");
+		return 1 + pd_command_failed(log, &e);
 	}
-	return status;
+	return 0;
 }
 
-static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
+int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
 {
-	*sum = (struct pd_walk_counts){ };
-	for (int i = 0; i < w->n_workers; i++) {
-		const struct pd_worker *me = w->workers[i];
-		for (int s = 0; s < PD_SKIP_COUNT; s++)
-			sum->skipped[s] += me->counts.skipped[s];
-		sum->without_fingerprint += me->counts.without_fingerprint;
-		for (int p = 0; p < PD_PHASES; p++)
-			sum->seconds[p] += me->pipeline.seconds[p];
-	}
-	sum->seconds[PD_PHASE_READ] = w->read_seconds;
-	sum->elapsed = pd_wall_seconds() - w->progress.started;
-	if (w->reader)
-		pd_reader_stats(w->reader, &sum->input);
-}
-
-static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
-{
-	static const struct pd_pool_ops ops = { pd_walk_next, work, pd_walk_emit };
-	struct pd_buf text = { 0 };
-	int status = w->o->learn ? pd_walk_learn(w) : PD_OK;
-	if (!status && w->walker->header) {
-		w->walker->header(&w->tables, &text);
-		fwrite(text.p, 1, text.n, w->out.f);
-	}
-	if (!status && w->walker->row)
-		status = w->spool ? pd_walk_again(w) : pd_walk_pool(w, &ops);
-	sum_up(w, sum);
-	if (!status && w->walker->total) {
-		pd_buf_clear(&text);
-		pd_walk_total(sum, &text);
-		fwrite(text.p, 1, text.n, w->out.f);
-	}
-	pd_buf_release(&text);
-	return status;
-}
-
-int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
-{
-	struct pd_walk_run w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
-	struct pd_walk_counts sum = { 0 };
-	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
-	pd_walk_progress_start(&w.progress);
-	int status = pd_outfile_check(o->output, inputs, n_inputs, &w.err);
-	if (!status)
-		status = open_all(&w, inputs, n_inputs);
-	if (!status)
-		status = run(&w, &sum);
-	pd_log_progress(log, NULL);
-	if (!status)
-		status = pd_outfile_commit(&w.out, &w.err);
-	else if (w.out.f)
-		pd_outfile_abandon(&w.out);
-	if (!status && o->stats)
-		status = pd_walk_stats(&sum, o->stats, &w.err);
-	int code = status ? pd_command_failed(log, &w.err) : pd_walk_close(&sum, o->ignore_damaged, log);
-	pd_reader_free(w.reader);
-	for (int i = 0; i < w.n_workers; i++)
-		worker_free(w.workers[i]);
-	free(w.workers);
-	pd_site_learner_free(w.learner);
-	pd_spool_free(w.spool);
-	pd_tables_release(&w.tables);
-	return code;
+	struct pd_err e;
+	int status = pd_walk(w, o, inputs, n_inputs, log, &e);
+	return status < 0 ? pd_command_failed(log, &e) : status == PD_WALK_DAMAGED ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }

@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every command that walks over pages shares: the options, the pool of pipelines, counting, progress, the closing
- * line and --stats.  fp and text differ only in the line that they write for a page.
+ * The command lines of what walks over pages (walk/walk.h): rows of options, which the commands share, and their parsing.
  */
 #ifndef PD_CMD_WALK_H
 #define PD_CMD_WALK_H
 
-#include "base/json.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
-#include "pipeline.h"
-#include "topic/site_learn.h"
-
-/* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
-enum { PD_BLOCK_ROOM = 256 * 1024 };
-
-struct pd_walk_options {
-	int preset;			/* enum pd_preset */
-	struct pd_options page;
-	int topic, hidden, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
-	const char *files_from, *name, *output, *stats;
-	struct pd_jsonl_fields fields;
-	int jobs;			/* 0: all cores */
-	int progress;			/* -1: when stderr is a terminal */
-	bool quiet, ignore_damaged;
-	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
-	const char *save_boilerplate, *tmp_dir;
-	int samples;			/* boilerplate: write them */
-	const char *update;		/* boilerplate: a table whose hosts stay */
-	bool merge, print;		/* boilerplate: of tables */
-	struct pd_boilerplate *known;	/* boilerplate: what `update` names */
-	int format;			/* fp: enum pd_row_format */
-	int stage;			/* show: enum pd_stage */
-	int sample;			/* estimate */
-	const char *urls[2];		/* show, compare */
-	int color;			/* show, compare: enum pd_color */
-};
+#include "walk/walk.h"
 
 int pd_walk_bits(void *options, const char *arg, struct pd_err *e);
 int pd_walk_status(void *options, const char *arg, struct pd_err *e);
@@ -130,18 +102,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
  * 0 go on, else the exit code + 1. */
 int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log);
 
-struct pd_walker {
-	void (*header)(const struct pd_tables *t, struct pd_buf *out);	/* may be NULL */
-	/* NULL: nothing but learning, whose table is the output */
-	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
-	bool total;		/* close with a "# total" line */
-};
-
-extern const struct pd_walker pd_fp_walker;	/* fp's rows (cmd/fp.c) */
-
-/* The closing line of what was learned. */
-void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log);
-/* Walks over all inputs and returns the exit code. */
-int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
+/* pd_walk, and what went wrong is said: the exit code. */
+int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
 
 #endif

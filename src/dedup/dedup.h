@@ -16,7 +16,7 @@
 #include "cmd/cluster.h"
 #include "dedup/journal.h"
 #include "cmd/match.h"
-#include "cmd/walk.h"
+#include "walk/walk.h"
 
 struct pd_dedup_options {
 	struct pd_walk_options walk;	/* first: rows of options are shared */

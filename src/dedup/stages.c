@@ -57,10 +57,10 @@ static int make_rows(struct pd_dedup *d, struct pd_units *u, size_t unit)
 	walk.tmp_dir = d->o->tmp_dir;
 	walk.save_boilerplate = table;
 	sweep_rows(output, table);
-	int status = stage_code(d, pd_walk(&pd_fp_walker, &walk, u->paths, u->n_paths, d->log));
+	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, d->log, &d->err);
 	free(table);
 	free(output);
-	return status ? status : pd_journal_add_rows(&d->journal, u->identity, &d->err);
+	return status < 0 ? status : pd_journal_add_rows(&d->journal, u->identity, &d->err);
 }
 
 static int changed(struct pd_dedup *d, const char *what)

@@ -7,8 +7,7 @@
  */
 #include <inttypes.h>
 
-#include "base/threads.h"
-#include "cmd/walk_run.h"
+#include "walk/run.h"
 
 void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log)
 {
@@ -37,7 +36,7 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - sizeof record;
 	memcpy(out->p, &record, sizeof record);
 	if (me->walk->spool)
-		pd_spool_pack(&me->codec, &me->pipeline, out);
+		pd_walk_spool_pack(&me->codec, &me->pipeline, out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)
@@ -51,7 +50,7 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	struct pd_span rest = pd_span(out->p + sizeof record, out->n - sizeof record);
 	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
 	if (!status && w->spool)
-		status = pd_spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
+		status = pd_walk_spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
 	return status;
 }
 
@@ -103,7 +102,7 @@ int pd_walk_learn(struct pd_walk_run *w)
 					   .samples = rows || w->o->samples,
 					   .known = w->o->known };
 	w->learner = pd_site_learner_new(&o);
-	int status = rows ? pd_spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
+	int status = rows ? pd_walk_spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
 	if (!status)
 		status = pd_walk_pool(w, &ops);
 	if (!status)
@@ -117,13 +116,13 @@ static int next_packed(void *shared, void *ctx)
 {
 	struct pd_walk_run *w = shared;
 	struct pd_worker *me = ctx;
-	return pd_spool_next(w->spool, &me->packed, &w->err);
+	return pd_walk_spool_next(w->spool, &me->packed, &w->err);
 }
 
 static void second_work(void *ctx, struct pd_buf *out)
 {
 	struct pd_worker *me = ctx;
-	if (!pd_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
+	if (!pd_walk_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
 		me->lost = true;
 		return;
 	}
@@ -142,7 +141,7 @@ static int second_emit(void *shared, const struct pd_buf *out)
 int pd_walk_again(struct pd_walk_run *w)
 {
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
-	int status = pd_spool_rewind(w->spool, &w->err);
+	int status = pd_walk_spool_rewind(w->spool, &w->err);
 	if (!status)
 		status = pd_walk_pool(w, &ops);
 	for (int i = 0; !status && i < w->n_workers; i++)

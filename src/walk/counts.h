@@ -2,8 +2,8 @@
  *
  * What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats.
  */
-#ifndef PD_CMD_WALK_REPORT_H
-#define PD_CMD_WALK_REPORT_H
+#ifndef PD_WALK_COUNTS_H
+#define PD_WALK_COUNTS_H
 
 #include "base/log.h"
 #include "pipeline.h"
@@ -15,17 +15,17 @@ struct pd_walk_counts {
 	double seconds[PD_PHASES], elapsed;
 };
 
-struct pd_progress {
+struct pd_walk_progress {
 	double started;
 	uint64_t pages;
 };
 
-void pd_walk_progress_start(struct pd_progress *p);
+void pd_walk_progress_start(struct pd_walk_progress *p);
 /* One record more. */
-void pd_walk_progress(struct pd_progress *p, const struct pd_reader *r, struct pd_log *log, bool page);
+void pd_walk_progress(struct pd_walk_progress *p, const struct pd_reader *r, struct pd_log *log, bool page);
 void pd_walk_total(const struct pd_walk_counts *c, struct pd_buf *out);
 int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_err *e);
-/* Says the closing line; returns the exit code. */
-int pd_walk_close(const struct pd_walk_counts *c, bool ignore_damaged, struct pd_log *log);
+/* Says the closing line; were damaged records left out? */
+bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log);
 
 #endif

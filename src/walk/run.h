@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a walk, for walk.c (the pages one by one) and walk_learn.c (twice over them: what sites repeat is learned
+ * The inside of a walk, for walk.c (the pages one by one) and learn.c (twice over them: what sites repeat is learned
  * before the first page is signed).
  */
-#ifndef PD_CMD_WALK_RUN_H
-#define PD_CMD_WALK_RUN_H
+#ifndef PD_WALK_RUN_H
+#define PD_WALK_RUN_H
 
 #include "base/tempfile.h"
 #include "base/threads.h"
-#include "cmd/walk.h"
-#include "cmd/walk_report.h"
-#include "spool.h"
 #include "topic/site_learn.h"
+#include "walk/counts.h"
+#include "walk/spool.h"
+#include "walk/walk.h"
 
 struct pd_worker {
 	struct pd_pipeline pipeline;
@@ -20,7 +20,7 @@ struct pd_worker {
 	struct pd_walk_run *walk;
 	struct pd_walk_counts counts;
 	struct pd_buf packed;		/* the page that came back from the spool */
-	struct pd_spool_codec codec;
+	struct pd_walk_codec codec;
 	bool lost;			/* one did not */
 };
 
@@ -34,11 +34,11 @@ struct pd_walk_run {
 	struct pd_worker **workers;
 	int n_workers;
 	struct pd_err err;
-	struct pd_progress progress;
+	struct pd_walk_progress progress;
 	double read_seconds;
 	/* where something is learned first */
 	struct pd_site_learner *learner;
-	struct pd_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
+	struct pd_walk_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
 };
 
 /* Of a pool: the next record; what must be said of a record that is no page, and counted. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/walk_report.h"
+#include "walk/counts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,16 +7,15 @@
 #include "base/json.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
-#include "cmd/command.h"
 
 #define TELLING .005	/* the share from which the time that is left can be told */
 
-void pd_walk_progress_start(struct pd_progress *p)
+void pd_walk_progress_start(struct pd_walk_progress *p)
 {
-	*p = (struct pd_progress){ .started = pd_wall_seconds() };
+	*p = (struct pd_walk_progress){ .started = pd_wall_seconds() };
 }
 
-void pd_walk_progress(struct pd_progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
+void pd_walk_progress(struct pd_walk_progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
 {
 	p->pages += page;
 	if (!log->progress)
@@ -103,7 +102,7 @@ static void say_left_out(const struct pd_walk_counts *c, struct pd_buf *line)
 		pd_buf_add_c(line, ')');
 }
 
-int pd_walk_close(const struct pd_walk_counts *c, bool ignore_damaged, struct pd_log *log)
+bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
@@ -115,5 +114,5 @@ int pd_walk_close(const struct pd_walk_counts *c, bool ignore_damaged, struct pd
 		pd_buf_printf(&line, ", %" PRIu64 " damaged", damaged(c));
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&line);
-	return damaged(c) && !ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return damaged(c) > 0;
 }

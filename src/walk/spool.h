@@ -5,34 +5,34 @@
  * pd_pipeline_sign can go on.
  * Memory is that of one page.
  */
-#ifndef PD_SPOOL_H
-#define PD_SPOOL_H
+#ifndef PD_WALK_SPOOL_H
+#define PD_WALK_SPOOL_H
 
 #include "base/pack.h"
 #include "pipeline.h"
 
 /* One for each thread.  All zeroes to begin with. */
-struct pd_spool_codec {
+struct pd_walk_codec {
 	struct pd_packer *packer;
 	struct pd_unpacker *unpacker;
 	struct pd_buf plain;
 };
 
-void pd_spool_codec_release(struct pd_spool_codec *c);
+void pd_walk_codec_release(struct pd_walk_codec *c);
 /* Appends the page to `out`, as its own. */
-void pd_spool_pack(struct pd_spool_codec *c, const struct pd_pipeline *p, struct pd_buf *out);
+void pd_walk_spool_pack(struct pd_walk_codec *c, const struct pd_pipeline *p, struct pd_buf *out);
 /* The page into the pipeline, which borrows from the codec.  False: damaged. */
-bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_pipeline *p);
+bool pd_walk_spool_unpack(struct pd_walk_codec *c, struct pd_span bytes, struct pd_pipeline *p);
 
-struct pd_spool;
+struct pd_walk_spool;
 
-int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e);
-void pd_spool_free(struct pd_spool *s);
-int pd_spool_put(struct pd_spool *s, struct pd_span page, struct pd_err *e);
+int pd_walk_spool_new(struct pd_walk_spool **out, const char *tmp_dir, struct pd_err *e);
+void pd_walk_spool_free(struct pd_walk_spool *s);
+int pd_walk_spool_put(struct pd_walk_spool *s, struct pd_span page, struct pd_err *e);
 /* Back to its beginning, to read; the bytes that were put in. */
-int pd_spool_rewind(struct pd_spool *s, struct pd_err *e);
-uint64_t pd_spool_bytes(const struct pd_spool *s);
+int pd_walk_spool_rewind(struct pd_walk_spool *s, struct pd_err *e);
+uint64_t pd_walk_spool_bytes(const struct pd_walk_spool *s);
 /* 1 a page, which replaces what `out` held; 0 the end; negative. */
-int pd_spool_next(struct pd_spool *s, struct pd_buf *out, struct pd_err *e);
+int pd_walk_spool_next(struct pd_walk_spool *s, struct pd_buf *out, struct pd_err *e);
 
 #endif

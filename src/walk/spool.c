@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spool.h"
+#include "walk/spool.h"
 
 #include <stdlib.h>
 
@@ -7,12 +7,12 @@
 #include "page/packed.h"
 #include "text/charset.h"
 
-struct pd_spool {
+struct pd_walk_spool {
 	FILE *f;
 	uint64_t bytes;
 };
 
-void pd_spool_codec_release(struct pd_spool_codec *c)
+void pd_walk_codec_release(struct pd_walk_codec *c)
 {
 	pd_packer_free(c->packer);
 	pd_unpacker_free(c->unpacker);
@@ -35,7 +35,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_blocks_pack(&p->blocks, out);
 }
 
-void pd_spool_pack(struct pd_spool_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
+void pd_walk_spool_pack(struct pd_walk_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
 {
 	if (!c->packer)
 		c->packer = pd_packer_new();
@@ -65,7 +65,7 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
 }
 
-bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_pipeline *p)
+bool pd_walk_spool_unpack(struct pd_walk_codec *c, struct pd_span bytes, struct pd_pipeline *p)
 {
 	if (!c->unpacker)
 		c->unpacker = pd_unpacker_new();
@@ -74,7 +74,7 @@ bool pd_spool_unpack(struct pd_spool_codec *c, struct pd_span bytes, struct pd_p
 	return !status && unpack_plain(pd_buf_span(&c->plain), p);
 }
 
-int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e)
+int pd_walk_spool_new(struct pd_walk_spool **out, const char *tmp_dir, struct pd_err *e)
 {
 	FILE *f = pd_spool_open(tmp_dir, e);
 	*out = NULL;
@@ -85,7 +85,7 @@ int pd_spool_new(struct pd_spool **out, const char *tmp_dir, struct pd_err *e)
 	return PD_OK;
 }
 
-void pd_spool_free(struct pd_spool *s)
+void pd_walk_spool_free(struct pd_walk_spool *s)
 {
 	if (!s)
 		return;
@@ -93,12 +93,12 @@ void pd_spool_free(struct pd_spool *s)
 	free(s);
 }
 
-uint64_t pd_spool_bytes(const struct pd_spool *s)
+uint64_t pd_walk_spool_bytes(const struct pd_walk_spool *s)
 {
 	return s->bytes;
 }
 
-int pd_spool_put(struct pd_spool *s, struct pd_span page, struct pd_err *e)
+int pd_walk_spool_put(struct pd_walk_spool *s, struct pd_span page, struct pd_err *e)
 {
 	uint64_t n = page.n;
 	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
@@ -107,7 +107,7 @@ int pd_spool_put(struct pd_spool *s, struct pd_span page, struct pd_err *e)
 	return PD_OK;
 }
 
-int pd_spool_rewind(struct pd_spool *s, struct pd_err *e)
+int pd_walk_spool_rewind(struct pd_walk_spool *s, struct pd_err *e)
 {
 	if (fflush(s->f) != 0)
 		return pd_fail_errno(e, "cannot write a temporary file");
@@ -115,7 +115,7 @@ int pd_spool_rewind(struct pd_spool *s, struct pd_err *e)
 	return PD_OK;
 }
 
-int pd_spool_next(struct pd_spool *s, struct pd_buf *out, struct pd_err *e)
+int pd_walk_spool_next(struct pd_walk_spool *s, struct pd_buf *out, struct pd_err *e)
 {
 	uint64_t n;
 	pd_buf_clear(out);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "walk/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "write/fp_row.h"
+
+static void on_damage(void *ctx, const struct pd_damage *d)
+{
+	struct pd_walk_run *w = ctx;
+	pd_log_error(w->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+}
+
+int pd_walk_next(void *shared, void *ctx)
+{
+	struct pd_walk_run *w = shared;
+	struct pd_worker *me = ctx;
+	double t = w->o->stats ? pd_thread_seconds() : 0;
+	if (me->pipeline.err.status)
+		return me->pipeline.err.status;
+	int r = pd_reader_next(w->reader, &me->record, &w->err);
+	if (w->o->stats)
+		w->read_seconds += pd_thread_seconds() - t;
+	return r;
+}
+
+void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason)
+{
+	if (skip == PD_SKIP_FAILED)
+		return;
+	me->counts.skipped[skip]++;
+	if (skip == PD_SKIP_DAMAGED)
+		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
+}
+
+void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
+{
+	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
+	me->counts.without_fingerprint += !me->pipeline.signature.present;
+	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
+	if (me->pipeline.timed)
+		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
+}
+
+static void work(void *ctx, struct pd_buf *out)
+{
+	struct pd_worker *me = ctx;
+	const char *reason = NULL;
+	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
+	pd_walk_count(me, skip, reason);
+	if (!skip)
+		pd_walk_row(me, out);
+}
+
+int pd_walk_emit(void *shared, const struct pd_buf *out)
+{
+	struct pd_walk_run *w = shared;
+	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
+	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
+		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	return PD_OK;
+}
+
+static void worker_free(struct pd_worker *me)
+{
+	if (!me)
+		return;
+	pd_pipeline_release(&me->pipeline);
+	pd_record_release(&me->record);
+	pd_json_free(me->json);
+	pd_buf_release(&me->packed);
+	pd_walk_codec_release(&me->codec);
+	free(me);
+}
+
+static int make_workers(struct pd_walk_run *w)
+{
+	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
+	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
+	for (int i = 0; i < w->n_workers; i++) {
+		struct pd_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		me->walk = w;
+		me->json = pd_json_new();
+		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
+		if (status)
+			return status;
+		me->pipeline.timed = w->o->stats != NULL;
+	}
+	return PD_OK;
+}
+
+static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
+{
+	struct pd_reader_options r = {
+		.inputs = inputs,
+		.n_inputs = n_inputs,
+		.files_from = w->o->files_from,
+		.stdin_name = w->o->name,
+		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
+		.fields = w->o->fields,
+		.measure = w->log->progress,
+		.damage = on_damage,
+		.damage_ctx = w,
+	};
+	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
+	if (!status)
+		status = make_workers(w);
+	if (!status)
+		status = pd_reader_open(&w->reader, &r, &w->err);
+	if (!status)
+		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	return status;
+}
+
+int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops)
+{
+	int status = pd_pool_run(ops, w, (void **)w->workers, w->n_workers);
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct pd_err *e = &w->workers[i]->pipeline.err;
+		if (e->status)
+			return pd_fail(&w->err, e->status, "%s", e->text);
+	}
+	return status;
+}
+
+static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
+{
+	*sum = (struct pd_walk_counts){ };
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct pd_worker *me = w->workers[i];
+		for (int s = 0; s < PD_SKIP_COUNT; s++)
+			sum->skipped[s] += me->counts.skipped[s];
+		sum->without_fingerprint += me->counts.without_fingerprint;
+		for (int p = 0; p < PD_PHASES; p++)
+			sum->seconds[p] += me->pipeline.seconds[p];
+	}
+	sum->seconds[PD_PHASE_READ] = w->read_seconds;
+	sum->elapsed = pd_wall_seconds() - w->progress.started;
+	if (w->reader)
+		pd_reader_stats(w->reader, &sum->input);
+}
+
+static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
+{
+	static const struct pd_pool_ops ops = { pd_walk_next, work, pd_walk_emit };
+	struct pd_buf text = { 0 };
+	int status = w->o->learn ? pd_walk_learn(w) : PD_OK;
+	if (!status && w->walker->header) {
+		w->walker->header(&w->tables, &text);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	if (!status && w->walker->row)
+		status = w->spool ? pd_walk_again(w) : pd_walk_pool(w, &ops);
+	sum_up(w, sum);
+	if (!status && w->walker->total) {
+		pd_buf_clear(&text);
+		pd_walk_total(sum, &text);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	pd_buf_release(&text);
+	return status;
+}
+
+int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
+	    struct pd_err *e)
+{
+	struct pd_walk_run w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
+	struct pd_walk_counts sum = { 0 };
+	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
+	pd_walk_progress_start(&w.progress);
+	int status = pd_outfile_check(o->output, inputs, n_inputs, &w.err);
+	if (!status)
+		status = open_all(&w, inputs, n_inputs);
+	if (!status)
+		status = run(&w, &sum);
+	pd_log_progress(log, NULL);
+	if (!status)
+		status = pd_outfile_commit(&w.out, &w.err);
+	else if (w.out.f)
+		pd_outfile_abandon(&w.out);
+	if (!status && o->stats)
+		status = pd_walk_stats(&sum, o->stats, &w.err);
+	if (status)
+		*e = w.err;
+	else
+		status = pd_walk_close(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
+	pd_reader_free(w.reader);
+	for (int i = 0; i < w.n_workers; i++)
+		worker_free(w.workers[i]);
+	free(w.workers);
+	pd_site_learner_free(w.learner);
+	pd_walk_spool_free(w.spool);
+	pd_tables_release(&w.tables);
+	return status;
+}
+
+static void fp_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_fp_row(p, t->params, out);
+}
+
+const struct pd_walker pd_walk_fp = { .header = pd_fp_header, .row = fp_row, .total = true };
