@@ -19,7 +19,7 @@
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
-#define PD_FINGERPRINT_VERSION 2
+#define PD_FINGERPRINT_VERSION 3
 
 /* Everything that shapes a page's row. */
 struct pd_options {

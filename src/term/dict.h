@@ -35,8 +35,8 @@ size_t pd_dict_words(const struct pd_dict *d);
 /* 16 hex digits: the first half of the checksum, the name under which fingerprints record their dictionary. */
 const char *pd_dict_checksum(const struct pd_dict *d);
 
-/* Compiles `word frequency pos` lines and `word idf` lines into a container.  Words that stand twice keep their first
- * line; lines that cannot be read are an error that names the line. */
+/* Compiles `word frequency pos` lines and `word idf` lines into a container.  Words that stand twice keep the most
+ * frequent line; lines that cannot be read are an error that names the line. */
 int pd_dict_compile(const char *words_path, const char *idf_path, struct pd_buf *out, struct pd_err *e);
 
 #endif

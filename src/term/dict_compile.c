@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * In: `word frequency part-of-speech` lines and `word idf` lines.  Out: the dictionary container of docs/format-dict.md,
- * the same bytes for the same lines.  Whatever a lookup needs is computed here, so that opening computes nothing: the
+ * the same bytes for the same lines.  Words are written in simplified
+ * characters, as the segmenter looks them up.  Whatever a lookup needs is computed here, so that opening computes nothing: the
  * perfect hash, costs as whole numbers, the tables of prefixes, the costs of single characters.
  */
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "term/dict_layout.h"
+#include "term/simplified.h"
 #include "term/slurp.h"
 
 #define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
@@ -102,10 +104,12 @@ static const char *read_word(struct compiler *c, struct pd_span line, size_t num
 	return NULL;
 }
 
-static int by_text_and_line(const void *a, const void *b)
+static int by_text_and_rank(const void *a, const void *b)
 {
 	const struct word *x = a, *y = b;
 	int d = pd_span_cmp(x->text, y->text);
+	if (!d)
+		d = (x->frequency < y->frequency) - (x->frequency > y->frequency);
 	return d ? d : (x->line > y->line) - (x->line < y->line);
 }
 
@@ -114,12 +118,12 @@ static int by_text(const void *a, const void *b)
 	return pd_span_cmp(((const struct word *)a)->text, ((const struct word *)b)->text);
 }
 
-/* Sorted, each word once: the first of those that stand twice. */
+/* Sorted, each word once: the most frequent of those that stand twice, or the first. */
 static void sort_words(struct compiler *c)
 {
 	size_t kept = 0;
 	if (c->n)
-		qsort(c->v, c->n, sizeof *c->v, by_text_and_line);
+		qsort(c->v, c->n, sizeof *c->v, by_text_and_rank);
 	for (size_t i = 0; i < c->n; i++)
 		if (kept == 0 || !pd_span_eq(c->v[kept - 1].text, c->v[i].text))
 			c->v[kept++] = c->v[i];
@@ -133,6 +137,7 @@ static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 	int status = pd_slurp(path, &c->words_file, e);
 	if (status)
 		return status;
+	pd_simplify(c->words_file.p, c->words_file.n);
 	struct pd_span rest = pd_buf_span(&c->words_file), line;
 	size_t number = 0;
 	while (next_line(&rest, &number, &line)) {
@@ -172,6 +177,7 @@ static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
 	int status = pd_slurp(path, &c->idf_file, e);
 	if (status)
 		return status;
+	pd_simplify(c->idf_file.p, c->idf_file.n);
 	struct pd_span rest = pd_buf_span(&c->idf_file), line;
 	size_t number = 0;
 	while (next_line(&rest, &number, &line))

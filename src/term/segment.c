@@ -5,7 +5,7 @@
  *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
  *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
  *				boundaries of Unicode Standard Annex 29); every other sign parts: "3.14" is two terms
- *	Han			words of the dictionary (han.c)
+ *	Han			words of the dictionary (han.c), traditional characters as simplified ones (simplified.h)
  *	kana, Thai …		every two neighbours; a character alone stands for itself
  *
  * A term is written into the sequence's text as it is read, and taken back when it is a stop word.  A run that holds a
@@ -18,6 +18,7 @@
 #include "term/ascii.h"
 #include "term/fold.h"
 #include "term/han.h"
+#include "term/simplified.h"
 #include "term/stopwords.h"
 #include "term/terms.h"
 #include "term/unicode.h"
@@ -27,6 +28,7 @@ struct pd_segmenter {
 	struct pd_folder *folder;
 	struct pd_han *han;
 	struct pd_buf run;		/* one that was folded before */
+	struct pd_buf simple;		/* a run of Han with its traditional characters made simplified */
 };
 
 struct scan {
@@ -52,6 +54,7 @@ void pd_segmenter_free(struct pd_segmenter *s)
 	pd_folder_free(s->folder);
 	pd_han_free(s->han);
 	pd_buf_release(&s->run);
+	pd_buf_release(&s->simple);
 	free(s);
 }
 
@@ -186,45 +189,62 @@ static const char *letters(const struct scan *c, const char *p)
 	return p;
 }
 
-/* The end of a run of one class, at most `most` characters.  *fold: a character of it, or the one that ended it, has
- * to be folded together with what stands before it. */
-static const char *end_of_class(const struct scan *c, const char *p, enum pd_class class, size_t most, bool *fold)
+/* What stands in a run: a character of it, or the one that ended it, has to be folded together with what stands before
+ * it; one is traditional. */
+struct found {
+	bool fold, traditional;
+};
+
+/* The end of a run of one class, at most `most` characters. */
+static const char *end_of_class(const struct scan *c, const char *p, enum pd_class class, size_t most, struct found *found)
 {
-	*fold = false;
+	bool traditional = false;
+	*found = (struct found){ 0 };
 	for (size_t i = 0; p < c->end && i < most; i++) {
-		if (class == PD_CLASS_HAN && pd_common_han_at(p, c->end)) {
+		uint32_t cp;
+		if (class == PD_CLASS_HAN && (cp = pd_common_han_at(p, c->end)) != 0) {
+			traditional |= pd_simplified_of[cp - PD_SIMPLIFIED_FIRST] != 0;
 			p += 3;
 			continue;
 		}
-		uint32_t cp;
 		size_t n = pd_utf8_get(p, c->end, &cp);
 		const struct pd_kind *k = pd_kind_of(cp);
-		*fold = folds_first(c, k) || (k->class == class && k->delta && !c->folded);
-		if (*fold || k->class != class)
+		found->fold = folds_first(c, k) || (k->class == class && k->delta && !c->folded);
+		if (found->fold || k->class != class)
 			break;
+		traditional |= pd_simplified(cp) != cp;
 		p += n;
 	}
+	found->traditional = traditional;
 	return p;
 }
 
 static const char *han(const struct scan *c, const char *p)
 {
-	bool fold;
+	struct found found;
 	const uint32_t *ends;
-	const char *end = end_of_class(c, p, PD_CLASS_HAN, PD_HAN_RUN_MAX, &fold);
-	if (fold)
+	const char *end = end_of_class(c, p, PD_CLASS_HAN, PD_HAN_RUN_MAX, &found);
+	struct scan in = *c;
+	if (found.fold)
 		return folded_run(c, p);
-	size_t words = pd_han_cut(c->s->han, pd_span(p, (size_t)(end - p)), &ends);
+	struct pd_span run = pd_span(p, (size_t)(end - p));
+	if (found.traditional) {
+		pd_buf_set(&c->s->simple, run);
+		pd_simplify(c->s->simple.p, run.n);
+		run = pd_buf_span(&c->s->simple);
+		in.end = run.p + run.n;
+	}
+	size_t words = pd_han_cut(c->s->han, run, &ends);
 	for (size_t i = 0, at = 0; i < words; at = ends[i++])
-		add_term(c, p + at, ends[i] - at);
+		add_term(&in, run.p + at, ends[i] - at);
 	return end;
 }
 
 static const char *bigrams(const struct scan *c, const char *p)
 {
-	bool fold;
-	const char *end = end_of_class(c, p, PD_CLASS_BIGRAM, SIZE_MAX, &fold);
-	if (fold)
+	struct found found;
+	const char *end = end_of_class(c, p, PD_CLASS_BIGRAM, SIZE_MAX, &found);
+	if (found.fold)
 		return folded_run(c, p);
 	const char *first = p, *second = p;
 	pd_utf8_next(&second);

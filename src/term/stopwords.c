@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "term/fold.h"
+#include "term/simplified.h"
 #include "term/slurp.h"
 
 struct pd_stopwords {
@@ -43,7 +44,7 @@ bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
 	return (*find(s, hash) == hash) & ((hash != 0) | s->has_zero);
 }
 
-/* As the segmenter writes it: U+2019 is the apostrophe. */
+/* As the segmenter writes it: U+2019 is the apostrophe, and Chinese is simplified. */
 static void straighten(struct pd_buf *word)
 {
 	size_t to = 0;
@@ -67,6 +68,7 @@ static void read_list(struct list *l, struct pd_span text)
 			line.n = (size_t)(comment - line.p);
 		pd_fold(f, line, &word);
 		straighten(&word);
+		pd_simplify(word.p, word.n);
 		if (word.n == 0)
 			continue;
 		l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);

@@ -7,7 +7,7 @@ cat >make.py <<'END'
 # ROWS WITH_SKETCHES: random keys, a tenth near an earlier one, a twentieth equal to one; sketches near where keys are.
 import random, sys
 n, sketches, rng = int(sys.argv[1]), sys.argv[2] == 'sketches', random.Random(1)
-print('# pagededup fp 1 version=2 bits=64 | sketch=%s' % ('16x4x5' if sketches else 'none'))
+print('# pagededup fp 1 version=3 bits=64 | sketch=%s' % ('16x4x5' if sketches else 'none'))
 print('#fingerprint\tid\turl\ttext_digest\tsketch')
 rows, out = [], []
 for i in range(n):
