@@ -38,10 +38,12 @@ static int spool_list(struct pd_apply *a, struct pd_err *e)
 	a->list = pd_spool_open(a->o->tmp_dir, e);
 	if (!a->list)
 		return PD_ERR_SYSTEM;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0)
-		fwrite(piece, 1, n, a->list);
-	if (ferror(stdin) || fflush(a->list) != 0)
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, a->list) == n)
+		;
+	if (ferror(stdin))
 		return pd_fail_errno(e, "cannot read the list");
+	if (ferror(a->list) || fflush(a->list) != 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
 	pd_buf_printf(&a->list_path, "/proc/self/fd/%d", fileno(a->list));
 	a->in.files_from = a->list_path.p;
 	return PD_OK;
@@ -181,7 +183,7 @@ static int fill_spool(struct apply_input *in, const struct pd_file *f, struct pd
 		fclose(from);
 	if (bad)
 		return pd_fail_errno(e, "%s: cannot read", f->label);
-	if (fflush(in->spool) != 0 || ferror(in->spool))
+	if (ferror(in->spool) || fflush(in->spool) != 0)
 		return pd_fail_errno(e, "cannot write a temporary file");
 	return PD_OK;
 }

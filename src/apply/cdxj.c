@@ -175,10 +175,12 @@ int pd_cdxj_add(struct pd_cdxj *x, const char *dump, struct pd_err *e)
 	int r = 1, status = PD_OK;
 	if (pd_source_open(&x->source, dump, dump) < 0)
 		return pd_fail_errno(e, "%s: cannot open", dump);
-	if (x->source.kind != PD_SOURCE_DUMP)
-		r = 0;
-	while (r && !status && (r = pd_source_next(&x->source, &x->record)) == 1)
+	/* A dump that cannot be read does not look like one. */
+	bool dump_or_bad = x->source.kind == PD_SOURCE_DUMP || x->source.in.error;
+	while (dump_or_bad && !status && (r = pd_source_next(&x->source, &x->record)) == 1)
 		status = add_record(x, slash ? slash + 1 : dump, e);
+	if (r < 0)
+		status = pd_fail_errno(e, "%s: cannot read", dump);
 	pd_source_close(&x->source);
-	return r < 0 ? pd_fail_errno(e, "%s: cannot read", dump) : status;
+	return status;
 }

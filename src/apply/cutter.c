@@ -6,6 +6,7 @@
  */
 #include "apply/cutter.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,6 +25,13 @@ void pd_cutter_release(struct pd_cutter *c)
 	pd_source_release(&c->source);
 	pd_packer_free(c->packer);
 	pd_buf_release(&c->out);
+}
+
+/* What could not be read is neither junk nor the end. */
+static int check_input(const struct pd_cutter *c, struct pd_err *e)
+{
+	errno = c->source.in.error;
+	return errno ? pd_fail_errno(e, "%s: cannot read", c->name) : PD_OK;
 }
 
 static int copy(struct pd_cutter *c, uint64_t from, uint64_t to, struct pd_err *e)
@@ -95,6 +103,8 @@ static int rewrite_member(struct pd_cutter *c, struct group *g, struct pd_err *e
 		if (c->out.n >= FLUSH)
 			status = flush(c, e);
 	}
+	if (!status)
+		status = check_input(c, e);
 	return status ? status : end_member(c, g, empty, e);
 }
 
@@ -108,6 +118,9 @@ static int pass_damage(struct pd_cutter *c, bool junk, struct pd_err *e)
 		pd_sink_tell(&c->sink, c->name, (struct pd_place){ m->start, false }, m->reason);
 	pd_member_resync(m);
 	uint64_t to = c->source.in.offset;
+	int status = check_input(c, e);
+	if (status)
+		return status;
 	if (junk)
 		return copy(c, from, to, e);
 	c->lost += to > m->start ? to - m->start : 0;
@@ -121,6 +134,9 @@ static int open_members(struct pd_cutter *c, uint64_t at, struct pd_err *e)
 	if (pd_source_open(s, c->path, c->name) < 0)
 		return pd_fail_errno(e, "%s: cannot open", c->name);
 	enum pd_codec codec = s->member.codec;
+	int status = check_input(c, e);
+	if (status)
+		return status;
 	if (codec == PD_CODEC_NONE || pd_input_seek(&s->in, at) < 0)
 		return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", c->name);
 	pd_member_open(&s->member, &s->in, codec);
@@ -135,7 +151,9 @@ static int rewrite_members(struct pd_cutter *c, struct group *g, uint64_t *pos, 
 	while (!status) {
 		int r = pd_member_next(m);
 		uint64_t at = r == 1 ? m->start : c->source.in.offset;
-		status = copy(c, *pos, at, e);	/* zeroes between members */
+		status = check_input(c, e);
+		if (!status)
+			status = copy(c, *pos, at, e);	/* zeroes between members */
 		*pos = at;
 		if (status || r == 0 || at > g->last)
 			return status;

@@ -15,11 +15,11 @@ int pd_report_dumps_copy(struct pd_report_dumps *d, const char **path, const cha
 	d->verdicts = pd_spool_open(tmp_dir, e);
 	if (!d->verdicts)
 		return PD_ERR_SYSTEM;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0)
-		fwrite(piece, 1, n, d->verdicts);
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, d->verdicts) == n)
+		;
 	if (ferror(stdin))
 		return pd_fail_errno(e, "cannot read standard input");
-	if (fflush(d->verdicts) != 0)
+	if (ferror(d->verdicts) || fflush(d->verdicts) != 0)
 		return pd_fail_errno(e, "cannot write a temporary file");
 	pd_buf_printf(&d->path, "/proc/self/fd/%d", fileno(d->verdicts));
 	*path = d->path.p;

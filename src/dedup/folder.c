@@ -51,16 +51,22 @@ void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tabl
 
 /* --- the beginning --- */
 
-static bool is_empty(const char *path)
+/* A folder that is not there yet, or with nothing in it. */
+static int check_empty(const char *path, struct pd_err *e)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = true;
-	while (dir && (entry = readdir(dir)))
+	if (!dir)
+		return errno == ENOENT ? PD_OK : pd_fail_errno(e, "%s: cannot open", path);
+	errno = 0;
+	while ((entry = readdir(dir)))
 		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return empty;
+	int status = errno ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
+	closedir(dir);
+	if (!status && !empty)
+		status = pd_fail(e, PD_ERR_USAGE, "%s is not empty", path);
+	return status;
 }
 
 /* Of a path, nothing is a wildcard. */
@@ -93,8 +99,8 @@ int pd_dedup_enter(struct pd_dedup *d)
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
 	bool found = access(pd_dedup_path(d, ".dedup/journal"), F_OK) == 0;
-	if (!found && !is_empty(d->o->walk.output))
-		return pd_fail(&d->err, PD_ERR_USAGE, "%s is not empty", d->o->walk.output);
+	if (!found && check_empty(d->o->walk.output, &d->err) < 0)
+		return d->err.status;
 	if (found && !d->o->resume)
 		return pd_fail(&d->err, PD_ERR_USAGE, "%s holds a run of dedup: --resume goes on with it", d->o->walk.output);
 	int status = pd_tables_open(&tables, &d->o->walk.page, &d->err);

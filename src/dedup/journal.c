@@ -23,7 +23,10 @@ static int slurp(struct pd_journal *j, struct pd_err *e)
 		return pd_fail_errno(e, "cannot read %s", j->path);
 	while ((n = fread(piece, 1, sizeof piece, f)) > 0)
 		pd_buf_add(&j->text, piece, n);
+	bool bad = ferror(f);
 	fclose(f);
+	if (bad)
+		return pd_fail_errno(e, "cannot read %s", j->path);
 	/* What was being written when the run died. */
 	while (j->text.n && j->text.p[j->text.n - 1] != '\n')
 		j->text.n--;

@@ -6,11 +6,28 @@
 #include "read_dumps.h"
 #include "read_pack.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/pack.h"
 #include "read/reader.h"
 #include "apply/apply.h"
+#include "apply/cdxj.h"
 
 enum { PAGES = 5, BLOCK = 1 << 20 };
+
+/* The n-th read of an input fails; 0: none. */
+static int bad_read, reads;
+
+ssize_t read(int fd, void *to, size_t n)
+{
+	reads++;
+	if (reads != bad_read)
+		return syscall(SYS_read, fd, to, n);
+	errno = EIO;
+	return -1;
+}
 
 /* Records in the order of the file; those that have no page number stay. */
 struct parts {
@@ -132,6 +149,27 @@ static void no_bad_row(void *ctx, const char *why)
 	ck_abort_msg("%s", why);
 }
 
+static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_applied *sum, struct pd_err *e)
+{
+	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
+	struct pd_apply *a;
+	struct pd_cdxj x;
+	ck_assert_int_eq(pd_drops_read(&o.drops, &d, e), 0);
+	ck_assert_int_eq(pd_apply_open(&a, &o, e), 0);
+	reads = 0;
+	int status = pd_apply_next(a, sum, e);
+	if (status == 1) {
+		status = pd_cdxj_open(&x, index, e);
+		if (!status)
+			status = pd_cdxj_add(&x, output, e);
+		status = pd_cdxj_close(&x, status, e);
+	}
+	pd_apply_free(a);
+	pd_drops_free(o.drops);
+	return status;
+}
+
 static void apply(char *dump, char *verdicts, const char *output, struct pd_applied *sum)
 {
 	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
@@ -247,6 +285,54 @@ START_TEST(test_dictionary)
 }
 END_TEST
 
+/* Each read fails once: that is an error, and nothing stands under the names of the dump and its index but what stands there
+ * without it. */
+START_TEST(test_bad_reads)
+{
+	static const char *const names[] = { "out", "index" };
+	int kind = _i / 4, codec = _i % 4, failed = 0;
+	struct parts p = { .n = 0 };
+	struct pd_buf bytes = { 0 }, want[2] = { 0 }, got = { 0 }, paths[2] = { 0 };
+	struct pd_applied sum;
+	struct pd_err e = { 0 };
+	kinds[kind](&p);
+	lay(&p, codecs[codec], 100, 0, &bytes);
+	char *dump = dump_file("dump", pd_buf_span(&bytes)), *verdicts = write_verdicts(dump, 0xa);
+	for (int i = 0; i < 2; i++)
+		pd_buf_printf(&paths[i], "%s/%s", dump_folder(), names[i]);
+	ck_assert_int_eq(apply_or_fail(dump, verdicts, paths[0].p, paths[1].p, &sum, &e), 0);
+	int n = reads;
+	for (int i = 0; i < 2; i++)
+		read_all(paths[i].p, &want[i]);
+	for (int at = 1; at <= n; at++) {
+		for (int i = 0; i < 2; i++)
+			unlink(paths[i].p);
+		bad_read = at;
+		int status = apply_or_fail(dump, verdicts, paths[0].p, paths[1].p, &sum, &e);
+		bad_read = 0;
+		ck_assert_msg(status < 0, "kind %d, %s: read %d of %d failed, and nobody says so", kind, codec_names[codec], at, n);
+		ck_assert_msg(strstr(e.text, strerror(EIO)) != NULL, "%s", e.text);
+		failed++;
+		for (int i = 0; i < 2; i++) {
+			if (access(paths[i].p, F_OK) < 0)
+				continue;
+			pd_buf_clear(&got);
+			read_all(paths[i].p, &got);
+			ck_assert_msg(pd_span_eq(pd_buf_span(&got), pd_buf_span(&want[i])), "kind %d, %s: read %d of %d failed: other bytes in %s",
+				      kind, codec_names[codec], at, n, names[i]);
+		}
+	}
+	ck_assert_int_gt(failed, 3);
+	free(dump);
+	free(verdicts);
+	struct pd_buf *bufs[] = { &bytes, &want[0], &want[1], &got, &paths[0], &paths[1] };
+	for (int i = 0; i < 6; i++)
+		pd_buf_release(bufs[i]);
+	for (int i = 0; i < p.n; i++)
+		pd_buf_release(&p.part[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("apply");
@@ -255,6 +341,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_every_choice, 0, 48);
 	tcase_add_loop_test(t, test_dictionary, 0, 2);
+	tcase_add_loop_test(t, test_bad_reads, 0, 12);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
