@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/copy.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/tempfile.h"
 #include "apply/cutter.h"
 #include "apply/places.h"
@@ -59,17 +62,67 @@ static bool is_reserved(const struct pd_apply *a)
 	return false;
 }
 
-static int check_place(struct pd_apply *a, const struct pd_file *f, struct pd_name_set *names, struct pd_err *e)
+/* What is looked at by name: what is read, and what would be written over. */
+struct names {
+	struct pd_map outputs;		/* paths */
+	struct pd_map read;		/* files, by device and inode */
+	struct pd_map over;		/* files that are there and would be written over … */
+	struct pd_arena arena;
+	const char **over_paths;	/* … and their paths */
+	size_t n_over, cap_over;
+};
+
+static uint64_t hash_file(const struct stat *st)
+{
+	uint64_t id[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
+	return pd_hash64(id, sizeof id);
+}
+
+static void names_release(struct names *n)
+{
+	pd_map_release(&n->outputs);
+	pd_map_release(&n->read);
+	pd_map_release(&n->over);
+	pd_arena_release(&n->arena);
+	free(n->over_paths);
+}
+
+/* A link to an input, made before with `link`, may be made again. */
+static void note_files(struct pd_apply *a, const struct pd_file *f, struct names *n)
 {
 	struct stat in, out;
+	bool read = f->path && stat(f->path, &in) == 0;
+	if (read)
+		pd_map_add(&n->read, hash_file(&in));
+	if (stat(a->output.p, &out) < 0 || (a->o->link && read && hash_file(&in) == hash_file(&out)))
+		return;
+	if (!pd_map_add(&n->over, hash_file(&out)))
+		return;
+	n->over_paths = pd_grow(n->over_paths, n->n_over, &n->cap_over, sizeof *n->over_paths);
+	n->over_paths[n->n_over++] = pd_arena_copy(&n->arena, pd_buf_span(&a->output)).p;
+}
+
+static int check_place(struct pd_apply *a, const struct pd_file *f, struct names *n, struct pd_err *e)
+{
 	pd_place_of(a->o->output, f, &a->output);
 	if (is_reserved(a))
 		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", a->output.p);
-	if (!pd_name_set_add(names, pd_buf_span(&a->output)))
+	if (!pd_map_add(&n->outputs, pd_hash64(a->output.p, a->output.n)))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", a->output.p);
-	if (f->path && stat(f->path, &in) == 0 && stat(a->output.p, &out) == 0 && in.st_dev == out.st_dev &&
-	    in.st_ino == out.st_ino && !a->o->link)
-		return pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", a->output.p);
+	note_files(a, f, n);
+	return PD_OK;
+}
+
+/* Nothing that is read in this run is written over, whoever's output it would be. */
+static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
+{
+	struct stat st;
+	for (const char *const *path = a->o->also_read; path && *path; path++)
+		if (stat(*path, &st) == 0)
+			pd_map_add(&n->read, hash_file(&st));
+	for (size_t i = 0; i < n->n_over; i++)
+		if (stat(n->over_paths[i], &st) == 0 && pd_map_has(&n->read, hash_file(&st)))
+			return pd_fail(e, PD_ERR_USAGE, "%s is read in this run: it would be lost", n->over_paths[i]);
 	return PD_OK;
 }
 
@@ -81,7 +134,10 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 		return PD_OK;
 	if (n > 1 || a->in.files_from || (a->in.n_inputs && stat(inputs[0], &st) == 0 && S_ISDIR(st.st_mode)))
 		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: -o FOLDER/");
-	return pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
+	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
+	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
+		status = pd_outfile_check(a->o->output, (char *[]){ (char *)*path }, 1, e);
+	return status;
 }
 
 /* Looks at the name of every input. */
@@ -89,7 +145,7 @@ static int walk_names(struct pd_apply *a, bool meet, struct pd_err *e)
 {
 	struct pd_files files;
 	struct pd_file f;
-	struct pd_name_set names = { 0 };
+	struct names names = { 0 };
 	bool places = meet && a->o->mode == PD_APPLY_WRITE && a->o->to_folder;
 	int n = 0, r = pd_files_open(&files, &a->in, e);
 	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
@@ -102,7 +158,9 @@ static int walk_names(struct pd_apply *a, bool meet, struct pd_err *e)
 			r = check_place(a, &f, &names, e);
 	}
 	pd_files_release(&files);
-	pd_name_set_release(&names);
+	if (places && r >= 0)
+		r = check_over(a, &names, e);
+	names_release(&names);
 	return r < 0 ? r : meet ? one_output(a, n, e) : pd_drops_settle(a->o->drops, e);
 }
 
@@ -349,9 +407,10 @@ int pd_apply_next(struct pd_apply *a, struct pd_applied *out, struct pd_err *e)
 	if (r <= 0)
 		return r;
 	out->output = output_of(a, f);
-	errno = f->error;
-	if (f->error)
-		return pd_fail_errno(e, "%s: cannot open", f->label);
+	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
+	errno = out->error;
+	if (out->error)		/* as for the reader: what was typed must be there */
+		return f->typed ? pd_fail_errno(e, "%s: cannot open", f->label) : 1;
 	if (a->o->skip && a->o->skip(a->o->ctx, f)) {
 		out->skipped = true;
 		return 1;

@@ -30,6 +30,7 @@ struct pd_apply_options {
 	bool link;			/* hard links to inputs that lose nothing */
 	bool keep_others;		/* see others.h */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
+	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
@@ -44,6 +45,7 @@ struct pd_applied {
 	const char *output;		/* where it went; NULL: nowhere, it is a page that goes, or nothing is written */
 	bool page;			/* the input is one page that goes */
 	bool skipped;
+	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
 	uint64_t pages, along;		/* records that went: pages, and others with them */
 	uint64_t bytes_in, bytes_out;
 	uint64_t rewritten, lost;	/* members compressed again; bytes of broken ones that are gone */

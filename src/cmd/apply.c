@@ -66,7 +66,7 @@ struct run {
 	struct pd_apply_remover remover;
 	struct pd_applied sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
-	uint64_t inputs, other_url, lost;
+	uint64_t inputs, other_url, lost, missing;
 	double started;
 	struct pd_err err;
 };
@@ -125,6 +125,11 @@ static int remove_files(struct run *r)
 
 static int after_input(struct run *r, const struct pd_applied *done)
 {
+	if (done->error) {
+		r->missing++;
+		pd_log_error(r->log, "%s: cannot open: %s; left out", done->file->label, strerror(done->error));
+		return PD_OK;
+	}
 	r->inputs++;
 	r->sum.pages += done->pages;
 	r->sum.along += done->along;
@@ -153,7 +158,9 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 	const struct apply_options *o = r->o;
 	const char *output = o->walk.output ? o->walk.output : "-";
 	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
+	const char *const also_read[] = { o->verdicts, o->rows, NULL };
 	struct pd_apply_options a = {
+		.also_read = also_read,
 		.in = { .inputs = inputs, .n_inputs = n_inputs, .files_from = o->walk.files_from, .stdin_name = o->walk.name,
 			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
 			.damage_ctx = r },
@@ -206,22 +213,28 @@ static int run(struct run *r, char **inputs, int n_inputs)
 
 /* --- talk --- */
 
-static void say_unmet(struct run *r)
+/* True: these are other inputs than those of the verdicts. */
+static bool say_unmet(struct run *r)
 {
 	struct pd_buf ids = { 0 };
-	uint64_t n = pd_drops_unmet(r->drops, 3, &ids);
-	if (n)
+	uint64_t n = pd_drops_unmet(r->drops, 3, &ids), all = pd_drops_count(r->drops);
+	bool none = n && n == all;
+	if (none)
+		pd_log_error(r->log, "none of the %" PRIu64 " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
+			     "paths, that 'fp' had", all, ids.p, n > 3 ? ", ..." : "");
+	else if (n)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
-			    pd_drops_count(r->drops), ids.p, n > 3 ? ", ..." : "");
+			    all, ids.p, n > 3 ? ", ..." : "");
 	if (pd_drops_demote(r->drops))
 		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_drops_demoted(r->drops));
 	pd_buf_release(&ids);
+	return none;
 }
 
 static int close_run(struct run *r)
 {
 	struct pd_buf line = { 0 };
-	say_unmet(r);
+	bool none = say_unmet(r);
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, r->sum.pages, "page");
@@ -237,7 +250,7 @@ static int close_run(struct run *r)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
-	bool bad = pd_drops_bad(r->drops) || r->other_url || r->lost || r->remover.refused;
+	bool bad = none || pd_drops_bad(r->drops) || r->other_url || r->lost || r->missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
@@ -255,6 +268,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "demoted", (int64_t)pd_drops_demoted(r->drops));
 	pd_json_int(j, "not_met", (int64_t)pd_drops_unmet(r->drops, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
+	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
 	pd_json_int(j, "bad_rows", (int64_t)pd_drops_bad(r->drops));
 	pd_json_int(j, "bytes_in", (int64_t)r->sum.bytes_in);
 	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);
@@ -288,6 +302,14 @@ static int check(const struct apply_options *o, char **inputs, int n_inputs, str
 		return pd_fail(e, PD_ERR_USAGE, "with --list and --delete no dump is written");
 	if (o->remove && !o->rows)
 		return pd_fail(e, PD_ERR_USAGE, "--delete needs --rows=FP, the rows that the verdicts were made from");
+	const char *outputs[] = { o->cdxj, o->walk.stats }, *others[] = { o->verdicts, o->rows, o->walk.files_from };
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 3; k++)
+			if (outputs[i] && others[k] && pd_outfile_check(outputs[i], (char *[]){ (char *)others[k] }, 1, e) < 0)
+				return PD_ERR_USAGE;
+		if (outputs[i] && pd_outfile_check(outputs[i], inputs, n_inputs, e) < 0)
+			return PD_ERR_USAGE;
+	}
 	if (o->cdxj && (!o->walk.output || strcmp(o->walk.output, "-") == 0))
 		return pd_fail(e, PD_ERR_USAGE, "--cdxj needs -o: an index tells where records lie in files");
 	return PD_OK;

@@ -116,7 +116,11 @@ run "$P" apply -q -V whole.tsv b/x.warc.gz a/x.warc.gz --list
 exits "the whole path comes first" 0
 run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
 same "another name: nothing goes" other.warc.gz d.warc.gz
-has "and what was not met is said" "$tmp/err" "$gone of $gone duplicates of the verdicts were not met in these inputs: d.warc.gz:[0-9]*, .*\.\.\."
+exits "none of the duplicates is met: exit status" 1
+has "and that is said" "$tmp/err" "none of the $gone duplicates of the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\): give the inputs"
+run "$P" apply -V <(cat v.tsv; verdict elsewhere.html) d.warc.gz -o other.warc.gz
+exits "one of them is not met: exit status" 0
+has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates of the verdicts were not met in these inputs: elsewhere.html$"
 run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
 exits "a page with another URL" 1
 has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* is not the page that the verdict is about: its URL is another; kept"
@@ -176,6 +180,27 @@ site/sub/2.html"
 run "$P" apply -q -V site.tsv site/1.html -o gone.html
 exits "one page that goes" 0
 absent "becomes no file" gone.html
+
+# --- what cannot be opened, what would be written over ---
+cp -r site holes && ln -s nowhere holes/dead.html && ln -s nowhere holes/zz.html
+run "$P" apply -V <(sed 's|site/|holes/|g' site.tsv) holes -o filled/
+exits "links that lead nowhere: exit status" 1
+is "they are named" "$(grep -c 'holes/\(dead\|zz\).html: cannot open: No such file or directory; left out$' "$tmp/err")" 2
+is "all else is written" "$(cd filled/holes && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+run "$P" apply -V site.tsv holes/dead.html -o filled/
+exits "one that was typed" 2
+mkdir same && cp v.tsv same/v.tsv && cp d.warc.gz same/d.warc.gz
+for args in "d.warc.gz -o v.tsv" "d.warc.gz v.tsv -o ." "d.warc.gz -o ./" "d.warc.gz -o x --cdxj=v.tsv" "d.warc.gz -o x --cdxj=d.warc.gz" \
+	"d.warc.gz -o x --stats=v.tsv" "-T v.tsv -o x --stats=v.tsv"; do
+	# shellcheck disable=SC2086
+	(cd same && "$P" apply -q -V v.tsv $args) >"$tmp/out" 2>"$tmp/err"
+	is "apply $args: refused" $? 2
+	same "apply $args: the verdicts stay" same/v.tsv v.tsv
+	same "apply $args: the dump stays" same/d.warc.gz d.warc.gz
+done
+mkdir -p same/a && cp d.warc.gz same/a/e.warc.gz && cp a/x.warc.gz same/e.warc.gz
+(cd same && "$P" apply -q -V v.tsv a/e.warc.gz ./e.warc.gz -o .) 2>"$tmp/err"
+same "an output that is another input" same/e.warc.gz a/x.warc.gz
 
 # --- deleting ---
 "$P" fp -q site >site.fp
