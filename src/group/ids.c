@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "group/order.h"
 #include "base/memory.h"
+#include "group/order.h"
 
-enum { FIRST_TABLE = 1 << 12, FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
+enum { FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
 
 /* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
 enum form { PATH, STREAM, OFFSET, ODD };
@@ -46,69 +45,31 @@ static uint64_t hash_of(struct pd_id_place k)
 	return h ^ h >> 29;
 }
 
-static uint8_t tag_of(uint64_t hash)
+static uint64_t hash_of_number(const void *ids, uint32_t n)
 {
-	return (uint8_t)(hash >> 56 | 1);
+	const struct pd_ids *x = ids;
+	return hash_of((struct pd_id_place){ x->file[n], x->offset[n] });
 }
 
-/* From `i` on the first slot that is free or has this tag. */
-static size_t likely_slot(const struct pd_ids *ids, size_t i, uint8_t tag)
+static bool is_place(const void *ids, uint32_t n, const void *place)
 {
-	for (i &= ids->table_cap - 1; ids->tag[i] && ids->tag[i] != tag;)
-		i = (i + 1) & (ids->table_cap - 1);
-	return i;
-}
-
-static size_t slot_of(const struct pd_ids *ids, struct pd_id_place k)
-{
-	uint64_t hash = hash_of(k);
-	size_t i = likely_slot(ids, hash, tag_of(hash));
-	while (ids->tag[i] && (ids->offset[ids->table[i]] != k.offset || ids->file[ids->table[i]] != k.file))
-		i = likely_slot(ids, i + 1, tag_of(hash));
-	return i;
-}
-
-static void take_slot(struct pd_ids *ids, size_t slot, struct pd_id_place k, uint32_t n)
-{
-	ids->table[slot] = n;
-	ids->tag[slot] = tag_of(hash_of(k));
-}
-
-static void grow_table(struct pd_ids *ids)
-{
-	if (4 * (ids->n + 1) <= 3 * ids->table_cap)
-		return;
-	free(ids->table);
-	free(ids->tag);
-	ids->table_cap = ids->table_cap ? 2 * ids->table_cap : FIRST_TABLE;
-	ids->table = pd_big_alloc(ids->table_cap * sizeof *ids->table);
-	ids->tag = pd_big_alloc(ids->table_cap);
-	memset(ids->tag, 0, ids->table_cap);
-	for (size_t i = 0; i < ids->n; i++) {
-		size_t soon = i + PD_AHEAD < ids->n ? i + PD_AHEAD : i;
-		struct pd_id_place k = { ids->file[i], ids->offset[i] };
-		pd_ids_expect(ids, (struct pd_id_place){ ids->file[soon], ids->offset[soon] });
-		take_slot(ids, slot_of(ids, k), k, (uint32_t)i);
-	}
+	const struct pd_ids *x = ids;
+	const struct pd_id_place *k = place;
+	return x->offset[n] == k->offset && x->file[n] == k->file;
 }
 
 void pd_ids_expect(const struct pd_ids *ids, struct pd_id_place at)
 {
-	if (!ids->table_cap)
-		return;
-	size_t slot = hash_of(at) & (ids->table_cap - 1);
-	__builtin_prefetch(&ids->tag[slot]);
-	__builtin_prefetch(&ids->table[slot]);
+	pd_index_expect(&ids->index, hash_of(at));
 }
 
 void pd_ids_expect_more(const struct pd_ids *ids, struct pd_id_place at)
 {
-	uint64_t hash = hash_of(at);
-	size_t slot = ids->table_cap ? likely_slot(ids, hash, tag_of(hash)) : 0;
-	if (!ids->table_cap || !ids->tag[slot])
+	uint32_t n = pd_index_guess(&ids->index, hash_of(at));
+	if (n == PD_NO_NUMBER)
 		return;
-	__builtin_prefetch(&ids->offset[ids->table[slot]]);
-	__builtin_prefetch(&ids->file[ids->table[slot]]);
+	__builtin_prefetch(&ids->offset[n]);
+	__builtin_prefetch(&ids->file[n]);
 }
 
 uint32_t pd_ids_add_place(struct pd_ids *ids, struct pd_id_place at, bool *is_new)
@@ -116,15 +77,14 @@ uint32_t pd_ids_add_place(struct pd_ids *ids, struct pd_id_place at, bool *is_ne
 	*is_new = false;
 	if (at.file == PD_NO_NAME)
 		return PD_NO_NAME;
-	grow_table(ids);
-	size_t slot = slot_of(ids, at);
-	if (ids->tag[slot])
-		return ids->table[slot];
+	uint32_t n = pd_index_find(&ids->index, hash_of(at), is_place, ids, &at);
+	if (n != PD_NO_NUMBER)
+		return n;
 	ids->file = pd_big_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
 	ids->offset = pd_big_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
 	ids->file[ids->n] = at.file;
 	ids->offset[ids->n] = at.offset;
-	take_slot(ids, slot, at, (uint32_t)ids->n);
+	pd_index_add(&ids->index, hash_of(at), hash_of_number, ids);
 	*is_new = true;
 	return (uint32_t)ids->n++;
 }
@@ -235,11 +195,7 @@ uint32_t *pd_ids_order(struct pd_ids *ids)
 
 void pd_ids_close(struct pd_ids *ids)
 {
-	free(ids->table);
-	free(ids->tag);
-	ids->table = NULL;
-	ids->tag = NULL;
-	ids->table_cap = 0;
+	pd_index_release(&ids->index);
 }
 
 void pd_ids_release(struct pd_ids *ids)
@@ -248,7 +204,6 @@ void pd_ids_release(struct pd_ids *ids)
 	pd_names_release(&ids->odd);
 	free(ids->file);
 	free(ids->offset);
-	free(ids->table);
-	free(ids->tag);
+	pd_index_release(&ids->index);
 	*ids = (struct pd_ids){ 0 };
 }

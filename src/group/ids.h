@@ -6,6 +6,7 @@
 #ifndef PD_GROUP_IDS_H
 #define PD_GROUP_IDS_H
 
+#include "base/map.h"
 #include "base/names.h"
 #include "base/page_id.h"
 
@@ -15,9 +16,7 @@ struct pd_ids {
 	uint32_t *file;		/* by number; its two highest bits: enum form in ids.c */
 	uint64_t *offset;	/* with an odd id its number among those */
 	size_t n, cap_file, cap_offset;
-	uint32_t *table;
-	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are looked at in vain; 0: free */
-	size_t table_cap;
+	struct pd_index index;	/* of what is in `file` and `offset` */
 	uint32_t last_file;	/* that was asked for */
 };
 

@@ -161,38 +161,64 @@ static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
 
 /* --- what the user says of pages: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
 
-/* URL -> its pages. */
+/* URL -> its pages: those of the i-th URL are first[i], next[first[i]] … */
 struct urls {
 	struct pd_pages *pages;
-	uint32_t *first, *next;		/* by the lower bits of the URL's hash; the next page in the same place */
-	size_t cap;
+	struct pd_index index;
+	uint32_t *first, *next;
 };
 
-static size_t place(const struct urls *u, struct pd_span url)
+static struct pd_span url_of(const struct urls *u, uint32_t number)
 {
-	return pd_hash64(url.p, url.n) & (u->cap - 1);
+	return pd_pages_view(u->pages, u->first[number]).url;
+}
+
+static uint64_t url_hash(const void *urls, uint32_t number)
+{
+	struct pd_span url = url_of(urls, number);
+	return pd_hash64(url.p, url.n);
+}
+
+static bool is_url(const void *urls, uint32_t number, const void *url)
+{
+	return pd_span_eq(url_of(urls, number), *(const struct pd_span *)url);
+}
+
+static uint32_t url_find(const struct urls *u, struct pd_span url)
+{
+	return pd_index_find(&u->index, pd_hash64(url.p, url.n), is_url, u, &url);
 }
 
 static void urls_init(struct urls *u, struct pd_pages *pages)
 {
-	*u = (struct urls){ .pages = pages, .cap = 1 };
-	while (u->cap < pages->n)
-		u->cap *= 2;
-	u->first = pd_alloc(u->cap * sizeof *u->first);
+	*u = (struct urls){ .pages = pages };
+	u->first = pd_alloc((pages->n + 1) * sizeof *u->first);
 	u->next = pd_alloc((pages->n + 1) * sizeof *u->next);
-	memset(u->first, 0xFF, u->cap * sizeof *u->first);
 	for (uint32_t i = 0; i < pages->n; i++) {
-		uint32_t *head = &u->first[place(u, pd_pages_view(pages, i).url)];
-		u->next[i] = *head;
-		*head = i;
+		struct pd_span url = pd_pages_view(pages, i).url;
+		uint32_t number = url_find(u, url);
+		u->next[i] = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number];
+		if (number == PD_NO_NUMBER) {
+			number = (uint32_t)u->index.n;
+			u->first[number] = i;
+			pd_index_add(&u->index, pd_hash64(url.p, url.n), url_hash, u);
+		}
+		u->first[number] = i;
 	}
+}
+
+static void urls_release(struct urls *u)
+{
+	pd_index_release(&u->index);
+	free(u->first);
+	free(u->next);
 }
 
 static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *key)
 {
-	for (uint32_t i = u->first[place(u, url)]; i != UINT32_MAX; i = u->next[i])
-		if (v < key[i] && pd_span_eq(pd_pages_view(u->pages, i).url, url))
-			key[i] = v;
+	uint32_t number = url_find(u, url);
+	for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number]; i != PD_NO_PAGE; i = u->next[i])
+		key[i] = v < key[i] ? v : key[i];
 }
 
 /* The next line that says something, without its end: 1, 0 at the end. */
@@ -240,8 +266,7 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, line_no);
 		o->bad_row(o->ctx, bad.text);
 	}
-	free(u.first);
-	free(u.next);
+	urls_release(&u);
 	return close_file(in, raw, file, e);
 }
 
