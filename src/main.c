@@ -7,7 +7,7 @@
 #include "base/tempfile.h"
 #include "cmd/command.h"
 
-const struct pd_command pd_commands[] = {
+static const struct pd_command commands[] = {
 	{ "Pipeline", &pd_usage_boilerplate, pd_cmd_boilerplate },
 	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
 	{ "Pipeline", &pd_usage_match, pd_cmd_match },
@@ -26,9 +26,9 @@ const struct pd_command pd_commands[] = {
 	{ "Other", &pd_usage_info, pd_cmd_info },
 	{ "Other", &pd_usage_dict, pd_cmd_dict },
 	{ "Other", &pd_usage_selftest, pd_cmd_selftest },
-	{ "Other", &pd_usage_completion, pd_cmd_completion },
+	{ "Other", &pd_usage_completion, .run_about = pd_cmd_completion },
 	{ "Other", &pd_usage_version, pd_cmd_version },
-	{ "Other", &pd_usage_help, pd_cmd_help },
+	{ "Other", &pd_usage_help, .run_about = pd_cmd_help },
 	{ 0 },
 };
 
@@ -53,11 +53,12 @@ int main(int argc, char **argv)
 	pd_signals_install();
 	if (argc < 2) {
 		struct pd_err e;
-		pd_fail(&e, PD_ERR_USAGE, "which command?");
+		pd_fail(&e, PD_ERR_USAGE, "missing command");
 		return pd_command_failed(&log, &e);
 	}
-	const struct pd_command *c = pd_command_find(argv[1], &log);
+	const struct pd_command *c = pd_command_find(commands, argv[1], &log);
 	if (!c)
 		return PD_EXIT_FAILED;
-	return finish(c->run(argc - 1, argv + 1), c->usage->name);
+	int code = c->run ? c->run(argc - 1, argv + 1) : c->run_about(commands, argc - 1, argv + 1);
+	return finish(code, c->usage->name);
 }

@@ -24,11 +24,11 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 	return 1 + pd_command_failed(log, &e);
 }
 
-static void unknown(const char *name, struct pd_log *log)
+static void unknown(const struct pd_command *all, const char *name, struct pd_log *log)
 {
 	const char *names[PD_COMMANDS_MAX + 1] = { 0 };
-	for (size_t i = 0; pd_commands[i].usage && i < PD_COMMANDS_MAX; i++)
-		names[i] = pd_commands[i].usage->name;
+	for (size_t i = 0; all[i].usage && i < PD_COMMANDS_MAX; i++)
+		names[i] = all[i].usage->name;
 	const char *near = pd_nearest(name, names);
 	struct pd_err e;
 	if (near)
@@ -38,16 +38,16 @@ static void unknown(const char *name, struct pd_log *log)
 	pd_command_failed(log, &e);
 }
 
-const struct pd_command *pd_command_find(const char *name, struct pd_log *log)
+const struct pd_command *pd_command_find(const struct pd_command *all, const char *name, struct pd_log *log)
 {
 	const char *wanted = name;
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		wanted = "help";
 	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		wanted = "version";
-	for (const struct pd_command *c = pd_commands; c->usage; c++)
+	for (const struct pd_command *c = all; c->usage; c++)
 		if (!strcmp(c->usage->name, wanted))
 			return c;
-	unknown(name, log);
+	unknown(all, name, log);
 	return NULL;
 }

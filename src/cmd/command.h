@@ -20,9 +20,9 @@ struct pd_command {
 	const char *group;		/* a heading stands before the first of a group */
 	const struct pd_usage *usage;
 	int (*run)(int argc, char **argv);
+	/* in its place with commands that speak of all commands */
+	int (*run_about)(const struct pd_command *all, int argc, char **argv);
 };
-
-extern const struct pd_command pd_commands[];	/* ends with a row without usage */
 
 extern const struct pd_usage pd_usage_boilerplate, pd_usage_fp, pd_usage_match, pd_usage_cluster, pd_usage_apply, pd_usage_dedup,
 	pd_usage_report, pd_usage_store, pd_usage_text, pd_usage_show, pd_usage_compare, pd_usage_why, pd_usage_eval,
@@ -47,12 +47,12 @@ int pd_cmd_store(int argc, char **argv);
 int pd_cmd_info(int argc, char **argv);
 int pd_cmd_dict(int argc, char **argv);
 int pd_cmd_selftest(int argc, char **argv);
-int pd_cmd_completion(int argc, char **argv);
+int pd_cmd_completion(const struct pd_command *all, int argc, char **argv);
 int pd_cmd_version(int argc, char **argv);
-int pd_cmd_help(int argc, char **argv);
+int pd_cmd_help(const struct pd_command *all, int argc, char **argv);
 
-/* By name; NULL after saying which name is near. */
-const struct pd_command *pd_command_find(const char *name, struct pd_log *log);
+/* By name, in a table that ends with a row without usage; NULL after saying which name is near. */
+const struct pd_command *pd_command_find(const struct pd_command *all, const char *name, struct pd_log *log);
 /* Says what went wrong and, for misuse, where help is; returns PD_EXIT_FAILED. */
 int pd_command_failed(struct pd_log *log, const struct pd_err *e);
 /* Parses; 0 go on, else the exit code + 1 (help was printed, or misuse was told). */

@@ -26,9 +26,9 @@ static void print_words(const struct pd_usage *u, const char *before, const char
 	printf("%s--help%s", before, after);
 }
 
-static void print_commands(const char *before, const char *after)
+static void print_commands(const struct pd_command *all, const char *before, const char *after)
 {
-	for (const struct pd_command *c = pd_commands; c->usage; c++)
+	for (const struct pd_command *c = all; c->usage; c++)
 		printf("%s%s%s", before, c->usage->name, after);
 }
 
@@ -56,7 +56,7 @@ static void bash_choices(const struct pd_usage *u)
 }
 
 /* zsh reads bash completions once bashcompinit is loaded, so one script serves both. */
-static void print_bash(void)
+static void print_bash(const struct pd_command *all)
 {
 	puts("_pagededup() {\n"
 	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
@@ -64,15 +64,15 @@ static void print_bash(void)
 	     "\t[ \"$cur\" = = ] && cur=\n"
 	     "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}");
 	printf("\tif [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '");
-	print_commands("", " ");
+	print_commands(all, "", " ");
 	puts("' -- \"$cur\")); return; fi\n\tcase $command:$prev in");
-	for (const struct pd_command *c = pd_commands; c->usage; c++)
+	for (const struct pd_command *c = all; c->usage; c++)
 		bash_choices(c->usage);
 	puts("\tesac\n"
 	     "\tif [ -n \"$words\" ] && [[ $cur != -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
 	     "\t[[ $cur == -* ]] || return\n"
 	     "\tcase $command in");
-	for (const struct pd_command *c = pd_commands; c->usage; c++) {
+	for (const struct pd_command *c = all; c->usage; c++) {
 		printf("\t%s) words='", c->usage->name);
 		print_words(c->usage, "", " ");
 		puts("' ;;");
@@ -80,10 +80,10 @@ static void print_bash(void)
 	puts("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _pagededup pagededup");
 }
 
-static void print_zsh(void)
+static void print_zsh(const struct pd_command *all)
 {
 	puts("#compdef pagededup\nautoload -U +X bashcompinit && bashcompinit");
-	print_bash();
+	print_bash(all);
 }
 
 /* What stands between single quotes in fish: only \ and ' are special. */
@@ -129,9 +129,9 @@ static void fish_words(const struct pd_usage *u)
 	puts("'");
 }
 
-static void print_fish(void)
+static void print_fish(const struct pd_command *all)
 {
-	for (const struct pd_command *c = pd_commands; c->usage; c++) {
+	for (const struct pd_command *c = all; c->usage; c++) {
 		printf("complete -c pagededup -n __fish_use_subcommand -a %s -d ", c->usage->name);
 		print_quoted(c->usage->summary);
 		putchar('\n');
@@ -142,9 +142,9 @@ static void print_fish(void)
 	}
 }
 
-int pd_cmd_completion(int argc, char **argv)
+int pd_cmd_completion(const struct pd_command *all, int argc, char **argv)
 {
-	static void (*const print[])(void) = { print_bash, print_zsh, print_fish };	/* as shells */
+	static void (*const print[])(const struct pd_command *) = { print_bash, print_zsh, print_fish };	/* as shells */
 	struct pd_log log;
 	struct pd_err e;
 	int first;
@@ -154,10 +154,10 @@ int pd_cmd_completion(int argc, char **argv)
 		return code - 1;
 	for (size_t i = 0; argc - first == 1 && shells[i]; i++) {
 		if (!strcmp(argv[first], shells[i])) {
-			print[i]();
+			print[i](all);
 			return PD_EXIT_DONE;
 		}
 	}
-	pd_fail(&e, PD_ERR_USAGE, "name one shell: bash, zsh or fish");
+	pd_fail(&e, PD_ERR_USAGE, "missing operand SHELL: bash, zsh or fish");
 	return pd_command_failed(&log, &e);
 }

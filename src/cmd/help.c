@@ -12,12 +12,12 @@ const struct pd_usage pd_usage_help = {
 	.opts = opts,
 };
 
-static void list(void)
+static void list(const struct pd_command *all)
 {
 	puts("usage: pagededup COMMAND [OPTION]... [INPUT]...\n"
 	     "Finds near-duplicate pages in crawled dumps.");
 	const char *group = NULL;
-	for (const struct pd_command *c = pd_commands; c->usage; c++) {
+	for (const struct pd_command *c = all; c->usage; c++) {
 		if (c->group != group)
 			printf("\n%s:\n", c->group);
 		group = c->group;
@@ -27,7 +27,7 @@ static void list(void)
 	     "'pagededup COMMAND --help' tells a command's options.");
 }
 
-int pd_cmd_help(int argc, char **argv)
+int pd_cmd_help(const struct pd_command *all, int argc, char **argv)
 {
 	struct pd_log log;
 	int first;
@@ -41,10 +41,10 @@ int pd_cmd_help(int argc, char **argv)
 		return pd_command_failed(&log, &e);
 	}
 	if (first == argc) {
-		list();
+		list(all);
 		return PD_EXIT_DONE;
 	}
-	const struct pd_command *c = pd_command_find(argv[first], &log);
+	const struct pd_command *c = pd_command_find(all, argv[first], &log);
 	if (!c)
 		return PD_EXIT_FAILED;
 	pd_opt_help(c->usage, false, stdout);
