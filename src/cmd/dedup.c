@@ -71,6 +71,9 @@ static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, 
 	if (code)
 		return code;
 	int status = check(o, argc - *first, &e);
+	o->match.preset = o->walk.preset;
+	if (!status)
+		status = pd_match_check(&o->match, &e);
 	if (!status)
 		status = pd_cluster_settle(&o->cluster, &e);
 	/* The documents' rules know only the page. */

@@ -63,6 +63,7 @@ struct run {
 	struct pd_log *log;
 	struct pd_rows rows;
 	struct pd_budget budget;
+	struct pd_verify_options verify;
 	struct pd_match_options match;
 	struct pd_match_stats stats;
 	struct pd_outfile out;
@@ -172,9 +173,7 @@ static void settle(struct run *r)
 					      .scope = (enum pd_scope)o->scope,
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
-	r->match.verify = (struct pd_verify_options){ .off = o->verify < 0 ? paper : !o->verify,
-						      .least = o->similarity,
-						      .least_same_host = o->similarity_same_host };
+	r->match.verify = r->verify;
 	r->match.candidates = (enum pd_candidates)o->candidates;
 	r->match.band_width = o->band_width;
 	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
@@ -318,7 +317,10 @@ static int write_stats(struct run *r)
 static void explain(struct run *r)
 {
 	struct pd_span line, rest;
-	pd_plan_explain(&r->stats.plan, &r->line);
+	if (!r->match.verify.off)
+		pd_verify_explain(&r->match.verify, &r->line);
+	if (r->stats.distinct)
+		pd_plan_explain(&r->stats.plan, &r->line);
 	rest = pd_buf_span(&r->line);
 	while (pd_span_split(&rest, '\n', &line))
 		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
@@ -327,7 +329,7 @@ static void explain(struct run *r)
 static int close_run(struct run *r)
 {
 	pd_buf_clear(&r->line);
-	if (r->o->explain && r->stats.distinct)
+	if (r->o->explain)
 		explain(r);
 	pd_buf_clear(&r->line);
 	pd_buf_count(&r->line, r->rows.n, "page");
@@ -350,23 +352,27 @@ static int close_run(struct run *r)
 
 struct pd_match_command pd_match_defaults(void)
 {
-	static const struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
-	return (struct pd_match_command){ .k = -1, .verify = -1, .similarity = verify.least,
-					  .similarity_same_host = verify.least_same_host };
+	return (struct pd_match_command){ .k = -1, .second_look = PD_VERIFY_NOTHING_SAID };
 }
 
-static int check_candidates(struct run *r)
+static int settle_verify(const struct pd_match_command *o, struct pd_verify_options *out, struct pd_err *e)
 {
-	bool looks = r->o->verify < 0 ? r->o->preset == 0 : r->o->verify;
-	if (r->o->candidates == PD_CANDIDATES_HAMMING || looks)
-		return PD_OK;
-	return pd_fail(&r->err, PD_ERR_USAGE, "--candidates=%s needs the second look: --verify", pd_candidates_names[r->o->candidates]);
+	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
+	if (status || o->candidates == PD_CANDIDATES_HAMMING || !out->off)
+		return status;
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs the second look: --verify", pd_candidates_names[o->candidates]);
+}
+
+int pd_match_check(const struct pd_match_command *o, struct pd_err *e)
+{
+	struct pd_verify_options verify;
+	return settle_verify(o, &verify, e);
 }
 
 int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log)
 {
 	struct run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	int status = check_candidates(&r);
+	int status = settle_verify(o, &r.verify, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
 	if (!status)

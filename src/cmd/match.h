@@ -12,8 +12,7 @@ struct pd_match_command {
 	int preset, k, plan, scope, jobs, format, candidates, band_width;
 	bool all_pairs, explain, quiet, ignore_damaged;
 	bool one_more;			/* k and one bit more, for a report on what that would change */
-	int verify;			/* -1: unless the preset says otherwise */
-	double similarity, similarity_same_host;
+	struct pd_verify_request second_look;	/* off with the preset paper, unless asked for */
 	const char *output, *tmp_dir, *stats;
 	const char *save;		/* only write the rows as a key file */
 	size_t memory;			/* 0: half of the machine's */
@@ -30,11 +29,13 @@ struct pd_match_command {
 	  .help = "hamming (default), bands of the sketches, or both" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (default: by the number of pages)" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(similarity), .min = 0, .max = 1, \
-	  .help = "similarity that pairs need, by their sketches (0.4)" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(similarity_same_host), .min = 0, .max = 1, \
-	  .help = "the same for two pages of one host (0.5)" }, \
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" }, \
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \
+	  .help = "pages are alike when they share P% of their text, say 90%" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(second_look.similarity), .min = 0, .max = 1, \
+	  .help = "similarity that pairs need, by their sketches (0.5)" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(second_look.similarity_same_host), \
+	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "look at sketches (default; not with --preset=paper)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names, \
 	  .help = "all (default), same-host or other-hosts" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
@@ -45,6 +46,8 @@ struct pd_match_command {
 
 struct pd_match_command pd_match_defaults(void);
 
+/* Do the options of the second look go together?  Asked before hours are spent. */
+int pd_match_check(const struct pd_match_command *o, struct pd_err *e);
 /* Finds the pairs and returns the exit code. */
 int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log);
 

@@ -22,11 +22,13 @@ static const struct pd_opt opts[] = {
 	  .help = "skip (default): leave it out; replace: keep it, drop what it matches" },
 	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_same_url_names,
 	  .help = "judge (default): another version is a page like any; update: it replaces" },
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "X", AT(similarity), .min = 0, .max = 1,
-	  .help = "least similarity, estimated from sketches (.4)" },
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "X", AT(similarity_same_host), .min = 0, .max = 1,
-	  .help = "the same for pages of one host (.5)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "look at sketches (default; not with --preset=paper)" },
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar),
+	  .help = "pages are alike when they share P% of their text, say 90%" },
+	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(second_look.similarity), .min = 0, .max = 1,
+	  .help = "least similarity, estimated from sketches (0.5)" },
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(second_look.similarity_same_host), .min = 0, .max = 1,
+	  .help = "the same for pages of one host (0.7)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "look at sketches (default; not with --preset=paper)" },
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
 	  .help = "default, or paper: init with k 3; add with replace, and no second look" },
 	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "answer each row as soon as it comes" },
@@ -79,9 +81,10 @@ static int check_options(const struct pd_store_options *o, const struct action *
 		{ o->k >= 0, INIT | CHECK, "--distance" },
 		{ o->on_duplicate >= 0, ADD, "--on-duplicate" },
 		{ o->same_url >= 0, ADD | CHECK, "--same-url" },
-		{ o->similarity >= 0, ADD | CHECK, "--similarity" },
-		{ o->similarity_same_host >= 0, ADD | CHECK, "--similarity-same-host" },
-		{ o->verify >= 0, ADD | CHECK, "--verify" },
+		{ o->second_look.similar, ADD | CHECK, "--similar" },
+		{ o->second_look.similarity >= 0, ADD | CHECK, "--similarity" },
+		{ o->second_look.similarity_same_host >= 0, ADD | CHECK, "--similarity-same-host" },
+		{ o->second_look.verify >= 0, ADD | CHECK, "--verify" },
 		{ o->preset >= 0, INIT | ADD | CHECK, "--preset" },
 		{ o->line_buffered, ADD | CHECK, "--line-buffered" },
 		{ o->by_url, REMOVE, "--by-url" },
@@ -121,8 +124,8 @@ void pd_store_run_damaged(void *run, const char *what)
 
 int pd_cmd_store(int argc, char **argv)
 {
-	struct pd_store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1, .verify = -1,
-				      .similarity = -1, .similarity_same_host = -1 };
+	struct pd_store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
+				      .second_look = PD_VERIFY_NOTHING_SAID };
 	const struct action *a = NULL;
 	struct pd_log log;
 	int first;

@@ -11,8 +11,8 @@
 #include "store/judge.h"
 
 struct pd_store_options {
-	int preset, bits, k, on_duplicate, same_url, format, verify;
-	double similarity, similarity_same_host;
+	int preset, bits, k, on_duplicate, same_url, format;
+	struct pd_verify_request second_look;
 	bool line_buffered, quiet, ignore_damaged, by_url;
 };
 

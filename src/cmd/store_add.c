@@ -168,19 +168,16 @@ static int judge_options(struct asking *q, bool keep)
 	const struct pd_store_options *o = q->r->o;
 	struct pd_judge_options *j = &q->judge.o;
 	int k = q->r->store.m.k;
-	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
-	*j = (struct pd_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k, .verify = verify };
+	*j = (struct pd_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
+	int status = pd_verify_settle(&o->second_look, o->preset == 1, &j->verify, &q->r->err);
+	if (status)
+		return status;
 	if (j->k > k)
 		return pd_fail(&q->r->err, PD_ERR_USAGE, "k %d: the store %s is made for distances up to %d", j->k, q->r->dir, k);
 	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_on_duplicate)o->on_duplicate :
 			  o->preset == 1 ? PD_DUPLICATE_REPLACE : PD_DUPLICATE_SKIP;
 	j->same_url = o->same_url > 0 ? PD_SAME_URL_UPDATE : PD_SAME_URL_JUDGE;
-	j->verify.off = o->verify < 0 ? o->preset == 1 : !o->verify;
 	j->verify.k_unknown = q->r->store.m.alone < j->k ? q->r->store.m.alone : j->k;
-	if (o->similarity >= 0)
-		j->verify.least = o->similarity;
-	if (o->similarity_same_host >= 0)
-		j->verify.least_same_host = o->similarity_same_host;
 	return PD_OK;
 }
 

@@ -43,7 +43,9 @@ void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tabl
 	say_parsing(o, out);
 	pd_buf_printf(out, " k=%d plan=%s scope=%s links=%s preset=%d ", o->match.k, pd_plan_names[o->match.plan],
 		      pd_scope_names[o->match.scope], o->match.all_pairs ? "all" : "first", o->walk.preset);
-	pd_buf_printf(out, "verify=%d similarity=%g,%g ", o->match.verify, o->match.similarity, o->match.similarity_same_host);
+	const struct pd_verify_request *look = &o->match.second_look;
+	pd_buf_printf(out, "verify=%d similar=%s similarity=%g,%g ", look->verify, look->similar ? look->similar : "-",
+		      look->similarity, look->similarity_same_host);
 	pd_cluster_say_options(&o->cluster, out);
 	pd_buf_printf(out, " others=%s link=%s dry_run=%s", o->keep_others ? "keep" : "drop", o->link ? "yes" : "no",
 		      o->dry_run ? "yes" : "no");

@@ -2,6 +2,7 @@
 #include "match/verify.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 int pd_verify_default_k(int bits, size_t n_keys)
 {
@@ -14,6 +15,48 @@ int pd_verify_default_k(int bits, size_t n_keys)
 			break;
 	}
 	return k;
+}
+
+/* "90%" or "90" -> .9 */
+static int read_percentage(const char *text, double *out, struct pd_err *e)
+{
+	char *end;
+	double v = strtod(text, &end);
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(v >= 1 && v <= 100))
+		return pd_fail(e, PD_ERR_USAGE, "--similar: '%s' is no percentage from 1%% to 100%%, such as 90%%", text);
+	*out = v / 100;
+	return PD_OK;
+}
+
+int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd_verify_options *out, struct pd_err *e)
+{
+	bool said = r->similarity >= 0, same_host_said = r->similarity_same_host >= 0;
+	*out = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
+	out->off = r->verify < 0 ? unlooked : !r->verify;
+	if (r->similar && (said || same_host_said))
+		return pd_fail(e, PD_ERR_USAGE, "--similar and --%s say the same thing: give one of them",
+			       said ? "similarity" : "similarity-same-host");
+	if (r->similar) {
+		int status = read_percentage(r->similar, &out->least, e);
+		out->least_same_host = out->least;
+		return status;
+	}
+	if (said)
+		out->least = r->similarity;
+	if (same_host_said)
+		out->least_same_host = r->similarity_same_host;
+	else if (out->least_same_host < out->least)
+		out->least_same_host = out->least;
+	if (said && out->least_same_host < out->least)
+		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g holds everywhere: --similarity-same-host=%g is lower", r->similarity,
+			       r->similarity_same_host);
+	return PD_OK;
+}
+
+void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
+{
+	pd_buf_printf(out, "a pair shares %g%% of its text, %g%% on one host, by the sketches (--similar sets both)\n", o->least * 100,
+		      o->least_same_host * 100);
 }
 
 bool pd_verify_hosts(const struct pd_verify_options *o, double similarity, bool same_host)

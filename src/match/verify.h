@@ -23,7 +23,23 @@ struct pd_verify_options {
 };
 
 /* Measured: docs/accuracy.md. */
-#define PD_VERIFY_DEFAULTS { .least = .4, .least_same_host = .5 }
+#define PD_VERIFY_DEFAULTS { .least = .5, .least_same_host = .7 }
+
+/* What a command line may say of it. */
+struct pd_verify_request {
+	const char *similar;			/* "90%": everywhere; NULL: not said */
+	double similarity, similarity_same_host;	/* negative: not said */
+	int verify;				/* 1, 0; -1: not said */
+};
+
+#define PD_VERIFY_NOTHING_SAID { .similarity = -1, .similarity_same_host = -1, .verify = -1 }
+
+/* The defaults with what was said; k_unknown is the caller's.  unlooked: no second look unless it is asked for.  A similarity
+ * that was said holds on one host too, where it is the higher one.  PD_ERR_USAGE: what does not go together. */
+int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd_verify_options *out, struct pd_err *e);
+
+/* What two pages need, in words: lines that end in a newline. */
+void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out);
 
 /* The k that suits N pages when pairs are looked at again: the largest, up to a quarter of the width, at which a page
  * meets no more than PD_VERIFY_CANDIDATES others by chance, N/2 * P(two random keys are within k); docs/accuracy.md. */

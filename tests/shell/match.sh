@@ -173,6 +173,21 @@ python3 "$brute" pairs in.fp want 6
 match --preset=paper -k 6 in.fp
 exits "--preset=paper -k 6 works" 0
 same "--preset=paper -k 6 finds the same" <(three "$tmp/out") want.6
+
+# --- how alike ---
+says() { match "${@:2}" in.fp; has "${*:2}: $1" "$tmp/out" "similarity=$1 "; }
+says "0.5 similarity_same_host=0.7" -k 8
+says "0.9 similarity_same_host=0.9" --similar=90%
+says "0.6 similarity_same_host=0.7" --similarity=.6
+says "0.9 similarity_same_host=0.9" --similarity=.9	# inside a host too
+says "0.6 similarity_same_host=0.65" --similarity=.6 --similarity-same-host=.65
+match --explain --similar=80% in.fp
+has "--explain says what it sets" "$tmp/err" 'shares 80% of its text, 80% on one host'
+for bad in "--similarity=.9 --similarity-same-host=.8" "--similar=90% --similarity=.9" --similar=.9 --similar=120% --similar=much; do
+	match $bad in.fp
+	exits "$bad is misuse" 2
+done
+
 match in.fp
 has "the default k is in the header" "$tmp/out" '^# pagededup pairs 1 .*k=[1-9][0-9]* scope=all links=first'
 python3 "$brute" keys random 9000 64 1 | fp_rows | "$P" match -q >large.out

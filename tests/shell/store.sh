@@ -44,7 +44,7 @@ is "whose duplicate" "$(column dup_of "$tmp/out" | tr '\n' ' ')" "- d.warc:1 - -
 is "all matches" "$(column matches "$tmp/out" | tr '\n' ' ')" "- d.warc:1:1 - - d.warc:4:- - "
 is "why" "$(column reason "$tmp/out" | sort -u | tr '\n' ' ')" "distance 1 new same text "
 has "the closing line" "$tmp/err" '^pagededup store: 6 pages, 4 new, 0 kept already, 2 duplicates, [0-9.]+ s$'
-has "the header tells the parameters" "$tmp/out" '^# pagededup answers 1 bits=64 shingle=2 k=12 similarity=0.4 similarity_same_host=0.5 k_unknown=7 on_duplicate=skip same_url=judge \| '
+has "the header tells the parameters" "$tmp/out" '^# pagededup answers 1 bits=64 shingle=2 k=12 similarity=0.5 similarity_same_host=0.7 k_unknown=7 on_duplicate=skip same_url=judge \| '
 run "$P" store add s night1
 is "the same again changes nothing" "$(status "$tmp/out")" "kept duplicate kept kept duplicate kept"
 sed 's/d.warc:1/d.warc:11/' night1 >night2
