@@ -10,7 +10,9 @@
  *	pagededup_close(c);
  *
  * One context belongs to one thread; several may live side by side.  Everything that a page points to belongs to the
- * context and dies at the next pagededup_sign or at pagededup_close.  Running out of memory ends the process.
+ * context and dies at the next pagededup_sign or at pagededup_close.  When memory runs out a
+ * call returns PAGEDEDUP_ERR_MEMORY; the context is then good for pagededup_close alone, which does not give back all of its
+ * memory.  (In the charset detector, a library of C++, a want of memory ends the process.)
  * A fingerprint is the one that `pagededup fp` writes for the same bytes and settings (docs/methods.md).
  */
 #ifndef PAGEDEDUP_H
@@ -28,6 +30,8 @@ extern "C" {
 #else
 #define PAGEDEDUP_API
 #endif
+
+#define PAGEDEDUP_ERR_MEMORY (-5)
 
 typedef struct pagededup_context pagededup_context;
 

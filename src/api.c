@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public API (include/pagededup.h) over the spine: a body becomes a record, the record walks the pipeline.
+ *
+ * Memory that cannot be had leaves both from wherever they are (base/alloc.h), and what they were at is in no state that could
+ * be gone on with or taken apart: the context is broken, and its memory is not given back.
  */
 #include "pagededup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/params.h"
 #include "pipeline.h"
 
 struct pagededup_context {
+	bool broken;		/* memory ran out in the midst of something */
 	struct pd_options options;
 	struct pd_tables tables;
 	struct pd_pipeline pipeline;
@@ -43,15 +48,34 @@ static int set_all(struct pd_options *o, struct pd_span settings, struct pd_err 
 	return status;
 }
 
+static int open_context(struct pagededup_context *c, const char *settings, struct pd_err *e)
+{
+	int status = set_all(&c->options, pd_span_z(settings ? settings : ""), e);
+	if (!status)
+		status = pd_tables_open(&c->tables, &c->options, e);
+	if (!status)
+		status = pd_pipeline_init(&c->pipeline, &c->options, &c->tables, e);
+	return status;
+}
+
+static int open_or_jump(struct pagededup_context *c, const char *settings, struct pd_err *e)
+{
+	jmp_buf to;
+	if (setjmp(to)) {
+		c->broken = true;
+		return pd_fail(e, PD_ERR_MEMORY, "out of memory");
+	}
+	pd_out_of_memory_jumps(&to);
+	int status = open_context(c, settings, e);
+	pd_out_of_memory_jumps(NULL);
+	return status;
+}
+
 int pagededup_open(pagededup_context **out, const char *settings, char *error, size_t error_size)
 {
 	struct pd_err e = { 0 };
-	struct pagededup_context *c = pd_zalloc(sizeof *c);
-	int status = set_all(&c->options, pd_span_z(settings ? settings : ""), &e);
-	if (!status)
-		status = pd_tables_open(&c->tables, &c->options, &e);
-	if (!status)
-		status = pd_pipeline_init(&c->pipeline, &c->options, &c->tables, &e);
+	struct pagededup_context *c = calloc(1, sizeof *c);
+	int status = c ? open_or_jump(c, settings, &e) : pd_fail(&e, PD_ERR_MEMORY, "out of memory");
 	if (status) {
 		if (error_size)
 			snprintf(error, error_size, "%s", e.text);
@@ -64,18 +88,17 @@ int pagededup_open(pagededup_context **out, const char *settings, char *error, s
 
 void pagededup_close(pagededup_context *c)
 {
-	if (!c)
-		return;
-	pd_pipeline_release(&c->pipeline);
-	pd_tables_release(&c->tables);
-	pd_record_release(&c->record);
+	if (c && !c->broken) {
+		pd_pipeline_release(&c->pipeline);
+		pd_tables_release(&c->tables);
+		pd_record_release(&c->record);
+	}
 	free(c);
 }
 
-int pagededup_sign(pagededup_context *c, const void *body, size_t bytes, const char *content_type, pagededup_page *out)
+static int sign(pagededup_context *c, const void *body, size_t bytes, const char *content_type, pagededup_page *out)
 {
 	struct pd_pipeline *p = &c->pipeline;
-	*out = (pagededup_page){ 0 };
 	pd_record_clear(&c->record);
 	c->record.kind = PD_RECORD_PAYLOAD;
 	pd_buf_add_z(&c->record.content_type, content_type ? content_type : "");
@@ -92,6 +115,20 @@ int pagededup_sign(pagededup_context *c, const void *body, size_t bytes, const c
 	out->terms = p->signature.terms;
 	out->charset = p->text.charset->name;
 	return PD_OK;
+}
+
+int pagededup_sign(pagededup_context *c, const void *body, size_t bytes, const char *content_type, pagededup_page *out)
+{
+	jmp_buf to;
+	*out = (pagededup_page){ 0 };
+	if (c->broken || setjmp(to)) {
+		c->broken = true;
+		return PD_ERR_MEMORY;
+	}
+	pd_out_of_memory_jumps(&to);
+	int status = sign(c, body, bytes, content_type, out);
+	pd_out_of_memory_jumps(NULL);
+	return status;
 }
 
 int pagededup_distance(const uint64_t *a, const uint64_t *b, int bits)

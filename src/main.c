@@ -4,8 +4,11 @@
  */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/tempfile.h"
 #include "cmd/command.h"
+#include "page/html.h"
+#include "text/detect.h"
 
 static const struct pd_command commands[] = {
 	{ "Pipeline", &pd_usage_boilerplate, pd_cmd_boilerplate },
@@ -46,11 +49,21 @@ static int finish(int code, const char *command)
 	return pd_command_failed(&log, &e);
 }
 
+/* What libraries allocate for us ends the program too when there is no memory: a page that is half parsed must not look
+ * like a short one. */
+static void own_memory(void)
+{
+	pd_html_own_memory();
+	pd_json_own_memory();
+	pd_detect_own_memory();
+}
+
 int main(int argc, char **argv)
 {
 	struct pd_log log;
 	pd_log_init(&log, NULL);
-	pd_signals_install();
+	pd_unfinished_install();
+	own_memory();
 	if (argc < 2) {
 		struct pd_err e;
 		pd_fail(&e, PD_ERR_USAGE, "missing command");

@@ -6,54 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *have(void *p)
-{
-	if (!p) {
-		fputs("pagededup: out of memory\n", stderr);
-		abort();
-	}
-	return p;
-}
-
-void *pd_alloc(size_t n)
-{
-	return have(malloc(n ? n : 1));
-}
-
-void *pd_zalloc(size_t n)
-{
-	return have(calloc(1, n ? n : 1));
-}
-
-void *pd_realloc(void *p, size_t n)
-{
-	return have(realloc(p, n ? n : 1));
-}
-
-char *pd_strndup(const char *p, size_t n)
-{
-	char *z = pd_alloc(n + 1);
-	if (n)
-		memcpy(z, p, n);
-	z[n] = 0;
-	return z;
-}
-
-char *pd_strdup(const char *z)
-{
-	return pd_strndup(z, strlen(z));
-}
-
-void *pd_grow(void *items, size_t n, size_t *cap, size_t elem)
-{
-	if (n < *cap)
-		return items;
-	size_t want = n + n / 2 + 16;
-	items = pd_realloc(items, want * elem);
-	*cap = want;
-	return items;
-}
-
 void pd_buf_release(struct pd_buf *b)
 {
 	free(b->p);
@@ -73,8 +25,9 @@ char *pd_buf_reserve(struct pd_buf *b, size_t extra)
 	size_t need = b->n + extra + 1;
 	if (need > b->cap) {
 		size_t want = b->cap + b->cap / 2;
-		b->cap = need > want ? need + 31 : want;
-		b->p = pd_realloc(b->p, b->cap);
+		want = need > want ? need + 31 : want;
+		b->p = pd_realloc(b->p, want);
+		b->cap = want;
 	}
 	return b->p + b->n;
 }

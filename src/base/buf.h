@@ -2,11 +2,12 @@
  *
  * A buffer owns bytes that grow: cleared page after page, so that no memory is asked for once warm.  `p[n]` is
  * always a NUL once anything was added, so a buffer without NULs is a C string too.
- * Memory that cannot be had ends the program with a message: nothing here reports it.
+ * Memory that cannot be had is nobody's business here: base/alloc.h.
  */
 #ifndef PD_BASE_BUF_H
 #define PD_BASE_BUF_H
 
+#include "base/alloc.h"
 #include "base/span.h"
 
 struct pd_buf {
@@ -57,15 +58,5 @@ static inline void pd_buf_add_c(struct pd_buf *b, char c)
 	b->p[b->n++] = c;
 	b->p[b->n] = 0;
 }
-
-/* malloc, calloc, realloc and strdup that end the program when there is no memory. */
-void *pd_alloc(size_t n);
-void *pd_zalloc(size_t n);
-void *pd_realloc(void *p, size_t n);
-char *pd_strdup(const char *z);
-char *pd_strndup(const char *p, size_t n);
-
-/* Grows an array of `elem`-byte items so that item `n` fits; *cap counts items. */
-void *pd_grow(void *items, size_t n, size_t *cap, size_t elem);
 
 #endif

@@ -22,14 +22,23 @@ static void close_brotli(void *self)
 	free(b);
 }
 
+static void *allocate(void *opaque, size_t n)
+{
+	return pd_alloc(n);
+}
+
+static void release(void *opaque, void *p)
+{
+	free(p);
+}
+
 static void start(void *self, enum pd_codec codec)
 {
 	struct brotli *b = self;
 	if (b->state)
 		BrotliDecoderDestroyInstance(b->state);
-	b->state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-	if (!b->state)
-		abort();
+	b->state = NULL;
+	b->state = BrotliDecoderCreateInstance(allocate, release, NULL);
 }
 
 static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)

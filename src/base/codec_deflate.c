@@ -15,9 +15,7 @@ struct deflate {
 static void *open_deflate(void)
 {
 	struct deflate *d = pd_zalloc(sizeof *d);
-	d->whole = libdeflate_alloc_decompressor();
-	if (!d->whole)
-		abort();
+	d->whole = pd_have(libdeflate_alloc_decompressor());
 	return d;
 }
 
@@ -58,7 +56,7 @@ static void start(void *self, enum pd_codec codec)
 		return;
 	}
 	if (inflateInit2(&d->z, window) != Z_OK)
-		abort();
+		pd_out_of_memory();
 	d->z_ready = true;
 }
 
@@ -71,6 +69,8 @@ static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *
 	d->z.next_out = (Bytef *)out;
 	d->z.avail_out = (uInt)room;
 	int r = inflate(&d->z, Z_NO_FLUSH);
+	if (r == Z_MEM_ERROR)	/* its window is asked for late */
+		pd_out_of_memory();
 	size_t used = take - d->z.avail_in;
 	if (used)
 		in->p += used;
@@ -89,7 +89,7 @@ static void *open_pack(void)
 {
 	z_stream *z = pd_zalloc(sizeof *z);
 	if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		abort();
+		pd_out_of_memory();
 	return z;
 }
 

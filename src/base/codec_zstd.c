@@ -11,9 +11,7 @@ enum { WINDOW_LOG = 27 };
 
 static void *open_zstd(void)
 {
-	ZSTD_DCtx *d = ZSTD_createDCtx();
-	if (!d)
-		abort();
+	ZSTD_DCtx *d = pd_have(ZSTD_createDCtx());
 	ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_LOG);
 	return d;
 }
@@ -23,6 +21,14 @@ static void close_zstd(void *self)
 	ZSTD_freeDCtx(self);
 }
 
+/* A damaged frame, but for `limit`; no memory is not the frame's fault. */
+static int failed(size_t r, ZSTD_ErrorCode limit)
+{
+	if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+		pd_out_of_memory();
+	return ZSTD_getErrorCode(r) == limit ? PD_ERR_LIMIT : PD_ERR_INPUT;
+}
+
 static int whole(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made)
 {
 	size_t frame = ZSTD_findFrameCompressedSize(in.p, in.n);
@@ -30,7 +36,7 @@ static int whole(void *self, enum pd_codec codec, struct pd_span in, char *out, 
 		return PD_ERR_INPUT;
 	size_t r = ZSTD_decompressDCtx(self, out, room, in.p, frame);
 	if (ZSTD_isError(r))
-		return ZSTD_getErrorCode(r) == ZSTD_error_dstSize_tooSmall ? PD_ERR_LIMIT : PD_ERR_INPUT;
+		return failed(r, ZSTD_error_dstSize_tooSmall);
 	*used = frame;
 	*made = r;
 	return PD_OK;
@@ -51,14 +57,17 @@ static int feed(void *self, struct pd_span *in, char *out, size_t room, size_t *
 	in->n -= from.pos;
 	*made = to.pos;
 	if (ZSTD_isError(r))
-		return ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge ? PD_ERR_LIMIT : PD_ERR_INPUT;
+		return failed(r, ZSTD_error_frameParameter_windowTooLarge);
 	return r == 0;
 }
 
 bool pd_codec_zstd_dictionary(void *self, struct pd_span dictionary)
 {
 	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
-	return !ZSTD_isError(ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n));
+	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
+	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+		pd_out_of_memory();
+	return !ZSTD_isError(r);
 }
 
 const struct pd_codec_ops pd_codec_zstd = { open_zstd, close_zstd, whole, start, feed };
@@ -73,9 +82,7 @@ struct pd_zstd_packer {
 struct pd_zstd_packer *pd_zstd_packer_new(void)
 {
 	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
-	p->c = ZSTD_createCCtx();
-	if (!p->c)
-		abort();
+	p->c = pd_have(ZSTD_createCCtx());
 	return p;
 }
 
@@ -91,7 +98,7 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 	size_t room = ZSTD_compressBound(in.n);
 	size_t n = ZSTD_compressCCtx(p->c, pd_buf_reserve(out, room), room, in.p, in.n, LEVEL);
 	if (ZSTD_isError(n))	/* the room suffices: only memory can fail */
-		abort();
+		pd_out_of_memory();
 	out->n += n;
 	out->p[out->n] = 0;
 }
@@ -99,9 +106,7 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 
 static void *open_pack(void)
 {
-	ZSTD_CCtx *c = ZSTD_createCCtx();
-	if (!c)
-		abort();
+	ZSTD_CCtx *c = pd_have(ZSTD_createCCtx());
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	return c;
 }
@@ -122,7 +127,7 @@ static bool pack(void *self, struct pd_span *in, bool end, char *out, size_t roo
 	ZSTD_outBuffer to = { out, room, 0 };
 	size_t left = ZSTD_compressStream2(self, &to, &from, end ? ZSTD_e_end : ZSTD_e_continue);
 	if (ZSTD_isError(left))	/* no memory: nothing else can go wrong here */
-		abort();
+		pd_out_of_memory();
 	*made = to.pos;
 	*in = pd_span(in->p + from.pos, in->n - from.pos);
 	return end ? !left : !in->n;

@@ -14,6 +14,7 @@ const char *pd_strerror(int status)
 	case PD_ERR_STOPPED: return "stopped by a signal";
 	case PD_ERR_LIMIT: return "limit reached";
 	case PD_ERR_USAGE: return "cannot be done as asked";
+	case PD_ERR_MEMORY: return "out of memory";
 	case PD_ERR_INPUT: return "damaged input";
 	case PD_ERR_TRUNCATED: return "input ends in the middle";
 	case PD_ERR_NOT_FOUND: return "no such page";

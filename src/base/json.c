@@ -12,6 +12,11 @@ struct pd_json {
 	struct pd_buf scratch;
 };
 
+void pd_json_own_memory(void)
+{
+	json_set_alloc_funcs(pd_alloc, free);
+}
+
 struct pd_json *pd_json_new(void)
 {
 	struct pd_json *j = pd_zalloc(sizeof *j);

@@ -10,6 +10,9 @@
 
 struct pd_json;		/* an object being built */
 
+/* The program, once, before any object: when jansson gets no memory, base/alloc.h says what happens. */
+void pd_json_own_memory(void);
+
 struct pd_json *pd_json_new(void);
 void pd_json_free(struct pd_json *j);
 void pd_json_str(struct pd_json *j, const char *key, struct pd_span value);

@@ -182,10 +182,8 @@ static void memory_room(struct pd_array *b, size_t bytes)
 	}
 	void *p = b->where == PD_ARRAY_MAPPED ? mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE) :
 						mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED) {
-		fputs("pagededup: out of memory\n", stderr);
-		abort();
-	}
+	if (p == MAP_FAILED)
+		pd_out_of_memory();
 	madvise(p, bytes, MADV_HUGEPAGE);
 	if (b->where != PD_ARRAY_MAPPED)
 		move_array(b, p, bytes, PD_ARRAY_MAPPED);

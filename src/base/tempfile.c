@@ -18,17 +18,33 @@ enum { SLOTS = 64 };
 
 static char *volatile unfinished[SLOTS];
 
-static void on_signal(int sig)
+static void remove_unfinished(void)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (unfinished[i])
 			unlink(unfinished[i]);
+}
+
+static void on_signal(int sig)
+{
+	remove_unfinished();
 	/* The handler was reset (SA_RESETHAND): this ends us the way the signal would have. */
 	raise(sig);
 }
 
-void pd_signals_install(void)
+/* Nothing that needs memory, nor a lock that the thread may hold. */
+static void on_no_memory(void)
 {
+	static const char text[] = "pagededup: out of memory\n";
+	remove_unfinished();
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(2);
+}
+
+void pd_unfinished_install(void)
+{
+	pd_out_of_memory_calls(on_no_memory);
 	struct sigaction a = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
 	sigemptyset(&a.sa_mask);

@@ -30,7 +30,8 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e);
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e);
 void pd_outfile_abandon(struct pd_outfile *o);
 
-/* Once, at program start: SIGINT, SIGTERM and SIGHUP remove what is unfinished and then end the process as they would. */
-void pd_signals_install(void);
+/* Once, at program start: signals that end the process remove what is unfinished and then end it as they would; so does
+ * a want of memory, with a message and exit 2. */
+void pd_unfinished_install(void);
 
 #endif

@@ -163,15 +163,19 @@ static void on_text(void *ctx, const xmlChar *p, int n)
 	s->sink->text(s->self, pd_span((const char *)p, (size_t)n));
 }
 
+void pd_html_own_memory(void)
+{
+	xmlMemSetup(free, pd_alloc, pd_realloc, pd_strdup);
+}
+
 /* A parser without a document: our handlers in place of those that build a tree. */
 static void renew(struct pd_saxer *s)
 {
 	static const char nothing[1] = "";
 	if (s->ctxt)
 		htmlFreeParserCtxt(s->ctxt);
-	s->ctxt = htmlCreateMemoryParserCtxt(nothing, sizeof(nothing));
-	if (!s->ctxt)
-		abort();
+	s->ctxt = NULL;
+	s->ctxt = pd_have(htmlCreateMemoryParserCtxt(nothing, sizeof(nothing)));
 	*s->ctxt->sax = (xmlSAXHandler){
 		.startElement = on_start,
 		.endElement = on_end,
@@ -213,6 +217,8 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 	s->html = s->body = false;
 	if (mended.n && mended.n <= INT32_MAX)
 		htmlCtxtReadMemory(s->ctxt, mended.p, (int)mended.n, NULL, "UTF-8", OPTIONS);
+	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
+		pd_out_of_memory();
 	need_html(s);
 	close_from(s, 0);
 	if (s->body)

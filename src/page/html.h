@@ -47,6 +47,10 @@ struct pd_html_sink {
 	void (*text)(void *self, struct pd_span s);
 };
 
+/* The program, once, before any page: when libxml2 gets no memory, base/alloc.h says what happens.  It does so for all of
+ * the process, which is no library's business: there a parser is asked behind each page. */
+void pd_html_own_memory(void);
+
 struct pd_saxer;	/* a libxml2 parser that is used again and again: one per thread */
 
 /* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands. */

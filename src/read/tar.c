@@ -37,9 +37,7 @@ void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block)
 	pd_tar_close(t);
 	t->m = m;
 	t->max_block = max_block;
-	t->archive = archive_read_new();
-	if (!t->archive)
-		abort();
+	t->archive = pd_have(archive_read_new());
 	archive_read_support_format_tar(t->archive);
 	t->done = archive_read_open(t->archive, t, NULL, pull, NULL) != ARCHIVE_OK;
 }

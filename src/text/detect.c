@@ -5,6 +5,7 @@
  */
 #include "text/detect.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <uchardet.h>
 
@@ -17,10 +18,19 @@ struct pd_detector {
 	struct pd_buf extract;
 };
 
+/* uchardet is C++: std::set_new_handler, found by its name there, so that nothing of that language is linked here. */
+void pd_detect_own_memory(void)
+{
+	void (*(*set_handler)(void (*)(void)))(void);
+	*(void **)&set_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+	if (set_handler)
+		set_handler(pd_out_of_memory);
+}
+
 struct pd_detector *pd_detector_new(void)
 {
 	struct pd_detector *d = pd_zalloc(sizeof(*d));
-	d->handle = uchardet_new();
+	d->handle = pd_have(uchardet_new());
 	return d;
 }
 
@@ -82,8 +92,8 @@ const struct pd_charset *pd_detect(struct pd_detector *d, struct pd_span body)
 {
 	extract(body, &d->extract);
 	uchardet_reset(d->handle);
-	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)
-		return NULL;
+	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* it names no other reason */
+		pd_out_of_memory();
 	uchardet_data_end(d->handle);
 	const struct pd_charset *c = by_name(uchardet_get_charset(d->handle));
 	return c && proven(c, pd_buf_span(&d->extract)) ? c : NULL;

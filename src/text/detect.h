@@ -9,6 +9,10 @@
 
 struct pd_detector;
 
+/* The program, once: when the detector gets no memory, base/alloc.h says what happens.  It changes what C++ does for all
+ * of the process, which is no library's business. */
+void pd_detect_own_memory(void);
+
 struct pd_detector *pd_detector_new(void);
 void pd_detector_free(struct pd_detector *d);
 /* NULL: no idea, or a charset that no browser knows. */

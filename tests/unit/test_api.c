@@ -3,6 +3,10 @@
  * The public API: what settings open and what they are refused for, what a page becomes, and that contexts are apart.
  */
 #include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +110,75 @@ START_TEST(distances)
 }
 END_TEST
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* The n-th request for memory fails, and all that follow: those of our own and of the libraries below, but for C++. */
+static long requests_left = -1;
+static bool failing;
+
+static bool refused(const void *caller)
+{
+	Dl_info from;
+	if (!failing || requests_left-- > 0)
+		return false;
+	bool refuse = !dladdr(caller, &from) || !strstr(from.dli_fname, "libstdc++");
+	if (refuse)
+		errno = ENOMEM;
+	return refuse;
+}
+
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t k, size_t n);
+extern void *__libc_realloc(void *p, size_t n);
+
+void *malloc(size_t n)
+{
+	return refused(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+}
+
+void *calloc(size_t k, size_t n)
+{
+	return refused(__builtin_return_address(0)) ? NULL : __libc_calloc(k, n);
+}
+
+void *realloc(void *p, size_t n)
+{
+	return refused(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n);
+}
+
+/* Opens and signs with n requests granted; the status. */
+static int run_with(long n, uint64_t *fingerprint)
+{
+	pagededup_context *c;
+	pagededup_page p;
+	requests_left = n;
+	failing = true;
+	int status = pagededup_open(&c, NULL, NULL, 0);
+	if (!status)
+		status = pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p);
+	failing = false;
+	if (!status)
+		*fingerprint = p.fingerprint[0];
+	else if (c)
+		ck_assert_int_eq(pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p), PAGEDEDUP_ERR_MEMORY);
+	pagededup_close(c);
+	return status;
+}
+
+START_TEST(memory_runs_out_anywhere)
+{
+	uint64_t want = 0, got = 0;
+	long n = 0;
+	ck_assert_int_eq(run_with(LONG_MAX, &want), 0);
+	for (int status = -1; status; n++) {
+		status = run_with(n, &got);
+		ck_assert_msg(status == 0 || status == PAGEDEDUP_ERR_MEMORY, "after %ld requests: %d", n, status);
+	}
+	ck_assert_uint_eq(got, want);
+	ck_assert_int_gt(n, 20);
+}
+END_TEST
+#endif
+
 int main(void)
 {
 	Suite *s = suite_create("api");
@@ -115,6 +188,10 @@ int main(void)
 	tcase_add_test(t, pages_one_after_the_other);
 	tcase_add_test(t, too_little_text);
 	tcase_add_test(t, distances);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	tcase_add_test(t, memory_runs_out_anywhere);
+	tcase_set_timeout(t, 60);
+#endif
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
