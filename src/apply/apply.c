@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/tempfile.h"
-#include "apply/cutter.h"
+#include "apply/rewrite.h"
 #include "apply/places.h"
 #include "apply/scan.h"
 
@@ -23,10 +23,10 @@ struct pd_apply {
 	struct pd_buf list_path;
 	struct pd_files files;
 	struct pd_file file;		/* at hand */
-	struct pd_scan scan;
-	struct pd_cutter cutter;
-	struct pd_buf output;
-	bool several;
+	struct pd_apply_scan scan;
+	struct pd_apply_rewriter cutter;
+	struct pd_apply_places places;
+	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
 };
 
 /* --- before anything is written --- */
@@ -54,12 +54,27 @@ static int spool_list(struct pd_apply *a, struct pd_err *e)
 
 static bool is_reserved(const struct pd_apply *a)
 {
-	const char *name = a->output.p + strlen(a->o->output);
-	name += strspn(name, "/");
+	const char *name = a->place.p;
 	for (const char *const *r = a->o->reserved; r && *r; r++)
 		if (strncmp(name, *r, strlen(*r)) == 0 && (!name[strlen(*r)] || name[strlen(*r)] == '/'))
 			return true;
 	return false;
+}
+
+/* Sets `place`; the path of the output, or NULL: none. */
+static const char *place(struct pd_apply *a, const struct pd_file *f)
+{
+	pd_apply_places_name(&a->places, f, &a->place);
+	if (a->o->mode != PD_APPLY_WRITE)
+		return NULL;
+	pd_buf_clear(&a->output);
+	pd_buf_add_z(&a->output, a->o->output);
+	if (!a->o->to_folder)
+		return a->output.p;
+	if (a->output.n && a->output.p[a->output.n - 1] != '/')
+		pd_buf_add_c(&a->output, '/');
+	pd_buf_add_span(&a->output, pd_buf_span(&a->place));
+	return a->output.p;
 }
 
 /* What is looked at by name: what is read, and what would be written over. */
@@ -104,12 +119,14 @@ static void note_files(struct pd_apply *a, const struct pd_file *f, struct names
 
 static int check_place(struct pd_apply *a, const struct pd_file *f, struct names *n, struct pd_err *e)
 {
-	pd_place_of(a->o->output, f, &a->output);
-	if (is_reserved(a))
-		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", a->output.p);
-	if (!pd_map_add(&n->outputs, pd_hash64(a->output.p, a->output.n)))
-		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", a->output.p);
-	note_files(a, f, n);
+	const char *output = place(a, f);
+	bool to_folder = output && a->o->to_folder;
+	if (to_folder && is_reserved(a))
+		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", output);
+	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
+		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
+	if (to_folder)
+		note_files(a, f, n);
 	return PD_OK;
 }
 
@@ -140,28 +157,37 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	return status;
 }
 
-/* Looks at the name of every input. */
-static int walk_names(struct pd_apply *a, bool meet, struct pd_err *e)
+/* Every input is shown to those who need its name before anything is done. */
+static int meet_inputs(struct pd_apply *a, struct pd_err *e)
+{
+	struct pd_files files;
+	struct pd_file f;
+	int n = 0, r = pd_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
+		n += n < 2;
+		pd_apply_removals_meet(a->o->removals, f.label);
+		pd_apply_places_add(&a->places, &f);
+	}
+	pd_files_release(&files);
+	return r < 0 ? r : one_output(a, n, e);
+}
+
+/* Is it clear which file of the verdicts each input is, and where it goes? */
+static int check_inputs(struct pd_apply *a, struct pd_err *e)
 {
 	struct pd_files files;
 	struct pd_file f;
 	struct names names = { 0 };
-	bool places = meet && a->o->mode == PD_APPLY_WRITE && a->o->to_folder;
-	int n = 0, r = pd_files_open(&files, &a->in, e);
+	int r = pd_files_open(&files, &a->in, e);
 	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
-		n += n < 2;
-		if (meet)
-			pd_drops_meet(a->o->drops, f.label);
-		else
-			pd_drops_name(a->o->drops, f.label);
-		if (places)
-			r = check_place(a, &f, &names, e);
+		pd_apply_removals_name(a->o->removals, f.label);
+		r = check_place(a, &f, &names, e);
 	}
-	pd_files_release(&files);
-	if (places && r >= 0)
+	if (r >= 0)
 		r = check_over(a, &names, e);
+	pd_files_release(&files);
 	names_release(&names);
-	return r < 0 ? r : meet ? one_output(a, n, e) : pd_drops_settle(a->o->drops, e);
+	return r < 0 ? r : pd_apply_removals_settle(a->o->removals, e);
 }
 
 /* A folder that is being read must not grow by what is written. */
@@ -171,7 +197,7 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 	if (a->o->mode != PD_APPLY_WRITE || !a->o->to_folder)
 		return PD_OK;
 	for (int i = 0; i < a->in.n_inputs; i++)
-		if (stat(a->in.inputs[i], &st) == 0 && S_ISDIR(st.st_mode) && pd_place_inside(a->o->output, a->in.inputs[i]))
+		if (stat(a->in.inputs[i], &st) == 0 && S_ISDIR(st.st_mode) && pd_apply_is_inside(a->o->output, a->in.inputs[i]))
 			return pd_fail(e, PD_ERR_USAGE, "%s lies in %s, which is read", a->o->output, a->in.inputs[i]);
 	return PD_OK;
 }
@@ -179,21 +205,21 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
 {
 	struct pd_apply *a = pd_zalloc(sizeof *a);
-	struct pd_scan_options scan = { .drops = o->drops, .keep_others = o->keep_others, .fields = o->in.fields,
+	struct pd_apply_scan_options scan = { .removals = o->removals, .keep_others = o->keep_others, .fields = o->in.fields,
 					.max_block = o->in.max_block, .damage = o->in.damage, .page = o->on_page,
 					.other_url = o->other_url, .ctx = o->ctx };
 	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
 	a->o = o;
 	a->in = o->in;
-	pd_scan_init(&a->scan, &scan);
-	pd_cutter_init(&a->cutter, &cut);
+	pd_apply_scan_init(&a->scan, &scan);
+	pd_apply_rewriter_init(&a->cutter, &cut);
 	int status = spool_list(a, e);
 	if (!status)
 		status = check_folder(a, e);
 	if (!status)
-		status = walk_names(a, true, e);
+		status = meet_inputs(a, e);
 	if (!status)
-		status = walk_names(a, false, e);
+		status = check_inputs(a, e);
 	if (!status)
 		status = pd_files_open(&a->files, &a->in, e);
 	*out = a;
@@ -209,8 +235,10 @@ void pd_apply_free(struct pd_apply *a)
 	if (!a)
 		return;
 	pd_files_release(&a->files);
-	pd_scan_release(&a->scan);
-	pd_cutter_release(&a->cutter);
+	pd_apply_scan_release(&a->scan);
+	pd_apply_rewriter_release(&a->cutter);
+	pd_apply_places_release(&a->places);
+	pd_buf_release(&a->place);
 	pd_buf_release(&a->output);
 	pd_buf_release(&a->list_path);
 	if (a->list)
@@ -278,12 +306,12 @@ static int unchanged(const struct apply_input *in, const struct pd_file *f, stru
 	return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", f->label);
 }
 
-static int make_folder(const struct pd_apply *a, const struct pd_applied *done, struct pd_err *e)
+static int make_folder(const struct pd_apply *a, const struct pd_apply_result *done, struct pd_err *e)
 {
-	return a->o->to_folder ? pd_place_make(done->output, e) : PD_OK;
+	return a->o->to_folder ? pd_apply_make_folders(done->output, e) : PD_OK;
 }
 
-static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done,
+static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_apply_result *done,
 		     struct pd_err *e)
 {
 	struct pd_outfile out;
@@ -292,7 +320,7 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 		status = pd_outfile_open(&out, done->output, e);
 	if (status)
 		return status;
-	status = pd_cut(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
+	status = pd_apply_rewrite(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
 	if (!status)
 		status = unchanged(in, f, e);
 	if (status) {
@@ -306,7 +334,7 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 }
 
 /* Bytes of the file are counted; what would be packed again has to be. */
-static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_applied *done,
+static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_apply_result *done,
 		   struct pd_err *e)
 {
 	bool packed = false;
@@ -320,7 +348,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	FILE *nowhere = fopen("/dev/null", "we");
 	if (!nowhere)
 		return pd_fail_errno(e, "cannot open /dev/null");
-	int status = pd_cut(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
+	int status = pd_apply_rewrite(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
 	done->bytes_out = a->cutter.written;
 	fclose(nowhere);
 	return status;
@@ -343,7 +371,7 @@ static int link_input(const char *from, const char *to, struct pd_err *e)
 }
 
 /* Nothing goes from it. */
-static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
+static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct stat st;
 	if (a->o->mode == PD_APPLY_LIST)
@@ -363,12 +391,12 @@ static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_applie
 	return status;
 }
 
-static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_applied *done, struct pd_err *e)
+static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct apply_input in = { 0 };
 	int status = open_input(&in, f, a->o->tmp_dir, e);
 	if (!status)
-		status = pd_scan_input(&a->scan, in.path.p, name, e);
+		status = pd_apply_scan_input(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->pages = a->scan.pages;
 	done->along = a->scan.along;
@@ -383,35 +411,26 @@ static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, st
 	return status;
 }
 
-static const char *output_of(struct pd_apply *a, const struct pd_file *f)
+static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
-	if (a->o->mode != PD_APPLY_WRITE)
-		return NULL;
-	if (!a->o->to_folder)
-		return a->o->output;
-	pd_place_of(a->o->output, f, &a->output);
-	return a->output.p;
+	const char *name = pd_apply_removals_name(a->o->removals, f->label);
+	return pd_apply_removals_any(a->o->removals, name) ? cut(a, f, name, done, e) : pass_on(a, f, done, e);
 }
 
-static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_applied *done, struct pd_err *e)
-{
-	const char *name = pd_drops_name(a->o->drops, f->label);
-	return pd_drops_any(a->o->drops, name) ? cut(a, f, name, done, e) : pass_on(a, f, done, e);
-}
-
-int pd_apply_next(struct pd_apply *a, struct pd_applied *out, struct pd_err *e)
+int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e)
 {
 	const struct pd_file *f = &a->file;
 	int r = pd_files_next(&a->files, &a->file, e);
-	*out = (struct pd_applied){ .file = f };
+	*out = (struct pd_apply_result){ .file = f };
 	if (r <= 0)
 		return r;
-	out->output = output_of(a, f);
+	out->output = place(a, f);
+	out->place = a->place.p;
 	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
 	errno = out->error;
 	if (out->error)		/* as for the reader: what was typed must be there */
 		return f->typed ? pd_fail_errno(e, "%s: cannot open", f->label) : 1;
-	if (a->o->skip && a->o->skip(a->o->ctx, f)) {
+	if (a->o->skip && a->o->skip(a->o->ctx, f, out->output)) {
 		out->skipped = true;
 		return 1;
 	}

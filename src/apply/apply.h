@@ -13,20 +13,21 @@
 #define PD_APPLY_APPLY_H
 
 #include "read/files.h"
-#include "apply/drops.h"
+#include "apply/removals.h"
 
 enum pd_apply_mode {
 	PD_APPLY_WRITE,
-	PD_APPLY_LIST,			/* nothing is written: see `on_page` and pd_applied */
+	PD_APPLY_LIST,			/* nothing is written: see `on_page` and pd_apply_result */
 	PD_APPLY_MEASURE,		/* nothing is written, but bytes are those that would be */
 };
 
 struct pd_apply_options {
 	struct pd_reader_options in;	/* as for fp; `damage` is told what is damaged and stays as it is */
-	struct pd_drops *drops;
+	struct pd_apply_removals *removals;
 	enum pd_apply_mode mode;
 	const char *output;		/* a file, "-", or with `to_folder` a folder */
 	bool to_folder;
+	bool distinct;			/* every input needs a name of its own, whatever is written */
 	bool link;			/* hard links to inputs that lose nothing */
 	bool keep_others;		/* see others.h */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
@@ -35,14 +36,15 @@ struct pd_apply_options {
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
 	void (*lost)(void *ctx, const struct pd_damage *d);	/* a broken member that had to be compressed again */
-	bool (*skip)(void *ctx, const struct pd_file *file);	/* done already; may be NULL */
+	bool (*skip)(void *ctx, const struct pd_file *file, const char *output);	/* done already; may be NULL */
 	void *ctx;
 };
 
 /* What became of an input. */
-struct pd_applied {
+struct pd_apply_result {
 	const struct pd_file *file;	/* the input; dies at the next call */
 	const char *output;		/* where it went; NULL: nowhere, it is a page that goes, or nothing is written */
+	const char *place;		/* its name in a folder of outputs: see places.h */
 	bool page;			/* the input is one page that goes */
 	bool skipped;
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
@@ -56,7 +58,7 @@ struct pd_apply;
 /* `o` must stay.  PD_ERR_USAGE: two inputs would become one file, or the like. */
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e);
 /* The next input: 1; 0 no more; negative. */
-int pd_apply_next(struct pd_apply *a, struct pd_applied *out, struct pd_err *e);
+int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e);
 void pd_apply_free(struct pd_apply *a);
 
 #endif

@@ -4,12 +4,12 @@
 #include "base/tsv.h"
 #include "apply/places.h"
 
-void pd_attributes_init(struct pd_attributes *a, const char *folder)
+void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder)
 {
-	*a = (struct pd_attributes){ .folder = folder, .json = pd_json_new() };
+	*a = (struct pd_apply_attributes){ .folder = folder, .json = pd_json_new() };
 }
 
-void pd_attributes_release(struct pd_attributes *a)
+void pd_apply_attributes_release(struct pd_apply_attributes *a)
 {
 	if (a->pages_open)
 		pd_outfile_abandon(&a->pages);
@@ -18,7 +18,7 @@ void pd_attributes_release(struct pd_attributes *a)
 	pd_buf_release(&a->path);
 }
 
-void pd_attributes_add(struct pd_attributes *a, const struct pd_record *r, struct pd_span dup_of)
+void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
 {
 	struct pd_buf plain = { 0 };
 	bool ok = pd_tsv_value(dup_of, &plain) == PD_OK;
@@ -32,20 +32,20 @@ void pd_attributes_add(struct pd_attributes *a, const struct pd_record *r, struc
 	pd_buf_release(&plain);
 }
 
-static int put(struct pd_attributes *a, struct pd_outfile *to, struct pd_err *e)
+static int put(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
 {
 	if (fwrite(a->rows.p, 1, a->rows.n, to->f) != a->rows.n)
 		return pd_fail_errno(e, "cannot write %s", to->path);
 	return PD_OK;
 }
 
-static int open_file(struct pd_attributes *a, struct pd_outfile *to, struct pd_err *e)
+static int open_file(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
 {
-	int status = pd_place_make(a->path.p, e);
+	int status = pd_apply_make_folders(a->path.p, e);
 	return status ? status : pd_outfile_open(to, a->path.p, e);
 }
 
-static int put_page(struct pd_attributes *a, struct pd_err *e)
+static int put_page(struct pd_apply_attributes *a, struct pd_err *e)
 {
 	int status = PD_OK;
 	pd_buf_clear(&a->path);
@@ -56,11 +56,11 @@ static int put_page(struct pd_attributes *a, struct pd_err *e)
 	return status ? status : put(a, &a->pages, e);
 }
 
-static int put_input(struct pd_attributes *a, const struct pd_file *input, struct pd_err *e)
+static int put_input(struct pd_apply_attributes *a, const char *place, struct pd_err *e)
 {
 	struct pd_outfile to;
-	pd_place_of(a->folder, input, &a->path);
-	pd_buf_add_z(&a->path, ".jsonl");
+	pd_buf_clear(&a->path);
+	pd_buf_printf(&a->path, "%s/%s.jsonl", a->folder, place);
 	int status = open_file(a, &to, e);
 	if (status)
 		return status;
@@ -71,16 +71,16 @@ static int put_input(struct pd_attributes *a, const struct pd_file *input, struc
 	return status;
 }
 
-int pd_attributes_next(struct pd_attributes *a, const struct pd_file *input, bool page, struct pd_err *e)
+int pd_apply_attributes_next(struct pd_apply_attributes *a, const char *place, bool page, struct pd_err *e)
 {
 	if (!a->rows.n)
 		return PD_OK;
-	int status = page ? put_page(a, e) : put_input(a, input, e);
+	int status = page ? put_page(a, e) : put_input(a, place, e);
 	pd_buf_clear(&a->rows);
 	return status;
 }
 
-int pd_attributes_end(struct pd_attributes *a, struct pd_err *e)
+int pd_apply_attributes_end(struct pd_apply_attributes *a, struct pd_err *e)
 {
 	if (!a->pages_open)
 		return PD_OK;

@@ -15,7 +15,7 @@
 #include "base/tempfile.h"
 #include "read/files.h"
 
-struct pd_attributes {
+struct pd_apply_attributes {
 	const char *folder;
 	struct pd_outfile pages;	/* of pages that are files */
 	bool pages_open;
@@ -23,13 +23,13 @@ struct pd_attributes {
 	struct pd_buf rows, path;	/* of the input at hand */
 };
 
-void pd_attributes_init(struct pd_attributes *a, const char *folder);
-void pd_attributes_release(struct pd_attributes *a);
+void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder);
+void pd_apply_attributes_release(struct pd_apply_attributes *a);
 /* A page of the input at hand goes. */
-void pd_attributes_add(struct pd_attributes *a, const struct pd_record *r, struct pd_span dup_of);
-/* The input is done; `page`: it is one page. */
-int pd_attributes_next(struct pd_attributes *a, const struct pd_file *input, bool page, struct pd_err *e);
+void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of);
+/* The input is done; `place`: its name; `page`: it is one page. */
+int pd_apply_attributes_next(struct pd_apply_attributes *a, const char *place, bool page, struct pd_err *e);
 /* All are done. */
-int pd_attributes_end(struct pd_attributes *a, struct pd_err *e);
+int pd_apply_attributes_end(struct pd_apply_attributes *a, struct pd_err *e);
 
 #endif

@@ -10,20 +10,20 @@
 /* A block is wanted as a whole only where nobody wrote its digest. */
 enum { BLOCK = 1 << 26, STAMP = 14 };
 
-int pd_cdxj_open(struct pd_cdxj *x, const char *path, struct pd_err *e)
+int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e)
 {
 	struct pd_reader_options o = { .max_block = BLOCK };
-	*x = (struct pd_cdxj){ .json = pd_json_new() };
+	*x = (struct pd_apply_cdxj){ .json = pd_json_new() };
 	pd_source_init(&x->source, &o, &x->sink);
 	x->source.keep_headers = x->source.keep_blocks = true;
 	return pd_outfile_open(&x->out, path, e);
 }
 
-int pd_cdxj_close(struct pd_cdxj *x, int status, struct pd_err *e)
+int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 {
 	pd_source_release(&x->source);
 	pd_record_release(&x->record);
-	pd_surt_release(&x->surt);
+	pd_apply_surt_release(&x->surt);
 	pd_json_free(x->json);
 	pd_buf_release(&x->line);
 	pd_buf_release(&x->value);
@@ -42,7 +42,7 @@ struct cdxj_entry {
 	struct pd_span payload;
 };
 
-static void look(const struct pd_cdxj *x, struct cdxj_entry *out)
+static void look(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 {
 	const struct pd_record *r = &x->record;
 	struct pd_warc_header h;
@@ -79,13 +79,13 @@ static void add_stamp(struct pd_span time, struct pd_buf *out)
 	}
 }
 
-static void add(struct pd_cdxj *x, const char *key, struct pd_span value)
+static void add(struct pd_apply_cdxj *x, const char *key, struct pd_span value)
 {
 	if (value.n)
 		pd_json_str(x->json, key, value);
 }
 
-static void add_number(struct pd_cdxj *x, const char *key, uint64_t n)
+static void add_number(struct pd_apply_cdxj *x, const char *key, uint64_t n)
 {
 	pd_buf_clear(&x->value);
 	pd_buf_printf(&x->value, "%" PRIu64, n);
@@ -93,7 +93,7 @@ static void add_number(struct pd_cdxj *x, const char *key, uint64_t n)
 }
 
 /* Spaces would part the fields for careless readers. */
-static void add_url(struct pd_cdxj *x)
+static void add_url(struct pd_apply_cdxj *x)
 {
 	pd_buf_clear(&x->value);
 	for (size_t i = 0; i < x->record.url.n; i++) {
@@ -106,13 +106,13 @@ static void add_url(struct pd_cdxj *x)
 }
 
 /* Of a file that is not compressed: without the line ends that pad the record. */
-static uint64_t length_of(const struct pd_cdxj *x, const struct pd_extent *at)
+static uint64_t length_of(const struct pd_apply_cdxj *x, const struct pd_extent *at)
 {
 	uint64_t bare = x->record.header.n + x->record.length;
 	return !x->source.member.codec && bare < at->end - at->begin ? bare : at->end - at->begin;
 }
 
-static void add_mime(struct pd_cdxj *x, const struct cdxj_entry *c)
+static void add_mime(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
 {
 	struct pd_span type = pd_span_ieq(c->type, "response") ? c->http.content_type : c->content_type;
 	size_t n = 0;
@@ -122,7 +122,7 @@ static void add_mime(struct pd_cdxj *x, const struct cdxj_entry *c)
 	add(x, "mime", pd_span_ieq(c->type, "revisit") ? pd_span_z("warc/revisit") : pd_span(type.p, n));
 }
 
-static void add_digest(struct pd_cdxj *x, const struct cdxj_entry *c)
+static void add_digest(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
 {
 	if (c->digest.n || x->record.cut) {
 		add(x, "digest", c->digest);
@@ -134,10 +134,10 @@ static void add_digest(struct pd_cdxj *x, const struct cdxj_entry *c)
 	add(x, "digest", pd_buf_span(&x->value));
 }
 
-static int write_entry(struct pd_cdxj *x, const struct cdxj_entry *c, const struct pd_extent *at, const char *name, struct pd_err *e)
+static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_extent *at, const char *name, struct pd_err *e)
 {
 	pd_buf_clear(&x->line);
-	pd_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);
+	pd_apply_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);
 	pd_buf_add_c(&x->line, ' ');
 	add_stamp(pd_buf_span(&x->record.fetch_time), &x->line);
 	pd_buf_add_c(&x->line, ' ');
@@ -157,7 +157,7 @@ static int write_entry(struct pd_cdxj *x, const struct cdxj_entry *c, const stru
 	return PD_OK;
 }
 
-static int add_record(struct pd_cdxj *x, const char *name, struct pd_err *e)
+static int add_record(struct pd_apply_cdxj *x, const char *name, struct pd_err *e)
 {
 	struct cdxj_entry entry;
 	struct pd_extent at;
@@ -169,7 +169,7 @@ static int add_record(struct pd_cdxj *x, const char *name, struct pd_err *e)
 	return at.stream ? PD_OK : write_entry(x, &entry, &at, name, e);
 }
 
-int pd_cdxj_add(struct pd_cdxj *x, const char *dump, struct pd_err *e)
+int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e)
 {
 	const char *slash = strrchr(dump, '/');
 	int r = 1, status = PD_OK;

@@ -17,21 +17,21 @@
 #include "read/source.h"
 #include "apply/surt.h"
 
-struct pd_cdxj {
+struct pd_apply_cdxj {
 	struct pd_outfile out;
 	struct pd_source source;
 	struct pd_sink sink;
 	struct pd_record record;
-	struct pd_surt surt;
+	struct pd_apply_surt surt;
 	struct pd_json *json;
 	struct pd_buf line, value;
 	uint64_t lines, without;	/* written; records that have no place of their own */
 };
 
-int pd_cdxj_open(struct pd_cdxj *x, const char *path, struct pd_err *e);
+int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e);
 /* The records of a dump; other files have none. */
-int pd_cdxj_add(struct pd_cdxj *x, const char *dump, struct pd_err *e);
+int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e);
 /* `status` < 0: what was written is thrown away, and `status` comes back. */
-int pd_cdxj_close(struct pd_cdxj *x, int status, struct pd_err *e);
+int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);
 
 #endif

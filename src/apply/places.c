@@ -8,9 +8,8 @@
 
 #include "base/hash.h"
 
-enum { FIRST_NAMES = 1 << 8 };
-
-void pd_place_of(const char *folder, const struct pd_file *file, struct pd_buf *out)
+/* What follows the folders that an input was named with. */
+static const char *last_part(const struct pd_file *file)
 {
 	const char *name = file->path ? file->path + file->name : file->label;
 	const char *slash = file->path ? NULL : strrchr(name, '/');
@@ -19,14 +18,55 @@ void pd_place_of(const char *folder, const struct pd_file *file, struct pd_buf *
 		name++;
 	if (!file->path && (!*name || !strcmp(name, "-") || !strcmp(name, ".") || !strcmp(name, "..")))
 		name = "stdin";
-	pd_buf_clear(out);
-	pd_buf_add_z(out, folder);
-	if (out->n && out->p[out->n - 1] != '/')
-		pd_buf_add_c(out, '/');
-	pd_buf_add_z(out, name);
+	return name;
 }
 
-int pd_place_make(const char *path, struct pd_err *e)
+/* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one behind each. */
+static void folders_of(const struct pd_file *file, struct pd_buf *out)
+{
+	struct pd_span rest = file->path ? pd_span(file->path, file->name) : pd_span("", 0), step;
+	pd_buf_clear(out);
+	while (rest.n && pd_span_split(&rest, '/', &step)) {
+		if (!step.n || pd_span_is(step, ".") || pd_span_is(step, ".."))
+			continue;
+		pd_buf_add_span(out, step);
+		pd_buf_add_c(out, '/');
+	}
+}
+
+void pd_apply_places_add(struct pd_apply_places *p, const struct pd_file *file)
+{
+	const char *name = last_part(file);
+	p->twice |= !pd_map_add(&p->seen, pd_hash64(name, strlen(name)));
+	folders_of(file, &p->folders);
+	if (!p->any)
+		pd_buf_set(&p->common, pd_buf_span(&p->folders));
+	p->any = true;
+	size_t n = 0, whole = 0;
+	for (; n < p->common.n && n < p->folders.n && p->common.p[n] == p->folders.p[n]; n++)
+		if (p->common.p[n] == '/')
+			whole = n + 1;
+	p->common.n = whole;
+}
+
+void pd_apply_places_name(struct pd_apply_places *p, const struct pd_file *file, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (p->twice) {
+		folders_of(file, &p->folders);
+		pd_buf_add(out, p->folders.p + p->common.n, p->folders.n - p->common.n);
+	}
+	pd_buf_add_z(out, last_part(file));
+}
+
+void pd_apply_places_release(struct pd_apply_places *p)
+{
+	pd_map_release(&p->seen);
+	pd_buf_release(&p->common);
+	pd_buf_release(&p->folders);
+}
+
+int pd_apply_make_folders(const char *path, struct pd_err *e)
 {
 	struct pd_buf part = { 0 };
 	int status = PD_OK;
@@ -55,7 +95,7 @@ static char *real_place(const char *path)
 	return real;
 }
 
-bool pd_place_inside(const char *path, const char *folder)
+bool pd_apply_is_inside(const char *path, const char *folder)
 {
 	char *inner = real_place(path), *outer = realpath(folder, NULL);
 	size_t n = outer ? strlen(outer) : 0;
@@ -63,47 +103,4 @@ bool pd_place_inside(const char *path, const char *folder)
 	free(inner);
 	free(outer);
 	return inside;
-}
-
-static size_t slot_of(const struct pd_name_set *s, uint64_t h)
-{
-	size_t i = h & (s->cap - 1);
-	while (s->v[i] && s->v[i] != h)
-		i = (i + 1) & (s->cap - 1);
-	return i;
-}
-
-static void grow(struct pd_name_set *s)
-{
-	struct pd_name_set old = *s;
-	if (2 * (s->n + 1) <= s->cap)
-		return;
-	s->cap = old.cap ? 2 * old.cap : FIRST_NAMES;
-	s->v = pd_zalloc(s->cap * sizeof *s->v);
-	for (size_t i = 0; i < old.cap; i++)
-		if (old.v[i])
-			s->v[slot_of(s, old.v[i])] = old.v[i];
-	free(old.v);
-}
-
-bool pd_name_set_add(struct pd_name_set *s, struct pd_span name)
-{
-	uint64_t h = pd_hash64(name.p, name.n) | 1;
-	grow(s);
-	size_t i = slot_of(s, h);
-	if (s->v[i])
-		return false;
-	s->v[i] = h;
-	s->n++;
-	return true;
-}
-
-bool pd_name_set_has(const struct pd_name_set *s, struct pd_span name)
-{
-	return s->cap && s->v[slot_of(s, pd_hash64(name.p, name.n) | 1)];
-}
-
-void pd_name_set_release(struct pd_name_set *s)
-{
-	free(s->v);
 }

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the outputs of inputs go.  An input that was named goes to FOLDER/NAME, a file of a folder that was named to
- * FOLDER/NAME/…, as with `cp -r`; what was found under "." or ".." goes to FOLDER/….
+ * The names of outputs in a folder, after those of the inputs.  An input that was named becomes NAME, a file of a folder
+ * that was named becomes NAME/…, as with `cp -r`; what was found under "." or ".." keeps its path from there.  Where two
+ * would have one name, all keep the folders that they were named with, but for those that they have in common:
+ *
+ *	a/crawl.gz b/crawl.gz		->	a/crawl.gz, b/crawl.gz
+ *	/data/1/crawl.gz /data/2/x.gz /data/2/crawl.gz	->	1/crawl.gz, 2/x.gz, 2/crawl.gz
  */
 #ifndef PD_APPLY_PLACES_H
 #define PD_APPLY_PLACES_H
 
-#include "base/buf.h"
+#include "base/map.h"
 #include "read/files.h"
 
-/* Replaces `out` by the path of the output of `file`. */
-void pd_place_of(const char *folder, const struct pd_file *file, struct pd_buf *out);
-/* Makes the folders that `path` lies in. */
-int pd_place_make(const char *path, struct pd_err *e);
-/* Is `path`, there or not, `folder` or something in it?  Links are followed. */
-bool pd_place_inside(const char *path, const char *folder);
-
-/* Names that were seen. */
-struct pd_name_set {
-	uint64_t *v;
-	size_t n, cap;
+struct pd_apply_places {
+	struct pd_map seen;	/* hashes of names */
+	bool any, twice;	/* twice: some name alone does not tell */
+	struct pd_buf common;	/* folders that all have in common, with a slash behind each */
+	struct pd_buf folders;	/* scratch */
 };
 
-/* False: it was there. */
-bool pd_name_set_add(struct pd_name_set *s, struct pd_span name);
-bool pd_name_set_has(const struct pd_name_set *s, struct pd_span name);
-void pd_name_set_release(struct pd_name_set *s);
+/* Every input, before the first name is asked for. */
+void pd_apply_places_add(struct pd_apply_places *p, const struct pd_file *file);
+/* Replaces `out` by the name of an output. */
+void pd_apply_places_name(struct pd_apply_places *p, const struct pd_file *file, struct pd_buf *out);
+void pd_apply_places_release(struct pd_apply_places *p);
+
+/* Makes the folders that `path` lies in. */
+int pd_apply_make_folders(const char *path, struct pd_err *e);
+/* Is `path`, there or not, `folder` or something in it?  Links are followed. */
+bool pd_apply_is_inside(const char *path, const char *folder);
 
 #endif

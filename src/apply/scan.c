@@ -6,24 +6,24 @@
 /* Of a dump only headers matter; block bytes are passed over. */
 enum { HEAD = 1 };
 
-void pd_scan_init(struct pd_scan *s, const struct pd_scan_options *o)
+void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_options *o)
 {
 	struct pd_reader_options r = { .max_block = o->max_block, .fields = o->fields };
-	*s = (struct pd_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
+	*s = (struct pd_apply_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
 	pd_source_init(&s->source, &r, &s->sink);
 	s->source.max_block = HEAD;
 	s->source.keep_headers = !o->keep_others;
 }
 
-void pd_scan_release(struct pd_scan *s)
+void pd_apply_scan_release(struct pd_apply_scan *s)
 {
 	pd_source_release(&s->source);
 	pd_record_release(&s->record);
-	pd_others_release(&s->others);
+	pd_apply_associated_release(&s->others);
 	free(s->cuts);
 }
 
-static void add_cut(struct pd_scan *s, const struct pd_extent *x)
+static void add_cut(struct pd_apply_scan *s, const struct pd_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
 	s->cuts[s->n_cuts++] = *x;
@@ -31,15 +31,15 @@ static void add_cut(struct pd_scan *s, const struct pd_extent *x)
 
 static void add_other(void *ctx, const struct pd_extent *x)
 {
-	struct pd_scan *s = ctx;
+	struct pd_apply_scan *s = ctx;
 	s->along++;
 	add_cut(s, x);
 }
 
-static bool ask(struct pd_scan *s)
+static bool ask(struct pd_apply_scan *s)
 {
 	const struct pd_record *r = &s->record;
-	struct pd_drop drop = pd_drops_take(s->o.drops, pd_buf_span(&r->id), pd_buf_span(&r->url));
+	struct pd_apply_removal drop = pd_apply_removals_take(s->o.removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
 	if (drop.other_url && s->o.other_url)
 		s->o.other_url(s->o.ctx, pd_buf_z(&r->id));
 	s->pages += drop.found;
@@ -49,17 +49,17 @@ static bool ask(struct pd_scan *s)
 }
 
 /* Does the record given last go? */
-static bool decide(struct pd_scan *s, const struct pd_extent *x)
+static bool decide(struct pd_apply_scan *s, const struct pd_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
 	bool asked = page && ask(s);
 	if (s->source.kind != PD_SOURCE_DUMP || s->o.keep_others)
 		return asked;
 	if (page) {
-		pd_others_page(&s->others, &s->record, asked);
+		pd_apply_associated_page(&s->others, &s->record, asked);
 		return asked;
 	}
-	bool along = pd_others_other(&s->others, &s->record, x);
+	bool along = pd_apply_associated_other(&s->others, &s->record, x);
 	s->along += along;
 	return along;
 }
@@ -79,7 +79,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Neighbours become one. */
-static void join_cuts(struct pd_scan *s)
+static void join_cuts(struct pd_apply_scan *s)
 {
 	size_t n = 0;
 	if (s->n_cuts)
@@ -96,7 +96,7 @@ static void join_cuts(struct pd_scan *s)
 	s->n_cuts = n;
 }
 
-static int walk(struct pd_scan *s)
+static int walk(struct pd_apply_scan *s)
 {
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
 	int r;
@@ -118,14 +118,14 @@ static int walk(struct pd_scan *s)
 	return r;
 }
 
-int pd_scan_input(struct pd_scan *s, const char *path, const char *name, struct pd_err *e)
+int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	s->n_cuts = 0;
 	s->whole = false;
 	s->pages = s->along = s->records = 0;
 	s->others.cut = add_other;
 	s->others.ctx = s;
-	pd_others_clear(&s->others);
+	pd_apply_associated_clear(&s->others);
 	if (pd_source_open(&s->source, path, name) < 0)
 		return pd_fail_errno(e, "%s: cannot open", name);
 	int status = walk(s);

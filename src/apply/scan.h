@@ -7,11 +7,11 @@
 #define PD_APPLY_SCAN_H
 
 #include "read/source.h"
-#include "apply/drops.h"
-#include "apply/others.h"
+#include "apply/removals.h"
+#include "apply/associated.h"
 
-struct pd_scan_options {
-	struct pd_drops *drops;
+struct pd_apply_scan_options {
+	struct pd_apply_removals *removals;
 	bool keep_others;		/* records that are no pages stay all */
 	struct pd_jsonl_fields fields;
 	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
@@ -23,12 +23,12 @@ struct pd_scan_options {
 	void *ctx;
 };
 
-struct pd_scan {
-	struct pd_scan_options o;
+struct pd_apply_scan {
+	struct pd_apply_scan_options o;
 	struct pd_sink sink;
 	struct pd_source source;
 	struct pd_record record;
-	struct pd_others others;
+	struct pd_apply_associated others;
 	/* of the input scanned last */
 	struct pd_extent *cuts;		/* in the order of the input, none touches another */
 	size_t n_cuts, cap_cuts;
@@ -37,9 +37,9 @@ struct pd_scan {
 	uint64_t records;		/* read */
 };
 
-void pd_scan_init(struct pd_scan *s, const struct pd_scan_options *o);
-void pd_scan_release(struct pd_scan *s);
+void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_options *o);
+void pd_apply_scan_release(struct pd_apply_scan *s);
 /* `name`: what the verdicts call the input.  PD_ERR_SYSTEM. */
-int pd_scan_input(struct pd_scan *s, const char *path, const char *name, struct pd_err *e);
+int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e);
 
 #endif

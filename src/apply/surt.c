@@ -75,7 +75,7 @@ static void add_reversed(struct pd_span host, struct pd_buf *out)
 	}
 }
 
-static void add_host(struct pd_surt *s, struct pd_span host, struct pd_buf *out)
+static void add_host(struct pd_apply_surt *s, struct pd_span host, struct pd_buf *out)
 {
 	pd_buf_set(&s->part, host);
 	unescape(&s->part);
@@ -128,7 +128,7 @@ static bool session_segment(struct pd_span s)
 	return s.n == 29 && s.p[0] == '(' && s.p[2] == '(' && s.p[27] == ')' && s.p[28] == ')';
 }
 
-static void add_path(struct pd_surt *s, struct pd_span path, struct pd_buf *out)
+static void add_path(struct pd_apply_surt *s, struct pd_span path, struct pd_buf *out)
 {
 	struct pd_span rest, segment;
 	pd_buf_set(&s->part, path);
@@ -196,7 +196,7 @@ static size_t split_query(struct pd_span rest, struct pd_span *parts)
 	return n;
 }
 
-static void add_query(struct pd_surt *s, struct pd_span query, struct pd_buf *out)
+static void add_query(struct pd_apply_surt *s, struct pd_span query, struct pd_buf *out)
 {
 	struct pd_span parts[PARTS];
 	pd_buf_set(&s->part, query);
@@ -249,7 +249,7 @@ static size_t until(struct pd_span s, const char *stops)
 	return i;
 }
 
-static void add_key(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
+static void add_key(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	struct pd_span port;
 	url = pd_span_trim(url);
@@ -274,7 +274,7 @@ static void add_key(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
 }
 
 /* Whatever a host or a scheme may hold, a key is one word of a line. */
-void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
+void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	const struct pd_buf *key = &s->key;
 	pd_buf_clear(&s->key);
@@ -287,7 +287,7 @@ void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out)
 	}
 }
 
-void pd_surt_release(struct pd_surt *s)
+void pd_apply_surt_release(struct pd_apply_surt *s)
 {
 	pd_buf_release(&s->host);
 	pd_buf_release(&s->path);

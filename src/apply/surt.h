@@ -15,11 +15,11 @@
 #include "base/buf.h"
 
 /* Buffers are used again. */
-struct pd_surt {
+struct pd_apply_surt {
 	struct pd_buf host, path, query, part, key;
 };
 
-void pd_surt(struct pd_surt *s, struct pd_span url, struct pd_buf *out);
-void pd_surt_release(struct pd_surt *s);
+void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out);
+void pd_apply_surt_release(struct pd_apply_surt *s);
 
 #endif

@@ -11,7 +11,7 @@
 #include "apply/apply.h"
 #include "apply/attributes.h"
 #include "apply/cdxj.h"
-#include "apply/remove.h"
+#include "apply/delete.h"
 
 struct apply_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */
@@ -60,11 +60,11 @@ const struct pd_usage pd_usage_apply = {
 struct run {
 	const struct apply_options *o;
 	struct pd_log *log;
-	struct pd_drops *drops;
-	struct pd_attributes attributes;
-	struct pd_cdxj cdxj;
-	struct pd_apply_remover remover;
-	struct pd_applied sum;			/* only the counts */
+	struct pd_apply_removals *removals;
+	struct pd_apply_attributes attributes;
+	struct pd_apply_cdxj cdxj;
+	struct pd_apply_deleter remover;
+	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
 	uint64_t inputs, other_url, lost, missing;
 	double started;
@@ -104,7 +104,7 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 {
 	struct run *r = ctx;
 	if (r->o->attributes)
-		pd_attributes_add(&r->attributes, record, dup_of);
+		pd_apply_attributes_add(&r->attributes, record, dup_of);
 	if (r->o->remove || r->o->list)
 		pd_buf_set(&r->kept, dup_of);
 }
@@ -112,9 +112,9 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 /* Pages that are files are listed, or deleted, once all that go are known. */
 static int remove_files(struct run *r)
 {
-	struct pd_apply_removed file;
-	int status = pd_apply_remover_check(&r->remover, &r->err);
-	while (!status && pd_apply_remover_next(&r->remover, &file)) {
+	struct pd_apply_deleted file;
+	int status = pd_apply_deleter_check(&r->remover, &r->err);
+	while (!status && pd_apply_deleter_next(&r->remover, &file)) {
 		if (file.why)
 			pd_log_error(r->log, "%s: %s; %s", file.path, file.why, r->o->list ? "not listed" : "not deleted");
 		else if (r->o->list)
@@ -123,7 +123,7 @@ static int remove_files(struct run *r)
 	return status;
 }
 
-static int after_input(struct run *r, const struct pd_applied *done)
+static int after_input(struct run *r, const struct pd_apply_result *done)
 {
 	if (done->error) {
 		r->missing++;
@@ -138,11 +138,11 @@ static int after_input(struct run *r, const struct pd_applied *done)
 	r->sum.rewritten += done->rewritten;
 	int status = PD_OK;
 	if (done->page && (r->o->remove || r->o->list))
-		pd_apply_remover_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
+		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
 	if (r->o->attributes)
-		status = pd_attributes_next(&r->attributes, done->file, done->page, &r->err);
+		status = pd_apply_attributes_next(&r->attributes, done->place, done->page, &r->err);
 	if (!status && r->o->cdxj && done->output)
-		status = pd_cdxj_add(&r->cdxj, done->output, &r->err);
+		status = pd_apply_cdxj_add(&r->cdxj, done->output, &r->err);
 	return status;
 }
 
@@ -164,12 +164,12 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 		.in = { .inputs = inputs, .n_inputs = n_inputs, .files_from = o->walk.files_from, .stdin_name = o->walk.name,
 			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
 			.damage_ctx = r },
-		.drops = r->drops, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
-		.to_folder = is_folder(output), .link = o->link, .keep_others = o->keep_others, .tmp_dir = o->tmp_dir,
+		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
+		.to_folder = is_folder(output), .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others, .tmp_dir = o->tmp_dir,
 		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .ctx = r,
 	};
 	struct pd_apply *apply;
-	struct pd_applied done;
+	struct pd_apply_result done;
 	int status = writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
 	if (!status)
 		status = pd_apply_open(&apply, &a, &r->err);
@@ -186,27 +186,27 @@ static int run(struct run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	char *verdicts = (char *)o->verdicts;
-	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove || o->list,
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove || o->list,
 				      .bad_row = bad_row, .ctx = r };
-	int status = pd_drops_read(&r->drops, &d, &r->err);
+	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)
 		return status;
 	if (o->attributes)
-		pd_attributes_init(&r->attributes, o->attributes);
-	r->remover = (struct pd_apply_remover){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
+		pd_apply_attributes_init(&r->attributes, o->attributes);
+	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
 						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
 	if (o->cdxj)
-		status = pd_cdxj_open(&r->cdxj, o->cdxj, &r->err);
+		status = pd_apply_cdxj_open(&r->cdxj, o->cdxj, &r->err);
 	if (!status)
 		status = apply_all(r, inputs, n_inputs);
 	if (!status && (o->remove || o->list))
 		status = remove_files(r);
 	if (!status && o->attributes)
-		status = pd_attributes_end(&r->attributes, &r->err);
+		status = pd_apply_attributes_end(&r->attributes, &r->err);
 	if (r->cdxj.json)
-		status = pd_cdxj_close(&r->cdxj, status, &r->err);
-	pd_attributes_release(&r->attributes);
-	pd_apply_remover_release(&r->remover);
+		status = pd_apply_cdxj_close(&r->cdxj, status, &r->err);
+	pd_apply_attributes_release(&r->attributes);
+	pd_apply_deleter_release(&r->remover);
 	pd_buf_release(&r->kept);
 	return status;
 }
@@ -217,7 +217,7 @@ static int run(struct run *r, char **inputs, int n_inputs)
 static bool say_unmet(struct run *r)
 {
 	struct pd_buf ids = { 0 };
-	uint64_t n = pd_drops_unmet(r->drops, 3, &ids), all = pd_drops_count(r->drops);
+	uint64_t n = pd_apply_removals_unmet(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
 	bool none = n && n == all;
 	if (none)
 		pd_log_error(r->log, "none of the %" PRIu64 " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
@@ -225,8 +225,8 @@ static bool say_unmet(struct run *r)
 	else if (n)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
 			    all, ids.p, n > 3 ? ", ..." : "");
-	if (pd_drops_demote(r->drops))
-		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_drops_demoted(r->drops));
+	if (pd_apply_removals_counts(r->removals)->demote)
+		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_apply_removals_counts(r->removals)->demoted);
 	pd_buf_release(&ids);
 	return none;
 }
@@ -250,7 +250,7 @@ static int close_run(struct run *r)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
-	bool bad = none || pd_drops_bad(r->drops) || r->other_url || r->lost || r->missing || r->remover.refused;
+	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
@@ -265,11 +265,11 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "inputs", (int64_t)r->inputs);
 	pd_json_int(j, "pages", (int64_t)r->sum.pages);
 	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
-	pd_json_int(j, "demoted", (int64_t)pd_drops_demoted(r->drops));
-	pd_json_int(j, "not_met", (int64_t)pd_drops_unmet(r->drops, 0, &out));
+	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
+	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
 	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
-	pd_json_int(j, "bad_rows", (int64_t)pd_drops_bad(r->drops));
+	pd_json_int(j, "bad_rows", (int64_t)pd_apply_removals_counts(r->removals)->bad);
 	pd_json_int(j, "bytes_in", (int64_t)r->sum.bytes_in);
 	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);
 	pd_json_int(j, "members_rewritten", (int64_t)r->sum.rewritten);
@@ -341,6 +341,6 @@ int pd_cmd_apply(int argc, char **argv)
 	if (!status && o.walk.stats)
 		status = write_stats(&r);
 	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
-	pd_drops_free(r.drops);
+	pd_apply_removals_free(r.removals);
 	return code;
 }

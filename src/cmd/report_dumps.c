@@ -37,7 +37,7 @@ static void on_damage(void *ctx, const struct pd_damage *damage)
 
 static int add_up(struct pd_report_dumps *d, struct pd_apply *apply, struct pd_err *e)
 {
-	struct pd_applied done;
+	struct pd_apply_result done;
 	int r;
 	while ((r = pd_apply_next(apply, &done, e)) == 1) {
 		d->bytes_in += done.bytes_in;
@@ -52,17 +52,17 @@ int pd_report_dumps_measure(struct pd_report_dumps *d, const struct pd_report_co
 			    struct pd_err *e)
 {
 	char *paths[] = { (char *)verdicts };
-	struct pd_drops_options rows = { .paths = paths, .n_paths = 1, .bad_row = bad_row };
+	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = bad_row };
 	struct pd_apply_options a = { .mode = PD_APPLY_MEASURE, .tmp_dir = o->walk.tmp_dir, .lost = on_damage,
 				      .in = { .inputs = o->inputs, .n_inputs = o->n_inputs, .stdin_name = o->walk.name,
 					      .max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields,
 					      .damage = on_damage } };
 	struct pd_apply *apply = NULL;
-	int status = pd_drops_read(&d->drops, &rows, e);
-	a.drops = d->drops;
+	int status = pd_apply_removals_read(&d->removals, &rows, e);
+	a.removals = d->removals;
 	if (!status)
 		status = pd_apply_open(&apply, &a, e);
-	if (!status && !pd_drops_demote(d->drops))
+	if (!status && !pd_apply_removals_counts(d->removals)->demote)
 		status = add_up(d, apply, e);
 	pd_apply_free(apply);
 	return status;
@@ -70,15 +70,15 @@ int pd_report_dumps_measure(struct pd_report_dumps *d, const struct pd_report_co
 
 void pd_report_dumps_here(const struct pd_report_dumps *d, struct pd_span id, struct pd_buf *out)
 {
-	if (d->drops)
-		pd_drops_here(d->drops, id, out);
+	if (d->removals)
+		pd_apply_removals_here(d->removals, id, out);
 	else
 		pd_buf_set(out, id);
 }
 
 void pd_report_dumps_release(struct pd_report_dumps *d)
 {
-	pd_drops_free(d->drops);
+	pd_apply_removals_free(d->removals);
 	if (d->verdicts)
 		fclose(d->verdicts);
 	pd_buf_release(&d->path);

@@ -6,10 +6,10 @@
 #define PD_CMD_REPORT_DUMPS_H
 
 #include "cmd/report.h"
-#include "apply/drops.h"
+#include "apply/removals.h"
 
 struct pd_report_dumps {
-	struct pd_drops *drops;			/* NULL: ids are asked for as they are */
+	struct pd_apply_removals *removals;			/* NULL: ids are asked for as they are */
 	uint64_t bytes_in, bytes_out;		/* 0: not known */
 	FILE *verdicts;				/* a copy of standard input … */
 	struct pd_buf path;			/* … and where it can be read again */

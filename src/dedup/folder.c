@@ -11,6 +11,7 @@
 
 #include "base/copy.h"
 #include "base/tempfile.h"
+#include "apply/places.h"
 #include "dedup/dedup.h"
 
 const char *pd_dedup_path(struct pd_dedup *d, const char *name)
@@ -110,7 +111,7 @@ int pd_dedup_enter(struct pd_dedup *d)
 		return status;
 	pd_dedup_say_options(d->o, &tables, &options);
 	pd_tables_release(&tables);
-	status = pd_place_make(pd_dedup_path(d, ".dedup/journal"), &d->err);
+	status = pd_apply_make_folders(pd_dedup_path(d, ".dedup/journal"), &d->err);
 	if (!status)
 		status = pd_journal_open(&d->journal, d->path.p, pd_buf_span(&options), &d->err);
 	pd_buf_set(&d->journal.options, pd_buf_span(&options));

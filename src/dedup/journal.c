@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/params.h"
 #include "base/tsv.h"
 
@@ -52,7 +53,7 @@ static bool take_output(struct pd_journal *j, struct pd_span rest)
 	}
 	ok = ok && rest.p && pd_tsv_value(rest, &label) == PD_OK;
 	if (ok)
-		pd_name_set_add(&j->outputs, pd_buf_span(&label));
+		pd_map_add(&j->outputs, pd_hash64(label.p, label.n));
 	s->inputs += ok;
 	pd_buf_release(&label);
 	return ok;
@@ -163,7 +164,7 @@ void pd_journal_release(struct pd_journal *j)
 	free(j->rows);
 	pd_buf_release(&j->text);
 	pd_buf_release(&j->options);
-	pd_name_set_release(&j->outputs);
+	pd_map_release(&j->outputs);
 }
 
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...)
@@ -183,7 +184,7 @@ int pd_journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *
 	return pd_journal_add(j, e, "rows %zu %" PRIu64, j->n_rows - 1, identity);
 }
 
-int pd_journal_add_output(struct pd_journal *j, const struct pd_applied *done, struct pd_err *e)
+int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, struct pd_err *e)
 {
 	struct pd_journal_sums *s = &j->sums;
 	struct pd_buf label = { 0 };

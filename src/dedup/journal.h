@@ -15,8 +15,8 @@
 #ifndef PD_DEDUP_JOURNAL_H
 #define PD_DEDUP_JOURNAL_H
 
+#include "base/map.h"
 #include "apply/apply.h"
-#include "apply/places.h"
 
 struct pd_journal_sums {
 	uint64_t inputs, pages, along, bytes_in, bytes_out, rewritten, lost;
@@ -30,7 +30,7 @@ struct pd_journal {
 	uint64_t *rows;			/* identities of the units whose rows are there */
 	size_t n_rows, cap_rows, n_units;	/* n_units 0: not known */
 	bool pairs, verdicts, end;
-	struct pd_name_set outputs;	/* inputs that are done */
+	struct pd_map outputs;		/* hashes of the labels of inputs that are done */
 	struct pd_journal_sums sums;	/* of them */
 };
 
@@ -41,6 +41,6 @@ void pd_journal_release(struct pd_journal *j);
 /* One step more, as a line without its end. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int pd_journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *e);
-int pd_journal_add_output(struct pd_journal *j, const struct pd_applied *done, struct pd_err *e);
+int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, struct pd_err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "dedup/dedup.h"
 #include "dedup/units.h"
 
@@ -175,21 +176,19 @@ static void on_lost(void *ctx, const struct pd_damage *damage)
 }
 
 /* What is not done may have been begun. */
-static bool is_done(void *ctx, const struct pd_file *file)
+static bool is_done(void *ctx, const struct pd_file *file, const char *output)
 {
 	struct pd_dedup *d = ctx;
-	if (pd_name_set_has(&d->journal.outputs, pd_span_z(file->label)))
+	if (pd_map_has(&d->journal.outputs, pd_hash64(file->label, strlen(file->label))))
 		return true;
-	if (d->o->resume) {
-		pd_place_of(d->o->walk.output, file, &d->path);
-		pd_dedup_sweep(pd_buf_z(&d->path));
-	}
+	if (d->o->resume)
+		pd_dedup_sweep(output);
 	return false;
 }
 
-static struct pd_apply_options apply_options(struct pd_dedup *d, struct pd_drops *drops)
+static struct pd_apply_options apply_options(struct pd_dedup *d, struct pd_apply_removals *removals)
 {
-	struct pd_apply_options a = { .in = reader_options(d), .drops = drops, .output = d->o->walk.output, .to_folder = true,
+	struct pd_apply_options a = { .in = reader_options(d), .removals = removals, .output = d->o->walk.output, .to_folder = true,
 				      .link = d->o->link, .keep_others = d->o->keep_others, .tmp_dir = d->o->tmp_dir,
 				      .lost = on_lost, .skip = is_done, .ctx = d };
 	a.in.damage = on_damage;
@@ -197,16 +196,16 @@ static struct pd_apply_options apply_options(struct pd_dedup *d, struct pd_drops
 	return a;
 }
 
-static int read_drops(struct pd_dedup *d, const char *path, struct pd_drops **out)
+static int read_removals(struct pd_dedup *d, const char *path, struct pd_apply_removals **out)
 {
 	char *paths[] = { (char *)path };
-	struct pd_drops_options o = { .paths = paths, .n_paths = 1, .bad_row = bad_row, .ctx = d };
-	return pd_drops_read(out, &o, &d->err);
+	struct pd_apply_removals_options o = { .paths = paths, .n_paths = 1, .bad_row = bad_row, .ctx = d };
+	return pd_apply_removals_read(out, &o, &d->err);
 }
 
 static int write_outputs(struct pd_dedup *d, struct pd_apply *apply)
 {
-	struct pd_applied done;
+	struct pd_apply_result done;
 	int r;
 	while ((r = pd_apply_next(apply, &done, &d->err)) == 1)
 		if (!done.skipped && (r = pd_journal_add_output(&d->journal, &done, &d->err)) < 0)
@@ -216,18 +215,18 @@ static int write_outputs(struct pd_dedup *d, struct pd_apply *apply)
 
 static int do_outputs(struct pd_dedup *d)
 {
-	struct pd_drops *drops = NULL;
+	struct pd_apply_removals *removals = NULL;
 	struct pd_apply *apply = NULL;
 	if (d->o->dry_run)
 		return PD_OK;
-	int status = read_drops(d, pd_dedup_path(d, "verdicts.tsv"), &drops);
-	struct pd_apply_options a = apply_options(d, drops);
+	int status = read_removals(d, pd_dedup_path(d, "verdicts.tsv"), &removals);
+	struct pd_apply_options a = apply_options(d, removals);
 	if (!status)
 		status = pd_apply_open(&apply, &a, &d->err);
 	if (!status)
 		status = write_outputs(d, apply);
 	pd_apply_free(apply);
-	pd_drops_free(drops);
+	pd_apply_removals_free(removals);
 	return status;
 }
 
@@ -235,15 +234,15 @@ int pd_dedup_check(struct pd_dedup *d)
 {
 	static const char *const reserved[] = { ".dedup", "verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv",
 						"site.bp", NULL };
-	struct pd_drops *drops = NULL;
+	struct pd_apply_removals *removals = NULL;
 	struct pd_apply *apply = NULL;
-	int status = read_drops(d, "/dev/null", &drops);
-	struct pd_apply_options a = apply_options(d, drops);
+	int status = read_removals(d, "/dev/null", &removals);
+	struct pd_apply_options a = apply_options(d, removals);
 	a.reserved = reserved;
 	if (!status)
 		status = pd_apply_open(&apply, &a, &d->err);
 	pd_apply_free(apply);
-	pd_drops_free(drops);
+	pd_apply_removals_free(removals);
 	return status;
 }
 

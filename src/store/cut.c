@@ -9,7 +9,7 @@
 #define COST_BUCKET 40.0
 #define BLOCK_BITS_MIN 4
 
-void pd_cut_radii(struct pd_cut cut, int k, int *radius)
+void pd_cut_radii(struct pd_apply_rewrite cut, int k, int *radius)
 {
 	for (int i = 0; i < cut.n_blocks; i++)
 		radius[i] = (k + 1) / cut.n_blocks + (i < (k + 1) % cut.n_blocks) - 1;
@@ -23,7 +23,7 @@ static double ball(int bits, int radius)
 	return radius < 0 ? 0 : sum;
 }
 
-static double cost_of(struct pd_cut cut, int k, uint64_t n_keys)
+static double cost_of(struct pd_apply_rewrite cut, int k, uint64_t n_keys)
 {
 	int radius[PD_STORE_TABLES_MAX];
 	double sum = 0;
@@ -34,17 +34,17 @@ static double cost_of(struct pd_cut cut, int k, uint64_t n_keys)
 }
 
 /* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
-struct pd_cut pd_cut_choose(int bits, int k, uint64_t n_keys, double *cost)
+struct pd_apply_rewrite pd_cut_choose(int bits, int k, uint64_t n_keys, double *cost)
 {
-	struct pd_cut best = { 1, 0 };
+	struct pd_apply_rewrite best = { 1, 0 };
 	double least = (double)n_keys;
 	for (int w = BLOCK_BITS_MIN; w <= PD_CUT_BITS_MAX && n_keys >> w; w++)
 		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
-			double c = cost_of((struct pd_cut){ m, w }, k, n_keys);
+			double c = cost_of((struct pd_apply_rewrite){ m, w }, k, n_keys);
 			if (c >= least)
 				continue;
 			least = c;
-			best = (struct pd_cut){ m, w };
+			best = (struct pd_apply_rewrite){ m, w };
 		}
 	if (cost)
 		*cost = least;

@@ -15,14 +15,14 @@
 
 #define PD_CUT_BITS_MAX 24	/* of a block */
 
-struct pd_cut {
+struct pd_apply_rewrite {
 	int n_blocks, n_bits;	/* one block of 0 bits: compare with all */
 };
 
 /* What a step of a question costs, in comparisons: see docs/performance.md. */
-struct pd_cut pd_cut_choose(int bits, int k, uint64_t n_keys, double *cost);
+struct pd_apply_rewrite pd_cut_choose(int bits, int k, uint64_t n_keys, double *cost);
 /* radius[i] of block i; -1: it is not needed. */
-void pd_cut_radii(struct pd_cut cut, int k, int *radius);
+void pd_cut_radii(struct pd_apply_rewrite cut, int k, int *radius);
 /* Every word of `n_bits` bits with at most `radius` ones, fewest first, appended to *masks, which the caller frees. */
 size_t pd_cut_masks(int n_bits, int radius, uint32_t **masks);
 

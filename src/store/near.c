@@ -29,7 +29,7 @@ void pd_near_cross(struct pd_near *near, int bits, struct pd_key_run a, struct p
 	near->scan->by[pd_scan_width_of(bits)].cross(a, b, k, &near->hits);
 }
 
-bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint64_t *x)
+bool pd_near_earlier(struct pd_apply_rewrite cut, const int *radius, int table, const uint64_t *x)
 {
 	for (int t = 0; t < table; t++)
 		if (radius[t] >= 0 && (!cut.n_bits ||
@@ -156,7 +156,7 @@ int pd_near_segment(struct pd_near *near, struct pd_segment *s, const struct pd_
 {
 	struct pd_probing p = { .near = near, .s = s, .q = q, .e = e };
 	int status = PD_OK;
-	p.cut = (struct pd_cut){ (int)s->f.tables, (int)s->f.table_bits };
+	p.cut = (struct pd_apply_rewrite){ (int)s->f.tables, (int)s->f.table_bits };
 	pd_cut_radii(p.cut, q->k, p.radius);
 	pd_table_layout(&s->f, &p.l);
 	for (p.table = 0; !status && s->f.prints && p.table < p.cut.n_blocks; p.table++) {

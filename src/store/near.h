@@ -38,7 +38,7 @@ const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size
 /* Each key of a with each of b, by what the processor has: near->hits anew. */
 void pd_near_cross(struct pd_near *near, int bits, struct pd_key_run a, struct pd_key_run b, int k);
 /* Has an earlier table found this pair?  x: the bits in which its keys differ, word by word. */
-bool pd_near_earlier(struct pd_cut cut, const int *radius, int table, const uint64_t *x);
+bool pd_near_earlier(struct pd_apply_rewrite cut, const int *radius, int table, const uint64_t *x);
 void pd_near_release(struct pd_near *near);
 
 #endif

@@ -13,7 +13,7 @@ struct pd_probing {
 	struct pd_near *near;
 	struct pd_segment *s;
 	const struct pd_questions *q;
-	struct pd_cut cut;
+	struct pd_apply_rewrite cut;
 	int radius[PD_STORE_TABLES_MAX];
 	int table;
 	uint64_t at;			/* of the table in the file */

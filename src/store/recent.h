@@ -29,7 +29,7 @@ struct pd_recent {
 	struct pd_buf text;		/* the log as it was when it was opened, then what was added */
 	size_t *text_at;
 	struct pd_arena arena;
-	struct pd_cut cut;
+	struct pd_apply_rewrite cut;
 	struct pd_recent_bucket *buckets;	/* of all tables */
 	uint32_t *head[PD_BY_COUNT], *next[PD_BY_COUNT];	/* row + 1; chains of equal hashes' low bits */
 };

@@ -13,7 +13,7 @@ struct writing {
 	const struct pd_segment_job *job;
 	struct pd_segment_out out;
 	uint32_t **row;			/* by part and old row: the new one, or NO_ROW */
-	struct pd_cut cut;
+	struct pd_apply_rewrite cut;
 	int sketch_words;
 	uint64_t rows, prints, last;
 };

@@ -81,19 +81,19 @@ static void look(char *path, unsigned mask, struct seen *out)
 static uint64_t apply(char *dump, struct seen *seen, char *output)
 {
 	char *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
-	struct pd_drops_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row };
+	struct pd_apply_removals_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row };
 	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
-	struct pd_applied done;
+	struct pd_apply_result done;
 	struct pd_apply *a;
 	struct pd_err e = { 0 };
-	HOLDS(pd_drops_read(&o.drops, &d, &e) == PD_OK);
+	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
 	HOLDS(pd_apply_open(&a, &o, &e) == PD_OK);
 	HOLDS(pd_apply_next(a, &done, &e) == 1);
-	HOLDS(done.page || done.pages + pd_drops_unmet(o.drops, 0, NULL) == pd_drops_count(o.drops));
-	HOLDS(pd_drops_unmet(o.drops, 0, NULL) == 0);
+	HOLDS(done.page || done.pages + pd_apply_removals_unmet(o.removals, 0, NULL) == pd_apply_removals_counts(o.removals)->pages);
+	HOLDS(pd_apply_removals_unmet(o.removals, 0, NULL) == 0);
 	uint64_t lost = done.lost;
 	pd_apply_free(a);
-	pd_drops_free(o.drops);
+	pd_apply_removals_free(o.removals);
 	return lost;
 }
 

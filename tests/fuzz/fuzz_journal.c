@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A journal of dedup, of any bytes: what can be read can be gone on with, and is read again as it was, and what was added. */
+#include "base/hash.h"
 #include "fuzz.h"
 #include "dedup/journal.h"
 
@@ -31,7 +32,7 @@ static int open_own(struct pd_journal *j, const char *path, struct pd_buf *optio
 static void go_on(struct pd_journal *j, const char *label)
 {
 	struct pd_file file = { .label = (char *)label };
-	struct pd_applied done = { .file = &file, .pages = 3, .bytes_in = 9, .bytes_out = 4 };
+	struct pd_apply_result done = { .file = &file, .pages = 3, .bytes_in = 9, .bytes_out = 4 };
 	struct pd_err e;
 	HOLDS(pd_journal_add_output(j, &done, &e) == PD_OK);
 	HOLDS(pd_journal_add(j, &e, "verdicts") == PD_OK);
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		HOLDS(pd_journal_open(&j, path, pd_buf_span(&options), &e) == PD_OK);
 		after = counts_of(&j);
 		HOLDS(after.rows == before.rows && after.end == before.end && j.verdicts);
-		HOLDS(pd_name_set_has(&j.outputs, pd_span_z(label)));
+		HOLDS(pd_map_has(&j.outputs, pd_hash64(label, strlen(label))));
 	}
 	pd_journal_release(&j);
 	pd_buf_release(&options);

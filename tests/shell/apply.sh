@@ -135,10 +135,20 @@ exits "several inputs to stdout" 2
 has "need a folder" "$tmp/err" "several inputs need a folder: -o FOLDER/"
 run "$P" apply -V v.tsv a b/x.warc.gz -o out.warc
 exits "a folder to a file" 2
-run "$P" apply -V v.tsv a/x.warc.gz b/x.warc.gz -o out2/
-exits "two of the same base name" 2
-has "would be one" "$tmp/err" "two inputs would both become out2/x.warc.gz"
-absent "and nothing was written" out2
+sed 's|d\.warc\.gz:|a/x.warc.gz:|' v.tsv >ax.tsv
+run "$P" apply -q -V ax.tsv a/x.warc.gz b/x.warc.gz ./b/../b/y.warc.gz -o out2/
+exits "two of the same base name" 0
+is "keep their folders" "$(find out2 -type f | sort | tr '\n' ' ')" "out2/a/x.warc.gz out2/b/b/y.warc.gz out2/b/x.warc.gz "
+same "the one that loses pages" out2/a/x.warc.gz clean.warc.gz
+same "the one that loses none" out2/b/x.warc.gz b/x.warc.gz
+run "$P" apply -q -V <(sed "s|a/x|$PWD/a/x|" ax.tsv) "$PWD/a/x.warc.gz" "$PWD/b/x.warc.gz" -o out3/
+is "but for those in common" "$(find out3 -type f | sort | tr '\n' ' ')" "out3/a/x.warc.gz out3/b/x.warc.gz "
+"$P" apply -q -V <(cat ax.tsv whole.tsv) a/x.warc.gz b/x.warc.gz --attributes=attr0 -o out4/
+is "so do attributes" "$(find attr0 -type f | sort | tr '\n' ' ')" "attr0/a/x.warc.gz.jsonl attr0/b/x.warc.gz.jsonl "
+run "$P" apply -V ax.tsv a/x.warc.gz ./a/x.warc.gz -o out5/
+exits "one input twice" 2
+has "would be one" "$tmp/err" "two inputs would both become out5/x.warc.gz"
+absent "and nothing was written" out5
 run "$P" apply -V v.tsv d.warc.gz -o d.warc.gz
 exits "over the input" 2
 run "$P" apply -V v.tsv d.warc.gz -o ./

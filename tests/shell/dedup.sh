@@ -68,7 +68,12 @@ refuse "stdin" "standard input is none" -o nowhere
 refuse "- as well" "reads its inputs twice" - -o nowhere2
 refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o nowhere3
 mkdir b && cp d.warc.gz b/
-refuse "two of one name" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz b/d.warc.gz -o nowhere4
+refuse "one input twice" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz ./d.warc.gz -o nowhere4
+mkdir n1 n2 && head -c 100000 d.warc.gz >n1/d.warc.gz && cp d.warc.gz n2/d.warc.gz
+run "$P" dedup -q --ignore-damaged n1/d.warc.gz n2/d.warc.gz -o nights
+exits "two nights with the same file names" 0
+is "two nights: outputs keep their folders" "$(cd nights && find . -name '*.gz' | sort | tr '\n' ' ')" "./n1/d.warc.gz ./n2/d.warc.gz "
+is "two nights: no page is left twice" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | sort | uniq -d | wc -l)" 0
 cp d.warc.gz verdicts.tsv
 refuse "a name that is taken" "nowhere5/verdicts.tsv: what is written needs that name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5

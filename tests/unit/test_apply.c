@@ -149,40 +149,40 @@ static void no_bad_row(void *ctx, const char *why)
 	ck_abort_msg("%s", why);
 }
 
-static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_applied *sum, struct pd_err *e)
+static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_apply_result *sum, struct pd_err *e)
 {
-	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
 	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
 	struct pd_apply *a;
-	struct pd_cdxj x;
-	ck_assert_int_eq(pd_drops_read(&o.drops, &d, e), 0);
+	struct pd_apply_cdxj x;
+	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, e), 0);
 	ck_assert_int_eq(pd_apply_open(&a, &o, e), 0);
 	reads = 0;
 	int status = pd_apply_next(a, sum, e);
 	if (status == 1) {
-		status = pd_cdxj_open(&x, index, e);
+		status = pd_apply_cdxj_open(&x, index, e);
 		if (!status)
-			status = pd_cdxj_add(&x, output, e);
-		status = pd_cdxj_close(&x, status, e);
+			status = pd_apply_cdxj_add(&x, output, e);
+		status = pd_apply_cdxj_close(&x, status, e);
 	}
 	pd_apply_free(a);
-	pd_drops_free(o.drops);
+	pd_apply_removals_free(o.removals);
 	return status;
 }
 
-static void apply(char *dump, char *verdicts, const char *output, struct pd_applied *sum)
+static void apply(char *dump, char *verdicts, const char *output, struct pd_apply_result *sum)
 {
-	struct pd_drops_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
 	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
 	struct pd_apply *a;
 	struct pd_err e = { 0 };
-	ck_assert_int_eq(pd_drops_read(&o.drops, &d, &e), 0);
+	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, &e), 0);
 	ck_assert_msg(pd_apply_open(&a, &o, &e) == 0, "%s", e.text);
 	ck_assert_msg(pd_apply_next(a, sum, &e) == 1, "%s", e.text);
 	sum->file = NULL;
-	ck_assert_uint_eq(pd_drops_unmet(o.drops, 0, NULL), 0);
+	ck_assert_uint_eq(pd_apply_removals_unmet(o.removals, 0, NULL), 0);
 	pd_apply_free(a);
-	pd_drops_free(o.drops);
+	pd_apply_removals_free(o.removals);
 }
 
 static void read_all(const char *path, struct pd_buf *out)
@@ -209,7 +209,7 @@ static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, e
 {
 	static const int each[] = { [EACH] = 1, [TWO] = 2, [ALL] = 100, [PIECES] = 1 };
 	struct pd_buf want = { 0 }, got = { 0 }, out = { 0 };
-	struct pd_applied sum;
+	struct pd_apply_result sum;
 	char *verdicts = write_verdicts(dump, mask);
 	pd_buf_printf(&out, "%s/out", dump_folder());
 	apply(dump, verdicts, out.p, &sum);
@@ -257,7 +257,7 @@ START_TEST(test_dictionary)
 {
 	struct parts p = { .n = 0 };
 	struct pd_buf dictionary = { 0 }, bytes = { 0 }, got = { 0 }, want = { 0 }, out = { 0 };
-	struct pd_applied sum;
+	struct pd_apply_result sum;
 	warc_parts(&p);
 	if (_i)
 		pack_train(&dictionary);
@@ -293,7 +293,7 @@ START_TEST(test_bad_reads)
 	int kind = _i / 4, codec = _i % 4, failed = 0;
 	struct parts p = { .n = 0 };
 	struct pd_buf bytes = { 0 }, want[2] = { 0 }, got = { 0 }, paths[2] = { 0 };
-	struct pd_applied sum;
+	struct pd_apply_result sum;
 	struct pd_err e = { 0 };
 	kinds[kind](&p);
 	lay(&p, codecs[codec], 100, 0, &bytes);

@@ -57,15 +57,15 @@ static const struct {
 
 START_TEST(test_row)
 {
-	struct pd_surt s = { 0 };
+	struct pd_apply_surt s = { 0 };
 	struct pd_buf out = { 0 };
 	/* Buffers are warm the second time. */
 	for (int i = 0; i < 2; i++) {
 		pd_buf_clear(&out);
-		pd_surt(&s, pd_span_z(rows[_i].url), &out);
+		pd_apply_surt(&s, pd_span_z(rows[_i].url), &out);
 	}
 	ck_assert_msg(!strcmp(pd_buf_z(&out), rows[_i].want), "%s: %s, not %s", rows[_i].url, pd_buf_z(&out), rows[_i].want);
-	pd_surt_release(&s);
+	pd_apply_surt_release(&s);
 	pd_buf_release(&out);
 }
 END_TEST
@@ -73,14 +73,14 @@ END_TEST
 /* Parameters over a bound are left out, and nothing is written past it. */
 START_TEST(test_many)
 {
-	struct pd_surt s = { 0 };
+	struct pd_apply_surt s = { 0 };
 	struct pd_buf url = { 0 }, out = { 0 };
 	pd_buf_add_z(&url, "http://a.org/");
 	for (int i = 0; i < 100000; i++)
 		pd_buf_add_z(&url, i ? "&x" : "?x");
-	pd_surt(&s, pd_buf_span(&url), &out);
+	pd_apply_surt(&s, pd_buf_span(&url), &out);
 	ck_assert_uint_lt(out.n, 1000);
-	pd_surt_release(&s);
+	pd_apply_surt_release(&s);
 	pd_buf_release(&url);
 	pd_buf_release(&out);
 }

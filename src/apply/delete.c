@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "apply/remove.h"
+#include "apply/delete.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ struct pd_apply_wanted {
 	bool two;			/* rows contradict each other */
 };
 
-void pd_apply_remover_add(struct pd_apply_remover *r, const char *path, struct pd_span kept)
+void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept)
 {
 	r->going = pd_grow(r->going, r->n, &r->cap, sizeof *r->going);
 	struct pd_apply_going *g = &r->going[r->n++];
@@ -71,7 +71,7 @@ static int by_id(const void *x, const void *y)
 	return pd_span_cmp(((const struct pd_apply_wanted *)x)->id, ((const struct pd_apply_wanted *)y)->id);
 }
 
-static void want_all(struct pd_apply_remover *r)
+static void want_all(struct pd_apply_deleter *r)
 {
 	size_t n = 0;
 	r->wanted = pd_zalloc((2 * r->n + 1) * sizeof *r->wanted);
@@ -86,14 +86,14 @@ static void want_all(struct pd_apply_remover *r)
 			r->wanted[r->n_wanted++].id = r->wanted[i].id;
 }
 
-static struct pd_apply_wanted *find(const struct pd_apply_remover *r, struct pd_span id)
+static struct pd_apply_wanted *find(const struct pd_apply_deleter *r, struct pd_span id)
 {
 	struct pd_apply_wanted key = { .id = id };
 	return bsearch(&key, r->wanted, r->n_wanted, sizeof *r->wanted, by_id);
 }
 
 /* A row that cannot be read leaves its file alone. */
-static void take_row(struct pd_apply_remover *r, const struct pd_span *f)
+static void take_row(struct pd_apply_deleter *r, const struct pd_span *f)
 {
 	struct pd_span digest = f[PD_FP_CONTENT_DIGEST];
 	if (!digest.n || pd_span_is(digest, "-") || pd_tsv_value(f[PD_FP_ID], &r->text) < 0)
@@ -106,7 +106,7 @@ static void take_row(struct pd_apply_remover *r, const struct pd_span *f)
 		w->digest = pd_arena_copy(&r->arena, digest);
 }
 
-static int read_rows(struct pd_apply_remover *r, struct pd_err *e)
+static int read_rows(struct pd_apply_deleter *r, struct pd_err *e)
 {
 	char *path = (char *)r->rows;
 	struct pd_tsv_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1 };
@@ -149,7 +149,7 @@ static bool same_name(const char *path, const struct stat *was)
 }
 
 /* The file that the page of this id lies in: its own, or a dump or an archive; NULL: it is not there. */
-static const char *file_of(struct pd_apply_remover *r, struct pd_span id)
+static const char *file_of(struct pd_apply_deleter *r, struct pd_span id)
 {
 	char *path = pd_reader_file(id.p);
 	const char *out = path && access(path, F_OK) == 0 ? pd_arena_copy(&r->arena, pd_span_z(path)).p : NULL;
@@ -158,7 +158,7 @@ static const char *file_of(struct pd_apply_remover *r, struct pd_span id)
 }
 
 /* Does the page of this id have the digest that the rows give it?  As `fp` takes it; *cut: of its beginning alone. */
-static bool has_digest(struct pd_apply_remover *r, const char *id, struct pd_span digest, bool *cut, enum reason *why)
+static bool has_digest(struct pd_apply_deleter *r, const char *id, struct pd_span digest, bool *cut, enum reason *why)
 {
 	struct pd_err e;
 	struct pd_page page;
@@ -178,7 +178,7 @@ static bool has_digest(struct pd_apply_remover *r, const char *id, struct pd_spa
 	return pd_span_eq(pd_buf_span(&r->digest), digest);
 }
 
-static enum reason check_kept(struct pd_apply_remover *r, const struct pd_apply_going *g)
+static enum reason check_kept(struct pd_apply_deleter *r, const struct pd_apply_going *g)
 {
 	enum reason why;
 	bool cut;
@@ -192,7 +192,7 @@ static enum reason check_kept(struct pd_apply_remover *r, const struct pd_apply_
 	return unchanged(g->kept_path, &g->kept_st) ? NONE : KEPT_REPLACED;
 }
 
-static enum reason check_file(struct pd_apply_remover *r, const struct pd_apply_going *g)
+static enum reason check_file(struct pd_apply_deleter *r, const struct pd_apply_going *g)
 {
 	enum reason why;
 	bool cut;
@@ -218,14 +218,14 @@ static int by_file(const void *x, const void *y)
 
 static int by_kept(const void *x, const void *y, void *ctx)
 {
-	const struct pd_apply_remover *r = ctx;
+	const struct pd_apply_deleter *r = ctx;
 	size_t i = *(const size_t *)x, j = *(const size_t *)y;
 	int d = pd_span_cmp(r->going[i].kept, r->going[j].kept);
 	return d ? d : i < j ? -1 : i > j;
 }
 
 /* Which files are these?  `last`: one with the same page kept, or NULL. */
-static void identify(struct pd_apply_remover *r, struct pd_apply_going *g, const struct pd_apply_going *last)
+static void identify(struct pd_apply_deleter *r, struct pd_apply_going *g, const struct pd_apply_going *last)
 {
 	g->kept_path = last ? last->kept_path : file_of(r, g->kept);
 	if (stat(g->path.p, &g->st) < 0 || lstat(g->path.p, &g->name_st) < 0)
@@ -238,7 +238,7 @@ static void identify(struct pd_apply_remover *r, struct pd_apply_going *g, const
 
 /* In an order that brings the files with the same page kept together, so that it is read once.  `files`: those that go,
  * by device and inode. */
-static void check_all(struct pd_apply_remover *r, const size_t *order, struct stat *files)
+static void check_all(struct pd_apply_deleter *r, const size_t *order, struct stat *files)
 {
 	const struct pd_apply_going *last = NULL;
 	enum reason kept = NONE;
@@ -265,7 +265,7 @@ static void check_all(struct pd_apply_remover *r, const size_t *order, struct st
 	}
 }
 
-int pd_apply_remover_check(struct pd_apply_remover *r, struct pd_err *e)
+int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 {
 	/* Whatever status the rows were made of. */
 	struct pd_page_options page = { .max_page = r->max_page, .status = "1xx,2xx,3xx,4xx,5xx" };
@@ -317,7 +317,7 @@ static enum reason delete_file(struct pd_apply_going *g, const char *aside)
 	return move(aside, g->path.p) < 0 ? NOT_PUT_BACK : why;
 }
 
-static void delete_going(struct pd_apply_remover *r, struct pd_apply_going *g)
+static void delete_going(struct pd_apply_deleter *r, struct pd_apply_going *g)
 {
 	const char *slash = strrchr(g->path.p, '/');
 	sigset_t all, before;
@@ -330,14 +330,14 @@ static void delete_going(struct pd_apply_remover *r, struct pd_apply_going *g)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-int pd_apply_remover_next(struct pd_apply_remover *r, struct pd_apply_removed *out)
+int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out)
 {
 	if (r->at == r->n)
 		return 0;
 	struct pd_apply_going *g = &r->going[r->at++];
 	if (!g->why && !r->list)
 		delete_going(r, g);
-	*out = (struct pd_apply_removed){ .path = g->path.p };
+	*out = (struct pd_apply_deleted){ .path = g->path.p };
 	r->refused += g->why != NONE;
 	r->gone += g->why == NONE;
 	if (!g->why)
@@ -352,7 +352,7 @@ int pd_apply_remover_next(struct pd_apply_remover *r, struct pd_apply_removed *o
 	return 1;
 }
 
-void pd_apply_remover_release(struct pd_apply_remover *r)
+void pd_apply_deleter_release(struct pd_apply_deleter *r)
 {
 	free(r->going);
 	free(r->wanted);

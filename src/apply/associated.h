@@ -11,44 +11,44 @@
  *    WARC-Refers-To-Date), and takes its own request and metadata along as a page does.
  *  - Everything else stays: warcinfo, and whatever belongs to a page that stays.
  *
- * The rule looks ahead without limit and back over at most PD_OTHERS_BACK such records, so that memory grows with the
+ * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records, so that memory grows with the
  * pages that go and not with the dump: writers put the records of a capture side by side.
  */
-#ifndef PD_APPLY_OTHERS_H
-#define PD_APPLY_OTHERS_H
+#ifndef PD_APPLY_ASSOCIATED_H
+#define PD_APPLY_ASSOCIATED_H
 
+#include "base/map.h"
 #include "read/dump.h"
 
-enum { PD_OTHERS_BACK = 64, PD_OTHERS_NAMES = 4 };
+enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 
 /* A request or metadata record that has not gone. */
-struct pd_other {
+struct pd_apply_neighbour {
 	struct pd_extent extent;
 	uint64_t own;				/* hash of its id, 0: none */
-	uint64_t names[PD_OTHERS_NAMES];	/* hashes of the ids that it names */
-	int n_names, n_gone;			/* of those, how many go; over PD_OTHERS_NAMES it stays */
+	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of the ids that it names */
+	int n_names, n_gone;			/* of those, how many go; over PD_APPLY_ASSOCIATED_NAMES it stays */
 	uint64_t url;
 	bool gone;
 };
 
-struct pd_others {
+struct pd_apply_associated {
 	void (*cut)(void *ctx, const struct pd_extent *extent);	/* this record goes */
 	void *ctx;
-	struct pd_other ring[PD_OTHERS_BACK];
+	struct pd_apply_neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first behind the last page */
 	bool page_gone;			/* the last page goes … */
 	uint64_t page_url;		/* … and this is its URL */
-	uint64_t *ids;			/* hashes of what goes and of what that names; 0: free */
-	size_t n_ids, cap_ids;
+	struct pd_map ids;		/* hashes of what goes and of what that names */
 };
 
 /* The next file. */
-void pd_others_clear(struct pd_others *o);
-void pd_others_release(struct pd_others *o);
+void pd_apply_associated_clear(struct pd_apply_associated *o);
+void pd_apply_associated_release(struct pd_apply_associated *o);
 /* The next record, with its header kept: a page, and whether it goes. */
-void pd_others_page(struct pd_others *o, const struct pd_record *r, bool goes);
+void pd_apply_associated_page(struct pd_apply_associated *o, const struct pd_record *r, bool goes);
 /* … or none.  True: it goes. */
-bool pd_others_other(struct pd_others *o, const struct pd_record *r, const struct pd_extent *extent);
+bool pd_apply_associated_other(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_extent *extent);
 
 #endif

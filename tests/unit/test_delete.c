@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "apply/remove.h"
+#include "apply/delete.h"
 #include "read/files.h"
 
 static void write_file(const char *path, const char *text)
@@ -96,22 +96,22 @@ START_TEST(test_meanwhile)
 		pd_buf_printf(&row, "-\t%s\t-\t-\t%s\t-\tutf-8\teng\t2\t11\t0.5\t-\t-\t-\t-\t0badcafe\n", i ? kept.p : going.p, digest.p);
 	write_file(fp.p, row.p);
 
-	struct pd_apply_remover r = { .rows = fp.p, .max_page = 1 << 20, .max_block = 1 << 20 };
-	struct pd_apply_removed out;
+	struct pd_apply_deleter r = { .rows = fp.p, .max_page = 1 << 20, .max_block = 1 << 20 };
+	struct pd_apply_deleted out;
 	struct pd_err e;
-	pd_apply_remover_add(&r, going.p, pd_buf_span(&kept));
-	ck_assert_msg(pd_apply_remover_check(&r, &e) == PD_OK, "%s: %s", m->name, e.text);
+	pd_apply_deleter_add(&r, going.p, pd_buf_span(&kept));
+	ck_assert_msg(pd_apply_deleter_check(&r, &e) == PD_OK, "%s: %s", m->name, e.text);
 	ck_assert_msg(access(going.p, F_OK) == 0, "%s: looking deletes nothing", m->name);
 	happen(m->happens, going.p, kept.p);
 	int before = n_entries(folder);
-	ck_assert_msg(pd_apply_remover_next(&r, &out) == 1, "%s", m->name);
+	ck_assert_msg(pd_apply_deleter_next(&r, &out) == 1, "%s", m->name);
 	ck_assert_msg(m->why ? out.why && strstr(out.why, m->why) : !out.why, "%s: %s", m->name, out.why ? out.why : "gone");
 	ck_assert_msg((access(going.p, F_OK) == 0) == m->going, "%s: the file", m->name);
 	ck_assert_msg((access(kept.p, F_OK) == 0) == m->kept, "%s: the page kept", m->name);
 	ck_assert_msg(n_entries(folder) == before - !m->why, "%s: something is left beside it", m->name);
-	ck_assert_msg(pd_apply_remover_next(&r, &out) == 0, "%s", m->name);
+	ck_assert_msg(pd_apply_deleter_next(&r, &out) == 0, "%s", m->name);
 	ck_assert_msg(r.gone == !m->why && r.refused == !!m->why, "%s: counts", m->name);
-	pd_apply_remover_release(&r);
+	pd_apply_deleter_release(&r);
 	struct pd_buf *bufs[] = { &digest, &row, &going, &kept, &fp };
 	for (int i = 0; i < 5; i++)
 		pd_buf_release(bufs[i]);

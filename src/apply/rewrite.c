@@ -4,7 +4,7 @@
  * kind that share members are done in one go, from the first such member to the last: each is unpacked, and its parts
  * between the cuts are packed again.  Whatever lies between members, junk or padding, is copied.
  */
-#include "apply/cutter.h"
+#include "apply/rewrite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 
 enum { FLUSH = 1 << 18 };
 
-void pd_cutter_init(struct pd_cutter *c, const struct pd_reader_options *o)
+void pd_apply_rewriter_init(struct pd_apply_rewriter *c, const struct pd_reader_options *o)
 {
-	*c = (struct pd_cutter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
+	*c = (struct pd_apply_rewriter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
 	pd_source_init(&c->source, o, &c->sink);
 }
 
-void pd_cutter_release(struct pd_cutter *c)
+void pd_apply_rewriter_release(struct pd_apply_rewriter *c)
 {
 	pd_source_release(&c->source);
 	pd_packer_free(c->packer);
@@ -28,18 +28,18 @@ void pd_cutter_release(struct pd_cutter *c)
 }
 
 /* What could not be read is neither junk nor the end. */
-static int check_input(const struct pd_cutter *c, struct pd_err *e)
+static int check_input(const struct pd_apply_rewriter *c, struct pd_err *e)
 {
 	errno = c->source.in.error;
 	return errno ? pd_fail_errno(e, "%s: cannot read", c->name) : PD_OK;
 }
 
-static int copy(struct pd_cutter *c, uint64_t from, uint64_t to, struct pd_err *e)
+static int copy(struct pd_apply_rewriter *c, uint64_t from, uint64_t to, struct pd_err *e)
 {
 	return from >= to ? PD_OK : pd_copy_range(c->fd, c->name, from, to, c->to, &c->written, e);
 }
 
-static int flush(struct pd_cutter *c, struct pd_err *e)
+static int flush(struct pd_apply_rewriter *c, struct pd_err *e)
 {
 	if (c->out.n && fwrite(c->out.p, 1, c->out.n, c->to) != c->out.n)
 		return pd_fail_errno(e, "cannot write");
@@ -58,7 +58,7 @@ struct group {
 };
 
 /* Packs what stays of the bytes at `offset` of the stream. */
-static void pack_rest(struct pd_cutter *c, struct group *g, uint64_t offset, struct pd_span s)
+static void pack_rest(struct pd_apply_rewriter *c, struct group *g, uint64_t offset, struct pd_span s)
 {
 	while (s.n) {
 		while (g->at < g->n && g->cuts[g->at].end <= offset)
@@ -79,7 +79,7 @@ static void pack_rest(struct pd_cutter *c, struct group *g, uint64_t offset, str
 }
 
 /* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
-static int end_member(struct pd_cutter *c, struct group *g, bool empty, struct pd_err *e)
+static int end_member(struct pd_apply_rewriter *c, struct group *g, bool empty, struct pd_err *e)
 {
 	const struct pd_member *m = &c->source.member;
 	if (empty && m->state == PD_MEMBER_ENDED)
@@ -91,7 +91,7 @@ static int end_member(struct pd_cutter *c, struct group *g, bool empty, struct p
 	return flush(c, e);
 }
 
-static int rewrite_member(struct pd_cutter *c, struct group *g, struct pd_err *e)
+static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct pd_err *e)
 {
 	struct pd_member *m = &c->source.member;
 	bool empty = true;
@@ -110,7 +110,7 @@ static int rewrite_member(struct pd_cutter *c, struct group *g, struct pd_err *e
 
 /* Behind a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
  * unpack, is lost. */
-static int pass_damage(struct pd_cutter *c, bool junk, struct pd_err *e)
+static int pass_damage(struct pd_apply_rewriter *c, bool junk, struct pd_err *e)
 {
 	struct pd_member *m = &c->source.member;
 	uint64_t from = c->source.in.offset;
@@ -128,7 +128,7 @@ static int pass_damage(struct pd_cutter *c, bool junk, struct pd_err *e)
 }
 
 /* Opens the input at the first member of the group, with the dictionary that it may need. */
-static int open_members(struct pd_cutter *c, uint64_t at, struct pd_err *e)
+static int open_members(struct pd_apply_rewriter *c, uint64_t at, struct pd_err *e)
 {
 	struct pd_source *s = &c->source;
 	if (pd_source_open(s, c->path, c->name) < 0)
@@ -144,7 +144,7 @@ static int open_members(struct pd_cutter *c, uint64_t at, struct pd_err *e)
 }
 
 /* *pos: what of the input was dealt with; in: the start of the group, out: its end. */
-static int rewrite_members(struct pd_cutter *c, struct group *g, uint64_t *pos, struct pd_err *e)
+static int rewrite_members(struct pd_apply_rewriter *c, struct group *g, uint64_t *pos, struct pd_err *e)
 {
 	struct pd_member *m = &c->source.member;
 	int status = PD_OK;
@@ -166,7 +166,7 @@ static int rewrite_members(struct pd_cutter *c, struct group *g, uint64_t *pos, 
 	return status;
 }
 
-static int rewrite(struct pd_cutter *c, struct group *g, uint64_t *pos, struct pd_err *e)
+static int rewrite(struct pd_apply_rewriter *c, struct group *g, uint64_t *pos, struct pd_err *e)
 {
 	int status = open_members(c, *pos, e);
 	if (!status)
@@ -187,7 +187,7 @@ static struct group gather(const struct pd_extent *cuts, size_t n)
 	return g;
 }
 
-static int cut_all(struct pd_cutter *c, const struct pd_extent *cuts, size_t n, struct pd_err *e)
+static int cut_all(struct pd_apply_rewriter *c, const struct pd_extent *cuts, size_t n, struct pd_err *e)
 {
 	uint64_t pos = 0;
 	int status = PD_OK;
@@ -207,7 +207,7 @@ static int cut_all(struct pd_cutter *c, const struct pd_extent *cuts, size_t n, 
 	return status ? status : copy(c, pos, UINT64_MAX, e);
 }
 
-int pd_cut(struct pd_cutter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
 	   struct pd_err *e)
 {
 	c->path = path;

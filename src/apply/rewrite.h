@@ -4,15 +4,15 @@
  * compressed members and all.  Only a member that has lost a part of what it unpacks to is compressed again, in its own
  * codec: one member for one, and none where nothing is left.
  */
-#ifndef PD_APPLY_CUTTER_H
-#define PD_APPLY_CUTTER_H
+#ifndef PD_APPLY_REWRITE_H
+#define PD_APPLY_REWRITE_H
 
 #include <stdio.h>
 
 #include "base/pack.h"
 #include "read/source.h"
 
-struct pd_cutter {
+struct pd_apply_rewriter {
 	struct pd_source source;	/* for members that are unpacked once more */
 	struct pd_sink sink;
 	struct pd_packer *packer;
@@ -26,10 +26,10 @@ struct pd_cutter {
 };
 
 /* Damage inside members that are compressed again goes to `o->damage`. */
-void pd_cutter_init(struct pd_cutter *c, const struct pd_reader_options *o);
-void pd_cutter_release(struct pd_cutter *c);
+void pd_apply_rewriter_init(struct pd_apply_rewriter *c, const struct pd_reader_options *o);
+void pd_apply_rewriter_release(struct pd_apply_rewriter *c);
 /* `path`: a regular file.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: the file is not what was scanned. */
-int pd_cut(struct pd_cutter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
 	   struct pd_err *e);
 
 #endif

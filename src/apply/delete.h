@@ -3,9 +3,9 @@
  * M27: pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
  * kept in its place, and the rows that say what `fp` saw.  Out: the files are gone, or it is said why one is not.
  *
- *	pd_apply_remover_add(&r, path, kept);			for each file that goes
- *	pd_apply_remover_check(&r, e);				reads files and rows, deletes nothing
- *	pd_apply_remover_next(&r, &file)			one file after the other, in the order of `add`
+ *	pd_apply_deleter_add(&r, path, kept);			for each file that goes
+ *	pd_apply_deleter_check(&r, e);				reads files and rows, deletes nothing
+ *	pd_apply_deleter_next(&r, &file)			one file after the other, in the order of `add`
  *
  * Nothing is deleted unless all of this holds, and is looked at before the first file goes:
  *
@@ -19,8 +19,8 @@
  *
  * Memory: the files that go, their ids and two digests for each.
  */
-#ifndef PD_APPLY_REMOVE_H
-#define PD_APPLY_REMOVE_H
+#ifndef PD_APPLY_DELETE_H
+#define PD_APPLY_DELETE_H
 
 #include <sys/stat.h>
 
@@ -31,7 +31,7 @@
 struct pd_apply_going;
 struct pd_apply_wanted;
 
-struct pd_apply_remover {
+struct pd_apply_deleter {
 	/* set by the caller */
 	const char *rows;		/* of fp; NULL: contents are not compared, for lists alone */
 	size_t max_page, max_block;	/* as for fp */
@@ -50,17 +50,17 @@ struct pd_apply_remover {
 };
 
 /* What became of a file; dies with the next call. */
-struct pd_apply_removed {
+struct pd_apply_deleted {
 	const char *path;
 	const char *why;		/* it stays, for this reason; NULL: it is gone, or may go */
 };
 
 /* A file that goes, NULL for standard input, and the id of the page kept, as it stands in the rows. */
-void pd_apply_remover_add(struct pd_apply_remover *r, const char *path, struct pd_span kept);
+void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept);
 /* The rows are read and the files are looked at: only now is it known what can go. */
-int pd_apply_remover_check(struct pd_apply_remover *r, struct pd_err *e);
+int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e);
 /* 1: the next file was dealt with; 0: there is none. */
-int pd_apply_remover_next(struct pd_apply_remover *r, struct pd_apply_removed *out);
-void pd_apply_remover_release(struct pd_apply_remover *r);
+int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out);
+void pd_apply_deleter_release(struct pd_apply_deleter *r);
 
 #endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of the files that the rows name.  Pages in dumps are offsets, sorted by file and offset once all are read; a page
+ * that is a file of its own is a file of the table that is removed as a whole, and so is a member of an archive.
+ */
+#include "apply/removals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/bound.h"
+#include "base/columns.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/page_id.h"
+#include "base/params.h"
+#include "base/tsv.h"
+
+#define NO_FILE PD_NO_NUMBER
+
+/*  63       62    61 … 0
+ * [stream | met | offset ] */
+#define STREAM (UINT64_C(1) << 63)
+#define MET (UINT64_C(1) << 62)
+
+/* A page in a dump. */
+struct removed_page {
+	uint64_t at;
+	uint32_t file;
+	uint32_t url;		/* hash; 0: unknown */
+};
+
+struct named_file {
+	struct pd_span name;
+	uint32_t base_next;	/* another file with the same base name, or NO_FILE */
+	uint32_t url;		/* of a page that is removed as a whole */
+	bool whole;		/* a page that is removed */
+	bool met;		/* … and was asked for */
+	bool container;		/* holds pages: may be known by its base name */
+	bool any;		/* something in it is removed */
+	bool typed;		/* an input has this very path */
+	const char *input;	/* the input that was taken for it by its base name */
+	size_t first, n;	/* its pages in `pages` */
+};
+
+struct pd_apply_removals {
+	struct pd_arena arena;
+	struct named_file *files;
+	size_t cap_files;
+	struct pd_index by_name;	/* numbers of `files` */
+	struct pd_map by_base;		/* hash of a base name -> a file + 1, from which base_next leads to the others */
+	struct removed_page *pages;
+	struct pd_span *dup_of;		/* beside `pages`, and of whole files in `whole_dup_of`; NULL unless kept */
+	struct pd_span *whole_dup_of;
+	size_t n_pages, cap_pages, cap_dup_of, cap_whole;
+	struct pd_apply_removals_counts counts;
+	uint64_t n_whole;
+	bool demote;			/* the header says so */
+	const char *ambiguous;		/* the first input whose base name does not tell … */
+	const char *beside;		/* … and the other input, or one of the files, that it could be */
+};
+
+/* --- files --- */
+
+static struct pd_span base_of(struct pd_span path)
+{
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	return slash ? pd_span(slash + 1, (size_t)(path.p + path.n - slash) - 1) : path;
+}
+
+static uint64_t hash(struct pd_span s)
+{
+	return pd_hash64(s.p, s.n);
+}
+
+static uint64_t hash_of_file(const void *files, uint32_t i)
+{
+	return hash(((const struct named_file *)files)[i].name);
+}
+
+static bool is_named(const void *files, uint32_t i, const void *name)
+{
+	return pd_span_eq(((const struct named_file *)files)[i].name, *(const struct pd_span *)name);
+}
+
+/* The file of this name, or NO_FILE. */
+static uint32_t find_file(const struct pd_apply_removals *d, struct pd_span name)
+{
+	return pd_index_find(&d->by_name, hash(name), is_named, d->files, &name);
+}
+
+static uint32_t add_file(struct pd_apply_removals *d, struct pd_span name)
+{
+	uint32_t file = find_file(d, name);
+	if (file != NO_FILE)
+		return file;
+	file = (uint32_t)d->by_name.n;
+	d->files = pd_grow(d->files, file, &d->cap_files, sizeof *d->files);
+	d->files[file] = (struct named_file){ .name = pd_arena_copy(&d->arena, name), .base_next = NO_FILE };
+	pd_index_add(&d->by_name, hash(name), hash_of_file, d->files);
+	return file;
+}
+
+/* A file that holds pages can be known by its base name. */
+static uint32_t add_container(struct pd_apply_removals *d, struct pd_span name)
+{
+	uint32_t file = add_file(d, name);
+	if (d->files[file].container)
+		return file;
+	d->files[file].container = true;
+	uint32_t *first = pd_map_put(&d->by_base, hash(base_of(name)));
+	d->files[file].base_next = *first - 1;
+	*first = file + 1;
+	return file;
+}
+
+static uint32_t hash_url(struct pd_span url)
+{
+	return url.n ? (uint32_t)hash(url) | 1 : 0;
+}
+
+/* --- rows --- */
+
+static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, uint32_t url, struct pd_span dup_of, bool keep)
+{
+	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
+	d->pages[d->n_pages] = (struct removed_page){ (id->stream ? STREAM : 0) | id->offset, file, url };
+	if (keep) {
+		d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
+		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, dup_of);
+	}
+	d->n_pages++;
+	d->files[file].any = true;
+}
+
+static void add_whole(struct pd_apply_removals *d, struct pd_span id, uint32_t url, struct pd_span dup_of, bool keep)
+{
+	uint32_t file = add_file(d, id);
+	d->n_whole += !d->files[file].whole;
+	d->files[file].whole = d->files[file].any = true;
+	d->files[file].url = url;
+	if (!keep)
+		return;
+	while (d->cap_whole <= file)
+		d->whole_dup_of = pd_grow(d->whole_dup_of, d->cap_whole, &d->cap_whole, sizeof *d->whole_dup_of);
+	d->whole_dup_of[file] = pd_arena_copy(&d->arena, dup_of);
+}
+
+/* What stands before an exclamation mark may be the name of an archive. */
+static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool goes)
+{
+	for (size_t i = 1; i < id.n; i++) {
+		if (id.p[i] != '!')
+			continue;
+		uint32_t file = add_container(d, pd_span(id.p, i));
+		d->files[file].any |= goes;
+	}
+}
+
+/* One page of the rows. */
+static void add_page(struct pd_apply_removals *d, struct pd_span id, struct pd_span url, struct pd_span dup_of, bool goes, bool keep)
+{
+	struct pd_page_id address = pd_page_id_parse(id);
+	add_archives(d, id, goes);
+	if (address.has_offset && address.offset < MET) {
+		uint32_t file = add_container(d, address.file);
+		if (goes)
+			add_at(d, &address, file, hash_url(url), dup_of, keep);
+		return;
+	}
+	if (goes)
+		add_whole(d, id, hash_url(url), dup_of, keep);
+}
+
+enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, COLUMNS };
+static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", NULL };
+
+struct row_reader {
+	struct pd_apply_removals *d;
+	const struct pd_apply_removals_options *o;
+	struct pd_tsv_reader in;
+	struct pd_buf id, url;
+};
+
+/* Rows without their header say by a weight over 0 that a duplicate stays. */
+static bool is_demoted(const struct row_reader *r)
+{
+	struct pd_span weight = r->in.fields[WEIGHT];
+	for (size_t i = 0; i < weight.n; i++)
+		if (weight.p[i] >= '1' && weight.p[i] <= '9')
+			return true;
+	return r->d->demote;
+}
+
+static int take_row(struct row_reader *r, struct pd_err *e)
+{
+	const struct pd_span *f = r->in.fields;
+	bool goes = pd_span_is(f[IS_DUPLICATE], "1");
+	if (!goes && !pd_span_is(f[IS_DUPLICATE], "0") && !pd_span_is(f[IS_DUPLICATE], "-"))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", r->in.path, r->in.line_no);
+	if (pd_tsv_value(f[ID], &r->id) < 0 || !r->id.n || pd_tsv_value(f[URL], &r->url) < 0)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without an id that can be read", r->in.path, r->in.line_no);
+	bool demoted = goes && is_demoted(r);
+	r->d->counts.demoted += demoted;
+	add_page(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
+	return PD_OK;
+}
+
+static void take_header(struct row_reader *r)
+{
+	r->in.new_header = false;
+	if (pd_span_is(pd_param(pd_buf_span(&r->in.header.must), "action"), "demote"))
+		r->d->demote = true;
+}
+
+static int read_rows(struct row_reader *r, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_tsv_next(&r->in, e)) != 0) {
+		if (status > 0 && r->in.new_header)
+			take_header(r);
+		if (status > 0)
+			status = take_row(r, e);
+		if (status == PD_ERR_FORMAT) {
+			r->d->counts.bad++;
+			r->o->bad_row(r->o->ctx, e->text);
+		} else if (status < 0) {
+			return status;
+		}
+	}
+	return PD_OK;
+}
+
+static int by_place(const void *x, const void *y, void *ctx)
+{
+	const struct pd_apply_removals *d = ctx;
+	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+	const struct removed_page *a = &d->pages[i], *b = &d->pages[j];
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int by_place_alone(const void *x, const void *y)
+{
+	const struct removed_page *a = x, *b = y;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Both arrays into the order of places. */
+static void sort_both(struct pd_apply_removals *d)
+{
+	uint32_t *order = pd_alloc((d->n_pages + 1) * sizeof *order);
+	struct removed_page *at = pd_alloc((d->n_pages + 1) * sizeof *at);
+	struct pd_span *dup_of = pd_alloc((d->n_pages + 1) * sizeof *dup_of);
+	for (size_t i = 0; i < d->n_pages; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, d->n_pages, sizeof *order, by_place, d);
+	for (size_t i = 0; i < d->n_pages; i++) {
+		at[i] = d->pages[order[i]];
+		dup_of[i] = d->dup_of[order[i]];
+	}
+	free(order);
+	free(d->pages);
+	free(d->dup_of);
+	d->pages = at;
+	d->dup_of = dup_of;
+}
+
+/* Sorts, leaves out what stands twice, and tells each file where its pages are. */
+static void order(struct pd_apply_removals *d)
+{
+	size_t n = 0;
+	if (!d->n_pages)
+		return;
+	if (d->dup_of)
+		sort_both(d);
+	else
+		qsort(d->pages, d->n_pages, sizeof *d->pages, by_place_alone);
+	for (size_t i = 0; i < d->n_pages; i++) {
+		if (n && by_place_alone(&d->pages[n - 1], &d->pages[i]) == 0)
+			continue;
+		if (d->dup_of)
+			d->dup_of[n] = d->dup_of[i];
+		d->pages[n++] = d->pages[i];
+	}
+	d->n_pages = n;
+	for (size_t i = 0; i < n; i++) {
+		struct named_file *f = &d->files[d->pages[i].file];
+		if (!f->n++)
+			f->first = i;
+	}
+}
+
+int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e)
+{
+	struct pd_apply_removals *d = pd_zalloc(sizeof *d);
+	struct row_reader r = { .d = d,
+				 .o = o,
+				 .in = { .kind = "verdicts",
+					 .or_kind = "answers",
+					 .columns = columns,
+					 .v1_columns = pd_verdicts_columns,
+					 .paths = o->paths,
+					 .n_paths = o->n_paths } };
+	int status = read_rows(&r, e);
+	pd_tsv_release(&r.in);
+	pd_buf_release(&r.id);
+	pd_buf_release(&r.url);
+	if (status) {
+		pd_apply_removals_free(d);
+		return status;
+	}
+	order(d);
+	d->counts.pages = d->n_pages + d->n_whole;
+	d->counts.demote = d->demote || d->counts.demoted;
+	*out = d;
+	return PD_OK;
+}
+
+void pd_apply_removals_free(struct pd_apply_removals *d)
+{
+	if (!d)
+		return;
+	pd_arena_release(&d->arena);
+	free(d->files);
+	pd_index_release(&d->by_name);
+	pd_map_release(&d->by_base);
+	free(d->pages);
+	free(d->dup_of);
+	free(d->whole_dup_of);
+	free(d);
+}
+
+const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_apply_removals *d)
+{
+	return &d->counts;
+}
+
+/* --- inputs --- */
+
+/* A file of the rows that an input may be by its base name, or NO_FILE; *other: a second one. */
+static uint32_t by_base(const struct pd_apply_removals *d, const char *label, uint32_t *other)
+{
+	uint32_t found = NO_FILE;
+	*other = NO_FILE;
+	const uint32_t *first = pd_map_find(&d->by_base, hash(base_of(pd_span_z(label))));
+	for (uint32_t f = first ? *first - 1 : NO_FILE; f != NO_FILE; f = d->files[f].base_next) {
+		if (d->files[f].typed)
+			continue;
+		*other = found;
+		found = f;
+	}
+	return found;
+}
+
+void pd_apply_removals_meet(struct pd_apply_removals *d, const char *label)
+{
+	uint32_t file = find_file(d, pd_span_z(label));
+	if (file != NO_FILE)
+		d->files[file].typed = true;
+}
+
+int pd_apply_removals_settle(struct pd_apply_removals *d, struct pd_err *e)
+{
+	if (!d->ambiguous)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_USAGE, "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
+		       "the paths that they had for 'fp'", d->ambiguous, d->beside);
+}
+
+static void note_ambiguous(struct pd_apply_removals *d, const char *label, const char *beside)
+{
+	if (d->ambiguous)
+		return;
+	d->ambiguous = pd_arena_copy(&d->arena, pd_span_z(label)).p;
+	d->beside = beside;
+}
+
+const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *label)
+{
+	uint32_t other;
+	if (find_file(d, pd_span_z(label)) != NO_FILE)
+		return label;
+	uint32_t file = by_base(d, label, &other);
+	if (file == NO_FILE)
+		return label;
+	struct named_file *f = &d->files[file];
+	/* The label is the walker's and dies; a copy says who it was. */
+	if (!f->input)
+		f->input = pd_arena_copy(&d->arena, pd_span_z(label)).p;
+	if (other == NO_FILE && strcmp(f->input, label) == 0)
+		return f->name.p;
+	note_ambiguous(d, label, strcmp(f->input, label) != 0 ? f->input : d->files[other].name.p);
+	return label;
+}
+
+/* The input that was taken for the file of this name, or NULL. */
+static const char *input_of(const struct pd_apply_removals *d, struct pd_span name)
+{
+	uint32_t file = find_file(d, name);
+	return file == NO_FILE ? NULL : d->files[file].input;
+}
+
+void pd_apply_removals_here(const struct pd_apply_removals *d, struct pd_span id, struct pd_buf *out)
+{
+	struct pd_page_id address = pd_page_id_parse(id);
+	size_t n = address.file.n;
+	const char *input = input_of(d, address.file);
+	for (size_t i = 1; i < id.n && !input && !address.has_offset; i++)
+		if (id.p[i] == '!')
+			input = input_of(d, pd_span(id.p, n = i));
+	pd_buf_set(out, input ? pd_span_z(input) : pd_span(id.p, n));
+	pd_buf_add_span(out, pd_span(id.p + n, id.n - n));
+}
+
+bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name)
+{
+	uint32_t file = find_file(d, pd_span_z(name));
+	return file != NO_FILE && d->files[file].any;
+}
+
+/* --- pages --- */
+
+static struct removed_page *find_page(const struct pd_apply_removals *d, const struct named_file *f, uint64_t at)
+{
+	size_t end = f->first + f->n, page = PD_LOWER_BOUND(i, f->first, end, (d->pages[i].at & ~MET) < at);
+	return page < end && (d->pages[page].at & ~MET) == at ? &d->pages[page] : NULL;
+}
+
+static bool same_url(uint32_t said, struct pd_span url)
+{
+	uint32_t is = hash_url(url);
+	return !said || !is || said == is;
+}
+
+static struct pd_apply_removal take_whole(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
+{
+	uint32_t file = find_file(d, id);
+	struct named_file *f = file == NO_FILE ? NULL : &d->files[file];
+	if (!f || !f->whole)
+		return (struct pd_apply_removal){ 0 };
+	if (!same_url(f->url, url))
+		return (struct pd_apply_removal){ .other_url = true };
+	f->met = true;
+	return (struct pd_apply_removal){ .found = true, .dup_of = d->whole_dup_of ? d->whole_dup_of[file] : pd_span(NULL, 0) };
+}
+
+struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
+{
+	struct pd_page_id address = pd_page_id_parse(id);
+	if (!address.has_offset || address.offset >= MET)
+		return take_whole(d, id, url);
+	uint32_t file = find_file(d, address.file);
+	if (file == NO_FILE)
+		return (struct pd_apply_removal){ 0 };
+	struct removed_page *at = find_page(d, &d->files[file], (address.stream ? STREAM : 0) | address.offset);
+	if (!at)
+		return (struct pd_apply_removal){ 0 };
+	if (!same_url(at->url, url))
+		return (struct pd_apply_removal){ .other_url = true };
+	at->at |= MET;
+	return (struct pd_apply_removal){ .found = true, .dup_of = d->dup_of ? d->dup_of[at - d->pages] : pd_span(NULL, 0) };
+}
+
+static void name_unmet(struct pd_buf *out, uint64_t n, int most, struct pd_span file, const struct removed_page *at)
+{
+	if (n > (uint64_t)most)
+		return;
+	pd_buf_printf(out, "%s%.*s", n > 1 ? ", " : "", (int)file.n, file.p);
+	if (at)
+		pd_buf_printf(out, ":%s%" PRIu64, at->at & STREAM ? "+" : "", at->at & ~(STREAM | MET));
+}
+
+uint64_t pd_apply_removals_unmet(const struct pd_apply_removals *d, int most, struct pd_buf *out)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < d->n_pages; i++)
+		if (!(d->pages[i].at & MET))
+			name_unmet(out, ++n, most, d->files[d->pages[i].file].name, &d->pages[i]);
+	for (size_t i = 0; i < d->by_name.n; i++)
+		if (d->files[i].whole && !d->files[i].met)
+			name_unmet(out, ++n, most, d->files[i].name, NULL);
+	return n;
+}
