@@ -26,6 +26,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	if (preset != PD_PRESET_PAPER)
 		return;
 	o->html.drop_hidden = false;	/* the documents do not look at styles */
+	o->match_stubs = true;
 	o->topic.method = PD_TOPIC_PAPER;
 	o->stopwords = "builtin";
 	o->sign.shingle = 3;
@@ -40,6 +41,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 const char *const pd_preset_names[] = { "default", "paper", NULL };
 const char *const pd_topic_names[] = { "main", "paper", NULL };
 const char *const pd_hidden_names[] = { "drop", "keep", NULL };
+const char *const pd_stubs_names[] = { "skip", "match", NULL };
 const char *const pd_segment_names[] = { "probability", "forward", NULL };
 const char *const pd_hash_names[] = { "xxh3", "rabin", NULL };
 const char *const pd_weights_names[] = { "count", "set", "tf", NULL };
@@ -129,6 +131,9 @@ int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value
 	} else if (pd_span_is(key, "hidden")) {
 		i = choose(key, value, pd_hidden_names, e);
 		o->html.drop_hidden = i == 0;
+	} else if (pd_span_is(key, "stubs")) {
+		i = choose(key, value, pd_stubs_names, e);
+		o->match_stubs = i > 0;
 	} else if (pd_span_is(key, "sketch")) {
 		i = pd_sketch_read(&o->sketch, value, e);
 	} else if (pd_span_is(key, "segment")) {
@@ -159,8 +164,8 @@ static void print_must(const struct pd_options *o, struct pd_tables *t)
 	pd_buf_printf(&t->must, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
 		      s->bits, s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
 	print_features(s, &t->must);
-	pd_buf_printf(&t->must, " min_terms=%d hidden=%s topic=%s segment=%s dict=%s stopwords=%s", s->min_terms,
-		      pd_hidden_names[!o->html.drop_hidden], pd_topic_names[o->topic.method],
+	pd_buf_printf(&t->must, " min_terms=%d hidden=%s stubs=%s topic=%s segment=%s dict=%s stopwords=%s", s->min_terms,
+		      pd_hidden_names[!o->html.drop_hidden], pd_stubs_names[o->match_stubs], pd_topic_names[o->topic.method],
 		      pd_segment_names[o->segment], pd_dict_checksum(t->dict), t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }

@@ -31,6 +31,13 @@ static void digest_text(struct pd_pipeline *p)
 	pd_text_digest(p->folder, text, &p->scratch, &p->text_digest);
 }
 
+/* A page that stands in for another is not to match anything. */
+static void unsign(struct pd_pipeline *p)
+{
+	p->signature.present = p->sketch.present = false;
+	pd_buf_clear(&p->text_digest);
+}
+
 /* What the page's host is known to repeat. */
 static void know_site(struct pd_pipeline *p)
 {
@@ -89,6 +96,9 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	pd_sign(p->signer, &p->topic, &p->signature);
 	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
 	digest_text(p);
+	p->stub = pd_stub_find(p->stubs, &p->blocks, &p->topic);
+	if (p->stub && !p->match_stubs)
+		unsign(p);
 	lap(p, PD_PHASE_SIGN, t);
 }
 
@@ -139,6 +149,8 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->segmenter = pd_segmenter_new(&terms);
 	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
+	p->stubs = pd_stub_finder_new();
+	p->match_stubs = o->match_stubs;
 	pd_sketcher_init(&p->sketcher, &o->sketch);
 	return PD_OK;
 }
@@ -154,6 +166,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_signer_free(p->signer);
 	pd_sketcher_release(&p->sketcher);
 	pd_folder_free(p->folder);
+	pd_stub_finder_free(p->stubs);
 	pd_text_release(&p->text);
 	pd_blocks_release(&p->blocks);
 	pd_topic_release(&p->topic);

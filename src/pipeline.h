@@ -16,6 +16,7 @@
 #include "term/stopwords.h"
 #include "text/text.h"
 #include "topic/boilerplate.h"
+#include "topic/stubs.h"
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
@@ -29,6 +30,7 @@ struct pd_options {
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
 	int segment;			/* enum pd_segment_method */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
+	bool match_stubs;		/* redirects, error pages and the like are signed as any other page */
 	struct pd_html_options html;
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;
@@ -42,7 +44,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset);
 /* One setting by its name in headers ("shingle", "features", …); PD_ERR_USAGE says what the value may be. */
 int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e);
 /* Names of the choices, in the order of their enums; NULL at the end. */
-extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_hidden_names[], *const pd_segment_names[],
+extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_hidden_names[], *const pd_stubs_names[], *const pd_segment_names[],
 	*const pd_hash_names[], *const pd_weights_names[];
 
 struct pd_tables {
@@ -70,16 +72,19 @@ struct pd_pipeline {
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
 	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is wanted */
+	struct pd_stub_finder *stubs;
 	struct pd_signer *signer;
 	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
 	const struct pd_tables *tables;
+	bool match_stubs;
 	bool timed;				/* measure `seconds` */
 	/* what the last page became, stage by stage */
 	struct pd_page page;
 	struct pd_text text;
 	struct pd_blocks blocks;
 	struct pd_topic topic;
+	enum pd_stub stub;
 	struct pd_signature signature;
 	struct pd_sketch sketch;
 	struct pd_buf text_digest, content_digest, visible, scratch;

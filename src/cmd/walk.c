@@ -63,6 +63,7 @@ static void defaults(struct pd_walk_options *o, int preset)
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
 	o->hidden = !o->page.html.drop_hidden;
+	o->stubs = o->page.match_stubs;
 	o->hash = o->page.sign.hash;
 	o->weights = o->page.sign.weights;
 }
@@ -94,6 +95,7 @@ int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_wal
 	}
 	o->page.topic.method = (enum pd_topic_method)o->topic;
 	o->page.html.drop_hidden = !o->hidden;
+	o->page.match_stubs = o->stubs;
 	o->page.sign.hash = (enum pd_sign_hash)o->hash;
 	o->page.sign.weights = (enum pd_sign_weights)o->weights;
 	log->quiet = o->quiet;

@@ -56,6 +56,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "how the main text is found: main (default), paper" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .rare = true, .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
 	  .help = "elements that are not shown: drop (default), keep (paper)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "stubs", .rare = true, .arg = "NAME", PD_AT(stubs), .choices = pd_stubs_names, \
+	  .help = "redirects, error and sign-in pages: skip (default), match (paper)" }, \
 	{ .type = PD_OPT_TEXT, .name = "boilerplate", .arg = "FILE", PD_AT(page.boilerplate), \
 	  .help = "leave out what sites repeat: FILE from 'boilerplate'" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), \

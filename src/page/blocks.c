@@ -17,6 +17,9 @@
 /* A page whose noscripts hold so many times the bytes of the text that it shows is an application, which writes its text
  * by script: it is read as those read it who run none. */
 #define NOSCRIPT_TIMES 16
+/* A page of at most so many bytes, with at most so many of text, may be there for a script that sends its readers on. */
+#define SCRIPT_PAGE 16384
+#define SCRIPT_TEXT 200
 
 struct pd_html {
 	struct pd_html_options options;
@@ -144,9 +147,31 @@ static size_t shown_text(const struct pd_blocks *b)
 	return n;
 }
 
+/* Does a script set the page's address: location = …, location.href = …, location.replace(…), location.assign(…)? */
+static bool script_sends_on(struct pd_span html)
+{
+	static const char word[] = "location";
+	const char *end = html.p + html.n;
+	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1)); ) {
+		p += sizeof word - 1;
+		struct pd_span rest = pd_span(p, (size_t)(end - p));
+		if (pd_span_istarts(rest, ".replace(") || pd_span_istarts(rest, ".assign("))
+			return true;
+		if (pd_span_istarts(rest, ".href"))
+			rest = pd_span(rest.p + 5, rest.n - 5);
+		while (rest.n && pd_ascii_space(*rest.p))
+			rest = pd_span(rest.p + 1, rest.n - 1);
+		if (rest.n > 1 && rest.p[0] == '=' && rest.p[1] != '=')
+			return true;
+	}
+	return false;
+}
+
 int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_blocks *out)
 {
 	size_t noscript = read_page(h, utf8, plain ? PLAIN : HTML, out);
+	if (!plain && utf8.n <= SCRIPT_PAGE && shown_text(out) <= SCRIPT_TEXT)
+		out->redirects |= script_sends_on(utf8);
 	if (noscript / NOSCRIPT_TIMES <= shown_text(out))
 		return PD_OK;
 	read_page(h, utf8, UNFOLDED, out);
@@ -174,7 +199,7 @@ void pd_blocks_clear(struct pd_blocks *b)
 	b->links = kept_items(b->links, &b->cap_links);
 	b->n_runs = b->n_boxes = b->n_blocks = b->n_links = 0;
 	b->meta = (struct pd_meta){ 0 };
-	b->noscript = false;
+	b->noscript = b->redirects = false;
 }
 
 void pd_blocks_release(struct pd_blocks *b)

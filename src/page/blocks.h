@@ -95,6 +95,7 @@ struct pd_blocks {
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
+	bool redirects;		/* the page sends its readers on: <meta http-equiv=refresh> with an address, or a script and no text */
 	bool noscript;		/* the text is that of noscript elements: the page shows hardly any without scripts */
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
 	struct pd_arena arena;	/* attribute values and metadata */

@@ -81,6 +81,20 @@ static void offer(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t ra
 	*field_of(&out->meta, field) = pd_arena_copy(&out->arena, value);
 }
 
+/* "0; url=/there": an address, and soon.  A page that only wants to be read again names none, or waits long. */
+static bool sends_on(struct pd_span content)
+{
+	enum { SOON = 30 };	/* seconds */
+	uint64_t seconds = 0;
+	size_t i = 0;
+	content = pd_span_trim(content);
+	for (; i < content.n && content.p[i] >= '0' && content.p[i] <= '9' && seconds <= SOON; i++)
+		seconds = seconds * 10 + (uint64_t)(content.p[i] - '0');
+	struct pd_span rest = pd_span(content.p + i, content.n - i);
+	const char *equals = rest.n ? memchr(rest.p, '=', rest.n) : NULL;
+	return seconds <= SOON && equals && pd_span_trim(pd_span(equals + 1, (size_t)(rest.p + rest.n - equals - 1))).n > 0;
+}
+
 static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
 {
 	struct pd_span content = pd_attr_value(attrs, n, PD_ATTR_CONTENT);
@@ -90,6 +104,8 @@ static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_
 		if (attrs[i].id == PD_ATTR_CONTENT || attrs[i].id == PD_ATTR_OTHER)
 			continue;
 		struct pd_span name = pd_span_trim(attrs[i].value);
+		if (attrs[i].id == PD_ATTR_HTTP_EQUIV && pd_span_ieq(name, "refresh"))
+			out->redirects |= sends_on(content);
 		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
 			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
 				offer(f, sources[k].field, sources[k].rank, content, out);

@@ -139,7 +139,7 @@ void pd_blocks_pack(const struct pd_blocks *b, struct pd_buf *out)
 	pack_m3(b, out);
 	pack_links(b, out);
 	pack_meta(&b->meta, out);
-	pd_packed_number(out, b->noscript);
+	pd_packed_number(out, b->noscript | b->redirects << 1);
 }
 
 /* How many follow; each takes at least a byte. */
@@ -255,6 +255,8 @@ bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	unpack_m3(p, out);
 	unpack_links(p, out);
 	unpack_meta(p, &out->meta);
-	out->noscript = pd_packed_next(p) != 0;
+	uint64_t flags = pd_packed_next(p);
+	out->noscript = flags & 1;
+	out->redirects = flags >> 1 & 1;
 	return !p->bad && refers_well(out);
 }

@@ -63,12 +63,15 @@ int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_er
 	int status = pd_outfile_open(&f, path, e);
 	if (status)
 		return status;
-	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *cpu = pd_json_new();
+	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
 	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
 		pd_json_int(skip, pd_skip_name((enum pd_skip)s), (int64_t)c->skipped[s]);
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		pd_json_int(stub, pd_stub_name((enum pd_stub)s), (int64_t)c->stubs[s]);
+	pd_json_object(j, "not_matched", stub);
 	pd_json_object(j, "left_out", skip);
 	pd_json_int(j, "damaged", (int64_t)damaged(c));
 	pd_json_int(j, "records", (int64_t)c->input.records);
@@ -84,6 +87,28 @@ int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_er
 	pd_buf_release(&out);
 	pd_json_free(j);
 	return pd_outfile_commit(&f, e);
+}
+
+static uint64_t stubs(const struct pd_walk_counts *c)
+{
+	uint64_t n = 0;
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		n += c->stubs[s];
+	return n;
+}
+
+/* Pages that are no page's text: "3 not to be matched (redirect 2, error-page 1)". */
+static void say_stubs(const struct pd_walk_counts *c, struct pd_buf *line)
+{
+	const char *sep = " (";
+	pd_buf_printf(line, ", %" PRIu64 " not to be matched", stubs(c));
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
+		if (!c->stubs[s])
+			continue;
+		pd_buf_printf(line, "%s%s %" PRIu64, sep, pd_stub_name((enum pd_stub)s), c->stubs[s]);
+		sep = ", ";
+	}
+	pd_buf_add_c(line, ')');
 }
 
 static void say_left_out(const struct pd_walk_counts *c, struct pd_buf *line)
@@ -106,8 +131,10 @@ bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
-	if (c->without_fingerprint)
-		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint);
+	if (c->without_fingerprint > stubs(c))
+		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c));
+	if (stubs(c))
+		say_stubs(c, &line);
 	if (left_out(c))
 		say_left_out(c, &line);
 	if (damaged(c))

@@ -11,6 +11,7 @@
 struct pd_walk_counts {
 	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
+	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
 };

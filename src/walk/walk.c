@@ -39,6 +39,7 @@ void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += !me->pipeline.signature.present;
+	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
 	if (me->pipeline.timed)
 		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
@@ -133,6 +134,8 @@ static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
+		for (int s = 0; s < PD_STUBS; s++)
+			sum->stubs[s] += me->counts.stubs[s];
 		for (int p = 0; p < PD_PHASES; p++)
 			sum->seconds[p] += me->pipeline.seconds[p];
 	}

@@ -18,7 +18,7 @@ enum { PD_BLOCK_ROOM = 256 * 1024 };
 struct pd_walk_options {
 	int preset;			/* enum pd_preset */
 	struct pd_options page;
-	int topic, hidden, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
+	int topic, hidden, stubs, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
 	const char *files_from, *name, *output, *stats;
 	struct pd_jsonl_fields fields;
 	int jobs;			/* 0: all cores */

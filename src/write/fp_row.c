@@ -41,7 +41,9 @@ struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 		add_flag(out, "fallback");
 	if (p->topic.flags & PD_TOPIC_SPARED)
 		add_flag(out, "spared");
-	if (!p->signature.present)
+	if (p->stub)
+		add_flag(out, pd_stub_name(p->stub));
+	if (!p->signature.present && (!p->stub || p->match_stubs))
 		add_flag(out, "short");
 	if (!language)
 		add_flag(out, "no-language");

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "topic/stubs.h"
+
+#include <stdlib.h>
+
+#include "term/fold.h"
+#include "term/simplified.h"
+
+/* Bytes of text up to which a page may be a stub: outside links where it redirects; of its main text where its title or
+ * heading says what it is, and where only a sentence does. */
+enum { REDIRECT_TEXT = 500, HEADING_TEXT = 1000, SENTENCE_TEXT = 400 };
+
+enum where {
+	HEADING,	/* a title, a heading, the first line of the text, or a part of it between two signs such as | */
+	SENTENCE,	/* anywhere in the text */
+	WHOLE,		/* the text is nothing else */
+};
+
+static const struct phrase {
+	enum pd_stub stub;
+	enum where where;
+	const char *text;	/* folded, in simplified characters, without stops at its ends */
+} phrases[] = {
+#define X(stub, where, text) { PD_STUB_##stub, where, text },
+#include "topic/stubs.def"
+#undef X
+};
+
+struct pd_stub_finder {
+	struct pd_folder *folder;
+	struct pd_buf line, folded;
+};
+
+struct pd_stub_finder *pd_stub_finder_new(void)
+{
+	struct pd_stub_finder *f = pd_zalloc(sizeof *f);
+	f->folder = pd_folder_new();
+	return f;
+}
+
+void pd_stub_finder_free(struct pd_stub_finder *f)
+{
+	if (!f)
+		return;
+	pd_folder_free(f->folder);
+	pd_buf_release(&f->line);
+	pd_buf_release(&f->folded);
+	free(f);
+}
+
+const char *pd_stub_name(enum pd_stub s)
+{
+	static const char *const names[PD_STUBS] = { "", "redirect", "error-page", "access-wall", "no-text" };
+	return names[s];
+}
+
+/* Folded, simplified, and U+2019 as an apostrophe. */
+static struct pd_span fold(struct pd_stub_finder *f, struct pd_span text)
+{
+	struct pd_buf *b = &f->folded;
+	size_t to = 0;
+	pd_fold(f->folder, text, b);
+	pd_simplify(b->p, b->n);
+	for (size_t i = 0; i < b->n; i++) {
+		bool curly = b->n - i >= 3 && memcmp(b->p + i, "\u2019", 3) == 0;
+		b->p[to++] = curly ? '\'' : b->p[i];
+		i += curly ? 2 : 0;
+	}
+	b->n = to;
+	return pd_buf_span(b);
+}
+
+/* Without spaces, stops and brackets at its ends. */
+static struct pd_span bare(struct pd_span s)
+{
+	static const char signs[][4] = { " ", ".", "!", "?", "-", ",", "\"", "'", "(", ")", "[", "]", "…", "。", "、", "“", "”", "»", "«", "¡", "¿" };
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		size_t n = strlen(signs[i]);
+		bool front = s.n >= n && memcmp(s.p, signs[i], n) == 0;
+		bool back = !front && s.n >= n && memcmp(s.p + s.n - n, signs[i], n) == 0;
+		if (!front && !back)
+			continue;
+		s = pd_span(front ? s.p + n : s.p, s.n - n);
+		i = SIZE_MAX;
+	}
+	return s;
+}
+
+/* Where the sign that parts the name of a page from that of its site begins, and its bytes; 0: there is none. */
+static size_t find_sign(struct pd_span s, size_t *at)
+{
+	static const char signs[][4] = { "|", "_", ":", " - ", "–", "—", "·", "•", "»", "«", "/" };
+	for (*at = 0; *at < s.n; ++*at)
+		for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+			size_t n = strlen(signs[i]);
+			if (s.n - *at >= n && memcmp(s.p + *at, signs[i], n) == 0)
+				return n;
+		}
+	return 0;
+}
+
+static enum pd_stub whole(struct pd_span s, enum where where)
+{
+	s = bare(s);
+	for (size_t i = 0; s.n && i < sizeof phrases / sizeof *phrases; i++)
+		if (phrases[i].where == where && pd_span_is(s, phrases[i].text))
+			return phrases[i].stub;
+	return PD_STUB_NONE;
+}
+
+/* The line, or a part of it. */
+static enum pd_stub heading(struct pd_stub_finder *f, struct pd_span line)
+{
+	struct pd_span s = fold(f, line);
+	enum pd_stub stub = whole(s, HEADING);
+	size_t at, n;
+	do {
+		n = find_sign(s, &at);
+		if (!stub)
+			stub = whole(pd_span(s.p, at), HEADING);
+		s = pd_span(s.p + at + n, s.n - at - n);
+	} while (!stub && n);
+	return stub;
+}
+
+static enum pd_stub sentence(struct pd_stub_finder *f, struct pd_span text)
+{
+	struct pd_span s = fold(f, text);
+	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+		if (phrases[i].where == SENTENCE && memmem(s.p, s.n, phrases[i].text, strlen(phrases[i].text)))
+			return phrases[i].stub;
+	return PD_STUB_NONE;
+}
+
+/* Bytes outside the title; `links`: with what stands in links. */
+static size_t shown(const struct pd_blocks *in, bool links)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < in->n_runs; i++)
+		if (in->boxes[in->runs[i].box].tag != PD_TAG_title && (links || !(in->runs[i].flags & PD_RUN_LINK)))
+			n += in->runs[i].n;
+	return n;
+}
+
+/* The first h1 and the first h2. */
+static enum pd_stub headings(struct pd_stub_finder *f, const struct pd_blocks *in)
+{
+	static const enum pd_tag tags[] = { PD_TAG_h1, PD_TAG_h2 };
+	for (size_t t = 0; t < 2; t++) {
+		uint32_t i = 0;
+		while (i < in->n_boxes && (in->boxes[i].tag != tags[t] || in->boxes[i].first_run == in->boxes[i].end_run))
+			i++;
+		if (i == in->n_boxes)
+			continue;
+		pd_buf_clear(&f->line);
+		for (size_t r = in->boxes[i].first_run; r < in->boxes[i].end_run; r++) {
+			pd_buf_add_span(&f->line, pd_run_text(in, &in->runs[r]));
+			pd_buf_add_c(&f->line, ' ');
+		}
+		enum pd_stub stub = heading(f, pd_buf_span(&f->line));
+		if (stub)
+			return stub;
+	}
+	return PD_STUB_NONE;
+}
+
+enum pd_stub pd_stub_find(struct pd_stub_finder *f, const struct pd_blocks *in, const struct pd_topic *topic)
+{
+	struct pd_span text = pd_buf_span(&topic->text), rest = text, first = { 0 };
+	if (text.n > HEADING_TEXT)
+		return PD_STUB_NONE;
+	if (in->redirects && shown(in, false) <= REDIRECT_TEXT)
+		return PD_STUB_REDIRECT;
+	if (!shown(in, true))
+		return PD_STUB_EMPTY;
+	pd_span_split(&rest, '\n', &first);
+	enum pd_stub stub = heading(f, in->meta.title);
+	if (!stub)
+		stub = headings(f, in);
+	if (!stub)
+		stub = heading(f, first);
+	if (!stub && text.n <= SENTENCE_TEXT)
+		stub = sentence(f, text);
+	return stub ? stub : whole(fold(f, text), WHOLE);
+}
