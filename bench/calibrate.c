@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "join/gather.h"
 #include "join/scan.h"
 #include "join/table.h"
 
@@ -15,12 +14,12 @@ enum { N = 1 << 20, RUNS = 7 };
 
 struct bench {
 	uint64_t *keys;
-	struct pd_key_table big;
-	const struct pd_scan *scan;
-	enum pd_scan_width width;
+	struct pd_join_table big;
+	const struct pd_join_scan *scan;
+	enum pd_join_scan_width width;
 	size_t n_a, n_b;
 	int words;
-	struct pd_window window;
+	struct pd_join_window window;
 	uint64_t sum;		/* so that nothing is left out */
 };
 
@@ -45,56 +44,56 @@ static double measure(void (*work)(struct bench *b), struct bench *b, double tim
 	return best * 1e9 / times;
 }
 
-static struct pd_keys keys_of(const struct bench *b, size_t n)
+static struct pd_join_keys keys_of(const struct bench *b, size_t n)
 {
-	return (struct pd_keys){ .bits = 64 * b->words, .n = n, .v = b->keys };
+	return (struct pd_join_keys){ .bits = 64 * b->words, .n = n, .v = b->keys };
 }
 
 static void sort_half(struct bench *b)
 {
-	struct pd_keys keys = keys_of(b, N);
-	struct pd_key_source from = pd_source_keys(&keys);
-	pd_table_build_big(&b->big, &from, (struct pd_table_shape){ 0, 16, &b->window }, 1);
+	struct pd_join_keys keys = keys_of(b, N);
+	struct pd_join_source from = pd_join_source_keys(&keys);
+	pd_join_table_build_big(&b->big, &from, (struct pd_join_shape){ 0, 16, &b->window }, 1);
 }
 
 static void sort_whole(struct bench *b)
 {
-	struct pd_keys keys = keys_of(b, N);
-	struct pd_key_source from = pd_source_keys(&keys);
-	pd_table_build_big(&b->big, &from, (struct pd_table_shape){ 0, 16, NULL }, 1);
+	struct pd_join_keys keys = keys_of(b, N);
+	struct pd_join_source from = pd_join_source_keys(&keys);
+	pd_join_table_build_big(&b->big, &from, (struct pd_join_shape){ 0, 16, NULL }, 1);
 }
 
 static void sort_inner(struct bench *b)
 {
-	struct pd_key_table t = { 0 };
-	struct pd_keys keys = keys_of(b, 4096);
-	struct pd_key_source from = pd_source_keys(&keys);
+	struct pd_join_table t = { 0 };
+	struct pd_join_keys keys = keys_of(b, 4096);
+	struct pd_join_source from = pd_join_source_keys(&keys);
 	for (int i = 0; i < N / 4096; i++)
-		pd_table_build(&t, &from, (struct pd_table_shape){ i % 48, 8, NULL });
-	pd_table_release(&t);
+		pd_join_table_build(&t, &from, (struct pd_join_shape){ i % 48, 8, NULL });
+	pd_join_table_release(&t);
 }
 
 static void clear_buckets(struct bench *b)
 {
-	struct pd_key_table t = { 0 };
-	struct pd_keys keys = keys_of(b, 16);
-	struct pd_key_source from = pd_source_keys(&keys);
+	struct pd_join_table t = { 0 };
+	struct pd_join_keys keys = keys_of(b, 16);
+	struct pd_join_source from = pd_join_source_keys(&keys);
 	for (int i = 0; i < N / 4096; i++) {
-		pd_table_build(&t, &from, (struct pd_table_shape){ 0, 12, NULL });
+		pd_join_table_build(&t, &from, (struct pd_join_shape){ 0, 12, NULL });
 		for (size_t v = 0; v < t.n_values; v++)
 			b->sum += t.start[v] < t.start[v + 1];
 	}
-	pd_table_release(&t);
+	pd_join_table_release(&t);
 }
 
 /* Runs of n_a and n_b keys that are seldom near: the cost of misses. */
 static void cross(struct bench *b)
 {
-	struct pd_hits hits = { 0 };
+	struct pd_join_hits hits = { 0 };
 	for (int i = 0; i < 2000; i++) {
 		size_t at = (size_t)(i * 37 % 1000), other = 2000 + (size_t)(i * 53 % 1000);
-		b->scan->by[b->width].cross((struct pd_key_run){ &b->big.columns, at, at + b->n_a },
-					    (struct pd_key_run){ &b->big.columns, other, other + b->n_b }, 2, &hits);
+		b->scan->by[b->width].cross((struct pd_join_run){ &b->big.columns, at, at + b->n_a },
+					    (struct pd_join_run){ &b->big.columns, other, other + b->n_b }, 2, &hits);
 	}
 	b->sum += hits.n;
 	free(hits.v);
@@ -103,19 +102,19 @@ static void cross(struct bench *b)
 /* Neighbours of buckets one after the other, as a join visits them. */
 static void gather(struct bench *b)
 {
-	static struct pd_gather g;
-	const struct pd_scan_loops *loops = &pd_scan_best()->by[PD_SCAN_HALF];
-	pd_gather_make(&g);
+	static struct pd_join_gather g;
+	const struct pd_join_scan_loops *loops = &pd_join_scan_best()->by[PD_SCAN_HALF];
+	pd_join_gather_make(&g);
 	for (size_t v = 0; v < 4096; v++) {
 		for (int bit = 0; bit < 16; bit++)
 			for (int other = 0; other < 16; other++) {
-				struct pd_key_run r = pd_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
-				pd_gather_list(&g, (uint32_t)r.from, (uint32_t)(r.to - r.from));
+				struct pd_join_run r = pd_join_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
+				pd_join_gather_list(&g, (uint32_t)r.from, (uint32_t)(r.to - r.from));
 			}
-		while (pd_gather_next(&g, &b->big, loops))
+		while (pd_join_gather_next(&g, &b->big, loops))
 			b->sum += g.columns.half[g.n / 2];
 	}
-	pd_gather_release(&g);
+	pd_join_gather_release(&g);
 }
 
 static void probe(struct bench *b)
@@ -123,7 +122,7 @@ static void probe(struct bench *b)
 	for (size_t v = 0; v < 4096; v++)
 		for (int bit = 0; bit < 16; bit++)
 			for (int other = 0; other < 16; other++) {
-				struct pd_key_run r = pd_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
+				struct pd_join_run r = pd_join_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
 				b->sum += r.to - r.from;
 			}
 }
@@ -137,14 +136,14 @@ static void candidate(struct bench *b)
 	}
 }
 
-static void print_path(struct bench *b, const struct pd_scan *scan)
+static void print_path(struct bench *b, const struct pd_join_scan *scan)
 {
 	static const int lanes[PD_SCAN_PATHS][2] = { { 4, 2 }, { 4, 2 }, { 8, 4 }, { 16, 8 } };
 	double small = 0;
 	b->scan = scan;
 	printf("%-10s", scan->name);
 	for (int width = 0; width < PD_SCAN_WIDTHS; width++) {
-		b->width = (enum pd_scan_width)width;
+		b->width = (enum pd_join_scan_width)width;
 		b->n_a = b->n_b = 512;
 		printf(" %8.2f", measure(cross, b, 2000.0 * 512 * 512 / lanes[scan->path][width > 0]));
 		b->n_a = b->n_b = 1;
@@ -173,9 +172,9 @@ int main(void)
 	sort_whole(&b);
 	printf("\n%-10s %8s %8s %8s %8s %8s   a key with a vector; two runs of one key\n", "path", "half", "64", "128", "256", "meeting");
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
-		if (pd_scan_get((enum pd_scan_path)i))
-			print_path(&b, pd_scan_get((enum pd_scan_path)i));
-	pd_table_release(&b.big);
+		if (pd_join_scan_get((enum pd_join_scan_path)i))
+			print_path(&b, pd_join_scan_get((enum pd_join_scan_path)i));
+	pd_join_table_release(&b.big);
 	free(b.keys);
 	return b.sum == 1;
 }

@@ -30,7 +30,7 @@ struct pd_budget {
 	const char *tmp_dir;
 	size_t used;			/* by arrays in memory */
 	size_t in_files;		/* by arrays in files, and sorted runs (base/items.h): ever written */
-	size_t runs, join_parts;	/* sorted runs; stretches of keys that were joined one by one */
+	size_t runs;			/* how many such */
 	int status;			/* a file could not be had: the array lies in memory all the same */
 	struct pd_err err;
 };

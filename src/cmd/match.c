@@ -8,6 +8,7 @@
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "cmd/match.h"
+#include "join/choose.h"
 #include "rows/keyfile.h"
 #include "write/jsonl.h"
 
@@ -157,7 +158,7 @@ static int write_totals(struct run *r)
 static void settle_distance(struct run *r, int bits, bool paper)
 {
 	size_t n = r->rows.prints.n;
-	int alone = paper ? 3 : pd_default_k(bits, n);
+	int alone = paper ? 3 : pd_join_default_k(bits, n);
 	bool looks = !r->match.verify.off && r->rows.sketched;
 	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
 	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
@@ -169,7 +170,7 @@ static void settle(struct run *r)
 {
 	const struct pd_match_command *o = r->o;
 	bool paper = o->preset == 1;
-	r->match = (struct pd_match_options){ .plan = (enum pd_plan_kind)o->plan,
+	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
 					      .scope = (enum pd_scope)o->scope,
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
@@ -184,7 +185,7 @@ static void settle(struct run *r)
 static int check_plan(struct run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
-	return pd_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
+	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
 }
 
 static void say_other_sketches(struct run *r)
@@ -293,12 +294,12 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
 	pd_json_int(j, "k", r->match.k);
 	pd_json_int(j, "band_width", r->stats.band_width);
-	pd_json_str(j, "plan", pd_span_z(pd_plan_names[r->stats.plan.kind]));
+	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
 	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + r->rows.spool_size));
 	pd_json_int(j, "runs", (int64_t)r->budget.runs);
-	pd_json_int(j, "join_parts", (int64_t)r->budget.join_parts);
+	pd_json_int(j, "join_parts", (int64_t)r->stats.plan.took.stretches);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	pd_json_real(cpu, "read", r->read_cpu);
@@ -320,7 +321,7 @@ static void explain(struct run *r)
 	if (!r->match.verify.off)
 		pd_verify_explain(&r->match.verify, &r->line);
 	if (r->stats.distinct)
-		pd_plan_explain(&r->stats.plan, &r->line);
+		pd_join_plan_explain(&r->stats.plan, &r->line);
 	rest = pd_buf_span(&r->line);
 	while (pd_span_split(&rest, '\n', &line))
 		pd_log_error(r->log, "%.*s", (int)line.n, line.p);

@@ -40,7 +40,7 @@ struct pd_match_command {
 	  .help = "all (default), same-host or other-hosts" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "every pair, not only links to the first of equal pages" }, \
-	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_plan_names, \
+	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
 	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say what each plan would cost, and what the one taken did" }
 

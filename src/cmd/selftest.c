@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
+#include "join/choose.h"
 #include "join/join.h"
 #include "join/scan.h"
 #include "pipeline.h"
@@ -101,31 +102,31 @@ static bool check_charsets(void)
 
 /* A few thousand keys, every tenth a neighbour of the one before: each way of comparing must find those, in whole keys and
  * in halves. */
-static bool check_scan(enum pd_scan_path path)
+static bool check_scan(enum pd_join_scan_path path)
 {
 	enum { N = 2000 };
 	static const char *const names[PD_SCAN_PATHS] = { "matching, portable", "matching, neon", "matching, avx2", "matching, avx512" };
-	const struct pd_scan *scan = pd_scan_get(path);
+	const struct pd_join_scan *scan = pd_join_scan_get(path);
 	if (!scan)
 		return true;
-	struct pd_hits words = { 0 }, halves = { 0 };
+	struct pd_join_hits words = { 0 }, halves = { 0 };
 	uint64_t keys[N + PD_SCAN_PAD] = { 0 };
 	uint32_t low[N + PD_SCAN_PAD] = { 0 };
-	struct pd_columns columns = { .half = low, .w = { keys } };
+	struct pd_join_columns columns = { .half = low, .w = { keys } };
 	size_t right = 0, right_halves = 0;
 	for (uint64_t i = 0; i < N; i++) {
 		keys[i] = i % 10 == 9 ? keys[i - 1] ^ (uint64_t)7 << (i % 29) : pd_hash64(&i, sizeof i);
 		low[i] = (uint32_t)keys[i];
 	}
-	scan->by[PD_SCAN_64].self((struct pd_key_run){ &columns, 0, N }, 8, &words);
-	scan->by[PD_SCAN_HALF].self((struct pd_key_run){ &columns, 0, N }, 3, &halves);
+	scan->by[PD_SCAN_64].self((struct pd_join_run){ &columns, 0, N }, 8, &words);
+	scan->by[PD_SCAN_HALF].self((struct pd_join_run){ &columns, 0, N }, 3, &halves);
 	for (size_t i = 0; i < words.n; i++)
 		right += words.v[i].b == words.v[i].a + 1 && words.v[i].b % 10 == 9 && words.v[i].distance == 3;
 	for (size_t i = 0; i < halves.n; i++)	/* a few more are near by chance */
 		right_halves += halves.v[i].b == halves.v[i].a + 1 && halves.v[i].b % 10 == 9 && halves.v[i].distance == 3;
 	free(words.v);
 	free(halves.v);
-	return say(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_scan_best() ? "used here" : NULL);
+	return say(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
 }
 
 int pd_cmd_selftest(int argc, char **argv)
@@ -142,6 +143,6 @@ int pd_cmd_selftest(int argc, char **argv)
 	for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
 		good &= check_vector(&vectors[i]);
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
-		good &= check_scan((enum pd_scan_path)i);
+		good &= check_scan((enum pd_join_scan_path)i);
 	return good ? PD_EXIT_DONE : PD_EXIT_FAILED;
 }

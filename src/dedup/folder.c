@@ -42,7 +42,7 @@ void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tabl
 {
 	pd_buf_printf(out, "%s %s", pd_buf_z(&t->must), pd_buf_z(&t->recorded));
 	say_parsing(o, out);
-	pd_buf_printf(out, " k=%d plan=%s scope=%s links=%s preset=%d ", o->match.k, pd_plan_names[o->match.plan],
+	pd_buf_printf(out, " k=%d plan=%s scope=%s links=%s preset=%d ", o->match.k, pd_join_plan_names[o->match.plan],
 		      pd_scope_names[o->match.scope], o->match.all_pairs ? "all" : "first", o->walk.preset);
 	const struct pd_verify_request *look = &o->match.second_look;
 	pd_buf_printf(out, "verify=%d similar=%s similarity=%g,%g ", look->verify, look->similar ? look->similar : "-",

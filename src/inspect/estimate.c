@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/url.h"
-#include "join/plan.h"
+#include "join/choose.h"
 #include "match/verify.h"
 #include "term/language.h"
 
@@ -318,7 +318,7 @@ void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
 	size_t n = (size_t)fmin(fingerprints, 4e9);
 	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
 	verify.off = !e->sketch.minima;
-	verify.k_unknown = pd_default_k(e->bits, n);
+	verify.k_unknown = pd_join_default_k(e->bits, n);
 	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
 	say_names("languages", &e->languages, e->n, out);
 	say_names("charsets", &e->charsets, e->n, out);

@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/items.h"
 #include "base/threads.h"
-#include "join/all.h"
-#include "join/blocks.h"
-#include "join/paper.h"
+#include "join/choose.h"
 
-static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct pd_err *e)
+static int check_keys(const struct pd_join_keys *keys, const struct pd_join_plan *plan, struct pd_err *e)
 {
 	if (plan->bits != keys->bits)
 		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
@@ -24,35 +21,35 @@ static int check(const struct pd_keys *keys, const struct pd_plan *plan, struct 
 	return PD_OK;
 }
 
-static void run_plan(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_items *lists)
+static void run_engine(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
 {
 	if (plan->kind == PD_PLAN_PAPER)
-		pd_paper_join(keys, plan, threads, lists);
+		pd_join_paper(keys, plan, threads, lists);
 	else if (plan->kind == PD_PLAN_BLOCKS)
-		pd_blocks_join(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
+		pd_join_blocks(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
 	else
-		pd_all_join(keys, plan, threads, lists);
+		pd_join_brute_force(keys, plan, threads, lists);
 }
 
 /* Pairs are shorter than items, and written where the items stood. */
-void pd_pairs_take(struct pd_pairs *out, struct pd_items *items)
+void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items)
 {
 	char *to = (char *)items->v;
-	pd_pairs_release(out);
+	pd_join_pairs_release(out);
 	for (size_t i = 0; i < items->n; i++) {
 		struct pd_item it = items->v[i];
-		struct pd_pair p = { (uint32_t)(it.key >> 32), (uint32_t)it.key, (uint16_t)it.value };
+		struct pd_join_pair p = { (uint32_t)(it.key >> 32), (uint32_t)it.key, (uint16_t)it.value };
 		assert(p.distance > 0 && p.a != p.b);	/* keys are distinct */
 		memcpy(to + i * sizeof p, &p, sizeof p);
 	}
-	*out = (struct pd_pairs){ (struct pd_pair *)to, items->n, items->mapped };
+	*out = (struct pd_join_pairs){ (struct pd_join_pair *)to, items->n, items->mapped };
 	if (!items->mapped && items->n)
 		out->v = pd_realloc(out->v, items->n * sizeof *out->v);
 	*items = (struct pd_items){ 0 };
 }
 
 /* Bytes of the tables of a plan for one key, while they are built. */
-static size_t table_bytes(const struct pd_plan *plan)
+static size_t table_bytes(const struct pd_join_plan *plan)
 {
 	size_t words = (size_t)plan->bits / 64, half = 18, whole = 4 + 8 * words, most = half;
 	for (int i = 0; i < plan->n_blocks; i++)
@@ -65,13 +62,13 @@ static size_t table_bytes(const struct pd_plan *plan)
 
 /* Stretches of one of the two lists of keys. */
 struct stretches {
-	const struct pd_keys *keys;
+	const struct pd_join_keys *keys;
 	const uint32_t *ids;		/* NULL: the keys are called by their places */
 	size_t n, parts;
 	uint32_t *made;			/* the names of a stretch, where there are none */
 };
 
-static struct stretches cut(const struct pd_keys *keys, const uint32_t *ids, size_t n, size_t most)
+static struct stretches divide(const struct pd_join_keys *keys, const uint32_t *ids, size_t n, size_t most)
 {
 	struct stretches s = { .keys = keys, .ids = ids, .n = n, .parts = (n + most - 1) / most };
 	if (!s.parts)
@@ -81,7 +78,7 @@ static struct stretches cut(const struct pd_keys *keys, const uint32_t *ids, siz
 	return s;
 }
 
-static const uint32_t *stretch(struct stretches *s, size_t i, size_t *n)
+static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 {
 	size_t from = s->n * i / s->parts;
 	*n = s->n * (i + 1) / s->parts - from;
@@ -93,58 +90,58 @@ static const uint32_t *stretch(struct stretches *s, size_t i, size_t *n)
 }
 
 /* One stretch with itself, or with another, by the plan that suits so many keys. */
-static int run_part(const struct pd_keys *part, struct pd_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
+static int run_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
 {
-	struct pd_plan own;
-	int status = pd_plan_choose_against(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
+	struct pd_join_plan own;
+	int status = pd_join_plan_choose_against(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
 	if (status)
 		return status;
 	own.took = plan->took;
-	run_plan(part, &own, threads, lists);
+	run_engine(part, &own, threads, lists);
 	plan->took = own.took;
 	return PD_OK;
 }
 
 /* Stretch by stretch, each pair of stretches once.  Names ascend, so those of an earlier stretch are smaller. */
-static int run_stretches(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct stretches *a, struct stretches *b,
+static int run_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct stretches *a, struct stretches *b,
 			 struct pd_items *lists, struct pd_err *e)
 {
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < a->parts; i++) {
-		struct pd_keys part = *keys;
-		part.ids = stretch(a, i, &part.n);
+		struct pd_join_keys part = *keys;
+		part.ids = stretch_at(a, i, &part.n);
 		if (!keys->against)
-			status = run_part(&part, plan, threads, lists, e);
+			status = run_stretch(&part, plan, threads, lists, e);
 		for (size_t j = keys->against ? 0 : i + 1; !status && j < b->parts; j++) {
-			part.against = stretch(b, j, &part.n_against);
-			status = run_part(&part, plan, threads, lists, e);
+			part.against = stretch_at(b, j, &part.n_against);
+			status = run_stretch(&part, plan, threads, lists, e);
 		}
 	}
 	return status;
 }
 
-static int run_within(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_budget *budget,
+static int run_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
 		      struct pd_items *lists, struct pd_err *e)
 {
 	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
 	if ((double)(keys->n + keys->n_against) * (double)bytes <= (double)room) {
-		run_plan(keys, plan, threads, lists);
+		run_engine(keys, plan, threads, lists);
 		return PD_OK;
 	}
 	/* Two tables, and the names of two stretches. */
-	struct stretches a = cut(keys, keys->ids, keys->n, most);
-	struct stretches b = keys->against ? cut(keys, keys->against, keys->n_against, most) : cut(keys, keys->ids, keys->n, most);
+	struct stretches a = divide(keys, keys->ids, keys->n, most);
+	struct stretches b = keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
 	int status = run_stretches(keys, plan, threads, &a, &b, lists, e);
-	budget->join_parts = a.parts * b.parts;
+	plan->took.stretches = a.parts * b.parts;
 	free(a.made);
 	free(b.made);
 	return status;
 }
 
-int pd_join_within(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_budget *budget,
-		   struct pd_pairs *out, struct pd_err *e)
+int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
+		   struct pd_join_pairs *out, struct pd_err *e)
 {
-	int status = check(keys, plan, e), gathered;
+	int status = check_keys(keys, plan, e), gathered;
 	if (status)
 		return status;
 	threads = threads > 1 ? threads : 1;
@@ -152,21 +149,21 @@ int pd_join_within(const struct pd_keys *keys, struct pd_plan *plan, int threads
 	status = run_within(keys, plan, threads, budget, lists, e);
 	double t = pd_cpu_seconds();
 	gathered = pd_items_gather(lists, threads, threads, &all, e);
-	pd_pairs_take(out, &all);
+	pd_join_pairs_take(out, &all);
 	plan->took.pairs += pd_cpu_seconds() - t;
 	return status ? status : gathered;
 }
 
-int pd_join(const struct pd_keys *keys, struct pd_plan *plan, int threads, struct pd_pairs *out, struct pd_err *e)
+int pd_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_join_pairs *out, struct pd_err *e)
 {
 	return pd_join_within(keys, plan, threads, NULL, out, e);
 }
 
-void pd_pairs_release(struct pd_pairs *p)
+void pd_join_pairs_release(struct pd_join_pairs *p)
 {
 	if (p->mapped)
 		munmap(p->v, p->mapped);
 	else
 		free(p->v);
-	*p = (struct pd_pairs){ 0 };
+	*p = (struct pd_join_pairs){ 0 };
 }

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
-void pd_masks_fill(struct pd_masks *m, int n_bits, int radius)
+void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
 {
-	m->n = 0;
+	m->v = pd_grow(m->v, 0, &m->cap, sizeof *m->v);
+	m->v[0] = 0;
+	m->n = 1;
 	m->n_bits = n_bits;
 	m->radius = radius < n_bits ? radius : n_bits;
 	for (int spent = 1; spent <= m->radius; spent++) {
@@ -22,8 +24,8 @@ void pd_masks_fill(struct pd_masks *m, int n_bits, int radius)
 	}
 }
 
-void pd_masks_release(struct pd_masks *m)
+void pd_join_masks_release(struct pd_join_masks *m)
 {
 	free(m->v);
-	*m = (struct pd_masks){ 0 };
+	*m = (struct pd_join_masks){ 0 };
 }

@@ -1,264 +1,156 @@
 /* SPDX-License-Identifier: MIT
  *
- * N, k and width in, a plan out.  Every number of blocks is tried, and for each several widths: wide blocks have small
- * buckets, narrow ones small radii and few buckets to visit.  The estimate (estimate.c) counts in nanoseconds that were
- * measured; it assumes that bits are even, so skewed keys cost more (and are then split again where they are: blocks.c).
+ * A pair that block i is the first to catch differs in more than its radius in every earlier block.  What is spent there
+ * cannot be spent in the window, so a window without the bits of earlier blocks may be held to less than k.
  */
 #include "join/plan.h"
 
 #include <math.h>
 
-#include "join/estimate.h"
-#include "join/permute.h"
+const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
 
-#define BLOCK_BITS_MIN 6
-#define PIECE_MAX (2 * PD_BLOCK_BITS_MAX)
-#define BUCKET_MAX 32768
-#define BLOCKS_FEW 4
-#define CHANCE_PAIRS (1.0 / 1000)
-
-int pd_default_k(int bits, size_t n_keys)
+static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
 {
-	int k = 0;
-	while (k < bits / 5 && n_keys / 2.0 * ldexp(pd_ball(bits, k + 1), -bits) <= CHANCE_PAIRS)
-		k++;
-	return k;
-}
-
-static bool is_set(const struct pd_key *key, int bit)
-{
-	return key->w[bit / 64] >> (bit % 64) & 1;
-}
-
-static int count_set(const struct pd_key *key, int first, int n)
-{
-	return __builtin_popcountll(pd_bits_get(key->w, first, n));
-}
-
-/* One more block, kept in order of the bits that tell its keys apart: the best take the radii first. */
-static void add_block(struct pd_plan *p, int *telling, const struct pd_key *varying, int first, int n)
-{
-	int t = count_set(varying, first, n), i = p->n_blocks;
-	if (2 * t < n || i == PD_PLAN_BLOCKS_MAX)
-		return;
-	for (; i > 0 && telling[i - 1] < t; i--) {
-		telling[i] = telling[i - 1];
-		p->first_bit[i] = p->first_bit[i - 1];
-		p->n_bits[i] = p->n_bits[i - 1];
+	int narrow = p->n_bits[0], wide = p->n_bits[0];
+	for (int i = 1; i < p->n_blocks; i++) {
+		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
+		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
 	}
-	telling[i] = t;
-	p->first_bit[i] = first;
-	p->n_bits[i] = n;
-	p->n_blocks++;
+	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
+	if (wide > narrow)
+		pd_buf_printf(out, "-%d", wide);
+	pd_buf_add_z(out, " bits, radii");
+	for (int i = 0; i < p->n_blocks; i++)
+		if (p->radius[i] < 0)
+			pd_buf_add_z(out, " -");
+		else
+			pd_buf_printf(out, " %d", p->radius[i]);
+	pd_buf_add_c(out, ',');
 }
 
-/* Usable bits that follow each other. */
-struct stretches {
-	int n;
-	struct { int first, n; } v[PD_BITS_MAX / 2];
+void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
+	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
+		print_blocks(p, out);
+	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
+}
+
+#define WINDOW_BITS 32
+
+struct choice {
+	const struct pd_join_plan *plan;
+	struct pd_join_window *window;
 };
 
-static void find_stretches(struct stretches *s, const struct pd_key *usable, int bits)
+/* Bits that lie beside the last piece become one with it. */
+static bool extend(struct pd_join_window *w, int first, int n)
 {
-	s->n = 0;
-	for (int from = 0, to; from < bits; from = to + 1) {
-		for (to = from; to < bits && is_set(usable, to); to++)
-			;
-		if (to == from)
-			continue;
-		s->v[s->n].first = from;
-		s->v[s->n++].n = to - from;
-	}
+	int last = w->n_pieces - 1;
+	if (last < 0 || (w->piece[last].first + w->piece[last].n != first && first + n != w->piece[last].first))
+		return false;
+	w->piece[last].first = first < w->piece[last].first ? first : w->piece[last].first;
+	w->piece[last].n += n;
+	return true;
 }
 
-/* How they become blocks: cut evenly into pieces of at most `piece` bits, of which each block takes at most `take`. */
-struct cutting {
-	int piece, take;
-};
-
-static int count_pieces(const struct stretches *s, int piece)
+/* Takes n bits from `first` on, as far as there is room. */
+static int take_bits(struct choice *c, int first, int n)
 {
-	int n = 0;
-	for (int i = 0; i < s->n; i++)
-		n += (s->v[i].n + piece - 1) / piece;
+	struct pd_join_window *w = c->window;
+	int room = WINDOW_BITS - w->bits;
+	n = n < room ? n : room;
+	if (n <= 0)
+		return 0;
+	if (!extend(w, first, n)) {
+		if (w->n_pieces == PD_WINDOW_PIECES)
+			return 0;
+		w->piece[w->n_pieces].first = first;
+		w->piece[w->n_pieces++].n = n;
+	}
+	w->bits += n;
 	return n;
 }
 
-static void cut(struct pd_plan *p, int *telling, const struct stretches *s, const struct pd_key *varying, struct cutting c)
+static bool is_block(const struct pd_join_plan *p, int i)
 {
-	p->n_blocks = 0;
-	for (int i = 0; i < s->n; i++) {
-		int from = s->v[i].first, length = s->v[i].n, pieces = (length + c.piece - 1) / c.piece;
-		for (int j = 0; j < pieces; j++) {
-			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
-			if (n >= BLOCK_BITS_MIN || n == length)
-				add_block(p, telling, varying, first, n < c.take ? n : c.take);
-		}
+	return p->radius[i] >= 0;
+}
+
+/* Bits of no block at all. */
+static void take_others(struct choice *c, const bool *in_block)
+{
+	for (int from = 0, to; from < c->plan->bits; from = to + 1) {
+		for (to = from; to < c->plan->bits && !in_block[to]; to++)
+			;
+		take_bits(c, from, to - from);
 	}
 }
 
-/* The radii plus one sum to k + 1: two keys further apart than its radius in every block differ in k + 1 bits. */
-static void spread_radii(struct pd_plan *p)
+static void mark_blocks(const struct pd_join_plan *p, bool *in_block)
 {
 	for (int i = 0; i < p->n_blocks; i++)
-		p->radius[i] = (p->k + 1) / p->n_blocks + (i < (p->k + 1) % p->n_blocks) - 1;
+		for (int b = 0; is_block(p, i) && b < p->n_bits[i]; b++)
+			in_block[p->first_bit[i] + b] = true;
 }
 
-/* One way of cutting, kept when it is the best so far. */
-static void try_cutting(struct pd_plan *best, struct pd_plan *p, const struct stretches *s, const struct pd_plan_part *part,
-			struct cutting c, int depth)
+void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int block)
 {
-	int telling[PD_PLAN_BLOCKS_MAX];
-	cut(p, telling, s, &part->varying, c);
-	if (!p->n_blocks)
-		return;
-	spread_radii(p);
-	p->cost = best->cost;
-	p->cost = pd_estimate_blocks(p, telling, part, depth);
-	if (p->cost < best->cost)
-		*best = *p;
+	bool in_block[PD_BITS_MAX] = { false };
+	struct choice c = { .plan = p, .window = w };
+	*w = (struct pd_join_window){ .spare = p->k };
+	mark_blocks(p, in_block);
+	for (int i = block + 1; i < p->n_blocks; i++)
+		if (is_block(p, i))
+			take_bits(&c, p->first_bit[i], p->n_bits[i]);
+	take_others(&c, in_block);
+	for (int i = block - 1; i >= 0; i--)
+		if (is_block(p, i) && !take_bits(&c, p->first_bit[i], p->n_bits[i]))
+			w->spare -= p->radius[i] + 1;
 }
 
-/* What is cut the same way whatever the number of blocks. */
-struct cutter {
-	struct pd_plan start;
-	struct stretches stretches;
-	const struct pd_plan_part *part;
-	int depth;
-};
-
-static struct cutter cutter(const struct pd_plan *start, const struct pd_plan_part *part, int depth)
+double pd_join_window_chance(const struct pd_join_window *w, int k)
 {
-	struct cutter c = { .start = *start, .part = part, .depth = depth };
-	c.start.kind = PD_PLAN_BLOCKS;
-	find_stretches(&c.stretches, &part->usable, start->bits);
-	return c;
+	double sum = 0, term = 1;
+	for (int i = 0; i <= k && i <= w->bits; i++) {
+		sum += term;
+		term = term * (w->bits - i) / (i + 1);
+	}
+	return ldexp(sum, -w->bits);
 }
 
-/* One number of pieces, of which blocks take more bits or fewer.  Takes that differ by one are much alike, and buckets of
- * very many keys are never good. */
-static void try_takes(struct pd_plan *best, struct cutter *c, int piece)
+static void close_bits(struct pd_key *key, const struct pd_join_plan *p, int block)
 {
-	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
-	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
-		try_cutting(best, &c->start, &c->stretches, c->part, (struct cutting){ piece, take }, c->depth);
+	for (int bit = p->first_bit[block]; bit < p->first_bit[block] + p->n_bits[block]; bit++)
+		key->w[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
-/* The next smaller piece that gives another number of them; 0: none. */
-static int next_piece(const struct cutter *c, int piece)
+void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up, const struct pd_join_plan *plan, int block,
+		   const struct pd_key *usable)
 {
-	int pieces = count_pieces(&c->stretches, piece);
-	while (--piece >= BLOCK_BITS_MIN)
-		if (count_pieces(&c->stretches, piece) != pieces)
-			return piece;
-	return 0;
-}
-
-/* Wide blocks first: they are seldom split again, and what is good so far cuts the others short. */
-static void try_cuttings(struct pd_plan *best, const struct pd_plan *start, const struct pd_plan_part *part, int depth)
-{
-	struct cutter c = cutter(start, part, depth);
-	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
-		try_takes(best, &c, piece);
-}
-
-void pd_plan_part_at(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part, int depth)
-{
-	struct pd_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
-	double all = pd_estimate_all(&start, part);
-	*out = start;
-	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
-	if (kind != PD_PLAN_ALL)
-		try_cuttings(out, &start, part, depth);
-	if (out->kind == PD_PLAN_AUTO) {	/* nothing better */
-		out->kind = PD_PLAN_ALL;
-		out->cost = all;
+	*f = (struct pd_join_frame){ .up = up, .plan = plan, .block = block, .left = plan->k, .open = *usable };
+	close_bits(&f->open, plan, block);
+	f->later = f->open;
+	for (int i = 0; i < block; i++) {
+		if (plan->radius[i] < 0)
+			continue;
+		close_bits(&f->later, plan, i);
+		f->left -= plan->radius[i] + 1;
 	}
 }
 
-void pd_plan_part(struct pd_plan *out, enum pd_plan_kind kind, const struct pd_plan_part *part)
+static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x, const uint64_t *y)
 {
-	pd_plan_part_at(out, kind, part, 1);
+	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^
+		     pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
+	return pd_bits_count(d) <= p->radius[block];
 }
 
-static void plan_paper(struct pd_plan *p, size_t n_keys)
+bool pd_join_frame_is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y)
 {
-	p->kind = PD_PLAN_PAPER;
-	p->n_blocks = 4;
-	for (int i = 0; i < 4; i++) {
-		p->n_bits[i] = p->bits / 4;
-		p->first_bit[i] = pd_block_first(p->bits, 4, i);
-	}
-	p->cost = pd_estimate_paper(p->bits, n_keys);
-}
-
-static int check(enum pd_plan_kind kind, int bits, int k, struct pd_err *e)
-{
-	if (bits != 64 && bits != 128 && bits != 256)
-		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
-	if (k < 0 || k > bits / 4)
-		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
-	if (kind == PD_PLAN_PAPER && k > 3)
-		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; "
-			       "use plan 'auto'", k);
-	return PD_OK;
-}
-
-static struct pd_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
-{
-	struct pd_plan_part part = { .n_a = n_keys, .n_b = n_against };
-	memset(&part.usable, 0xff, (size_t)bits / 8);
-	part.varying = part.usable;
-	return part;
-}
-
-int pd_plan_choose(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
-{
-	return pd_plan_choose_against(out, kind, bits, k, n_keys, 0, e);
-}
-
-int pd_plan_choose_against(struct pd_plan *out, enum pd_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
-			   struct pd_err *e)
-{
-	int status = check(kind, bits, k, e);
-	if (status)
-		return status;
-	struct pd_plan_part part = whole_part(bits, n_keys, n_against);
-	*out = (struct pd_plan){ .bits = bits, .k = k, .scan = pd_scan_best() };
-	if (kind == PD_PLAN_PAPER)
-		plan_paper(out, n_keys + n_against);
-	else
-		pd_plan_part_at(out, kind, &part, 0);
-	out->n_a = n_keys;
-	out->n_b = n_against;
-	return PD_OK;
-}
-
-static void add_plan(struct pd_plan *list, int *n, const struct pd_plan *p)
-{
-	int i = (*n)++;
-	for (; i > 0 && list[i - 1].cost > p->cost; i--)
-		list[i] = list[i - 1];
-	list[i] = *p;
-}
-
-int pd_plan_list(struct pd_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
-{
-	static const enum pd_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
-	struct pd_plan_part part = whole_part(bits, n_keys, n_against);
-	struct pd_plan p, start = { .bits = bits, .k = k, .scan = pd_scan_best() };
-	struct cutter c = cutter(&start, &part, 0);
-	int n = 0;
-	for (int i = 0; i < 2; i++)
-		if (!pd_plan_choose_against(&p, whole[i], bits, k, n_keys, n_against, NULL))
-			add_plan(out, &n, &p);
-	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
-		p = (struct pd_plan){ .cost = INFINITY };
-		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
-			try_takes(&p, &c, piece);
-		/* Of more blocks than are needed some are left out, which is seldom good. */
-		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
-			add_plan(out, &n, &p);
-	}
-	return n;
+	for (; f; f = f->up)
+		for (int i = 0; i < f->block; i++)
+			if (is_caught(f->plan, i, x, y))
+				return false;
+	return true;
 }

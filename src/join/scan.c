@@ -1,26 +1,335 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which of the paths runs here.  Later ones of the table are faster.
+ * The paths, one section each, then which of them runs here.
  */
 #include "join/scan.h"
 
 #include <stdlib.h>
 
-#include "join/scan_paths.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
-const struct pd_scan *pd_scan_get(enum pd_scan_path path)
+/* Each path is a function that gives its table, or NULL where it cannot run. */
+#define PD_SCAN_ALWAYS static inline __attribute__((always_inline))
+
+#define PD_SCAN_TABLE(path_, name_, prefix) \
+	{ \
+		.path = path_, .name = name_, \
+		.by = { { prefix##_half_cross_1, prefix##_half_self_1, prefix##_half_gather_1 }, \
+			{ prefix##_word_cross_1, prefix##_word_self_1, prefix##_word_gather_1 }, \
+			{ prefix##_word_cross_2, prefix##_word_self_2, prefix##_word_gather_2 }, \
+			{ prefix##_word_cross_4, prefix##_word_self_4, prefix##_word_gather_4 } }, \
+	}
+
+/* The path for any processor: the compiler's own vectors of 16 bytes, which it maps to what there is, and bits counted by
+ * adding neighbours (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1). */
+
+typedef uint32_t half_vec __attribute__((vector_size(16), aligned(4)));
+typedef uint64_t word_vec __attribute__((vector_size(16), aligned(8)));
+
+PD_SCAN_ALWAYS half_vec portable_half_counts(half_vec v)
 {
-	static const struct pd_scan *(*const paths[PD_SCAN_PATHS])(void) = { pd_scan_portable, pd_scan_neon, pd_scan_avx2,
-									     pd_scan_avx512 };
+	v = v - (v >> 1 & 0x55555555);
+	v = (v & 0x33333333) + (v >> 2 & 0x33333333);
+	v = (v + (v >> 4)) & 0x0f0f0f0f;
+	v = v + (v >> 8);
+	return (v + (v >> 16)) & 0x3f;
+}
+
+PD_SCAN_ALWAYS word_vec portable_word_counts(word_vec v)
+{
+	v = v - (v >> 1 & UINT64_C(0x5555555555555555));
+	v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
+	v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	v = v + (v >> 8);
+	v = v + (v >> 16);
+	return (v + (v >> 32)) & 0x7f;
+}
+
+/* Bit 31 of a - b says a < b, when both are small. */
+PD_SCAN_ALWAYS half_vec portable_half_min(half_vec a, half_vec b)
+{
+	half_vec less = (half_vec)(a < b);
+	return (a & less) | (b & ~less);
+}
+
+/* 64-bit comparisons are slow where there are vectors of 16 bytes at all; differences of small counts are not. */
+PD_SCAN_ALWAYS word_vec portable_word_less(word_vec a, word_vec b)
+{
+	return 0 - ((a - b) >> 63);
+}
+
+PD_SCAN_ALWAYS word_vec portable_word_min(word_vec a, word_vec b)
+{
+	word_vec less = portable_word_less(a, b);
+	return (a & less) | (b & ~less);
+}
+
+PD_SCAN_ALWAYS bool portable_half_any(half_vec d, half_vec k)
+{
+	word_vec near = (word_vec)(half_vec)(d <= k);
+	return (near[0] | near[1]) != 0;
+}
+
+PD_SCAN_ALWAYS bool portable_word_any(word_vec d, word_vec k)
+{
+	return d[0] <= k[0] || d[1] <= k[1];
+}
+
+PD_SCAN_ALWAYS unsigned portable_half_near(half_vec d, half_vec k)
+{
+	unsigned m = 0;
+	for (unsigned i = 0; i < 4; i++)
+		m |= (unsigned)(d[i] <= k[i]) << i;
+	return m;
+}
+
+#define TARGET
+#define XOR(a, b) ((a) ^ (b))
+#define ADD(a, b) ((a) + (b))
+#define NAME(x) portable_half_##x
+#define LANE_BITS 32
+#define LANES 4
+#define COLUMN(c, w) (c)->half
+#define VEC half_vec
+#define LOAD(p) (*(const half_vec *)(p))
+#define STORE(p, v) (*(half_vec *)(p) = (v))
+#define SPREAD(x) ((half_vec){ (uint32_t)(x), (uint32_t)(x), (uint32_t)(x), (uint32_t)(x) })
+#define COUNT(v) portable_half_counts(v)
+#define MIN(a, b) portable_half_min(a, b)
+#define ANY(d, k) portable_half_any(d, k)
+#define NEAR(d, k) portable_half_near(d, k)
+#include "join/scan_loops.def"
+
+#define TARGET
+#define XOR(a, b) ((a) ^ (b))
+#define ADD(a, b) ((a) + (b))
+#define NAME(x) portable_word_##x
+#define LANE_BITS 64
+#define LANES 2
+#define COLUMN(c, word) (c)->w[word]
+#define VEC word_vec
+#define LOAD(p) (*(const word_vec *)(p))
+#define STORE(p, v) (*(word_vec *)(p) = (v))
+#define SPREAD(x) ((word_vec){ (uint64_t)(x), (uint64_t)(x) })
+#define COUNT(v) portable_word_counts(v)
+#define MIN(a, b) portable_word_min(a, b)
+#define ANY(d, k) portable_word_any(d, k)
+#define NEAR(d, k) ((unsigned)(d[0] <= k[0]) | (unsigned)(d[1] <= k[1]) << 1)
+#include "join/scan_loops.def"
+
+static const struct pd_join_scan *portable_path(void)
+{
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_PORTABLE, "portable", portable);
+	return &scan;
+}
+
+/* The path for 64-bit ARM, all of which has NEON: 4 halves or 2 words at a time. */
+
+#if defined(__aarch64__)
+#define TARGET
+#define XOR(a, b) veorq_u32(a, b)
+#define NAME(x) neon_half_##x
+#define LANE_BITS 32
+#define LANES 4
+#define COLUMN(c, w) (c)->half
+#define VEC uint32x4_t
+#define LOAD(p) vld1q_u32(p)
+#define STORE(p, v) vst1q_u32(p, v)
+#define SPREAD(x) vdupq_n_u32((uint32_t)(x))
+#define COUNT(v) vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u32(v))))
+#define ADD(a, b) vaddq_u32(a, b)
+#define MIN(a, b) vminq_u32(a, b)
+#define ANY(d, k) (vmaxvq_u32(vcleq_u32(d, k)) != 0)
+#define NEAR(d, k) vaddvq_u32(vandq_u32(vcleq_u32(d, k), lane_bits()))
+
+static inline uint32x4_t lane_bits(void)
+{
+	static const uint32_t bits[] = { 1, 2, 4, 8 };
+	return vld1q_u32(bits);
+}
+
+#include "join/scan_loops.def"
+
+#define TARGET
+#define NAME(x) neon_word_##x
+#define LANE_BITS 64
+#define LANES 2
+#define COLUMN(c, word) (c)->w[word]
+#define VEC uint64x2_t
+#define LOAD(p) vld1q_u64(p)
+#define STORE(p, v) vst1q_u64(p, v)
+#define SPREAD(x) vdupq_n_u64((uint64_t)(x))
+#define XOR(a, b) veorq_u64(a, b)
+#define COUNT(v) vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u64(v)))))
+#define ADD(a, b) vaddq_u64(a, b)
+/* Counts fill the lower halves alone. */
+#define MIN(a, b) vreinterpretq_u64_u32(vminq_u32(vreinterpretq_u32_u64(a), vreinterpretq_u32_u64(b)))
+#define ANY(d, k) (vmaxvq_u32(vreinterpretq_u32_u64(vcleq_u64(d, k))) != 0)
+#define NEAR(d, k) ((unsigned)(vgetq_lane_u64(d, 0) <= vgetq_lane_u64(k, 0)) | \
+		    (unsigned)(vgetq_lane_u64(d, 1) <= vgetq_lane_u64(k, 1)) << 1)
+#include "join/scan_loops.def"
+
+static const struct pd_join_scan *neon_path(void)
+{
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_NEON, "neon", neon);
+	return &scan;
+}
+#else
+static const struct pd_join_scan *neon_path(void)
+{
+	return NULL;
+}
+#endif
+
+/* The path for processors with AVX2: 8 halves or 4 words at a time.  Bits are counted by looking up each half byte in a
+ * shuffle (W. Muła, N. Kurz, D. Lemire, "Faster Population Counts Using AVX2 Instructions", 2018). */
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2,popcnt")))
+
+/* Bits of each byte. */
+AVX2 PD_SCAN_ALWAYS __m256i avx2_byte_counts(__m256i v)
+{
+	const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+					       0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+	const __m256i low = _mm256_set1_epi8(15);
+	__m256i lo = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
+	__m256i hi = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(v, 4), low));
+	return _mm256_add_epi8(lo, hi);
+}
+
+AVX2 PD_SCAN_ALWAYS __m256i avx2_half_counts(__m256i v)
+{
+	__m256i pairs = _mm256_maddubs_epi16(avx2_byte_counts(v), _mm256_set1_epi8(1));
+	return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+}
+
+AVX2 PD_SCAN_ALWAYS __m256i avx2_word_counts(__m256i v)
+{
+	return _mm256_sad_epu8(avx2_byte_counts(v), _mm256_setzero_si256());
+}
+
+#define TARGET AVX2
+#define VEC __m256i
+#define LOAD(p) _mm256_loadu_si256((const void *)(p))
+#define STORE(p, v) _mm256_storeu_si256((void *)(p), v)
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#define ANY(d, k) (NEAR(d, k) != 0)
+#define NAME(x) avx2_half_##x
+#define LANE_BITS 32
+#define LANES 8
+#define COLUMN(c, w) (c)->half
+#define SPREAD(x) _mm256_set1_epi32((int)(x))
+#define COUNT(v) avx2_half_counts(v)
+#define ADD(a, b) _mm256_add_epi32(a, b)
+#define MIN(a, b) _mm256_min_epi32(a, b)
+/* d <= k, as not d > k. */
+#define NEAR(d, k) (~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(d, k))) & 0xffU)
+#include "join/scan_loops.def"
+
+/* Counts are small: comparing the lower halves of words is enough, the upper ones are 0. */
+#define TARGET AVX2
+#define VEC __m256i
+#define LOAD(p) _mm256_loadu_si256((const void *)(p))
+#define STORE(p, v) _mm256_storeu_si256((void *)(p), v)
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#define ANY(d, k) (NEAR(d, k) != 0)
+#define NAME(x) avx2_word_##x
+#define LANE_BITS 64
+#define LANES 4
+#define COLUMN(c, word) (c)->w[word]
+#define SPREAD(x) _mm256_set1_epi64x((long long)(x))
+#define COUNT(v) avx2_word_counts(v)
+#define ADD(a, b) _mm256_add_epi64(a, b)
+#define MIN(a, b) _mm256_min_epi32(a, b)
+#define NEAR(d, k) (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(d, k))) & 0xfU)
+#include "join/scan_loops.def"
+
+static const struct pd_join_scan *avx2_path(void)
+{
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2);
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? &scan : NULL;
+}
+#else
+static const struct pd_join_scan *avx2_path(void)
+{
+	return NULL;
+}
+#endif
+
+/* The path for processors with AVX-512 and its VPOPCNT instructions: 16 halves or 8 words at a time. */
+
+#if defined(__x86_64__)
+#define AVX512 __attribute__((target("avx512f,avx512vpopcntdq,popcnt")))
+
+#define TARGET AVX512
+#define VEC __m512i
+#define LOAD(p) _mm512_loadu_si512(p)
+#define STORE(p, v) _mm512_storeu_si512(p, v)
+#define XOR(a, b) _mm512_xor_si512(a, b)
+#define ANY(d, k) (NEAR(d, k) != 0)
+#define NAME(x) avx512_half_##x
+#define LANE_BITS 32
+#define LANES 16
+#define COLUMN(c, w) (c)->half
+#define SPREAD(x) _mm512_set1_epi32((int)(x))
+#define COUNT(v) _mm512_popcnt_epi32(v)
+#define ADD(a, b) _mm512_add_epi32(a, b)
+#define MIN(a, b) _mm512_min_epu32(a, b)
+#define NEAR(d, k) _mm512_cmple_epi32_mask(d, k)
+#include "join/scan_loops.def"
+
+#define TARGET AVX512
+#define VEC __m512i
+#define LOAD(p) _mm512_loadu_si512(p)
+#define STORE(p, v) _mm512_storeu_si512(p, v)
+#define XOR(a, b) _mm512_xor_si512(a, b)
+#define ANY(d, k) (NEAR(d, k) != 0)
+#define NAME(x) avx512_word_##x
+#define LANE_BITS 64
+#define LANES 8
+#define COLUMN(c, word) (c)->w[word]
+#define SPREAD(x) _mm512_set1_epi64((long long)(x))
+#define COUNT(v) _mm512_popcnt_epi64(v)
+#define ADD(a, b) _mm512_add_epi64(a, b)
+#define MIN(a, b) _mm512_min_epu64(a, b)
+#define NEAR(d, k) _mm512_cmple_epi64_mask(d, k)
+#include "join/scan_loops.def"
+
+static bool runs_here(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
+}
+
+static const struct pd_join_scan *avx512_path(void)
+{
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512);
+	return runs_here() ? &scan : NULL;
+}
+#else
+static const struct pd_join_scan *avx512_path(void)
+{
+	return NULL;
+}
+#endif
+
+/* Later ones are faster. */
+const struct pd_join_scan *pd_join_scan_get(enum pd_join_scan_path path)
+{
+	static const struct pd_join_scan *(*const paths[PD_SCAN_PATHS])(void) = { portable_path, neon_path, avx2_path, avx512_path };
 	return paths[path]();
 }
 
-const struct pd_scan *pd_scan_best(void)
+const struct pd_join_scan *pd_join_scan_best(void)
 {
-	const struct pd_scan *best = NULL, *scan;
+	const struct pd_join_scan *best = NULL, *scan;
 	const char *wanted = getenv("PAGEDEDUP_SCAN");
 	for (int i = 0; i < PD_SCAN_PATHS; i++) {
-		scan = pd_scan_get((enum pd_scan_path)i);
+		scan = pd_join_scan_get((enum pd_join_scan_path)i);
 		if (scan && wanted && !strcmp(wanted, scan->name))
 			return scan;
 		best = scan ? scan : best;

@@ -4,8 +4,8 @@
  * columns, so that neighbouring keys are neighbours in memory.  The same loop (scan_loops.def) is compiled for each kind of
  * processor, and the fastest that this one has is chosen at run time; all give the same hits in their own order.
  *
- * Adding a path: a file scan_NAME.c that defines its vectors and includes scan_loops.def twice (32-bit and 64-bit lanes), a
- * row in the table of scan.c, a column in cost.c.
+ * Adding a path: a section of scan.c that defines its vectors and includes scan_loops.def twice (32-bit and 64-bit lanes), a
+ * row in the table at its end, a row in the costs of choose.c.
  */
 #ifndef PD_JOIN_SCAN_H
 #define PD_JOIN_SCAN_H
@@ -15,57 +15,57 @@
 /* Elements that must be readable after the last key of each column. */
 #define PD_SCAN_PAD 16
 
-/* What is compared: 32 bits of each key (candidates, to be looked at again), or all of its words. */
-enum pd_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
+/* What is compared: 32 bits of each key (candidates, to be verified), or all of its words. */
+enum pd_join_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
 
 /* Column j of w holds word j of every key. */
-struct pd_columns {
+struct pd_join_columns {
 	uint32_t *half;
 	uint64_t *w[PD_KEY_WORDS];
 };
 
-struct pd_hit {
+struct pd_join_hit {
 	uint32_t a, b;		/* places in the two columns */
 	uint32_t distance;	/* of what was compared */
 };
 
-struct pd_hits {
-	struct pd_hit *v;
+struct pd_join_hits {
+	struct pd_join_hit *v;
 	size_t n, cap;
 };
 
 /* Keys from .. to - 1 of some columns. */
-struct pd_key_run {
-	const struct pd_columns *columns;
+struct pd_join_run {
+	const struct pd_join_columns *columns;
 	size_t from, to;
 };
 
 /* The same of columns that are known. */
-struct pd_scan_run {
+struct pd_join_scan_run {
 	uint32_t from, n;
 };
 
-struct pd_scan_loops {
-	void (*cross)(struct pd_key_run a, struct pd_key_run b, int k, struct pd_hits *out);	/* each of a with each of b */
-	void (*self)(struct pd_key_run a, int k, struct pd_hits *out);			/* each pair once */
+struct pd_join_scan_loops {
+	void (*cross)(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out);	/* each of a with each of b */
+	void (*self)(struct pd_join_run a, int k, struct pd_join_hits *out);			/* each pair once */
 	/* Copies runs, end to end; PAD elements behind the last are written too. */
-	void (*gather)(const struct pd_columns *from, const struct pd_scan_run *runs, size_t n, const struct pd_columns *to);
+	void (*gather)(const struct pd_join_columns *from, const struct pd_join_scan_run *runs, size_t n, const struct pd_join_columns *to);
 };
 
-enum pd_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };
+enum pd_join_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };
 
-struct pd_scan {
-	enum pd_scan_path path;
+struct pd_join_scan {
+	enum pd_join_scan_path path;
 	const char *name;
-	struct pd_scan_loops by[PD_SCAN_WIDTHS];
+	struct pd_join_scan_loops by[PD_SCAN_WIDTHS];
 };
 
 /* NULL: not built for this kind of processor, or this one lacks the instructions. */
-const struct pd_scan *pd_scan_get(enum pd_scan_path path);
+const struct pd_join_scan *pd_join_scan_get(enum pd_join_scan_path path);
 /* The fastest path, or the one that the environment's PAGEDEDUP_SCAN names (portable, avx2, …), when it runs here. */
-const struct pd_scan *pd_scan_best(void);
+const struct pd_join_scan *pd_join_scan_best(void);
 
-static inline enum pd_scan_width pd_scan_width_of(int bits)
+static inline enum pd_join_scan_width pd_join_scan_width_of(int bits)
 {
 	return bits == 64 ? PD_SCAN_64 : bits == 128 ? PD_SCAN_128 : PD_SCAN_256;
 }

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys sorted by one block: bucket v is the run start[v] .. start[v + 1] - 1 and costs no search.  In sorted order a
- * table keeps either all words of the keys, or 32 bits of each (window.h), which halves what has to be moved and
+ * table keeps either all words of the keys, or 32 bits of each (struct pd_join_window), which halves what has to be moved and
  * compared; `index` leads back to the keys.  Keys of one bucket stay in the order in which they came.  Memory is kept
  * from build to build.
  */
 #ifndef PD_JOIN_TABLE_H
 #define PD_JOIN_TABLE_H
 
-#include "join/join.h"
-#include "join/scan.h"
-#include "join/window.h"
+#include "join/keys.h"
 
 #define PD_TABLE_PAD 32	/* elements behind each column that may be read and copied */
 
-struct pd_key_table {
+struct pd_join_table {
 	size_t n, n_values;
 	bool is_half;			/* columns.half alone is filled; else columns.w */
-	struct pd_columns columns;
+	struct pd_join_columns columns;
 	uint32_t *index;		/* place -> key */
 	uint32_t *start;		/* n_values + 1 */
 	uint64_t *memory;
@@ -25,7 +23,7 @@ struct pd_key_table {
 };
 
 /* Where the keys of a table come from: columns (stride 1) or keys that lie whole, one after the other. */
-struct pd_key_source {
+struct pd_join_source {
 	const uint64_t *w[PD_KEY_WORDS];
 	size_t stride, n;
 	int words;
@@ -33,25 +31,57 @@ struct pd_key_source {
 	bool scattered;			/* the key lies at the place ids[i], not i */
 };
 
-struct pd_table_shape {
+struct pd_join_shape {
 	int first_bit, n_bits;		/* n_bits 0: a single bucket, the keys in their order */
-	const struct pd_window *window;	/* NULL: all words */
+	const struct pd_join_window *window;	/* NULL: all words */
 };
 
-struct pd_key_source pd_source_keys(const struct pd_keys *keys);
+struct pd_join_source pd_join_source_keys(const struct pd_join_keys *keys);
 /* Some of the keys, by their numbers. */
-struct pd_key_source pd_source_some(const struct pd_keys *keys, const uint32_t *ids, size_t n);
+struct pd_join_source pd_join_source_some(const struct pd_join_keys *keys, const uint32_t *ids, size_t n);
 /* A run of a table that keeps all words. */
-struct pd_key_source pd_source_run(const struct pd_key_table *t, struct pd_key_run run, int words);
+struct pd_join_source pd_join_source_run(const struct pd_join_table *t, struct pd_join_run run, int words);
 
-void pd_table_build(struct pd_key_table *t, const struct pd_key_source *from, struct pd_table_shape shape);
+void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape);
 /* The same for many keys: two passes that each have few places to write to, on all threads. */
-void pd_table_build_big(struct pd_key_table *t, const struct pd_key_source *from, struct pd_table_shape shape, int threads);
-void pd_table_release(struct pd_key_table *t);
+void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads);
+void pd_join_table_release(struct pd_join_table *t);
 
-static inline struct pd_key_run pd_table_bucket(const struct pd_key_table *t, size_t v)
+static inline struct pd_join_run pd_join_table_bucket(const struct pd_join_table *t, size_t v)
 {
-	return (struct pd_key_run){ &t->columns, t->start[v], t->start[v + 1] };
+	return (struct pd_join_run){ &t->columns, t->start[v], t->start[v + 1] };
+}
+
+/* Small buckets, laid end to end: a bucket meets dozens of neighbours of a few keys each, and comparing it with one long
+ * run fills vectors and costs one call.  First the neighbours are listed, and each is prefetched; when all are known they
+ * are copied, and by then they are there. */
+#define PD_GATHER_SMALL 64	/* larger buckets are compared where they lie */
+#define PD_GATHER_KEYS 4096	/* in halves they fill a third of a first-level cache */
+#define PD_GATHER_RUNS 512
+#define PD_GATHER_STEP 16	/* keys; where they come from is noted for the first of each step */
+
+struct pd_join_gather {
+	size_t n_runs, taken;			/* of runs, how many have been copied before */
+	struct pd_join_scan_run runs[PD_GATHER_RUNS];
+	struct pd_join_columns columns;		/* what is copied, from run `first` on */
+	size_t n, first;
+	uint16_t begins[PD_GATHER_RUNS + 1];	/* run -> its first place here */
+	uint16_t of_step[PD_GATHER_KEYS / PD_GATHER_STEP + 2];	/* step -> run of its first key */
+	void *memory;
+};
+
+void pd_join_gather_make(struct pd_join_gather *g);
+void pd_join_gather_release(struct pd_join_gather *g);
+/* Copies runs that were listed, as many as there is room for; false: there are none left, and the list is empty. */
+bool pd_join_gather_next(struct pd_join_gather *g, const struct pd_join_table *t, const struct pd_join_scan_loops *loops);
+/* The place in its table of a key gathered here. */
+uint32_t pd_join_gather_place(const struct pd_join_gather *g, uint32_t at);
+
+/* Lists a run of fewer than SMALL keys, while n_runs < RUNS; an empty one leaves no trace. */
+static inline void pd_join_gather_list(struct pd_join_gather *g, uint32_t from, uint32_t n)
+{
+	g->runs[g->n_runs] = (struct pd_join_scan_run){ from, n };
+	g->n_runs += n != 0;
 }
 
 #endif

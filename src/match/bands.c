@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "join/permute.h"
+#include "join/bits.h"
 
 #define CHANCE_COMPARISONS 128
 

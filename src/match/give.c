@@ -77,7 +77,7 @@ static void look_again(struct reading *r, uint32_t a)
 }
 
 /* The partners of `a` in the parts of a group near its own. */
-static void add_near(struct reading *r, uint32_t a, const struct pd_pair *near)
+static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *near)
 {
 	const struct pd_matching *m = r->m;
 	const uint64_t *host = m->o->scope == PD_SCOPE_SAME_HOST ? &m->links.host[a] : NULL;
@@ -90,7 +90,7 @@ static void add_near(struct reading *r, uint32_t a, const struct pd_pair *near)
 		pd_links_near(&m->links, a, m->parts.v[from].first, near->distance, &r->partners);
 }
 
-static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_pairs *pairs, size_t at)
+static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
 {
 	if (at >= pairs->n || pairs->v[at].a != print)
 		at = pd_pairs_from(pairs, print);
@@ -120,7 +120,7 @@ static void find_partners(struct reading *r, uint32_t a)
 static void go_on(struct reading *r)
 {
 	const struct pd_matching *m = r->m;
-	const struct pd_pairs *after = &m->near.after, *before = &m->near.before;
+	const struct pd_join_pairs *after = &m->near.after, *before = &m->near.before;
 	uint32_t next = pd_groups_next(&m->links.groups, r->next);
 	const struct pd_groups *prints = pd_matching_prints(m);
 	if (prints != &m->links.groups && pd_groups_next(prints, r->next) < next)

@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "match/equal.h"
+#include "join/choose.h"
 #include "join/join.h"
 #include "match/matching.h"
 
@@ -30,7 +31,7 @@ static bool one_speaks(const struct pd_matching *m, uint32_t print)
 /* Most candidates of a generous k are near by chance: they go before they cost memory twice. */
 struct looking {
 	const struct pd_matching *m;
-	struct pd_pairs *pairs;
+	struct pd_join_pairs *pairs;
 	struct pd_verifier *verifiers;	/* one for each thread */
 	size_t *left;			/* of each task's pairs */
 };
@@ -42,7 +43,7 @@ static void look_task(void *ctx, size_t task, int thread)
 	size_t from = task * LOOK_TASK, to = from + LOOK_TASK < l->pairs->n ? from + LOOK_TASK : l->pairs->n, n = from;
 	double similarity;
 	for (size_t i = from; i < to; i++) {
-		const struct pd_pair *p = &l->pairs->v[i];
+		const struct pd_join_pair *p = &l->pairs->v[i];
 		if (i + 8 < to) {
 			pd_rows_expect(m->rows, pd_set_row(m->set, p[8].a));
 			pd_rows_expect(m->rows, pd_set_row(m->set, p[8].b));
@@ -54,7 +55,7 @@ static void look_task(void *ctx, size_t task, int thread)
 	l->left[task] = n - from;
 }
 
-static void drop_chance_pairs(const struct pd_matching *m, struct pd_pairs *pairs)
+static void drop_chance_pairs(const struct pd_matching *m, struct pd_join_pairs *pairs)
 {
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
 	size_t n = 0, tasks = (pairs->n + LOOK_TASK - 1) / LOOK_TASK;
@@ -98,7 +99,7 @@ static void find_sides(const struct pd_matching *m, struct sides *s)
 	}
 }
 
-static void use_sides(struct pd_keys *keys, const struct sides *s)
+static void use_sides(struct pd_join_keys *keys, const struct sides *s)
 {
 	keys->ids = s->list[0];
 	keys->n = s->n[0];
@@ -114,7 +115,7 @@ static void release_sides(struct sides *s)
 }
 
 /* Keys in, the pairs of groups near each other out. */
-static int join_keys(struct pd_matching *m, struct pd_keys *keys, struct pd_pairs *pairs, struct pd_match_stats *stats,
+static int join_keys(struct pd_matching *m, struct pd_join_keys *keys, struct pd_join_pairs *pairs, struct pd_match_stats *stats,
 		     struct pd_err *e)
 {
 	struct sides sides = { 0 };
@@ -125,7 +126,7 @@ static int join_keys(struct pd_matching *m, struct pd_keys *keys, struct pd_pair
 	} else {
 		keys->ids = pd_groups_names(pd_matching_prints(m), &names, m->rows->budget);
 	}
-	int status = pd_plan_choose_against(&stats->plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
+	int status = pd_join_plan_choose_against(&stats->plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
 	if (!status)
 		status = pd_join_within(keys, &stats->plan, m->o->threads, m->rows->budget, pairs, e);
 	release_sides(&sides);
@@ -134,7 +135,7 @@ static int join_keys(struct pd_matching *m, struct pd_keys *keys, struct pd_pair
 }
 
 /* A row may have a partner before the first of its own group, where that group's other rows speak for themselves. */
-static bool from_both_ends(const void *ctx, const struct pd_pair *p)
+static bool from_both_ends(const void *ctx, const struct pd_join_pair *p)
 {
 	const struct pd_matching *m = ctx;
 	return pd_groups_crowded(pd_matching_prints(m), p->a) && pd_matching_all_speak(m, p->a);
@@ -142,8 +143,8 @@ static bool from_both_ends(const void *ctx, const struct pd_pair *p)
 
 static int join_prints(struct pd_matching *m, struct pd_match_stats *stats, struct pd_err *e)
 {
-	struct pd_pairs pairs = { 0 };
-	struct pd_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_matching_prints(m)->n_groups };
+	struct pd_join_pairs pairs = { 0 };
+	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_matching_prints(m)->n_groups };
 	double t = pd_cpu_seconds();
 	stats->distinct = keys.n;
 	int status = join_keys(m, &keys, &pairs, stats, e);
@@ -155,7 +156,7 @@ static int join_prints(struct pd_matching *m, struct pd_match_stats *stats, stru
 	stats->verify_seconds += pd_cpu_seconds() - t;
 	if (!status)
 		status = pd_neighbours_init(&m->near, &pairs, from_both_ends, m, m->o->threads, m->rows->budget, e);
-	pd_pairs_release(&pairs);
+	pd_join_pairs_release(&pairs);
 	return status;
 }
 

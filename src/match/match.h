@@ -21,7 +21,7 @@ enum pd_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS };
 
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
-	enum pd_plan_kind plan;
+	enum pd_join_plan_kind plan;
 	struct pd_verify_options verify;
 	enum pd_candidates candidates;
 	int band_width;		/* minima in a band; 0: by the number of rows */
@@ -33,7 +33,7 @@ struct pd_match_options {
 struct pd_match_stats {
 	size_t distinct;	/* different fingerprints */
 	uint64_t pairs;
-	struct pd_plan plan;
+	struct pd_join_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k, before the second look */
 	int band_width;
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "join/permute.h"
+#include "join/bits.h"
 
 enum { LINE = 8, FETCH = 32 * LINE };	/* keys of a cache line; of a bucket, that are asked for */
 
@@ -21,12 +21,12 @@ const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size
 	return near->masks[n_bits][radius].v;
 }
 
-void pd_near_cross(struct pd_near *near, int bits, struct pd_key_run a, struct pd_key_run b, int k)
+void pd_near_cross(struct pd_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k)
 {
 	if (!near->scan)
-		near->scan = pd_scan_best();
+		near->scan = pd_join_scan_best();
 	near->hits.n = 0;
-	near->scan->by[pd_scan_width_of(bits)].cross(a, b, k, &near->hits);
+	near->scan->by[pd_join_scan_width_of(bits)].cross(a, b, k, &near->hits);
 }
 
 bool pd_near_earlier(struct pd_apply_rewrite cut, const int *radius, int table, const uint64_t *x)
@@ -69,12 +69,12 @@ int pd_probing_check(struct pd_probing *p, uint32_t from, uint32_t to)
 static int compare(struct pd_probing *p, int i)
 {
 	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
-	struct pd_hits *hits = &p->near->hits;
+	struct pd_join_hits *hits = &p->near->hits;
 	int status = pd_probing_check(p, from, to);
 	hits->n = 0;
 	if (!status)
-		pd_near_cross(p->near, p->q->bits, (struct pd_key_run){ &p->q->keys, a, a + 1 },
-			      (struct pd_key_run){ &p->columns, from, to }, p->q->k);
+		pd_near_cross(p->near, p->q->bits, (struct pd_join_run){ &p->q->keys, a, a + 1 },
+			      (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = pd_probing_hit(p, a, hits->v[h].b, hits->v[h].distance);
 	return status;

@@ -10,7 +10,7 @@
 
 struct pd_questions {
 	size_t n;
-	struct pd_columns keys;		/* spread; word j of question i is keys.w[j][i] */
+	struct pd_join_columns keys;		/* spread; word j of question i is keys.w[j][i] */
 	int bits, k;
 };
 
@@ -23,12 +23,12 @@ struct pd_near {
 	struct pd_near_hit *v;
 	size_t n, cap;
 	/* scratch */
-	struct pd_hits hits;
+	struct pd_join_hits hits;
 	struct {
 		uint32_t *v;
 		size_t n;
 	} masks[PD_CUT_BITS_MAX + 1][PD_CUT_BITS_MAX + 1];	/* by width and radius */
-	const struct pd_scan *scan;
+	const struct pd_join_scan *scan;
 };
 
 /* Hits are appended. */
@@ -36,7 +36,7 @@ int pd_near_segment(struct pd_near *near, struct pd_segment *s, const struct pd_
 /* Every word of n_bits bits with at most `radius` ones. */
 const uint32_t *pd_near_masks(struct pd_near *near, int n_bits, int radius, size_t *n);
 /* Each key of a with each of b, by what the processor has: near->hits anew. */
-void pd_near_cross(struct pd_near *near, int bits, struct pd_key_run a, struct pd_key_run b, int k);
+void pd_near_cross(struct pd_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k);
 /* Has an earlier table found this pair?  x: the bits in which its keys differ, word by word. */
 bool pd_near_earlier(struct pd_apply_rewrite cut, const int *radius, int table, const uint64_t *x);
 void pd_near_release(struct pd_near *near);

@@ -19,7 +19,7 @@ struct pd_probing {
 	uint64_t at;			/* of the table in the file */
 	struct pd_table_layout l;
 	const uint32_t *starts;
-	struct pd_columns columns;
+	struct pd_join_columns columns;
 	/* of near.c: buckets that were asked for and not looked at yet */
 	struct {
 		uint32_t question, bucket;

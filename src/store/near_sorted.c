@@ -43,15 +43,15 @@ static void sort_probes(const struct pd_probing *p, size_t from, size_t to, cons
 static int compare(struct pd_probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
-	struct pd_columns together;
-	struct pd_hits *hits = &p->near->hits;
+	struct pd_join_columns together;
+	struct pd_join_hits *hits = &p->near->hits;
 	int status = PD_OK;
 	for (int w = 0; w < p->q->bits / 64; w++) {
 		for (size_t i = 0; i < n; i++)
 			words[w][i] = p->q->keys.w[w][asker[i]];
 		together.w[w] = words[w];
 	}
-	pd_near_cross(p->near, p->q->bits, (struct pd_key_run){ &together, 0, n }, (struct pd_key_run){ &p->columns, from, to }, p->q->k);
+	pd_near_cross(p->near, p->q->bits, (struct pd_join_run){ &together, 0, n }, (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = pd_probing_hit(p, asker[hits->v[h].a], hits->v[h].b, hits->v[h].distance);
 	return status;

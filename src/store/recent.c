@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "join/permute.h"
+#include "join/bits.h"
 
 enum {
 	CHAIN_BITS = 16,
@@ -201,7 +201,7 @@ static void take_hits(struct pd_near *near, const struct pd_recent *r, const str
 		      const uint32_t *rows)
 {
 	for (size_t h = 0; h < near->hits.n; h++) {
-		const struct pd_hit *hit = &near->hits.v[h];
+		const struct pd_join_hit *hit = &near->hits.v[h];
 		uint64_t x[PD_KEY_WORDS];
 		for (int w = 0; w < r->bits / 64; w++)
 			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
@@ -223,13 +223,13 @@ static void probe(struct pd_near *near, const struct pd_recent *r, const struct 
 	uint64_t block = r->cut.n_bits ? pd_bits_get(key, table * r->cut.n_bits, r->cut.n_bits) : 0;
 	for (size_t m = 0; m < n_masks; m++) {
 		const struct pd_recent_bucket *b = &r->buckets[((size_t)table << r->cut.n_bits) + (block ^ masks[m])];
-		struct pd_columns columns;
+		struct pd_join_columns columns;
 		if (!b->n)
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		pd_near_cross(near, r->bits, (struct pd_key_run){ &q->keys, question, question + 1 },
-			      (struct pd_key_run){ &columns, 0, b->n }, q->k);
+		pd_near_cross(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
+			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
 		take_hits(near, r, q, radius, table, b->rows);
 	}
 }

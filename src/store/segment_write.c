@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "join/permute.h"
+#include "join/bits.h"
 #include "store/row_blocks.h"
 #include "store/segment_out.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "join/plan.h"
+#include "join/choose.h"
 #include "match/verify.h"
 #include "store/store_merge.h"
 
@@ -21,7 +21,7 @@ struct pd_store_settings pd_store_defaults(int bits)
 {
 	return (struct pd_store_settings){ .bits = bits,
 					   .k = pd_verify_default_k(bits, PD_STORE_PAGES),
-					   .alone = pd_default_k(bits, PD_STORE_PAGES) };
+					   .alone = pd_join_default_k(bits, PD_STORE_PAGES) };
 }
 
 void pd_store_name(const struct pd_store *s, const char *kind, uint64_t file, char out[PD_IO_NAME_MAX], struct pd_buf *path)

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "join/permute.h"
+#include "join/bits.h"
 #include "store/store.h"
 
 static uint32_t bucket_of(const struct pd_segment *seg, const uint64_t *key, uint32_t table)

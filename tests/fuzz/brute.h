@@ -204,7 +204,7 @@ static inline void brute_place(struct brute *b)
 /* Options out of two bytes, within what the rows allow. */
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
-	static const enum pd_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
+	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_scope)((how >> 2 & 3) % 3), .threads = 1 + (how & 1) };
 	o.all_pairs = how & 16;
 	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/blocks.h"
+#include "join/choose.h"
 #include "match/equal.h"
 #include "join/join.h"
-#include "join/permute.h"
+#include "join/bits.h"
 #include "join/scan.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
@@ -126,7 +126,7 @@ static const struct set {
 };
 
 /* The keys of a set, distinct. */
-static struct pd_keys make_keys(const struct set *set, int bits, uint64_t **memory)
+static struct pd_join_keys make_keys(const struct set *set, int bits, uint64_t **memory)
 {
 	struct maker m = { .words = bits / 64, .n = set->n, .state = set->n };
 	struct pd_groups groups = { 0 };
@@ -134,7 +134,7 @@ static struct pd_keys make_keys(const struct set *set, int bits, uint64_t **memo
 	for (size_t i = 0; i < set->n; i++)
 		set->make(&m, i);
 	ck_assert(!pd_equal_groups(m.v, m.words, m.n, 1, NULL, &groups, NULL));
-	struct pd_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
+	struct pd_join_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
 	struct pd_array memory_of_names = { 0 };
 	uint32_t *names = pd_groups_names(&groups, &memory_of_names, NULL);
 	for (size_t i = 0; names && i < keys.n; i++)
@@ -144,7 +144,7 @@ static struct pd_keys make_keys(const struct set *set, int bits, uint64_t **memo
 	return keys;
 }
 
-static int distance(const struct pd_keys *keys, size_t i, size_t j)
+static int distance(const struct pd_join_keys *keys, size_t i, size_t j)
 {
 	int d = 0;
 	for (int w = 0; w < keys->bits / 64; w++)
@@ -153,7 +153,7 @@ static int distance(const struct pd_keys *keys, size_t i, size_t j)
 	return d;
 }
 
-static void brute_force(const struct pd_keys *keys, int k, struct pd_pairs *out)
+static void brute_force(const struct pd_join_keys *keys, int k, struct pd_join_pairs *out)
 {
 	struct pd_items found = { 0 };
 	for (size_t i = 0; i < keys->n; i++)
@@ -162,20 +162,20 @@ static void brute_force(const struct pd_keys *keys, int k, struct pd_pairs *out)
 			if (d <= k)
 				pd_items_add(&found, (uint64_t)i << 32 | j, (uint32_t)d);
 		}
-	pd_pairs_take(out, &found);
+	pd_join_pairs_take(out, &found);
 }
 
 /* Plain ifs: an assertion for each of millions of pairs would take most of the time. */
-static void check_pairs(const struct pd_pairs *got, const struct pd_pairs *all, int k, const char *where)
+static void check_pairs(const struct pd_join_pairs *got, const struct pd_join_pairs *all, int k, const char *where)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < all->n; i++) {
-		const struct pd_pair *p = &all->v[i];
+		const struct pd_join_pair *p = &all->v[i];
 		if (p->distance > k)
 			continue;
 		if (n == got->n)
 			ck_abort_msg("%s: only %zu pairs, %u-%u is missing", where, n, p->a, p->b);
-		const struct pd_pair *q = &got->v[n++];
+		const struct pd_join_pair *q = &got->v[n++];
 		if (q->a != p->a || q->b != p->b || q->distance != p->distance)
 			ck_abort_msg("%s: pair %zu is %u-%u at %d, not %u-%u at %d", where, n - 1, q->a, q->b, q->distance,
 				     p->a, p->b, p->distance);
@@ -188,7 +188,7 @@ static void check_pairs(const struct pd_pairs *got, const struct pd_pairs *all, 
 /* How a join is run: the plan as for `plan_for` keys (0: as many as there are), and where buckets are split. */
 static const struct way {
 	const char *name;
-	enum pd_plan_kind kind;
+	enum pd_join_plan_kind kind;
 	size_t plan_for;
 	size_t split_over;	/* 0: through pd_join */
 	int k_max;
@@ -223,26 +223,26 @@ static const struct way {
 	{ "avx512, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_AVX512 },
 };
 
-static void split_join(const struct pd_keys *keys, struct pd_plan *plan, const struct way *way,
-		       struct pd_pairs *out)
+static void split_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, const struct way *way,
+		       struct pd_join_pairs *out)
 {
 	struct pd_items *lists = pd_items_lists(3, NULL), all;
-	pd_blocks_join(keys, plan, way->threads, (struct pd_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
+	pd_join_blocks(keys, plan, way->threads, (struct pd_join_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
 	ck_assert(!pd_items_gather(lists, 3, way->threads, &all, NULL));
-	pd_pairs_take(out, &all);
+	pd_join_pairs_take(out, &all);
 }
 
-static void join_one_way(const struct pd_keys *keys, const struct pd_pairs *all, const struct way *way, int k,
+static void join_one_way(const struct pd_join_keys *keys, const struct pd_join_pairs *all, const struct way *way, int k,
 			 const char *set)
 {
 	char where[128];
-	struct pd_plan plan;
-	struct pd_pairs got = { 0 };
+	struct pd_join_plan plan;
+	struct pd_join_pairs got = { 0 };
 	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
-	ck_assert_msg(!pd_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, NULL),
+	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, NULL),
 		      "%s", where);
 	if (way->path)
-		plan.scan = pd_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_scan_path)way->path);
+		plan.scan = pd_join_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_join_scan_path)way->path);
 	if (!plan.scan)		/* not on this processor */
 		return;
 	if (way->split_over && keys->n)
@@ -250,21 +250,21 @@ static void join_one_way(const struct pd_keys *keys, const struct pd_pairs *all,
 	else
 		ck_assert_msg(!pd_join(keys, &plan, way->threads, &got, NULL), "%s", where);
 	check_pairs(&got, all, k, where);
-	pd_pairs_release(&got);
+	pd_join_pairs_release(&got);
 }
 
 /* All ways for one set at one width; in 64 bits every k, then in larger steps. */
 static void join_set(const struct set *set, int bits)
 {
 	uint64_t *memory;
-	struct pd_keys keys = make_keys(set, bits, &memory);
-	struct pd_pairs all = { 0 };
+	struct pd_join_keys keys = make_keys(set, bits, &memory);
+	struct pd_join_pairs all = { 0 };
 	brute_force(&keys, bits / 4, &all);
 	for (int k = 0; k <= bits / 4; k += k < 4 || bits == 64 ? 1 : bits / 64 * 3)
 		for (int w = 0; w < N(ways); w++)
 			if (k <= ways[w].k_max)
 				join_one_way(&keys, &all, &ways[w], k, set->name);
-	pd_pairs_release(&all);
+	pd_join_pairs_release(&all);
 	free(memory);
 }
 
@@ -291,35 +291,35 @@ START_TEST(largest_k)
 {
 	int bits = 64 << _i;
 	uint64_t *memory;
-	struct pd_keys keys = make_keys(&sets[4], bits, &memory);
-	struct pd_pairs all = { 0 };
+	struct pd_join_keys keys = make_keys(&sets[4], bits, &memory);
+	struct pd_join_pairs all = { 0 };
 	brute_force(&keys, bits / 4, &all);
 	for (int w = 0; w < N(ways); w++)
 		if (bits / 4 <= ways[w].k_max)
 			join_one_way(&keys, &all, &ways[w], bits / 4, "largest k");
-	pd_pairs_release(&all);
+	pd_join_pairs_release(&all);
 	free(memory);
 }
 END_TEST
 
 /* M7: a key and its copy with d bits flipped, one in each of the blocks that the digits of `_i` name. */
-static void check_spread(int bits, int d, unsigned blocks, enum pd_plan_kind kind)
+static void check_spread(int bits, int d, unsigned blocks, enum pd_join_plan_kind kind)
 {
 	uint64_t v[2 * PD_KEY_WORDS];
 	struct maker m = { .words = bits / 64, .n = 2, .state = blocks, .v = v };
-	struct pd_keys keys = { .bits = bits, .n = 2, .v = v };
-	struct pd_plan plan;
-	struct pd_pairs got = { 0 };
+	struct pd_join_keys keys = { .bits = bits, .n = 2, .v = v };
+	struct pd_join_plan plan;
+	struct pd_join_pairs got = { 0 };
 	make_random(&m, 0);
 	memcpy(key_at(&m, 1), key_at(&m, 0), (size_t)bits / 8);
 	for (int i = 0; i < d; i++, blocks /= 4)
 		flip(&m, 1, (blocks % 4) * (uint64_t)bits / 4 + 3 * (uint64_t)i);
-	ck_assert(!pd_plan_choose(&plan, kind, bits, 3, 1000000, NULL));
+	ck_assert(!pd_join_plan_choose(&plan, kind, bits, 3, 1000000, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
 	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d",
 		      bits, d);
-	pd_pairs_release(&got);
+	pd_join_pairs_release(&got);
 }
 
 START_TEST(m7_distances)
@@ -340,18 +340,18 @@ START_TEST(m7_store)
 {
 	static const uint64_t v[] = { 0xf0f0, 0xf0f1, 0xf0f0, UINT64_C(0x80000000000f0f0), 0xf0f0, ~UINT64_C(0) };
 	struct pd_groups g = { 0 };
-	struct pd_pairs got = { 0 };
-	struct pd_plan plan;
+	struct pd_join_pairs got = { 0 };
+	struct pd_join_plan plan;
 	ck_assert(!pd_equal_groups(v, 1, 6, 1, NULL, &g, NULL));
 	ck_assert_uint_eq(g.n_groups, 4);
 	struct pd_array names = { 0 };
-	struct pd_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_groups_names(&g, &names, NULL) };
-	ck_assert(!pd_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
+	struct pd_join_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_groups_names(&g, &names, NULL) };
+	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
 	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 3);
 	ck_assert_uint_eq(pd_groups_run(&g, 4).n, 3);
-	pd_pairs_release(&got);
+	pd_join_pairs_release(&got);
 	pd_groups_release(&g);
 	pd_array_release(&names);
 }
@@ -376,9 +376,9 @@ START_TEST(exchange)
 	const struct exchange *x = &exchanges[_i];
 	uint64_t out[PD_KEY_WORDS] = { 0 }, back[PD_KEY_WORDS] = { 0 };
 	size_t size = (size_t)x->bits / 8;
-	pd_exchange(x->in, out, x->bits, 4, x->block);
+	pd_bits_exchange(x->in, out, x->bits, 4, x->block);
 	ck_assert_msg(!memcmp(out, x->out, size), "%s: %016llx", x->name, (unsigned long long)out[0]);
-	pd_exchange(out, back, x->bits, 4, x->block);
+	pd_bits_exchange(out, back, x->bits, 4, x->block);
 	ck_assert_msg(!memcmp(back, x->in, size), "%s: not its own inverse", x->name);
 }
 END_TEST
@@ -395,14 +395,14 @@ END_TEST
 
 static int compare_hits(const void *x, const void *y)
 {
-	const struct pd_hit *a = x, *b = y;
+	const struct pd_join_hit *a = x, *b = y;
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
 /* What a scan must find, one pair after the other. */
-static void plain_hits(enum pd_scan_width width, struct pd_key_run a, struct pd_key_run b, bool self, int k, struct pd_hits *out)
+static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self, int k, struct pd_join_hits *out)
 {
 	static const int words[PD_SCAN_WIDTHS] = { 0, 1, 2, 4 };
 	for (size_t i = a.from; i < a.to; i++)
@@ -413,14 +413,14 @@ static void plain_hits(enum pd_scan_width width, struct pd_key_run a, struct pd_
 			if (d > k)
 				continue;
 			out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-			out->v[out->n++] = (struct pd_hit){ (uint32_t)i, (uint32_t)j, (uint32_t)d };
+			out->v[out->n++] = (struct pd_join_hit){ (uint32_t)i, (uint32_t)j, (uint32_t)d };
 		}
 }
 
-static void check_scan(const struct pd_scan *scan, enum pd_scan_width width, struct pd_key_run a, struct pd_key_run b, bool self)
+static void check_scan(const struct pd_join_scan *scan, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self)
 {
 	static const int ks[PD_SCAN_WIDTHS] = { 14, 30, 60, 120 };
-	struct pd_hits want = { 0 }, got = { 0 };
+	struct pd_join_hits want = { 0 }, got = { 0 };
 	plain_hits(width, a, b, self, ks[width], &want);
 	if (self)
 		scan->by[width].self(a, ks[width], &got);
@@ -440,8 +440,8 @@ START_TEST(scans_agree)
 {
 	static uint64_t v[PD_KEY_WORDS * 100];
 	static uint32_t half[100];
-	const struct pd_scan *scan = pd_scan_get((enum pd_scan_path)_i);
-	struct pd_columns columns = { half, { v, v + 100, v + 200, v + 300 } };
+	const struct pd_join_scan *scan = pd_join_scan_get((enum pd_join_scan_path)_i);
+	struct pd_join_columns columns = { half, { v, v + 100, v + 200, v + 300 } };
 	struct maker m = { .words = 4, .n = 80, .state = 1, .v = v };
 	for (size_t i = 0; i < 80; i++) {
 		make_random(&m, i);
@@ -450,9 +450,9 @@ START_TEST(scans_agree)
 	for (size_t n = 0; scan && n < 38; n++)
 		for (size_t from = 0; from < 5; from++)
 			for (int width = 0; width < PD_SCAN_WIDTHS; width++) {
-				struct pd_key_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
-				check_scan(scan, (enum pd_scan_width)width, a, a, true);
-				check_scan(scan, (enum pd_scan_width)width, a, b, false);
+				struct pd_join_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
+				check_scan(scan, (enum pd_join_scan_width)width, a, a, true);
+				check_scan(scan, (enum pd_join_scan_width)width, a, b, false);
 			}
 }
 END_TEST
@@ -460,10 +460,10 @@ END_TEST
 START_TEST(refused)
 {
 	uint64_t v[4] = { 1, 2, 3, 4 };
-	struct pd_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
-	struct pd_plan plan;
-	struct pd_pairs got = { 0 };
-	ck_assert(!pd_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, NULL));
+	struct pd_join_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
+	struct pd_join_plan plan;
+	struct pd_join_pairs got = { 0 };
+	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, NULL));
 	ck_assert_int_eq(pd_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
 	ck_assert_int_eq(pd_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
 }

@@ -6,10 +6,11 @@
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
  */
-#ifndef PD_JOIN_PERMUTE_H
-#define PD_JOIN_PERMUTE_H
+#ifndef PD_JOIN_BITS_H
+#define PD_JOIN_BITS_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* n bits (1 to 64) from bit `first` on, which may lie in two words. */
 static inline uint64_t pd_bits_get(const uint64_t *w, int first, int n)
@@ -44,13 +45,28 @@ static inline int pd_bits_distance(const uint64_t *x, const uint64_t *y, int wor
 }
 
 /* The first (lowest) bit of block b of n_blocks equal blocks; a block divides 64 bits. */
-static inline int pd_block_first(int bits, int n_blocks, int b)
+static inline int pd_bits_block(int bits, int n_blocks, int b)
 {
 	int size = bits / n_blocks, at = b * size;
 	return at / 64 * 64 + 64 - size - at % 64;
 }
 
-/* The key with blocks 0 and b exchanged; its own inverse (M7).  b = 0 copies. */
-void pd_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b);
+/* Replaces n bits within one word. */
+static inline void pd_bits_put(uint64_t *w, int first, int n, uint64_t value)
+{
+	uint64_t mask = (n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX) << (first % 64);
+	w[first / 64] = (w[first / 64] & ~mask) | (value << (first % 64) & mask);
+}
+
+/* The key with blocks 0 and b exchanged; its own inverse (M7).  b = 0 copies.  Whatever block it is that two keys share, in
+ * one of the permutations it stands first, where a sorted table can be searched. */
+static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b)
+{
+	int size = bits / n_blocks, head = pd_bits_block(bits, n_blocks, 0), other = pd_bits_block(bits, n_blocks, b);
+	uint64_t h = pd_bits_get(in, head, size), o = pd_bits_get(in, other, size);
+	memcpy(out, in, (size_t)bits / 8);
+	pd_bits_put(out, head, size, o);
+	pd_bits_put(out, other, size, h);
+}
 
 #endif
