@@ -298,6 +298,16 @@ void pd_task_join(struct pd_task *t)
 	free(t);
 }
 
+void pd_once(int *done, void (*init)(void))
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	if (!*done)
+		init();
+	*done = 1;
+	pthread_mutex_unlock(&lock);
+}
+
 int pd_cores(void)
 {
 	cpu_set_t set;

@@ -44,6 +44,10 @@ bool pd_task_done(struct pd_task *t);
 /* Waits for its end and frees it; NULL: nothing. */
 void pd_task_join(struct pd_task *t);
 
+/* Runs `init` once in this process, whichever thread asks first; who asks meanwhile waits for its end.  *done is 0 at first
+ * and stays. */
+void pd_once(int *done, void (*init)(void));
+
 /* Cores that this process may use. */
 int pd_cores(void);
 /* Processor seconds of this process, all threads; of this thread; and elapsed seconds since some moment. */

@@ -12,6 +12,7 @@
 #include <libxml/HTMLparser.h>
 #include <stdlib.h>
 
+#include "base/threads.h"
 #include "page/mend.h"
 
 #define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | \
@@ -189,7 +190,10 @@ static void renew(struct pd_saxer *s)
 
 struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes)
 {
+	static int ready;
 	struct pd_saxer *s = pd_zalloc(sizeof(*s));
+	/* libxml2 would do so by itself with the first parser, but not safely when threads make their first at once. */
+	pd_once(&ready, xmlInitParser);
 	s->sink = sink;
 	s->self = self;
 	s->mender.all = all_attributes;

@@ -6,9 +6,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "pagededup.h"
 
@@ -179,6 +182,55 @@ START_TEST(memory_runs_out_anywhere)
 END_TEST
 #endif
 
+static void *open_some(void *start)
+{
+	pagededup_context *c = NULL;
+	pagededup_page p;
+	pthread_barrier_wait(start);
+	for (int i = 0; i < 3; i++) {
+		if (pagededup_open(&c, NULL, NULL, 0) < 0 || pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p) < 0)
+			return start;
+		pagededup_close(c);
+	}
+	return NULL;
+}
+
+/* The first contexts of a process, opened by many threads at once; what libraries do at first use they do once in a
+ * process, so each try is a process of its own. */
+static int many_threads(void)
+{
+	enum { THREADS = 8 };
+	pthread_t thread[THREADS];
+	pthread_barrier_t start;
+	int bad = 0;
+	alarm(30);
+	pthread_barrier_init(&start, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, open_some, &start))
+			return 1;
+	for (int i = 0; i < THREADS; i++) {
+		void *failed = NULL;
+		pthread_join(thread[i], &failed);
+		bad |= failed != NULL;
+	}
+	return bad;
+}
+
+START_TEST(first_contexts_of_many_threads)
+{
+	for (int i = 0; i < 80; i++) {
+		int status;
+		pid_t child = fork();
+		ck_assert(child >= 0);
+		if (!child)
+			_exit(many_threads());
+		ck_assert(waitpid(child, &status, 0) == child);
+		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d: %s", i,
+			      WIFSIGNALED(status) ? "hung or crashed" : "a context could not be opened");
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("api");
@@ -192,6 +244,10 @@ int main(void)
 	tcase_add_test(t, memory_runs_out_anywhere);
 	tcase_set_timeout(t, 60);
 #endif
+	suite_add_tcase(s, t);
+	t = tcase_create("threads");
+	tcase_set_timeout(t, 600);
+	tcase_add_test(t, first_contexts_of_many_threads);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
