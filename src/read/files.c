@@ -184,7 +184,7 @@ static int next_listed(struct pd_files *f, struct pd_file *out)
 static int list_end(struct pd_files *f, struct pd_err *e)
 {
 	f->list_done = true;
-	return ferror(f->list) ? pd_fail_errno(e, "%s: cannot read the list", f->o->files_from) : 0;
+	return !feof(f->list) ? pd_fail_errno(e, "%s: cannot read the list", f->o->files_from) : 0;
 }
 
 int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)

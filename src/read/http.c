@@ -90,7 +90,8 @@ bool pd_http_parse(struct pd_span message, struct pd_http *out)
 		return false;
 	for (;;) {
 		struct pd_span before = rest;
-		if (!next_line(&rest, &line) || !line.n)
+		out->endless = !next_line(&rest, &line);
+		if (out->endless || !line.n)
 			break;
 		/* No header begins with it: the blank line is missing. */
 		if (line.p[0] == '<') {

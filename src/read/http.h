@@ -24,6 +24,7 @@ struct pd_http {
 	struct pd_span content_type, content_length;
 	struct pd_codings transfer, content;
 	struct pd_span body;
+	bool endless;			/* the message ends before its headers do */
 };
 
 enum pd_chunked {

@@ -29,20 +29,28 @@ static void start(struct pd_input *in)
 	in->error = 0;
 }
 
-/* What was read of standard input before is not ours to go back to. */
-static bool size_of(int fd, uint64_t *size)
+/* A regular file that is read from its start: what was read of standard input before is not ours to go back to.  Negative:
+ * it could not be asked, errno. */
+static int size_of(int fd, uint64_t *size)
 {
 	struct stat st;
-	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
-	*size = regular ? (uint64_t)st.st_size : 0;
-	return regular;
+	*size = 0;
+	if (fstat(fd, &st) < 0)
+		return PD_ERR_SYSTEM;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	if (at < 0)
+		return PD_ERR_SYSTEM;
+	*size = at ? 0 : (uint64_t)st.st_size;
+	return at == 0;
 }
 
 bool pd_file_size(const char *path, uint64_t *size)
 {
 	struct stat st;
 	if (!path)
-		return size_of(STDIN_FILENO, size);
+		return size_of(STDIN_FILENO, size) > 0;
 	bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
 	*size = regular ? (uint64_t)st.st_size : 0;
 	return regular;
@@ -54,7 +62,14 @@ int pd_input_open(struct pd_input *in, const char *path)
 	if (in->fd < 0)
 		return PD_ERR_SYSTEM;
 	start(in);
-	in->regular = size_of(in->fd, &in->size);
+	int regular = size_of(in->fd, &in->size);
+	if (regular < 0) {
+		int error = errno;
+		pd_input_close(in);
+		errno = error;
+		return PD_ERR_SYSTEM;
+	}
+	in->regular = regular > 0;
 	if (!in->window)
 		in->window = pd_alloc(CAPACITY);
 	return PD_OK;
@@ -86,15 +101,23 @@ static void compact(struct pd_input *in)
 	in->at -= gone;
 }
 
+/* From here on nothing can be read, and the reader of records stops. */
+static void failed(struct pd_input *in)
+{
+	in->error = errno;
+	in->end = true;
+}
+
 static void fill(struct pd_input *in)
 {
 	ssize_t got = read(in->fd, in->window + in->n, CAPACITY - in->n);
 	if (got > 0) {
 		in->n += (size_t)got;
 		in->taken += (uint64_t)got;
-	} else if (got == 0 || errno != EINTR) {
-		in->error = got < 0 ? errno : 0;
+	} else if (got == 0) {
 		in->end = true;
+	} else if (errno != EINTR) {
+		failed(in);
 	}
 }
 
@@ -126,16 +149,25 @@ void pd_input_back(struct pd_input *in, uint64_t offset)
 	in->offset = offset;
 }
 
-size_t pd_input_look(const struct pd_input *in, uint64_t offset, char *to, size_t n)
+size_t pd_input_look(struct pd_input *in, uint64_t offset, char *to, size_t n)
 {
-	ssize_t got = in->regular ? pread(in->fd, to, n, (off_t)offset) : 0;
+	ssize_t got;
+	do
+		got = in->regular ? pread(in->fd, to, n, (off_t)offset) : 0;
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		failed(in);
 	return got > 0 ? (size_t)got : 0;
 }
 
 int pd_input_seek(struct pd_input *in, uint64_t offset)
 {
-	if (!in->regular || offset > in->size || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
+	if (!in->regular || offset > in->size)
 		return PD_ERR_NOT_FOUND;
+	if (lseek(in->fd, (off_t)offset, SEEK_SET) < 0) {
+		failed(in);
+		return PD_ERR_SYSTEM;
+	}
 	start(in);
 	in->offset = offset;
 	return PD_OK;

@@ -23,7 +23,7 @@ struct pd_input {
 	uint64_t size;		/* of a regular file, else 0 */
 	bool regular;
 	bool end;		/* nothing follows the window */
-	int error;		/* errno of a read that failed; then `end` is set too */
+	int error;		/* errno of a call that failed; then `end` is set too */
 };
 
 /* The bytes of a regular file; `path` NULL: of the one behind standard input, of which nothing was read yet.  False: it is
@@ -42,8 +42,8 @@ void pd_input_skip(struct pd_input *in, size_t n);
 /* Back to `offset`, or as near to it as the history reaches. */
 void pd_input_back(struct pd_input *in, uint64_t offset);
 /* Up to n bytes at any offset of a regular file, which stay where the reading position is: how many. */
-size_t pd_input_look(const struct pd_input *in, uint64_t offset, char *to, size_t n);
-/* To any offset of a regular file. */
+size_t pd_input_look(struct pd_input *in, uint64_t offset, char *to, size_t n);
+/* To any offset of a regular file: 0, or PD_ERR_NOT_FOUND; PD_ERR_SYSTEM is left in `error`, too. */
 int pd_input_seek(struct pd_input *in, uint64_t offset);
 
 #endif

@@ -174,31 +174,41 @@ static bool names_field(const struct pd_jsonl *j, struct pd_span s)
 	return false;
 }
 
-static bool has_field(struct pd_jsonl *j, struct pd_span line)
+/* Some put comments, null and other values before the first object. */
+static bool may_come_first(struct pd_span line)
 {
-	bool any = false;
-	if (!pd_json_members(line, j->fields, PD_JSONL_FIELDS))
-		return false;
+	static const char *const begin[] = { "#", "//", "null", "true", "false", "[", "\"", NULL };
+	for (int i = 0; begin[i]; i++)
+		if (pd_span_istarts(line, begin[i]))
+			return !memchr(line.p, '<', line.n);
+	return line.n && line.p[0] == '{';
+}
+
+static bool any_field(const struct pd_jsonl *j)
+{
 	for (int i = 0; i < PD_JSONL_FIELDS; i++)
-		any |= j->fields[i].present;
-	return any;
+		if (j->fields[i].present)
+			return true;
+	return false;
 }
 
 bool pd_jsonl_looks(struct pd_jsonl *j, struct pd_span head, bool more)
 {
-	struct pd_span line;
+	int objects = 0;
 	head = bare(head);
-	if (!head.n || head.p[0] != '{')
-		return false;
 	for (int i = 0; i < LOOK && head.n; i++) {
 		const char *end = memchr(head.p, '\n', head.n);
 		if (!end && more)
-			return i == 0 && names_field(j, head);
-		line = pd_span(head.p, end ? (size_t)(end - head.p) : head.n);
-		if (has_field(j, line))
-			return true;
-		head = pd_span(line.p + line.n, head.n - line.n);
-		head = bare(head);
+			return head.p[0] == '{' && names_field(j, head);
+		struct pd_span line = pd_span(head.p, end ? (size_t)(end - head.p) : head.n);
+		if (!may_come_first(line))
+			return false;
+		if (line.p[0] == '{' && pd_json_members(line, j->fields, PD_JSONL_FIELDS)) {
+			/* Two objects are lines, whatever their fields; one without our fields is any file of JSON. */
+			if (any_field(j) || ++objects == 2)
+				return true;
+		}
+		head = bare(pd_span(line.p + line.n, head.n - line.n));
 	}
 	return false;
 }

@@ -31,7 +31,8 @@ void pd_jsonl_release(struct pd_jsonl *j);
 void pd_jsonl_open(struct pd_jsonl *j, struct pd_member *m);
 /* As pd_dump_next. */
 int pd_jsonl_next(struct pd_jsonl *j, struct pd_record *out);
-/* Is what begins like this JSONL: one of its first lines an object with one of the fields?  `more`: it goes on. */
+/* Is what begins like this JSONL: is one of its first lines an object with one of the fields, or are two of them objects of
+ * any kind?  `more`: it goes on. */
 bool pd_jsonl_looks(struct pd_jsonl *j, struct pd_span head, bool more);
 
 #endif

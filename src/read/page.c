@@ -134,6 +134,10 @@ static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_reco
 		return PD_SKIP_EMPTY;
 	if (!pd_http_parse(pd_buf_span(&in->block), h))
 		return open_simple(in, h, page, reason);
+	if (h->endless && in->cut) {
+		*reason = "HTTP headers that are longer than --max-page and 256 KiB more";
+		return PD_SKIP_DAMAGED;
+	}
 	page->status = h->status;
 	page->body = h->body;
 	set_type(page, h->content_type);

@@ -66,7 +66,7 @@ static struct pd_span first_bytes(struct pd_member *m)
 
 static bool looks_jsonl(struct pd_source *s, struct pd_span head)
 {
-	if (!head.n || (head.p[0] != '{' && !pd_ascii_space(head.p[0]) && head.p[0] != '\xef'))
+	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])))
 		return false;
 	head = pd_member_peek(&s->member, PD_INPUT_WINDOW);
 	return pd_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
@@ -125,7 +125,7 @@ static void take_dictionary(struct pd_source *s)
 {
 	struct pd_place place = { s->in.offset, false };
 	const char *wrong = pd_member_dictionary(&s->member);
-	if (wrong)
+	if (wrong && !s->in.error)
 		pd_sink_tell(s->sink, s->label, place, wrong);
 }
 

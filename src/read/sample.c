@@ -223,10 +223,13 @@ static void seek_in_file(struct pd_sampler *s, uint64_t local)
 	s->skipped = true;
 	s->jumps++;
 	close_file(s);
-	s->open = pd_source_open_at(&s->source, f->path, f->label, local) == PD_OK;
+	int status = pd_source_open_at(&s->source, f->path, f->label, local);
+	s->open = status == PD_OK;
 	go_to(s, f->start + local);
 	if (s->open)
 		return;
+	if (status == PD_ERR_SYSTEM)
+		pd_sink_tell(&s->sink, f->label, (struct pd_place){ 0, false }, strerror(errno));
 	pd_source_close(&s->source);
 	go_to(s, f->start + f->size);
 	s->at++;

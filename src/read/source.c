@@ -54,7 +54,9 @@ int pd_source_open_at(struct pd_source *s, const char *path, const char *label, 
 	s->done = false;
 	if (pd_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
-	return pd_source_recognise_at(s, offset) ? PD_OK : PD_ERR_NOT_FOUND;
+	bool found = pd_source_recognise_at(s, offset);
+	errno = s->in.error;
+	return s->in.error ? PD_ERR_SYSTEM : found ? PD_OK : PD_ERR_NOT_FOUND;
 }
 
 static void set_id(struct pd_source *s, struct pd_place place, struct pd_record *out)

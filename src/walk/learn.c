@@ -62,10 +62,11 @@ static int save(struct pd_walk_run *w, FILE *table)
 	size_t n;
 	if (!w->o->save_boilerplate)
 		return PD_OK;
+	if (fseeko(table, 0, SEEK_SET) < 0)
+		return pd_fail_errno(&w->err, "cannot read a temporary file");
 	int status = pd_outfile_open(&out, w->o->save_boilerplate, &w->err);
 	if (status)
 		return status;
-	rewind(table);
 	while ((n = fread(piece, 1, sizeof piece, table)) > 0)
 		fwrite(piece, 1, n, out.f);
 	if (!ferror(table))

@@ -9,7 +9,7 @@
 
 struct pd_walk_spool {
 	FILE *f;
-	uint64_t bytes;
+	uint64_t bytes, read;	/* put in; read since the rewind */
 };
 
 void pd_walk_codec_release(struct pd_walk_codec *c)
@@ -111,21 +111,29 @@ int pd_walk_spool_rewind(struct pd_walk_spool *s, struct pd_err *e)
 {
 	if (fflush(s->f) != 0)
 		return pd_fail_errno(e, "cannot write a temporary file");
-	rewind(s->f);
-	return PD_OK;
+	s->read = 0;
+	return fseeko(s->f, 0, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read a temporary file") : PD_OK;
+}
+
+static int unreadable(struct pd_walk_spool *s, struct pd_err *e)
+{
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut");
 }
 
 int pd_walk_spool_next(struct pd_walk_spool *s, struct pd_buf *out, struct pd_err *e)
 {
 	uint64_t n;
 	pd_buf_clear(out);
+	if (s->read == s->bytes)
+		return 0;
 	if (fread(&n, sizeof n, 1, s->f) != 1)
-		return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : 0;
-	if (n > s->bytes)
+		return unreadable(s, e);
+	if (n > s->bytes - s->read - sizeof n)
 		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
 	char *at = pd_buf_reserve(out, n);
 	if (fread(at, 1, n, s->f) != n)
-		return pd_fail_errno(e, "cannot read a temporary file");
+		return unreadable(s, e);
+	s->read += sizeof n + n;
 	out->n = n;
 	out->p[n] = 0;
 	return 1;

@@ -392,6 +392,28 @@ START_TEST(test_payload)
 }
 END_TEST
 
+/* Headers that fill all that is kept of a record: the page behind them was not empty, it was not seen. */
+START_TEST(test_headers_over_the_limit)
+{
+	struct pd_page_opener *o = pd_page_opener_new(&(struct pd_page_options){ .max_page = 100 });
+	struct pd_record r = { .kind = PD_RECORD_RESPONSE };
+	struct pd_page page;
+	const char *reason;
+	pd_buf_add_z(&r.block, OK HTML);
+	for (int i = 0; i < 100; i++)
+		pd_buf_add_z(&r.block, "Set-Cookie: crumbs\r\n");
+	r.length = r.block.n + 1000;
+	r.cut = true;
+	ck_assert_int_eq(pd_page_open(o, &r, &page, &reason), PD_SKIP_DAMAGED);
+	ck_assert_msg(strstr(reason, "HTTP headers") != NULL, "%s", reason);
+	r.length = r.block.n;
+	r.cut = false;
+	ck_assert_int_eq(pd_page_open(o, &r, &page, &reason), PD_SKIP_EMPTY);
+	pd_record_release(&r);
+	pd_page_opener_free(o);
+}
+END_TEST
+
 /* A response cut anywhere, in a buffer of its own so that a look past its end shows under a sanitizer. */
 START_TEST(test_cut_anywhere)
 {
@@ -424,6 +446,7 @@ int main(void)
 	tcase_add_loop_test(t, test_asked, 0, sizeof asked / sizeof *asked);
 	tcase_add_loop_test(t, test_asked_wrongly, 0, 12);
 	tcase_add_loop_test(t, test_payload, 0, sizeof payloads / sizeof *payloads);
+	tcase_add_test(t, test_headers_over_the_limit);
 	tcase_add_test(t, test_cut_anywhere);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);

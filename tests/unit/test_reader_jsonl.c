@@ -28,6 +28,13 @@ static const struct {
 	{ "numbers", "{\"text\": 12, \"url\": true}\n", "0 text true 2/2\n" },
 	{ "an object that is no line", "{\n\"text\": 1}\n", "- payload - 13/13\n" },
 	{ "other names", "{\"body\": \"x\"}\n", "- payload - 14/14\n" },
+	{ "a comment first", "# made by a script\n\n{\"text\": \"a\"}\n{\"text\":\"b\"}\n",
+	  "! 0 line that is no JSON object in UTF-8\n20 text  1/1\n34 text  1/1\n" },
+	{ "another comment first", "// {\n{\"text\": \"a\"}\n", "! 0 line that is no JSON object in UTF-8\n5 text  1/1\n" },
+	{ "null first", "null\n{\"text\": \"a\"}\n", "! 0 line that is no JSON object in UTF-8\n5 text  1/1\n" },
+	{ "an array first", "[1, \"x\"]\n{\"text\": \"a\"}\n", "! 0 line that is no JSON object in UTF-8\n9 text  1/1\n" },
+	{ "words first: a page", "# Lines\nsuch as\n{\"text\": \"a\"}\n", "- payload - 30/30\n" },
+	{ "markup first: a page", "[<b>]\n{\"text\": \"a\"}\n", "- payload - 20/20\n" },
 };
 
 START_TEST(test_row)
