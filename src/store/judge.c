@@ -1,18 +1,100 @@
-/* SPDX-License-Identifier: MIT
- *
- * One page after the other; what segments say of them was asked for all of the batch before (judge_batch.c).
- */
+/* SPDX-License-Identifier: MIT */
 #include "store/judge.h"
 
 #include <stdlib.h>
 
 #include "base/tsv.h"
 #include "base/url.h"
-#include "store/judge_batch.h"
 
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };
 
-enum { NOT_NEAR = -2 };
+enum {
+	NOT_NEAR = -2,
+	CHUNK = 4096, HITS_MANY = 1 << 20,	/* pages that segments are asked for at once; hits that are many */
+	SOON = 8
+};
+
+/* Segments do not change while a batch is judged: they are asked for many of its pages at once, segment by segment. */
+
+static void make_room(struct pd_judge *j, size_t n)
+{
+	size_t words = (size_t)j->s->m.bits / 64;
+	if (n <= j->pages_cap)
+		return;
+	j->pages_cap = n;
+	j->columns = pd_realloc(j->columns, (n * words + PD_SCAN_PAD) * sizeof *j->columns);
+	j->page_of = pd_realloc(j->page_of, n * sizeof *j->page_of);
+	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
+}
+
+static struct pd_questions ask(struct pd_judge *j, const struct pd_store_page *pages, size_t n)
+{
+	struct pd_questions q = { .bits = j->s->m.bits, .k = j->o.k };
+	for (int w = 0; w < q.bits / 64; w++)
+		q.keys.w[w] = j->columns + (size_t)w * n;
+	for (size_t i = 0; i < n; i++) {
+		if (!(pages[i].has & PD_HAS_PRINT))
+			continue;
+		for (int w = 0; w < q.bits / 64; w++)
+			q.keys.w[w][q.n] = pages[i].key.w[w];
+		j->page_of[q.n++] = (uint32_t)i;
+	}
+	return q;
+}
+
+/* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
+static void sort_hits(struct pd_judge *j, size_t n, const size_t *ends)
+{
+	struct pd_near *near = &j->s->near;
+	size_t *from = j->hit_from;
+	memset(from, 0, (n + 2) * sizeof *from);
+	if (near->n > j->hits_cap) {
+		j->hits_cap = near->n * 2;
+		j->hits = pd_realloc(j->hits, j->hits_cap * sizeof *j->hits);
+		j->hit_segment = pd_realloc(j->hit_segment, j->hits_cap * sizeof *j->hit_segment);
+	}
+	for (size_t h = 0; h < near->n; h++)
+		from[j->page_of[near->v[h].question] + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		from[i] += from[i - 1];
+	uint32_t segment = 0;
+	for (size_t h = 0; h < near->n; h++) {
+		while (h >= ends[segment])
+			segment++;
+		size_t at = from[j->page_of[near->v[h].question] + 1]++;
+		j->hits[at] = near->v[h];
+		j->hit_segment[at] = segment;
+	}
+}
+
+static int ask_segments(struct pd_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
+{
+	struct pd_store *s = j->s;
+	struct pd_questions q = ask(j, pages, n);
+	size_t *ends = pd_alloc((s->m.n_segments + 1) * sizeof *ends);
+	int status = PD_OK;
+	s->near.n = 0;
+	for (size_t i = 0; !status && i < s->m.n_segments; i++) {
+		status = pd_near_segment(&s->near, &s->segments[i], &q, e);
+		ends[i] = s->near.n;
+	}
+	if (!status)
+		sort_hits(j, n, ends);
+	free(ends);
+	return status;
+}
+
+static void ask_recent(struct pd_judge *j, const struct pd_store_page *page)
+{
+	struct pd_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
+	uint64_t key[PD_KEY_WORDS][1 + PD_SCAN_PAD];
+	for (int w = 0; w < q.bits / 64; w++) {
+		key[w][0] = page->key.w[w];
+		q.keys.w[w] = key[w];
+	}
+	j->s->near.n = 0;
+	pd_near_recent(&j->s->near, &j->s->recent, &q);
+}
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)
 {
@@ -42,6 +124,7 @@ static double similarity_of(const struct pd_store *s, const struct pd_store_page
 static int second_look(struct pd_judge *j, const struct pd_store_page *page, struct pd_store_match *m, struct pd_err *e)
 {
 	struct pd_store_page kept;
+	j->verified++;
 	if (pd_store_page(j->s, &m->at, false, &kept, e))
 		return PD_ERR_FORMAT;
 	m->similarity = similarity_of(j->s, page, &kept);
@@ -64,29 +147,89 @@ static int take_candidate(struct pd_judge *j, const struct pd_store_page *page, 
 			  struct pd_err *e)
 {
 	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN };
-	if (pd_store_gone(j->s, &at))
-		return PD_OK;
 	int counts = distance < 0 ? 1 : second_look(j, page, &m, e);
 	if (counts > 0)
 		add_match(&j->answer, m);
 	return counts < 0 ? counts : PD_OK;
 }
 
-static int take_near(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static void add_candidate(struct pd_judge *j, struct pd_store_place at, int distance)
 {
-	int status = PD_OK;
-	pd_judge_recent(j, page);
-	for (size_t h = 0; !status && h < j->s->near.n; h++) {
+	j->found++;
+	j->near = pd_grow(j->near, j->n_near, &j->near_cap, sizeof *j->near);
+	j->near[j->n_near++] = (struct pd_store_candidate){ at, distance };
+}
+
+/* What is kept within k and found by its key, in no order. */
+static int find_near(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+{
+	j->n_near = 0;
+	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
+		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
+		if (pd_segment_number(&j->s->segments[at.segment], at.row, &at.number, e))
+			return PD_ERR_FORMAT;
+		if (!pd_store_gone(j->s, &at))
+			add_candidate(j, at, (int)j->hits[h].distance);
+	}
+	ask_recent(j, page);
+	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_near_hit hit = j->s->near.v[h];
 		struct pd_store_place at = { j->s->recent.numbers[hit.row], PD_IN_LOG, hit.row };
-		status = take_candidate(j, page, at, (int)hit.distance, e);
+		if (!pd_store_gone(j->s, &at))
+			add_candidate(j, at, (int)hit.distance);
 	}
-	for (size_t h = j->hit_from[i]; !status && h < j->hit_from[i + 1]; h++) {
-		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
-		status = pd_segment_number(&j->s->segments[at.segment], at.row, &at.number, e);
-		if (!status)
-			status = take_candidate(j, page, at, (int)j->hits[h].distance, e);
+	return PD_OK;
+}
+
+static int nearest_candidate_first(const void *x, const void *y)
+{
+	const struct pd_store_candidate *a = x, *b = y;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
+}
+
+static size_t dense_of(const struct pd_judge *j)
+{
+	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
+}
+
+/* What lies in dense places and shares a band with the page: every page once. */
+static int find_by_bands(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	struct pd_store_page asked = *page, kept;
+	uint32_t bands[PD_STORE_BANDS];
+	int status = PD_OK;
+	asked.has |= PD_HAS_BANDS;
+	j->places.n = 0;
+	for (size_t i = 0, n = pd_store_page_bands(&asked, bands); !status && i < n; i++)
+		status = pd_store_find_band(j->s, bands[i], PD_STORE_BAND_PAGES, &j->places, e);
+	if (status)
+		return status;
+	pd_places_unique(&j->places);
+	for (size_t i = 0; i < j->places.n; i++) {
+		if (pd_store_page(j->s, &j->places.v[i], false, &kept, e))
+			return PD_ERR_FORMAT;
+		int distance = pd_hamming(&page->key, &kept.key, j->s->m.bits);
+		if (distance <= j->o.k)
+			add_candidate(j, j->places.v[i], distance);
 	}
+	return PD_OK;
+}
+
+static int take_near(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+{
+	size_t dense = dense_of(j), most = 4 * dense;
+	int status = find_near(j, page, i, e);
+	j->n_by_key = j->n_near;
+	if (!status && !j->o.verify.off && j->n_near > most) {
+		qsort(j->near, j->n_near, sizeof *j->near, nearest_candidate_first);
+		j->n_near = most;
+	}
+	if (!status && page->has & PD_HAS_SKETCH && j->n_near >= dense / 4)
+		status = find_by_bands(j, page, e);
+	for (size_t c = 0; !status && c < j->n_near; c++)
+		status = take_candidate(j, page, j->near[c].at, j->near[c].distance, e);
 	return status;
 }
 
@@ -94,7 +237,7 @@ static int take_same_text(struct pd_judge *j, const struct pd_store_page *page, 
 {
 	struct pd_store_page kept;
 	j->places.n = 0;
-	int status = pd_store_find(j->s, PD_BY_DIGEST, page->hash[PD_BY_DIGEST], UINT64_MAX, &j->places, e);
+	int status = pd_store_find(j->s, PD_BY_TEXT, page->hash[PD_BY_TEXT], UINT64_MAX, &j->places, e);
 	for (size_t i = 0; !status && i < j->places.n; i++) {
 		status = pd_store_page(j->s, &j->places.v[i], true, &kept, e);
 		if (!status && pd_span_eq(pd_store_text(kept.text, PD_TEXT_TEXT_DIGEST), pd_store_text(page->text, PD_TEXT_TEXT_DIGEST)))
@@ -171,7 +314,7 @@ static int find_matches(struct pd_judge *j, const struct pd_store_page *page, si
 	int status = PD_OK;
 	if (page->has & PD_HAS_PRINT)
 		status = take_near(j, page, i, e);
-	else if (page->hash[PD_BY_DIGEST])
+	else if (page->hash[PD_BY_TEXT])
 		status = take_same_text(j, page, e);
 	if (!status && j->o.same_url == PD_SAME_URL_UPDATE && page->hash[PD_BY_URL])
 		status = add_versions(j, page, e);
@@ -207,17 +350,21 @@ static int decide(struct pd_judge *j, const struct pd_store_page *page, struct p
 		return PD_OK;
 	}
 	size_t n_gone = mark_gone(j);
+	struct pd_store_page kept = *page;
+	if (page->has & PD_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_gone)
+		kept.has |= PD_HAS_BANDS;
 	a->status = PD_STORE_NEW;
-	return pd_store_add(j->s, page, j->gone, n_gone, &a->number, e);
+	return pd_store_add(j->s, &kept, j->gone, n_gone, &a->number, e);
 }
 
-int pd_judge_page(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static int judge_page(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	struct pd_store_place at;
 	int same = pd_store_find_same(j->s, page, &at, e);
 	pd_buf_clear(&a->texts);
 	a->n_matches = a->n_near = 0;
+	j->n_by_key = 0;
 	a->number = 0;
 	a->text = page->text;
 	if (same > 0) {
@@ -228,4 +375,61 @@ int pd_judge_page(struct pd_judge *j, const struct pd_store_page *page, size_t i
 		return same < 0 ? same : PD_OK;
 	int status = find_matches(j, page, i, e);
 	return status ? status : decide(j, page, e);
+}
+
+/* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */
+static size_t next_chunk(size_t chunk, size_t hits)
+{
+	if (hits > HITS_MANY)
+		return chunk > 8 ? chunk / 8 : 1;
+	return chunk * 2 < CHUNK ? chunk * 2 : CHUNK;
+}
+
+/* Whether a page is kept already is asked of every segment, page by page: what that will read is fetched meanwhile. */
+static void find_soon(const struct pd_store *s, const struct pd_store_page *pages, size_t n, size_t i)
+{
+	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
+		if (i + 2 * SOON < n)
+			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + 2 * SOON].hash[PD_BY_ID], 0);
+		if (i + SOON < n)
+			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + SOON].hash[PD_BY_ID], 1);
+	}
+}
+
+int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t n, pd_judge_fn *each, void *ctx,
+		   struct pd_err *e)
+{
+	int status = PD_OK;
+	make_room(j, n < CHUNK ? n : CHUNK);
+	if (!j->chunk)
+		j->chunk = CHUNK;
+	for (size_t m; !status && n; pages += m, n -= m) {
+		m = n < j->chunk ? n : j->chunk;
+		status = ask_segments(j, pages, m, e);
+		for (size_t i = 0; !status && i < m; i++) {
+			find_soon(j->s, pages, m, i);
+			status = judge_page(j, &pages[i], i, e);
+			if (!status)
+				status = each(ctx, &j->answer);
+		}
+		j->chunk = status ? CHUNK : next_chunk(j->chunk, j->hit_from[m]);
+	}
+	return status;
+}
+
+void pd_judge_release(struct pd_judge *j)
+{
+	free(j->columns);
+	free(j->page_of);
+	free(j->hits);
+	free(j->hit_segment);
+	free(j->hit_from);
+	free(j->places.v);
+	free(j->near);
+	free(j->answer.matches);
+	pd_buf_release(&j->answer.texts);
+	pd_buf_release(&j->hosts[0]);
+	pd_buf_release(&j->hosts[1]);
+	free(j->gone);
+	*j = (struct pd_judge){ 0 };
 }

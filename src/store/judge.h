@@ -8,6 +8,12 @@
  *	duplicate	within k of a page kept, and the second look agrees; without a fingerprint: the same text
  *	new		none of these
  *
+ * Where PD_STORE_DENSE kept pages lie within k of a page and none of them is a duplicate of it, fingerprints tell nothing,
+ * and every page asked for would be held against all others.  Such a page, if it has a sketch, is kept with the
+ * bands of its sketch (page.h) and in no table of keys; so the pages found by their keys grow no more.  A page that has a
+ * quarter of PD_STORE_DENSE kept pages within k is asked for by its bands, too: of each band, up to PD_STORE_BAND_PAGES pages
+ * are verified, the oldest ones.  And of pages found by their keys the nearest 4 * PD_STORE_DENSE are.
+ *
  * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match are marked gone.
  */
 #ifndef PD_STORE_JUDGE_H
@@ -15,6 +21,9 @@
 
 #include "match/verify.h"
 #include "store/store.h"
+
+#define PD_STORE_DENSE 256
+#define PD_STORE_BAND_PAGES 8
 
 enum pd_on_duplicate { PD_DUPLICATE_SKIP, PD_DUPLICATE_REPLACE };
 enum pd_same_url { PD_SAME_URL_JUDGE, PD_SAME_URL_UPDATE };
@@ -48,6 +57,12 @@ struct pd_store_answer {
 	struct pd_buf texts;
 };
 
+/* A kept page within k of the page asked for, not verified yet. */
+struct pd_store_candidate {
+	struct pd_store_place at;
+	int distance;
+};
+
 struct pd_judge {
 	struct pd_store *s;
 	struct pd_judge_options o;
@@ -60,6 +75,10 @@ struct pd_judge {
 	size_t *hit_from;
 	size_t hits_cap;
 	size_t chunk;			/* pages that segments are asked for at once */
+	struct pd_store_candidate *near;
+	size_t n_near, near_cap;
+	size_t n_by_key;		/* pages kept within k and found by their keys */
+	uint64_t found, verified;	/* out: kept pages that were candidates, and of them verified, so far */
 	struct pd_places places;
 	struct pd_store_answer answer;
 	struct pd_buf hosts[2];

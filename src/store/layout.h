@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 
-#define PD_STORE_VERSION 1
+#define PD_STORE_VERSION 2
 #define PD_STORE_BLOCK 16384	/* bytes of a segment under one checksum */
 #define PD_STORE_ALIGN 64	/* of the sections of a segment */
 #define PD_STORE_TABLES_MAX 16
@@ -23,7 +23,18 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store's files are used in place: little-endian only");
 
 /* What a page has, in the column `has` of a segment and in records of the log. */
-enum pd_store_has { PD_HAS_PRINT = 1, PD_HAS_SKETCH = 2, PD_HAS_DIGEST = 4 };
+enum pd_store_has {
+	PD_HAS_PRINT = 1,
+	PD_HAS_SKETCH = 2,
+	PD_HAS_DIGEST = 4,
+	PD_HAS_BANDS = 8	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+};
+
+/* Is a page with these found by its key? */
+static inline bool pd_store_in_tables(uint8_t has)
+{
+	return (has & (PD_HAS_PRINT | PD_HAS_BANDS)) == PD_HAS_PRINT;
+}
 
 static inline void pd_put32(struct pd_buf *b, uint32_t v)
 {

@@ -126,7 +126,7 @@ static int checksum(struct text *t, uint64_t *check)
 }
 
 /* A newer version is told before anything else is looked at, its checksum too. */
-static int version(struct text *t)
+static int version(struct text *t, struct pd_manifest *m)
 {
 	struct pd_span line = t->all, v;
 	uint64_t n;
@@ -140,6 +140,7 @@ static int version(struct text *t)
 	if (n > PD_STORE_VERSION)
 		return pd_fail(t->e, PD_ERR_VERSION, "%s: a store of version %" PRIu64 "; this program knows version %d", t->name, n,
 			       PD_STORE_VERSION);
+	m->version = (int)n;
 	return PD_OK;
 }
 
@@ -185,7 +186,7 @@ int pd_manifest_parse(struct pd_manifest *m, struct pd_span text, const char *na
 	struct text t = { .all = text, .name = name, .e = e };
 	struct pd_span skip;
 	*m = (struct pd_manifest){ 0 };
-	int status = version(&t);
+	int status = version(&t, m);
 	t.all = text;
 	if (!status)
 		status = checksum(&t, &m->check);

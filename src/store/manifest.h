@@ -15,6 +15,7 @@ struct pd_manifest_segment {
 };
 
 struct pd_manifest {
+	int version;		/* of the text that was read: what is written is PD_STORE_VERSION */
 	int bits, k;
 	int alone;		/* distance up to which pages count of which one has no sketch: at most k */
 	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */

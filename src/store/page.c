@@ -2,6 +2,7 @@
 #include "store/page.h"
 
 #include "base/tsv.h"
+#include "join/permute.h"
 
 static const int columns[PD_TEXT_COLUMNS] = {
 	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
@@ -77,7 +78,24 @@ void pd_store_page_hash(struct pd_store_page *p)
 	uint64_t version = hash_version(p, f[PD_TEXT_FETCH_TIME], f[PD_TEXT_CONTENT_DIGEST]);
 	p->hash[PD_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
 	p->hash[PD_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
-	p->hash[PD_BY_DIGEST] = p->has & PD_HAS_DIGEST && !(p->has & PD_HAS_PRINT) ? pd_hash64(digest.p, digest.n) | 1 : 0;
+	p->hash[PD_BY_TEXT] = p->has & PD_HAS_DIGEST && !(p->has & PD_HAS_PRINT) ? pd_hash64(digest.p, digest.n) | 1 : 0;
+}
+
+size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS])
+{
+	size_t n = 0;
+	for (uint32_t i = 0; p->has & PD_HAS_BANDS && i < PD_STORE_BANDS; i++) {
+		uint32_t bits = (uint32_t)pd_bits_get(p->sketch, (int)i * PD_STORE_BAND_BITS, PD_STORE_BAND_BITS);
+		if (bits)
+			band[n++] = i << PD_STORE_BAND_BITS | bits;
+	}
+	return n;
+}
+
+/* Hashes of digests end in a one. */
+uint64_t pd_store_band_hash(uint32_t band)
+{
+	return (pd_hash64(&band, sizeof band) | 2) & ~UINT64_C(1);
 }
 
 static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, struct pd_err *e)

@@ -18,7 +18,7 @@
 enum pd_store_by {
 	PD_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_BY_URL,
-	PD_BY_DIGEST,	/* pages without a fingerprint */
+	PD_BY_TEXT,	/* pages without a fingerprint, by their digest; those that have bands, by each of these */
 	PD_BY_COUNT
 };
 
@@ -56,6 +56,14 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 		       struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
+/* The bands of a page that is found by them: 14 bits of its sketch (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
+ * as behind the end of a shorter sketch, are no band.  Two sketches of similarity .4 share a band with probability .87, of
+ * .5 with .98, of .6 with .999; two that have nothing in common, with .002. */
+#define PD_STORE_BAND_BITS 14
+#define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
+#define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
+size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
+uint64_t pd_store_band_hash(uint32_t band);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* Same id, fetch time, content digest and fingerprint? */

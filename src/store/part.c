@@ -47,11 +47,13 @@ static int by_hash(const void *a, const void *b)
 
 static void list_recent(struct pd_segment_part *part, const struct pd_recent *r, int by)
 {
-	struct listed *v = pd_alloc((r->n + 1) * sizeof *v);
+	struct listed *v = pd_alloc((r->n + r->n_bands + 1) * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->pages[i].hash[by])
 			v[n++] = (struct listed){ r->pages[i].hash[by], (uint32_t)i };
+	for (size_t i = 0; by == PD_BY_TEXT && i < r->n_bands; i++)
+		v[n++] = (struct listed){ pd_store_band_hash(r->bands[i].band), r->bands[i].row };
 	qsort(v, n, sizeof *v, by_hash);
 	uint64_t *hash = part->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
 	uint32_t *rows = part->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);

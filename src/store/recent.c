@@ -35,6 +35,8 @@ void pd_recent_release(struct pd_recent *r)
 		free(r->head[by]);
 		free(r->next[by]);
 	}
+	free(r->bands);
+	free(r->band_chains);
 	free(r->buckets);
 	free(r->numbers);
 	free(r->pages);
@@ -103,6 +105,25 @@ static void chain_up(struct pd_recent *r, uint32_t row)
 	}
 }
 
+/* The oldest stands first in its chain: it is found whether others follow or not. */
+static void chain_bands(struct pd_recent *r, uint32_t row)
+{
+	uint32_t band[PD_STORE_BANDS];
+	size_t n = pd_store_page_bands(&r->pages[row], band);
+	if (n && !r->band_chains)
+		r->band_chains = pd_zalloc(PD_STORE_BAND_VALUES * sizeof *r->band_chains);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *last = &r->band_chains[band[i]].last, *first = &r->band_chains[band[i]].first;
+		r->bands = pd_grow(r->bands, r->n_bands, &r->cap_bands, sizeof *r->bands);
+		r->bands[r->n_bands++] = (struct pd_recent_band){ band[i], row, 0 };
+		if (*last)
+			r->bands[*last - 1].next = (uint32_t)r->n_bands;
+		else
+			*first = (uint32_t)r->n_bands;
+		*last = (uint32_t)r->n_bands;
+	}
+}
+
 /* Where the text of a page lies in r->text. */
 static size_t text_of(struct pd_recent *r, struct pd_span text)
 {
@@ -123,7 +144,8 @@ void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_p
 	r->pages[row] = *p;
 	r->text_at[row] = text_of(r, p->text);
 	chain_up(r, row);
-	if (p->has & PD_HAS_PRINT)
+	chain_bands(r, row);
+	if (pd_store_in_tables(p->has))
 		add_key(r, &p->key, row);
 	r->n++;
 }
@@ -163,7 +185,7 @@ void pd_recent_drop(struct pd_recent *r, uint64_t number)
 	if (row < 0)
 		return;
 	unchain(r, (uint32_t)row);
-	if (r->pages[row].has & PD_HAS_PRINT)
+	if (pd_store_in_tables(r->pages[row].has))
 		drop_key(r, (uint32_t)row);
 }
 
@@ -187,14 +209,23 @@ int64_t pd_recent_row(const struct pd_recent *r, uint64_t number)
 	return low < r->n && r->numbers[low] == number ? (int64_t)low : -1;
 }
 
+static void add_found(struct pd_rows_found *out, uint32_t row)
+{
+	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+	out->v[out->n++] = row;
+}
+
 void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out)
 {
-	for (uint32_t i = r->head[by][chain(hash)]; i; i = r->next[by][i - 1]) {
-		if ((r->pages[i - 1].hash[by] ^ hash) & mask)
-			continue;
-		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-		out->v[out->n++] = i - 1;
-	}
+	for (uint32_t i = r->head[by][chain(hash)]; i; i = r->next[by][i - 1])
+		if (!((r->pages[i - 1].hash[by] ^ hash) & mask))
+			add_found(out, i - 1);
+}
+
+void pd_recent_find_band(const struct pd_recent *r, uint32_t band, struct pd_rows_found *out)
+{
+	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i && out->n < out->most; i = r->bands[i - 1].next)
+		add_found(out, r->bands[i - 1].row);
 }
 
 static void take_hits(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q, const int *radius, int table,

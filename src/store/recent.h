@@ -31,7 +31,14 @@ struct pd_recent {
 	struct pd_arena arena;
 	struct pd_apply_rewrite cut;
 	struct pd_recent_bucket *buckets;	/* of all tables */
-	uint32_t *head[PD_BY_COUNT], *next[PD_BY_COUNT];	/* row + 1; chains of equal hashes' low bits */
+	uint32_t *head[PD_BY_COUNT], *next[PD_BY_COUNT];	/* row + 1; chains of equal hashes' highest bits */
+	struct pd_recent_band {
+		uint32_t band, row, next;	/* index + 1 */
+	} *bands;			/* of pages with PD_HAS_BANDS, in the order of rows */
+	size_t n_bands, cap_bands;
+	struct {
+		uint32_t first, last;	/* index + 1 of a chain */
+	} *band_chains;			/* by band; NULL: there are none */
 };
 
 void pd_recent_init(struct pd_recent *r, int bits, int k);
@@ -47,5 +54,7 @@ int64_t pd_recent_row(const struct pd_recent *r, uint64_t number);
 void pd_near_recent(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q);
 /* `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out);
+/* The oldest first, up to out->most. */
+void pd_recent_find_band(const struct pd_recent *r, uint32_t band, struct pd_rows_found *out);
 
 #endif

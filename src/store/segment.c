@@ -45,10 +45,12 @@ static uint64_t section_size(const struct pd_segment_footer *f, int section)
 
 static bool counts_hold(const struct pd_segment_footer *f)
 {
+	if (f->rows > PD_SEGMENT_ROWS)
+		return false;
 	for (int i = 0; i < PD_BY_COUNT; i++)
-		if (f->listed[i] > f->rows || f->start_bits[i] > 30)
+		if (f->listed[i] > f->rows * (i == PD_BY_TEXT ? PD_STORE_BANDS : 1) || f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
-	return f->rows <= PD_SEGMENT_ROWS && f->prints <= f->rows && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
+	return f->prints <= f->rows && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
 	       (f->bits == 64 || f->bits == 128 || f->bits == 256) && f->sketch_words <= PD_SKETCH_WORDS &&
 	       f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX && f->table_bits <= PD_CUT_BITS_MAX &&
 	       f->tables * f->table_bits <= f->bits;

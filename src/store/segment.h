@@ -49,7 +49,7 @@ struct pd_segment_footer {
 	char magic[8];
 	uint32_t version, block;	/* PD_STORE_BLOCK */
 	uint64_t file;			/* its number */
-	uint64_t rows, prints;		/* pages; those with a fingerprint */
+	uint64_t rows, prints;		/* pages; those whose keys are in the tables */
 	uint64_t first;			/* number of the first page */
 	uint32_t bits, sketch_words;
 	uint32_t tables, table_bits;	/* the cut */
@@ -104,6 +104,7 @@ int pd_segment_damaged(const struct pd_segment *s, uint64_t at, const char *what
 struct pd_rows_found {
 	uint32_t *v;
 	size_t n, cap;
+	size_t most;		/* no more than these are found; 0: all */
 };
 int pd_segment_find(struct pd_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, struct pd_rows_found *out,
 		    struct pd_err *e);

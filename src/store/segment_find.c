@@ -56,7 +56,7 @@ int pd_segment_find(struct pd_segment *s, enum pd_store_by by, uint64_t low, uin
 	const uint64_t *hash = pd_segment_at(s, PD_SEG_HASHES + (int)by, from, to, 8, e);
 	if (!hash)
 		return PD_ERR_FORMAT;
-	for (uint64_t i = first_at_least(hash, to - from, low); i < to - from && hash[i] <= high; i++) {
+	for (uint64_t i = first_at_least(hash, to - from, low); i < to - from && hash[i] <= high && (!out->most || out->n < out->most); i++) {
 		const uint32_t *row = pd_segment_at(s, PD_SEG_LIST_ROWS + (int)by, from + i, from + i + 1, 4, e);
 		if (!row)
 			return PD_ERR_FORMAT;

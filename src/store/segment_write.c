@@ -36,7 +36,7 @@ static void number_rows(struct writing *w, size_t part, const uint64_t **gone)
 			w->out.footer.first = number;
 		w->last = live ? number : w->last;
 		w->rows += live;
-		w->prints += live && p->has[i] & PD_HAS_PRINT;
+		w->prints += live && pd_store_in_tables(p->has[i]);
 	}
 }
 
@@ -122,6 +122,8 @@ static void write_lists(struct writing *w)
 		merge_list(w, by, &rows[by], starts[by]);
 		pd_out_section_end(o, PD_SEG_HASHES + by);
 		o->footer.listed[by] = rows[by].n / 4;
+		if (o->footer.listed[by] > UINT32_MAX && !o->status)
+			o->status = pd_fail(o->e, PD_ERR_LIMIT, "a segment would list over %u bands", UINT32_MAX);
 	}
 	for (int by = 0; by < PD_BY_COUNT; by++) {
 		pd_out_section(o, PD_SEG_LIST_ROWS + by);
@@ -151,7 +153,7 @@ static void count_buckets(const struct writing *w, int table, uint32_t *starts)
 	size_t words = (size_t)w->job->bits / 64, n = (size_t)1 << w->cut.n_bits;
 	memset(starts, 0, (n + 1) * sizeof *starts);
 	FOR_LIVE(w, p, i)
-		if (p->has[i] & PD_HAS_PRINT)
+		if (pd_store_in_tables(p->has[i]))
 			starts[bucket_of(w, p->keys + i * words, table) + 1]++;
 	for (size_t v = 0; v < n; v++)
 		starts[v + 1] += starts[v];
@@ -166,7 +168,7 @@ static void write_buckets(struct writing *w, int table, int column, const uint32
 	uint64_t *keys = is_row ? NULL : pd_alloc(n * 8 + 1);
 	memcpy(next, starts + from, (to - from) * sizeof *next);
 	FOR_LIVE(w, p, i) {
-		if (!(p->has[i] & PD_HAS_PRINT))
+		if (!pd_store_in_tables(p->has[i]))
 			continue;
 		uint64_t v = bucket_of(w, p->keys + i * words, table);
 		if (v < from || v >= to)

@@ -285,6 +285,7 @@ static int load(struct pd_store *s, struct pd_err *e)
 		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
 	if (s->m.sketch[0] && pd_sketch_read(&s->sketch, pd_span_z(s->m.sketch), e))
 		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir, s->m.sketch);
+	s->dirty = s->m.version < PD_STORE_VERSION;	/* before it gets what an older program would misread */
 	status = open_segments(s, e);
 	if (!status)
 		status = pass_over(s, pd_store_open_gone(s, s->m.gone, &s->gone, e), e);

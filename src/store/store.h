@@ -25,6 +25,7 @@ struct pd_store_merge;
 /* When the log becomes a segment: at more pages than these between batches, and at the end of a run. */
 struct pd_store_limits {
 	size_t recent, left;		/* 0: PD_RECENT_MAX, PD_RECENT_LEFT */
+	size_t dense;			/* 0: PD_STORE_DENSE (judge.h) */
 };
 
 struct pd_store {
@@ -87,9 +88,14 @@ struct pd_places {
 	size_t n, cap;
 };
 void pd_places_add(struct pd_places *p, struct pd_store_place at);
+/* By number, each once. */
+void pd_places_unique(struct pd_places *p);
 
 /* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Hashes can lie: look. */
 int pd_store_find(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_places *out, struct pd_err *e);
+/* Pages that are kept and found by this band (page.h), the oldest first, appended: up to `most`, of each segment among the
+ * first 4 * most. */
+int pd_store_find_band(struct pd_store *s, uint32_t band, size_t most, struct pd_places *out, struct pd_err *e);
 /* The page itself, if it is kept: 1, 0, or negative. */
 int pd_store_find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at, struct pd_err *e);
 /* Pages kept whose column is `value`: PD_BY_ID or PD_BY_URL. */

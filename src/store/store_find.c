@@ -12,6 +12,23 @@ void pd_places_add(struct pd_places *p, struct pd_store_place at)
 	p->v[p->n++] = at;
 }
 
+static int by_number(const void *x, const void *y)
+{
+	const struct pd_store_place *a = x, *b = y;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void pd_places_unique(struct pd_places *p)
+{
+	size_t n = 0;
+	if (p->n)
+		qsort(p->v, p->n, sizeof *p->v, by_number);
+	for (size_t i = 0; i < p->n; i++)
+		if (!n || p->v[n - 1].number != p->v[i].number)
+			p->v[n++] = p->v[i];
+	p->n = n;
+}
+
 bool pd_store_gone(const struct pd_store *s, const struct pd_store_place *p)
 {
 	return pd_gone_has(&s->gone, p->number);
@@ -33,9 +50,9 @@ int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text
 }
 
 /* Rows that were found in a segment -> places, without those that are gone. */
-static int add_found(struct pd_store *s, uint32_t segment, struct pd_places *out, struct pd_err *e)
+static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd_places *out, struct pd_err *e)
 {
-	for (size_t i = 0; i < s->found.n; i++) {
+	for (size_t i = 0; i < s->found.n && out->n < end; i++) {
 		struct pd_store_place at = { .segment = segment, .row = s->found.v[i] };
 		if (segment == PD_IN_LOG)
 			at.number = s->recent.numbers[at.row];
@@ -51,16 +68,34 @@ static int add_found(struct pd_store *s, uint32_t segment, struct pd_places *out
 int pd_store_find(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_places *out, struct pd_err *e)
 {
 	int status = PD_OK;
-	s->found.n = 0;
+	s->found.n = s->found.most = 0;
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
 		status = pd_segment_find(&s->segments[i], by, hash & mask, hash | ~mask, &s->found, e);
 		if (!status && s->found.n)
-			status = add_found(s, i, out, e);
+			status = add_found(s, i, SIZE_MAX, out, e);
 	}
 	if (status)
 		return status;
 	pd_recent_find(&s->recent, by, hash, mask, &s->found);
-	return add_found(s, PD_IN_LOG, out, e);
+	return add_found(s, PD_IN_LOG, SIZE_MAX, out, e);
+}
+
+int pd_store_find_band(struct pd_store *s, uint32_t band, size_t most, struct pd_places *out, struct pd_err *e)
+{
+	uint64_t hash = pd_store_band_hash(band);
+	size_t end = out->n + most;
+	int status = PD_OK;
+	s->found.n = 0;
+	s->found.most = 4 * most;
+	for (uint32_t i = 0; !status && out->n < end && i < s->m.n_segments; i++) {
+		status = pd_segment_find(&s->segments[i], PD_BY_TEXT, hash, hash, &s->found, e);
+		if (!status && s->found.n)
+			status = add_found(s, i, end, out, e);
+	}
+	if (status)
+		return status;
+	pd_recent_find_band(&s->recent, band, &s->found);
+	return add_found(s, PD_IN_LOG, end, out, e);
 }
 
 int pd_store_find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at, struct pd_err *e)

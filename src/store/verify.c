@@ -19,7 +19,7 @@ static bool entry_holds(const struct pd_segment *seg, const struct pd_table_layo
 {
 	const uint64_t *keys = (const uint64_t *)(base + l->part[PD_TABLE_KEYS]);
 	uint32_t words = seg->f.bits / 64, r = ((const uint32_t *)(base + l->part[PD_TABLE_ROWS]))[at];
-	if (r >= seg->f.rows || r <= *row || !(seg->section[PD_SEG_HAS][r] & PD_HAS_PRINT))
+	if (r >= seg->f.rows || r <= *row || !pd_store_in_tables(seg->section[PD_SEG_HAS][r]))
 		return false;
 	const uint64_t *key = (const uint64_t *)seg->section[PD_SEG_KEYS] + (size_t)r * words;
 	for (uint32_t w = 0; w < words; w++)
@@ -53,7 +53,7 @@ static int look_at_tables(struct pd_segment *seg, struct pd_err *e)
 	uint64_t prints = 0;
 	int status = PD_OK;
 	for (uint64_t row = 0; row < seg->f.rows; row++)
-		prints += seg->section[PD_SEG_HAS][row] & PD_HAS_PRINT;
+		prints += pd_store_in_tables(seg->section[PD_SEG_HAS][row]);
 	if (prints != seg->f.prints)
 		return pd_segment_damaged(seg, seg->f.section[PD_SEG_HAS].at, "there are more or fewer fingerprints than counted", e);
 	for (uint32_t t = 0; !status && t < seg->f.tables; t++)
@@ -61,10 +61,23 @@ static int look_at_tables(struct pd_segment *seg, struct pd_err *e)
 	return status;
 }
 
+static int look_up_row(struct pd_segment *seg, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
+{
+	struct pd_rows_found found = { 0 };
+	bool there = false;
+	int status = pd_segment_find(seg, by, hash, hash, &found, e);
+	for (size_t i = 0; i < found.n; i++)
+		there = there || found.v[i] == row;
+	free(found.v);
+	if (!status && !there)
+		status = pd_segment_damaged(seg, seg->f.section[PD_SEG_HASHES + by].at, "a list lacks a row", e);
+	return status;
+}
+
 /* The rows of a segment, one by one: numbers that ascend, texts that unpack, lists that hold what the columns hold. */
 static int look_at_rows(struct pd_store *s, struct pd_segment *seg, uint32_t index, struct pd_err *e)
 {
-	struct pd_rows_found found = { 0 };
+	uint32_t bands[PD_STORE_BANDS];
 	struct pd_store_page page;
 	struct pd_store_place at = { .segment = index };
 	const uint32_t *numbers = (const uint32_t *)seg->section[PD_SEG_NUMBERS];
@@ -75,18 +88,12 @@ static int look_at_rows(struct pd_store *s, struct pd_segment *seg, uint32_t ind
 			status = pd_segment_damaged(seg, seg->f.section[PD_SEG_NUMBERS].at + row * UINT64_C(4), "pages are out of order", e);
 		if (!status)
 			status = pd_store_page(s, &at, true, &page, e);
-		for (int by = 0; !status && by < PD_BY_COUNT; by++) {
-			bool there = !page.hash[by];
-			found.n = 0;
-			if (!there)
-				status = pd_segment_find(seg, (enum pd_store_by)by, page.hash[by], page.hash[by], &found, e);
-			for (size_t i = 0; i < found.n; i++)
-				there = there || found.v[i] == row;
-			if (!status && !there)
-				status = pd_segment_damaged(seg, seg->f.section[PD_SEG_HASHES + by].at, "a list lacks a row", e);
-		}
+		for (int by = 0; !status && by < PD_BY_COUNT; by++)
+			if (page.hash[by])
+				status = look_up_row(seg, (enum pd_store_by)by, page.hash[by], row, e);
+		for (size_t i = 0, n = status ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
+			status = look_up_row(seg, PD_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
 	}
-	free(found.v);
 	return status;
 }
 

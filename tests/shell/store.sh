@@ -134,10 +134,10 @@ run "$P" store add p bad
 exits "a bad row is left out" 1
 has "and named" "$tmp/err" "bad:1: '0123' is no fingerprint"
 is "the others are not" "$(status "$tmp/out")" "new"
-cp -r s newer && sed -i 's/^pagededup store 1/pagededup store 9/' newer/manifest
+cp -r s newer && sed -i 's/^pagededup store 2/pagededup store 9/' newer/manifest
 run "$P" store check newer night1
 exits "a newer store is refused" 2
-has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 1'
+has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 2'
 run "$P" store add nothing night1
 exits "no store" 2
 has "which is said" "$tmp/err" "there is no store nothing \('pagededup store init' makes one\)"

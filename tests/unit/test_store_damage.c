@@ -457,7 +457,7 @@ START_TEST(manifests)
 		int status;
 		const char *says;
 	} rows[] = {
-		{ "newer", "pagededup store 2\nwhatever\n", PD_ERR_VERSION, "a store of version 2; this program knows version 1" },
+		{ "newer", "pagededup store 3\nwhatever\n", PD_ERR_VERSION, "a store of version 3; this program knows version 2" },
 		{ "empty", "", PD_ERR_FORMAT, "not the manifest of a store" },
 		{ "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" },
 		{ "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" },
@@ -473,22 +473,52 @@ START_TEST(manifests)
 }
 END_TEST
 
+/* Pages with one fingerprint that are not like each other: all but the first few have bands. */
+static void add_dense(struct pd_store *s, struct model *m, size_t n)
+{
+	struct pd_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify = PD_VERIFY_DEFAULTS } };
+	struct pd_buf row = { 0 }, text = { 0 };
+	struct pd_err e = { 0 };
+	struct pd_store_page page;
+	for (size_t i = 0; i < n; i++) {
+		struct pd_span f[PD_FP_COLUMNS];
+		pd_buf_clear(&row);
+		pd_buf_clear(&text);
+		pd_buf_printf(&row, "00ff00ff00ff00ff\tdense.warc:%zu\thttp://h%zu.example/\t-\t-\t-\tutf-8\teng\t9\t100\t0.50\t-\t-\t",
+			      m->n + i, i);
+		for (int w = 0; w < 4; w++)
+			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3, &row);
+		pd_buf_add_z(&row, "\t-\t-");
+		ck_assert(pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
+		ck_assert_msg(pd_store_page_take(&page, f, 64, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
+		ck_assert_msg(pd_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
+	}
+	m->n += n;
+	ck_assert(pd_store_sync(s, &e) == PD_OK);
+	pd_judge_release(&j);
+	pd_buf_release(&row);
+	pd_buf_release(&text);
+}
+
 /* A store of this version, to be kept in tests/data/store: two segments, the first with tables of blocks, a list of what is
- * gone, a log. */
+ * gone, a log; in all of them pages that have bands. */
 START_TEST(make_golden)
 {
 	struct model m = { .bits = 64, .k = 3, .random = 2026, .scattered = true };
-	struct pd_store s = { .limits = { 1, 1 } };
+	struct pd_store s = { .limits = { 1, 1, 64 } };
 	struct pd_err e = { 0 };
 	const char *dir = getenv("MAKE_STORE");
 	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	add_pages(&s, &m, 300);
+	add_dense(&s, &m, 75);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, &m, 40);
+	add_dense(&s, &m, 5);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, &m, 20);
+	add_dense(&s, &m, 5);
 	pd_store_close(&s);
 }
 END_TEST

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dense places: hundreds of pages with one fingerprint, or with fingerprints near each other, that are not like each other.
+ * Keeping them costs what so many pages cost elsewhere, and what is like one of them is found.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "store_dir.h"
+#include "store_model.h"
+
+enum { TEXT = 64 };
+
+struct place {
+	char dir[64];
+	struct pd_store s;
+	struct pd_judge j;
+	struct model random;
+	const char *name;
+};
+
+static void place_open(struct place *p, enum pd_store_mode mode)
+{
+	struct pd_store_limits limits = p->s.limits;
+	struct pd_err e = { 0 };
+	p->s = (struct pd_store){ .limits = limits };
+	ck_assert_msg(pd_store_open(&p->s, p->dir, mode, &e) == PD_OK, "%s", e.text);
+	ck_assert(pd_store_settle(&p->s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=128x4x3"), "rows", &e) == PD_OK);
+	p->j = (struct pd_judge){ .s = &p->s, .o = { .keep = true, .k = 12, .verify = PD_VERIFY_DEFAULTS } };
+	p->j.o.verify.k_unknown = 7;
+}
+
+static void place_init(struct place *p, const char *name, struct pd_store_limits limits)
+{
+	struct pd_err e = { 0 };
+	*p = (struct place){ .s.limits = limits, .random = { .random = 11 }, .name = name };
+	store_dir_make(p->dir);
+	ck_assert_msg(pd_store_create(p->dir, &(struct pd_store_settings){ 64, 12, 7 }, NULL, &e) == PD_OK, "%s", e.text);
+	place_open(p, PD_STORE_WRITE);
+}
+
+static void place_close(struct place *p)
+{
+	struct pd_store_limits limits = p->s.limits;
+	pd_judge_release(&p->j);
+	pd_store_close(&p->s);
+	p->s.limits = limits;
+}
+
+static void place_release(struct place *p)
+{
+	place_close(p);
+	store_dir_remove(p->dir);
+}
+
+static struct pd_store_page page_of(char text[TEXT], uint64_t id, uint64_t key, const uint64_t *sketch)
+{
+	struct pd_store_page page = { .has = PD_HAS_PRINT | PD_HAS_SKETCH, .key.w[0] = key };
+	snprintf(text, TEXT, "d:%" PRIu64 "\thttp://h%" PRIu64 ".example/\t-\t-", id, id);
+	page.text = pd_span_z(text);
+	memcpy(page.sketch, sketch, sizeof page.sketch);
+	pd_store_page_hash(&page);
+	return page;
+}
+
+static void random_sketch(struct model *m, uint64_t *w)
+{
+	for (int i = 0; i < PD_SKETCH_WORDS; i++)
+		w[i] = model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 11 ^ model_random(m, 2048);
+}
+
+/* Some of the minima, in percent, are sampled again. */
+static void change_sketch(struct model *m, uint64_t *w, unsigned percent)
+{
+	for (int i = 0; i < 128; i++)
+		if (model_random(m, 100) < percent) {
+			w[i / 16] &= ~(UINT64_C(15) << i % 16 * 4);
+			w[i / 16] |= model_random(m, 16) << i % 16 * 4;
+		}
+}
+
+static uint64_t key_near(struct model *m, int flips)
+{
+	uint64_t key = UINT64_C(0x0123456789abcdef);
+	for (int i = 0; i < flips; i++)
+		key ^= UINT64_C(1) << model_random(m, 64);
+	return key;
+}
+
+struct told {
+	enum pd_store_status status;
+	uint64_t number, first;		/* of the page; of its first match */
+};
+
+static int on_answer(void *ctx, const struct pd_store_answer *a)
+{
+	struct told **t = ctx;
+	*(*t)++ = (struct told){ a->status, a->number, a->n_matches ? a->matches[0].at.number : 0 };
+	return 0;
+}
+
+static void judge(struct place *p, const struct pd_store_page *pages, size_t n, struct told *told)
+{
+	struct pd_err e = { 0 };
+	ck_assert_msg(pd_judge_batch(&p->j, pages, n, on_answer, &told, &e) == PD_OK, "%s: %s", p->name, e.text);
+	if (p->j.o.keep) {
+		ck_assert(pd_store_sync(&p->s, &e) == PD_OK);
+		ck_assert_msg(pd_store_tend(&p->s, false, &e) == PD_OK, "%s", e.text);
+	}
+}
+
+struct pages {
+	struct pd_store_page *v;
+	char (*text)[TEXT];
+	size_t n;
+};
+
+static struct pages make_pages(struct model *m, size_t n, int flips)
+{
+	struct pages p = { pd_alloc(n * sizeof *p.v), pd_alloc(n * sizeof *p.text), n };
+	for (size_t i = 0; i < n; i++) {
+		uint64_t sketch[PD_SKETCH_WORDS];
+		random_sketch(m, sketch);
+		p.v[i] = page_of(p.text[i], i, key_near(m, flips), sketch);
+	}
+	return p;
+}
+
+/* Page i is like page i of `of`. */
+static struct pages copy_pages(struct model *m, const struct pages *of, unsigned percent, int flips)
+{
+	struct pages p = { pd_alloc(of->n * sizeof *p.v), pd_alloc(of->n * sizeof *p.text), of->n };
+	for (size_t i = 0; i < of->n; i++) {
+		uint64_t sketch[PD_SKETCH_WORDS], key = of->v[i].key.w[0];
+		memcpy(sketch, of->v[i].sketch, sizeof sketch);
+		change_sketch(m, sketch, percent);
+		for (int f = 0; f < flips; f++)
+			key ^= UINT64_C(1) << model_random(m, 64);
+		p.v[i] = page_of(p.text[i], of->n + i, key, sketch);
+	}
+	return p;
+}
+
+static void pages_release(struct pages *p)
+{
+	free(p->v);
+	free(p->text);
+}
+
+static uint64_t work_of(size_t n, int flips, bool found)
+{
+	struct place p;
+	struct told *told = pd_alloc(n * sizeof *told);
+	place_init(&p, "work", (struct pd_store_limits){ .recent = 1500, .left = 100 });
+	struct pages pages = make_pages(&p.random, n, flips);
+	for (size_t i = 0; i < n; i += 500)
+		judge(&p, pages.v + i, 500, told + i);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(told[i].status == PD_STORE_NEW);
+	uint64_t work = found ? p.j.found : p.j.verified;
+	pages_release(&pages);
+	place_release(&p);
+	free(told);
+	return work;
+}
+
+/* Twice the pages, twice the pairs that are looked at (and n log n is what sorting and merging may take). */
+START_TEST(work_is_linear)
+{
+	static const struct {
+		const char *name;
+		int flips;
+		bool found;
+	} rows[] = { { "one key, verified", 0, false }, { "one key, found", 0, true }, { "a ball, verified", 6, false } };
+	size_t n = 3000;
+	uint64_t a = work_of(n, rows[_i].flips, rows[_i].found), b = work_of(2 * n, rows[_i].flips, rows[_i].found);
+	double most = 1.2 * 2 * log(2. * (double)n) / log((double)n);
+	ck_assert_msg((double)b < most * (double)a, "%s: %" PRIu64 " of %zu pages, %" PRIu64 " of twice as many", rows[_i].name, a, n, b);
+	ck_assert_msg(a > n * PD_STORE_DENSE / 2, "%s: %" PRIu64 ": no dense place", rows[_i].name, a);
+}
+END_TEST
+
+/* What is like a page of a dense place is its duplicate, wherever the page lies. */
+START_TEST(no_cluster_is_lost)
+{
+	static const struct {
+		const char *name;
+		int flips, copy_flips;
+		unsigned percent;
+		size_t least;		/* in a thousand */
+	} rows[] = {
+		{ "one key, the same sketches", 0, 0, 0, 1000 },
+		{ "one key, like sketches", 0, 0, 30, 1000 },
+		{ "one key, sketches less alike", 0, 0, 35, 990 },
+		{ "near keys, like sketches", 0, 3, 30, 1000 },
+		{ "a ball, like sketches", 3, 3, 30, 1000 },
+	};
+	struct place p;
+	size_t n = 3000, right = 0;
+	struct told *told = pd_alloc(n * sizeof *told), *copies = pd_alloc(n * sizeof *copies);
+	place_init(&p, rows[_i].name, (struct pd_store_limits){ .recent = 700, .left = 100 });
+	struct pages pages = make_pages(&p.random, n, rows[_i].flips), like = copy_pages(&p.random, &pages, rows[_i].percent, rows[_i].copy_flips);
+	for (size_t i = 0; i < n; i += 500)
+		judge(&p, pages.v + i, 500, told + i);
+	judge(&p, like.v, n, copies);
+	for (size_t i = 0; i < n; i++)
+		right += copies[i].status == PD_STORE_DUPLICATE && copies[i].first == told[i].number;
+	ck_assert_msg(right * 1000 >= n * rows[_i].least, "%s: %zu of %zu found", rows[_i].name, right, n);
+	pages_release(&pages);
+	pages_release(&like);
+	place_release(&p);
+	free(told);
+	free(copies);
+}
+END_TEST
+
+static void no_damage(void *ctx, const char *what)
+{
+	ck_abort_msg("damage: %s", what);
+}
+
+/* The same answers whatever the batches, the segments and the runs. */
+START_TEST(the_same_in_all_layouts)
+{
+	static const struct {
+		struct pd_store_limits limits;
+		size_t batch;
+		bool reopen, compact;
+	} rows[] = {
+		{ { 100000, 100000, 8 }, 600, false, false },
+		{ { 50, 1, 8 }, 1, false, false },
+		{ { 50, 1, 8 }, 60, true, false },
+		{ { 20, 1, 8 }, 100, false, true },
+		{ { 100000, 100000, 8 }, 40, true, false },
+	};
+	enum { N = 600, WAYS = sizeof rows / sizeof *rows };
+	struct told told[WAYS][2 * N];
+	for (size_t way = 0; way < WAYS; way++) {
+		struct place p;
+		struct pd_err e = { 0 };
+		place_init(&p, "layouts", rows[way].limits);
+		struct pages pages = make_pages(&p.random, N, 2), like = copy_pages(&p.random, &pages, 30, 1);
+		for (size_t half = 0; half < 2; half++)
+			for (size_t i = 0, n = rows[way].batch; i < N; i += n) {
+				judge(&p, (half ? like.v : pages.v) + i, n < N - i ? n : N - i, told[way] + half * N + i);
+				if (rows[way].compact)
+					ck_assert(pd_store_compact(&p.s, &e) == PD_OK);
+				if (rows[way].reopen) {
+					place_close(&p);
+					place_open(&p, PD_STORE_WRITE);
+				}
+			}
+		struct pd_store look = { .damaged = no_damage };
+		ck_assert_msg(pd_store_verify(&look, p.dir, &e) == PD_OK, "%s", e.text);
+		pd_store_close(&look);
+		pages_release(&pages);
+		pages_release(&like);
+		place_release(&p);
+		for (size_t i = 0; i < 2 * N; i++)
+			ck_assert_msg(told[way][i].status == told[0][i].status && told[way][i].number == told[0][i].number &&
+				      told[way][i].first == told[0][i].first, "way %zu, page %zu: %d %" PRIu64 " %" PRIu64 ", not %d %"
+				      PRIu64 " %" PRIu64, way, i, told[way][i].status, told[way][i].number, told[way][i].first,
+				      told[0][i].status, told[0][i].number, told[0][i].first);
+	}
+}
+END_TEST
+
+/* A page that takes the place of all that lie around it is found by its key again. */
+START_TEST(replacing_a_dense_place)
+{
+	struct place p;
+	struct told told[64];
+	place_init(&p, "replace", (struct pd_store_limits){ .dense = 8 });
+	struct pages all = make_pages(&p.random, 42, 0), pages = { .v = all.v }, like = { .v = all.v + 40 };
+	judge(&p, pages.v, 40, told);
+	p.j.o.on_duplicate = PD_DUPLICATE_REPLACE;
+	p.j.o.verify.off = true;	/* everything near is a duplicate */
+	judge(&p, like.v, 1, told);
+	p.j.o.keep = false;
+	judge(&p, like.v + 1, 1, told + 1);
+	ck_assert_int_eq(told[1].status, PD_STORE_DUPLICATE);
+	ck_assert(told[1].first == told[0].number);
+	pages_release(&all);
+	place_release(&p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("store_dense");
+	TCase *t = tcase_create("dense");
+	tcase_set_timeout(t, 300);
+	tcase_add_loop_test(t, work_is_linear, 0, 3);
+	tcase_add_loop_test(t, no_cluster_is_lost, 0, 5);
+	tcase_add_test(t, the_same_in_all_layouts);
+	tcase_add_test(t, replacing_a_dense_place);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
