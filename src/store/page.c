@@ -2,7 +2,7 @@
 #include "store/page.h"
 
 #include "base/tsv.h"
-#include "join/permute.h"
+#include "join/bits.h"
 
 static const int columns[PD_TEXT_COLUMNS] = {
 	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
