@@ -175,7 +175,7 @@ static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 static int help_wanted(const char *how_much, struct pd_err *e)
 {
 	if (how_much && strcmp(how_much, "all"))
-		return pd_fail(e, PD_ERR_USAGE, "--help takes all or nothing, not '%s'", how_much);
+		return pd_fail(e, PD_ERR_USAGE, "--help takes 'all' or no value, not '%s'", how_much);
 	return how_much ? PD_OPT_HELP_ALL : PD_OPT_HELP;
 }
 

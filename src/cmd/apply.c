@@ -23,7 +23,7 @@ struct apply_options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
-	  .help = "rows of 'cluster' or of 'store' (-: stdin); needed" },
+	  .help = "rows of 'cluster' or of 'store' (-: stdin); required" },
 	PD_WALK_PATH_OPTS,
 	PD_WALK_FIELD_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "What is done" },
@@ -51,7 +51,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_apply = {
 	.name = "apply",
 	.synopsis = "-V VERDICTS [OPTION]... [INPUT]...",
-	.summary = "Write dumps again without the pages that verdicts call duplicates.",
+	.summary = "Write dumps without the pages that verdicts name as duplicates.",
 	.text = "INPUT: what 'fp' read.  What stays is copied byte for byte, compressed members and all.",
 	.example = "pagededup apply -V verdicts.tsv crawl-*.warc.gz -o clean/",
 	.opts = opts,
@@ -90,7 +90,7 @@ static void on_lost(void *ctx, const struct pd_damage *d)
 {
 	struct run *r = ctx;
 	r->lost++;
-	tell(r, d, "what is behind that in the member is lost");
+	tell(r, d, "the rest of this compressed member is lost");
 }
 
 static void on_other_url(void *ctx, const char *id)
@@ -293,7 +293,7 @@ static int check(const struct apply_options *o, char **inputs, int n_inputs, str
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
 	if (!o->verdicts)
-		return pd_fail(e, PD_ERR_USAGE, "which pages go?  --verdicts=FILE");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
 	if (stdin_input && strcmp(o->verdicts, "-") == 0)
 		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->list && o->remove)

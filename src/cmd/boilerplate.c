@@ -16,7 +16,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "merge", PD_AT(merge), .help = "INPUT are tables: make one of them" },
 	{ .type = PD_OPT_FLAG, .name = "print", PD_AT(print), .help = "INPUT is a table: print it as text" },
 	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
-	  .help = "with what --merge and --update need (default); smaller without" },
+	  .help = "include samples for --merge and --update (default)" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "where to spool (TMPDIR, /tmp)" },
 	PD_WALK_OUTPUT_OPTS,

@@ -137,9 +137,9 @@ int pd_cluster_settle(struct pd_cluster_command *o, struct pd_err *e)
 	if (by_rank && !k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)
-		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE says nothing without 'rank' in --keep");
+		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
-		return pd_fail(e, PD_ERR_USAGE, "--weight says nothing without --action=demote");
+		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
 	if (!o->group.weight)
 		o->group.weight = .5;
 	return PD_OK;

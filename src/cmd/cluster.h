@@ -21,13 +21,13 @@ struct pd_cluster_command {
 #define PD_CLUSTER_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Clusters" }, \
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
-	  .help = "star (default): all near the page kept; connected: chains" }, \
+	  .help = "star (default): all within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "of first (default), longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines URL<TAB>number; --keep=rank keeps the smallest" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
-	  .help = "hosts, the best first: before all others, and before --keep" }
+	  .help = "preferred hosts, best first; they come before --keep" }
 
 /* Looks at options together and fills `group`; PD_ERR_USAGE. */
 int pd_cluster_settle(struct pd_cluster_command *o, struct pd_err *e);

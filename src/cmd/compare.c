@@ -17,7 +17,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_compare = {
 	.name = "compare",
 	.synopsis = "[OPTION]... ID ID | --url=URL --url=URL INPUT...",
-	.summary = "Say why two pages match or not: distance, shared shingles, lines that differ.",
+	.summary = "Explain why two pages match or not: distance, shared shingles, lines that differ.",
 	.text = "ID is what 'pagededup fp' printed, or the path of an HTML file.",
 	.example = "pagededup compare crawl.warc.gz:53120 crawl.warc.gz:81034",
 	.opts = opts,

@@ -18,11 +18,11 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn from INPUT what sites repeat" },
 	PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What is written" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(walk.output), .help = "the folder; needed" },
-	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "verdicts and counts alone, no dumps" },
-	{ .type = PD_OPT_FLAG, .name = "resume", AT(resume), .help = "go on with the run in DIR that was broken off" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(walk.output), .help = "output folder; required" },
+	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
+	{ .type = PD_OPT_FLAG, .name = "resume", AT(resume), .help = "resume the interrupted run in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-rows", .rare = true, AT(keep_rows),
-	  .help = "leave rows.fp, pairs.tsv and site.bp in DIR" },
+	  .help = "keep rows.fp, pairs.tsv and site.bp in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata, revisits of pages that go" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
@@ -42,7 +42,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_dedup = {
 	.name = "dedup",
 	.synopsis = "-o DIR [OPTION]... INPUT...",
-	.summary = "Do all of it in one run: find near-duplicates, write the dumps again without them.",
+	.summary = "Run all stages: find near-duplicates and write the dumps without them.",
 	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain, gzip, zstd, lz4), HTML files, folders.",
 	.example = "pagededup dedup crawl-*.warc.gz -o clean/",
 	.opts = opts,
@@ -51,9 +51,9 @@ const struct pd_usage pd_usage_dedup = {
 static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *e)
 {
 	if (!o->walk.output || !strcmp(o->walk.output, "-"))
-		return pd_fail(e, PD_ERR_USAGE, "-o DIR: where the clean dumps go");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option -o DIR");
 	if (!n_inputs && !o->walk.files_from)
-		return pd_fail(e, PD_ERR_USAGE, "which inputs?  dedup reads them twice, so that standard input is none");
+		return pd_fail(e, PD_ERR_USAGE, "dedup needs input files: it reads them twice and cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
 	if (o->dry_run && (o->link || o->keep_others))

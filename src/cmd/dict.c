@@ -12,7 +12,7 @@ struct options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", .at = offsetof(struct options, output),
-	  .help = "the dictionary to write (needed)" },
+	  .help = "the dictionary to write; required" },
 	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct options, idf),
 	  .help = "lines of 'word idf'" },
 	PD_OPT_END,

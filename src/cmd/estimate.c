@@ -12,7 +12,7 @@ enum { LIMIT = 10 };
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
 	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", PD_AT(sample), .min = 16, .max = 20000,
-	  .help = "look at about N pages (1000)" },
+	  .help = "sample about N pages (1000)" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads of the run that is estimated (all cores)" },
 	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END,
@@ -21,7 +21,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_estimate = {
 	.name = "estimate",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Say from a sample how many pages the dumps hold, what they are, and what a run costs.",
+	.summary = "Estimate from a sample how many pages the dumps hold, what they are, and what a run costs.",
 	.text = "INPUT: as for 'pagededup fp'; to see what fp would do, give the same options.",
 	.example = "pagededup estimate crawl-*.warc.gz",
 	.opts = opts,

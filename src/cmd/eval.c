@@ -25,25 +25,25 @@ static int set_by(void *options, const char *arg, struct pd_err *e)
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What is held against TRUTH (one of them)" },
-	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", PD_EVAL_AT(pairs), .help = "what 'pagededup match' wrote" },
+	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", PD_EVAL_AT(pairs), .help = "output of 'pagededup match'" },
 	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", PD_EVAL_AT(clusters),
-	  .help = "what 'pagededup cluster' wrote: every two pages of a cluster" },
-	{ .type = PD_OPT_FLAG, .name = "sweep", PD_EVAL_AT(sweep), .help = "the pages of INPUT, signed with many settings" },
+	  .help = "output of 'pagededup cluster': every two pages of a cluster" },
+	{ .type = PD_OPT_FLAG, .name = "sweep", PD_EVAL_AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
 	{ .type = PD_OPT_HEADING, .name = "Measuring" },
-	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "columns of TRUTH: figures for each of their values too" },
+	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "columns of TRUTH: also report each of their values" },
 	{ .type = PD_OPT_INT, .name = "true-level", .arg = "N", PD_EVAL_AT(truth.true_level), .min = 0, .max = PD_TRUTH_LEVELS - 1,
 	  .help = "pages edited more than level N make grey pairs (2)" },
 	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", PD_EVAL_AT(bootstrap), .min = 0, .max = 100000,
 	  .help = "resamples for the intervals of 95 % (1000); 0: none" },
-	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", PD_EVAL_AT(seed), .min = 0, .max = 2147483647, .help = "of the resamples (1)" },
+	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", PD_EVAL_AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Settings to try (--sweep)" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", PD_EVAL_AT(max_k), .min = 0, .max = 128,
 	  .help = "every k from 0 to N (24)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", PD_EVAL_AT(verify), .help = "look at sketches, as match does (default)" },
-	{ .type = PD_OPT_CALL, .name = "shingle", .arg = "LIST", .call = pd_sweep_shingle, .help = "terms in a shingle (1,2,3)" },
-	{ .type = PD_OPT_CALL, .name = "weights", .arg = "LIST", .call = pd_sweep_weights, .help = "of count, set, tf (all)" },
-	{ .type = PD_OPT_CALL, .name = "bits", .arg = "LIST", .call = pd_sweep_bits, .help = "of 64, 128, 256 (64)" },
-	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, .help = "of title,meta,text,anchor (text)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", PD_EVAL_AT(verify), .help = "verify pairs by similarity, as match does (default)" },
+	{ .type = PD_OPT_CALL, .name = "shingle", .arg = "LIST", .call = pd_sweep_shingle, .help = "terms in a shingle, to try (1,2,3)" },
+	{ .type = PD_OPT_CALL, .name = "weights", .arg = "LIST", .call = pd_sweep_weights, .help = "weights to try: count, set, tf (all)" },
+	{ .type = PD_OPT_CALL, .name = "bits", .arg = "LIST", .call = pd_sweep_bits, .help = "widths to try: 64, 128, 256 (64)" },
+	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, .help = "features: title,meta,text,anchor (text)" },
 	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", PD_AT(hash), .choices = pd_hash_names,
 	  .help = "hash of a shingle: xxh3 (default), rabin" },
 	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000,
@@ -64,7 +64,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_eval = {
 	.name = "eval",
 	.synopsis = "[OPTION]... TRUTH [INPUT]...",
-	.summary = "Measure precision, recall and F1 against pages or pairs that are known.",
+	.summary = "Measure precision, recall and F1 against known pages or labelled pairs.",
 	.text = "TRUTH is a table of pages with their content, or of labelled pairs as 'pagededup sample' makes them.",
 	.example = "pagededup eval truth.tsv --pairs=pairs.tsv --by=lang,level",
 	.opts = opts,
@@ -160,13 +160,13 @@ static int score(struct run *r)
 static int check(const struct pd_eval_options *o, int n, struct pd_err *e)
 {
 	if (n < 1)
-		return pd_fail(e, PD_ERR_USAGE, "which truth?");
+		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
 	if ((o->pairs != NULL) + (o->clusters != NULL) + o->sweep != 1)
 		return pd_fail(e, PD_ERR_USAGE, "one of --pairs=FILE, --clusters=FILE and --sweep is needed");
 	if (n > 1 && !o->sweep)
-		return pd_fail(e, PD_ERR_USAGE, "inputs have a meaning with --sweep only");
+		return pd_fail(e, PD_ERR_USAGE, "INPUT needs --sweep");
 	if (o->sweep && o->truth.n_by)
-		return pd_fail(e, PD_ERR_USAGE, "--by has no meaning with --sweep");
+		return pd_fail(e, PD_ERR_USAGE, "--by has no effect with --sweep");
 	return PD_OK;
 }
 

@@ -27,7 +27,7 @@ static const char *const presets[] = { "default", "paper", NULL };
 static const struct pd_opt opts[] = {
 	PD_MATCH_OPTS(AT),
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
-	  .help = "default, or paper: k 3 and the documents' tables" },
+	  .help = "default, or paper: settings of patent CN101645082" },
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "only pairs of one page of the inputs and one of FP; again for more" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
@@ -39,7 +39,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory),
-	  .help = "what may be held in memory (half of it); the rest goes on disk" },
+	  .help = "memory to use (half of the machine's); the rest goes to disk" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "where rows are spooled (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
@@ -218,7 +218,7 @@ static int check_options(struct run *r, char **paths, int n_paths)
 	for (int i = 0; i < o->n_against; i++)
 		stdins += !strcmp(o->against[i], "-");
 	if (stdins > 1)
-		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read once only");
+		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing: it goes without --%s", o->output ? "output" : "against");
 	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
@@ -361,7 +361,7 @@ static int settle_verify(const struct pd_match_command *o, struct pd_verify_opti
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
 	if (status || o->candidates == PD_CANDIDATES_HAMMING || !out->off)
 		return status;
-	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs the second look: --verify", pd_candidates_names[o->candidates]);
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_candidates_names[o->candidates]);
 }
 
 int pd_match_check(const struct pd_match_command *o, struct pd_err *e)

@@ -35,14 +35,14 @@ struct pd_match_command {
 	  .help = "similarity that pairs need, by their sketches (0.5)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(second_look.similarity_same_host), \
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "look at sketches (default; not with --preset=paper)" }, \
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names, \
 	  .help = "all (default), same-host or other-hosts" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "every pair, not only links to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
-	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "say what each plan would cost, and what the one taken did" }
+	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "print what each plan would cost, and what the one used did" }
 
 struct pd_match_command pd_match_defaults(void);
 

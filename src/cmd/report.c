@@ -15,15 +15,15 @@
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Rows" },
 	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
-	  .help = "what 'pagededup cluster' wrote; needed (-: stdin)" },
+	  .help = "output of 'pagededup cluster'; required (-: stdin)" },
 	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs),
-	  .help = "what 'pagededup match' wrote: distances, and what another k would change" },
+	  .help = "output of 'pagededup match': distances, and the effect of another k" },
 	{ .type = PD_OPT_TEXT, .name = "sweep", .arg = "FILE", AT(sweep),
-	  .help = "what 'pagededup eval --sweep --format=tsv' wrote: drawn as curves" },
+	  .help = "output of 'pagededup eval --sweep --format=tsv', drawn as curves" },
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
 	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "pages that go, shown beside the page kept (12)" },
-	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "another seed, other pages (1)" },
+	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
@@ -38,7 +38,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_report = {
 	.name = "report",
 	.synopsis = "[OPTION]... --verdicts=FILE [INPUT]...",
-	.summary = "One HTML page that shows what goes: how much, from where, how near, and some pages side by side.",
+	.summary = "Write an HTML page that shows what goes: how much, from where, how near, some pages side by side.",
 	.text = "INPUT: the dumps that 'pagededup fp' read, for the texts; without them there are numbers alone.",
 	.example = "pagededup report --verdicts=verdicts.tsv --pairs=pairs.tsv crawl.warc.gz -o report.html",
 	.opts = opts,
@@ -234,7 +234,7 @@ int pd_cmd_report(int argc, char **argv)
 	if (code)
 		return code - 1;
 	if (!o.verdicts)
-		pd_fail(&e, PD_ERR_USAGE, "--verdicts=FILE is needed");
+		pd_fail(&e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
 	else if (from_stdin(o.verdicts) + from_stdin(o.pairs) + from_stdin(o.sweep) > 1)
 		pd_fail(&e, PD_ERR_USAGE, "verdicts, pairs and settings cannot both come from standard input");
 	else

@@ -20,8 +20,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
 	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(number), .min = 1, .max = 10000, .help = "pairs to sample (200)" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = PD_BITS_MAX,
-	  .help = "of distance up to N (all that PAIRS holds)" },
-	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "another seed, other pairs (1)" },
+	  .help = "only pairs of distance up to N (all)" },
+	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
@@ -35,8 +35,8 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_sample = {
 	.name = "sample",
 	.synopsis = "[OPTION]... [PAIRS]...",
-	.summary = "Draw pairs by distance and make a page on which a person labels them, for 'pagededup eval'.",
-	.text = "PAIRS holds rows of 'pagededup match' with a generous -k and without its second look; none, or -:\n"
+	.summary = "Sample pairs by distance and write a page on which a person labels them, for 'pagededup eval'.",
+	.text = "PAIRS holds rows of 'pagededup match' with a large -k and --no-verify; none, or -:\n"
 		"stdin.  The dumps that they were made from are read again for the texts.",
 	.example = "pagededup sample -n 100 -o label.html pairs.tsv",
 	.opts = opts,

@@ -54,7 +54,7 @@ int pd_cmd_show(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first;
-	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "which page?") :
+	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand: the id or path of a page") :
 		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "one --url at a time") :
 		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "one page at a time") :
 					   show(&o, argv + first, n, &log, &e);

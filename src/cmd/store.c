@@ -28,12 +28,12 @@ static const struct pd_opt opts[] = {
 	  .help = "least similarity, estimated from sketches (0.5)" },
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(second_look.similarity_same_host), .min = 0, .max = 1,
 	  .help = "the same for pages of one host (0.7)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "look at sketches (default; not with --preset=paper)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" },
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
-	  .help = "default, or paper: init with k 3; add with replace, and no second look" },
-	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "answer each row as soon as it comes" },
+	  .help = "default, or paper: settings of patent CN101645082 (k 3, replace)" },
+	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "write each answer as soon as its row is read" },
 	{ .type = PD_OPT_HEADING, .name = "remove" },
-	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "what is named are URLs, not ids" },
+	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
 	  .help = "tsv (default), or jsonl for other tools" },
@@ -48,7 +48,7 @@ const struct pd_usage pd_usage_store = {
 	.name = "store",
 	.words = action_names,
 	.synopsis = "init|add|check|remove|compact|verify|info|export DIR [OPTION]... [FP|ID]...",
-	.summary = "Keep pages between runs: is something like this one kept already?",
+	.summary = "Keep fingerprints between runs and tell which pages are new.",
 	.text = "add keeps what is new and answers for each row of FP (stdin); check only answers.\n"
 		"remove takes ids (stdin).  compact drops what is gone, verify finds damage, export writes fp rows.",
 	.example = "pagededup fp tonight.warc.gz | pagededup store add kept/ > answers.tsv",
@@ -99,7 +99,7 @@ static int check_options(const struct pd_store_options *o, const struct action *
 static int find_action(int argc, char **argv, int first, const struct action **out, struct pd_err *e)
 {
 	if (first == argc)
-		return pd_fail(e, PD_ERR_USAGE, "which action?  init, add, check, remove, compact, verify, info or export");
+		return pd_fail(e, PD_ERR_USAGE, "missing action: init, add, check, remove, compact, verify, info or export");
 	for (size_t i = 0; action_names[i]; i++)
 		if (!strcmp(argv[first], action_names[i]))
 			*out = &actions[i];
@@ -109,7 +109,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 			       near ? near : "", near ? "'?" : "");
 	}
 	if (first + 1 == argc || !*argv[first + 1])
-		return pd_fail(e, PD_ERR_USAGE, "%s: which store?", argv[first]);
+		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand STORE", argv[first]);
 	if ((*out)->most >= 0 && argc - first - 2 > (*out)->most)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no operand such as '%s'", argv[first], argv[first + 2]);
 	return PD_OK;

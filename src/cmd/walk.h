@@ -27,11 +27,11 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
 	{ .type = PD_OPT_TEXT, .name = "name", .rare = true, .arg = "NAME", PD_AT(name), \
-	  .help = "call stdin NAME in ids" }
+	  .help = "use NAME for stdin in ids" }
 
 #define PD_WALK_PAGE_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", PD_AT(page.max_page), \
-	  .help = "look at the first SIZE bytes of a page (4M)" }, \
+	  .help = "read at most SIZE bytes of a page (4M)" }, \
 	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", .call = pd_walk_status, \
 	  .help = "HTTP statuses of pages (200), such as 200,206 or 2xx" }, \
 	{ .type = PD_OPT_CALL, .name = "content-types", .rare = true, .arg = "LIST", .call = pd_walk_content_types, \
@@ -51,7 +51,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 #define PD_WALK_TOPIC_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Main text" }, \
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", PD_AT(preset), .choices = pd_preset_names, \
-	  .help = "default, or paper: what the documents say" }, \
+	  .help = "default, or paper: settings of patent CN101645082" }, \
 	{ .type = PD_OPT_CHOICE, .name = "topic", .arg = "NAME", PD_AT(topic), .choices = pd_topic_names, \
 	  .help = "how the main text is found: main (default), paper" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .rare = true, .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
@@ -77,7 +77,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CHOICE, .name = "hash", .rare = true, .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
 	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
-	  .help = "of title,meta,text,anchor; NAME:N adds weight N (tf)" }, \
+	  .help = "title,meta,text,anchor (text); NAME:N adds weight N (tf)" }, \
 	{ .type = PD_OPT_INT, .name = "min-terms", .rare = true, .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
 	  .help = "fewer terms: no fingerprint (8; paper: 3)" }, \
 	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \

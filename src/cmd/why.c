@@ -16,9 +16,9 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, in place of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
-	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "what 'pagededup cluster' wrote" },
+	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster'" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(why.pairs),
-	  .help = "what 'pagededup match' wrote: the pages that it is near are told too" },
+	  .help = "output of 'pagededup match': also list the pages it is near" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats,
 	  .help = "text (default), or jsonl: a line for each step" },
@@ -28,7 +28,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_why = {
 	.name = "why",
 	.synopsis = "[OPTION]... --verdicts=FILE ID | --url=URL",
-	.summary = "Say what becomes of a page: of which it is a duplicate, through which others, why that one is kept.",
+	.summary = "Explain a page's verdict: which page it duplicates, through which others, why that one is kept.",
 	.text = "ID is what 'pagededup fp' printed.  A page that the verdicts do not name is kept.",
 	.example = "pagededup why crawl.warc.gz:53120 --verdicts=verdicts.tsv --pairs=pairs.tsv",
 	.opts = opts,
@@ -37,9 +37,9 @@ const struct pd_usage pd_usage_why = {
 static int check(const struct options *o, int n_ids, struct pd_err *e)
 {
 	if (n_ids + (o->why.url != NULL) != 1)
-		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "which page?");
+		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "missing operand: the id or path of a page");
 	if (!o->why.verdicts)
-		return pd_fail(e, PD_ERR_USAGE, "--verdicts=FILE is needed");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
 	if (!strcmp(o->why.verdicts, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file: it is read twice");
 	return PD_OK;

@@ -171,7 +171,7 @@ static void on_lost(void *ctx, const struct pd_damage *damage)
 {
 	struct pd_dedup *d = ctx;
 	d->lost++;
-	pd_log_error(d->log, "%s:%" PRIu64 ": %s; what is behind that in the member is lost", damage->file, damage->offset,
+	pd_log_error(d->log, "%s:%" PRIu64 ": %s; the rest of this compressed member is lost", damage->file, damage->offset,
 		     damage->reason);
 }
 

@@ -8,7 +8,7 @@ int pd_simhash_check(const struct pd_sign_options *o, struct pd_err *e)
 	if (o->bits != 64 && o->bits != 128 && o->bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "a fingerprint has 64, 128 or 256 bits, not %d", o->bits);
 	if (o->shingle < 1 || o->shingle > 16)
-		return pd_fail(e, PD_ERR_USAGE, "a shingle has 1 to 16 terms, not %d", o->shingle);
+		return pd_fail(e, PD_ERR_USAGE, "--shingle takes 1 to 16, not %d", o->shingle);
 	return PD_OK;
 }
 

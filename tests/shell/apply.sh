@@ -366,7 +366,7 @@ gzip -dc d.warc.gz | gzip -c | head -c 60000 >cutwhole.warc.gz
 verdicts_of cutwhole.warc.gz 2>/dev/null >cut.tsv
 run "$P" apply -V cut.tsv cutwhole.warc.gz -o cut.clean.warc.gz
 exits "one gzip member that is cut" 1
-has "cannot be kept behind the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; what is behind that in the member is lost"
+has "cannot be kept behind the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; the rest of this compressed member is lost"
 run gzip -t cut.clean.warc.gz
 exits "what is written is whole" 0
 

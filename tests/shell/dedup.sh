@@ -64,7 +64,7 @@ refuse "a folder that holds a run" "holds a run of dedup: --resume goes on with 
 mkdir full && touch full/x
 refuse "a folder that is not empty" "full is not empty" d.warc.gz -o full
 refuse "no folder" "-o DIR" d.warc.gz
-refuse "stdin" "standard input is none" -o nowhere
+refuse "stdin" "cannot read standard input" -o nowhere
 refuse "- as well" "reads its inputs twice" - -o nowhere2
 refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o nowhere3
 mkdir b && cp d.warc.gz b/

@@ -136,10 +136,10 @@ while IFS='|' read -r message options; do
 	exits "eval $options" 2
 	has "eval $options: says why" "$tmp/err" "$message"
 done <<'END'
-which truth|--pairs=pairs.tsv
+missing operand TRUTH|--pairs=pairs.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv --pairs=pairs.tsv --sweep
---sweep only|truth.tsv truth.tsv --pairs=pairs.tsv
+INPUT needs --sweep|truth.tsv truth.tsv --pairs=pairs.tsv
 no column 'colour'|truth.tsv --pairs=pairs.tsv --by=lang,colour
 is no truth file|pairs.tsv --clusters=clusters.tsv
 cannot open|none.tsv --pairs=pairs.tsv
@@ -149,6 +149,6 @@ names none of the pages|truth.tsv --sweep d.fp
 too many|truth.tsv --sweep --shingle=1,2,3,4,5,6,7,8,9 --bits=64,128,256
 --shingle takes numbers|truth.tsv --sweep --shingle=0
 --weights takes some of|truth.tsv --sweep --weights=heavy
-no meaning with --sweep|truth.tsv --sweep --by=lang
+no effect with --sweep|truth.tsv --sweep --by=lang
 END
 tap_done

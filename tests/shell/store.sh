@@ -149,7 +149,7 @@ run "$P" store add demo/.. night1
 has "a folder that is no store" "$tmp/err" "is no store: it has no manifest \('pagededup store init' makes one\)"
 run "$P" store check "" night1
 exits "a store without a name" 2
-has "is asked for" "$tmp/err" 'check: which store\?'
+has "is asked for" "$tmp/err" 'check: missing operand STORE'
 for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplicate=skip" "compact s --format=tsv" "init t --by-url"; do
 	run "$P" store $misuse
 	exits "misuse: store $misuse" 2
