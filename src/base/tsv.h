@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/line_reader.h"
 
 #define PD_TSV_COLUMNS_MAX 64
 
@@ -54,8 +55,7 @@ struct pd_tsv_reader {
 	uint64_t bytes;			/* read so far */
 	/* its own */
 	FILE *f;
-	char *raw;
-	size_t raw_cap;
+	struct pd_line_reader lines;
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */
 	int n_order;

@@ -2,10 +2,10 @@
  *
  * Lines -> rows with columns by name.  Comment lines that are not ours are passed over.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/tempfile.h"
 #include "base/tsv.h"
 
 static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *names, size_t n)
@@ -44,23 +44,22 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 		r->f = stdin;
 		r->path = "standard input";
 	} else {
-		r->f = fopen(r->path, "r");
+		r->f = pd_input_fopen(r->path, e);
 		if (!r->f)
-			return pd_fail_errno(e, "cannot open %s", r->path);
+			return e->status;
 	}
+	r->lines.f = r->f;
+	r->lines.path = r->path;
+	r->lines.no = 0;
 	order_by_version_1(r);
 	return 1;
 }
 
-static int close_file(struct pd_tsv_reader *r, struct pd_err *e)
+static void close_file(struct pd_tsv_reader *r)
 {
-	int bad = ferror(r->f);
-	if (r->f != stdin)
+	if (r->f && r->f != stdin)
 		fclose(r->f);
 	r->f = NULL;
-	if (bad)
-		return pd_fail_errno(e, "cannot read %s", r->path);
-	return PD_OK;
 }
 
 /* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
@@ -146,17 +145,13 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 /* 1 a row, 0 nothing to give yet, negative an error. */
 static int read_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
-	errno = 0;
-	ssize_t n = getline(&r->raw, &r->raw_cap, r->f);
-	if (n < 0)
-		return close_file(r, e);
-	r->bytes += (size_t)n;
-	r->line_no++;
-	r->line = pd_span(r->raw, (size_t)n);
-	if (r->line.n && r->line.p[r->line.n - 1] == '\n')
-		r->line.n--;
-	if (r->line.n && r->line.p[r->line.n - 1] == '\r')	/* an editor's; a CR in a value is escaped */
-		r->line.n--;
+	int status = pd_line_next(&r->lines, &r->line, e);	/* an editor's CR goes; that of a value is escaped */
+	r->bytes = r->lines.bytes;
+	r->line_no = r->lines.no;
+	if (status <= 0) {
+		close_file(r);
+		return status;
+	}
 	if (!r->line.n)
 		return 0;
 	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);
@@ -176,11 +171,8 @@ int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e)
 
 void pd_tsv_release(struct pd_tsv_reader *r)
 {
-	if (r->f && r->f != stdin)
-		fclose(r->f);
-	r->f = NULL;
-	free(r->raw);
-	r->raw = NULL;
+	close_file(r);
+	pd_line_reader_release(&r->lines);
 	pd_buf_release(&r->header.must);
 	pd_buf_release(&r->header.recorded);
 	pd_buf_release(&r->totals);

@@ -199,15 +199,17 @@ static int remove_one(struct removing *x, struct pd_span what)
 
 static int remove_lines(struct removing *x)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	int status = PD_OK;
-	for (ssize_t n; !status && (n = getline(&line, &cap, stdin)) >= 0;) {
-		struct pd_span what = pd_span_trim(pd_span(line, (size_t)n));
+	struct pd_line_reader lines = { .f = stdin, .path = "standard input" };
+	struct pd_span what;
+	int status;
+	while ((status = pd_line_next(&lines, &what, &x->r->err)) > 0) {
+		what = pd_span_trim(what);
 		status = what.n ? remove_one(x, what) : PD_OK;
+		if (status)
+			break;
 	}
-	free(line);
-	return !status && ferror(stdin) ? pd_fail_errno(&x->r->err, "cannot read standard input") : status;
+	pd_line_reader_release(&lines);
+	return status;
 }
 
 int pd_store_run_remove(struct pd_store_run *r)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "base/url.h"
 #include "group/order.h"
@@ -221,27 +222,19 @@ static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *k
 		key[i] = v < key[i] ? v : key[i];
 }
 
-/* The next line that says something, without its end: 1, 0 at the end. */
-static int next_line(FILE *f, char **raw, size_t *cap, uint64_t *line_no, struct pd_span *out)
+/* The next line that says something: 1, 0 at the end. */
+static int next_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
 {
-	ssize_t n;
-	while ((n = getline(raw, cap, f)) > 0) {
-		*out = pd_span(*raw, (size_t)n);
-		(*line_no)++;
-		while (out->n && (out->p[out->n - 1] == '\n' || out->p[out->n - 1] == '\r'))
-			out->n--;
-		if (out->n && out->p[0] != '#')
-			return 1;
-	}
-	return 0;
+	int status;
+	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#'))
+		;
+	return status;
 }
 
-static int close_file(FILE *f, char *raw, const char *path, struct pd_err *e)
+static void close_lines(struct pd_line_reader *l)
 {
-	int bad = ferror(f);
-	free(raw);
-	fclose(f);
-	return bad ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	fclose(l->f);
+	pd_line_reader_release(l);
 }
 
 int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
@@ -249,38 +242,36 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 	struct urls u;
 	struct pd_span line, f[2];
 	struct pd_err bad;
-	uint64_t v, line_no = 0;
-	char *raw = NULL;
-	size_t cap = 0;
-	FILE *in = fopen(file, "r");
-	if (!in)
-		return pd_fail_errno(e, "cannot open %s", file);
+	uint64_t v;
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
 	memset(key, 0xFF, pages->n * sizeof *key);
 	urls_init(&u, pages);
-	while (next_line(in, &raw, &cap, &line_no, &line)) {
+	while ((status = next_line(&lines, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
 			set_keys(&u, f[0], v, key);
 			continue;
 		}
 		pages->bad++;
-		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, line_no);
+		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, lines.no);
 		o->bad_row(o->ctx, bad.text);
 	}
 	urls_release(&u);
-	return close_file(in, raw, file, e);
+	close_lines(&lines);
+	return status;
 }
 
 static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
 {
 	struct pd_span line;
 	struct pd_buf lower = { 0 };
-	uint64_t line_no = 0;
-	char *raw = NULL;
-	size_t cap = 0;
-	FILE *in = fopen(file, "r");
-	if (!in)
-		return pd_fail_errno(e, "cannot open %s", file);
-	while (next_line(in, &raw, &cap, &line_no, &line)) {
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
+	while ((status = next_line(&lines, &line, e)) > 0) {
 		line = pd_span_trim(line);
 		pd_buf_clear(&lower);
 		for (size_t i = 0; i < line.n; i++)
@@ -289,7 +280,8 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 			pd_names_add(hosts, pd_buf_span(&lower));
 	}
 	pd_buf_release(&lower);
-	return close_file(in, raw, file, e);
+	close_lines(&lines);
+	return status;
 }
 
 /* The first line of the list that is this host, or a domain that it lies below.  `dotted` is the host behind a point:

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "group/order.h"
 
@@ -179,15 +180,12 @@ static int take_line(struct intake *in, struct pd_span line, struct pd_err *e)
 
 static int take_file(struct intake *in, FILE *f, struct pd_err *e)
 {
-	char *raw = NULL;
-	size_t cap = 0;
-	ssize_t n;
-	int status = PD_OK;
-	errno = 0;
-	while (!status && (n = getline(&raw, &cap, f)) > 0) {
-		struct pd_span line = pd_span(raw, (size_t)n);
-		in->line_no++;
-		while (line.n && (line.p[line.n - 1] == '\n' || line.p[line.n - 1] == '\r'))
+	struct pd_line_reader lines = { .f = f, .path = in->path };
+	struct pd_span line;
+	int status;
+	while ((status = pd_line_next(&lines, &line, e)) > 0) {
+		in->line_no = lines.no;
+		while (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
 		if (!line.n || (line.p[0] == '#' && line.n > 1 && line.p[1] == ' '))
 			continue;
@@ -197,10 +195,10 @@ static int take_file(struct intake *in, FILE *f, struct pd_err *e)
 			in->t->o->bad_row(in->t->o->ctx, e->text);
 			status = PD_OK;
 		}
+		if (status)
+			break;
 	}
-	free(raw);
-	if (!status && ferror(f))
-		status = pd_fail_errno(e, "cannot read %s", in->path);
+	pd_line_reader_release(&lines);
 	return status;
 }
 
@@ -256,9 +254,9 @@ int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_op
 {
 	struct intake in = { .t = t, .path = path };
 	*t = (struct pd_truth){ .o = o };
-	FILE *f = fopen(path, "r");
+	FILE *f = pd_input_fopen(path, e);
 	if (!f)
-		return pd_fail_errno(e, "cannot open %s", path);
+		return e->status;
 	int status = take_file(&in, f, e);
 	fclose(f);
 	if (!status && !in.at.n)

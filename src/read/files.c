@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/tempfile.h"
 #include "read/input.h"
+
+enum { REFUSED = -1 };	/* f->err says why */
 
 struct pd_dir {
 	char **names;		/* sorted; sub-folders end in a slash */
@@ -106,21 +109,31 @@ static int give(const struct pd_files *f, struct pd_file *out, const struct stat
 	return 1;
 }
 
-static int give_stdin(const struct pd_files *f, struct pd_file *out)
+static int give_stdin(struct pd_files *f, struct pd_file *out)
 {
 	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
+	if (pd_input_note_fd(STDIN_FILENO, "standard input", &f->err))
+		return REFUSED;
 	out->regular = pd_file_size(NULL, &out->size);
 	return 1;
 }
 
-/* 1: `out` is filled; 0: a folder was entered. */
+/* A file that this run writes is no page of a folder; who names it as an input is told. */
+static int visit_file(struct pd_files *f, struct pd_file *out, const struct stat *st)
+{
+	if (f->depth && pd_output_is(st))
+		return 0;
+	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : give(f, out, st, 0);
+}
+
+/* 1: `out` is filled; 0: a folder was entered, or there is nothing to read here; REFUSED: f->err. */
 static int visit(struct pd_files *f, struct pd_file *out)
 {
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
 		return give(f, out, NULL, errno);
 	if (!S_ISDIR(st.st_mode))
-		return give(f, out, &st, 0);
+		return visit_file(f, out, &st);
 	int error = enter(f);
 	if (error)
 		return give(f, out, NULL, error);
@@ -170,21 +183,17 @@ static int visit_named(struct pd_files *f, struct pd_file *out, const char *path
 	return visit(f, out);
 }
 
-/* 1, 0 nothing here (look again), -1 the list is at its end or broken. */
+/* 1, 0 nothing here (look again), REFUSED. */
 static int next_listed(struct pd_files *f, struct pd_file *out)
 {
-	ssize_t n = getline(&f->line, &f->line_cap, f->list);
-	if (n < 0)
-		return -1;
-	while (n && (f->line[n - 1] == '\n' || f->line[n - 1] == '\r'))
-		f->line[--n] = 0;
-	return n ? visit_named(f, out, f->line, false) : 0;
-}
-
-static int list_end(struct pd_files *f, struct pd_err *e)
-{
-	f->list_done = true;
-	return !feof(f->list) ? pd_fail_errno(e, "%s: cannot read the list", f->o->files_from) : 0;
+	struct pd_span line;
+	int status = pd_line_next(&f->lines, &line, &f->err);
+	if (status <= 0) {
+		f->list_done = true;
+		return status < 0 ? REFUSED : 0;
+	}
+	pd_buf_set(&f->line, line);
+	return line.n ? visit_named(f, out, f->line.p, false) : 0;
 }
 
 int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
@@ -203,8 +212,8 @@ int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
 		} else {
 			return 0;
 		}
-		if (r < 0)
-			return list_end(f, e);
+		if (r == REFUSED)
+			return pd_fail(e, f->err.status, "%s", f->err.text);
 		if (r)
 			return r;
 	}
@@ -231,8 +240,9 @@ int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct 
 		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
 	if (!o->files_from)
 		return PD_OK;
-	f->list = is_stdin(o->files_from) ? stdin : fopen(o->files_from, "re");
-	return f->list ? PD_OK : pd_fail_errno(e, "%s: cannot open", o->files_from);
+	f->list = is_stdin(o->files_from) ? stdin : pd_input_fopen(o->files_from, e);
+	f->lines = (struct pd_line_reader){ .f = f->list, .path = o->files_from };
+	return f->list ? PD_OK : PD_ERR_SYSTEM;
 }
 
 void pd_files_release(struct pd_files *f)
@@ -241,7 +251,8 @@ void pd_files_release(struct pd_files *f)
 		leave(f);
 	free(f->stack);
 	pd_buf_release(&f->path);
-	free(f->line);
+	pd_buf_release(&f->line);
+	pd_line_reader_release(&f->lines);
 	if (f->list && f->list != stdin)
 		fclose(f->list);
 	f->list = NULL;

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/line_reader.h"
 #include "read/reader.h"
 
 struct pd_file {
@@ -30,19 +31,20 @@ struct pd_files {
 	int at;				/* next operand */
 	FILE *list;
 	bool list_done;
-	char *line;
-	size_t line_cap;
+	struct pd_line_reader lines;
+	struct pd_buf line;
 	struct pd_buf path;		/* of the folder being walked, then of its member */
 	struct pd_dir *stack;	/* folders entered, the innermost last */
 	size_t depth, cap;
 	size_t name;
 	bool typed;			/* what is being walked was typed */
+	struct pd_err err;		/* why an input was refused */
 };
 
 /* Looks at all that was typed: PD_ERR_SYSTEM for what is not there or may not be read, PD_ERR_USAGE for standard input
  * wanted twice.  `o` stays in use. */
 int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e);
-/* 1 an input, 0 no more, negative: the list cannot be read. */
+/* 1 an input, 0 no more, negative: the list cannot be read, or this run writes what it names. */
 int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e);
 void pd_files_release(struct pd_files *f);
 

@@ -181,6 +181,10 @@ int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir,
 	*k = (struct pd_keyfile){ 0 };
 	if (fd < 0)
 		return standard ? PD_ERR_SYSTEM : pd_fail_errno(e, "cannot read %s", path);
+	if (pd_input_note_fd(fd, path, e)) {
+		close(fd);
+		return e->status;
+	}
 	if (fstat(fd, &st) == 0 && st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/tempfile.h"
 #include "topic/boilerplate_layout.h"
 #include "topic/site_decide.h"
 
@@ -127,9 +128,9 @@ int pd_boilerplate_read(FILE *f, const char *name, struct pd_boilerplate **out, 
 
 int pd_boilerplate_open(const char *path, struct pd_boilerplate **out, struct pd_err *e)
 {
-	FILE *f = fopen(path, "rbe");
+	FILE *f = pd_input_fopen(path, e);
 	*out = NULL;
-	return f ? pd_boilerplate_read(f, path, out, e) : pd_fail_errno(e, "cannot open %s", path);
+	return f ? pd_boilerplate_read(f, path, out, e) : e->status;
 }
 
 void pd_boilerplate_free(struct pd_boilerplate *b)

@@ -108,10 +108,11 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
 	if (!status)
 		status = make_workers(w);
-	if (!status)
-		status = pd_reader_open(&w->reader, &r, &w->err);
+	/* Before the inputs are looked at: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status)
+		status = pd_reader_open(&w->reader, &r, &w->err);
 	return status;
 }
 
@@ -173,7 +174,9 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	struct pd_walk_counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	pd_walk_progress_start(&w.progress);
-	int status = pd_outfile_check(o->output, inputs, n_inputs, &w.err);
+	char *standard = (char *)"-";
+	bool reads_standard = !n_inputs && !o->files_from;
+	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
 	if (!status)
 		status = open_all(&w, inputs, n_inputs);
 	if (!status)

@@ -5,6 +5,7 @@
 
 #include "base/columns.h"
 #include "base/hash.h"
+#include "base/tempfile.h"
 
 /* Files that shaped the verdicts are named by what they hold. */
 static int add_file(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
@@ -13,8 +14,8 @@ static int add_file(const char *key, const char *path, struct pd_buf *out, struc
 	uint64_t w[2];
 	char piece[1 << 14];
 	size_t n;
-	FILE *f = fopen(path, "r");
-	int status = f ? PD_OK : pd_fail_errno(e, "cannot open %s", path);
+	FILE *f = pd_input_fopen(path, e);
+	int status = f ? PD_OK : e->status;
 	while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
 		pd_hasher_add(h, piece, n);
 	pd_hasher_end(h, w);

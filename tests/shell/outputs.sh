@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# No command writes over what it reads, nor reads what it writes, whatever the file is called and however it was named: typed,
+# listed, found in a folder, another name of the same file, standard input and output.
+. "$(dirname "$0")/../tap.sh"
+page() { printf '<html><title>%s</title><body><p>%s</p></body></html>' "$1" "The tide mill at Pellow Creek grinds again after eighty quiet years, and $1 came to see it run."; }
+mkdir site && page Anna >site/a.html && page Berta >site/b.html && page Carla >victim.html
+cp -r site before && cp victim.html victim.before
+"$P" fp -q site >rows.tsv && "$P" match -q rows.tsv -k 16 >pairs.tsv && "$P" cluster -q pairs.tsv >v.tsv
+
+refused() { # NAME FILE COMMAND…: exit 2, says so, FILE (and standard input) as it was, nothing beside it
+	local name=$1 file=$2
+	shift 2
+	cp "$file" kept
+	run_in "$file" "$@"
+	exits "$name: refused" 2
+	has "$name: the file is named" "$tmp/err" "$(basename "$file").*(input|would be lost|is read in this run)"
+	same "$name: the file is as it was" "$file" kept
+	absent "$name: nothing beside it" "$file".*.part
+}
+echo victim.html >list
+refused "fp, an input of the list" victim.html "$P" fp -T list -o victim.html
+refused "text, an input of the list" victim.html "$P" text -T list -o victim.html
+refused "fp, the list" list "$P" fp -T list -o list
+ln victim.html other-name.html && ln -s victim.html link.html
+refused "fp, another name of an input" victim.html "$P" fp victim.html -o other-name.html
+refused "fp, a link to an input of the list" victim.html "$P" fp -T list -o link.html
+refused "fp, standard input" victim.html "$P" fp -o victim.html -
+refused "apply, the verdicts" v.tsv "$P" apply -V v.tsv site/a.html -o v.tsv
+refused "match, the rows" rows.tsv "$P" match rows.tsv -o rows.tsv
+refused "match --save, the rows" rows.tsv "$P" match rows.tsv --save rows.tsv
+refused "cluster, the pairs" pairs.tsv "$P" cluster pairs.tsv -o pairs.tsv
+printf 'http://a/\t1\n' >rank.tsv
+refused "cluster --rank, the ranks" rank.tsv "$P" cluster pairs.tsv --keep=rank --rank rank.tsv -o rank.tsv
+"$P" boilerplate -q site -o site.bp 2>/dev/null
+refused "fp --boilerplate, the table" site.bp "$P" fp --boilerplate site.bp site -o site.bp
+refused "report, the verdicts" v.tsv "$P" report -V v.tsv -o v.tsv
+
+# Standard output that is the input: it would be read for ever.
+cp victim.html grows.html
+"$P" fp -q grows.html >>grows.html 2>"$tmp/err"; code=$?
+exits "standard output appended to the input: refused" 2
+same "standard output appended to the input: as it was" grows.html victim.before
+"$P" fp -q - <grows.html >>grows.html 2>"$tmp/err"; code=$?
+exits "standard output appended to standard input: refused" 2
+
+# A folder that the output lies in: it is no page, now and the next time.
+"$P" fp -q site >want.tsv
+for round in 1 2; do
+	run "$P" fp -q site -o site/rows.tsv
+	exits "the output in the folder that is read, run $round" 0
+	same "the output in the folder that is read, run $round: the rows of the pages" site/rows.tsv want.tsv
+done
+run bash -c '"$1" fp -q site >site/rows.tsv' - "$P"
+same "standard output in the folder that is read" site/rows.tsv want.tsv
+rm site/rows.tsv
+is "the pages are as they were" "$(diff -r site before)" ""
+
+# Whose place an output takes, its rights it keeps.
+: >secret && chmod 600 secret
+(umask 022; "$P" fp -q site -o secret)
+is "-o over a file that is nobody else's: it stays so" "$(stat -c %a secret)" 600
+: >shared && chmod 664 shared
+(umask 077; "$P" fp -q site -o shared)
+is "-o over a file of a group: it stays so" "$(stat -c %a shared)" 664
+same "… and holds the rows" shared want.tsv
+tap_done
