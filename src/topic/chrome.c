@@ -32,22 +32,65 @@ static bool weak_holds(const struct pd_weights *w, struct pd_line_sum sum, doubl
 	return (double)sum.prose <= w->hint_weak * all;
 }
 
+/* A paragraph that stands beside a box, right before or behind it: both are parts of one text. */
+static bool is_paragraph_beside(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b, size_t i)
+{
+	const struct pd_line *l = &f->lines.v[i];
+	const struct pd_box *around = &in->boxes[b->parent];
+	return i >= pd_lines_first(&f->lines, around) && i < pd_lines_end(&f->lines, around) && l->prose &&
+	       in->boxes[l->box].depth <= b->depth;
+}
+
+/* A note in the midst of a text, in sentences: a manual's "sidebar" or "aside". */
+static bool is_note(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
+{
+	const struct pd_weights *w = f->weights;
+	struct pd_line_sum sum = pd_lines_of_box(&f->lines, b);
+	size_t first = pd_lines_first(&f->lines, b), end = pd_lines_end(&f->lines, b);
+	if (b->parent == PD_BOX_NONE || (double)sum.link_mass > w->note_links * (double)sum.mass ||
+	    (double)sum.prose < w->note_prose * (double)sum.mass)
+		return false;
+	return (first && is_paragraph_beside(f, in, b, first - 1)) || is_paragraph_beside(f, in, b, end);
+}
+
+/* An element that was never closed swallows what follows: a control that holds paragraphs is none. */
+static bool holds_paragraphs(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
+{
+	uint64_t prose = 0;
+	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		uint16_t tag = in->boxes[l->box].tag;
+		if (l->prose && &in->boxes[l->box] != b && tag != PD_TAG_option && tag != PD_TAG_optgroup)
+			prose += l->mass - l->link_mass;
+	}
+	return (double)prose >= f->weights->control_prose;
+}
+
 /* Is the hint of a box, which holds the first h1 or not, to be followed? */
-static bool hint_holds(const struct pd_topic_finder *f, const struct pd_box *b, const struct pd_box_note *note,
+static bool hint_holds(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b, const struct pd_box_note *note,
 	bool heading, enum pd_level level)
 {
 	const struct pd_weights *w = f->weights;
 	struct pd_line_sum sum = pd_lines_of_box(&f->lines, b);
 	double all = (double)f->lines.sums[f->lines.n].prose, prose = (double)sum.prose;
 	bool tag = is_own_tag(b, note->name);
-	enum pd_hint hint = note->hint == PD_HINT_NOTICE && heading ? PD_HINT_CHROME : note->hint;
+	enum pd_hint hint = (note->hint == PD_HINT_NOTICE || note->hint == PD_HINT_FOOT) && heading ? PD_HINT_CHROME : note->hint;
+	double rest = (double)(f->lines.sums[f->lines.n].mass - sum.mass);
 	if (note->hint == PD_HINT_NEVER)
+		return true;
+	if (note->hint == PD_HINT_CONTROL)
+		return !holds_paragraphs(f, in, b);
+	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest)
 		return true;
 	if (level == PD_LEVEL_NONE || (level == PD_LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
 		return false;
+	bool chrome = prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
 	switch (hint) {
+	case PD_HINT_MARGIN:
+		return chrome && !is_note(f, in, b);
+	case PD_HINT_FOOT:
 	case PD_HINT_CHROME:
-		return prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
+		return chrome;
 	case PD_HINT_NOTICE:
 		return all - prose >= w->notice_rest || prose <= w->hint_name * all;
 	case PD_HINT_COMMENT:
@@ -74,7 +117,7 @@ void pd_chrome_drop(struct pd_topic_finder *f, const struct pd_blocks *in, enum 
 			note->hint = pd_hint_of(f->hinter, b, &note->name);
 		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
 		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
-		if (hint_holds(f, b, note, heading, level))
+		if (hint_holds(f, in, b, note, heading, level))
 			note->rule = note->name;
 	}
 	f->why = pd_grow(f->why, f->lines.n, &f->cap_why, sizeof(*f->why));

@@ -4,7 +4,8 @@
  * rule. A few passes over arrays, no tree is built.  In order:
  *
  * 0. lines that the page's site is known to repeat weigh nothing (site.h);
- * 1. boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
+ * 1. lines are prose by what they look like, and licences, copyright and the like never are (lines.c, notices.def);
+ * boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
  * (chrome.c, cards.c);
  * 2. the box that holds the prose left is the region; what lies outside is dropped (region.c);
  * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it;
@@ -12,7 +13,7 @@
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
  * by name: `rules` is what stands above.  Hints are believed less, level by level (enum pd_level), as long as that at
- * least doubles the prose: `no-comments` (what readers wrote counts as text), `tags` (names mislead, tags and roles
+ * least doubles the prose that flows in one place (scraps from all over a page are no text, however many): `no-comments` (what readers wrote counts as text), `tags` (names mislead, tags and roles
  * count), `no-hints`.  When hardly any text is kept and the page holds several times as much, `list`: all of it in its
  * densest region (products, links).  When nothing is kept, `page`: all that it shows.
  *
@@ -41,6 +42,23 @@ static void drop_outside(struct pd_topic_finder *f, const struct pd_box *region)
 	drop_all(f, pd_lines_end(&f->lines, region), f->lines.n, "outside");
 }
 
+/* The most prose that flows in one place: scraps from all over a page are no text, however many they are. */
+static uint64_t richest_flow(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	uint64_t most = 0;
+	for (uint32_t i = 0; i < in->n_boxes; i++)
+		f->notes[i].prose = 0;
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		if (f->why[i] || !l->prose)
+			continue;
+		f->notes[l->home].prose += l->mass - l->link_mass;
+		if (f->notes[l->home].prose > most)
+			most = f->notes[l->home].prose;
+	}
+	return most;
+}
+
 /* The level that finds the prose; its boxes are dropped. */
 static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
@@ -49,10 +67,10 @@ static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blo
 	pd_chrome_begin(f, in);
 	for (enum pd_level level = PD_LEVEL_ALL; level < PD_LEVELS; level++) {
 		pd_chrome_drop(f, in, level);
-		pd_live_sum(f, PD_LIVE_PROSE);
-		if (level == PD_LEVEL_ALL || (double)pd_live_of_page(f) > f->weights->level_gain * found) {
+		double flow = (double)richest_flow(f, in);
+		if (level == PD_LEVEL_ALL || flow > f->weights->level_gain * found) {
 			best = level;
-			found = (double)pd_live_of_page(f);
+			found = flow;
 		}
 		if (found >= (level < PD_LEVEL_TAGS ? f->weights->hint_enough : f->weights->tags_enough))
 			break;
@@ -88,9 +106,9 @@ static void drop_short(struct pd_topic_finder *f, const struct pd_blocks *in, co
 	}
 	for (size_t i = first; i < end; i++) {
 		const struct pd_line *l = &f->lines.v[i];
-		bool between = first_prose == end || (i > first_prose && i < last_prose);
+		bool inside = i > first_prose && i < last_prose;
 		if (!f->why[i] && !l->prose)
-			f->why[i] = short_line(f, in, l, between);
+			f->why[i] = l->notice && !inside && !f->notes[l->home].home ? "notice" : short_line(f, in, l, inside || first_prose == end);
 	}
 }
 
@@ -129,6 +147,8 @@ static bool is_scrap(const struct pd_topic_finder *f)
 {
 	const struct pd_weights *w = f->weights;
 	struct amount k = kept(f), all = of_page(f);
+	if (k.mass == 0)
+		return all.mass >= w->list_least;
 	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
 }
 

@@ -136,18 +136,21 @@ static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 	*name = pd_tag_name((enum pd_tag)box->tag);
 	switch (box->tag) {
 	case PD_TAG_title:
+		return PD_HINT_NEVER;
 	case PD_TAG_select:
 	case PD_TAG_button:
 	case PD_TAG_textarea:
-		return PD_HINT_NEVER;
-	case PD_TAG_nav:
+		return PD_HINT_CONTROL;
 	case PD_TAG_aside:
-	case PD_TAG_footer:
+		return PD_HINT_MARGIN;
+	case PD_TAG_nav:
 	case PD_TAG_menu:
 	case PD_TAG_dialog:
 	case PD_TAG_search:
 	case PD_TAG_figcaption:
 		return PD_HINT_CHROME;
+	case PD_TAG_footer:
+		return PD_HINT_FOOT;
 	case PD_TAG_header:
 		return PD_HINT_WEAK;
 	case PD_TAG_article:
@@ -161,13 +164,13 @@ static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 static enum pd_hint role_hint(struct pd_span role, const char **name)
 {
 	static const struct { const char *role; enum pd_hint hint; } roles[] = {
-		{ "navigation", PD_HINT_CHROME }, { "banner", PD_HINT_CHROME }, { "complementary", PD_HINT_CHROME },
-		{ "contentinfo", PD_HINT_CHROME }, { "search", PD_HINT_CHROME }, { "dialog", PD_HINT_CHROME },
+		{ "navigation", PD_HINT_CHROME }, { "banner", PD_HINT_CHROME }, { "complementary", PD_HINT_MARGIN },
+		{ "contentinfo", PD_HINT_FOOT }, { "search", PD_HINT_CHROME }, { "dialog", PD_HINT_CHROME },
 		{ "alertdialog", PD_HINT_CHROME }, { "menu", PD_HINT_CHROME }, { "menubar", PD_HINT_CHROME },
 		{ "toolbar", PD_HINT_CHROME }, { "alert", PD_HINT_CHROME }, { "main", PD_HINT_GOOD },
 		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT }, { "UserComments", PD_HINT_COMMENT },
 		{ "SiteNavigationElement", PD_HINT_CHROME }, { "WPHeader", PD_HINT_WEAK },
-		{ "WPFooter", PD_HINT_CHROME }, { "WPSideBar", PD_HINT_CHROME }, { "BreadcrumbList", PD_HINT_CHROME },
+		{ "WPFooter", PD_HINT_FOOT }, { "WPSideBar", PD_HINT_CHROME }, { "BreadcrumbList", PD_HINT_CHROME },
 		{ "DiscussionForumPosting", PD_HINT_FORUM }, { "Question", PD_HINT_FORUM }, { "QAPage", PD_HINT_FORUM },
 	};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)

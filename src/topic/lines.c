@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "topic/notices.h"
+
 enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
 
 static bool wide_stop(const char *p)
@@ -134,14 +136,22 @@ static bool is_prose(const struct pd_lines *l, const struct pd_blocks *in, size_
 	return (double)mass >= (stop ? w->prose_stop : w->prose_plain);
 }
 
+static bool is_notice(const struct pd_lines *l, const struct pd_blocks *in, size_t i, size_t end)
+{
+	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
+	return pd_is_notice(pd_span(in->text.p + first->at, last->at + last->n - first->at));
+}
+
 static void find_prose(struct pd_lines *l, const struct pd_blocks *in)
 {
 	for (size_t i = 0, end; i < l->n; i = end) {
 		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
 			;
-		bool prose = is_prose(l, in, i, end);
-		for (size_t k = i; k < end; k++)
+		bool notice = is_notice(l, in, i, end), prose = !notice && is_prose(l, in, i, end);
+		for (size_t k = i; k < end; k++) {
+			l->v[k].notice = notice;
 			l->v[k].prose = prose && l->v[k].link_mass < l->v[k].mass;
+		}
 	}
 }
 
@@ -154,6 +164,7 @@ static void sum_up(struct pd_lines *l)
 		l->sums[i] = sum;
 		sum.mass += line->mass;
 		sum.link_mass += line->link_mass;
+		sum.notices += line->notice;
 		if (line->prose)
 			sum.prose += line->mass - line->link_mass;
 	}

@@ -19,6 +19,7 @@ struct pd_line {
 	uint32_t chars;			/* code points */
 	bool stop;			/* holds a sign that ends or parts sentences, outside links */
 	bool site;			/* what the site repeats (site.h): it weighs nothing */
+	bool notice;			/* a licence, a copyright, a request to accept cookies: no prose (notices.h) */
 	bool prose;			/* reads like sentences, itself or with what flows around it */
 };
 
@@ -26,6 +27,7 @@ struct pd_line {
 struct pd_line_sum {
 	uint64_t mass, link_mass;
 	uint64_t prose;			/* text outside links of lines that are prose */
+	uint64_t notices;		/* how many of the lines are notices */
 };
 
 /* The paragraphs (p) that a box is the home of. */
@@ -61,7 +63,8 @@ static inline size_t pd_lines_end(const struct pd_lines *l, const struct pd_box 
 static inline struct pd_line_sum pd_lines_of_box(const struct pd_lines *l, const struct pd_box *box)
 {
 	const struct pd_line_sum *a = &l->sums[pd_lines_first(l, box)], *b = &l->sums[pd_lines_end(l, box)];
-	return (struct pd_line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose };
+	return (struct pd_line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose,
+				      b->notices - a->notices };
 }
 
 #endif

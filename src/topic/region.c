@@ -3,7 +3,8 @@
  * The box that holds the main text: from the page down while one box holds most of the prose left, or a good part
  * where its author marked it (article, main, schema.org's articleBody), then further to where the richest flow of
  * paragraphs stands with those that are comparable to it (the parts of an article, the posts of a thread), so that
- * many small texts around a short article do not drown it.
+ * many small texts around a short article do not drown it.  Where that place begins with a heading and what stands
+ * around it with a higher one, as the sections of a manual do, the outer section is the text.
  */
 #include "topic/finder.h"
 
@@ -85,6 +86,55 @@ static uint32_t richest(struct pd_topic_finder *f, const struct pd_blocks *in, u
 	return best;
 }
 
+/* Text that no rule has dropped yet. */
+static struct pd_line_sum alive_in(const struct pd_topic_finder *f, const struct pd_box *b)
+{
+	struct pd_line_sum s = { 0 };
+	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
+		const struct pd_line *l = &f->lines.v[i];
+		if (f->why[i])
+			continue;
+		s.mass += l->mass;
+		s.link_mass += l->link_mass;
+		if (l->prose)
+			s.prose += l->mass - l->link_mass;
+	}
+	return s;
+}
+
+/* The rank of the heading with which a box begins: 1 for h1; 0: it begins with another line, or with none. */
+static int heads(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
+{
+	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
+		uint16_t tag = in->boxes[f->lines.v[i].box].tag;
+		if (!f->why[i])
+			return tag >= PD_TAG_h1 && tag <= PD_TAG_h6 ? tag - PD_TAG_h1 + 1 : 0;
+	}
+	return 0;
+}
+
+/* A manual's chapter is made of sections in sections: what stands around the richest of them, and is no list of links,
+ * is text as well. */
+static uint32_t widen(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t best)
+{
+	uint32_t wide = best;
+	struct pd_line_sum own = alive_in(f, &in->boxes[best]);
+	int rank = heads(f, in, &in->boxes[best]);
+	for (uint32_t i = best; i && rank;) {
+		i = in->boxes[i].parent;
+		struct pd_line_sum s = alive_in(f, &in->boxes[i]);
+		if (s.mass == own.mass)
+			continue;
+		double mass = (double)(s.mass - own.mass), link_mass = (double)(s.link_mass - own.link_mass);
+		int outer = heads(f, in, &in->boxes[i]);
+		if (!outer || outer > rank || link_mass > f->weights->widen_links * mass)
+			break;
+		rank = outer;
+		wide = i;
+	}
+	return wide;
+}
+
 uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	uint32_t root = marked(f, in, pd_region_of_most(f, in));
@@ -102,8 +152,8 @@ uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 		}
 	}
 	if (rich < f->weights->region_rich)
-		return root;
+		return widen(f, in, root);
 	while (best != root && (best > first || in->boxes[best].end <= last))
 		best = in->boxes[best].parent;
-	return best;
+	return widen(f, in, best);
 }

@@ -101,6 +101,27 @@ static const struct row {
 
 	{ "nothing but comments", "<div class=comments>" TEXT "</div>", "ferry", NULL, 0 },
 	{ "hardly more than comments", "<div>" OTHER "</div><div class=comments>" TEXT "</div>", "ferry", NULL, 1 },
+	{ "threads in boxes named replies, two notices beside them",
+	  "<div class=y><p>You must be signed in before you can answer here, and be patient with the others, please.</p></div>"
+	  "<div class=replies>" TEXT "</div><div class=z><p>All times are given in the time of the harbour, one hour before Greenwich in winter.</p></div>",
+	  "ferry", NULL, 1 },
+	{ "an unclosed div in a button", "<button><div>Menu</button><h1>Bridge</h1>" TEXT, "ferry", NULL, 0 },
+	{ "a button with a long label", PAGE("", "<button>Send this story to a friend, who may like to read it, and come back to us.</button>"), "ferry", "friend", 0 },
+	{ "a licence longer than the text",
+	  "<div><p>The gate opens at nine.</p></div><div class=end><p>This work is licensed under the Licence of the Harbour Office, version 2. You may copy it, "
+	  "give it away and change it, as long as this notice stays with it, and nobody answers for what comes of it.</p></div>",
+	  "at nine", "nobody answers", 0 },
+	{ "a foot larger than the text",
+	  "<ul><li><a href=/1>Bridges, from the oldest to the newest</a></li><li><a href=/2>Ferries, with their times and fares</a></li>"
+	  "<li><a href=/3>Locks, dry docks and basins of the harbour</a></li><li><a href=/4>Lighthouses, buoys and other marks</a></li>"
+	  "<li><a href=/5>Storms that people remember to this day</a></li></ul><div class=footer>&copy; 2020 the Harbour Office.<br>" OTHER OTHER "</div>",
+	  "Lighthouses", "Somebody", 1 },
+	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
+	{ "a note that is a list of links", "<div>" P1 "<div class=sidebar>" NAV "</div>" P2 P3 "</div>", "ferry", "Sports", 0 },
+	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry", "Somebody", 0 },
+	{ "sections in sections",
+	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>", "Somebody", "Sports", 0 },
+	{ "what stands before an article that begins without a heading", "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
 	{ "hardly more than what names call chrome", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>", "two years", NULL, 1 },
 	{ "one long paragraph among short ones", "<div><p>Bridge closed</p>" P1 "<p>By our reporter</p></div>", "reporter", NULL, 0 },
 	{ "a list of links with a scrap of prose",
@@ -268,7 +289,7 @@ static const struct hint_row {
 	{ "comments", "", PD_HINT_COMMENT }, { "", "post-comment-list", PD_HINT_COMMENT },
 	{ "", "nav", PD_HINT_CHROME }, { "", "MainNav", PD_HINT_CHROME }, { "", "navy-blue", PD_HINT_NONE },
 	{ "", "ad", PD_HINT_CHROME }, { "", "header-ad-1", PD_HINT_CHROME }, { "", "shadow load read", PD_HINT_NONE },
-	{ "", "with-sidebar", PD_HINT_NONE }, { "", "sidebar-layout", PD_HINT_NONE }, { "", "sidebar", PD_HINT_CHROME },
+	{ "", "with-sidebar", PD_HINT_NONE }, { "", "sidebar-layout", PD_HINT_NONE }, { "", "sidebar", PD_HINT_MARGIN },
 	{ "", "article-body related", PD_HINT_CHROME }, { "", "a b", PD_HINT_NONE }, { "", "si debar", PD_HINT_NONE },
 	{ "", "", PD_HINT_NONE }, { "\xE5\x8D\x8E", "\xC3\xA9-_-", PD_HINT_NONE },
 };
