@@ -79,11 +79,11 @@ else skip "the tutorial" "no wget"; fi
 
 # The examples of the man pages, on the demo dump under the names that they use.
 mkdir "$tmp/w/man" && cd "$tmp/w/man" || exit 2
-for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do ln -s "$demo" $name; done
+for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do cp "$demo" $name; done
 "$P" fp -q crawl.warc.gz >crawl.fp
 cp crawl.fp january.fp
 "$P" fp -q crawl-2.warc.gz >february.fp
-"$P" match -q crawl.fp >pairs.tsv
+"$P" fp -q crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz | "$P" match -q >pairs.tsv
 "$P" store init -q kept
 "$P" cluster -q pairs.tsv >verdicts.tsv
 "$P" boilerplate -q crawl.warc.gz -o site.bp
