@@ -95,6 +95,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 
 	pd_sign(p->signer, &p->topic, &p->signature);
 	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
+	pd_subject_find(&p->subject_finder, &p->blocks, &p->subject);
 	digest_text(p);
 	p->stub = pd_stub_find(p->stubs, &p->blocks, &p->topic);
 	if (p->stub && !p->match_stubs)
@@ -151,6 +152,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->folder = pd_folder_new();
 	p->stubs = pd_stub_finder_new();
 	p->match_stubs = o->match_stubs;
+	p->subject_finder.folder = p->folder;
 	pd_sketcher_init(&p->sketcher, &o->sketch);
 	return PD_OK;
 }
@@ -165,6 +167,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_segmenter_free(p->segmenter);
 	pd_signer_free(p->signer);
 	pd_sketcher_release(&p->sketcher);
+	pd_subject_finder_release(&p->subject_finder);
 	pd_folder_free(p->folder);
 	pd_stub_finder_free(p->stubs);
 	pd_text_release(&p->text);

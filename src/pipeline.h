@@ -12,6 +12,7 @@
 #include "sign/digest.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
+#include "sign/subject.h"
 #include "term/dict.h"
 #include "term/stopwords.h"
 #include "text/text.h"
@@ -76,6 +77,7 @@ struct pd_pipeline {
 	struct pd_signer *signer;
 	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
+	struct pd_subject_finder subject_finder;
 	const struct pd_tables *tables;
 	bool match_stubs;
 	bool timed;				/* measure `seconds` */
@@ -87,6 +89,7 @@ struct pd_pipeline {
 	enum pd_stub stub;
 	struct pd_signature signature;
 	struct pd_sketch sketch;
+	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;
 	struct pd_err err;			/* PD_SKIP_FAILED: why */
 	/* sums over all pages */

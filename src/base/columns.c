@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/columns.h"
 
+#include <string.h>
+
+int pd_columns_at_first(const char *kind, int all)
+{
+	return !strcmp(kind, "fp") ? PD_FP_SUBJECT : all;
+}
+
 const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
 	"fingerprint", "id",	     "url",	   "fetch_time", "content_digest", "text_digest", "content_charset", "languages",
 	"terms",       "text_bytes", "confidence", "flags",	 "quality",	   "sketch",	  "user_id",	     "params",
+	"subject",
 };
 
 const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {

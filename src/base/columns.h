@@ -23,6 +23,7 @@ enum pd_fp_column {
 	PD_FP_SKETCH,
 	PD_FP_USER_ID,
 	PD_FP_PARAMS,
+	PD_FP_SUBJECT,
 	PD_FP_COLUMNS
 };
 
@@ -60,6 +61,10 @@ enum pd_verdicts_column {
 
 /* Those of verdicts, and two more. */
 enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_COLUMNS, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
+
+/* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
+ * Of a kind that gained none: `all`. */
+int pd_columns_at_first(const char *kind, int all);
 
 extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];

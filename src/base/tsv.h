@@ -58,7 +58,7 @@ struct pd_tsv_reader {
 	struct pd_line_reader lines;
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */
-	int n_order;
+	int n_order, n_least;		/* columns of the file; those that a row must have */
 	size_t n_columns;		/* that are wanted */
 	bool names_known;		/* this file named its columns, or its first row fitted version 1's */
 };

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/columns.h"
 #include "base/tempfile.h"
 #include "base/tsv.h"
 
@@ -29,6 +30,7 @@ static void order_by_version_1(struct pd_tsv_reader *r)
 	for (; r->v1_columns[n] && n < PD_TSV_COLUMNS_MAX; n++)
 		names[n] = pd_span_z(r->v1_columns[n]);
 	order_from_names(r, names, n);
+	r->n_least = pd_columns_at_first(r->kind, r->n_order);
 }
 
 static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
@@ -96,6 +98,7 @@ static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 	if (needed < 2)
 		return;
 	order_from_names(r, names, n);
+	r->n_least = r->n_order;
 	r->names_known = true;
 }
 
@@ -131,7 +134,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 	for (size_t i = 0; i < n && i < (size_t)r->n_order; i++)
 		if (r->order[i] >= 0)
 			r->fields[r->order[i]] = file_fields[i];
-	bool cut = n < (size_t)r->n_order || memchr(r->line.p, 0, r->line.n);
+	bool cut = n < (size_t)r->n_least || memchr(r->line.p, 0, r->line.n);
 	/* The first row of a file without column names decides whether it holds rows at all. */
 	if (cut && !r->names_known)
 		return no_rows(r, e);

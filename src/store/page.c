@@ -8,6 +8,7 @@ static const int columns[PD_TEXT_COLUMNS] = {
 	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
 	PD_FP_CONTENT_CHARSET, PD_FP_LANGUAGES, PD_FP_TERMS,	  PD_FP_TEXT_BYTES,	PD_FP_CONFIDENCE,
 	PD_FP_FLAGS,	      PD_FP_QUALITY,   PD_FP_USER_ID,
+	PD_FP_SUBJECT,
 };
 
 static int reversed(int i, int digits)

@@ -37,6 +37,7 @@ enum pd_store_column {
 	PD_TEXT_FLAGS,
 	PD_TEXT_QUALITY,
 	PD_TEXT_USER_ID,
+	PD_TEXT_SUBJECT,	/* not in rows that were kept before there was one */
 	PD_TEXT_COLUMNS
 };
 

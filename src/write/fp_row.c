@@ -82,6 +82,7 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 	case PD_FP_SKETCH: pd_sketch_hex(&p->sketcher.o, &p->sketch, out); break;
 	case PD_FP_USER_ID: pd_tsv_add(out, p->page.user_id); break;
 	case PD_FP_PARAMS: pd_buf_add_z(out, params); break;
+	case PD_FP_SUBJECT: pd_subject_hex(&p->subject, out); break;
 	default: pd_buf_add_c(out, '-'); break;	/* quality: no source yet */
 	}
 }

@@ -34,7 +34,7 @@ has "verdicts header" <(sed -n 1p verdicts.tsv) '^# pagededup verdicts 1 .* link
 has "the last line of fp is its total" <(tail -1 pages.fp) "^# total pages=$pages .*left_out=11 .*bytes=$(wc -c <demo.warc.gz)\$"
 is "match passes the total on" "$(tail -1 pairs.tsv)" "$(tail -1 pages.fp)"
 is "cluster passes the total on" "$(tail -1 verdicts.tsv)" "$(tail -1 pages.fp)"
-is "every row has all columns" "$(rows pages.fp | awk -F '\t' '{ print NF }' | sort -u)" 16
+is "every row has all columns" "$(rows pages.fp | awk -F '\t' '{ print NF }' | sort -u)" 17
 is "no value is empty" "$(cat pages.fp pairs.tsv verdicts.tsv | grep -c -e $'\t\t' -e $'\t$')" 0
 is "one row a page, none twice" "$(column id pages.fp | sort -u | wc -l)" "$pages"
 hash=$(column params pages.fp | sort -u)
@@ -174,7 +174,7 @@ done
 mkdir odd
 for name in $'a\ttab' 'a\\back' 'a space' $'a\377byte' $'a\nline' 'a:12' 'a:+7' 'a%20'; do page "$name" >"odd/$name"; done
 run "$P" fp odd
-is "odd file names: one row a page" "$(rows "$tmp/out" | awk -F '\t' 'NF == 16' | wc -l)" 8
+is "odd file names: one row a page" "$(rows "$tmp/out" | awk -F '\t' 'NF == 17' | wc -l)" 8
 while IFS=$'\t' read -r fingerprint id; do
 	is "an id is taken as it is printed: $(tr -d '\\' <<<"$id")" "$("$P" show -s signature "$id" 2>&1 </dev/null | sed -n 's/^fingerprint: //p')" "$fingerprint"
 done < <(rows "$tmp/out" | cut -f 1,2)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/subject.h"
+
+#include "base/hash.h"
+#include "base/hex.h"
+#include "base/utf8.h"
+
+enum { HEADINGS = 32, BYTES = 512 };	/* of a page, of a heading or title: what is looked at */
+
+/* Letters and digits of all scripts; what is beyond ASCII counts but for the blocks of signs. */
+static bool is_word(uint32_t c)
+{
+	if (c < 0x80)
+		return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+	return !(c <= 0xBF || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x303F) ||
+		 (c >= 0xFE30 && c <= 0xFE6F) || c == 0xFFFD);
+}
+
+/* Numbers of sections, "2.3. ": one or two digits before a word. */
+static struct pd_span without_number(struct pd_span s)
+{
+	for (;;) {
+		size_t n = 0;
+		while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+			n++;
+		if (!n || n > 2 || n + 1 >= s.n || s.p[n] != ' ')
+			return s;
+		s = pd_span(s.p + n + 1, s.n - n - 1);
+	}
+}
+
+/* The words with one space between, appended behind one space and followed by one, so that whole words can be looked for. */
+static void add_words(struct pd_span folded, struct pd_buf *out)
+{
+	const char *p = folded.p, *end = folded.p + folded.n;
+	pd_buf_add_c(out, ' ');
+	while (p < end) {
+		const char *from = p;
+		if (is_word(pd_utf8_next(&p)))
+			pd_buf_add(out, from, (size_t)(p - from));
+		else if (out->p[out->n - 1] != ' ')
+			pd_buf_add_c(out, ' ');
+	}
+	if (out->p[out->n - 1] != ' ')
+		pd_buf_add_c(out, ' ');
+}
+
+static uint32_t hash_words(struct pd_span words)
+{
+	struct pd_span s = without_number(pd_span_trim(words));
+	return s.n ? (uint32_t)(pd_hash64(s.p, s.n) >> 32) | 1 : 0;
+}
+
+/* The folded text up to the mark before the name of the site. */
+static struct pd_span before_site(struct pd_span title)
+{
+	static const char *const marks[] = { " - ", " \xe2\x80\x93 ", " \xe2\x80\x94 ", "|", " \xc2\xb7 ", " \xc2\xbb ", " :: ", " : ",
+					     ": ", "_", " > ", " / ", "\xe2\x80\x94\xe2\x80\x94" };
+	for (size_t at = 1; at < title.n; at++)
+		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+			size_t n = strlen(marks[i]);
+			if (n < title.n - at && !memcmp(title.p + at, marks[i], n))
+				return pd_span(title.p, at);
+		}
+	return title;
+}
+
+static struct pd_span cut(struct pd_span s)
+{
+	if (s.n <= BYTES)
+		return s;
+	s.n = BYTES;
+	while (s.n && ((unsigned char)s.p[s.n] & 0xC0) == 0x80)
+		s.n--;
+	return s;
+}
+
+static void read_title(struct pd_subject_finder *f, struct pd_span title, struct pd_subject *out)
+{
+	struct pd_span first;
+	pd_buf_clear(&f->title);
+	pd_fold(f->folder, cut(title), &f->folded);
+	first = before_site(pd_buf_span(&f->folded));
+	pd_buf_clear(&f->heading);
+	add_words(first, &f->heading);
+	out->title = hash_words(pd_buf_span(&f->heading));
+	add_words(pd_buf_span(&f->folded), &f->title);
+}
+
+/* The words of a heading, into f->heading. */
+static struct pd_span read_heading(struct pd_subject_finder *f, const struct pd_blocks *b, const struct pd_box *box)
+{
+	pd_buf_clear(&f->raw);
+	pd_buf_clear(&f->heading);
+	for (uint32_t i = box->first_run; i < box->end_run && f->raw.n < BYTES; i++) {
+		if (b->runs[i].flags & PD_RUN_SPACE)
+			pd_buf_add_c(&f->raw, ' ');
+		pd_buf_add_span(&f->raw, pd_run_text(b, &b->runs[i]));
+	}
+	pd_fold(f->folder, cut(pd_buf_span(&f->raw)), &f->folded);
+	add_words(pd_buf_span(&f->folded), &f->heading);
+	return pd_buf_span(&f->heading);
+}
+
+static bool is_heading(const struct pd_box *box)
+{
+	return (box->tag == PD_TAG_h1 || box->tag == PD_TAG_h2 || box->tag == PD_TAG_h3) && box->first_run < box->end_run;
+}
+
+void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out)
+{
+	size_t longest = 0;
+	uint32_t first = 0;
+	int seen = 0, firsts = 0;
+	*out = (struct pd_subject){ 0 };
+	read_title(f, b->meta.title, out);
+	for (size_t i = 0; i < b->n_boxes && seen < HEADINGS; i++) {
+		if (!is_heading(&b->boxes[i]))
+			continue;
+		struct pd_span words = read_heading(f, b, &b->boxes[i]);
+		if (words.n < 2)
+			continue;
+		seen++;
+		if (b->boxes[i].tag == PD_TAG_h1 && !firsts++)
+			first = hash_words(words);
+		if (words.n > longest && memmem(f->title.p, f->title.n, words.p, words.n)) {
+			longest = words.n;
+			out->heading = hash_words(words);
+		}
+	}
+	if (!longest && firsts == 1)
+		out->heading = first;
+}
+
+void pd_subject_finder_release(struct pd_subject_finder *f)
+{
+	pd_buf_release(&f->raw);
+	pd_buf_release(&f->folded);
+	pd_buf_release(&f->title);
+	pd_buf_release(&f->heading);
+}
+
+/* A heading, and a page without one. */
+static enum pd_subjects compare_title(const struct pd_subject *with, const struct pd_subject *without)
+{
+	if (!without->title)
+		return PD_SUBJECTS_UNKNOWN;
+	return without->title == with->heading || without->title == with->title ? PD_SUBJECTS_SAME : PD_SUBJECTS_DIFFER;
+}
+
+enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b)
+{
+	if (a->heading && b->heading) {
+		bool same = a->heading == b->heading || a->heading == b->title || a->title == b->heading;
+		return same ? PD_SUBJECTS_SAME : PD_SUBJECTS_DIFFER;
+	}
+	if (a->heading)
+		return compare_title(a, b);
+	if (b->heading)
+		return compare_title(b, a);
+	return !a->title || !b->title || a->title == b->title ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_DIFFER;
+}
+
+void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out)
+{
+	if (s->heading || s->title)
+		pd_hex_add(out, (uint64_t)s->heading << 32 | s->title);
+	else
+		pd_buf_add_c(out, '-');
+}
+
+struct pd_subject pd_subject_parse(struct pd_span hex)
+{
+	uint64_t v;
+	if (!pd_hex_u64(hex, &v))
+		v = 0;
+	return (struct pd_subject){ (uint32_t)(v >> 32), (uint32_t)v };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a page is about, by its title and its main heading: pages of one template whose texts are alike to the last line
+ * are different pages when their headings differ, and versions of one page keep theirs.
+ *
+ * In: the blocks.  Out: two hashes of words in their folded form (term/fold.h), signs left out, numbers of sections before
+ * them too:
+ *
+ *	heading: of the headings h1 to h3 that stand in the title as well the longest; else the only h1; 0: none
+ *	title:   the title up to the first mark that parts it from the name of the site: "Tides - The Gazette"; 0: none
+ *
+ * Printed as 16 hexadecimal digits, the heading first; "-" when there is neither.
+ */
+#ifndef PD_SIGN_SUBJECT_H
+#define PD_SIGN_SUBJECT_H
+
+#include "page/blocks.h"
+#include "term/fold.h"
+
+struct pd_subject {
+	uint32_t heading, title;
+};
+
+struct pd_subject_finder {
+	struct pd_folder *folder;	/* the caller's */
+	struct pd_buf raw, folded, title, heading;
+};
+
+void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out);
+void pd_subject_finder_release(struct pd_subject_finder *f);
+
+enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
+
+/* Two headings decide, else a heading and a title; two titles alone can only differ, because what they begin with may be
+ * the name of the site. */
+enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b);
+
+void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out);
+/* What is no subject, "-" too, is none. */
+struct pd_subject pd_subject_parse(struct pd_span hex);
+
+#endif

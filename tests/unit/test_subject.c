@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a page is about: which pairs of pages have the same title or heading.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "sign/subject.h"
+
+static struct pd_subject subject_of(const char *html)
+{
+	struct pd_html_options o = PD_HTML_DEFAULTS;
+	struct pd_subject_finder f = { .folder = pd_folder_new() };
+	struct pd_html *h = pd_html_new(&o);
+	struct pd_blocks b = { 0 };
+	struct pd_subject s;
+	pd_html_parse(h, pd_span_z(html), false, &b);
+	pd_subject_find(&f, &b, &s);
+	pd_blocks_release(&b);
+	pd_html_free(h);
+	pd_subject_finder_release(&f);
+	pd_folder_free(f.folder);
+	return s;
+}
+
+static const struct {
+	const char *name, *a, *b;
+	enum pd_subjects want;
+} rows[] = {
+	{ "two versions of a manual", "<title>ndarray.tofile - Manual 1.19</title><h1>ndarray.tofile<a>#</a></h1>",
+	  "<title>ndarray.tofile - Manual 2.2</title><h1>ndarray.tofile</h1>", PD_SUBJECTS_SAME },
+	{ "two pages of one template", "<title>ndarray.tofile - Manual</title><h1>ndarray.tofile</h1>",
+	  "<title>memmap.tofile - Manual</title><h1>memmap.tofile</h1>", PD_SUBJECTS_DIFFER },
+	{ "the site's name as the only h1, headings below", "<title>Tides | Gazette</title><h1>Gazette</h1><h2>Tides of</h2>",
+	  "<title>Mills | Gazette</title><h1>Gazette</h1>", PD_SUBJECTS_SAME },
+	{ "a heading that the title has beats the site's name", "<title>Tides of May | Gazette</title><h1>Gazette</h1><h2>Tides of May</h2>",
+	  "<title>Mills of May | Gazette</title><h1>Gazette</h1><h2>Mills of May</h2>", PD_SUBJECTS_DIFFER },
+	{ "a title that never changes", "<title>Gazette</title><h1>Tides</h1>", "<title>Gazette</title><h1>Mills</h1>",
+	  PD_SUBJECTS_DIFFER },
+	{ "a print version without headings", "<title>Tides of May - Gazette</title><h1>Tides of May</h1>",
+	  "<title>Tides of May - print</title><p>x", PD_SUBJECTS_SAME },
+	{ "its title is another", "<title>Tides of May - Gazette</title><h1>Tides of May</h1>", "<title>Mills - print</title><p>x",
+	  PD_SUBJECTS_DIFFER },
+	{ "two titles that begin alike may name the site", "<title>Gazette: Tides</title>", "<title>Gazette: Mills</title>",
+	  PD_SUBJECTS_UNKNOWN },
+	{ "two titles that differ", "<title>Tides</title>", "<title>Mills</title>", PD_SUBJECTS_DIFFER },
+	{ "neither title nor heading", "<p>x", "<title>Mills</title><h1>Mills</h1>", PD_SUBJECTS_UNKNOWN },
+	{ "numbers of sections, signs, case, width", "<title>2.3. Tides &amp; Mills</title><h1>2.3. Tides &amp; Mills \xc2\xb6</h1>",
+	  "<title>4. \xef\xbc\xb4IDES, mills</title><h2>4. \xef\xbc\xb4IDES, mills</h2>", PD_SUBJECTS_SAME },
+	{ "numbers that are the subject", "<title>Report 2023</title><h1>Report 2023</h1>",
+	  "<title>Report 2024</title><h1>Report 2024</h1>", PD_SUBJECTS_DIFFER },
+	{ "several h1 that the title lacks", "<title>Gazette: a</title><h1>Tides</h1><h1>Mills</h1>",
+	  "<title>Gazette: b</title><h1>Mills</h1><h1>Tides</h1>", PD_SUBJECTS_UNKNOWN },
+	{ "Han", "<title>\xe8\x8c\xb6\xe4\xb8\x8e\xe6\xb0\xb4_\xe6\x96\xb0\xe9\x97\xbb</title><h1>\xe8\x8c\xb6\xe4\xb8\x8e\xe6\xb0\xb4</h1>",
+	  "<title>\xe8\x8c\xb6\xe4\xb8\x8e\xe6\xb0\xb4</title>", PD_SUBJECTS_SAME },
+};
+
+START_TEST(compared)
+{
+	struct pd_subject a = subject_of(rows[_i].a), b = subject_of(rows[_i].b);
+	ck_assert_msg(pd_subjects_compare(&a, &b) == rows[_i].want, "%s", rows[_i].name);
+	ck_assert_msg(pd_subjects_compare(&b, &a) == rows[_i].want, "%s, the other way round", rows[_i].name);
+}
+END_TEST
+
+START_TEST(as_text)
+{
+	struct pd_subject s = { 0x1a2b3c4d, 0x5e }, none = { 0 };
+	struct pd_buf out = { 0 };
+	pd_subject_hex(&s, &out);
+	ck_assert_str_eq(pd_buf_z(&out), "1a2b3c4d0000005e");
+	struct pd_subject back = pd_subject_parse(pd_buf_span(&out));
+	ck_assert(back.heading == s.heading && back.title == s.title);
+	pd_buf_clear(&out);
+	pd_subject_hex(&none, &out);
+	ck_assert_str_eq(pd_buf_z(&out), "-");
+	back = pd_subject_parse(pd_buf_span(&out));
+	ck_assert(!back.heading && !back.title);
+	pd_buf_release(&out);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("subject");
+	TCase *c = tcase_create("subject");
+	tcase_add_loop_test(c, compared, 0, sizeof rows / sizeof *rows);
+	tcase_add_test(c, as_text);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
