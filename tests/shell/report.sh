@@ -89,8 +89,8 @@ exits "without dumps" 0
 has "says so" r.html 'No dumps were given'
 goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --linkage=connected | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l; }
 pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
-has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs, and $(($(goes 4) - $(goes 3))) pages fewer"
-has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs, and $(($(goes 5) - $(goes 4))) pages more"
+has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs?, and $(($(goes 4) - $(goes 3))) pages? fewer"
+has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs?, and $(($(goes 5) - $(goes 4))) pages? more"
 has "the threshold is marked" r.html '<tr class="edge"><th scope="row">4 – threshold'
 report -V v4.tsv -P k4.tsv
 report -V v.tsv -P pairs.tsv
