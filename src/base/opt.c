@@ -202,3 +202,41 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 	table_release(&t);
 	return status;
 }
+
+/* A value is one word of a line. */
+static void add_value(struct pd_buf *out, const char *value)
+{
+	for (; *value; value++) {
+		if ((unsigned char)*value <= ' ' || *value == '%' || *value == 0x7f)
+			pd_buf_printf(out, "%%%02x", (unsigned char)*value);
+		else
+			pd_buf_add_c(out, *value);
+	}
+}
+
+void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
+{
+	struct table t;
+	size_t rows = 0;
+	int code;
+	table_make(&t, u->opts);
+	while (!pd_opt_at_end(&u->opts[rows]))
+		rows++;
+	const char **values = pd_zalloc((rows + 1) * sizeof *values);	/* the last one counts, as when they are parsed */
+	optind = 0;
+	opterr = 0;
+	while ((code = getopt_long(argc, argv, t.letters.p, t.longs, NULL)) >= 0) {
+		const struct pd_opt *o = code == HELP || code == 'h' || code == '?' || code == ':' ? NULL : by_code(u->opts, code);
+		if (o)
+			values[o - u->opts] = optarg ? optarg : code >= LONG_BASE && code & NO_BIT ? "no" : "yes";
+	}
+	for (size_t i = 0; i < rows; i++) {
+		if (!values[i] || u->opts[i].same_result)
+			continue;
+		const struct pd_opt *o = &u->opts[i];
+		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1, o->name ? o->name : &o->letter);
+		add_value(out, values[i]);
+	}
+	free(values);
+	table_release(&t);
+}

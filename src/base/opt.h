@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
 
@@ -31,6 +32,7 @@ struct pd_opt {
 	const char *arg;		/* "N": shown in --help */
 	const char *help;		/* one line, without the default */
 	bool rare;			/* seldom wanted: told by --help=all alone */
+	bool same_result;		/* any value gives the same result: a run may be resumed with another */
 	size_t at;			/* offsetof(struct …, member) */
 	double min, max;		/* INT, REAL */
 	const char *const *choices;	/* CHOICE: NULL at the end */
@@ -62,6 +64,9 @@ enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
 /* Parses argv into `options`; operands are moved to the end and their index left in *first.
  * 0 go on; PD_OPT_HELP… it was asked for (print it, exit 0); PD_ERR_USAGE with a message that ends in how to get help. */
 int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e);
+/* What was given and shapes the result, as "--distance=3 --similar=90%25 …", in the order of the table, so that two command
+ * lines can be compared: every row but those that are `same_result`.  `argv` is one that pd_opt_parse has accepted. */
+void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);
 /* The help text: what fits a screen, or all options. */
 void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
 /* The nearest of `words` (NULL-ended) to `word`, or NULL when none is near: for "did you mean". */

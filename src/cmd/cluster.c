@@ -145,20 +145,6 @@ int pd_cluster_settle(struct pd_cluster_command *o, struct pd_err *e)
 	return PD_OK;
 }
 
-void pd_cluster_say_options(const struct pd_cluster_command *o, struct pd_buf *out)
-{
-	const struct pd_keep_options *k = &o->group.keep;
-	pd_buf_printf(out, "linkage=%s keep=", pd_linkage_names[o->linkage]);
-	pd_keep_print(k, ",", out);
-	if (k->rank_file)
-		pd_buf_printf(out, " rank=%s", k->rank_file);
-	if (k->prefer_hosts)
-		pd_buf_printf(out, " prefer_host=%s", k->prefer_hosts);
-	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
-	if (o->action == PD_ACTION_DEMOTE)
-		pd_buf_printf(out, " weight=%g", o->group.weight);
-}
-
 /* Arrays that grow to hundreds of megabytes are to move without a copy: that takes memory of their own from the start. */
 static void let_arrays_move(void)
 {

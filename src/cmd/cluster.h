@@ -31,8 +31,6 @@ struct pd_cluster_command {
 
 /* Looks at options together and fills `group`; PD_ERR_USAGE. */
 int pd_cluster_settle(struct pd_cluster_command *o, struct pd_err *e);
-/* "linkage=star keep=newest,longest …": all that shapes the verdicts, to be compared with another run. */
-void pd_cluster_say_options(const struct pd_cluster_command *o, struct pd_buf *out);
 /* After pd_cluster_settle; returns the exit code. */
 int pd_cluster_run(const struct pd_cluster_command *o, char **paths, int n_paths, struct pd_log *log);
 

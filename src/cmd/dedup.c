@@ -18,23 +18,23 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn from INPUT what sites repeat" },
 	PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What is written" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(walk.output), .help = "output folder; required" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
-	{ .type = PD_OPT_FLAG, .name = "resume", AT(resume), .help = "resume the interrupted run in DIR" },
-	{ .type = PD_OPT_FLAG, .name = "keep-rows", .rare = true, AT(keep_rows),
+	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
+	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
 	  .help = "keep rows.fp, pairs.tsv and site.bp in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata, revisits of pages that go" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
 	  .help = "hard links to inputs that lose nothing, not copies" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .same_result = true, .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", AT(tmp_dir),
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .same_result = true, .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "where pages and rows are spooled (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_SWITCH, .name = "progress", AT(walk.progress), .help = "show progress (on a terminal)" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "no closing lines" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, AT(walk.ignore_damaged),
+	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "no closing lines" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .same_result = true, .rare = true, AT(walk.ignore_damaged),
 	  .help = "exit 0 although damaged records were left out" },
 	PD_OPT_END,
 };
@@ -113,12 +113,15 @@ int pd_cmd_dedup(int argc, char **argv)
 {
 	struct pd_dedup_options o;
 	struct pd_log log;
+	struct pd_buf given = { 0 };
 	int first;
 	double started = pd_wall_seconds();
 	pd_log_init(&log, "dedup");
 	int code = parse(argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
+	pd_opt_given(&pd_usage_dedup, argc, argv, &given);
+	o.given = pd_buf_z(&given);
 	struct pd_dedup d = { .o = &o, .inputs = argv + first, .n_inputs = argc - first, .log = &log };
 	int status = run(&d);
 	if (!status)
@@ -127,5 +130,6 @@ int pd_cmd_dedup(int argc, char **argv)
 		code = d.told ? PD_EXIT_FAILED : pd_command_failed(&log, &d.err);
 	pd_journal_release(&d.journal);
 	pd_buf_release(&d.path);
+	pd_buf_release(&given);
 	return code;
 }

@@ -42,7 +42,7 @@ struct pd_match_command {
 	  .help = "every pair, not only links to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
-	{ .type = PD_OPT_FLAG, .name = "explain", AT(explain), .help = "print what each plan would cost, and what the one used did" }
+	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print what each plan would cost, and what the one used did" }
 
 struct pd_match_command pd_match_defaults(void);
 

@@ -22,7 +22,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_FILES_OPT \
 	{ .type = PD_OPT_HEADING, .name = "Input" }, \
-	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .arg = "FILE", PD_AT(files_from), \
+	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .same_result = true, .arg = "FILE", PD_AT(files_from), \
 	  .help = "read paths from FILE, one a line (-: stdin)" }
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \

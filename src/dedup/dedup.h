@@ -23,6 +23,7 @@ struct pd_dedup_options {
 	struct pd_match_command match;
 	struct pd_cluster_command cluster;
 	const char *tmp_dir;
+	const char *given;		/* all that was asked for and shapes the result: a run is resumed with the same */
 	bool no_boilerplate, keep_others, link, keep_rows, dry_run, resume;
 };
 
@@ -49,8 +50,6 @@ const char *pd_dedup_path(struct pd_dedup *d, const char *name);
 /* The table of what sites repeat that the rows are made with, as a path in `path` or an option's; NULL: none, as
  * without inputs. */
 const char *pd_dedup_boilerplate(struct pd_dedup *d);
-/* Options as "k=v …", whose difference makes another run of it. */
-void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out);
 /* The folder: made, or found as --resume wants it; what a killed process left beside `path` goes; the end of a run. */
 int pd_dedup_enter(struct pd_dedup *d);
 void pd_dedup_sweep(const char *path);

@@ -28,28 +28,11 @@ const char *pd_dedup_boilerplate(struct pd_dedup *d)
 	return d->journal.n_rows ? pd_dedup_path(d, ".dedup/site.bp") : NULL;
 }
 
-static void say_parsing(const struct pd_dedup_options *o, struct pd_buf *out)
+/* What makes this run another one when it differs: the program, its tables, and whatever option was given. */
+static void say_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out)
 {
-	const struct pd_jsonl_fields *f = &o->walk.fields;
-	pd_buf_printf(out, " learn_boilerplate=%s status=%s types=%s", o->walk.learn ? "yes" : "no",
-		      o->walk.page.status ? o->walk.page.status : "200",
-		      o->walk.page.content_types ? o->walk.page.content_types : "default");
-	pd_buf_printf(out, " fields=%s,%s,%s,%s", f->url ? f->url : "", f->text ? f->text : "", f->html ? f->html : "",
-		      f->id ? f->id : "");
-}
-
-void pd_dedup_say_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out)
-{
-	pd_buf_printf(out, "%s %s", pd_buf_z(&t->must), pd_buf_z(&t->recorded));
-	say_parsing(o, out);
-	pd_buf_printf(out, " k=%d plan=%s scope=%s links=%s preset=%d ", o->match.k, pd_join_plan_names[o->match.plan],
-		      pd_scope_names[o->match.scope], o->match.all_pairs ? "all" : "first", o->walk.preset);
-	const struct pd_verify_request *look = &o->match.second_look;
-	pd_buf_printf(out, "verify=%d similar=%s similarity=%g,%g ", look->verify, look->similar ? look->similar : "-",
-		      look->similarity, look->similarity_same_host);
-	pd_cluster_say_options(&o->cluster, out);
-	pd_buf_printf(out, " others=%s link=%s dry_run=%s", o->keep_others ? "keep" : "drop", o->link ? "yes" : "no",
-		      o->dry_run ? "yes" : "no");
+	pd_buf_printf(out, "program=%s %s %s learn_boilerplate=%s %s", PD_VERSION, pd_buf_z(&t->must), pd_buf_z(&t->recorded),
+		      o->walk.learn ? "yes" : "no", o->given);
 }
 
 /* --- the beginning --- */
@@ -109,7 +92,7 @@ int pd_dedup_enter(struct pd_dedup *d)
 	int status = pd_tables_open(&tables, &d->o->walk.page, &d->err);
 	if (status)
 		return status;
-	pd_dedup_say_options(d->o, &tables, &options);
+	say_options(d->o, &tables, &options);
 	pd_tables_release(&tables);
 	status = pd_apply_make_folders(pd_dedup_path(d, ".dedup/journal"), &d->err);
 	if (!status)

@@ -54,6 +54,7 @@ static int make_rows(struct pd_dedup *d, struct pd_units *u, size_t unit)
 	char *output = unit_path(d, unit), *table = walk.learn ? own_path(d, ".dedup/site.bp") : NULL;
 	walk.output = output;
 	walk.files_from = NULL;
+	walk.found = true;
 	walk.ignore_damaged = true;
 	walk.tmp_dir = d->o->tmp_dir;
 	walk.save_boilerplate = table;
@@ -208,7 +209,7 @@ static int write_outputs(struct pd_dedup *d, struct pd_apply *apply)
 	struct pd_apply_result done;
 	int r;
 	while ((r = pd_apply_next(apply, &done, &d->err)) == 1)
-		if (!done.skipped && (r = pd_journal_add_output(&d->journal, &done, &d->err)) < 0)
+		if (!done.skipped && !done.error && (r = pd_journal_add_output(&d->journal, &done, &d->err)) < 0)
 			break;
 	return r;
 }

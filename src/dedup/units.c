@@ -39,10 +39,11 @@ int pd_units_next(struct pd_units *u, struct pd_err *e)
 	u->identity = 0;
 	pd_arena_clear(&u->arena);
 	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_files_next(&u->files, &f, e)) == 1) {
-		if (!f.path || (stat(f.path, &st) == 0 && !S_ISREG(st.st_mode)))
+		/* What is not there is a part of the unit, too: `fp` names and counts it. */
+		if (!f.path || stat(f.path, &st) < 0)
+			st = (struct stat){ .st_mode = f.path ? S_IFREG : 0 };
+		if (!S_ISREG(st.st_mode))
 			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
-		if (f.error || stat(f.path, &st) < 0)
-			return pd_fail_errno(e, "%s: cannot open", f.label);
 		add(u, &f, &st);
 		bytes += (uint64_t)st.st_size;
 	}

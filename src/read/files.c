@@ -203,7 +203,7 @@ int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
 			r = walk(f, out);
 		} else if (f->at < f->o->n_inputs) {
 			const char *path = f->o->inputs[f->at++];
-			r = is_stdin(path) ? (f->typed = true, give_stdin(f, out)) : visit_named(f, out, path, true);
+			r = is_stdin(path) ? (f->typed = true, give_stdin(f, out)) : visit_named(f, out, path, !f->o->found);
 		} else if (f->list && !f->list_done) {
 			r = next_listed(f, out);
 		} else if (!f->o->n_inputs && !f->list && !f->at++) {
@@ -228,7 +228,7 @@ int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct 
 {
 	int from_stdin = 0;
 	*f = (struct pd_files){ .o = o, .stdin_label = o->stdin_name ? o->stdin_name : "-" };
-	for (int i = 0; i < o->n_inputs; i++) {
+	for (int i = 0; i < o->n_inputs && !o->found; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
 		else if (look_at(o->inputs[i], e) < 0)

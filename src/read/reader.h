@@ -27,6 +27,7 @@ struct pd_damage {
 struct pd_reader_options {
 	char **inputs;		/* paths; "-" is stdin; none at all: stdin */
 	int n_inputs;
+	bool found;		/* `inputs` were found before, not typed: one that cannot be opened is damage, not misuse */
 	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */

@@ -97,6 +97,7 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 	struct pd_reader_options r = {
 		.inputs = inputs,
 		.n_inputs = n_inputs,
+		.found = w->o->found,
 		.files_from = w->o->files_from,
 		.stdin_name = w->o->name,
 		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,

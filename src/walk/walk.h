@@ -24,6 +24,7 @@ struct pd_walk_options {
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;
+	bool found;			/* see pd_reader_options */
 	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
 	const char *save_boilerplate, *tmp_dir;
 	int samples;			/* boilerplate: write them */

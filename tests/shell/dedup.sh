@@ -52,6 +52,21 @@ printf '%s\n' d.warc.gz >list
 "$P" dedup -q -T list -o listed
 same "a list" listed/d.warc.gz clean.warc.gz
 
+# --- links that lead nowhere ---
+mkdir hole && for i in 1 2; do printf '<title>Herons</title><p>Nine grey herons stood along the weir this morning, and none of them moved while the river rose.\n' >hole/$i.html; done
+printf '<title>Bread</title><p>The bakery at the corner opens at five, and by six the first loaves are gone to the harbour and the school.\n' >hole/3.html
+ln -s nowhere hole/dead.html && ln -s nowhere hole/a.html
+run "$P" dedup hole -o holes
+exits "links that lead nowhere: exit status" 1
+is "they are named, once" "$(grep -c 'hole/\(dead\|a\).html:0: cannot open: No such file' "$tmp/err")" 2
+is "all else is done" "$(cd holes && find . -name '*.html' | sort | tr '\n' ' ')" "./hole/1.html ./hole/3.html ./report.html "
+is "nothing is to be resumed" "$(tail -n 1 holes/.dedup/journal)" end
+run "$P" dedup --resume hole -o holes
+exits "and said again by --resume" 1
+run "$P" dedup hole hole/dead.html -o holes2
+exits "one that was typed" 2
+absent "one that was typed: nothing is begun" holes2
+
 # --- refusals ---
 refuse() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2
@@ -79,8 +94,51 @@ refuse "a name that is taken" "nowhere5/verdicts.tsv: what is written needs that
 absent "nothing was begun" nowhere4 nowhere5
 refuse "two answers" "--no-boilerplate and --boilerplate do not go together" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
 refuse "a table that is none" "d.warc.gz is no table of boilerplate" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
-refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no\)" --resume --no-boilerplate d.warc.gz -o out
-refuse "--resume with other options" "had other options \(k: -1 and 3\)" --resume -k 3 d.warc.gz -o out
+refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
+refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
+# Whatever shapes the result is in the journal: every option of the help is, but those that are named here.
+echo 'http://a/	1' >rank.txt
+unknown='' accepted='' refused=0
+for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
+	more=
+	case $option in
+	files-from | output | resume | keep-rows | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
+	no-boilerplate | all-pairs | dry-run | keep-others | link) value= ;;
+	verify) option=no-verify value= ;;
+	max-page) value==1M ;;
+	status) value==206 ;;
+	content-types) value==text/plain ;;
+	field-*) value==some ;;
+	preset | topic) value==paper ;;
+	hidden) value==keep ;;
+	stubs) value==match ;;
+	boilerplate) value==site.bp ;;
+	dict) printf '网页 10 n\n' >words && "$P" dict -o mine.dict words; value==mine.dict ;;
+	stopwords) value==builtin ;;
+	segment) value==forward ;;
+	bits) value==128 ;;
+	shingle | weights | hash) value==$(case $option in shingle) echo 3 ;; weights) echo set ;; hash) echo rabin ;; esac) ;;
+	features) value==title,text ;;
+	min-terms | distance | band-width) value==9 ;;
+	sketch) value==64x4x3 ;;
+	candidates) value==both ;;
+	similar) value==90% ;;
+	similarity | similarity-same-host) value==.9 ;;
+	scope) value==same-host ;;
+	plan) value==all ;;
+	linkage) value==connected ;;
+	keep) value==longest ;;
+	rank) value==rank.txt more=--keep=rank ;;
+	prefer-host) value==rank.txt ;;
+	*) unknown="$unknown $option"; continue ;;
+	esac
+	# shellcheck disable=SC2086
+	run "$P" dedup --resume "--$option$value" $more d.warc.gz -o out
+	if [ "$code" = 2 ] && grep -q 'had other options' "$tmp/err"; then refused=$((refused + 1)); else accepted="$accepted $option:$(head -c 100 "$tmp/err")"; fi
+done
+is "--resume: an option that this test does not know" "$unknown" ""
+is "--resume: options that the journal lacks" "$accepted" ""
+at_least "--resume: options refused" "$refused" 30
 run "$P" dedup --resume d.warc.gz -o out
 exits "--resume of what is done" 0
 run "$P" dedup -q --resume d.warc.gz -o fresh
