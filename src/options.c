@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of a run: defaults, the documents' preset, and the parameter text that goes into every header.
+ * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text that goes into every header.
  */
 #include "base/params.h"
 #include "pipeline.h"
@@ -25,7 +25,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	};
 	if (preset != PD_PRESET_PAPER)
 		return;
-	o->html.drop_hidden = false;	/* the documents do not look at styles */
+	o->html.drop_hidden = false;	/* the patent does not look at styles */
 	o->match_stubs = true;
 	o->topic.method = PD_TOPIC_PAPER;
 	o->stopwords = "builtin";
@@ -33,7 +33,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	o->sign.hash = PD_HASH_RABIN;
 	o->sign.weights = PD_WEIGHTS_TF;
 	o->sign.min_terms = 3;
-	o->sketch = (struct pd_sketch_options){ 0 };	/* the documents know none */
+	o->sketch = (struct pd_sketch_options){ 0 };	/* the patent knows none */
 	for (int i = 0; i < PD_FEATURE_COUNT; i++)
 		o->sign.features[i] = true;
 }

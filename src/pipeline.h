@@ -38,7 +38,7 @@ struct pd_options {
 	struct pd_sketch_options sketch;
 };
 
-/* The defaults, or the documents' own settings (`--preset=paper`). */
+/* The defaults, or the settings of patent CN101645082 (`--preset=paper`). */
 enum pd_preset { PD_PRESET_DEFAULT, PD_PRESET_PAPER };
 void pd_options_init(struct pd_options *o, enum pd_preset preset);
 

@@ -76,7 +76,7 @@ static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, 
 		status = pd_match_check(&o->match, &e);
 	if (!status)
 		status = pd_cluster_settle(&o->cluster, &e);
-	/* The documents' rules know only the page. */
+	/* The patent's rules know only the page. */
 	o->walk.learn = !o->no_boilerplate && !o->walk.page.boilerplate && o->walk.page.topic.method == PD_TOPIC_MAIN;
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }

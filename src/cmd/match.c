@@ -165,7 +165,7 @@ static void settle_distance(struct run *r, int bits, bool paper)
 	r->match.k += r->o->one_more && r->match.k < bits / 4;
 }
 
-/* -k over 3 is more than the documents' tables can find: the preset then takes the general plan. */
+/* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
 static void settle(struct run *r)
 {
 	const struct pd_match_command *o = r->o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Block arithmetic.  Bits are numbered as in base/hash.h; blocks of equal size are numbered from 0 in the order in
- * which a key is printed, so block 0 is the first hex digits (the documents' block 1), and of 64 bits in four:
+ * which a key is printed, so block 0 is the first hex digits (the patent's block 1), and of 64 bits in four:
  *
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]

@@ -43,7 +43,7 @@ static inline bool pd_join_counts(const struct pd_join_keys *keys, uint32_t x, u
 
 /* Brute force: all keys with all.  For few keys, and for a k so large that no block leaves anything out. */
 void pd_join_brute_force(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists);
-/* The documents' four tables (paper.c). */
+/* The patent's four tables (paper.c). */
 void pd_join_paper(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists);
 
 /* Where buckets that many keys share are partitioned again by their other bits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan `paper`: the documents' scheme (M7; seed 000, module 400).  Four blocks, each exchanged with the first in turn;
+ * Plan `paper`: the scheme of patent CN101645082 (module 400).  Four blocks, each exchanged with the first in turn;
  * four tables of permuted keys sorted by the first block; each key is looked for by binary search and compared with the
  * run of equal first blocks.  Keys that differ in up to three bits share a block.  Also: G. S. Manku, A. Jain, A. Das
  * Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 and M3 (modules 120 and 210): UTF-8 HTML -> runs of text, the boxes they stand in, the documents' blocks, links
+ * M2 and M3 (modules 120 and 210): UTF-8 HTML -> runs of text, the boxes they stand in, the patent's blocks, links
  * and metadata, in one pass over SAX events.
  *
  * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.

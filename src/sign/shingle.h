@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * M6: the runs of w consecutive kept terms of each signed feature, with their weights.  Terms lie one after the other
- * with a space between, so a shingle is one piece of text.  Source: seed 000, module 300.
+ * with a space between, so a shingle is one piece of text.  Source: patent CN101645082, module 300.
  */
 #ifndef PD_SIGN_SHINGLE_H
 #define PD_SIGN_SHINGLE_H

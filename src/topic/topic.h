@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * M5 (module 230): blocks + terms -> the page's main text and its features, each block with the rule that kept or
- * dropped it.  Two extractors: `paper` (the documents' rules to the letter: paper.c) and `main` (ours, the default:
+ * dropped it.  Two extractors: `paper` (the patent's rules to the letter: paper.c) and `main` (ours, the default:
  * extract.c).
  */
 #ifndef PD_TOPIC_TOPIC_H
