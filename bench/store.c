@@ -54,31 +54,32 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int one_at_a_time(struct pd_judge *j, const struct rows *r, const char *what, struct pd_err *e)
+static int one_at_a_time(struct pd_store_judge *j, const struct rows *r, const char *what, struct pd_err *e)
 {
 	double *took = pd_alloc((r->n + 1) * sizeof *took);
 	size_t duplicates = 0;
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < r->n; i++) {
 		double start = pd_wall_seconds();
-		status = pd_judge_batch(j, &r->pages[i], 1, count, &duplicates, e);
+		status = pd_store_judge_batch(j, &r->pages[i], 1, count, &duplicates, e);
 		took[i] = pd_wall_seconds() - start;
 	}
 	printf("%s: first %.1f us", what, took[0] * 1e6);
 	qsort(took, r->n, sizeof *took, ascending);
-	printf(", median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6, took[r->n * 99 / 100] * 1e6,
-	       took[r->n - 1] * 1e6);
+	printf(", median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6,
+	       took[r->n * 99 / 100] * 1e6, took[r->n - 1] * 1e6);
 	free(took);
 	return status;
 }
 
-static int in_bulk(struct pd_judge *j, const struct rows *r, struct pd_err *e)
+static int in_bulk(struct pd_store_judge *j, const struct rows *r, struct pd_err *e)
 {
 	size_t duplicates = 0, batch = 16384;
 	int status = PD_OK;
 	double cpu = pd_cpu_seconds();
 	for (size_t i = 0; !status && i < r->n; i += batch)
-		status = pd_judge_batch(j, r->pages + i, r->n - i < batch ? r->n - i : batch, count, &duplicates, e);
+		status = pd_store_judge_batch(j, r->pages + i, r->n - i < batch ? r->n - i : batch, count, &duplicates,
+					      e);
 	cpu = pd_cpu_seconds() - cpu;
 	printf("in bulk: %.0f a second, %zu of %zu duplicates\n", (double)r->n / cpu, duplicates, r->n);
 	return status;
@@ -103,10 +104,11 @@ static void forget_files(const char *dir)
 static void print_plan(const struct pd_store *s, int k)
 {
 	for (size_t i = 0; i < s->m.n_segments; i++) {
-		const struct pd_segment_footer *f = &s->segments[i].f;
+		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		int radius[PD_STORE_TABLES_MAX];
-		pd_cut_radii((struct pd_cut){ (int)f->tables, (int)f->table_bits }, k, radius);
-		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables, f->table_bits);
+		pd_join_radii(k, (int)f->tables, radius);
+		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables,
+		       f->table_bits);
 		for (uint32_t t = 0; t < f->tables; t++)
 			printf(" %d", radius[t]);
 		putchar('\n');
@@ -135,7 +137,7 @@ int main(int argc, char **argv)
 	double start = pd_wall_seconds();
 	int status = pd_store_open(&s, argv[1], PD_STORE_READ, &e);
 	printf("k %s, opened in %.1f ms\n", argv[2], (pd_wall_seconds() - start) * 1e3);
-	struct pd_judge j = { .s = &s, .o = { .k = atoi(argv[2]), .verify = PD_VERIFY_DEFAULTS } };
+	struct pd_store_judge j = { .s = &s, .o = { .k = atoi(argv[2]), .verify = PD_VERIFY_DEFAULTS } };
 	j.o.verify.off = !is_given(argc, argv, "--verify");
 	j.o.verify.k_unknown = s.m.alone < j.o.k ? s.m.alone : j.o.k;
 	if (!status)
@@ -149,7 +151,7 @@ int main(int argc, char **argv)
 		status = in_bulk(&j, &r, &e);
 	if (status)
 		fprintf(stderr, "store: %s\n", e.text);
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 	pd_store_close(&s);
 	pd_buf_release(&r.text);
 	free(r.pages);

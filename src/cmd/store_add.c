@@ -15,7 +15,7 @@ enum { BATCH = 16384, BATCH_BYTES = 8 << 20 };	/* rows, and bytes of their texts
 struct asking {
 	struct pd_store_run *r;
 	struct pd_tsv_reader in;
-	struct pd_judge judge;
+	struct pd_store_judge judge;
 	struct pd_store_page *pages;
 	size_t *text_at;
 	size_t n, batch;
@@ -31,7 +31,7 @@ static int on_answer(void *ctx, const struct pd_store_answer *a)
 	q->counts[a->status]++;
 	for (size_t i = 0; i < a->n_matches; i++)
 		q->counts[PD_STORE_REPLACED] += a->matches[i].gone;
-	pd_answer_rows(a, q->json, &q->out);
+	pd_write_answers(a, q->json, &q->out);
 	return PD_OK;
 }
 
@@ -47,7 +47,7 @@ static int write_out(struct asking *q)
 static void write_header(struct asking *q)
 {
 	if (!q->header_written && !q->json)
-		pd_answers_header(&q->r->store, &q->judge.o, &q->out);
+		pd_write_answers_header(&q->r->store, &q->judge.o, &q->out);
 	q->header_written = true;
 }
 
@@ -57,7 +57,7 @@ static int answer_batch(struct asking *q)
 	write_header(q);
 	for (size_t i = 0; i < q->n; i++)
 		q->pages[i].text.p = q->text.p + q->text_at[i];
-	int status = pd_judge_batch(&q->judge, q->pages, q->n, on_answer, q, &r->err);
+	int status = pd_store_judge_batch(&q->judge, q->pages, q->n, on_answer, q, &r->err);
 	if (!status && q->judge.o.keep)
 		status = pd_store_sync(&r->store, &r->err);
 	if (!status)
@@ -166,17 +166,17 @@ static void close_run(struct asking *q)
 static int judge_options(struct asking *q, bool keep)
 {
 	const struct pd_store_options *o = q->r->o;
-	struct pd_judge_options *j = &q->judge.o;
+	struct pd_store_judge_options *j = &q->judge.o;
 	int k = q->r->store.m.k;
-	*j = (struct pd_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
+	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, &j->verify, &q->r->err);
 	if (status)
 		return status;
 	if (j->k > k)
 		return pd_fail(&q->r->err, PD_ERR_USAGE, "k %d: the store %s is made for distances up to %d", j->k, q->r->dir, k);
-	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_on_duplicate)o->on_duplicate :
-			  o->preset == 1 ? PD_DUPLICATE_REPLACE : PD_DUPLICATE_SKIP;
-	j->same_url = o->same_url > 0 ? PD_SAME_URL_UPDATE : PD_SAME_URL_JUDGE;
+	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
+			  o->preset == 1 ? PD_STORE_REPLACE : PD_STORE_SKIP;
+	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
 	j->verify.k_unknown = q->r->store.m.alone < j->k ? q->r->store.m.alone : j->k;
 	return PD_OK;
 }
@@ -213,7 +213,7 @@ static int run(struct pd_store_run *r, bool keep)
 	int status = ask(&q, keep);
 	if (!status)
 		close_run(&q);
-	pd_judge_release(&q.judge);
+	pd_store_judge_release(&q.judge);
 	pd_tsv_release(&q.in);
 	pd_json_free(q.json);
 	pd_buf_release(&q.text);

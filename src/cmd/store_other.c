@@ -48,20 +48,20 @@ int pd_store_run_verify(struct pd_store_run *r)
 static int count_pages(struct pd_store *s, uint64_t *pages, uint64_t *gone, struct pd_err *e)
 {
 	size_t n;
-	uint64_t *all = pd_gone_all(&s->gone, &n);
-	struct pd_gone none = { 0 }, kept = s->gone;
+	uint64_t *all = pd_store_tombstones_all(&s->tombstones, &n);
+	struct pd_store_tombstones none = { 0 }, kept = s->tombstones;
 	int status = PD_OK;
 	*pages = s->recent.n;
 	*gone = 0;
 	for (size_t i = 0; i < s->m.n_segments; i++)
 		*pages += s->m.segments[i].rows;
-	s->gone = none;
+	s->tombstones = none;
 	for (size_t i = 0; status >= 0 && i < n; i++) {
 		struct pd_store_place at;
 		status = pd_store_find_number(s, all[i], &at, e);
 		*gone += status > 0;
 	}
-	s->gone = kept;
+	s->tombstones = kept;
 	free(all);
 	*pages -= *gone;
 	return status < 0 ? status : PD_OK;
@@ -69,7 +69,7 @@ static int count_pages(struct pd_store *s, uint64_t *pages, uint64_t *gone, stru
 
 static uint64_t bytes_of(const struct pd_store *s)
 {
-	uint64_t bytes = s->log_synced + s->gone.map.n;
+	uint64_t bytes = s->log_synced + s->tombstones.map.n;
 	for (size_t i = 0; i < s->m.n_segments; i++)
 		bytes += s->m.segments[i].bytes;
 	return bytes;
@@ -78,7 +78,7 @@ static uint64_t bytes_of(const struct pd_store *s)
 static void print_segments(const struct pd_store *s)
 {
 	for (size_t i = 0; i < s->m.n_segments; i++) {
-		const struct pd_segment_footer *f = &s->segments[i].f;
+		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		printf("segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32 " bits\n", f->file,
 		       f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
 	}
@@ -176,7 +176,7 @@ int pd_store_run_export(struct pd_store_run *r)
 
 struct removing {
 	struct pd_store_run *r;
-	struct pd_places places;
+	struct pd_store_places places;
 	uint64_t pages;
 };
 
@@ -186,7 +186,7 @@ static int remove_one(struct removing *x, struct pd_span what)
 	struct pd_store_run *r = x->r;
 	struct pd_buf missing = { 0 };
 	x->places.n = 0;
-	int status = pd_store_find_text(&r->store, r->o->by_url ? PD_BY_URL : PD_BY_ID, what, &x->places, &r->err);
+	int status = pd_store_find_text(&r->store, r->o->by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID, what, &x->places, &r->err);
 	if (!status && !x->places.n) {
 		pd_buf_printf(&missing, "%.*s is not kept", (int)what.n, what.p);
 		pd_store_run_damaged(r, missing.p);

@@ -15,10 +15,13 @@ static inline void pd_join_radii(int k, int n_blocks, int *radius)
 		radius[i] = (k + 1) / n_blocks + (i < (k + 1) % n_blocks) - 1;
 }
 
+#define PD_MASKS_BITS_MAX 24
+_Static_assert(PD_MASKS_BITS_MAX >= PD_BLOCK_BITS_MAX, "masks of all blocks");
+
 /* Ring by ring: first the value 0, then all values of one bit, of two, …; in a ring ascending, so by the highest bit. */
 struct pd_join_masks {
 	int n_bits, radius;
-	size_t ring[PD_BLOCK_BITS_MAX + 2][PD_BLOCK_BITS_MAX + 1];	/* ring[s][h]: where values of s bits, h the highest, begin */
+	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1];	/* ring[s][h]: where values of s bits, h the highest, begin */
 	uint32_t *v;
 	size_t n, cap;
 };

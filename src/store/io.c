@@ -11,19 +11,19 @@
 
 enum { WAITING_MAX = 1 << 20 };
 
-static int ask(const struct pd_io *io, enum pd_io_step step, const char *name, size_t *n)
+static int ask(const struct pd_store_io *io, enum pd_store_io_step step, const char *name, size_t *n)
 {
 	int error = io->before ? io->before(io->ctx, step, name, n) : 0;
 	errno = error;
 	return error ? -1 : 0;
 }
 
-static int failed(const struct pd_io *io, const char *verb, const char *name, struct pd_err *e)
+static int failed(const struct pd_store_io *io, const char *verb, const char *name, struct pd_err *e)
 {
 	return pd_fail_errno(e, "cannot %s %s/%s", verb, io->dir, name);
 }
 
-int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e)
+int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err *e)
 {
 	io->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (io->fd < 0 && errno == ENOENT)
@@ -36,7 +36,7 @@ int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e)
 	return PD_OK;
 }
 
-void pd_io_close_dir(struct pd_io *io)
+void pd_store_io_close_dir(struct pd_store_io *io)
 {
 	if (io->dir)
 		close(io->fd);
@@ -44,42 +44,43 @@ void pd_io_close_dir(struct pd_io *io)
 	io->dir = NULL;
 }
 
-static void begin(struct pd_io *io, const char *name, int fd, uint64_t size, struct pd_io_file *f)
+static void begin(struct pd_store_io *io, const char *name, int fd, uint64_t size, struct pd_store_io_file *f)
 {
-	*f = (struct pd_io_file){ .io = io, .fd = fd, .size = size };
+	*f = (struct pd_store_io_file){ .io = io, .fd = fd, .size = size };
 	snprintf(f->name, sizeof f->name, "%s", name);
 }
 
-int pd_io_create(struct pd_io *io, const char *name, struct pd_io_file *f, struct pd_err *e)
+int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e)
 {
-	int fd = ask(io, PD_IO_CREATE, name, NULL) ? -1 :
+	int fd = ask(io, PD_STORE_IO_CREATE, name, NULL) ? -1 :
 		openat(io->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	begin(io, name, fd, 0, f);
 	return fd < 0 ? failed(io, "create", name, e) : PD_OK;
 }
 
-int pd_io_reopen(struct pd_io *io, const char *name, uint64_t size, struct pd_io_file *f, struct pd_err *e)
+int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
+		       struct pd_err *e)
 {
 	struct stat st;
-	int fd = ask(io, PD_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int fd = ask(io, PD_STORE_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);
 	begin(io, name, fd, size, f);
 	if (fd < 0 || fstat(fd, &st))
 		return failed(io, "open", name, e);
-	if ((uint64_t)st.st_size > size && (ask(io, PD_IO_CUT, name, NULL) || ftruncate(fd, (off_t)size)))
+	if ((uint64_t)st.st_size > size && (ask(io, PD_STORE_IO_CUT, name, NULL) || ftruncate(fd, (off_t)size)))
 		return failed(io, "cut", name, e);
 	return PD_OK;
 }
 
 /* The system tells of a page that it could not write once, and forgets it: asking again proves nothing. */
-static int broken(struct pd_io_file *f, const char *verb, struct pd_err *e)
+static int broken(struct pd_store_io_file *f, const char *verb, struct pd_err *e)
 {
 	f->failed = failed(f->io, verb, f->name, e);
 	return f->failed;
 }
 
-static int write_some(struct pd_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
+static int write_some(struct pd_store_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
 {
-	if (ask(f->io, PD_IO_WRITE, f->name, &n))
+	if (ask(f->io, PD_STORE_IO_WRITE, f->name, &n))
 		return broken(f, "write", e);
 	ssize_t w = write(f->fd, p, n);
 	if (w < 0 && errno != EINTR)
@@ -88,7 +89,7 @@ static int write_some(struct pd_io_file *f, const char *p, size_t n, size_t *wro
 	return PD_OK;
 }
 
-static int flush(struct pd_io_file *f, struct pd_err *e)
+static int flush(struct pd_store_io_file *f, struct pd_err *e)
 {
 	size_t done = 0, n = 0;
 	int status = PD_OK;
@@ -102,22 +103,22 @@ static int flush(struct pd_io_file *f, struct pd_err *e)
 	return status;
 }
 
-int pd_io_append(struct pd_io_file *f, const void *p, size_t n, struct pd_err *e)
+int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e)
 {
 	pd_buf_add(&f->waiting, p, n);
 	f->size += n;
 	return f->waiting.n < WAITING_MAX ? PD_OK : flush(f, e);
 }
 
-int pd_io_sync(struct pd_io_file *f, struct pd_err *e)
+int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e)
 {
 	int status = flush(f, e);
-	if (!status && (ask(f->io, PD_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
+	if (!status && (ask(f->io, PD_STORE_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
 		return broken(f, "sync", e);
 	return status;
 }
 
-void pd_io_close(struct pd_io_file *f)
+void pd_store_io_close(struct pd_store_io_file *f)
 {
 	if (f->io && f->fd >= 0)
 		close(f->fd);
@@ -125,28 +126,28 @@ void pd_io_close(struct pd_io_file *f)
 	pd_buf_release(&f->waiting);
 }
 
-int pd_io_rename(struct pd_io *io, const char *from, const char *to, struct pd_err *e)
+int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e)
 {
-	if (ask(io, PD_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))
+	if (ask(io, PD_STORE_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))
 		return failed(io, "rename", from, e);
 	return PD_OK;
 }
 
-int pd_io_unlink(struct pd_io *io, const char *name, struct pd_err *e)
+int pd_store_io_unlink(struct pd_store_io *io, const char *name, struct pd_err *e)
 {
-	if (ask(io, PD_IO_UNLINK, name, NULL) || (unlinkat(io->fd, name, 0) && errno != ENOENT))
+	if (ask(io, PD_STORE_IO_UNLINK, name, NULL) || (unlinkat(io->fd, name, 0) && errno != ENOENT))
 		return failed(io, "remove", name, e);
 	return PD_OK;
 }
 
-int pd_io_sync_dir(struct pd_io *io, struct pd_err *e)
+int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e)
 {
-	if (ask(io, PD_IO_SYNC_DIR, ".", NULL) || fsync(io->fd))
+	if (ask(io, PD_STORE_IO_SYNC_DIR, ".", NULL) || fsync(io->fd))
 		return failed(io, "sync", ".", e);
 	return PD_OK;
 }
 
-static int map_fd(int fd, struct pd_io_map *map)
+static int map_fd(int fd, struct pd_store_io_map *map)
 {
 	struct stat st;
 	if (fstat(fd, &st))
@@ -162,17 +163,17 @@ static int map_fd(int fd, struct pd_io_map *map)
 }
 
 /* A descriptor, or a status. */
-static int open_to_read(const struct pd_io *io, const char *name, struct pd_err *e)
+static int open_to_read(const struct pd_store_io *io, const char *name, struct pd_err *e)
 {
-	int fd = ask(io, PD_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
+	int fd = ask(io, PD_STORE_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
 	return fd < 0 ? failed(io, "open", name, e) : fd;
 }
 
-int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, struct pd_err *e)
+int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_store_io_map *map, struct pd_err *e)
 {
-	*map = (struct pd_io_map){ 0 };
+	*map = (struct pd_store_io_map){ 0 };
 	int fd = open_to_read(io, name, e);
 	if (fd < 0)
 		return fd;
@@ -181,11 +182,11 @@ int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, s
 	return status;
 }
 
-void pd_io_unmap(struct pd_io_map *map)
+void pd_store_io_unmap(struct pd_store_io_map *map)
 {
 	if (map->p)
 		munmap((void *)(uintptr_t)map->p, map->n);
-	*map = (struct pd_io_map){ 0 };
+	*map = (struct pd_store_io_map){ 0 };
 }
 
 static int read_fd(int fd, struct pd_buf *out)
@@ -206,7 +207,7 @@ static int read_fd(int fd, struct pd_buf *out)
 	return 0;
 }
 
-int pd_io_read(const struct pd_io *io, const char *name, struct pd_buf *out, struct pd_err *e)
+int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_buf *out, struct pd_err *e)
 {
 	int fd = open_to_read(io, name, e);
 	if (fd < 0)

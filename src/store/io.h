@@ -3,7 +3,7 @@
  * Everything that reads or changes the files of a store goes through here, step by step, so that a test can make any step
  * fail, or end the process before it, and look at what is left.
  *
- * Durability: pd_io_sync makes the content of a file durable, pd_io_sync_dir the names in the folder.  A file that the
+ * Durability: pd_store_io_sync makes the content of a file durable, pd_store_io_sync_dir the names in the folder.  A file that the
  * manifest will name is synced, and the folder too, before the manifest is.
  */
 #ifndef PD_STORE_IO_H
@@ -12,62 +12,63 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum pd_io_step {
-	PD_IO_CREATE,
-	PD_IO_OPEN,
-	PD_IO_WRITE,
-	PD_IO_SYNC,
-	PD_IO_CUT,
-	PD_IO_RENAME,
-	PD_IO_UNLINK,
-	PD_IO_SYNC_DIR,
-	PD_IO_READ	/* changes nothing: a file is mapped or read */
+enum pd_store_io_step {
+	PD_STORE_IO_CREATE,
+	PD_STORE_IO_OPEN,
+	PD_STORE_IO_WRITE,
+	PD_STORE_IO_SYNC,
+	PD_STORE_IO_CUT,
+	PD_STORE_IO_RENAME,
+	PD_STORE_IO_UNLINK,
+	PD_STORE_IO_SYNC_DIR,
+	PD_STORE_IO_READ	/* changes nothing: a file is mapped or read */
 };
 
-struct pd_io {
+struct pd_store_io {
 	char *dir;
 	int fd;			/* of the folder */
 	/* Asked before every step, by whatever thread takes it; NULL: all may pass.  0, or the errno that the step shall
 	 * fail with.  WRITE: *n may be lowered, and the rest is a step of its own. */
-	int (*before)(void *ctx, enum pd_io_step step, const char *name, size_t *n);
+	int (*before)(void *ctx, enum pd_store_io_step step, const char *name, size_t *n);
 	void *ctx;
 };
 
-#define PD_IO_NAME_MAX 32
+#define PD_STORE_IO_NAME_MAX 32
 
-struct pd_io_file {
-	struct pd_io *io;
+struct pd_store_io_file {
+	struct pd_store_io *io;
 	int fd;			/* -1: closed */
-	char name[PD_IO_NAME_MAX];
+	char name[PD_STORE_IO_NAME_MAX];
 	uint64_t size;		/* with what still waits in the buffer */
 	struct pd_buf waiting;
 	int failed;		/* status of the first write or sync that failed: nobody knows what is in it, and none succeeds again */
 };
 
-int pd_io_open_dir(struct pd_io *io, const char *dir, struct pd_err *e);
-void pd_io_close_dir(struct pd_io *io);
+int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err *e);
+void pd_store_io_close_dir(struct pd_store_io *io);
 
 /* An empty file, whatever stood there. */
-int pd_io_create(struct pd_io *io, const char *name, struct pd_io_file *f, struct pd_err *e);
+int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e);
 /* To append behind the first `size` bytes; what lies behind them is cut off. */
-int pd_io_reopen(struct pd_io *io, const char *name, uint64_t size, struct pd_io_file *f, struct pd_err *e);
-int pd_io_append(struct pd_io_file *f, const void *p, size_t n, struct pd_err *e);
-int pd_io_sync(struct pd_io_file *f, struct pd_err *e);
+int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
+		       struct pd_err *e);
+int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e);
+int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
 /* Without a last flush: a file that counts was synced. */
-void pd_io_close(struct pd_io_file *f);
-int pd_io_rename(struct pd_io *io, const char *from, const char *to, struct pd_err *e);
-int pd_io_unlink(struct pd_io *io, const char *name, struct pd_err *e);
-int pd_io_sync_dir(struct pd_io *io, struct pd_err *e);
+void pd_store_io_close(struct pd_store_io_file *f);
+int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e);
+int pd_store_io_unlink(struct pd_store_io *io, const char *name, struct pd_err *e);
+int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e);
 
 /* A whole file, mapped to be read; size 0 maps nothing and is no error.  PD_ERR_NOT_FOUND when it is not there. */
-struct pd_io_map {
+struct pd_store_io_map {
 	const uint8_t *p;
 	size_t n;
 };
 
-int pd_io_map(const struct pd_io *io, const char *name, struct pd_io_map *map, struct pd_err *e);
-void pd_io_unmap(struct pd_io_map *map);
+int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_store_io_map *map, struct pd_err *e);
+void pd_store_io_unmap(struct pd_store_io_map *map);
 /* The same, copied: of a file that a writer may cut off meanwhile. */
-int pd_io_read(const struct pd_io *io, const char *name, struct pd_buf *out, struct pd_err *e);
+int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_buf *out, struct pd_err *e);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 
 /* Segments do not change while a batch is judged: they are asked for many of its pages at once, segment by segment. */
 
-static void make_room(struct pd_judge *j, size_t n)
+static void make_room(struct pd_store_judge *j, size_t n)
 {
 	size_t words = (size_t)j->s->m.bits / 64;
 	if (n <= j->pages_cap)
@@ -27,13 +27,13 @@ static void make_room(struct pd_judge *j, size_t n)
 	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
 }
 
-static struct pd_questions ask(struct pd_judge *j, const struct pd_store_page *pages, size_t n)
+static struct pd_store_questions ask(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
 {
-	struct pd_questions q = { .bits = j->s->m.bits, .k = j->o.k };
+	struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
 	for (int w = 0; w < q.bits / 64; w++)
 		q.keys.w[w] = j->columns + (size_t)w * n;
 	for (size_t i = 0; i < n; i++) {
-		if (!(pages[i].has & PD_HAS_PRINT))
+		if (!(pages[i].has & PD_STORE_HAS_PRINT))
 			continue;
 		for (int w = 0; w < q.bits / 64; w++)
 			q.keys.w[w][q.n] = pages[i].key.w[w];
@@ -43,9 +43,9 @@ static struct pd_questions ask(struct pd_judge *j, const struct pd_store_page *p
 }
 
 /* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
-static void sort_hits(struct pd_judge *j, size_t n, const size_t *ends)
+static void sort_hits(struct pd_store_judge *j, size_t n, const size_t *ends)
 {
-	struct pd_near *near = &j->s->near;
+	struct pd_store_near *near = &j->s->near;
 	size_t *from = j->hit_from;
 	memset(from, 0, (n + 2) * sizeof *from);
 	if (near->n > j->hits_cap) {
@@ -67,15 +67,15 @@ static void sort_hits(struct pd_judge *j, size_t n, const size_t *ends)
 	}
 }
 
-static int ask_segments(struct pd_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
+static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
-	struct pd_questions q = ask(j, pages, n);
+	struct pd_store_questions q = ask(j, pages, n);
 	size_t *ends = pd_alloc((s->m.n_segments + 1) * sizeof *ends);
 	int status = PD_OK;
 	s->near.n = 0;
 	for (size_t i = 0; !status && i < s->m.n_segments; i++) {
-		status = pd_near_segment(&s->near, &s->segments[i], &q, e);
+		status = pd_store_near_segment(&s->near, &s->segments[i], &q, e);
 		ends[i] = s->near.n;
 	}
 	if (!status)
@@ -84,16 +84,16 @@ static int ask_segments(struct pd_judge *j, const struct pd_store_page *pages, s
 	return status;
 }
 
-static void ask_recent(struct pd_judge *j, const struct pd_store_page *page)
+static void ask_recent(struct pd_store_judge *j, const struct pd_store_page *page)
 {
-	struct pd_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
+	struct pd_store_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
 	uint64_t key[PD_KEY_WORDS][1 + PD_SCAN_PAD];
 	for (int w = 0; w < q.bits / 64; w++) {
 		key[w][0] = page->key.w[w];
 		q.keys.w[w] = key[w];
 	}
 	j->s->near.n = 0;
-	pd_near_recent(&j->s->near, &j->s->recent, &q);
+	pd_store_recent_near(&j->s->near, &j->s->recent, &q);
 }
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)
@@ -103,9 +103,9 @@ static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_sto
 	return &a->matches[a->n_matches++];
 }
 
-static uint64_t host_of(struct pd_judge *j, struct pd_span text)
+static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 {
-	pd_tsv_value(pd_store_text(text, PD_TEXT_URL), &j->hosts[0]);
+	pd_tsv_value(pd_store_text(text, PD_STORE_TEXT_URL), &j->hosts[0]);
 	pd_url_host(pd_buf_span(&j->hosts[0]), &j->hosts[1]);
 	return j->hosts[1].n ? pd_hash64(j->hosts[1].p, j->hosts[1].n) : 0;
 }
@@ -113,7 +113,7 @@ static uint64_t host_of(struct pd_judge *j, struct pd_span text)
 static double similarity_of(const struct pd_store *s, const struct pd_store_page *a, const struct pd_store_page *b)
 {
 	struct pd_sketch x = { .present = true }, y = { .present = true };
-	if (!(a->has & b->has & PD_HAS_SKETCH))
+	if (!(a->has & b->has & PD_STORE_HAS_SKETCH))
 		return PD_SIMILARITY_UNKNOWN;
 	memcpy(x.w, a->sketch, sizeof x.w);
 	memcpy(y.w, b->sketch, sizeof y.w);
@@ -121,7 +121,8 @@ static double similarity_of(const struct pd_store *s, const struct pd_store_page
 }
 
 /* The second look at a pair that is near: 1 it counts, 0 not, negative error. */
-static int second_look(struct pd_judge *j, const struct pd_store_page *page, struct pd_store_match *m, struct pd_err *e)
+static int second_look(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
+		       struct pd_err *e)
 {
 	struct pd_store_page kept;
 	j->verified++;
@@ -137,14 +138,14 @@ static int second_look(struct pd_judge *j, const struct pd_store_page *page, str
 	return pd_verify_hosts(&j->o.verify, m->similarity, host && host == host_of(j, kept.text));
 }
 
-static bool same_url(const struct pd_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
+static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
 {
-	return j->o.same_url == PD_SAME_URL_UPDATE && page->hash[PD_BY_URL] &&
-	       pd_span_eq(pd_store_text(page->text, PD_TEXT_URL), pd_store_text(kept->text, PD_TEXT_URL));
+	return j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL] &&
+	       pd_span_eq(pd_store_text(page->text, PD_STORE_TEXT_URL), pd_store_text(kept->text, PD_STORE_TEXT_URL));
 }
 
-static int take_candidate(struct pd_judge *j, const struct pd_store_page *page, struct pd_store_place at, int distance,
-			  struct pd_err *e)
+static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at,
+			  int distance, struct pd_err *e)
 {
 	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN };
 	int counts = distance < 0 ? 1 : second_look(j, page, &m, e);
@@ -153,7 +154,7 @@ static int take_candidate(struct pd_judge *j, const struct pd_store_page *page, 
 	return counts < 0 ? counts : PD_OK;
 }
 
-static void add_candidate(struct pd_judge *j, struct pd_store_place at, int distance)
+static void add_candidate(struct pd_store_judge *j, struct pd_store_place at, int distance)
 {
 	j->found++;
 	j->near = pd_grow(j->near, j->n_near, &j->near_cap, sizeof *j->near);
@@ -161,21 +162,21 @@ static void add_candidate(struct pd_judge *j, struct pd_store_place at, int dist
 }
 
 /* What is kept within k and found by its key, in no order. */
-static int find_near(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static int find_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
 		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
-		if (pd_segment_number(&j->s->segments[at.segment], at.row, &at.number, e))
+		if (pd_store_segment_number(&j->s->segments[at.segment], at.row, &at.number, e))
 			return PD_ERR_FORMAT;
-		if (!pd_store_gone(j->s, &at))
+		if (!pd_store_is_gone(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
 	}
 	ask_recent(j, page);
 	for (size_t h = 0; h < j->s->near.n; h++) {
-		struct pd_near_hit hit = j->s->near.v[h];
-		struct pd_store_place at = { j->s->recent.numbers[hit.row], PD_IN_LOG, hit.row };
-		if (!pd_store_gone(j->s, &at))
+		struct pd_store_near_hit hit = j->s->near.v[h];
+		struct pd_store_place at = { j->s->recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
+		if (!pd_store_is_gone(j->s, &at))
 			add_candidate(j, at, (int)hit.distance);
 	}
 	return PD_OK;
@@ -189,24 +190,21 @@ static int nearest_candidate_first(const void *x, const void *y)
 	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
 }
 
-static size_t dense_of(const struct pd_judge *j)
+static size_t dense_of(const struct pd_store_judge *j)
 {
 	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
 }
 
 /* What lies in dense places and shares a band with the page: every page once. */
-static int find_by_bands(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int find_by_bands(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page asked = *page, kept;
 	uint32_t bands[PD_STORE_BANDS];
-	int status = PD_OK;
-	asked.has |= PD_HAS_BANDS;
-	j->places.n = 0;
-	for (size_t i = 0, n = pd_store_page_bands(&asked, bands); !status && i < n; i++)
-		status = pd_store_find_band(j->s, bands[i], PD_STORE_BAND_PAGES, &j->places, e);
+	asked.has |= PD_STORE_HAS_BANDS;
+	size_t n = pd_store_page_bands(&asked, bands);
+	int status = pd_store_find_bands(j->s, bands, n, PD_STORE_BAND_PAGES, &j->places, e);
 	if (status)
 		return status;
-	pd_places_unique(&j->places);
 	for (size_t i = 0; i < j->places.n; i++) {
 		if (pd_store_page(j->s, &j->places.v[i], false, &kept, e))
 			return PD_ERR_FORMAT;
@@ -217,7 +215,7 @@ static int find_by_bands(struct pd_judge *j, const struct pd_store_page *page, s
 	return PD_OK;
 }
 
-static int take_near(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static int take_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	size_t dense = dense_of(j), most = 4 * dense;
 	int status = find_near(j, page, i, e);
@@ -226,21 +224,22 @@ static int take_near(struct pd_judge *j, const struct pd_store_page *page, size_
 		qsort(j->near, j->n_near, sizeof *j->near, nearest_candidate_first);
 		j->n_near = most;
 	}
-	if (!status && page->has & PD_HAS_SKETCH && j->n_near >= dense / 4)
+	if (!status && page->has & PD_STORE_HAS_SKETCH && j->n_near >= dense / 4)
 		status = find_by_bands(j, page, e);
 	for (size_t c = 0; !status && c < j->n_near; c++)
 		status = take_candidate(j, page, j->near[c].at, j->near[c].distance, e);
 	return status;
 }
 
-static int take_same_text(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page kept;
 	j->places.n = 0;
-	int status = pd_store_find(j->s, PD_BY_TEXT, page->hash[PD_BY_TEXT], UINT64_MAX, &j->places, e);
+	int status = pd_store_find(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
 	for (size_t i = 0; !status && i < j->places.n; i++) {
 		status = pd_store_page(j->s, &j->places.v[i], true, &kept, e);
-		if (!status && pd_span_eq(pd_store_text(kept.text, PD_TEXT_TEXT_DIGEST), pd_store_text(page->text, PD_TEXT_TEXT_DIGEST)))
+		if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST), pd_store_text(page->text,
+													     PD_STORE_TEXT_TEXT_DIGEST)))
 			status = take_candidate(j, page, j->places.v[i], -1, e);
 	}
 	return status;
@@ -255,7 +254,7 @@ static int nearest_first(const void *x, const void *y)
 }
 
 /* Texts of the matches; with --same-url=update those of the page's own URL go behind the others. */
-static int read_matches(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int read_matches(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	struct pd_store_page kept;
@@ -281,10 +280,11 @@ static bool is_matched(const struct pd_store_answer *a, uint64_t number)
 }
 
 /* Versions of the page's URL that are not near it. */
-static int add_versions(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int add_versions(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	j->places.n = 0;
-	int status = pd_store_find_text(j->s, PD_BY_URL, pd_store_text(page->text, PD_TEXT_URL), &j->places, e);
+	int status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places,
+					e);
 	for (size_t i = 0; !status && i < j->places.n; i++)
 		if (!is_matched(&j->answer, j->places.v[i].number))
 			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i], .distance = NOT_NEAR,
@@ -308,15 +308,15 @@ static void part_versions(struct pd_store_answer *a)
 	free(own);
 }
 
-static int find_matches(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static int find_matches(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	int status = PD_OK;
-	if (page->has & PD_HAS_PRINT)
+	if (page->has & PD_STORE_HAS_PRINT)
 		status = take_near(j, page, i, e);
-	else if (page->hash[PD_BY_TEXT])
+	else if (page->hash[PD_STORE_BY_TEXT])
 		status = take_same_text(j, page, e);
-	if (!status && j->o.same_url == PD_SAME_URL_UPDATE && page->hash[PD_BY_URL])
+	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL])
 		status = add_versions(j, page, e);
 	if (!a->n_matches)
 		return status;
@@ -327,12 +327,12 @@ static int find_matches(struct pd_judge *j, const struct pd_store_page *page, si
 }
 
 /* What goes when the page is kept: all that it matches, or only its older versions. */
-static size_t mark_gone(struct pd_judge *j)
+static size_t mark_gone(struct pd_store_judge *j)
 {
 	struct pd_store_answer *a = &j->answer;
 	size_t n = 0;
 	for (size_t i = 0; i < a->n_matches; i++) {
-		a->matches[i].gone = i >= a->n_near || j->o.on_duplicate == PD_DUPLICATE_REPLACE;
+		a->matches[i].gone = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
 		if (!a->matches[i].gone)
 			continue;
 		j->gone = pd_grow(j->gone, n, &j->gone_cap, sizeof *j->gone);
@@ -341,23 +341,23 @@ static size_t mark_gone(struct pd_judge *j)
 	return n;
 }
 
-static int decide(struct pd_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int decide(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
-	bool duplicate = a->n_near > 0, stays = !duplicate || j->o.on_duplicate == PD_DUPLICATE_REPLACE;
+	bool duplicate = a->n_near > 0, stays = !duplicate || j->o.on_duplicate == PD_STORE_REPLACE;
 	if (!j->o.keep || !stays) {
 		a->status = duplicate ? PD_STORE_DUPLICATE : PD_STORE_NEW;
 		return PD_OK;
 	}
 	size_t n_gone = mark_gone(j);
 	struct pd_store_page kept = *page;
-	if (page->has & PD_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_gone)
-		kept.has |= PD_HAS_BANDS;
+	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_gone)
+		kept.has |= PD_STORE_HAS_BANDS;
 	a->status = PD_STORE_NEW;
 	return pd_store_add(j->s, &kept, j->gone, n_gone, &a->number, e);
 }
 
-static int judge_page(struct pd_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
+static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	struct pd_store_place at;
@@ -390,14 +390,16 @@ static void find_soon(const struct pd_store *s, const struct pd_store_page *page
 {
 	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 		if (i + 2 * SOON < n)
-			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + 2 * SOON].hash[PD_BY_ID], 0);
+			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
+						   pages[i + 2 * SOON].hash[PD_STORE_BY_ID], 0);
 		if (i + SOON < n)
-			pd_segment_find_soon(&s->segments[segment], PD_BY_ID, pages[i + SOON].hash[PD_BY_ID], 1);
+			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
+						   pages[i + SOON].hash[PD_STORE_BY_ID], 1);
 	}
 }
 
-int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t n, pd_judge_fn *each, void *ctx,
-		   struct pd_err *e)
+int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n,
+			 pd_store_answer_fn *each, void *ctx, struct pd_err *e)
 {
 	int status = PD_OK;
 	make_room(j, n < CHUNK ? n : CHUNK);
@@ -417,7 +419,7 @@ int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t
 	return status;
 }
 
-void pd_judge_release(struct pd_judge *j)
+void pd_store_judge_release(struct pd_store_judge *j)
 {
 	free(j->columns);
 	free(j->page_of);
@@ -431,5 +433,5 @@ void pd_judge_release(struct pd_judge *j)
 	pd_buf_release(&j->hosts[0]);
 	pd_buf_release(&j->hosts[1]);
 	free(j->gone);
-	*j = (struct pd_judge){ 0 };
+	*j = (struct pd_store_judge){ 0 };
 }

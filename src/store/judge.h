@@ -25,16 +25,16 @@
 #define PD_STORE_DENSE 256
 #define PD_STORE_BAND_PAGES 8
 
-enum pd_on_duplicate { PD_DUPLICATE_SKIP, PD_DUPLICATE_REPLACE };
-enum pd_same_url { PD_SAME_URL_JUDGE, PD_SAME_URL_UPDATE };
+enum pd_store_on_duplicate { PD_STORE_SKIP, PD_STORE_REPLACE };
+enum pd_store_same_url { PD_STORE_SAME_URL_JUDGE, PD_STORE_SAME_URL_UPDATE };
 enum pd_store_status { PD_STORE_NEW, PD_STORE_KEPT, PD_STORE_DUPLICATE, PD_STORE_REPLACED };
 extern const char *const pd_store_status_names[];
 
-struct pd_judge_options {
+struct pd_store_judge_options {
 	bool keep;			/* false: ask, change nothing */
 	int k;
-	enum pd_on_duplicate on_duplicate;
-	enum pd_same_url same_url;
+	enum pd_store_on_duplicate on_duplicate;
+	enum pd_store_same_url same_url;
 	struct pd_verify_options verify;
 };
 
@@ -63,14 +63,14 @@ struct pd_store_candidate {
 	int distance;
 };
 
-struct pd_judge {
+struct pd_store_judge {
 	struct pd_store *s;
-	struct pd_judge_options o;
+	struct pd_store_judge_options o;
 	/* scratch of a batch */
 	uint64_t *columns;		/* keys of the questions, word by word */
 	uint32_t *page_of;		/* question -> page */
 	size_t pages_cap;
-	struct pd_near_hit *hits;	/* of all segments, by question */
+	struct pd_store_near_hit *hits;	/* of all segments, by question */
 	uint32_t *hit_segment;
 	size_t *hit_from;
 	size_t hits_cap;
@@ -79,7 +79,7 @@ struct pd_judge {
 	size_t n_near, near_cap;
 	size_t n_by_key;		/* pages kept within k and found by their keys */
 	uint64_t found, verified;	/* out: kept pages that were candidates, and of them verified, so far */
-	struct pd_places places;
+	struct pd_store_places places;
 	struct pd_store_answer answer;
 	struct pd_buf hosts[2];
 	uint64_t *gone;
@@ -87,10 +87,10 @@ struct pd_judge {
 };
 
 /* Set s and o in zeroes before. */
-typedef int pd_judge_fn(void *ctx, const struct pd_store_answer *answer);
-int pd_judge_batch(struct pd_judge *j, const struct pd_store_page *pages, size_t n, pd_judge_fn *each, void *ctx,
-		   struct pd_err *e);
-void pd_judge_release(struct pd_judge *j);
+typedef int pd_store_answer_fn(void *ctx, const struct pd_store_answer *answer);
+int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n,
+			 pd_store_answer_fn *each, void *ctx, struct pd_err *e);
+void pd_store_judge_release(struct pd_store_judge *j);
 
 static inline struct pd_span pd_store_match_text(const struct pd_store_answer *a, const struct pd_store_match *m)
 {

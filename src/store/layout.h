@@ -24,36 +24,36 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store's files are
 
 /* What a page has, in the column `has` of a segment and in records of the log. */
 enum pd_store_has {
-	PD_HAS_PRINT = 1,
-	PD_HAS_SKETCH = 2,
-	PD_HAS_DIGEST = 4,
-	PD_HAS_BANDS = 8	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+	PD_STORE_HAS_PRINT = 1,
+	PD_STORE_HAS_SKETCH = 2,
+	PD_STORE_HAS_DIGEST = 4,
+	PD_STORE_HAS_BANDS = 8	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
 };
 
 /* Is a page with these found by its key? */
 static inline bool pd_store_in_tables(uint8_t has)
 {
-	return (has & (PD_HAS_PRINT | PD_HAS_BANDS)) == PD_HAS_PRINT;
+	return (has & (PD_STORE_HAS_PRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_PRINT;
 }
 
-static inline void pd_put32(struct pd_buf *b, uint32_t v)
+static inline void pd_store_put32(struct pd_buf *b, uint32_t v)
 {
 	pd_buf_add(b, &v, sizeof v);
 }
 
-static inline void pd_put64(struct pd_buf *b, uint64_t v)
+static inline void pd_store_put64(struct pd_buf *b, uint64_t v)
 {
 	pd_buf_add(b, &v, sizeof v);
 }
 
-static inline uint32_t pd_get32(const void *p)
+static inline uint32_t pd_store_get32(const void *p)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof v);
 	return v;
 }
 
-static inline uint64_t pd_get64(const void *p)
+static inline uint64_t pd_store_get64(const void *p)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof v);

@@ -16,21 +16,21 @@
 #include "store/io.h"
 #include "store/page.h"
 
-#define PD_LOG_MAGIC "\x89PDLOG\r\n"
-#define PD_LOG_HEAD 32
+#define PD_STORE_LOG_MAGIC "\x89PDLOG\r\n"
+#define PD_STORE_LOG_HEAD 32
 
-enum pd_log_kind { PD_LOG_ADD = 1, PD_LOG_REMOVE = 2 };
+enum pd_store_log_kind { PD_STORE_LOG_ADD = 1, PD_STORE_LOG_REMOVE = 2 };
 
 /* A record that was read: views into the log. */
-struct pd_log_record {
-	enum pd_log_kind kind;
+struct pd_store_log_record {
+	enum pd_store_log_kind kind;
 	uint64_t number;		/* ADD: of the page */
 	struct pd_store_page page;	/* its hashes are set too */
 	const uint8_t *gone;		/* numbers that this takes away, 8 bytes each */
 	uint32_t n_gone;
 };
 
-struct pd_log_reader {
+struct pd_store_log_reader {
 	struct pd_span bytes;
 	uint64_t file;
 	const char *name;
@@ -39,14 +39,14 @@ struct pd_log_reader {
 	bool torn;			/* something unfinished lies behind it */
 };
 
-int pd_log_begin(struct pd_log_reader *r, struct pd_err *e);
+int pd_store_log_begin(struct pd_store_log_reader *r, struct pd_err *e);
 /* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset. */
-int pd_log_next(struct pd_log_reader *r, struct pd_log_record *out, struct pd_err *e);
+int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e);
 
 /* Bytes of an empty log, and of one record that stands at offset `at`; both appended. */
-void pd_log_head(uint64_t file, struct pd_buf *out);
-void pd_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits, const uint64_t *gone,
-		size_t n_gone, struct pd_buf *out);
-void pd_log_remove(uint64_t file, uint64_t at, const uint64_t *gone, size_t n_gone, struct pd_buf *out);
+void pd_store_log_head(uint64_t file, struct pd_buf *out);
+void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
+		      const uint64_t *gone, size_t n_gone, struct pd_buf *out);
+void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *gone, size_t n_gone, struct pd_buf *out);
 
 #endif

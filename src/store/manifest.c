@@ -14,18 +14,19 @@ static void print_or_dash(struct pd_buf *out, const char *key, const char *value
 	pd_buf_printf(out, "%s %s\n", key, *value ? value : "-");
 }
 
-void pd_manifest_print(const struct pd_manifest *m, struct pd_buf *out)
+void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->alone);
 	print_or_dash(out, "must", pd_buf_z(&m->must));
 	print_or_dash(out, "params", m->params);
 	print_or_dash(out, "sketch", m->sketch);
-	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next, m->next_file,
-		      m->log, m->gone);
+	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next,
+		      m->next_file, m->log, m->tombstones);
 	for (size_t i = 0; i < m->n_segments; i++) {
-		const struct pd_manifest_segment *s = &m->segments[i];
-		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows, s->bytes, s->check);
+		const struct pd_store_manifest_segment *s = &m->segments[i];
+		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows,
+			      s->bytes, s->check);
 	}
 	pd_buf_printf(out, "check %016" PRIx64 "\n", pd_hash64(out->p, out->n));
 }
@@ -96,17 +97,17 @@ static bool hex64(struct pd_span v, uint64_t *out)
 	return true;
 }
 
-static int segment(struct text *t, struct pd_manifest *m, struct pd_span v)
+static int segment(struct text *t, struct pd_store_manifest *m, struct pd_span v)
 {
-	struct pd_manifest_segment s;
+	struct pd_store_manifest_segment s;
 	struct pd_span f[4];
 	size_t n = 0;
 	while (n < 4 && pd_span_split(&v, ' ', &f[n]))
 		n++;
-	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) || !pd_span_u64(f[2], &s.bytes) ||
-	    !hex64(f[3], &s.check))
+	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) ||
+	    !pd_span_u64(f[2], &s.bytes) || !hex64(f[3], &s.check))
 		return damaged(t, "segment");
-	pd_manifest_put(m, m->n_segments, m->n_segments, s);
+	pd_store_manifest_put(m, m->n_segments, m->n_segments, s);
 	return PD_OK;
 }
 
@@ -126,7 +127,7 @@ static int checksum(struct text *t, uint64_t *check)
 }
 
 /* A newer version is told before anything else is looked at, its checksum too. */
-static int version(struct text *t, struct pd_manifest *m)
+static int version(struct text *t, struct pd_store_manifest *m)
 {
 	struct pd_span line = t->all, v;
 	uint64_t n;
@@ -138,13 +139,13 @@ static int version(struct text *t, struct pd_manifest *m)
 	if (!pd_span_u64(v, &n) || n == 0)
 		return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset %zu: no version", t->name, words_n);
 	if (n > PD_STORE_VERSION)
-		return pd_fail(t->e, PD_ERR_VERSION, "%s: a store of version %" PRIu64 "; this program knows version %d", t->name, n,
-			       PD_STORE_VERSION);
+		return pd_fail(t->e, PD_ERR_VERSION,
+			       "%s: a store of version %" PRIu64 "; this program knows version %d", t->name, n, PD_STORE_VERSION);
 	m->version = (int)n;
 	return PD_OK;
 }
 
-static int settings(struct text *t, struct pd_manifest *m)
+static int settings(struct text *t, struct pd_store_manifest *m)
 {
 	uint64_t bits = 0, k = 0, alone = 0;
 	int status = number(t, "bits", PD_BITS_MAX, &bits);
@@ -166,7 +167,7 @@ static int settings(struct text *t, struct pd_manifest *m)
 	return status;
 }
 
-static int files(struct text *t, struct pd_manifest *m)
+static int files(struct text *t, struct pd_store_manifest *m)
 {
 	struct pd_span v;
 	int status = number(t, "next", UINT64_MAX, &m->next);
@@ -175,17 +176,17 @@ static int files(struct text *t, struct pd_manifest *m)
 	if (!status)
 		status = number(t, "log", UINT64_MAX, &m->log);
 	if (!status)
-		status = number(t, "gone", UINT64_MAX, &m->gone);
+		status = number(t, "gone", UINT64_MAX, &m->tombstones);
 	while (!status && t->rest.n)
 		status = take(t, "segment", &v) ? segment(t, m, v) : damaged(t, "segment");
 	return status;
 }
 
-int pd_manifest_parse(struct pd_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
+int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
 {
 	struct text t = { .all = text, .name = name, .e = e };
 	struct pd_span skip;
-	*m = (struct pd_manifest){ 0 };
+	*m = (struct pd_store_manifest){ 0 };
 	int status = version(&t, m);
 	t.all = text;
 	if (!status)
@@ -199,50 +200,51 @@ int pd_manifest_parse(struct pd_manifest *m, struct pd_span text, const char *na
 	return status;
 }
 
-int pd_manifest_load(struct pd_manifest *m, const struct pd_io *io, struct pd_err *e)
+int pd_store_manifest_load(struct pd_store_manifest *m, const struct pd_store_io *io, struct pd_err *e)
 {
-	struct pd_io_map map;
+	struct pd_store_io_map map;
 	struct pd_buf name = { 0 };
-	*m = (struct pd_manifest){ 0 };
-	int status = pd_io_map(io, "manifest", &map, e);
+	*m = (struct pd_store_manifest){ 0 };
+	int status = pd_store_io_map(io, "manifest", &map, e);
 	if (status == PD_ERR_NOT_FOUND)
-		return pd_fail(e, status, "%s is no store: it has no manifest ('pagededup store init' makes one)", io->dir);
+		return pd_fail(e, status, "%s is no store: it has no manifest ('pagededup store init' makes one)",
+			       io->dir);
 	if (status)
 		return status;
 	pd_buf_printf(&name, "%s/manifest", io->dir);
-	status = pd_manifest_parse(m, pd_span((const char *)map.p, map.n), name.p, e);
+	status = pd_store_manifest_parse(m, pd_span((const char *)map.p, map.n), name.p, e);
 	pd_buf_release(&name);
-	pd_io_unmap(&map);
+	pd_store_io_unmap(&map);
 	return status;
 }
 
-int pd_manifest_save(const struct pd_manifest *m, struct pd_io *io, struct pd_err *e)
+int pd_store_manifest_save(const struct pd_store_manifest *m, struct pd_store_io *io, struct pd_err *e)
 {
-	struct pd_io_file f;
+	struct pd_store_io_file f;
 	struct pd_buf text = { 0 };
-	pd_manifest_print(m, &text);
-	int status = pd_io_create(io, "manifest.new", &f, e);
+	pd_store_manifest_print(m, &text);
+	int status = pd_store_io_create(io, "manifest.new", &f, e);
 	if (!status)
-		status = pd_io_append(&f, text.p, text.n, e);
+		status = pd_store_io_append(&f, text.p, text.n, e);
 	if (!status)
-		status = pd_io_sync(&f, e);
-	pd_io_close(&f);
+		status = pd_store_io_sync(&f, e);
+	pd_store_io_close(&f);
 	if (!status)
-		status = pd_io_rename(io, "manifest.new", "manifest", e);
+		status = pd_store_io_rename(io, "manifest.new", "manifest", e);
 	if (!status)
-		status = pd_io_sync_dir(io, e);
+		status = pd_store_io_sync_dir(io, e);
 	pd_buf_release(&text);
 	return status;
 }
 
-void pd_manifest_release(struct pd_manifest *m)
+void pd_store_manifest_release(struct pd_store_manifest *m)
 {
 	pd_buf_release(&m->must);
 	free(m->segments);
-	*m = (struct pd_manifest){ 0 };
+	*m = (struct pd_store_manifest){ 0 };
 }
 
-void pd_manifest_put(struct pd_manifest *m, size_t from, size_t to, struct pd_manifest_segment s)
+void pd_store_manifest_put(struct pd_store_manifest *m, size_t from, size_t to, struct pd_store_manifest_segment s)
 {
 	if (from == to)
 		m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
@@ -251,7 +253,7 @@ void pd_manifest_put(struct pd_manifest *m, size_t from, size_t to, struct pd_ma
 	m->n_segments = m->n_segments - (to - from) + 1;
 }
 
-void pd_manifest_cut(struct pd_manifest *m, size_t from, size_t to)
+void pd_store_manifest_cut(struct pd_store_manifest *m, size_t from, size_t to)
 {
 	memmove(m->segments + from, m->segments + to, (m->n_segments - to) * sizeof *m->segments);
 	m->n_segments -= to - from;

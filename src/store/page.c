@@ -4,7 +4,7 @@
 #include "base/tsv.h"
 #include "join/bits.h"
 
-static const int columns[PD_TEXT_COLUMNS] = {
+static const int columns[PD_STORE_TEXT_COLUMNS] = {
 	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
 	PD_FP_CONTENT_CHARSET, PD_FP_LANGUAGES, PD_FP_TERMS,	  PD_FP_TEXT_BYTES,	PD_FP_CONFIDENCE,
 	PD_FP_FLAGS,	      PD_FP_QUALITY,   PD_FP_USER_ID,
@@ -25,7 +25,8 @@ static uint64_t spread_word(uint64_t x)
 	static const struct {
 		uint64_t mask;
 		int shift;
-	} swaps[] = { { UINT64_C(0x00000000aaaaaaaa), 31 }, { UINT64_C(0x0000cccc0000cccc), 14 }, { UINT64_C(0x00f000f000f000f0), 4 } };
+	} swaps[] = { { UINT64_C(0x00000000aaaaaaaa), 31 }, { UINT64_C(0x0000cccc0000cccc), 14 },
+		      { UINT64_C(0x00f000f000f000f0), 4 } };
 	for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
 		uint64_t t = (x ^ x >> swaps[i].shift) & swaps[i].mask;
 		x ^= t ^ t << swaps[i].shift;
@@ -64,28 +65,29 @@ static bool is_nothing(struct pd_span field)
 /* What makes two rows with one id the same page: everything but the id. */
 static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time, struct pd_span digest)
 {
-	uint64_t h = p->has & PD_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
+	uint64_t h = p->has & PD_STORE_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
 	h = pd_hash64_seed(time.p, time.n, h);
 	return pd_hash64_seed(digest.p, digest.n, h);
 }
 
 void pd_store_page_hash(struct pd_store_page *p)
 {
-	struct pd_span f[PD_TEXT_TEXT_DIGEST + 1], rest = p->text;
-	for (int i = 0; i <= PD_TEXT_TEXT_DIGEST; i++)
+	struct pd_span f[PD_STORE_TEXT_TEXT_DIGEST + 1], rest = p->text;
+	for (int i = 0; i <= PD_STORE_TEXT_TEXT_DIGEST; i++)
 		if (!pd_span_split(&rest, '\t', &f[i]))
 			f[i] = pd_span("-", 1);
-	struct pd_span id = f[PD_TEXT_ID], url = f[PD_TEXT_URL], digest = f[PD_TEXT_TEXT_DIGEST];
-	uint64_t version = hash_version(p, f[PD_TEXT_FETCH_TIME], f[PD_TEXT_CONTENT_DIGEST]);
-	p->hash[PD_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
-	p->hash[PD_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
-	p->hash[PD_BY_TEXT] = p->has & PD_HAS_DIGEST && !(p->has & PD_HAS_PRINT) ? pd_hash64(digest.p, digest.n) | 1 : 0;
+	struct pd_span id = f[PD_STORE_TEXT_ID], url = f[PD_STORE_TEXT_URL], digest = f[PD_STORE_TEXT_TEXT_DIGEST];
+	uint64_t version = hash_version(p, f[PD_STORE_TEXT_FETCH_TIME], f[PD_STORE_TEXT_CONTENT_DIGEST]);
+	p->hash[PD_STORE_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
+	p->hash[PD_STORE_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
+	p->hash[PD_STORE_BY_TEXT] = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_PRINT) ? pd_hash64(digest.p,
+													       digest.n) | 1 : 0;
 }
 
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS])
 {
 	size_t n = 0;
-	for (uint32_t i = 0; p->has & PD_HAS_BANDS && i < PD_STORE_BANDS; i++) {
+	for (uint32_t i = 0; p->has & PD_STORE_HAS_BANDS && i < PD_STORE_BANDS; i++) {
 		uint32_t bits = (uint32_t)pd_bits_get(p->sketch, (int)i * PD_STORE_BAND_BITS, PD_STORE_BAND_BITS);
 		if (bits)
 			band[n++] = i << PD_STORE_BAND_BITS | bits;
@@ -106,12 +108,13 @@ static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, str
 	if (pd_span_is(hex, "-"))
 		return PD_OK;
 	if (!pd_key_parse(hex, &found, &key))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ? (int)hex.n : 64,
-			       hex.p);
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ?
+			       (int)hex.n : 64, hex.p);
 	if (found != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", found, bits);
+		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits",
+			       found, bits);
 	pd_store_spread(&key, bits, &p->key);
-	p->has |= PD_HAS_PRINT;
+	p->has |= PD_STORE_HAS_PRINT;
 	return PD_OK;
 }
 
@@ -124,13 +127,13 @@ static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct
 		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
 			       o->minima * o->bits);
 	memcpy(p->sketch, s.w, sizeof p->sketch);
-	p->has |= PD_HAS_SKETCH;
+	p->has |= PD_STORE_HAS_SKETCH;
 	return PD_OK;
 }
 
 static void take_text(const struct pd_span *fields, struct pd_buf *text)
 {
-	for (int i = 0; i < PD_TEXT_COLUMNS; i++) {
+	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++) {
 		struct pd_span f = fields[columns[i]];
 		if (i)
 			pd_buf_add_c(text, '\t');
@@ -138,8 +141,8 @@ static void take_text(const struct pd_span *fields, struct pd_buf *text)
 	}
 }
 
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
-		       struct pd_buf *text, struct pd_err *e)
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
+		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e)
 {
 	struct pd_span hex = fields[PD_FP_FINGERPRINT];
 	size_t at = text->n;
@@ -152,7 +155,7 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 	if (status)
 		return status;
 	if (!is_nothing(fields[PD_FP_TEXT_DIGEST]))
-		p->has |= PD_HAS_DIGEST;
+		p->has |= PD_STORE_HAS_DIGEST;
 	take_text(fields, text);
 	p->text = pd_span(text->p + at, text->n - at);
 	if (p->text.n > PD_STORE_ROW_MAX) {
@@ -165,8 +168,9 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 
 bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b)
 {
-	static const enum pd_store_column same[] = { PD_TEXT_ID, PD_TEXT_FETCH_TIME, PD_TEXT_CONTENT_DIGEST };
-	if ((a->has ^ b->has) & PD_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
+	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
+						     PD_STORE_TEXT_CONTENT_DIGEST };
+	if ((a->has ^ b->has) & PD_STORE_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
 		return false;
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
@@ -174,13 +178,13 @@ bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b)
 	return true;
 }
 
-static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o, const char *params,
-		       struct pd_buf *out)
+static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o,
+		       const char *params, struct pd_buf *out)
 {
-	struct pd_sketch s = { .present = p->has & PD_HAS_SKETCH };
+	struct pd_sketch s = { .present = p->has & PD_STORE_HAS_SKETCH };
 	struct pd_key key;
 	int i = 0;
-	if (column == PD_FP_FINGERPRINT && p->has & PD_HAS_PRINT) {
+	if (column == PD_FP_FINGERPRINT && p->has & PD_STORE_HAS_PRINT) {
 		pd_store_spread(&p->key, bits, &key);
 		pd_key_hex(&key, bits, out);
 	} else if (column == PD_FP_SKETCH && s.present) {
@@ -189,14 +193,15 @@ static void add_column(const struct pd_store_page *p, int column, int bits, cons
 	} else if (column == PD_FP_PARAMS && *params) {
 		pd_buf_add_z(out, params);
 	} else {
-		while (i < PD_TEXT_COLUMNS && columns[i] != column)
+		while (i < PD_STORE_TEXT_COLUMNS && columns[i] != column)
 			i++;
-		pd_buf_add_span(out, i < PD_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) : pd_span("-", 1));
+		pd_buf_add_span(out, i < PD_STORE_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) :
+				pd_span("-", 1));
 	}
 }
 
-void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
-		       struct pd_buf *out)
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
+		       const char *params, struct pd_buf *out)
 {
 	for (int c = 0; c < PD_FP_COLUMNS; c++) {
 		add_column(p, c, bits, sketch, params, out);

@@ -16,36 +16,36 @@
 
 /* What pages are looked up by, besides their keys: 64-bit hashes. */
 enum pd_store_by {
-	PD_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
-	PD_BY_URL,
-	PD_BY_TEXT,	/* pages without a fingerprint, by their digest; those that have bands, by each of these */
-	PD_BY_COUNT
+	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
+	PD_STORE_BY_URL,
+	PD_STORE_BY_TEXT,	/* pages without a fingerprint, by their digest; those that have bands, by each of these */
+	PD_STORE_BY_COUNT
 };
 
 /* The columns of a row that are kept as text, in this order, tabs between: the others are columns of their own. */
 enum pd_store_column {
-	PD_TEXT_ID,
-	PD_TEXT_URL,
-	PD_TEXT_FETCH_TIME,
-	PD_TEXT_CONTENT_DIGEST,
-	PD_TEXT_TEXT_DIGEST,
-	PD_TEXT_CONTENT_CHARSET,
-	PD_TEXT_LANGUAGES,
-	PD_TEXT_TERMS,
-	PD_TEXT_TEXT_BYTES,
-	PD_TEXT_CONFIDENCE,
-	PD_TEXT_FLAGS,
-	PD_TEXT_QUALITY,
-	PD_TEXT_USER_ID,
-	PD_TEXT_SUBJECT,	/* not in rows that were kept before there was one */
-	PD_TEXT_COLUMNS
+	PD_STORE_TEXT_ID,
+	PD_STORE_TEXT_URL,
+	PD_STORE_TEXT_FETCH_TIME,
+	PD_STORE_TEXT_CONTENT_DIGEST,
+	PD_STORE_TEXT_TEXT_DIGEST,
+	PD_STORE_TEXT_CONTENT_CHARSET,
+	PD_STORE_TEXT_LANGUAGES,
+	PD_STORE_TEXT_TERMS,
+	PD_STORE_TEXT_TEXT_BYTES,
+	PD_STORE_TEXT_CONFIDENCE,
+	PD_STORE_TEXT_FLAGS,
+	PD_STORE_TEXT_QUALITY,
+	PD_STORE_TEXT_USER_ID,
+	PD_STORE_TEXT_SUBJECT,	/* not in rows that were kept before there was one */
+	PD_STORE_TEXT_COLUMNS
 };
 
 struct pd_store_page {
 	uint8_t has;				/* enum pd_store_has */
 	struct pd_key key;			/* spread */
 	uint64_t sketch[PD_SKETCH_WORDS];
-	uint64_t hash[PD_BY_COUNT];
+	uint64_t hash[PD_STORE_BY_COUNT];
 	struct pd_span text;			/* as above, without a newline; borrowed */
 };
 
@@ -53,8 +53,8 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
 /* The fields of an fp row (base/columns.h) -> a page; `text` receives its text, appended.  PD_ERR_FORMAT says what is wrong
  * with the row, PD_ERR_PARAMS that it is of another width. */
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
-		       struct pd_buf *text, struct pd_err *e);
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
+		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
 /* The bands of a page that is found by them: 14 bits of its sketch (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
@@ -70,7 +70,7 @@ struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* Same id, fetch time, content digest and fingerprint? */
 bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b);
 /* The page as an fp row with its newline. */
-void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
-		       struct pd_buf *out);
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
+		       const char *params, struct pd_buf *out);
 
 #endif

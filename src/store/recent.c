@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "join/bits.h"
+#include "base/bound.h"
 
 enum {
 	CHAIN_BITS = 16,
@@ -18,20 +18,20 @@ static uint32_t chain(uint64_t hash)
 	return (uint32_t)(hash >> (64 - CHAIN_BITS));
 }
 
-void pd_recent_init(struct pd_recent *r, int bits, int k)
+void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
 {
-	*r = (struct pd_recent){ .bits = bits };
-	r->cut = pd_cut_choose(bits, k, EXPECTED, NULL);
-	if (r->cut.n_bits > TABLE_BITS)
-		r->cut.n_bits = TABLE_BITS;
-	r->buckets = pd_zalloc(((size_t)r->cut.n_blocks << r->cut.n_bits) * sizeof *r->buckets);
-	for (int by = 0; by < PD_BY_COUNT; by++)
+	*r = (struct pd_store_recent){ .bits = bits };
+	r->partition = pd_store_partition_choose(bits, k, EXPECTED);
+	if (r->partition.n_bits > TABLE_BITS)
+		r->partition.n_bits = TABLE_BITS;
+	r->buckets = pd_zalloc(((size_t)r->partition.n_blocks << r->partition.n_bits) * sizeof *r->buckets);
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
 		r->head[by] = pd_zalloc(sizeof(uint32_t) << CHAIN_BITS);
 }
 
-void pd_recent_release(struct pd_recent *r)
+void pd_store_recent_release(struct pd_store_recent *r)
 {
-	for (int by = 0; by < PD_BY_COUNT; by++) {
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		free(r->head[by]);
 		free(r->next[by]);
 	}
@@ -43,11 +43,11 @@ void pd_recent_release(struct pd_recent *r)
 	free(r->text_at);
 	pd_buf_release(&r->text);
 	pd_arena_release(&r->arena);
-	*r = (struct pd_recent){ 0 };
+	*r = (struct pd_store_recent){ 0 };
 }
 
 /* A bucket grows word by word: each column is moved behind the one before it.  What it leaves stays in the arena. */
-static void grow_bucket(struct pd_recent *r, struct pd_recent_bucket *b)
+static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket *b)
 {
 	size_t words = (size_t)r->bits / 64;
 	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
@@ -63,17 +63,17 @@ static void grow_bucket(struct pd_recent *r, struct pd_recent_bucket *b)
 	b->cap = cap;
 }
 
-static struct pd_recent_bucket *bucket_of(const struct pd_recent *r, const struct pd_key *key, int table)
+static struct pd_store_recent_bucket *bucket_of(const struct pd_store_recent *r, const struct pd_key *key, int table)
 {
-	uint64_t block = r->cut.n_bits ? pd_bits_get(key->w, table * r->cut.n_bits, r->cut.n_bits) : 0;
-	return &r->buckets[((size_t)table << r->cut.n_bits) + block];
+	return &r->buckets[((size_t)table << r->partition.n_bits) + pd_store_partition_block(r->partition, key->w,
+											     table)];
 }
 
-static void add_key(struct pd_recent *r, const struct pd_key *key, uint32_t row)
+static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
 {
 	int words = r->bits / 64;
-	for (int t = 0; t < r->cut.n_blocks; t++) {
-		struct pd_recent_bucket *b = bucket_of(r, key, t);
+	for (int t = 0; t < r->partition.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = bucket_of(r, key, t);
 		if (b->n == b->cap)
 			grow_bucket(r, b);
 		for (int w = 0; w < words; w++)
@@ -82,20 +82,20 @@ static void add_key(struct pd_recent *r, const struct pd_key *key, uint32_t row)
 	}
 }
 
-static void grow(struct pd_recent *r)
+static void grow(struct pd_store_recent *r)
 {
 	size_t cap = r->cap ? r->cap * 2 : 256;
 	r->numbers = pd_realloc(r->numbers, cap * sizeof *r->numbers);
 	r->pages = pd_realloc(r->pages, cap * sizeof *r->pages);
 	r->text_at = pd_realloc(r->text_at, cap * sizeof *r->text_at);
-	for (int by = 0; by < PD_BY_COUNT; by++)
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
 		r->next[by] = pd_realloc(r->next[by], cap * sizeof *r->next[by]);
 	r->cap = cap;
 }
 
-static void chain_up(struct pd_recent *r, uint32_t row)
+static void chain_up(struct pd_store_recent *r, uint32_t row)
 {
-	for (int by = 0; by < PD_BY_COUNT; by++) {
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		uint64_t hash = r->pages[row].hash[by];
 		r->next[by][row] = 0;
 		if (!hash)
@@ -106,7 +106,7 @@ static void chain_up(struct pd_recent *r, uint32_t row)
 }
 
 /* The oldest stands first in its chain: it is found whether others follow or not. */
-static void chain_bands(struct pd_recent *r, uint32_t row)
+static void chain_bands(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
 	size_t n = pd_store_page_bands(&r->pages[row], band);
@@ -115,7 +115,7 @@ static void chain_bands(struct pd_recent *r, uint32_t row)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *last = &r->band_chains[band[i]].last, *first = &r->band_chains[band[i]].first;
 		r->bands = pd_grow(r->bands, r->n_bands, &r->cap_bands, sizeof *r->bands);
-		r->bands[r->n_bands++] = (struct pd_recent_band){ band[i], row, 0 };
+		r->bands[r->n_bands++] = (struct pd_store_recent_band){ band[i], row, 0 };
 		if (*last)
 			r->bands[*last - 1].next = (uint32_t)r->n_bands;
 		else
@@ -125,7 +125,7 @@ static void chain_bands(struct pd_recent *r, uint32_t row)
 }
 
 /* Where the text of a page lies in r->text. */
-static size_t text_of(struct pd_recent *r, struct pd_span text)
+static size_t text_of(struct pd_store_recent *r, struct pd_span text)
 {
 	const char *from = r->text.p, *end = from + r->text.n;
 	size_t at = r->text.n;
@@ -135,7 +135,7 @@ static size_t text_of(struct pd_recent *r, struct pd_span text)
 	return at;
 }
 
-void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p)
+void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p)
 {
 	uint32_t row = (uint32_t)r->n;
 	if (r->n == r->cap)
@@ -151,10 +151,10 @@ void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_p
 }
 
 /* The last key of a bucket takes the place of the one that leaves. */
-static void drop_key(struct pd_recent *r, uint32_t row)
+static void drop_key(struct pd_store_recent *r, uint32_t row)
 {
-	for (int t = 0; t < r->cut.n_blocks; t++) {
-		struct pd_recent_bucket *b = bucket_of(r, &r->pages[row].key, t);
+	for (int t = 0; t < r->partition.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = bucket_of(r, &r->pages[row].key, t);
 		uint32_t i = 0;
 		while (i < b->n && b->rows[i] != row)
 			i++;
@@ -167,9 +167,9 @@ static void drop_key(struct pd_recent *r, uint32_t row)
 	}
 }
 
-static void unchain(struct pd_recent *r, uint32_t row)
+static void unchain(struct pd_store_recent *r, uint32_t row)
 {
-	for (int by = 0; by < PD_BY_COUNT; by++) {
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		uint64_t hash = r->pages[row].hash[by];
 		uint32_t *link = &r->head[by][chain(hash)];
 		while (hash && *link && *link != row + 1)
@@ -179,9 +179,9 @@ static void unchain(struct pd_recent *r, uint32_t row)
 	}
 }
 
-void pd_recent_drop(struct pd_recent *r, uint64_t number)
+void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number)
 {
-	int64_t row = pd_recent_row(r, number);
+	int64_t row = pd_store_recent_row(r, number);
 	if (row < 0)
 		return;
 	unchain(r, (uint32_t)row);
@@ -189,87 +189,82 @@ void pd_recent_drop(struct pd_recent *r, uint64_t number)
 		drop_key(r, (uint32_t)row);
 }
 
-struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row)
+struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row)
 {
 	struct pd_store_page p = r->pages[row];
 	p.text.p = pd_buf_z(&r->text) + r->text_at[row];
 	return p;
 }
 
-int64_t pd_recent_row(const struct pd_recent *r, uint64_t number)
+int64_t pd_store_recent_row(const struct pd_store_recent *r, uint64_t number)
 {
-	size_t low = 0, high = r->n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (r->numbers[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->n && r->numbers[low] == number ? (int64_t)low : -1;
+	size_t at = PD_LOWER_BOUND(i, 0, r->n, r->numbers[i] < number);
+	return at < r->n && r->numbers[at] == number ? (int64_t)at : -1;
 }
 
-static void add_found(struct pd_rows_found *out, uint32_t row)
+static void add_found(struct pd_store_rows_found *out, uint32_t row)
 {
 	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 	out->v[out->n++] = row;
 }
 
-void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out)
+void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
+			  struct pd_store_rows_found *out)
 {
 	for (uint32_t i = r->head[by][chain(hash)]; i; i = r->next[by][i - 1])
 		if (!((r->pages[i - 1].hash[by] ^ hash) & mask))
 			add_found(out, i - 1);
 }
 
-void pd_recent_find_band(const struct pd_recent *r, uint32_t band, struct pd_rows_found *out)
+void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out)
 {
-	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i && out->n < out->most; i = r->bands[i - 1].next)
+	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i &&
+	     out->n < out->most; i = r->bands[i - 1].next)
 		add_found(out, r->bands[i - 1].row);
 }
 
-static void take_hits(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q, const int *radius, int table,
-		      const uint32_t *rows)
+static void take_hits(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
+		      const int *radius, int table, const uint32_t *rows)
 {
 	for (size_t h = 0; h < near->hits.n; h++) {
 		const struct pd_join_hit *hit = &near->hits.v[h];
 		uint64_t x[PD_KEY_WORDS];
 		for (int w = 0; w < r->bits / 64; w++)
 			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
-		if (pd_near_earlier(r->cut, radius, table, x))
+		if (pd_store_near_earlier(r->partition, radius, table, x))
 			continue;
-		near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
-		near->v[near->n++] = (struct pd_near_hit){ hit->a, rows[hit->b], hit->distance };
+		pd_store_near_add(near, (struct pd_store_near_hit){ hit->a, rows[hit->b], hit->distance });
 	}
 }
 
-static void probe(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q, const int *radius, int table,
-		  uint32_t question)
+static void probe(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
+		  const int *radius, int table, uint32_t question)
 {
-	size_t n_masks;
 	uint64_t key[PD_KEY_WORDS];
-	const uint32_t *masks = pd_near_masks(near, r->cut.n_bits, radius[table], &n_masks);
+	const struct pd_join_masks *masks = pd_store_near_masks(near, r->partition.n_bits, radius[table]);
 	for (int w = 0; w < r->bits / 64; w++)
 		key[w] = q->keys.w[w][question];
-	uint64_t block = r->cut.n_bits ? pd_bits_get(key, table * r->cut.n_bits, r->cut.n_bits) : 0;
-	for (size_t m = 0; m < n_masks; m++) {
-		const struct pd_recent_bucket *b = &r->buckets[((size_t)table << r->cut.n_bits) + (block ^ masks[m])];
+	uint32_t block = pd_store_partition_block(r->partition, key, table);
+	for (size_t m = 0; m < masks->n; m++) {
+		const struct pd_store_recent_bucket *b =
+			&r->buckets[((size_t)table << r->partition.n_bits) + (block ^ masks->v[m])];
 		struct pd_join_columns columns;
 		if (!b->n)
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		pd_near_cross(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
+		pd_store_near_cross(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
 			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
 		take_hits(near, r, q, radius, table, b->rows);
 	}
 }
 
-void pd_near_recent(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q)
+void pd_store_recent_near(struct pd_store_near *near, const struct pd_store_recent *r,
+			  const struct pd_store_questions *q)
 {
 	int radius[PD_STORE_TABLES_MAX];
-	pd_cut_radii(r->cut, q->k, radius);
-	for (int t = 0; r->n && t < r->cut.n_blocks; t++)
+	pd_join_radii(q->k, r->partition.n_blocks, radius);
+	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
 		for (uint32_t i = 0; radius[t] >= 0 && i < q->n; i++)
 			probe(near, r, q, radius, t, i);
 }

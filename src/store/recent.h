@@ -9,19 +9,19 @@
 #include "base/arena.h"
 #include "store/near.h"
 
-/* More pages than these, or a longer log, become a segment between two batches; and more than PD_RECENT_LEFT at the end of
+/* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT at the end of
  * a run.  What a killed run leaves, with its last batch, is read whenever the store is opened: in under 50 ms. */
-#define PD_RECENT_MAX 16384
-#define PD_RECENT_BYTES (16 << 20)
-#define PD_RECENT_LEFT 4096
+#define PD_STORE_RECENT_MAX 16384
+#define PD_STORE_RECENT_BYTES (16 << 20)
+#define PD_STORE_RECENT_LEFT 4096
 
-struct pd_recent_bucket {
+struct pd_store_recent_bucket {
 	uint32_t n, cap;
 	uint64_t *keys;		/* word by word, `cap` apart; in `arena`, as rows */
 	uint32_t *rows;
 };
 
-struct pd_recent {
+struct pd_store_recent {
 	int bits;
 	size_t n, cap;
 	uint64_t *numbers;		/* ascending */
@@ -29,32 +29,34 @@ struct pd_recent {
 	struct pd_buf text;		/* the log as it was when it was opened, then what was added */
 	size_t *text_at;
 	struct pd_arena arena;
-	struct pd_apply_rewrite cut;
-	struct pd_recent_bucket *buckets;	/* of all tables */
-	uint32_t *head[PD_BY_COUNT], *next[PD_BY_COUNT];	/* row + 1; chains of equal hashes' highest bits */
-	struct pd_recent_band {
+	struct pd_store_partition partition;
+	struct pd_store_recent_bucket *buckets;	/* of all tables */
+	uint32_t *head[PD_STORE_BY_COUNT], *next[PD_STORE_BY_COUNT];	/* row + 1; chains of equal hashes' highest bits */
+	struct pd_store_recent_band {
 		uint32_t band, row, next;	/* index + 1 */
-	} *bands;			/* of pages with PD_HAS_BANDS, in the order of rows */
+	} *bands;			/* of pages with PD_STORE_HAS_BANDS, in the order of rows */
 	size_t n_bands, cap_bands;
 	struct {
 		uint32_t first, last;	/* index + 1 of a chain */
 	} *band_chains;			/* by band; NULL: there are none */
 };
 
-void pd_recent_init(struct pd_recent *r, int bits, int k);
-void pd_recent_release(struct pd_recent *r);
+void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
+void pd_store_recent_release(struct pd_store_recent *r);
 /* Copies the text, unless it lies in `text` already. */
-void pd_recent_add(struct pd_recent *r, uint64_t number, const struct pd_store_page *p);
+void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p);
 /* The page with this number is gone: questions do not come across it any more.  It keeps its row. */
-void pd_recent_drop(struct pd_recent *r, uint64_t number);
-struct pd_store_page pd_recent_page(const struct pd_recent *r, uint32_t row);
+void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
+struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row);
 /* The row with this number, or -1. */
-int64_t pd_recent_row(const struct pd_recent *r, uint64_t number);
-/* As pd_near_segment, pd_segment_find. */
-void pd_near_recent(struct pd_near *near, const struct pd_recent *r, const struct pd_questions *q);
+int64_t pd_store_recent_row(const struct pd_store_recent *r, uint64_t number);
+/* As pd_store_near_segment, pd_store_segment_find. */
+void pd_store_recent_near(struct pd_store_near *near, const struct pd_store_recent *r,
+			  const struct pd_store_questions *q);
 /* `mask`: the bits of the hash that count, at least the highest 32. */
-void pd_recent_find(const struct pd_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_rows_found *out);
+void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
+			  struct pd_store_rows_found *out);
 /* The oldest first, up to out->most. */
-void pd_recent_find_band(const struct pd_recent *r, uint32_t band, struct pd_rows_found *out);
+void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out);
 
 #endif

@@ -5,19 +5,19 @@
 
 #include "write/jsonl.h"
 
-const char *const pd_on_duplicate_names[] = { "skip", "replace", NULL };
-const char *const pd_same_url_names[] = { "judge", "update", NULL };
+const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
+const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
-void pd_answers_header(const struct pd_store *s, const struct pd_judge_options *o, struct pd_buf *out)
+void pd_write_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# pagededup answers 1 %s%sk=%d ", pd_buf_z(&s->m.must), s->m.must.n ? " " : "", o->k);
 	if (o->verify.off)
 		pd_buf_add_z(out, "similarity=none");
 	else
-		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
-			      o->verify.k_unknown);
-	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s\n#", pd_on_duplicate_names[o->on_duplicate],
-		      pd_same_url_names[o->same_url], o->keep ? "add" : "check");
+		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least,
+			      o->verify.least_same_host, o->verify.k_unknown);
+	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s\n#", pd_store_on_duplicate_names[o->on_duplicate],
+		      pd_store_same_url_names[o->same_url], o->keep ? "add" : "check");
 	for (int i = 0; i < PD_ANSWERS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_answers_columns[i], i + 1 < PD_ANSWERS_COLUMNS ? '\t' : '\n');
 }
@@ -68,7 +68,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 	size_t n = 0;
 	for (size_t i = 0; i < a->n_matches; i++) {
 		const struct pd_store_match *m = &a->matches[i];
-		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_TEXT_ID);
+		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID);
 		if (m->distance < -1)
 			continue;
 		if (n++)
@@ -92,20 +92,20 @@ static void add_page(struct pd_span text, uint64_t cluster, const struct pd_stor
 		     struct pd_buf *out)
 {
 	add_number(out, cluster);
-	add(out, pd_store_text(text, PD_TEXT_ID));
-	add(out, pd_store_text(text, PD_TEXT_URL));
+	add(out, pd_store_text(text, PD_STORE_TEXT_ID));
+	add(out, pd_store_text(text, PD_STORE_TEXT_URL));
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
 	add(out, dup_of);
 	add(out, dup_of);
 	add_distance(m, out);
-	add(out, pd_store_text(text, PD_TEXT_TEXT_BYTES));
+	add(out, pd_store_text(text, PD_STORE_TEXT_TEXT_BYTES));
 	pd_buf_add_z(out, m ? "0\t" : "1\t");
 }
 
 static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 {
 	const struct pd_store_match *m = a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
-	struct pd_span dup_of = m ? pd_store_text(pd_store_match_text(a, m), PD_TEXT_ID) : pd_span("-", 1);
+	struct pd_span dup_of = m ? pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID) : pd_span("-", 1);
 	add_page(a->text, m ? m->at.number : a->number, m, dup_of, out);
 	if (m)
 		add_why(m, out);
@@ -118,12 +118,12 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 
 static void replaced_row(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
 {
-	add_page(pd_store_match_text(a, m), a->number, m, pd_store_text(a->text, PD_TEXT_ID), out);
+	add_page(pd_store_match_text(a, m), a->number, m, pd_store_text(a->text, PD_STORE_TEXT_ID), out);
 	add_why(m, out);
 	pd_buf_printf(out, "\t%s\t-\n", pd_store_status_names[PD_STORE_REPLACED]);
 }
 
-void pd_answer_rows(const struct pd_store_answer *a, struct pd_json *j, struct pd_buf *out)
+void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct pd_buf *out)
 {
 	size_t at = out->n;
 	asked_row(a, out);

@@ -2,23 +2,23 @@
  * The bytes as a log of a store; and as records whose checksums hold: it ends, is torn or is damaged, and what it gives
  * lies in it. */
 #include "fuzz.h"
-#include "store/gone.h"
+#include "store/tombstones.h"
 #include "store/log.h"
 
 enum { FILE_NUMBER = 3 };
 
 static void read_all(struct pd_span bytes)
 {
-	struct pd_log_reader r = { .bytes = bytes, .file = FILE_NUMBER, .name = "input", .bits = 128 };
-	struct pd_log_record record;
+	struct pd_store_log_reader r = { .bytes = bytes, .file = FILE_NUMBER, .name = "input", .bits = 128 };
+	struct pd_store_log_record record;
 	struct pd_err e = { 0 };
-	int status = pd_log_begin(&r, &e), more;
-	while (!status && (more = pd_log_next(&r, &record, &e)) != 0) {
+	int status = pd_store_log_begin(&r, &e), more;
+	while (!status && (more = pd_store_log_next(&r, &record, &e)) != 0) {
 		if (more < 0)
 			break;
-		HOLDS(r.at <= bytes.n && (record.kind == PD_LOG_ADD || record.kind == PD_LOG_REMOVE));
+		HOLDS(r.at <= bytes.n && (record.kind == PD_STORE_LOG_ADD || record.kind == PD_STORE_LOG_REMOVE));
 		for (uint32_t i = 0; i < record.n_gone; i++)
-			(void)pd_get64(record.gone + i * (size_t)8);
+			(void)pd_store_get64(record.gone + i * (size_t)8);
 		fuzz_sum(record.page.text);
 	}
 	HOLDS(status == PD_OK || e.text[0]);
@@ -29,14 +29,14 @@ static void read_sealed(struct pd_span bytes)
 {
 	struct pd_buf log = { 0 };
 	struct pd_span body;
-	pd_log_head(FILE_NUMBER, &log);
+	pd_store_log_head(FILE_NUMBER, &log);
 	while (bytes.n && pd_span_split(&bytes, '\n', &body)) {
 		uint64_t seed = (uint64_t)FILE_NUMBER << 40 ^ log.n;
 		uint32_t length = (uint32_t)body.n;
-		pd_put32(&log, length);
-		pd_put32(&log, (uint32_t)pd_hash64_seed(&length, 4, ~seed));
+		pd_store_put32(&log, length);
+		pd_store_put32(&log, (uint32_t)pd_hash64_seed(&length, 4, ~seed));
 		pd_buf_add_span(&log, body);
-		pd_put64(&log, pd_hash64_seed(body.p, body.n, seed));
+		pd_store_put64(&log, pd_hash64_seed(body.p, body.n, seed));
 	}
 	read_all(pd_buf_span(&log));
 	pd_buf_release(&log);
@@ -44,23 +44,23 @@ static void read_sealed(struct pd_span bytes)
 
 static void read_gone(const uint8_t *data, size_t n)
 {
-	struct pd_gone g;
+	struct pd_store_tombstones g;
 	struct pd_err e = { 0 };
-	struct pd_io_map map = { .n = n };
+	struct pd_store_io_map map = { .n = n };
 	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	HOLDS(p != MAP_FAILED);
 	memcpy(p, data, n);
 	map.p = p;
-	if (n >= PD_GONE_HEAD + 8) {	/* a checksum that holds */
+	if (n >= PD_STORE_TOMBSTONES_HEAD + 8) {	/* a checksum that holds */
 		uint64_t check = pd_hash64_seed(p, n - 8, FILE_NUMBER);
 		memcpy((char *)p + n - 8, &check, 8);
 	}
-	if (pd_gone_open(&g, map, FILE_NUMBER, "input", &e) == PD_OK) {
-		pd_gone_has(&g, 1);
-		pd_gone_add(&g, 7);
-		HOLDS(pd_gone_has(&g, 7));
+	if (pd_store_tombstones_open(&g, map, FILE_NUMBER, "input", &e) == PD_OK) {
+		pd_store_tombstones_has(&g, 1);
+		pd_store_tombstones_add(&g, 7);
+		HOLDS(pd_store_tombstones_has(&g, 7));
 	}
-	pd_gone_release(&g);
+	pd_store_tombstones_release(&g);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

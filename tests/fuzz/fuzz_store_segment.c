@@ -8,9 +8,9 @@
 enum { FILE_NUMBER = 3 };
 
 /* The map is the segment's, which gives it back. */
-static struct pd_io_map map_of(const uint8_t *data, size_t n)
+static struct pd_store_io_map map_of(const uint8_t *data, size_t n)
 {
-	struct pd_io_map map = { .n = n };
+	struct pd_store_io_map map = { .n = n };
 	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	HOLDS(p != MAP_FAILED);
 	memcpy(p, data, n);
@@ -19,21 +19,22 @@ static struct pd_io_map map_of(const uint8_t *data, size_t n)
 }
 
 /* Checksums as they must be: what is damaged lies behind them. */
-static void seal(struct pd_io_map map)
+static void seal(struct pd_store_io_map map)
 {
-	struct pd_segment_footer f;
+	struct pd_store_segment_footer f;
 	uint8_t *p = (uint8_t *)(uintptr_t)map.p;
 	if (map.n < sizeof f)
 		return;
 	memcpy(&f, p + map.n - sizeof f, sizeof f);
-	memcpy(f.magic, PD_SEGMENT_MAGIC, sizeof f.magic);
+	memcpy(f.magic, PD_STORE_SEGMENT_MAGIC, sizeof f.magic);
 	f.version = PD_STORE_VERSION;
 	f.block = PD_STORE_BLOCK;
 	f.file = FILE_NUMBER;
 	uint64_t room = map.n - sizeof f, blocks = f.content / PD_STORE_BLOCK + (f.content % PD_STORE_BLOCK > 0);
 	if (f.content <= room && blocks * 8 == room - f.content)
 		for (uint64_t b = 0; b < blocks; b++) {
-			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at : PD_STORE_BLOCK;
+			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at :
+				PD_STORE_BLOCK;
 			uint64_t check = pd_hash64_seed(p + at, n, f.file << 32 ^ b);
 			memcpy(p + f.content + b * 8, &check, 8);
 		}
@@ -43,63 +44,64 @@ static void seal(struct pd_io_map map)
 	memcpy(p + map.n - sizeof f, &f, sizeof f);
 }
 
-static void ask_near(struct pd_segment *s, const struct pd_key *key)
+static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
 {
-	struct pd_near near = { 0 };
+	struct pd_store_near near = { 0 };
 	struct pd_err e = { 0 };
 	uint64_t words[PD_KEY_WORDS][1 + PD_SCAN_PAD] = { 0 };
-	struct pd_questions q = { .n = 1, .bits = (int)s->f.bits, .k = 4 };
+	struct pd_store_questions q = { .n = 1, .bits = (int)s->f.bits, .k = 4 };
 	for (int w = 0; w < q.bits / 64; w++) {
 		words[w][0] = key->w[w];
 		q.keys.w[w] = words[w];
 	}
-	int status = pd_near_segment(&near, s, &q, &e);
+	int status = pd_store_near_segment(&near, s, &q, &e);
 	HOLDS(status == PD_OK || (status == PD_ERR_FORMAT && e.text[0]));
 	for (size_t i = 0; i < near.n; i++)
 		HOLDS(near.v[i].row < s->f.rows && near.v[i].distance <= 4);
-	pd_near_release(&near);
+	pd_store_near_release(&near);
 }
 
-static void use(struct pd_segment *s)
+static void use(struct pd_store_segment *s)
 {
-	struct pd_text_cache *texts = pd_text_cache_new();
-	struct pd_rows_found found = { 0 };
+	struct pd_store_text_cache *texts = pd_store_text_cache_new();
+	struct pd_store_rows_found found = { 0 };
 	struct pd_store_page page;
 	struct pd_err e = { 0 };
 	uint32_t row;
 	for (uint32_t i = 0; i < s->f.rows && i < 64; i++) {
 		uint64_t number;
-		if (pd_segment_page(s, i, &page, &e) == PD_OK)
+		if (pd_store_segment_page(s, i, &page, &e) == PD_OK)
 			ask_near(s, &page.key);
-		if (pd_segment_text(s, i, texts, &page.text, &e) == PD_OK) {
+		if (pd_store_segment_text(s, i, texts, &page.text, &e) == PD_OK) {
 			fuzz_sum(page.text);
 			pd_store_page_hash(&page);
-			for (int by = 0; by < PD_BY_COUNT; by++)
-				pd_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found, &e);
+			for (int by = 0; by < PD_STORE_BY_COUNT; by++)
+				pd_store_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found,
+						      &e);
 		}
-		if (pd_segment_number(s, i, &number, &e) == PD_OK)
-			pd_segment_row(s, number, &row, &e);
+		if (pd_store_segment_number(s, i, &number, &e) == PD_OK)
+			pd_store_segment_row(s, number, &row, &e);
 	}
-	pd_segment_find(s, PD_BY_ID, 0, UINT64_MAX, &found, &e);
+	pd_store_segment_find(s, PD_STORE_BY_ID, 0, UINT64_MAX, &found, &e);
 	for (size_t i = 0; i < found.n; i++)
 		HOLDS(found.v[i] < s->f.rows);
 	free(found.v);
-	pd_text_cache_free(texts);
+	pd_store_text_cache_free(texts);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	for (int sealed = 0; sealed < 2 && n; sealed++) {
-		struct pd_segment s;
+		struct pd_store_segment s;
 		struct pd_err e = { 0 };
-		struct pd_io_map map = map_of(data, n);
+		struct pd_store_io_map map = map_of(data, n);
 		if (sealed)
 			seal(map);
-		int status = pd_segment_open(&s, map, FILE_NUMBER, "input", &e);
+		int status = pd_store_segment_open(&s, map, FILE_NUMBER, "input", &e);
 		HOLDS(status == PD_OK || e.text[0]);
 		if (!status)
 			use(&s);
-		pd_segment_close(&s);
+		pd_store_segment_close(&s);
 	}
 	return 0;
 }

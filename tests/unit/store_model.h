@@ -115,11 +115,13 @@ static inline struct pd_span model_field(const struct model_page *p, enum pd_sto
 
 static inline bool model_same(const struct model_page *p, const struct pd_store_page *q)
 {
-	static const enum pd_store_column columns[] = { PD_TEXT_ID, PD_TEXT_FETCH_TIME, PD_TEXT_CONTENT_DIGEST };
+	static const enum pd_store_column columns[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
+							PD_STORE_TEXT_CONTENT_DIGEST };
 	for (size_t i = 0; i < 3; i++)
 		if (!pd_span_eq(model_field(p, columns[i]), pd_store_text(q->text, columns[i])))
 			return false;
-	return (p->page.has & PD_HAS_PRINT) == (q->has & PD_HAS_PRINT) && !memcmp(&p->page.key, &q->key, sizeof q->key);
+	return (p->page.has & PD_STORE_HAS_PRINT) == (q->has & PD_STORE_HAS_PRINT) && !memcmp(&p->page.key, &q->key,
+											      sizeof q->key);
 }
 
 static inline bool model_one_host(struct pd_span a, struct pd_span b)
@@ -128,25 +130,26 @@ static inline bool model_one_host(struct pd_span a, struct pd_span b)
 }
 
 /* The distance at which the pair counts, -1 same text, -2 not at all. */
-static inline int model_matches(const struct model *m, const struct pd_judge_options *o, const struct model_page *p,
-				const struct pd_store_page *q)
+static inline int model_matches(const struct model *m, const struct pd_store_judge_options *o,
+				const struct model_page *p, const struct pd_store_page *q)
 {
 	const struct pd_sketch_options so = { 64, 4, 5 };	/* of the rows here */
-	if (!(q->has & PD_HAS_PRINT)) {
-		struct pd_span a = model_field(p, PD_TEXT_TEXT_DIGEST), b = pd_store_text(q->text, PD_TEXT_TEXT_DIGEST);
-		return !(p->page.has & PD_HAS_PRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;
+	if (!(q->has & PD_STORE_HAS_PRINT)) {
+		struct pd_span a = model_field(p, PD_STORE_TEXT_TEXT_DIGEST), b = pd_store_text(q->text,
+												PD_STORE_TEXT_TEXT_DIGEST);
+		return !(p->page.has & PD_STORE_HAS_PRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;
 	}
 	int d = pd_hamming(&p->page.key, &q->key, m->bits);
-	if (!(p->page.has & PD_HAS_PRINT) || d > o->k)
+	if (!(p->page.has & PD_STORE_HAS_PRINT) || d > o->k)
 		return -2;
 	if (o->verify.off)
 		return d;
-	if (!(p->page.has & q->has & PD_HAS_SKETCH))
+	if (!(p->page.has & q->has & PD_STORE_HAS_SKETCH))
 		return d <= o->verify.k_unknown ? d : -2;
 	struct pd_sketch x = { .present = true }, y = x;
 	memcpy(x.w, p->page.sketch, sizeof x.w);
 	memcpy(y.w, q->sketch, sizeof y.w);
-	bool host = model_one_host(model_field(p, PD_TEXT_URL), pd_store_text(q->text, PD_TEXT_URL));
+	bool host = model_one_host(model_field(p, PD_STORE_TEXT_URL), pd_store_text(q->text, PD_STORE_TEXT_URL));
 	return pd_sketch_similarity(&so, &x, &y) >= (host ? o->verify.least_same_host : o->verify.least) ? d : -2;
 }
 

@@ -13,7 +13,7 @@ struct world {
 	struct model m;
 	struct pd_store s;
 	char dir[64];
-	struct pd_judge_options o;
+	struct pd_store_judge_options o;
 	const char *name;
 	size_t asked, matched;
 	/* the page whose answer is awaited */
@@ -26,19 +26,19 @@ static const struct run {
 	const char *name;
 	int bits, k, steps;
 	size_t recent, left;
-	enum pd_on_duplicate on_duplicate;
-	enum pd_same_url same_url;
+	enum pd_store_on_duplicate on_duplicate;
+	enum pd_store_same_url same_url;
 	bool no_verify;
 } runs[] = {
-	{ "skip, k 3", 64, 3, 120, 10, 3, PD_DUPLICATE_SKIP, PD_SAME_URL_JUDGE, true },
-	{ "skip, k 12, sketches", 64, 12, 120, 7, 1, PD_DUPLICATE_SKIP, PD_SAME_URL_JUDGE, false },
-	{ "replace, k 8, sketches", 64, 8, 120, 16, 5, PD_DUPLICATE_REPLACE, PD_SAME_URL_JUDGE, false },
-	{ "replace, k 0", 64, 0, 80, 5, 2, PD_DUPLICATE_REPLACE, PD_SAME_URL_JUDGE, true },
-	{ "skip, update", 64, 6, 120, 12, 4, PD_DUPLICATE_SKIP, PD_SAME_URL_UPDATE, false },
-	{ "replace, update", 64, 16, 120, 12, 4, PD_DUPLICATE_REPLACE, PD_SAME_URL_UPDATE, true },
-	{ "128 bits", 128, 20, 80, 9, 2, PD_DUPLICATE_SKIP, PD_SAME_URL_JUDGE, true },
-	{ "256 bits", 256, 40, 80, 9, 2, PD_DUPLICATE_REPLACE, PD_SAME_URL_JUDGE, true },
-	{ "all in the log", 64, 8, 60, 1000000, 1000000, PD_DUPLICATE_REPLACE, PD_SAME_URL_UPDATE, false },
+	{ "skip, k 3", 64, 3, 120, 10, 3, PD_STORE_SKIP, PD_STORE_SAME_URL_JUDGE, true },
+	{ "skip, k 12, sketches", 64, 12, 120, 7, 1, PD_STORE_SKIP, PD_STORE_SAME_URL_JUDGE, false },
+	{ "replace, k 8, sketches", 64, 8, 120, 16, 5, PD_STORE_REPLACE, PD_STORE_SAME_URL_JUDGE, false },
+	{ "replace, k 0", 64, 0, 80, 5, 2, PD_STORE_REPLACE, PD_STORE_SAME_URL_JUDGE, true },
+	{ "skip, update", 64, 6, 120, 12, 4, PD_STORE_SKIP, PD_STORE_SAME_URL_UPDATE, false },
+	{ "replace, update", 64, 16, 120, 12, 4, PD_STORE_REPLACE, PD_STORE_SAME_URL_UPDATE, true },
+	{ "128 bits", 128, 20, 80, 9, 2, PD_STORE_SKIP, PD_STORE_SAME_URL_JUDGE, true },
+	{ "256 bits", 256, 40, 80, 9, 2, PD_STORE_REPLACE, PD_STORE_SAME_URL_JUDGE, true },
+	{ "all in the log", 64, 8, 60, 1000000, 1000000, PD_STORE_REPLACE, PD_STORE_SAME_URL_UPDATE, false },
 };
 
 static const struct model_page *model_find(const struct world *w, const struct pd_store_page *q)
@@ -51,8 +51,10 @@ static const struct model_page *model_find(const struct world *w, const struct p
 
 static bool same_url(const struct world *w, const struct model_page *p, const struct pd_store_page *q)
 {
-	struct pd_span url = pd_store_text(q->text, PD_TEXT_URL);
-	return w->o.same_url == PD_SAME_URL_UPDATE && !pd_span_is(url, "-") && pd_span_eq(url, model_field(p, PD_TEXT_URL));
+	struct pd_span url = pd_store_text(q->text, PD_STORE_TEXT_URL);
+	return w->o.same_url == PD_STORE_SAME_URL_UPDATE && !pd_span_is(url, "-") && pd_span_eq(url,
+												model_field(p,
+													    PD_STORE_TEXT_URL));
 }
 
 /* The answer's match of a page, or NULL. */
@@ -67,7 +69,8 @@ static const struct pd_store_match *match_of(const struct pd_store_answer *a, ui
 	return found;
 }
 
-static size_t check_matches(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a, bool *duplicate)
+static size_t check_matches(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a,
+			    bool *duplicate)
 {
 	size_t want = 0;
 	for (size_t i = 0; i < w->m.n; i++) {
@@ -77,8 +80,8 @@ static size_t check_matches(struct world *w, const struct pd_store_page *q, cons
 		if (d < -1 && !version)
 			continue;
 		const struct pd_store_match *m = match_of(a, p->number);
-		ck_assert_msg(m, "%s: page %llu is not among %zu matches (%s)", w->name, (unsigned long long)p->number, a->n_matches,
-			      p->row);
+		ck_assert_msg(m, "%s: page %llu is not among %zu matches (%s)", w->name, (unsigned long long)p->number,
+			      a->n_matches, p->row);
 		ck_assert_int_eq(m->distance, d);
 		ck_assert(pd_span_eq(pd_store_match_text(a, m), pd_span_z(p->text)));
 		want++;
@@ -88,9 +91,10 @@ static size_t check_matches(struct world *w, const struct pd_store_page *q, cons
 	return want;
 }
 
-static void apply_answer(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a, bool duplicate)
+static void apply_answer(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a,
+			 bool duplicate)
 {
-	bool stays = !duplicate || w->o.on_duplicate == PD_DUPLICATE_REPLACE;
+	bool stays = !duplicate || w->o.on_duplicate == PD_STORE_REPLACE;
 	if (!w->o.keep || !stays) {
 		ck_assert_int_eq(a->status, duplicate ? PD_STORE_DUPLICATE : PD_STORE_NEW);
 		return;
@@ -101,7 +105,7 @@ static void apply_answer(struct world *w, const struct pd_store_page *q, const s
 		const struct pd_store_match *m = p->kept ? match_of(a, p->number) : NULL;
 		if (!m)
 			continue;
-		bool goes = same_url(w, p, q) || w->o.on_duplicate == PD_DUPLICATE_REPLACE;
+		bool goes = same_url(w, p, q) || w->o.on_duplicate == PD_STORE_REPLACE;
 		ck_assert_int_eq(m->gone, goes);
 		p->kept = !goes;
 	}
@@ -150,7 +154,7 @@ static void close_store(struct world *w)
 /* A batch of 1 to 12 pages, to be kept or only asked for. */
 static void ask(struct world *w, bool keep)
 {
-	struct pd_judge j = { .s = &w->s, .o = w->o };
+	struct pd_store_judge j = { .s = &w->s, .o = w->o };
 	size_t n = 1 + model_random(&w->m, 12);
 	struct pd_store_page pages[12];
 	struct pd_buf rows[12] = { 0 }, texts[12] = { 0 };
@@ -167,7 +171,7 @@ static void ask(struct world *w, bool keep)
 	w->pages = pages;
 	w->rows = rows;
 	w->at = 0;
-	ok(w, pd_judge_batch(&j, pages, n, on_answer, w, &e), &e);
+	ok(w, pd_store_judge_batch(&j, pages, n, on_answer, w, &e), &e);
 	ck_assert(w->at == n);
 	if (keep)
 		ok(w, pd_store_sync(&w->s, &e), &e);
@@ -178,24 +182,25 @@ static void ask(struct world *w, bool keep)
 		pd_buf_release(&rows[i]);
 		pd_buf_release(&texts[i]);
 	}
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 }
 
 static void remove_some(struct world *w)
 {
-	struct pd_places places = { 0 };
+	struct pd_store_places places = { 0 };
 	struct pd_err e = { 0 };
 	bool by_url = model_random(&w->m, 2);
 	char what[64];
 	size_t want = 0;
 	if (by_url)
-		snprintf(what, sizeof what, "http://h%d.example/%d", (int)model_random(&w->m, 2), (int)model_random(&w->m, 12));
+		snprintf(what, sizeof what, "http://h%d.example/%d", (int)model_random(&w->m, 2),
+			 (int)model_random(&w->m, 12));
 	else
 		snprintf(what, sizeof what, "x,y.warc:%d", (int)model_random(&w->m, 40));
-	ok(w, pd_store_find_text(&w->s, by_url ? PD_BY_URL : PD_BY_ID, pd_span_z(what), &places, &e), &e);
+	ok(w, pd_store_find_text(&w->s, by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID, pd_span_z(what), &places, &e), &e);
 	for (size_t i = 0; i < w->m.n; i++) {
 		struct model_page *p = &w->m.v[i];
-		if (!p->kept || !pd_span_is(model_field(p, by_url ? PD_TEXT_URL : PD_TEXT_ID), what))
+		if (!p->kept || !pd_span_is(model_field(p, by_url ? PD_STORE_TEXT_URL : PD_STORE_TEXT_ID), what))
 			continue;
 		want++;
 		p->kept = false;
@@ -256,7 +261,7 @@ static void step(struct world *w)
 		break;
 	case 1:
 		ok(w, pd_store_compact(&w->s, &e), &e);
-		ck_assert(w->s.m.n_segments <= 1 && !w->s.m.gone && !w->s.recent.n);
+		ck_assert(w->s.m.n_segments <= 1 && !w->s.m.tombstones && !w->s.recent.n);
 		break;
 	case 2:
 		close_store(w);
@@ -277,9 +282,11 @@ START_TEST(as_the_naive_one)
 {
 	const struct run *r = &runs[_i];
 	struct pd_err e = { 0 };
-	struct world w = { .m = { .bits = r->bits, .k = r->k, .next = 1, .random = (uint64_t)_i + 1 }, .name = r->name };
+	struct world w = { .m = { .bits = r->bits, .k = r->k, .next = 1, .random = (uint64_t)_i + 1 },
+			   .name = r->name };
 	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
-	w.o = (struct pd_judge_options){ .k = r->k, .on_duplicate = r->on_duplicate, .same_url = r->same_url, .verify = verify };
+	w.o = (struct pd_store_judge_options){ .k = r->k, .on_duplicate = r->on_duplicate, .same_url = r->same_url,
+					       .verify = verify };
 	w.o.verify.off = r->no_verify;
 	w.o.verify.k_unknown = r->k / 2;
 	store_dir_make(w.dir);
@@ -291,7 +298,8 @@ START_TEST(as_the_naive_one)
 		step(&w);
 	check_all(&w);
 	ck_assert_msg(w.s.m.n_segments < 20, "%s: %zu segments", r->name, w.s.m.n_segments);
-	ck_assert_msg(w.matched > 50, "%s: only %zu matches of %zu pages: the test is too easy", r->name, w.matched, w.asked);
+	ck_assert_msg(w.matched > 50, "%s: only %zu matches of %zu pages: the test is too easy", r->name, w.matched,
+		      w.asked);
 	close_store(&w);
 	open_store(&w, PD_STORE_READ);
 	check_all(&w);
@@ -307,8 +315,9 @@ static void add_random(struct world *w, size_t n)
 	char text[64];
 	uint64_t number;
 	for (size_t i = 0; i < n; i++) {
-		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-", (unsigned long long)w->s.m.next);
-		struct pd_store_page page = { .has = PD_HAS_PRINT, .text = pd_span_z(text) };
+		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-",
+			 (unsigned long long)w->s.m.next);
+		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT, .text = pd_span_z(text) };
 		page.key.w[0] = model_random(&w->m, UINT64_MAX) * UINT64_C(0x9e3779b97f4a7c15);
 		pd_store_page_hash(&page);
 		ok(w, pd_store_add(&w->s, &page, NULL, 0, &number, &e), &e);
@@ -335,8 +344,8 @@ START_TEST(few_segments)
 		}
 		ok(&w, pd_store_tend(&w.s, true, &e), &e);
 		for (size_t i = w.s.m.n_segments; i-- > 0; younger += w.s.m.segments[i].rows)
-			ck_assert_msg(w.s.m.segments[i].rows > 2 * younger, "run %d, segment %zu: %llu pages, %llu younger", run, i,
-				      (unsigned long long)w.s.m.segments[i].rows, (unsigned long long)younger);
+			ck_assert_msg(w.s.m.segments[i].rows > 2 * younger,
+				      "run %d, segment %zu: %llu pages, %llu younger", run, i, (unsigned long long)w.s.m.segments[i].rows, (unsigned long long)younger);
 		most = w.s.m.n_segments > most ? w.s.m.n_segments : most;
 	}
 	ck_assert_msg(most > 2 && most < 9 && w.s.m.next > 3000, "%zu segments at most, %llu pages", most,

@@ -20,7 +20,8 @@ static int each(void *ctx, const struct pd_store_answer *a)
 
 static void add_pages(struct pd_store *s, struct model *m, size_t n)
 {
-	struct pd_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify.off = true, .on_duplicate = PD_DUPLICATE_REPLACE } };
+	struct pd_store_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify.off = true,
+						   .on_duplicate = PD_STORE_REPLACE } };
 	struct pd_buf row = { 0 }, text = { 0 };
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
@@ -30,10 +31,10 @@ static void add_pages(struct pd_store *s, struct model *m, size_t n)
 		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		pd_buf_clear(&text);
 		ck_assert(pd_store_page_take(&page, f, m->bits, &s->sketch, &text, &e) == PD_OK);
-		ck_assert_msg(pd_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
+		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
 	}
 	ck_assert_msg(pd_store_sync(s, &e) == PD_OK, "%s", e.text);
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 	pd_buf_release(&row);
 	pd_buf_release(&text);
 }
@@ -43,7 +44,8 @@ static void make_store(const char *dir, struct model *m, size_t n)
 {
 	struct pd_store s = { .limits = { 1, 1 } };
 	struct pd_err e = { 0 };
-	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s",
+		      e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	add_pages(&s, m, n);
@@ -51,7 +53,7 @@ static void make_store(const char *dir, struct model *m, size_t n)
 	add_pages(&s, m, 60);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 10);
-	ck_assert(s.m.n_segments == 2 && s.m.gone && s.recent.n);
+	ck_assert(s.m.n_segments == 2 && s.m.tombstones && s.recent.n);
 	ck_assert(n < 300 || s.segments[0].f.table_bits);
 	pd_store_close(&s);
 }
@@ -61,8 +63,8 @@ static int print_answer(void *ctx, const struct pd_store_answer *a)
 	struct pd_buf *out = ctx;
 	pd_buf_printf(out, "%s %" PRIu64, pd_store_status_names[a->status], a->number);
 	for (size_t i = 0; i < a->n_matches; i++)
-		pd_buf_printf(out, " %" PRIu64 ":%d:%.*s", a->matches[i].at.number, a->matches[i].distance, (int)a->matches[i].text_n,
-			      a->texts.p + a->matches[i].text_at);
+		pd_buf_printf(out, " %" PRIu64 ":%d:%.*s", a->matches[i].at.number, a->matches[i].distance,
+			      (int)a->matches[i].text_n, a->texts.p + a->matches[i].text_at);
 	pd_buf_add_c(out, '\n');
 	return 0;
 }
@@ -74,7 +76,8 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 	struct pd_store s = { 0 };
 	struct pd_buf row = { 0 }, texts[QUESTIONS] = { 0 };
 	struct pd_store_page pages[QUESTIONS];
-	struct pd_judge j = { .s = &s, .o = { .k = 3, .same_url = PD_SAME_URL_UPDATE, .verify = PD_VERIFY_DEFAULTS } };
+	struct pd_store_judge j = { .s = &s, .o = { .k = 3, .same_url = PD_STORE_SAME_URL_UPDATE,
+						    .verify = PD_VERIFY_DEFAULTS } };
 	pd_buf_clear(out);
 	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
 	for (size_t i = 0; !status && i < QUESTIONS; i++) {
@@ -84,11 +87,11 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 		status = pd_store_page_take(&pages[i], f, 64, &s.sketch, &texts[i], e);
 	}
 	if (!status)
-		status = pd_judge_batch(&j, pages, QUESTIONS, print_answer, out, e);
+		status = pd_store_judge_batch(&j, pages, QUESTIONS, print_answer, out, e);
 	for (size_t i = 0; i < QUESTIONS; i++)
 		pd_buf_release(&texts[i]);
 	pd_buf_release(&row);
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 	pd_store_close(&s);
 	return status;
 }
@@ -184,15 +187,15 @@ static void flip_one(const char *dir, struct found *found, size_t at, const stru
 	struct pd_store s = { .damaged = on_damage, .damaged_ctx = found };
 	int status = pd_store_verify(&s, dir, &e);
 	pd_store_close(&s);
-	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0, "%s, byte %zu: verify says: %s %s", found->name, at,
-		      e.text, pd_buf_z(&found->last));
+	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0,
+		      "%s, byte %zu: verify says: %s %s", found->name, at, e.text, pd_buf_z(&found->last));
 	status = ask(dir, &got, &e);
 	ck_assert_msg(status || !strcmp(got.p, want->answers.p), "%s, byte %zu: another answer", found->name, at);
 	status = save(dir, &saved, &e);
-	ck_assert_msg(status || saved_holds(&saved, saved.damaged ? &want->ever : &want->kept), "%s, byte %zu: other pages are saved",
-		      found->name, at);
-	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION, "%s, byte %zu: nothing is saved: %s",
-		      found->name, at, e.text);
+	ck_assert_msg(status || saved_holds(&saved, saved.damaged ? &want->ever : &want->kept),
+		      "%s, byte %zu: other pages are saved", found->name, at);
+	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION,
+		      "%s, byte %zu: nothing is saved: %s", found->name, at, e.text);
 	pd_buf_release(&got);
 	pd_buf_release(&saved.rows);
 }
@@ -228,7 +231,7 @@ static void save_ever(const char *dir, struct saved *x)
 	struct pd_store s = { 0 };
 	struct pd_err e = { 0 };
 	ck_assert(pd_store_open(&s, dir, PD_STORE_READ, &e) == PD_OK);
-	pd_gone_release(&s.gone);
+	pd_store_tombstones_release(&s.tombstones);
 	ck_assert(pd_store_each(&s, save_page, x, &e) == PD_OK && !x->damaged);
 	pd_store_close(&s);
 }
@@ -293,12 +296,12 @@ struct meddling {
 	size_t left;
 };
 
-static int meddle(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+static int meddle(void *ctx, enum pd_store_io_step step, const char *name, size_t *n)
 {
 	struct meddling *w = ctx;
 	struct pd_store s = { .limits = { 8, 2 } };
 	struct pd_err e = { 0 };
-	if (step != PD_IO_READ || !strcmp(name, "manifest") || !w->left)
+	if (step != PD_STORE_IO_READ || !strcmp(name, "manifest") || !w->left)
 		return 0;
 	w->left--;
 	ck_assert_msg(pd_store_open(&s, w->dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
@@ -363,7 +366,8 @@ START_TEST(missing_files)
 		ck_assert(unlink(path) == 0);
 		closedir(d);
 		ck_assert_msg(pd_store_verify(&s, dir, &e) == PD_OK, "%s: %s", names[i], e.text);
-		ck_assert_msg(told.n == 1 && told.not_there == 1, "%s: %zu, %zu: %s", names[i], told.n, told.not_there, pd_buf_z(&told.last));
+		ck_assert_msg(told.n == 1 && told.not_there == 1, "%s: %zu, %zu: %s", names[i], told.n, told.not_there,
+			      pd_buf_z(&told.last));
 		pd_store_close(&s);
 		s = (struct pd_store){ 0 };
 		ck_assert_int_eq(pd_store_open(&s, dir, PD_STORE_READ, &e), PD_ERR_NOT_FOUND);
@@ -386,7 +390,7 @@ START_TEST(much_damage)
 	ck_assert(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK);
 	struct pd_buf text = { 0 };
 	for (uint64_t i = 0; i < 12000; i++) {	/* texts of a length, and sketches, that fill blocks */
-		struct pd_store_page page = { .has = PD_HAS_PRINT | PD_HAS_SKETCH };
+		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT | PD_STORE_HAS_SKETCH };
 		uint64_t number;
 		page.key.w[0] = i * UINT64_C(0x9e3779b97f4a7c15);
 		for (size_t w = 0; w < 8; w++)
@@ -457,18 +461,16 @@ START_TEST(manifests)
 		int status;
 		const char *says;
 	} rows[] = {
-		{ "newer", "pagededup store 3\nwhatever\n", PD_ERR_VERSION, "a store of version 3; this program knows version 2" },
-		{ "empty", "", PD_ERR_FORMAT, "not the manifest of a store" },
-		{ "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" },
-		{ "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" },
-		{ "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum is another" },
-	};
-	struct pd_manifest man;
+		{ "newer", "pagededup store 3\nwhatever\n", PD_ERR_VERSION,
+		  "a store of version 3; this program knows version 2" }, { "empty", "", PD_ERR_FORMAT,
+									    "not the manifest of a store" }, { "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" }, { "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" }, { "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum is another" }, };
+	struct pd_store_manifest man;
 	struct pd_err e = { 0 };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		int status = pd_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
-		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name, status, e.text);
-		pd_manifest_release(&man);
+		int status = pd_store_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
+		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name,
+			      status, e.text);
+		pd_store_manifest_release(&man);
 	}
 }
 END_TEST
@@ -476,7 +478,7 @@ END_TEST
 /* Pages with one fingerprint that are not like each other: all but the first few have bands. */
 static void add_dense(struct pd_store *s, struct model *m, size_t n)
 {
-	struct pd_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify = PD_VERIFY_DEFAULTS } };
+	struct pd_store_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify = PD_VERIFY_DEFAULTS } };
 	struct pd_buf row = { 0 }, text = { 0 };
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
@@ -484,18 +486,19 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 		struct pd_span f[PD_FP_COLUMNS];
 		pd_buf_clear(&row);
 		pd_buf_clear(&text);
-		pd_buf_printf(&row, "00ff00ff00ff00ff\tdense.warc:%zu\thttp://h%zu.example/\t-\t-\t-\tutf-8\teng\t9\t100\t0.50\t-\t-\t",
-			      m->n + i, i);
+		pd_buf_printf(&row,
+			      "00ff00ff00ff00ff\tdense.warc:%zu\thttp://h%zu.example/\t-\t-\t-\tutf-8\teng\t9\t100\t0.50\t-\t-\t", m->n + i, i);
 		for (int w = 0; w < 4; w++)
-			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3, &row);
+			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3,
+				  &row);
 		pd_buf_add_z(&row, "\t-\t-");
 		ck_assert(pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
 		ck_assert_msg(pd_store_page_take(&page, f, 64, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
-		ck_assert_msg(pd_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
+		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
 	}
 	m->n += n;
 	ck_assert(pd_store_sync(s, &e) == PD_OK);
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 	pd_buf_release(&row);
 	pd_buf_release(&text);
 }
@@ -508,7 +511,8 @@ START_TEST(make_golden)
 	struct pd_store s = { .limits = { 1, 1, 64 } };
 	struct pd_err e = { 0 };
 	const char *dir = getenv("MAKE_STORE");
-	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s",
+		      e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	add_pages(&s, &m, 300);

@@ -15,7 +15,7 @@ enum { TEXT = 64 };
 struct place {
 	char dir[64];
 	struct pd_store s;
-	struct pd_judge j;
+	struct pd_store_judge j;
 	struct model random;
 	const char *name;
 };
@@ -27,7 +27,7 @@ static void place_open(struct place *p, enum pd_store_mode mode)
 	p->s = (struct pd_store){ .limits = limits };
 	ck_assert_msg(pd_store_open(&p->s, p->dir, mode, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&p->s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=128x4x3"), "rows", &e) == PD_OK);
-	p->j = (struct pd_judge){ .s = &p->s, .o = { .keep = true, .k = 12, .verify = PD_VERIFY_DEFAULTS } };
+	p->j = (struct pd_store_judge){ .s = &p->s, .o = { .keep = true, .k = 12, .verify = PD_VERIFY_DEFAULTS } };
 	p->j.o.verify.k_unknown = 7;
 }
 
@@ -36,14 +36,15 @@ static void place_init(struct place *p, const char *name, struct pd_store_limits
 	struct pd_err e = { 0 };
 	*p = (struct place){ .s.limits = limits, .random = { .random = 11 }, .name = name };
 	store_dir_make(p->dir);
-	ck_assert_msg(pd_store_create(p->dir, &(struct pd_store_settings){ 64, 12, 7 }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_create(p->dir, &(struct pd_store_settings){ 64, 12, 7 }, NULL, &e) == PD_OK, "%s",
+		      e.text);
 	place_open(p, PD_STORE_WRITE);
 }
 
 static void place_close(struct place *p)
 {
 	struct pd_store_limits limits = p->s.limits;
-	pd_judge_release(&p->j);
+	pd_store_judge_release(&p->j);
 	pd_store_close(&p->s);
 	p->s.limits = limits;
 }
@@ -56,7 +57,7 @@ static void place_release(struct place *p)
 
 static struct pd_store_page page_of(char text[TEXT], uint64_t id, uint64_t key, const uint64_t *sketch)
 {
-	struct pd_store_page page = { .has = PD_HAS_PRINT | PD_HAS_SKETCH, .key.w[0] = key };
+	struct pd_store_page page = { .has = PD_STORE_HAS_PRINT | PD_STORE_HAS_SKETCH, .key.w[0] = key };
 	snprintf(text, TEXT, "d:%" PRIu64 "\thttp://h%" PRIu64 ".example/\t-\t-", id, id);
 	page.text = pd_span_z(text);
 	memcpy(page.sketch, sketch, sizeof page.sketch);
@@ -67,7 +68,8 @@ static struct pd_store_page page_of(char text[TEXT], uint64_t id, uint64_t key, 
 static void random_sketch(struct model *m, uint64_t *w)
 {
 	for (int i = 0; i < PD_SKETCH_WORDS; i++)
-		w[i] = model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 11 ^ model_random(m, 2048);
+		w[i] = model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m,
+									       UINT64_C(1) << 31) << 11 ^ model_random(m, 2048);
 }
 
 /* Some of the minima, in percent, are sampled again. */
@@ -103,7 +105,7 @@ static int on_answer(void *ctx, const struct pd_store_answer *a)
 static void judge(struct place *p, const struct pd_store_page *pages, size_t n, struct told *told)
 {
 	struct pd_err e = { 0 };
-	ck_assert_msg(pd_judge_batch(&p->j, pages, n, on_answer, &told, &e) == PD_OK, "%s: %s", p->name, e.text);
+	ck_assert_msg(pd_store_judge_batch(&p->j, pages, n, on_answer, &told, &e) == PD_OK, "%s: %s", p->name, e.text);
 	if (p->j.o.keep) {
 		ck_assert(pd_store_sync(&p->s, &e) == PD_OK);
 		ck_assert_msg(pd_store_tend(&p->s, false, &e) == PD_OK, "%s", e.text);
@@ -172,11 +174,13 @@ START_TEST(work_is_linear)
 		const char *name;
 		int flips;
 		bool found;
-	} rows[] = { { "one key, verified", 0, false }, { "one key, found", 0, true }, { "a ball, verified", 6, false } };
+	} rows[] = { { "one key, verified", 0, false }, { "one key, found", 0, true },
+		     { "a ball, verified", 6, false } };
 	size_t n = 3000;
 	uint64_t a = work_of(n, rows[_i].flips, rows[_i].found), b = work_of(2 * n, rows[_i].flips, rows[_i].found);
 	double most = 1.2 * 2 * log(2. * (double)n) / log((double)n);
-	ck_assert_msg((double)b < most * (double)a, "%s: %" PRIu64 " of %zu pages, %" PRIu64 " of twice as many", rows[_i].name, a, n, b);
+	ck_assert_msg((double)b < most * (double)a, "%s: %" PRIu64 " of %zu pages, %" PRIu64 " of twice as many",
+		      rows[_i].name, a, n, b);
 	ck_assert_msg(a > n * PD_STORE_DENSE / 2, "%s: %" PRIu64 ": no dense place", rows[_i].name, a);
 }
 END_TEST
@@ -200,7 +204,8 @@ START_TEST(no_cluster_is_lost)
 	size_t n = 3000, right = 0;
 	struct told *told = pd_alloc(n * sizeof *told), *copies = pd_alloc(n * sizeof *copies);
 	place_init(&p, rows[_i].name, (struct pd_store_limits){ .recent = 700, .left = 100 });
-	struct pages pages = make_pages(&p.random, n, rows[_i].flips), like = copy_pages(&p.random, &pages, rows[_i].percent, rows[_i].copy_flips);
+	struct pages pages = make_pages(&p.random, n, rows[_i].flips), like = copy_pages(&p.random, &pages,
+											 rows[_i].percent, rows[_i].copy_flips);
 	for (size_t i = 0; i < n; i += 500)
 		judge(&p, pages.v + i, 500, told + i);
 	judge(&p, like.v, n, copies);
@@ -243,7 +248,8 @@ START_TEST(the_same_in_all_layouts)
 		struct pages pages = make_pages(&p.random, N, 2), like = copy_pages(&p.random, &pages, 30, 1);
 		for (size_t half = 0; half < 2; half++)
 			for (size_t i = 0, n = rows[way].batch; i < N; i += n) {
-				judge(&p, (half ? like.v : pages.v) + i, n < N - i ? n : N - i, told[way] + half * N + i);
+				judge(&p, (half ? like.v : pages.v) + i, n < N - i ? n : N - i,
+				      told[way] + half * N + i);
 				if (rows[way].compact)
 					ck_assert(pd_store_compact(&p.s, &e) == PD_OK);
 				if (rows[way].reopen) {
@@ -258,10 +264,9 @@ START_TEST(the_same_in_all_layouts)
 		pages_release(&like);
 		place_release(&p);
 		for (size_t i = 0; i < 2 * N; i++)
-			ck_assert_msg(told[way][i].status == told[0][i].status && told[way][i].number == told[0][i].number &&
-				      told[way][i].first == told[0][i].first, "way %zu, page %zu: %d %" PRIu64 " %" PRIu64 ", not %d %"
-				      PRIu64 " %" PRIu64, way, i, told[way][i].status, told[way][i].number, told[way][i].first,
-				      told[0][i].status, told[0][i].number, told[0][i].first);
+			ck_assert_msg(told[way][i].status == told[0][i].status &&
+				      told[way][i].number == told[0][i].number &&
+				told[way][i].first == told[0][i].first, "way %zu, page %zu: %d %" PRIu64 " %" PRIu64 ", not %d %" PRIu64 " %" PRIu64, way, i, told[way][i].status, told[way][i].number, told[way][i].first, told[0][i].status, told[0][i].number, told[0][i].first);
 	}
 }
 END_TEST
@@ -274,7 +279,7 @@ START_TEST(replacing_a_dense_place)
 	place_init(&p, "replace", (struct pd_store_limits){ .dense = 8 });
 	struct pages all = make_pages(&p.random, 42, 0), pages = { .v = all.v }, like = { .v = all.v + 40 };
 	judge(&p, pages.v, 40, told);
-	p.j.o.on_duplicate = PD_DUPLICATE_REPLACE;
+	p.j.o.on_duplicate = PD_STORE_REPLACE;
 	p.j.o.verify.off = true;	/* everything near is a duplicate */
 	judge(&p, like.v, 1, told);
 	p.j.o.keep = false;

@@ -25,14 +25,14 @@ static const char *const fault_names[] = { "none", "die", "die halfway", "power 
 
 /* What a file would be after the power was cut. */
 struct durable {
-	char name[PD_IO_NAME_MAX];
+	char name[PD_STORE_IO_NAME_MAX];
 	off_t size, synced;
 	bool named;		/* the folder was synced since it was made */
 };
 
 struct shared {
 	size_t reported;	/* states[0 .. reported - 1] were told to the user */
-	bool seen[PD_IO_READ + 1];	/* kinds of steps that went wrong */
+	bool seen[PD_STORE_IO_READ + 1];	/* kinds of steps that went wrong */
 };
 
 struct scene {
@@ -48,7 +48,7 @@ struct scene {
 	/* live numbers after each change */
 	uint64_t *states[STATES];
 	size_t n_live[STATES], n_states;
-	enum pd_on_duplicate on_duplicate;
+	enum pd_store_on_duplicate on_duplicate;
 };
 
 static struct durable *file_of(struct scene *s, const char *name)
@@ -86,23 +86,23 @@ static void note_rename(struct scene *s)
 }
 
 /* Steps that will be taken. */
-static void note(struct scene *s, enum pd_io_step step, const char *name, size_t n)
+static void note(struct scene *s, enum pd_store_io_step step, const char *name, size_t n)
 {
-	if (step == PD_IO_SYNC_DIR) {
+	if (step == PD_STORE_IO_SYNC_DIR) {
 		for (size_t i = 0; i < s->n_files; i++)
 			s->files[i].named = true;
 		s->renamed = false;
-	} else if (step == PD_IO_RENAME) {
+	} else if (step == PD_STORE_IO_RENAME) {
 		note_rename(s);
 	} else {
 		struct durable *f = file_of(s, name);
-		if (step == PD_IO_CREATE)
+		if (step == PD_STORE_IO_CREATE)
 			*f = (struct durable){ .named = false };
 		snprintf(f->name, sizeof f->name, "%s", name);
-		if (step == PD_IO_OPEN)
+		if (step == PD_STORE_IO_OPEN)
 			f->size = f->synced = size_of(s, name);
-		f->size += step == PD_IO_WRITE ? (off_t)n : 0;
-		f->synced = step == PD_IO_SYNC ? f->size : f->synced;
+		f->size += step == PD_STORE_IO_WRITE ? (off_t)n : 0;
+		f->synced = step == PD_STORE_IO_SYNC ? f->size : f->synced;
 	}
 }
 
@@ -131,17 +131,17 @@ static void cut_power(struct scene *s)
 }
 
 /* Reading counts where it can fail; dying before it is dying before the next step. */
-static bool is_step(const struct scene *s, enum pd_io_step step)
+static bool is_step(const struct scene *s, enum pd_store_io_step step)
 {
-	return s->fault == FAIL || (s->fault != NONE && step != PD_IO_READ);
+	return s->fault == FAIL || (s->fault != NONE && step != PD_STORE_IO_READ);
 }
 
 /* The step that is to go wrong; what does not return ends the process.  Halfway: it writes the first half. */
-static void go_wrong(struct scene *s, enum pd_io_step step, size_t *n)
+static void go_wrong(struct scene *s, enum pd_store_io_step step, size_t *n)
 {
 	if (s->fault == POWER_CUT)
 		cut_power(s);
-	if (s->fault == DIE_HALFWAY && step == PD_IO_WRITE) {
+	if (s->fault == DIE_HALFWAY && step == PD_STORE_IO_WRITE) {
 		*n = (*n + 1) / 2;
 		s->halved = true;
 	} else if (s->fault != FULL && s->fault != FAIL) {
@@ -150,7 +150,7 @@ static void go_wrong(struct scene *s, enum pd_io_step step, size_t *n)
 	s->failing = s->fault == FULL;
 }
 
-static int before(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+static int before(void *ctx, enum pd_store_io_step step, const char *name, size_t *n)
 {
 	struct scene *s = ctx;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -162,9 +162,9 @@ static int before(void *ctx, enum pd_io_step step, const char *name, size_t *n)
 		s->shared->seen[step] = true;
 	if (now)
 		go_wrong(s, step, n);
-	if (s->fault == POWER_CUT && step != PD_IO_READ)
-		note(s, step, name, step == PD_IO_WRITE ? *n : 0);
-	bool full = s->failing && (step == PD_IO_WRITE || step == PD_IO_CREATE || step == PD_IO_SYNC);
+	if (s->fault == POWER_CUT && step != PD_STORE_IO_READ)
+		note(s, step, name, step == PD_STORE_IO_WRITE ? *n : 0);
+	bool full = s->failing && (step == PD_STORE_IO_WRITE || step == PD_STORE_IO_CREATE || step == PD_STORE_IO_SYNC);
 	pthread_mutex_unlock(&lock);
 	return full ? ENOSPC : now && s->fault == FAIL ? EIO : 0;
 }
@@ -210,7 +210,8 @@ static int on_answer(void *ctx, const struct pd_store_answer *a)
 
 static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 {
-	struct pd_judge j = { .s = t->store, .o = { .keep = true, .k = m->k, .on_duplicate = t->s->on_duplicate, .verify.off = true } };
+	struct pd_store_judge j = { .s = t->store, .o = { .keep = true, .k = m->k, .on_duplicate = t->s->on_duplicate,
+							  .verify.off = true } };
 	struct pd_store_page pages[ROWS];
 	struct pd_buf row = { 0 }, texts[ROWS] = { 0 };
 	int status = PD_OK;
@@ -220,10 +221,10 @@ static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		ck_assert(pd_store_page_take(&pages[i], f, m->bits, &t->store->sketch, &texts[i], e) == PD_OK);
 	}
-	status = pd_judge_batch(&j, pages, ROWS, on_answer, t, e);
+	status = pd_store_judge_batch(&j, pages, ROWS, on_answer, t, e);
 	if (!status)
 		status = pd_store_sync(t->store, e);
-	pd_judge_release(&j);
+	pd_store_judge_release(&j);
 	pd_buf_release(&row);
 	for (size_t i = 0; i < ROWS; i++)
 		pd_buf_release(&texts[i]);
@@ -257,7 +258,7 @@ static int night(struct scene *s, bool states, struct pd_err *e)
 		take_state(s, &store);
 	for (int i = 0; !status && i < BATCHES; i++) {
 		status = add_batch(&t, &m, e);
-		if (!status && i % 3 == 2 && !(s->shared && s->on_duplicate == PD_DUPLICATE_SKIP))
+		if (!status && i % 3 == 2 && !(s->shared && s->on_duplicate == PD_STORE_SKIP))
 			status = remove_one(&t, e);
 		if (!status && s->shared)
 			s->shared->reported = t.changes + 1;
@@ -272,12 +273,13 @@ static int night(struct scene *s, bool states, struct pd_err *e)
 	return status;
 }
 
-static void scene_init(struct scene *s, enum pd_on_duplicate on_duplicate)
+static void scene_init(struct scene *s, enum pd_store_on_duplicate on_duplicate)
 {
 	struct pd_err e = { 0 };
 	*s = (struct scene){ .on_duplicate = on_duplicate };
 	store_dir_make(s->dir);
-	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s",
+		      e.text);
 	s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert(s->shared != MAP_FAILED);
 }
@@ -292,7 +294,8 @@ static void scene_release(struct scene *s)
 
 static bool is_state(const struct scene *s, size_t a, size_t b)
 {
-	return s->n_live[a] == s->n_live[b] && (!s->n_live[a] || !memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
+	return s->n_live[a] == s->n_live[b] && (!s->n_live[a] ||
+						!memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
 }
 
 /* What is there now is a state that is no older than what was reported. */
@@ -310,13 +313,14 @@ static void check_left(struct scene *s, const char *what)
 	s->n_states = now;
 	while (i < now && !is_state(s, i, now))
 		i++;
-	ck_assert_msg(i < now, "%s: %zu pages are kept, which is no state after the %zu that were reported", what, s->n_live[now], from);
+	ck_assert_msg(i < now, "%s: %zu pages are kept, which is no state after the %zu that were reported", what,
+		      s->n_live[now], from);
 	pd_store_close(&store);
 }
 
 static int make_store(struct scene *s, struct pd_err *e)
 {
-	struct pd_io io = { .before = before, .ctx = s };
+	struct pd_store_io io = { .before = before, .ctx = s };
 	return pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, &io, e);
 }
 
@@ -339,8 +343,8 @@ static bool run_child(struct scene *s, int (*work)(struct scene *s, struct pd_er
 	waitpid(pid, &status, 0);
 	ck_assert_msg(WIFEXITED(status), "%s at %ld: ended by a signal", fault_names[fault], at);
 	int want = fault == FULL || fault == FAIL ? 2 : 9;
-	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault], at,
-		      WEXITSTATUS(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault],
+		      at, WEXITSTATUS(status));
 	return WEXITSTATUS(status) == 0;
 }
 
@@ -369,28 +373,30 @@ static void run_again(struct scene *s, const char *what)
 	size_t now = s->n_states;
 	take_state(s, &store);
 	s->n_states = now;
-	if (s->on_duplicate == PD_DUPLICATE_SKIP)
-		ck_assert_msg(s->n_live[now] == s->n_live[now - 1], "%s, then again: %zu pages are kept, not %zu", what, s->n_live[now],
-			      s->n_live[now - 1]);
+	if (s->on_duplicate == PD_STORE_SKIP)
+		ck_assert_msg(s->n_live[now] == s->n_live[now - 1], "%s, then again: %zu pages are kept, not %zu", what,
+			      s->n_live[now], s->n_live[now - 1]);
 	pd_store_close(&store);
 }
 
 static const struct {
 	enum fault fault;
-	enum pd_on_duplicate on_duplicate;
+	enum pd_store_on_duplicate on_duplicate;
 } cases[] = {
-	{ DIE, PD_DUPLICATE_SKIP },	    { DIE, PD_DUPLICATE_REPLACE },	  { DIE_HALFWAY, PD_DUPLICATE_REPLACE },
-	{ POWER_CUT, PD_DUPLICATE_REPLACE }, { POWER_CUT, PD_DUPLICATE_SKIP }, { FULL, PD_DUPLICATE_REPLACE },
-	{ FULL, PD_DUPLICATE_SKIP },	    { FAIL, PD_DUPLICATE_REPLACE },	  { FAIL, PD_DUPLICATE_SKIP },
+	{ DIE, PD_STORE_SKIP },	    { DIE, PD_STORE_REPLACE },	  { DIE_HALFWAY, PD_STORE_REPLACE },
+	{ POWER_CUT, PD_STORE_REPLACE }, { POWER_CUT, PD_STORE_SKIP }, { FULL, PD_STORE_REPLACE },
+	{ FULL, PD_STORE_SKIP },	    { FAIL, PD_STORE_REPLACE },	  { FAIL, PD_STORE_SKIP },
 };
 
 /* Every kind of step was among those that went wrong: nothing escapes the seam unnoticed. */
 static void check_seen(const struct scene *s, enum fault fault)
 {
-	static const char *const names[] = { "create", "open", "write", "sync", "cut", "rename", "unlink", "sync the folder", "read" };
-	for (int step = 0; step <= PD_IO_READ; step++)
-		if (step != PD_IO_CUT && (step != PD_IO_READ || fault == FAIL))
-			ck_assert_msg(s->shared->seen[step], "%s: never at a step that would %s", fault_names[fault], names[step]);
+	static const char *const names[] = { "create", "open", "write", "sync", "cut", "rename", "unlink",
+					     "sync the folder", "read" };
+	for (int step = 0; step <= PD_STORE_IO_READ; step++)
+		if (step != PD_STORE_IO_CUT && (step != PD_STORE_IO_READ || fault == FAIL))
+			ck_assert_msg(s->shared->seen[step], "%s: never at a step that would %s", fault_names[fault],
+				      names[step]);
 }
 
 START_TEST(at_every_step)
@@ -424,18 +430,18 @@ START_TEST(torn_log)
 	enum fault fault = (enum fault)(DIE + _i);
 	char path[128];
 	long n = 0;
-	scene_init(&s, PD_DUPLICATE_SKIP);
+	scene_init(&s, PD_STORE_SKIP);
 	ck_assert_msg(night(&s, true, &e) == PD_OK, "%s", e.text);
 	for (bool ended = false; !ended;) {
 		start_anew(&s);
 		snprintf(path, sizeof path, "%s/log-1", s.dir);
 		FILE *f = fopen(path, "a");
 		ck_assert(f && fwrite("\x10\0\0", 1, 3, f) == 3 && fclose(f) == 0);
-		ended = run_child(&s, one_night, fault, ++n) || s.shared->seen[PD_IO_CUT];
+		ended = run_child(&s, one_night, fault, ++n) || s.shared->seen[PD_STORE_IO_CUT];
 		check_left(&s, "torn log");
 		run_again(&s, "torn log");
 	}
-	ck_assert(s.shared->seen[PD_IO_CUT]);
+	ck_assert(s.shared->seen[PD_STORE_IO_CUT]);
 	scene_release(&s);
 }
 END_TEST
@@ -446,13 +452,14 @@ START_TEST(init_at_every_step)
 	struct pd_err e = { 0 };
 	enum fault fault = (enum fault)(DIE + _i);
 	long n = 0;
-	scene_init(&s, PD_DUPLICATE_SKIP);
+	scene_init(&s, PD_STORE_SKIP);
 	s.n_states = 1;		/* the empty store */
 	for (bool ended = false; !ended;) {
 		store_dir_clear(s.dir);
 		ended = run_child(&s, make_store, fault, ++n);
 		s.fault = NONE;
-		ck_assert_msg(make_store(&s, &e) == PD_OK, "%s at step %ld, then again: %s", fault_names[fault], n, e.text);
+		ck_assert_msg(make_store(&s, &e) == PD_OK, "%s at step %ld, then again: %s", fault_names[fault], n,
+			      e.text);
 		check_left(&s, "init");
 	}
 	ck_assert_msg(n > 7, "only %ld steps", n);
@@ -461,10 +468,10 @@ START_TEST(init_at_every_step)
 END_TEST
 
 /* The first sync of the log fails, as long as `failing` says so. */
-static int fail_log_sync(void *ctx, enum pd_io_step step, const char *name, size_t *n)
+static int fail_log_sync(void *ctx, enum pd_store_io_step step, const char *name, size_t *n)
 {
 	const bool *failing = ctx;
-	return *failing && step == PD_IO_SYNC && !strncmp(name, "log", 3) ? EIO : 0;
+	return *failing && step == PD_STORE_IO_SYNC && !strncmp(name, "log", 3) ? EIO : 0;
 }
 
 /* What was not synced never counts as synced, however often it is asked for. */
@@ -475,7 +482,7 @@ START_TEST(failed_sync_is_told_again)
 	struct model m = { .bits = 64, .k = 3, .random = 42 };
 	struct scene scene;
 	struct pd_err e = { 0 };
-	scene_init(&scene, PD_DUPLICATE_SKIP);
+	scene_init(&scene, PD_STORE_SKIP);
 	struct teller t = { .s = &scene, .store = &s };
 	ck_assert_msg(pd_store_open(&s, scene.dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);

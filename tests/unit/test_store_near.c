@@ -50,7 +50,8 @@ static struct pd_key make_key(int bits, bool clustered, int flips)
 	struct pd_key k = { { 0 } };
 	uint64_t centre = next_random() % 40;
 	for (int w = 0; w < bits / 64; w++)
-		k.w[w] = clustered ? (centre + 1) * UINT64_C(0xd1342543de82ef95) * (unsigned)(2 * w + 1) : next_random();
+		k.w[w] = clustered ? (centre + 1) * UINT64_C(0xd1342543de82ef95) * (unsigned)(2 * w + 1) :
+			next_random();
 	for (int i = 0; i < flips; i++) {
 		uint64_t bit = next_random() % (unsigned)bits;
 		k.w[bit / 64] ^= UINT64_C(1) << bit % 64;
@@ -60,14 +61,14 @@ static struct pd_key make_key(int bits, bool clustered, int flips)
 
 static int by_question_and_row(const void *a, const void *b)
 {
-	const struct pd_near_hit *x = a, *y = b;
+	const struct pd_store_near_hit *x = a, *y = b;
 	if (x->question != y->question)
 		return x->question < y->question ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void check_hits(const char *name, const char *how, struct pd_near *near, const struct pd_key *keys, size_t n,
-		       const struct pd_key *asked, size_t n_asked, int bits, int k)
+static void check_hits(const char *name, const char *how, struct pd_store_near *near, const struct pd_key *keys,
+		       size_t n, const struct pd_key *asked, size_t n_asked, int bits, int k)
 {
 	size_t at = 0;
 	qsort(near->v, near->n, sizeof *near->v, by_question_and_row);
@@ -84,9 +85,9 @@ static void check_hits(const char *name, const char *how, struct pd_near *near, 
 	near->n = 0;
 }
 
-static struct pd_questions questions(const struct pd_key *asked, size_t n, int bits, int k, uint64_t *columns)
+static struct pd_store_questions questions(const struct pd_key *asked, size_t n, int bits, int k, uint64_t *columns)
 {
-	struct pd_questions q = { .n = n, .bits = bits, .k = k };
+	struct pd_store_questions q = { .n = n, .bits = bits, .k = k };
 	for (int w = 0; w < bits / 64; w++) {
 		q.keys.w[w] = columns + (size_t)w * n;
 		for (size_t i = 0; i < n; i++)
@@ -95,38 +96,38 @@ static struct pd_questions questions(const struct pd_key *asked, size_t n, int b
 	return q;
 }
 
-static void write_segment(const struct pd_recent *recent, int bits, int k, const char *dir, struct pd_segment *out)
+static void write_segment(const struct pd_store_recent *recent, int bits, int k, const char *dir,
+			  struct pd_store_segment *out)
 {
-	struct pd_io io = { 0 };
-	struct pd_io_map map;
+	struct pd_store_io io = { 0 };
+	struct pd_store_io_map map;
 	struct pd_err e = { 0 };
-	struct pd_segment_part part;
-	struct pd_manifest_segment made;
-	ck_assert(pd_io_open_dir(&io, dir, &e) == PD_OK);
-	pd_part_of_recent(&part, recent, 0);
-	struct pd_segment_job job = { .io = &io, .file = 1, .bits = bits, .k = k, .parts = &part, .n_parts = 1 };
-	ck_assert_msg(pd_segment_write(&job, &made, &e) == PD_OK, "%s", e.text);
-	pd_part_release(&part);
-	ck_assert(pd_io_map(&io, "seg-1", &map, &e) == PD_OK);
-	ck_assert_msg(pd_segment_open(out, map, 1, "seg-1", &e) == PD_OK, "%s", e.text);
-	pd_io_close_dir(&io);
+	struct pd_store_manifest_segment made;
+	ck_assert(pd_store_io_open_dir(&io, dir, &e) == PD_OK);
+	struct pd_store_segment_job job = { .io = &io, .file = 1, .bits = bits, .k = k };
+	ck_assert_msg(pd_store_segment_write(&job, recent, 0, &made, &e) == PD_OK, "%s", e.text);
+	ck_assert(pd_store_io_map(&io, "seg-1", &map, &e) == PD_OK);
+	ck_assert_msg(pd_store_segment_open(out, map, 1, "seg-1", &e) == PD_OK, "%s", e.text);
+	pd_store_io_close_dir(&io);
 }
 
 /* Every third page goes: what is left is found, and nothing else. */
-static void check_dropped(const char *name, struct pd_near *near, struct pd_recent *recent, const struct pd_questions *q)
+static void check_dropped(const char *name, struct pd_store_near *near, struct pd_store_recent *recent,
+			  const struct pd_store_questions *q)
 {
 	size_t stay = 0, bad = 0;
 	near->n = 0;
-	pd_near_recent(near, recent, q);
+	pd_store_recent_near(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		stay += near->v[i].row % 3 > 0;
 	for (size_t row = 0; row < recent->n; row += 3)
-		pd_recent_drop(recent, recent->numbers[row]);
+		pd_store_recent_drop(recent, recent->numbers[row]);
 	near->n = 0;
-	pd_near_recent(near, recent, q);
+	pd_store_recent_near(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		bad += near->v[i].row % 3 == 0;
-	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay, bad);
+	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay,
+		      bad);
 	near->n = 0;
 }
 
@@ -137,36 +138,37 @@ START_TEST(as_brute_force)
 	size_t n = cases[_i].n;
 	static struct pd_key keys[KEYS], asked[QUESTIONS];
 	static uint64_t columns[QUESTIONS * PD_KEY_WORDS + PD_SCAN_PAD];
-	struct pd_recent recent;
-	struct pd_segment segment;
-	struct pd_near near = { 0 };
+	struct pd_store_recent recent;
+	struct pd_store_segment segment;
+	struct pd_store_near near = { 0 };
 	struct pd_err e = { 0 };
 	char dir[64];
 	store_dir_make(dir);
-	pd_recent_init(&recent, bits, cases[_i].k);
+	pd_store_recent_init(&recent, bits, cases[_i].k);
 	for (size_t i = 0; i < n; i++) {
 		keys[i] = make_key(bits, cases[_i].clustered, (int)(next_random() % (unsigned)(k + 2)));
-		struct pd_store_page page = { .has = PD_HAS_PRINT, .key = keys[i], .text = pd_span_z("x\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-") };
-		pd_recent_add(&recent, i + 1, &page);
+		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT, .key = keys[i],
+					      .text = pd_span_z("x\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-") };
+		pd_store_recent_add(&recent, i + 1, &page);
 	}
 	for (size_t i = 0; i < QUESTIONS; i++)
 		asked[i] = i % 4 ? make_key(bits, cases[_i].clustered, k / 2) : keys[next_random() % n];
 	write_segment(&recent, bits, cases[_i].k, dir, &segment);
 	ck_assert_msg((int)segment.f.tables >= cases[_i].blocks, "%s: %u tables", name, segment.f.tables);
-	struct pd_questions q = questions(asked, QUESTIONS, bits, k, columns);
-	ck_assert_msg(pd_near_segment(&near, &segment, &q, &e) == PD_OK, "%s", e.text);
+	struct pd_store_questions q = questions(asked, QUESTIONS, bits, k, columns);
+	ck_assert_msg(pd_store_near_segment(&near, &segment, &q, &e) == PD_OK, "%s", e.text);
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
-	pd_near_recent(&near, &recent, &q);
+	pd_store_recent_near(&near, &recent, &q);
 	check_hits(name, "in memory", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_dropped(name, &near, &recent, &q);
 	for (size_t i = 0; i < 20; i++) {
 		q = questions(asked + i, 1, bits, k, columns);
-		ck_assert(pd_near_segment(&near, &segment, &q, &e) == PD_OK);
+		ck_assert(pd_store_near_segment(&near, &segment, &q, &e) == PD_OK);
 		check_hits(name, "one", &near, keys, n, asked + i, 1, bits, k);
 	}
-	pd_segment_close(&segment);
-	pd_recent_release(&recent);
-	pd_near_release(&near);
+	pd_store_segment_close(&segment);
+	pd_store_recent_release(&recent);
+	pd_store_near_release(&near);
 	store_dir_remove(dir);
 }
 END_TEST
