@@ -129,7 +129,13 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
 fuzz: ## hunt for inputs that break a parser: T="page http" (none: all) SECONDS=60
 	@MAKE='$(MAKE)' B=$(B) tests/fuzz/run $(or $(SECONDS),60) $(T)
 
-tests: $(UNIT) $(REPLAY) ## build the unit tests and the fuzz targets
+# Makes the n-th step of a program fail (LD_PRELOAD).
+$(B)/tests/inject.so: tests/faults/inject.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -std=gnu11 -O2 -g -Wall $(if $(DEV),$(DEV_FLAGS)) -D_GNU_SOURCE -fPIC -shared -o $@ $<
+
+tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so ## build the unit tests and the fuzz targets
 .PHONY: tests
 
 check-long: check ## the tests that take minutes: big data, fuzzing

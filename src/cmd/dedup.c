@@ -106,7 +106,7 @@ static int close_run(const struct pd_dedup *d, double started)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)s->bytes_out * 1e-6, (double)s->bytes_in * 1e-6);
 	pd_log_note(d->log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
-	return (d->counts.damaged || s->lost) && !d->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return (d->counts.damaged || s->lost || d->incomplete) && !d->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
 int pd_cmd_dedup(int argc, char **argv)

@@ -180,7 +180,7 @@ static int eval(struct run *r, char **operands, int n)
 	if (status)
 		return status;
 	r->bad = r->truth.bad;
-	return r->o->sweep ? pd_sweep_run(r->o, &r->truth, operands + 1, n - 1, r->log, &r->err) : score(r);
+	return r->o->sweep ? pd_sweep_run(r->o, &r->truth, operands + 1, n - 1, &r->bad, r->log, &r->err) : score(r);
 }
 
 int pd_cmd_eval(int argc, char **argv)

@@ -26,7 +26,9 @@ struct pd_eval_options {
 int pd_sweep_shingle(void *options, const char *arg, struct pd_err *e);
 int pd_sweep_weights(void *options, const char *arg, struct pd_err *e);
 int pd_sweep_bits(void *options, const char *arg, struct pd_err *e);
-/* Signs the pages of `dumps` that the truth names with every setting, and prints how each does at every k. */
-int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e);
+/* Signs the pages of `dumps` that the truth names with every setting, and prints how each does at every k; *damaged grows by
+ * the records that were left out. */
+int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dumps, int n_dumps, uint64_t *damaged,
+		 struct pd_log *log, struct pd_err *e);
 
 #endif

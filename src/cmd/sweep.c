@@ -246,7 +246,7 @@ static int sign_all(struct sweep_run *r, char **dumps, int n_dumps)
 		status = pd_pool_run(&ops, r, (void **)r->workers, r->n_workers);
 	for (int i = 0; i < r->n_workers && r->workers[i]; i++)
 		if (r->workers[i]->pipeline.err.status)
-			status = pd_fail(r->err, PD_ERR_CHARSET, "%s", r->workers[i]->pipeline.err.text);
+			status = pd_fail(r->err, r->workers[i]->pipeline.err.status, "%s", r->workers[i]->pipeline.err.text);
 	return status;
 }
 
@@ -263,7 +263,8 @@ static int print(struct sweep_run *r)
 	return pd_outfile_commit(&out, r->err);
 }
 
-int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e)
+int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dumps, int n_dumps, uint64_t *damaged,
+		 struct pd_log *log, struct pd_err *e)
 {
 	struct sweep_run r = { .o = o, .log = log, .err = e };
 	double started = pd_wall_seconds();
@@ -278,6 +279,7 @@ int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dum
 		pd_log_note(log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", r.sweep.n_seen, t->pages.n,
 			    r.sweep.n_settings, pd_wall_seconds() - started);
 	}
+	*damaged += r.damaged;
 	release(&r);
 	return status;
 }

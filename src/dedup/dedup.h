@@ -41,6 +41,7 @@ struct pd_dedup {
 	struct pd_buf path;			/* see pd_dedup_path */
 	struct pd_dedup_counts counts;
 	uint64_t lost;				/* broken members that had to be packed again */
+	bool incomplete;			/* something could not be read, as the report says */
 	bool told;				/* a stage has said why it failed */
 	struct pd_err err;
 };

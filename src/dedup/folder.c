@@ -37,9 +37,10 @@ static void say_options(const struct pd_dedup_options *o, const struct pd_tables
 
 /* --- the beginning --- */
 
-/* A folder that is not there yet, or with nothing in it. */
-static int check_empty(const char *path, struct pd_err *e)
+/* A folder that is not there yet, or with nothing in it: but for what a run made that ended before its journal began. */
+static int check_empty(struct pd_dedup *d, const char *path, struct pd_err *e)
 {
+	rmdir(pd_dedup_path(d, ".dedup"));
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = true;
@@ -85,7 +86,7 @@ int pd_dedup_enter(struct pd_dedup *d)
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
 	bool found = access(pd_dedup_path(d, ".dedup/journal"), F_OK) == 0;
-	if (!found && check_empty(d->o->walk.output, &d->err) < 0)
+	if (!found && check_empty(d, d->o->walk.output, &d->err) < 0)
 		return d->err.status;
 	if (found && !d->o->resume)
 		return pd_fail(&d->err, PD_ERR_USAGE, "%s holds a run of dedup: --resume goes on with it", d->o->walk.output);
@@ -167,12 +168,16 @@ static void remove_rows(struct pd_dedup *d)
 	struct pd_buf path = { 0 };
 	DIR *dir = opendir(pd_dedup_path(d, ".dedup"));
 	struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
+	if (dir)
+		errno = 0;
+	for (; dir && (entry = readdir(dir)); errno = 0) {
 		pd_buf_clear(&path);
 		pd_buf_printf(&path, "%s/%s", d->path.p, entry->d_name);
-		if (strcmp(entry->d_name, "journal") != 0)
-			unlink(path.p);
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") != 0 && unlink(path.p) < 0)
+			pd_log_error(d->log, "cannot remove %s: %s", path.p, strerror(errno));
 	}
+	if (errno)
+		pd_log_error(d->log, "cannot clear %s: %s", d->path.p, strerror(errno));
 	if (dir)
 		closedir(dir);
 	pd_buf_release(&path);

@@ -29,7 +29,9 @@ int pd_dedup_write_report(struct pd_dedup *d)
 	pd_dedup_sweep(pairs);
 	int status = pd_dedup_more_pairs(d, pairs);
 	if (!status) {
-		d->told = pd_report_run(&o, &log) == PD_EXIT_FAILED;
+		int code = pd_report_run(&o, &log);
+		d->told = code == PD_EXIT_FAILED;
+		d->incomplete = code == PD_EXIT_DAMAGED;
 		status = d->told ? PD_ERR_STOPPED : PD_OK;
 	}
 	free(pairs);

@@ -10,6 +10,7 @@
 #include "page/html.h"
 
 #include <libxml/HTMLparser.h>
+#include <libxml/globals.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
@@ -212,6 +213,8 @@ void pd_saxer_free(struct pd_saxer *s)
 
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
+	/* libxml2 keeps something for each thread, and would go on without it when there is no memory. */
+	pd_have(xmlGetGlobalState());
 	s->mender.unfold = unfold;
 	struct pd_span mended = pd_mend(&s->mender, utf8);
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)

@@ -47,6 +47,8 @@ static const struct fix fixes[] = {
 static iconv_t open_iconv(const char *name, struct pd_err *e)
 {
 	iconv_t cd = iconv_open("UTF-8", name);
+	if (cd == NO_ICONV && errno == ENOMEM)
+		pd_out_of_memory();
 	if (cd == NO_ICONV && errno == EINVAL)
 		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
 			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);

@@ -18,6 +18,8 @@ static int add_file(const char *key, const char *path, struct pd_buf *out, struc
 	int status = f ? PD_OK : e->status;
 	while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
 		pd_hasher_add(h, piece, n);
+	if (f && ferror(f))
+		status = pd_fail_errno(e, "cannot read %s", path);
 	pd_hasher_end(h, w);
 	pd_hasher_free(h);
 	if (f)

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every command on a small job, with the n-th read, write, rename, request for memory … made to fail (inject.c), for
+every n or for some.  Whatever fails:
+
+  - the command ends by itself with 0 or 2 (no signal, no hang); with 1 only where inputs that were not typed cannot be read;
+  - 0: what it wrote is what it writes when nothing fails;
+  - 2: a message says so; what stands under a final name is whole, or what stood there before; no temporary file stays;
+  - a run that can be gone on with (dedup, store) is gone on with, and ends as if nothing had happened.
+
+usage: run.py PROGRAM INJECT.so [--every] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
+"""
+import argparse, concurrent.futures, gzip, os, random, re, shutil, struct, subprocess, sys, tempfile, threading
+
+KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread'.split()
+options = argparse.ArgumentParser()
+options.add_argument('program'), options.add_argument('inject'), options.add_argument('jobs', nargs='*')
+options.add_argument('--every', action='store_true'), options.add_argument('-k', '--kind', action='append')
+options.add_argument('--at', type=int), options.add_argument('--list', action='store_true')
+o = options.parse_args()
+PROGRAM, INJECT = os.path.abspath(o.program), os.path.abspath(o.inject)
+TOP = tempfile.mkdtemp(prefix='faults-')
+GIVEN = os.path.join(TOP, 'given')      # inputs, made once
+
+
+def plain(*command, cwd=GIVEN, stdin=None, want=0):
+    r = subprocess.run([PROGRAM, *command], cwd=cwd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if r.returncode != want:
+        sys.exit('Bail out! %s: exit %d: %s' % (' '.join(command), r.returncode, r.stderr.decode()))
+    return r.stdout
+
+
+def save(name, data):
+    path = os.path.join(GIVEN, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(data)
+
+
+def page(i):
+    words = ['mill', 'tide', 'creek', 'harbour', 'storm', 'ferry', 'lantern', 'orchard', 'bridge', 'quarry', 'meadow', 'chapel']
+    rng = random.Random(i // 2)         # pages 0 and 1, 2 and 3 … are near
+    text = ' '.join(rng.choice(words) + ' ' + rng.choice(words) + 's were seen from the ' + rng.choice(words) + '.' for _ in range(12))
+    return ('<html><head><title>Page %d</title></head><body><div><a href="/">Home</a> <a href="/news">News of the whole county</a></div>'
+            '<p>%s</p>%s</body></html>' % (i // 2, text, '<p>It was noted again.</p>' if i % 2 else '')).encode()
+
+
+def record(i):
+    http = b'HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n' + page(i)
+    return ('WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-%012d>\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n'
+            'WARC-Target-URI: http://host%d.example/%d\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n'
+            % (i, i % 3, i, len(http))).encode() + http + b'\r\n\r\n'
+
+
+def make_inputs():
+    save('one.warc.gz', b''.join(gzip.compress(record(i), mtime=0) for i in range(8)))
+    save('two.warc', b''.join(record(i) for i in range(6, 12)))
+    for i in range(4):
+        save('site/%d.html' % i, page(i))
+    save('lines.jsonl', b''.join(b'{"id":"j%d","url":"http://j.example/%d","text":"%s"}\n'
+                                 % (i, i, re.sub(rb'<[^>]*>|"', b' ', page(i))) for i in range(4)))
+    save('list', b'one.warc.gz\ntwo.warc\n')
+    save('rank.tsv', b''.join(b'http://host%d.example/%d\t%d\n' % (i % 3, i, 20 - i) for i in range(8)))
+    save('hosts', b'host2.example\nhost1.example\n')
+    save('rows.tsv', plain('fp', '-q', 'one.warc.gz', 'two.warc'))
+    save('site.tsv', plain('fp', '-q', 'site'))
+    save('more.tsv', plain('fp', '-q', 'lines.jsonl'))
+    save('pairs.tsv', plain('match', '-q', '-k', '16', 'rows.tsv'))
+    save('site-pairs.tsv', plain('match', '-q', '-k', '16', 'site.tsv'))
+    save('verdicts.tsv', plain('cluster', '-q', 'pairs.tsv'))
+    save('site-verdicts.tsv', plain('cluster', '-q', 'site-pairs.tsv'))
+    plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
+    plain('boilerplate', '-q', '-o', 'site.bp', 'one.warc.gz', 'two.warc')
+    save('truth.tsv', b'id\tcontent\n' + b''.join(b'site/%d.html\t%d\n' % (i, i // 2) for i in range(4)))
+    plain('store', 'init', 'store', '-q')
+    save('answers.tsv', plain('store', 'add', 'store', '-q', 'rows.tsv'))
+    rng, keys = random.Random(1), []
+    big = ['# pagededup fp 1 version=3 bits=64 | sketch=none', '#fingerprint\tid\turl\ttext_digest']
+    for i in range(600000 if o.every or 'match-spills' in o.jobs else 0):
+        keys.append(rng.choice(keys) ^ 1 << rng.randrange(64) if i and rng.random() < .1 else rng.getrandbits(64))
+        big.append('%016x\tx:%d\thttp://h%d/%d\t%032x' % (keys[-1], i, i % 500, i, keys[-1] >> 40))
+    save('big.tsv', '\n'.join(big).encode() + b'\n')
+    plain('dedup', '-q', '-o', 'begun/', 'one.warc.gz', 'two.warc')
+
+
+OUT = ['-o', 'out/new']
+# name: command; what stands in the folder before: names copied from what is given; more (options of Job)
+JOBS = {}
+
+
+class Job:
+    """stdout: what a run that ends well prints; more: a command that goes on, or says that all is well, after a failure."""
+    def __init__(self, name, *command, copy=(), old=True, more=None, slow=False, stdin=None, damage=False, mask=None):
+        self.name, self.command, self.copy, self.old, self.more, self.slow = name, command, copy, old, more, slow
+        self.stdin, self.damage, self.mask = stdin, damage, mask
+        JOBS[name] = self
+
+
+Job('fp', 'fp', '-q', '-j1', 'one.warc.gz', 'two.warc', *OUT)
+Job('fp-threads', 'fp', '-q', '-j3', 'one.warc.gz', 'lines.jsonl', *OUT)
+Job('fp-folder', 'fp', '-q', '-j1', 'site', *OUT, damage=True)
+Job('fp-list', 'fp', '-q', '-j1', '-T', 'list', *OUT, damage=True)
+Job('fp-stdin', 'fp', '-q', '-j1', *OUT, stdin='one.warc.gz')
+Job('fp-learn', 'fp', '-q', '-j1', '--learn-boilerplate', '--save-boilerplate=out/bp', 'one.warc.gz', 'two.warc', *OUT)
+Job('fp-boilerplate', 'fp', '-q', '-j1', '--boilerplate=site.bp', 'one.warc.gz', *OUT)
+Job('fp-jsonl', 'fp', '-q', '-j1', '--format=jsonl', 'one.warc.gz', *OUT)
+Job('text', 'text', '-q', '-j1', 'one.warc.gz', *OUT)
+Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
+Job('match', 'match', '-q', '-j1', '-k', '16', 'rows.tsv', *OUT)
+Job('match-threads', 'match', '-q', '-j3', '-k', '8', '--candidates=both', 'rows.tsv', *OUT)
+Job('match-stdin', 'match', '-q', '-j1', '--memory=64M', *OUT, stdin='rows.tsv')
+Job('match-save', 'match', '-q', '-j1', '--save=out/new', 'rows.tsv')
+Job('match-against', 'match', '-q', '-j1', '-k', '16', '--against=rows.key', 'more.tsv', *OUT)
+Job('match-spills', 'match', '-q', '-j1', '-k', '3', '--memory=36M', 'big.tsv', *OUT, slow=True)
+Job('cluster', 'cluster', '-q', 'pairs.tsv', *OUT)
+Job('cluster-keep', 'cluster', '-q', '--keep=rank', '--rank=rank.tsv', '--prefer-host=hosts', 'pairs.tsv', *OUT)
+Job('apply', 'apply', '-q', '-V', 'verdicts.tsv', 'one.warc.gz', *OUT)
+Job('apply-folder', 'apply', '-q', '-V', 'verdicts.tsv', '--attributes=out/attributes', 'one.warc.gz', 'two.warc', '-o', 'out/d/')
+Job('apply-cdxj', 'apply', '-q', '-V', 'verdicts.tsv', '--cdxj=out/index', 'one.warc.gz', *OUT)
+Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', damage=True)
+Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
+Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)
+Job('dedup-resume', 'dedup', '-q', '-j1', '-o', 'out/begun/', '--resume', 'one.warc.gz', 'two.warc', copy=['begun'], old=False, more=[], damage=True)
+Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True)
+Job('store-init', 'store', 'init', 'out/store', '-q', old=False, more='verify')
+Job('store-add', 'store', 'add', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
+Job('store-check', 'store', 'check', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
+Job('store-remove', 'store', 'remove', 'out/store', '-q', 'one.warc.gz:0', copy=['store'], old=False, more='verify')
+Job('store-compact', 'store', 'compact', 'out/store', '-q', copy=['store'], old=False, more='verify')
+Job('store-verify', 'store', 'verify', 'store', '-q')
+Job('store-info', 'store', 'info', 'store')
+Job('store-export', 'store', 'export', 'store', '-q')
+Job('show', 'show', '--stage=topic', 'site/0.html')
+Job('compare', 'compare', 'site/0.html', 'site/1.html')
+Job('why', 'why', '--verdicts=verdicts.tsv', '--pairs=pairs.tsv', 'one.warc.gz:0')
+Job('eval', 'eval', '-q', '--pairs=site-pairs.tsv', 'truth.tsv', *OUT)
+Job('eval-clusters', 'eval', '-q', '--clusters=site-verdicts.tsv', 'truth.tsv', *OUT)
+Job('sweep', 'eval', '-q', '--sweep', 'truth.tsv', 'site', *OUT, damage=True)
+Job('sample', 'sample', '-q', 'pairs.tsv', *OUT, damage=True)
+Job('estimate', 'estimate', 'one.warc.gz', mask=rb'(?s).*')       # guesses: any will do
+Job('info', 'info')
+Job('selftest', 'selftest')
+Job('completion', 'completion', 'bash')
+Job('version', 'version')
+Job('help', 'help', 'fp')
+
+SECONDS = re.compile(rb'"[a-z_]*(seconds|elapsed|started|rss)[a-z_]*": ?(\{[^}]*\}|[-0-9.e]+)|[0-9.]+ s(econds)?\b|[0-9]+ MB')
+
+
+def masked(job, data):
+    data = SECONDS.sub(b'', data)
+    return re.sub(job.mask, b'', data) if job.mask else data
+
+
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def tree(job, folder):
+    """What stands in a folder: names and contents."""
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            found[os.path.relpath(path, folder)] = masked(job, read(path)) if os.path.isfile(path) and not os.path.islink(path) else b'link'
+    return found
+
+
+local = threading.local()
+
+
+class Run:
+    def __init__(self, job, fault, command=None, fresh=True):
+        self.job, self.kind = job, fault and fault.split(':')[0]
+        if not hasattr(local, 'dir'):
+            local.dir = tempfile.mkdtemp(prefix='run-', dir=TOP)
+        self.dir, self.out, tmp = local.dir, os.path.join(local.dir, 'out'), os.path.join(local.dir, 'tmp')
+        if fresh:
+            shutil.rmtree(local.dir), os.makedirs(self.out), os.makedirs(tmp)
+            for name in os.listdir(GIVEN):
+                if name not in job.copy:
+                    os.symlink(os.path.join(GIVEN, name), os.path.join(local.dir, name))
+            for name in job.copy:
+                # A store or a run that is gone on with is an output; pages that may be deleted stand where they stood.
+                shutil.copytree(os.path.join(GIVEN, name), os.path.join(local.dir if name == 'site' else self.out, name))
+            if job.old:
+                with open(os.path.join(self.out, 'new'), 'w') as f:
+                    f.write('old\n')
+        log = os.path.join(local.dir, 'log')
+        env = {**os.environ, 'TMPDIR': tmp, 'LC_ALL': 'C.UTF-8'}
+        if fault:
+            env |= {'LD_PRELOAD': INJECT, 'PD_FAULT': fault, 'PD_FAULT_LOG': log}
+        stdin = open(os.path.join(GIVEN, job.stdin), 'rb') if job.stdin else subprocess.DEVNULL
+        try:
+            r = subprocess.run([PROGRAM, *(command or job.command)], cwd=local.dir, env=env, stdin=stdin,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+            self.code, self.said, self.err = r.returncode, r.stdout, r.stderr.decode(errors='replace')
+        except subprocess.TimeoutExpired:
+            self.code, self.said, self.err = 'hangs', b'', ''
+        if job.stdin:
+            stdin.close()
+        self.steps, self.failed = struct.unpack('QQ', read(log)) if fault else (0, 0)
+        self.left = os.listdir(tmp)
+        self.files = tree(job, self.out)
+        if 'site' in job.copy:
+            self.files |= {'site/' + k: v for k, v in tree(job, os.path.join(local.dir, 'site')).items()}
+
+
+def store_rows(job):
+    store = [c for c in job.command if c.startswith('out/')][0]
+    r = Run(job, None, ['store', 'verify', store], fresh=False)
+    if r.code:
+        return 'store verify: exit %s: %s' % (r.code, r.err[:200])
+    return None
+
+
+def look(job, run, want):
+    """What is wrong with a run that met a fault; None: nothing."""
+    allowed = job.damage and (run.kind not in ('malloc', 'write', 'rename', 'short-write', 'short-read') or job.name == 'apply-delete' and run.kind == 'rename')
+    if run.code == 'hangs' or run.code not in ((0, 1, 2) if allowed else (0, 2)):
+        return 'exit %s: %s' % (run.code, run.err[-300:])
+    if run.left:
+        return 'exit %s, left in TMPDIR: %s' % (run.code, run.left)
+    if run.code == 0:
+        if job.name.startswith('dedup') and 'cannot remove' in run.err or 'cannot clear' in run.err:
+            run.files = {k: v for k, v in run.files.items() if not k.startswith('d/.dedup/') or k in want.files}
+        if run.job.more != 'verify' and run.files != want.files:
+            changed = [k for k in sorted(set(run.files) | set(want.files)) if run.files.get(k) != want.files.get(k)]
+            return 'exit 0, but other files: %s; said: %s' % (changed, run.err[-200:])
+        if masked(job, run.said) != masked(job, want.said):
+            return 'exit 0, but other output; said: %s' % run.err[-200:]
+    elif run.code == 1 and job.name.startswith('dedup'):
+        changed = [k for k in sorted(set(run.files) | set(want.files)) if run.files.get(k) != want.files.get(k)]
+        if not run.err.strip() or [k for k in changed if not k.endswith('report.html')]:
+            return 'exit 1, other files: %s; said: %s' % (changed, run.err[-200:])
+    elif not run.err.strip() and not (job.name == 'selftest' and b'FAILED' in run.said):
+        return 'exit %s without a word' % run.code
+    parts = [k for k in run.files if k.endswith('.part')]
+    if parts:
+        return 'exit %s, left: %s' % (run.code, parts)
+    if job.copy == ['site']:            # deleted, or as it was
+        for i in range(4):
+            name = 'site/%d.html' % i
+            if run.files.get(name, page(i)) != page(i) or (name not in run.files and name in want.files):
+                return 'exit %s, %s was lost' % (run.code, name)
+    elif job.more is None and run.code == 2:
+        for name, data in run.files.items():
+            if data not in (want.files.get(name), b'old\n'):
+                return 'exit %s, %s is neither whole nor what it was' % (run.code, name)
+    if job.more == 'verify':
+        if job.name == 'store-init' and run.code:
+            shutil.rmtree(os.path.join(run.dir, 'out'))
+            os.makedirs(os.path.join(run.dir, 'out'))
+        again = Run(job, None, fresh=False) if run.code else run
+        if again.code and 'is not kept' not in again.err:       # what was removed may be gone although that was not safe yet
+            return 'exit 2, and again without a fault: exit %s: %s' % (again.code, again.err[-200:])
+        return store_rows(job)
+    if job.more is not None and run.code == 2:
+        again = Run(job, None, [*job.command, *job.more], fresh=False)
+        if again.code == 2 and not run.files.keys() - {'old'}:
+            again = Run(job, None, fresh=False)
+        if again.code:
+            return 'exit %s, then resumed: exit %s: %s' % (run.code, again.code, again.err[-300:])
+        if again.files != want.files:
+            changed = [k for k in sorted(set(again.files) | set(want.files)) if again.files.get(k) != want.files.get(k)]
+            return 'exit %s (%s), then resumed: other files: %s' % (run.code, run.err[-100:], changed)
+    return None
+
+
+def numbers(job, kind, steps):
+    if o.at:
+        return [o.at]
+    if o.every and not job.slow:
+        return range(1, steps + 1)
+    few = 12 if o.every else 2 if job.slow else 4
+    return sorted({n for n in [*range(1, few), steps - 1, steps, *(1 + steps * i // few for i in range(few))] if 1 <= n <= steps})
+
+
+def main():
+    os.makedirs(GIVEN)
+    make_inputs()
+    done = wrong = runs = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job in JOBS.values():
+            if (o.jobs and job.name not in o.jobs) or (job.slow and not o.every and job.name not in o.jobs):
+                continue
+            want, twice = Run(job, None), Run(job, None)
+            if want.code not in (0, 1) or want.files != twice.files or masked(job, want.said) != masked(job, twice.said):
+                done, wrong = done + 1, wrong + 1
+                print('not ok %d - %s without faults: exit %s %s' % (done, job.name, want.code, want.err[-300:]), flush=True)
+                continue
+            for kind in o.kind or KINDS:
+                steps = Run(job, kind + ':0').steps
+                faults = ['%s:%d%s' % (kind, n, more) for n in numbers(job, kind, steps)
+                          for more in (('', '+') if kind in ('write', 'malloc') and not o.every and n == 1 else ('',))]
+                def attempt(fault):
+                    run = Run(job, fault)
+                    return run, look(job, run, want)
+                found = list(pool.map(attempt, faults))
+                bad = ['%s: %s' % (f, why) for f, (run, why) in zip(faults, found) if why]
+                done, runs, wrong = done + 1, runs + len(faults), wrong + bool(bad)
+                ends = {c: sum(run.code == c for run, _ in found) for c in (0, 1, 2)}
+                print('%sok %d - %s: %s: %d of %d steps fail; %s' % ('not ' if bad else '', done, job.name, kind, len(faults), steps,
+                      ', '.join('exit %d: %d' % x for x in ends.items() if x[1]) or 'none'), flush=True)
+                for line in bad[:40 if o.every or o.jobs else 5]:
+                    print('#   ' + line.strip().replace('\n', ' | '), flush=True)
+    print('# %d runs' % runs)
+    print('1..%d' % done)
+    shutil.rmtree(TOP)
+    return wrong > 0
+
+
+try:
+    sys.exit(main())
+finally:
+    shutil.rmtree(TOP, ignore_errors=True)
