@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup info: what shapes a fingerprint here: defaults, dictionary, stop words. */
 #include "cmd/walk.h"
-#include "sign/methods.h"
+#include "sign/sign.h"
 
 static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END };
 
@@ -24,8 +24,8 @@ static void print(const struct pd_tables *t)
 		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->stopwords), pd_stopwords_count(t->stopwords));
 	else
 		printf("stop words       none\n");
-	for (const struct pd_method *m = pd_methods; m->name; m++)
-		printf("method           %s (%s)\n", m->name, m->summary);
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
+		printf("method           %s (%s)\n", (*m)->name, (*m)->summary);
 	printf("params           %s\n", t->params);
 	while (pd_span_split(&rest, ' ', &item))
 		printf("                 %.*s\n", (int)item.n, item.p);

@@ -8,8 +8,8 @@ void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o)
 
 void pd_shingler_release(struct pd_shingler *s)
 {
-	pd_tally_release(&s->terms);
-	pd_tally_release(&s->seen);
+	pd_map_release(&s->terms);
+	pd_map_release(&s->seen);
 }
 
 uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic *in)
@@ -24,11 +24,11 @@ uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic 
 /* tf(t): the raw count among the page's kept terms. */
 static void count_terms(struct pd_shingler *s, const struct pd_topic *in)
 {
-	pd_tally_clear(&s->terms, in->terms.n);
+	pd_map_clear(&s->terms, in->terms.n);
 	for (size_t i = 0; i < in->n_features; i++)
 		if (s->o.features[in->features[i].kind])
 			for (size_t t = in->features[i].first; t < in->features[i].end; t++)
-				pd_tally_add(&s->terms, in->terms.v[t].hash);
+				++*pd_map_put(&s->terms, in->terms.v[t].hash);
 }
 
 static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, enum pd_feature_kind kind, size_t first)
@@ -37,7 +37,7 @@ static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, en
 		return 1;
 	int64_t sum = s->o.feature_weights[kind];
 	for (size_t t = first; t < first + (size_t)s->o.shingle; t++)
-		sum += pd_tally_get(&s->terms, in->terms.v[t].hash);
+		sum += *pd_map_find(&s->terms, in->terms.v[t].hash);	/* count_terms saw them all */
 	return sum;
 }
 
@@ -53,7 +53,7 @@ static bool repeated(struct pd_shingler *s, enum pd_feature_kind kind, struct pd
 	if (s->o.weights == PD_WEIGHTS_COUNT)
 		return false;
 	uint64_t seed = s->o.weights == PD_WEIGHTS_TF ? (uint64_t)kind + 1 : 0;
-	return pd_tally_add(&s->seen, pd_hash64_seed(text.p, text.n, seed)) > 1;
+	return !pd_map_add(&s->seen, pd_hash64_seed(text.p, text.n, seed));
 }
 
 uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingle_fn *each, void *ctx)
@@ -63,7 +63,7 @@ uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingl
 	if (s->o.weights == PD_WEIGHTS_TF)
 		count_terms(s, in);
 	if (s->o.weights != PD_WEIGHTS_COUNT)
-		pd_tally_clear(&s->seen, in->terms.n);
+		pd_map_clear(&s->seen, in->terms.n);
 	for (size_t i = 0; i < in->n_features; i++) {
 		const struct pd_feature *f = &in->features[i];
 		for (size_t t = f->first; s->o.features[f->kind] && t + w <= f->end; t++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * M6: the runs of w consecutive kept terms of each signed feature, with their weights.  Terms lie one after the other
+ * The runs of w consecutive kept terms of each signed feature, with their weights.  Terms lie one after the other
  * with a space between, so a shingle is one piece of text.  Source: patent CN101645082, module 300.
  */
 #ifndef PD_SIGN_SHINGLE_H
 #define PD_SIGN_SHINGLE_H
 
-#include "sign/sign.h"
-#include "sign/tally.h"
+#include "base/map.h"
+#include "sign/method.h"
 
 struct pd_shingler {
 	struct pd_sign_options o;
-	struct pd_tally terms;		/* tf of each term (weights tf) */
-	struct pd_tally seen;		/* shingles met (weights tf, set) */
+	struct pd_map terms;		/* tf of each term (weights tf) */
+	struct pd_map seen;		/* shingles met (weights tf, set) */
 };
 
 void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o);

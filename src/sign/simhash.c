@@ -2,14 +2,38 @@
 #include "sign/simhash.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-int pd_simhash_check(const struct pd_sign_options *o, struct pd_err *e)
+#include "sign/rabin.h"
+#include "sign/shingle.h"
+
+struct simhash {
+	struct pd_sign_options o;
+	struct pd_shingler shingler;
+	struct pd_rabin *rabin;		/* NULL: xxh3 */
+	struct pd_simhash counters;
+};
+
+static int simhash_open(void **state, const struct pd_sign_options *o, struct pd_err *e)
 {
 	if (o->bits != 64 && o->bits != 128 && o->bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "a fingerprint has 64, 128 or 256 bits, not %d", o->bits);
 	if (o->shingle < 1 || o->shingle > 16)
 		return pd_fail(e, PD_ERR_USAGE, "--shingle takes 1 to 16, not %d", o->shingle);
+	struct simhash *s = pd_zalloc(sizeof *s);
+	s->o = *o;
+	pd_shingler_init(&s->shingler, o);
+	s->rabin = o->hash == PD_HASH_RABIN ? pd_rabin_new(o->bits) : NULL;
+	*state = s;
 	return PD_OK;
+}
+
+static void simhash_close(void *state)
+{
+	struct simhash *s = state;
+	pd_shingler_release(&s->shingler);
+	pd_rabin_free(s->rabin);
+	free(s);
 }
 
 /* xxh3: 64 bits are XXH3-64; 128 are XXH3-128; 256 are XXH3-128 twice, with seeds 0 and 1. */
@@ -24,7 +48,7 @@ static void hash_xxh3(struct pd_span s, int bits, struct pd_key *out)
 		pd_hash128(s.p, s.n, (uint64_t)i, out->w + 2 * i);
 }
 
-static void hash_shingle(const struct pd_signer *s, struct pd_span text, struct pd_key *out)
+static void hash_shingle(const struct simhash *s, struct pd_span text, struct pd_key *out)
 {
 	if (s->rabin)
 		pd_rabin(s->rabin, text, out);
@@ -34,15 +58,16 @@ static void hash_shingle(const struct pd_signer *s, struct pd_span text, struct 
 
 static void count(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
 {
-	struct pd_signer *s = ctx;
+	struct simhash *s = ctx;
 	struct pd_key key;
 	hash_shingle(s, text, &key);
 	pd_simhash_add(&s->counters, &key, weight);
 }
 
-int pd_simhash_sign(struct pd_signer *s, const struct pd_topic *in, struct pd_signature *out)
+static int simhash_sign(void *state, const struct pd_topic *in, struct pd_signature *out)
 {
-	*out = (struct pd_signature){ .kind = PD_KIND_BITS, .bits = s->o.bits };
+	struct simhash *s = state;
+	*out = (struct pd_signature){ .kind = PD_SIGNATURE_BITS, .bits = s->o.bits };
 	out->terms = pd_signed_terms(&s->o, in);
 	if (out->terms < (uint64_t)s->o.min_terms)
 		return PD_OK;
@@ -54,7 +79,7 @@ int pd_simhash_sign(struct pd_signer *s, const struct pd_topic *in, struct pd_si
 }
 
 struct listing {
-	struct pd_signer *s;
+	struct simhash *s;
 	struct pd_buf *out;
 };
 
@@ -70,9 +95,14 @@ static void list(void *ctx, enum pd_feature_kind feature, struct pd_span text, i
 	pd_buf_add_c(l->out, '\n');
 }
 
-int pd_simhash_explain(struct pd_signer *s, const struct pd_topic *in, struct pd_buf *out)
+static int simhash_explain(void *state, const struct pd_topic *in, struct pd_buf *out)
 {
+	struct simhash *s = state;
 	struct listing l = { s, out };
 	pd_shingles(&s->shingler, in, list, &l);
 	return PD_OK;
 }
+
+const struct pd_method pd_simhash_method = {
+	"simhash", PD_SIGNATURE_BITS, "simhash of term shingles", simhash_open, simhash_close, simhash_sign, simhash_explain,
+};

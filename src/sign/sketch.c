@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 #define EMPTY UINT64_MAX
 /* Odd numbers without a meaning: the polynomial in which a shingle's terms are coefficients, and steps that keep the
  * questions asked of `mix` apart. */
@@ -30,7 +32,7 @@ void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o)
 
 void pd_sketcher_release(struct pd_sketcher *s)
 {
-	pd_tally_release(&s->seen);
+	pd_map_release(&s->seen);
 	free(s->least);
 	free(s->shingles);
 	*s = (struct pd_sketcher){ 0 };
@@ -61,7 +63,7 @@ static inline void take_first(struct pd_sketcher *s, uint64_t shingle)
 
 static inline void keep_distinct(struct pd_sketcher *s, uint64_t shingle)
 {
-	if (pd_tally_add(&s->seen, shingle) > 1)
+	if (!pd_map_add(&s->seen, shingle))
 		return;
 	s->shingles = pd_grow(s->shingles, s->n_shingles, &s->cap_shingles, sizeof *s->shingles);
 	s->shingles[s->n_shingles++] = shingle;
@@ -100,7 +102,7 @@ static inline __attribute__((always_inline)) bool walk(struct pd_sketcher *s, co
 /* Bins that the first round left empty: few shingles, so that more rounds over the distinct ones are cheap. */
 static void fill(struct pd_sketcher *s, const struct pd_topic *in)
 {
-	pd_tally_clear(&s->seen, in->terms.n);
+	pd_map_clear(&s->seen, in->terms.n);
 	s->n_shingles = 0;
 	walk(s, in, keep_distinct);
 	for (uint64_t round = 1; s->empty; round++)
@@ -163,4 +165,73 @@ double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_s
 	if (!a->present || !b->present)
 		return -1;
 	return pd_sketch_estimate(o, pd_sketch_agreeing(o, a->w, b->w));
+}
+
+/* --- sketches and their kinds as text: in rows, headers and on the command line --- */
+
+void pd_sketch_hex(const struct pd_sketch_options *o, const struct pd_sketch *s, struct pd_buf *out)
+{
+	if (!s->present) {
+		pd_buf_add_c(out, '-');
+		return;
+	}
+	for (int i = 0; i < pd_sketch_words(o); i++)
+		pd_key_hex(&(struct pd_key){ { s->w[i] } }, 64, out);
+}
+
+bool pd_sketch_parse(const struct pd_sketch_options *o, struct pd_span hex, struct pd_sketch *out)
+{
+	*out = (struct pd_sketch){ 0 };
+	if (!hex.n || pd_span_is(hex, "-"))
+		return true;
+	if (!o->minima || hex.n != (size_t)pd_sketch_words(o) * 16)
+		return false;
+	for (size_t i = 0; i < hex.n / 16; i++) {
+		struct pd_key word;
+		int bits;
+		if (!pd_key_parse(pd_span(hex.p + i * 16, 16), &bits, &word))
+			return false;
+		out->w[i] = word.w[0];
+	}
+	out->present = true;
+	return true;
+}
+
+void pd_sketch_print(const struct pd_sketch_options *o, struct pd_buf *out)
+{
+	if (o->minima)
+		pd_buf_printf(out, "%dx%dx%d", o->minima, o->bits, o->shingle);
+	else
+		pd_buf_add_z(out, "none");
+}
+
+static bool power_of_two(uint64_t n)
+{
+	return n && (n & (n - 1)) == 0;
+}
+
+/* "128x4x3" into its three numbers. */
+static bool split(struct pd_span name, uint64_t n[3])
+{
+	struct pd_span part;
+	for (int i = 0; i < 3; i++)
+		if (!pd_span_split(&name, 'x', &part) || !pd_span_u64(part, &n[i]))
+			return false;
+	return name.p == NULL;
+}
+
+int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_err *e)
+{
+	uint64_t n[3];
+	*o = (struct pd_sketch_options){ 0 };
+	if (pd_span_is(name, "none"))
+		return PD_OK;
+	bool good = split(name, n) && power_of_two(n[0]) && power_of_two(n[1]) && n[1] <= 8 && n[2] >= 1 && n[2] <= 16;
+	if (!good || n[0] > PD_SKETCH_BITS_MAX || n[0] * n[1] < 64 || n[0] * n[1] > PD_SKETCH_BITS_MAX)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "sketch takes none, or MINIMAxBITSxTERMS such as 128x4x3: 64 to %d bits in all, 1, 2, 4 or 8 each, shingles "
+			       "of 1 to 16 terms; not '%.*s'",
+			       PD_SKETCH_BITS_MAX, (int)name.n, name.p);
+	*o = (struct pd_sketch_options){ (int)n[0], (int)n[1], (int)n[2] };
+	return PD_OK;
 }

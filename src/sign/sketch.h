@@ -17,7 +17,7 @@
 #define PD_SIGN_SKETCH_H
 
 #include "base/err.h"
-#include "sign/tally.h"
+#include "base/map.h"
 #include "topic/topic.h"
 
 #define PD_SKETCH_BITS_MAX 512
@@ -41,7 +41,7 @@ struct pd_sketcher {
 	struct pd_sketch_options o;
 	uint64_t *least;	/* by bin; UINT64_MAX: empty */
 	int empty;		/* bins */
-	struct pd_tally seen;	/* of shingles, where more rounds are needed */
+	struct pd_map seen;	/* of shingles, where more rounds are needed */
 	uint64_t *shingles;
 	size_t n_shingles, cap_shingles;
 };

@@ -5,10 +5,9 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "sign/methods.h"
+#include "sign/sign.h"
 #include "sign/rabin.h"
 #include "sign/shingle.h"
-#include "sign/simhash.h"
 
 /* A topic of features written as "title: a b c | text: d e". */
 static void topic_of(const char *spec, struct pd_topic *t)
