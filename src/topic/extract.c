@@ -24,9 +24,13 @@
  */
 #include "topic/finder.h"
 
-/* With what the site repeats left out, a page keeps at least so many bytes, and at least one part in so many of what it
- * would have without. */
-enum { OWN_TEXT = 60, OWN_PART = 10 };
+/* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
+ * what they would without; else all is taken that is the page's own, if it is so much at least. */
+enum { OWN_TEXT = 60, OWN_PART = 10, OWN_LEAST = 30 };
+/* All is taken, too, where the page's own text has under so many bytes, of which the rules leave less than this share: where a
+ * site's chrome is known, what else stands on a short page is its text. */
+enum { OWN_SHORT = 500 };
+#define OWN_SHARE .6
 #define RULES "rules"	/* the step that is no fallback */
 
 static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
@@ -254,6 +258,13 @@ static const char *choose_lines(struct pd_topic_finder *f, const struct pd_block
 	return step ? step : levels[level];
 }
 
+static void drop_repeated(struct pd_topic_finder *f)
+{
+	for (size_t i = 0; i < f->lines.n; i++)
+		if (f->lines.v[i].site)
+			f->why[i] = "boilerplate";
+}
+
 /* What the site repeats is taken out, then lines are chosen among the rest.  Returns the step; *taken is what
  * was taken out. */
 static const char *choose_own(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
@@ -262,26 +273,39 @@ static const char *choose_own(struct pd_topic_finder *f, const struct pd_blocks 
 	*taken = pd_site_mark(&f->keys, site, in, &f->lines);
 	pd_lines_judge(&f->lines, in, f->weights);
 	const char *step = choose_lines(f, in);
-	for (size_t i = 0; i < f->lines.n; i++)
-		if (f->lines.v[i].site)
-			f->why[i] = "boilerplate";
+	drop_repeated(f);
 	return step;
 }
 
-/* A page must not lose nearly all of its text to what others of its site hold too: then it is read as if nothing were
- * known of the site. */
+/* After choose_own: all that is the page's own, as a list is taken. */
+static const char *take_own(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	take_list(f, in);
+	drop_repeated(f);
+	return "list";
+}
+
+/* What is the page's own comes before what others of its site hold too.  Only a page that has no text of its own is read as
+ * if nothing were known of the site: it must not lose all of its text. */
 static const char *choose(struct pd_topic_finder *f, const struct pd_blocks *in, unsigned *flags)
 {
 	static const struct pd_site unknown = { 0 };
 	uint64_t taken, none;
 	const char *step = choose_own(f, in, &f->site, &taken);
-	double left = kept(f).mass;
-	if (!taken || (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken))
+	if (!taken)
+		return step;
+	double left = kept(f).mass, own = of_page(f).plain;
+	if (own >= OWN_LEAST && own < OWN_SHORT && kept(f).plain < OWN_SHARE * own)
+		return take_own(f, in);
+	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken)
 		return step;
 	step = choose_own(f, in, &unknown, &none);
 	double all = kept(f).mass;
-	if (all <= left || (left >= OWN_TEXT && left * OWN_PART >= all))
-		return choose_own(f, in, &f->site, &taken);
+	bool enough = all <= left || (left >= OWN_TEXT && left * OWN_PART >= all);
+	if (enough || own >= OWN_LEAST) {
+		step = choose_own(f, in, &f->site, &taken);
+		return enough ? step : take_own(f, in);
+	}
 	*flags |= PD_TOPIC_SPARED;
 	return step;
 }

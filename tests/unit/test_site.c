@@ -134,6 +134,24 @@ START_TEST(spared)
 }
 END_TEST
 
+#define LICENCE "Distributed under the Great Software License, Version 1.0: see the file LICENSE or the copy of it at great.example."
+
+/* A notice that the site repeats is longer than what a page has of its own, which stands in no flow of prose: it is the page's
+ * text all the same, and two such pages are not alike. */
+START_TEST(own_text_first)
+{
+	static const char page[] = "<body><div class=head><h1>Global gramme</h1><p>units::cgs::gramme</p></div><h2>Synopsis</h2>"
+		"<div class=code><pre>static const mass gramme;</pre></div><div class=copy><p>" LICENCE "</p></div></body>";
+	uint64_t keys[] = { key_of(page, LICENCE, false), key_of(page, "Synopsis", false) };
+	qsort(keys, 2, sizeof *keys, by_value);
+	struct pd_site site = { .lines = keys, .n_lines = 2 };
+	find(page, &site);
+	ck_assert_msg(!holds("Distributed") && !holds("Synopsis"), "%s", pd_buf_z(&topic.text));
+	ck_assert_msg(holds("Global gramme") && holds("cgs::gramme") && holds("static const"), "%s", pd_buf_z(&topic.text));
+	ck_assert_uint_eq(topic.flags & PD_TOPIC_SPARED, 0);
+}
+END_TEST
+
 START_TEST(titles_stay)
 {
 	static const char page[] = "<title>" SLOGAN "</title><body>" P1 "</body>";
@@ -177,6 +195,7 @@ int main(void)
 	tcase_add_test(t, by_path);
 	tcase_add_test(t, heading_announces);
 	tcase_add_test(t, spared);
+	tcase_add_test(t, own_text_first);
 	tcase_add_test(t, titles_stay);
 	tcase_add_loop_test(t, letter, 0, sizeof letters / sizeof *letters);
 	suite_add_tcase(s, t);
