@@ -24,7 +24,7 @@ struct text {
 	size_t n;
 };
 
-static struct pd_kind kinds[LAST + 2];		/* one for each code point, then the bad byte's */
+static struct pd_char_kind kinds[LAST + 2];		/* one for each code point, then the bad byte's */
 static uint8_t composes[LAST + 1];		/* is the second of a pair that composes */
 
 static struct text keep(uint32_t *s, size_t n)
@@ -107,33 +107,33 @@ static int is_han(uint32_t cp)
 	       (uc_is_property_ideographic(cp) || uc_is_general_category(cp, UC_CATEGORY_Lm));
 }
 
-static enum pd_class class_of(uint32_t cp)
+static enum pd_char_class class_of(uint32_t cp)
 {
 	if (is_ignored(cp))
-		return PD_CLASS_IGNORED;
+		return PD_CHAR_IGNORED;
 	if (cp == '\'' || cp == 0x2019)
-		return PD_CLASS_APOSTROPHE;
+		return PD_CHAR_APOSTROPHE;
 	if (is_han(cp))
-		return PD_CLASS_HAN;
+		return PD_CHAR_HAN;
 	if (uc_is_general_category(cp, UC_CATEGORY_Nd) || uc_is_general_category(cp, UC_CATEGORY_Nl) ||
 	    uc_is_general_category(cp, UC_CATEGORY_No))
-		return PD_CLASS_DIGIT;
+		return PD_CHAR_DIGIT;
 	if (uc_is_general_category(cp, UC_CATEGORY_M))
-		return has_no_spaces(cp) ? PD_CLASS_BIGRAM : PD_CLASS_EXTEND;
+		return has_no_spaces(cp) ? PD_CHAR_BIGRAM : PD_CHAR_EXTEND;
 	if (uc_is_general_category(cp, UC_CATEGORY_L))
-		return has_no_spaces(cp) ? PD_CLASS_BIGRAM : PD_CLASS_LETTER;
-	return PD_CLASS_OTHER;
+		return has_no_spaces(cp) ? PD_CHAR_BIGRAM : PD_CHAR_LETTER;
+	return PD_CHAR_OTHER;
 }
 
 /* A character that folds to several: one that parts terms, or one whose run is folded before anyone asks. */
-static enum pd_class class_of_several(const struct text *t)
+static enum pd_char_class class_of_several(const struct text *t)
 {
-	int parts = t->n == 0 || class_of(t->v[0]) == PD_CLASS_OTHER;
+	int parts = t->n == 0 || class_of(t->v[0]) == PD_CHAR_OTHER;
 	for (size_t i = 0; i < t->n; i++) {
-		enum pd_class c = class_of(t->v[i]);
-		parts = parts && (c == PD_CLASS_OTHER || c == PD_CLASS_EXTEND || c == PD_CLASS_IGNORED);
+		enum pd_char_class c = class_of(t->v[i]);
+		parts = parts && (c == PD_CHAR_OTHER || c == PD_CHAR_EXTEND || c == PD_CHAR_IGNORED);
 	}
-	return parts ? PD_CLASS_OTHER : PD_CLASS_LETTER;
+	return parts ? PD_CHAR_OTHER : PD_CHAR_LETTER;
 }
 
 static size_t utf8_length(uint32_t cp)
@@ -141,48 +141,48 @@ static size_t utf8_length(uint32_t cp)
 	return cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
 }
 
-static struct pd_kind kind_of(uint32_t cp)
+static struct pd_char_kind kind_of(uint32_t cp)
 {
 	struct text t = folded(cp);
-	struct pd_kind k = { 0 };
+	struct pd_char_kind k = { 0 };
 	if (starts(cp, &t))
-		k.flags |= PD_KIND_STARTS;
+		k.flags |= PD_CHAR_STARTS;
 	/* Whoever writes folded text counts on its growing by a half at most. */
-	if ((k.flags & PD_KIND_STARTS) && t.n == 1 && utf8_length(t.v[0]) * 2 <= utf8_length(cp) * 3) {
-		k.flags |= PD_KIND_ONE;
+	if ((k.flags & PD_CHAR_STARTS) && t.n == 1 && utf8_length(t.v[0]) * 2 <= utf8_length(cp) * 3) {
+		k.flags |= PD_CHAR_ONE;
 		k.delta = (int32_t)t.v[0] - (int32_t)cp;
 	}
 	k.class = t.n == 1 ? class_of(t.v[0]) : class_of_several(&t);
 	if (t.n == 1 && uc_is_property_white_space(t.v[0]))
-		k.flags |= PD_KIND_SPACE;
-	if (k.class == PD_CLASS_IGNORED || (k.class != PD_CLASS_OTHER && !(k.flags & PD_KIND_ONE)))
-		k.flags |= PD_KIND_FOLD_FIRST;
+		k.flags |= PD_CHAR_SPACE;
+	if (k.class == PD_CHAR_IGNORED || (k.class != PD_CHAR_OTHER && !(k.flags & PD_CHAR_ONE)))
+		k.flags |= PD_CHAR_FOLD_FIRST;
 	return k;
 }
 
-static int same_kind(const struct pd_kind *a, const struct pd_kind *b)
+static int same_kind(const struct pd_char_kind *a, const struct pd_char_kind *b)
 {
 	return a->delta == b->delta && a->class == b->class && a->flags == b->flags;
 }
 
 /* A kind that single characters have for themselves (odd distances) is not worth a row: those take the slow way. */
-static void demote(struct pd_kind *k)
+static void demote(struct pd_char_kind *k)
 {
-	k->flags &= (uint8_t)~PD_KIND_ONE;
+	k->flags &= (uint8_t)~PD_CHAR_ONE;
 	k->delta = 0;
-	if (k->class != PD_CLASS_OTHER)
-		k->flags |= PD_KIND_FOLD_FIRST;
+	if (k->class != PD_CHAR_OTHER)
+		k->flags |= PD_CHAR_FOLD_FIRST;
 }
 
 struct row {
-	struct pd_kind kind;
+	struct pd_char_kind kind;
 	size_t uses;
 };
 
 static struct row rows[LAST + 2];
 static size_t n_rows;
 
-static size_t row_of(const struct pd_kind *k)
+static size_t row_of(const struct pd_char_kind *k)
 {
 	for (size_t i = 0; i < n_rows; i++)
 		if (same_kind(k, &rows[i].kind))
@@ -251,7 +251,7 @@ static void print_all(void)
 		print_bytes(blocks[i], BLOCK);
 		printf("\n},");
 	}
-	printf("\n};\n\nconst struct pd_kind pd_unicode_kinds[%zu] = {\n", n_rows);
+	printf("\n};\n\nconst struct pd_char_kind pd_unicode_kinds[%zu] = {\n", n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 		printf("\t{ %d, %u, %u },\n", rows[i].kind.delta, rows[i].kind.class, rows[i].kind.flags);
 	printf("};\n");
@@ -262,7 +262,7 @@ int main(void)
 	find_composing();
 	for (uint32_t cp = 0; cp <= LAST; cp++)
 		kinds[cp] = kind_of(cp >= 0xD800 && cp <= 0xDFFF ? 0 : cp);
-	kinds[LAST + 1] = (struct pd_kind){ .class = PD_CLASS_OTHER };
+	kinds[LAST + 1] = (struct pd_char_kind){ .class = PD_CHAR_OTHER };
 	choose_rows();
 	for (size_t at = 0; at < BLOCKS; at++)
 		add_block(at);

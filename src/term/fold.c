@@ -3,7 +3,7 @@
  * In: UTF-8.  Out: NFKC, case-folded, white space collapsed and trimmed.
  *
  * Characters that fold to one character, whatever stands before them, are written by table.  The others form spans that
- * libunistring folds.  Where may a span begin and end?  A character that PD_KIND_STARTS combines with nothing before
+ * libunistring folds.  Where may a span begin and end?  A character that PD_CHAR_STARTS combines with nothing before
  * it, so text may be cut there: a span begins at the last such character (at most one back: what the table writes
  * always starts) and ends before the next one that the table can write.
  *
@@ -87,7 +87,7 @@ static void add_collapsed(struct cursor *c, const char *p, const char *end)
 	while (p < end) {
 		uint32_t cp;
 		size_t n = pd_utf8_get(p, end, &cp);
-		if (pd_kind_of(cp)->flags & PD_KIND_SPACE) {
+		if (pd_char_kind_of(cp)->flags & PD_CHAR_SPACE) {
 			put_space(c);
 		} else {
 			memcpy(c->to, p, n);
@@ -121,23 +121,23 @@ static void step_back(struct cursor *c)
 	if (p + pd_utf8_get(p, c->end, &cp) != c->p || cp == PD_UNICODE_BAD)
 		return;		/* a byte that is no UTF-8 combines with nothing */
 	c->p = p;
-	if (pd_kind_of(cp)->flags & PD_KIND_SPACE)
+	if (pd_char_kind_of(cp)->flags & PD_CHAR_SPACE)
 		return;
 	do
 		c->to--;
 	while ((*c->to & 0xC0) == 0x80);
 }
 
-static void fold_span(struct pd_folder *f, struct cursor *c, const struct pd_kind *k)
+static void fold_span(struct pd_folder *f, struct cursor *c, const struct pd_char_kind *k)
 {
 	const char *end = c->p;
 	uint32_t cp;
 	size_t n;
-	if (!(k->flags & PD_KIND_STARTS) && c->p > c->begin)
+	if (!(k->flags & PD_CHAR_STARTS) && c->p > c->begin)
 		step_back(c);
 	while (end < c->end) {
 		n = pd_utf8_get(end, c->end, &cp);
-		if (cp == PD_UNICODE_BAD || pd_kind_of(cp)->flags & PD_KIND_ONE)
+		if (cp == PD_UNICODE_BAD || pd_char_kind_of(cp)->flags & PD_CHAR_ONE)
 			break;
 		end += n;
 	}
@@ -158,17 +158,17 @@ static void fold_one(struct pd_folder *f, struct cursor *c)
 {
 	uint32_t cp;
 	size_t n = pd_utf8_get(c->p, c->end, &cp);
-	const struct pd_kind *k = pd_kind_of(cp);
+	const struct pd_char_kind *k = pd_char_kind_of(cp);
 	if (cp == PD_UNICODE_BAD) {
 		replace_bad(c);
 		return;
 	}
-	if (!(k->flags & PD_KIND_ONE)) {
+	if (!(k->flags & PD_CHAR_ONE)) {
 		fold_span(f, c, k);
 		return;
 	}
 	c->p += n;
-	if (k->flags & PD_KIND_SPACE)
+	if (k->flags & PD_CHAR_SPACE)
 		put_space(c);
 	else
 		c->to = pd_utf8_put(c->to, (uint32_t)((int32_t)cp + k->delta));

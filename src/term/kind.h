@@ -10,32 +10,32 @@
 
 #include <stdint.h>
 
-enum pd_class {
-	PD_CLASS_OTHER,		/* parts terms: punctuation, symbols, space, what is not assigned */
-	PD_CLASS_LETTER,	/* of a script that parts words by spaces */
-	PD_CLASS_DIGIT,		/* numbers of all kinds */
-	PD_CLASS_HAN,		/* cut by the dictionary */
-	PD_CLASS_BIGRAM,	/* Hiragana, Katakana, Thai, Lao, Khmer, Myanmar */
-	PD_CLASS_EXTEND,	/* a mark: goes on with a word, begins none */
-	PD_CLASS_IGNORED,	/* default ignorable, such as the soft hyphen: inside a word it is not there */
-	PD_CLASS_APOSTROPHE,	/* stays between two letters */
+enum pd_char_class {
+	PD_CHAR_OTHER,		/* parts terms: punctuation, symbols, space, what is not assigned */
+	PD_CHAR_LETTER,	/* of a script that parts words by spaces */
+	PD_CHAR_DIGIT,		/* numbers of all kinds */
+	PD_CHAR_HAN,		/* cut by the dictionary */
+	PD_CHAR_BIGRAM,	/* Hiragana, Katakana, Thai, Lao, Khmer, Myanmar */
+	PD_CHAR_EXTEND,	/* a mark: goes on with a word, begins none */
+	PD_CHAR_IGNORED,	/* default ignorable, such as the soft hyphen: inside a word it is not there */
+	PD_CHAR_APOSTROPHE,	/* stays between two letters */
 };
 
 enum {
 	/* Folds to the one code point cp + delta, whatever stands before it; what follows may only change it by being
-	 * no PD_KIND_STARTS. */
-	PD_KIND_ONE = 1,
+	 * no PD_CHAR_STARTS. */
+	PD_CHAR_ONE = 1,
 	/* Combines with nothing before it, under all of folding: text may be cut before it and folded in pieces. */
-	PD_KIND_STARTS = 2,
+	PD_CHAR_STARTS = 2,
 	/* White space once folded. */
-	PD_KIND_SPACE = 4,
+	PD_CHAR_SPACE = 4,
 	/* A run of letters with such a character has to be folded before it can be cut. */
-	PD_KIND_FOLD_FIRST = 8,
+	PD_CHAR_FOLD_FIRST = 8,
 };
 
-struct pd_kind {
+struct pd_char_kind {
 	int32_t delta;
-	uint8_t class;		/* of the folded character where it is PD_KIND_ONE */
+	uint8_t class;		/* of the folded character where it is PD_CHAR_ONE */
 	uint8_t flags;
 };
 

@@ -130,9 +130,9 @@ static inline const char *copy_ascii(const struct scan *c, const char *p)
 	return p;
 }
 
-static inline bool folds_first(const struct scan *c, const struct pd_kind *k)
+static inline bool folds_first(const struct scan *c, const struct pd_char_kind *k)
 {
-	return (k->flags & PD_KIND_FOLD_FIRST) && !c->folded;
+	return (k->flags & PD_CHAR_FOLD_FIRST) && !c->folded;
 }
 
 static bool letter_follows(const struct scan *c, const char *p)
@@ -141,7 +141,7 @@ static bool letter_follows(const struct scan *c, const char *p)
 	if (p >= c->end)
 		return false;
 	pd_utf8_get(p, c->end, &cp);
-	return pd_kind_of(cp)->class == PD_CLASS_LETTER;
+	return pd_char_kind_of(cp)->class == PD_CHAR_LETTER;
 }
 
 static const char *folded_run(const struct scan *c, const char *p);
@@ -156,8 +156,8 @@ static bool keep_apostrophe(const struct scan *c, const char *p, size_t n, size_
 		at--;
 	while (at > begin && (text->p[at] & 0xC0) == 0x80);
 	pd_utf8_get(text->p + at, text->p + text->n, &last);
-	enum pd_class class = pd_kind_of(last)->class;
-	if ((class != PD_CLASS_LETTER && class != PD_CLASS_EXTEND) || !letter_follows(c, p + n))
+	enum pd_char_class class = pd_char_kind_of(last)->class;
+	if ((class != PD_CHAR_LETTER && class != PD_CHAR_EXTEND) || !letter_follows(c, p + n))
 		return false;
 	room(text, 1);
 	text->p[text->n++] = '\'';
@@ -174,14 +174,14 @@ static const char *letters(const struct scan *c, const char *p)
 		if ((uint8_t)*p < 0x80 && *p != '\'')
 			break;
 		size_t n = pd_utf8_get(p, c->end, &cp);
-		const struct pd_kind *k = pd_kind_of(cp);
+		const struct pd_char_kind *k = pd_char_kind_of(cp);
 		if (folds_first(c, k)) {
 			take_back(c->out, begin);
 			return folded_run(c, run);
 		}
-		if (k->class == PD_CLASS_LETTER || k->class == PD_CLASS_DIGIT || k->class == PD_CLASS_EXTEND)
+		if (k->class == PD_CHAR_LETTER || k->class == PD_CHAR_DIGIT || k->class == PD_CHAR_EXTEND)
 			text->n = (size_t)(pd_utf8_put(room(text, 4), (uint32_t)((int32_t)cp + k->delta)) - text->p);
-		else if (k->class != PD_CLASS_APOSTROPHE || !keep_apostrophe(c, p, n, begin))
+		else if (k->class != PD_CHAR_APOSTROPHE || !keep_apostrophe(c, p, n, begin))
 			break;
 		p += n;
 	}
@@ -196,19 +196,19 @@ struct found {
 };
 
 /* The end of a run of one class, at most `most` characters. */
-static const char *end_of_class(const struct scan *c, const char *p, enum pd_class class, size_t most, struct found *found)
+static const char *end_of_class(const struct scan *c, const char *p, enum pd_char_class class, size_t most, struct found *found)
 {
 	bool traditional = false;
 	*found = (struct found){ 0 };
 	for (size_t i = 0; p < c->end && i < most; i++) {
 		uint32_t cp;
-		if (class == PD_CLASS_HAN && (cp = pd_common_han_at(p, c->end)) != 0) {
+		if (class == PD_CHAR_HAN && (cp = pd_common_han_at(p, c->end)) != 0) {
 			traditional |= pd_simplified_of[cp - PD_SIMPLIFIED_FIRST] != 0;
 			p += 3;
 			continue;
 		}
 		size_t n = pd_utf8_get(p, c->end, &cp);
-		const struct pd_kind *k = pd_kind_of(cp);
+		const struct pd_char_kind *k = pd_char_kind_of(cp);
 		found->fold = folds_first(c, k) || (k->class == class && k->delta && !c->folded);
 		if (found->fold || k->class != class)
 			break;
@@ -223,7 +223,7 @@ static const char *han(const struct scan *c, const char *p)
 {
 	struct found found;
 	const uint32_t *ends;
-	const char *end = end_of_class(c, p, PD_CLASS_HAN, PD_HAN_RUN_MAX, &found);
+	const char *end = end_of_class(c, p, PD_CHAR_HAN, PD_HAN_RUN_MAX, &found);
 	struct scan in = *c;
 	if (found.fold)
 		return folded_run(c, p);
@@ -243,7 +243,7 @@ static const char *han(const struct scan *c, const char *p)
 static const char *bigrams(const struct scan *c, const char *p)
 {
 	struct found found;
-	const char *end = end_of_class(c, p, PD_CLASS_BIGRAM, SIZE_MAX, &found);
+	const char *end = end_of_class(c, p, PD_CHAR_BIGRAM, SIZE_MAX, &found);
 	if (found.fold)
 		return folded_run(c, p);
 	const char *first = p, *second = p;
@@ -266,16 +266,16 @@ static const char *beyond_ascii(const struct scan *c, const char *p)
 	size_t n = pd_utf8_get(p, c->end, &cp);
 	if (pd_is_common_han(cp))
 		return han(c, p);
-	const struct pd_kind *k = pd_kind_of(cp);
+	const struct pd_char_kind *k = pd_char_kind_of(cp);
 	if (folds_first(c, k))
 		return folded_run(c, p);
 	switch (k->class) {
-	case PD_CLASS_LETTER:
-	case PD_CLASS_DIGIT:
+	case PD_CHAR_LETTER:
+	case PD_CHAR_DIGIT:
 		return letters(c, p);
-	case PD_CLASS_HAN:
+	case PD_CHAR_HAN:
 		return han(c, p);
-	case PD_CLASS_BIGRAM:
+	case PD_CHAR_BIGRAM:
 		return bigrams(c, p);
 	default:
 		return p + n;
@@ -305,7 +305,7 @@ static void drop_ignored(struct pd_buf *text)
 	for (size_t at = 0, n; at < text->n; at += n) {
 		uint32_t cp;
 		n = pd_utf8_get(text->p + at, text->p + text->n, &cp);
-		if (pd_kind_of(cp)->class == PD_CLASS_IGNORED)
+		if (pd_char_kind_of(cp)->class == PD_CHAR_IGNORED)
 			continue;
 		memmove(text->p + to, text->p + at, n);
 		to += n;
@@ -321,7 +321,7 @@ static const char *folded_run(const struct scan *c, const char *p)
 	while (end < c->end) {
 		uint32_t cp;
 		size_t n = pd_utf8_get(end, c->end, &cp);
-		if (pd_kind_of(cp)->class == PD_CLASS_OTHER)
+		if (pd_char_kind_of(cp)->class == PD_CHAR_OTHER)
 			break;
 		end += n;
 	}

@@ -11,9 +11,9 @@
 
 extern const uint16_t pd_unicode_block[(PD_UNICODE_BAD >> PD_UNICODE_SHIFT) + 1];
 extern const uint8_t pd_unicode_kind[][1 << PD_UNICODE_SHIFT];
-extern const struct pd_kind pd_unicode_kinds[];
+extern const struct pd_char_kind pd_unicode_kinds[];
 
-static inline const struct pd_kind *pd_kind_of(uint32_t cp)
+static inline const struct pd_char_kind *pd_char_kind_of(uint32_t cp)
 {
 	return &pd_unicode_kinds[pd_unicode_kind[pd_unicode_block[cp >> PD_UNICODE_SHIFT]]
 						[cp & ((1 << PD_UNICODE_SHIFT) - 1)]];

@@ -40,6 +40,14 @@ for folder in $order; do
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|unicode_table\\.h|$spine)" | cut -d: -f1,3)" ""
 done
+# All headers in one unit, in both orders: each stands alone, and no name has two meanings.
+for order in sort "sort -r"; do
+	find src -name '*.h' | $order | sed 's|^src/\(.*\)|#include "\1"|' >"$tmp/headers.c"
+	is "all headers compile as one unit ($order)" \
+		"$(${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -I"$B/gen" $(pkg-config --cflags libxml-2.0) -fsyntax-only "$tmp/headers.c" 2>&1 | grep error)" ""
+done
+is "no struct of the program has two definitions" \
+	"$(grep -rhoE '^(struct|enum|union) pd_[a-z_0-9]+ \{' src | sort | uniq -d)" ""
 is "all extern symbols begin with pd_ or pagededup_" \
 	"$(nm -g --defined-only "$B/libpagededup.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
 is "the shared library exports the public interface alone" \
