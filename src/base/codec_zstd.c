@@ -65,8 +65,9 @@ bool pd_codec_zstd_dictionary(void *self, struct pd_span dictionary)
 {
 	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
 	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
+	/* zstd says so of a dictionary that is damaged, too: there is memory when as much as it takes can be had. */
 	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
-		pd_out_of_memory();
+		free(pd_alloc(dictionary.n + (1 << 18)));
 	return !ZSTD_isError(r);
 }
 

@@ -76,3 +76,32 @@ bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n)
 	json_decref(root);
 	return object;
 }
+
+/* Begins it like a URL?  Those are long, and never what a page says. */
+static bool is_url(const char *z)
+{
+	size_t scheme = strspn(z, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return scheme && strncmp(z + scheme, "://", 3) == 0 && !strpbrk(z, " \n");
+}
+
+bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup)
+{
+	bool rounded;
+	json_t *root = parse(text, &rounded), *value;
+	const char *name;
+	size_t most = 0;
+	*markup = false;
+	json_object_foreach(root, name, value) {
+		const char *z = json_string_value(value);
+		pd_buf_printf(names, "%s%s", names->n ? ", " : "", name);
+		if (!z || json_string_length(value) <= most || is_url(z))
+			continue;
+		most = json_string_length(value);
+		pd_buf_clear(longest);
+		pd_buf_add_z(longest, name);
+		*markup = z[strspn(z, " \t\r\n")] == '<';
+	}
+	bool object = json_is_object(root);
+	json_decref(root);
+	return object;
+}

@@ -16,4 +16,8 @@ struct pd_json_member {
 /* Fills present and value of `n` members.  False: no JSON object (RFC 8259), or not in UTF-8. */
 bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n);
 
+/* Of an object: the names of its members, with ", " between them, and the name of the longest string that is no URL, if
+ * there is one; is that string markup?  False: no JSON object. */
+bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup);
+
 #endif

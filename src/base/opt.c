@@ -42,6 +42,30 @@ bool pd_parse_size(const char *z, size_t *out)
 	return true;
 }
 
+/* 0.5, 16, 1,000,000 */
+static void add_bound(struct pd_buf *out, double v)
+{
+	char digits[32];
+	if (v < 1000 || v > 1e15 || v != (double)(int64_t)v) {
+		pd_buf_printf(out, "%g", v);
+		return;
+	}
+	int n = snprintf(digits, sizeof digits, "%" PRId64, (int64_t)v);
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			pd_buf_add_c(out, ',');
+		pd_buf_add_c(out, digits[i]);
+	}
+}
+
+static void add_range(struct pd_buf *out, const struct pd_opt *o)
+{
+	pd_buf_printf(out, "a%s number from ", o->type == PD_OPT_INT ? " whole" : "");
+	add_bound(out, o->min);
+	pd_buf_add_z(out, " to ");
+	add_bound(out, o->max);
+}
+
 static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 {
 	struct pd_buf want = { 0 };
@@ -51,7 +75,7 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 	else if (o->type == PD_OPT_SIZE)
 		pd_buf_add_z(&want, "a size such as 512K, 4M or 1G");
 	else
-		pd_buf_printf(&want, "a%s number from %g to %g", o->type == PD_OPT_INT ? " whole" : "", o->min, o->max);
+		add_range(&want, o);
 	int s = pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
 	pd_buf_release(&want);
 	return s;
@@ -158,10 +182,11 @@ static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
 
 static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 {
+	/* Of letters that stand together getopt has not passed the word yet: `word` is the one before. */
+	if (optopt > 0 && optopt < LONG_BASE)
+		return pd_fail(e, PD_ERR_USAGE, code == ':' ? "-%c needs a value" : "unknown option -%c", optopt);
 	if (code == ':')
 		return pd_fail(e, PD_ERR_USAGE, "%s needs a value", word);
-	if (strncmp(word, "--", 2))
-		return pd_fail(e, PD_ERR_USAGE, "unknown option -%c", optopt ? optopt : '?');
 	if (optopt)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no value", word);
 	char *name = pd_strndup(word + 2, strcspn(word + 2, "="));

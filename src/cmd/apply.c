@@ -78,7 +78,7 @@ static void bad_row(void *ctx, const char *why)
 
 static void tell(struct run *r, const struct pd_damage *d, const char *what)
 {
-	pd_log_error(r->log, "%s:%s%" PRIu64 ": %s; %s", d->file, d->stream ? "+" : "", d->offset, d->reason, what);
+	pd_damage_tell(d, what, r->log);
 }
 
 static void on_damage(void *ctx, const struct pd_damage *d)

@@ -14,7 +14,7 @@
 #define CLUSTER_AT(member) AT(cluster.member)
 
 static const struct pd_opt opts[] = {
-	PD_WALK_FILES_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
+	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn from INPUT what sites repeat" },
 	PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What is written" },

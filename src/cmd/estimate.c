@@ -118,7 +118,8 @@ int pd_cmd_estimate(int argc, char **argv)
 					.files_from = o.files_from,
 					.stdin_name = o.name,
 					.max_block = o.page.max_page + PD_BLOCK_ROOM,
-					.fields = o.fields };
+					.fields = o.fields,
+					.all_text = o.all_text };
 	struct run r = { .o = &o };
 	int status = open_all(&r, &in);
 	if (!status)

@@ -16,7 +16,7 @@ struct search {
 
 static void on_damage(void *ctx, const struct pd_damage *d)
 {
-	pd_log_error(ctx, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+	pd_damage_tell(d, "left out", ctx);
 }
 
 static void note_hit(struct search *s, const struct pd_record *r)

@@ -97,7 +97,7 @@ static void on_damage(void *ctx, const struct pd_damage *d)
 {
 	struct sweep_run *r = ctx;
 	r->damaged++;
-	pd_log_error(r->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+	pd_damage_tell(d, "left out", r->log);
 }
 
 static int next_record(void *shared, void *ctx)
@@ -235,6 +235,7 @@ static int sign_all(struct sweep_run *r, char **dumps, int n_dumps)
 					.stdin_name = w->name,
 					.max_block = w->page.max_page + PD_BLOCK_ROOM,
 					.fields = w->fields,
+					.all_text = w->all_text,
 					.damage = on_damage,
 					.damage_ctx = r };
 	int status = pd_tables_open(&r->tables, &w->page, r->err);

@@ -18,12 +18,16 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_AT(member) .at = offsetof(struct pd_walk_options, member)
 
-#define PD_WALK_INPUT_OPTS PD_WALK_PATH_OPTS, PD_WALK_PAGE_OPTS
+#define PD_WALK_INPUT_OPTS PD_WALK_PATH_OPTS, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS
 
 #define PD_WALK_FILES_OPT \
 	{ .type = PD_OPT_HEADING, .name = "Input" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .same_result = true, .arg = "FILE", PD_AT(files_from), \
 	  .help = "read paths from FILE, one a line (-: stdin)" }
+
+#define PD_WALK_TEXT_OPT \
+	{ .type = PD_OPT_FLAG, .name = "all-text", .rare = true, PD_AT(all_text), \
+	  .help = "of folders and tar take text too, not HTML alone" }
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
 	{ .type = PD_OPT_TEXT, .name = "name", .rare = true, .arg = "NAME", PD_AT(name), \
@@ -92,6 +96,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", PD_AT(stats), \
 	  .help = "write counts and CPU seconds as JSON" }, \
+	{ .type = PD_OPT_TEXT, .name = "left-out", .rare = true, .arg = "FILE", PD_AT(left_out), \
+	  .help = "list the records left out: id, URL, type, reason" }, \
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
 	  .help = "exit 0 although damaged records were left out" }
 

@@ -54,7 +54,7 @@ static int make_rows(struct pd_dedup *d, struct pd_units *u, size_t unit)
 	char *output = unit_path(d, unit), *table = walk.learn ? own_path(d, ".dedup/site.bp") : NULL;
 	walk.output = output;
 	walk.files_from = NULL;
-	walk.found = true;
+	walk.found = u->found;
 	walk.ignore_damaged = true;
 	walk.tmp_dir = d->o->tmp_dir;
 	walk.save_boilerplate = table;
@@ -63,6 +63,12 @@ static int make_rows(struct pd_dedup *d, struct pd_units *u, size_t unit)
 	free(table);
 	free(output);
 	return status < 0 ? status : pd_journal_add_rows(&d->journal, u->identity, &d->err);
+}
+
+static void on_alias(void *ctx, const char *path)
+{
+	struct pd_dedup *d = ctx;
+	pd_log_note(d->log, "%s: another name of a file that is read already; its copy is made, no row", path);
 }
 
 static int changed(struct pd_dedup *d, const char *what)
@@ -81,6 +87,9 @@ static int one_unit(struct pd_dedup *d, struct pd_units *u, size_t unit)
 static int do_rows(struct pd_dedup *d, size_t *n_units)
 {
 	struct pd_reader_options o = reader_options(d);
+	o.once = true;
+	o.alias = on_alias;
+	o.damage_ctx = d;
 	struct pd_units u;
 	int status = pd_units_open(&u, &o, d->o->walk.learn, &d->err), r = 0;
 	while (!status && (r = pd_units_next(&u, &d->err)) == 1)

@@ -19,6 +19,7 @@ void pd_units_release(struct pd_units *u)
 	pd_files_release(&u->files);
 	pd_arena_release(&u->arena);
 	free(u->paths);
+	free(u->found);
 }
 
 static void add(struct pd_units *u, const struct pd_file *f, const struct stat *st)
@@ -26,6 +27,8 @@ static void add(struct pd_units *u, const struct pd_file *f, const struct stat *
 	int64_t facts[] = { (int64_t)u->identity, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
 	u->identity = pd_hash64_seed(f->path, strlen(f->path), pd_hash64(facts, sizeof facts));
 	u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
+	u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
+	u->found[u->n_paths] = (struct pd_found){ f->name, f->typed, f->found };
 	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
 }
 

@@ -16,8 +16,9 @@ struct pd_units {
 	bool whole;		/* all inputs are one unit */
 	/* of the unit at hand */
 	char **paths;
+	struct pd_found *found;	/* how each was come by */
 	int n_paths;
-	size_t cap_paths;
+	size_t cap_paths, cap_found;
 	uint64_t identity;
 };
 

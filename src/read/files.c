@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/tempfile.h"
 #include "read/input.h"
 
@@ -103,14 +104,33 @@ static int enter(struct pd_files *f)
 
 static int give(const struct pd_files *f, struct pd_file *out, const struct stat *st, int error)
 {
-	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .error = error };
+	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found,
+				 .error = error };
 	out->regular = st && S_ISREG(st->st_mode);
 	out->size = out->regular ? (uint64_t)st->st_size : 0;
 	return 1;
 }
 
+/* Was this very file given before, under whatever name? */
+static bool is_alias(struct pd_files *f, const struct stat *st)
+{
+	uint64_t id[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
+	return f->o->once && S_ISREG(st->st_mode) && !pd_map_add(&f->seen, pd_hash64(id, sizeof id));
+}
+
+static int pass_alias(struct pd_files *f, const char *path)
+{
+	f->aliases++;
+	if (f->o->alias)
+		f->o->alias(f->o->damage_ctx, path);
+	return 0;
+}
+
 static int give_stdin(struct pd_files *f, struct pd_file *out)
 {
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) == 0 && is_alias(f, &st))
+		return pass_alias(f, f->stdin_label);
 	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
 	if (pd_input_note_fd(STDIN_FILENO, "standard input", &f->err))
 		return REFUSED;
@@ -132,12 +152,15 @@ static int visit(struct pd_files *f, struct pd_file *out)
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
 		return give(f, out, NULL, errno);
+	if (is_alias(f, &st))
+		return pass_alias(f, f->path.p);
 	if (!S_ISDIR(st.st_mode))
 		return visit_file(f, out, &st);
 	int error = enter(f);
 	if (error)
 		return give(f, out, NULL, error);
 	f->typed = false;
+	f->found = true;
 	return 0;
 }
 
@@ -174,13 +197,37 @@ static size_t last_part(const char *path)
 	return !part.n || pd_span_is(part, ".") || pd_span_is(part, "..") ? strlen(path) : i;
 }
 
-static int visit_named(struct pd_files *f, struct pd_file *out, const char *path, bool typed)
+static void begin_input(struct pd_files *f, const char *label)
 {
-	f->typed = typed;
-	f->name = last_part(path);
+	if (f->o->input)
+		f->o->input(f->o->damage_ctx, label);
+}
+
+static int visit_named(struct pd_files *f, struct pd_file *out, const char *path, const struct pd_found *how)
+{
+	f->typed = how->typed;
+	f->found = how->found;
+	f->name = how->name;
 	pd_buf_clear(&f->path);
 	pd_buf_add_z(&f->path, path);
+	begin_input(f, path);
 	return visit(f, out);
+}
+
+static int visit_stdin(struct pd_files *f, struct pd_file *out)
+{
+	f->typed = true;
+	f->found = false;
+	begin_input(f, f->stdin_label);
+	return give_stdin(f, out);
+}
+
+static int visit_operand(struct pd_files *f, struct pd_file *out, int i)
+{
+	const char *path = f->o->inputs[i];
+	if (is_stdin(path))
+		return visit_stdin(f, out);
+	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ last_part(path), true, false });
 }
 
 /* 1, 0 nothing here (look again), REFUSED. */
@@ -193,7 +240,7 @@ static int next_listed(struct pd_files *f, struct pd_file *out)
 		return status < 0 ? REFUSED : 0;
 	}
 	pd_buf_set(&f->line, line);
-	return line.n ? visit_named(f, out, f->line.p, false) : 0;
+	return line.n ? visit_named(f, out, f->line.p, &(struct pd_found){ last_part(f->line.p), false, false }) : 0;
 }
 
 int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
@@ -202,13 +249,11 @@ int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
 		if (f->depth) {
 			r = walk(f, out);
 		} else if (f->at < f->o->n_inputs) {
-			const char *path = f->o->inputs[f->at++];
-			r = is_stdin(path) ? (f->typed = true, give_stdin(f, out)) : visit_named(f, out, path, !f->o->found);
+			r = visit_operand(f, out, f->at++);
 		} else if (f->list && !f->list_done) {
 			r = next_listed(f, out);
 		} else if (!f->o->n_inputs && !f->list && !f->at++) {
-			f->typed = true;
-			r = give_stdin(f, out);
+			r = visit_stdin(f, out);
 		} else {
 			return 0;
 		}
@@ -228,10 +273,10 @@ int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct 
 {
 	int from_stdin = 0;
 	*f = (struct pd_files){ .o = o, .stdin_label = o->stdin_name ? o->stdin_name : "-" };
-	for (int i = 0; i < o->n_inputs && !o->found; i++) {
+	for (int i = 0; i < o->n_inputs; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
-		else if (look_at(o->inputs[i], e) < 0)
+		else if ((!o->found || o->found[i].typed) && look_at(o->inputs[i], e) < 0)
 			return PD_ERR_SYSTEM;
 	}
 	if (o->files_from && is_stdin(o->files_from))
@@ -251,6 +296,7 @@ void pd_files_release(struct pd_files *f)
 		leave(f);
 	free(f->stack);
 	pd_buf_release(&f->path);
+	pd_map_release(&f->seen);
 	pd_buf_release(&f->line);
 	pd_line_reader_release(&f->lines);
 	if (f->list && f->list != stdin)

@@ -2,7 +2,8 @@
  *
  * In: what was typed and a list of paths.  Out: one input after the other: paths in the order given, folders walked
  * recursively in the bytewise order of full paths (regular files, also hidden ones; links to files are followed, links
- * to folders are not).  A folder is read to its end and closed before its members come, so few files are open at once.
+ * to folders are not).  Where it is asked for, a file that has several names (hard and symbolic links, `q` and `./q`, a path that
+ * lies in a folder that was named, too) comes under the first alone.  A folder is read to its end and closed before its members come, so few files are open at once.
  */
 #ifndef PD_READ_FILES_H
 #define PD_READ_FILES_H
@@ -10,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/line_reader.h"
+#include "base/map.h"
 #include "read/reader.h"
 
 struct pd_file {
@@ -18,6 +20,7 @@ struct pd_file {
 	size_t name;		/* where in `path` the last part of what was named begins: of a file, or of the folder that it
 				 * was found in; behind a "." or ".." that was named */
 	bool typed;		/* on the command line: must be readable */
+	bool found;		/* in a folder, not named */
 	bool regular;
 	uint64_t size;		/* of a regular file */
 	int error;		/* errno: cannot be opened; reported here because it is no file that could fail */
@@ -39,6 +42,9 @@ struct pd_files {
 	size_t name;
 	bool typed;			/* what is being walked was typed */
 	struct pd_err err;		/* why an input was refused */
+	bool found;			/* … was found in a folder */
+	struct pd_map seen;		/* device and inode of what was given, hashed */
+	uint64_t aliases;
 };
 
 /* Looks at all that was typed: PD_ERR_SYSTEM for what is not there or may not be read, PD_ERR_USAGE for standard input

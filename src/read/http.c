@@ -178,14 +178,14 @@ enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf
 	}
 }
 
+/* TYPE/SUBTYPE, whatever follows: "text/html; charset=x", "text/html charset=x", "text/html, text/html", "text/html: x". */
 struct pd_span pd_media_type(struct pd_span content_type)
 {
-	const char *end = content_type.n ? memchr(content_type.p, ';', content_type.n) : NULL;
-	if (!end && content_type.n)
-		end = memchr(content_type.p, ',', content_type.n);
-	if (end)
-		content_type.n = (size_t)(end - content_type.p);
-	return pd_span_trim(content_type);
+	struct pd_span type = pd_span_trim(content_type);
+	size_t n = 0;
+	while (n < type.n && !pd_ascii_space(type.p[n]) && !memchr(";,:", type.p[n], 3))
+		n++;
+	return pd_span(type.p, n);
 }
 
 static struct pd_span unquote(struct pd_span v)
@@ -198,11 +198,30 @@ static struct pd_span unquote(struct pd_span v)
 	return pd_span_trim(v);
 }
 
+/* Parameters are parted by semicolons; some servers send a space, a comma or a colon. */
+static bool next_part(struct pd_span *rest, struct pd_span *part)
+{
+	size_t n = 0;
+	while (rest->n && (pd_ascii_space(rest->p[0]) || memchr(";,:", rest->p[0], 3)))
+		*rest = pd_span(rest->p + 1, rest->n - 1);
+	while (n < rest->n && !memchr(";,:", rest->p[n], 3)) {
+		/* A space parts them, too, but for those around the sign of equality. */
+		size_t k = n;
+		while (k < rest->n && pd_ascii_space(rest->p[k]))
+			k++;
+		if (k > n && k < rest->n && rest->p[k] != '=' && rest->p[n - 1] != '=')
+			break;
+		n = k > n ? k : n + 1;
+	}
+	*part = pd_span_trim(pd_span(rest->p, n));
+	*rest = pd_span(rest->p + n, rest->n - n);
+	return n > 0;
+}
+
 struct pd_span pd_media_charset(struct pd_span content_type)
 {
 	struct pd_span part, rest = content_type;
-	while (pd_span_split(&rest, ';', &part)) {
-		part = pd_span_trim(part);
+	while (next_part(&rest, &part)) {
 		if (!pd_span_istarts(part, "charset"))
 			continue;
 		part = pd_span_trim(pd_span(part.p + 7, part.n - 7));

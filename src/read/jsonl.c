@@ -25,13 +25,36 @@ void pd_jsonl_release(struct pd_jsonl *j)
 	for (int i = 0; i < PD_JSONL_FIELDS; i++)
 		pd_buf_release(&j->fields[i].value);
 	pd_buf_release(&j->line);
+	pd_buf_release(&j->names);
 }
 
 void pd_jsonl_open(struct pd_jsonl *j, struct pd_member *m)
 {
 	j->m = m;
 	j->over = false;
+	j->useful = j->lines = 0;
+	pd_buf_clear(&j->names);
 	pd_buf_shrink(&j->line, KEEP);
+}
+
+/* No member of the line is what a page could be made of: which are there, and which is the longest string? */
+static void note_useless(struct pd_jsonl *j, struct pd_span line)
+{
+	struct pd_buf names = { 0 }, longest = { 0 };
+	bool markup;
+	if (!pd_json_survey(line, &names, &longest, &markup))
+		return;
+	pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", j->fields[PD_JSONL_TEXT].name, j->fields[PD_JSONL_HTML].name,
+		      names.n ? names.p : "none");
+	if (longest.n)
+		pd_buf_printf(&j->names, ": use --field-%s=%s", markup ? "html" : "text", longest.p);
+	pd_buf_release(&names);
+	pd_buf_release(&longest);
+}
+
+const char *pd_jsonl_useless(const struct pd_jsonl *j)
+{
+	return j->lines && !j->useful && j->names.n ? j->names.p : NULL;
 }
 
 static int damage(struct pd_jsonl *j, struct pd_place place, const char *reason)
@@ -74,7 +97,11 @@ static bool fill(struct pd_jsonl *j, struct pd_span line, struct pd_record *out)
 		set_block(j, out, pd_buf_span(&text->value));
 	} else {
 		out->length = line.n;
+		if (!j->useful && !j->names.n)
+			note_useless(j, line);
 	}
+	j->lines++;
+	j->useful += out->kind != PD_RECORD_OTHER;
 	return true;
 }
 

@@ -24,6 +24,8 @@ struct pd_jsonl {
 	bool over;			/* it is longer than max_line */
 	struct pd_place place;		/* of the record given, or of the damage */
 	const char *reason;
+	uint64_t useful, lines;		/* records with text or HTML; all of them */
+	struct pd_buf names;		/* of the first without: what its members are called, and which may be meant */
 };
 
 void pd_jsonl_init(struct pd_jsonl *j, const struct pd_jsonl_fields *fields, size_t max_block);
@@ -31,6 +33,8 @@ void pd_jsonl_release(struct pd_jsonl *j);
 void pd_jsonl_open(struct pd_jsonl *j, struct pd_member *m);
 /* As pd_dump_next. */
 int pd_jsonl_next(struct pd_jsonl *j, struct pd_record *out);
+/* Read to its end: NULL, or why no line of it was a page, and what to do. */
+const char *pd_jsonl_useless(const struct pd_jsonl *j);
 /* Is what begins like this JSONL: is one of its first lines an object with one of the fields, or are two of them objects of
  * any kind?  `more`: it goes on. */
 bool pd_jsonl_looks(struct pd_jsonl *j, struct pd_span head, bool more);

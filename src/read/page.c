@@ -96,9 +96,27 @@ static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page
 	return xhtml && pd_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
-static enum pd_skip decide_type(const struct pd_page_opener *o, struct pd_page *page, enum type_said s)
+/* Files that lie beside pages and may have tags in them: a folder's page is not called so. */
+static bool named_otherwise(struct pd_span name)
+{
+	static const char *const ends[] = { ".js", ".mjs", ".css", ".json", ".map", ".txt", ".rst", ".md", ".csv", ".tsv", ".svg", ".po",
+					    ".pot", ".py", ".c", ".h", ".sh", NULL };
+	for (int i = 0; ends[i]; i++) {
+		size_t n = strlen(ends[i]);
+		if (name.n > n && pd_span_ieq(pd_span(name.p + name.n - n, n), ends[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_record *in, struct pd_page *page, enum type_said s,
+				const char **reason)
 {
 	enum pd_sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
+	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || named_otherwise(page->id))) {
+		*reason = "text in a folder is a page with --all-text alone";
+		return PD_SKIP_TYPE;
+	}
 	page->type = is == PD_SNIFF_HTML ? PD_PAGE_HTML : PD_PAGE_TEXT;
 	return is == PD_SNIFF_OTHER ? PD_SKIP_TYPE : PD_SKIP_NONE;
 }
@@ -210,5 +228,5 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	if (skip != PD_SKIP_NONE)
 		return skip;
 	cut(o, out);
-	return out->body.n ? decide_type(o, out, type) : PD_SKIP_EMPTY;
+	return out->body.n ? decide_type(o, in, out, type, reason) : PD_SKIP_EMPTY;
 }

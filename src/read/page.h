@@ -54,7 +54,7 @@ int pd_page_options_check(const struct pd_page_options *o, struct pd_err *e);
 /* A list that cannot be read is as good as NULL: check it first. */
 struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o);
 void pd_page_opener_free(struct pd_page_opener *o);
-/* PD_SKIP_NONE, or why not; *reason (may be NULL) then says it in words, for PD_SKIP_DAMAGED. */
+/* PD_SKIP_NONE, or why not; *reason (may be NULL) then says more in words, or is empty. */
 enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *out, const char **reason);
 const char *pd_skip_name(enum pd_skip s);
 

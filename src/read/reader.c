@@ -31,8 +31,10 @@ static bool can_be_listed_twice(const struct pd_reader_options *o)
 }
 
 /* The bytes of all inputs, folders too; 0 when one of them has no size. */
-static uint64_t measure(const struct pd_reader_options *o)
+static uint64_t measure(const struct pd_reader_options *all)
 {
+	struct pd_reader_options quiet = *all, *o = &quiet;
+	quiet.input = quiet.alias = NULL;
 	struct pd_files files = { 0 };
 	struct pd_file f;
 	uint64_t sum = 0;
@@ -49,6 +51,7 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 {
 	struct pd_reader *r = pd_zalloc(sizeof *r);
 	r->o = *o;
+	r->o.once = true;
 	r->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
 	pd_source_init(&r->source, o, &r->sink);
 	int status = pd_files_open(&r->files, &r->o, e);
@@ -56,7 +59,7 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 		pd_reader_free(r);
 		return status;
 	}
-	r->stats.bytes_total = o->measure ? measure(o) : 0;
+	r->stats.bytes_total = o->measure ? measure(&r->o) : 0;
 	*out = r;
 	return PD_OK;
 }
@@ -69,7 +72,7 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 	if (r->file.typed)
 		return pd_fail_errno(e, "%s: %s", r->file.label, what);
 	snprintf(reason, sizeof reason, "%s: %s", what, strerror(error));
-	pd_sink_tell(&r->sink, r->file.label, (struct pd_place){ 0, false }, reason);
+	pd_sink_tell_whole(&r->sink, r->file.label, reason);
 	return PD_OK;
 }
 
@@ -81,6 +84,7 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 		if (status <= 0)
 			return status;
 		int error = r->file.error;
+		pd_source_how(&r->source, &r->file);
 		if (!error && pd_source_open(&r->source, r->file.path, r->file.label) < 0)
 			error = errno;
 		if (!error) {
@@ -110,6 +114,7 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 		status = pd_source_next(&r->source, out);
 		if (status == 1) {
 			r->stats.records++;
+			r->stats.mirrored += r->source.mirrored;
 			count_done(r);
 			return 1;
 		}
@@ -128,8 +133,24 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
 {
 	*out = r->stats;
 	out->damaged = r->sink.count;
+	out->aliases = r->files.aliases;
 	out->bytes_read = r->source.in.taken;
 	out->bytes_done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
+}
+
+void pd_damage_where(const struct pd_damage *d, struct pd_buf *out)
+{
+	pd_buf_add_z(out, d->file);
+	if (!d->whole)
+		pd_buf_printf(out, ":%s%llu", d->stream ? "+" : "", (unsigned long long)d->offset);
+}
+
+void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log)
+{
+	struct pd_buf where = { 0 };
+	pd_damage_where(d, &where);
+	pd_log_error(log, "%s: %s%s%s", where.p, d->reason, d->whole ? "" : "; ", d->whole ? "" : what);
+	pd_buf_release(&where);
 }
 
 void pd_reader_free(struct pd_reader *r)

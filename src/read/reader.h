@@ -14,6 +14,7 @@
 #define PD_READ_READER_H
 
 #include "base/err.h"
+#include "base/log.h"
 #include "read/jsonl.h"
 #include "read/record.h"
 
@@ -21,26 +22,40 @@ struct pd_damage {
 	const char *file;	/* as typed */
 	uint64_t offset;	/* of the record: compressed bytes, or bytes of the stream when `stream` */
 	bool stream;		/* the offset is in the decompressed stream: print it as +N */
+	bool whole;		/* it is the whole input that cannot be read: no offset is to be printed */
 	const char *reason;	/* all of it dies with the call */
+};
+
+/* How an input was come by, where somebody else has looked through folders and lists already (struct pd_file). */
+struct pd_found {
+	size_t name;
+	bool typed, found;
 };
 
 struct pd_reader_options {
 	char **inputs;		/* paths; "-" is stdin; none at all: stdin */
 	int n_inputs;
-	bool found;		/* `inputs` were found before, not typed: one that cannot be opened is damage, not misuse */
+	const struct pd_found *found;	/* of each input; NULL: all were typed */
 	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
 	struct pd_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
+	bool all_text;		/* of files in folders and tar archives, text is as good as HTML; else only HTML is */
+	bool once;		/* a file that has several names is an input under the first of them alone; a reader always does so */
 	bool measure;		/* sum up the sizes of all inputs first, for bytes_total */
 	void (*damage)(void *ctx, const struct pd_damage *d);
-	void *damage_ctx;
+	/* May be NULL: what was typed, or a line of the list, begins; `path` is another name of a file that was given already. */
+	void (*input)(void *ctx, const char *label);
+	void (*alias)(void *ctx, const char *path);
+	void *damage_ctx;	/* of all three */
 };
 
 struct pd_reader_stats {
 	uint64_t records;	/* records given, of any kind */
 	uint64_t damaged;	/* calls of `damage` */
 	uint64_t files;		/* inputs opened */
+	uint64_t aliases;	/* further names of files that were read already */
+	uint64_t mirrored;	/* records whose URL was taken from their path */
 	uint64_t bytes_read;	/* compressed bytes taken from inputs */
 	uint64_t bytes_done;	/* of them, what the records that were given took */
 	uint64_t bytes_total;	/* of all inputs; 0: not measured, or not to be known (a pipe is among them) */
@@ -53,6 +68,12 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e);
 void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out);
 void pd_reader_free(struct pd_reader *r);
+
+/* "crawl.warc.gz:+1234", as in ids; of an input that is damaged as a whole its name. */
+void pd_damage_where(const struct pd_damage *d, struct pd_buf *out);
+/* Says it: "crawl.warc.gz:1234: damaged gzip member; left out".  `what` becomes of it; not said of whole inputs, whose reasons
+ * say what to do. */
+void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log);
 
 /* The one record that an id names: opens the file and goes to it.  PD_ERR_NOT_FOUND when nothing begins there. */
 int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e);

@@ -129,6 +129,75 @@ static void take_dictionary(struct pd_source *s)
 		pd_sink_tell(s->sink, s->label, place, wrong);
 }
 
+/* What is packed in a way that is not read here. */
+struct foreign {
+	const char *magic, *name, *tool;	/* tool NULL: it is no stream that another program could turn into one of ours */
+};
+
+static const struct foreign *foreign_of(struct pd_span head)
+{
+	static const struct foreign all[] = {
+		{ "\xfd"
+		  "7zXZ",
+		  "xz", "xz -dc" },
+		{ "BZh", "bzip2", "bzip2 -dc" },
+		{ "LZIP", "lzip", "lzip -dc" },
+		{ "\x1f\x9d", "compress", "gzip -dc" },
+		{ "PK\3\4", "zip", NULL },
+		{ "7z\xbc\xaf", "7z", NULL },
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		size_t n = strlen(all[i].magic);
+		if (head.n <= n + 8 || memcmp(head.p, all[i].magic, n) != 0)
+			continue;
+		/* Words may begin like this one. */
+		return strcmp(all[i].name, "bzip2") != 0 || memcmp(head.p + 4, "1AY&SY", 6) == 0 ? &all[i] : NULL;
+	}
+	return NULL;
+}
+
+static bool ends_like(const char *label, const char *const *ends)
+{
+	for (int i = 0; ends[i]; i++) {
+		size_t n = strlen(ends[i]), m = strlen(label);
+		if (m > n && pd_span_ieq(pd_span(label + m - n, n), ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A zip file whose first member is one that the format WACZ has. */
+static bool is_wacz(const struct pd_source *s, struct pd_span head)
+{
+	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
+	for (int i = 0; parts[i] && head.n > 64; i++)
+		if (memcmp(head.p + 30, parts[i], strlen(parts[i])) == 0)
+			return true;
+	return ends_like(s->label, ends);
+}
+
+/* A dump in another wrapping must not pass for a page of another type: it is told when somebody named it, or when it is named
+ * like a dump.  What else lies in folders (downloads) is no page, and that is all. */
+static bool refuse_foreign(struct pd_source *s)
+{
+	static const char *const dumps[] = { ".wacz", ".warc.xz", ".warc.bz2", ".arc.xz", ".arc.bz2", ".wet.xz", ".jsonl.xz", ".jsonl.bz2",
+					     ".tar.xz", ".tar.bz2", ".warc.zip", ".warc.lz", NULL };
+	struct pd_span head = pd_input_peek(&s->in, HEAD);
+	const struct foreign *f = foreign_of(head);
+	if (!f || (s->found && !ends_like(s->label, dumps)))
+		return false;
+	pd_buf_clear(&s->reason);
+	if (f->tool)
+		pd_buf_printf(&s->reason, "%s is not supported; try: %s %s | pagededup fp", f->name, f->tool, s->in.fd > 0 ? s->label : "");
+	else if (f->magic[0] == 'P' && is_wacz(s, head))
+		pd_buf_add_z(&s->reason, "WACZ (zip): unpack it and give archive/*.warc.gz");
+	else
+		pd_buf_printf(&s->reason, "%s is not supported: unpack it and give the folder", f->name);
+	pd_sink_tell_whole(s->sink, s->label, s->reason.p);
+	s->kind = PD_SOURCE_NONE;
+	return true;
+}
+
 void pd_source_recognise(struct pd_source *s)
 {
 	struct pd_member *m = &s->member;
@@ -138,6 +207,8 @@ void pd_source_recognise(struct pd_source *s)
 		take_dictionary(s);
 	s->head = s->in.offset;
 	if (by_head(s, first_bytes(m)))
+		return;
+	if (!pd_member_packed(m) && refuse_foreign(s))
 		return;
 	if (!(pd_member_packed(m) ? by_next_member(s) : by_later_member(s)))
 		s->kind = PD_SOURCE_PAGE;

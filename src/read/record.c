@@ -14,6 +14,7 @@ void pd_record_clear(struct pd_record *r)
 	pd_buf_clear(&r->block);
 	r->length = 0;
 	r->cut = false;
+	r->html_only = false;
 }
 
 void pd_record_release(struct pd_record *r)

@@ -26,6 +26,7 @@ struct pd_record {
 	struct pd_buf header;		/* of WARC and ARC, as it stands; only where pd_dump.keep_header asks for it */
 	struct pd_buf block;		/* at most the reader's limit */
 	uint64_t length;		/* bytes of the block in the dump */
+	bool html_only;			/* lay in a folder or an archive among other files: nothing but HTML is a page */
 	bool cut;			/* block is shorter than length: over the limit */
 };
 

@@ -20,6 +20,7 @@ struct sample_file {
 	char *path;		/* NULL: standard input */
 	char *label;
 	uint64_t start, size;	/* in the row of all bytes */
+	bool found;		/* in a folder */
 };
 
 struct pd_sampler {
@@ -43,7 +44,7 @@ struct pd_sampler {
 
 static void add_file(struct pd_sampler *s, const struct pd_file *f)
 {
-	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0 };
+	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0, f->found };
 	if (!pd_file_size(f->path, &new.size))
 		s->unknown_size = true;
 	s->total += new.size;
@@ -58,7 +59,7 @@ static int list_files(struct pd_sampler *s, struct pd_err *e)
 	int status = pd_files_open(&files, &s->o, e);
 	while (status >= 0 && (status = pd_files_next(&files, &f, e)) == 1) {
 		if (f.error)
-			pd_sink_tell(&s->sink, f.label, (struct pd_place){ 0, false }, strerror(f.error));
+			pd_sink_tell_whole(&s->sink, f.label, strerror(f.error));
 		else
 			add_file(s, &f);
 	}
@@ -70,6 +71,7 @@ int pd_sampler_open(struct pd_sampler **out, const struct pd_reader_options *o, 
 {
 	struct pd_sampler *s = pd_zalloc(sizeof *s);
 	s->o = *o;
+	s->o.once = true;
 	s->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
 	s->n_places = n < RUN ? 1 : n < RUN * PD_SAMPLE_PLACES ? n / RUN : PD_SAMPLE_PLACES;
 	s->quota = s->left = (n + s->n_places - 1) / s->n_places;
@@ -202,8 +204,9 @@ static void close_file(struct pd_sampler *s)
 static int open_file(struct pd_sampler *s)
 {
 	const struct sample_file *f = &s->files[s->at];
+	pd_source_how(&s->source, &(struct pd_file){ .found = f->found });
 	if (pd_source_open(&s->source, f->path, f->label) < 0) {
-		pd_sink_tell(&s->sink, f->label, (struct pd_place){ 0, false }, strerror(errno));
+		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
 		s->at++;
 		return 0;
 	}
@@ -229,7 +232,7 @@ static void seek_in_file(struct pd_sampler *s, uint64_t local)
 	if (s->open)
 		return;
 	if (status == PD_ERR_SYSTEM)
-		pd_sink_tell(&s->sink, f->label, (struct pd_place){ 0, false }, strerror(errno));
+		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
 	pd_source_close(&s->source);
 	go_to(s, f->start + f->size);
 	s->at++;
@@ -284,7 +287,7 @@ static int end_file(struct pd_sampler *s, int status, struct pd_err *e)
 	if (status < 0 && s->n_files == 1)
 		return pd_fail_errno(e, "%s: cannot read", f->label);
 	if (status < 0)
-		pd_sink_tell(&s->sink, f->label, (struct pd_place){ 0, false }, strerror(errno));
+		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
 	count_to(s, f->start + f->size);
 	close_file(s);
 	s->at++;

@@ -6,19 +6,34 @@
 
 #include <errno.h>
 
+#include "read/mirror.h"
 #include "read/recognise.h"
+
+static void tell(struct pd_sink *sink, const struct pd_damage *d)
+{
+	sink->count++;
+	if (sink->damage)
+		sink->damage(sink->ctx, d);
+}
 
 void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason)
 {
-	struct pd_damage d = { file, place.offset, place.stream, reason };
-	sink->count++;
-	if (sink->damage)
-		sink->damage(sink->ctx, &d);
+	tell(sink, &(struct pd_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
+}
+
+void pd_sink_tell_whole(struct pd_sink *sink, const char *file, const char *reason)
+{
+	tell(sink, &(struct pd_damage){ .file = file, .whole = true, .reason = reason });
+}
+
+void pd_source_how(struct pd_source *s, const struct pd_file *f)
+{
+	s->found = f->found;
 }
 
 void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink)
 {
-	*s = (struct pd_source){ .max_block = o->max_block, .sink = sink };
+	*s = (struct pd_source){ .max_block = o->max_block, .all_text = o->all_text, .sink = sink };
 	pd_input_init(&s->in);
 	pd_member_init(&s->member);
 	pd_jsonl_init(&s->jsonl, &o->fields, o->max_block);
@@ -30,6 +45,7 @@ void pd_source_release(struct pd_source *s)
 	pd_jsonl_release(&s->jsonl);
 	pd_input_release(&s->in);
 	pd_member_release(&s->member);
+	pd_buf_release(&s->reason);
 }
 
 void pd_source_close(struct pd_source *s)
@@ -83,15 +99,29 @@ static int next_line(struct pd_source *s, struct pd_record *out)
 		set_id(s, s->jsonl.place, out);
 	else if (r < 0 && !s->in.error)
 		pd_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
+	else if (!r && pd_jsonl_useless(&s->jsonl))
+		pd_sink_tell_whole(s->sink, s->label, pd_jsonl_useless(&s->jsonl));
 	return r;
+}
+
+/* The URL of a file is its path, or what the path of a mirror tells. */
+static void set_url(struct pd_source *s, const char *path, struct pd_record *out)
+{
+	pd_buf_clear(&out->url);
+	s->mirrored = pd_mirror_url(pd_span_z(path), &out->url);
+	if (!s->mirrored)
+		pd_buf_add_z(&out->url, path);
 }
 
 static int next_file(struct pd_source *s, struct pd_record *out)
 {
 	int r = pd_tar_next(&s->tar, out);
-	if (r == 1)
+	if (r == 1) {
 		pd_buf_printf(&out->id, "%s!%s", s->label, pd_buf_z(&s->tar.name));
-	else if (r < 0 && !s->in.error)
+		pd_buf_set(&s->reason, pd_buf_span(&out->url));
+		set_url(s, pd_buf_z(&s->reason), out);
+		out->html_only = !s->all_text;
+	} else if (r < 0 && !s->in.error)
 		pd_sink_tell(s->sink, s->label, s->tar.place, pd_buf_z(&s->tar.reason));
 	return r;
 }
@@ -122,8 +152,9 @@ static int next_page(struct pd_source *s, struct pd_record *out)
 	int r;
 	pd_record_clear(out);
 	pd_buf_add_z(&out->id, s->label);
-	pd_buf_add_z(&out->url, s->label);
+	set_url(s, s->label, out);
 	out->kind = PD_RECORD_PAYLOAD;
+	out->html_only = s->found && !s->all_text;
 	s->done = true;
 	do {
 		add_member(s, out);
@@ -140,6 +171,12 @@ static int next_page(struct pd_source *s, struct pd_record *out)
 	return 1;
 }
 
+/* What cannot be read was told. */
+static int next_none(struct pd_source *s, struct pd_record *out)
+{
+	return 0;
+}
+
 int pd_source_next(struct pd_source *s, struct pd_record *out)
 {
 	static int (*const next[])(struct pd_source *s, struct pd_record *out) = {
@@ -147,7 +184,9 @@ int pd_source_next(struct pd_source *s, struct pd_record *out)
 		[PD_SOURCE_JSONL] = next_line,
 		[PD_SOURCE_TAR] = next_file,
 		[PD_SOURCE_PAGE] = next_page,
+		[PD_SOURCE_NONE] = next_none,
 	};
+	s->mirrored = false;
 	int r = s->done ? 0 : PD_ERR_INPUT;
 	while (r < 0 && !s->in.error)
 		r = next[s->kind](s, out);
@@ -171,7 +210,8 @@ void pd_source_extent(const struct pd_source *s, struct pd_extent *out)
 	case PD_SOURCE_DUMP: pd_dump_extent(&s->dump, out); break;
 	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_member_offset(&s->member), out); break;
 	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
-	case PD_SOURCE_PAGE: *out = (struct pd_extent){ .end = UINT64_MAX }; break;
+	case PD_SOURCE_PAGE:
+	case PD_SOURCE_NONE: *out = (struct pd_extent){ .end = UINT64_MAX }; break;
 	}
 }
 

@@ -6,6 +6,7 @@
 #ifndef PD_READ_SOURCE_H
 #define PD_READ_SOURCE_H
 
+#include "read/files.h"
 #include "read/jsonl.h"
 #include "read/reader.h"
 #include "read/tar.h"
@@ -15,6 +16,7 @@ enum pd_source_kind {
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
 	PD_SOURCE_PAGE,		/* anything else: the input is the page */
+	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was told */
 };
 
 struct pd_sink {
@@ -33,6 +35,10 @@ struct pd_source {
 	size_t max_block;		/* both may be set before opening */
 	bool keep_headers;		/* of WARC and ARC, in records */
 	bool keep_blocks;		/* … also of records that are no pages */
+	bool all_text;			/* see pd_reader_options */
+	bool found;			/* the input lay in a folder */
+	bool mirrored;			/* the URL of the record given last was taken from its path */
+	struct pd_buf reason;
 	struct pd_sink *sink;
 	enum pd_source_kind kind;
 	uint64_t head;			/* where the first member begins: behind a dictionary */
@@ -41,6 +47,10 @@ struct pd_source {
 
 void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason);
 
+void pd_sink_tell_whole(struct pd_sink *sink, const char *file, const char *reason);
+
+/* How the file that will be opened next was come by. */
+void pd_source_how(struct pd_source *s, const struct pd_file *f);
 void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink);
 void pd_source_release(struct pd_source *s);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */

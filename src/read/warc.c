@@ -155,16 +155,21 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* The version is written in capitals, but for crawlers that write all of the header small. */
+static bool names_warc(const char *p)
+{
+	return memcmp(p, "WARC/", 5) == 0 || memcmp(p, "warc/", 5) == 0;
+}
+
 static ptrdiff_t find(struct pd_span s)
 {
-	for (size_t i = 0; i < s.n;) {
-		const char *at = memmem(s.p + i, s.n - i, "\nWARC/", 6);
+	for (size_t i = 0; i + 9 <= s.n; i++) {
+		const char *at = memchr(s.p + i, '\n', s.n - i - 8);
 		if (!at)
 			break;
 		i = (size_t)(at - s.p);
-		if (s.n - i >= 9 && digit(at[6]) && at[7] == '.' && digit(at[8]))
+		if (names_warc(at + 1) && digit(at[6]) && at[7] == '.' && digit(at[8]))
 			return (ptrdiff_t)i + 1;
-		i++;
 	}
 	return -1;
 }
@@ -172,7 +177,7 @@ static ptrdiff_t find(struct pd_span s)
 static bool begins(struct pd_span s, bool cut)
 {
 	size_t n = s.n < 5 ? s.n : 5;
-	return n && (cut || n == 5) && memcmp(s.p, "WARC/", n) == 0;
+	return n && (cut || n == 5) && (memcmp(s.p, "WARC/", n) == 0 || memcmp(s.p, "warc/", n) == 0);
 }
 
 bool pd_warc_looks(struct pd_span head)
@@ -183,6 +188,8 @@ bool pd_warc_looks(struct pd_span head)
 	if (begins(head, false))
 		return true;
 	ptrdiff_t at = pd_span_find(head, pd_span_z("\nWARC-Type:"));
+	if (at < 0)
+		at = pd_span_find(head, pd_span_z("\nwarc-type:"));
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 

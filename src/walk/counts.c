@@ -74,6 +74,8 @@ int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_er
 	pd_json_object(j, "not_matched", stub);
 	pd_json_object(j, "left_out", skip);
 	pd_json_int(j, "damaged", (int64_t)damaged(c));
+	pd_json_int(j, "inputs_without_pages", (int64_t)c->barren);
+	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
 	pd_json_int(j, "records", (int64_t)c->input.records);
 	pd_json_int(j, "files", (int64_t)c->input.files);
 	pd_json_int(j, "bytes_read", (int64_t)c->input.bytes_read);
@@ -129,7 +131,7 @@ static void say_left_out(const struct pd_walk_counts *c, struct pd_buf *line)
 
 bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log)
 {
-	struct pd_buf line = { 0 };
+	struct pd_buf line = { 0 }, says = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
 	if (c->without_fingerprint > stubs(c))
 		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c));
@@ -139,7 +141,18 @@ bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log)
 		say_left_out(c, &line);
 	if (damaged(c))
 		pd_buf_printf(&line, ", %" PRIu64 " damaged", damaged(c));
+	if (c->input.aliases) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, c->input.aliases, "further name");
+		pd_buf_add_z(&line, " of files read already");
+	}
+	if (c->input.mirrored) {
+		pd_buf_clear(&says);
+		pd_buf_count(&says, c->input.mirrored, "record");
+		pd_log_note(log, "the URLs of %s are taken from their paths, HOST/PATH as wget and HTTrack lay mirrors out", says.p);
+	}
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
+	pd_buf_release(&says);
 	pd_buf_release(&line);
-	return damaged(c) > 0;
+	return damaged(c) > 0 || c->barren > 0;
 }

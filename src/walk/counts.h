@@ -12,6 +12,7 @@ struct pd_walk_counts {
 	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
 	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
+	uint64_t barren;			/* inputs of which not one page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
 };
@@ -26,7 +27,7 @@ void pd_walk_progress_start(struct pd_walk_progress *p);
 void pd_walk_progress(struct pd_walk_progress *p, const struct pd_reader *r, struct pd_log *log, bool page);
 void pd_walk_total(const struct pd_walk_counts *c, struct pd_buf *out);
 int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_err *e);
-/* Says the closing line; were damaged records left out? */
+/* Says the closing line; were damaged records left out, or whole inputs? */
 bool pd_walk_close(const struct pd_walk_counts *c, struct pd_log *log);
 
 #endif

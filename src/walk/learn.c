@@ -13,6 +13,11 @@ void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log)
 {
 	const struct pd_site_learn_counts *c = pd_site_learner_counts(l);
 	struct pd_buf line = { 0 };
+	if (!c->hosts) {
+		pd_log_note(log, "no page has a host, so nothing can be learned of sites; a host is known from a record's URL, or from a "
+				 "path such as mirror/example.org/page.html");
+		return;
+	}
 	pd_buf_count(&line, c->hosts, "host");
 	pd_buf_printf(&line, ", %" PRIu64 " of them repeat ", c->taught);
 	pd_buf_count(&line, c->lines, "line");
@@ -28,13 +33,14 @@ static void first_work(void *ctx, struct pd_buf *out)
 	const char *reason = NULL;
 	uint64_t record = 0;
 	enum pd_skip skip = pd_pipeline_parse(&me->pipeline, &me->record, &reason);
-	pd_walk_count(me, skip, reason);
+	pd_walk_count(me, skip, reason, out);
 	if (skip)
 		return;
+	size_t at = out->n;
 	pd_buf_add(out, &record, sizeof record);
 	pd_pipeline_site(&me->pipeline, out);
-	record = out->n - sizeof record;
-	memcpy(out->p, &record, sizeof record);
+	record = out->n - at - sizeof record;
+	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)
 		pd_walk_spool_pack(&me->codec, &me->pipeline, out);
 }
@@ -43,11 +49,13 @@ static int first_emit(void *shared, const struct pd_buf *out)
 {
 	struct pd_walk_run *w = shared;
 	uint64_t record;
-	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
-	if (!out->n)
+	struct pd_span rest = pd_buf_span(out);
+	bool page = pd_walk_inputs_take(&w->inputs, &rest, w->log);
+	pd_walk_progress(&w->progress, w->reader, w->log, page);
+	if (!page)
 		return PD_OK;
-	memcpy(&record, out->p, sizeof record);
-	struct pd_span rest = pd_span(out->p + sizeof record, out->n - sizeof record);
+	memcpy(&record, rest.p, sizeof record);
+	rest = pd_span(rest.p + sizeof record, rest.n - sizeof record);
 	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
 	if (!status && w->spool)
 		status = pd_walk_spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);

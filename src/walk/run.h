@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "topic/site_learn.h"
 #include "walk/counts.h"
+#include "walk/inputs.h"
 #include "walk/spool.h"
 #include "walk/walk.h"
 
@@ -18,6 +19,7 @@ struct pd_worker {
 	struct pd_record record;
 	struct pd_json *json;
 	struct pd_walk_run *walk;
+	struct pd_buf events;		/* that came before the record */
 	struct pd_walk_counts counts;
 	struct pd_buf packed;		/* the page that came back from the spool */
 	struct pd_walk_codec codec;
@@ -30,20 +32,24 @@ struct pd_walk_run {
 	struct pd_log *log;
 	struct pd_tables tables;
 	struct pd_reader *reader;
+	struct pd_buf events;		/* since the last record was read, see inputs.h */
+	struct pd_walk_inputs inputs;
 	struct pd_outfile out;
 	struct pd_worker **workers;
 	int n_workers;
 	struct pd_err err;
 	struct pd_walk_progress progress;
 	double read_seconds;
+	uint64_t aliases;
 	/* where something is learned first */
 	struct pd_site_learner *learner;
 	struct pd_walk_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
 };
 
-/* Of a pool: the next record; what must be said of a record that is no page, and counted. */
+/* Of a pool: the next record. */
 int pd_walk_next(void *shared, void *worker);
-void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason);
+/* What became of the worker's record is counted, said where it is damaged, and begins the result. */
+void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out);
 /* pd_pool_run over the workers; what one of them failed of is the walk's error. */
 int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops);
 /* The row of the page that the pipeline signed. */

@@ -7,10 +7,34 @@
 
 #include "write/fp_row.h"
 
+/* As many names of one file are told; all are counted. */
+enum { ALIASES_TOLD = 100 };
+
+static const struct pd_span none = { "", 0 };
+
 static void on_damage(void *ctx, const struct pd_damage *d)
 {
 	struct pd_walk_run *w = ctx;
-	pd_log_error(w->log, "%s:%s%" PRIu64 ": %s; left out", d->file, d->stream ? "+" : "", d->offset, d->reason);
+	struct pd_buf where = { 0 };
+	pd_damage_tell(d, "left out", w->log);
+	pd_damage_where(d, &where);
+	pd_walk_event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
+	pd_buf_release(&where);
+}
+
+static void on_input(void *ctx, const char *label)
+{
+	struct pd_walk_run *w = ctx;
+	pd_walk_event_input(&w->events, pd_span_z(label));
+}
+
+static void on_alias(void *ctx, const char *path)
+{
+	struct pd_walk_run *w = ctx;
+	static const char words[] = "another name of a file that was read already";
+	if (w->aliases++ < ALIASES_TOLD)
+		pd_log_note(w->log, "%s: %s; left out", path, words);
+	pd_walk_event_left_out(&w->events, PD_WALK_ALIAS, PD_SKIP_NONE, pd_span_z(path), none, none, pd_span_z(words));
 }
 
 int pd_walk_next(void *shared, void *ctx)
@@ -23,16 +47,28 @@ int pd_walk_next(void *shared, void *ctx)
 	int r = pd_reader_next(w->reader, &me->record, &w->err);
 	if (w->o->stats)
 		w->read_seconds += pd_thread_seconds() - t;
+	if (r == 1) {
+		pd_buf_set(&me->events, pd_buf_span(&w->events));
+		pd_buf_clear(&w->events);
+	}
 	return r;
 }
 
-void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason)
+void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
 {
+	const struct pd_record *r = &me->record;
+	struct pd_span type = me->pipeline.page.content_type;
 	if (skip == PD_SKIP_FAILED)
 		return;
+	pd_buf_add_span(out, pd_buf_span(&me->events));
 	me->counts.skipped[skip]++;
 	if (skip == PD_SKIP_DAMAGED)
-		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&me->record.id), reason ? reason : "damaged");
+		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&r->id), reason ? reason : "damaged");
+	if (!skip)
+		pd_walk_event_page(out);
+	else
+		pd_walk_event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
+				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
 void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
@@ -50,7 +86,7 @@ static void work(void *ctx, struct pd_buf *out)
 	struct pd_worker *me = ctx;
 	const char *reason = NULL;
 	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
-	pd_walk_count(me, skip, reason);
+	pd_walk_count(me, skip, reason, out);
 	if (!skip)
 		pd_walk_row(me, out);
 }
@@ -58,8 +94,10 @@ static void work(void *ctx, struct pd_buf *out)
 int pd_walk_emit(void *shared, const struct pd_buf *out)
 {
 	struct pd_walk_run *w = shared;
-	pd_walk_progress(&w->progress, w->reader, w->log, out->n > 0);
-	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
+	struct pd_span row = pd_buf_span(out);
+	bool page = pd_walk_inputs_take(&w->inputs, &row, w->log);
+	pd_walk_progress(&w->progress, w->reader, w->log, page);
+	if (row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
 		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
 	return PD_OK;
 }
@@ -72,6 +110,7 @@ static void worker_free(struct pd_worker *me)
 	pd_record_release(&me->record);
 	pd_json_free(me->json);
 	pd_buf_release(&me->packed);
+	pd_buf_release(&me->events);
 	pd_walk_codec_release(&me->codec);
 	free(me);
 }
@@ -102,8 +141,11 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 		.stdin_name = w->o->name,
 		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
 		.fields = w->o->fields,
+		.all_text = w->o->all_text,
 		.measure = w->log->progress,
 		.damage = on_damage,
+		.input = on_input,
+		.alias = on_alias,
 		.damage_ctx = w,
 	};
 	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
@@ -112,6 +154,8 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 	/* Before the inputs are looked at: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status)
+		status = pd_walk_inputs_open(&w->inputs, w->o->left_out, &w->err);
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
 	return status;
@@ -142,6 +186,7 @@ static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
 			sum->seconds[p] += me->pipeline.seconds[p];
 	}
 	sum->seconds[PD_PHASE_READ] = w->read_seconds;
+	sum->barren = w->inputs.barren;
 	sum->elapsed = pd_wall_seconds() - w->progress.started;
 	if (w->reader)
 		pd_reader_stats(w->reader, &sum->input);
@@ -158,6 +203,8 @@ static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
 	}
 	if (!status && w->walker->row)
 		status = w->spool ? pd_walk_again(w) : pd_walk_pool(w, &ops);
+	if (!status)
+		status = pd_walk_inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
@@ -194,6 +241,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	else
 		status = pd_walk_close(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
 	pd_reader_free(w.reader);
+	pd_walk_inputs_release(&w.inputs);
+	pd_buf_release(&w.events);
 	for (int i = 0; i < w.n_workers; i++)
 		worker_free(w.workers[i]);
 	free(w.workers);

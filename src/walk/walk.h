@@ -24,9 +24,11 @@ struct pd_walk_options {
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;
-	bool found;			/* see pd_reader_options */
 	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
 	const char *save_boilerplate, *tmp_dir;
+	bool all_text;			/* see pd_reader_options */
+	const char *left_out;		/* a file for what is left out, and why; NULL: counted alone */
+	const struct pd_found *found;	/* of each input, see pd_reader_options */
 	int samples;			/* boilerplate: write them */
 	const char *update;		/* boilerplate: a table whose hosts stay */
 	bool merge, print;		/* boilerplate: of tables */

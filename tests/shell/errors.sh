@@ -28,6 +28,10 @@ misuse "info with an operand" '.' info d.warc.gz
 misuse "unknown option" 'unknown option --hsah; did you mean --hash' fp --hsah=rabin d.warc.gz
 misuse "unknown option, nothing near" 'unknown option --zzzzzz$' match --zzzzzz
 misuse "unknown letter" 'unknown option -Z' match -Z
+misuse "an unknown letter in a bundle, after a long option" 'unknown option -Z$' fp --format=jsonl -Zj2
+misuse "an unknown letter behind a known one" 'unknown option -Z$' fp --format=jsonl -qZ
+misuse "a letter without its value, in a bundle" '-j needs a value$' fp --format=jsonl -qj
+misuse "large numbers" 'whole number from 1 to 1,000,000, not .0.' fp --min-terms=0
 misuse "no value" '(--stats|--output|-o) needs a value' fp -o
 misuse "a value too many" '--quiet.* takes no value' fp --quiet=yes
 misuse "a number out of range" '--shingle takes a whole number from 1 to 16, not .99.' fp --shingle=99

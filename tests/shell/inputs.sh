@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What inputs are: one file under many names, folders and mirrors, what is left out and why, inputs that give no page.
+. "$(dirname "$0")/../tap.sh"
+
+page() { # NUMBER: another text for each
+	echo "<html><title>Page $1</title><body><div><a href=/>Home</a> <a href=/d>Docs</a></div><p>The page numbered $1 says something of its own: $(seq "$1" 7 200 | tr '\n' ' ')</p>"
+}
+ids() { grep -v '^#' "$tmp/out" | cut -f2; }
+
+# --- one file, several names ---
+mkdir d
+page 1 >q
+page 2 >d/b.html
+ln q hard
+ln -s q soft
+ln -s b.html d/a.html
+run "$P" fp q hard soft ./q "$PWD/q" d/../q
+exits "one file under six names" 0
+is "one file under six names is one page" "$(ids)" "q"
+has "the other names are counted" "$tmp/err" '1 page, 5 further names of files read already'
+has "and told" "$tmp/err" '^pagededup fp: \./q: another name of a file that was read already; left out'
+run "$P" fp soft q
+is "the first name stays" "$(ids)" "soft"
+run "$P" fp d
+is "a link beside its file, in one folder" "$(ids)" "d/a.html"
+run "$P" fp d/b.html d ./d
+is "a file that lies in a folder that is named, too" "$(ids)" "d/b.html"
+printf '%s\n' q hard d >list
+run "$P" fp q -T list
+is "names in a list" "$(ids | tr '\n' ' ')" "q d/a.html "
+run_in q "$P" fp q -
+is "standard input that is the same file" "$(ids)" "q"
+cp q copy
+run "$P" fp q copy
+is "a copy is another file" "$(ids | tr '\n' ' ')" "q copy "
+for j in 1 3; do
+	run "$P" fp -j$j --learn-boilerplate q hard d
+	is "the same where sites are learned first, -j$j" "$(ids | tr '\n' ' ')" "q d/a.html "
+done
+cp "$demo" crawl.warc.gz
+ln -s crawl.warc.gz again.warc.gz
+"$P" fp -q crawl.warc.gz >one.fp
+run "$P" fp -q crawl.warc.gz again.warc.gz
+same "a dump under two names is one dump" <(grep -v '^# ' "$tmp/out") <(grep -v '^# ' one.fp)
+run "$P" dedup -q crawl.warc.gz again.warc.gz -o two
+exits "dedup of a dump under two names" 0
+"$P" dedup -q crawl.warc.gz -o one
+same "has the verdicts of one" two/verdicts.tsv one/verdicts.tsv
+
+# --- folders: HTML alone ---
+mkdir -p f/_static f/_sources
+page 3 >f/p.html
+page 4 >f/no-suffix
+echo 'User-agent: *' >f/robots.txt
+printf 'Title <b>bold</b>\n=====\n\nText of the source.\n' >f/_sources/p.rst.txt
+echo "var x = '<div>no page</div>';" >f/_static/x.js
+echo 'body { color: red }' >f/_static/x.css
+run "$P" fp --left-out=left.tsv f
+exits "a folder" 0
+is "HTML is a page" "$(ids | tr '\n' ' ')" "f/no-suffix f/p.html "
+is "what lies beside it is not, and is listed" "$(cut -f1,4 left.tsv)" "$(printf '%s\n' '#id	reason' \
+	'f/_sources/p.rst.txt	other type: text in a folder is a page with --all-text alone' \
+	'f/_static/x.css	other type: text in a folder is a page with --all-text alone' \
+	'f/_static/x.js	other type: text in a folder is a page with --all-text alone' \
+	'f/robots.txt	other type: text in a folder is a page with --all-text alone')"
+run "$P" fp --all-text f
+is "--all-text takes text, too" "$(ids | wc -l)" 6
+run "$P" fp f/robots.txt
+is "what is named is a page" "$(ids)" "f/robots.txt"
+tar cf f.tar f
+run "$P" fp f.tar
+is "the same in tar" "$(ids | sort | tr '\n' ' ')" "f.tar!f/no-suffix f.tar!f/p.html "
+run "$P" dedup -q f -o fd
+exits "dedup of a folder" 0
+is "its style sheets stay" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
+	"f/_sources/p.rst.txt f/_static/x.css f/_static/x.js f/no-suffix f/p.html f/robots.txt "
+
+# --- mirrors ---
+mkdir -p m/docs.example.org/3 m/example.net
+for i in 5 6 7 8 9; do page $i >m/docs.example.org/3/$i.html; done
+page 10 >m/example.net/index.html
+run "$P" fp m
+is "hosts come from the paths of a mirror" "$(grep -v '^#' "$tmp/out" | cut -f3 | tr '\n' ' ')" \
+	"http://docs.example.org/3/5.html http://docs.example.org/3/6.html http://docs.example.org/3/7.html http://docs.example.org/3/8.html http://docs.example.org/3/9.html http://example.net/index.html "
+has "which is said" "$tmp/err" 'URLs of 6 records are taken from their paths'
+run "$P" fp --learn-boilerplate m
+has "so that sites are known" "$tmp/err" '^pagededup fp: 2 hosts'
+run "$P" fp --learn-boilerplate f
+has "no hosts: said clearly" "$tmp/err" 'no page has a host, so nothing can be learned'
+id=$("$P" fp -q m | grep -v '^#' | head -1 | cut -f2)
+run "$P" show --url=http://docs.example.org/3/7.html m
+exits "a page of a mirror by its URL" 0
+run "$P" show "$id"
+exits "and by its id" 0
+
+# --- inputs without a page ---
+barren() { # NAME REGEX ARGUMENTS…
+	local name=$1 want=$2
+	shift 2
+	run "$P" fp "$@"
+	exits "$name: exit code" 1
+	has "$name: why" "$tmp/err" "^pagededup fp: $want"
+	run "$P" fp --ignore-damaged "$@"
+	exits "$name: --ignore-damaged" 0
+}
+if command -v xz >/dev/null; then
+	xz -k crawl.warc.gz -c >crawl.warc.xz
+	barren "xz" 'crawl\.warc\.xz: xz is not supported; try: xz -dc crawl\.warc\.xz \| pagededup fp$' crawl.warc.xz
+	mkdir dumps && cp crawl.warc.gz crawl.warc.xz dumps
+	run "$P" fp dumps
+	exits "a dump in xz in a folder is not passed over" 1
+	has "it is named" "$tmp/err" 'dumps/crawl\.warc\.xz: xz is not supported'
+fi
+python3 - <<'PY'
+import zipfile
+with zipfile.ZipFile("x.wacz", "w") as z:
+    z.writestr("archive/data.warc.gz", "x" * 100)
+with zipfile.ZipFile("y.zip", "w") as z:
+    z.writestr("page.html", "<p>" * 100)
+PY
+barren "WACZ" 'x\.wacz: WACZ \(zip\): unpack it and give archive/\*\.warc\.gz$' x.wacz
+barren "another zip" 'y\.zip: zip is not supported: unpack it and give the folder$' y.zip
+printf '{"link":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
+barren "JSONL with other fields" 'j\.jsonl: no field "text" or "html" \(found: link, content\): use --field-text=content$' j.jsonl
+run "$P" fp --field-text=content j.jsonl
+exits "as it says" 0
+is "three pages" "$(ids | wc -l)" 3
+printf '{"u":"http://h/a","page":"  <p>words %s</p>"}\n' 1 2 3 >h.jsonl
+barren "JSONL with HTML in another field" '.*: use --field-html=page$' h.jsonl
+: >empty.html
+mkdir nothing
+for input in empty.html nothing -; do
+	run "$P" fp q $input
+	exits "an empty input is no failure: $input" 0
+	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: nothing in it\$"
+done
+barren "a folder of text" 'f/_static: not one page: 2 records left out \(other type 2\); text in a folder' q f/_static
+printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
+barren "a dump without pages, among others" 'info\.warc: not one page: 1 record left out \(other record 1\)$' -j2 q info.warc copy
+is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
+printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc
+run "$P" fp lower.warc
+exits "warc/1.0 in lower case" 0
+is "is a WARC" "$(ids)" "lower.warc:0"
+
+# --- a link that leads nowhere ---
+mkdir dead && page 11 >dead/a.html && ln -s nowhere dead/b.html
+for c in "fp" "dedup -o deadout" "apply --verdicts=v.tsv -o deadapplied/"; do
+	case $c in apply*) cp deadout/verdicts.tsv v.tsv ;; esac
+	run "$P" $c dead
+	exits "$c: a link that leads nowhere" 1
+	has "$c: it is named" "$tmp/err" 'dead/b\.html: .*No such file'
+done
+is "dedup has ended: nothing to resume" "$(tail -1 deadout/.dedup/journal)" "end"
+
+# --- left out, with several threads ---
+for j in 1 4; do "$P" fp -q -j$j --status=404 --left-out=left.$j crawl.warc.gz info.warc f >/dev/null 2>&1; done
+same "the list is the same for any number of threads" left.1 left.4
+at_least "and long" "$(wc -l <left.1)" 10
+run "$P" text -q --left-out=left.text f
+same "text has the same" left.text left.tsv
+tap_done
