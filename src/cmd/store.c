@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: MIT
- * pagededup store: what is kept between runs. */
-#include "cmd/store.h"
+ * pagededup store: what is kept between runs.
+ *
+ * Adding an action: a function here, a row in the table below, a paragraph in docs/man/pagededup-store.1. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/threads.h"
-#include "write/answer_row.h"
+#include "cmd/command.h"
+#include "store/ask.h"
 #include "write/jsonl.h"
+#include "write/store_rows.h"
 
-#define AT(member) .at = offsetof(struct pd_store_options, member)
+enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
+
+/* What was said; -1: not said. */
+struct store_options {
+	int preset, bits, k, on_duplicate, same_url, format;
+	struct pd_verify_request second_look;
+	bool line_buffered, quiet, ignore_damaged, by_url;
+};
+
+/* One action, from opening to closing. */
+struct run {
+	const struct store_options *o;
+	struct pd_log *log;
+	const char *dir;
+	char **operands;		/* behind DIR */
+	int n_operands;
+	struct pd_store store;
+	struct pd_json *json;		/* NULL: tables */
+	struct pd_buf out;
+	double started;
+	uint64_t bad;			/* what was left out, named */
+	struct pd_err err;
+};
+
+#define AT(member) .at = offsetof(struct store_options, member)
 
 static const char *const presets[] = { "default", "paper", NULL };
 static const char *const widths[] = { "64", "128", "256", NULL };
@@ -18,31 +48,42 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "duplicates differ in up to N bits (for 10 million pages; check: less)" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
-	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate), .choices = pd_store_on_duplicate_names,
-	  .help = "skip (default): leave it out; replace: keep it, drop what it matches" },
-	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
-	  .help = "judge (default): another version is a page like any; update: it replaces" },
-	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar),
-	  .help = "pages are alike when they share P% of their text, say 90%" },
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(second_look.similarity), .min = 0, .max = 1,
-	  .help = "least similarity, estimated from sketches (0.5)" },
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(second_look.similarity_same_host), .min = 0, .max = 1,
-	  .help = "the same for pages of one host (0.7)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" },
-	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
-	  .help = "default, or paper: settings of patent CN101645082 (k 3, replace)" },
-	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "write each answer as soon as its row is read" },
-	{ .type = PD_OPT_HEADING, .name = "remove" },
-	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
-	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
-	  .help = "tsv (default), or jsonl for other tools" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although something was left out" },
-	PD_OPT_END,
-};
+	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate),
+	  .choices = pd_store_on_duplicate_names, .help =
+		"skip (default): leave it out; replace: keep it, drop what it matches" }, { .type = PD_OPT_CHOICE,
+											    .name = "same-url", .arg =
+		"NAME", AT(same_url), .choices = pd_store_same_url_names, .help =
+		"judge (default): another version is a page like any; update: it replaces" }, { .type = PD_OPT_TEXT,
+												.name =
+		"similar", .arg = "P%", AT(second_look.similar), .help =
+		"pages are alike when they share P% of their text, say 90%" }, { .type = PD_OPT_REAL,
+										 .name = "similarity", .arg =
+		"S", AT(second_look.similarity), .min = 0, .max = 1, .help =
+		"least similarity, estimated from sketches (0.5)" }, { .type = PD_OPT_REAL,
+								       .name = "similarity-same-host", .arg =
+		"S", AT(second_look.similarity_same_host), .min = 0, .max = 1, .help =
+		"the same for pages of one host (0.7)" }, { .type = PD_OPT_SWITCH, .name = "verify",
+							    AT(second_look.verify), .help =
+		"verify pairs by similarity, estimated from sketches (default)" }, { .type = PD_OPT_CHOICE,
+										     .name = "preset", .arg =
+		"NAME", AT(preset), .choices = presets, .help =
+		"default, or paper: settings of patent CN101645082 (k 3, replace)" }, { .type = PD_OPT_FLAG,
+											.name =
+		"line-buffered", AT(line_buffered), .help =
+		"write each answer as soon as its row is read" }, { .type = PD_OPT_HEADING,
+								    .name = "remove" }, { .type = PD_OPT_FLAG,
+											  .name =
+		"by-url", AT(by_url), .help = "operands are URLs, not ids" }, { .type = PD_OPT_HEADING,
+										.name =
+		"Output" }, { .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format),
+			      .choices = pd_row_format_names, .help =
+		"tsv (default), or jsonl for other tools" }, { .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet",
+							       AT(quiet), .help =
+		"no closing line" }, { .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged),
+				       .help = "exit 0 although something was left out" }, PD_OPT_END, };
 
-static const char *const action_names[] = { "init", "add", "check", "remove", "compact", "verify", "info", "export", NULL };
+static const char *const action_names[] = { "init", "add", "check", "remove", "compact", "verify", "info", "export",
+					    NULL };
 
 const struct pd_usage pd_usage_store = {
 	.name = "store",
@@ -55,6 +96,263 @@ const struct pd_usage pd_usage_store = {
 	.opts = opts,
 };
 
+/* Something is damaged or missing and was left out: said, and counted. */
+static void leave_out(void *run, const char *what)
+{
+	struct run *r = run;
+	pd_log_error(r->log, "%s", what);
+	r->bad++;
+}
+
+static int write_out(struct run *r)
+{
+	size_t n = r->out.n;
+	if (n && (fwrite(r->out.p, 1, n, stdout) != n || fflush(stdout)))
+		return pd_fail_errno(&r->err, "cannot write standard output");
+	pd_buf_clear(&r->out);
+	return PD_OK;
+}
+
+static int run_init(struct run *r)
+{
+	const struct store_options *o = r->o;
+	int bits = 64 << (o->bits < 0 ? 0 : o->bits), k = o->k < 0 && o->preset == 1 ? 3 : o->k;
+	struct pd_store_settings settings = pd_store_defaults(bits);
+	if (k > bits / 4)
+		return pd_fail(&r->err, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k,
+			       bits / 4, bits);
+	if (k >= 0)
+		settings.k = settings.alone = k;
+	int status = pd_store_create(r->dir, &settings, NULL, &r->err);
+	if (!status)
+		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", r->dir, bits, settings.k);
+	return status;
+}
+
+/* add and check: a run of rows, whose answers are written batch by batch, when what they say is durable. */
+struct answering {
+	struct run *r;
+	struct pd_store_ask ask;
+	bool header_written;
+};
+
+static void write_header(struct answering *a)
+{
+	if (!a->header_written && !a->r->json)
+		pd_write_answers_header(&a->r->store, &a->ask.o, &a->r->out);
+	a->header_written = true;
+}
+
+static int write_answer(void *ctx, const struct pd_store_answer *answer)
+{
+	struct answering *a = ctx;
+	write_header(a);
+	pd_write_answers(answer, a->r->json, &a->r->out);
+	return PD_OK;
+}
+
+static int write_batch(void *ctx)
+{
+	struct answering *a = ctx;
+	write_header(a);
+	return write_out(a->r);
+}
+
+static void leave_out_row(void *ctx, const char *what)
+{
+	pd_log_error(((struct answering *)ctx)->r->log, "%s", what);
+}
+
+static int judge_options(const struct run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
+{
+	const struct store_options *o = r->o;
+	int k = r->store.m.k;
+	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
+	int status = pd_verify_settle(&o->second_look, o->preset == 1, &j->verify, e);
+	if (status)
+		return status;
+	if (j->k > k)
+		return pd_fail(e, PD_ERR_USAGE, "k %d: the store %s is made for distances up to %d", j->k, r->dir, k);
+	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
+			  o->preset == 1 ? PD_STORE_REPLACE : PD_STORE_SKIP;
+	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
+	j->verify.k_unknown = r->store.m.alone < j->k ? r->store.m.alone : j->k;
+	return PD_OK;
+}
+
+static void say_counts(const struct run *r, const struct pd_store_ask *ask)
+{
+	const uint64_t *n = ask->counts;
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE], "page");
+	pd_buf_printf(&line, ", %" PRIu64 " new, %" PRIu64 " kept already, ", n[PD_STORE_NEW], n[PD_STORE_KEPT]);
+	pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
+	if (n[PD_STORE_REPLACED])
+		pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
+	if (ask->bad) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, ask->bad, "bad row");
+		pd_buf_add_z(&line, " left out");
+	}
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+}
+
+static int write_totals(struct run *r, const struct pd_store_ask *ask)
+{
+	struct pd_span rest = pd_buf_span(&ask->totals), line;
+	while (!r->json && rest.n && pd_span_split(&rest, '\n', &line))
+		pd_buf_printf(&r->out, "# total %.*s\n", (int)line.n, line.p);
+	return write_out(r);
+}
+
+static int answer_rows(struct run *r, bool keep)
+{
+	struct answering a = { .r = r,
+			       .ask = { .s = &r->store,
+					.paths = r->operands,
+					.n_paths = r->n_operands,
+					.at_once = r->o->line_buffered || (!r->n_operands && isatty(STDIN_FILENO)),
+					.answer = write_answer,
+					.batch = write_batch,
+					.bad_row = leave_out_row,
+					.ctx = &a } };
+	int status = pd_store_open(&r->store, r->dir, keep ? PD_STORE_WRITE : PD_STORE_READ, &r->err);
+	if (!status)
+		status = judge_options(r, keep, &a.ask.o, &r->err);
+	if (!status)
+		status = pd_store_ask(&a.ask, &r->err);
+	r->bad += a.ask.bad;
+	if (!status)
+		status = write_totals(r, &a.ask);
+	if (!status && keep)
+		status = pd_store_tend(&r->store, true, &r->err);
+	if (!status)
+		say_counts(r, &a.ask);
+	pd_store_ask_release(&a.ask);
+	return status;
+}
+
+static int run_add(struct run *r)
+{
+	return answer_rows(r, true);
+}
+
+static int run_check(struct run *r)
+{
+	return answer_rows(r, false);
+}
+
+/* All that is kept under an id or a URL, escaped as in rows. */
+static int remove_one(struct run *r, struct pd_span what, uint64_t *pages)
+{
+	enum pd_store_by by = r->o->by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID;
+	uint64_t n;
+	int status = pd_store_remove_named(&r->store, by, what, &n, &r->err);
+	if (!status && !n) {
+		pd_log_error(r->log, "%.*s is not kept", (int)what.n, what.p);
+		r->bad++;
+	}
+	*pages += status ? 0 : n;
+	return status;
+}
+
+static int remove_lines(struct run *r, uint64_t *pages)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	int status = PD_OK;
+	for (ssize_t n; !status && (n = getline(&line, &cap, stdin)) >= 0;) {
+		struct pd_span what = pd_span_trim(pd_span(line, (size_t)n));
+		status = what.n ? remove_one(r, what, pages) : PD_OK;
+	}
+	free(line);
+	return !status && ferror(stdin) ? pd_fail_errno(&r->err, "cannot read standard input") : status;
+}
+
+static int run_remove(struct run *r)
+{
+	uint64_t pages = 0;
+	int status = pd_store_open(&r->store, r->dir, PD_STORE_WRITE, &r->err);
+	for (int i = 0; !status && i < r->n_operands; i++)
+		status = remove_one(r, pd_span_z(r->operands[i]), &pages);
+	if (!status && !r->n_operands)
+		status = remove_lines(r, &pages);
+	if (!status)
+		status = pd_store_sync(&r->store, &r->err);
+	if (!status)	/* said at once: tidying up may lack room, and they are gone all the same */
+		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not kept, %.1f s", pages, r->bad,
+			    pd_wall_seconds() - r->started);
+	return status ? status : pd_store_tend(&r->store, true, &r->err);
+}
+
+static int run_compact(struct run *r)
+{
+	int status = pd_store_open(&r->store, r->dir, PD_STORE_WRITE, &r->err);
+	if (!status)
+		status = pd_store_compact(&r->store, &r->err);
+	if (!status)
+		pd_log_note(r->log, "done, %.1f s", pd_wall_seconds() - r->started);
+	return status;
+}
+
+static int run_verify(struct run *r)
+{
+	r->store.damaged = leave_out;
+	r->store.damaged_ctx = r;
+	int status = pd_store_verify(&r->store, r->dir, &r->err);
+	if (!status && !r->bad)
+		pd_log_note(r->log, "no damage, %.1f s", pd_wall_seconds() - r->started);
+	return status;
+}
+
+static int run_info(struct run *r)
+{
+	struct pd_store_size size;
+	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
+	if (!status)
+		status = pd_store_measure(&r->store, &size, &r->err);
+	if (status)
+		return status;
+	pd_write_store_info(&r->store, &size, r->json, &r->out);
+	return write_out(r);
+}
+
+struct exporting {
+	struct run *r;
+	uint64_t n;
+};
+
+static int export_page(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	struct exporting *x = ctx;
+	struct run *r = x->r;
+	const struct pd_store *s = &r->store;
+	size_t at = r->out.n;
+	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, &r->out);
+	if (r->json)
+		pd_jsonl_row(r->json, pd_fp_columns, &r->out, at);
+	x->n++;
+	return r->out.n < WRITE_AT ? PD_OK : write_out(r);
+}
+
+static int run_export(struct run *r)
+{
+	struct exporting x = { .r = r };
+	r->store.damaged = leave_out;
+	r->store.damaged_ctx = r;
+	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
+	if (!status && !r->json)
+		pd_write_store_header(&r->store, &r->out);
+	if (!status)
+		status = pd_store_each(&r->store, export_page, &x, &r->err);
+	if (!status)
+		status = write_out(r);
+	if (!status)
+		pd_log_note(r->log, "%" PRIu64 " pages, %.1f s", x.n, pd_wall_seconds() - r->started);
+	return status;
+}
+
 /* Options that some actions alone take; all take the others. */
 enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO = 64, EXPORT = 128 };
 
@@ -62,15 +360,15 @@ enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO
 static const struct action {
 	int bit;
 	int most;			/* operands behind DIR; -1: any */
-	int (*run)(struct pd_store_run *r);
+	int (*run)(struct run *r);
 } actions[] = {
-	{ INIT, 0, pd_store_run_init },	      { ADD, -1, pd_store_run_add },	   { CHECK, -1, pd_store_run_check },
-	{ REMOVE, -1, pd_store_run_remove },  { COMPACT, 0, pd_store_run_compact }, { VERIFY, 0, pd_store_run_verify },
-	{ INFO, 0, pd_store_run_info },	      { EXPORT, 0, pd_store_run_export },
+	{ INIT, 0, run_init },	      { ADD, -1, run_add },	   { CHECK, -1, run_check },
+	{ REMOVE, -1, run_remove },  { COMPACT, 0, run_compact }, { VERIFY, 0, run_verify },
+	{ INFO, 0, run_info },	      { EXPORT, 0, run_export },
 };
 
 /* An option that the action would not look at is misuse, not silence. */
-static int check_options(const struct pd_store_options *o, const struct action *a, struct pd_err *e)
+static int check_options(const struct store_options *o, const struct action *a, struct pd_err *e)
 {
 	const struct {
 		bool given;
@@ -92,21 +390,23 @@ static int check_options(const struct pd_store_options *o, const struct action *
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].given && !(rows[i].takes & a->bit))
-			return pd_fail(e, PD_ERR_USAGE, "store %s does not take %s", action_names[a - actions], rows[i].name);
+			return pd_fail(e, PD_ERR_USAGE, "store %s does not take %s", action_names[a - actions],
+				       rows[i].name);
 	return PD_OK;
 }
 
 static int find_action(int argc, char **argv, int first, const struct action **out, struct pd_err *e)
 {
 	if (first == argc)
-		return pd_fail(e, PD_ERR_USAGE, "missing action: init, add, check, remove, compact, verify, info or export");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "missing action: init, add, check, remove, compact, verify, info or export");
 	for (size_t i = 0; action_names[i]; i++)
 		if (!strcmp(argv[first], action_names[i]))
 			*out = &actions[i];
 	if (!*out) {
 		const char *near = pd_nearest(argv[first], action_names);
-		return pd_fail(e, PD_ERR_USAGE, "unknown action '%s'%s%s%s", argv[first], near ? "; did you mean '" : "",
-			       near ? near : "", near ? "'?" : "");
+		return pd_fail(e, PD_ERR_USAGE, "unknown action '%s'%s%s%s", argv[first], near ? "; did you mean '" :
+			       "", near ? near : "", near ? "'?" : "");
 	}
 	if (first + 1 == argc || !*argv[first + 1])
 		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand STORE", argv[first]);
@@ -115,16 +415,9 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 	return PD_OK;
 }
 
-void pd_store_run_damaged(void *run, const char *what)
-{
-	struct pd_store_run *r = run;
-	pd_log_error(r->log, "%s", what);
-	r->bad++;
-}
-
 int pd_cmd_store(int argc, char **argv)
 {
-	struct pd_store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
+	struct store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
 				      .second_look = PD_VERIFY_NOTHING_SAID };
 	const struct action *a = NULL;
 	struct pd_log log;
@@ -134,7 +427,8 @@ int pd_cmd_store(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	struct pd_store_run r = { .o = &o, .log = &log, .store = { .lock = -1, .log.fd = -1 }, .started = pd_wall_seconds() };
+	struct run r = { .o = &o, .log = &log, .store = { .lock = -1, .log.fd = -1 },
+			 .json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL, .started = pd_wall_seconds() };
 	int status = find_action(argc, argv, first, &a, &r.err);
 	if (!status)
 		status = check_options(&o, a, &r.err);
@@ -146,5 +440,7 @@ int pd_cmd_store(int argc, char **argv)
 	}
 	code = status ? pd_command_failed(&log, &r.err) : r.bad && !o.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 	pd_store_close(&r.store);
+	pd_json_free(r.json);
+	pd_buf_release(&r.out);
 	return code;
 }

@@ -97,8 +97,8 @@ static int read_records(struct pd_store *s, struct pd_store_log_reader *r, struc
 {
 	struct pd_store_log_record record;
 	uint64_t last = 0;
-	int status = pd_store_log_begin(r, e), more = 0;
-	while (!status && (more = pd_store_log_next(r, &record, e)) > 0) {
+	int more;
+	while ((more = pd_store_log_next(r, &record, e)) > 0) {
 		if (record.kind == PD_STORE_LOG_ADD && (record.number <= last || s->recent.n >= UINT32_MAX / 2))
 			return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": pages are out of order",
 				       r->name, r->at);
@@ -107,7 +107,7 @@ static int read_records(struct pd_store *s, struct pd_store_log_reader *r, struc
 		take_record(s, &record);
 	}
 	s->log_synced = r->at;
-	return status ? status : more;
+	return more;
 }
 
 static int read_log(struct pd_store *s, struct pd_err *e)

@@ -93,7 +93,7 @@ static void ask_recent(struct pd_store_judge *j, const struct pd_store_page *pag
 		q.keys.w[w] = key[w];
 	}
 	j->s->near.n = 0;
-	pd_store_recent_near(&j->s->near, &j->s->recent, &q);
+	pd_store_near_recent(&j->s->near, &j->s->recent, &q);
 }
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)

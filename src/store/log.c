@@ -76,7 +76,7 @@ static int damaged(const struct pd_store_log_reader *r, uint64_t at, const char 
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", r->name, at, what);
 }
 
-int pd_store_log_begin(struct pd_store_log_reader *r, struct pd_err *e)
+static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 {
 	const char *p = r->bytes.p;
 	if (r->bytes.n < PD_STORE_LOG_HEAD || memcmp(p, PD_STORE_LOG_MAGIC, 8))
@@ -132,6 +132,9 @@ static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, 
 
 int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)
 {
+	int status = r->at ? PD_OK : read_head(r, e);
+	if (status)
+		return status;
 	const char *p = r->bytes.p + r->at;
 	uint64_t left = r->bytes.n - r->at;
 	uint32_t length;

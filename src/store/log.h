@@ -35,12 +35,11 @@ struct pd_store_log_reader {
 	uint64_t file;
 	const char *name;
 	int bits;
-	uint64_t at;			/* behind the last good record */
+	uint64_t at;			/* behind the last good record; 0: nothing was read yet */
 	bool torn;			/* something unfinished lies behind it */
 };
 
-int pd_store_log_begin(struct pd_store_log_reader *r, struct pd_err *e);
-/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset. */
+/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first looks at the head, too. */
 int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e);
 
 /* Bytes of an empty log, and of one record that stands at offset `at`; both appended. */

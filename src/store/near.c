@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/near.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-/* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
-#define COST_BUCKET 40.0
-#define BLOCK_BITS_MIN 4
 
 enum {
 	WINDOW = 32,		/* probes that wait for memory together */
@@ -17,41 +12,7 @@ enum {
 	TOGETHER = 64		/* questions that are compared with a bucket at once */
 };
 
-static double ball(int bits, int radius)
-{
-	double sum = 1, c = 1;
-	for (int i = 1; i <= radius && i <= bits; i++)
-		sum += c = c * (bits - i + 1) / i;
-	return radius < 0 ? 0 : sum;
-}
-
-static double cost_of(struct pd_store_partition p, int k, uint64_t n_keys)
-{
-	int radius[PD_STORE_TABLES_MAX];
-	double sum = 0;
-	pd_join_radii(k, p.n_blocks, radius);
-	for (int i = 0; i < p.n_blocks; i++)
-		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
-	return sum;
-}
-
-/* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
-struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
-{
-	struct pd_store_partition best = { 1, 0 };
-	double least = (double)n_keys;
-	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
-		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
-			double c = cost_of((struct pd_store_partition){ m, w }, k, n_keys);
-			if (c >= least)
-				continue;
-			least = c;
-			best = (struct pd_store_partition){ m, w };
-		}
-	return best;
-}
-
-const struct pd_join_masks *pd_store_near_masks(struct pd_store_near *near, int n_bits, int radius)
+static const struct pd_join_masks *masks_of(struct pd_store_near *near, int n_bits, int radius)
 {
 	struct pd_join_masks **m = &near->masks[n_bits][radius < n_bits ? radius : n_bits];
 	if (!*m) {
@@ -61,7 +22,7 @@ const struct pd_join_masks *pd_store_near_masks(struct pd_store_near *near, int 
 	return *m;
 }
 
-void pd_store_near_cross(struct pd_store_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k)
+static void cross(struct pd_store_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k)
 {
 	if (!near->scan)
 		near->scan = pd_join_scan_best();
@@ -69,7 +30,7 @@ void pd_store_near_cross(struct pd_store_near *near, int bits, struct pd_join_ru
 	near->scan->by[pd_join_scan_width_of(bits)].cross(a, b, k, &near->hits);
 }
 
-bool pd_store_near_earlier(struct pd_store_partition partition, const int *radius, int table, const uint64_t *x)
+static bool found_earlier(struct pd_store_partition partition, const int *radius, int table, const uint64_t *x)
 {
 	for (int t = 0; t < table; t++)
 		if (radius[t] >= 0 && pd_bits_count(pd_store_partition_block(partition, x, t)) <= radius[t])
@@ -77,7 +38,7 @@ bool pd_store_near_earlier(struct pd_store_partition partition, const int *radiu
 	return false;
 }
 
-void pd_store_near_add(struct pd_store_near *near, struct pd_store_near_hit hit)
+static void add_near(struct pd_store_near *near, struct pd_store_near_hit hit)
 {
 	near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
 	near->v[near->n++] = hit;
@@ -141,7 +102,7 @@ static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_
 	uint64_t x[PD_KEY_WORDS];
 	for (int w = 0; w < p->q->bits / 64; w++)
 		x[w] = p->q->keys.w[w][question] ^ p->columns.w[w][place];
-	if (pd_store_near_earlier(p->partition, p->radius, p->table, x))
+	if (found_earlier(p->partition, p->radius, p->table, x))
 		return PD_OK;
 	uint64_t at = p->at + p->l.part[PD_STORE_TABLE_ROWS] + place * UINT64_C(4);
 	if (pd_store_segment_check(p->s, at, 4, p->e))
@@ -149,7 +110,7 @@ static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_
 	uint32_t row = pd_store_get32(p->s->map.p + at);
 	if (row >= p->s->f.rows)
 		return pd_store_segment_damaged(p->s, at, "a table leads out of the segment", p->e);
-	pd_store_near_add(p->near, (struct pd_store_near_hit){ question, row, distance });
+	add_near(p->near, (struct pd_store_near_hit){ question, row, distance });
 	return PD_OK;
 }
 
@@ -177,7 +138,7 @@ static int compare_one(struct probing *p, int i)
 	int status = check_keys(p, from, to);
 	if (status)
 		return status;
-	pd_store_near_cross(p->near, p->q->bits, (struct pd_join_run){ &p->q->keys, a, a + 1 },
+	cross(p->near, p->q->bits, (struct pd_join_run){ &p->q->keys, a, a + 1 },
 			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, a, hits->v[h].b, hits->v[h].distance);
@@ -247,7 +208,7 @@ static int compare_many(struct probing *p, const uint32_t *asker, size_t n, uint
 			words[w][i] = p->q->keys.w[w][asker[i]];
 		together.w[w] = words[w];
 	}
-	pd_store_near_cross(p->near, p->q->bits, (struct pd_join_run){ &together, 0, n },
+	cross(p->near, p->q->bits, (struct pd_join_run){ &together, 0, n },
 			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, asker[hits->v[h].a], hits->v[h].b, hits->v[h].distance);
@@ -290,7 +251,7 @@ static int probe_table(struct probing *p)
 {
 	const uint8_t *base = p->s->map.p + p->at;
 	int bits = p->partition.n_bits;
-	p->masks = pd_store_near_masks(p->near, bits, p->radius[p->table]);
+	p->masks = masks_of(p->near, bits, p->radius[p->table]);
 	p->starts = (const uint32_t *)base;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		p->columns.w[w] =
@@ -314,6 +275,54 @@ int pd_store_near_segment(struct pd_store_near *near, struct pd_store_segment *s
 			status = probe_table(&p);
 	}
 	return status;
+}
+
+/* What lies in memory: no checksums, and few keys in a bucket. */
+
+static void take_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
+		      const int *radius, int table, const uint32_t *rows)
+{
+	for (size_t h = 0; h < near->hits.n; h++) {
+		const struct pd_join_hit *hit = &near->hits.v[h];
+		uint64_t x[PD_KEY_WORDS];
+		for (int w = 0; w < r->bits / 64; w++)
+			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
+		if (found_earlier(r->partition, radius, table, x))
+			continue;
+		add_near(near, (struct pd_store_near_hit){ hit->a, rows[hit->b], hit->distance });
+	}
+}
+
+static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r,
+			 const struct pd_store_questions *q, const int *radius, int table, uint32_t question)
+{
+	uint64_t key[PD_KEY_WORDS];
+	const struct pd_join_masks *masks = masks_of(near, r->partition.n_bits, radius[table]);
+	for (int w = 0; w < r->bits / 64; w++)
+		key[w] = q->keys.w[w][question];
+	uint32_t block = pd_store_partition_block(r->partition, key, table);
+	for (size_t m = 0; m < masks->n; m++) {
+		const struct pd_store_recent_bucket *b =
+			&r->buckets[((size_t)table << r->partition.n_bits) + (block ^ masks->v[m])];
+		struct pd_join_columns columns;
+		if (!b->n)
+			continue;
+		for (int w = 0; w < r->bits / 64; w++)
+			columns.w[w] = b->keys + (size_t)w * b->cap;
+		cross(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
+			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
+		take_recent(near, r, q, radius, table, b->rows);
+	}
+}
+
+void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
+			  const struct pd_store_questions *q)
+{
+	int radius[PD_STORE_TABLES_MAX];
+	pd_join_radii(q->k, r->partition.n_blocks, radius);
+	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
+		for (uint32_t i = 0; radius[t] >= 0 && i < q->n; i++)
+			probe_recent(near, r, q, radius, t, i);
 }
 
 void pd_store_near_release(struct pd_store_near *near)

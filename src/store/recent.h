@@ -7,7 +7,7 @@
 #define PD_STORE_RECENT_H
 
 #include "base/arena.h"
-#include "store/near.h"
+#include "store/segment.h"
 
 /* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT at the end of
  * a run.  What a killed run leaves, with its last batch, is read whenever the store is opened: in under 50 ms. */
@@ -50,10 +50,7 @@ void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row);
 /* The row with this number, or -1. */
 int64_t pd_store_recent_row(const struct pd_store_recent *r, uint64_t number);
-/* As pd_store_near_segment, pd_store_segment_find. */
-void pd_store_recent_near(struct pd_store_near *near, const struct pd_store_recent *r,
-			  const struct pd_store_questions *q);
-/* `mask`: the bits of the hash that count, at least the highest 32. */
+/* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
 /* The oldest first, up to out->most. */

@@ -2,9 +2,49 @@
 #include "store/segment.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/bound.h"
+#include "join/masks.h"
+
+/* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
+#define COST_BUCKET 40.0
+#define BLOCK_BITS_MIN 4
+
+static double ball(int bits, int radius)
+{
+	double sum = 1, c = 1;
+	for (int i = 1; i <= radius && i <= bits; i++)
+		sum += c = c * (bits - i + 1) / i;
+	return radius < 0 ? 0 : sum;
+}
+
+static double cost_of(struct pd_store_partition p, int k, uint64_t n_keys)
+{
+	int radius[PD_STORE_TABLES_MAX];
+	double sum = 0;
+	pd_join_radii(k, p.n_blocks, radius);
+	for (int i = 0; i < p.n_blocks; i++)
+		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
+	return sum;
+}
+
+/* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
+struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
+{
+	struct pd_store_partition best = { 1, 0 };
+	double least = (double)n_keys;
+	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
+		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
+			double c = cost_of((struct pd_store_partition){ m, w }, k, n_keys);
+			if (c >= least)
+				continue;
+			least = c;
+			best = (struct pd_store_partition){ m, w };
+		}
+	return best;
+}
 
 int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
 {
@@ -293,7 +333,7 @@ static const struct pd_store_row_block *row_block(struct pd_store_segment *s, ui
 	return pd_store_segment_at(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
 }
 
-int pd_store_segment_row_block(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
+static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
 	uint64_t low = 0, high = s->f.row_blocks;
 	while (high - low > 1) {
@@ -348,7 +388,7 @@ int pd_store_segment_text(struct pd_store_segment *s, uint32_t row, struct pd_st
 {
 	size_t block;
 	struct pd_span rest;
-	int status = pd_store_segment_row_block(s, row, &block, e);
+	int status = block_of_row(s, row, &block, e);
 	if (!status)
 		status = pd_store_segment_texts(s, block, c, &rest, e);
 	if (status)

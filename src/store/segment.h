@@ -19,6 +19,7 @@
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
+#include "join/bits.h"
 #include "join/scan.h"
 #include "store/io.h"
 #include "store/page.h"
@@ -27,6 +28,20 @@
 #define PD_STORE_BLOCK_BITS_MAX 24	/* of a table's block */
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
 #define PD_STORE_SEGMENT_PAD 16	/* keys of zeroes behind each column of a table: compared without a care for its end */
+
+/* A spread key is partitioned into blocks of equal width from bit 0 on, the rest is left over; there is a table for each. */
+struct pd_store_partition {
+	int n_blocks, n_bits;		/* one block of 0 bits: brute force */
+};
+
+/* The partition in which a question of n_keys keys costs least. */
+struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
+
+/* The value of a block of a key. */
+static inline uint32_t pd_store_partition_block(struct pd_store_partition p, const uint64_t *key, int block)
+{
+	return p.n_bits ? (uint32_t)pd_bits_get(key, block * p.n_bits, p.n_bits) : 0;
+}
 
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
 
@@ -52,7 +67,7 @@ struct pd_store_segment_footer {
 	uint64_t rows, prints;		/* pages; those whose keys are in the tables */
 	uint64_t first;			/* number of the first page */
 	uint32_t bits, sketch_words;
-	uint32_t tables, table_bits;	/* the partition (near.h) */
+	uint32_t tables, table_bits;	/* the partition */
 	uint32_t start_bits[PD_STORE_BY_COUNT], zero;
 	uint64_t listed[PD_STORE_BY_COUNT];
 	uint64_t row_blocks;
@@ -124,8 +139,6 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 struct pd_store_text_cache;
 struct pd_store_text_cache *pd_store_text_cache_new(void);
 void pd_store_text_cache_free(struct pd_store_text_cache *c);
-/* Which block holds a row. */
-int pd_store_segment_row_block(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e);
 /* All of a block, a line a row; dies with the next call. */
 int pd_store_segment_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
 			   struct pd_err *e);

@@ -310,6 +310,18 @@ int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, str
 	return append(s, &record, e);
 }
 
+int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
+			  struct pd_err *e)
+{
+	struct pd_store_places places = { 0 };
+	int status = pd_store_find_text(s, by, name, &places, e);
+	for (size_t i = 0; !status && i < places.n; i++)
+		status = pd_store_remove(s, &places.v[i].number, 1, e);
+	*pages = places.n;
+	free(places.v);
+	return status;
+}
+
 int pd_store_sync(struct pd_store *s, struct pd_err *e)
 {
 	if (s->log.size == s->log_synced)

@@ -41,6 +41,9 @@ int pd_store_settle_row(struct pd_store *s, struct pd_span params, struct pd_err
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *gone, size_t n_gone,
 		 uint64_t *number, struct pd_err *e);
 int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, struct pd_err *e);
+/* All that is kept under an id or a URL, escaped as in rows; *pages: how many they are. */
+int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
+			  struct pd_err *e);
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
 /* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);

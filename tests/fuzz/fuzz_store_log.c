@@ -12,16 +12,14 @@ static void read_all(struct pd_span bytes)
 	struct pd_store_log_reader r = { .bytes = bytes, .file = FILE_NUMBER, .name = "input", .bits = 128 };
 	struct pd_store_log_record record;
 	struct pd_err e = { 0 };
-	int status = pd_store_log_begin(&r, &e), more;
-	while (!status && (more = pd_store_log_next(&r, &record, &e)) != 0) {
-		if (more < 0)
-			break;
+	int more;
+	while ((more = pd_store_log_next(&r, &record, &e)) > 0) {
 		HOLDS(r.at <= bytes.n && (record.kind == PD_STORE_LOG_ADD || record.kind == PD_STORE_LOG_REMOVE));
 		for (uint32_t i = 0; i < record.n_gone; i++)
 			(void)pd_store_get64(record.gone + i * (size_t)8);
 		fuzz_sum(record.page.text);
 	}
-	HOLDS(status == PD_OK || e.text[0]);
+	HOLDS(more == PD_OK || e.text[0]);
 }
 
 /* Each piece of the input is the body of a record. */

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "store/near.h"
 #include "store/segment_write.h"
 #include "store_dir.h"
 
@@ -117,13 +118,13 @@ static void check_dropped(const char *name, struct pd_store_near *near, struct p
 {
 	size_t stay = 0, bad = 0;
 	near->n = 0;
-	pd_store_recent_near(near, recent, q);
+	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		stay += near->v[i].row % 3 > 0;
 	for (size_t row = 0; row < recent->n; row += 3)
 		pd_store_recent_drop(recent, recent->numbers[row]);
 	near->n = 0;
-	pd_store_recent_near(near, recent, q);
+	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		bad += near->v[i].row % 3 == 0;
 	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay,
@@ -158,7 +159,7 @@ START_TEST(as_brute_force)
 	struct pd_store_questions q = questions(asked, QUESTIONS, bits, k, columns);
 	ck_assert_msg(pd_store_near_segment(&near, &segment, &q, &e) == PD_OK, "%s", e.text);
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
-	pd_store_recent_near(&near, &recent, &q);
+	pd_store_near_recent(&near, &recent, &q);
 	check_hits(name, "in memory", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_dropped(name, &near, &recent, &q);
 	for (size_t i = 0; i < 20; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/answer_row.h"
+#include "write/store_rows.h"
 
 #include <inttypes.h>
 
@@ -137,4 +137,56 @@ void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct
 		if (j)
 			pd_jsonl_row(j, pd_answers_columns, out, at);
 	}
+}
+
+void pd_write_store_header(const struct pd_store *s, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# pagededup fp 1 %s |%s%s\n#", pd_buf_z(&s->m.must), s->m.sketch[0] ? " sketch=" : "",
+		      s->m.sketch);
+	for (int i = 0; i < PD_FP_COLUMNS; i++)
+		pd_buf_printf(out, "%s%c", pd_fp_columns[i], i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+}
+
+static void add_word(struct pd_buf *out, const char *name, const char *value)
+{
+	pd_buf_printf(out, "%s\t%s\n", name, *value ? value : "-");
+}
+
+static void add_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_buf *out)
+{
+	pd_buf_printf(out,
+		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n", s->m.version, size->pages, size->gone, s->recent.n, size->bytes, s->m.next);
+	pd_buf_printf(out, "bits\t%d\nk\t%d\nk_unknown\t%d\n", s->m.bits, s->m.k, s->m.alone);
+	add_word(out, "sketch", s->m.sketch);
+	add_word(out, "params", s->m.params);
+	add_word(out, "must", pd_buf_z(&s->m.must));
+	for (size_t i = 0; i < s->m.n_segments; i++) {
+		const struct pd_store_segment_footer *f = &s->segments[i].f;
+		pd_buf_printf(out,
+			      "segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32 " bits\n", f->file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
+	}
+}
+
+void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j,
+			 struct pd_buf *out)
+{
+	if (!j) {
+		add_info(s, size, out);
+		return;
+	}
+	pd_json_int(j, "version", s->m.version);
+	pd_json_int(j, "pages", (int64_t)size->pages);
+	pd_json_int(j, "gone", (int64_t)size->gone);
+	pd_json_int(j, "in_log", (int64_t)s->recent.n);
+	pd_json_int(j, "bytes", (int64_t)size->bytes);
+	pd_json_int(j, "next", (int64_t)s->m.next);
+	pd_json_int(j, "bits", s->m.bits);
+	pd_json_int(j, "k", s->m.k);
+	pd_json_int(j, "k_unknown", s->m.alone);
+	pd_json_str_or_null(j, "sketch", pd_span_z(s->m.sketch));
+	pd_json_str_or_null(j, "params", pd_span_z(s->m.params));
+	pd_json_str_or_null(j, "must", pd_buf_span(&s->m.must));
+	pd_json_int(j, "segments", (int64_t)s->m.n_segments);
+	pd_json_write(j, out);
+	pd_buf_add_c(out, '\n');
 }
