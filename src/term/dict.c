@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "term/dict_layout.h"
-#include "term/slurp.h"
 
 /* data.S */
 extern const char pd_data_dict[], pd_data_dict_end[];
@@ -137,7 +137,7 @@ int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e)
 {
 	struct pd_buf bytes = { 0 };
 	*out = NULL;
-	int status = pd_slurp(path, &bytes, e);
+	int status = pd_read_file(path, &bytes, e);
 	if (status == 0)
 		status = pd_dict_open(pd_buf_span(&bytes), out, e);
 	if (status == PD_ERR_DICT && e) {

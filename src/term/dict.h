@@ -31,6 +31,8 @@ void pd_dict_free(struct pd_dict *d);
 
 /* False when it is no word. */
 bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_word *out);
+/* What the word costs a segmentation, in units of dict_layout.h; UINT32_MAX when it is no word. */
+uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word);
 size_t pd_dict_words(const struct pd_dict *d);
 /* 16 hex digits: the first half of the checksum, the name under which fingerprints record their dictionary. */
 const char *pd_dict_checksum(const struct pd_dict *d);

@@ -9,11 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "term/dict.h"
 #include "term/dict_layout.h"
 #include "term/simplified.h"
-#include "term/slurp.h"
 
 #define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
 #define CHARS (0xA000 - FIRST_CHAR)
@@ -134,7 +135,7 @@ static void sort_words(struct compiler *c)
 
 static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 {
-	int status = pd_slurp(path, &c->words_file, e);
+	int status = pd_read_file(path, &c->words_file, e);
 	if (status)
 		return status;
 	pd_simplify(c->words_file.p, c->words_file.n);
@@ -174,7 +175,7 @@ static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
 {
 	if (!path)
 		return 0;
-	int status = pd_slurp(path, &c->idf_file, e);
+	int status = pd_read_file(path, &c->idf_file, e);
 	if (status)
 		return status;
 	pd_simplify(c->idf_file.p, c->idf_file.n);

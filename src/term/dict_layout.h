@@ -6,7 +6,6 @@
 #ifndef PD_TERM_DICT_LAYOUT_H
 #define PD_TERM_DICT_LAYOUT_H
 
-#include "term/dict.h"
 #include "term/perfect.h"
 #include "term/prefixes.h"
 
@@ -81,8 +80,5 @@ struct pd_dict {
 	char checksum[17];
 	void *owned;		/* the container, when it was read or had to be moved */
 };
-
-/* The cost of a word, PD_DICT_NO_COST when it is none. */
-uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "term/dict.h"
 #include "term/dict_layout.h"
 #include "term/unicode.h"
 

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "term/fold.h"
 #include "term/simplified.h"
-#include "term/slurp.h"
 
 struct pd_stopwords {
 	uint64_t *slot;		/* 0: empty */
@@ -143,7 +143,7 @@ int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err
 {
 	struct pd_buf text = { 0 };
 	*out = NULL;
-	int status = pd_slurp(path, &text, e);
+	int status = pd_read_file(path, &text, e);
 	if (status == 0)
 		*out = from_text(pd_buf_span(&text));
 	pd_buf_release(&text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "term/slurp.h"
+#include "base/file.h"
 
 #include <stdio.h>
 
@@ -15,15 +15,15 @@ static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err
 		if (out->n > MOST)
 			return pd_fail(e, PD_ERR_LIMIT, "%s: over a gigabyte", path);
 	} while (got > 0);
-	return ferror(f) ? pd_fail_errno(e, "%s", path) : 0;
+	return ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
 }
 
-int pd_slurp(const char *path, struct pd_buf *out, struct pd_err *e)
+int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	pd_buf_clear(out);
 	FILE *f = fopen(path, "rb");
 	if (!f)
-		return pd_fail_errno(e, "%s", path);
+		return pd_fail_errno(e, "cannot open %s", path);
 	int status = read_all(f, path, out, e);
 	fclose(f);
 	if (out->p)
