@@ -261,10 +261,11 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 	int status = PD_OK;
 	for (int i = 0; i < n_lists; i++)
 		g.all.n += lists[i].n;
-	*out = (struct pd_items){ 0 };
-	if (n_runs) {
+	if (out)
+		*out = (struct pd_items){ 0 };
+	if (n_runs && out) {
 		status = gather_spilled(lists, n_lists, in_files, out, e);
-	} else if (g.all.n) {
+	} else if (g.all.n && out) {
 		gather_in_memory(&g, threads);
 		*out = g.all;
 	} else {

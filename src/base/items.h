@@ -44,7 +44,7 @@ void pd_items_release(struct pd_items *s);
 /* Lists for n threads.  Within a budget they share a quarter of what is left of it now, and what they hold more than that
  * goes on disk in sorted runs. */
 struct pd_items *pd_items_lists(int n, struct pd_budget *budget);
-/* What the lists hold, in order, in `out`, which needs no clearing; the lists are freed.  Keys that differ come in the same
+/* What the lists hold, in order, in `out`, which needs no clearing (NULL: it is not wanted); the lists are freed.  Keys that differ come in the same
  * order for any number of lists and threads.  Fails only where lists went on disk. */
 int pd_items_gather(struct pd_items *lists, int n, int threads, struct pd_items *out, struct pd_err *e);
 

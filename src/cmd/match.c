@@ -31,7 +31,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "only pairs of one page of the inputs and one of FP; again for more" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
-	  .help = "match nothing: write a key file, which is read many times faster" },
+	  .help = "match nothing: write a key file, which is read faster" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
@@ -70,7 +70,6 @@ struct run {
 	struct pd_outfile out;
 	struct pd_buf line;
 	bool json;		/* else TSV */
-	bool header_written;
 	double started, read_cpu, match_cpu;
 	struct pd_err err;
 };
@@ -88,14 +87,12 @@ static int write_text(struct run *r, const struct pd_buf *text)
 	return PD_OK;
 }
 
-/* The header names the plan, so it waits until one was chosen. */
 static int write_header(struct run *r)
 {
-	r->header_written = true;
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_pairs_header(&r->rows, &r->match, &r->stats.plan, &r->line);
+	pd_pairs_header(&r->rows, &r->match, &r->line);
 	return write_text(r, &r->line);
 }
 
@@ -119,9 +116,7 @@ static void format_pairs(void *formatter, const struct pd_match_pair *pairs, siz
 
 static int write_pairs(void *ctx, const struct pd_buf *text)
 {
-	struct run *r = ctx;
-	int status = r->header_written ? PD_OK : write_header(r);
-	return status ? status : write_text(r, text);
+	return write_text(ctx, text);
 }
 
 static int find_pairs(struct run *r)
@@ -145,7 +140,7 @@ static int find_pairs(struct run *r)
 static int write_totals(struct run *r)
 {
 	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
-	int status = r->header_written ? PD_OK : write_header(r);
+	int status = PD_OK;
 	while (!status && !r->json && rest.n && pd_span_split(&rest, '\n', &line)) {
 		pd_buf_clear(&r->line);
 		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
@@ -272,6 +267,8 @@ static int match(struct run *r, char **paths, int n_paths)
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
+		status = write_header(r);
+	if (!status)
 		status = find_pairs(r);
 	if (!status)
 		status = write_totals(r);
@@ -292,6 +289,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
 	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
+	pd_json_int(j, "linked", (int64_t)r->stats.linked);
 	pd_json_int(j, "k", r->match.k);
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));

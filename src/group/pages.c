@@ -159,7 +159,7 @@ static int take_row(struct pd_pages *p, struct pages_batch *batch, const struct 
 	p->edges[p->n_edges++] = (struct pd_edge){ .a = (uint32_t)batch->last_a,
 						   .b = (uint32_t)add_end(p, batch, f, fields_of_b),
 						   .distance = text ? -1 : (int)distance,
-						   .same = p->same_is_one && (text || !distance),
+						   .same = p->same_is_one && (text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked")),
 						   .tag = tag };
 	return batch->n + 2 > 2 * BATCH ? settle_batch(p, batch, e) : PD_OK;
 }

@@ -24,6 +24,7 @@
 #define DEPTH_MAX 6	/* then brute force */
 #define TASKS 256	/* ranges of buckets that threads take one by one */
 #define CANDIDATES 256	/* verified together */
+#define TILE 1024	/* keys compared together */
 
 /* Sorted tables that meet; a == b: one, with itself. */
 struct meeting {
@@ -66,6 +67,7 @@ static const uint64_t *key_of(const struct worker *w, uint32_t i)
  * so all are prefetched before the first is compared.  To be called before a table or a frame of theirs changes. */
 static void verify(struct worker *w)
 {
+	uint64_t n = 0;
 	struct { uint32_t x, y; } two[CANDIDATES];
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		two[i].x = *w->candidates[i].a;
@@ -76,10 +78,13 @@ static void verify(struct worker *w)
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		const uint64_t *x = key_of(w, two[i].x), *y = key_of(w, two[i].y);
 		int d = pd_bits_distance(x, y, w->words);
-		if (d <= w->k && pd_join_counts(w->keys, two[i].x, two[i].y) && pd_join_frame_is_first(w->frame, x, y))
-			pd_items_add_pair(w->found, two[i].x, two[i].y, (uint32_t)d);
+		if (d > w->k || !pd_join_counts(w->keys, two[i].x, two[i].y) || !pd_join_frame_is_first(w->frame, x, y))
+			continue;
+		pd_items_add_pair(w->found, two[i].x, two[i].y, (uint32_t)d);
+		n++;
 	}
 	w->n_candidates = 0;
+	pd_join_report(w->keys, n);
 }
 
 static void take_hits(struct worker *w, const struct meeting *m)
@@ -225,7 +230,7 @@ static bool partition_again(struct worker *w, const struct meeting *m, struct pd
 		if (!self)
 			pd_join_table_build(&level->b, &from_b, shape);
 		pd_join_masks_fill(&level->masks, plan.n_bits[i], plan.radius[i]);
-		for (size_t v = 0; v < inner.a->n_values; v++)
+		for (size_t v = 0; v < inner.a->n_values && !pd_join_is_over(w->keys); v++)
 			meet_bucket(w, &inner, v);
 		verify(w);
 	}
@@ -240,11 +245,19 @@ static bool is_big(const struct worker *w, struct pd_join_run a, struct pd_join_
 /* Two buckets whose values differ in `spent` bits; self: a bucket with itself. */
 static void meet_two(struct worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
 {
-	if (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent))
+	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
-	compare(w, m, a, b, self, spent);
-	if (w->hits.n)
+	/* In tiles: where all are near, hits must not fill memory before they are counted. */
+	for (size_t i = a.from; i < a.to && !pd_join_is_over(w->keys); i += TILE) {
+		struct pd_join_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
+		if (self)
+			compare(w, m, x, x, true, spent);
+		for (size_t j = self ? x.to : b.from; j < b.to && !pd_join_is_over(w->keys); j += TILE) {
+			compare(w, m, x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, false, spent);
+			take_hits(w, m);
+		}
 		take_hits(w, m);
+	}
 }
 
 /* Neighbours of bucket v, by some masks: small ones are listed, the others counted. */
@@ -318,7 +331,7 @@ static void meet_range(void *ctx, size_t i, int thread)
 {
 	const struct top *top = ctx;
 	size_t n = top->meeting.a->n_values;
-	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS; v++)
+	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_join_is_over(top->workers[thread].keys); v++)
 		meet_bucket(&top->workers[thread], &top->meeting, v);
 	verify(&top->workers[thread]);
 }

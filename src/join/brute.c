@@ -31,13 +31,17 @@ static size_t n_tiles(size_t n)
 
 static void take_hits(const struct brute_force *b, struct pd_join_hits *hits, struct pd_items *found)
 {
+	uint64_t n = 0;
 	const uint32_t *ids = b->table->index, *others = b->other ? b->other->index : ids;
 	for (size_t i = 0; i < hits->n; i++) {
 		uint32_t x = ids[hits->v[i].a], y = others[hits->v[i].b];
-		if (pd_join_counts(b->keys, x, y))
-			pd_items_add_pair(found, x, y, hits->v[i].distance);
+		if (!pd_join_counts(b->keys, x, y))
+			continue;
+		pd_items_add_pair(found, x, y, hits->v[i].distance);
+		n++;
 	}
 	hits->n = 0;
+	pd_join_report(b->keys, n);
 }
 
 /* One tile with itself and all after it, or with all of the other table. */
@@ -46,9 +50,9 @@ static void meet_tile(void *ctx, size_t i, int thread)
 	const struct brute_force *b = ctx;
 	const struct pd_join_table *with = b->other ? b->other : b->table;
 	struct pd_join_hits *hits = &b->hits[thread];
-	if (!b->other)
+	if (!b->other && !pd_join_is_over(b->keys))
 		b->loops->self(tile(b->table, i), b->k, hits);
-	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n); j++) {
+	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_join_is_over(b->keys); j++) {
 		b->loops->cross(tile(b->table, i), tile(with, j), b->k, hits);
 		take_hits(b, hits, &b->lists[thread]);
 	}

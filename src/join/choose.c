@@ -225,10 +225,15 @@ static double estimate_paper(int bits, size_t n_keys)
 #define BLOCKS_FEW 4
 #define CHANCE_PAIRS (1.0 / 1000)
 
+double pd_join_chance(int bits, int k)
+{
+	return ldexp(ball(bits, k), -bits);
+}
+
 int pd_join_default_k(int bits, size_t n_keys)
 {
 	int k = 0;
-	while (k < bits / 5 && n_keys / 2.0 * ldexp(ball(bits, k + 1), -bits) <= CHANCE_PAIRS)
+	while (k < bits / 5 && n_keys / 2.0 * pd_join_chance(bits, k + 1) <= CHANCE_PAIRS)
 		k++;
 	return k;
 }

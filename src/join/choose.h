@@ -21,6 +21,8 @@ int pd_join_plan_choose_against(struct pd_join_plan *out, enum pd_join_plan_kind
 int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against);
 /* Lines: what was joined, every plan of pd_join_plan_list with the one that was chosen marked, what that took step by step. */
 void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out);
+/* How likely are two random keys to be within k? */
+double pd_join_chance(int bits, int k);
 /* The k that suits N pages: the largest at which chance pairs stay rare, N/2 * P(two random keys are within k) <=
  * 1/1000, that is, one page in 1,000 with a chance neighbour after it; at most a fifth of the width.  Computed from the
  * tail of the binomial distribution (docs/accuracy.md). */

@@ -148,8 +148,12 @@ int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, i
 	struct pd_items *lists = pd_items_lists(threads, budget), all;
 	status = run_within(keys, plan, threads, budget, lists, e);
 	double t = pd_cpu_seconds();
-	gathered = pd_items_gather(lists, threads, threads, &all, e);
-	pd_join_pairs_take(out, &all);
+	bool over = pd_join_is_over(keys);
+	gathered = pd_items_gather(lists, threads, threads, over ? NULL : &all, e);
+	if (over)
+		pd_join_pairs_release(out);
+	else
+		pd_join_pairs_take(out, &all);
 	plan->took.pairs += pd_cpu_seconds() - t;
 	return status ? status : gathered;
 }

@@ -20,6 +20,8 @@ int pd_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, int thre
  * disk. */
 int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
 		   struct pd_join_pairs *out, struct pd_err *e);
+/* With keys->limit: whether there are more pairs than that depends on the keys alone; if so, keys->limit->found says it
+ * and there are no pairs in `out`. */
 /* Items in order become pairs: key halves a, b, value distance.  Their memory is taken over. */
 void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items);
 void pd_join_pairs_release(struct pd_join_pairs *p);

@@ -21,6 +21,12 @@ struct pd_join_pairs {
 	size_t mapped;		/* as in base/items.h */
 };
 
+/* More pairs than `most` are not wanted: engines stop soon after so many were found. */
+struct pd_join_limit {
+	uint64_t most;
+	uint64_t found;		/* at least; shared by all threads */
+};
+
 struct pd_join_keys {
 	int bits;
 	size_t n;		/* fewer than 2^32 */
@@ -29,6 +35,7 @@ struct pd_join_keys {
 	/* With another set, only pairs of one key of each; `against` may share keys with this set, by the same numbers. */
 	const uint32_t *against;
 	size_t n_against;
+	struct pd_join_limit *limit;	/* NULL: none */
 	const uint8_t *sides;	/* by number: bit 0: in this set, bit 1: in the other */
 };
 
@@ -37,6 +44,18 @@ struct pd_join_keys {
 static inline bool pd_join_counts(const struct pd_join_keys *keys, uint32_t x, uint32_t y)
 {
 	return !keys->against || (x != y && (x < y || keys->sides[x] != 3 || keys->sides[y] != 3));
+}
+
+static inline bool pd_join_is_over(const struct pd_join_keys *keys)
+{
+	return keys->limit && __atomic_load_n(&keys->limit->found, __ATOMIC_RELAXED) > keys->limit->most;
+}
+
+/* A thread found n more. */
+static inline void pd_join_report(const struct pd_join_keys *keys, uint64_t n)
+{
+	if (keys->limit && n)
+		__atomic_fetch_add(&keys->limit->found, n, __ATOMIC_RELAXED);
 }
 
 /* What an engine adds to its list: a in the high half of an item's key, b > a in the low half, the distance as value. */

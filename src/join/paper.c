@@ -65,7 +65,7 @@ static uint32_t number(const struct pd_join_keys *keys, size_t i)
 static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 {
 	int words = p->keys->bits / 64;
-	uint64_t mine[PD_KEY_WORDS], first = block_of(p->keys, key_at(p->keys, i), p->exchanged);
+	uint64_t n_found = 0, mine[PD_KEY_WORDS], first = block_of(p->keys, key_at(p->keys, i), p->exchanged);
 	pd_bits_exchange(key_at(p->keys, i), mine, p->keys->bits, BLOCKS, p->exchanged);
 	for (size_t at = PD_LOWER_BOUND(x, 0, p->order.n, p->order.v[x].key < first); at < p->order.n && p->order.v[at].key == first; at++) {
 		size_t j = p->order.v[at].value;
@@ -73,16 +73,19 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 		if (p->keys->against ? !pd_join_counts(p->keys, x, y) : j <= i)
 			continue;
 		int d = pd_bits_distance(mine, p->permuted + at * (size_t)words, words);
-		if (d <= p->k && !is_found_before(p, i, j))
+		if (d <= p->k && !is_found_before(p, i, j)) {
 			pd_items_add_pair(found, x, y, (uint32_t)d);
+			n_found++;
+		}
 	}
+	pd_join_report(p->keys, n_found);
 }
 
 static void look_up_some(void *ctx, size_t i, int thread)
 {
 	const struct paper *p = ctx;
 	size_t end = (i + 1) * CHUNK < p->keys->n ? (i + 1) * CHUNK : p->keys->n;
-	for (size_t key = i * CHUNK; key < end; key++)
+	for (size_t key = i * CHUNK; key < end && !pd_join_is_over(p->keys); key++)
 		look_up(p, key, &p->lists[thread]);
 }
 

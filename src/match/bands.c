@@ -8,14 +8,28 @@
 #include "join/bits.h"
 
 #define CHANCE_COMPARISONS 128
+#define NONE UINT32_MAX
 
-struct bands {
-	const struct pd_bands *b;
-	int least;			/* minima that must agree */
-	struct pd_items *lists;		/* one for each thread */
+/* The sketches of the rows that take part, and which members those are. */
+struct sketches {
+	struct pd_sketch_options options;
+	uint64_t *v;
+	uint32_t *member;
+	size_t n, words;
+	struct pd_array memory[2];
 };
 
-int pd_bands_width_max(const struct pd_sketch_options *o)
+struct search {
+	const struct sketches *s;
+	int width;
+	int least;			/* minima that must agree */
+	const struct pd_row_set *set;
+	struct pd_verifier *verifiers;	/* one of each for each thread */
+	struct pd_items *lists;
+};
+
+/* A band is at most 64 bits, and at most the sketch. */
+static int width_max(const struct pd_sketch_options *o)
 {
 	return 64 / o->bits < o->minima ? 64 / o->bits : o->minima;
 }
@@ -23,52 +37,78 @@ int pd_bands_width_max(const struct pd_sketch_options *o)
 int pd_bands_width(const struct pd_sketch_options *o, size_t n)
 {
 	int r = 1;
-	while (r < pd_bands_width_max(o) && n / 2. * (o->minima / r) * ldexp(1, -r * o->bits) > CHANCE_COMPARISONS)
+	while (r < width_max(o) && n / 2. * (o->minima / r) * ldexp(1, -r * o->bits) > CHANCE_COMPARISONS)
 		r++;
 	return r;
 }
 
 /* The band's minima as one number; they may lie in two words. */
-static uint64_t band_of(const struct pd_bands *b, size_t i, size_t band)
+static uint64_t band_of(const struct search *s, size_t i, size_t band)
 {
-	int bits = b->width * b->sketch.bits;
-	return pd_bits_get(b->v + i * (size_t)pd_sketch_words(&b->sketch), (int)band * bits, bits);
+	int bits = s->width * s->s->options.bits;
+	return pd_bits_get(s->s->v + i * s->s->words, (int)band * bits, bits);
 }
 
-static bool shared_before(const struct pd_bands *b, size_t i, size_t j, size_t band)
+static bool is_shared_before(const struct search *s, size_t i, size_t j, size_t band)
 {
 	for (size_t t = 0; t < band; t++)
-		if (band_of(b, i, t) == band_of(b, j, t))
+		if (band_of(s, i, t) == band_of(s, j, t))
 			return true;
 	return false;
 }
 
-/* The sketch at place `at` of a run of equal values with those behind it. */
-static void compare_one(const struct bands *all, const struct pd_item *run, size_t at, size_t n, size_t band, struct pd_items *out)
+static bool is_alike(const struct search *s, size_t i, size_t j)
 {
-	const struct pd_bands *b = all->b;
-	size_t words = (size_t)pd_sketch_words(&b->sketch), i = run[at].value;
-	for (size_t k = at + 1; k < n && k <= at + b->window; k++) {
-		size_t j = run[k].value;
-		int agreeing = pd_sketch_agreeing(&b->sketch, b->v + i * words, b->v + j * words);
-		if (agreeing >= all->least && !shared_before(b, i, j, band))
-			pd_items_add(out, (uint64_t)i << 32 | j, (uint32_t)agreeing);
+	return pd_sketch_agreeing(&s->s->options, s->s->v + i * s->s->words, s->s->v + j * s->s->words) >= s->least;
+}
+
+/* All with all, in the first band that they share. */
+static void compare_run(const struct search *s, const struct pd_item *run, size_t n, size_t band, struct pd_items *out)
+{
+	for (size_t x = 0; x < n; x++)
+		for (size_t y = x + 1; y < n; y++)
+			if (is_alike(s, run[x].value, run[y].value) && !is_shared_before(s, run[x].value, run[y].value, band))
+				pd_items_add_pair(out, run[x].value, run[y].value, 0);
+}
+
+/* The leader stands for the row: is it verified with it? */
+static bool may_follow(const struct search *s, uint32_t row, uint32_t leader, int thread)
+{
+	double similarity;
+	return is_alike(s, leader, row) && pd_verify_rows(&s->verifiers[thread], pd_set_row(s->set, s->s->member[leader]),
+							  pd_set_row(s->set, s->s->member[row]), 0, &similarity);
+}
+
+static void compare_long_run(const struct search *s, const struct pd_item *run, size_t n, int thread)
+{
+	uint32_t leaders[PD_BANDS_LEADERS];
+	int n_leaders = 0, at;
+	for (size_t x = 0; x < n; x++) {
+		for (at = 0; at < n_leaders && !may_follow(s, run[x].value, leaders[at], thread); at++)
+			;
+		if (at < n_leaders)
+			pd_items_add_pair(&s->lists[thread], leaders[at], run[x].value, PD_BANDS_LINKED);
+		else if (n_leaders < PD_BANDS_LEADERS)
+			leaders[n_leaders++] = run[x].value;
 	}
 }
 
-/* Sorting is stable, so a run is in the order of the sketches. */
-static void run_band(void *ctx, size_t band, int thread)
+/* Sorting is stable, so a run is in the order of the rows. */
+static void search_band(void *ctx, size_t band, int thread)
 {
-	const struct bands *all = ctx;
-	struct pd_items table = { .v = pd_alloc(all->b->n * sizeof *table.v), .n = all->b->n, .cap = all->b->n };
-	for (size_t i = 0; i < all->b->n; i++)
-		table.v[i] = (struct pd_item){ band_of(all->b, i, band), (uint32_t)i };
+	const struct search *s = ctx;
+	size_t n = s->s->n;
+	struct pd_items table = { .v = pd_alloc(n * sizeof *table.v), .n = n, .cap = n };
+	for (size_t i = 0; i < n; i++)
+		table.v[i] = (struct pd_item){ band_of(s, i, band), (uint32_t)i };
 	pd_items_sort(&table);
-	for (size_t from = 0, to; from < table.n; from = to) {
-		for (to = from + 1; to < table.n && table.v[to].key == table.v[from].key; to++)
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && table.v[to].key == table.v[from].key; to++)
 			;
-		for (size_t at = from; at + 1 < to; at++)
-			compare_one(all, table.v + from, at - from, to - from, band, &all->lists[thread]);
+		if (to - from > PD_BANDS_RUN)
+			compare_long_run(s, table.v + from, to - from, thread);
+		else
+			compare_run(s, table.v + from, to - from, band, &s->lists[thread]);
 	}
 	pd_items_release(&table);
 }
@@ -82,12 +122,115 @@ static int least_agreeing(const struct pd_sketch_options *o, const struct pd_ver
 	return n;
 }
 
-int pd_bands_join(const struct pd_bands *b, const struct pd_verify_options *verify, int threads, struct pd_budget *budget,
-		  struct pd_items *out, struct pd_err *e)
+static bool takes_part(const struct pd_links *l, uint32_t member)
 {
+	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_groups_name(&l->groups, member) == member;
+}
+
+static void gather(struct sketches *s, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *l,
+		   const struct pd_groups *prints, const uint8_t *only)
+{
+	size_t n = 0;
+	s->options = rows->sketch;
+	s->words = (size_t)pd_sketch_words(&rows->sketch);
+	for (uint32_t i = 0; i < set->n; i++)
+		n += takes_part(l, i) && (!only || only[pd_groups_name(prints, i)]);
+	s->v = pd_array_room(&s->memory[0], rows->budget, (n + 1) * s->words * sizeof *s->v);
+	s->member = pd_array_room(&s->memory[1], rows->budget, (n + 1) * sizeof *s->member);
+	for (uint32_t i = 0; i < set->n; i++) {
+		struct pd_sketch sketch;
+		if (!takes_part(l, i) || (only && !only[pd_groups_name(prints, i)]) || !pd_rows_sketch(rows, pd_set_row(set, i), &sketch))
+			continue;
+		memcpy(s->v + s->n * s->words, sketch.w, s->words * sizeof *s->v);
+		s->member[s->n++] = i;
+	}
+}
+
+/* Long runs name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
+ * linked itself: what is linked is one, and must not become a chain.  Other links are pairs like any. */
+static void settle_links(struct pd_items *pairs, size_t n_sketches, bool may_link)
+{
+	uint32_t *first = pd_alloc((n_sketches + 1) * sizeof *first);
+	size_t n = 0;
+	memset(first, 0xff, (n_sketches + 1) * sizeof *first);
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct pd_item *p = &pairs->v[i];
+		uint32_t a = (uint32_t)(p->key >> 32), b = (uint32_t)p->key;
+		if (p->value && first[b] == NONE)
+			first[b] = a;
+		if (n && pairs->v[n - 1].key == p->key)
+			pairs->v[n - 1].value |= p->value;
+		else
+			pairs->v[n++] = *p;
+	}
+	pairs->n = n;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t a = (uint32_t)(pairs->v[i].key >> 32), b = (uint32_t)pairs->v[i].key;
+		if (!may_link || first[b] != a || first[a] != NONE)
+			pairs->v[i].value = 0;
+	}
+	free(first);
+}
+
+int pd_bands_find(struct pd_bands *bands, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *links,
+		  const struct pd_match_options *o, const struct pd_groups *prints, const uint8_t *only, struct pd_err *e)
+{
+	struct sketches s = { .n = 0 };
+	gather(&s, rows, set, links, prints, only);
+	int most = width_max(&s.options);
+	bands->width = !o->band_width ? pd_bands_width(&s.options, s.n) : o->band_width < most ? o->band_width : most;
+	/* A thread sorts one band of all sketches at a time, with a copy. */
+	size_t threads = pd_budget_left(rows->budget) / 2 / (2 * sizeof(struct pd_item) * (s.n + 1));
+	threads = threads < (size_t)o->threads ? threads : (size_t)o->threads;
 	threads = threads > 1 ? threads : 1;
-	struct bands all = { .b = b, .least = least_agreeing(&b->sketch, verify) };
-	all.lists = pd_items_lists(threads, budget);
-	pd_parallel(threads, (size_t)(b->sketch.minima / b->width), run_band, &all);
-	return pd_items_gather(all.lists, threads, threads, out, e);
+	struct search search = { .s = &s, .width = bands->width, .least = least_agreeing(&s.options, &o->verify), .set = set,
+				 .verifiers = pd_zalloc(threads * sizeof *search.verifiers),
+				 .lists = pd_items_lists((int)threads, rows->budget) };
+	for (size_t i = 0; i < threads; i++)
+		search.verifiers[i] = (struct pd_verifier){ .o = &o->verify, .rows = rows };
+	pd_parallel((int)threads, (size_t)(s.options.minima / bands->width), search_band, &search);
+	int status = pd_items_gather(search.lists, (int)threads, (int)threads, &bands->pairs, e);
+	settle_links(&bands->pairs, s.n, links->scope == PD_SCOPE_ALL && !links->all_pairs && !links->side);
+	for (size_t i = 0; i < bands->pairs.n; i++) {
+		uint64_t *key = &bands->pairs.v[i].key;
+		*key = (uint64_t)s.member[*key >> 32] << 32 | s.member[(uint32_t)*key];
+	}
+	for (size_t i = 0; i < threads; i++)
+		pd_verifier_release(&search.verifiers[i]);
+	free(search.verifiers);
+	pd_array_release(&s.memory[0]);
+	pd_array_release(&s.memory[1]);
+	return status;
+}
+
+void pd_bands_release(struct pd_bands *bands)
+{
+	pd_items_release(&bands->pairs);
+}
+
+static bool is_in_scope(const struct pd_links *l, uint32_t a, uint32_t b)
+{
+	/* One of each side. */
+	if (l->side && (l->side[pd_set_row(l->set, a)] | l->side[pd_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
+		return false;
+	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == (l->scope == PD_SCOPE_SAME_HOST);
+}
+
+size_t pd_bands_add(const struct pd_bands *bands, size_t at, const struct pd_links *links, const struct pd_row_set *set,
+		    struct pd_partners *out)
+{
+	const struct pd_item *v = bands->pairs.v;
+	uint32_t a = (uint32_t)(v[at].key >> 32);
+	size_t words = (size_t)set->words;
+	bool linked = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
+	for (; at < bands->pairs.n && v[at].key >> 32 == a; at++) {
+		uint32_t b = (uint32_t)v[at].key;
+		int distance = pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words);
+		/* Equal fingerprints are linked, or not, where they are grouped; but of many parts not all were compared. */
+		if ((!distance && !linked) || distance > bands->most_distance || !is_in_scope(links, a, b))
+			continue;
+		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+		out->v[out->n++] = (struct pd_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };
+	}
+	return at;
 }

@@ -58,6 +58,8 @@ static void sort_partners(struct pd_partners *p)
 	for (size_t i = 1; i < p->n; i++)
 		if (p->v[n - 1].member != p->v[i].member)
 			p->v[n++] = p->v[i];
+		else
+			p->v[n - 1].linked |= p->v[i].linked;
 	p->n = n;
 }
 
@@ -76,24 +78,29 @@ static void look_again(struct reading *r, uint32_t a)
 	r->partners.n = n;
 }
 
-/* The partners of `a` in the parts of a group near its own. */
+/* The partners of `a` in the parts of a group near its own, the first of them where they are many. */
 static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *near)
 {
+	int distance = near->distance & ~PD_NEAR_LINKED;
+	size_t before = r->partners.n;
 	const struct pd_matching *m = r->m;
 	const uint64_t *host = m->o->scope == PD_SCOPE_SAME_HOST ? &m->links.host[a] : NULL;
 	size_t from, to;
 	if (!pd_parts_several(&m->parts, near->b)) {
-		pd_links_near(&m->links, a, near->b, near->distance, &r->partners);
+		pd_links_near(&m->links, a, near->b, distance, &r->partners);
+		for (size_t i = before; i < r->partners.n; i++)
+			r->partners.v[i].linked = near->distance & PD_NEAR_LINKED;
 		return;
 	}
-	for (pd_parts_of(&m->parts, near->b, host, &from, &to); from < to; from++)
-		pd_links_near(&m->links, a, m->parts.v[from].first, near->distance, &r->partners);
+	pd_parts_of(&m->parts, near->b, host, &from, &to);
+	for (; from < to; from++)
+		pd_links_near(&m->links, a, m->parts.v[from].first, distance, &r->partners);
 }
 
 static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
 {
 	if (at >= pairs->n || pairs->v[at].a != print)
-		at = pd_pairs_from(pairs, print);
+		at = pd_match_near_from(pairs, print);
 	for (; at < pairs->n && pairs->v[at].a == print; at++)
 		add_near(r, a, &pairs->v[at]);
 }
@@ -111,7 +118,7 @@ static void find_partners(struct reading *r, uint32_t a)
 			add_all_near(r, a, print, &m->near.before, r->before);
 	}
 	if (r->bands < m->bands.pairs.n && m->bands.pairs.v[r->bands].key >> 32 == a)
-		r->bands = pd_near_rows_add(&m->bands, r->bands, &m->links, m->set, &r->partners);
+		r->bands = pd_bands_add(&m->bands, r->bands, &m->links, m->set, &r->partners);
 	look_again(r, a);
 	sort_partners(&r->partners);
 }
@@ -164,7 +171,8 @@ static void give_row(struct giving *g, struct giver *w, struct reading *r)
 	find_partners(r, a);
 	for (size_t i = 0; i < r->partners.n; i++) {
 		const struct pd_partner *p = &r->partners.v[i];
-		w->batch[w->n++] = (struct pd_match_pair){ row, pd_set_row(r->m->set, p->member), p->distance, p->similarity };
+		w->batch[w->n++] = (struct pd_match_pair){ row, pd_set_row(r->m->set, p->member), p->distance, p->similarity,
+								 p->linked };
 		if (w->n == BATCH)
 			format_batch(g, w);
 	}
@@ -205,8 +213,8 @@ static void begin(struct reading *r, size_t from, size_t to)
 {
 	r->next = member_from(r->m->set, from);
 	r->end = member_from(r->m->set, to);
-	r->after = pd_pairs_from(&r->m->near.after, r->next);
-	r->before = pd_pairs_from(&r->m->near.before, r->next);
+	r->after = pd_match_near_from(&r->m->near.after, r->next);
+	r->before = pd_match_near_from(&r->m->near.before, r->next);
 	r->bands = bands_from(&r->m->bands.pairs, r->next);
 	go_on(r);
 }

@@ -36,7 +36,8 @@ struct pd_links {
 struct pd_partner {
 	uint32_t member;
 	int distance;
-	double similarity;	/* set by the caller */
+	double similarity;	/* set by the caller, like what follows */
+	bool linked;
 };
 
 struct pd_partners {

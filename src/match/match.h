@@ -34,7 +34,8 @@ struct pd_match_stats {
 	size_t distinct;	/* different fingerprints */
 	uint64_t pairs;
 	struct pd_join_plan plan;
-	uint64_t candidates;	/* pairs of different fingerprints within k, before the second look */
+	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
+	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints (near.h) */
 	int band_width;
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
 };
@@ -43,6 +44,7 @@ struct pd_match_pair {
 	uint32_t a, b;		/* rows, a < b */
 	int distance;		/* -1: both have no fingerprint and the same text */
 	double similarity;	/* estimated by the sketches; of the same text 1; negative: unknown, or not looked at */
+	bool linked;		/* in a dense neighbourhood: one stands for the other, which is compared with no more (near.h) */
 };
 
 /* Where pairs go.  `format` is called from all threads, each with a formatter of its own; what it adds to `out` is given to

@@ -6,9 +6,9 @@
 #ifndef PD_MATCH_MATCHING_H
 #define PD_MATCH_MATCHING_H
 
+#include "match/bands.h"
 #include "match/links.h"
-#include "match/near_rows.h"
-#include "match/neighbours.h"
+#include "match/near.h"
 #include "match/parts.h"
 
 struct pd_matching {
@@ -20,8 +20,8 @@ struct pd_matching {
 	struct pd_groups prints;	/* by fingerprint alone, when some have several parts */
 	struct pd_parts parts;
 	struct pd_links links;		/* of parts */
-	struct pd_neighbours near;	/* groups by fingerprint */
-	struct pd_near_rows bands;	/* candidates by sketch */
+	struct pd_match_near_groups near;	/* groups by fingerprint */
+	struct pd_bands bands;	/* candidates by sketch */
 };
 
 /* Groups of equal fingerprints, whatever their parts. */

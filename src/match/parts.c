@@ -111,7 +111,7 @@ void pd_parts_of(const struct pd_parts *p, uint32_t print, const uint64_t *host,
 {
 	*from = bound(p, print, host ? *host : 0);
 	*to = *from;
-	while (*to < p->n && p->v[*to].print == print && (!host || p->v[*to].host == *host))
+	while (*to < p->n && *to - *from < PD_PARTS_TRIED && p->v[*to].print == print && (!host || p->v[*to].host == *host))
 		++*to;
 }
 

@@ -32,7 +32,7 @@ void pd_parts_split(struct pd_parts *p, const struct pd_groups *prints, const st
 		    struct pd_verifier *v, struct pd_groups *out);
 void pd_parts_release(struct pd_parts *p);
 
-/* The parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
+/* The first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
 void pd_parts_of(const struct pd_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to);
 /* Has the group several? */
 bool pd_parts_several(const struct pd_parts *p, uint32_t print);

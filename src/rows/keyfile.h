@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The key file (`match --save`): rows that were read once, in a form that is read many times faster.  Everything in
+ * The key file (`match --save`): rows that were read once, in a form that is read 1.2 to 1.6 times as fast.  Everything in
  * columns of its own, little-endian, with a checksum over each; docs/format-keys.md specifies it byte by byte.
  */
 #ifndef PD_ROWS_KEYFILE_H

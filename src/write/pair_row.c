@@ -8,7 +8,7 @@
 const char *const pd_scope_names[] = { "all", "same-host", "other-hosts", NULL };
 const char *const pd_candidates_names[] = { "hamming", "bands", "both", NULL };
 
-void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_join_plan *plan, struct pd_buf *out)
+void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
@@ -20,7 +20,7 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 	else
 		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
 			      o->verify.k_unknown);
-	pd_buf_printf(out, " | plan=%s\n#", pd_join_plan_names[plan->kind]);
+	pd_buf_add_z(out, "\n#");
 	for (int i = 0; i < PD_PAIRS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_pairs_columns[i], i + 1 < PD_PAIRS_COLUMNS ? '\t' : '\n');
 }
@@ -93,7 +93,7 @@ static char *put_values(char *to, const struct pd_match_pair *pair)
 	else
 		to = put_similarity(to, pair->similarity);
 	*to++ = '\t';
-	return put(to, pd_span_z(pair->distance < 0 ? "text_digest" : "simhash"), '\t');
+	return put(to, pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"), '\t');
 }
 
 static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)

@@ -8,7 +8,7 @@
 #include "match/match.h"
 
 /* The two header lines: what the fingerprints were made with, and how they were matched. */
-void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_join_plan *plan, struct pd_buf *out);
+void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
 /* Rows with their newlines. */
 void pd_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
 extern const char *const pd_scope_names[], *const pd_candidates_names[];	/* in the order of their enums, NULL at the end */

@@ -152,8 +152,11 @@ has "says what the file holds" "$tmp/err" 'pairs'
 
 # --- plans and presets ---
 make_fp clustered 200 64 5 >in.fp
-match --preset=paper in.fp
-has "--preset=paper: k 3 and the documents' tables" "$tmp/out" '^# pagededup pairs 1 .*k=3 .*plan=paper'
+match --preset=paper --stats paper.json in.fp
+has "--preset=paper: k 3" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
+has "and the documents' tables" paper.json '"plan": *"paper"'
+match --preset=paper --plan=all in.fp
+hasnt "the header names what shapes the pairs alone" "$tmp/out" '^#.*plan='
 match --plan=paper -k 4 in.fp
 exits "--plan=paper -k 4 is misuse" 2
 has "and names what can be" "$tmp/err" '3'

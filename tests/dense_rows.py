@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""fp rows that crowd, for matching: dense_rows.py KIND ROWS.
+
+ball     fingerprints with up to four bits of one flipped, all different; no sketches
+texts    the same, with sketches that differ in a twentieth of their minima
+twins    the same, with sketches that have nothing in common but in pairs: row 2 i and 2 i + 1
+sketches fingerprints that have nothing in common, with one sketch
+parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
+
+Rows come in no order of their ids.
+"""
+import random, sys
+
+kind, n = sys.argv[1], int(sys.argv[2])
+draw = random.Random(n)
+MINIMA, centre = 128, 0x9e3779b97f4a7c15
+base = [draw.randrange(16) for _ in range(MINIMA)]
+
+def fingerprint(i):
+    if kind == 'sketches':
+        return draw.getrandbits(64)
+    if kind == 'parts':
+        return centre ^ i // 2 % 2
+    while True:
+        v = centre
+        for bit in draw.sample(range(64), 4):
+            v ^= 1 << bit
+        if v not in seen:
+            seen.add(v)
+            return v
+
+def some_of(minima, share):
+    return [draw.randrange(16) if draw.random() < share else m for m in minima]
+
+def sketch(i):
+    if kind == 'ball':
+        return '-'
+    if kind == 'texts':
+        v = some_of(base, .05)
+    elif kind == 'sketches':
+        v = base
+    else:
+        own = random.Random(i // 2)
+        v = some_of([own.randrange(16) for _ in range(MINIMA)], .03)
+    return ''.join('%x' % m for m in v)
+
+seen, rows = set(), []
+for i in range(n):
+    fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/' % i] + ['-'] * 6 + [str(1000 + i * 7919 % n)] + ['-'] * 3
+    rows.append('\t'.join(fields + [sketch(i), '-', '-']))
+draw.shuffle(rows)
+print('\n'.join(rows))

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# match over pages that crowd (tests/dense_rows.py) takes time in proportion to n log n: four times the pages take at most
+# 1.2 times that, and memory a page stays what it was.
+. "$(dirname "$0")/../tap.sh"
+n=${ROWS:-50000}
+cat >cost.py <<'E2'
+import resource, subprocess, sys
+code = subprocess.run([sys.argv[1], 'match', '-q', '-j1', '-o', 'pairs'] + sys.argv[2:], stderr=subprocess.DEVNULL).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print('%.3f %d %d' % (used.ru_utime + used.ru_stime, used.ru_maxrss // 1024, code))
+E2
+for kind in ball texts twins parts sketches; do
+	python3 "$TOP/tests/dense_rows.py" $kind $n >small.fp
+	python3 "$TOP/tests/dense_rows.py" $kind $((4 * n)) >large.fp
+	option=-q
+	[ $kind = sketches ] && option=--candidates=bands
+	# A busy machine may disturb one measurement, not three.
+	for try in 1 2 3; do
+		read -r a mb_a code_a < <(python3 cost.py "$P" $option small.fp)
+		read -r b mb_b code_b < <(python3 cost.py "$P" $option large.fp)
+		ok=$(awk -v n=$n -v a="$a" -v b="$b" 'BEGIN { print (b <= 1.2 * a * 4 * log(4 * n) / log(n)) }')
+		[ "$ok" = 1 ] && break
+	done
+	is "$kind: matched" "$code_a $code_b" "0 0"
+	if [ "$ok" = 1 ]; then pass "$kind: $a s, then $b s for four times the pages"; else fail "$kind: $a s, then $b s for four times the pages"; fi
+	at_least "$kind: $mb_a MB, then $mb_b MB" $((5 * mb_a)) "$mb_b"
+done
+tap_done
