@@ -158,15 +158,41 @@ static void print_features(const struct pd_sign_options *s, struct pd_buf *out)
 	}
 }
 
-static void print_must(const struct pd_options *o, struct pd_tables *t)
+static void print_settings(const struct pd_options *o, struct pd_buf *out)
 {
 	const struct pd_sign_options *s = &o->sign;
-	pd_buf_printf(&t->must, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
+	pd_buf_printf(out, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
 		      s->bits, s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
-	print_features(s, &t->must);
-	pd_buf_printf(&t->must, " min_terms=%d hidden=%s stubs=%s topic=%s segment=%s dict=%s stopwords=%s", s->min_terms,
+	print_features(s, out);
+	pd_buf_printf(out, " min_terms=%d hidden=%s stubs=%s topic=%s segment=%s", s->min_terms,
 		      pd_hidden_names[!o->html.drop_hidden], pd_stubs_names[o->match_stubs], pd_topic_names[o->topic.method],
-		      pd_segment_names[o->segment], pd_dict_checksum(t->dict), t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
+		      pd_segment_names[o->segment]);
+}
+
+bool pd_options_of_preset(struct pd_span must, enum pd_preset preset)
+{
+	struct pd_options o;
+	struct pd_buf all = { 0 };
+	pd_options_init(&o, preset);
+	print_settings(&o, &all);
+	struct pd_span rest = pd_buf_span(&all), item, key;
+	bool same = must.n > 0;
+	while (same && pd_span_split(&rest, ' ', &item)) {
+		pd_span_split(&item, '=', &key);
+		struct pd_buf name = { 0 };
+		pd_buf_add_span(&name, key);
+		same = pd_span_is(key, "version") || pd_span_is(key, "bits") || pd_span_eq(pd_param(must, name.p), item);
+		pd_buf_release(&name);
+	}
+	pd_buf_release(&all);
+	return same;
+}
+
+static void print_must(const struct pd_options *o, struct pd_tables *t)
+{
+	print_settings(o, &t->must);
+	pd_buf_printf(&t->must, " dict=%s stopwords=%s", pd_dict_checksum(t->dict),
+		      t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }
 
@@ -215,14 +241,28 @@ static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, str
 		       pd_hidden_names[pd_boilerplate_hidden_kept(b)]);
 }
 
+/* What would be passed over in silence. */
+static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
+{
+	for (int i = 0; i < PD_FEATURE_COUNT; i++)
+		if (s->feature_weights[i] && s->weights != PD_WEIGHTS_TF)
+			return pd_fail(e, PD_ERR_USAGE, "--features=%s:%d: weights of features need --weights=tf",
+				       pd_feature_name((enum pd_feature_kind)i), s->feature_weights[i]);
+	return PD_OK;
+}
+
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	*t = (struct pd_tables){ 0 };
-	int status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
+	int status = check_weights(&o->sign, e);
+	if (!status)
+		status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
 	if (!status && !strcmp(o->stopwords, "builtin"))
 		status = pd_stopwords_builtin(&t->stopwords, e);
 	else if (!status && strcmp(o->stopwords, "none"))
 		status = pd_stopwords_load(o->stopwords, &t->stopwords, e);
+	if (!status && !t->stopwords && o->topic.method == PD_TOPIC_PAPER)
+		status = pd_stopwords_builtin(&t->compared, e);
 	if (status) {
 		pd_tables_release(t);
 		return status;
@@ -240,6 +280,7 @@ void pd_tables_release(struct pd_tables *t)
 {
 	pd_dict_free(t->dict);
 	pd_stopwords_free(t->stopwords);
+	pd_stopwords_free(t->compared);
 	pd_boilerplate_free(t->boilerplate);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);

@@ -137,6 +137,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 {
 	struct pd_segmenter_options terms = { .dict = t->dict, .stopwords = t->stopwords, .method = (enum pd_segment_method)o->segment };
 	struct pd_topic_options topic = topic_options(o);
+	topic.stopwords = t->compared;
 	*p = (struct pd_pipeline){ .tables = t };
 	int status = pd_decoder_new(&p->decoder, e);
 	if (!status)

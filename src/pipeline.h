@@ -41,6 +41,8 @@ struct pd_options {
 /* The defaults, or the settings of patent CN101645082 (`--preset=paper`). */
 enum pd_preset { PD_PRESET_DEFAULT, PD_PRESET_PAPER };
 void pd_options_init(struct pd_options *o, enum pd_preset preset);
+/* Were rows whose header has these parameters (pd_tables.must) made with the preset?  What it leaves open may be anything. */
+bool pd_options_of_preset(struct pd_span must, enum pd_preset preset);
 
 /* One setting by its name in headers ("shingle", "features", …); PD_ERR_USAGE says what the value may be. */
 int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e);
@@ -50,7 +52,8 @@ extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_h
 
 struct pd_tables {
 	struct pd_dict *dict;
-	struct pd_stopwords *stopwords;
+	struct pd_stopwords *stopwords;		/* that are no terms; NULL: all words are */
+	struct pd_stopwords *compared;		/* topic=paper: those that blocks are compared without, where terms keep them */
 	struct pd_boilerplate *boilerplate;	/* NULL: none */
 	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
 	struct pd_buf recorded;		/* those that are only recorded */

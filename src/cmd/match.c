@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "cmd/match.h"
 #include "join/choose.h"
+#include "pipeline.h"
 #include "rows/keyfile.h"
 #include "write/jsonl.h"
 
@@ -160,11 +161,17 @@ static void settle_distance(struct run *r, int bits, bool paper)
 	r->match.k += r->o->one_more && r->match.k < bits / 4;
 }
 
+/* Rows know the preset that they were made with; what is typed comes first. */
+static bool is_paper(const struct run *r)
+{
+	return r->o->preset < 0 ? pd_options_of_preset(pd_buf_span(&r->rows.must), PD_PRESET_PAPER) : r->o->preset == PD_PRESET_PAPER;
+}
+
 /* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
 static void settle(struct run *r)
 {
 	const struct pd_match_command *o = r->o;
-	bool paper = o->preset == 1;
+	bool paper = is_paper(r);
 	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
 					      .scope = (enum pd_scope)o->scope,
 					      .all_pairs = o->all_pairs,
@@ -351,7 +358,7 @@ static int close_run(struct run *r)
 
 struct pd_match_command pd_match_defaults(void)
 {
-	return (struct pd_match_command){ .k = -1, .second_look = PD_VERIFY_NOTHING_SAID };
+	return (struct pd_match_command){ .preset = -1, .k = -1, .second_look = PD_VERIFY_NOTHING_SAID };
 }
 
 static int settle_verify(const struct pd_match_command *o, struct pd_verify_options *out, struct pd_err *e)

@@ -9,7 +9,8 @@
 #include "write/pair_row.h"
 
 struct pd_match_command {
-	int preset, k, plan, scope, jobs, format, candidates, band_width;
+	int preset;			/* -1: as the rows were made */
+	int k, plan, scope, jobs, format, candidates, band_width;
 	bool all_pairs, explain, quiet, ignore_damaged;
 	bool one_more;			/* k and one bit more, for a report on what that would change */
 	struct pd_verify_request second_look;	/* off with the preset paper, unless asked for */

@@ -19,6 +19,7 @@ struct pd_row_intake {
 	const char *file;		/* which the last row came from */
 	struct pd_sketch_intake sketches;
 	struct pd_buf scratch, value, name, sketch;
+	uint64_t content;		/* hash of the row's content digest; 0: not known */
 };
 
 /* The must-match parameters of a file: they must be those of the files before. */
@@ -27,7 +28,8 @@ int pd_intake_params(struct pd_row_intake *in, struct pd_span params, const char
 int pd_intake_bits(struct pd_row_intake *in, int bits, const char *where, uint64_t line, struct pd_err *e);
 void pd_intake_print(struct pd_row_intake *in, const uint64_t *key);
 void pd_intake_digest(struct pd_row_intake *in, const uint64_t *key);
-/* The last part of a row: `line`, its five columns and the newline, goes into the spool behind in->sketch; `url` is as it
+/* The last part of a row: `line`, its five columns and the newline, goes into the spool behind in->sketch and
+ * in->content; `url` is as it
  * stands in a row. */
 int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span url, struct pd_err *e);
 /* All rows of a key file. */

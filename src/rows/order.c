@@ -126,6 +126,33 @@ static void move_set(struct pd_rows *rows, struct pd_row_set *s, int which, cons
 	}
 }
 
+static const char *file_of(const struct pd_rows *rows, uint32_t row)
+{
+	size_t i = rows->n_origins;
+	while (i > 1 && rows->origin[i - 1].row > row)
+		i--;
+	return i ? rows->origin[i - 1].path : "-";
+}
+
+/* Rows that share an id are one page, met twice; with other contents they are two, of which one would be lost.  order: the rows
+ * sorted by id. */
+static int check_repeated(const struct pd_rows *rows, const uint32_t *order, struct pd_err *e)
+{
+	for (size_t i = 1; i < rows->n; i++) {
+		uint32_t a = order[i - 1], b = order[i];
+		if (compare(rows, a, b) != 0)
+			continue;
+		uint64_t x = pd_rows_content(rows, a), y = pd_rows_content(rows, b);
+		if (x == y || !x || !y)
+			continue;
+		struct pd_span id = id_of(rows, a);
+		return pd_fail(e, PD_ERR_INPUT, "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
+			       "rows are made, standard input with 'fp --name=NAME', files by another path", id.n < 100 ? (int)id.n : 100, id.p,
+			       file_of(rows, a), file_of(rows, b));
+	}
+	return PD_OK;
+}
+
 /* order: the rows sorted by id. */
 static void renumber(struct pd_rows *rows, const uint32_t *order)
 {
@@ -151,8 +178,11 @@ int pd_rows_order(struct pd_rows *rows, struct pd_err *e)
 		return PD_OK;
 	uint32_t *a = pd_array_room(&order, rows->budget, rows->n * sizeof *a);
 	uint32_t *b = pd_array_room(&spare, rows->budget, rows->n * sizeof *b);
-	renumber(rows, sort(rows, a, b));
+	const uint32_t *sorted = sort(rows, a, b);
+	int status = check_repeated(rows, sorted, e);
+	if (!status)
+		renumber(rows, sorted);
 	pd_array_release(&order);
 	pd_array_release(&spare);
-	return pd_budget_check(rows->budget, e);
+	return status ? status : pd_budget_check(rows->budget, e);
 }

@@ -162,8 +162,10 @@ int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span
 	add_side(in);
 	rows->at.low = room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
 	rows->at.high = room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
-	fwrite_unlocked(in->sketch.p, 1, in->sketch.n, in->spool);
-	in->spooled += in->sketch.n;
+	fwrite_unlocked(in->sketch.p, 1, in->sketch.n - 1, in->spool);
+	fwrite_unlocked(&in->content, sizeof in->content, 1, in->spool);
+	fwrite_unlocked(in->sketch.p + in->sketch.n - 1, 1, 1, in->spool);
+	in->spooled += in->sketch.n + sizeof in->content;
 	if (in->spooled >> 40)
 		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
 	rows->at.low[rows->n] = (uint32_t)in->spooled;
@@ -171,6 +173,11 @@ int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span
 	in->spooled += line.n;
 	fwrite_unlocked(line.p, 1, line.n, in->spool);
 	return PD_OK;
+}
+
+static uint64_t content_of(struct pd_span digest)
+{
+	return digest.n && !pd_span_is(digest, "-") ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
 
 static int spool_row(struct pd_row_intake *in, struct pd_err *e)
@@ -182,6 +189,7 @@ static int spool_row(struct pd_row_intake *in, struct pd_err *e)
 		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
 		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
 	}
+	in->content = content_of(in->in.fields[PD_FP_CONTENT_DIGEST]);
 	return pd_intake_line(in, pd_buf_span(&in->scratch), in->in.fields[PD_FP_URL], e);
 }
 
@@ -228,6 +236,10 @@ static int take_text(struct pd_row_intake *in, struct pd_err *e)
 
 static int take_file(struct pd_row_intake *in, char *path, struct pd_err *e)
 {
+	struct pd_rows *rows = in->rows;
+	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
+	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
+	in->content = 0;	/* key files do not tell */
 	if (pd_keyfile_is(path))
 		return pd_intake_keyfile(in, path, e);
 	in->in.paths = &path;
@@ -289,6 +301,9 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 		status = pd_budget_check(o->budget, e);
 	if (!status)
 		status = pd_rows_order(rows, e);
+	free(rows->origin);
+	rows->origin = NULL;
+	rows->n_origins = rows->cap_origins = 0;
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
 	if (in.spool)
 		fclose(in.spool);

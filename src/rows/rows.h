@@ -56,12 +56,19 @@ struct pd_rows {
 	struct pd_sketch_options sketch;	/* the kind that is compared */
 	int sketch_kind;
 	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
-	/* spool */
+	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line */
 	struct pd_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
 	size_t spool_size;
 	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
 	struct pd_rows_memory memory;	/* of the arrays, where pd_rows_read made them */
+	struct pd_rows_origin *origin;	/* while rows come in: the files, each with its first row */
+	size_t n_origins, cap_origins;
+};
+
+struct pd_rows_origin {
+	const char *path;
+	size_t row;
 };
 
 #define PD_SIDE_A 1
@@ -84,7 +91,8 @@ struct pd_rows_options {
 	void *ctx;
 };
 
-/* PD_ERR_PARAMS when rows were made with different parameters: the message says which. */
+/* PD_ERR_PARAMS when rows were made with different parameters: the message says which.  PD_ERR_INPUT when one id stands for two
+ * pages. */
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 void pd_rows_release(struct pd_rows *rows);
 /* A row as it lies in the spool, without its newline. */
@@ -93,6 +101,14 @@ struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
 	return rows->spool + pd_offset(&rows->at, row);
+}
+
+/* The hash of a row's content digest; 0: not known. */
+static inline uint64_t pd_rows_content(const struct pd_rows *rows, uint32_t row)
+{
+	uint64_t hash;
+	memcpy(&hash, pd_rows_text(rows, row) - 1 - sizeof hash, sizeof hash);
+	return hash;
 }
 
 /* A row that will soon be looked at: rows lie anywhere, so they are sent for in time. */

@@ -105,7 +105,7 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 	if (line[-1] != rows->sketch_kind)
 		return false;
 	size_t bytes = (size_t)pd_sketch_words(&rows->sketch) * sizeof *out->w;
-	memcpy(out->w, line - 1 - bytes, bytes);
+	memcpy(out->w, line - 1 - sizeof(uint64_t) - bytes, bytes);
 	out->present = true;
 	return true;
 }

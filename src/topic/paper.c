@@ -8,6 +8,19 @@
 
 #include <stdlib.h>
 
+#include "term/stopwords.h"
+
+/* Blocks are always compared without stop words, also where the features keep them. */
+static void drop_stop_words(struct pd_topic_finder *f, size_t from)
+{
+	const struct pd_stopwords *stop = f->options.stopwords;
+	size_t n = from;
+	for (size_t i = from; i < f->terms.n && stop; i++)
+		if (!pd_stopwords_has(stop, f->terms.v[i].hash))
+			f->terms.v[n++] = f->terms.v[i];
+	f->terms.n = stop ? n : f->terms.n;
+}
+
 static void segment_blocks(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	pd_terms_clear(&f->terms);
@@ -20,6 +33,7 @@ static void segment_blocks(struct pd_topic_finder *f, const struct pd_blocks *in
 			pd_block_text(in, i, false, &f->scratch);
 			if (f->scratch.n)
 				pd_segment(f->segmenter, pd_buf_span(&f->scratch), &f->terms);
+			drop_stop_words(f, b->first);
 		}
 		b->end = f->terms.n;
 	}

@@ -62,6 +62,7 @@ struct pd_topic_options {
 	bool explain;			/* fill `decisions` */
 	double min_similarity;		/* paper: over .3 -> topic */
 	double max_anchors;		/* paper: over .7 -> topic-anchor */
+	const struct pd_stopwords *stopwords;	/* paper: blocks are compared without them, also where terms keep them; or NULL */
 	const struct pd_weights *weights;	/* main: NULL: those of weights.def */
 	unsigned skip_features;		/* bit 1 << kind: its terms are not wanted, which saves segmenting them */
 };

@@ -131,6 +131,17 @@ static int make_workers(struct pd_walk_run *w)
 	return PD_OK;
 }
 
+/* Who forgot an input would wait for the program as it waits for him. */
+static void tell_waiting(struct pd_walk_run *w, char **inputs, int n_inputs)
+{
+	bool reads = !n_inputs && !w->o->files_from;
+	for (int i = 0; i < n_inputs; i++)
+		reads |= strcmp(inputs[i], "-") == 0;
+	reads |= w->o->files_from && strcmp(w->o->files_from, "-") == 0;
+	if (reads && isatty(STDIN_FILENO))
+		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
+}
+
 static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 {
 	struct pd_reader_options r = {
@@ -158,6 +169,8 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 		status = pd_walk_inputs_open(&w->inputs, w->o->left_out, &w->err);
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
+	if (!status)
+		tell_waiting(w, inputs, n_inputs);
 	return status;
 }
 

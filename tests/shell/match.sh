@@ -160,6 +160,35 @@ hasnt "the header names what shapes the pairs alone" "$tmp/out" '^#.*plan='
 match --plan=paper -k 4 in.fp
 exits "--plan=paper -k 4 is misuse" 2
 has "and names what can be" "$tmp/err" '3'
+# Rows that fp made with the preset say so themselves.
+"$P" fp -q --preset=paper "$demo" >paper.fp
+match paper.fp
+has "rows made with the preset are matched with it" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
+match -k 8 paper.fp
+has "unless told otherwise" "$tmp/out" '^# pagededup pairs 1 .*k=8 '
+match --preset=default paper.fp
+hasnt "or with another preset" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
+"$P" fp -q --preset=paper --bits=128 "$demo" >paper128.fp
+match paper128.fp
+has "another width is still the preset" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
+"$P" fp -q --preset=paper --shingle=2 "$demo" >other.fp
+match other.fp
+hasnt "another shingle is not" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
+
+# --- one id for two pages ---
+echo '<p>one page from standard input, with words enough for a fingerprint of its own here' | "$P" fp -q - >a.fp
+echo '<p>one page from standard input, with words enough for a fingerprint of its own now' | "$P" fp -q - >b.fp
+match a.fp b.fp
+exits "one id for two pages: exit code" 2
+has "both files are named, and what to do" "$tmp/err" "^pagededup match: the id .x2d stands for two pages, one in a.fp and one in b.fp: .*'fp --name=NAME'"
+match a.fp a.fp
+exits "the same page twice" 0
+echo '<p>one page from standard input, with words enough for a fingerprint of its own now' | "$P" fp -q --name=b - >b.fp
+match a.fp b.fp
+exits "with --name" 0
+is "and is found" "$(rows "$tmp/out" | wc -l)" 1
+match a.fp --against b.fp
+exits "against" 0
 match --preset=paper --plan=paper -k 4 in.fp
 exits "--preset=paper --plan=paper -k 4 is misuse" 2
 match --explain -k 3 in.fp

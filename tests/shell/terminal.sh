@@ -106,4 +106,9 @@ has "a terminal shows progress unasked" "$tmp/tty" '[0-9]+ %'
 is "the last line is the closing line" "$(tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | tail -1 | cut -c 1-14)" "pagededup fp: "
 terminal err "$P" fp -o rows --no-progress d.warc.gz
 is "--no-progress on a terminal" "$(tr -dc '\r' <"$tmp/tty" | wc -c)" 0
+# --- fp waits for standard input ---
+terminal in,err timeout 2 "$P" fp
+has "fp that waits for a terminal says so" "$tmp/tty" '^pagededup fp: reading standard input from the terminal; Ctrl-D ends it'
+terminal in,err "$P" fp "$demo"
+hasnt "not when it has an input" "$tmp/tty" 'reading standard input'
 tap_done

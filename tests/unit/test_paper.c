@@ -88,7 +88,7 @@ static void make_blocks(struct pd_blocks *b, const struct piece *pieces)
 static const struct row {
 	const char *name;
 	struct piece pieces[BLOCKS_MAX];
-	bool stop;
+	int stop;	/* 1: they are no terms; 2: they are terms, and blocks are compared without them */
 	const char *labels;
 } rows[] = {
 	{ "longest is topic", { { 0, "short words here", "" }, { 0, LONG_A, "" } }, 0, "nt" },
@@ -102,6 +102,9 @@ static const struct row {
 	{ "nothing in common", { { 0, LONG_A, "" }, { 0, "k1 k2 k3", "" } }, 0, "tn" },
 	{ "a block without terms", { { 0, LONG_A, "" }, { 0, "!!! ...", "" }, { 0, "", "" } }, 0, "tnn" },
 	{ "stop words are no terms", { { 0, LONG_A " the of", "" }, { 0, "the of zulu", "" } }, 1, "tn" },
+	{ "blocks are compared without stop words", { { 0, LONG_A " the of and in to", "" }, { 0, "the of and zulu", "" } }, 2, "tn" },
+	{ "what is left decides", { { 0, LONG_A " the of and in to", "" }, { 0, "the of and alpha", "" } }, 2, "tt" },
+	{ "stop words alone are nothing in common", { { 0, LONG_A " the of", "" }, { 0, "the of", "" } }, 2, "tn" },
 	{ "Chinese words", { { 0, "北京大学的学生学习数学和物理课程内容", "" }, { 0, "学生学习化学", "" } }, 0, "tt" },
 	{ "titles stay titles", { { 1, LONG_A LONG_A, "" }, { 0, LONG_A, "" }, { 1, "alpha bravo", "" } }, 0, "hth" },
 	{ "only titles", { { 1, LONG_A, "" } }, 0, "h" },
@@ -117,12 +120,13 @@ static char letter(const struct pd_decision *d)
 	return !strcmp(d->label, "title") ? 'h' : !strcmp(d->label, "topic-anchor") ? 'a' : d->label[0];
 }
 
-static struct pd_topic find(const struct pd_blocks *b, bool stop)
+static struct pd_topic find(const struct pd_blocks *b, int stop)
 {
-	struct pd_segmenter_options so = { dict, stop ? stopwords : NULL, PD_SEGMENT_PROBABILITY };
+	struct pd_segmenter_options so = { dict, stop == 1 ? stopwords : NULL, PD_SEGMENT_PROBABILITY };
 	struct pd_topic_options o = PD_TOPIC_DEFAULTS;
 	o.method = PD_TOPIC_PAPER;
 	o.explain = true;
+	o.stopwords = stop == 2 ? stopwords : NULL;
 	struct pd_segmenter *s = pd_segmenter_new(&so);
 	struct pd_topic_finder *f = pd_topic_finder_new(&o, s);
 	struct pd_topic t = { 0 };
