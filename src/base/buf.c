@@ -57,10 +57,9 @@ void pd_buf_set(struct pd_buf *b, struct pd_span s)
 	pd_buf_add(b, s.p, s.n);
 }
 
-void pd_buf_printf(struct pd_buf *b, const char *fmt, ...)
+void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args)
 {
-	va_list args, again;
-	va_start(args, fmt);
+	va_list again;
 	va_copy(again, args);
 	int n = vsnprintf(NULL, 0, fmt, args);
 	if (n > 0) {
@@ -69,6 +68,13 @@ void pd_buf_printf(struct pd_buf *b, const char *fmt, ...)
 		b->n += (size_t)n;
 	}
 	va_end(again);
+}
+
+void pd_buf_printf(struct pd_buf *b, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	pd_buf_vprintf(b, fmt, args);
 	va_end(args);
 }
 

@@ -7,6 +7,8 @@
 #ifndef PD_BASE_BUF_H
 #define PD_BASE_BUF_H
 
+#include <stdarg.h>
+
 #include "base/alloc.h"
 #include "base/span.h"
 
@@ -43,6 +45,7 @@ void pd_buf_add(struct pd_buf *b, const void *p, size_t n);
 void pd_buf_add_z(struct pd_buf *b, const char *z);
 void pd_buf_add_span(struct pd_buf *b, struct pd_span s);
 void pd_buf_set(struct pd_buf *b, struct pd_span s);
+void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "1 page", "2 pages": a noun whose plural takes an s. */
 void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);

@@ -91,9 +91,22 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
 	json_array_append_new(list, string(j, value));
 }
 
+/* What a terminal would act on is told in the way of JSON: jansson does so below U+0020 alone. */
 static int append(const char *p, size_t n, void *out)
 {
-	pd_buf_add(out, p, n);
+	size_t plain = 0, k;
+	for (size_t i = 0; i < n; i += k) {
+		k = pd_utf8_sequence(p + i, n - i);
+		if (!k || !pd_utf8_acts(p + i, k)) {
+			k = k ? k : 1;
+			continue;
+		}
+		const char *at = p + i;
+		pd_buf_add(out, p + plain, i - plain);
+		pd_buf_printf(out, "\\u%04X", (unsigned)pd_utf8_next(&at));
+		plain = i + k;
+	}
+	pd_buf_add(out, p + plain, n - plain);
 	return 0;
 }
 

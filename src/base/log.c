@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "base/terminal.h"
 #include "base/threads.h"
 
 void pd_log_init(struct pd_log *l, const char *command)
@@ -20,18 +21,23 @@ static void wipe(struct pd_log *l)
 __attribute__((format(printf, 2, 0)))
 static void say(struct pd_log *l, const char *fmt, va_list args)
 {
+	struct pd_buf text = { 0 }, shown = { 0 };
+	pd_buf_vprintf(&text, fmt, args);
+	pd_terminal_add(&shown, pd_buf_span(&text));
 	flockfile(l->to);
 	wipe(l);
 	fputs("pagededup", l->to);
 	if (l->command)
 		fprintf(l->to, " %s", l->command);
 	fputs(": ", l->to);
-	vfprintf(l->to, fmt, args);
+	fwrite(pd_buf_z(&shown), 1, shown.n, l->to);
 	fputc('\n', l->to);
 	if (l->line[0])
 		fputs(l->line, l->to);
 	fflush(l->to);
 	funlockfile(l->to);
+	pd_buf_release(&text);
+	pd_buf_release(&shown);
 }
 
 void pd_log_error(struct pd_log *l, const char *fmt, ...)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 const char *const pd_color_names[] = { "auto", "always", "never", NULL };
 
 static bool is_set(const char *name)
@@ -43,7 +45,24 @@ static void print_line(FILE *to, struct pd_span line, const char *style)
 		fputs("\033[0m", to);
 }
 
-void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color)
+void pd_terminal_add(struct pd_buf *out, struct pd_span text)
+{
+	size_t plain = 0, i = 0;
+	while (i < text.n) {
+		size_t n = pd_utf8_sequence(text.p + i, text.n - i), end = i + (n ? n : 1);
+		if (n && (text.p[i] == '\n' || text.p[i] == '\t' || !pd_utf8_acts(text.p + i, n))) {
+			i = end;
+			continue;
+		}
+		pd_buf_add(out, text.p + plain, i - plain);
+		for (; i < end; i++)
+			pd_buf_printf(out, "\\x%02x", (unsigned char)text.p[i]);
+		plain = i;
+	}
+	pd_buf_add(out, text.p + plain, i - plain);
+}
+
+static void print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color)
 {
 	if (!rules || !in_color(to, color)) {
 		if (text.n)
@@ -58,6 +77,17 @@ void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum 
 			putc(text.p[n++], to);
 		text = pd_span(text.p + n, text.n - n);
 	}
+}
+
+void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color)
+{
+	struct pd_buf shown = { 0 };
+	if (isatty(fileno(to))) {
+		pd_terminal_add(&shown, text);
+		text = pd_buf_span(&shown);
+	}
+	print(to, text, rules, color);
+	pd_buf_release(&shown);
 }
 
 int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e)

@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
-#include "base/span.h"
 
 enum pd_color { PD_COLOR_AUTO, PD_COLOR_ALWAYS, PD_COLOR_NEVER };
 extern const char *const pd_color_names[];	/* NULL at the end */
@@ -29,8 +29,12 @@ struct pd_paint {
 	const char *style;
 };
 
-/* Writes the text; `rules` ends with a row without prefix, NULL: none. */
+/* Writes the text, on a terminal what it can show of it; `rules` ends with a row without prefix, NULL: none. */
 void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color);
+
+/* Text for a terminal: what would act there and not show (pd_utf8_acts, but for newlines and tabs), and what is not UTF-8,
+ * becomes \xHH, so that a file's name or a page cannot move the cursor or turn what stands beside it. */
+void pd_terminal_add(struct pd_buf *out, struct pd_span text);
 
 /* Misuse when `to` is a terminal: "WHAT is binary …".  Whatever writes binary data asks before the first byte. */
 int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e);

@@ -39,15 +39,16 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 		p++;
 	}
 	for (size_t i = 0, plain = 0; i <= v.n;) {
-		size_t n = i < v.n && p[i] >= 0x20 && p[i] != 0x7F && p[i] != '\\' ? pd_utf8_sequence(v.p + i, v.n - i) : 0;
-		if (n) {
+		size_t n = i < v.n && p[i] != '\\' ? pd_utf8_sequence(v.p + i, v.n - i) : 0;
+		if (n && !pd_utf8_acts(v.p + i, n)) {
 			i += n;
 			continue;
 		}
 		pd_buf_add(line, v.p + plain, i - plain);
-		if (i < v.n)
-			add_escaped(line, p[i]);
-		plain = ++i;
+		for (size_t end = i + (n ? n : 1); i < end; i++)
+			if (i < v.n)
+				add_escaped(line, p[i]);
+		plain = i;
 	}
 }
 

@@ -28,6 +28,20 @@ static inline size_t pd_utf8_sequence(const char *at, size_t n)
 	return want;
 }
 
+/* Does the well-formed sequence of n bytes do something on a terminal instead of showing: a control character (C0, DEL, C1),
+ * or one that turns the direction of what follows (U+202A to U+202E, U+2066 to U+2069)? */
+static inline bool pd_utf8_acts(const char *at, size_t n)
+{
+	const uint8_t *p = (const uint8_t *)at;
+	if (n == 1)
+		return p[0] < 0x20 || p[0] == 0x7F;
+	if (n == 2)
+		return p[0] == 0xC2 && p[1] < 0xA0;
+	if (n != 3 || p[0] != 0xE2)
+		return false;
+	return (p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) || (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9);
+}
+
 /* The code point at *p of text that is known to be valid; *p moves past it. */
 static inline uint32_t pd_utf8_next(const char **p)
 {

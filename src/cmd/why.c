@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup why: what became of a page, and through which pages. */
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "inspect/why.h"
 
@@ -57,7 +58,7 @@ static int why(const struct options *o, struct pd_err *e)
 	} else if (!status) {
 		pd_why_text(&w, o->why.verdicts, o->why.pairs != NULL, &out);
 	}
-	fwrite(pd_buf_z(&out), 1, out.n, stdout);
+	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);
 	pd_buf_release(&out);
 	pd_why_release(&w);
 	return status;

@@ -29,13 +29,17 @@ static int damaged(const struct pd_boilerplate *b, const char *why, struct pd_er
 static int read_header(struct pd_boilerplate *b, struct pd_err *e)
 {
 	struct pd_boilerplate_header *h = &b->h;
-	size_t n = fread(h, 1, sizeof *h, b->f);
+	size_t n = fseeko(b->f, 0, SEEK_SET) < 0 ? 0 : fread(h, 1, sizeof *h, b->f);
+	if (n < sizeof *h && !feof(b->f))
+		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (n < 8 || memcmp(h->magic, PD_BOILERPLATE_MAGIC, 8) != 0)
 		return pd_fail(e, PD_ERR_FORMAT, "%s is no table of boilerplate", b->name);
 	if (n >= 28 && h->version != PD_BOILERPLATE_VERSION)
 		return pd_fail(e, PD_ERR_VERSION, "%s is a table of boilerplate of version %" PRIu32 "; this program knows version %d",
 			       b->name, h->version, PD_BOILERPLATE_VERSION);
-	if (n < sizeof *h || fseeko(b->f, 0, SEEK_END) != 0 || (uint64_t)ftello(b->f) != h->length)
+	if (fseeko(b->f, 0, SEEK_END) != 0)
+		return pd_fail_errno(e, "cannot read %s", b->name);
+	if (n < sizeof *h || (uint64_t)ftello(b->f) != h->length)
 		return damaged(b, "it is shorter or longer than it says", e);
 	return PD_OK;
 }
@@ -61,8 +65,7 @@ static int read_head(struct pd_boilerplate *b, struct pd_err *e)
 	if (!sizes_fit(&b->h))
 		return damaged(b, "its parts do not fit", e);
 	b->head = pd_alloc(b->h.samples_at);
-	rewind(b->f);
-	if (fread(b->head, 1, b->h.samples_at, b->f) != b->h.samples_at)
+	if (fseeko(b->f, 0, SEEK_SET) < 0 || fread(b->head, 1, b->h.samples_at, b->f) != b->h.samples_at)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	pd_hash128(b->head + PD_BOILERPLATE_UNCHECKED, b->h.samples_at - PD_BOILERPLATE_UNCHECKED, 0, sum);
 	if (memcmp(sum, b->h.checksum, sizeof sum) != 0)
@@ -112,7 +115,6 @@ int pd_boilerplate_read(FILE *f, const char *name, struct pd_boilerplate **out, 
 	struct pd_boilerplate *b = pd_zalloc(sizeof *b);
 	b->f = f;
 	b->name = pd_strdup(name);
-	rewind(f);
 	int status = read_header(b, e);
 	if (!status)
 		status = read_head(b, e);
@@ -204,14 +206,17 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 	uint64_t sum[2], left = b->h.length - b->h.samples_at;
 	if (b->samples_checked)
 		return PD_OK;
+	if (fseeko(b->f, (off_t)b->h.samples_at, SEEK_SET) < 0)
+		return pd_fail_errno(e, "cannot read %s", b->name);
 	struct pd_hasher *hasher = pd_hasher_new();
 	char *piece = pd_alloc(PIECE);
-	fseeko(b->f, (off_t)b->h.samples_at, SEEK_SET);
 	for (size_t n; left && (n = fread(piece, 1, left < PIECE ? left : PIECE, b->f)) > 0; left -= n)
 		pd_hasher_add(hasher, piece, n);
 	pd_hasher_end(hasher, sum);
 	pd_hasher_free(hasher);
 	free(piece);
+	if (ferror(b->f))
+		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (left || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
 		return damaged(b, "the checksum of its samples is not that of their bytes", e);
 	b->samples_checked = true;
@@ -246,8 +251,7 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (status)
 		return status;
 	char *at = pd_buf_reserve(out, x->sample);
-	fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET);
-	if (fread(at, 1, x->sample, b->f) != x->sample)
+	if (fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET) < 0 || fread(at, 1, x->sample, b->f) != x->sample)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	out->n = x->sample;
 	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : damaged(b, "a sample cannot be", e);

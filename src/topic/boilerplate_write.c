@@ -89,8 +89,7 @@ static bool run_through(struct pd_boilerplate_writer *w, enum part part, FILE *t
 	enum { PIECE = 1 << 16 };
 	uint64_t left = w->bytes[part];
 	char *piece = pd_alloc(PIECE);
-	bool good = fflush(w->parts[part]) == 0 && !ferror(w->parts[part]);
-	rewind(w->parts[part]);
+	bool good = !ferror(w->parts[part]) && fseeko(w->parts[part], 0, SEEK_SET) == 0;	/* which writes what waits */
 	while (good && left) {
 		size_t n = fread(piece, 1, left < PIECE ? left : PIECE, w->parts[part]);
 		good = n > 0;

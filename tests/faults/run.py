@@ -17,7 +17,7 @@ options = argparse.ArgumentParser()
 options.add_argument('program'), options.add_argument('inject'), options.add_argument('jobs', nargs='*')
 options.add_argument('--every', action='store_true'), options.add_argument('-k', '--kind', action='append')
 options.add_argument('--at', type=int), options.add_argument('--list', action='store_true')
-o = options.parse_args()
+o = options.parse_intermixed_args()
 PROGRAM, INJECT = os.path.abspath(o.program), os.path.abspath(o.inject)
 TOP = tempfile.mkdtemp(prefix='faults-')
 GIVEN = os.path.join(TOP, 'given')      # inputs, made once

@@ -48,6 +48,14 @@ for order in sort "sort -r"; do
 done
 is "no struct of the program has two definitions" \
 	"$(grep -rhoE '^(struct|enum|union) pd_[a-z_0-9]+ \{' src | sort | uniq -d)" ""
+# What can fail is asked whether it did; what has no way to say so is not used.
+is "no result of a step that can fail is dropped" \
+	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
+is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/line_reader.c
+is "memory is asked for in one place, where its want ends the run" \
+	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
+		grep -vE '^src/(base/alloc|api)\.c:')" ""
+
 is "all extern symbols begin with pd_ or pagededup_" \
 	"$(nm -g --defined-only "$B/libpagededup.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
 is "the shared library exports the public interface alone" \

@@ -46,6 +46,27 @@ for c in fp text "match d.fp" estimate info selftest help; do
 	hasnt "$c has no colour" "$tmp/tty" "$esc"
 done
 
+# --- what a terminal would act on ---
+evil=$'p\e[2J\xc2\x9b31m\xe2\x80\xaecod\xff.html'
+printf '<p>The tide mill at Pellow Creek \xc2\x9b31m grinds \xe2\x80\xae again after eighty quiet years, and Anna saw it \xe2\x81\xa7 run.' >"$evil"
+acts=$'\e\\[2J|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa7'
+acting() { is "$1: nothing that acts" "$(LC_ALL=C grep -acE "$acts" "$2")" 0; } # NAME FILE
+run "$P" fp -q "$evil"
+acting "rows" "$tmp/out"
+is "rows: the name comes back" "$(printf "$(rows "$tmp/out" | cut -f 2)")" "$evil"
+run "$P" fp -q --format=jsonl "$evil"
+acting "rows in JSON" "$tmp/out"
+has "rows in JSON: as JSON writes it" "$tmp/out" '"id":"p\\u001B\[2J\\u009B31m\\u202Ecod'
+run "$P" fp -q "$evil.gone"
+acting "messages" "$tmp/err"
+has "messages: the name is told" "$tmp/err" 'p\\x1b\[2J\\xc2\\x9b31m\\xe2\\x80\\xaecod\\xff.html.gone: '
+for stage in utf8 topic; do
+	terminal out "$P" show --color=never --stage=$stage "$evil"
+	acting "show --stage=$stage on a terminal" "$tmp/tty"
+	run "$P" show --stage=$stage "$evil"
+	is "show --stage=$stage in a pipe: as it is" "$(LC_ALL=C grep -ac $'\xe2\x80\xae' "$tmp/out")" 1
+done
+
 # --- binary data ---
 printf '网页 3 n\n近似 5 n\n' >words
 terminal out "$P" dict -o - words

@@ -13,6 +13,7 @@
 #include "base/opt.h"
 #include "base/page_id.h"
 #include "base/params.h"
+#include "base/terminal.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "base/url.h"
@@ -37,6 +38,11 @@ static const struct escape_row {
 	{ "UTF-8", "相似", 6, "相似" },
 	{ "not UTF-8", "\xff\xc3(", 3, "\\xff\\xc3(" },
 	{ "cut UTF-8", "\xe7\x9b", 2, "\\xe7\\x9b" },
+	{ "C1 control", "a\xc2\x9b" "31m", 6, "a\\xc2\\x9b31m" },
+	{ "what stands behind C1", "\xc2\xa0", 2, "\xc2\xa0" },
+	{ "right-to-left override", "a\xe2\x80\xae" "b", 5, "a\\xe2\\x80\\xaeb" },
+	{ "isolate", "\xe2\x81\xa7", 3, "\\xe2\\x81\\xa7" },
+	{ "a dash of that block", "\xe2\x80\x94", 3, "\xe2\x80\x94" },
 	{ "surrogate", "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },
 };
 
@@ -173,7 +179,7 @@ static const struct opt_row {
 	{ { "--help" }, PD_OPT_HELP, { 0 }, NULL },
 	{ { "-h" }, PD_OPT_HELP, { 0 }, NULL },
 	{ { "--help=all" }, PD_OPT_HELP_ALL, { 0 }, NULL },
-	{ { "--help=some" }, PD_ERR_USAGE, { 0 }, "takes all or nothing, not 'some'" },
+	{ { "--help=some" }, PD_ERR_USAGE, { 0 }, "takes 'all' or no value, not 'some'" },
 	{ { "-n", "0" }, PD_ERR_USAGE, { 0 }, "from 1 to 9" },
 	{ { "-n", "2.5" }, PD_ERR_USAGE, { 0 }, "whole number" },
 	{ { "--colour=blue" }, PD_ERR_USAGE, { 0 }, "one of red, green" },
@@ -330,11 +336,21 @@ START_TEST(json_lines)
 	struct pd_json *j = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_str(j, "a", pd_span("x\"\xff相\n", 7));
+	pd_json_str(j, "\x7f", pd_span_z("\xc2\x9b\xe2\x80\xae—"));
 	pd_json_str_or_null(j, "b", pd_span("", 0));
 	pd_json_int(j, "c", -5);
 	pd_json_write(j, &out);
-	ck_assert_str_eq(out.p, "{\"a\":\"x\\\"\xef\xbf\xbd相\\n\",\"b\":null,\"c\":-5}");
+	ck_assert_str_eq(out.p, "{\"a\":\"x\\\"\xef\xbf\xbd相\\n\",\"\\u007F\":\"\\u009B\\u202E—\",\"b\":null,\"c\":-5}");
 	pd_json_free(j);
+	pd_buf_release(&out);
+}
+END_TEST
+
+START_TEST(terminals_are_shown_letters)
+{
+	struct pd_buf out = { 0 };
+	pd_terminal_add(&out, pd_span("a\tb\n相\x1b[2J\xff\x00\xc2\x85\xe2\x81\xa6z", 19));
+	ck_assert_str_eq(out.p, "a\tb\n相\\x1b[2J\\xff\\x00\\xc2\\x85\\xe2\\x81\\xa6z");
 	pd_buf_release(&out);
 }
 END_TEST
@@ -364,6 +380,7 @@ int main(void)
 	tcase_add_loop_test(c, pool_keeps_order, 0, 4);
 	tcase_add_loop_test(c, pool_stops, 0, 4);
 	tcase_add_test(c, json_lines);
+	tcase_add_test(c, terminals_are_shown_letters);
 	tcase_add_test(c, digests_are_those_of_warc_files);
 	suite_add_tcase(suite, c);
 	SRunner *sr = srunner_create(suite);
