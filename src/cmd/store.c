@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/line_reader.h"
 #include "base/threads.h"
 #include "cmd/command.h"
 #include "store/ask.h"
@@ -259,15 +260,17 @@ static int remove_one(struct run *r, struct pd_span what, uint64_t *pages)
 
 static int remove_lines(struct run *r, uint64_t *pages)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	int status = PD_OK;
-	for (ssize_t n; !status && (n = getline(&line, &cap, stdin)) >= 0;) {
-		struct pd_span what = pd_span_trim(pd_span(line, (size_t)n));
+	struct pd_line_reader lines = { .f = stdin, .path = "standard input" };
+	struct pd_span what;
+	int status;
+	while ((status = pd_line_next(&lines, &what, &r->err)) > 0) {
+		what = pd_span_trim(what);
 		status = what.n ? remove_one(r, what, pages) : PD_OK;
+		if (status)
+			break;
 	}
-	free(line);
-	return !status && ferror(stdin) ? pd_fail_errno(&r->err, "cannot read standard input") : status;
+	pd_line_reader_release(&lines);
+	return status;
 }
 
 static int run_remove(struct run *r)
