@@ -277,10 +277,17 @@ static const char *choose_own(struct pd_topic_finder *f, const struct pd_blocks 
 	return step;
 }
 
-/* After choose_own: all that is the page's own, as a list is taken. */
+/* After choose_own: all that is the page's own, as a list is taken; of a short page wherever it stands. */
 static const char *take_own(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	take_list(f, in);
+	if (of_page(f).plain >= OWN_SHORT) {
+		take_list(f, in);
+	} else {
+		for (size_t i = 0; i < f->lines.n; i++) {
+			uint32_t box = f->lines.v[i].box;
+			f->why[i] = in->boxes[box].tag == PD_TAG_title ? "title" : f->notes[box].rule;
+		}
+	}
 	drop_repeated(f);
 	return "list";
 }
