@@ -6,7 +6,7 @@
 #ifndef PD_PIPELINE_H
 #define PD_PIPELINE_H
 
-#include "page/blocks.h"
+#include "page/parse.h"
 #include "read/page.h"
 #include "read/reader.h"
 #include "sign/digest.h"

@@ -1,9 +1,5 @@
-/* SPDX-License-Identifier: MIT
- *
- * Attribute names -> the few that someone reads, and which tag they are read on.  Pages are full of attributes; those
- * that nobody reads are left out before the parser sees them.
- */
-#include "page/html.h"
+/* SPDX-License-Identifier: MIT */
+#include "page/attrs.h"
 
 #define BIT(id) (1u << (id))
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 and M3 (modules 120 and 210): UTF-8 HTML -> runs of text, the boxes they stand in, the patent's blocks, links
- * and metadata, in one pass over SAX events.
+ * What a page is to all that follows: runs of text, the boxes they stand in, the patent's blocks (M3), links and metadata.
+ * parse.h makes it of HTML.
  *
  * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.
  * A *box* is an element that breaks text (title, block or level class); boxes are in document order, a parent before
  * its children; box 0 is the page itself.  Inline elements are no boxes: they only mark runs (links, emphasis).
- * A *block* (M3) is a title tag's text, or a block tag whose unclaimed text is over 100 code points or whose unclaimed
- * level tags are over 5.  Each run belongs to at most one block.
+ * A *block* (M3) is a title tag's text, or a block tag with over 100 code points of text, or over 5 level tags, that stand in
+ * no block inside it.  Each run belongs to at most one block.
  *
  * White space is ASCII's, NBSP, U+3000 and the other spaces of Unicode; a run of it becomes one space, in <pre> one
  * newline when it holds one.
@@ -44,7 +44,7 @@ struct pd_run {
 	uint32_t at, n;		/* bytes of `text` */
 	uint32_t chars;		/* code points */
 	uint32_t box;		/* innermost box */
-	uint32_t block;		/* M3 block that claimed it, or PD_BLOCK_NONE */
+	uint32_t block;		/* M3 block that it is part of, or PD_BLOCK_NONE */
 	uint32_t link;		/* index of the link it stands in, or PD_LINK_NONE */
 	uint32_t flags;
 };
@@ -65,7 +65,7 @@ struct pd_block {
 	bool title;		/* a title block */
 	uint32_t chars;		/* code points of its runs */
 	uint32_t anchor_chars;	/* of them inside links */
-	uint32_t levels;	/* unclaimed level tags */
+	uint32_t levels;	/* level tags that are in no block inside it */
 	uint32_t links;		/* links that begin in it */
 	uint32_t first_run, end_run;	/* its runs lie in here: those whose `block` is this one */
 	uint32_t markup_at, markup_n;	/* bytes of `xhtml`: the element with all that is in it; only with keep_xhtml */
@@ -101,21 +101,6 @@ struct pd_blocks {
 	struct pd_arena arena;	/* attribute values and metadata */
 };
 
-struct pd_html_options {
-	int min_chars;		/* a block's text is over this: 100 */
-	int min_levels;		/* or its level tags are over this: 5 */
-	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
-	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
-};
-
-#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }
-
-struct pd_html;		/* the parser with its stacks: one per thread */
-
-struct pd_html *pd_html_new(const struct pd_html_options *o);
-void pd_html_free(struct pd_html *h);
-/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that M3 applies. */
-int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain_text, struct pd_blocks *out);
 void pd_blocks_clear(struct pd_blocks *b);
 void pd_blocks_release(struct pd_blocks *b);
 

@@ -76,7 +76,7 @@ static int digit(char c, unsigned base)
 	return d < (int)base ? d : -1;
 }
 
-static uint32_t mended(uint64_t value)
+static uint32_t replaced(uint64_t value)
 {
 	if (value >= 128 && value < 160)
 		return cp1252[value - 128];
@@ -95,7 +95,7 @@ static size_t numeric(struct pd_span s, uint32_t *cp)
 			value = value * base + (unsigned)digit(s.p[i], base);
 	if (i == start)
 		return 0;
-	*cp = mended(value);
+	*cp = replaced(value);
 	return i < s.n && s.p[i] == ';' ? i + 1 : i;
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "page/mend.h"
+#include "page/clean.h"
 
 #define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | \
 		 HTML_PARSE_IGNORE_ENC)
@@ -37,7 +37,7 @@ struct pd_saxer {
 	const struct pd_html_sink *sink;
 	void *self;
 	htmlParserCtxtPtr ctxt;
-	struct pd_mender mender;
+	struct pd_cleaner cleaner;
 	struct element open[PD_DEPTH_MAX];
 	int n;
 	int ignored;		/* level of the ignored element that we are in, or 0 */
@@ -197,7 +197,7 @@ struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool 
 	pd_once(&ready, xmlInitParser);
 	s->sink = sink;
 	s->self = self;
-	s->mender.all = all_attributes;
+	s->cleaner.all = all_attributes;
 	renew(s);
 	return s;
 }
@@ -207,7 +207,7 @@ void pd_saxer_free(struct pd_saxer *s)
 	if (!s)
 		return;
 	htmlFreeParserCtxt(s->ctxt);
-	pd_mender_release(&s->mender);
+	pd_cleaner_release(&s->cleaner);
 	free(s);
 }
 
@@ -215,15 +215,15 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
 	/* libxml2 keeps something for each thread, and would go on without it when there is no memory. */
 	pd_have(xmlGetGlobalState());
-	s->mender.unfold = unfold;
-	struct pd_span mended = pd_mend(&s->mender, utf8);
+	s->cleaner.unfold = unfold;
+	struct pd_span clean = pd_clean(&s->cleaner, utf8);
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
 		renew(s);
 	s->n = 0;
 	s->ignored = 0;
 	s->html = s->body = false;
-	if (mended.n && mended.n <= INT32_MAX)
-		htmlCtxtReadMemory(s->ctxt, mended.p, (int)mended.n, NULL, "UTF-8", OPTIONS);
+	if (clean.n && clean.n <= INT32_MAX)
+		htmlCtxtReadMemory(s->ctxt, clean.p, (int)clean.n, NULL, "UTF-8", OPTIONS);
 	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
 		pd_out_of_memory();
 	need_html(s);
@@ -231,6 +231,6 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 	if (s->body)
 		s->sink->close(s->self, PD_TAG_body);
 	s->sink->close(s->self, PD_TAG_html);
-	pd_buf_shrink(&s->mender.out, 16 << 20);
-	return s->mender.noscript;
+	pd_buf_shrink(&s->cleaner.out, 16 << 20);
+	return s->cleaner.noscript;
 }

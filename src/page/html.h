@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 (module 120): UTF-8 HTML of any quality -> clean events.  Mended source (mend.h) goes through libxml2's SAX
+ * M2 (module 120): UTF-8 HTML of any quality -> clean events.  Cleaned source (clean.h) goes through libxml2's SAX
  * parser, which knows what closes what; out come open, close and text, whatever the page is:
  *
  * - they nest well, and the first is open(html), the last close(html);
@@ -14,31 +14,9 @@
 #ifndef PD_PAGE_HTML_H
 #define PD_PAGE_HTML_H
 
-#include "page/tags.h"
+#include "page/attrs.h"
 
 #define PD_DEPTH_MAX 512
-#define PD_ATTRS_MAX 64			/* of one element: more are left out */
-#define PD_ATTR_SIZE_MAX 65536		/* bytes of one value: the rest is cut */
-
-/* The attributes that someone reads; PD_ATTR_OTHER only comes with `all_attributes`. */
-enum pd_attr_id {
-	PD_ATTR_OTHER, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV, PD_ATTR_ID,
-	PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_STYLE,
-	PD_ATTR_XML_LANG,
-};
-
-struct pd_attr {
-	enum pd_attr_id id;
-	struct pd_span name, value;	/* the name in lower case */
-};
-
-enum pd_attr_id pd_attr_by_name(struct pd_span name);
-/* Does anyone read this attribute on this tag? */
-bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id);
-/* The value of the first such attribute, or an empty span. */
-struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id);
-/* Do these attributes say that the element is not shown? */
-bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n);
 
 /* Who listens. */
 struct pd_html_sink {
@@ -56,7 +34,7 @@ struct pd_saxer;	/* a libxml2 parser that is used again and again: one per threa
 /* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands. */
 struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes);
 void pd_saxer_free(struct pd_saxer *s);
-/* Returns the bytes that stand in long noscripts (mend.h); `unfold`: they are read. */
+/* Returns the bytes that stand in long noscripts (clean.h); `unfold`: they are read. */
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "page/blocks.h"
+#include "page/parse.h"
 #include "page/entity.h"
 #include "page/html.h"
 

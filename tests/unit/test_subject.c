@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "page/parse.h"
 #include "sign/subject.h"
 
 static struct pd_subject subject_of(const char *html)

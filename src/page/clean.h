@@ -15,8 +15,8 @@
  * - references: decoded, but for what must stay escaped;
  * - control characters and noncharacters: left out.  White space with a line break in it: one line break.
  */
-#ifndef PD_PAGE_MEND_H
-#define PD_PAGE_MEND_H
+#ifndef PD_PAGE_CLEAN_H
+#define PD_PAGE_CLEAN_H
 
 #include "base/buf.h"
 #include "page/tags.h"
@@ -24,7 +24,7 @@
 /* A shorter one is a notice, or a picture for those without scripts. */
 #define PD_NOSCRIPT_MIN 512
 
-struct pd_mender {
+struct pd_cleaner {
 	bool all;			/* keep every attribute, and white space as it stands */
 	bool unfold;			/* long noscripts become divs */
 	size_t noscript;		/* bytes in long noscripts of the page */
@@ -36,27 +36,7 @@ struct pd_mender {
 };
 
 /* The span lies in `out` and dies at the next call. */
-struct pd_span pd_mend(struct pd_mender *m, struct pd_span html);
-void pd_mender_release(struct pd_mender *m);
-
-/* Text or a value, from m->p to `stop`; mend_text.c.  pd_mend_text ends before a '<' unless `raw`. */
-void pd_mend_text(struct pd_mender *m, const char *stop, bool raw);
-void pd_mend_value(struct pd_mender *m, struct pd_span value);
-/* From m->p, which is behind a tag's name, past its '>'.  Attributes of `tag` that are wanted are written; with
- * PD_TAG_NONE none are.  False when the page ends inside the tag.  mend_attrs.c. */
-bool pd_mend_attrs(struct pd_mender *m, enum pd_tag tag, bool *self_closing);
-
-static inline void pd_mend_put(struct pd_mender *m, const char *p, size_t n)
-{
-	struct pd_buf *b = &m->out;
-	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
-	memcpy(to, p, n);
-	b->n += n;
-}
-
-static inline void pd_mend_put_z(struct pd_mender *m, const char *z)
-{
-	pd_mend_put(m, z, strlen(z));
-}
+struct pd_span pd_clean(struct pd_cleaner *cl, struct pd_span html);
+void pd_cleaner_release(struct pd_cleaner *cl);
 
 #endif

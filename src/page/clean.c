@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In this order: text and values, the attributes of a tag, tags, the page.
+ */
+#include "page/clean.h"
+
+#include "page/attrs.h"
+#include "page/entity.h"
+
+static void put(struct pd_cleaner *cl, const char *p, size_t n)
+{
+	struct pd_buf *b = &cl->out;
+	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
+	memcpy(to, p, n);
+	b->n += n;
+}
+
+static void put_z(struct pd_cleaner *cl, const char *z)
+{
+	put(cl, z, strlen(z));
+}
+
+/*
+ * Text and attribute values: references decoded, what XML forbids left out, white space around line breaks collapsed (the
+ * indentation of a page's source is a good part of its bytes).
+ */
+
+/* Bytes that need a look: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
+static const bool special[256] = {
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	['&'] = 1, ['<'] = 1, [0xEF] = 1,
+};
+
+static void put_code_point(struct pd_cleaner *cl, uint32_t cp)
+{
+	if (cp == '<')
+		put_z(cl, "&lt;");
+	else if (cp == '&')
+		put_z(cl, "&amp;");
+	else if (cp == '"')
+		put_z(cl, "&quot;");
+	else if (cp >= ' ')
+		pd_buf_add_utf8(&cl->out, cp);
+	else if (pd_ascii_space((char)cp))
+		put_z(cl, " ");
+}
+
+static void reference(struct pd_cleaner *cl, const char *stop, bool in_value)
+{
+	uint32_t cp;
+	size_t n = pd_reference(pd_span(cl->p, (size_t)(stop - cl->p)), in_value, &cp);
+	put_code_point(cl, n ? cp : '&');
+	cl->p += n ? n : 1;
+}
+
+static bool noncharacter(const char *p, const char *stop)
+{
+	return stop - p >= 3 && (uint8_t)p[1] == 0xBF && (uint8_t)p[2] >= 0xBE;
+}
+
+static bool line_break(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+static void white_space(struct pd_cleaner *cl, const char *stop)
+{
+	bool line = line_break(*cl->p);
+	if (cl->all) {
+		put_z(cl, line ? "\n" : *cl->p == '\t' ? "\t" : " ");
+		cl->p += stop - cl->p >= 2 && cl->p[0] == '\r' && cl->p[1] == '\n' ? 2 : 1;
+		return;
+	}
+	for (; cl->p < stop && pd_ascii_space(*cl->p); cl->p++)
+		line |= line_break(*cl->p);
+	put_z(cl, line ? "\n" : " ");
+}
+
+static void special_byte(struct pd_cleaner *cl, const char *stop, bool in_value)
+{
+	char c = *cl->p;
+	if (c == '&') {
+		reference(cl, stop, in_value);
+	} else if (c == '<') {
+		put_z(cl, "&lt;");
+		cl->p++;
+	} else if (pd_ascii_space(c)) {
+		white_space(cl, stop);
+	} else if ((uint8_t)c != 0xEF) {
+		cl->p++;
+	} else if (noncharacter(cl->p, stop)) {
+		cl->p += 3;
+	} else {
+		put(cl, cl->p, 1);
+		cl->p++;
+	}
+}
+
+static void copy_text(struct pd_cleaner *cl, const char *stop, bool raw)
+{
+	while (cl->p < stop) {
+		const char *run = cl->p;
+		while (cl->p < stop && !special[(uint8_t)*cl->p])
+			cl->p++;
+		put(cl, run, (size_t)(cl->p - run));
+		if (cl->p == stop || (*cl->p == '<' && !raw))
+			return;
+		special_byte(cl, stop, false);
+	}
+}
+
+static void copy_value(struct pd_cleaner *cl, struct pd_span value)
+{
+	const char *after = cl->p, *stop = value.p + value.n;
+	cl->p = value.p;
+	while (cl->p < stop) {
+		const char *run = cl->p;
+		while (cl->p < stop && !special[(uint8_t)*cl->p] && *cl->p != '"')
+			cl->p++;
+		put(cl, run, (size_t)(cl->p - run));
+		if (cl->p < stop && *cl->p == '"') {
+			put_z(cl, "&quot;");
+			cl->p++;
+		} else if (cl->p < stop) {
+			special_byte(cl, stop, true);
+		}
+	}
+	cl->p = after;
+}
+
+/*
+ * The attributes of one tag, by the HTML standard's states (13.2.5.32 to 13.2.5.39), but for a quote that is never
+ * closed: there a browser loses the rest of the page, and we only that quote.
+ */
+
+static bool name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == ':' || c == '.';
+}
+
+/* libxml2 reads names of up to 100 such bytes. */
+static bool plain_name(struct pd_span name)
+{
+	if (name.n == 0 || name.n > 100 || !((name.p[0] | 0x20) >= 'a' && (name.p[0] | 0x20) <= 'z'))
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if (!name_byte(name.p[i]))
+			return false;
+	return true;
+}
+
+static struct pd_span attr_name(struct pd_cleaner *cl)
+{
+	const char *at = cl->p++;	/* whatever it is, '=' too, the first byte belongs to the name */
+	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '/' && *cl->p != '>' && *cl->p != '=')
+		cl->p++;
+	return pd_span(at, (size_t)(cl->p - at));
+}
+
+static void skip_space(struct pd_cleaner *cl)
+{
+	while (cl->p < cl->end && pd_ascii_space(*cl->p))
+		cl->p++;
+}
+
+static bool quoted(struct pd_cleaner *cl, struct pd_span *value)
+{
+	char q = *cl->p;
+	bool *none = &cl->unquoted[q == '"'];
+	const char *close = *none ? NULL : memchr(cl->p + 1, q, (size_t)(cl->end - cl->p - 1));
+	if (!close) {
+		*none = true;
+		cl->p++;
+		return false;
+	}
+	*value = pd_span(cl->p + 1, (size_t)(close - cl->p - 1));
+	cl->p = close + 1;
+	return true;
+}
+
+static struct pd_span attr_value(struct pd_cleaner *cl)
+{
+	struct pd_span value = { cl->p, 0 };
+	skip_space(cl);
+	if (cl->p == cl->end || *cl->p != '=')
+		return value;
+	cl->p++;
+	skip_space(cl);
+	if (cl->p < cl->end && (*cl->p == '"' || *cl->p == '\'') && quoted(cl, &value))
+		return value;
+	value.p = cl->p;
+	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '>')
+		cl->p++;
+	value.n = (size_t)(cl->p - value.p);
+	return value;
+}
+
+/* Cut to what a value may have, at a whole character. */
+static struct pd_span bounded(struct pd_span value)
+{
+	if (value.n <= PD_ATTR_SIZE_MAX)
+		return value;
+	value.n = PD_ATTR_SIZE_MAX;
+	while (value.n && ((uint8_t)value.p[value.n] & 0xC0) == 0x80)
+		value.n--;
+	return value;
+}
+
+static bool attribute(struct pd_cleaner *cl, enum pd_tag tag)
+{
+	struct pd_span name = attr_name(cl), value = attr_value(cl);
+	if (tag == PD_TAG_NONE || !(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name))))
+		return false;
+	put_z(cl, " ");
+	put(cl, name.p, name.n);
+	put_z(cl, "=\"");
+	copy_value(cl, bounded(value));
+	put_z(cl, "\"");
+	return true;
+}
+
+static bool attributes(struct pd_cleaner *cl, enum pd_tag tag, bool *self_closing)
+{
+	int written = 0;
+	*self_closing = false;
+	while (cl->p < cl->end) {
+		char c = *cl->p;
+		if (c == '>') {
+			cl->p++;
+			return true;
+		}
+		if (c == '/' || pd_ascii_space(c)) {
+			cl->p++;
+			*self_closing = c == '/';
+			continue;
+		}
+		*self_closing = false;
+		if (attribute(cl, tag) && ++written == PD_ATTRS_MAX)
+			tag = PD_TAG_NONE;
+	}
+	return false;
+}
+
+/*
+ * The page is cut into text and tags (HTML standard, 13.2.5), and each is written, left out, or left out with what is in it.
+ */
+
+static bool letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool name_end(char c)
+{
+	return c == '>' || c == '/' || pd_ascii_space(c);
+}
+
+/* Left out here with what is in it.  The first kind holds no markup and ends at its first end tag; the second nests. */
+static bool raw(enum pd_tag t)
+{
+	return t == PD_TAG_script || t == PD_TAG_style || t == PD_TAG_noscript || t == PD_TAG_iframe ||
+	       t == PD_TAG_noembed || t == PD_TAG_noframes;
+}
+
+static bool island(enum pd_tag t)
+{
+	return t == PD_TAG_svg || t == PD_TAG_template || t == PD_TAG_math || t == PD_TAG_video || t == PD_TAG_audio ||
+	       t == PD_TAG_canvas || t == PD_TAG_object;
+}
+
+static bool holds_text(enum pd_tag t)
+{
+	return t == PD_TAG_title || t == PD_TAG_textarea || t == PD_TAG_xmp;
+}
+
+/* Does a tag's name, from p on, read `name`? */
+static bool named(const struct pd_cleaner *cl, const char *p, struct pd_span name)
+{
+	return (size_t)(cl->end - p) > name.n && name_end(p[name.n]) && pd_span_ieq(pd_span(p, name.n), name.p);
+}
+
+/* Where the next end tag `t` begins, or NULL. */
+static const char *end_tag_of(struct pd_cleaner *cl, enum pd_tag t)
+{
+	struct pd_span name = pd_span_z(pd_tag_name(t));
+	const char *q = cl->unclosed[t] ? NULL : cl->p;
+	for (; q && (q = memchr(q, '<', (size_t)(cl->end - q))); q++)
+		if (cl->end - q > 2 && q[1] == '/' && named(cl, q + 2, name))
+			return q;
+	cl->unclosed[t] = true;
+	return NULL;
+}
+
+/* The same for an element that may hold others of its kind. */
+static const char *own_end_tag_of(struct pd_cleaner *cl, enum pd_tag t)
+{
+	struct pd_span name = pd_span_z(pd_tag_name(t));
+	const char *q = cl->unclosed[t] ? NULL : cl->p;
+	for (int depth = 1; q && (q = memchr(q, '<', (size_t)(cl->end - q))); q++) {
+		if (cl->end - q > 2 && q[1] == '/' && named(cl, q + 2, name) && --depth == 0)
+			return q;
+		if (!named(cl, q + 1, name))
+			continue;
+		q = memchr(q, '>', (size_t)(cl->end - q));
+		if (!q)
+			break;
+		depth += q[-1] != '/';
+	}
+	cl->unclosed[t] = true;
+	return NULL;
+}
+
+static void skip_past(struct pd_cleaner *cl, char c)
+{
+	const char *q = memchr(cl->p, c, (size_t)(cl->end - cl->p));
+	cl->p = q ? q + 1 : cl->end;
+}
+
+/* cl->p is behind "<!--". */
+static void comment(struct pd_cleaner *cl)
+{
+	struct pd_span s = pd_span(cl->p, (size_t)(cl->end - cl->p));
+	if (s.n >= 1 && s.p[0] == '>') {
+		cl->p += 1;
+		return;
+	}
+	if (s.n >= 2 && memcmp(s.p, "->", 2) == 0) {
+		cl->p += 2;
+		return;
+	}
+	const char *q = s.p;
+	for (; (q = memchr(q, '>', (size_t)(cl->end - q))); q++) {
+		bool plain = q - s.p >= 2 && memcmp(q - 2, "--", 2) == 0;
+		if (plain || (q - s.p >= 3 && memcmp(q - 3, "--!", 3) == 0))
+			break;
+	}
+	cl->p = q ? q + 1 : cl->end;
+}
+
+static void declaration(struct pd_cleaner *cl)
+{
+	if (cl->end - cl->p >= 4 && memcmp(cl->p, "<!--", 4) == 0) {
+		cl->p += 4;
+		comment(cl);
+	} else {
+		skip_past(cl, '>');
+	}
+}
+
+static enum pd_tag tag_name(struct pd_cleaner *cl)
+{
+	const char *at = cl->p;
+	while (cl->p < cl->end && !name_end(*cl->p))
+		cl->p++;
+	return pd_tag_by_span(pd_span(at, (size_t)(cl->p - at)));
+}
+
+static void put_end_tag(struct pd_cleaner *cl, enum pd_tag t)
+{
+	put_z(cl, "</");
+	put_z(cl, pd_tag_name(t));
+	put_z(cl, ">");
+}
+
+static void end_tag(struct pd_cleaner *cl)
+{
+	bool self_closing;
+	cl->p += 2;
+	enum pd_tag t = tag_name(cl);
+	if (!attributes(cl, PD_TAG_NONE, &self_closing) || t == PD_TAG_NONE)
+		return;
+	if (t == PD_TAG_br)
+		put_z(cl, "<br/>");
+	if (t == PD_TAG_noscript && cl->unfolded) {
+		cl->unfolded = false;
+		t = PD_TAG_div;
+	}
+	if (pd_tag_void(t))
+		return;
+	put_end_tag(cl, t);
+}
+
+/* Skips what is in an element that is left out.  False when it never ends and so must stand: a script takes the rest of
+ * the page with it, of other raw text only the start tag goes, and where an island ends the parser must say. */
+static bool drop_content(struct pd_cleaner *cl, enum pd_tag t)
+{
+	const char *end = raw(t) ? end_tag_of(cl, t) : own_end_tag_of(cl, t);
+	if (end) {
+		cl->p = end;
+		skip_past(cl, '>');
+	} else if (t == PD_TAG_script || t == PD_TAG_style) {
+		cl->p = cl->end;
+	}
+	return end || raw(t);
+}
+
+/* Up to the end tag all is text; where there is none, up to the next tag. */
+static void plain_content(struct pd_cleaner *cl, enum pd_tag t)
+{
+	const char *end = end_tag_of(cl, t);
+	if (end)
+		copy_text(cl, end, true);
+	else
+		copy_text(cl, cl->end, false);
+	put_end_tag(cl, t);
+}
+
+/* A start tag of `t` has just been read.  False: what stands in `out` of it must go. */
+static bool content(struct pd_cleaner *cl, enum pd_tag t, bool self_closing)
+{
+	if (t == PD_TAG_noscript && cl->unfolded)
+		return false;
+	if (self_closing)
+		return !raw(t) && !island(t);
+	if ((raw(t) || island(t)) && drop_content(cl, t))
+		return false;
+	put_z(cl, ">");
+	if (holds_text(t))
+		plain_content(cl, t);
+	return true;
+}
+
+/* A noscript's start tag, written from `mark` on, has just been read.  True when a div was opened in its place. */
+static bool unfold_noscript(struct pd_cleaner *cl, size_t mark)
+{
+	const char *end = end_tag_of(cl, PD_TAG_noscript);
+	if (!end || end - cl->p < PD_NOSCRIPT_MIN)
+		return false;
+	cl->noscript += (size_t)(end - cl->p);
+	if (!cl->unfold)
+		return false;
+	cl->out.n = mark;
+	put_z(cl, "<div>");
+	cl->unfolded = true;
+	return true;
+}
+
+static void start_tag(struct pd_cleaner *cl)
+{
+	size_t mark = cl->out.n;
+	bool self_closing;
+	cl->p++;
+	enum pd_tag t = tag_name(cl);
+	if (t != PD_TAG_NONE) {
+		put_z(cl, "<");
+		put_z(cl, pd_tag_name(t));
+	}
+	if (!attributes(cl, t, &self_closing) || t == PD_TAG_NONE) {
+		cl->out.n = mark;
+		return;
+	}
+	self_closing |= pd_tag_void(t);
+	if (t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
+		return;
+	if (!content(cl, t, self_closing))
+		cl->out.n = mark;
+	else if (self_closing)
+		put_z(cl, "/>");
+}
+
+/* cl->p is at a '<'. */
+static void markup(struct pd_cleaner *cl)
+{
+	char next = cl->end - cl->p > 1 ? cl->p[1] : 0;
+	if (letter(next)) {
+		start_tag(cl);
+	} else if (next == '!' || next == '?') {
+		declaration(cl);
+	} else if (next == '/' && cl->end - cl->p > 2) {
+		if (letter(cl->p[2]))
+			end_tag(cl);
+		else
+			skip_past(cl, '>');
+	} else {
+		put_z(cl, "&lt;");
+		cl->p++;
+	}
+}
+
+struct pd_span pd_clean(struct pd_cleaner *cl, struct pd_span html)
+{
+	if (html.n >= 3 && memcmp(html.p, "\xEF\xBB\xBF", 3) == 0)
+		html = pd_span(html.p + 3, html.n - 3);
+	if (html.n == 0)
+		html = pd_span("", 0);
+	pd_buf_clear(&cl->out);
+	memset(cl->unclosed, 0, sizeof(cl->unclosed));
+	memset(cl->unquoted, 0, sizeof(cl->unquoted));
+	cl->noscript = 0;
+	cl->unfolded = false;
+	cl->p = html.p;
+	cl->end = html.p + html.n;
+	while (cl->p < cl->end) {
+		copy_text(cl, cl->end, false);
+		if (cl->p < cl->end)
+			markup(cl);
+	}
+	pd_buf_add(&cl->out, "", 0);	/* the NUL behind it */
+	return pd_buf_span(&cl->out);
+}
+
+void pd_cleaner_release(struct pd_cleaner *cl)
+{
+	pd_buf_release(&cl->out);
+}
