@@ -12,7 +12,7 @@
 
 #include "base/threads.h"
 #include "keygen.h"
-#include "match/equal.h"
+#include "match/groups.h"
 #include "join/choose.h"
 #include "join/join.h"
 
@@ -106,18 +106,18 @@ static bool run(const struct bench_join *b, const struct pd_join_keys *keys, int
 }
 
 /* Of equal keys the first takes part alone, as in a match. */
-static bool distinct(const struct keygen *gen, struct pd_groups *groups, struct pd_array *names, struct pd_join_keys *out)
+static bool distinct(const struct keygen *gen, struct pd_match_groups *groups, struct pd_array *names, struct pd_join_keys *out)
 {
-	if (pd_equal_groups(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))
+	if (pd_match_groups_find(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))
 		return false;
-	*out = (struct pd_join_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_groups_names(groups, names, NULL) };
+	*out = (struct pd_join_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_match_groups_names(groups, names, NULL) };
 	return true;
 }
 
 int main(int argc, char **argv)
 {
 	struct bench_join b = { .gen = { .planted = 10, .max_distance = 8, .state = 1 } };
-	struct pd_groups groups = { 0 };
+	struct pd_match_groups groups = { 0 };
 	struct pd_array names = { 0 };
 	struct pd_join_keys keys = { 0 };
 	if (!parse(&b, argc, argv)) {
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	for (int i = 0; ok && i < b.n_ks; i++)
 		ok = run(&b, &keys, b.ks[i]);
 	pd_array_release(&names);
-	pd_groups_release(&groups);
+	pd_match_groups_release(&groups);
 	free(b.gen.v);
 	free(b.gen.zipf);
 	return ok ? 0 : 1;

@@ -173,11 +173,11 @@ static void settle(struct run *r)
 	const struct pd_match_command *o = r->o;
 	bool paper = is_paper(r);
 	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
-					      .scope = (enum pd_scope)o->scope,
+					      .scope = (enum pd_match_scope)o->scope,
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
 	r->match.verify = r->verify;
-	r->match.candidates = (enum pd_candidates)o->candidates;
+	r->match.candidates = (enum pd_match_candidates)o->candidates;
 	r->match.band_width = o->band_width;
 	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
 	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
@@ -366,7 +366,7 @@ static int settle_verify(const struct pd_match_command *o, struct pd_verify_opti
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
 	if (status || o->candidates == PD_CANDIDATES_HAMMING || !out->off)
 		return status;
-	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_candidates_names[o->candidates]);
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_match_candidates_names[o->candidates]);
 }
 
 int pd_match_check(const struct pd_match_command *o, struct pd_err *e)

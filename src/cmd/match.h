@@ -26,7 +26,7 @@ struct pd_match_command {
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
 	  .help = "pairs that differ in at most N bits (default: by the number of pages)" }, \
-	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_candidates_names, \
+	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
 	  .help = "hamming (default), bands of the sketches, or both" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (default: by the number of pages)" }, \
@@ -37,7 +37,7 @@ struct pd_match_command {
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(second_look.similarity_same_host), \
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
-	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_scope_names, \
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
 	  .help = "all (default), same-host or other-hosts" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "every pair, not only links to the first of equal pages" }, \

@@ -23,7 +23,7 @@ struct search {
 	const struct sketches *s;
 	int width;
 	int least;			/* minima that must agree */
-	const struct pd_row_set *set;
+	const struct pd_rows_set *set;
 	struct pd_verifier *verifiers;	/* one of each for each thread */
 	struct pd_items *lists;
 };
@@ -34,7 +34,7 @@ static int width_max(const struct pd_sketch_options *o)
 	return 64 / o->bits < o->minima ? 64 / o->bits : o->minima;
 }
 
-int pd_bands_width(const struct pd_sketch_options *o, size_t n)
+int pd_match_bands_width(const struct pd_sketch_options *o, size_t n)
 {
 	int r = 1;
 	while (r < width_max(o) && n / 2. * (o->minima / r) * ldexp(1, -r * o->bits) > CHANCE_COMPARISONS)
@@ -75,8 +75,8 @@ static void compare_run(const struct search *s, const struct pd_item *run, size_
 static bool may_follow(const struct search *s, uint32_t row, uint32_t leader, int thread)
 {
 	double similarity;
-	return is_alike(s, leader, row) && pd_verify_rows(&s->verifiers[thread], pd_set_row(s->set, s->s->member[leader]),
-							  pd_set_row(s->set, s->s->member[row]), 0, &similarity);
+	return is_alike(s, leader, row) && pd_verify_rows(&s->verifiers[thread], pd_rows_set_row(s->set, s->s->member[leader]),
+							  pd_rows_set_row(s->set, s->s->member[row]), 0, &similarity);
 }
 
 static void compare_long_run(const struct search *s, const struct pd_item *run, size_t n, int thread)
@@ -113,7 +113,7 @@ static void search_band(void *ctx, size_t band, int thread)
 	pd_items_release(&table);
 }
 
-/* The fewest minima with which a pair may stand the second look, on one host or on two. */
+/* The fewest minima with which a pair may be verified, on one host or on two. */
 static int least_agreeing(const struct pd_sketch_options *o, const struct pd_verify_options *verify)
 {
 	int n = 0;
@@ -122,24 +122,26 @@ static int least_agreeing(const struct pd_sketch_options *o, const struct pd_ver
 	return n;
 }
 
-static bool takes_part(const struct pd_links *l, uint32_t member)
+static bool takes_part(const struct pd_match_links *l, uint32_t member)
 {
-	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_groups_name(&l->groups, member) == member;
+	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
 }
 
-static void gather(struct sketches *s, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *l,
-		   const struct pd_groups *prints, const uint8_t *only)
+static void gather(struct sketches *s, const struct pd_match_set *m, const uint8_t *only)
 {
+	const struct pd_rows *rows = m->rows;
+	const struct pd_rows_set *set = m->set;
+	const struct pd_match_groups *prints = pd_match_set_prints(m);
 	size_t n = 0;
 	s->options = rows->sketch;
 	s->words = (size_t)pd_sketch_words(&rows->sketch);
 	for (uint32_t i = 0; i < set->n; i++)
-		n += takes_part(l, i) && (!only || only[pd_groups_name(prints, i)]);
+		n += takes_part(&m->links, i) && (!only || only[pd_match_groups_name(prints, i)]);
 	s->v = pd_array_room(&s->memory[0], rows->budget, (n + 1) * s->words * sizeof *s->v);
 	s->member = pd_array_room(&s->memory[1], rows->budget, (n + 1) * sizeof *s->member);
 	for (uint32_t i = 0; i < set->n; i++) {
 		struct pd_sketch sketch;
-		if (!takes_part(l, i) || (only && !only[pd_groups_name(prints, i)]) || !pd_rows_sketch(rows, pd_set_row(set, i), &sketch))
+		if (!takes_part(&m->links, i) || (only && !only[pd_match_groups_name(prints, i)]) || !pd_rows_sketch(rows, pd_rows_set_row(set, i), &sketch))
 			continue;
 		memcpy(s->v + s->n * s->words, sketch.w, s->words * sizeof *s->v);
 		s->member[s->n++] = i;
@@ -172,25 +174,29 @@ static void settle_links(struct pd_items *pairs, size_t n_sketches, bool may_lin
 	free(first);
 }
 
-int pd_bands_find(struct pd_bands *bands, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *links,
-		  const struct pd_match_options *o, const struct pd_groups *prints, const uint8_t *only, struct pd_err *e)
+int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e)
 {
+	const struct pd_match_options *o = m->o;
+	const struct pd_rows *rows = m->rows;
 	struct sketches s = { .n = 0 };
-	gather(&s, rows, set, links, prints, only);
+	bands->most_distance = only ? o->k : rows->bits;
+	if (!rows->sketched || o->verify.off)
+		return PD_OK;
+	gather(&s, m, only);
 	int most = width_max(&s.options);
-	bands->width = !o->band_width ? pd_bands_width(&s.options, s.n) : o->band_width < most ? o->band_width : most;
+	bands->width = !o->band_width ? pd_match_bands_width(&s.options, s.n) : o->band_width < most ? o->band_width : most;
 	/* A thread sorts one band of all sketches at a time, with a copy. */
 	size_t threads = pd_budget_left(rows->budget) / 2 / (2 * sizeof(struct pd_item) * (s.n + 1));
 	threads = threads < (size_t)o->threads ? threads : (size_t)o->threads;
 	threads = threads > 1 ? threads : 1;
-	struct search search = { .s = &s, .width = bands->width, .least = least_agreeing(&s.options, &o->verify), .set = set,
+	struct search search = { .s = &s, .width = bands->width, .least = least_agreeing(&s.options, &o->verify), .set = m->set,
 				 .verifiers = pd_zalloc(threads * sizeof *search.verifiers),
 				 .lists = pd_items_lists((int)threads, rows->budget) };
 	for (size_t i = 0; i < threads; i++)
 		search.verifiers[i] = (struct pd_verifier){ .o = &o->verify, .rows = rows };
 	pd_parallel((int)threads, (size_t)(s.options.minima / bands->width), search_band, &search);
 	int status = pd_items_gather(search.lists, (int)threads, (int)threads, &bands->pairs, e);
-	settle_links(&bands->pairs, s.n, links->scope == PD_SCOPE_ALL && !links->all_pairs && !links->side);
+	settle_links(&bands->pairs, s.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);
 	for (size_t i = 0; i < bands->pairs.n; i++) {
 		uint64_t *key = &bands->pairs.v[i].key;
 		*key = (uint64_t)s.member[*key >> 32] << 32 | s.member[(uint32_t)*key];
@@ -203,22 +209,23 @@ int pd_bands_find(struct pd_bands *bands, const struct pd_rows *rows, const stru
 	return status;
 }
 
-void pd_bands_release(struct pd_bands *bands)
+void pd_match_bands_release(struct pd_match_bands *bands)
 {
 	pd_items_release(&bands->pairs);
 }
 
-static bool is_in_scope(const struct pd_links *l, uint32_t a, uint32_t b)
+static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 {
 	/* One of each side. */
-	if (l->side && (l->side[pd_set_row(l->set, a)] | l->side[pd_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
+	if (l->side && (l->side[pd_rows_set_row(l->set, a)] | l->side[pd_rows_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
 		return false;
 	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == (l->scope == PD_SCOPE_SAME_HOST);
 }
 
-size_t pd_bands_add(const struct pd_bands *bands, size_t at, const struct pd_links *links, const struct pd_row_set *set,
-		    struct pd_partners *out)
+size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out)
 {
+	const struct pd_match_links *links = &m->links;
+	const struct pd_rows_set *set = m->set;
 	const struct pd_item *v = bands->pairs.v;
 	uint32_t a = (uint32_t)(v[at].key >> 32);
 	size_t words = (size_t)set->words;
@@ -230,7 +237,7 @@ size_t pd_bands_add(const struct pd_bands *bands, size_t at, const struct pd_lin
 		if ((!distance && !linked) || distance > bands->most_distance || !is_in_scope(links, a, b))
 			continue;
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-		out->v[out->n++] = (struct pd_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };
+		out->v[out->n++] = (struct pd_match_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };
 	}
 	return at;
 }

@@ -19,25 +19,23 @@
 #define PD_BANDS_RUN 256
 #define PD_BANDS_LEADERS 64
 
-struct pd_bands {
+struct pd_match_bands {
 	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once */
 	int width;			/* r; 0: nothing was looked for */
-	int most_distance;		/* of the fingerprints of a pair */
+	int most_distance;		/* of the fingerprints of a pair: k where only some took part */
 };
 
 #define PD_BANDS_LINKED 1		/* a pair's value: one row stands for the other (pd_match_pair.linked) */
 
 /* Candidates of rows that have a sketch: of the first row of each part (parts.h), or, where nothing is linked and where two
  * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all. */
-int pd_bands_find(struct pd_bands *bands, const struct pd_rows *rows, const struct pd_row_set *set, const struct pd_links *links,
-		  const struct pd_match_options *o, const struct pd_groups *prints, const uint8_t *only, struct pd_err *e);
-void pd_bands_release(struct pd_bands *bands);
+int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e);
+void pd_match_bands_release(struct pd_match_bands *bands);
 /* Adds the candidates of pairs.v[at] and those behind it that belong to the same first row, as far as they are in scope;
  * returns where the next row's begin. */
-size_t pd_bands_add(const struct pd_bands *bands, size_t at, const struct pd_links *links, const struct pd_row_set *set,
-		    struct pd_partners *out);
+size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
 
 /* The narrowest band at which a sketch is compared with few others by chance, n / 2 * (M / r) / 2^(r b) <= 128. */
-int pd_bands_width(const struct pd_sketch_options *o, size_t n);
+int pd_match_bands_width(const struct pd_sketch_options *o, size_t n);
 
 #endif

@@ -1,7 +1,15 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * First links inside one set of rows; then a batch against a collection, where rows pair with those of the other side.
+ * There partners are emitted from the smaller row, so a row asks for its partners on both sides: as one of A, and as the
+ * one of B that others are linked to.  Of a million equal pages on each side every one is visited a few times.
+ */
 #include "match/links.h"
 
 #include <stdlib.h>
+
+#include "base/bound.h"
+#include "base/threads.h"
 
 #define NONE UINT32_MAX
 
@@ -14,185 +22,351 @@ static int by_host_then_member(const void *x, const void *y, void *ctx)
 	return (a > b) - (a < b);
 }
 
-static uint32_t first_elsewhere(const struct pd_links *l, size_t crowd)
+static void add_partner(struct pd_match_partners *out, uint32_t member, int distance)
 {
-	const struct pd_groups *g = &l->groups;
-	for (uint32_t i = g->start[crowd]; i < g->start[crowd + 1]; i++)
-		if (l->host[g->rows[i]] != l->host[g->rows[g->start[crowd]]])
+	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+	out->v[out->n++] = (struct pd_match_partner){ .member = member, .distance = distance };
+}
+
+static bool is_on(const struct pd_match_links *l, uint32_t member, uint8_t side)
+{
+	return l->side[pd_rows_set_row(l->set, member)] & side;
+}
+
+/* Each multi-member group's members of one side. */
+static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_side *s)
+{
+	const struct pd_match_groups *g = &l->groups;
+	uint32_t n = 0;
+	s->side = side;
+	if (!g->n_multi)
+		return;
+	s->start = pd_alloc((g->n_multi + 1) * sizeof *s->start);
+	s->rows = pd_alloc(g->start[g->n_multi] * sizeof *s->rows);
+	for (size_t i = 0; i < g->n_multi; i++) {
+		s->start[i] = n;
+		for (uint32_t j = g->start[i]; j < g->start[i + 1]; j++)
+			if (is_on(l, g->rows[j], side))
+				s->rows[n++] = g->rows[j];
+		if (l->scope == PD_SCOPE_SAME_HOST && n - s->start[i] > 1)
+			qsort_r(s->rows + s->start[i], n - s->start[i], sizeof *s->rows, by_host_then_member, (void *)l->host);
+	}
+	s->start[g->n_multi] = n;
+}
+
+/* The first of B in each multi-member group that lies on another host than the first of all. */
+static void find_elsewhere(struct pd_match_links *l)
+{
+	const struct pd_match_side *b = &l->b;
+	l->b_elsewhere = pd_alloc((l->groups.n_multi + 1) * sizeof *l->b_elsewhere);
+	for (size_t i = 0; i < l->groups.n_multi; i++) {
+		uint32_t at = b->start[i];
+		while (at < b->start[i + 1] && l->host[b->rows[at]] == l->host[b->rows[b->start[i]]])
+			at++;
+		l->b_elsewhere[i] = at < b->start[i + 1] ? b->rows[at] : NONE;
+	}
+}
+
+static void open_sides(struct pd_match_links *l)
+{
+	list_side(l, PD_SIDE_A, &l->a);
+	list_side(l, PD_SIDE_B, &l->b);
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		find_elsewhere(l);
+}
+
+static void release_sides(struct pd_match_links *l)
+{
+	free(l->a.start);
+	free(l->a.rows);
+	free(l->b.start);
+	free(l->b.rows);
+	free(l->b_elsewhere);
+}
+
+/* First place of a side's members from lo on whose host is not below `host`, or, with `over`, is above it. */
+static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host, bool over)
+{
+	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
+}
+
+/* Those of a side in a group; with scope same-host those on the host of `a`. */
+static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a)
+{
+	bool same_host = l->scope == PD_SCOPE_SAME_HOST;
+	if (!pd_match_groups_is_multi(&l->groups, group))
+		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]), group };
+	uint32_t multi = pd_match_groups_multi(&l->groups, group);
+	size_t lo = s->start[multi], hi = s->start[multi + 1];
+	if (same_host) {
+		lo = side_bound(l, s, lo, hi, l->host[a], false);
+		hi = side_bound(l, s, lo, hi, l->host[a], true);
+	}
+	return (struct pd_match_members){ s->rows + lo, hi - lo, 0 };
+}
+
+/* The first of B in a group that is on another host than the first of all. */
+static uint32_t b_elsewhere(const struct pd_match_links *l, uint32_t group)
+{
+	return pd_match_groups_is_multi(&l->groups, group) ? l->b_elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
+}
+
+static bool may_pair(const struct pd_match_links *l, uint32_t a, uint32_t b)
+{
+	return l->scope != PD_SCOPE_OTHER_HOSTS || l->host[a] != l->host[b];
+}
+
+/* The member of B that a row of A is linked to, or NONE. */
+static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t group)
+{
+	struct pd_match_members b = side_members(l, &l->b, group, a);
+	if (!b.n)
+		return NONE;
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		return may_pair(l, a, pd_match_members_at(&b, 0)) ? pd_match_members_at(&b, 0) : b_elsewhere(l, group);
+	return pd_match_members_at(&b, 0) != a ? pd_match_members_at(&b, 0) : b.n > 1 ? pd_match_members_at(&b, 1) : NONE;
+}
+
+/* Those of a side that come after `a`. */
+static void add_side(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a, int distance,
+		    struct pd_match_partners *out)
+{
+	struct pd_match_members r = side_members(l, s, group, a);
+	for (size_t i = 0; i < r.n; i++)
+		if (pd_match_members_at(&r, i) > a && may_pair(l, a, pd_match_members_at(&r, i)))
+			add_partner(out, pd_match_members_at(&r, i), distance);
+}
+
+/* Can a row of A be linked to this one of B?  Only to the first of those it may be linked to, or, the first itself, to the
+ * second. */
+static bool is_linked_to(const struct pd_match_links *l, uint32_t b)
+{
+	struct pd_match_members r = side_members(l, &l->b, b, b);
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		return b == pd_match_members_at(&r, 0) || b == b_elsewhere(l, b);
+	return b == pd_match_members_at(&r, 0) || (r.n > 1 && b == pd_match_members_at(&r, 1));
+}
+
+/* As one of B: with those of A that are linked to it. */
+static void add_linked(const struct pd_match_links *l, uint32_t b, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	struct pd_match_members a = side_members(l, &l->a, group, b);
+	if (!is_linked_to(l, b))
+		return;
+	for (size_t i = 0; i < a.n; i++)
+		if (pd_match_members_at(&a, i) > b && linked_to(l, pd_match_members_at(&a, i), b) == b)
+			add_partner(out, pd_match_members_at(&a, i), distance);
+}
+
+static void add_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	uint32_t b = is_on(l, a, PD_SIDE_A) && !l->all_pairs ? linked_to(l, a, group) : NONE;
+	if (b != NONE && b > a)
+		add_partner(out, b, distance);
+	if (is_on(l, a, PD_SIDE_A) && l->all_pairs)
+		add_side(l, &l->b, group, a, distance, out);
+	if (is_on(l, a, PD_SIDE_B) && l->all_pairs)
+		add_side(l, &l->a, group, a, distance, out);
+	else if (is_on(l, a, PD_SIDE_B))
+		add_linked(l, a, group, distance, out);
+}
+
+static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
+{
+	const struct pd_match_groups *g = &l->groups;
+	for (uint32_t i = g->start[multi]; i < g->start[multi + 1]; i++)
+		if (l->host[g->rows[i]] != l->host[g->rows[g->start[multi]]])
 			return g->rows[i];
 	return NONE;
 }
 
 /* Hosts by member: as they are by row, when all rows are members. */
-static void take_hosts(struct pd_links *l)
+static void take_hosts(struct pd_match_links *l)
 {
 	l->host = l->rows->host;
 	if (!l->set->row)
 		return;
 	uint64_t *own = pd_array_room(&l->own_host, l->rows->budget, (l->set->n + 1) * sizeof *own);
 	for (size_t i = 0; i < l->set->n; i++)
-		own[i] = l->rows->host[pd_set_row(l->set, (uint32_t)i)];
+		own[i] = l->rows->host[pd_rows_set_row(l->set, (uint32_t)i)];
 	l->host = own;
 }
 
-static void sort_hosts(struct pd_links *l)
+static void sort_hosts(struct pd_match_links *l)
 {
-	const struct pd_groups *g = &l->groups;
-	if (!g->n_crowds)
+	const struct pd_match_groups *g = &l->groups;
+	if (!g->n_multi)
 		return;
-	l->by_host = pd_array_room(&l->by_host_memory, l->rows->budget, g->start[g->n_crowds] * sizeof *l->by_host);
-	memcpy(l->by_host, g->rows, g->start[g->n_crowds] * sizeof *l->by_host);
-	l->elsewhere = pd_alloc(g->n_crowds * sizeof *l->elsewhere);
-	for (size_t i = 0; i < g->n_crowds; i++) {
+	l->by_host = pd_array_room(&l->by_host_memory, l->rows->budget, g->start[g->n_multi] * sizeof *l->by_host);
+	memcpy(l->by_host, g->rows, g->start[g->n_multi] * sizeof *l->by_host);
+	l->elsewhere = pd_alloc(g->n_multi * sizeof *l->elsewhere);
+	for (size_t i = 0; i < g->n_multi; i++) {
 		qsort_r(l->by_host + g->start[i], g->start[i + 1] - g->start[i], sizeof *l->by_host, by_host_then_member,
 			(void *)l->host);
 		l->elsewhere[i] = first_elsewhere(l, i);
 	}
 }
 
-void pd_links_init(struct pd_links *l, struct pd_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
-		   const struct pd_row_set *set)
+/* Takes over `groups`. */
+static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
+		   const struct pd_rows_set *set)
 {
-	*l = (struct pd_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set,
+	*l = (struct pd_match_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set,
 				.side = rows->side };
-	*groups = (struct pd_groups){ 0 };
+	*groups = (struct pd_match_groups){ 0 };
 	if (l->scope != PD_SCOPE_ALL) {
 		take_hosts(l);
 		sort_hosts(l);
 	}
 	if (l->side)
-		pd_links_sides(l);
+		open_sides(l);
 }
 
-void pd_links_release(struct pd_links *l)
+static void release_links(struct pd_match_links *l)
 {
-	pd_groups_release(&l->groups);
-	pd_links_sides_release(l);
+	pd_match_groups_release(&l->groups);
+	release_sides(l);
 	pd_array_release(&l->own_host);
 	pd_array_release(&l->by_host_memory);
 	free(l->elsewhere);
-	*l = (struct pd_links){ 0 };
+	*l = (struct pd_match_links){ 0 };
 }
 
-/* First place in lo … hi of `by_host` whose host is not below `host` (or, with `over`, is above it). */
-static size_t host_bound(const struct pd_links *l, size_t lo, size_t hi, uint64_t host, bool over)
+/* First place of `by_host` from lo on whose host is not below `host`, or, with `over`, is above it. */
+static size_t host_bound(const struct pd_match_links *l, size_t lo, size_t hi, uint64_t host, bool over)
 {
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		uint64_t h = l->host[l->by_host[mid]];
-		if (h < host || (over && h == host))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PD_LOWER_BOUND(i, lo, hi, l->host[l->by_host[i]] < host || (over && l->host[l->by_host[i]] == host));
 }
 
-struct pd_row_run pd_links_host_run(const struct pd_links *l, uint32_t group, uint32_t a)
+/* Those members of the group that `group` names that are on the host of `a`. */
+static struct pd_match_members host_members(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
-	if (!pd_groups_crowded(&l->groups, group))
-		return (struct pd_row_run){ NULL, l->host[group] == l->host[a], group };
-	uint32_t crowd = pd_groups_crowd(&l->groups, group);
-	size_t lo = host_bound(l, l->groups.start[crowd], l->groups.start[crowd + 1], l->host[a], false);
-	size_t hi = host_bound(l, lo, l->groups.start[crowd + 1], l->host[a], true);
-	return (struct pd_row_run){ l->by_host + lo, hi - lo, 0 };
+	if (!pd_match_groups_is_multi(&l->groups, group))
+		return (struct pd_match_members){ NULL, l->host[group] == l->host[a], group };
+	uint32_t multi = pd_match_groups_multi(&l->groups, group);
+	size_t lo = host_bound(l, l->groups.start[multi], l->groups.start[multi + 1], l->host[a], false);
+	size_t hi = host_bound(l, lo, l->groups.start[multi + 1], l->host[a], true);
+	return (struct pd_match_members){ l->by_host + lo, hi - lo, 0 };
 }
 
-static struct pd_row_run after(struct pd_row_run r, uint32_t a)
+static struct pd_match_members after(struct pd_match_members r, uint32_t a)
 {
-	size_t lo = 0, hi = r.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (pd_row_run_at(&r, mid) <= a)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (struct pd_row_run){ r.v ? r.v + lo : NULL, r.n - lo, r.one };
+	size_t from = PD_LOWER_BOUND(i, 0, r.n, pd_match_members_at(&r, i) <= a);
+	return (struct pd_match_members){ r.v ? r.v + from : NULL, r.n - from, r.one };
 }
 
-static void add(struct pd_partners *out, uint32_t member, int distance)
-{
-	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-	out->v[out->n++] = (struct pd_partner){ .member = member, .distance = distance };
-}
-
-static void add_run(struct pd_partners *out, struct pd_row_run r, int distance)
+static void add_run(struct pd_match_partners *out, struct pd_match_members r, int distance)
 {
 	for (size_t i = 0; i < r.n; i++)
-		add(out, pd_row_run_at(&r, i), distance);
+		add_partner(out, pd_match_members_at(&r, i), distance);
 }
 
 /* All of the run that are on another host than `host`. */
-static void add_others(const struct pd_links *l, struct pd_partners *out, struct pd_row_run r, uint64_t host, int distance)
+static void add_others(const struct pd_match_links *l, struct pd_match_partners *out, struct pd_match_members r, uint64_t host, int distance)
 {
 	for (size_t i = 0; i < r.n; i++)
-		if (l->host[pd_row_run_at(&r, i)] != host)
-			add(out, pd_row_run_at(&r, i), distance);
+		if (l->host[pd_match_members_at(&r, i)] != host)
+			add_partner(out, pd_match_members_at(&r, i), distance);
 }
 
 /* Everyone is linked to the smallest member on another host: the group's first, or, on the first's own host, the first
  * member elsewhere. */
-static void link_across(const struct pd_links *l, uint32_t a, int distance, struct pd_partners *out)
+static void link_across(const struct pd_match_links *l, uint32_t a, int distance, struct pd_match_partners *out)
 {
-	const struct pd_groups *g = &l->groups;
-	uint32_t crowd = pd_groups_crowd(g, a), first = g->rows[g->start[crowd]], other = l->elsewhere[crowd];
+	const struct pd_match_groups *g = &l->groups;
+	uint32_t multi = pd_match_groups_multi(g, a), first = g->rows[g->start[multi]], other = l->elsewhere[multi];
 	if (other == NONE)
 		return;
 	if (a == first)
-		add_others(l, out, after(pd_groups_run(g, first), a), l->host[a], distance);
+		add_others(l, out, after(pd_match_groups_members(g, first), a), l->host[a], distance);
 	else if (a == other)
-		add_run(out, after(pd_links_host_run(l, first, first), a), distance);
+		add_run(out, after(host_members(l, first, first), a), distance);
 	else if (l->host[a] == l->host[first] && other > a)
-		add(out, other, distance);
+		add_partner(out, other, distance);
 }
 
 /* The members among which a's partners are: of its host, or all. */
-static struct pd_row_run scope_run(const struct pd_links *l, uint32_t group, uint32_t a)
+static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
-	return l->scope == PD_SCOPE_SAME_HOST ? pd_links_host_run(l, group, a) : pd_groups_run(&l->groups, group);
+	return l->scope == PD_SCOPE_SAME_HOST ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
 }
 
-bool pd_links_speaks(const struct pd_links *l, uint32_t a)
+bool pd_match_links_represents(const struct pd_match_links *l, uint32_t a)
 {
-	if (l->side || l->all_pairs || l->scope == PD_SCOPE_OTHER_HOSTS || !pd_groups_crowded(&l->groups, a))
+	if (l->side || l->all_pairs || l->scope == PD_SCOPE_OTHER_HOSTS || !pd_match_groups_is_multi(&l->groups, a))
 		return true;
-	struct pd_row_run r = scope_run(l, a, a);
-	return pd_row_run_at(&r, 0) == a;
+	struct pd_match_members r = scope_run(l, a, a);
+	return pd_match_members_at(&r, 0) == a;
 }
 
-void pd_links_equal(const struct pd_links *l, uint32_t a, int distance, struct pd_partners *out)
+void pd_match_links_equal(const struct pd_match_links *l, uint32_t a, int distance, struct pd_match_partners *out)
 {
 	if (l->side) {
-		pd_links_against(l, a, a, distance, out);
+		add_against(l, a, a, distance, out);
 		return;
 	}
-	if (!pd_groups_crowded(&l->groups, a))
+	if (!pd_match_groups_is_multi(&l->groups, a))
 		return;
 	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs) {
 		link_across(l, a, distance, out);
 		return;
 	}
-	struct pd_row_run r = scope_run(l, a, a);
+	struct pd_match_members r = scope_run(l, a, a);
 	if (l->scope == PD_SCOPE_OTHER_HOSTS)
 		add_others(l, out, after(r, a), l->host[a], distance);
-	else if (l->all_pairs || pd_row_run_at(&r, 0) == a)
+	else if (l->all_pairs || pd_match_members_at(&r, 0) == a)
 		add_run(out, after(r, a), distance);
 }
 
-void pd_links_near(const struct pd_links *l, uint32_t a, uint32_t group, int distance, struct pd_partners *out)
+void pd_match_links_near(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
 {
 	if (l->side) {
-		pd_links_against(l, a, group, distance, out);
+		add_against(l, a, group, distance, out);
 		return;
 	}
-	struct pd_row_run r = scope_run(l, group, a);
+	struct pd_match_members r = scope_run(l, group, a);
 	if (!r.n)
 		return;
 	if (l->scope == PD_SCOPE_OTHER_HOSTS)
 		add_others(l, out, after(r, a), l->host[a], distance);
 	else if (l->all_pairs)
 		add_run(out, after(r, a), distance);
-	else if (pd_row_run_at(&r, 0) > a)
-		add(out, pd_row_run_at(&r, 0), distance);
+	else if (pd_match_members_at(&r, 0) > a)
+		add_partner(out, pd_match_members_at(&r, 0), distance);
+}
+
+/* Groups of equal keys become links of the parts that are alike by their sketches too. */
+static void make_links(struct pd_match_set *m, double *verify_seconds)
+{
+	struct pd_verify_options verify = m->o->verify;
+	struct pd_verifier verifier = { .o = &verify, .rows = m->rows };
+	struct pd_match_groups by_part = { 0 };
+	double t = pd_cpu_seconds();
+	/* Pages of one host are no pair there, so they may stand together as pages of two would. */
+	if (m->o->scope == PD_SCOPE_OTHER_HOSTS)
+		verify.least_same_host = verify.least;
+	if (m->looks && !m->o->all_pairs)
+		pd_match_parts_split(&m->parts, &m->prints, m->set, m->o->scope, &verifier, &by_part);
+	*verify_seconds += pd_cpu_seconds() - t;
+	pd_verifier_release(&verifier);
+	open_links(&m->links, m->parts.n ? &by_part : &m->prints, m->o, m->rows, m->set);
+}
+
+int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e)
+{
+	if (!m->set->n)
+		return PD_OK;
+	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
+	if (status)
+		return status;
+	m->looks = !m->digests && !m->o->verify.off && (m->rows->sketched || m->o->verify.k_unknown < m->o->k);
+	make_links(m, verify_seconds);
+	return PD_OK;
+}
+
+void pd_match_set_release(struct pd_match_set *m)
+{
+	pd_match_groups_release(&m->prints);
+	pd_match_parts_release(&m->parts);
+	release_links(&m->links);
 }

@@ -6,7 +6,6 @@
 #include "base/bound.h"
 #include "base/threads.h"
 #include "join/choose.h"
-#include "match/matching.h"
 
 #define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
 #define FIRST_ROUND 40	/* fingerprints; each round takes twice as many as the one before */
@@ -14,16 +13,16 @@
 #define NONE UINT32_MAX
 
 /* Does one row stand for all that have this fingerprint? */
-static bool has_one_representative(const struct pd_matching *m, uint32_t print)
+static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
 {
 	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
-		return !pd_groups_crowded(pd_matching_prints(m), print);
-	return !pd_parts_several(&m->parts, print);
+		return !pd_match_groups_is_multi(pd_match_set_prints(m), print);
+	return !pd_match_parts_several(&m->parts, print);
 }
 
 /* Most candidates of a generous k are near by chance: they go before they cost memory twice. */
 struct verifying {
-	const struct pd_matching *m;
+	const struct pd_match_set *m;
 	struct pd_join_pairs *pairs;
 	struct pd_verifier *verifiers;	/* one for each thread */
 	size_t *left;			/* of each task's pairs */
@@ -32,24 +31,24 @@ struct verifying {
 static void verify_task(void *ctx, size_t task, int thread)
 {
 	const struct verifying *v = ctx;
-	const struct pd_matching *m = v->m;
+	const struct pd_match_set *m = v->m;
 	struct pd_join_pair *pairs = v->pairs->v;
 	size_t from = task * VERIFY_TASK, to = from + VERIFY_TASK < v->pairs->n ? from + VERIFY_TASK : v->pairs->n, n = from;
 	double similarity;
 	for (size_t i = from; i < to; i++) {
 		const struct pd_join_pair *p = &pairs[i];
 		if (i + 8 < to) {
-			pd_rows_expect(m->rows, pd_set_row(m->set, p[8].a));
-			pd_rows_expect(m->rows, pd_set_row(m->set, p[8].b));
+			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].a));
+			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].b));
 		}
-		if (pd_verify_rows(&v->verifiers[thread], pd_set_row(m->set, p->a), pd_set_row(m->set, p->b), p->distance, &similarity) ||
+		if (pd_verify_rows(&v->verifiers[thread], pd_rows_set_row(m->set, p->a), pd_rows_set_row(m->set, p->b), p->distance, &similarity) ||
 		    !has_one_representative(m, p->a) || !has_one_representative(m, p->b))
 			pairs[n++] = *p;
 	}
 	v->left[task] = n - from;
 }
 
-static void verify_pairs(const struct pd_matching *m, struct pd_join_pairs *pairs, struct pd_match_stats *stats)
+static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs, struct pd_match_stats *stats)
 {
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
 	size_t n = 0, tasks = (pairs->n + VERIFY_TASK - 1) / VERIFY_TASK;
@@ -83,13 +82,13 @@ struct sides {
 	struct pd_array memory[3];
 };
 
-static void find_sides(const struct pd_matching *m, struct sides *s)
+static void find_sides(const struct pd_match_set *m, struct sides *s)
 {
-	const struct pd_groups *g = pd_matching_prints(m);
+	const struct pd_match_groups *g = pd_match_set_prints(m);
 	s->of = pd_array_room(&s->memory[2], m->rows->budget, m->set->n + 1);
 	memset(s->of, 0, m->set->n + 1);
 	for (size_t i = 0; i < m->set->n; i++)
-		s->of[pd_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_set_row(m->set, (uint32_t)i)];
+		s->of[pd_match_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)];
 	for (int side = 0; side < 2; side++) {
 		s->list[side] = pd_array_room(&s->memory[side], m->rows->budget, (g->n_groups + 1) * sizeof *s->list[side]);
 		for (size_t i = 0; i < m->set->n; i++)
@@ -98,7 +97,7 @@ static void find_sides(const struct pd_matching *m, struct sides *s)
 	}
 }
 
-static int join(const struct pd_matching *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
+static int join(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
 		struct pd_err *e)
 {
 	int status = pd_join_plan_choose_against(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
@@ -109,7 +108,7 @@ static int join(const struct pd_matching *m, const struct pd_join_keys *keys, st
 enum state { WAITS, IN_ROUND, TAKEN, COVERED = 4 };	/* never 3: what `sides` of struct pd_join_keys would misread */
 
 struct dense {
-	const struct pd_matching *m;
+	const struct pd_match_set *m;
 	const struct pd_join_keys *keys;	/* all */
 	struct pd_match_stats *stats;
 	uint32_t leaders;			/* that cover a fingerprint */
@@ -182,14 +181,14 @@ static bool may_be_covered(const struct dense *d, uint32_t name, uint32_t other)
 static void cover_task(void *ctx, size_t task, int thread)
 {
 	struct covering *c = ctx;
-	const struct pd_matching *m = c->d->m;
+	const struct pd_match_set *m = c->d->m;
 	size_t to = (task + 1) * COVER_NAMES < c->n_names ? (task + 1) * COVER_NAMES : c->n_names;
 	double similarity;
 	for (size_t i = task * COVER_NAMES; i < to; i++)
 		for (size_t j = c->start[i]; j < c->start[i + 1]; j++) {
 			uint32_t name = (uint32_t)(c->near.v[j].key >> 32), other = (uint32_t)c->near.v[j].key;
 			if (m->looks && has_one_representative(m, name) && has_one_representative(m, other) &&
-			    !pd_verify_rows(&c->verifiers[thread], pd_set_row(m->set, name), pd_set_row(m->set, other),
+			    !pd_verify_rows(&c->verifiers[thread], pd_rows_set_row(m->set, name), pd_rows_set_row(m->set, other),
 					    (int)c->near.v[j].value, &similarity)) {
 				c->near.v[j].value = FAILED;
 			} else if (may_be_covered(c->d, name, other)) {
@@ -201,7 +200,7 @@ static void cover_task(void *ctx, size_t task, int thread)
 
 static void verify_covering(struct covering *c)
 {
-	const struct pd_matching *m = c->d->m;
+	const struct pd_match_set *m = c->d->m;
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
 	double t = pd_cpu_seconds();
 	c->start = pd_alloc((c->near.n + 1) * sizeof *c->start);
@@ -295,7 +294,7 @@ static int take(struct dense *d, struct pd_err *e)
 	return status;
 }
 
-static int join_dense(const struct pd_matching *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, uint8_t *alone,
+static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, uint8_t *alone,
 		      struct pd_join_pairs *out, struct pd_err *e)
 {
 	struct pd_items all;
@@ -330,13 +329,13 @@ static int join_dense(const struct pd_matching *m, const struct pd_join_keys *ke
 }
 
 /* Where every pair is asked for there is no other way. */
-static bool may_link(const struct pd_matching *m)
+static bool may_link(const struct pd_match_set *m)
 {
 	return m->o->scope == PD_SCOPE_ALL && !m->o->all_pairs && !m->rows->side;
 }
 
 /* Keys in, the pairs of groups near each other out. */
-static int join_keys(const struct pd_matching *m, struct pd_join_keys *keys, struct pd_match_near_groups *near,
+static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, struct pd_match_near *near,
 		     struct pd_match_stats *stats, struct pd_err *e)
 {
 	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
@@ -354,12 +353,12 @@ static int join_keys(const struct pd_matching *m, struct pd_join_keys *keys, str
 }
 
 /* A row may have a partner before the first of its own group, where that group's other rows are joined, too. */
-static int turn_pairs(struct pd_match_near_groups *near, const struct pd_matching *m, struct pd_err *e)
+static int turn_pairs(struct pd_match_near *near, const struct pd_match_set *m, struct pd_err *e)
 {
 	struct pd_items *turned = pd_items_lists(1, m->rows->budget), sorted;
 	for (size_t i = 0; i < near->after.n; i++) {
 		const struct pd_join_pair *p = &near->after.v[i];
-		if (pd_groups_crowded(pd_matching_prints(m), p->a) && pd_matching_all_speak(m, p->a))
+		if (pd_match_groups_is_multi(pd_match_set_prints(m), p->a) && pd_match_set_all_represent(m, p->a))
 			pd_items_add(turned, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
 	int status = pd_items_gather(turned, 1, m->o->threads, &sorted, e);
@@ -368,9 +367,9 @@ static int turn_pairs(struct pd_match_near_groups *near, const struct pd_matchin
 }
 
 /* Of a group in more parts than are compared, all are left to their sketches. */
-static void mark_many_parts(struct pd_match_near_groups *near, const struct pd_matching *m)
+static void mark_many_parts(struct pd_match_near *near, const struct pd_match_set *m)
 {
-	const struct pd_parts *p = &m->parts;
+	const struct pd_match_parts *p = &m->parts;
 	for (size_t from = 0, to; from < p->n; from = to) {
 		for (to = from + 1; to < p->n && p->v[to].print == p->v[from].print; to++)
 			;
@@ -382,9 +381,9 @@ static void mark_many_parts(struct pd_match_near_groups *near, const struct pd_m
 	}
 }
 
-int pd_match_near_find(struct pd_match_near_groups *near, const struct pd_matching *m, struct pd_match_stats *stats, struct pd_err *e)
+int pd_match_near_find(struct pd_match_near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
-	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_matching_prints(m)->n_groups };
+	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
 	struct sides sides = { 0 };
 	struct pd_array names = { 0 };
 	stats->distinct = keys.n;
@@ -396,7 +395,7 @@ int pd_match_near_find(struct pd_match_near_groups *near, const struct pd_matchi
 		keys.n_against = sides.n[1];
 		keys.sides = sides.of;
 	} else {
-		keys.ids = pd_groups_names(pd_matching_prints(m), &names, m->rows->budget);
+		keys.ids = pd_match_groups_names(pd_match_set_prints(m), &names, m->rows->budget);
 	}
 	int status = join_keys(m, &keys, near, stats, e);
 	if (!status)
@@ -413,7 +412,7 @@ size_t pd_match_near_from(const struct pd_join_pairs *pairs, uint32_t group)
 	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
 }
 
-void pd_match_near_release(struct pd_match_near_groups *near)
+void pd_match_near_release(struct pd_match_near *near)
 {
 	pd_join_pairs_release(&near->after);
 	pd_join_pairs_release(&near->before);

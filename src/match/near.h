@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups of equal fingerprints -> the groups near each other, as far as they stand the second look, from both ends.
+ * Groups of equal fingerprints -> the groups near each other, as far as they are verified, from both ends.
  * Partners of a row are emitted from the smaller row, so pairs in the order of their smaller group are all that most rows
  * need; the other way round only those pairs are kept whose smaller group may have a row behind one of the larger.
  *
@@ -17,7 +17,6 @@
 
 #include "join/join.h"
 #include "match/links.h"
-#include "match/parts.h"
 
 #define PD_NEAR_PAIRS 64
 #define PD_NEAR_PAIRS_LEAST (1 << 20)	/* whatever the number of fingerprints */
@@ -25,15 +24,14 @@
 
 #define PD_NEAR_LINKED 0x8000	/* in a pair's distance: one is covered, and linked to the other */
 
-struct pd_match_near_groups {
+struct pd_match_near {
 	struct pd_join_pairs after;	/* (group, one behind it), in order */
 	struct pd_join_pairs before;	/* (group, one before it), in order */
 	uint8_t *alone;			/* by the name of a group: its rows are left to their sketches; NULL: none is */
 };
 
-struct pd_matching;
-int pd_match_near_find(struct pd_match_near_groups *near, const struct pd_matching *m, struct pd_match_stats *stats, struct pd_err *e);
-void pd_match_near_release(struct pd_match_near_groups *near);
+int pd_match_near_find(struct pd_match_near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e);
+void pd_match_near_release(struct pd_match_near *near);
 
 /* Where the pairs whose first end is `group` or larger begin. */
 size_t pd_match_near_from(const struct pd_join_pairs *pairs, uint32_t group);

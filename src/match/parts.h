@@ -11,30 +11,30 @@
 #define PD_MATCH_PARTS_H
 
 #include "match/groups.h"
-#include "match/match.h"
+#include "match/options.h"
 
 #define PD_PARTS_TRIED 64	/* parts of a group (and host) that a row is compared with */
 
-struct pd_part {
+struct pd_match_part {
 	uint32_t print, first;	/* names: of the group, of the part */
 	uint64_t host;		/* with scope same-host */
 };
 
 /* The parts of those groups that have several, by group, then by host. */
-struct pd_parts {
-	struct pd_part *v;
+struct pd_match_parts {
+	struct pd_match_part *v;
 	size_t n, cap;
 };
 
 /* `prints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; not touched when p->n stays 0, that
  * is, when every group is one part. */
-void pd_parts_split(struct pd_parts *p, const struct pd_groups *prints, const struct pd_row_set *set, enum pd_scope scope,
-		    struct pd_verifier *v, struct pd_groups *out);
-void pd_parts_release(struct pd_parts *p);
+void pd_match_parts_split(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set, enum pd_match_scope scope,
+		    struct pd_verifier *v, struct pd_match_groups *out);
+void pd_match_parts_release(struct pd_match_parts *p);
 
 /* The first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
-void pd_parts_of(const struct pd_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to);
+void pd_match_parts_of(const struct pd_match_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to);
 /* Has the group several? */
-bool pd_parts_several(const struct pd_parts *p, uint32_t print);
+bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print);
 
 #endif

@@ -80,10 +80,10 @@ static void make_rows(struct writing *w)
 }
 
 /* A column that lies in memory as it goes into the file. */
-static void make_set(struct writing *w, const struct pd_row_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
+static void make_set(struct writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
 {
 	for (uint32_t i = 0; i < set->n; i++)
-		pd_buf_add(&w->section[rows], &(uint32_t){ pd_set_row(set, i) }, sizeof(uint32_t));
+		pd_buf_add(&w->section[rows], &(uint32_t){ pd_rows_set_row(set, i) }, sizeof(uint32_t));
 	pd_buf_add(&w->section[keys], set->keys, set->n * (size_t)set->words * sizeof *set->keys);
 }
 

@@ -93,7 +93,7 @@ static void move_sides(struct pd_rows *rows, const uint32_t *place, const uint32
 }
 
 /* A set's rows, ascending again. */
-static void move_set(struct pd_rows *rows, struct pd_row_set *s, int which, const uint32_t *place, size_t left)
+static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, const uint32_t *place, size_t left)
 {
 	struct pd_array at_memory = { 0 }, row_memory = { 0 }, keys_memory = { 0 };
 	size_t w = (size_t)s->words, n = 0;
@@ -103,8 +103,8 @@ static void move_set(struct pd_rows *rows, struct pd_row_set *s, int which, cons
 	for (size_t i = 0; i < left; i++)
 		at[i] = GONE;
 	for (uint32_t i = 0; i < s->n; i++)
-		if (place[pd_set_row(s, i)] != GONE)
-			at[place[pd_set_row(s, i)]] = i;
+		if (place[pd_rows_set_row(s, i)] != GONE)
+			at[place[pd_rows_set_row(s, i)]] = i;
 	for (size_t i = 0; i < left; i++) {
 		if (at[i] == GONE)
 			continue;

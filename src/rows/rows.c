@@ -55,7 +55,7 @@ static void *room(struct pd_row_intake *in, struct pd_array *b, size_t n, size_t
 }
 
 /* Members that are rows from 0 on without a gap need no numbers. */
-static void add_row(struct pd_row_intake *in, struct pd_row_set *set, int which)
+static void add_row(struct pd_row_intake *in, struct pd_rows_set *set, int which)
 {
 	uint32_t row = (uint32_t)in->rows->n;
 	if (!set->row && row == set->n)
@@ -67,7 +67,7 @@ static void add_row(struct pd_row_intake *in, struct pd_row_set *set, int which)
 	set->row[set->n] = row;
 }
 
-static void add_key(struct pd_row_intake *in, struct pd_row_set *set, int which, const uint64_t *words)
+static void add_key(struct pd_row_intake *in, struct pd_rows_set *set, int which, const uint64_t *words)
 {
 	size_t w = (size_t)set->words;
 	add_row(in, set, which);
@@ -323,11 +323,11 @@ struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
 	return line;
 }
 
-struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
+struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 {
 	struct pd_span f[5];
 	pd_tsv_fields(pd_rows_line(rows, row), f, 5);
-	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4] };
+	return (struct pd_rows_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])

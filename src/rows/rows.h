@@ -14,7 +14,7 @@
 #include "sign/sketch.h"
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
-struct pd_row_set {
+struct pd_rows_set {
 	int words;		/* of a key */
 	size_t n;
 	uint32_t *row;		/* ascending; NULL: all rows from 0 on */
@@ -22,7 +22,7 @@ struct pd_row_set {
 };
 
 /* The row of a set's i-th member. */
-static inline uint32_t pd_set_row(const struct pd_row_set *set, uint32_t i)
+static inline uint32_t pd_rows_set_row(const struct pd_rows_set *set, uint32_t i)
 {
 	return set->row ? set->row[i] : i;
 }
@@ -45,7 +45,7 @@ static inline uint64_t pd_offset(const struct pd_offsets *o, size_t i)
 struct pd_rows {
 	int bits;			/* of the fingerprints; 0: none was seen */
 	size_t n;
-	struct pd_row_set prints, digests;
+	struct pd_rows_set prints, digests;
 	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
 	uint64_t *host;			/* hash of the host, by row; NULL unless asked for */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
@@ -75,7 +75,7 @@ struct pd_rows_origin {
 #define PD_SIDE_B 2	/* an id that stands on both sides is one row, on both */
 
 /* The parts of a row that pairs carry, escaped as they came. */
-struct pd_row_view {
+struct pd_rows_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
 
@@ -118,7 +118,7 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 	__builtin_prefetch(pd_rows_text(rows, row) - 64);
 }
 
-struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
 /* The hash of the host in its URL, as in rows->host, which need not be there; `scratch` is the caller's. */

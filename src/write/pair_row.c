@@ -5,16 +5,14 @@
 
 #include "base/columns.h"
 
-const char *const pd_scope_names[] = { "all", "same-host", "other-hosts", NULL };
-const char *const pd_candidates_names[] = { "hamming", "bands", "both", NULL };
 
 void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
 		pd_buf_printf(out, "%s ", rows->must.p);
-	pd_buf_printf(out, "k=%d scope=%s links=%s ", o->k, pd_scope_names[o->scope], o->all_pairs ? "all" : "first");
-	pd_buf_printf(out, "candidates=%s ", pd_candidates_names[o->candidates]);
+	pd_buf_printf(out, "k=%d scope=%s links=%s ", o->k, pd_match_scope_names[o->scope], o->all_pairs ? "all" : "first");
+	pd_buf_printf(out, "candidates=%s ", pd_match_candidates_names[o->candidates]);
 	if (o->verify.off)
 		pd_buf_add_z(out, "similarity=none");
 	else

@@ -11,6 +11,5 @@
 void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
 /* Rows with their newlines. */
 void pd_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
-extern const char *const pd_scope_names[], *const pd_candidates_names[];	/* in the order of their enums, NULL at the end */
 
 #endif

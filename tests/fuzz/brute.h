@@ -15,7 +15,7 @@ enum { BRUTE_ROWS = 96, BRUTE_APART = 1000 };
 struct brute {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
-	struct pd_row_set sets[2];
+	struct pd_rows_set sets[2];
 	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
 	size_t place[BRUTE_ROWS];			/* where it is there */
 	bool looks;					/* pairs are looked at again */
@@ -30,7 +30,7 @@ struct brute {
 static inline int brute_distance(const struct brute *b, uint32_t x, uint32_t y)
 {
 	struct pd_key k[2] = { 0 };
-	const struct pd_row_set *s = &b->sets[b->set[x] & 1];
+	const struct pd_rows_set *s = &b->sets[b->set[x] & 1];
 	if (b->set[x] != b->set[y] || b->set[x] == 2)
 		return BRUTE_APART;
 	memcpy(k[0].w, s->keys + b->place[x] * (size_t)s->words, (size_t)s->words * 8);
@@ -188,8 +188,8 @@ static inline void brute_place(struct brute *b)
 		b->set[i] = 2;
 	for (size_t s = 0; s < 2; s++)
 		for (size_t i = 0; i < b->sets[s].n; i++) {
-			uint32_t row = pd_set_row(&b->sets[s], (uint32_t)i);
-			HOLDS(row < b->rows->n && (i == 0 || pd_set_row(&b->sets[s], (uint32_t)i - 1) < row));
+			uint32_t row = pd_rows_set_row(&b->sets[s], (uint32_t)i);
+			HOLDS(row < b->rows->n && (i == 0 || pd_rows_set_row(&b->sets[s], (uint32_t)i - 1) < row));
 			b->set[row] = s;
 			b->place[row] = i;
 		}
@@ -205,13 +205,13 @@ static inline void brute_place(struct brute *b)
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
 	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
-	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_scope)((how >> 2 & 3) % 3), .threads = 1 + (how & 1) };
+	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_match_scope)((how >> 2 & 3) % 3), .threads = 1 + (how & 1) };
 	o.all_pairs = how & 16;
 	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };
 	o.k = (int)(k % (unsigned)(rows->bits / 4 + 1));
 	if (o.plan == PD_PLAN_PAPER && o.k > 3)
 		o.k &= 3;
-	o.candidates = (enum pd_candidates)((k >> 6) % 3);
+	o.candidates = (enum pd_match_candidates)((k >> 6) % 3);
 	o.band_width = 1 + (k >> 5 & 1) * 3;
 	o.verify.k_unknown = how & 128 ? o.k : o.k / 2;
 	return o;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "match/equal.h"
+#include "match/groups.h"
 #include "base/items.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
@@ -28,30 +28,30 @@ static const struct equal {
 };
 
 /* The run of a group: its rows, ascending, from its name on. */
-static void check_run(const struct pd_groups *g, uint32_t name, const uint32_t *want, size_t size, const char *where)
+static void check_run(const struct pd_match_groups *g, uint32_t name, const uint32_t *want, size_t size, const char *where)
 {
-	struct pd_row_run run = pd_groups_run(g, name);
+	struct pd_match_members run = pd_match_groups_members(g, name);
 	ck_assert_msg(run.n == size, "%s: %zu rows in group %u, not %zu", where, run.n, name, size);
 	for (size_t i = 0; i < run.n; i++) {
-		uint32_t row = pd_row_run_at(&run, i);
-		ck_assert_msg(i ? row > pd_row_run_at(&run, i - 1) : row == name, "%s: the order of group %u", where, name);
+		uint32_t row = pd_match_members_at(&run, i);
+		ck_assert_msg(i ? row > pd_match_members_at(&run, i - 1) : row == name, "%s: the order of group %u", where, name);
 		ck_assert_msg(want[row] == name, "%s: row %u in group %u", where, row, name);
 	}
 }
 
-static void check_groups(const struct pd_groups *g, const uint32_t *want, size_t n, const char *where)
+static void check_groups(const struct pd_match_groups *g, const uint32_t *want, size_t n, const char *where)
 {
 	size_t *size = calloc(n + 1, sizeof *size), names = 0;
 	struct pd_array names_memory = { 0 };
-	uint32_t *list = pd_groups_names(g, &names_memory, NULL), next = pd_groups_next(g, 0);
+	uint32_t *list = pd_match_groups_names(g, &names_memory, NULL), next = pd_match_groups_next(g, 0);
 	for (size_t i = 0; i < n; i++)
 		size[want[i]]++;
 	for (uint32_t i = 0; i < n; i++) {
-		ck_assert_msg(pd_groups_name(g, i) == want[i], "%s: row %u is in group %u", where, i, pd_groups_name(g, i));
-		ck_assert_msg(pd_groups_crowded(g, i) == (size[want[i]] > 1), "%s: row %u is crowded", where, i);
+		ck_assert_msg(pd_match_groups_name(g, i) == want[i], "%s: row %u is in group %u", where, i, pd_match_groups_name(g, i));
+		ck_assert_msg(pd_match_groups_is_multi(g, i) == (size[want[i]] > 1), "%s: row %u is crowded", where, i);
 		if (size[want[i]] > 1) {
 			ck_assert_msg(next == i, "%s: the next crowded row is %u, not %u", where, next, i);
-			next = pd_groups_next(g, i + 1);
+			next = pd_match_groups_next(g, i + 1);
 		}
 		if (want[i] != i)
 			continue;
@@ -68,10 +68,10 @@ static void check_groups(const struct pd_groups *g, const uint32_t *want, size_t
 START_TEST(equal_groups)
 {
 	const struct equal *q = &equals[_i];
-	struct pd_groups g = { 0 };
-	ck_assert(!pd_equal_groups(q->keys, q->words, q->n, 1, NULL, &g, NULL));
+	struct pd_match_groups g = { 0 };
+	ck_assert(!pd_match_groups_find(q->keys, q->words, q->n, 1, NULL, &g, NULL));
 	check_groups(&g, q->group, q->n, q->name);
-	pd_groups_release(&g);
+	pd_match_groups_release(&g);
 }
 END_TEST
 
@@ -82,7 +82,7 @@ START_TEST(groups_of_many)
 	struct pd_random random = { 3 };
 	uint64_t *keys = calloc(MANY, words * sizeof *keys);
 	uint32_t *want = calloc(MANY, sizeof *want);
-	struct pd_groups g = { 0 };
+	struct pd_match_groups g = { 0 };
 	for (size_t i = 0; i < MANY; i++) {
 		size_t of = pd_random_next(&random) % (i + 1), copy = pd_random_next(&random) % 3 == 0;
 		for (size_t w = 0; w < words; w++)
@@ -94,9 +94,9 @@ START_TEST(groups_of_many)
 		want[i] = want[of];
 		memcpy(keys + i * words, keys + of * words, words * sizeof *keys);
 	}
-	ck_assert(!pd_equal_groups(keys, (int)words, MANY, _i + 1, NULL, &g, NULL));
+	ck_assert(!pd_match_groups_find(keys, (int)words, MANY, _i + 1, NULL, &g, NULL));
 	check_groups(&g, want, MANY, "many");
-	pd_groups_release(&g);
+	pd_match_groups_release(&g);
 	free(want);
 	free(keys);
 }

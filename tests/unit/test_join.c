@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "join/choose.h"
-#include "match/equal.h"
+#include "match/groups.h"
 #include "join/join.h"
 #include "join/bits.h"
 #include "join/scan.h"
@@ -129,17 +129,17 @@ static const struct set {
 static struct pd_join_keys make_keys(const struct set *set, int bits, uint64_t **memory)
 {
 	struct maker m = { .words = bits / 64, .n = set->n, .state = set->n };
-	struct pd_groups groups = { 0 };
+	struct pd_match_groups groups = { 0 };
 	m.v = calloc(set->n + 1, (size_t)bits / 8);
 	for (size_t i = 0; i < set->n; i++)
 		set->make(&m, i);
-	ck_assert(!pd_equal_groups(m.v, m.words, m.n, 1, NULL, &groups, NULL));
+	ck_assert(!pd_match_groups_find(m.v, m.words, m.n, 1, NULL, &groups, NULL));
 	struct pd_join_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
 	struct pd_array memory_of_names = { 0 };
-	uint32_t *names = pd_groups_names(&groups, &memory_of_names, NULL);
+	uint32_t *names = pd_match_groups_names(&groups, &memory_of_names, NULL);
 	for (size_t i = 0; names && i < keys.n; i++)
 		memmove(key_at(&m, i), key_at(&m, names[i]), (size_t)m.words * 8);
-	pd_groups_release(&groups);
+	pd_match_groups_release(&groups);
 	pd_array_release(&memory_of_names);
 	return keys;
 }
@@ -339,20 +339,20 @@ END_TEST
 START_TEST(m7_store)
 {
 	static const uint64_t v[] = { 0xf0f0, 0xf0f1, 0xf0f0, UINT64_C(0x80000000000f0f0), 0xf0f0, ~UINT64_C(0) };
-	struct pd_groups g = { 0 };
+	struct pd_match_groups g = { 0 };
 	struct pd_join_pairs got = { 0 };
 	struct pd_join_plan plan;
-	ck_assert(!pd_equal_groups(v, 1, 6, 1, NULL, &g, NULL));
+	ck_assert(!pd_match_groups_find(v, 1, 6, 1, NULL, &g, NULL));
 	ck_assert_uint_eq(g.n_groups, 4);
 	struct pd_array names = { 0 };
-	struct pd_join_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_groups_names(&g, &names, NULL) };
+	struct pd_join_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_match_groups_names(&g, &names, NULL) };
 	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
 	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 3);
-	ck_assert_uint_eq(pd_groups_run(&g, 4).n, 3);
+	ck_assert_uint_eq(pd_match_groups_members(&g, 4).n, 3);
 	pd_join_pairs_release(&got);
-	pd_groups_release(&g);
+	pd_match_groups_release(&g);
 	pd_array_release(&names);
 }
 END_TEST

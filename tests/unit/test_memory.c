@@ -8,7 +8,7 @@
 
 #include "base/items.h"
 #include "base/random.h"
-#include "match/equal.h"
+#include "match/groups.h"
 #include "join/choose.h"
 #include "join/join.h"
 
@@ -92,18 +92,18 @@ START_TEST(groups_in_rounds)
 	enum { MANY = 300000 };
 	struct pd_random random = { 7 };
 	struct pd_budget budget = budget_of(MIB);
-	struct pd_groups want = { 0 }, got = { 0 };
+	struct pd_match_groups want = { 0 }, got = { 0 };
 	uint64_t *keys = calloc(MANY, sizeof *keys);
 	for (size_t i = 0; i < MANY; i++)
 		keys[i] = i && pd_random_below(&random, 3) == 0 ? keys[pd_random_below(&random, (uint32_t)i)] : pd_random_next(&random);
-	ck_assert(!pd_equal_groups(keys, 1, MANY, 1, NULL, &want, NULL));
-	ck_assert(!pd_equal_groups(keys, 1, MANY, _i + 1, &budget, &got, NULL));
-	ck_assert(got.n_groups == want.n_groups && got.n_crowds == want.n_crowds);
+	ck_assert(!pd_match_groups_find(keys, 1, MANY, 1, NULL, &want, NULL));
+	ck_assert(!pd_match_groups_find(keys, 1, MANY, _i + 1, &budget, &got, NULL));
+	ck_assert(got.n_groups == want.n_groups && got.n_multi == want.n_multi);
 	for (uint32_t i = 0; i < MANY; i++)
-		ck_assert_uint_eq(pd_groups_name(&got, i), pd_groups_name(&want, i));
-	ck_assert(!memcmp(got.rows, want.rows, want.start[want.n_crowds] * sizeof *want.rows));
-	pd_groups_release(&want);
-	pd_groups_release(&got);
+		ck_assert_uint_eq(pd_match_groups_name(&got, i), pd_match_groups_name(&want, i));
+	ck_assert(!memcmp(got.rows, want.rows, want.start[want.n_multi] * sizeof *want.rows));
+	pd_match_groups_release(&want);
+	pd_match_groups_release(&got);
 	ck_assert_uint_eq(budget.used, 0);
 	free(keys);
 }
@@ -124,13 +124,13 @@ static uint64_t *near_keys(size_t *n_out, size_t n, size_t words)
 		v[i * words + words - 1] ^= UINT64_C(1) << (i / 64 % 64);
 		v[i * words] ^= UINT64_C(1) << (i / 4096 % 64);
 	}
-	struct pd_groups g = { 0 };
-	ck_assert(!pd_equal_groups(v, (int)words, n, 1, NULL, &g, NULL));
+	struct pd_match_groups g = { 0 };
+	ck_assert(!pd_match_groups_find(v, (int)words, n, 1, NULL, &g, NULL));
 	*n_out = 0;
 	for (uint32_t i = 0; i < n; i++)
-		if (pd_groups_name(&g, i) == i)
+		if (pd_match_groups_name(&g, i) == i)
 			memmove(v + (*n_out)++ * words, v + i * words, words * sizeof *v);
-	pd_groups_release(&g);
+	pd_match_groups_release(&g);
 	return v;
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups that lie near each other -> pairs of rows, in order.  Threads take stretches of rows one after the other, each
+ * Threads take stretches of rows one after the other, each
  * formats the pairs of its stretch, and writes when its turn has come; one that has much to write waits for its turn and
  * goes on from there, so that memory stays small and the output is the same for any number of threads.
  */
+#include "match/emit.h"
+
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/threads.h"
-#include "match/matching.h"
 
 #define STRETCH 16384		/* rows that a thread takes at a time */
 #define BATCH 256		/* pairs formatted together */
@@ -15,15 +17,16 @@
 
 /* How far a thread is in one set. */
 struct reading {
-	const struct pd_matching *m;
+	const struct pd_match_set *m;
+	const struct pd_match_found *found;
 	uint32_t next;			/* the first member that is not dealt with */
 	uint32_t end;
 	size_t after, before, bands;	/* the first entries of `next` or a later one */
 	struct pd_verifier verifier;
-	struct pd_partners partners;	/* of one row, sorted before they are given out */
+	struct pd_match_partners partners;	/* of one row, sorted before they are emitted */
 };
 
-struct giver {
+struct emitter {
 	struct reading sets[2];
 	struct pd_match_pair batch[BATCH];
 	size_t n, task;
@@ -32,9 +35,9 @@ struct giver {
 	void *formatter;
 };
 
-struct giving {
+struct emission {
 	const struct pd_match_sink *sink;
-	struct giver *givers;
+	struct emitter *emitters;
 	struct pd_turns *turns;
 	size_t n_rows;
 	int status;			/* set by the thread whose turn it is */
@@ -42,12 +45,12 @@ struct giving {
 
 static int by_member(const void *x, const void *y)
 {
-	const struct pd_partner *a = x, *b = y;
+	const struct pd_match_partner *a = x, *b = y;
 	return (a->member > b->member) - (a->member < b->member);
 }
 
 /* In order; once each, though fingerprints and sketches, or two sides, may both have found them. */
-static void sort_partners(struct pd_partners *p)
+static void sort_partners(struct pd_match_partners *p)
 {
 	size_t n = 1, in_order = 1;
 	while (in_order < p->n && p->v[in_order - 1].member < p->v[in_order].member)
@@ -63,15 +66,15 @@ static void sort_partners(struct pd_partners *p)
 	p->n = n;
 }
 
-/* Leaves out the partners of `a` that do not stand a second look. */
-static void look_again(struct reading *r, uint32_t a)
+/* Leaves out the partners of `a` that are not verified. */
+static void verify_partners(struct reading *r, uint32_t a)
 {
-	const struct pd_matching *m = r->m;
+	const struct pd_match_set *m = r->m;
 	size_t n = 0;
 	for (size_t i = 0; i < r->partners.n; i++) {
-		struct pd_partner *p = &r->partners.v[i];
+		struct pd_match_partner *p = &r->partners.v[i];
 		p->similarity = m->digests && !m->o->verify.off ? 1 : PD_SIMILARITY_UNKNOWN;
-		if (m->looks && !pd_verify_rows(&r->verifier, pd_set_row(m->set, a), pd_set_row(m->set, p->member), p->distance, &p->similarity))
+		if (m->looks && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member), p->distance, &p->similarity))
 			continue;
 		r->partners.v[n++] = *p;
 	}
@@ -83,18 +86,18 @@ static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *n
 {
 	int distance = near->distance & ~PD_NEAR_LINKED;
 	size_t before = r->partners.n;
-	const struct pd_matching *m = r->m;
+	const struct pd_match_set *m = r->m;
 	const uint64_t *host = m->o->scope == PD_SCOPE_SAME_HOST ? &m->links.host[a] : NULL;
 	size_t from, to;
-	if (!pd_parts_several(&m->parts, near->b)) {
-		pd_links_near(&m->links, a, near->b, distance, &r->partners);
+	if (!pd_match_parts_several(&m->parts, near->b)) {
+		pd_match_links_near(&m->links, a, near->b, distance, &r->partners);
 		for (size_t i = before; i < r->partners.n; i++)
 			r->partners.v[i].linked = near->distance & PD_NEAR_LINKED;
 		return;
 	}
-	pd_parts_of(&m->parts, near->b, host, &from, &to);
+	pd_match_parts_of(&m->parts, near->b, host, &from, &to);
 	for (; from < to; from++)
-		pd_links_near(&m->links, a, m->parts.v[from].first, distance, &r->partners);
+		pd_match_links_near(&m->links, a, m->parts.v[from].first, distance, &r->partners);
 }
 
 static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
@@ -108,30 +111,30 @@ static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const st
 /* All partners of `a` behind it. */
 static void find_partners(struct reading *r, uint32_t a)
 {
-	const struct pd_matching *m = r->m;
-	uint32_t print = pd_groups_name(pd_matching_prints(m), a);
+	const struct pd_match_set *m = r->m;
+	uint32_t print = pd_match_groups_name(pd_match_set_prints(m), a);
 	r->partners.n = 0;
-	pd_links_equal(&m->links, a, m->digests ? -1 : 0, &r->partners);
-	if (pd_links_speaks(&m->links, a)) {
-		add_all_near(r, a, print, &m->near.after, r->after);
-		if (m->near.before.n)
-			add_all_near(r, a, print, &m->near.before, r->before);
+	pd_match_links_equal(&m->links, a, m->digests ? -1 : 0, &r->partners);
+	if (pd_match_links_represents(&m->links, a)) {
+		add_all_near(r, a, print, &r->found->near.after, r->after);
+		if (r->found->near.before.n)
+			add_all_near(r, a, print, &r->found->near.before, r->before);
 	}
-	if (r->bands < m->bands.pairs.n && m->bands.pairs.v[r->bands].key >> 32 == a)
-		r->bands = pd_bands_add(&m->bands, r->bands, &m->links, m->set, &r->partners);
-	look_again(r, a);
+	if (r->bands < r->found->bands.pairs.n && r->found->bands.pairs.v[r->bands].key >> 32 == a)
+		r->bands = pd_match_bands_add(&r->found->bands, r->bands, m, &r->partners);
+	verify_partners(r, a);
 	sort_partners(&r->partners);
 }
 
 /* Most rows are like no other: on to the next that may have a partner. */
-static void go_on(struct reading *r)
+static void skip_alone(struct reading *r)
 {
-	const struct pd_matching *m = r->m;
-	const struct pd_join_pairs *after = &m->near.after, *before = &m->near.before;
-	uint32_t next = pd_groups_next(&m->links.groups, r->next);
-	const struct pd_groups *prints = pd_matching_prints(m);
-	if (prints != &m->links.groups && pd_groups_next(prints, r->next) < next)
-		next = pd_groups_next(prints, r->next);
+	const struct pd_match_set *m = r->m;
+	const struct pd_join_pairs *after = &r->found->near.after, *before = &r->found->near.before;
+	uint32_t next = pd_match_groups_next(&m->links.groups, r->next);
+	const struct pd_match_groups *prints = pd_match_set_prints(m);
+	if (prints != &m->links.groups && pd_match_groups_next(prints, r->next) < next)
+		next = pd_match_groups_next(prints, r->next);
 	while (r->after < after->n && after->v[r->after].a < r->next)
 		r->after++;
 	while (r->before < before->n && before->v[r->before].a < r->next)
@@ -140,13 +143,13 @@ static void go_on(struct reading *r)
 		next = after->v[r->after].a;
 	if (r->before < before->n && before->v[r->before].a < next)
 		next = before->v[r->before].a;
-	if (r->bands < m->bands.pairs.n && m->bands.pairs.v[r->bands].key >> 32 < next)
-		next = (uint32_t)(m->bands.pairs.v[r->bands].key >> 32);
+	if (r->bands < r->found->bands.pairs.n && r->found->bands.pairs.v[r->bands].key >> 32 < next)
+		next = (uint32_t)(r->found->bands.pairs.v[r->bands].key >> 32);
 	r->next = next < r->end ? next : r->end;
 }
 
 /* What was formatted, when the task's turn has come. */
-static void write_out(struct giving *g, struct giver *w)
+static void write_out(struct emission *g, struct emitter *w)
 {
 	if (!w->out.n)
 		return;
@@ -156,7 +159,7 @@ static void write_out(struct giving *g, struct giver *w)
 	pd_buf_clear(&w->out);
 }
 
-static void format_batch(struct giving *g, struct giver *w)
+static void format_batch(struct emission *g, struct emitter *w)
 {
 	g->sink->format(w->formatter, w->batch, w->n, &w->out);
 	w->pairs += w->n;
@@ -165,87 +168,73 @@ static void format_batch(struct giving *g, struct giver *w)
 		write_out(g, w);
 }
 
-static void give_row(struct giving *g, struct giver *w, struct reading *r)
+static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
 {
-	uint32_t a = r->next, row = pd_set_row(r->m->set, a);
+	uint32_t a = r->next, row = pd_rows_set_row(r->m->set, a);
 	find_partners(r, a);
 	for (size_t i = 0; i < r->partners.n; i++) {
-		const struct pd_partner *p = &r->partners.v[i];
-		w->batch[w->n++] = (struct pd_match_pair){ row, pd_set_row(r->m->set, p->member), p->distance, p->similarity,
+		const struct pd_match_partner *p = &r->partners.v[i];
+		w->batch[w->n++] = (struct pd_match_pair){ row, pd_rows_set_row(r->m->set, p->member), p->distance, p->similarity,
 								 p->linked };
 		if (w->n == BATCH)
 			format_batch(g, w);
 	}
 	r->next++;
-	go_on(r);
+	skip_alone(r);
 }
 
 /* The first member whose row is `row` or later. */
-static uint32_t member_from(const struct pd_row_set *set, size_t row)
+static uint32_t member_from(const struct pd_rows_set *set, size_t row)
 {
-	size_t lo = 0, hi = set->n;
 	if (!set->row)
 		return (uint32_t)(row < set->n ? row : set->n);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (set->row[mid] < row)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (uint32_t)lo;
+	return (uint32_t)PD_LOWER_BOUND(i, 0, set->n, set->row[i] < row);
 }
 
 static size_t bands_from(const struct pd_items *pairs, uint32_t member)
 {
-	size_t lo = 0, hi = pairs->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (pairs->v[mid].key >> 32 < member)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].key >> 32 < member);
 }
 
-static void begin(struct reading *r, size_t from, size_t to)
+static void begin_stretch(struct reading *r, size_t from, size_t to)
 {
 	r->next = member_from(r->m->set, from);
 	r->end = member_from(r->m->set, to);
-	r->after = pd_match_near_from(&r->m->near.after, r->next);
-	r->before = pd_match_near_from(&r->m->near.before, r->next);
-	r->bands = bands_from(&r->m->bands.pairs, r->next);
-	go_on(r);
+	r->after = pd_match_near_from(&r->found->near.after, r->next);
+	r->before = pd_match_near_from(&r->found->near.before, r->next);
+	r->bands = bands_from(&r->found->bands.pairs, r->next);
+	skip_alone(r);
 }
 
 static void stretch_task(void *ctx, size_t task, int thread)
 {
-	struct giving *g = ctx;
-	struct giver *w = &g->givers[thread];
+	struct emission *g = ctx;
+	struct emitter *w = &g->emitters[thread];
 	struct reading *x = &w->sets[0], *y = &w->sets[1];
 	w->task = task;
 	for (int i = 0; i < 2; i++)
-		begin(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
+		begin_stretch(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
 	/* Both sets side by side, so that pairs come out in the order of rows. */
 	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED)) {
-		bool first = y->next >= y->end || (x->next < x->end && pd_set_row(x->m->set, x->next) < pd_set_row(y->m->set, y->next));
-		give_row(g, w, first ? x : y);
+		bool first = y->next >= y->end || (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
+		emit_row(g, w, first ? x : y);
 	}
 	format_batch(g, w);
 	write_out(g, w);
 	pd_turns_end(g->turns, task);
 }
 
-static void giver_init(struct giver *w, const struct pd_matching *prints, const struct pd_matching *digests)
+static void emitter_init(struct emitter *w, const struct pd_match_found *prints, const struct pd_match_found *digests)
 {
-	w->sets[0].m = prints;
-	w->sets[1].m = digests;
-	for (int i = 0; i < 2; i++)
-		w->sets[i].verifier = (struct pd_verifier){ .o = &prints->o->verify, .rows = prints->rows };
+	const struct pd_match_found *found[2] = { prints, digests };
+	for (int i = 0; i < 2; i++) {
+		w->sets[i].found = found[i];
+		w->sets[i].m = &found[i]->set;
+		w->sets[i].verifier = (struct pd_verifier){ .o = &found[i]->set.o->verify, .rows = found[i]->set.rows };
+	}
 }
 
-static void giver_release(struct giver *w)
+static void emitter_release(struct emitter *w)
 {
 	for (int i = 0; i < 2; i++) {
 		pd_verifier_release(&w->sets[i].verifier);
@@ -254,23 +243,23 @@ static void giver_release(struct giver *w)
 	pd_buf_release(&w->out);
 }
 
-int pd_matching_give(const struct pd_matching *prints, const struct pd_matching *digests, const struct pd_match_sink *sink,
-		     struct pd_match_stats *stats)
+int pd_match_emit(const struct pd_match_found *prints, const struct pd_match_found *digests, const struct pd_match_sink *sink,
+		     uint64_t *pairs)
 {
-	int threads = prints->o->threads > 1 ? prints->o->threads : 1;
-	size_t tasks = (prints->rows->n + STRETCH - 1) / STRETCH;
-	struct giving g = { .sink = sink, .turns = pd_turns_new(), .n_rows = prints->rows->n };
-	g.givers = pd_zalloc((size_t)threads * sizeof *g.givers);
+	int threads = prints->set.o->threads > 1 ? prints->set.o->threads : 1;
+	size_t tasks = (prints->set.rows->n + STRETCH - 1) / STRETCH;
+	struct emission g = { .sink = sink, .turns = pd_turns_new(), .n_rows = prints->set.rows->n };
+	g.emitters = pd_zalloc((size_t)threads * sizeof *g.emitters);
 	for (int i = 0; i < threads; i++) {
-		giver_init(&g.givers[i], prints, digests);
-		g.givers[i].formatter = sink->formatters[i];
+		emitter_init(&g.emitters[i], prints, digests);
+		g.emitters[i].formatter = sink->formatters[i];
 	}
 	pd_parallel(threads, tasks, stretch_task, &g);
 	for (int i = 0; i < threads; i++) {
-		stats->pairs += g.givers[i].pairs;
-		giver_release(&g.givers[i]);
+		*pairs += g.emitters[i].pairs;
+		emitter_release(&g.emitters[i]);
 	}
-	free(g.givers);
+	free(g.emitters);
 	pd_turns_free(g.turns);
 	return g.status;
 }
