@@ -38,7 +38,7 @@ static int spool_list(struct pd_apply *a, struct pd_err *e)
 	size_t n;
 	if (!a->in.files_from || strcmp(a->in.files_from, "-") != 0)
 		return PD_OK;
-	a->list = pd_spool_open(a->o->tmp_dir, e);
+	a->list = pd_tempfile_open(a->o->tmp_dir, e);
 	if (!a->list)
 		return PD_ERR_SYSTEM;
 	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, a->list) == n)
@@ -280,7 +280,7 @@ static int open_input(struct apply_input *in, const struct pd_file *f, const cha
 		pd_buf_add_z(&in->path, f->path);
 		return PD_OK;
 	}
-	in->spool = pd_spool_open(tmp_dir, e);
+	in->spool = pd_tempfile_open(tmp_dir, e);
 	if (!in->spool)
 		return PD_ERR_SYSTEM;
 	pd_buf_printf(&in->path, "/proc/self/fd/%d", fileno(in->spool));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What codec.c asks of a decompression library, and pack.c of a compression library.  `self` is the library's state, made when first wanted and used for
- * member after member.
+ * What codec.c asks of a decompression library, and pack.c of a compression library.  `self` is the library's state, made
+ * when first wanted and used for member after member.
  */
 #ifndef PD_BASE_CODEC_OPS_H
 #define PD_BASE_CODEC_OPS_H

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/tempfile.h"
+
 #define AT_ONCE ((size_t)1 << 20)
 #define MOST ((size_t)1 << 30)
 
@@ -21,9 +23,9 @@ static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err
 int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	pd_buf_clear(out);
-	FILE *f = fopen(path, "rb");
+	FILE *f = pd_input_fopen(path, e);
 	if (!f)
-		return pd_fail_errno(e, "cannot open %s", path);
+		return e ? e->status : PD_ERR_SYSTEM;
 	int status = read_all(f, path, out, e);
 	fclose(f);
 	if (out->p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * With json_read.c the only place that includes jansson. */
+ * The only place that includes jansson. */
 #include "base/json.h"
 
 #include <jansson.h>
@@ -114,4 +114,108 @@ void pd_json_write(struct pd_json *j, struct pd_buf *out)
 {
 	json_dump_callback(j->root, append, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	json_object_clear(j->root);
+}
+
+/* --- reading --- */
+
+static json_t *parse(struct pd_span text, bool *rounded)
+{
+	json_error_t e;
+	json_t *root = json_loadb(text.p, text.n, JSON_ALLOW_NUL, &e);
+	/* An integer over 63 bits must not cost the page. */
+	*rounded = !root && json_error_code(&e) == json_error_numeric_overflow;
+	return *rounded ? json_loadb(text.p, text.n, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &e) : root;
+}
+
+/* Behind the string that begins at p[i]. */
+static size_t string_end(struct pd_span s, size_t i)
+{
+	for (i++; i < s.n && s.p[i] != '"'; i++)
+		i += s.p[i] == '\\';
+	return i < s.n ? i + 1 : s.n;
+}
+
+/* The digits of a member of the outermost object, as they stand there: those of an id must not be rounded.  The text is
+ * known to be JSON. */
+static struct pd_span digits_of(struct pd_span s, const char *name)
+{
+	int depth = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		depth += (s.p[i] == '{' || s.p[i] == '[') - (s.p[i] == '}' || s.p[i] == ']');
+		if (s.p[i] != '"')
+			continue;
+		size_t from = i + 1, end = string_end(s, i);
+		i = end;
+		while (i < s.n && pd_ascii_space(s.p[i]))
+			i++;
+		bool key = i < s.n && s.p[i] == ':';
+		if (!key)
+			i = end - 1;
+		if (!key || depth != 1 || !pd_span_is(pd_span(s.p + from, end - 1 - from), name))
+			continue;
+		for (i++; i < s.n && pd_ascii_space(s.p[i]);)
+			i++;
+		for (from = i; i < s.n && memchr("-0123456789", s.p[i], 11);)
+			i++;
+		return pd_span(s.p + from, i - from);
+	}
+	return pd_span(NULL, 0);
+}
+
+static bool set_value(struct pd_buf *out, const json_t *v)
+{
+	pd_buf_clear(out);
+	switch (v ? json_typeof(v) : JSON_NULL) {
+	case JSON_STRING: pd_buf_add(out, json_string_value(v), json_string_length(v)); return true;
+	case JSON_INTEGER: pd_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v)); return true;
+	case JSON_REAL: pd_buf_printf(out, "%.17g", json_real_value(v)); return true;
+	case JSON_TRUE: pd_buf_add_z(out, "true"); return true;
+	case JSON_FALSE: pd_buf_add_z(out, "false"); return true;
+	default: return false;
+	}
+}
+
+bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n)
+{
+	bool rounded;
+	json_t *root = parse(text, &rounded);
+	bool object = json_is_object(root);
+	for (int i = 0; object && i < n; i++) {
+		const json_t *v = json_object_get(root, members[i].name);
+		members[i].present = set_value(&members[i].value, v);
+		struct pd_span digits = rounded && json_is_real(v) ? digits_of(text, members[i].name) : pd_span(NULL, 0);
+		if (digits.n)
+			pd_buf_set(&members[i].value, digits);
+	}
+	json_decref(root);
+	return object;
+}
+
+/* Begins it like a URL?  Those are long, and never what a page says. */
+static bool is_url(const char *z)
+{
+	size_t scheme = strspn(z, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return scheme && strncmp(z + scheme, "://", 3) == 0 && !strpbrk(z, " \n");
+}
+
+bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup)
+{
+	bool rounded;
+	json_t *root = parse(text, &rounded), *value;
+	const char *name;
+	size_t most = 0;
+	*markup = false;
+	json_object_foreach(root, name, value) {
+		const char *z = json_string_value(value);
+		pd_buf_printf(names, "%s%s", names->n ? ", " : "", name);
+		if (!z || json_string_length(value) <= most || is_url(z))
+			continue;
+		most = json_string_length(value);
+		pd_buf_clear(longest);
+		pd_buf_add_z(longest, name);
+		*markup = z[strspn(z, " \t\r\n")] == '<';
+	}
+	bool object = json_is_object(root);
+	json_decref(root);
+	return object;
 }

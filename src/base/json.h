@@ -28,4 +28,19 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value);
 /* The object as text, appended without a newline; the object is cleared. */
 void pd_json_write(struct pd_json *j, struct pd_buf *out);
 
+/* --- reading: a JSON object as text, and the values of the members that are asked for --- */
+
+struct pd_json_member {
+	const char *name;	/* asked for */
+	bool present;		/* a string, a number or a boolean; null, arrays and objects are as good as absent */
+	struct pd_buf value;	/* a string without its escapes, anything else as text */
+};
+
+/* Fills present and value of `n` members.  False: no JSON object (RFC 8259), or not in UTF-8. */
+bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n);
+
+/* Of an object: the names of its members, with ", " between them, and the name of the longest string that is no URL, if
+ * there is one; is that string markup?  False: no JSON object. */
+bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup);
+
 #endif

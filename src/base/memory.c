@@ -118,7 +118,7 @@ static bool fits(const struct pd_array *b, const struct pd_budget *budget, size_
 void *pd_map_new(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e)
 {
 	void *p = MAP_FAILED;
-	*file = pd_spool_open(tmp_dir, e);
+	*file = pd_tempfile_open(tmp_dir, e);
 	if (!*file)
 		return NULL;
 	errno = posix_fallocate(fileno(*file), 0, (off_t)bytes);

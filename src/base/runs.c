@@ -74,7 +74,7 @@ void pd_runs_begin(struct pd_runs *r)
 {
 	pd_lock_take(r->lock);
 	if (!r->file && !r->status)
-		r->file = pd_spool_open(r->tmp_dir, &r->err);
+		r->file = pd_tempfile_open(r->tmp_dir, &r->err);
 	if (!r->file && !r->status)
 		r->status = PD_ERR_SYSTEM;
 	r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);

@@ -9,7 +9,7 @@ enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
 
 int pd_spool_init(struct pd_spool *s, const char *dir, struct pd_err *e)
 {
-	*s = (struct pd_spool){ .f = pd_spool_open(dir, e) };
+	*s = (struct pd_spool){ .f = pd_tempfile_open(dir, e) };
 	return s->f ? PD_OK : PD_ERR_SYSTEM;
 }
 

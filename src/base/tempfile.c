@@ -96,7 +96,7 @@ static const char *spool_dir(const char *dir)
 	return dir && *dir ? dir : "/tmp";
 }
 
-FILE *pd_spool_open(const char *dir, struct pd_err *e)
+FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 {
 	dir = spool_dir(dir);
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -18,7 +18,7 @@
 #include "base/span.h"
 
 /* A file without a name, in `dir`, else TMPDIR, else /tmp.  NULL on error. */
-FILE *pd_spool_open(const char *dir, struct pd_err *e);
+FILE *pd_tempfile_open(const char *dir, struct pd_err *e);
 
 /* --- inputs --- */
 

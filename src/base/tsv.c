@@ -3,12 +3,15 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
+#include "base/columns.h"
 #include "base/hex.h"
+#include "base/tempfile.h"
 #include "base/utf8.h"
 
 static void add_escaped(struct pd_buf *line, uint8_t c)
@@ -130,4 +133,178 @@ size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max)
 	}
 	fields[n++] = pd_span(line.p + start, line.n - start);
 	return n;
+}
+
+/* --- lines -> rows with columns by name; comment lines that are not ours are passed over --- */
+
+static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *names, size_t n)
+{
+	r->n_order = (int)n;
+	for (r->n_columns = 0; r->columns[r->n_columns]; r->n_columns++)
+		;
+	for (size_t i = 0; i < n; i++) {
+		r->order[i] = -1;
+		for (int c = 0; r->columns[c]; c++)
+			if (pd_span_is(names[i], r->columns[c]))
+				r->order[i] = c;
+	}
+}
+
+/* Until a file says otherwise, rows are in version 1's order: rows survive without their header. */
+static void order_by_version_1(struct pd_tsv_reader *r)
+{
+	struct pd_span names[PD_TSV_COLUMNS_MAX];
+	size_t n = 0;
+	for (; r->v1_columns[n] && n < PD_TSV_COLUMNS_MAX; n++)
+		names[n] = pd_span_z(r->v1_columns[n]);
+	order_from_names(r, names, n);
+	r->n_least = pd_columns_at_first(r->kind, r->n_order);
+}
+
+static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	int n = r->n_paths ? r->n_paths : 1;
+	if (r->at >= n)
+		return 0;
+	r->path = r->n_paths ? r->paths[r->at] : "-";
+	r->at++;
+	r->line_no = 0;
+	r->names_known = false;
+	if (!strcmp(r->path, "-")) {
+		r->f = stdin;
+		r->path = "standard input";
+	} else {
+		r->f = pd_input_fopen(r->path, e);
+		if (!r->f)
+			return e->status;
+	}
+	r->lines.f = r->f;
+	r->lines.path = r->path;
+	r->lines.no = 0;
+	order_by_version_1(r);
+	return 1;
+}
+
+static void close_file(struct pd_tsv_reader *r)
+{
+	if (r->f && r->f != stdin)
+		fclose(r->f);
+	r->f = NULL;
+}
+
+/* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
+static int read_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
+{
+	struct pd_span kind, version;
+	uint64_t v;
+	if (!pd_span_split(&s, ' ', &kind) || !pd_span_split(&s, ' ', &version) || !pd_span_u64(version, &v))
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": header line without kind and version", r->path, r->line_no);
+	if (!pd_span_is(kind, r->kind) && !(r->or_kind && pd_span_is(kind, r->or_kind)))
+		return pd_fail(e, PD_ERR_VERSION, "%s: holds %.*s rows, %s rows are needed here", r->path, (int)kind.n, kind.p,
+			       r->kind);
+	if (v > 1)
+		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu64 " of %s rows; this program knows version 1", r->path, v,
+			       r->kind);
+	snprintf(r->header.kind, sizeof r->header.kind, "%.*s", (int)kind.n, kind.p);
+	r->header.version = (int)v;
+	struct pd_span bar = pd_span_z(" |");
+	ptrdiff_t at = s.p ? pd_span_find(s, bar) : -1;
+	struct pd_span must = at >= 0 ? pd_span(s.p, (size_t)at) : s;
+	pd_buf_set(&r->header.must, pd_span_trim(must));
+	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + at + 2, s.n - (size_t)at - 2)) : pd_span("", 0));
+	r->new_header = true;
+	return PD_OK;
+}
+
+/* A line of column names has at least the two that every row must have; any other comment is none of ours. */
+static void read_names(struct pd_tsv_reader *r, struct pd_span line)
+{
+	struct pd_span names[PD_TSV_COLUMNS_MAX];
+	size_t n = pd_tsv_fields(line, names, PD_TSV_COLUMNS_MAX), needed = 0;
+	for (size_t i = 0; i < n; i++)
+		needed += pd_span_is(names[i], r->columns[0]) || pd_span_is(names[i], r->columns[1]);
+	if (needed < 2)
+		return;
+	order_from_names(r, names, n);
+	r->n_least = r->n_order;
+	r->names_known = true;
+}
+
+static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e)
+{
+	struct pd_span ours = pd_span_z("# pagededup "), total = pd_span_z("# total ");
+	if (line.n >= ours.n && !memcmp(line.p, ours.p, ours.n))
+		return read_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
+	if (line.n >= total.n && !memcmp(line.p, total.p, total.n)) {
+		pd_buf_add(&r->totals, line.p + total.n, line.n - total.n);
+		pd_buf_add_c(&r->totals, '\n');
+	} else {
+		read_names(r, pd_span(line.p + 1, line.n - 1));
+	}
+	return PD_OK;
+}
+
+/* The first row of a file does not fit: what is this file, and what would have been right? */
+static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
+{
+	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" : "cluster";
+	if (r->line.p[0] == '{')
+		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
+			       "without --format=jsonl", r->path, writer);
+	return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them", r->path, r->kind, writer);
+}
+
+static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	struct pd_span file_fields[PD_TSV_COLUMNS_MAX];
+	size_t n = pd_tsv_fields(r->line, file_fields, PD_TSV_COLUMNS_MAX);
+	memset(r->fields, 0, r->n_columns * sizeof *r->fields);
+	for (size_t i = 0; i < n && i < (size_t)r->n_order; i++)
+		if (r->order[i] >= 0)
+			r->fields[r->order[i]] = file_fields[i];
+	bool cut = n < (size_t)r->n_least || memchr(r->line.p, 0, r->line.n);
+	/* The first row of a file without column names decides whether it holds rows at all. */
+	if (cut && !r->names_known)
+		return no_rows(r, e);
+	r->names_known = true;
+	if (cut)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s: %d columns expected, %zu found", r->path,
+			       r->line_no, r->kind, r->n_order, n);
+	return 1;
+}
+
+/* 1 a row, 0 nothing to give yet, negative an error. */
+static int read_line(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	int status = pd_line_next(&r->lines, &r->line, e);	/* an editor's CR goes; that of a value is escaped */
+	r->bytes = r->lines.bytes;
+	r->line_no = r->lines.no;
+	if (status <= 0) {
+		close_file(r);
+		return status;
+	}
+	if (!r->line.n)
+		return 0;
+	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);
+}
+
+int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	for (;;) {
+		int s = r->f ? 1 : open_next(r, e);
+		if (s <= 0)
+			return s;
+		s = read_line(r, e);
+		if (s)
+			return s;
+	}
+}
+
+void pd_tsv_release(struct pd_tsv_reader *r)
+{
+	close_file(r);
+	pd_line_reader_release(&r->lines);
+	pd_buf_release(&r->header.must);
+	pd_buf_release(&r->header.recorded);
+	pd_buf_release(&r->totals);
 }

@@ -12,7 +12,7 @@ int pd_report_dumps_copy(struct pd_report_dumps *d, const char **path, const cha
 	size_t n;
 	if (strcmp(*path, "-") != 0)
 		return PD_OK;
-	d->verdicts = pd_spool_open(tmp_dir, e);
+	d->verdicts = pd_tempfile_open(tmp_dir, e);
 	if (!d->verdicts)
 		return PD_ERR_SYSTEM;
 	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, d->verdicts) == n)

@@ -6,7 +6,7 @@
 #ifndef PD_READ_JSONL_H
 #define PD_READ_JSONL_H
 
-#include "base/json_read.h"
+#include "base/json.h"
 #include "read/dump.h"
 
 /* What the members are called; NULL: "url", "text", "html", "id". */

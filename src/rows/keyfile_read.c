@@ -160,7 +160,7 @@ static int copy_stdin(const char *tmp_dir, struct pd_err *e)
 	struct stat st;
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
 		return dup(STDIN_FILENO);
-	FILE *f = pd_spool_open(tmp_dir, e);
+	FILE *f = pd_tempfile_open(tmp_dir, e);
 	if (!f)
 		return -1;
 	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, f) == n)

@@ -291,7 +291,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 				     .columns = pd_fp_columns,
 				     .v1_columns = pd_fp_columns } };
 	int status = PD_ERR_SYSTEM;
-	in.spool = pd_spool_open(o->tmp_dir, e);
+	in.spool = pd_tempfile_open(o->tmp_dir, e);
 	if (in.spool)
 		status = take_all(&in, e);
 	if (!status)

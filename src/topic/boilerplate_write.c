@@ -31,7 +31,7 @@ int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tm
 	memcpy(w->h.magic, PD_BOILERPLATE_MAGIC, sizeof w->h.magic);
 	*out = w;
 	for (int i = 0; i < PARTS; i++) {
-		w->parts[i] = pd_spool_open(tmp_dir, e);
+		w->parts[i] = pd_tempfile_open(tmp_dir, e);
 		if (w->parts[i])
 			continue;
 		pd_boilerplate_writer_free(w);

@@ -86,7 +86,7 @@ static int save(struct pd_walk_run *w, FILE *table)
 static int use_table(struct pd_walk_run *w)
 {
 	struct pd_boilerplate *b;
-	FILE *table = pd_spool_open(w->o->tmp_dir, &w->err);
+	FILE *table = pd_tempfile_open(w->o->tmp_dir, &w->err);
 	if (!table)
 		return PD_ERR_SYSTEM;
 	int status = pd_site_learner_end(w->learner, table, &w->err);

@@ -76,7 +76,7 @@ bool pd_walk_spool_unpack(struct pd_walk_codec *c, struct pd_span bytes, struct 
 
 int pd_walk_spool_new(struct pd_walk_spool **out, const char *tmp_dir, struct pd_err *e)
 {
-	FILE *f = pd_spool_open(tmp_dir, e);
+	FILE *f = pd_tempfile_open(tmp_dir, e);
 	*out = NULL;
 	if (!f)
 		return PD_ERR_SYSTEM;

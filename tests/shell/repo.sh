@@ -27,7 +27,7 @@ home zstd 'zstd' 'src/base/codec_zstd\.c'
 home lz4 'lz4' 'src/base/codec_lz4\.c'
 home brotli 'brotli' 'src/base/codec_brotli\.c'
 home libarchive 'archive' 'src/read/tar\.c'
-home jansson 'jansson' 'src/base/json(_read)?\.c'
+home jansson 'jansson' 'src/base/json\.c'
 home nettle 'nettle/' 'src/base/digest\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
