@@ -80,7 +80,8 @@ static bool hint_holds(const struct pd_topic_finder *f, const struct pd_blocks *
 		return true;
 	if (note->hint == PD_HINT_CONTROL)
 		return !holds_paragraphs(f, in, b);
-	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest)
+	bool low = 2 * pd_lines_first(&f->lines, b) > f->lines.n;
+	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest && (low || prose <= w->foot_prose))
 		return true;
 	if (level == PD_LEVEL_NONE || (level == PD_LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
 		return false;
@@ -88,6 +89,8 @@ static bool hint_holds(const struct pd_topic_finder *f, const struct pd_blocks *
 	switch (hint) {
 	case PD_HINT_MARGIN:
 		return chrome && !is_note(f, in, b);
+	case PD_HINT_ADVERT:
+		return chrome && level < PD_LEVEL_ADVERTS;
 	case PD_HINT_FOOT:
 	case PD_HINT_CHROME:
 		return chrome;

@@ -8,12 +8,14 @@
  * boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
  * (chrome.c, cards.c);
  * 2. the box that holds the prose left is the region; what lies outside is dropped (region.c);
- * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it;
+ * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
+ * is one of a manual (kind.c);
  * 4. lines that announce chrome take it along (sections.c: heads.def).
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
  * by name: `rules` is what stands above.  Hints are believed less, level by level (enum pd_level), as long as that at
- * least doubles the prose that flows in one place (scraps from all over a page are no text, however many): `no-comments` (what readers wrote counts as text), `tags` (names mislead, tags and roles
+ * least doubles the prose that flows in one place (scraps from all over a page are no text, however many): `no-adverts` (what is named an
+ * advert counts as text), `no-comments` (what readers wrote does), `tags` (names mislead, tags and roles
  * count), `no-hints`.  When hardly any text is kept and the page holds several times as much, `list`: all of it in its
  * densest region (products, links).  When nothing is kept, `page`: all that it shows.
  *
@@ -22,6 +24,7 @@
  * names of classes and ids (Readability, 2009); a chain of extractors, so that no page is left without text
  * (Barbaresi's Trafilatura, ACL 2021).
  */
+#include "base/hash.h"
 #include "topic/finder.h"
 
 /* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
@@ -31,6 +34,8 @@ enum { OWN_TEXT = 60, OWN_PART = 10, OWN_LEAST = 30 };
  * site's chrome is known, what else stands on a short page is its text. */
 enum { OWN_SHORT = 500 };
 #define OWN_SHARE .6
+/* Flows are summed up by name in so many sums. */
+enum { PLACES = 1021 };
 #define RULES "rules"	/* the step that is no fallback */
 
 static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
@@ -46,36 +51,44 @@ static void drop_outside(struct pd_topic_finder *f, const struct pd_box *region)
 	drop_all(f, pd_lines_end(&f->lines, region), f->lines.n, "outside");
 }
 
-/* The most prose that flows in one place: scraps from all over a page are no text, however many they are. */
-static uint64_t richest_flow(struct pd_topic_finder *f, const struct pd_blocks *in)
+/* Boxes of one name are one place: the posts of a thread, the parts of an article. */
+static size_t place_of(const struct pd_blocks *in, uint32_t home)
 {
-	uint64_t most = 0;
-	for (uint32_t i = 0; i < in->n_boxes; i++)
-		f->notes[i].prose = 0;
+	const struct pd_box *b = &in->boxes[home];
+	return (b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : home) % PLACES;
+}
+
+/* The most that flows in one place, prose or all text outside links: scraps from all over a page are no text, however many
+ * they are. */
+static double richest_flow(const struct pd_topic_finder *f, const struct pd_blocks *in, enum pd_live what)
+{
+	uint64_t flows[PLACES] = { 0 }, most = 0;
 	for (size_t i = 0; i < f->lines.n; i++) {
 		const struct pd_line *l = &f->lines.v[i];
-		if (f->why[i] || !l->prose)
+		if (f->why[i] || l->notice || (what == PD_LIVE_PROSE && !l->prose))
 			continue;
-		f->notes[l->home].prose += l->mass - l->link_mass;
-		if (f->notes[l->home].prose > most)
-			most = f->notes[l->home].prose;
+		uint64_t *flow = &flows[place_of(in, l->home)];
+		*flow += l->mass - l->link_mass;
+		most = *flow > most ? *flow : most;
 	}
-	return most;
+	return (double)most;
 }
 
 /* The level that finds the prose; its boxes are dropped. */
 static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	enum pd_level best = PD_LEVEL_ALL;
-	double found = 0;
+	double found = 0, text = 0;
 	pd_chrome_begin(f, in);
 	for (enum pd_level level = PD_LEVEL_ALL; level < PD_LEVELS; level++) {
 		pd_chrome_drop(f, in, level);
-		double flow = (double)richest_flow(f, in);
-		if (level == PD_LEVEL_ALL || flow > f->weights->level_gain * found) {
+		double flow = richest_flow(f, in, PD_LIVE_PROSE);
+		if (level == PD_LEVEL_ALL || flow > f->weights->level_gain * (found > text ? found : text)) {
 			best = level;
 			found = flow;
 		}
+		if (level == PD_LEVEL_ALL)
+			text = f->weights->level_text * richest_flow(f, in, PD_LIVE_TEXT);
 		if (found >= (level < PD_LEVEL_TAGS ? f->weights->hint_enough : f->weights->tags_enough))
 			break;
 	}
@@ -84,14 +97,25 @@ static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blo
 	return best;
 }
 
+/* Lines of code, definitions and lists are parts of a text wherever they stand; others beside the prose are dates, names
+ * and the like. */
+static bool is_list_or_code(uint16_t tag)
+{
+	return tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
+}
+
 /* Why a line that is no prose goes; `between`: prose stands before and after it. */
 static const char *short_line(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_line *l,
 	bool between)
 {
+	uint16_t tag = in->boxes[l->box].tag;
 	bool flows = f->notes[l->home].home;
-	if (l->link_mass > f->weights->short_links * l->mass && !(flows && between && in->boxes[l->box].tag == PD_TAG_p))
+	if (f->kind == PD_KIND_REFERENCE)
+		return NULL;
+	bool kept = tag == PD_TAG_p || (tag >= PD_TAG_h1 && tag <= PD_TAG_h6);
+	if (l->link_mass > f->weights->short_links * l->mass && !(flows && between && kept))
 		return "links";
-	return between || flows ? NULL : "apart";
+	return between || flows || is_list_or_code(tag) ? NULL : "apart";
 }
 
 /* Inside the region. */
@@ -246,8 +270,9 @@ static double confidence(const struct pd_topic_finder *f, bool fallback)
 /* Returns the step of the chain that gave the text. */
 static const char *choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	static const char *const levels[PD_LEVELS] = { RULES, "no-comments", "tags", "no-hints" };
+	static const char *const levels[PD_LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
 	enum pd_level level = choose_level(f, in);
+	f->kind = pd_kind_find(f, in);
 	pd_cards_drop(f, in);
 	pd_live_sum(f, PD_LIVE_PROSE);
 	const struct pd_box *region = &in->boxes[pd_region_find(f, in)];

@@ -23,6 +23,12 @@ struct pd_box_note {
 	bool forum;		/* in a thread: comments are its text */
 };
 
+/* What kind of page it is, found from the page alone (kind.c). */
+enum pd_kind {
+	PD_KIND_ARTICLE,	/* or anything else that was published as a page of its own */
+	PD_KIND_REFERENCE,	/* a manual's: sections, definitions, code, lists of contents */
+};
+
 /* The terms of a block (paper). */
 struct pd_block_terms {
 	size_t first, end;
@@ -51,6 +57,7 @@ struct pd_topic_finder {
 	struct pd_box_note *notes;
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
+	enum pd_kind kind;
 	size_t cap_notes, cap_why, cap_live;
 	/* paper */
 	struct pd_terms terms;
@@ -62,6 +69,7 @@ struct pd_topic_finder {
 /* How much the main extractor believes: each level drops less than the one before. */
 enum pd_level {
 	PD_LEVEL_ALL,
+	PD_LEVEL_ADVERTS,	/* what is named an advert may be the main text: a name of a whole layout */
 	PD_LEVEL_COMMENTS,	/* what readers wrote may be the main text: a forum */
 	PD_LEVEL_TAGS,		/* names mislead, tags count */
 	PD_LEVEL_NONE,		/* no hint counts */
@@ -72,6 +80,8 @@ enum pd_level {
 void pd_chrome_begin(struct pd_topic_finder *f, const struct pd_blocks *in);
 /* Drops boxes by what they say of themselves, and lines with them. */
 void pd_chrome_drop(struct pd_topic_finder *f, const struct pd_blocks *in, enum pd_level level);
+/* Finds the kind of a page whose chrome was dropped. */
+enum pd_kind pd_kind_find(const struct pd_topic_finder *f, const struct pd_blocks *in);
 /* Marks lists of other pages: many siblings that are each a linked headline with little else. */
 void pd_cards_drop(struct pd_topic_finder *f, const struct pd_blocks *in);
 /* The box that holds the main text. */

@@ -16,7 +16,8 @@ enum pd_hint {
 	PD_HINT_COMMENT,	/* what readers wrote */
 	PD_HINT_FORUM,		/* a thread, a post of it, a question: what readers wrote is its text */
 	PD_HINT_MARGIN,		/* beside the text: a column of its own, or a note in the midst of it */
-	PD_HINT_CHROME,		/* navigation, adverts, lists of other pages, forms, … */
+	PD_HINT_ADVERT,		/* adverts, newsletters: a few lines by nature */
+	PD_HINT_CHROME,		/* navigation, lists of other pages, forms, … */
 	PD_HINT_FOOT,		/* the foot of a page: with a copyright line in it, it is no text however long it is */
 	PD_HINT_NOTICE,		/* asks for consent: however long it is, another text is the page's */
 	PD_HINT_CONTROL,	/* a button, what a form offers to choose from: no text in any reading, unless it holds paragraphs */

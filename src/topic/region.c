@@ -120,14 +120,14 @@ static uint32_t widen(const struct pd_topic_finder *f, const struct pd_blocks *i
 	uint32_t wide = best;
 	struct pd_line_sum own = alive_in(f, &in->boxes[best]);
 	int rank = heads(f, in, &in->boxes[best]);
-	for (uint32_t i = best; i && rank;) {
+	for (uint32_t i = best; i && (rank || f->kind == PD_KIND_REFERENCE);) {
 		i = in->boxes[i].parent;
 		struct pd_line_sum s = alive_in(f, &in->boxes[i]);
 		if (s.mass == own.mass)
 			continue;
 		double mass = (double)(s.mass - own.mass), link_mass = (double)(s.link_mass - own.link_mass);
 		int outer = heads(f, in, &in->boxes[i]);
-		if (!outer || outer > rank || link_mass > f->weights->widen_links * mass)
+		if (!outer || (rank && outer > rank) || link_mass > f->weights->widen_links * mass)
 			break;
 		rank = outer;
 		wide = i;
@@ -137,6 +137,8 @@ static uint32_t widen(const struct pd_topic_finder *f, const struct pd_blocks *i
 
 uint32_t pd_region_find(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
+	if ((double)pd_live_of_page(f) < f->weights->region_prose)
+		return 0;
 	uint32_t root = marked(f, in, pd_region_of_most(f, in));
 	while (root && (is_paragraph(in->boxes[root].tag) || has_twin(f, in, root)))
 		root = in->boxes[root].parent;

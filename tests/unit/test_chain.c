@@ -38,7 +38,10 @@ static const struct row {
 	{ "list of links", MENU "<ul>" LINKS "</ul>", "part nine", NULL, "list" },
 	{ "list of links with a line of prose", "<body><div class=x><p>These are all parts of the account, in the order in which they were written.</p></div>"
 	  "<div class=y><ul>" LINKS "</ul></div>", "part nine", NULL, "list" },
-	{ "goods with prices", "<div class=grid>" GOODS("one") GOODS("two") GOODS("three") GOODS("four") "</div>", "Kettle three", NULL, "page" },
+	{ "an article in a box named ad, among comments", "<div class=ad><p>The ferry across the harbour, which stopped last winter, sails again, its captain told "
+	  "us.</p><p>It leaves on the hour, every day but Sunday, and takes bicycles, dogs and, if they are small, carts.</p></div>"
+	  "<div class=comments>" SAID("a") SAID("b") "</div>", "bicycles", "never once", "no-adverts" },
+	{ "goods with prices", "<div class=grid>" GOODS("one") GOODS("two") GOODS("three") GOODS("four") "</div>", "Kettle three", NULL, "list" },
 	{ "one product", MENU "<h1>Kettle</h1><div class=price>29.90</div><div class=description>A kettle of steel, for a litre and a half, that whistles "
 	  "when the water boils, and keeps it warm.</div><table><tr><td>Weight</td><td>900 g</td></tr></table>", "whistles", "About us", "rules" },
 	{ "reviews of a product", "<div class=description><p>A kettle of steel, for a litre and a half, that whistles when the water boils, and keeps it warm.</p>"

@@ -122,6 +122,12 @@ static const struct row {
 	{ "sections in sections",
 	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>", "Somebody", "Sports", 0 },
 	{ "what stands before an article that begins without a heading", "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
+	{ "the contents of a manual are its links", "<div><h1>Contents</h1><p>What the harbour does.</p><ul><li><a href=/1>Bridges and ferries</a></li>"
+	  "<li><a href=/2>Locks and dry docks</a></li><li><a href=/3>Lighthouses</a></li></ul></div>", "Lighthouses", NULL, 0 },
+	{ "a page that is described keeps no links", "<head><meta name=description content='All of it'></head><div><h1>Bridge</h1>" TEXT
+	  "<ul><li><a href=/1>Bridges and ferries</a></li><li><a href=/2>Locks and dry docks</a></li></ul></div>", "ferry", "dry docks", 0 },
+	{ "definitions and code stand alone", "<head><meta name=description content='All of it'></head><div><h1>open_bridge</h1><pre>int open_bridge(int angle);</pre>"
+	  "<h2>Arguments</h2><table><tr><td>angle</td><td>how far</td></tr></table><div class=x>" TEXT "</div></div>", "how far", NULL, 0 },
 	{ "hardly more than what names call chrome", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>", "two years", NULL, 1 },
 	{ "one long paragraph among short ones", "<div><p>Bridge closed</p>" P1 "<p>By our reporter</p></div>", "reporter", NULL, 0 },
 	{ "a list of links with a scrap of prose",
@@ -288,7 +294,7 @@ static const struct hint_row {
 	{ "", "article-body", PD_HINT_NONE }, { "", "tag-of-a-post", PD_HINT_WEAK }, { "", "header widget", PD_HINT_WEAK },
 	{ "comments", "", PD_HINT_COMMENT }, { "", "post-comment-list", PD_HINT_COMMENT },
 	{ "", "nav", PD_HINT_CHROME }, { "", "MainNav", PD_HINT_CHROME }, { "", "navy-blue", PD_HINT_NONE },
-	{ "", "ad", PD_HINT_CHROME }, { "", "header-ad-1", PD_HINT_CHROME }, { "", "shadow load read", PD_HINT_NONE },
+	{ "", "ad", PD_HINT_ADVERT }, { "", "header-ad-1", PD_HINT_ADVERT }, { "", "shadow load read", PD_HINT_NONE },
 	{ "", "with-sidebar", PD_HINT_NONE }, { "", "sidebar-layout", PD_HINT_NONE }, { "", "sidebar", PD_HINT_MARGIN },
 	{ "", "article-body related", PD_HINT_CHROME }, { "", "a b", PD_HINT_NONE }, { "", "si debar", PD_HINT_NONE },
 	{ "", "", PD_HINT_NONE }, { "\xE5\x8D\x8E", "\xC3\xA9-_-", PD_HINT_NONE },
