@@ -165,6 +165,13 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 	return written ? pd_fail(e, PD_ERR_USAGE, "%s is an input and an output too: it would be lost", path) : PD_OK;
 }
 
+void pd_inputs_forget(void)
+{
+	lock();
+	pd_map_clear(&inputs, 0);
+	unlock();
+}
+
 int pd_input_note_fd(int fd, const char *path, struct pd_err *e)
 {
 	struct stat st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are. */
+#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "read/reader.h"
@@ -113,6 +114,7 @@ static void compare(const struct seen *before, unsigned mask, const struct seen 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+	pd_inputs_forget();
 	unsigned mask = fuzz_first(&data, &n);
 	struct seen before = { .n = 0 }, after = { .n = 0 };
 	char *dump = file_of(0, data, n), *output = file_of(2, "", 0);
