@@ -9,7 +9,7 @@
  * and types with spaces in them are common.  So a line is read from its end: the date is the last run of 14 digits or
  * more that has an address before and two words behind it, the length is the last word, whatever the version.
  */
-#include "read/arc.h"
+#include "read/dump.h"
 
 enum { LINE = 8192, SCHEME = 20, DATE = 14 };
 
@@ -154,7 +154,7 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-bool pd_arc_looks(struct pd_span head)
+static bool looks(struct pd_span head)
 {
 	head = pd_span_trim(head);
 	if (begins(head, false))
@@ -163,4 +163,4 @@ bool pd_arc_looks(struct pd_span head)
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-const struct pd_format pd_format_arc = { LINE, "no end of the ARC header", begins, find, header_end, parse };
+const struct pd_format pd_format_arc = { LINE, "no end of the ARC header", begins, find, header_end, parse, looks };

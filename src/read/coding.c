@@ -8,7 +8,6 @@
 
 #include "base/codec.h"
 #include "base/err.h"
-#include "read/page.h"
 #include "read/sniff.h"
 
 /* KEEP: buffers over this are given back, one huge page must not stay with us.  TURNS: layers undone at most. */

@@ -11,6 +11,13 @@
 
 #include "read/http.h"
 
+/* What is noted of a page on the way. */
+enum pd_page_flag {
+	PD_PAGE_CUT = 1,		/* over --max-page, the rest is left out */
+	PD_PAGE_TRUNCATED = 2,		/* body shorter than Content-Length, or its coding broke off: kept as far as it went */
+	PD_PAGE_PLAIN_CODING = 4,	/* header names a coding, body is not in it */
+};
+
 struct pd_coder;
 
 struct pd_coder *pd_coder_new(size_t max_page);

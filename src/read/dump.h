@@ -26,6 +26,8 @@ struct pd_format {
 	size_t (*header_end)(struct pd_span s, size_t *seen);
 	/* Fills all of `out` but id and block.  NULL, or what is wrong. */
 	const char *(*parse)(struct pd_span header, struct pd_record *out);
+	/* Does a file that begins like this hold such records, the first of which may be damaged? */
+	bool (*looks)(struct pd_span head);
 };
 
 extern const struct pd_format pd_format_warc, pd_format_arc;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "read/reader.h"
 #include "read/source.h"
 
 struct address {

@@ -12,7 +12,7 @@
 
 #include "base/line_reader.h"
 #include "base/map.h"
-#include "read/reader.h"
+#include "read/options.h"
 
 struct pd_file {
 	const char *path;	/* valid until the next call; NULL: standard input */

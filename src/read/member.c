@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The window and the two ways into it.
+ * The window and the two ways into it; the dictionary of a .warc.zst; where reading goes on after damage.
  */
 #include "read/member.h"
 
@@ -197,4 +197,153 @@ void pd_member_skip(struct pd_member *m, size_t n)
 uint64_t pd_member_offset(const struct pd_member *m)
 {
 	return pd_member_packed(m) ? m->offset : m->in->offset;
+}
+
+/* --- dictionaries --- */
+
+/*
+ * The dictionary of a .warc.zst: a skippable frame 0x184D2A5D before all others, holding it as it is or compressed as a
+ * zstd frame ("WARC compression with Zstandard", IIPC).  Every frame behind it needs it.
+ */
+
+/* Trained dictionaries are some hundred KiB. */
+enum { DICTIONARY_MAX = 1 << 24 };
+
+static bool take(struct pd_input *in, size_t n, struct pd_buf *out)
+{
+	while (n) {
+		struct pd_span s = pd_input_peek(in, 1);
+		size_t part = s.n < n ? s.n : n;
+		if (!part)
+			return false;
+		pd_buf_add(out, s.p, part);
+		pd_input_skip(in, part);
+		n -= part;
+	}
+	return true;
+}
+
+static bool load(struct pd_member *m, struct pd_span content)
+{
+	struct pd_buf bare = { 0 };
+	bool ok = content.n > 0;
+	if (pd_looks_packed(PD_CODEC_ZSTD, content)) {
+		ok = pd_unpack_all(m->unpacker, PD_CODEC_ZSTD, content, DICTIONARY_MAX, &bare) == PD_OK;
+		content = pd_buf_span(&bare);
+	}
+	ok = ok && pd_unpacker_dictionary(m->unpacker, content) && pd_unpacker_dictionary(m->prober, content);
+	pd_buf_release(&bare);
+	return ok;
+}
+
+const char *pd_member_dictionary(struct pd_member *m)
+{
+	struct pd_buf content = { 0 };
+	struct pd_span head = pd_input_peek(m->in, 8);
+	const unsigned char *b = (const unsigned char *)head.p + 4;
+	pd_unpacker_dictionary(m->unpacker, pd_span(NULL, 0));
+	pd_unpacker_dictionary(m->prober, pd_span(NULL, 0));
+	if (head.n < 8 || memcmp(head.p, "\x5d\x2a\x4d\x18", 4) != 0)
+		return NULL;
+	size_t n = b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
+	/* Left where it is: then it is a skippable frame like any other. */
+	if (n > DICTIONARY_MAX)
+		return "zstd dictionary over 16 MiB";
+	pd_input_skip(m->in, 8);
+	const char *wrong = !take(m->in, n, &content) ? "zstd dictionary cut by the end of the file" :
+			    !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary" : NULL;
+	pd_buf_release(&content);
+	return wrong;
+}
+
+/* --- after damage --- */
+
+/*
+ * After damage in a compressed dump: which bytes begin a member again?  The magic bytes may stand anywhere, so a place
+ * counts only when what it unpacks to begins as a record does.  Looking starts one byte behind the start of the broken
+ * member, as far back as the input remembers: a decoder that lost its way may have run over several good members before
+ * it noticed.
+ */
+
+/* HEAD: unpacked bytes by which the start of a record is known; STRIKES: see `back`. */
+enum { HEAD = 4096, STRIKES = 16 };
+
+/* Compressed bytes that are enough to see the head.  zstd and lz4 give nothing before a block is complete, and a file
+ * that is full of magic bytes must not make us look at everything over and over: then blocks may be short only. */
+static size_t probe_size(const struct pd_member *m)
+{
+	if (m->codec == PD_CODEC_GZIP || m->probed > 32 * m->in->taken)
+		return 1 << 10;
+	return m->codec == PD_CODEC_ZSTD ? (1 << 17) + 64 : 1 << 19;
+}
+
+static struct pd_span head_of(struct pd_member *m, struct pd_span s)
+{
+	if (s.n > probe_size(m))
+		s.n = probe_size(m);
+	m->probed += s.n;
+	pd_buf_clear(&m->probe);
+	pd_unpack_start(m->prober, m->codec);
+	while (m->probe.n < HEAD) {
+		size_t had = m->probe.n, left = s.n;
+		if (pd_unpack_feed(m->prober, &s, HEAD - had, &m->probe) || (m->probe.n == had && s.n == left))
+			break;
+	}
+	struct pd_span head = pd_buf_span(&m->probe);
+	while (head.n && pd_ascii_space(head.p[0]))
+		head = pd_span(head.p + 1, head.n - 1);
+	return head;
+}
+
+ptrdiff_t pd_member_find(struct pd_member *m, struct pd_span s, size_t from)
+{
+	struct pd_span magic = pd_codec_magic(m->codec);
+	while (from < s.n) {
+		const char *at = memmem(s.p + from, s.n - from, magic.p, magic.n);
+		if (!at)
+			break;
+		from = (size_t)(at - s.p);
+		struct pd_span rest = pd_span(at, s.n - from);
+		if (pd_looks_packed(m->codec, rest) && m->begins(head_of(m, rest)))
+			return (ptrdiff_t)from;
+		from++;
+	}
+	return -1;
+}
+
+/* Going back costs reading twice.  A hostile file could make us do so at every byte: members that break over and over
+ * before the same point make us go on from that point instead. */
+static void back(struct pd_member *m)
+{
+	struct pd_input *in = m->in;
+	if (m->state != PD_MEMBER_BROKEN)
+		return;
+	m->strikes = m->start < m->reached ? m->strikes + 1 : 0;
+	if (in->offset > m->reached)
+		m->reached = in->offset;
+	if (m->strikes <= STRIKES)
+		pd_input_back(in, m->start + 1);
+	/* A decoder may give up before it has taken a byte: the same member must not be found again. */
+	if (in->offset <= m->start)
+		pd_input_skip(in, (size_t)(m->start + 1 - in->offset));
+}
+
+void pd_member_resync(struct pd_member *m)
+{
+	struct pd_input *in = m->in;
+	back(m);
+	m->state = PD_MEMBER_ENDED;
+	for (;;) {
+		struct pd_span s = pd_input_peek(in, m->codec == PD_CODEC_GZIP ? 1 << 16 : PD_INPUT_WINDOW);
+		ptrdiff_t at = pd_member_find(m, s, 0);
+		if (at >= 0) {
+			pd_input_skip(in, (size_t)at);
+			return;
+		}
+		/* What stands at the very end of the window was not seen whole. */
+		size_t tail = in->end ? 0 : probe_size(m);
+		pd_input_skip(in, s.n - tail);
+		if (in->end)
+			return;
+	}
 }

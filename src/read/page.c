@@ -7,13 +7,113 @@
 
 #include <stdlib.h>
 
-#include "read/accept.h"
 #include "read/coding.h"
 #include "read/sniff.h"
 
+/* --- which statuses and types are asked for --- */
+
+struct accept {
+	uint64_t status[1000 / 64 + 1];		/* a bit for each */
+	struct pd_buf types;			/* lower case, each between commas */
+};
+
+static void add_status(struct accept *a, unsigned status)
+{
+	a->status[status / 64] |= UINT64_C(1) << (status % 64);
+}
+
+/* 206, or 2xx. */
+static bool parse_status(struct accept *a, struct pd_span item)
+{
+	uint64_t n;
+	if (item.n != 3 || item.p[0] < '1' || item.p[0] > '9')
+		return false;
+	if (pd_span_ieq(pd_span(item.p + 1, 2), "xx")) {
+		for (unsigned i = 0; i < 100; i++)
+			add_status(a, (unsigned)(item.p[0] - '0') * 100 + i);
+		return true;
+	}
+	if (!pd_span_u64(item, &n))
+		return false;
+	add_status(a, (unsigned)n);
+	return true;
+}
+
+static int parse_statuses(struct accept *a, const char *list, struct pd_err *e)
+{
+	struct pd_span item, rest = pd_span_z(list);
+	while (pd_span_split(&rest, ',', &item))
+		if (!parse_status(a, pd_span_trim(item)))
+			return pd_fail(e, PD_ERR_USAGE, "--status takes a list such as 200,206 or 2xx, not '%s'", list);
+	return PD_OK;
+}
+
+/* A type is one word with a slash in it. */
+static bool parse_type(struct accept *a, struct pd_span item)
+{
+	if (!item.n || !memchr(item.p, '/', item.n))
+		return false;
+	for (size_t i = 0; i < item.n; i++) {
+		if (pd_ascii_space(item.p[i]) || item.p[i] == ';')
+			return false;
+		pd_buf_add_c(&a->types, pd_ascii_lower(item.p[i]));
+	}
+	pd_buf_add_c(&a->types, ',');
+	return true;
+}
+
+static int parse_types(struct accept *a, const char *list, struct pd_err *e)
+{
+	struct pd_span item, rest = pd_span_z(list);
+	while (pd_span_split(&rest, ',', &item))
+		if (!parse_type(a, pd_span_trim(item)))
+			return pd_fail(e, PD_ERR_USAGE, "--content-types takes a list such as text/html,text/plain, not '%s'", list);
+	return PD_OK;
+}
+
+static void accept_release(struct accept *a)
+{
+	pd_buf_release(&a->types);
+}
+
+static int accept_init(struct accept *a, const struct pd_page_options *o, struct pd_err *e)
+{
+	*a = (struct accept){ 0 };
+	int r = parse_statuses(a, o->status ? o->status : "200", e);
+	if (!r)
+		r = parse_types(a, o->content_types ? o->content_types : "text/html,application/xhtml+xml,text/plain", e);
+	if (r)
+		accept_release(a);
+	return r;
+}
+
+static bool accepts_status(const struct accept *a, int status)
+{
+	return status >= 0 && status < 1000 && (a->status[status / 64] >> (status % 64) & 1);
+}
+
+static bool same(struct pd_span lower, struct pd_span any)
+{
+	size_t i = 0;
+	while (i < lower.n && i < any.n && lower.p[i] == pd_ascii_lower(any.p[i]))
+		i++;
+	return i == lower.n && i == any.n;
+}
+
+static bool accepts_type(const struct accept *a, struct pd_span media)
+{
+	struct pd_span item, rest = pd_buf_span(&a->types);
+	while (media.n && pd_span_split(&rest, ',', &item))
+		if (same(item, media))
+			return true;
+	return false;
+}
+
+/* --- the opener --- */
+
 struct pd_page_opener {
 	size_t max_page;
-	struct pd_accept accept;
+	struct accept accept;
 	struct pd_coder *coder;
 };
 
@@ -21,8 +121,8 @@ struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o)
 {
 	struct pd_page_opener *p = pd_zalloc(sizeof *p);
 	p->max_page = o->max_page;
-	if (pd_accept_init(&p->accept, o, NULL) < 0)
-		pd_accept_init(&p->accept, &(struct pd_page_options){ 0 }, NULL);
+	if (accept_init(&p->accept, o, NULL) < 0)
+		accept_init(&p->accept, &(struct pd_page_options){ 0 }, NULL);
 	p->coder = pd_coder_new(o->max_page);
 	return p;
 }
@@ -31,16 +131,16 @@ void pd_page_opener_free(struct pd_page_opener *o)
 {
 	if (!o)
 		return;
-	pd_accept_release(&o->accept);
+	accept_release(&o->accept);
 	pd_coder_free(o->coder);
 	free(o);
 }
 
 int pd_page_options_check(const struct pd_page_options *o, struct pd_err *e)
 {
-	struct pd_accept a;
-	int r = pd_accept_init(&a, o, e);
-	pd_accept_release(&a);
+	struct accept a;
+	int r = accept_init(&a, o, e);
+	accept_release(&a);
 	return r;
 }
 
@@ -78,7 +178,7 @@ static enum type_said said(struct pd_span media)
 /* Can it become a page at all?  XML may turn out to be XHTML, and what says nothing anything. */
 static bool welcome(const struct pd_page_opener *o, struct pd_span media, enum type_said s)
 {
-	return s == SAID_XML || s == SAID_NOTHING || pd_accept_type(&o->accept, media);
+	return s == SAID_XML || s == SAID_NOTHING || accepts_type(&o->accept, media);
 }
 
 /* No type was said, or one that was asked for without its being HTML or text by definition: the bytes decide. */
@@ -87,12 +187,12 @@ static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page
 	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
 	enum pd_sniffed is = pd_sniff(page->body);
 	if (s == SAID_NOTHING)
-		return is && pd_accept_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
+		return is && accepts_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
 	if (s == SAID_OTHER)
 		return is;
-	if (pd_accept_type(&o->accept, page->content_type))
+	if (accepts_type(&o->accept, page->content_type))
 		return PD_SNIFF_HTML;
-	bool xhtml = pd_accept_type(&o->accept, pd_span_z("application/xhtml+xml"));
+	bool xhtml = accepts_type(&o->accept, pd_span_z("application/xhtml+xml"));
 	return xhtml && pd_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
@@ -159,7 +259,7 @@ static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_reco
 	page->status = h->status;
 	page->body = h->body;
 	set_type(page, h->content_type);
-	return pd_accept_status(&o->accept, h->status) ? PD_SKIP_NONE : PD_SKIP_STATUS;
+	return accepts_status(&o->accept, h->status) ? PD_SKIP_NONE : PD_SKIP_STATUS;
 }
 
 static void open_other(const struct pd_record *in, struct pd_page *page)

@@ -8,15 +8,10 @@
 #define PD_READ_PAGE_H
 
 #include "base/err.h"
+#include "read/coding.h"
 #include "read/record.h"
 
 enum pd_page_type { PD_PAGE_HTML, PD_PAGE_TEXT };
-
-enum pd_page_flag {
-	PD_PAGE_CUT = 1,		/* over --max-page, the rest is left out */
-	PD_PAGE_TRUNCATED = 2,		/* body shorter than Content-Length, or its coding broke off: kept as far as it went */
-	PD_PAGE_PLAIN_CODING = 4,	/* header names a coding, body is not in it */
-};
 
 /* Why a record is no page; counted by reason, never an error. */
 enum pd_skip {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records of every kind get their ids here.
+ * What an input is shows in its first bytes, after decompression.  Those may be the damaged ones: then a member with a
+ * record in it further on in the first window still tells that it is a dump.  Records of every kind get their ids here.
  */
 #include "read/source.h"
 
 #include <errno.h>
 
+#include "base/err.h"
 #include "read/mirror.h"
-#include "read/recognise.h"
 
 static void tell(struct pd_sink *sink, const struct pd_damage *d)
 {
@@ -54,13 +55,248 @@ void pd_source_close(struct pd_source *s)
 	pd_input_close(&s->in);
 }
 
+/* --- what it is --- */
+
+/* HEAD: enough for a header's first lines.  EMPTY: members without a byte that may come first. */
+enum { HEAD = 8192, EMPTY = 64 };
+
+static bool begins_dump(struct pd_span head)
+{
+	return pd_format_warc.begins(head, false) || pd_format_arc.begins(head, false);
+}
+
+/* Without what may stand before a record in its member. */
+static struct pd_span bare(struct pd_span s)
+{
+	if (s.n >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0)
+		s = pd_span(s.p + 3, s.n - 3);
+	while (s.n && (!s.p[0] || pd_ascii_space(s.p[0])))
+		s = pd_span(s.p + 1, s.n - 1);
+	return s;
+}
+
+static bool begins_line(struct pd_span head)
+{
+	return head.n && head.p[0] == '{';
+}
+
+static void open_dump(struct pd_source *s, const struct pd_format *format)
+{
+	s->kind = PD_SOURCE_DUMP;
+	s->member.begins = begins_dump;
+	pd_dump_open(&s->dump, &s->member, format, s->max_block);
+	s->dump.keep_header = s->keep_headers;
+	s->dump.keep_block = s->keep_blocks;
+}
+
+static void open_jsonl(struct pd_source *s)
+{
+	s->kind = PD_SOURCE_JSONL;
+	s->member.begins = begins_line;
+	pd_jsonl_open(&s->jsonl, &s->member);
+}
+
+static const struct pd_format *format_of(struct pd_span head)
+{
+	return pd_format_arc.begins(head, false) ? &pd_format_arc : &pd_format_warc;
+}
+
+/* Opens the first member that has something in it, or that is broken. */
+static struct pd_span first_bytes(struct pd_member *m)
+{
+	for (int i = 0; i < EMPTY && pd_member_next(m) == 1; i++) {
+		struct pd_span s = pd_member_peek(m, HEAD);
+		if (s.n || m->state == PD_MEMBER_BROKEN)
+			return s;
+	}
+	return pd_span("", 0);
+}
+
+static bool looks_jsonl(struct pd_source *s, struct pd_span head)
+{
+	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])))
+		return false;
+	head = pd_member_peek(&s->member, PD_INPUT_WINDOW);
+	return pd_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
+}
+
+/* By what the input begins with.  tar first: a path in it may begin with anything; then JSON, whose lines may hold what
+ * looks like a WARC header without its first line. */
+static bool by_head(struct pd_source *s, struct pd_span head)
+{
+	if (pd_tar_looks(head)) {
+		s->kind = PD_SOURCE_TAR;
+		pd_tar_open(&s->tar, &s->member, s->max_block);
+	} else if (looks_jsonl(s, head)) {
+		open_jsonl(s);
+	} else if (pd_format_warc.looks(head)) {
+		open_dump(s, &pd_format_warc);
+	} else if (pd_format_arc.looks(head)) {
+		open_dump(s, &pd_format_arc);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* A compressed dump whose first bytes, the magic ones, are damaged. */
+static bool by_later_member(struct pd_source *s)
+{
+	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+	struct pd_span window = pd_input_peek(&s->in, PD_INPUT_WINDOW);
+	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+		s->member.codec = codecs[i];
+		if (pd_member_find(&s->member, window, 1) < 0)
+			continue;
+		pd_member_open(&s->member, &s->in, codecs[i]);
+		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
+		return true;
+	}
+	s->member.codec = PD_CODEC_NONE;
+	return false;
+}
+
+/* A compressed dump whose first member is damaged, or is something else. */
+static bool by_next_member(struct pd_source *s)
+{
+	struct pd_input *in = &s->in;
+	uint64_t at = in->offset;
+	pd_input_back(in, s->member.start + 1);
+	bool found = pd_member_find(&s->member, pd_input_peek(in, PD_INPUT_WINDOW), 0) >= 0;
+	pd_input_skip(in, (size_t)(at - in->offset));
+	if (found)
+		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
+	return found;
+}
+
+static void take_dictionary(struct pd_source *s)
+{
+	struct pd_place place = { s->in.offset, false };
+	const char *wrong = pd_member_dictionary(&s->member);
+	if (wrong && !s->in.error)
+		pd_sink_tell(s->sink, s->label, place, wrong);
+}
+
+/* What is packed in a way that is not read here. */
+struct foreign {
+	const char *magic, *name, *tool;	/* tool NULL: it is no stream that another program could turn into one of ours */
+};
+
+static const struct foreign *foreign_of(struct pd_span head)
+{
+	static const struct foreign all[] = {
+		{ "\xfd"
+		  "7zXZ",
+		  "xz", "xz -dc" },
+		{ "BZh", "bzip2", "bzip2 -dc" },
+		{ "LZIP", "lzip", "lzip -dc" },
+		{ "\x1f\x9d", "compress", "gzip -dc" },
+		{ "PK\3\4", "zip", NULL },
+		{ "7z\xbc\xaf", "7z", NULL },
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		size_t n = strlen(all[i].magic);
+		if (head.n <= n + 8 || memcmp(head.p, all[i].magic, n) != 0)
+			continue;
+		/* Words may begin like this one. */
+		return strcmp(all[i].name, "bzip2") != 0 || memcmp(head.p + 4, "1AY&SY", 6) == 0 ? &all[i] : NULL;
+	}
+	return NULL;
+}
+
+static bool ends_like(const char *label, const char *const *ends)
+{
+	for (int i = 0; ends[i]; i++) {
+		size_t n = strlen(ends[i]), m = strlen(label);
+		if (m > n && pd_span_ieq(pd_span(label + m - n, n), ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A zip file whose first member is one that the format WACZ has. */
+static bool is_wacz(const struct pd_source *s, struct pd_span head)
+{
+	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
+	for (int i = 0; parts[i] && head.n > 64; i++)
+		if (memcmp(head.p + 30, parts[i], strlen(parts[i])) == 0)
+			return true;
+	return ends_like(s->label, ends);
+}
+
+/* A dump in another wrapping must not pass for a page of another type: it is told when somebody named it, or when it is named
+ * like a dump.  What else lies in folders (downloads) is no page, and that is all. */
+static bool refuse_foreign(struct pd_source *s)
+{
+	static const char *const dumps[] = { ".wacz", ".warc.xz", ".warc.bz2", ".arc.xz", ".arc.bz2", ".wet.xz", ".jsonl.xz", ".jsonl.bz2",
+					     ".tar.xz", ".tar.bz2", ".warc.zip", ".warc.lz", NULL };
+	struct pd_span head = pd_input_peek(&s->in, HEAD);
+	const struct foreign *f = foreign_of(head);
+	if (!f || (s->found && !ends_like(s->label, dumps)))
+		return false;
+	pd_buf_clear(&s->reason);
+	if (f->tool)
+		pd_buf_printf(&s->reason, "%s is not supported; try: %s %s | pagededup fp", f->name, f->tool, s->in.fd > 0 ? s->label : "");
+	else if (f->magic[0] == 'P' && is_wacz(s, head))
+		pd_buf_add_z(&s->reason, "WACZ (zip): unpack it and give archive/*.warc.gz");
+	else
+		pd_buf_printf(&s->reason, "%s is not supported: unpack it and give the folder", f->name);
+	pd_sink_tell_whole(s->sink, s->label, s->reason.p);
+	s->kind = PD_SOURCE_NONE;
+	return true;
+}
+
+static void recognise(struct pd_source *s)
+{
+	struct pd_member *m = &s->member;
+	pd_member_open(m, &s->in, pd_member_codec(pd_input_peek(&s->in, HEAD)));
+	m->begins = begins_dump;
+	if (m->codec == PD_CODEC_ZSTD)
+		take_dictionary(s);
+	s->head = s->in.offset;
+	if (by_head(s, first_bytes(m)))
+		return;
+	if (!pd_member_packed(m) && refuse_foreign(s))
+		return;
+	if (!(pd_member_packed(m) ? by_next_member(s) : by_later_member(s)))
+		s->kind = PD_SOURCE_PAGE;
+}
+
+static bool recognise_at(struct pd_source *s, uint64_t offset)
+{
+	struct pd_member *m = &s->member;
+	if (pd_input_seek(&s->in, offset) < 0)
+		return false;
+	enum pd_codec codec = pd_member_codec(pd_input_peek(&s->in, HEAD));
+	if (codec == PD_CODEC_ZSTD) {
+		pd_input_seek(&s->in, 0);
+		pd_member_open(m, &s->in, codec);
+		take_dictionary(s);
+		pd_input_seek(&s->in, offset);
+	}
+	pd_member_open(m, &s->in, codec);
+	m->begins = begins_dump;
+	if (pd_member_next(m) != 1)
+		return false;
+	struct pd_span head = bare(pd_member_peek(m, HEAD));
+	if (begins_dump(head) || m->state == PD_MEMBER_BROKEN)
+		open_dump(s, format_of(head));
+	else if (!pd_member_packed(m) && begins_line(head))
+		open_jsonl(s);
+	else
+		return false;
+	return true;
+}
+
+/* --- opening, and records --- */
+
 int pd_source_open(struct pd_source *s, const char *path, const char *label)
 {
 	s->label = label;
 	s->done = false;
 	if (pd_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
-	pd_source_recognise(s);
+	recognise(s);
 	return PD_OK;
 }
 
@@ -70,7 +306,7 @@ int pd_source_open_at(struct pd_source *s, const char *path, const char *label, 
 	s->done = false;
 	if (pd_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
-	bool found = pd_source_recognise_at(s, offset);
+	bool found = recognise_at(s, offset);
 	errno = s->in.error;
 	return s->in.error ? PD_ERR_SYSTEM : found ? PD_OK : PD_ERR_NOT_FOUND;
 }

@@ -8,7 +8,7 @@
 
 #include "read/files.h"
 #include "read/jsonl.h"
-#include "read/reader.h"
+#include "read/options.h"
 #include "read/tar.h"
 
 enum pd_source_kind {

@@ -51,9 +51,7 @@ void pd_tar_close(struct pd_tar *t)
 	t->ended = false;
 	t->stopped = NULL;
 	t->lost = false;
-	t->n_names = t->cap_names = 0;
-	free(t->names);
-	t->names = NULL;
+	pd_map_release(&t->names);
 	pd_buf_clear(&t->reason);
 }
 
@@ -83,41 +81,11 @@ static const char *path_of(struct archive_entry *entry)
 	return path ? path : archive_entry_pathname(entry);
 }
 
-static void put(uint64_t *names, size_t cap, uint64_t hash)
-{
-	size_t i = hash & (cap - 1);
-	while (names[i])
-		i = (i + 1) & (cap - 1);
-	names[i] = hash;
-}
-
-/* Remembers a name; false when it was there. */
-static bool is_new(struct pd_tar *t, struct pd_span name)
-{
-	uint64_t hash = pd_hash64(name.p, name.n) | 1;
-	if (2 * t->n_names >= t->cap_names) {
-		size_t cap = t->cap_names ? 2 * t->cap_names : 1024;
-		uint64_t *names = pd_zalloc(cap * sizeof *names);
-		for (size_t i = 0; i < t->cap_names; i++)
-			if (t->names[i])
-				put(names, cap, t->names[i]);
-		free(t->names);
-		t->names = names;
-		t->cap_names = cap;
-	}
-	for (size_t i = hash & (t->cap_names - 1); t->names[i]; i = (i + 1) & (t->cap_names - 1))
-		if (t->names[i] == hash)
-			return false;
-	put(t->names, t->cap_names, hash);
-	t->n_names++;
-	return true;
-}
-
 static void set_name(struct pd_tar *t, const char *path)
 {
 	pd_buf_clear(&t->name);
 	pd_buf_add_z(&t->name, path);
-	while (!is_new(t, pd_buf_span(&t->name)))
+	while (!pd_map_add(&t->names, pd_hash64(t->name.p, t->name.n)))
 		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
 }
 

@@ -4,11 +4,12 @@
  * the member's path.  Links, folders and devices are passed over.
  *
  * Archives that were added to may hold a path twice: then the later ones are told apart by the place of their header,
- * PATH!OFFSET.  To see that, 64 bits of each name are remembered, the one thing here that grows with the archive.
+ * PATH!OFFSET.  To see that, 16 bytes are remembered of each name, the one thing here that grows with the archive.
  */
 #ifndef PD_READ_TAR_H
 #define PD_READ_TAR_H
 
+#include "base/map.h"
 #include "read/dump.h"
 
 struct archive;
@@ -21,8 +22,7 @@ struct pd_tar {
 	const char *stopped;		/* why the bytes ended before their time */
 	bool lost;			/* looking for the next header */
 	bool done;
-	uint64_t *names;		/* hashes, 0 where there is none; a power of two of them */
-	size_t n_names, cap_names;
+	struct pd_map names;		/* hashes of those that were met */
 	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
 	uint64_t begin, end;		/* of the file given last, header and all; `end` is known at the next call */
 	bool ended;			/* it is */

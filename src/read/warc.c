@@ -180,7 +180,7 @@ static bool begins(struct pd_span s, bool cut)
 	return n && (cut || n == 5) && (memcmp(s.p, "WARC/", n) == 0 || memcmp(s.p, "warc/", n) == 0);
 }
 
-bool pd_warc_looks(struct pd_span head)
+static bool looks(struct pd_span head)
 {
 	head = pd_span_trim(head);
 	if (head.n > 1024)
@@ -207,4 +207,4 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-const struct pd_format pd_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse };
+const struct pd_format pd_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse, looks };

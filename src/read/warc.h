@@ -17,7 +17,5 @@ bool pd_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *v
 void pd_warc_parse(struct pd_span header, struct pd_warc_header *out);
 /* Kind, url, time, digest and type of the record. */
 void pd_warc_fill(const struct pd_warc_header *h, struct pd_record *out);
-/* Does it begin like a WARC file, perhaps a damaged one? */
-bool pd_warc_looks(struct pd_span head);
 
 #endif

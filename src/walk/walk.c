@@ -1,11 +1,52 @@
-/* SPDX-License-Identifier: MIT */
-#include "walk/run.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * One thread at a time reads records, all of them make rows, and what they made is written in the order of the input: the pool
+ * (base/threads.h) sees to that.
+ */
+#include "walk/walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "walk/counts.h"
+#include "walk/inputs.h"
+#include "walk/spool.h"
 #include "write/fp_row.h"
+
+struct worker {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_json *json;
+	struct walk *walk;
+	struct pd_buf events;		/* that came before the record */
+	struct pd_walk_counts counts;
+	struct pd_buf packed;		/* the page that came back from the spool */
+	struct pd_walk_codec codec;
+	bool lost;			/* one did not */
+};
+
+struct walk {
+	const struct pd_walker *walker;
+	const struct pd_walk_options *o;
+	struct pd_log *log;
+	struct pd_tables tables;
+	struct pd_reader *reader;
+	struct pd_buf events;		/* since the last record was read, see inputs.h */
+	struct pd_walk_inputs inputs;
+	struct pd_outfile out;
+	struct worker **workers;
+	int n_workers;
+	struct pd_err err;
+	struct pd_walk_progress progress;
+	double read_seconds;
+	uint64_t aliases;
+	/* where something is learned first */
+	struct pd_site_learner *learner;
+	struct pd_walk_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
+};
 
 /* As many names of one file are told; all are counted. */
 enum { ALIASES_TOLD = 100 };
@@ -14,7 +55,7 @@ static const struct pd_span none = { "", 0 };
 
 static void on_damage(void *ctx, const struct pd_damage *d)
 {
-	struct pd_walk_run *w = ctx;
+	struct walk *w = ctx;
 	struct pd_buf where = { 0 };
 	pd_damage_tell(d, "left out", w->log);
 	pd_damage_where(d, &where);
@@ -24,23 +65,23 @@ static void on_damage(void *ctx, const struct pd_damage *d)
 
 static void on_input(void *ctx, const char *label)
 {
-	struct pd_walk_run *w = ctx;
+	struct walk *w = ctx;
 	pd_walk_event_input(&w->events, pd_span_z(label));
 }
 
 static void on_alias(void *ctx, const char *path)
 {
-	struct pd_walk_run *w = ctx;
+	struct walk *w = ctx;
 	static const char words[] = "another name of a file that was read already";
 	if (w->aliases++ < ALIASES_TOLD)
 		pd_log_note(w->log, "%s: %s; left out", path, words);
 	pd_walk_event_left_out(&w->events, PD_WALK_ALIAS, PD_SKIP_NONE, pd_span_z(path), none, none, pd_span_z(words));
 }
 
-int pd_walk_next(void *shared, void *ctx)
+static int next_record(void *shared, void *ctx)
 {
-	struct pd_walk_run *w = shared;
-	struct pd_worker *me = ctx;
+	struct walk *w = shared;
+	struct worker *me = ctx;
 	double t = w->o->stats ? pd_thread_seconds() : 0;
 	if (me->pipeline.err.status)
 		return me->pipeline.err.status;
@@ -54,7 +95,7 @@ int pd_walk_next(void *shared, void *ctx)
 	return r;
 }
 
-void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
+static void count_record(struct worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
 {
 	const struct pd_record *r = &me->record;
 	struct pd_span type = me->pipeline.page.content_type;
@@ -71,7 +112,7 @@ void pd_walk_count(struct pd_worker *me, enum pd_skip skip, const char *reason, 
 				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
-void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
+static void write_row(struct worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += !me->pipeline.signature.present;
@@ -83,17 +124,17 @@ void pd_walk_row(struct pd_worker *me, struct pd_buf *out)
 
 static void work(void *ctx, struct pd_buf *out)
 {
-	struct pd_worker *me = ctx;
+	struct worker *me = ctx;
 	const char *reason = NULL;
 	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
-	pd_walk_count(me, skip, reason, out);
+	count_record(me, skip, reason, out);
 	if (!skip)
-		pd_walk_row(me, out);
+		write_row(me, out);
 }
 
-int pd_walk_emit(void *shared, const struct pd_buf *out)
+static int emit_row(void *shared, const struct pd_buf *out)
 {
-	struct pd_walk_run *w = shared;
+	struct walk *w = shared;
 	struct pd_span row = pd_buf_span(out);
 	bool page = pd_walk_inputs_take(&w->inputs, &row, w->log);
 	pd_walk_progress(&w->progress, w->reader, w->log, page);
@@ -102,7 +143,7 @@ int pd_walk_emit(void *shared, const struct pd_buf *out)
 	return PD_OK;
 }
 
-static void worker_free(struct pd_worker *me)
+static void worker_free(struct worker *me)
 {
 	if (!me)
 		return;
@@ -115,12 +156,12 @@ static void worker_free(struct pd_worker *me)
 	free(me);
 }
 
-static int make_workers(struct pd_walk_run *w)
+static int make_workers(struct walk *w)
 {
 	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
 	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
 	for (int i = 0; i < w->n_workers; i++) {
-		struct pd_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		struct worker *me = w->workers[i] = pd_zalloc(sizeof *me);
 		me->walk = w;
 		me->json = pd_json_new();
 		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
@@ -132,7 +173,7 @@ static int make_workers(struct pd_walk_run *w)
 }
 
 /* Who forgot an input would wait for the program as it waits for him. */
-static void tell_waiting(struct pd_walk_run *w, char **inputs, int n_inputs)
+static void tell_waiting(struct walk *w, char **inputs, int n_inputs)
 {
 	bool reads = !n_inputs && !w->o->files_from;
 	for (int i = 0; i < n_inputs; i++)
@@ -142,7 +183,7 @@ static void tell_waiting(struct pd_walk_run *w, char **inputs, int n_inputs)
 		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
 }
 
-static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
+static int open_all(struct walk *w, char **inputs, int n_inputs)
 {
 	struct pd_reader_options r = {
 		.inputs = inputs,
@@ -174,7 +215,7 @@ static int open_all(struct pd_walk_run *w, char **inputs, int n_inputs)
 	return status;
 }
 
-int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops)
+static int run_pool(struct walk *w, const struct pd_pool_ops *ops)
 {
 	int status = pd_pool_run(ops, w, (void **)w->workers, w->n_workers);
 	for (int i = 0; i < w->n_workers; i++) {
@@ -185,11 +226,174 @@ int pd_walk_pool(struct pd_walk_run *w, const struct pd_pool_ops *ops)
 	return status;
 }
 
-static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
+/* --- where something is learned first --- */
+
+/*
+ * Pages are parsed once: the first pass gives what learning keeps of each and, where rows are wanted, spools the page; the
+ * second takes them from there, in the order of the input.
+ *
+ * What one page gives in the first pass: 8 bytes, how long its record is; the record; the page as the spool holds it.
+ */
+
+void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log)
+{
+	const struct pd_site_learn_counts *c = pd_site_learner_counts(l);
+	struct pd_buf line = { 0 };
+	if (!c->hosts) {
+		pd_log_note(log, "no page has a host, so nothing can be learned of sites; a host is known from a record's URL, or from a "
+				 "path such as mirror/example.org/page.html");
+		return;
+	}
+	pd_buf_count(&line, c->hosts, "host");
+	pd_buf_printf(&line, ", %" PRIu64 " of them repeat ", c->taught);
+	pd_buf_count(&line, c->lines, "line");
+	pd_buf_add_z(&line, " and ");
+	pd_buf_count(&line, c->paths, "path");
+	pd_log_note(log, "%s", line.p);
+	pd_buf_release(&line);
+}
+
+static void first_work(void *ctx, struct pd_buf *out)
+{
+	struct worker *me = ctx;
+	const char *reason = NULL;
+	uint64_t record = 0;
+	enum pd_skip skip = pd_pipeline_parse(&me->pipeline, &me->record, &reason);
+	count_record(me, skip, reason, out);
+	if (skip)
+		return;
+	size_t at = out->n;
+	pd_buf_add(out, &record, sizeof record);
+	pd_pipeline_site(&me->pipeline, out);
+	record = out->n - at - sizeof record;
+	memcpy(out->p + at, &record, sizeof record);
+	if (me->walk->spool)
+		pd_walk_spool_pack(&me->codec, &me->pipeline, out);
+}
+
+static int first_emit(void *shared, const struct pd_buf *out)
+{
+	struct walk *w = shared;
+	uint64_t record;
+	struct pd_span rest = pd_buf_span(out);
+	bool page = pd_walk_inputs_take(&w->inputs, &rest, w->log);
+	pd_walk_progress(&w->progress, w->reader, w->log, page);
+	if (!page)
+		return PD_OK;
+	memcpy(&record, rest.p, sizeof record);
+	rest = pd_span(rest.p + sizeof record, rest.n - sizeof record);
+	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
+	if (!status && w->spool)
+		status = pd_walk_spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
+	return status;
+}
+
+/* The table into a temporary file, from there into --save-boilerplate and into the walk. */
+static int save(struct walk *w, FILE *table)
+{
+	struct pd_outfile out;
+	char piece[1 << 16];
+	size_t n;
+	if (!w->o->save_boilerplate)
+		return PD_OK;
+	if (fseeko(table, 0, SEEK_SET) < 0)
+		return pd_fail_errno(&w->err, "cannot read a temporary file");
+	int status = pd_outfile_open(&out, w->o->save_boilerplate, &w->err);
+	if (status)
+		return status;
+	while ((n = fread(piece, 1, sizeof piece, table)) > 0)
+		fwrite(piece, 1, n, out.f);
+	if (!ferror(table))
+		return pd_outfile_commit(&out, &w->err);
+	pd_outfile_abandon(&out);
+	return pd_fail_errno(&w->err, "cannot read a temporary file");
+}
+
+static int use_table(struct walk *w)
+{
+	struct pd_boilerplate *b;
+	FILE *table = pd_tempfile_open(w->o->tmp_dir, &w->err);
+	if (!table)
+		return PD_ERR_SYSTEM;
+	int status = pd_site_learner_end(w->learner, table, &w->err);
+	if (!status)
+		status = save(w, table);
+	if (status) {
+		fclose(table);
+		return status;
+	}
+	status = pd_boilerplate_read(table, "what was learned", &b, &w->err);
+	if (!status)
+		pd_tables_boilerplate(&w->tables, b, w->o->save_boilerplate ? w->o->save_boilerplate : "learned");
+	return status;
+}
+
+/* The table that all pages teach: into the output where that is all that is wanted; else into --save-boilerplate, if it is named,
+ * and into the tables of the walk. */
+static int learn_first(struct walk *w)
+{
+	static const struct pd_pool_ops ops = { next_record, first_work, first_emit };
+	bool rows = w->walker->row != NULL;
+	struct pd_site_learn_options o = { .tmp_dir = w->o->tmp_dir,
+					   .hidden_kept = !w->o->page.html.drop_hidden,
+					   .samples = rows || w->o->samples,
+					   .known = w->o->known };
+	w->learner = pd_site_learner_new(&o);
+	int status = rows ? pd_walk_spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
+	if (!status)
+		status = run_pool(w, &ops);
+	if (!status)
+		status = rows ? use_table(w) : pd_site_learner_end(w->learner, w->out.f, &w->err);
+	if (!status)
+		pd_walk_taught(w->learner, w->log);
+	return status;
+}
+
+static int next_packed(void *shared, void *ctx)
+{
+	struct walk *w = shared;
+	struct worker *me = ctx;
+	return pd_walk_spool_next(w->spool, &me->packed, &w->err);
+}
+
+static void second_work(void *ctx, struct pd_buf *out)
+{
+	struct worker *me = ctx;
+	if (!pd_walk_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
+		me->lost = true;
+		return;
+	}
+	pd_pipeline_sign(&me->pipeline);
+	write_row(me, out);
+}
+
+static int second_emit(void *shared, const struct pd_buf *out)
+{
+	struct walk *w = shared;
+	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
+		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	return PD_OK;
+}
+
+static int sign_again(struct walk *w)
+{
+	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
+	int status = pd_walk_spool_rewind(w->spool, &w->err);
+	if (!status)
+		status = run_pool(w, &ops);
+	for (int i = 0; !status && i < w->n_workers; i++)
+		if (w->workers[i]->lost)
+			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page came back damaged from its temporary file");
+	return status;
+}
+
+/* --- the run --- */
+
+static void sum_up(struct walk *w, struct pd_walk_counts *sum)
 {
 	*sum = (struct pd_walk_counts){ };
 	for (int i = 0; i < w->n_workers; i++) {
-		const struct pd_worker *me = w->workers[i];
+		const struct worker *me = w->workers[i];
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
@@ -205,17 +409,17 @@ static void sum_up(struct pd_walk_run *w, struct pd_walk_counts *sum)
 		pd_reader_stats(w->reader, &sum->input);
 }
 
-static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
+static int run(struct walk *w, struct pd_walk_counts *sum)
 {
-	static const struct pd_pool_ops ops = { pd_walk_next, work, pd_walk_emit };
+	static const struct pd_pool_ops ops = { next_record, work, emit_row };
 	struct pd_buf text = { 0 };
-	int status = w->o->learn ? pd_walk_learn(w) : PD_OK;
+	int status = w->o->learn ? learn_first(w) : PD_OK;
 	if (!status && w->walker->header) {
 		w->walker->header(&w->tables, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
-		status = w->spool ? pd_walk_again(w) : pd_walk_pool(w, &ops);
+		status = w->spool ? sign_again(w) : run_pool(w, &ops);
 	if (!status)
 		status = pd_walk_inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);
@@ -231,7 +435,7 @@ static int run(struct pd_walk_run *w, struct pd_walk_counts *sum)
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e)
 {
-	struct pd_walk_run w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
+	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
 	struct pd_walk_counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	pd_walk_progress_start(&w.progress);
