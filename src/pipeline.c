@@ -74,7 +74,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	if (skip)
 		return skip;
 
-	if (pd_decode(p->decoder, &p->page, &p->text, &p->err) < 0)
+	if (pd_text_decode(p->decoder, &p->page, &p->text, &p->err) < 0)
 		return PD_SKIP_FAILED;
 	t = lap(p, PD_PHASE_TEXT, t);
 
@@ -139,7 +139,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	struct pd_topic_options topic = topic_options(o);
 	topic.stopwords = t->compared;
 	*p = (struct pd_pipeline){ .tables = t };
-	int status = pd_decoder_new(&p->decoder, e);
+	int status = pd_text_decoder_new(&p->decoder, e);
 	if (!status)
 		status = pd_signer_new(&p->signer, &o->sign, e);
 	if (status) {
@@ -161,7 +161,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 void pd_pipeline_release(struct pd_pipeline *p)
 {
 	pd_page_opener_free(p->opener);
-	pd_decoder_free(p->decoder);
+	pd_text_decoder_free(p->decoder);
 	pd_html_free(p->html);
 	pd_topic_finder_free(p->finder);
 	pd_topic_finder_free(p->learner);

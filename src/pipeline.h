@@ -71,7 +71,7 @@ extern const char *const pd_phase_names[PD_PHASES];
 struct pd_pipeline {
 	/* stages */
 	struct pd_page_opener *opener;
-	struct pd_decoder *decoder;
+	struct pd_text_decoder *decoder;
 	struct pd_html *html;
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;

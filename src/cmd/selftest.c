@@ -93,10 +93,10 @@ static bool check_dictionary(void)
 
 static bool check_charsets(void)
 {
-	struct pd_decoder *d = NULL;
+	struct pd_text_decoder *d = NULL;
 	struct pd_err e = { 0 };
-	int status = pd_decoder_new(&d, &e);
-	pd_decoder_free(d);
+	int status = pd_text_decoder_new(&d, &e);
+	pd_text_decoder_free(d);
 	return say("charsets (iconv)", status == 0, e.text);
 }
 

@@ -25,8 +25,8 @@ void pd_coder_free(struct pd_coder *c);
 /* Undoes transfer codings, then content codings.  *body becomes a view into the coder's buffers, which die at the next
  * call of the same function; *flags gets PD_PAGE_… flags, and PD_PAGE_CUT in it says that the body was cut already.
  * PD_ERR_INPUT: the body gives nothing readable, see pd_coder_reason. */
-int pd_coder_transfer(struct pd_coder *c, struct pd_codings list, struct pd_span *body, unsigned *flags);
-int pd_coder_content(struct pd_coder *c, struct pd_codings list, struct pd_span *body, unsigned *flags);
+int pd_coder_transfer(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags);
+int pd_coder_content(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags);
 const char *pd_coder_reason(const struct pd_coder *c);
 
 #endif

@@ -134,7 +134,7 @@ static int give_stdin(struct pd_files *f, struct pd_file *out)
 	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
 	if (pd_input_note_fd(STDIN_FILENO, "standard input", &f->err))
 		return REFUSED;
-	out->regular = pd_file_size(NULL, &out->size);
+	out->regular = pd_input_file_size(NULL, &out->size);
 	return 1;
 }
 

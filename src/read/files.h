@@ -2,8 +2,9 @@
  *
  * In: what was typed and a list of paths.  Out: one input after the other: paths in the order given, folders walked
  * recursively in the bytewise order of full paths (regular files, also hidden ones; links to files are followed, links
- * to folders are not).  Where it is asked for, a file that has several names (hard and symbolic links, `q` and `./q`, a path that
- * lies in a folder that was named, too) comes under the first alone.  A folder is read to its end and closed before its members come, so few files are open at once.
+ * to folders are not).  Where it is asked for, a file that has several names (hard and symbolic links, `q` and `./q`, a
+ * path that lies in a folder that was named, too) comes under the first alone.  A folder is read to its end and closed
+ * before its members come, so few files are open at once.
  */
 #ifndef PD_READ_FILES_H
 #define PD_READ_FILES_H

@@ -44,9 +44,9 @@ static bool status_line(struct pd_span line, int *status)
 	return true;
 }
 
-static struct pd_span *further(struct pd_codings *list)
+static struct pd_span *further(struct pd_http_codings *list)
 {
-	return list->n < PD_CODING_LINES ? &list->line[list->n++] : NULL;
+	return list->n < PD_HTTP_CODING_LINES ? &list->line[list->n++] : NULL;
 }
 
 static struct pd_span *slot(struct pd_http *h, struct pd_span name)
@@ -111,7 +111,7 @@ bool pd_http_simple(struct pd_span message)
 	return !pd_span_istarts(pd_span_trim(message), "HTTP/");
 }
 
-bool pd_codings_pop(struct pd_codings *list, struct pd_span *coding)
+bool pd_http_codings_pop(struct pd_http_codings *list, struct pd_span *coding)
 {
 	while (list->n) {
 		struct pd_span *line = &list->line[list->n - 1];
@@ -153,10 +153,10 @@ static bool chunk_size(struct pd_span line, uint64_t *size)
 	return i == line.n || line.p[i] == ';';
 }
 
-enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
+enum pd_http_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
 {
 	struct pd_span line, rest = body;
-	enum pd_chunked at_end = PD_CHUNKED_NOT;
+	enum pd_http_chunked at_end = PD_CHUNKED_NOT;
 	for (;;) {
 		uint64_t size;
 		/* A chunk header is a line of its own, and a size alone at the very end is none. */
@@ -179,7 +179,7 @@ enum pd_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf
 }
 
 /* TYPE/SUBTYPE, whatever follows: "text/html; charset=x", "text/html charset=x", "text/html, text/html", "text/html: x". */
-struct pd_span pd_media_type(struct pd_span content_type)
+struct pd_span pd_http_media_type(struct pd_span content_type)
 {
 	struct pd_span type = pd_span_trim(content_type);
 	size_t n = 0;
@@ -218,7 +218,7 @@ static bool next_part(struct pd_span *rest, struct pd_span *part)
 	return n > 0;
 }
 
-struct pd_span pd_media_charset(struct pd_span content_type)
+struct pd_span pd_http_charset(struct pd_span content_type)
 {
 	struct pd_span part, rest = content_type;
 	while (next_part(&rest, &part)) {

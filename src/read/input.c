@@ -46,7 +46,7 @@ static int size_of(int fd, uint64_t *size)
 	return at == 0;
 }
 
-bool pd_file_size(const char *path, uint64_t *size)
+bool pd_input_file_size(const char *path, uint64_t *size)
 {
 	struct stat st;
 	if (!path)

@@ -28,7 +28,7 @@ struct pd_input {
 
 /* The bytes of a regular file; `path` NULL: of the one behind standard input, of which nothing was read yet.  False: it is
  * none. */
-bool pd_file_size(const char *path, uint64_t *size);
+bool pd_input_file_size(const char *path, uint64_t *size);
 
 void pd_input_init(struct pd_input *in);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */

@@ -225,8 +225,8 @@ static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_
 
 static void set_type(struct pd_page *page, struct pd_span content_type)
 {
-	page->content_type = pd_media_type(content_type);
-	page->charset = pd_media_charset(content_type);
+	page->content_type = pd_http_media_type(content_type);
+	page->charset = pd_http_charset(content_type);
 }
 
 /* HTTP/0.9 has a body alone; what the crawler took it for (ARC) is better than nothing. */

@@ -45,7 +45,7 @@ struct pd_sampler {
 static void add_file(struct pd_sampler *s, const struct pd_file *f)
 {
 	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0, f->found };
-	if (!pd_file_size(f->path, &new.size))
+	if (!pd_input_file_size(f->path, &new.size))
 		s->unknown_size = true;
 	s->total += new.size;
 	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);

@@ -123,7 +123,7 @@ enum pd_sniffed pd_sniff(struct pd_span body)
 	return byte_order_mark(head) || !binary(head) ? PD_SNIFF_TEXT : PD_SNIFF_OTHER;
 }
 
-bool pd_looks_text(struct pd_span body)
+bool pd_sniff_is_text(struct pd_span body)
 {
 	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
 	return !other_magic(head) && (byte_order_mark(head) || !binary(head));

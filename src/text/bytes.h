@@ -11,9 +11,9 @@
 #include "text/utf8.h"
 
 /* All of these append to `out` and add to `tally`. */
-void pd_bytes_decode(struct pd_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
-		     struct pd_decode_tally *tally);
+void pd_text_bytes_decode(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
+		     struct pd_text_tally *tally);
 /* `two` is EUC-JP's table. */
-void pd_iso2022jp_decode(const uint32_t *two, struct pd_span in, struct pd_buf *out, struct pd_decode_tally *tally);
+void pd_text_iso2022jp_decode(const uint32_t *two, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
 
 #endif

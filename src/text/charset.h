@@ -15,17 +15,17 @@ enum pd_charset_id {
 };
 
 enum pd_charset_kind {
-	PD_KIND_NONE,		/* "replacement": no browser decodes it */
-	PD_KIND_UTF_8,
-	PD_KIND_UTF_16LE,
-	PD_KIND_UTF_16BE,
-	PD_KIND_SINGLE,		/* one byte, one character */
-	PD_KIND_GB18030,	/* from here on one character may take several bytes */
-	PD_KIND_BIG5,
-	PD_KIND_EUC_KR,
-	PD_KIND_SHIFT_JIS,
-	PD_KIND_EUC_JP,
-	PD_KIND_ISO_2022_JP,
+	PD_CHARSET_KIND_NONE,		/* "replacement": no browser decodes it */
+	PD_CHARSET_KIND_UTF_8,
+	PD_CHARSET_KIND_UTF_16LE,
+	PD_CHARSET_KIND_UTF_16BE,
+	PD_CHARSET_KIND_SINGLE,		/* one byte, one character */
+	PD_CHARSET_KIND_GB18030,	/* from here on one character may take several bytes */
+	PD_CHARSET_KIND_BIG5,
+	PD_CHARSET_KIND_EUC_KR,
+	PD_CHARSET_KIND_SHIFT_JIS,
+	PD_CHARSET_KIND_EUC_JP,
+	PD_CHARSET_KIND_ISO_2022_JP,
 };
 
 const struct pd_charset *pd_charset_by_id(enum pd_charset_id id);

@@ -18,9 +18,9 @@
 
 enum { MARGIN = 20 };
 
-struct pd_decoder {
-	struct pd_detector *detector;
-	struct pd_table *tables[PD_CHARSETS];	/* made at first use */
+struct pd_text_decoder {
+	struct pd_text_detector *detector;
+	struct pd_text_table *tables[PD_CHARSETS];	/* made at first use */
 	struct pd_buf spare;			/* the second attempt */
 	struct pd_err err;			/* why a table could not be made: the page's text is then worth nothing */
 };
@@ -29,28 +29,28 @@ struct pd_decoder {
 struct attempt {
 	const struct pd_charset *charset;
 	enum pd_charset_how how;
-	struct pd_decode_tally tally;
+	struct pd_text_tally tally;
 };
 
-int pd_decoder_new(struct pd_decoder **out, struct pd_err *e)
+int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e)
 {
 	static const char *const probes[] = { "GB18030", "CP932", "KOI8-R" };
 	*out = NULL;
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		if (pd_table_probe(probes[i], e) < 0)
+		if (pd_text_table_probe(probes[i], e) < 0)
 			return PD_ERR_CHARSET;
 	*out = pd_zalloc(sizeof(**out));
-	(*out)->detector = pd_detector_new();
+	(*out)->detector = pd_text_detector_new();
 	return 0;
 }
 
-void pd_decoder_free(struct pd_decoder *d)
+void pd_text_decoder_free(struct pd_text_decoder *d)
 {
 	if (!d)
 		return;
 	for (int i = 0; i < PD_CHARSETS; i++)
-		pd_table_free(d->tables[i]);
-	pd_detector_free(d->detector);
+		pd_text_table_free(d->tables[i]);
+	pd_text_detector_free(d->detector);
 	pd_buf_release(&d->spare);
 	free(d);
 }
@@ -61,40 +61,40 @@ void pd_text_release(struct pd_text *t)
 	*t = (struct pd_text){ 0 };
 }
 
-static struct pd_table *table_of(struct pd_decoder *d, enum pd_charset_id id)
+static struct pd_text_table *table_of(struct pd_text_decoder *d, enum pd_charset_id id)
 {
 	if (id == PD_GBK)
 		id = PD_GB18030;
 	if (id == PD_ISO_2022_JP)
 		id = PD_EUC_JP;
 	if (!d->tables[id] && !d->err.status)
-		d->tables[id] = pd_table_new(pd_charset_by_id(id), &d->err);
+		d->tables[id] = pd_text_table_new(pd_charset_by_id(id), &d->err);
 	return d->tables[id];
 }
 
 /* False when it cannot be decoded: `out` is then empty. */
-static bool convert(struct pd_decoder *d, const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
-		    struct pd_decode_tally *tally)
+static bool convert(struct pd_text_decoder *d, const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
+		    struct pd_text_tally *tally)
 {
-	struct pd_table *t;
+	struct pd_text_table *t;
 	pd_buf_clear(out);
-	*tally = (struct pd_decode_tally){ 0 };
+	*tally = (struct pd_text_tally){ 0 };
 	switch ((enum pd_charset_kind)c->kind) {
-	case PD_KIND_NONE:
+	case PD_CHARSET_KIND_NONE:
 		return false;
-	case PD_KIND_UTF_8:
-		pd_utf8_repair(in, out, tally);
+	case PD_CHARSET_KIND_UTF_8:
+		pd_text_utf8_repair(in, out, tally);
 		return true;
-	case PD_KIND_UTF_16LE:
-	case PD_KIND_UTF_16BE:
-		pd_utf16_decode(in, c->kind == PD_KIND_UTF_16BE, out, tally);
+	case PD_CHARSET_KIND_UTF_16LE:
+	case PD_CHARSET_KIND_UTF_16BE:
+		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
 		return true;
 	default:
 		t = table_of(d, c->id);
-		if (t && c->kind == PD_KIND_ISO_2022_JP)
-			pd_iso2022jp_decode(t->two, in, out, tally);
+		if (t && c->kind == PD_CHARSET_KIND_ISO_2022_JP)
+			pd_text_iso2022jp_decode(t->two, in, out, tally);
 		else if (t)
-			pd_bytes_decode(t, c->kind, in, out, tally);
+			pd_text_bytes_decode(t, c->kind, in, out, tally);
 		return t != NULL;
 	}
 }
@@ -118,7 +118,7 @@ static void finish_as_is(struct pd_text *out, struct pd_span body, enum pd_chars
 
 static bool usable(const struct pd_charset *c)
 {
-	return c && c->kind != PD_KIND_NONE;
+	return c && c->kind != PD_CHARSET_KIND_NONE;
 }
 
 /* Labels in headers come with quotes now and then. */
@@ -140,11 +140,11 @@ static bool declared(const struct pd_page *in, struct attempt *a)
 	if (in->type != PD_PAGE_HTML)
 		return false;
 	a->how = PD_CHARSET_META;
-	a->charset = pd_sniff_meta(in->body);
+	a->charset = pd_text_sniff_meta(in->body);
 	if (usable(a->charset))
 		return true;
 	a->how = PD_CHARSET_XML;
-	a->charset = pd_sniff_xml(in->body);
+	a->charset = pd_text_sniff_xml(in->body);
 	return usable(a->charset);
 }
 
@@ -168,7 +168,7 @@ static uint64_t unlikely_western(struct pd_span body)
 static uint64_t errors(const struct attempt *a, struct pd_span body)
 {
 	/* ASCII read as UTF-16 is Chinese without an error; markup in UTF-16 is full of zero bytes. */
-	if (a->charset->kind == PD_KIND_UTF_16LE || a->charset->kind == PD_KIND_UTF_16BE)
+	if (a->charset->kind == PD_CHARSET_KIND_UTF_16LE || a->charset->kind == PD_CHARSET_KIND_UTF_16BE)
 		return memchr(body.p, 0, body.n) ? a->tally.bad : body.n;
 	return a->tally.bad + a->tally.odd;
 }
@@ -190,14 +190,14 @@ static bool better(const struct attempt *b, const struct attempt *a, struct pd_s
 	uint64_t before = errors(a, body), after = errors(b, body);
 	if (!accident(before, body))
 		return after * MARGIN <= before;
-	return after == 0 && a->charset->kind > PD_KIND_SINGLE && b->charset->kind > PD_KIND_SINGLE;
+	return after == 0 && a->charset->kind > PD_CHARSET_KIND_SINGLE && b->charset->kind > PD_CHARSET_KIND_SINGLE;
 }
 
 /* Puts the detector's reading into `out` when it is better than `a`. */
-static void second_opinion(struct pd_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
+static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
-	struct attempt b = { .charset = pd_detect(d->detector, body), .how = PD_CHARSET_DETECTED };
-	bool same = b.charset && b.charset->kind != PD_KIND_SINGLE && b.charset->kind == a->charset->kind;
+	struct attempt b = { .charset = pd_text_detect(d->detector, body), .how = PD_CHARSET_DETECTED };
+	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
 	if (!usable(b.charset) || same || !convert(d, b.charset, body, &d->spare, &b.tally) || !better(&b, a, body))
 		return;
 	struct pd_buf mine = out->own;
@@ -207,7 +207,7 @@ static void second_opinion(struct pd_decoder *d, struct pd_span body, struct pd_
 }
 
 /* Something is declared, and it is not clean UTF-8 declared as such. */
-static bool decode_declared(struct pd_decoder *d, struct pd_span body, size_t clean, bool multibyte,
+static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size_t clean, bool multibyte,
 			    struct pd_text *out, struct attempt *a)
 {
 	if (!convert(d, a->charset, body, &out->own, &a->tally))
@@ -218,9 +218,9 @@ static bool decode_declared(struct pd_decoder *d, struct pd_span body, size_t cl
 		finish(out, a);
 		return true;
 	}
-	bool utf8 = a->charset->kind == PD_KIND_UTF_8;
-	bool utf16 = a->charset->kind == PD_KIND_UTF_16LE || a->charset->kind == PD_KIND_UTF_16BE;
-	if (!utf8 && (multibyte || utf16) && pd_utf8_cut_at_end(body, clean)) {
+	bool utf8 = a->charset->kind == PD_CHARSET_KIND_UTF_8;
+	bool utf16 = a->charset->kind == PD_CHARSET_KIND_UTF_16LE || a->charset->kind == PD_CHARSET_KIND_UTF_16BE;
+	if (!utf8 && (multibyte || utf16) && pd_text_utf8_cut_at_end(body, clean)) {
 		*a = (struct attempt){ .charset = pd_charset_by_id(PD_UTF_8), .how = PD_CHARSET_DETECTED };
 		convert(d, a->charset, body, &out->own, &a->tally);
 	} else if (!utf8 || !accident(errors(a, body), body)) {
@@ -231,17 +231,17 @@ static bool decode_declared(struct pd_decoder *d, struct pd_span body, size_t cl
 }
 
 /* Nothing is declared: what gives itself away, UTF-8, the detector, windows-1252. */
-static void decode_undeclared(struct pd_decoder *d, struct pd_span body, bool multibyte, struct pd_text *out)
+static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bool multibyte, struct pd_text *out)
 {
-	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = pd_detect_plain(body) };
+	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = pd_text_detect_plain(body) };
 	if (!a.charset || !convert(d, a.charset, body, &out->own, &a.tally)) {
 		a.charset = pd_charset_by_id(PD_UTF_8);
 		a.how = multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT;
 		convert(d, a.charset, body, &out->own, &a.tally);
 	}
-	if (a.charset->kind == PD_KIND_UTF_8 && !accident(a.tally.bad, body)) {
+	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !accident(a.tally.bad, body)) {
 		a.how = PD_CHARSET_DETECTED;
-		a.charset = pd_detect(d->detector, body);
+		a.charset = pd_text_detect(d->detector, body);
 		if (!usable(a.charset) || !convert(d, a.charset, body, &out->own, &a.tally)) {
 			a.how = PD_CHARSET_DEFAULT;
 			a.charset = pd_charset_by_id(PD_WINDOWS_1252);
@@ -252,16 +252,16 @@ static void decode_undeclared(struct pd_decoder *d, struct pd_span body, bool mu
 }
 
 /* A mark of UTF-16 is the last word.  One of UTF-8 stands before GBK now and then, where a script glued files. */
-static bool decode_utf16_mark(struct pd_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
+static bool decode_utf16_mark(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
-	if (a->how != PD_CHARSET_BOM || a->charset->kind == PD_KIND_UTF_8)
+	if (a->how != PD_CHARSET_BOM || a->charset->kind == PD_CHARSET_KIND_UTF_8)
 		return false;
 	convert(d, a->charset, body, &out->own, &a->tally);
 	finish(out, a);
 	return true;
 }
 
-static void decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out)
+static void decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out)
 {
 	struct pd_span body = in->body;
 	size_t mark;
@@ -270,19 +270,19 @@ static void decode(struct pd_decoder *d, const struct pd_page *in, struct pd_tex
 		finish_as_is(out, pd_span("", 0), PD_CHARSET_DEFAULT);
 		return;
 	}
-	struct attempt a = { .how = PD_CHARSET_BOM, .charset = pd_sniff_bom(body, &mark) };
+	struct attempt a = { .how = PD_CHARSET_BOM, .charset = pd_text_sniff_bom(body, &mark) };
 	bool named = a.charset || declared(in, &a);
 	body = pd_span(body.p + mark, body.n - mark);
 	if (named && decode_utf16_mark(d, body, out, &a))
 		return;
-	size_t clean = pd_utf8_clean(body, &multibyte);
-	if (clean == body.n && (named ? a.charset->kind == PD_KIND_UTF_8 : multibyte || !pd_detect_plain(body)))
+	size_t clean = pd_text_utf8_clean(body, &multibyte);
+	if (clean == body.n && (named ? a.charset->kind == PD_CHARSET_KIND_UTF_8 : multibyte || !pd_text_detect_plain(body)))
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
 	else if (!named || !decode_declared(d, body, clean, multibyte, out, &a))
 		decode_undeclared(d, body, multibyte, out);
 }
 
-int pd_decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e)
+int pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e)
 {
 	pd_buf_clear(&out->own);
 	d->err = (struct pd_err){ 0 };

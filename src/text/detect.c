@@ -13,7 +13,7 @@
 
 enum { LOOK = 1 << 14, AROUND = 16, EVIDENCE = 4 };
 
-struct pd_detector {
+struct pd_text_detector {
 	uchardet_t handle;
 	struct pd_buf extract;
 };
@@ -27,14 +27,14 @@ void pd_detect_own_memory(void)
 		set_handler(pd_out_of_memory);
 }
 
-struct pd_detector *pd_detector_new(void)
+struct pd_text_detector *pd_text_detector_new(void)
 {
-	struct pd_detector *d = pd_zalloc(sizeof(*d));
+	struct pd_text_detector *d = pd_zalloc(sizeof(*d));
 	d->handle = pd_have(uchardet_new());
 	return d;
 }
 
-void pd_detector_free(struct pd_detector *d)
+void pd_text_detector_free(struct pd_text_detector *d)
 {
 	if (!d)
 		return;
@@ -63,7 +63,7 @@ static void extract(struct pd_span body, struct pd_buf *out)
 	const unsigned char *p = (const unsigned char *)body.p, *end = p + body.n;
 	pd_buf_clear(out);
 	while (p < end && out->n < LOOK) {
-		size_t k = pd_ascii_run(p, (size_t)(end - p));
+		size_t k = pd_text_ascii_run(p, (size_t)(end - p));
 		if (k > 2 * AROUND) {
 			if (out->n)
 				pd_buf_add(out, p, AROUND);
@@ -85,10 +85,10 @@ static bool proven(const struct pd_charset *c, struct pd_span text)
 	int high = 0;
 	for (size_t i = 0; i < text.n && high < EVIDENCE; i++)
 		high += (unsigned char)text.p[i] >> 7;
-	return c->kind != PD_KIND_SINGLE || high == EVIDENCE;
+	return c->kind != PD_CHARSET_KIND_SINGLE || high == EVIDENCE;
 }
 
-const struct pd_charset *pd_detect(struct pd_detector *d, struct pd_span body)
+const struct pd_charset *pd_text_detect(struct pd_text_detector *d, struct pd_span body)
 {
 	extract(body, &d->extract);
 	uchardet_reset(d->handle);
@@ -116,10 +116,10 @@ static const struct pd_charset *utf16(struct pd_span body)
 static bool iso2022jp(struct pd_span body)
 {
 	return (pd_span_find(body, pd_span_z("\x1B$B")) >= 0 || pd_span_find(body, pd_span_z("\x1B$@")) >= 0) &&
-	       pd_ascii_run((const unsigned char *)body.p, body.n) == body.n;
+	       pd_text_ascii_run((const unsigned char *)body.p, body.n) == body.n;
 }
 
-const struct pd_charset *pd_detect_plain(struct pd_span body)
+const struct pd_charset *pd_text_detect_plain(struct pd_span body)
 {
 	return iso2022jp(body) ? pd_charset_by_id(PD_ISO_2022_JP) : utf16(body);
 }

@@ -80,14 +80,14 @@ static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
 	return entry(out, sizeof(out) - room);
 }
 
-static void fill_one(struct pd_table *t, iconv_t cd)
+static void fill_one(struct pd_text_table *t, iconv_t cd)
 {
 	for (unsigned c = 0; c < 128; c++)
 		t->one[c] = ask(cd, &(unsigned char){ c + 0x80 }, 1);
 }
 
 /* Windows code pages leave holes among the C1 controls; browsers pass those bytes through. */
-static void fill_c1(struct pd_table *t)
+static void fill_c1(struct pd_text_table *t)
 {
 	for (unsigned c = 0; c < 32; c++)
 		if (!t->one[c])
@@ -95,7 +95,7 @@ static void fill_c1(struct pd_table *t)
 }
 
 /* Codes of two bytes.  A byte that is a character alone begins none: iconv would answer with two characters. */
-static void fill_two(struct pd_table *t, iconv_t cd)
+static void fill_two(struct pd_text_table *t, iconv_t cd)
 {
 	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
 	for (unsigned lead = 0x81; lead < 0xFF; lead++)
@@ -104,7 +104,7 @@ static void fill_two(struct pd_table *t, iconv_t cd)
 }
 
 /* EUC-JP's third code set, JIS X 0212. */
-static void fill_three(struct pd_table *t, iconv_t cd)
+static void fill_three(struct pd_text_table *t, iconv_t cd)
 {
 	t->three = pd_zalloc(128 * 256 * sizeof(*t->three));
 	for (unsigned second = 0xA1; second < 0xFF; second++)
@@ -126,7 +126,7 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 		}
 }
 
-static int fill_euc_jp(struct pd_table *t, iconv_t euc, struct pd_err *e)
+static int fill_euc_jp(struct pd_text_table *t, iconv_t euc, struct pd_err *e)
 {
 	iconv_t sjis = open_iconv("CP932", e);
 	if (sjis == NO_ICONV)
@@ -140,19 +140,19 @@ static int fill_euc_jp(struct pd_table *t, iconv_t euc, struct pd_err *e)
 	return PD_OK;
 }
 
-static int fill(struct pd_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
+static int fill(struct pd_text_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
 {
-	if (c->kind == PD_KIND_EUC_JP)
+	if (c->kind == PD_CHARSET_KIND_EUC_JP)
 		return fill_euc_jp(t, cd, e);
 	fill_one(t, cd);
-	if (c->kind != PD_KIND_SINGLE)
+	if (c->kind != PD_CHARSET_KIND_SINGLE)
 		fill_two(t, cd);
 	else if (c->id >= PD_WINDOWS_874 && c->id <= PD_WINDOWS_1258)
 		fill_c1(t);
 	return PD_OK;
 }
 
-static void fix(struct pd_table *t, enum pd_charset_id id)
+static void fix(struct pd_text_table *t, enum pd_charset_id id)
 {
 	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++) {
 		const struct fix *f = &fixes[i];
@@ -167,35 +167,35 @@ static void fix(struct pd_table *t, enum pd_charset_id id)
 }
 
 /* x-user-defined: bytes 80–FF are U+F780–F7FF. */
-static struct pd_table *user_defined(void)
+static struct pd_text_table *user_defined(void)
 {
-	struct pd_table *t = pd_zalloc(sizeof(*t));
+	struct pd_text_table *t = pd_zalloc(sizeof(*t));
 	for (uint32_t c = 0; c < 128; c++)
 		t->one[c] = 0xEF | (0x9E + c / 64) << 8 | (0x80 + c % 64) << 16;
 	return t;
 }
 
-struct pd_table *pd_table_new(const struct pd_charset *c, struct pd_err *e)
+struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_err *e)
 {
 	if (c->id == PD_USER_DEFINED)
 		return user_defined();
 	iconv_t cd = open_iconv(c->iconv, e);
 	if (cd == NO_ICONV)
 		return NULL;
-	struct pd_table *t = pd_zalloc(sizeof(*t));
+	struct pd_text_table *t = pd_zalloc(sizeof(*t));
 	int status = fill(t, c, cd, e);
 	fix(t, c->id);
-	if (c->kind == PD_KIND_GB18030)
+	if (c->kind == PD_CHARSET_KIND_GB18030)
 		t->four = cd;
 	else
 		iconv_close(cd);
 	if (!status)
 		return t;
-	pd_table_free(t);
+	pd_text_table_free(t);
 	return NULL;
 }
 
-void pd_table_free(struct pd_table *t)
+void pd_text_table_free(struct pd_text_table *t)
 {
 	if (!t)
 		return;
@@ -206,12 +206,12 @@ void pd_table_free(struct pd_table *t)
 	free(t);
 }
 
-uint32_t pd_table_four(struct pd_table *t, const unsigned char *p)
+uint32_t pd_text_table_four(struct pd_text_table *t, const unsigned char *p)
 {
 	return ask(t->four, p, 4);
 }
 
-int pd_table_probe(const char *name, struct pd_err *e)
+int pd_text_table_probe(const char *name, struct pd_err *e)
 {
 	iconv_t cd = open_iconv(name, e);
 	if (cd == NO_ICONV)

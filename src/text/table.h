@@ -15,7 +15,7 @@
 
 #include "text/charset.h"
 
-struct pd_table {
+struct pd_text_table {
 	uint32_t one[128];	/* bytes 80–FF alone */
 	uint32_t *two;		/* [lead - 80][second]: 128 × 256; NULL in single-byte charsets */
 	uint32_t *three;	/* EUC-JP: what follows 8F, as `two`; else NULL */
@@ -23,14 +23,14 @@ struct pd_table {
 };
 
 /* NULL when iconv cannot open the charset, whatever the reason. */
-struct pd_table *pd_table_new(const struct pd_charset *c, struct pd_err *e);
-void pd_table_free(struct pd_table *t);
+struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_err *e);
+void pd_text_table_free(struct pd_text_table *t);
 /* The entry for four bytes of GB18030. */
-uint32_t pd_table_four(struct pd_table *t, const unsigned char *p);
+uint32_t pd_text_table_four(struct pd_text_table *t, const unsigned char *p);
 /* PD_ERR_CHARSET, or that of a failed system call, when iconv cannot open what it calls `name`. */
-int pd_table_probe(const char *name, struct pd_err *e);
+int pd_text_table_probe(const char *name, struct pd_err *e);
 
-static inline uint32_t pd_table_two(const uint32_t *two, unsigned char lead, unsigned char second)
+static inline uint32_t pd_text_table_two(const uint32_t *two, unsigned char lead, unsigned char second)
 {
 	return two[(lead & 0x7Fu) << 8 | second];
 }

@@ -42,13 +42,13 @@ struct pd_text {
 	struct pd_buf own;		/* holds utf8 when it was converted */
 };
 
-struct pd_decoder;	/* tables made by iconv and a detector: one per thread */
+struct pd_text_decoder;	/* tables made by iconv and a detector: one per thread */
 
 /* PD_ERR_CHARSET when iconv's modules are missing (the message says which package brings them). */
-int pd_decoder_new(struct pd_decoder **out, struct pd_err *e);
-void pd_decoder_free(struct pd_decoder *d);
+int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e);
+void pd_text_decoder_free(struct pd_text_decoder *d);
 /* 0 whatever the page holds; negative: iconv cannot be had for its charset, and no page's text can be trusted. */
-int pd_decode(struct pd_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e);
+int pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e);
 void pd_text_release(struct pd_text *t);
 
 #endif

@@ -64,13 +64,13 @@ static size_t multibyte_run(const unsigned char *p, size_t n)
 	return i;
 }
 
-size_t pd_utf8_clean(struct pd_span in, bool *multibyte)
+size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte)
 {
 	const unsigned char *p = (const unsigned char *)in.p;
 	size_t i = 0;
 	*multibyte = false;
 	while (i < in.n) {
-		i += pd_ascii_run(p + i, in.n - i);
+		i += pd_text_ascii_run(p + i, in.n - i);
 		size_t k = multibyte_run(p + i, in.n - i);
 		if (!k)
 			break;
@@ -80,7 +80,7 @@ size_t pd_utf8_clean(struct pd_span in, bool *multibyte)
 	return i;
 }
 
-bool pd_utf8_cut_at_end(struct pd_span in, size_t clean)
+bool pd_text_utf8_cut_at_end(struct pd_span in, size_t clean)
 {
 	size_t left = in.n - clean;
 	const unsigned char *p = (const unsigned char *)in.p + clean;
@@ -91,7 +91,7 @@ bool pd_utf8_cut_at_end(struct pd_span in, size_t clean)
 }
 
 /* Replaces what is not clean at p, up to some hundred bytes of it; returns how many bytes that took. */
-static size_t replace_run(const unsigned char *p, size_t n, struct pd_buf *out, struct pd_decode_tally *tally)
+static size_t replace_run(const unsigned char *p, size_t n, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	size_t i = 0, look = n < 512 ? n : 512;
 	char *start = pd_buf_reserve(out, 3 * look), *o = start;
@@ -109,11 +109,11 @@ static size_t replace_run(const unsigned char *p, size_t n, struct pd_buf *out, 
 	return i;
 }
 
-void pd_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_decode_tally *tally)
+void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	bool multibyte;
 	for (size_t i = 0; i < in.n;) {
-		size_t k = pd_utf8_clean(pd_span(in.p + i, in.n - i), &multibyte);
+		size_t k = pd_text_utf8_clean(pd_span(in.p + i, in.n - i), &multibyte);
 		pd_buf_add(out, in.p + i, k);
 		i += k;
 		if (i < in.n)
@@ -151,7 +151,7 @@ static char *put(char *o, uint32_t c)
 }
 
 /* The character whose first unit stands at p; *used: 2 or 4 bytes of it. */
-static uint32_t utf16_next(const unsigned char *p, size_t left, bool big_endian, size_t *used, struct pd_decode_tally *tally)
+static uint32_t utf16_next(const unsigned char *p, size_t left, bool big_endian, size_t *used, struct pd_text_tally *tally)
 {
 	uint32_t c = unit_at(p, big_endian);
 	*used = 2;
@@ -168,7 +168,7 @@ static uint32_t utf16_next(const unsigned char *p, size_t left, bool big_endian,
 	return 0xFFFD;
 }
 
-void pd_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_decode_tally *tally)
+void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	const unsigned char *p = (const unsigned char *)in.p;
 	size_t left = in.n;

@@ -5,24 +5,24 @@
 #include "text/charset.h"
 #include "text/utf8.h"
 
-static void decode(struct pd_decoder *d, const struct pd_page *page, struct pd_text *out)
+static void decode(struct pd_text_decoder *d, const struct pd_page *page, struct pd_text *out)
 {
 	bool multibyte;
-	HOLDS(pd_decode(d, page, out, NULL) == PD_OK);
+	HOLDS(pd_text_decode(d, page, out, NULL) == PD_OK);
 	HOLDS(fuzz_utf8(out->utf8));
-	HOLDS(pd_utf8_clean(out->utf8, &multibyte) == out->utf8.n);
+	HOLDS(pd_text_utf8_clean(out->utf8, &multibyte) == out->utf8.n);
 	HOLDS(out->charset && out->charset->name && pd_charset_how_name(out->how));
 	HOLDS(out->utf8.n <= 3 * page->body.n + 4);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct pd_decoder *d;
+	static struct pd_text_decoder *d;
 	static struct pd_text text, again;
 	struct pd_page page = { .status = 200 };
 	unsigned how = fuzz_first(&data, &n);
 	if (!d)
-		HOLDS(pd_decoder_new(&d, NULL) == PD_OK);
+		HOLDS(pd_text_decoder_new(&d, NULL) == PD_OK);
 	page.type = how & 128 ? PD_PAGE_TEXT : PD_PAGE_HTML;
 	if ((how & 127) < PD_CHARSETS)
 		page.charset = pd_span_z(pd_charset_by_id((enum pd_charset_id)(how & 127))->name);

@@ -113,14 +113,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static struct pd_html *h, *hx;
 	static struct pd_blocks b, bx;
 	struct pd_buf clean = { 0 };
-	struct pd_decode_tally tally = { 0 };
+	struct pd_text_tally tally = { 0 };
 	struct pd_html_options o = PD_HTML_DEFAULTS;
 	if (!h) {
 		h = pd_html_new(&o);
 		o.keep_xhtml = true;
 		hx = pd_html_new(&o);
 	}
-	pd_utf8_repair(fuzz_span(data, n), &clean, &tally);
+	pd_text_utf8_repair(fuzz_span(data, n), &clean, &tally);
 	pd_html_parse(h, pd_buf_span(&clean), true, &b);
 	check(&b, false);
 	pd_html_parse(h, pd_buf_span(&clean), false, &b);

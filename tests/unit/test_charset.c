@@ -186,28 +186,28 @@ static void from_hex(const char *hex, struct pd_buf *out)
 		pd_buf_add_c(out, (char)byte);
 }
 
-static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_decode_tally *tally)
+static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	const struct pd_charset *euc = pd_charset_by_id(PD_EUC_JP), *gb = pd_charset_by_id(PD_GB18030);
-	if (c->kind == PD_KIND_UTF_8) {
-		pd_utf8_repair(in, out, tally);
-	} else if (c->kind == PD_KIND_UTF_16LE || c->kind == PD_KIND_UTF_16BE) {
-		pd_utf16_decode(in, c->kind == PD_KIND_UTF_16BE, out, tally);
+	if (c->kind == PD_CHARSET_KIND_UTF_8) {
+		pd_text_utf8_repair(in, out, tally);
+	} else if (c->kind == PD_CHARSET_KIND_UTF_16LE || c->kind == PD_CHARSET_KIND_UTF_16BE) {
+		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
 	} else {
-		struct pd_table *t = pd_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c, NULL);
+		struct pd_text_table *t = pd_text_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c, NULL);
 		ck_assert_msg(t != NULL, "iconv lacks %s", c->iconv);
 		if (c->id == PD_ISO_2022_JP)
-			pd_iso2022jp_decode(t->two, in, out, tally);
+			pd_text_iso2022jp_decode(t->two, in, out, tally);
 		else
-			pd_bytes_decode(t, c->kind, in, out, tally);
-		pd_table_free(t);
+			pd_text_bytes_decode(t, c->kind, in, out, tally);
+		pd_text_table_free(t);
 	}
 }
 
 static void check_sample(const struct sample *s)
 {
 	struct pd_buf in = { 0 }, out = { 0 };
-	struct pd_decode_tally tally = { 0 };
+	struct pd_text_tally tally = { 0 };
 	from_hex(s->hex, &in);
 	/* A copy of its own size, so that a read beyond the end is seen. */
 	char *copy = pd_strndup(in.p, in.n);
@@ -237,7 +237,7 @@ START_TEST(no_encoding_forgotten)
 {
 	for (int i = 0; i < PD_CHARSETS; i++) {
 		const struct pd_charset *c = pd_charset_by_id((enum pd_charset_id)i);
-		bool found = c->kind == PD_KIND_NONE;
+		bool found = c->kind == PD_CHARSET_KIND_NONE;
 		for (size_t k = 0; k < sizeof(samples) / sizeof(samples[0]); k++)
 			found = found || !strcmp(samples[k].label, c->name);
 		ck_assert_msg(found, "%s has no sample", c->name);

@@ -98,14 +98,14 @@ static const struct decision decisions[] = {
 	{ "single byte without an error stays", "koi8-r", "", "ru.windows-1251", NULL, "koi8-r", PD_CHARSET_HTTP },
 };
 
-static void decode(struct pd_decoder *d, const char *http, struct pd_span body, struct pd_text *out)
+static void decode(struct pd_text_decoder *d, const char *http, struct pd_span body, struct pd_text *out)
 {
 	struct pd_page page = { .type = PD_PAGE_HTML, .charset = pd_span_z(http) };
 	/* A copy of its own size, so that a read beyond the end is seen. */
 	char *copy = pd_realloc(pd_strndup(body.p, body.n), body.n);
 	page.body = pd_span(copy, body.n);
-	int rc = pd_decode(d, &page, out, NULL);
-	ck_assert_msg(rc == 0, "pd_decode gave %d", rc);
+	int rc = pd_text_decode(d, &page, out, NULL);
+	ck_assert_msg(rc == 0, "pd_text_decode gave %d", rc);
 	/* Views into the page die with it. */
 	if (out->utf8.p != out->own.p)
 		pd_buf_set(&out->own, out->utf8);
@@ -113,18 +113,18 @@ static void decode(struct pd_decoder *d, const char *http, struct pd_span body, 
 	free(copy);
 }
 
-static struct pd_decoder *new_decoder(void)
+static struct pd_text_decoder *new_decoder(void)
 {
-	struct pd_decoder *d;
+	struct pd_text_decoder *d;
 	struct pd_err e;
-	ck_assert_msg(pd_decoder_new(&d, &e) == 0, "%s", e.text);
+	ck_assert_msg(pd_text_decoder_new(&d, &e) == 0, "%s", e.text);
 	return d;
 }
 
 START_TEST(decision)
 {
 	const struct decision *c = &decisions[_i];
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	struct pd_buf body = { 0 }, want = { 0 };
 	struct pd_text got = { 0 };
 	pd_buf_add_z(&body, c->head);
@@ -142,7 +142,7 @@ START_TEST(decision)
 	pd_buf_release(&body);
 	pd_buf_release(&want);
 	pd_text_release(&got);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 }
 END_TEST
 
@@ -186,7 +186,7 @@ static const struct body bodies[] = {
 START_TEST(small_body)
 {
 	const struct body *b = &bodies[_i];
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	struct pd_text got = { 0 };
 	decode(d, b->http, pd_span(b->bytes, b->n), &got);
 	ck_assert_msg(!strcmp(got.charset->name, b->charset), "%s: %s", b->name, got.charset->name);
@@ -194,7 +194,7 @@ START_TEST(small_body)
 	ck_assert_msg(pd_span_is(got.utf8, b->want), "%s: '%s'", b->name, pd_buf_z(&got.own));
 	ck_assert_msg(got.replaced == b->replaced, "%s: %d replaced", b->name, (int)got.replaced);
 	pd_text_release(&got);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 }
 END_TEST
 
@@ -202,7 +202,7 @@ END_TEST
 START_TEST(meta_at_the_end)
 {
 	const char *meta = "<meta charset=koi8-r>";
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	struct pd_buf body = { 0 };
 	struct pd_text got = { 0 };
 	size_t end = 1024 + (size_t)_i - 2;
@@ -215,35 +215,35 @@ START_TEST(meta_at_the_end)
 	ck_assert_msg(!strcmp(got.charset->name, want), "meta that ends at %d: %s", (int)end, got.charset->name);
 	pd_buf_release(&body);
 	pd_text_release(&got);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 }
 END_TEST
 
 START_TEST(plain_text_has_no_meta)
 {
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	struct pd_text got = { 0 };
 	struct pd_buf body = { 0 };
 	pd_buf_add_z(&body, META("koi8-r"));
 	add_data("ru.windows-1251", &body);
 	struct pd_page page = { .type = PD_PAGE_TEXT, .body = pd_buf_span(&body) };
-	pd_decode(d, &page, &got, NULL);
+	pd_text_decode(d, &page, &got, NULL);
 	ck_assert_msg(!strcmp(got.charset->name, "windows-1251"), "%s", got.charset->name);
 	pd_buf_release(&body);
 	pd_text_release(&got);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 }
 END_TEST
 
 START_TEST(clean_utf8_is_not_copied)
 {
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	struct pd_text got = { 0 };
 	struct pd_page page = { .body = pd_span_z("\xEF\xBB\xBF<p>你好</p>") };
-	pd_decode(d, &page, &got, NULL);
+	pd_text_decode(d, &page, &got, NULL);
 	ck_assert_msg(got.utf8.p == page.body.p + 3, "copied");
 	pd_text_release(&got);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 }
 END_TEST
 
@@ -297,13 +297,13 @@ START_TEST(validator)
 	for (int round = 0; round < 50000; round++) {
 		struct pd_span in = pd_span(bytes, random_bytes(&seed, bytes, sizeof(bytes)));
 		struct pd_buf out = { 0 };
-		struct pd_decode_tally tally = { 0 };
-		size_t got = pd_utf8_clean(in, &multibyte), want = naive_clean((const unsigned char *)bytes, in.n);
+		struct pd_text_tally tally = { 0 };
+		size_t got = pd_text_utf8_clean(in, &multibyte), want = naive_clean((const unsigned char *)bytes, in.n);
 		if (want > 0 && memchr(bytes, 0, want))
 			want = (size_t)((const char *)memchr(bytes, 0, want) - bytes);
 		ck_assert_msg(got == want, "round %d: %zu, not %zu", round, got, want);
-		pd_utf8_repair(in, &out, &tally);
-		ck_assert_msg(pd_utf8_clean(pd_buf_span(&out), &again) == out.n, "round %d: repaired, not clean", round);
+		pd_text_utf8_repair(in, &out, &tally);
+		ck_assert_msg(pd_text_utf8_clean(pd_buf_span(&out), &again) == out.n, "round %d: repaired, not clean", round);
 		ck_assert_msg(got < in.n || pd_span_eq(in, pd_buf_span(&out)), "round %d: clean, yet changed", round);
 		pd_buf_release(&out);
 	}
@@ -336,7 +336,7 @@ struct count {
 };
 
 /* A file counts as right when what is declared is believed, and when the same text comes out undeclared. */
-static void count_file(struct pd_decoder *d, const char *path, const char *label, struct count *n)
+static void count_file(struct pd_text_decoder *d, const char *path, const char *label, struct count *n)
 {
 	struct pd_buf body = { 0 };
 	struct pd_text told = { 0 }, found = { 0 };
@@ -351,7 +351,7 @@ static void count_file(struct pd_decoder *d, const char *path, const char *label
 	pd_text_release(&found);
 }
 
-static void count_folder(struct pd_decoder *d, const char *root, const char *folder, struct count *n)
+static void count_folder(struct pd_text_decoder *d, const char *root, const char *folder, struct count *n)
 {
 	char name[300], path[2400];
 	const char *label = folder[0] == '.' ? NULL : label_of(folder, name, sizeof(name));
@@ -376,11 +376,11 @@ START_TEST(real_files)
 	snprintf(root, sizeof(root), "%s/encodings/chardet/tests", corpora);
 	DIR *dir = opendir(root);
 	ck_assert_msg(dir != NULL, "%s cannot be opened", root);
-	struct pd_decoder *d = new_decoder();
+	struct pd_text_decoder *d = new_decoder();
 	for (struct dirent *e; (e = readdir(dir));)
 		count_folder(d, root, e->d_name, &n);
 	closedir(dir);
-	pd_decoder_free(d);
+	pd_text_decoder_free(d);
 	ck_assert_msg(n.all >= 395, "only %d files", n.all);
 	ck_assert_msg(n.declared == n.all, "%d of %d believed as declared", n.declared, n.all);
 	ck_assert_msg(n.detected >= n.all - 5, "%d of %d read right undeclared", n.detected, n.all);
