@@ -184,8 +184,10 @@ bench: $(B)/bench/pairs
 deps:
 	@tools/install-deps
 
-install: all ## install program, libraries, header, man pages: DESTDIR= PREFIX=
+install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX=
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo
 	install -m 755 $(B)/pagededup $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(PREFIX)/lib/
@@ -196,6 +198,9 @@ install: all ## install program, libraries, header, man pages: DESTDIR= PREFIX=
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/pagededup.pc
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	$(B)/pagededup completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pagededup
+	$(B)/pagededup completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_pagededup
+	$(B)/pagededup completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/pagededup.fish
 	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pagededup/
 	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo/

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { PARTS = 256, UNESCAPES = 16 };
+enum { UNESCAPES = 16 };
 
 static int hex(char c)
 {
@@ -181,35 +181,36 @@ static int by_key(const void *x, const void *y)
 }
 
 /* A session id that stood last leaves an empty parameter behind, as it does for the Wayback machine. */
-static size_t split_query(struct pd_span rest, struct pd_span *parts)
+static size_t split_query(struct pd_apply_surt *s, struct pd_span rest)
 {
+	struct pd_span part;
 	size_t n = 0;
-	while (n < PARTS && rest.p && pd_span_split(&rest, '&', &parts[n])) {
+	while (rest.p && pd_span_split(&rest, '&', &part)) {
 		bool last = !rest.p;
-		if (session(parts[n])) {
+		if (session(part)) {
 			if (!last || n == 0)
 				continue;
-			parts[n].n = 0;
+			part.n = 0;
 		}
-		n++;
+		s->parts = pd_grow(s->parts, n, &s->cap_parts, sizeof *s->parts);
+		s->parts[n++] = part;
 	}
 	return n;
 }
 
 static void add_query(struct pd_apply_surt *s, struct pd_span query, struct pd_buf *out)
 {
-	struct pd_span parts[PARTS];
 	pd_buf_set(&s->part, query);
 	unescape(&s->part);
 	pd_buf_clear(&s->query);
 	add_escaped(&s->query, pd_buf_span(&s->part));
-	size_t n = split_query(pd_buf_span(&s->query), parts);
-	bool any = n > 1 || (n == 1 && parts[0].n);
+	size_t n = split_query(s, pd_buf_span(&s->query));
+	bool any = n > 1 || (n == 1 && s->parts[0].n);
 	if (n)
-		qsort(parts, n, sizeof *parts, by_key);
+		qsort(s->parts, n, sizeof *s->parts, by_key);
 	for (size_t i = 0; any && i < n; i++) {
 		pd_buf_add_c(out, i ? '&' : '?');
-		pd_buf_add_span(out, parts[i]);
+		pd_buf_add_span(out, s->parts[i]);
 	}
 }
 
@@ -294,4 +295,5 @@ void pd_apply_surt_release(struct pd_apply_surt *s)
 	pd_buf_release(&s->query);
 	pd_buf_release(&s->part);
 	pd_buf_release(&s->key);
+	free(s->parts);
 }

@@ -17,6 +17,8 @@
 /* Buffers are used again. */
 struct pd_apply_surt {
 	struct pd_buf host, path, query, part, key;
+	struct pd_span *parts;		/* of the query */
+	size_t cap_parts;
 };
 
 void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out);

@@ -9,9 +9,11 @@ run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all ins
 exits "make install DESTDIR= PREFIX=/usr" 0
 [ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
 for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.h lib/pkgconfig/pagededup.pc share/man/man1/pagededup.1 \
-	share/man/man1/pagededup-match.1 share/man/man5/pagededup-formats.5 share/doc/pagededup/README.md; do
+	share/man/man1/pagededup-match.1 share/man/man5/pagededup-formats.5 share/doc/pagededup/README.md \
+	share/bash-completion/completions/pagededup share/zsh/site-functions/_pagededup share/fish/vendor_completions.d/pagededup.fish; do
 	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
 done
+same "the completions are those of the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)
 is "nothing is installed outside of PREFIX" "$(ls "$root")" usr
 is "the installed program runs" "$("$root/usr/bin/pagededup" --version | head -1)" "pagededup $version"
 is "and needs no file beside it" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
