@@ -9,6 +9,11 @@ int pd_command_failed(struct pd_log *log, const struct pd_err *e)
 	return PD_EXIT_FAILED;
 }
 
+int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e)
+{
+	return status < 0 ? pd_command_failed(log, e) : status ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+}
+
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log)
 {
 	struct pd_err e;

@@ -55,6 +55,8 @@ int pd_cmd_help(const struct pd_command *all, int argc, char **argv);
 const struct pd_command *pd_command_find(const struct pd_command *all, const char *name, struct pd_log *log);
 /* Says what went wrong and, for misuse, where help is; returns PD_EXIT_FAILED. */
 int pd_command_failed(struct pd_log *log, const struct pd_err *e);
+/* The exit code of a run that came back with `status`: negative and why; 0; or 1, done but damaged records were left out. */
+int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e);
 /* Parses; 0 go on, else the exit code + 1 (help was printed, or misuse was told). */
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup compare: why two pages match, or do not. */
-#include "cmd/pick.h"
+#include "cmd/walk.h"
+#include "inspect/pick.h"
 #include "inspect/compare.h"
 
 static const struct pd_opt opts[] = {

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "cmd/cluster.h"
+#include "cmd/match.h"
 #include "cmd/walk.h"
 
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
@@ -66,53 +68,40 @@ static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *
 static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
-	*o = (struct pd_dedup_options){ .match = pd_match_defaults() };
+	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults() };
 	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
 	int status = check(o, argc - *first, &e);
 	o->match.preset = o->walk.preset;
 	if (!status)
-		status = pd_match_check(&o->match, &e);
+		status = pd_stage_match_check(&o->match, &e);
 	if (!status)
-		status = pd_cluster_settle(&o->cluster, &e);
+		status = pd_stage_cluster_settle(&o->cluster, &e);
 	/* The patent's rules know only the page. */
 	o->walk.learn = !o->no_boilerplate && !o->walk.page.boilerplate && o->walk.page.topic.method == PD_TOPIC_MAIN;
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }
 
-static int run(struct pd_dedup *d)
+static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_result *done, struct pd_log *log, double started)
 {
-	int status = pd_dedup_check(d);
-	if (!status)
-		status = pd_dedup_enter(d);
-	bool ended = !status && d->journal.end;
-	if (!status && !ended)
-		status = pd_dedup_run(d);
-	if (!status)
-		status = pd_dedup_count(d);
-	if (!status && !ended)
-		status = pd_dedup_leave(d);
-	return status;
-}
-
-static int close_run(const struct pd_dedup *d, double started)
-{
-	const struct pd_journal_sums *s = &d->journal.sums;
 	struct pd_buf line = { 0 };
-	pd_buf_count(&line, d->counts.pages, "page");
-	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", d->counts.duplicates);
-	if (!d->o->dry_run)
-		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)s->bytes_out * 1e-6, (double)s->bytes_in * 1e-6);
-	pd_log_note(d->log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
+	pd_buf_count(&line, done->counts.pages, "page");
+	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", done->counts.duplicates);
+	if (!o->dry_run)
+		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)done->removed.bytes_out * 1e-6,
+			      (double)done->removed.bytes_in * 1e-6);
+	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
-	return (d->counts.damaged || s->lost || d->incomplete) && !d->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return (done->counts.damaged || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
 }
 
 int pd_cmd_dedup(int argc, char **argv)
 {
 	struct pd_dedup_options o;
+	struct pd_dedup_result done;
 	struct pd_log log;
+	struct pd_err e;
 	struct pd_buf given = { 0 };
 	int first;
 	double started = pd_wall_seconds();
@@ -122,14 +111,9 @@ int pd_cmd_dedup(int argc, char **argv)
 		return code - 1;
 	pd_opt_given(&pd_usage_dedup, argc, argv, &given);
 	o.given = pd_buf_z(&given);
-	struct pd_dedup d = { .o = &o, .inputs = argv + first, .n_inputs = argc - first, .log = &log };
-	int status = run(&d);
+	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
 	if (!status)
-		code = close_run(&d, started);
-	else
-		code = d.told ? PD_EXIT_FAILED : pd_command_failed(&log, &d.err);
-	pd_journal_release(&d.journal);
-	pd_buf_release(&d.path);
+		status = close_run(&o, &done, &log, started);
 	pd_buf_release(&given);
-	return code;
+	return pd_command_exit(status, &log, &e);
 }

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `match` and `dedup` share: the options of matching, and the run from fp rows to pairs.
+ * The options of matching, which `match` and `dedup` share.
  */
 #ifndef PD_CMD_MATCH_H
 #define PD_CMD_MATCH_H
 
 #include "cmd/command.h"
-#include "write/pair_row.h"
+#include "stage/match.h"
 
-struct pd_match_command {
-	int preset;			/* -1: as the rows were made */
-	int k, plan, scope, jobs, format, candidates, band_width;
-	bool all_pairs, explain, quiet, ignore_damaged;
-	bool one_more;			/* k and one bit more, for a report on what that would change */
-	struct pd_verify_request second_look;	/* off with the preset paper, unless asked for */
-	const char *output, *tmp_dir, *stats;
-	const char *save;		/* only write the rows as a key file */
-	size_t memory;			/* 0: half of the machine's */
-	char **against;			/* the collection, when there is one */
-	int n_against;
-};
-
-/* AT(member): `.at` of a member of this struct. */
+/* AT(member): `.at` of a member of struct pd_stage_match. */
 #define PD_MATCH_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
@@ -44,12 +31,5 @@ struct pd_match_command {
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
 	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print what each plan would cost, and what the one used did" }
-
-struct pd_match_command pd_match_defaults(void);
-
-/* Do the options of the second look go together?  Asked before hours are spent. */
-int pd_match_check(const struct pd_match_command *o, struct pd_err *e);
-/* Finds the pairs and returns the exit code. */
-int pd_match_run(const struct pd_match_command *o, char **paths, int n_paths, struct pd_log *log);
 
 #endif

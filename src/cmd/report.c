@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * pagededup report: verdicts, pairs, dumps -> one HTML page that shows what would go. */
-#include "cmd/report.h"
+#include "cmd/walk.h"
+#include "inspect/pick.h"
+#include "report/report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
+struct options {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_report_options report;
+};
 
-#include "base/tempfile.h"
-#include "cmd/pick.h"
-#include "cmd/report_dumps.h"
-#include "report/page.h"
-
-#define AT(member) .at = offsetof(struct pd_report_command, member)
+#define AT(member) .at = offsetof(struct options, report.member)
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Rows" },
@@ -24,7 +23,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "pages that go, shown beside the page kept (12)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
-	{ .type = PD_OPT_HEADING, .name = "Pages" },
+	PD_WALK_FILES_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
@@ -44,188 +43,50 @@ const struct pd_usage pd_usage_report = {
 	.opts = opts,
 };
 
-struct report_run {
-	const struct pd_report_command *o;
-	struct pd_log *log;
-	struct pd_report_sums sums;
-	struct pd_report_reach reach;
-	struct pd_report_sweep sweep;
-	struct pd_tables tables;
-	const char *verdicts;		/* of the options, or a copy of standard input */
-	struct pd_report_dumps dumps;
-	struct pd_outfile out;
-	struct pd_buf html;
-	uint64_t failed;
-	struct pd_err err;
-};
-
-static void bad_row(void *ctx, const char *why)
-{
-	pd_log_error(ctx, "%s; left out", why);
-}
-
-static void flush(struct report_run *r)
-{
-	fwrite(pd_buf_z(&r->html), 1, r->html.n, r->out.f);
-	pd_buf_clear(&r->html);
-}
-
-/* --- texts --- */
-
-struct report_side {
-	struct pd_buf title, text;
-};
-
-static int fetch_side(struct report_run *r, const struct pd_buf *id, struct report_side *out, struct pd_err *e)
-{
-	struct pd_pick pick = { 0 };
-	struct pd_buf address = { 0 };
-	pd_report_dumps_here(&r->dumps, pd_buf_span(id), &address);
-	int status = pd_pick_page(&pick, &r->o->walk, &r->tables, pd_buf_z(&address), NULL, NULL, 0, r->log, e);
-	if (!status) {
-		pd_buf_set(&out->title, pick.pipeline.blocks.meta.title);
-		pd_buf_set(&out->text, pd_buf_span(&pick.pipeline.topic.text));
-	}
-	pd_pick_release(&pick);
-	pd_buf_release(&address);
-	return status;
-}
-
-static struct pd_report_text text_of(const struct report_side *s)
-{
-	return (struct pd_report_text){ pd_buf_span(&s->title), pd_buf_span(&s->text) };
-}
-
-static void release_side(struct report_side *s)
-{
-	pd_buf_release(&s->title);
-	pd_buf_release(&s->text);
-}
-
-static void write_pair(struct report_run *r, const struct pd_report_drawn *d, size_t number)
-{
-	struct report_side gone = { { 0 } }, kept = { { 0 } };
-	struct pd_err e = { 0 };
-	bool ok = !fetch_side(r, &d->id, &gone, &e) && !fetch_side(r, &d->dup_of, &kept, &e);
-	if (!ok) {
-		pd_log_error(r->log, "%s; its text is left out", e.text);
-		r->failed++;
-	}
-	struct pd_report_text a = text_of(&gone), b = text_of(&kept);
-	pd_report_page_pair(d, &a, &b, ok ? NULL : e.text, number, &r->html);
-	release_side(&gone);
-	release_side(&kept);
-	flush(r);
-}
-
-static void write_pairs(struct report_run *r)
-{
-	const struct pd_report_drawn *drawn[PD_REPORT_SAMPLE_MAX];
-	size_t n = pd_report_sums_drawn(&r->sums, drawn);
-	if (!r->o->with_texts)
-		pd_report_page_no_pairs("No dumps were given: with them, this shows the texts of some pages beside those kept.", &r->html);
-	else if (!n)
-		pd_report_page_no_pairs("None: no page goes, or none was to be shown.", &r->html);
-	for (size_t i = 0; i < n && r->o->with_texts; i++)
-		write_pair(r, drawn[i], i + 1);
-}
-
-/* --- the run --- */
-
-static int read_rows(struct report_run *r)
-{
-	struct pd_report_reading verdicts = { r->verdicts, bad_row, r->log }, pairs = { r->o->pairs, bad_row, r->log };
-	struct pd_report_reading sweep = { r->o->sweep, bad_row, r->log };
-	r->sums.seed = (uint64_t)r->o->seed;
-	r->sums.want = (size_t)r->o->sample;
-	int status = pd_report_sums_read(&r->sums, &verdicts, &r->err);
-	if (!status && r->o->pairs)
-		status = pd_report_reach_read(&r->reach, &pairs, &r->err);
-	if (!status && r->o->sweep)
-		status = pd_report_sweep_read(&r->sweep, &sweep, &r->err);
-	return status;
-}
-
-/* A dump that cannot be read makes the report poorer, not impossible. */
-static int read_dumps(struct report_run *r)
-{
-	const struct pd_report_command *o = r->o;
-	struct pd_err e;
-	r->dumps.bytes_in = o->bytes_in;
-	r->dumps.bytes_out = o->bytes_out;
-	if (!o->with_texts || o->bytes_in)
-		return PD_OK;
-	int status = pd_report_dumps_measure(&r->dumps, o, r->verdicts, &e);
-	if (status == PD_ERR_USAGE)
-		return pd_fail(&r->err, status, "%s", e.text);
-	if (status) {
-		pd_log_error(r->log, "%s; the bytes of the dumps are left out", e.text);
-		r->failed++;
-	}
-	return PD_OK;
-}
-
-static int report(struct report_run *r)
-{
-	const struct pd_report_command *o = r->o;
-	const char *rows[] = { o->verdicts, o->pairs ? o->pairs : "-", o->sweep ? o->sweep : "-" };
-	int status = pd_outfile_check(o->walk.output, (char *const *)rows, 3, &r->err);
-	if (!status)
-		status = pd_outfile_check(o->walk.output, o->inputs, o->n_inputs, &r->err);
-	if (!status && o->with_texts)
-		status = pd_report_dumps_copy(&r->dumps, &r->verdicts, o->walk.tmp_dir, &r->err);
-	if (!status)
-		status = read_rows(r);
-	if (!status)
-		status = read_dumps(r);
-	if (!status)
-		status = pd_tables_open(&r->tables, &o->walk.page, &r->err);
-	if (!status)
-		status = pd_outfile_open(&r->out, o->walk.output, &r->err);
-	if (status)
-		return status;
-	struct pd_report_facts facts = { &r->sums, o->pairs ? &r->reach : NULL, o->sweep ? &r->sweep : NULL,
-					 r->dumps.bytes_in, r->dumps.bytes_out };
-	pd_report_page_begin(&facts, &r->html);
-	flush(r);
-	write_pairs(r);
-	pd_report_page_end(&r->html);
-	flush(r);
-	return pd_outfile_commit(&r->out, &r->err);
-}
-
-static int close_run(const struct report_run *r)
-{
-	bool damaged = r->sums.bad || r->reach.bad || r->sweep.bad || r->failed;
-	struct pd_buf line = { 0 };
-	pd_buf_count(&line, r->sums.clusters, "cluster");
-	pd_buf_add_z(&line, ", ");
-	pd_buf_count(&line, r->sums.gone, "duplicate");
-	pd_log_note(r->log, "%s%s%s", line.p, r->o->walk.output ? "; open in a browser: " : "", r->o->walk.output ? r->o->walk.output : "");
-	pd_buf_release(&line);
-	return damaged && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
-}
-
-int pd_report_run(const struct pd_report_command *o, struct pd_log *log)
-{
-	struct report_run r = { .o = o, .log = log, .verdicts = o->verdicts, .out = { .slot = -1 } };
-	int status = report(&r), code = status ? pd_command_failed(log, &r.err) : close_run(&r);
-	pd_report_sums_release(&r.sums);
-	pd_report_sweep_release(&r.sweep);
-	pd_report_dumps_release(&r.dumps);
-	pd_tables_release(&r.tables);
-	pd_buf_release(&r.html);
-	return code;
-}
-
 static int from_stdin(const char *path)
 {
 	return path && !strcmp(path, "-");
 }
 
+static int check(const struct options *o, struct pd_err *e)
+{
+	const struct pd_report_options *r = &o->report;
+	if (!r->verdicts)
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
+	if (from_stdin(r->verdicts) + from_stdin(r->pairs) + from_stdin(r->sweep) + from_stdin(o->walk.files_from) > 1)
+		return pd_fail(e, PD_ERR_USAGE, "verdicts, pairs, settings and a list cannot both come from standard input");
+	return PD_OK;
+}
+
+static void say_result(const struct pd_report_result *done, const char *output, struct pd_log *log)
+{
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, done->clusters, "cluster");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, done->duplicates, "duplicate");
+	pd_log_note(log, "%s%s%s", line.p, output ? "; open in a browser: " : "", output ? output : "");
+	pd_buf_release(&line);
+}
+
+static int report(struct options *o, struct pd_log *log, struct pd_err *e)
+{
+	struct pd_pick_texts texts = { .walk = &o->walk, .log = log };
+	struct pd_report_result done;
+	o->report.fetch = pd_pick_text;
+	o->report.ctx = &texts;
+	int status = pd_tables_open(&texts.tables, &o->walk.page, e);
+	if (status)
+		return status;
+	status = pd_report_write(&o->report, log, &done, e);
+	if (!status)
+		say_result(&done, o->report.output, log);
+	pd_tables_release(&texts.tables);
+	return status ? status : done.damaged && !o->walk.ignore_damaged;
+}
+
 int pd_cmd_report(int argc, char **argv)
 {
-	struct pd_report_command o = { .sample = PD_REPORT_SAMPLE, .seed = 1 };
+	struct options o = { .report = { .sample = PD_REPORT_SAMPLE, .seed = 1 } };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
@@ -233,17 +94,12 @@ int pd_cmd_report(int argc, char **argv)
 	int code = pd_walk_parse(&pd_usage_report, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	if (!o.verdicts)
-		pd_fail(&e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
-	else if (from_stdin(o.verdicts) + from_stdin(o.pairs) + from_stdin(o.sweep) > 1)
-		pd_fail(&e, PD_ERR_USAGE, "verdicts, pairs and settings cannot both come from standard input");
-	else
-		e.status = PD_OK;
-	if (e.status)
-		return pd_command_failed(&log, &e);
-	log.quiet = o.walk.quiet;
-	o.inputs = argv + first;
-	o.n_inputs = argc - first;
-	o.with_texts = o.n_inputs > 0;
-	return pd_report_run(&o, &log);
+	o.report.output = o.walk.output;
+	o.report.in = (struct pd_reader_options){ .inputs = argv + first, .n_inputs = argc - first, .files_from = o.walk.files_from,
+						  .max_block = o.walk.page.max_page + PD_BLOCK_ROOM, .fields = o.walk.fields };
+	o.report.with_texts = argc > first || o.walk.files_from;
+	int status = check(&o, &e);
+	if (!status)
+		status = report(&o, &log, &e);
+	return pd_command_exit(status, &log, &e);
 }

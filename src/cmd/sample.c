@@ -5,7 +5,8 @@
 
 #include "base/tempfile.h"
 #include "base/tsv.h"
-#include "cmd/pick.h"
+#include "cmd/walk.h"
+#include "inspect/pick.h"
 #include "group/sample.h"
 #include "report/label_page.h"
 

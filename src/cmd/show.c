@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup show: what each stage makes of one page. */
-#include "cmd/pick.h"
+#include "cmd/walk.h"
+#include "inspect/pick.h"
 #include "inspect/show.h"
 
 static const struct pd_opt opts[] = {

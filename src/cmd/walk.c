@@ -113,5 +113,5 @@ int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, 
 {
 	struct pd_err e;
 	int status = pd_walk(w, o, inputs, n_inputs, log, &e);
-	return status < 0 ? pd_command_failed(log, &e) : status == PD_WALK_DAMAGED ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return pd_command_exit(status, log, &e);
 }

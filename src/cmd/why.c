@@ -17,7 +17,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, in place of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
-	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster'" },
+	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster' or 'store'" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(why.pairs),
 	  .help = "output of 'pagededup match': also list the pages it is near" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },

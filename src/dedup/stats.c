@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "dedup/stats.h"
+
 #include "base/columns.h"
+#include "base/json.h"
 #include "base/params.h"
 #include "base/tempfile.h"
 #include "base/tsv.h"
-#include "dedup/dedup.h"
+#include "topic/boilerplate.h"
 
 static void add_total(uint64_t *to, struct pd_span totals, const char *key)
 {
@@ -26,26 +29,25 @@ static void add_totals(struct pd_dedup_counts *c, struct pd_span totals)
 	}
 }
 
-int pd_dedup_count(struct pd_dedup *d)
+int pd_dedup_stats_count(const char *verdicts, struct pd_dedup_counts *out, struct pd_err *e)
 {
 	static const char *const columns[] = { "id", "is_duplicate", NULL };
-	char *path = (char *)pd_dedup_path(d, "verdicts.tsv");
+	char *path = (char *)verdicts;
 	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
 	int r;
-	d->counts = (struct pd_dedup_counts){ 0 };
-	while ((r = pd_tsv_next(&in, &d->err)) == 1) {
+	*out = (struct pd_dedup_counts){ 0 };
+	while ((r = pd_tsv_next(&in, e)) == 1) {
 		bool kept = pd_span_is(in.fields[1], "0");
-		d->counts.clusters += kept;
-		d->counts.duplicates += !kept;
+		out->clusters += kept;
+		out->duplicates += !kept;
 	}
-	add_totals(&d->counts, pd_buf_span(&in.totals));
+	add_totals(out, pd_buf_span(&in.totals));
 	pd_tsv_release(&in);
 	return r;
 }
 
-static void add_outputs(const struct pd_dedup *d, struct pd_json *j)
+static void add_removed(const struct pd_journal_sums *s, struct pd_json *j)
 {
-	const struct pd_journal_sums *s = &d->journal.sums;
 	struct pd_json *out = pd_json_new();
 	pd_json_int(out, "inputs", (int64_t)s->inputs);
 	pd_json_int(out, "pages", (int64_t)s->pages);
@@ -75,46 +77,44 @@ static void add_table(const struct pd_boilerplate *b, struct pd_json *j)
 	pd_json_object(j, "boilerplate", out);
 }
 
-static int add_boilerplate(struct pd_dedup *d, struct pd_json *j)
+static int add_boilerplate(const char *path, struct pd_json *j, struct pd_err *e)
 {
 	struct pd_boilerplate *b;
-	const char *path = pd_dedup_boilerplate(d);
-	if (!path)
-		return PD_OK;
-	int status = pd_boilerplate_open(path, &b, &d->err);
-	if (status)
+	int status = path ? pd_boilerplate_open(path, &b, e) : PD_OK;
+	if (status || !path)
 		return status;
 	add_table(b, j);
 	pd_boilerplate_free(b);
 	return PD_OK;
 }
 
-int pd_dedup_write_stats(struct pd_dedup *d)
+int pd_dedup_stats_write(const struct pd_dedup_stats *s, const char *path, struct pd_err *e)
 {
+	const struct pd_dedup_counts *c = &s->counts;
 	struct pd_outfile f;
 	struct pd_buf text = { 0 };
-	int status = pd_outfile_open(&f, pd_dedup_path(d, "stats.json"), &d->err);
+	int status = pd_outfile_open(&f, path, e);
 	if (status)
 		return status;
 	struct pd_json *j = pd_json_new();
 	pd_json_str(j, "version", pd_span_z(PD_VERSION));
-	pd_json_str(j, "options", pd_buf_span(&d->journal.options));
-	pd_json_int(j, "pages", (int64_t)d->counts.pages);
-	pd_json_int(j, "without_fingerprint", (int64_t)d->counts.without_fingerprint);
-	pd_json_int(j, "left_out", (int64_t)d->counts.left_out);
-	pd_json_int(j, "damaged", (int64_t)d->counts.damaged);
-	pd_json_int(j, "bytes", (int64_t)d->counts.bytes);
-	pd_json_int(j, "clusters", (int64_t)d->counts.clusters);
-	pd_json_int(j, "duplicates", (int64_t)d->counts.duplicates);
-	if (!d->o->dry_run)
-		add_outputs(d, j);
-	status = add_boilerplate(d, j);
+	pd_json_str(j, "options", s->options);
+	pd_json_int(j, "pages", (int64_t)c->pages);
+	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
+	pd_json_int(j, "left_out", (int64_t)c->left_out);
+	pd_json_int(j, "damaged", (int64_t)c->damaged);
+	pd_json_int(j, "bytes", (int64_t)c->bytes);
+	pd_json_int(j, "clusters", (int64_t)c->clusters);
+	pd_json_int(j, "duplicates", (int64_t)c->duplicates);
+	if (s->removed)
+		add_removed(s->removed, j);
+	status = add_boilerplate(s->table, j, e);
 	pd_json_write(j, &text);
 	fprintf(f.f, "%s\n", text.p);
 	pd_json_free(j);
 	pd_buf_release(&text);
 	if (!status)
-		return pd_outfile_commit(&f, &d->err);
+		return pd_outfile_commit(&f, e);
 	pd_outfile_abandon(&f);
 	return status;
 }

@@ -26,7 +26,8 @@ typedef void row_fn(void *ctx, const struct pd_span *f);
 static int each_row(const char *path, const char *kind, const char *const *columns, row_fn *each, void *ctx, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
-	struct pd_tsv_reader in = { .kind = kind, .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	bool verdicts = columns == pd_verdicts_columns;
+	struct pd_tsv_reader in = { .kind = kind, .or_kind = verdicts ? "answers" : NULL, .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
 	int status;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
@@ -205,7 +206,10 @@ static void take_member(void *ctx, const struct pd_span *f)
 {
 	struct search *s = ctx;
 	struct pd_why *w = s->why;
-	if (s->cluster.p && pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster)) {
+	/* A store says "-" of what it does not keep: no two of those belong together. */
+	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id) :
+				     pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
+	if (same) {
 		w->rows = pd_grow(w->rows, w->n, &w->cap, sizeof *w->rows);
 		copy_row(w, f, &w->rows[w->n++]);
 	}

@@ -108,8 +108,10 @@ static void say_kept(const struct pd_why *w, struct pd_buf *out)
 	add_row_page(w->page, out);
 	pd_buf_add_z(out, "\n  is kept: ");
 	add_why_kept(w->page, out);
-	pd_buf_printf(out, " of cluster %.*s\n  Its duplicates:\n", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
-		      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
+	if (known(value(w->page, PD_VERDICTS_CLUSTER_ID)))
+		pd_buf_printf(out, " of cluster %.*s", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
+			      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
+	pd_buf_add_z(out, w->n > 1 ? "\n  Its duplicates:\n" : "\n  No other page of these rows is its duplicate\n");
 	for (size_t i = 0; i < w->n && listed < LISTED; i++) {
 		if (is_kept(&w->rows[i]))
 			continue;

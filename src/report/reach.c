@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/columns.h"
+#include "base/map.h"
 #include "base/params.h"
 #include "base/tsv.h"
 
@@ -15,55 +16,23 @@ struct reach_link {
 
 /* Pages are known by a hash of their id: two of ten million share one in fewer than one run of 100,000. */
 struct reach_pages {
-	uint64_t *hash;			/* open addressing; 0: free */
-	uint32_t *number;
-	size_t cap, n;
+	struct pd_map numbers;		/* hash -> number + 1 */
+	uint32_t n;
 	uint32_t *parent;
 	size_t cap_parent;
 	struct reach_link *links;
 	size_t n_links, cap_links;
 };
 
-static size_t slot_of(const struct reach_pages *p, uint64_t hash)
-{
-	size_t i = hash & (p->cap - 1);
-	while (p->hash[i] && p->hash[i] != hash)
-		i = (i + 1) & (p->cap - 1);
-	return i;
-}
-
-static void grow_table(struct reach_pages *p)
-{
-	struct reach_pages old = *p;
-	if (2 * (p->n + 1) <= p->cap)
-		return;
-	p->cap = old.cap ? 2 * old.cap : 1024;
-	p->hash = pd_zalloc(p->cap * sizeof *p->hash);
-	p->number = pd_alloc(p->cap * sizeof *p->number);
-	for (size_t i = 0; i < old.cap; i++) {
-		if (!old.hash[i])
-			continue;
-		size_t to = slot_of(p, old.hash[i]);
-		p->hash[to] = old.hash[i];
-		p->number[to] = old.number[i];
-	}
-	free(old.hash);
-	free(old.number);
-}
-
 static uint32_t page_of(struct reach_pages *p, struct pd_span id)
 {
-	uint64_t hash = pd_hash64(id.p, id.n) | 1;
-	grow_table(p);
-	size_t slot = slot_of(p, hash);
-	if (!p->hash[slot]) {
-		p->hash[slot] = hash;
-		p->number[slot] = (uint32_t)p->n;
+	uint32_t *number = pd_map_put(&p->numbers, pd_hash64(id.p, id.n));
+	if (!*number) {
 		p->parent = pd_grow(p->parent, p->n, &p->cap_parent, sizeof *p->parent);
-		p->parent[p->n] = (uint32_t)p->n;
-		p->n++;
+		p->parent[p->n] = p->n;
+		*number = ++p->n;
 	}
-	return p->number[slot];
+	return *number - 1;
 }
 
 static uint32_t root_of(struct reach_pages *p, uint32_t i)
@@ -142,8 +111,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 	if (!status)
 		close_reach(r, &p, &in);
 	pd_tsv_release(&in);
-	free(p.hash);
-	free(p.number);
+	pd_map_release(&p.numbers);
 	free(p.parent);
 	free(p.links);
 	return status;

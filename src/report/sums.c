@@ -8,6 +8,7 @@
 #include "base/params.h"
 #include "base/tsv.h"
 #include "base/url.h"
+#include "report/answers.h"
 
 const char *const pd_report_size_names[PD_REPORT_SIZES] = {
 	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",
@@ -23,37 +24,31 @@ static void set_value(struct pd_buf *out, struct pd_span field)
 
 /* --- hosts --- */
 
-static uint32_t *slot_of(const struct pd_report_sums *s, struct pd_span name)
+static uint64_t hash_of(const void *hosts, uint32_t i)
 {
-	size_t i = pd_hash64(name.p, name.n) & (s->cap_slots - 1);
-	while (s->slots[i] && !pd_span_eq(s->hosts[s->slots[i] - 1].name, name))
-		i = (i + 1) & (s->cap_slots - 1);
-	return &s->slots[i];
+	struct pd_span name = ((const struct pd_report_host *)hosts)[i].name;
+	return pd_hash64(name.p, name.n);
 }
 
-static void grow_slots(struct pd_report_sums *s)
+static bool is_host(const void *hosts, uint32_t i, const void *name)
 {
-	if (2 * (s->n_hosts + 1) <= s->cap_slots)
-		return;
-	free(s->slots);
-	s->cap_slots = s->cap_slots ? 2 * s->cap_slots : 1024;
-	s->slots = pd_zalloc(s->cap_slots * sizeof *s->slots);
-	for (size_t i = 0; i < s->n_hosts; i++)
-		*slot_of(s, s->hosts[i].name) = (uint32_t)i + 1;
+	return pd_span_eq(((const struct pd_report_host *)hosts)[i].name, *(const struct pd_span *)name);
 }
 
 static void add_host(struct pd_report_sums *s, struct pd_span url, uint64_t bytes)
 {
 	pd_url_host(url, &s->host);
-	grow_slots(s);
-	uint32_t *slot = slot_of(s, pd_buf_span(&s->host));
-	if (!*slot) {
-		s->hosts = pd_grow(s->hosts, s->n_hosts, &s->cap_hosts, sizeof *s->hosts);
-		s->hosts[s->n_hosts++] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, pd_buf_span(&s->host)) };
-		*slot = (uint32_t)s->n_hosts;
+	struct pd_span name = pd_buf_span(&s->host);
+	uint64_t hash = pd_hash64(name.p, name.n);
+	uint32_t host = pd_index_find(&s->by_name, hash, is_host, s->hosts, &name);
+	if (host == PD_NO_NUMBER) {
+		host = (uint32_t)s->n_hosts++;
+		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
+		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
+		pd_index_add(&s->by_name, hash, hash_of, s->hosts);
 	}
-	s->hosts[*slot - 1].pages++;
-	s->hosts[*slot - 1].bytes += bytes;
+	s->hosts[host].pages++;
+	s->hosts[host].bytes += bytes;
 }
 
 static int by_pages(const void *x, const void *y)
@@ -285,24 +280,65 @@ static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
 		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
 }
 
-int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e);
+
+static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
 {
-	char *path = (char *)o->path;
-	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = &path,
-				    .n_paths = 1 };
 	int status;
-	while ((status = pd_tsv_next(&in, e)) != 0) {
+	while ((status = pd_tsv_next(in, e)) != 0) {
 		if (status > 0)
-			status = check_columns(&in, e);
+			status = check_columns(in, e);
+		if (!status && in->new_header && !strcmp(in->header.kind, "answers"))
+			return read_answers(s, in, o, e);
 		if (!status)
-			status = take_row(s, &in, e);
+			status = take_row(s, in, e);
 		if (status == PD_ERR_FORMAT) {
 			s->bad++;
 			o->bad_row(o->ctx, e->text);
 		} else if (status) {
-			break;
+			return status;
 		}
 	}
+	return PD_OK;
+}
+
+struct counted {
+	struct pd_report_sums *sums;
+	const struct pd_report_reading *o;
+};
+
+static void bad_answer(void *ctx, const char *why)
+{
+	struct counted *c = ctx;
+	c->sums->bad++;
+	c->o->bad_row(c->o->ctx, why);
+}
+
+/* `in` stands at the first of them. */
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+{
+	struct counted counted = { s, o };
+	char path[40], *paths = path;
+	struct pd_tsv_reader sorted = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns,
+					.paths = &paths, .n_paths = 1 };
+	FILE *f;
+	in->new_header = false;
+	int status = pd_report_answers_sort(in, o->tmp_dir, bad_answer, &counted, &f, e);
+	if (status)
+		return status;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+	status = read_rows(s, &sorted, o, e);
+	pd_tsv_release(&sorted);
+	fclose(f);
+	return status;
+}
+
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "verdicts", .or_kind = "answers", .columns = pd_verdicts_columns,
+				    .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	int status = read_rows(s, &in, o, e);
 	if (!status)
 		close_sums(s, &in);
 	pd_tsv_release(&in);
@@ -328,7 +364,7 @@ void pd_report_sums_release(struct pd_report_sums *s)
 	release_cluster(&s->now);
 	pd_arena_release(&s->arena);
 	free(s->hosts);
-	free(s->slots);
+	pd_index_release(&s->by_name);
 	pd_buf_release(&s->params);
 	pd_buf_release(&s->value);
 	pd_buf_release(&s->host);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts rows -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes by host, and a
+ * Verdicts, or answers of a store -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes by host, and a
  * sample of pages that go, spread over distances.  The rows are read once, in the order in which `cluster` writes them.
- * Memory grows with the number of hosts alone.
+ * Memory grows with the number of hosts alone; with answers
+ * see answers.h.
  */
 #ifndef PD_REPORT_SUMS_H
 #define PD_REPORT_SUMS_H
@@ -11,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/map.h"
 
 enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100 };
 
@@ -54,8 +56,7 @@ struct pd_report_sums {
 	struct pd_report_cluster now;
 	uint64_t cluster;
 	bool any, drawn_now;
-	uint32_t *slots;
-	size_t cap_slots;
+	struct pd_index by_name;	/* numbers of hosts, until they are sorted */
 	struct pd_arena arena;
 	struct pd_buf value, host;
 };
@@ -64,6 +65,7 @@ extern const char *const pd_report_size_names[PD_REPORT_SIZES];
 
 struct pd_report_reading {
 	const char *path;
+	const char *tmp_dir;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

@@ -12,7 +12,7 @@ static void bad_row(void *ctx, const char *why)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	uint64_t bad = 0;
-	struct pd_report_reading o = { fuzz_file(data, n), bad_row, &bad };
+	struct pd_report_reading o = { .path = fuzz_file(data, n), .bad_row = bad_row, .ctx = &bad };
 	struct pd_report_sweep s = { .n = 0 };
 	struct pd_buf out = { 0 };
 	struct pd_err e;

@@ -16,13 +16,13 @@ exits "dedup" 0
 has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 0.1 of 0.2 MB kept, "
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
-is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html stats.json verdicts.tsv "
+is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
 is "rows do not stay" "$(ls -A out/.dedup)" "journal"
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows d.warc.gz -o rows -j 1
 same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
-same "--keep-rows: what the sites repeat" rows/site.bp site.bp
+same "what the sites repeat" out/site.bp site.bp
 "$P" dedup -q --keep-rows d.warc.gz -o threads -j 2
 is "the same files for any number of threads" "$(cd threads && sha1sum -- *)" "$(cd rows && sha1sum -- *)"
 key=$("$P" boilerplate --print site.bp | awk 'NR == 1 { print $5 }')
@@ -30,6 +30,7 @@ lines=$("$P" boilerplate --print site.bp | awk -F '\t' '!/^#/ { n += $3 } END { 
 has "stats.json counts what they repeat" out/stats.json "\"boilerplate\":{\"checksum\":\"$key\",\"hosts\":[0-9]+,\"hosts_that_repeat\":[0-9]+,\"lines\":$lines,"
 "$P" dedup -q --boilerplate=site.bp --dry-run d.warc.gz -o table
 same "--boilerplate: a table from before" table/verdicts.tsv v.tsv
+same "which stands in the folder, too" table/site.bp site.bp
 has "and stats.json tells of it" table/stats.json "\"boilerplate\":{\"checksum\":\"$key\","
 "$P" dedup -q --no-boilerplate --keep-rows d.warc.gz -o plain
 same "--no-boilerplate: rows of pages alone" plain/rows.fp <("$P" fp -q d.warc.gz)
@@ -37,7 +38,7 @@ hasnt "which are others" <(cmp -s plain/rows.fp rows/rows.fp && echo same) same
 absent "and no table" plain/site.bp
 hasnt "in stats.json neither" plain/stats.json '"boilerplate":'
 run "$P" dedup -q --dry-run d.warc.gz -o dry
-is "--dry-run" "$(ls dry | tr '\n' ' ')" "report.html stats.json verdicts.tsv "
+is "--dry-run" "$(ls dry | tr '\n' ' ')" "report.html site.bp stats.json verdicts.tsv "
 same "--dry-run: the same verdicts" dry/verdicts.tsv v.tsv
 "$P" dedup -q -k 3 --bits=128 --shingle=3 --scope=other-hosts --linkage=connected --keep=longest d.warc.gz -o other
 same "options of all stages" other/verdicts.tsv \
@@ -58,7 +59,7 @@ printf '<title>Bread</title><p>The bakery at the corner opens at five, and by si
 ln -s nowhere hole/dead.html && ln -s nowhere hole/a.html
 run "$P" dedup hole -o holes
 exits "links that lead nowhere: exit status" 1
-is "they are named, once" "$(grep -c 'hole/\(dead\|a\).html:0: cannot open: No such file' "$tmp/err")" 2
+is "they are named, once" "$(grep -c 'hole/\(dead\|a\).html: cannot open: No such file' "$tmp/err")" 2
 is "all else is done" "$(cd holes && find . -name '*.html' | sort | tr '\n' ' ')" "./hole/1.html ./hole/3.html ./report.html "
 is "nothing is to be resumed" "$(tail -n 1 holes/.dedup/journal)" end
 run "$P" dedup --resume hole -o holes
@@ -85,7 +86,7 @@ refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o 
 mkdir b && cp d.warc.gz b/
 refuse "one input twice" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz ./d.warc.gz -o nowhere4
 mkdir n1 n2 && head -c 100000 d.warc.gz >n1/d.warc.gz && cp d.warc.gz n2/d.warc.gz
-run "$P" dedup -q --ignore-damaged n1/d.warc.gz n2/d.warc.gz -o nights
+run "$P" dedup -q --no-boilerplate --ignore-damaged n1/d.warc.gz n2/d.warc.gz -o nights
 exits "two nights with the same file names" 0
 is "two nights: outputs keep their folders" "$(cd nights && find . -name '*.gz' | sort | tr '\n' ' ')" "./n1/d.warc.gz ./n2/d.warc.gz "
 is "two nights: no page is left twice" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | sort | uniq -d | wc -l)" 0
@@ -103,7 +104,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	more=
 	case $option in
 	files-from | output | resume | keep-rows | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
-	no-boilerplate | all-pairs | dry-run | keep-others | link) value= ;;
+	no-boilerplate | all-text | all-pairs | dry-run | keep-others | link) value= ;;
 	verify) option=no-verify value= ;;
 	max-page) value==1M ;;
 	status) value==206 ;;

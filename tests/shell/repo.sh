@@ -32,11 +32,11 @@ home nettle 'nettle/' 'src/base/digest\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
-order="base read text page term topic sign rows join match store group write walk apply report inspect"
+order="base read text page term topic sign rows join match store group write walk stage apply report inspect dedup"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
 	# What the spine made is written and looked at.
-	case $folder in write | walk | inspect) spine='pipeline\.h' ;; *) spine='$^' ;; esac
+	case $folder in write | walk | stage | inspect | dedup) spine='pipeline\.h' ;; *) spine='$^' ;; esac
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|unicode_table\\.h|$spine)" | cut -d: -f1,3)" ""
 done

@@ -91,4 +91,26 @@ sed 's|http://a/[12]|http://a/same|' connected.tsv >twice.tsv
 why --url=http://a/same --verdicts=twice.tsv
 exits "two pages of one URL" 2
 has "are named" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
+# Answers of a store: of one night, and of the next, whose pages are duplicates of the night before.
+cp "$demo" d.warc.gz && cp "$demo" e.warc.gz
+"$P" store init -q kept
+"$P" fp -q d.warc.gz | "$P" store add -q kept >one.tsv
+"$P" fp -q e.warc.gz | "$P" store add -q kept >two.tsv
+"$P" fp -q e.warc.gz | "$P" store check -q kept >three.tsv
+dup=$(rows one.tsv | awk -F '\t' '$4 == 1 { print $2 " " $5; exit }')
+why "${dup% *}" --verdicts=one.tsv
+exits "answers" 0
+has "answers: a duplicate" "$tmp/out" "^  is a duplicate of ${dup#* } \\("
+why "${dup#* }" --verdicts=one.tsv
+has "answers: a page kept" "$tmp/out" "^    ${dup% *} "
+why "$(rows two.tsv | awk -F '\t' '$4 == 1 { print $2; exit }')" --verdicts=two.tsv
+has "answers: kept on another night" "$tmp/out" "^  is a duplicate of d.warc.gz:"
+why "$(rows one.tsv | awk -F '\t' '{ n[$1]++; id[$1] = $2 } END { for (c in n) if (n[c] == 1) { print id[c]; exit } }')" --verdicts=one.tsv
+has "answers: a page alone" "$tmp/out" "^  No other page of these rows is its duplicate$"
+printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$verdicts_columns	status	matches" >checked.tsv
+for i in 1 2; do printf -- '-\tf:%s\t-\t0\t-\t-\t-\t-\t9\t1\tnew\tnew\t-\n' $i; done >>checked.tsv
+why f:1 --verdicts=checked.tsv
+is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
+  is kept: new
+  No other page of these rows is its duplicate"
 tap_done

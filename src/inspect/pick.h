@@ -2,10 +2,10 @@
  *
  * show and compare: an id, a file, or --url=URL and the dumps to look in -> one page that has walked the pipeline.
  */
-#ifndef PD_CMD_PICK_H
-#define PD_CMD_PICK_H
+#ifndef PD_INSPECT_PICK_H
+#define PD_INSPECT_PICK_H
 
-#include "cmd/walk.h"
+#include "walk/walk.h"
 
 struct pd_pick {
 	struct pd_pipeline pipeline;
@@ -17,5 +17,14 @@ struct pd_pick {
 int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const char *id, const char *url,
 		 char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e);
 void pd_pick_release(struct pd_pick *p);
+
+/* What the report shows of a page, as pd_report_options.fetch wants it: `ctx` is a struct pd_pick_texts. */
+struct pd_pick_texts {
+	const struct pd_walk_options *walk;
+	struct pd_tables tables;
+	struct pd_log *log;
+};
+
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/pick.h"
+#include "inspect/pick.h"
 
 #include <inttypes.h>
 
@@ -112,4 +112,17 @@ void pd_pick_release(struct pd_pick *p)
 {
 	pd_pipeline_release(&p->pipeline);
 	pd_record_release(&p->record);
+}
+
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e)
+{
+	struct pd_pick_texts *t = ctx;
+	struct pd_pick pick = { 0 };
+	int status = pd_pick_page(&pick, t->walk, &t->tables, id, NULL, NULL, 0, t->log, e);
+	if (!status) {
+		pd_buf_set(title, pick.pipeline.blocks.meta.title);
+		pd_buf_set(text, pd_buf_span(&pick.pipeline.topic.text));
+	}
+	pd_pick_release(&pick);
+	return status;
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "stage/cluster.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "base/columns.h"
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "write/jsonl.h"
+#include "write/verdict_row.h"
+
+struct run {
+	const struct pd_stage_cluster *o;
+	struct pd_group_options options;
+	struct pd_log *log;
+	struct pd_group group;
+	double started;
+	struct pd_outfile out;
+	struct pd_err err;
+};
+
+static void bad_row(void *ctx, const char *why)
+{
+	pd_log_error(ctx, "%s; left out", why);
+}
+
+static void add_totals(struct pd_span totals, struct pd_buf *out)
+{
+	struct pd_span total;
+	while (totals.n && pd_span_split(&totals, '\n', &total))
+		pd_buf_printf(out, "# total %.*s\n", (int)total.n, total.p);
+}
+
+static void write_line(struct run *r, struct pd_buf *line)
+{
+	fwrite(pd_buf_z(line), 1, line->n, r->out.f);
+	pd_buf_clear(line);
+}
+
+/* Rows are written many at a time. */
+enum { ENOUGH = 1 << 16 };
+
+static void write_verdicts(struct run *r, struct pd_buf *line)
+{
+	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
+	struct pd_group_member m;
+	if (j)
+		pd_buf_clear(line);
+	write_line(r, line);
+	while (pd_group_next(&r->group, &m)) {
+		pd_verdict_row(&r->group, &m, line);
+		if (j)
+			pd_jsonl_row(j, pd_verdicts_columns, line, 0);
+		if (j || line->n >= ENOUGH)
+			write_line(r, line);
+	}
+	if (!j)
+		add_totals(pd_buf_span(&r->group.pages.totals), line);
+	write_line(r, line);
+	pd_json_free(j);
+}
+
+static int cluster(struct run *r)
+{
+	struct pd_buf line = { 0 };
+	int status = pd_group_open(&r->group, &r->options, &r->err);
+	if (!status)
+		status = pd_verdicts_header(&r->group, &line, &r->err);
+	if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status)
+		write_verdicts(r, &line);
+	pd_buf_release(&line);
+	return status;
+}
+
+static int close_run(const struct run *r)
+{
+	const struct pd_group *g = &r->group;
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, g->n_clusters, "cluster");
+	pd_buf_add_z(&line, " of ");
+	pd_buf_count(&line, g->n_members, "page");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, g->n_members - g->n_clusters, "duplicate");
+	if (g->pages.bad) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.bad, "bad row");
+		pd_buf_add_z(&line, " left out");
+	}
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+}
+
+/* Options that say nothing without another are misuse: somebody expects something of them. */
+int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
+{
+	struct pd_keep_options *k = &o->group.keep;
+	bool by_rank = false;
+	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
+	if (status)
+		return status;
+	o->group.linkage = (enum pd_linkage)o->linkage;
+	o->group.action = (enum pd_action)o->action;
+	for (int i = 0; i < k->n; i++)
+		by_rank |= k->by[i] == PD_KEEP_RANK;
+	if (by_rank && !k->rank_file)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
+	if (!by_rank && k->rank_file)
+		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
+	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
+		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
+	if (!o->group.weight)
+		o->group.weight = .5;
+	return PD_OK;
+}
+
+/* Arrays that grow to hundreds of megabytes are to move without a copy: that takes memory of their own from the start. */
+static void let_arrays_move(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
+{
+	let_arrays_move();
+	struct run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	r.options.in.paths = paths;
+	r.options.in.n_paths = n_paths;
+	r.options.in.bad_row = bad_row;
+	r.options.in.ctx = log;
+	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
+	if (!status)
+		status = cluster(&r);
+	if (!status)
+		status = pd_outfile_commit(&r.out, &r.err);
+	else if (r.out.f)
+		pd_outfile_abandon(&r.out);
+	if (status)
+		*e = r.err;
+	else
+		status = close_run(&r);
+	pd_group_release(&r.group);
+	return status;
+}

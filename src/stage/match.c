@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "stage/match.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/columns.h"
+#include "base/tempfile.h"
+#include "base/threads.h"
+#include "join/choose.h"
+#include "pipeline.h"
+#include "rows/keyfile.h"
+#include "write/jsonl.h"
+
+struct run {
+	const struct pd_stage_match *o;
+	struct pd_log *log;
+	struct pd_rows rows;
+	struct pd_budget budget;
+	struct pd_verify_options verify;
+	struct pd_match_options match;
+	struct pd_match_stats stats;
+	struct pd_outfile out;
+	struct pd_buf line;
+	bool json;		/* else TSV */
+	double started, read_cpu, match_cpu;
+	struct pd_err err;
+};
+
+static void bad_row(void *ctx, const char *why)
+{
+	struct run *r = ctx;
+	pd_log_error(r->log, "%s; left out", why);
+}
+
+static int write_text(struct run *r, const struct pd_buf *text)
+{
+	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
+		return pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
+	return PD_OK;
+}
+
+static int write_header(struct run *r)
+{
+	if (r->json)
+		return PD_OK;
+	pd_buf_clear(&r->line);
+	pd_pairs_header(&r->rows, &r->match, &r->line);
+	return write_text(r, &r->line);
+}
+
+/* What one thread formats pairs with. */
+struct formatter {
+	const struct pd_rows *rows;
+	struct pd_json *json;	/* NULL: TSV */
+};
+
+static void format_pairs(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	struct formatter *f = formatter;
+	if (!f->json)
+		pd_pair_rows(f->rows, pairs, n, out);
+	for (size_t i = 0; f->json && i < n; i++) {
+		size_t at = out->n;
+		pd_pair_rows(f->rows, &pairs[i], 1, out);
+		pd_jsonl_row(f->json, pd_pairs_columns, out, at);
+	}
+}
+
+static int write_pairs(void *ctx, const struct pd_buf *text)
+{
+	return write_text(ctx, text);
+}
+
+static int find_pairs(struct run *r)
+{
+	int n = r->match.threads;
+	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
+	struct pd_match_sink sink = { .formatters = pd_zalloc((size_t)n * sizeof *sink.formatters),
+				      .format = format_pairs, .write = write_pairs, .ctx = r };
+	for (int i = 0; i < n; i++) {
+		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL };
+		sink.formatters[i] = &f[i];
+	}
+	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
+	for (int i = 0; i < n; i++)
+		pd_json_free(f[i].json);
+	free(sink.formatters);
+	free(f);
+	return status;
+}
+
+static int write_totals(struct run *r)
+{
+	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
+	int status = PD_OK;
+	while (!status && !r->json && rest.n && pd_span_split(&rest, '\n', &line)) {
+		pd_buf_clear(&r->line);
+		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
+		status = write_text(r, &r->line);
+	}
+	return status;
+}
+
+/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does. */
+static void settle_distance(struct run *r, int bits, bool paper)
+{
+	size_t n = r->rows.prints.n;
+	int alone = paper ? 3 : pd_join_default_k(bits, n);
+	bool looks = !r->match.verify.off && r->rows.sketched;
+	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
+	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
+	r->match.k += r->o->one_more && r->match.k < bits / 4;
+}
+
+/* Rows know the preset that they were made with; what is typed comes first. */
+static bool is_paper(const struct run *r)
+{
+	return r->o->preset < 0 ? pd_options_of_preset(pd_buf_span(&r->rows.must), PD_PRESET_PAPER) : r->o->preset == PD_PRESET_PAPER;
+}
+
+/* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
+static void settle(struct run *r)
+{
+	const struct pd_stage_match *o = r->o;
+	bool paper = is_paper(r);
+	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
+					      .scope = (enum pd_match_scope)o->scope,
+					      .all_pairs = o->all_pairs,
+					      .threads = o->jobs ? o->jobs : pd_cores() };
+	r->match.verify = r->verify;
+	r->match.candidates = (enum pd_match_candidates)o->candidates;
+	r->match.band_width = o->band_width;
+	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
+	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
+		r->match.plan = PD_PLAN_PAPER;
+}
+
+static int check_plan(struct run *r)
+{
+	int bits = r->rows.bits ? r->rows.bits : 64;
+	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
+}
+
+static void say_other_sketches(struct run *r)
+{
+	if (r->match.verify.off || !r->rows.other_sketches)
+		return;
+	pd_buf_clear(&r->line);
+	pd_sketch_print(&r->rows.sketch, &r->line);
+	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared", r->rows.other_sketches,
+		    r->line.p);
+}
+
+/* The rows as a key file, which a terminal cannot show. */
+static int save(struct run *r)
+{
+	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
+	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
+	if (!status && isatty(fileno(r->out.f)))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file is not written to a terminal: name a file, or send it to one");
+	return status ? status : pd_keyfile_write(&r->rows, r->out.f, name, &r->err);
+}
+
+/* What one run can do, and what would be read twice. */
+static int check_options(struct run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_match *o = r->o;
+	int stdins = !n_paths;
+	for (int i = 0; i < n_paths; i++)
+		stdins += !strcmp(paths[i], "-");
+	for (int i = 0; i < o->n_against; i++)
+		stdins += !strcmp(o->against[i], "-");
+	if (stdins > 1)
+		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
+	if (o->save && (o->n_against || o->output))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing: it goes without --%s", o->output ? "output" : "against");
+	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
+	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
+}
+
+/* A limit that was given must do; what is half of a small machine's is tried. */
+static int check_memory(struct run *r, size_t n_rows)
+{
+	size_t least = pd_memory_least(n_rows, r->o->candidates != PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
+	if (r->budget.limit >= least)
+		return PD_OK;
+	if (!r->o->memory) {
+		r->budget.limit = least;
+		return PD_OK;
+	}
+	if (n_rows)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little for %zu pages: it takes at least %zuM", n_rows, mb);
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little: it takes at least %zuM", mb);
+}
+
+static int match(struct run *r, char **paths, int n_paths)
+{
+	struct pd_rows_options in = { .paths = paths,
+				      .n_paths = n_paths,
+				      .against = r->o->against,
+				      .n_against = r->o->n_against,
+				      .tmp_dir = r->o->tmp_dir,
+				      .budget = &r->budget,
+				      .hosts = r->o->scope != PD_SCOPE_ALL,
+				      .bad_row = bad_row,
+				      .ctx = r };
+	double t = pd_cpu_seconds();
+	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
+	int status = check_memory(r, 0);
+	if (status)
+		return status;
+	status = pd_rows_read(&r->rows, &in, &r->err);
+	r->read_cpu = pd_cpu_seconds() - t;
+	if (status)
+		return status;
+	if (r->o->save)
+		return save(r);
+	settle(r);
+	say_other_sketches(r);
+	status = check_plan(r);
+	if (!status)
+		status = check_memory(r, r->rows.n);
+	if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status)
+		status = write_header(r);
+	if (!status)
+		status = find_pairs(r);
+	if (!status)
+		status = write_totals(r);
+	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
+	return status;
+}
+
+static int write_stats(struct run *r)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, r->o->stats, &r->err);
+	if (status)
+		return status;
+	struct pd_json *j = pd_json_new(), *cpu = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "rows", (int64_t)r->rows.n);
+	pd_json_int(j, "fingerprints", (int64_t)r->rows.prints.n);
+	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
+	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
+	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
+	pd_json_int(j, "linked", (int64_t)r->stats.linked);
+	pd_json_int(j, "k", r->match.k);
+	pd_json_int(j, "band_width", r->stats.band_width);
+	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
+	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
+	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
+	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + r->rows.spool_size));
+	pd_json_int(j, "runs", (int64_t)r->budget.runs);
+	pd_json_int(j, "join_parts", (int64_t)r->stats.plan.took.stretches);
+	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	pd_json_real(cpu, "read", r->read_cpu);
+	pd_json_real(cpu, "join", r->stats.join_seconds);
+	pd_json_real(cpu, "bands", r->stats.bands_seconds);
+	pd_json_real(cpu, "verify", r->stats.verify_seconds);
+	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.bands_seconds - r->stats.verify_seconds);
+	pd_json_object(j, "cpu_seconds_by_phase", cpu);
+	pd_json_write(j, &out);
+	fprintf(f.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&f, &r->err);
+}
+
+static void explain(struct run *r)
+{
+	struct pd_span line, rest;
+	if (!r->match.verify.off)
+		pd_verify_explain(&r->match.verify, &r->line);
+	if (r->stats.distinct)
+		pd_join_plan_explain(&r->stats.plan, &r->line);
+	rest = pd_buf_span(&r->line);
+	while (pd_span_split(&rest, '\n', &line))
+		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
+}
+
+static int close_run(struct run *r)
+{
+	pd_buf_clear(&r->line);
+	if (r->o->explain)
+		explain(r);
+	pd_buf_clear(&r->line);
+	pd_buf_count(&r->line, r->rows.n, "page");
+	if (r->rows.repeated)
+		pd_buf_printf(&r->line, " (%" PRIu64 " more with the same id left out)", r->rows.repeated);
+	if (r->rows.bad) {
+		pd_buf_add_z(&r->line, ", ");
+		pd_buf_count(&r->line, r->rows.bad, "bad row");
+		pd_buf_add_z(&r->line, " left out");
+	}
+	if (r->o->save) {
+		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+	}
+	pd_buf_printf(&r->line, ", k %d, ", r->match.k);
+	pd_buf_count(&r->line, r->stats.pairs, "pair");
+	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+	return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+}
+
+struct pd_stage_match pd_stage_match_defaults(void)
+{
+	return (struct pd_stage_match){ .preset = -1, .k = -1, .second_look = PD_VERIFY_NOTHING_SAID };
+}
+
+static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
+{
+	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
+	if (status || o->candidates == PD_CANDIDATES_HAMMING || !out->off)
+		return status;
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_match_candidates_names[o->candidates]);
+}
+
+int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
+{
+	struct pd_verify_options verify;
+	return settle_verify(o, &verify, e);
+}
+
+int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
+{
+	struct run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	int status = settle_verify(o, &r.verify, &r.err);
+	if (!status)
+		status = check_options(&r, paths, n_paths);
+	if (!status)
+		status = match(&r, paths, n_paths);
+	if (!status)
+		status = pd_outfile_commit(&r.out, &r.err);
+	else if (r.out.f)
+		pd_outfile_abandon(&r.out);
+	if (!status && o->stats && !o->save)
+		status = write_stats(&r);
+	if (status)
+		*e = r.err;
+	else
+		status = close_run(&r);
+	pd_rows_release(&r.rows);
+	pd_buf_release(&r.line);
+	return status;
+}
