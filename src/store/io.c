@@ -11,14 +11,14 @@
 
 enum { WAITING_MAX = 1 << 20 };
 
-static int ask(const struct pd_store_io *io, enum pd_store_io_step step, const char *name, size_t *n)
+static int before_step(const struct pd_store_io *io, enum pd_store_io_step step, const char *name, size_t *n)
 {
 	int error = io->before ? io->before(io->ctx, step, name, n) : 0;
 	errno = error;
 	return error ? -1 : 0;
 }
 
-static int failed(const struct pd_store_io *io, const char *verb, const char *name, struct pd_err *e)
+static int step_failed(const struct pd_store_io *io, const char *verb, const char *name, struct pd_err *e)
 {
 	return pd_fail_errno(e, "cannot %s %s/%s", verb, io->dir, name);
 }
@@ -44,7 +44,7 @@ void pd_store_io_close_dir(struct pd_store_io *io)
 	io->dir = NULL;
 }
 
-static void begin(struct pd_store_io *io, const char *name, int fd, uint64_t size, struct pd_store_io_file *f)
+static void begin_file(struct pd_store_io *io, const char *name, int fd, uint64_t size, struct pd_store_io_file *f)
 {
 	*f = (struct pd_store_io_file){ .io = io, .fd = fd, .size = size };
 	snprintf(f->name, sizeof f->name, "%s", name);
@@ -52,44 +52,44 @@ static void begin(struct pd_store_io *io, const char *name, int fd, uint64_t siz
 
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e)
 {
-	int fd = ask(io, PD_STORE_IO_CREATE, name, NULL) ? -1 :
+	int fd = before_step(io, PD_STORE_IO_CREATE, name, NULL) ? -1 :
 		openat(io->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	begin(io, name, fd, 0, f);
-	return fd < 0 ? failed(io, "create", name, e) : PD_OK;
+	begin_file(io, name, fd, 0, f);
+	return fd < 0 ? step_failed(io, "create", name, e) : PD_OK;
 }
 
 int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
 		       struct pd_err *e)
 {
 	struct stat st;
-	int fd = ask(io, PD_STORE_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);
-	begin(io, name, fd, size, f);
+	int fd = before_step(io, PD_STORE_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	begin_file(io, name, fd, size, f);
 	if (fd < 0 || fstat(fd, &st))
-		return failed(io, "open", name, e);
-	if ((uint64_t)st.st_size > size && (ask(io, PD_STORE_IO_CUT, name, NULL) || ftruncate(fd, (off_t)size)))
-		return failed(io, "cut", name, e);
+		return step_failed(io, "open", name, e);
+	if ((uint64_t)st.st_size > size && (before_step(io, PD_STORE_IO_CUT, name, NULL) || ftruncate(fd, (off_t)size)))
+		return step_failed(io, "cut", name, e);
 	return PD_OK;
 }
 
 /* The system tells of a page that it could not write once, and forgets it: asking again proves nothing. */
-static int broken(struct pd_store_io_file *f, const char *verb, struct pd_err *e)
+static int file_failed(struct pd_store_io_file *f, const char *verb, struct pd_err *e)
 {
-	f->failed = failed(f->io, verb, f->name, e);
+	f->failed = step_failed(f->io, verb, f->name, e);
 	return f->failed;
 }
 
 static int write_some(struct pd_store_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
 {
-	if (ask(f->io, PD_STORE_IO_WRITE, f->name, &n))
-		return broken(f, "write", e);
+	if (before_step(f->io, PD_STORE_IO_WRITE, f->name, &n))
+		return file_failed(f, "write", e);
 	ssize_t w = write(f->fd, p, n);
 	if (w < 0 && errno != EINTR)
-		return broken(f, "write", e);
+		return file_failed(f, "write", e);
 	*wrote = w > 0 ? (size_t)w : 0;
 	return PD_OK;
 }
 
-static int flush(struct pd_store_io_file *f, struct pd_err *e)
+static int write_waiting(struct pd_store_io_file *f, struct pd_err *e)
 {
 	size_t done = 0, n = 0;
 	int status = PD_OK;
@@ -107,14 +107,14 @@ int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, stru
 {
 	pd_buf_add(&f->waiting, p, n);
 	f->size += n;
-	return f->waiting.n < WAITING_MAX ? PD_OK : flush(f, e);
+	return f->waiting.n < WAITING_MAX ? PD_OK : write_waiting(f, e);
 }
 
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e)
 {
-	int status = flush(f, e);
-	if (!status && (ask(f->io, PD_STORE_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
-		return broken(f, "sync", e);
+	int status = write_waiting(f, e);
+	if (!status && (before_step(f->io, PD_STORE_IO_SYNC, f->name, NULL) || fdatasync(f->fd)))
+		return file_failed(f, "sync", e);
 	return status;
 }
 
@@ -128,22 +128,22 @@ void pd_store_io_close(struct pd_store_io_file *f)
 
 int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e)
 {
-	if (ask(io, PD_STORE_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))
-		return failed(io, "rename", from, e);
+	if (before_step(io, PD_STORE_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))
+		return step_failed(io, "rename", from, e);
 	return PD_OK;
 }
 
 int pd_store_io_unlink(struct pd_store_io *io, const char *name, struct pd_err *e)
 {
-	if (ask(io, PD_STORE_IO_UNLINK, name, NULL) || (unlinkat(io->fd, name, 0) && errno != ENOENT))
-		return failed(io, "remove", name, e);
+	if (before_step(io, PD_STORE_IO_UNLINK, name, NULL) || (unlinkat(io->fd, name, 0) && errno != ENOENT))
+		return step_failed(io, "remove", name, e);
 	return PD_OK;
 }
 
 int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e)
 {
-	if (ask(io, PD_STORE_IO_SYNC_DIR, ".", NULL) || fsync(io->fd))
-		return failed(io, "sync", ".", e);
+	if (before_step(io, PD_STORE_IO_SYNC_DIR, ".", NULL) || fsync(io->fd))
+		return step_failed(io, "sync", ".", e);
 	return PD_OK;
 }
 
@@ -165,10 +165,10 @@ static int map_fd(int fd, struct pd_store_io_map *map)
 /* A descriptor, or a status. */
 static int open_to_read(const struct pd_store_io *io, const char *name, struct pd_err *e)
 {
-	int fd = ask(io, PD_STORE_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
+	int fd = before_step(io, PD_STORE_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
-	return fd < 0 ? failed(io, "open", name, e) : fd;
+	return fd < 0 ? step_failed(io, "open", name, e) : fd;
 }
 
 int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_store_io_map *map, struct pd_err *e)
@@ -177,7 +177,7 @@ int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_st
 	int fd = open_to_read(io, name, e);
 	if (fd < 0)
 		return fd;
-	int status = map_fd(fd, map) ? failed(io, "map", name, e) : PD_OK;
+	int status = map_fd(fd, map) ? step_failed(io, "map", name, e) : PD_OK;
 	close(fd);
 	return status;
 }
@@ -213,7 +213,7 @@ int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_b
 	if (fd < 0)
 		return fd;
 	pd_buf_clear(out);
-	int status = read_fd(fd, out) ? failed(io, "read", name, e) : PD_OK;
+	int status = read_fd(fd, out) ? step_failed(io, "read", name, e) : PD_OK;
 	close(fd);
 	return status;
 }

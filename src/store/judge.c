@@ -27,7 +27,7 @@ static void make_room(struct pd_store_judge *j, size_t n)
 	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
 }
 
-static struct pd_store_questions ask(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
+static struct pd_store_questions make_questions(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
 {
 	struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
 	for (int w = 0; w < q.bits / 64; w++)
@@ -70,7 +70,7 @@ static void sort_hits(struct pd_store_judge *j, size_t n, const size_t *ends)
 static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
-	struct pd_store_questions q = ask(j, pages, n);
+	struct pd_store_questions q = make_questions(j, pages, n);
 	size_t *ends = pd_alloc((s->m.n_segments + 1) * sizeof *ends);
 	int status = PD_OK;
 	s->near.n = 0;

@@ -43,7 +43,7 @@ static int damaged(const struct text *t, const char *what)
 }
 
 /* The value on a line "key value". */
-static bool take(struct text *t, const char *key, struct pd_span *value)
+static bool take_line(struct text *t, const char *key, struct pd_span *value)
 {
 	struct pd_span rest = t->rest, line, word;
 	if (!rest.n || !memchr(rest.p, '\n', rest.n) || !pd_span_split(&rest, '\n', &line))
@@ -56,29 +56,29 @@ static bool take(struct text *t, const char *key, struct pd_span *value)
 	return true;
 }
 
-static int number(struct text *t, const char *key, uint64_t most, uint64_t *out)
+static int take_number(struct text *t, const char *key, uint64_t most, uint64_t *out)
 {
 	struct pd_span v;
-	if (take(t, key, &v) && pd_span_u64(v, out) && *out <= most)
+	if (take_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
 		return PD_OK;
 	return damaged(t, key);
 }
 
-static int words(struct text *t, const char *key, struct pd_buf *out)
+static int take_words(struct text *t, const char *key, struct pd_buf *out)
 {
 	struct pd_span v;
 	pd_buf_clear(out);
-	if (!take(t, key, &v) || memchr(v.p, 0, v.n))
+	if (!take_line(t, key, &v) || memchr(v.p, 0, v.n))
 		return damaged(t, key);
 	if (!pd_span_is(v, "-"))
 		pd_buf_set(out, v);
 	return PD_OK;
 }
 
-static int short_words(struct text *t, const char *key, char *out, size_t room)
+static int take_short_words(struct text *t, const char *key, char *out, size_t room)
 {
 	struct pd_buf v = { 0 };
-	int status = words(t, key, &v);
+	int status = take_words(t, key, &v);
 	if (!status && v.n >= room)
 		status = damaged(t, key);
 	if (!status)
@@ -97,7 +97,7 @@ static bool hex64(struct pd_span v, uint64_t *out)
 	return true;
 }
 
-static int segment(struct text *t, struct pd_store_manifest *m, struct pd_span v)
+static int take_segment(struct text *t, struct pd_store_manifest *m, struct pd_span v)
 {
 	struct pd_store_manifest_segment s;
 	struct pd_span f[4];
@@ -112,7 +112,7 @@ static int segment(struct text *t, struct pd_store_manifest *m, struct pd_span v
 }
 
 /* The last line is over all before it. */
-static int checksum(struct text *t, uint64_t *check)
+static int check_sum(struct text *t, uint64_t *check)
 {
 	static const char word[] = "check ";
 	size_t n = sizeof word - 1 + 17;
@@ -127,7 +127,7 @@ static int checksum(struct text *t, uint64_t *check)
 }
 
 /* A newer version is told before anything else is looked at, its checksum too. */
-static int version(struct text *t, struct pd_store_manifest *m)
+static int check_version(struct text *t, struct pd_store_manifest *m)
 {
 	struct pd_span line = t->all, v;
 	uint64_t n;
@@ -145,40 +145,40 @@ static int version(struct text *t, struct pd_store_manifest *m)
 	return PD_OK;
 }
 
-static int settings(struct text *t, struct pd_store_manifest *m)
+static int take_settings(struct text *t, struct pd_store_manifest *m)
 {
 	uint64_t bits = 0, k = 0, alone = 0;
-	int status = number(t, "bits", PD_BITS_MAX, &bits);
+	int status = take_number(t, "bits", PD_BITS_MAX, &bits);
 	if (!status)
-		status = number(t, "k", PD_BITS_MAX / 4, &k);
+		status = take_number(t, "k", PD_BITS_MAX / 4, &k);
 	if (!status)
-		status = number(t, "alone", k, &alone);
+		status = take_number(t, "alone", k, &alone);
 	if (!status && ((bits != 64 && bits != 128 && bits != 256) || k > bits / 4))
 		status = damaged(t, "bits and k");
 	m->bits = (int)bits;
 	m->k = (int)k;
 	m->alone = (int)alone;
 	if (!status)
-		status = words(t, "must", &m->must);
+		status = take_words(t, "must", &m->must);
 	if (!status)
-		status = short_words(t, "params", m->params, sizeof m->params);
+		status = take_short_words(t, "params", m->params, sizeof m->params);
 	if (!status)
-		status = short_words(t, "sketch", m->sketch, sizeof m->sketch);
+		status = take_short_words(t, "sketch", m->sketch, sizeof m->sketch);
 	return status;
 }
 
-static int files(struct text *t, struct pd_store_manifest *m)
+static int take_files(struct text *t, struct pd_store_manifest *m)
 {
 	struct pd_span v;
-	int status = number(t, "next", UINT64_MAX, &m->next);
+	int status = take_number(t, "next", UINT64_MAX, &m->next);
 	if (!status)
-		status = number(t, "file", UINT64_MAX, &m->next_file);
+		status = take_number(t, "file", UINT64_MAX, &m->next_file);
 	if (!status)
-		status = number(t, "log", UINT64_MAX, &m->log);
+		status = take_number(t, "log", UINT64_MAX, &m->log);
 	if (!status)
-		status = number(t, "gone", UINT64_MAX, &m->tombstones);
+		status = take_number(t, "gone", UINT64_MAX, &m->tombstones);
 	while (!status && t->rest.n)
-		status = take(t, "segment", &v) ? segment(t, m, v) : damaged(t, "segment");
+		status = take_line(t, "segment", &v) ? take_segment(t, m, v) : damaged(t, "segment");
 	return status;
 }
 
@@ -187,16 +187,16 @@ int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, co
 	struct text t = { .all = text, .name = name, .e = e };
 	struct pd_span skip;
 	*m = (struct pd_store_manifest){ 0 };
-	int status = version(&t, m);
+	int status = check_version(&t, m);
 	t.all = text;
 	if (!status)
-		status = checksum(&t, &m->check);
+		status = check_sum(&t, &m->check);
 	if (!status)
 		pd_span_split(&t.rest, '\n', &skip);
 	if (!status)
-		status = settings(&t, m);
+		status = take_settings(&t, m);
 	if (!status)
-		status = files(&t, m);
+		status = take_files(&t, m);
 	return status;
 }
 

@@ -271,7 +271,7 @@ int pd_store_settle_row(struct pd_store *s, struct pd_span params, struct pd_err
 
 /* Adding and removing: memory first, then the log, which waits for pd_store_sync. */
 
-static int append(struct pd_store *s, struct pd_buf *record, struct pd_err *e)
+static int append_record(struct pd_store *s, struct pd_buf *record, struct pd_err *e)
 {
 	int status = pd_store_io_append(&s->log, record->p, record->n, e);
 	pd_buf_release(record);
@@ -299,7 +299,7 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 	pd_store_log_add(s->m.log, s->log.size, *number, page, s->m.bits, gone, n_gone, &record);
 	pd_store_recent_add(&s->recent, *number, page);
 	bury(s, gone, n_gone);
-	return append(s, &record, e);
+	return append_record(s, &record, e);
 }
 
 int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, struct pd_err *e)
@@ -307,7 +307,7 @@ int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, str
 	struct pd_buf record = { 0 };
 	pd_store_log_remove(s->m.log, s->log.size, gone, n_gone, &record);
 	bury(s, gone, n_gone);
-	return append(s, &record, e);
+	return append_record(s, &record, e);
 }
 
 int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
@@ -568,7 +568,7 @@ static size_t merge_from(const struct pd_store_manifest *m, bool closing)
 	return a < b ? a : b;
 }
 
-static int flush(struct pd_store *s, struct pd_err *e)
+static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
 {
 	struct pd_store_manifest_segment made;
 	struct change c = { .old_log = s->m.log, .old_tombstones = s->m.tombstones };
@@ -603,7 +603,7 @@ static bool log_is_long(const struct pd_store *s, bool closing)
 
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
 {
-	int status = log_is_long(s, closing) ? flush(s, e) : PD_OK;
+	int status = log_is_long(s, closing) ? make_segment_of_log(s, e) : PD_OK;
 	bool wait = closing || s->m.n_segments > BEHIND;
 	while (!status) {
 		size_t from = merge_from(&s->m, closing);
@@ -623,7 +623,7 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e)
 {
 	int status = s->merge ? merge_end(s, e) : PD_OK;
 	if (!status && (s->recent.n || s->log.size > PD_STORE_LOG_HEAD))
-		status = flush(s, e);
+		status = make_segment_of_log(s, e);
 	if (status || (s->m.n_segments < 2 && !s->m.tombstones))
 		return status;
 	if (s->m.n_segments)

@@ -7,7 +7,7 @@
 
 #include "base/bound.h"
 
-static int check(const struct pd_store_tombstones *t, uint64_t file, const char *name, struct pd_err *e)
+static int check_file(const struct pd_store_tombstones *t, uint64_t file, const char *name, struct pd_err *e)
 {
 	const uint8_t *p = t->map.p;
 	size_t n = t->map.n;
@@ -26,7 +26,7 @@ int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_m
 			     struct pd_err *e)
 {
 	*t = (struct pd_store_tombstones){ .map = map };
-	int status = check(t, file, name, e);
+	int status = check_file(t, file, name, e);
 	if (status) {
 		pd_store_tombstones_release(t);
 		return status;

@@ -22,7 +22,7 @@ void pd_write_answers_header(const struct pd_store *s, const struct pd_store_jud
 		pd_buf_printf(out, "%s%c", pd_answers_columns[i], i + 1 < PD_ANSWERS_COLUMNS ? '\t' : '\n');
 }
 
-static void add(struct pd_buf *out, struct pd_span s)
+static void add_field(struct pd_buf *out, struct pd_span s)
 {
 	pd_buf_add_span(out, s);
 	pd_buf_add_c(out, '\t');
@@ -92,13 +92,13 @@ static void add_page(struct pd_span text, uint64_t cluster, const struct pd_stor
 		     struct pd_buf *out)
 {
 	add_number(out, cluster);
-	add(out, pd_store_text(text, PD_STORE_TEXT_ID));
-	add(out, pd_store_text(text, PD_STORE_TEXT_URL));
+	add_field(out, pd_store_text(text, PD_STORE_TEXT_ID));
+	add_field(out, pd_store_text(text, PD_STORE_TEXT_URL));
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
-	add(out, dup_of);
-	add(out, dup_of);
+	add_field(out, dup_of);
+	add_field(out, dup_of);
 	add_distance(m, out);
-	add(out, pd_store_text(text, PD_STORE_TEXT_TEXT_BYTES));
+	add_field(out, pd_store_text(text, PD_STORE_TEXT_TEXT_BYTES));
 	pd_buf_add_z(out, m ? "0\t" : "1\t");
 }
 
