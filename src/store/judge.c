@@ -10,7 +10,8 @@ const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "repla
 
 enum {
 	NOT_NEAR = -2,
-	CHUNK = 4096, HITS_MANY = 1 << 20,	/* pages that segments are asked for at once; hits that are many */
+	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
+	HITS_MANY = 1 << 20,
 	SOON = 8
 };
 
@@ -404,7 +405,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 	int status = PD_OK;
 	make_room(j, n < CHUNK ? n : CHUNK);
 	if (!j->chunk)
-		j->chunk = CHUNK;
+		j->chunk = CHUNK_FIRST;
 	for (size_t m; !status && n; pages += m, n -= m) {
 		m = n < j->chunk ? n : j->chunk;
 		status = ask_segments(j, pages, m, e);
@@ -414,7 +415,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			if (!status)
 				status = each(ctx, &j->answer);
 		}
-		j->chunk = status ? CHUNK : next_chunk(j->chunk, j->hit_from[m]);
+		j->chunk = status ? CHUNK_FIRST : next_chunk(j->chunk, j->hit_from[m]);
 	}
 	return status;
 }
