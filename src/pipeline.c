@@ -3,7 +3,6 @@
 
 #include "base/threads.h"
 #include "base/url.h"
-#include "topic/site_page.h"
 
 /* A page that was huge must not keep its memory: buffers over this are given back. */
 enum { KEEP = 4 * 1024 * 1024 };
@@ -110,7 +109,7 @@ bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 	if (!p->learner)
 		p->learner = pd_topic_finder_new(&o, p->segmenter);
 	pd_topic_find(p->learner, &p->blocks, &p->topic);
-	bool made = pd_site_page_make(p->learner, &p->blocks, &p->topic, p->page.url, out);
+	bool made = pd_topic_site_page(p->learner, &p->blocks, &p->topic, p->page.url, out);
 	lap(p, PD_PHASE_TOPIC, t);
 	return made;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What topic.c and the two extractors share: the finder's scratch, and the steps of the main extractor in the
+ * What the frame (finder.c) and the two extractors share: the finder's scratch, and the steps of the main extractor in the
  * order in which extract.c calls them.  Every rule has a name (a constant) that a decision carries.
  */
 #ifndef PD_TOPIC_FINDER_H
@@ -107,10 +107,26 @@ static inline uint64_t pd_live_of_page(const struct pd_topic_finder *f)
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
 void pd_topic_paper(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
 
-void pd_topic_decide(struct pd_topic *out, const struct pd_decision *d);
-/* Adds the terms of a piece of a feature's text, where they are wanted. */
-void pd_topic_terms(struct pd_topic_finder *f, enum pd_feature_kind kind, struct pd_span text, struct pd_topic *out);
+static inline void pd_topic_decide(struct pd_topic *out, const struct pd_decision *d)
+{
+	out->decisions = pd_grow(out->decisions, out->n_decisions, &out->cap_decisions, sizeof(*d));
+	out->decisions[out->n_decisions++] = *d;
+}
+
 /* The terms that were added to out->terms since it had `first` become a feature; none make none. */
-void pd_topic_feature(struct pd_topic *out, enum pd_feature_kind kind, size_t first);
+static inline void pd_topic_feature(struct pd_topic *out, enum pd_feature_kind kind, size_t first)
+{
+	if (out->terms.n == first)
+		return;
+	out->features = pd_grow(out->features, out->n_features, &out->cap_features, sizeof(*out->features));
+	out->features[out->n_features++] = (struct pd_feature){ kind, first, out->terms.n };
+}
+
+/* Adds the terms of a piece of a feature's text, where they are wanted. */
+static inline void pd_topic_terms(struct pd_topic_finder *f, enum pd_feature_kind kind, struct pd_span text, struct pd_topic *out)
+{
+	if (text.n && !(f->options.skip_features & 1u << kind))
+		pd_segment(f->segmenter, text, &out->terms);
+}
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "base/hash.h"
 #include "base/url.h"
-#include "topic/finder.h"
-#include "topic/site_context.h"
+#include "base/utf8.h"
 
 /* A line of text and where it stands. */
 struct pd_site_entry {
@@ -33,19 +32,18 @@ static int by_path(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void add_line(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_line *l)
+static void add_line(struct pd_site_draft *d, struct pd_site_keys *keys, const struct pd_blocks *in, const struct pd_line *l)
 {
-	struct pd_site_draft *d = &f->draft;
 	bool link = (uint64_t)l->link_mass * 2 > l->mass;
 	if (in->boxes[l->box].tag == PD_TAG_title || !pd_site_letter(in, l))
 		return;
-	uint64_t path = f->keys.boxes[l->box];
+	uint64_t path = keys->boxes[l->box];
 	d->places = pd_grow(d->places, d->n_places, &d->cap_places, sizeof *d->places);
 	d->places[d->n_places++] = (struct pd_site_place){ path, link };
 	if (link)
 		return;
 	d->entries = pd_grow(d->entries, d->n_entries, &d->cap_entries, sizeof *d->entries);
-	d->entries[d->n_entries++] = (struct pd_site_entry){ pd_site_line(&f->keys, in, l), path };
+	d->entries[d->n_entries++] = (struct pd_site_entry){ pd_site_line(keys, in, l), path };
 }
 
 /* Each path once, with the sum of its links; the smallest. */
@@ -83,22 +81,99 @@ static void close_entries(struct pd_site_draft *d)
 	d->n_entries = n;
 }
 
-static uint64_t text_context(const struct pd_blocks *in)
+/*
+ * Under which text does a line stand?  A simhash of 64 bits of the words of a text, two by two: the same text, edited a
+ * little, differs in a few bits, another one in about half of them.  Words are cut at anything that is no letter or
+ * digit, ideographs and kana stand alone; no dictionary is needed, because these signatures are only compared with others
+ * of the same host.
+ */
+
+struct context {
+	struct pd_simhash sum;
+	uint64_t last;		/* hash of the word before; 0: none */
+};
+
+static uint64_t mix(uint64_t h)
 {
-	struct pd_site_context c;
-	pd_site_context_clear(&c);
-	for (size_t i = 0; i < in->n_runs; i++)
-		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
-			pd_site_context_add(&c, pd_run_text(in, &in->runs[i]));
-	return pd_site_context_end(&c);
+	h ^= h >> 32;
+	h *= 0xD6E8FEB86659FD93ull;
+	h ^= h >> 32;
+	h *= 0xD6E8FEB86659FD93ull;
+	return h ^ h >> 29;
 }
 
-static uint64_t main_context(const struct pd_topic *topic)
+static void clear_context(struct context *c)
 {
-	struct pd_site_context c;
-	pd_site_context_clear(&c);
-	pd_site_context_add(&c, pd_buf_span(&topic->text));
-	return pd_site_context_end(&c);
+	pd_simhash_clear(&c->sum, 64);
+	c->last = 0;
+}
+
+static void add_word(struct context *c, uint64_t word)
+{
+	uint64_t hash = mix(word);
+	if (c->last) {
+		struct pd_key key = { { mix(c->last * 0x9E3779B97F4A7C15ull + hash) } };
+		pd_simhash_add(&c->sum, &key, 1);
+	}
+	c->last = hash;
+}
+
+enum sort { NOTHING, PART, ALONE };
+
+/* A character that is part of a word, a word by itself, or neither. */
+static enum sort sort_of(uint32_t c)
+{
+	if (c < 0x80)
+		return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ? PART : NOTHING;
+	if (c < 0xC0 || (c >= 0x2000 && c < 0x2E80) || (c >= 0x3000 && c < 0x3040) || c >= 0xFF00)
+		return NOTHING;
+	return c < 0x2000 ? PART : ALONE;
+}
+
+static void add_text(struct context *c, struct pd_span utf8)
+{
+	uint64_t word = 0;
+	for (const char *p = utf8.p, *end = p + utf8.n; p < end;) {
+		uint32_t ch = pd_utf8_next(&p);
+		enum sort sort = sort_of(ch);
+		if (word && sort != PART) {
+			add_word(c, word);
+			word = 0;
+		}
+		if (ch >= 'A' && ch <= 'Z')
+			ch |= 0x20;
+		if (sort == PART)
+			word = (word + ch) * 0x9E3779B97F4A7C15ull;
+		else if (sort == ALONE)
+			add_word(c, ch);
+	}
+	if (word)
+		add_word(c, word);
+}
+
+static uint64_t end_context(struct context *c)
+{
+	struct pd_key key;
+	pd_simhash_end(&c->sum, &key);
+	return key.w[0];
+}
+
+static uint64_t text_context(const struct pd_blocks *in)
+{
+	struct context c;
+	clear_context(&c);
+	for (size_t i = 0; i < in->n_runs; i++)
+		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
+			add_text(&c, pd_run_text(in, &in->runs[i]));
+	return end_context(&c);
+}
+
+uint64_t pd_site_signature(struct pd_span text)
+{
+	struct context c;
+	clear_context(&c);
+	add_text(&c, text);
+	return end_context(&c);
 }
 
 static void add_u16(struct pd_buf *out, size_t n)
@@ -145,21 +220,20 @@ uint64_t pd_site_host(struct pd_span name)
 	return pd_hash64(name.p, name.n);
 }
 
-bool pd_site_page_make(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-		       struct pd_buf *out)
+bool pd_site_page_make(struct pd_site_draft *d, struct pd_site_keys *keys, const struct pd_blocks *in, const struct pd_lines *lines,
+		       struct pd_span text, struct pd_span url, struct pd_buf *out)
 {
-	struct pd_site_draft *d = &f->draft;
-	pd_url_host(url, &f->scratch);
-	if (!f->scratch.n || f->scratch.n > PD_SITE_NAME_MAX || f->options.method != PD_TOPIC_MAIN || !in->n_runs)
+	pd_url_host(url, &d->host);
+	if (!d->host.n || d->host.n > PD_SITE_NAME_MAX || !in->n_runs)
 		return false;
 	d->n_entries = d->n_places = 0;
-	pd_site_paths(&f->keys, in);
-	for (size_t i = 0; i < f->lines.n; i++)
-		add_line(f, in, &f->lines.v[i]);
+	pd_site_paths(keys, in);
+	for (size_t i = 0; i < lines->n; i++)
+		add_line(d, keys, in, &lines->v[i]);
 	close_places(d);
 	close_entries(d);
-	struct pd_span host = pd_buf_span(&f->scratch);
-	uint64_t head[4] = { pd_site_host(host), pd_hash64(url.p, url.n), text_context(in), main_context(topic) };
+	struct pd_span host = pd_buf_span(&d->host);
+	uint64_t head[4] = { pd_site_host(host), pd_hash64(url.p, url.n), text_context(in), pd_site_signature(text) };
 	write_record(d, head, host, out);
 	return true;
 }
@@ -168,6 +242,7 @@ void pd_site_draft_release(struct pd_site_draft *d)
 {
 	free(d->entries);
 	free(d->places);
+	pd_buf_release(&d->host);
 	*d = (struct pd_site_draft){ 0 };
 }
 

@@ -27,7 +27,6 @@
 #define PD_TOPIC_SITE_PAGE_H
 
 #include "topic/site.h"
-#include "topic/topic.h"
 
 #define PD_SITE_LINES_MAX 1000
 #define PD_SITE_PATHS_MAX 1000
@@ -49,16 +48,19 @@ struct pd_site_draft {
 	struct pd_site_entry *entries;
 	struct pd_site_place *places;
 	size_t n_entries, n_places, cap_entries, cap_places;
+	struct pd_buf host;
 };
 
 void pd_site_draft_release(struct pd_site_draft *d);
 
-/* Appends the record of the page that the finder saw last.  False: it has no host, or a name over PD_SITE_NAME_MAX; or the
- * main extractor did not read it. */
-bool pd_site_page_make(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-		       struct pd_buf *out);
+/* Appends the record of a page with these lines, whose main text is `text`.  False: its URL has no host, or a name over
+ * PD_SITE_NAME_MAX; or it has no text. */
+bool pd_site_page_make(struct pd_site_draft *d, struct pd_site_keys *keys, const struct pd_blocks *in, const struct pd_lines *lines,
+		       struct pd_span text, struct pd_span url, struct pd_buf *out);
 /* Sees the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
 bool pd_site_page_see(struct pd_span bytes, struct pd_site_page *out);
+/* The signature of a text: that of a text edited a little differs in a few of 64 bits, that of another in about half. */
+uint64_t pd_site_signature(struct pd_span text);
 /* The key of a host, as records and tables have it. */
 uint64_t pd_site_host(struct pd_span name);
 /* The order of records: by host, then URL, then bytewise. */

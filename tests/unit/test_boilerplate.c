@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "topic/boilerplate_layout.h"
-#include "topic/site_context.h"
+#include "topic/site_page.h"
 #include "topic/site_decide.h"
 #include "topic/site_learn.h"
 
@@ -478,14 +478,6 @@ START_TEST(damaged_record)
 }
 END_TEST
 
-static uint64_t context(const char *text)
-{
-	struct pd_site_context c;
-	pd_site_context_clear(&c);
-	pd_site_context_add(&c, pd_span_z(text));
-	return pd_site_context_end(&c);
-}
-
 #define TEXT "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. " \
 	"Repairs will take two years, the engineers said, and the town must find most of the money for them itself. "
 #define OTHER "A ferry carries people across in the meantime, though it does not run at night or when the river is high. " \
@@ -509,7 +501,7 @@ START_TEST(contexts)
 		{ "", "", false },
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		int bits = __builtin_popcountll(context(pairs[i].a) ^ context(pairs[i].b));
+		int bits = __builtin_popcountll(pd_site_signature(pd_span_z(pairs[i].a)) ^ pd_site_signature(pd_span_z(pairs[i].b)));
 		ck_assert_msg((bits > PD_SITE_BITS) == pairs[i].differ, "pair %zu: %d bits", i, bits);
 	}
 }

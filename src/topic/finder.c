@@ -72,26 +72,6 @@ static void topic_clear(struct pd_topic *t)
 	t->flags = 0;
 }
 
-void pd_topic_decide(struct pd_topic *out, const struct pd_decision *d)
-{
-	out->decisions = pd_grow(out->decisions, out->n_decisions, &out->cap_decisions, sizeof(*d));
-	out->decisions[out->n_decisions++] = *d;
-}
-
-void pd_topic_feature(struct pd_topic *out, enum pd_feature_kind kind, size_t first)
-{
-	if (out->terms.n == first)
-		return;
-	out->features = pd_grow(out->features, out->n_features, &out->cap_features, sizeof(*out->features));
-	out->features[out->n_features++] = (struct pd_feature){ kind, first, out->terms.n };
-}
-
-void pd_topic_terms(struct pd_topic_finder *f, enum pd_feature_kind kind, struct pd_span text, struct pd_topic *out)
-{
-	if (text.n && !(f->options.skip_features & 1u << kind))
-		pd_segment(f->segmenter, text, &out->terms);
-}
-
 /* Title tags stand for themselves in both extractors: <title> and the headings that no block lies in. */
 static void add_titles(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
@@ -124,4 +104,11 @@ int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, struct 
 	else
 		pd_topic_main(f, in, out);
 	return PD_OK;
+}
+
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
+			struct pd_buf *out)
+{
+	return f->options.method == PD_TOPIC_MAIN &&
+	       pd_site_page_make(&f->draft, &f->keys, in, &f->lines, pd_buf_span(&topic->text), url, out);
 }
