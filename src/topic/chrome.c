@@ -56,14 +56,14 @@ static bool is_note(const struct pd_topic_finder *f, const struct pd_blocks *in,
 /* An element that was never closed swallows what follows: a control that holds paragraphs is none. */
 static bool holds_paragraphs(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
 {
-	uint64_t prose = 0;
-	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
+	double prose = 0, enough = f->weights->control_prose;
+	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b) && prose < enough; i++) {
 		const struct pd_line *l = &f->lines.v[i];
 		uint16_t tag = in->boxes[l->box].tag;
 		if (l->prose && &in->boxes[l->box] != b && tag != PD_TAG_option && tag != PD_TAG_optgroup)
 			prose += l->mass - l->link_mass;
 	}
-	return (double)prose >= f->weights->control_prose;
+	return prose >= enough;
 }
 
 /* Is the hint of a box, which holds the first h1 or not, to be followed? */

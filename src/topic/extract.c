@@ -87,10 +87,10 @@ static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blo
 			best = level;
 			found = flow;
 		}
-		if (level == PD_LEVEL_ALL)
-			text = f->weights->level_text * richest_flow(f, in, PD_LIVE_TEXT);
 		if (found >= (level < PD_LEVEL_TAGS ? f->weights->hint_enough : f->weights->tags_enough))
 			break;
+		if (level == PD_LEVEL_ALL)
+			text = f->weights->level_text * richest_flow(f, in, PD_LIVE_TEXT);
 	}
 	pd_chrome_drop(f, in, best);
 	pd_live_sum(f, PD_LIVE_PROSE);

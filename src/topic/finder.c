@@ -23,6 +23,8 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 	f->segmenter = segmenter;
 	f->hinter = pd_hinter_new();
 	f->heads = pd_heads_new();
+	f->notices = pd_notices_new();
+	f->lines.notices = f->notices;
 	return f;
 }
 
@@ -38,6 +40,7 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 	pd_buf_release(&f->scratch);
 	pd_hinter_free(f->hinter);
 	pd_heads_free(f->heads);
+	pd_notices_free(f->notices);
 	pd_lines_release(&f->lines);
 	pd_site_keys_release(&f->keys);
 	pd_site_draft_release(&f->draft);

@@ -50,6 +50,7 @@ struct pd_topic_finder {
 	/* main */
 	struct pd_hinter *hinter;
 	struct pd_heads *heads;
+	struct pd_notices *notices;
 	struct pd_lines lines;
 	struct pd_site site;		/* of the page's host */
 	struct pd_site_keys keys;

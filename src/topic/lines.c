@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#include "topic/notices.h"
-
 enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
 
 static bool wide_stop(const char *p)
@@ -136,10 +134,10 @@ static bool is_prose(const struct pd_lines *l, const struct pd_blocks *in, size_
 	return (double)mass >= (stop ? w->prose_stop : w->prose_plain);
 }
 
-static bool is_notice(const struct pd_lines *l, const struct pd_blocks *in, size_t i, size_t end)
+static bool is_notice(const struct pd_lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
 {
 	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
-	return pd_is_notice(pd_span(in->text.p + first->at, last->at + last->n - first->at));
+	return pd_is_notice(l->notices, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
 }
 
 static void find_prose(struct pd_lines *l, const struct pd_blocks *in)
@@ -147,7 +145,8 @@ static void find_prose(struct pd_lines *l, const struct pd_blocks *in)
 	for (size_t i = 0, end; i < l->n; i = end) {
 		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
 			;
-		bool notice = is_notice(l, in, i, end), prose = !notice && is_prose(l, in, i, end);
+		bool prose = is_prose(l, in, i, end), notice = is_notice(l, in, i, end, prose);
+		prose &= !notice;
 		for (size_t k = i; k < end; k++) {
 			l->v[k].notice = notice;
 			l->v[k].prose = prose && l->v[k].link_mass < l->v[k].mass;

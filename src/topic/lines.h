@@ -9,6 +9,7 @@
 #define PD_TOPIC_LINES_H
 
 #include "page/blocks.h"
+#include "topic/notices.h"
 #include "topic/weights.h"
 
 struct pd_line {
@@ -37,6 +38,7 @@ struct pd_home {
 
 struct pd_lines {
 	const struct pd_weights *weights;
+	const struct pd_notices *notices;	/* borrowed */
 	struct pd_line *v;
 	struct pd_line_sum *sums;	/* n + 1 */
 	uint32_t *of_run;		/* run -> line; n_runs + 1 */

@@ -8,7 +8,12 @@
 
 #include "base/span.h"
 
-/* Looks at the beginning of the text; one that goes on far beyond it is about something else. */
-bool pd_is_notice(struct pd_span text);
+struct pd_notices;		/* the compiled table: read only once made */
+
+struct pd_notices *pd_notices_new(void);
+void pd_notices_free(struct pd_notices *n);
+/* Looks at the beginning of the text; one that goes on far beyond it is about something else.  `sentences`: it reads like
+ * sentences, in which a notice may say so further on; other text is one only where it begins like one. */
+bool pd_is_notice(const struct pd_notices *n, struct pd_span text, bool sentences);
 
 #endif

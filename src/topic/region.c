@@ -86,47 +86,54 @@ static uint32_t richest(struct pd_topic_finder *f, const struct pd_blocks *in, u
 	return best;
 }
 
-/* Text that no rule has dropped yet. */
-static struct pd_line_sum alive_in(const struct pd_topic_finder *f, const struct pd_box *b)
+/* The lines from `first` on that no rule has dropped yet. */
+struct stretch {
+	double mass, link_mass;
+	size_t head;		/* the first of them; `end`: there is none */
+};
+
+static struct stretch stretch_of(const struct pd_topic_finder *f, size_t first, size_t end)
 {
-	struct pd_line_sum s = { 0 };
-	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
-		const struct pd_line *l = &f->lines.v[i];
+	struct stretch s = { .head = end };
+	for (size_t i = end; i-- > first;) {
 		if (f->why[i])
 			continue;
-		s.mass += l->mass;
-		s.link_mass += l->link_mass;
-		if (l->prose)
-			s.prose += l->mass - l->link_mass;
+		s.mass += f->lines.v[i].mass;
+		s.link_mass += f->lines.v[i].link_mass;
+		s.head = i;
 	}
 	return s;
 }
 
-/* The rank of the heading with which a box begins: 1 for h1; 0: it begins with another line, or with none. */
-static int heads(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *b)
+/* The rank of a line that is a heading: 1 for h1; 0: it is none. */
+static int rank_of(const struct pd_topic_finder *f, const struct pd_blocks *in, size_t line)
 {
-	for (size_t i = pd_lines_first(&f->lines, b); i < pd_lines_end(&f->lines, b); i++) {
-		uint16_t tag = in->boxes[f->lines.v[i].box].tag;
-		if (!f->why[i])
-			return tag >= PD_TAG_h1 && tag <= PD_TAG_h6 ? tag - PD_TAG_h1 + 1 : 0;
-	}
-	return 0;
+	uint16_t tag = line < f->lines.n ? in->boxes[f->lines.v[line].box].tag : PD_TAG_NONE;
+	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6 ? tag - PD_TAG_h1 + 1 : 0;
 }
 
-/* A manual's chapter is made of sections in sections: what stands around the richest of them, and is no list of links,
- * is text as well. */
+/* A manual's chapter is made of sections in sections: what stands around the richest of them, begins with a heading of no
+ * lower rank, and is no list of links, is text as well.  On a page of a manual the richest part need not begin with one. */
 static uint32_t widen(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t best)
 {
 	uint32_t wide = best;
-	struct pd_line_sum own = alive_in(f, &in->boxes[best]);
-	int rank = heads(f, in, &in->boxes[best]);
+	size_t first = pd_lines_first(&f->lines, &in->boxes[best]), end = pd_lines_end(&f->lines, &in->boxes[best]);
+	size_t head = stretch_of(f, first, end).head;
+	int rank = rank_of(f, in, head == end ? f->lines.n : head);
+	double mass = 0, link_mass = 0;
 	for (uint32_t i = best; i && (rank || f->kind == PD_KIND_REFERENCE);) {
 		i = in->boxes[i].parent;
-		struct pd_line_sum s = alive_in(f, &in->boxes[i]);
-		if (s.mass == own.mass)
+		size_t from = pd_lines_first(&f->lines, &in->boxes[i]), to = pd_lines_end(&f->lines, &in->boxes[i]);
+		struct stretch before = stretch_of(f, from, first), behind = stretch_of(f, end, to);
+		double more = before.mass + behind.mass;
+		head = before.head < first ? before.head : head;
+		mass += more;
+		link_mass += before.link_mass + behind.link_mass;
+		first = from;
+		end = to;
+		if (more == 0)
 			continue;
-		double mass = (double)(s.mass - own.mass), link_mass = (double)(s.link_mass - own.link_mass);
-		int outer = heads(f, in, &in->boxes[i]);
+		int outer = rank_of(f, in, head);
 		if (!outer || (rank && outer > rank) || link_mass > f->weights->widen_links * mass)
 			break;
 		rank = outer;
