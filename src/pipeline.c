@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "pipeline.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/threads.h"
 #include "base/url.h"
+#include "term/language.h"
 
 /* A page that was huge must not keep its memory: buffers over this are given back. */
 enum { KEEP = 4 * 1024 * 1024 };
@@ -100,6 +104,19 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	if (p->stub && !p->match_stubs)
 		unsign(p);
 	lap(p, PD_PHASE_SIGN, t);
+}
+
+struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
+{
+	char confidence[32], terms[32];
+	struct pd_buf subject = { 0 };
+	snprintf(confidence, sizeof confidence, "%.2f", p->topic.confidence);
+	snprintf(terms, sizeof terms, "%" PRIu64, p->signature.terms);
+	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
+	pd_subject_hex(&p->subject, &subject);
+	struct pd_facts f = pd_facts_read(pd_span_z(terms), pd_span_z(confidence), pd_buf_span(&p->scratch), pd_buf_span(&subject));
+	pd_buf_release(&subject);
+	return f;
 }
 
 bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)

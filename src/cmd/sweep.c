@@ -86,6 +86,7 @@ struct sweep_run {
 struct signed_page {
 	uint32_t page;
 	uint64_t digest[2], host;
+	struct pd_facts facts;
 	struct pd_sketch sketch;
 	struct {
 		bool present;
@@ -133,6 +134,7 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
 	s->page = page;
 	s->sketch = p->sketch;
+	s->facts = pd_pipeline_facts(p);
 	pd_url_host(p->page.url, &p->scratch);
 	s->host = p->scratch.n ? pd_hash64(p->scratch.p, p->scratch.n) : 0;
 	if (pd_key_parse(pd_buf_span(&p->text_digest), &bits, &digest))
@@ -161,6 +163,7 @@ static int take_page(void *shared, const struct pd_buf *out)
 		s->n_seen++;
 		memcpy(s->digest[page->page], page->digest, sizeof page->digest);
 		s->host[page->page] = page->host;
+		s->facts[page->page] = page->facts;
 		s->sketch[page->page] = page->sketch;
 		for (int i = 0; i < s->n_settings; i++) {
 			s->settings[i].present[page->page] = page->by[i].present;

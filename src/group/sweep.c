@@ -25,6 +25,7 @@ void pd_sweep_init(struct pd_sweep *s, const struct pd_truth *t, int n_settings,
 	s->digest = pd_zalloc(n * sizeof *s->digest);
 	s->host = pd_zalloc(n * sizeof *s->host);
 	s->sketch = pd_zalloc(n * sizeof *s->sketch);
+	s->facts = pd_zalloc(n * sizeof *s->facts);
 	for (int i = 0; i < n_settings; i++) {
 		s->settings[i].key = pd_zalloc(n * sizeof *s->settings[i].key);
 		s->settings[i].present = pd_zalloc(n * sizeof *s->settings[i].present);
@@ -41,6 +42,7 @@ void pd_sweep_release(struct pd_sweep *s)
 	free(s->digest);
 	free(s->host);
 	free(s->sketch);
+	free(s->facts);
 	*s = (struct pd_sweep){ 0 };
 }
 
@@ -58,10 +60,13 @@ static int distance(const struct pd_sweep *s, const struct pd_sweep_setting *set
 /* Without a similarity a pair counts up to k, as when match is given a k. */
 static bool stands(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b)
 {
-	if (s->verify.off || !s->settings[setting].present[a])
+	bool same_host = s->host[a] && s->host[a] == s->host[b];
+	if (s->verify.off)
 		return true;
+	if (!s->settings[setting].present[a])
+		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], same_host) == PD_LOOK_YES;
 	double similarity = pd_sketch_similarity(&s->sketches, &s->sketch[a], &s->sketch[b]);
-	return similarity < 0 || pd_verify_hosts(&s->verify, similarity, s->host[a] && s->host[a] == s->host[b]);
+	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], same_host) == PD_LOOK_YES;
 }
 
 static void count_pair(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b, struct histogram *h)

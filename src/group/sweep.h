@@ -29,6 +29,7 @@ struct pd_sweep {
 	uint64_t (*digest)[2];		/* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
 	uint64_t *host;			/* a hash; 0: none */
 	struct pd_sketch *sketch;
+	struct pd_facts *facts;
 	uint64_t n_seen;
 	struct pd_sketch_options sketches;
 	struct pd_verify_options verify;

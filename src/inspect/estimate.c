@@ -41,6 +41,7 @@ void pd_estimate_add(struct pd_estimate *e, struct pd_pipeline *p, int place)
 	new.has_text = p->text_digest.n > 0;
 	if (new.has_text)
 		new.text = pd_hash64(p->text_digest.p, p->text_digest.n);
+	new.facts = pd_pipeline_facts(p);
 	e->pages = pd_grow(e->pages, e->n, &e->cap, sizeof *e->pages);
 	e->pages[e->n++] = new;
 	e->at_place[place]++;
@@ -121,8 +122,7 @@ static bool near(const struct pd_estimate *e, const struct pd_estimate_page *a, 
 	if (!a->present || !b->present || distance > k)
 		return false;
 	double similarity = pd_sketch_similarity(&e->sketch, &a->sketch, &b->sketch);
-	enum pd_look look = pd_verify(verify, similarity, distance);
-	return look == PD_LOOK_BY_HOST ? pd_verify_hosts(verify, similarity, a->host && a->host == b->host) : look == PD_LOOK_YES;
+	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, a->host && a->host == b->host) == PD_LOOK_YES;
 }
 
 /* Each with each: a sample is small. */

@@ -11,12 +11,14 @@
 #define PD_INSPECT_ESTIMATE_H
 
 #include "pipeline.h"
+#include "rows/facts.h"
 #include "read/sample.h"
 
 struct pd_estimate_page {
 	struct pd_key key;
 	struct pd_sketch sketch;
 	uint64_t text, host;	/* hashes of the text digest and of the host; host 0: none */
+	struct pd_facts facts;
 	bool present, has_text;
 	int place;
 };

@@ -117,7 +117,7 @@ static void search_band(void *ctx, size_t band, int thread)
 static int least_agreeing(const struct pd_sketch_options *o, const struct pd_verify_options *verify)
 {
 	int n = 0;
-	while (n <= o->minima && pd_verify(verify, pd_sketch_estimate(o, n), 0) == PD_LOOK_NO)
+	while (n <= o->minima && !pd_verify_maybe(verify, pd_sketch_estimate(o, n), 0))
 		n++;
 	return n;
 }

@@ -73,7 +73,7 @@ static void verify_partners(struct reading *r, uint32_t a)
 	size_t n = 0;
 	for (size_t i = 0; i < r->partners.n; i++) {
 		struct pd_match_partner *p = &r->partners.v[i];
-		p->similarity = m->digests && !m->o->verify.off ? 1 : PD_SIMILARITY_UNKNOWN;
+		p->similarity = PD_SIMILARITY_UNKNOWN;
 		if (m->looks && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member), p->distance, &p->similarity))
 			continue;
 		r->partners.v[n++] = *p;
@@ -230,7 +230,8 @@ static void emitter_init(struct emitter *w, const struct pd_match_found *prints,
 	for (int i = 0; i < 2; i++) {
 		w->sets[i].found = found[i];
 		w->sets[i].m = &found[i]->set;
-		w->sets[i].verifier = (struct pd_verifier){ .o = &found[i]->set.o->verify, .rows = found[i]->set.rows };
+		w->sets[i].verifier = (struct pd_verifier){ .o = &found[i]->set.o->verify, .rows = found[i]->set.rows,
+						       .texts = found[i]->set.digests };
 	}
 }
 

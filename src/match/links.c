@@ -338,13 +338,11 @@ void pd_match_links_near(const struct pd_match_links *l, uint32_t a, uint32_t gr
 /* Groups of equal keys become links of the parts that are alike by their sketches too. */
 static void make_links(struct pd_match_set *m, double *verify_seconds)
 {
-	struct pd_verify_options verify = m->o->verify;
-	struct pd_verifier verifier = { .o = &verify, .rows = m->rows };
+	/* Pages of one host are no pair between hosts, so they may stand together as pages of two would. */
+	struct pd_verifier verifier = { .o = &m->o->verify, .rows = m->rows, .texts = m->digests,
+					.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS };
 	struct pd_match_groups by_part = { 0 };
 	double t = pd_cpu_seconds();
-	/* Pages of one host are no pair there, so they may stand together as pages of two would. */
-	if (m->o->scope == PD_SCOPE_OTHER_HOSTS)
-		verify.least_same_host = verify.least;
 	if (m->looks && !m->o->all_pairs)
 		pd_match_parts_split(&m->parts, &m->prints, m->set, m->o->scope, &verifier, &by_part);
 	*verify_seconds += pd_cpu_seconds() - t;
@@ -359,7 +357,7 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
 	if (status)
 		return status;
-	m->looks = !m->digests && !m->o->verify.off && (m->rows->sketched || m->o->verify.k_unknown < m->o->k);
+	m->looks = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
 	make_links(m, verify_seconds);
 	return PD_OK;
 }

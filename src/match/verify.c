@@ -53,25 +53,89 @@ int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd
 	return PD_OK;
 }
 
+/* What more is asked of pages that are easily taken for each other, by the terms of the shorter text. */
+enum { FEW = 50, SOME = 100 };
+#define LEAST_FEW .9			/* fewer than FEW */
+#define LEAST_SOME .8			/* fewer than SOME */
+#define LEAST_FEW_OF_SUBJECT .8		/* fewer than FEW, of the same subject */
+#define LEAST_OTHER_SUBJECT .9		/* on one host; the language of the text counts as one */
+#define LEAST_OTHER_SUBJECT_APART .7	/* on two hosts */
+#define SURE .4				/* confidence in both main texts, on one host, unless the subject is the same */
+
+const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
+
 void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 {
 	pd_buf_printf(out, "a pair shares %g%% of its text, %g%% on one host, by the sketches (--similar sets both)\n", o->least * 100,
 		      o->least_same_host * 100);
+	pd_buf_printf(out, "with another title and heading %g%%, on one host %g%%, as in another language there; under %d terms %g%%, "
+		      "under %d %g%%, with the same title or heading %g%%\n", LEAST_OTHER_SUBJECT_APART * 100, LEAST_OTHER_SUBJECT * 100,
+		      FEW, LEAST_FEW * 100, SOME, LEAST_SOME * 100, LEAST_FEW_OF_SUBJECT * 100);
 }
 
-bool pd_verify_hosts(const struct pd_verify_options *o, double similarity, bool same_host)
+bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance)
 {
-	return similarity >= (same_host ? o->least_same_host : o->least);
+	if (o->off)
+		return true;
+	return similarity < 0 ? distance <= o->k_unknown : similarity >= o->least || similarity >= o->least_same_host;
 }
 
-enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance)
+static bool has_subject(const struct pd_facts *f)
+{
+	return f->subject.heading || f->subject.title;
+}
+
+static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
+{
+	return a->language && b->language && a->language != b->language;
+}
+
+/* On one host pages of one template stand beside each other: what is not known to be the same subject must show that it is a
+ * text of its own at all. */
+static enum pd_look look_at_template(const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
+{
+	if (!has_subject(a) || !has_subject(b))
+		return PD_LOOK_YES;
+	if (terms < FEW)
+		return PD_LOOK_FEW_TERMS;
+	return a->confidence < SURE || b->confidence < SURE ? PD_LOOK_UNSURE : PD_LOOK_YES;
+}
+
+enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
+		       const struct pd_facts *b, bool same_host)
 {
 	if (o->off)
 		return PD_LOOK_YES;
 	if (similarity < 0)
 		return distance <= o->k_unknown ? PD_LOOK_YES : PD_LOOK_NO;
-	bool same = pd_verify_hosts(o, similarity, true), other = pd_verify_hosts(o, similarity, false);
-	return same != other ? PD_LOOK_BY_HOST : same ? PD_LOOK_YES : PD_LOOK_NO;
+	if (similarity < (same_host ? o->least_same_host : o->least))
+		return PD_LOOK_NO;
+	enum pd_subjects subjects = pd_subjects_compare(&a->subject, &b->subject);
+	int64_t terms = a->terms < 0 || b->terms < 0 ? SOME : a->terms < b->terms ? a->terms : b->terms;
+	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? LEAST_OTHER_SUBJECT : LEAST_OTHER_SUBJECT_APART))
+		return PD_LOOK_OTHER_SUBJECT;
+	if (same_host && other_language(a, b) && similarity < LEAST_OTHER_SUBJECT)
+		return PD_LOOK_OTHER_LANGUAGE;
+	if (subjects == PD_SUBJECTS_SAME)
+		return terms < FEW && similarity < LEAST_FEW_OF_SUBJECT ? PD_LOOK_FEW_TERMS : PD_LOOK_YES;
+	if ((terms < FEW && similarity < LEAST_FEW) || (terms < SOME && similarity < LEAST_SOME))
+		return PD_LOOK_FEW_TERMS;
+	return same_host ? look_at_template(a, b, terms) : PD_LOOK_YES;
+}
+
+/* Such a page has hardly a text: nothing at all, a title and nothing else, a line of a few words. */
+enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
+				   bool same_host)
+{
+	if (o->off)
+		return PD_LOOK_YES;
+	enum pd_subjects subjects = pd_subjects_compare(&a->subject, &b->subject);
+	bool titled = has_subject(a) || has_subject(b);
+	if (a->terms == 0 || b->terms == 0)
+		return same_host && !titled ? PD_LOOK_YES : PD_LOOK_NO;
+	if (subjects == PD_SUBJECTS_DIFFER)
+		return PD_LOOK_OTHER_SUBJECT;
+	return subjects == PD_SUBJECTS_SAME || !titled ? PD_LOOK_YES : PD_LOOK_FEW_TERMS;
 }
 
 static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
@@ -83,15 +147,30 @@ static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
 }
 
 /* Pages without a host, such as files, are on no host in common. */
+static bool same_host(struct pd_verifier *v, uint32_t a, uint32_t b)
+{
+	if (v->apart)
+		return false;
+	uint64_t host = pd_rows_host(v->rows, a, v->scratch);
+	return host != pd_hash64("", 0) && host == pd_rows_host(v->rows, b, v->scratch);
+}
+
+enum pd_look pd_verify_look(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
+{
+	*similarity = v->texts ? 1 : similarity_of(v->rows, a, b);
+	if (!pd_verify_maybe(v->o, *similarity, distance))
+		return PD_LOOK_NO;
+	if (v->o->off || *similarity < 0)
+		return PD_LOOK_YES;
+	struct pd_facts x = pd_rows_facts(v->rows, a), y = pd_rows_facts(v->rows, b);
+	if (v->texts)
+		return pd_verify_equal_texts(v->o, &x, &y, same_host(v, a, b));
+	return pd_verify(v->o, *similarity, distance, &x, &y, same_host(v, a, b));
+}
+
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
-	*similarity = similarity_of(v->rows, a, b);
-	enum pd_look look = pd_verify(v->o, *similarity, distance);
-	if (look != PD_LOOK_BY_HOST)
-		return look == PD_LOOK_YES;
-	uint64_t host = pd_rows_host(v->rows, a, v->scratch);
-	bool known = host != pd_hash64("", 0);
-	return pd_verify_hosts(v->o, *similarity, known && host == pd_rows_host(v->rows, b, v->scratch));
+	return pd_verify_look(v, a, b, distance, similarity) == PD_LOOK_YES;
 }
 
 void pd_verifier_release(struct pd_verifier *v)

@@ -3,7 +3,9 @@
  * The second look: a pair whose fingerprints are near -> is it one, by what the sketches say?  A fingerprint of 64 bits
  * cannot tell near-duplicates from pages that are near by chance or by their chrome where k is generous; the similarity
  * estimated from two sketches can.  Inside one host more is asked, because pages of one site share what is left of its
- * chrome.  Sources and measurements: docs/accuracy.md.
+ * chrome, and pages of one template nearly all of their text: those with another subject or in another language, those with
+ * few terms, and those whose main text is doubtful need more than others (the table in verify.c).  Sources and
+ * measurements: docs/accuracy.md.
  *
  * A pair of which one page has no sketch cannot be looked at again: it counts as before, up to a distance of its own.
  */
@@ -46,23 +48,41 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out);
 #define PD_VERIFY_CANDIDATES 2
 int pd_verify_default_k(int bits, size_t n_keys);
 
+/* What two pages are to each other. */
 enum pd_look {
-	PD_LOOK_NO,
-	PD_LOOK_YES,
-	PD_LOOK_BY_HOST,	/* yes on different hosts, no on one, or the other way round: ask pd_verify_hosts */
+	PD_LOOK_NO,		/* not alike */
+	PD_LOOK_YES,		/* duplicates */
+	/* alike by their sketches, and one would not remove either unseen: */
+	PD_LOOK_FEW_TERMS,
+	PD_LOOK_UNSURE,		/* of what their main text is */
+	PD_LOOK_OTHER_SUBJECT,
+	PD_LOOK_OTHER_LANGUAGE,
 };
 
-/* similarity: estimated, or PD_SIMILARITY_UNKNOWN. */
-enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance);
-bool pd_verify_hosts(const struct pd_verify_options *o, double similarity, bool same_host);
+extern const char *const pd_look_names[];	/* "-" for no and yes */
 
-/* The same for two rows of a row set; hosts are taken from their URLs only where they decide. */
+/* Can pages with this similarity (estimated, or PD_SIMILARITY_UNKNOWN) be anything but PD_LOOK_NO?  Asked first: it needs
+ * nothing else of them. */
+bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance);
+/* The decision, the same for every command.  A similarity that is not known decides by the distance alone. */
+enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
+		       const struct pd_facts *b, bool same_host);
+/* The same for two pages without a fingerprint whose texts are equal. */
+enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
+				   bool same_host);
+
+/* The same for two rows of a row set. */
 struct pd_verifier {
 	const struct pd_verify_options *o;
 	const struct pd_rows *rows;
+	bool texts;		/* rows without a fingerprint, of equal text */
+	bool apart;		/* as if all were on different hosts */
 	struct pd_buf scratch[2];
 };
 
+/* *similarity: 1 for equal texts. */
+enum pd_look pd_verify_look(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity);
+/* Are they duplicates? */
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity);
 void pd_verifier_release(struct pd_verifier *v);
 

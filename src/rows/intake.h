@@ -28,7 +28,7 @@ int pd_intake_params(struct pd_row_intake *in, struct pd_span params, const char
 int pd_intake_bits(struct pd_row_intake *in, int bits, const char *where, uint64_t line, struct pd_err *e);
 void pd_intake_print(struct pd_row_intake *in, const uint64_t *key);
 void pd_intake_digest(struct pd_row_intake *in, const uint64_t *key);
-/* The last part of a row: `line`, its five columns and the newline, goes into the spool behind in->sketch and
+/* The last part of a row: `line`, its columns and the newline, goes into the spool behind in->sketch and
  * in->content; `url` is as it
  * stands in a row. */
 int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span url, struct pd_err *e);

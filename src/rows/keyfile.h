@@ -11,7 +11,7 @@
 #include "rows/rows.h"
 
 #define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
-#define PD_KEYFILE_VERSION 1
+#define PD_KEYFILE_VERSION 2	/* 1: rows of five columns */
 #define PD_KEYFILE_BLOCK 256	/* rows compressed together */
 
 enum pd_keyfile_section {

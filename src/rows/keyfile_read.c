@@ -25,7 +25,7 @@ static int check_header(const struct pd_keyfile *k, const char *name, struct pd_
 	const struct pd_keyfile_header *h = &k->h;
 	if (memcmp(h->magic, PD_KEYFILE_MAGIC, sizeof h->magic))
 		return pd_fail(e, PD_ERR_FORMAT, "%s: not a key file: 'pagededup match --save' writes them", name);
-	if (h->version != PD_KEYFILE_VERSION && h->version < 256)
+	if ((h->version < 1 || h->version > PD_KEYFILE_VERSION) && h->version < 256)
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
 			       PD_KEYFILE_VERSION);
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
@@ -210,6 +210,7 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 {
 	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
 	const char *rows = at(k, PD_KEYFILE_ROWS);
+	size_t n_fields = k->h.version == 1 ? 5 : PD_ROW_FIELDS;
 	end = end < k->h.rows ? end : k->h.rows;
 	size_t text = k->row_at[end] - k->row_at[first];
 	pd_buf_clear(out);
@@ -217,8 +218,8 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
 		return damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
 	for (uint64_t i = first; i < end; i++) {
-		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[6];
-		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, 6) != 5)
+		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
+		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
 			return damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "a row that is none");
 	}
 	return PD_OK;

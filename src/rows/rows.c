@@ -182,7 +182,8 @@ static uint64_t content_of(struct pd_span digest)
 
 static int spool_row(struct pd_row_intake *in, struct pd_err *e)
 {
-	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
+	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
+				    PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
 	pd_buf_clear(&in->scratch);
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
 		struct pd_span f = in->in.fields[kept[i]];
@@ -330,10 +331,21 @@ struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 	return (struct pd_rows_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
+struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row)
+{
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	if (!rows->spool)
+		return PD_FACTS_UNKNOWN;
+	pd_tsv_fields(pd_rows_line(rows, row), f, PD_ROW_FIELDS);
+	return pd_facts_read(f[5], f[6], f[7], f[8]);
+}
+
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])
 {
 	if (rows->host)
 		return rows->host[row];
+	if (!rows->spool)
+		return pd_hash64("", 0);
 	return host_of(pd_rows_view(rows, row).url, &scratch[0], &scratch[1]);
 }
 

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "rows/facts.h"
 #include "sign/sketch.h"
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
@@ -74,7 +75,11 @@ struct pd_rows_origin {
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2	/* an id that stands on both sides is one row, on both */
 
-/* The parts of a row that pairs carry, escaped as they came. */
+/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
+ * terms, confidence, languages, subject. */
+#define PD_ROW_FIELDS 9
+
+/* The parts of a row that pairs carry. */
 struct pd_rows_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
@@ -119,6 +124,8 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 }
 
 struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+/* What decides whether it is a duplicate; nothing is known of rows that were never spooled. */
+struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
 /* The hash of the host in its URL, as in rows->host, which need not be there; `scratch` is the caller's. */

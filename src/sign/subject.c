@@ -140,12 +140,12 @@ void pd_subject_finder_release(struct pd_subject_finder *f)
 	pd_buf_release(&f->heading);
 }
 
-/* A heading, and a page without one. */
+/* A heading, and a page without one, whose title may begin with the name of the site. */
 static enum pd_subjects compare_title(const struct pd_subject *with, const struct pd_subject *without)
 {
 	if (!without->title)
 		return PD_SUBJECTS_UNKNOWN;
-	return without->title == with->heading || without->title == with->title ? PD_SUBJECTS_SAME : PD_SUBJECTS_DIFFER;
+	return without->title == with->heading || without->title == with->title ? PD_SUBJECTS_SAME : PD_SUBJECTS_UNKNOWN;
 }
 
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b)

@@ -31,8 +31,8 @@ void pd_subject_finder_release(struct pd_subject_finder *f);
 
 enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
 
-/* Two headings decide, else a heading and a title; two titles alone can only differ, because what they begin with may be
- * the name of the site. */
+/* Two headings decide.  A heading and a title can only be the same, two titles alone only differ, because what a title begins
+ * with may be the name of the site. */
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b);
 
 void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out);

@@ -121,6 +121,12 @@ static double similarity_of(const struct pd_store *s, const struct pd_store_page
 	return pd_sketch_similarity(&s->sketch, &x, &y);
 }
 
+static struct pd_facts facts_of(const struct pd_store_page *p)
+{
+	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_TERMS), pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE),
+			     pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES), pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
+}
+
 /* The second look at a pair that is near: 1 it counts, 0 not, negative error. */
 static int second_look(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
 		       struct pd_err *e)
@@ -130,13 +136,16 @@ static int second_look(struct pd_store_judge *j, const struct pd_store_page *pag
 	if (pd_store_page(j->s, &m->at, false, &kept, e))
 		return PD_ERR_FORMAT;
 	m->similarity = similarity_of(j->s, page, &kept);
-	enum pd_look look = pd_verify(&j->o.verify, m->similarity, m->distance);
-	if (look != PD_LOOK_BY_HOST)
-		return look == PD_LOOK_YES;
+	if (m->distance >= 0 && !pd_verify_maybe(&j->o.verify, m->similarity, m->distance))
+		return 0;
 	if (pd_store_page(j->s, &m->at, true, &kept, e))
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
-	return pd_verify_hosts(&j->o.verify, m->similarity, host && host == host_of(j, kept.text));
+	bool same_host = host && host == host_of(j, kept.text);
+	struct pd_facts a = facts_of(page), b = facts_of(&kept);
+	if (m->distance < 0)
+		return pd_verify_equal_texts(&j->o.verify, &a, &b, same_host) == PD_LOOK_YES;
+	return pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, same_host) == PD_LOOK_YES;
 }
 
 static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
@@ -149,7 +158,7 @@ static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *
 			  int distance, struct pd_err *e)
 {
 	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN };
-	int counts = distance < 0 ? 1 : second_look(j, page, &m, e);
+	int counts = second_look(j, page, &m, e);
 	if (counts > 0)
 		add_match(&j->answer, m);
 	return counts < 0 ? counts : PD_OK;

@@ -26,7 +26,7 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 #define FAR 24		/* pairs ahead whose rows' offsets are sent for */
 #define NEAR 12		/* and, when those are there, their rows */
 
-/* A row of the spool: id, url, and what follows as it stands, fetch_time, text_bytes and quality. */
+/* A row of the spool: id, url, and as they stand fetch_time, text_bytes and quality, of what follows. */
 struct line {
 	struct pd_span id, url, rest;
 };
@@ -36,6 +36,15 @@ static struct pd_span until(const char *p, char c, const char *end)
 	return pd_span(p, (size_t)((const char *)memchr(p, c, (size_t)(end - p)) - p));
 }
 
+static size_t three_fields(struct pd_span s)
+{
+	size_t n = 0;
+	for (int tabs = 0; n < s.n; n++)
+		if (s.p[n] == '\t' && ++tabs == 3)
+			break;
+	return n;
+}
+
 static struct line split(const struct pd_rows *rows, uint32_t row)
 {
 	const char *end = rows->spool + rows->spool_size;
@@ -43,6 +52,7 @@ static struct line split(const struct pd_rows *rows, uint32_t row)
 	l.id = until(pd_rows_text(rows, row), '\t', end);
 	l.url = until(l.id.p + l.id.n + 1, '\t', end);
 	l.rest = until(l.url.p + l.url.n + 1, '\n', end);
+	l.rest.n = three_fields(l.rest);
 	return l;
 }
 

@@ -69,18 +69,23 @@ static inline double brute_similarity(const struct brute *b, uint32_t x, uint32_
 	return equal / o->minima > chance ? (equal / o->minima - chance) / (1 - chance) : 0;
 }
 
-static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y, int distance, double same_host)
+/* The decision itself is match/verify.h's, asked for every two rows. */
+static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y, int distance, bool apart)
 {
 	struct pd_buf scratch[2] = { { 0 } };
 	double s = brute_similarity(b, x, y);
-	if (!b->looks || b->set[x] == 1)
+	if (b->o->verify.off || (!b->looks && b->set[x] == 0))
 		return true;
 	if (s < 0)
 		return distance <= b->o->verify.k_unknown;
 	uint64_t h = pd_rows_host(b->rows, x, scratch), i = pd_rows_host(b->rows, y, scratch);
+	struct pd_facts f = pd_rows_facts(b->rows, x), g = pd_rows_facts(b->rows, y);
+	bool same_host = !apart && h == i && h != pd_hash64("", 0);
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);
-	return s >= (h == i && h != pd_hash64("", 0) ? same_host : b->o->verify.least);
+	if (b->set[x] == 1)
+		return pd_verify_equal_texts(&b->o->verify, &f, &g, same_host) == PD_LOOK_YES;
+	return pd_verify(&b->o->verify, s, distance, &f, &g, same_host) == PD_LOOK_YES;
 }
 
 static inline bool brute_share_band(const struct brute *b, uint32_t x, uint32_t y)
@@ -114,9 +119,9 @@ static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 	int tried = 0;
 	for (uint32_t y = 0; y < x && tried < PD_PARTS_TRIED; y++) {
 		bool host = b->o->scope != PD_SCOPE_SAME_HOST || brute_same_host(b, x, y);
-		if (b->set[y] != b->set[x] || b->part[y] != y || brute_distance(b, x, y) != 0 || !host)
+		if (b->set[y] != b->set[x] || b->part[y] != y || brute_distance(b, x, y) > 0 || !host)
 			continue;
-		if (brute_verified(b, y, x, 0, elsewhere ? b->o->verify.least : b->o->verify.least_same_host))
+		if (brute_verified(b, y, x, 0, elsewhere))
 			return y;
 		tried++;
 	}
@@ -125,7 +130,7 @@ static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 
 static inline bool brute_alike(const struct brute *b, uint32_t x, uint32_t y)
 {
-	return brute_distance(b, x, y) <= 0 && (!b->looks || b->set[x] == 1 || b->o->all_pairs || b->part[x] == b->part[y]);
+	return brute_distance(b, x, y) <= 0 && (b->o->verify.off || (!b->looks && b->set[x] == 0) || b->o->all_pairs || b->part[x] == b->part[y]);
 }
 
 /* The first row equal to x: on another host, or one that x may be linked with. */
@@ -146,7 +151,7 @@ static inline bool brute_wanted(const struct brute *b, uint32_t x, uint32_t y)
 		return false;
 	if (b->o->scope != PD_SCOPE_ALL && brute_same_host(b, x, y) != (b->o->scope == PD_SCOPE_SAME_HOST))
 		return false;
-	if (!brute_verified(b, x, y, d, b->o->verify.least_same_host))
+	if (!brute_verified(b, x, y, d, false))
 		return false;
 	if (b->o->all_pairs)
 		return true;
@@ -159,7 +164,7 @@ static inline void brute_pair(struct brute *b, const struct pd_match_pair *pair)
 {
 	uint32_t x = pair->a, y = pair->b;
 	HOLDS(x < y && y < b->rows->n && pair->distance == brute_distance(b, x, y));
-	HOLDS(pair->similarity == (b->looks || b->set[x] == 1 ? brute_similarity(b, x, y) : -1));
+	HOLDS(pair->similarity == (b->looks || (b->set[x] == 1 && !b->o->verify.off) ? brute_similarity(b, x, y) : -1));
 	HOLDS(!b->n_found || b->last_a < x || (b->last_a == x && b->last_b < y));
 	b->found[x][y] = true;
 	b->last_a = x;

@@ -3,22 +3,34 @@
  * those that comparing all with all finds, by every plan. */
 #include "brute.h"
 
+/* A sketch of one word, its kind, a line. */
+enum { STRIDE = 64, LINE = 9 };
+
 struct made {
 	uint32_t row[2][BRUTE_ROWS];
 	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS];
 	uint32_t low[BRUTE_ROWS];
 	uint8_t high[BRUTE_ROWS];
-	char spool[BRUTE_ROWS * 9 + 1];
+	char spool[BRUTE_ROWS * STRIDE];
 };
 
 /* A sketch of one word near one of four, or none, where the spool would hold it. */
 static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 {
 	uint64_t w = pd_hash64(&(uint8_t){ p & 3 }, 1) ^ (uint64_t)(p >> 2) * UINT64_C(0x0101010100000001);
-	m->low[rows->n] = (uint32_t)rows->n * 9 + 9;
-	memcpy(m->spool + rows->n * 9, &w, sizeof w);
-	m->spool[rows->n * 9 + 8] = p >= 224 ? 0 : 1;
+	char *at = m->spool + rows->n * STRIDE;
+	m->low[rows->n] = (uint32_t)rows->n * STRIDE + LINE;
+	memcpy(at, &w, sizeof w);
+	at[LINE - 1] = p >= 224 ? 0 : 1;
 	rows->sketched += p < 224;
+}
+
+/* What else decides. */
+static void make_line(struct made *m, const struct pd_rows *rows, uint8_t p)
+{
+	static const char *const terms[] = { "0", "30", "80", "300" }, *const subjects[] = { "-", "0000000100000002", "0000000300000004", "0000000000000002" };
+	snprintf(m->spool + rows->n * STRIDE + LINE, STRIDE - LINE, "i\tu\t-\t1\t-\t%s\t%s\t%s\t%s\n", terms[p & 3],
+		 p & 64 ? "0.30" : "0.90", p & 16 ? "eng" : "deu", subjects[p >> 2 & 3]);
 }
 
 static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
@@ -33,6 +45,7 @@ static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
 	w[(p[2] >> 6) % s->words] ^= (uint64_t)(p[2] & 7) << (p[2] & 56);
 	m->host[rows->n] = p[3] & 3;
 	make_sketch(m, rows, p[3] >> 2 | (p[1] & 0xc0));
+	make_line(m, rows, p[2]);
 	m->row[digest][s->n++] = (uint32_t)rows->n++;
 }
 
@@ -40,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
-	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = { m.low, m.high }, .spool = m.spool };
+	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool };
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;
 	rows.prints = (struct pd_rows_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };

@@ -135,7 +135,7 @@ refused('longer', data + b'\0')
 print('missed:', ' '.join(missed[:5]))
 END
 is "a flipped bit anywhere, and any cut, is refused and the file named" "$(python3 damage.py "$P" demo64.keys)" "missed: "
-printf '\x02' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
+printf '\x03' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
 match demo64.keys
-has "a newer version is refused with both named" "$tmp/err" 'version 2 of key files; this program knows version 1'
+has "a newer version is refused with both named" "$tmp/err" 'version 3 of key files; this program knows version 2'
 tap_done

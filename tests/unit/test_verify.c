@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The decision: what two pages are to each other, by similarity, host, subject, terms, confidence and language.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "match/verify.h"
+
+#define TIDES { 7, 8 }
+#define MILLS { 9, 10 }
+#define NO_SUBJECT { 0, 0 }
+
+static const struct row {
+	const char *name;
+	double similarity;
+	struct pd_facts a, b;
+	bool same_host;
+	enum pd_look want;
+} rows[] = {
+	{ "half of the text, two hosts", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_LOOK_YES },
+	{ "less", .49, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_LOOK_NO },
+	{ "one host, versions of a page", .7, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_YES },
+	{ "one host, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_NO },
+	{ "one host, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_OTHER_SUBJECT },
+	{ "one host, another title of the same text", .9, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_YES },
+	{ "a few words are no text of another subject", 1, { 49, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_FEW_TERMS },
+	{ "a footer taken for the text", 1, { 300, .9, TIDES, 1 }, { 300, .39, MILLS, 1 }, true, PD_LOOK_UNSURE },
+	{ "another subject on another host", .7, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_LOOK_YES },
+	{ "the same, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_LOOK_OTHER_SUBJECT },
+	{ "translations of one site", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_LOOK_OTHER_LANGUAGE },
+	{ "copied with another declaration", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, false, PD_LOOK_YES },
+	{ "few terms, one subject", .8, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_YES },
+	{ "few terms, one subject, less", .79, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_FEW_TERMS },
+	{ "some terms, one subject, one host", .7, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, true, PD_LOOK_YES },
+	{ "some terms, one subject, two hosts", .74, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, false, PD_LOOK_YES },
+	{ "few terms, nothing known of the subject", .9, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_LOOK_YES },
+	{ "the same, less", .89, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_LOOK_FEW_TERMS },
+	{ "some terms, nothing known", .79, { 99, .9, NO_SUBJECT, 1 }, { 500, .9, TIDES, 1 }, false, PD_LOOK_FEW_TERMS },
+	{ "nothing known at all", .7, { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, true, PD_LOOK_YES },
+};
+
+START_TEST(looks)
+{
+	const struct row *r = &rows[_i];
+	const struct pd_verify_options o = PD_VERIFY_DEFAULTS;
+	ck_assert_msg(pd_verify(&o, r->similarity, 5, &r->a, &r->b, r->same_host) == r->want, "%s", r->name);
+	ck_assert_msg(pd_verify(&o, r->similarity, 5, &r->b, &r->a, r->same_host) == r->want, "%s, the other way round", r->name);
+	ck_assert_msg(pd_verify_maybe(&o, r->similarity, 5) || r->want == PD_LOOK_NO, "%s: asked first", r->name);
+	const struct pd_verify_options off = { .off = true };
+	ck_assert_msg(pd_verify(&off, r->similarity, 5, &r->a, &r->b, r->same_host) == PD_LOOK_YES, "%s, not looked at", r->name);
+}
+END_TEST
+
+static const struct text_row {
+	const char *name;
+	struct pd_facts a, b;
+	bool same_host;
+	enum pd_look want;
+} text_rows[] = {
+	{ "a line and its title", { 5, 1, TIDES, 0 }, { 5, 1, TIDES, 0 }, false, PD_LOOK_YES },
+	{ "a line under another title", { 5, 1, TIDES, 0 }, { 5, 1, MILLS, 0 }, true, PD_LOOK_OTHER_SUBJECT },
+	{ "lines without titles", { 5, 1, NO_SUBJECT, 0 }, { 5, 1, NO_SUBJECT, 0 }, false, PD_LOOK_YES },
+	{ "one of them has a title", { 5, 1, TIDES, 0 }, { 5, 1, NO_SUBJECT, 0 }, true, PD_LOOK_FEW_TERMS },
+	{ "a title and nothing else", { 0, 1, TIDES, 0 }, { 0, 1, TIDES, 0 }, true, PD_LOOK_NO },
+	{ "nothing, on one host", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, true, PD_LOOK_YES },
+	{ "nothing, on two", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, false, PD_LOOK_NO },
+	{ "nothing known", { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, false, PD_LOOK_YES },
+};
+
+START_TEST(equal_texts)
+{
+	const struct text_row *r = &text_rows[_i];
+	const struct pd_verify_options o = PD_VERIFY_DEFAULTS;
+	ck_assert_msg(pd_verify_equal_texts(&o, &r->a, &r->b, r->same_host) == r->want, "%s", r->name);
+	ck_assert_msg(pd_verify_equal_texts(&o, &r->b, &r->a, r->same_host) == r->want, "%s, the other way round", r->name);
+}
+END_TEST
+
+START_TEST(unknown_similarity)
+{
+	const struct pd_verify_options o = { .least = .5, .least_same_host = .7, .k_unknown = 3 };
+	const struct pd_facts f = PD_FACTS_UNKNOWN;
+	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 3, &f, &f, true) == PD_LOOK_YES);
+	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 4, &f, &f, true) == PD_LOOK_NO);
+	ck_assert(!pd_verify_maybe(&o, PD_SIMILARITY_UNKNOWN, 4));
+}
+END_TEST
+
+START_TEST(facts)
+{
+	struct pd_facts f = pd_facts_read(pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
+	ck_assert(f.terms == 120 && f.confidence == .35 && f.language && f.subject.heading == 7 && f.subject.title == 8);
+	f = pd_facts_read(pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
+	ck_assert(f.terms == -1 && f.confidence == 1 && !f.language && !f.subject.heading && !f.subject.title);
+	f = pd_facts_read(pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
+	ck_assert(f.terms == -1 && f.confidence == 1 && !f.subject.heading);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("verify");
+	TCase *c = tcase_create("verify");
+	tcase_add_loop_test(c, looks, 0, sizeof rows / sizeof *rows);
+	tcase_add_loop_test(c, equal_texts, 0, sizeof text_rows / sizeof *text_rows);
+	tcase_add_test(c, unknown_similarity);
+	tcase_add_test(c, facts);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
