@@ -58,6 +58,25 @@ void pd_log_note(struct pd_log *l, const char *fmt, ...)
 	va_end(args);
 }
 
+enum { MANY = 100 };
+
+void pd_log_many_end(struct pd_log *l)
+{
+	uint64_t more = l->n_about > MANY ? l->n_about - MANY : 0;
+	l->n_about = 0;
+	if (more)
+		pd_log_error(l, "%s: %llu more of these are not listed", l->about, (unsigned long long)more);
+}
+
+bool pd_log_many(struct pd_log *l, const char *about)
+{
+	if (strncmp(l->about, about, sizeof l->about - 1) != 0) {
+		pd_log_many_end(l);
+		snprintf(l->about, sizeof l->about, "%s", about);
+	}
+	return ++l->n_about <= MANY;
+}
+
 void pd_log_progress(struct pd_log *l, const char *fmt, ...)
 {
 	if (!l->progress)

@@ -17,6 +17,8 @@ struct pd_log {
 	bool progress;		/* draw a progress line */
 	char line[160];		/* the progress line as it stands */
 	double drawn;		/* when it was drawn, elapsed seconds */
+	char about[256];	/* see pd_log_many */
+	uint64_t n_about;
 };
 
 void pd_log_init(struct pd_log *l, const char *command);
@@ -24,6 +26,10 @@ void pd_log_init(struct pd_log *l, const char *command);
 void pd_log_error(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Worth knowing; not said when quiet. */
 void pd_log_note(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* There may be very many messages about one thing, such as the damaged records of a file: true for the first hundred of
+ * them, which are said; how many more there are is said when the next thing comes, and by pd_log_many_end. */
+bool pd_log_many(struct pd_log *l, const char *about);
+void pd_log_many_end(struct pd_log *l);
 /* Draws the progress line, at most ten times a second; `fmt` NULL wipes it. */
 void pd_log_progress(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

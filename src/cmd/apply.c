@@ -234,6 +234,7 @@ static bool say_unmet(struct run *r)
 static int close_run(struct run *r)
 {
 	struct pd_buf line = { 0 };
+	pd_log_many_end(r->log);
 	bool none = say_unmet(r);
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");

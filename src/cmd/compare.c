@@ -8,6 +8,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
 	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url,
 	  .help = "a page by its URL in INPUT; give it twice" },
+	PD_WALK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
@@ -60,5 +61,6 @@ int pd_cmd_compare(int argc, char **argv)
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
 	int status = ok ? compare(&o, argv + first, n, &log, &e) :
 			  pd_fail(&e, PD_ERR_USAGE, "two pages are needed: two ids, or --url twice and where to look");
-	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+	pd_walk_options_release(&o);
+	return pd_command_exit(status, &log, &e);
 }

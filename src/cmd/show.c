@@ -9,6 +9,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_AT(stage), .choices = pd_stage_names,
 	  .help = "utf8, html, blocks, terms, topic, features, signature" },
 	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url, .help = "the page of this URL in INPUT" },
+	PD_WALK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
@@ -59,5 +60,6 @@ int pd_cmd_show(int argc, char **argv)
 		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "one --url at a time") :
 		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "one page at a time") :
 					   show(&o, argv + first, n, &log, &e);
-	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+	pd_walk_options_release(&o);
+	return pd_command_exit(status, &log, &e);
 }

@@ -280,6 +280,7 @@ int pd_sweep_run(struct pd_eval_options *o, const struct pd_truth *t, char **dum
 	if (!status) {
 		pd_sweep_count(&r.sweep, r.n_workers);
 		status = print(&r);
+		pd_log_many_end(log);
 		pd_log_note(log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", r.sweep.n_seen, t->pages.n,
 			    r.sweep.n_settings, pd_wall_seconds() - started);
 	}

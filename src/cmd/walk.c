@@ -3,6 +3,13 @@
  * The options that shape a page's row, as typed -> pd_options.
  */
 #include "cmd/walk.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "dedup/folder.h"
+#include "dedup/journal.h"
 #include "inspect/show.h"
 
 /* What the library calls "bits" is --bits here, in messages too. */
@@ -80,19 +87,106 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 	return e.status && pd_command_failed(log, &e);
 }
 
-int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+/* Twice: the preset decides what the other options begin with, wherever it stands. */
+static int parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
 {
-	/* Twice: the preset decides what the other options begin with, wherever it stands. */
 	defaults(o, PD_PRESET_DEFAULT);
 	int code = pd_command_parse(u, argc, argv, o, first, log);
+	if (code || o->preset == PD_PRESET_DEFAULT)
+		return code;
+	defaults(o, o->preset);
+	return pd_command_parse(u, argc, argv, o, first, log);
+}
+
+/* --- the options of a run of dedup --- */
+
+static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
+{
+	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++)
+		if (o->type != PD_OPT_HEADING && o->name && pd_span_is(name, o->name))
+			return o;
+	return NULL;
+}
+
+/* A value as pd_opt_given writes it -> as it was typed. */
+static void add_value(struct pd_buf *out, struct pd_span value)
+{
+	for (size_t i = 0; i < value.n; i++) {
+		int byte = value.p[i] == '%' && i + 2 < value.n ? pd_hex_byte(value.p[i + 1], value.p[i + 2]) : -1;
+		pd_buf_add_c(out, byte < 0 ? value.p[i] : (char)byte);
+		i += byte < 0 ? 0 : 2;
+	}
+}
+
+/* Those of the run's options that this command knows, each with a NUL behind it; how many. */
+static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
+{
+	struct pd_span word, name;
+	int n = 0;
+	while (options.n && pd_span_split(&options, ' ', &word)) {
+		if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
+			continue;
+		word = pd_span(word.p + 2, word.n - 2);
+		pd_span_split(&word, '=', &name);
+		const struct pd_opt *o = find_option(u, name);
+		if (!o || pd_span_is(name, "boilerplate"))	/* the table stands in the folder */
+			continue;
+		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
+		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
+			pd_buf_add_c(out, '=');
+			add_value(out, word);
+		}
+		pd_buf_add_c(out, 0);
+		n++;
+	}
+	return n;
+}
+
+/* Parsed again, with the run's options in front of what was typed.  `o->run_words` is what they then point into. */
+static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, struct pd_log *log)
+{
+	struct pd_buf options = { 0 }, words = { 0 }, table = { 0 };
+	struct pd_err e;
+	char *journal = pd_dedup_folder_path(o->run, PD_DEDUP_JOURNAL);
+	int n = 0, first, code, status = pd_journal_options(journal, &options, &e);
+	free(journal);
+	if (!status)
+		n = add_known(u, pd_buf_span(&options), &words);
+	pd_buf_printf(&table, "%s/site.bp", o->run);
+	if (!status && access(table.p, F_OK) == 0) {
+		pd_buf_printf(&words, "--boilerplate=%s", table.p);
+		pd_buf_add_c(&words, 0);
+		n++;
+	}
+	pd_buf_release(&options);
+	pd_buf_release(&table);
+	if (status) {
+		pd_buf_release(&words);
+		return 1 + pd_command_failed(log, &e);
+	}
+	char **all = pd_zalloc((size_t)(n + argc + 1) * sizeof *all), *word = words.p;
+	all[0] = argv[0];
+	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
+		all[i] = word;
+	memcpy(all + n + 1, argv + 1, (size_t)(argc - 1) * sizeof *all);
+	code = parse(u, n + argc, all, o, &first, log);
+	free(all);
+	o->run_words = words.p;
+	return code;
+}
+
+void pd_walk_options_release(struct pd_walk_options *o)
+{
+	free(o->run_words);
+}
+
+int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+{
+	int code = parse(u, argc, argv, o, first, log);
+	if (!code && o->run)
+		code = parse_with_run(u, argc, argv, o, log);
 	if (code)
 		return code;
-	if (o->preset != PD_PRESET_DEFAULT) {
-		defaults(o, o->preset);
-		code = pd_command_parse(u, argc, argv, o, first, log);
-		if (code)
-			return code;
-	}
 	o->page.topic.method = (enum pd_topic_method)o->topic;
 	o->page.html.drop_hidden = !o->hidden;
 	o->page.match_stubs = o->stubs;

@@ -101,6 +101,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
 	  .help = "exit 0 although damaged records were left out" }
 
+#define PD_WALK_RUN_OPT \
+	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", PD_AT(run), \
+	  .help = "with what the run of 'dedup' in DIR used: options, what sites repeat" }
+
 #define PD_COLOR_OPTS(at_color) \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
@@ -109,6 +113,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 /* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
  * 0 go on, else the exit code + 1. */
 int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log);
+
+/* Of commands that take --run. */
+void pd_walk_options_release(struct pd_walk_options *o);
 
 /* pd_walk, and what went wrong is said: the exit code. */
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);

@@ -2,10 +2,15 @@
  * pagededup why: what became of a page, and through which pages. */
 #include "base/terminal.h"
 #include "cmd/command.h"
+
+#include <stdlib.h>
+
+#include "dedup/folder.h"
 #include "inspect/why.h"
 
 struct options {
 	struct pd_why_options why;
+	const char *run;
 	int format;
 };
 
@@ -18,6 +23,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, in place of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
 	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster' or 'store'" },
+	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run), .help = "the verdicts of the run of 'dedup' in DIR" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(why.pairs),
 	  .help = "output of 'pagededup match': also list the pages it is near" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
@@ -40,7 +46,7 @@ static int check(const struct options *o, int n_ids, struct pd_err *e)
 	if (n_ids + (o->why.url != NULL) != 1)
 		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "missing operand: the id or path of a page");
 	if (!o->why.verdicts)
-		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE, or --run=DIR");
 	if (!strcmp(o->why.verdicts, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file: it is read twice");
 	return PD_OK;
@@ -74,9 +80,13 @@ int pd_cmd_why(int argc, char **argv)
 	int code = pd_command_parse(&pd_usage_why, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
+	char *verdicts = o.run && !o.why.verdicts ? pd_dedup_folder_path(o.run, "verdicts.tsv") : NULL;
+	if (verdicts)
+		o.why.verdicts = verdicts;
 	int status = check(&o, argc - first, &e);
 	o.why.id = o.why.url ? NULL : argv[first];
 	if (!status)
 		status = why(&o, &e);
-	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+	free(verdicts);
+	return pd_command_exit(status, &log, &e);
 }

@@ -156,6 +156,20 @@ int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span optio
 	return status ? status : open_to_write(j, options, e);
 }
 
+int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_journal j = { .path = pd_strdup(path) };
+	int status = slurp(&j, e);
+	if (!status && !j.text.n)
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s is not there: name the folder of a run of dedup", path);
+	if (!status)
+		status = parse(&j, e);
+	if (!status)
+		pd_buf_set(out, pd_buf_span(&j.options));
+	pd_journal_release(&j);
+	return status;
+}
+
 void pd_journal_release(struct pd_journal *j)
 {
 	if (j->f)

@@ -37,6 +37,8 @@ struct pd_journal {
 /* Reads what is there, if anything, and opens it to be gone on with.  `options` say what shapes the result: PD_ERR_PARAMS
  * when the run that is there had others. */
 int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e);
+/* What shaped the run that the journal at `path` tells of; nothing is written. */
+int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e);
 void pd_journal_release(struct pd_journal *j);
 /* One step more, as a line without its end. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));

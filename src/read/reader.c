@@ -148,6 +148,8 @@ void pd_damage_where(const struct pd_damage *d, struct pd_buf *out)
 void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log)
 {
 	struct pd_buf where = { 0 };
+	if (!d->whole && !pd_log_many(log, d->file))
+		return;
 	pd_damage_where(d, &where);
 	pd_log_error(log, "%s: %s%s%s", where.p, d->reason, d->whole ? "" : "; ", d->whole ? "" : what);
 	pd_buf_release(&where);

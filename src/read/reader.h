@@ -40,7 +40,7 @@ void pd_reader_free(struct pd_reader *r);
 /* "crawl.warc.gz:+1234", as in ids; of an input that is damaged as a whole its name. */
 void pd_damage_where(const struct pd_damage *d, struct pd_buf *out);
 /* Says it: "crawl.warc.gz:1234: damaged gzip member; left out".  `what` becomes of it; not said of whole inputs, whose reasons
- * say what to do. */
+ * say what to do.  Of one file the first hundred are said, see pd_log_many. */
 void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log);
 
 /* The one record that an id names: opens the file and goes to it.  PD_ERR_NOT_FOUND when nothing begins there. */

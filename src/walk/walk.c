@@ -447,6 +447,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	if (!status)
 		status = run(&w, &sum);
 	pd_log_progress(log, NULL);
+	pd_log_many_end(log);
 	if (!status)
 		status = pd_outfile_commit(&w.out, &w.err);
 	else if (w.out.f)

@@ -37,6 +37,8 @@ struct pd_walk_options {
 	int stage;			/* show: enum pd_stage */
 	int sample;			/* estimate */
 	const char *urls[2];		/* show, compare */
+	char *run_words;		/* what those options point into */
+	const char *run;		/* … the folder of a run of dedup, whose options are taken */
 	int color;			/* show, compare: enum pd_color */
 };
 

@@ -360,4 +360,17 @@ run "$P" match --stats=match.json -k 5 d.fp
 is "match --stats: rows, fingerprints, pairs, k" "$(json match.json '"%d %d %d %d" % (j["rows"], j["fingerprints"], j["pairs"], j["k"])')" \
 	"$pages $(column fingerprint d.fp | grep -vc '^-$') $(rows "$tmp/out" | wc -l) 5"
 is "match --stats: distinct" "$(json match.json 'j["distinct"]')" "$(column fingerprint d.fp | grep -v '^-$' | sort -u | wc -l)"
+
+# --- very many damaged records ---
+for i in $(seq 1 250); do echo '{"id": 1, "text": "broken'; done >bad.jsonl
+printf '{"text": "Nine grey herons stood along the weir this morning, and none of them moved at all"}\n' >good.jsonl
+cat good.jsonl bad.jsonl good.jsonl >many.jsonl
+run "$P" fp -q many.jsonl
+exits "very many damaged records: exit status" 1
+is "the first hundred are named" "$(grep -c '^pagededup fp: many.jsonl:[0-9]*: ' "$tmp/err")" 100
+has "the others are counted" "$tmp/err" "^pagededup fp: many.jsonl: 150 more of these are not listed$"
+cp many.jsonl more.jsonl
+run "$P" fp -q many.jsonl more.jsonl
+is "of each file" "$(grep -c ': 150 more of these are not listed$' "$tmp/err")" 2
+
 tap_done

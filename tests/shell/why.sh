@@ -113,4 +113,28 @@ why f:1 --verdicts=checked.tsv
 is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
   is kept: new
   No other page of these rows is its duplicate"
+
+# --- what a run of dedup used ---
+"$P" dedup -q --shingle=3 --bits=128 --keep-rows d.warc.gz -o 'a run'
+"$P" fp -q --shingle=3 --bits=128 --boilerplate='a run/site.bp' d.warc.gz >run.fp
+same "the table in its folder is the one that it learned" <(rows run.fp | cut -f1-6) <(rows 'a run/rows.fp' | cut -f1-6)
+print_of() { rows run.fp | awk -F '\t' -v id="$1" '$2 == id { print $1 }'; }
+other=0
+for id in $(rows run.fp | awk -F '\t' '$1 != "-" { print $2 }' | head -40); do
+	"$P" show --run='a run' --stage=signature "$id" | grep -q "$(print_of "$id")" || other=$((other + 1))
+done
+is "show --run: the fingerprints of the run" "$other" 0
+read -r a b < <(rows 'a run/verdicts.tsv' | awk -F '\t' '$4 == 1 && $7 > 0 { print $2, $5; exit }')
+distance=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { print $7 }')
+run "$P" compare --run='a run' "$a" "$b"
+exits "compare --run" 0
+has "compare --run: the distance of the verdict" "$tmp/out" "distance[^0-9]*$distance( |$)"
+same "options beside it come first" <("$P" show --run='a run' --bits=64 --stage=signature "$a") \
+	<("$P" show --shingle=3 --boilerplate='a run/site.bp' --stage=signature "$a")
+why "$a" --run='a run'
+has "why --run" "$tmp/out" "^  is a duplicate of $b"
+run "$P" show --run=nowhere "$a"
+exits "no such run" 2
+has "no such run: message" "$tmp/err" "nowhere/.dedup/journal is not there: name the folder of a run of dedup"
+
 tap_done
