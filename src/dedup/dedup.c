@@ -413,6 +413,8 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		status = count(&r);
 	if (!status && !ended)
 		status = leave(&r);
+	else if (!status)	/* it may have been stopped before it was done with this */
+		pd_dedup_folder_tidy(r.folder, r.log);
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);
 	return status;
