@@ -7,9 +7,9 @@
  * of the slots taken.  It is emptied in no time (a slot belongs to the round that wrote it), so that it can be used page
  * after page.  All zeroes is an empty map.
  *
- * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes: five bytes for a slot, at most
- * three quarters of them taken.  The caller says whether a number is the thing asked for, and its hash when the index
- * grows.  All zeroes is an empty index.
+ * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes, all of whose bits must be mixed:
+ * five bytes for a slot, at most three quarters of them taken.  The caller says whether a number is the thing asked for, and
+ * its hash when the index grows.  All zeroes is an empty index.
  */
 #ifndef PD_BASE_MAP_H
 #define PD_BASE_MAP_H

@@ -89,7 +89,7 @@ START_TEST(an_index_finds_what_lies_elsewhere)
 	static uint64_t hashes[KEYS];
 	struct pd_index x = { 0 };
 	for (uint32_t i = 0; i < KEYS; i++) {
-		hashes[i] = key_of(_i, i / 4);
+		hashes[i] = key_of(0, i / 4);
 		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
 		pd_index_add(&x, hashes[i], hash_of, hashes);
 	}
@@ -144,7 +144,7 @@ int main(void)
 	tcase_add_loop_test(c, a_map_counts, 0, 3);
 	tcase_add_test(c, a_map_is_emptied_often);
 	tcase_add_test(c, a_set_gives_its_keys);
-	tcase_add_loop_test(c, an_index_finds_what_lies_elsewhere, 0, 3);
+	tcase_add_test(c, an_index_finds_what_lies_elsewhere);
 	tcase_add_test(c, lower_bounds);
 	tcase_add_test(c, hexadecimal_digits);
 	suite_add_tcase(suite, c);
