@@ -210,7 +210,7 @@ static int visit_named(struct pd_files *f, struct pd_file *out, const char *path
 	f->name = how->name;
 	pd_buf_clear(&f->path);
 	pd_buf_add_z(&f->path, path);
-	begin_input(f, path);
+	begin_input(f, how->found ? "" : path);
 	return visit(f, out);
 }
 

@@ -202,6 +202,8 @@ static struct pd_span unquote(struct pd_span v)
 static bool next_part(struct pd_span *rest, struct pd_span *part)
 {
 	size_t n = 0;
+	if (!rest->n)
+		return false;
 	while (rest->n && (pd_ascii_space(rest->p[0]) || memchr(";,:", rest->p[0], 3)))
 		*rest = pd_span(rest->p + 1, rest->n - 1);
 	while (n < rest->n && !memchr(";,:", rest->p[n], 3)) {

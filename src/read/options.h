@@ -33,7 +33,7 @@ struct pd_reader_options {
 	bool once;		/* a file that has several names is an input under the first of them alone; a reader always does so */
 	bool measure;		/* sum up the sizes of all inputs first, for bytes_total */
 	void (*damage)(void *ctx, const struct pd_damage *d);
-	/* May be NULL: what was typed, or a line of the list, begins; `path` is another name of a file that was given already. */
+	/* May be NULL: what was typed, or a line of the list, begins ("": a file begins that was found in a folder); `path` is another name of a file that was given already. */
 	void (*input)(void *ctx, const char *label);
 	void (*alias)(void *ctx, const char *path);
 	void *damage_ctx;	/* of all three */

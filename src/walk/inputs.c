@@ -101,7 +101,7 @@ static void close_input(struct pd_walk_inputs *in, struct pd_log *log)
 
 static void open_input(struct pd_walk_inputs *in, struct pd_span label)
 {
-	in->open = true;
+	in->open = label.n > 0;
 	pd_buf_set(&in->label, label);
 	pd_buf_clear(&in->why);
 	in->pages = in->told = 0;

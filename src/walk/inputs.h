@@ -28,9 +28,10 @@ struct pd_walk_inputs {
 
 /* `left_out`: a file to write, or NULL. */
 int pd_walk_inputs_open(struct pd_walk_inputs *in, const char *left_out, struct pd_err *e);
-/* Appends an event.  PD_WALK_INPUT: `a` is what the input is called.  Else something is left out: its id `a`, URL, type, and
- * the reason, with more words if there are some; `skip` for PD_WALK_LEFT_OUT. */
+/* Append an event.  An input begins: `label` is what it is called; empty: what comes is a part of a larger one, of which
+ * nothing is asked. */
 void pd_walk_event_input(struct pd_buf *out, struct pd_span label);
+/* Something is left out: its id, URL, type, and the reason, with more words if there are some; `skip` of PD_WALK_LEFT_OUT. */
 void pd_walk_event_left_out(struct pd_buf *out, enum pd_walk_event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
 			    struct pd_span type, struct pd_span reason);
 /* The end of a page's events: what follows was made of it. */

@@ -71,8 +71,9 @@ is "what is named is a page" "$(ids)" "f/robots.txt"
 tar cf f.tar f
 run "$P" fp f.tar
 is "the same in tar" "$(ids | sort | tr '\n' ' ')" "f.tar!f/no-suffix f.tar!f/p.html "
-run "$P" dedup -q f -o fd
+run "$P" dedup f -o fd
 exits "dedup of a folder" 0
+hasnt "what is no page in a folder is no input without pages" "$tmp/err" 'not one page'
 is "its style sheets stay" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
 	"f/_sources/p.rst.txt f/_static/x.css f/_static/x.js f/no-suffix f/p.html f/robots.txt "
 
