@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A page of a manual shows code or definitions, or it has headings, little prose, and a head that says nothing to search
- * engines and networks (no description, no date, no name of a site).  Its short lines, tables and links are text, and so is what stands
+ * engines and networks (no date, no name of a site, no description with an address).  Its short lines, tables and links are text, and so is what stands
  * around its sections; on a page that was published as an article or an offer the same are dates, names of authors and
  * teasers.  Whoever takes such a page for a manual's keeps a little chrome; the other way round different pages would be
  * left with the same few lines.
@@ -25,7 +25,7 @@ enum pd_kind pd_kind_find(const struct pd_topic_finder *f, const struct pd_block
 		terms += tag == PD_TAG_dt || tag == PD_TAG_dd;
 		headings += tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
 	}
-	bool described = m->description.n || m->timestamp.n || m->site_name.n;
+	bool described = m->timestamp.n || m->site_name.n || (m->description.n && m->canonical.n);
 	bool sparse = !described && headings > 0 && prose < w->kind_prose * mass;
 	return sparse || code > w->kind_code * mass || terms > w->kind_terms * lines ? PD_KIND_REFERENCE : PD_KIND_ARTICLE;
 }

@@ -146,10 +146,9 @@ static void find_prose(struct pd_lines *l, const struct pd_blocks *in)
 		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
 			;
 		bool prose = is_prose(l, in, i, end), notice = is_notice(l, in, i, end, prose);
-		prose &= !notice;
 		for (size_t k = i; k < end; k++) {
-			l->v[k].notice = notice;
-			l->v[k].prose = prose && l->v[k].link_mass < l->v[k].mass;
+			l->v[k].notice = notice || (end > i + 1 && is_notice(l, in, k, k + 1, prose));
+			l->v[k].prose = prose && !l->v[k].notice && l->v[k].link_mass < l->v[k].mass;
 		}
 	}
 }

@@ -122,6 +122,9 @@ static const struct row {
 	{ "sections in sections",
 	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>", "Somebody", "Sports", 0 },
 	{ "what stands before an article that begins without a heading", "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
+	{ "a foot whose last line is the copyright", "<div>" NAV "<p>No ship of that name has called here yet.</p></div><ul><li>Bridges, ferries</li><li>Locks</li>"
+	  "<li>Lighthouses, buoys and other marks that guide ships</li></ul><footer><p>For more about the harbour and its ships, see the pages of its office, which tell it "
+	  "at length.<br>&copy; 2020 the Harbour Office</p></footer>", "Lighthouses", "at length", 0 },
 	{ "the contents of a manual are its links", "<div><h1>Contents</h1><p>What the harbour does.</p><ul><li><a href=/1>Bridges and ferries</a></li>"
 	  "<li><a href=/2>Locks and dry docks</a></li><li><a href=/3>Lighthouses</a></li></ul></div>", "Lighthouses", NULL, 0 },
 	{ "a page that is described keeps no links", "<head><meta name=description content='All of it'></head><div><h1>Bridge</h1>" TEXT
