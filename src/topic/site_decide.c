@@ -116,6 +116,22 @@ static bool under_texts(const struct pd_site_judge *j, const struct pd_site_seen
 	return n_kept == PD_SITE_TEXTS;
 }
 
+/* Have those pages so many different titles? */
+static bool under_titles(const struct pd_site_judge *j, const struct pd_site_seen *s, size_t n)
+{
+	uint64_t titles[PD_SITE_TITLES];
+	size_t found = 0;
+	for (size_t i = 0; i < n && found < PD_SITE_TITLES; i++) {
+		uint64_t title = j->pages[s[i].page].title;
+		bool other = title != 0;
+		for (size_t k = 0; k < found && other; k++)
+			other = title != titles[k];
+		if (other)
+			titles[found++] = title;
+	}
+	return found == PD_SITE_TITLES;
+}
+
 static size_t count_pages(const struct pd_site_seen *s, size_t n)
 {
 	size_t pages = 0;
@@ -131,7 +147,9 @@ static void judge_lines(struct pd_site_judge *j)
 		for (end = i + 1; end < j->n_seen && j->seen[end].line == j->seen[i].line; end++)
 			;
 		size_t pages = count_pages(j->seen + i, end - i);
-		if (pages < PD_SITE_TEXTS || !under_texts(j, j->seen + i, end - i, pages * 2 > j->n_pages))
+		bool often = pages * 2 > j->n_pages;
+		if (pages < PD_SITE_TEXTS ||
+		    (!under_texts(j, j->seen + i, end - i, often) && !(often && under_titles(j, j->seen + i, end - i))))
 			continue;
 		for (size_t k = i; k < end; k++)
 			j->seen[k].repeated = true;

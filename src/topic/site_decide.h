@@ -7,7 +7,8 @@
  * than PD_SITE_BITS bits: those of the text outside links, and, unless the line stands on more than half of the sample,
  * those of the main texts too (where chrome outweighs a short text, copies look different by the first alone; where the
  * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
- * each different from each, is repeated.  Texts are taken in the order of their signatures.
+ * each different from each, is repeated.  So is one that stands on more than half of the sample under PD_SITE_TITLES titles:
+ * of pages that hold little but what their site repeats, such as those of a reference, all texts look the same.  Texts are taken in the order of their signatures.
  *
  * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
  * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
@@ -24,6 +25,7 @@
 #define PD_SITE_TEXTS 3
 #define PD_SITE_PATH_PAGES 6
 #define PD_SITE_BITS 16
+#define PD_SITE_TITLES 6
 
 struct pd_site_judge;
 

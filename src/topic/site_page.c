@@ -168,6 +168,18 @@ static uint64_t text_context(const struct pd_blocks *in)
 	return end_context(&c);
 }
 
+/* What the page calls itself, in title and first h1: 48 bits, 0 when it says nothing. */
+static uint64_t title_key(const struct pd_blocks *in)
+{
+	uint32_t i = 0;
+	uint64_t key = in->meta.title.n ? pd_hash64(in->meta.title.p, in->meta.title.n) : 0;
+	while (i < in->n_boxes && (in->boxes[i].tag != PD_TAG_h1 || in->boxes[i].first_run == in->boxes[i].end_run))
+		i++;
+	for (size_t r = i < in->n_boxes ? in->boxes[i].first_run : in->n_runs; r < in->n_runs && r < in->boxes[i].end_run; r++)
+		key = pd_hash64_seed(in->text.p + in->runs[r].at, in->runs[r].n, key);
+	return key >> 16;
+}
+
 uint64_t pd_site_signature(struct pd_span text)
 {
 	struct context c;
@@ -192,7 +204,8 @@ static size_t size_of(size_t paths, size_t lines, size_t name)
 	return (PD_SITE_HEADER + 10 * (paths + lines) + name + 7) / 8 * 8;
 }
 
-static void write_record(const struct pd_site_draft *d, const uint64_t head[4], struct pd_span name, struct pd_buf *out)
+static void write_record(const struct pd_site_draft *d, const uint64_t head[4], uint64_t title, struct pd_span name,
+			 struct pd_buf *out)
 {
 	size_t at = out->n;
 	uint32_t size = (uint32_t)size_of(d->n_places, d->n_entries, name.n);
@@ -201,7 +214,7 @@ static void write_record(const struct pd_site_draft *d, const uint64_t head[4], 
 	add_u16(out, name.n);
 	add_u16(out, d->n_places);
 	add_u16(out, d->n_entries);
-	pd_buf_add(out, "\0\0\0\0\0\0", 6);
+	pd_buf_add(out, &title, 6);
 	for (size_t i = 0; i < d->n_places; i++)
 		add_u64(out, d->places[i].path);
 	for (size_t i = 0; i < d->n_entries; i++)
@@ -234,7 +247,7 @@ bool pd_site_page_make(struct pd_site_draft *d, struct pd_site_keys *keys, const
 	close_entries(d);
 	struct pd_span host = pd_buf_span(&d->host);
 	uint64_t head[4] = { pd_site_host(host), pd_hash64(url.p, url.n), text_context(in), pd_site_signature(text) };
-	write_record(d, head, host, out);
+	write_record(d, head, title_key(in), host, out);
 	return true;
 }
 
@@ -265,6 +278,8 @@ bool pd_site_page_see(struct pd_span bytes, struct pd_site_page *out)
 	memcpy(&out->main, bytes.p + 24, 8);
 	memcpy(&out->size, bytes.p + 32, 4);
 	memcpy(n, bytes.p + 36, 6);
+	out->title = 0;
+	memcpy(&out->title, bytes.p + 42, 6);
 	out->n_name = n[0];
 	out->n_paths = n[1];
 	out->n_lines = n[2];

@@ -13,7 +13,7 @@
  *	36	2	bytes of the host's name
  *	38	2	paths (P)
  *	40	2	lines (L)
- *	42	6	zero
+ *	42	6	key of title and first h1; 0: it has neither
  *	48	8 P	keys of the paths, ascending
  *		8 L	keys of the lines, ascending
  *		2 P	lines of each path that are mostly links (65,535: or more)
@@ -35,7 +35,7 @@
 
 /* A record, seen. */
 struct pd_site_page {
-	uint64_t host, url, text, main;
+	uint64_t host, url, text, main, title;
 	uint32_t size;
 	uint16_t n_name, n_paths, n_lines;
 	const uint64_t *paths, *lines;
