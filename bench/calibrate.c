@@ -99,22 +99,28 @@ static void cross(struct bench *b)
 	free(hits.v);
 }
 
-/* Neighbours of buckets one after the other, as a join visits them. */
+/* Neighbours of buckets one after the other, listed, prefetched, laid end to end and copied, as a join visits them. */
 static void gather(struct bench *b)
 {
-	static struct pd_join_gather g;
+	static struct pd_join_scan_run runs[256];
+	static uint16_t begins[257];
+	static uint32_t half[1 << 20];
+	const struct pd_join_columns to = { .half = half };
 	const struct pd_join_scan_loops *loops = &pd_join_scan_best()->by[PD_SCAN_HALF];
-	pd_join_gather_make(&g);
 	for (size_t v = 0; v < 4096; v++) {
+		size_t n = 0, keys = 0;
 		for (int bit = 0; bit < 16; bit++)
 			for (int other = 0; other < 16; other++) {
 				struct pd_join_run r = pd_join_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
-				pd_join_gather_list(&g, (uint32_t)r.from, (uint32_t)(r.to - r.from));
+				__builtin_prefetch(b->big.columns.half + r.from);
+				runs[n] = (struct pd_join_scan_run){ (uint32_t)r.from, (uint32_t)(r.to - r.from) };
+				n += r.to != r.from;
 			}
-		while (pd_join_gather_next(&g, &b->big, loops))
-			b->sum += g.columns.half[g.n / 2];
+		for (size_t i = 0; i < n && keys < sizeof half / sizeof *half / 2; keys += runs[i++].n)
+			begins[i] = (uint16_t)keys;
+		loops->gather(&b->big.columns, runs, n, &to);
+		b->sum += half[keys / 2] + begins[n / 2];
 	}
-	pd_join_gather_release(&g);
 }
 
 static void probe(struct bench *b)

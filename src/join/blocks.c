@@ -26,6 +26,84 @@
 #define CANDIDATES 256	/* verified together */
 #define TILE 1024	/* keys compared together */
 
+/* Small buckets, laid end to end: a bucket meets dozens of neighbours of a few keys each, and comparing it with one long
+ * run fills vectors and costs one call.  First the neighbours are listed, and each is prefetched; when all are known they
+ * are copied, and by then they are there. */
+#define GATHER_KEYS 4096	/* in halves they fill a third of a first-level cache */
+#define GATHER_RUNS 512
+#define GATHER_STEP 16	/* keys; where they come from is noted for the first of each step */
+
+struct gather {
+	size_t n_runs, taken;			/* of runs, how many have been copied before */
+	struct pd_join_scan_run runs[GATHER_RUNS];
+	struct pd_join_columns columns;		/* what is copied, from run `first` on */
+	size_t n, first;
+	uint16_t begins[GATHER_RUNS + 1];	/* run -> its first place here */
+	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2];	/* step -> run of its first key */
+	void *memory;
+};
+
+
+/* Lists a run of fewer than SMALL keys, while n_runs < RUNS; an empty one leaves no trace. */
+static inline void gather_list(struct gather *g, uint32_t from, uint32_t n)
+{
+	g->runs[g->n_runs] = (struct pd_join_scan_run){ from, n };
+	g->n_runs += n != 0;
+}
+
+static void gather_make(struct gather *g)
+{
+	size_t column = GATHER_KEYS + PD_TABLE_PAD;
+	uint64_t *p = g->memory = pd_zalloc(column * (PD_KEY_WORDS + 1) * sizeof *p);
+	for (int w = 0; w < PD_KEY_WORDS; w++, p += column)
+		g->columns.w[w] = p;
+	g->columns.half = (uint32_t *)p;
+	g->n_runs = g->taken = 0;
+}
+
+/* Places for as many runs as fit. */
+static size_t lay_out(struct gather *g)
+{
+	size_t n = 0, i = g->first = g->taken;
+	for (; i < g->n_runs && n + g->runs[i].n <= GATHER_KEYS; n += g->runs[i++].n) {
+		g->begins[i] = (uint16_t)n;
+		size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
+		do
+			g->of_step[step] = (uint16_t)i;	/* or, if this run ends before it, one of the next */
+		while (++step * GATHER_STEP < n + g->runs[i].n);
+	}
+	g->begins[i] = (uint16_t)n;
+	g->n = n;
+	return i;
+}
+
+/* Copies runs that were listed, as many as there is room for; false: there are none left, and the list is empty. */
+static bool gather_next(struct gather *g, const struct pd_join_table *t, const struct pd_join_scan_loops *loops)
+{
+	if (g->taken == g->n_runs) {
+		g->n_runs = g->taken = 0;
+		return false;
+	}
+	g->taken = lay_out(g);
+	loops->gather(&t->columns, g->runs + g->first, g->taken - g->first, &g->columns);
+	return true;
+}
+
+/* The place in its table of a key gathered here. */
+static uint32_t gather_place(const struct gather *g, uint32_t at)
+{
+	size_t i = g->of_step[at / GATHER_STEP];
+	while (g->begins[i + 1] <= at)
+		i++;
+	return g->runs[i].from + at - g->begins[i];
+}
+
+static void gather_release(struct gather *g)
+{
+	free(g->memory);
+	g->memory = NULL;
+}
+
 /* Sorted tables that meet; a == b: one, with itself. */
 struct meeting {
 	struct pd_join_frame frame;
@@ -52,7 +130,7 @@ struct worker {
 	const struct pd_join_frame *frame;	/* of all candidates that wait */
 	size_t n_candidates;
 	struct { const uint32_t *a, *b; } candidates[CANDIDATES];	/* where the tables keep the numbers of their keys */
-	struct pd_join_gather gather;
+	struct gather gather;
 	struct level levels[DEPTH_MAX];
 };
 
@@ -61,6 +139,23 @@ static void meet_bucket(struct worker *w, const struct meeting *m, size_t v);
 static const uint64_t *key_of(const struct worker *w, uint32_t i)
 {
 	return w->keys->v + i * (size_t)w->words;
+}
+
+static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x, const uint64_t *y)
+{
+	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^
+		     pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
+	return pd_bits_count(d) <= p->radius[block];
+}
+
+/* No earlier block of any level catches the pair. */
+static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y)
+{
+	for (; f; f = f->up)
+		for (int i = 0; i < f->block; i++)
+			if (is_caught(f->plan, i, x, y))
+				return false;
+	return true;
 }
 
 /* Those that wait: pairs within k that no earlier block of the frame catches are found.  Whole keys lie anywhere in memory,
@@ -78,7 +173,7 @@ static void verify(struct worker *w)
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		const uint64_t *x = key_of(w, two[i].x), *y = key_of(w, two[i].y);
 		int d = pd_bits_distance(x, y, w->words);
-		if (d > w->k || !pd_join_counts(w->keys, two[i].x, two[i].y) || !pd_join_frame_is_first(w->frame, x, y))
+		if (d > w->k || !pd_join_counts(w->keys, two[i].x, two[i].y) || !is_first(w->frame, x, y))
 			continue;
 		pd_items_add_pair(w->found, two[i].x, two[i].y, (uint32_t)d);
 		n++;
@@ -117,10 +212,10 @@ static void compare(struct worker *w, const struct meeting *m, struct pd_join_ru
 /* A bucket with all the neighbours that were listed. */
 static void compare_gathered(struct worker *w, const struct meeting *m, struct pd_join_run a, int spent)
 {
-	while (pd_join_gather_next(&w->gather, m->b, loops_of(w, m))) {
+	while (gather_next(&w->gather, m->b, loops_of(w, m))) {
 		compare(w, m, a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
 		for (size_t i = 0; i < w->hits.n; i++)
-			w->hits.v[i].b = pd_join_gather_place(&w->gather, w->hits.v[i].b);
+			w->hits.v[i].b = gather_place(&w->gather, w->hits.v[i].b);
 		take_hits(w, m);
 	}
 }
@@ -261,7 +356,7 @@ static void meet_two(struct worker *w, const struct meeting *m, struct pd_join_r
 }
 
 /* Neighbours of bucket v, by some masks: small ones are listed, the others counted. */
-static inline __attribute__((always_inline)) size_t list_neighbours(struct pd_join_gather *g, const struct pd_join_table *t, size_t v,
+static inline __attribute__((always_inline)) size_t list_neighbours(struct gather *g, const struct pd_join_table *t, size_t v,
 								    const uint32_t *masks, size_t n, const char *keys, size_t size)
 {
 	const uint32_t *const start = t->start;
@@ -272,7 +367,7 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct pd_jo
 		__builtin_prefetch(keys + from * size);
 		__builtin_prefetch(keys + (from + length) * size);
 		if (__builtin_expect(length < PD_GATHER_SMALL, 1))
-			pd_join_gather_list(g, from, length);
+			gather_list(g, from, length);
 		else
 			big++;
 	}
@@ -283,14 +378,14 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct pd_jo
 static void meet_masks(struct worker *w, const struct meeting *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
 {
 	const struct pd_join_columns *c = &m->b->columns;
-	struct pd_join_gather *g = &w->gather;
+	struct gather *g = &w->gather;
 	for (size_t at = from, n; at < to; at += n) {
-		size_t room = PD_GATHER_RUNS - g->n_runs;
+		size_t room = GATHER_RUNS - g->n_runs;
 		const uint32_t *masks = m->masks->v + at;
 		n = to - at < room ? to - at : room;
 		size_t big = m->b->is_half ? list_neighbours(g, m->b, v, masks, n, (const char *)c->half, sizeof *c->half) :
 					     list_neighbours(g, m->b, v, masks, n, (const char *)c->w[0], sizeof *c->w[0]);
-		if (big || g->n_runs == PD_GATHER_RUNS)
+		if (big || g->n_runs == GATHER_RUNS)
 			compare_gathered(w, m, a, spent);
 		for (size_t i = 0; big && i < n; i++) {
 			struct pd_join_run b = pd_join_table_bucket(m->b, v ^ masks[i]);
@@ -357,7 +452,7 @@ static struct worker *new_workers(const struct pd_join_keys *keys, const struct 
 		w->words = keys->bits / 64;
 		w->split = split;
 		w->found = &lists[i];
-		pd_join_gather_make(&w->gather);
+		gather_make(&w->gather);
 	}
 	return workers;
 }
@@ -373,7 +468,7 @@ static void free_workers(struct worker *workers, int threads)
 			pd_join_masks_release(&l->masks);
 		}
 		free(workers[i].hits.v);
-		pd_join_gather_release(&workers[i].gather);
+		gather_release(&workers[i].gather);
 	}
 	free(workers);
 }

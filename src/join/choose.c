@@ -62,6 +62,17 @@ static double cost_gathered(const struct cost *c, enum pd_join_scan_width width,
 	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
 }
 
+/* How likely are two random keys to differ in at most `k` bits of the window? */
+static double window_chance(const struct pd_join_window *w, int k)
+{
+	double sum = 0, term = 1;
+	for (int i = 0; i <= k && i <= w->bits; i++) {
+		sum += term;
+		term = term * (w->bits - i) / (i + 1);
+	}
+	return ldexp(sum, -w->bits);
+}
+
 #define NS 1e-9
 #define SPLIT_FROM 256.0	/* keys in a bucket from which splitting it is thought about */
 
@@ -169,7 +180,7 @@ static double ring(const struct spread *s, int spent, bool half)
 		meetings /= 2;
 	if (half)
 		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
-			pd_join_window_chance(&s->frame.window, s->frame.window.spare - spent);
+			window_chance(&s->frame.window, s->frame.window.spare - spent);
 	return meetings * two_buckets(s, spent, meetings, each) + (spent ? COST_RING * s->filled_a : 0);
 }
 
@@ -467,6 +478,33 @@ int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, si
 			add_plan(out, &n, &p);
 	}
 	return n;
+}
+
+static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	int narrow = p->n_bits[0], wide = p->n_bits[0];
+	for (int i = 1; i < p->n_blocks; i++) {
+		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
+		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
+	}
+	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
+	if (wide > narrow)
+		pd_buf_printf(out, "-%d", wide);
+	pd_buf_add_z(out, " bits, radii");
+	for (int i = 0; i < p->n_blocks; i++)
+		if (p->radius[i] < 0)
+			pd_buf_add_z(out, " -");
+		else
+			pd_buf_printf(out, " %d", p->radius[i]);
+	pd_buf_add_c(out, ',');
+}
+
+void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
+	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
+		print_blocks(p, out);
+	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
 }
 
 static bool same_plan(const struct pd_join_plan *a, const struct pd_join_plan *b)

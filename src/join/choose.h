@@ -19,6 +19,8 @@ int pd_join_plan_choose_against(struct pd_join_plan *out, enum pd_join_plan_kind
  * partition for each number of blocks.  The first of those that are not paper is what AUTO takes. */
 #define PD_PLANS_MAX (PD_PLAN_BLOCKS_MAX + 2)
 int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against);
+/* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
+void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out);
 /* Lines: what was joined, every plan of pd_join_plan_list with the one that was chosen marked, what that took step by step. */
 void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out);
 /* How likely are two random keys to be within k? */

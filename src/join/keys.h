@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is joined, and what comes of it: keys of one width, one set of them with itself or two with each other; pairs of
- * keys, by the numbers that keys have.  Then the three engines that find pairs, one for each kind of plan (plan.h); each
- * appends what it finds to lists, one for each thread, in no order, each pair once.
+ * keys, by the numbers that keys have.  Then the engine of the general plan, which appends what it finds to lists,
+ * one for each thread, in no order, each pair once.
  */
 #ifndef PD_JOIN_KEYS_H
 #define PD_JOIN_KEYS_H
@@ -59,11 +59,6 @@ static inline void pd_join_report(const struct pd_join_keys *keys, uint64_t n)
 }
 
 /* What an engine adds to its list: a in the high half of an item's key, b > a in the low half, the distance as value. */
-
-/* Brute force: all keys with all.  For few keys, and for a k so large that no block leaves anything out. */
-void pd_join_brute_force(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists);
-/* The patent's four tables (paper.c). */
-void pd_join_paper(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists);
 
 /* Where buckets that many keys share are partitioned again by their other bits. */
 struct pd_join_split {

@@ -5,36 +5,7 @@
  */
 #include "join/plan.h"
 
-#include <math.h>
-
 const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
-
-static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
-{
-	int narrow = p->n_bits[0], wide = p->n_bits[0];
-	for (int i = 1; i < p->n_blocks; i++) {
-		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
-		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
-	}
-	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
-	if (wide > narrow)
-		pd_buf_printf(out, "-%d", wide);
-	pd_buf_add_z(out, " bits, radii");
-	for (int i = 0; i < p->n_blocks; i++)
-		if (p->radius[i] < 0)
-			pd_buf_add_z(out, " -");
-		else
-			pd_buf_printf(out, " %d", p->radius[i]);
-	pd_buf_add_c(out, ',');
-}
-
-void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
-{
-	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
-	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
-		print_blocks(p, out);
-	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
-}
 
 #define WINDOW_BITS 32
 
@@ -109,16 +80,6 @@ void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *
 			w->spare -= p->radius[i] + 1;
 }
 
-double pd_join_window_chance(const struct pd_join_window *w, int k)
-{
-	double sum = 0, term = 1;
-	for (int i = 0; i <= k && i <= w->bits; i++) {
-		sum += term;
-		term = term * (w->bits - i) / (i + 1);
-	}
-	return ldexp(sum, -w->bits);
-}
-
 static void close_bits(struct pd_key *key, const struct pd_join_plan *p, int block)
 {
 	for (int bit = p->first_bit[block]; bit < p->first_bit[block] + p->n_bits[block]; bit++)
@@ -139,18 +100,3 @@ void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up,
 	}
 }
 
-static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x, const uint64_t *y)
-{
-	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^
-		     pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
-	return pd_bits_count(d) <= p->radius[block];
-}
-
-bool pd_join_frame_is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y)
-{
-	for (; f; f = f->up)
-		for (int i = 0; i < f->block; i++)
-			if (is_caught(f->plan, i, x, y))
-				return false;
-	return true;
-}

@@ -49,8 +49,6 @@ static inline void pd_join_plan_clock(double *step, double *t)
 	*t = now;
 }
 
-/* "blocks: 4 x 16 bits, radii 2 1 1 1, about .12 s"; a block that is left out has radius "-" */
-void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out);
 extern const char *const pd_join_plan_names[];	/* of the kinds, in their order, NULL at the end */
 
 /* The 32 bits of a key that a table may keep to compare by, in a few pieces: bits of blocks that come later in the plan,
@@ -66,8 +64,6 @@ struct pd_join_window {
 
 /* For the table of block i; never bits of block i itself. */
 void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int i);
-/* How likely are two random keys to differ in at most `k` bits of the window? */
-double pd_join_window_chance(const struct pd_join_window *w, int k);
 
 static inline uint32_t pd_join_window_get(const struct pd_join_window *w, const uint64_t *key)
 {
@@ -89,8 +85,6 @@ struct pd_join_frame {
 /* `usable`: the bits that the plan made its blocks of. */
 void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up, const struct pd_join_plan *plan, int block,
 			const struct pd_key *usable);
-/* No earlier block of any level catches the pair. */
-bool pd_join_frame_is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y);
 
 /* How many of the `later` bits may differ when `spent` bits of the block do; negative: no pair counts here. */
 static inline int pd_join_frame_left(const struct pd_join_frame *f, int spent)

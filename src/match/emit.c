@@ -100,10 +100,16 @@ static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *n
 		pd_match_links_near(&m->links, a, m->parts.v[from].first, distance, &r->partners);
 }
 
+/* Where the pairs whose first end is `group` or larger begin. */
+static size_t near_from(const struct pd_join_pairs *pairs, uint32_t group)
+{
+	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
+}
+
 static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
 {
 	if (at >= pairs->n || pairs->v[at].a != print)
-		at = pd_match_near_from(pairs, print);
+		at = near_from(pairs, print);
 	for (; at < pairs->n && pairs->v[at].a == print; at++)
 		add_near(r, a, &pairs->v[at]);
 }
@@ -200,8 +206,8 @@ static void begin_stretch(struct reading *r, size_t from, size_t to)
 {
 	r->next = member_from(r->m->set, from);
 	r->end = member_from(r->m->set, to);
-	r->after = pd_match_near_from(&r->found->near.after, r->next);
-	r->before = pd_match_near_from(&r->found->near.before, r->next);
+	r->after = near_from(&r->found->near.after, r->next);
+	r->before = near_from(&r->found->near.before, r->next);
 	r->bands = bands_from(&r->found->bands.pairs, r->next);
 	skip_alone(r);
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/bound.h"
 #include "base/threads.h"
 #include "join/choose.h"
 
@@ -405,11 +404,6 @@ int pd_match_near_find(struct pd_match_near *near, const struct pd_match_set *m,
 		pd_array_release(&sides.memory[i]);
 	pd_array_release(&names);
 	return status;
-}
-
-size_t pd_match_near_from(const struct pd_join_pairs *pairs, uint32_t group)
-{
-	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
 }
 
 void pd_match_near_release(struct pd_match_near *near)

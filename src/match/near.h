@@ -33,7 +33,4 @@ struct pd_match_near {
 int pd_match_near_find(struct pd_match_near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e);
 void pd_match_near_release(struct pd_match_near *near);
 
-/* Where the pairs whose first end is `group` or larger begin. */
-size_t pd_match_near_from(const struct pd_join_pairs *pairs, uint32_t group);
-
 #endif

@@ -1,324 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/columns.h"
-#include "base/params.h"
-#include "base/tempfile.h"
+#include "base/page_id.h"
+#include "base/tsv.h"
 #include "base/url.h"
-#include "rows/keyfile.h"
-#include "rows/intake.h"
-#include "rows/order.h"
-
-/* A second header must say the same as the first. */
-int pd_intake_must(struct pd_row_intake *in, struct pd_span must, const char *path, struct pd_err *e)
-{
-	if (!in->rows->must.n) {
-		pd_buf_set(&in->rows->must, must);
-		return PD_OK;
-	}
-	pd_params_differ(pd_buf_span(&in->rows->must), must, &in->scratch);
-	if (!in->scratch.n)
-		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: fingerprints made with other parameters cannot be matched (%s)", path, in->scratch.p);
-}
-
-static int check_header(struct pd_row_intake *in, struct pd_err *e)
-{
-	in->in.new_header = false;
-	in->file = in->in.path;
-	pd_sketch_intake_header(&in->sketches, pd_buf_span(&in->in.header.recorded));
-	return pd_intake_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
-}
-
-/* Rows that lost their header still say with which parameters they were made. */
-int pd_intake_params(struct pd_row_intake *in, struct pd_span p, const char *where, uint64_t line, struct pd_err *e)
-{
-	char *known = in->rows->params;
-	if (!p.n || pd_span_is(p, "-") || p.n >= sizeof in->rows->params)
-		return PD_OK;
-	if (!known[0])
-		memcpy(known, p.p, p.n);
-	if (pd_span_is(p, known))
-		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)", where, line,
-		       (int)p.n, p.p, known);
-}
-
-/* Room for an array's element number n. */
-static void *room(struct pd_row_intake *in, struct pd_array *b, size_t n, size_t elem)
-{
-	return pd_array_room(b, in->o->budget, (n + 1) * elem);
-}
-
-/* Members that are rows from 0 on without a gap need no numbers. */
-static void add_row(struct pd_row_intake *in, struct pd_rows_set *set, int which)
-{
-	uint32_t row = (uint32_t)in->rows->n;
-	if (!set->row && row == set->n)
-		return;
-	bool numbered = set->row != NULL;
-	set->row = room(in, &in->rows->memory.row[which], set->n, sizeof *set->row);
-	for (size_t i = 0; !numbered && i < set->n; i++)
-		set->row[i] = (uint32_t)i;
-	set->row[set->n] = row;
-}
-
-static void add_key(struct pd_row_intake *in, struct pd_rows_set *set, int which, const uint64_t *words)
-{
-	size_t w = (size_t)set->words;
-	add_row(in, set, which);
-	set->keys = room(in, &in->rows->memory.keys[which], set->n, w * sizeof *words);
-	memcpy(set->keys + set->n * w, words, w * sizeof *words);
-	set->n++;
-}
-
-int pd_intake_bits(struct pd_row_intake *in, int bits, const char *where, uint64_t line, struct pd_err *e)
-{
-	if (in->rows->bits && in->rows->bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line, bits,
-			       in->rows->bits);
-	in->rows->bits = bits;
-	in->rows->prints.words = bits / 64;
-	return PD_OK;
-}
-
-static int read_fingerprint(struct pd_row_intake *in, struct pd_span hex, struct pd_key *key, struct pd_err *e)
-{
-	int bits;
-	if (!pd_key_parse(hex, &bits, key)) {
-		pd_buf_clear(&in->scratch);
-		pd_tsv_add(&in->scratch, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is no fingerprint of 16, 32 or 64 hex digits",
-			       in->in.path, in->in.line_no, in->scratch.p);
-	}
-	return pd_intake_bits(in, bits, in->in.path, in->in.line_no, e);
-}
-
-void pd_intake_print(struct pd_row_intake *in, const uint64_t *key)
-{
-	add_key(in, &in->rows->prints, 0, key);
-}
-
-void pd_intake_digest(struct pd_row_intake *in, const uint64_t *key)
-{
-	in->rows->digests.words = 2;
-	add_key(in, &in->rows->digests, 1, key);
-}
-
-/* A page without a fingerprint is known by its text alone; "-" matches nothing. */
-static void read_digest(struct pd_row_intake *in)
-{
-	struct pd_key key;
-	int bits;
-	if (pd_key_parse(in->in.fields[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128)
-		pd_intake_digest(in, key.w);
-}
-
-/* `value`, `host`: scratch. */
-static uint64_t host_of(struct pd_span url, struct pd_buf *value, struct pd_buf *host)
-{
-	pd_tsv_value(url, value);
-	pd_url_host(pd_buf_span(value), host);
-	return pd_hash64(host->p, host->n);
-}
-
-static void add_host(struct pd_row_intake *in, struct pd_span url)
-{
-	if (!in->o->hosts)
-		return;
-	in->rows->host = room(in, &in->rows->memory.host, in->rows->n, sizeof *in->rows->host);
-	in->rows->host[in->rows->n] = host_of(url, &in->value, &in->name);
-}
-
-static int read_sketch(struct pd_row_intake *in, struct pd_err *e)
-{
-	if (in->in.path != in->file)
-		pd_sketch_intake_file(&in->sketches);
-	in->file = in->in.path;
-	pd_buf_clear(&in->sketch);
-	if (pd_sketch_intake_row(&in->sketches, in->in.fields[PD_FP_SKETCH], &in->sketch))
-		return PD_OK;
-	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the sketch is not hexadecimal", in->in.path, in->in.line_no);
-}
-
-static void add_side(struct pd_row_intake *in)
-{
-	if (!in->o->n_against)
-		return;
-	in->rows->side = room(in, &in->rows->memory.side, in->rows->n, sizeof *in->rows->side);
-	in->rows->side[in->rows->n] = in->side;
-}
-
-int pd_intake_line(struct pd_row_intake *in, struct pd_span line, struct pd_span url, struct pd_err *e)
-{
-	struct pd_rows *rows = in->rows;
-	if (rows->n == UINT32_MAX / 2)
-		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
-	add_host(in, url);
-	add_side(in);
-	rows->at.low = room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
-	rows->at.high = room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
-	fwrite_unlocked(in->sketch.p, 1, in->sketch.n - 1, in->spool);
-	fwrite_unlocked(&in->content, sizeof in->content, 1, in->spool);
-	fwrite_unlocked(in->sketch.p + in->sketch.n - 1, 1, 1, in->spool);
-	in->spooled += in->sketch.n + sizeof in->content;
-	if (in->spooled >> 40)
-		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
-	rows->at.low[rows->n] = (uint32_t)in->spooled;
-	rows->at.high[rows->n++] = (uint8_t)(in->spooled >> 32);
-	in->spooled += line.n;
-	fwrite_unlocked(line.p, 1, line.n, in->spool);
-	return PD_OK;
-}
-
-static uint64_t content_of(struct pd_span digest)
-{
-	return digest.n && !pd_span_is(digest, "-") ? pd_hash64(digest.p, digest.n) | 1 : 0;
-}
-
-static int spool_row(struct pd_row_intake *in, struct pd_err *e)
-{
-	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
-				    PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
-	pd_buf_clear(&in->scratch);
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-		struct pd_span f = in->in.fields[kept[i]];
-		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
-		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
-	}
-	in->content = content_of(in->in.fields[PD_FP_CONTENT_DIGEST]);
-	return pd_intake_line(in, pd_buf_span(&in->scratch), in->in.fields[PD_FP_URL], e);
-}
-
-static int take_row(struct pd_row_intake *in, struct pd_err *e)
-{
-	struct pd_span hex = in->in.fields[PD_FP_FINGERPRINT], id = in->in.fields[PD_FP_ID];
-	if (!hex.n || !id.n || pd_span_is(id, "-"))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
-	struct pd_key key;
-	bool print = !pd_span_is(hex, "-");
-	int status = pd_intake_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
-	if (!status && print)
-		status = read_fingerprint(in, hex, &key, e);
-	if (!status)
-		status = read_sketch(in, e);
-	if (status)
-		return status;
-	if (print)
-		pd_intake_print(in, key.w);
-	else
-		read_digest(in);
-	return spool_row(in, e);
-}
-
-/* Rows of the text files that in->in names. */
-static int take_text(struct pd_row_intake *in, struct pd_err *e)
-{
-	int status;
-	while ((status = pd_tsv_next(&in->in, e)) != 0) {
-		if (status > 0 && in->in.new_header)
-			status = check_header(in, e);
-		if (status >= 0)
-			status = take_row(in, e);
-		if (status == PD_ERR_FORMAT) {
-			in->rows->bad++;
-			in->o->bad_row(in->o->ctx, e->text);
-		} else if (status) {
-			return status;
-		}
-	}
-	/* A file may be a header and nothing else: it counts when nothing better was seen. */
-	return in->in.new_header ? check_header(in, e) : PD_OK;
-}
-
-static int take_file(struct pd_row_intake *in, char *path, struct pd_err *e)
-{
-	struct pd_rows *rows = in->rows;
-	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
-	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
-	in->content = 0;	/* key files do not tell */
-	if (pd_keyfile_is(path))
-		return pd_intake_keyfile(in, path, e);
-	in->in.paths = &path;
-	in->in.n_paths = 1;
-	in->in.at = 0;
-	return take_text(in, e);
-}
-
-static int take_files(struct pd_row_intake *in, char **paths, int n_paths, uint8_t side, struct pd_err *e)
-{
-	int status = PD_OK;
-	in->side = side;
-	for (int i = 0; !status && i < n_paths; i++)
-		status = take_file(in, paths[i], e);
-	return status;
-}
-
-static int take_all(struct pd_row_intake *in, struct pd_err *e)
-{
-	static char dash[] = "-";
-	char *standard_input[] = { dash };
-	const struct pd_rows_options *o = in->o;
-	int status = take_files(in, o->n_paths ? o->paths : standard_input, o->n_paths ? o->n_paths : 1, PD_SIDE_A, e);
-	return status ? status : take_files(in, o->against, o->n_against, PD_SIDE_B, e);
-}
-
-static int map_spool(struct pd_row_intake *in, struct pd_err *e)
-{
-	struct pd_rows *rows = in->rows;
-	if (fflush(in->spool) || ferror(in->spool))
-		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
-	rows->spool_size = in->spooled;
-	if (!in->spooled)
-		return PD_OK;
-	rows->spool = mmap(NULL, in->spooled, PROT_READ, MAP_PRIVATE, fileno(in->spool), 0);
-	if (rows->spool == MAP_FAILED) {
-		rows->spool = NULL;
-		return pd_fail_errno(e, "cannot map the temporary file");
-	}
-	return PD_OK;
-}
-
-int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
-{
-	*rows = (struct pd_rows){ .budget = o->budget };
-	struct pd_row_intake in = { .rows = rows,
-			     .o = o,
-			     .in = { .kind = "fp",
-				     .columns = pd_fp_columns,
-				     .v1_columns = pd_fp_columns } };
-	int status = PD_ERR_SYSTEM;
-	in.spool = pd_tempfile_open(o->tmp_dir, e);
-	if (in.spool)
-		status = take_all(&in, e);
-	if (!status)
-		status = map_spool(&in, e);
-	pd_sketch_intake_close(&in.sketches, rows);
-	if (!status)
-		status = pd_budget_check(o->budget, e);
-	if (!status)
-		status = pd_rows_order(rows, e);
-	free(rows->origin);
-	rows->origin = NULL;
-	rows->n_origins = rows->cap_origins = 0;
-	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
-	if (in.spool)
-		fclose(in.spool);
-	pd_tsv_release(&in.in);
-	pd_buf_release(&in.scratch);
-	pd_buf_release(&in.value);
-	pd_buf_release(&in.sketch);
-	pd_buf_release(&in.name);
-	return status;
-}
 
 struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
 {
-	uint64_t at = pd_offset(&rows->at, row);
+	uint64_t at = pd_rows_offset(&rows->at, row);
 	struct pd_span line = pd_span(rows->spool + at, rows->spool_size - at);
 	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
 	return line;
@@ -340,13 +32,220 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row)
 	return pd_facts_read(f[5], f[6], f[7], f[8]);
 }
 
+uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2])
+{
+	struct pd_buf *value = &scratch[0], *host = &scratch[1];
+	pd_tsv_value(url, value);
+	pd_url_host(pd_buf_span(value), host);
+	return pd_hash64(host->p, host->n);
+}
+
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])
 {
 	if (rows->host)
 		return rows->host[row];
 	if (!rows->spool)
 		return pd_hash64("", 0);
-	return host_of(pd_rows_view(rows, row).url, &scratch[0], &scratch[1]);
+	return pd_rows_hash_host(pd_rows_view(rows, row).url, scratch);
+}
+
+/* A row set that was never spooled has no sketches. */
+bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out)
+{
+	*out = (struct pd_sketch){ 0 };
+	if (!rows->sketched || !rows->spool)
+		return false;
+	const char *line = rows->spool + pd_rows_offset(&rows->at, row);
+	if (line[-1] != rows->sketch_kind)
+		return false;
+	size_t bytes = (size_t)pd_sketch_words(&rows->sketch) * sizeof *out->w;
+	memcpy(out->w, line - 1 - sizeof(uint64_t) - bytes, bytes);
+	out->present = true;
+	return true;
+}
+
+#define REPEATED UINT32_MAX
+
+static struct pd_span id_of(const struct pd_rows *rows, uint32_t row)
+{
+	const char *p = pd_rows_text(rows, row), *end = rows->spool + rows->spool_size;
+	return pd_span(p, (size_t)((const char *)memchr(p, '\t', (size_t)(end - p)) - p));
+}
+
+static int compare_ids(const struct pd_rows *rows, uint32_t a, uint32_t b)
+{
+	return pd_page_id_cmp(id_of(rows, a), id_of(rows, b));
+}
+
+static bool in_order(const struct pd_rows *rows)
+{
+	struct pd_span last = { 0 };
+	struct pd_page_id last_id = { 0 };
+	for (size_t i = 0; i < rows->n; i++) {
+		struct pd_span span = id_of(rows, (uint32_t)i);
+		struct pd_page_id id = pd_page_id_parse(span);
+		if (i && pd_page_id_order(&last_id, last, &id, span) >= 0)
+			return false;
+		last = span;
+		last_id = id;
+	}
+	return true;
+}
+
+/* Two runs that follow each other -> one.  Of equal ids the one that came first stays first. */
+static void merge_runs(const struct pd_rows *rows, const uint32_t *from, size_t middle, size_t n, uint32_t *to)
+{
+	size_t a = 0, b = middle;
+	while (a < middle && b < n)
+		*to++ = compare_ids(rows, from[a], from[b]) <= 0 ? from[a++] : from[b++];
+	memcpy(to, from + a, (middle - a) * sizeof *to);
+	memcpy(to + (middle - a), from + b, (n - b) * sizeof *to);
+}
+
+/* Rows sorted by id, stable, in one of two arrays. */
+static uint32_t *sort_by_id(const struct pd_rows *rows, uint32_t *order, uint32_t *spare)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		order[i] = (uint32_t)i;
+	for (size_t run = 1; run < rows->n; run *= 2) {
+		for (size_t at = 0; at < rows->n; at += 2 * run) {
+			size_t left = rows->n - at, n = left < 2 * run ? left : 2 * run;
+			merge_runs(rows, order + at, n < run ? n : run, n, spare + at);
+		}
+		uint32_t *sorted = spare;
+		spare = order;
+		order = sorted;
+	}
+	return order;
+}
+
+/* An array by row -> the same by new row. */
+static void move_array(void *array, struct pd_array *b, size_t elem, const uint32_t *place, const struct pd_rows *rows, size_t left)
+{
+	struct pd_array moved = { 0 };
+	void **v = array;
+	if (!*v)
+		return;
+	char *to = pd_array_room(&moved, rows->budget, left * elem);
+	for (size_t i = 0; i < rows->n; i++)
+		if (place[i] != REPEATED)
+			memcpy(to + place[i] * elem, (const char *)*v + i * elem, elem);
+	pd_array_release(b);
+	*b = moved;
+	*v = b->p;
+}
+
+/* An id that stands on both sides is on both. */
+static void move_sides(struct pd_rows *rows, const uint32_t *place, const uint32_t *order, size_t left)
+{
+	struct pd_array moved = { 0 };
+	size_t at = 0;
+	if (!rows->side)
+		return;
+	uint8_t *to = pd_array_room(&moved, rows->budget, left + 1);
+	memset(to, 0, left + 1);
+	for (size_t i = 0; i < rows->n; i++) {
+		at = place[order[i]] == REPEATED ? at : place[order[i]];
+		to[at] |= rows->side[order[i]];
+	}
+	pd_array_release(&rows->memory.side);
+	rows->memory.side = moved;
+	rows->side = to;
+}
+
+/* A set's rows, ascending again. */
+static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, const uint32_t *place, size_t left)
+{
+	struct pd_array at_memory = { 0 }, row_memory = { 0 }, keys_memory = { 0 };
+	size_t w = (size_t)s->words, n = 0;
+	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at);	/* new row -> where it stands in the set */
+	uint32_t *row = pd_array_room(&row_memory, rows->budget, (s->n + 1) * sizeof *row);
+	uint64_t *keys = pd_array_room(&keys_memory, rows->budget, (s->n + 1) * w * sizeof *keys);
+	for (size_t i = 0; i < left; i++)
+		at[i] = REPEATED;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (place[pd_rows_set_row(s, i)] != REPEATED)
+			at[place[pd_rows_set_row(s, i)]] = i;
+	for (size_t i = 0; i < left; i++) {
+		if (at[i] == REPEATED)
+			continue;
+		row[n] = (uint32_t)i;
+		memcpy(keys + n * w, s->keys + at[i] * w, w * sizeof *keys);
+		n++;
+	}
+	pd_array_release(&at_memory);
+	pd_array_release(&rows->memory.row[which]);
+	pd_array_release(&rows->memory.keys[which]);
+	rows->memory.row[which] = row_memory;
+	rows->memory.keys[which] = keys_memory;
+	s->keys = keys;
+	s->row = row;
+	s->n = n;
+	if (n == left) {	/* rows from 0 on need no numbers */
+		pd_array_release(&rows->memory.row[which]);
+		s->row = NULL;
+	}
+}
+
+static const char *file_of(const struct pd_rows *rows, uint32_t row)
+{
+	size_t i = rows->n_origins;
+	while (i > 1 && rows->origin[i - 1].row > row)
+		i--;
+	return i ? rows->origin[i - 1].path : "-";
+}
+
+/* Rows that share an id are one page, met twice; with other contents they are two, of which one would be lost.  order: the rows
+ * sorted by id. */
+static int check_repeated(const struct pd_rows *rows, const uint32_t *order, struct pd_err *e)
+{
+	for (size_t i = 1; i < rows->n; i++) {
+		uint32_t a = order[i - 1], b = order[i];
+		if (compare_ids(rows, a, b) != 0)
+			continue;
+		uint64_t x = pd_rows_content(rows, a), y = pd_rows_content(rows, b);
+		if (x == y || !x || !y)
+			continue;
+		struct pd_span id = id_of(rows, a);
+		return pd_fail(e, PD_ERR_INPUT, "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
+			       "rows are made, standard input with 'fp --name=NAME', files by another path", id.n < 100 ? (int)id.n : 100, id.p,
+			       file_of(rows, a), file_of(rows, b));
+	}
+	return PD_OK;
+}
+
+/* order: the rows sorted by id. */
+static void renumber(struct pd_rows *rows, const uint32_t *order)
+{
+	struct pd_array memory = { 0 };
+	uint32_t *place = pd_array_room(&memory, rows->budget, rows->n * sizeof *place), next = 0;
+	for (size_t i = 0; i < rows->n; i++)
+		place[order[i]] = i && compare_ids(rows, order[i - 1], order[i]) == 0 ? REPEATED : next++;
+	move_sides(rows, place, order, next);
+	move_set(rows, &rows->prints, 0, place, next);
+	move_set(rows, &rows->digests, 1, place, next);
+	move_array(&rows->host, &rows->memory.host, sizeof *rows->host, place, rows, next);
+	move_array(&rows->at.low, &rows->memory.low, sizeof *rows->at.low, place, rows, next);
+	move_array(&rows->at.high, &rows->memory.high, sizeof *rows->at.high, place, rows, next);
+	rows->repeated = rows->n - next;
+	rows->n = next;
+	pd_array_release(&memory);
+}
+
+int pd_rows_order(struct pd_rows *rows, struct pd_err *e)
+{
+	struct pd_array order = { 0 }, spare = { 0 };
+	if (in_order(rows))
+		return PD_OK;
+	uint32_t *a = pd_array_room(&order, rows->budget, rows->n * sizeof *a);
+	uint32_t *b = pd_array_room(&spare, rows->budget, rows->n * sizeof *b);
+	const uint32_t *sorted = sort_by_id(rows, a, b);
+	int status = check_repeated(rows, sorted, e);
+	if (!status)
+		renumber(rows, sorted);
+	pd_array_release(&order);
+	pd_array_release(&spare);
+	return status ? status : pd_budget_check(rows->budget, e);
 }
 
 void pd_rows_release(struct pd_rows *rows)

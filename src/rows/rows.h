@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp rows -> what matching needs: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
+ * Rows as matching needs them: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
  * order of their ids, whatever the order in which they came.
  */
 #ifndef PD_ROWS_ROWS_H
@@ -33,12 +33,12 @@ struct pd_rows_memory {
 };
 
 /* Offsets below 2^40, of five bytes each. */
-struct pd_offsets {
+struct pd_rows_offsets {
 	uint32_t *low;
 	uint8_t *high;
 };
 
-static inline uint64_t pd_offset(const struct pd_offsets *o, size_t i)
+static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
 {
 	return (uint64_t)o->high[i] << 32 | o->low[i];
 }
@@ -53,16 +53,16 @@ struct pd_rows {
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
 	char params[16];		/* that rows carry, "" when none did */
-	/* sketches (rows_sketch.h) */
+	/* sketches (intake.c says how they lie in the spool) */
 	struct pd_sketch_options sketch;	/* the kind that is compared */
 	int sketch_kind;
 	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
 	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line */
-	struct pd_offsets at;		/* of a row's line */
+	struct pd_rows_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
 	size_t spool_size;
 	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
-	struct pd_rows_memory memory;	/* of the arrays, where pd_rows_read made them */
+	struct pd_rows_memory memory;	/* of the arrays, where intake.c made them */
 	struct pd_rows_origin *origin;	/* while rows come in: the files, each with its first row */
 	size_t n_origins, cap_origins;
 };
@@ -84,28 +84,16 @@ struct pd_rows_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
 
-struct pd_rows_options {
-	char **paths;
-	int n_paths;
-	char **against;			/* these rows are side B, those of `paths` side A */
-	int n_against;
-	const char *tmp_dir;
-	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
-	bool hosts;
-	void (*bad_row)(void *ctx, const char *why);
-	void *ctx;
-};
-
-/* PD_ERR_PARAMS when rows were made with different parameters: the message says which.  PD_ERR_INPUT when one id stands for two
- * pages. */
-int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 void pd_rows_release(struct pd_rows *rows);
+/* Rows in the order they came -> rows in the order of their ids, each id once; `repeated` counts the others.  Costs one
+ * comparison a row when they came in order, as `fp` writes them. */
+int pd_rows_order(struct pd_rows *rows, struct pd_err *e);
 /* A row as it lies in the spool, without its newline. */
 struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
 /* The same as a C pointer to a line that ends with a newline. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
-	return rows->spool + pd_offset(&rows->at, row);
+	return rows->spool + pd_rows_offset(&rows->at, row);
 }
 
 /* The hash of a row's content digest; 0: not known. */
@@ -116,7 +104,7 @@ static inline uint64_t pd_rows_content(const struct pd_rows *rows, uint32_t row)
 	return hash;
 }
 
-/* A row that will soon be looked at: rows lie anywhere, so they are sent for in time. */
+/* A row that will soon be looked at: rows lie anywhere, so they are prefetched. */
 static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 {
 	__builtin_prefetch(pd_rows_text(rows, row));
@@ -128,7 +116,9 @@ struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
-/* The hash of the host in its URL, as in rows->host, which need not be there; `scratch` is the caller's. */
+/* The hash of the host of a URL as it stands in a row; `scratch` is the caller's. */
+uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2]);
+/* The same of a row, as in rows->host, which need not be there. */
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "join/choose.h"
 #include "pipeline.h"
+#include "rows/intake.h"
 #include "rows/keyfile.h"
 #include "write/jsonl.h"
 

@@ -23,7 +23,7 @@ void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *
 		pd_buf_printf(out, "%s%c", pd_pairs_columns[i], i + 1 < PD_PAIRS_COLUMNS ? '\t' : '\n');
 }
 
-#define FAR 24		/* pairs ahead whose rows' offsets are sent for */
+#define FAR 24		/* pairs ahead whose rows' offsets are prefetched */
 #define NEAR 12		/* and, when those are there, their rows */
 
 /* A row of the spool: id, url, and as they stand fetch_time, text_bytes and quality, of what follows. */
@@ -116,7 +116,7 @@ static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pai
 	out->n += (size_t)(to - from);
 }
 
-/* Rows lie anywhere in memory, and so do their offsets: both are sent for in time. */
+/* Rows lie anywhere in memory, and so do their offsets: both are prefetched. */
 static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, size_t i)
 {
 	if (i + FAR < n) {

@@ -3,6 +3,7 @@
  * that comparing all with all finds. */
 #include "base/page_id.h"
 #include "brute.h"
+#include "rows/intake.h"
 
 static void bad_row(void *ctx, const char *why)
 {
