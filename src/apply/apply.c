@@ -25,6 +25,8 @@ struct pd_apply {
 	struct pd_file file;		/* at hand */
 	struct pd_apply_scan scan;
 	struct pd_apply_rewriter cutter;
+	struct pd_apply_revisits revisits;
+	bool ended;
 	struct pd_apply_places places;
 	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
 };
@@ -211,6 +213,9 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
 	a->o = o;
 	a->in = o->in;
+	a->revisits.tmp_dir = o->tmp_dir;
+	if (o->orphan)
+		scan.revisits = &a->revisits;
 	pd_apply_scan_init(&a->scan, &scan);
 	pd_apply_rewriter_init(&a->cutter, &cut);
 	int status = spool_list(a, e);
@@ -236,6 +241,7 @@ void pd_apply_free(struct pd_apply *a)
 		return;
 	pd_files_release(&a->files);
 	pd_apply_scan_release(&a->scan);
+	pd_apply_revisits_release(&a->revisits);
 	pd_apply_rewriter_release(&a->cutter);
 	pd_apply_places_release(&a->places);
 	pd_buf_release(&a->place);
@@ -411,10 +417,24 @@ static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, st
 	return status;
 }
 
+/* A regular file alone: what can be read only once has been written already. */
+static int find_revisits(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_err *e)
+{
+	bool wanted = a->o->orphan && f->path && f->regular && pd_apply_removals_counts(a->o->removals)->in_dumps;
+	return wanted ? pd_apply_scan_revisits(&a->scan, f->path, name, e) : PD_OK;
+}
+
 static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	const char *name = pd_apply_removals_name(a->o->removals, f->label);
-	return pd_apply_removals_any(a->o->removals, name) ? cut(a, f, name, done, e) : pass_on(a, f, done, e);
+	if (a->o->skip && a->o->skip(a->o->ctx, f, done->output)) {
+		done->skipped = true;
+		return find_revisits(a, f, name, e);
+	}
+	if (pd_apply_removals_any(a->o->removals, name))
+		return cut(a, f, name, done, e);
+	int status = pass_on(a, f, done, e);
+	return status ? status : find_revisits(a, f, name, e);
 }
 
 int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e)
@@ -422,6 +442,10 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	const struct pd_file *f = &a->file;
 	int r = pd_files_next(&a->files, &a->file, e);
 	*out = (struct pd_apply_result){ .file = f };
+	if (!r && !a->ended && a->o->orphan) {
+		a->ended = true;
+		return pd_apply_revisits_end(&a->revisits, a->o->orphan, a->o->ctx, e);
+	}
 	if (r <= 0)
 		return r;
 	out->output = place(a, f);
@@ -430,10 +454,6 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	errno = out->error;
 	if (out->error)		/* as for the reader: what was typed must be there */
 		return f->typed ? pd_fail_errno(e, "%s: cannot open", f->label) : 1;
-	if (a->o->skip && a->o->skip(a->o->ctx, f, out->output)) {
-		out->skipped = true;
-		return 1;
-	}
 	r = do_input(a, f, out, e);
 	return r < 0 ? r : 1;
 }

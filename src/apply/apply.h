@@ -7,7 +7,7 @@
  *	pd_apply_open(&a, &o, e);
  *	while ((r = pd_apply_next(a, &done, e)) == 1) …
  *
- * An input that loses nothing is copied, or linked, unread.
+ * An input that loses nothing is copied, or linked; it is read only for its revisit records, where pages of dumps go.
  */
 #ifndef PD_APPLY_APPLY_H
 #define PD_APPLY_APPLY_H
@@ -36,6 +36,9 @@ struct pd_apply_options {
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
 	void (*lost)(void *ctx, const struct pd_damage *d);	/* a broken member that had to be compressed again */
+	/* A revisit record stays, and what it refers to does not; told at the end.  NULL: nobody wants to know, and inputs that
+	 * lose nothing are not read for it. */
+	void (*orphan)(void *ctx, const char *id);
 	bool (*skip)(void *ctx, const struct pd_file *file, const char *output);	/* done already; may be NULL */
 	void *ctx;
 };

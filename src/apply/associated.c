@@ -61,6 +61,8 @@ static bool goes(const struct pd_apply_associated *o, uint64_t id)
 
 static void take_along(struct pd_apply_associated *o, struct pd_apply_neighbour *other)
 {
+	if (o->keep)
+		return;
 	other->gone = true;
 	o->cut(o->ctx, &other->extent);
 }
@@ -81,6 +83,8 @@ static void look_back(struct pd_apply_associated *o, uint64_t id)
 
 static void add_id(struct pd_apply_associated *o, uint64_t id)
 {
+	if (id && o->revisits)
+		pd_apply_revisits_removed(o->revisits, id);
 	if (id && pd_map_add(&o->ids, id))
 		look_back(o, id);
 }
@@ -137,7 +141,9 @@ void pd_apply_associated_page(struct pd_apply_associated *o, const struct pd_rec
 static bool revisit(struct pd_apply_associated *o, const struct pd_record *r, const struct ties *t)
 {
 	uint64_t original = t->refers_to ? t->refers_to : hash_capture(t->refers_url, t->refers_date);
-	bool along = goes(o, original);
+	bool along = !o->keep && goes(o, original);
+	if (!along && o->revisits)
+		pd_apply_revisits_stays(o->revisits, original, pd_buf_span(&r->id));
 	note_page(o, r, t, along);
 	return along;
 }
@@ -163,7 +169,7 @@ bool pd_apply_associated_other(struct pd_apply_associated *o, const struct pd_re
 	memcpy(other.names, t.names, sizeof t.names);
 	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 		other.n_gone += goes(o, t.names[i]);
-	if (goes_along(o, &other))
+	if (!o->keep && goes_along(o, &other))
 		return true;
 	o->ring[o->n++ % PD_APPLY_ASSOCIATED_BACK] = other;
 	return false;

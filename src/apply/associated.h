@@ -19,6 +19,7 @@
 
 #include "base/map.h"
 #include "read/dump.h"
+#include "apply/revisits.h"
 
 enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 
@@ -35,6 +36,8 @@ struct pd_apply_neighbour {
 struct pd_apply_associated {
 	void (*cut)(void *ctx, const struct pd_extent *extent);	/* this record goes */
 	void *ctx;
+	bool keep;			/* nothing goes along */
+	struct pd_apply_revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
 	struct pd_apply_neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first behind the last page */

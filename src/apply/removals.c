@@ -316,6 +316,7 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 	}
 	order(d);
 	d->counts.pages = d->n_pages + d->n_whole;
+	d->counts.in_dumps = d->n_pages;
 	d->counts.demote = d->demote || d->counts.demoted;
 	*out = d;
 	return PD_OK;

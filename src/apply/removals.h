@@ -33,7 +33,8 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 void pd_apply_removals_free(struct pd_apply_removals *d);
 
 struct pd_apply_removals_counts {
-	uint64_t pages;			/* to be removed */
+	uint64_t pages;			/* to be removed … */
+	uint64_t in_dumps;		/* … of them, those that are not files of their own */
 	uint64_t bad;			/* rows that cannot be read */
 	uint64_t demoted;		/* duplicates whose rows say `demote`, in a header or by a weight over 0: they stay */
 	bool demote;			/* there are such rows */

@@ -12,7 +12,7 @@ void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_opti
 	*s = (struct pd_apply_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
 	pd_source_init(&s->source, &r, &s->sink);
 	s->source.max_block = HEAD;
-	s->source.keep_headers = !o->keep_others;
+	s->source.keep_headers = !o->keep_others || o->revisits;
 }
 
 void pd_apply_scan_release(struct pd_apply_scan *s)
@@ -53,7 +53,7 @@ static bool decide(struct pd_apply_scan *s, const struct pd_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
 	bool asked = page && ask(s);
-	if (s->source.kind != PD_SOURCE_DUMP || s->o.keep_others)
+	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
 		return asked;
 	if (page) {
 		pd_apply_associated_page(&s->others, &s->record, asked);
@@ -118,22 +118,47 @@ static int walk(struct pd_apply_scan *s)
 	return r;
 }
 
-int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
+static int open_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	s->n_cuts = 0;
 	s->whole = false;
 	s->pages = s->along = s->records = 0;
 	s->others.cut = add_other;
 	s->others.ctx = s;
+	s->others.keep = s->o.keep_others;
+	s->others.revisits = s->o.revisits;
 	pd_apply_associated_clear(&s->others);
-	if (pd_source_open(&s->source, path, name) < 0)
-		return pd_fail_errno(e, "%s: cannot open", name);
-	int status = walk(s);
+	return pd_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
+}
+
+int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	int status = open_input(s, path, name, e);
+	if (status)
+		return status;
+	status = walk(s);
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_source_close(&s->source);
 	if (s->whole)
 		s->n_cuts = 0;
 	join_cuts(s);
+	return status;
+}
+
+int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_sink told = s->sink;
+	int status = open_input(s, path, name, e);
+	if (status)
+		return status;
+	s->sink.damage = NULL;		/* it is passed on as it is */
+	if (s->source.kind == PD_SOURCE_DUMP || s->source.in.error)
+		status = walk(s);
+	if (status < 0)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	pd_source_close(&s->source);
+	s->sink = told;
+	s->n_cuts = 0;
 	return status;
 }

@@ -12,6 +12,7 @@
 
 struct pd_apply_scan_options {
 	struct pd_apply_removals *removals;
+	struct pd_apply_revisits *revisits;	/* see revisits.h; or NULL */
 	bool keep_others;		/* records that are no pages stay all */
 	struct pd_jsonl_fields fields;
 	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
@@ -39,6 +40,8 @@ struct pd_apply_scan {
 
 void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_options *o);
 void pd_apply_scan_release(struct pd_apply_scan *s);
+/* A WARC file from which nothing goes is read for its revisits alone. */
+int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e);
 /* `name`: what the verdicts call the input.  PD_ERR_SYSTEM. */
 int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e);
 

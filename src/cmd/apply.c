@@ -66,7 +66,7 @@ struct run {
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
-	uint64_t inputs, other_url, lost, missing;
+	uint64_t inputs, other_url, lost, missing, orphans;
 	double started;
 	struct pd_err err;
 };
@@ -98,6 +98,14 @@ static void on_other_url(void *ctx, const char *id)
 	struct run *r = ctx;
 	r->other_url++;
 	pd_log_error(r->log, "%s is not the page that the verdict is about: its URL is another; kept", id);
+}
+
+static void on_orphan(void *ctx, const char *id)
+{
+	struct run *r = ctx;
+	r->orphans++;
+	if (pd_log_many(r->log, "revisit records"))
+		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
 }
 
 static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
@@ -166,7 +174,7 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 			.damage_ctx = r },
 		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
 		.to_folder = is_folder(output), .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others, .tmp_dir = o->tmp_dir,
-		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .ctx = r,
+		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes ? on_orphan : NULL, .ctx = r,
 	};
 	struct pd_apply *apply;
 	struct pd_apply_result done;
@@ -249,6 +257,11 @@ static int close_run(struct run *r)
 		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.gone);
 	else if (!r->o->list)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
+	if (r->orphans) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->orphans, "revisit record");
+		pd_buf_add_z(&line, " left without what they refer to");
+	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->remover.refused;
@@ -270,6 +283,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
 	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
+	pd_json_int(j, "revisits_without_original", (int64_t)r->orphans);
 	pd_json_int(j, "bad_rows", (int64_t)pd_apply_removals_counts(r->removals)->bad);
 	pd_json_int(j, "bytes_in", (int64_t)r->sum.bytes_in);
 	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);

@@ -207,6 +207,13 @@ static void on_lost(void *ctx, const struct pd_damage *damage)
 		     damage->reason);
 }
 
+static void on_orphan(void *ctx, const char *id)
+{
+	struct run *r = ctx;
+	if (pd_log_many(r->log, "revisit records"))
+		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
+}
+
 /* What is not done may have been begun. */
 static bool is_done(void *ctx, const struct pd_file *file, const char *output)
 {
@@ -222,7 +229,7 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 {
 	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
 				      .link = r->o->link, .keep_others = r->o->keep_others, .tmp_dir = r->o->tmp_dir,
-				      .lost = on_lost, .skip = is_done, .ctx = r };
+				      .lost = on_lost, .orphan = on_orphan, .skip = is_done, .ctx = r };
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
 	return a;
@@ -257,6 +264,7 @@ static int do_outputs(struct run *r)
 		status = pd_apply_open(&apply, &a, r->err);
 	if (!status)
 		status = write_outputs(r, apply);
+	pd_log_many_end(r->log);
 	pd_apply_free(apply);
 	pd_apply_removals_free(removals);
 	free(verdicts);

@@ -94,6 +94,41 @@ gzip -c others.warc >whole.warc.gz
 "$P" apply -q -V <(sed 's/others.warc:/whole.warc.gz:+/' others.tsv) whole.warc.gz -o o.warc.gz
 is "the same in one gzip member" "$(gzip -dc o.warc.gz | ids -)" "info q2 both p2 q4 r2 "
 
+# Revisits that stay without their page: before it, in another input that loses nothing itself, kept on request.
+{
+	record revisit early http://h/9 'WARC-Refers-To: <urn:p1>'
+	cat others.warc
+} >early.warc
+{
+	record warcinfo info http://h/info
+	record revisit other http://h/9 'WARC-Refers-To: <urn:p1>'
+	record revisit date http://h/8 $'WARC-Refers-To-Target-URI: http://h/3\r\nWARC-Refers-To-Date: 2024-01-02T03:04:05Z'
+	record revisit fine http://h/7 'WARC-Refers-To: <urn:p2>'
+	record revisit nothing http://h/7
+} >night.warc
+shift_by=$(record revisit early http://h/9 'WARC-Refers-To: <urn:p1>' | wc -c)
+awk -F '\t' -v OFS='\t' -v by="$shift_by" '{ split($2, a, ":"); $2 = "early.warc:" (a[2] + by); print }' others.tsv >early.tsv
+second=$(grep -abo "WARC/1.1" night.warc | cut -d: -f1 | sed -n 2p) third=$(grep -abo "WARC/1.1" night.warc | cut -d: -f1 | sed -n 3p)
+for order in "early.warc night.warc" "night.warc early.warc"; do
+	# shellcheck disable=SC2086
+	run "$P" apply -V early.tsv --stats=stats.json $order -o nights/
+	exits "revisits without their page, $order" 0
+	is "they are named, $order" "$(grep -o '^pagededup apply: [a-z.]*:[0-9]*: this revisit' "$tmp/err" | cut -d' ' -f3 | sort | tr '\n' ' ')" \
+		"early.warc:0: night.warc:$second: night.warc:$third: "
+	has "and counted, $order" "$tmp/err" ", 3 revisit records left without what they refer to, "
+	has "in --stats too, $order" stats.json '"revisits_without_original":3'
+	same "and they stay, $order" nights/night.warc night.warc
+done
+gzip -c night.warc >night.warc.gz
+run "$P" apply -V early.tsv early.warc night.warc.gz --link -o nights2/
+has "in a dump that is linked" "$tmp/err" ", 3 revisit records left without"
+run "$P" apply -V early.tsv --keep-others early.warc night.warc -o nights3/
+has "--keep-others: those of the same input, too" "$tmp/err" ", 5 revisit records left without"
+run "$P" apply -V others.tsv others.warc -o o.warc
+hasnt "where all go along nothing is said" "$tmp/err" "revisit"
+run "$P" dedup -q --dry-run night.warc -o none
+hasnt "nor where nothing goes" "$tmp/err" "this revisit"
+
 # --- which file of the verdicts an input is ---
 mkdir a b
 cp d.warc.gz a/x.warc.gz
