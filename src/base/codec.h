@@ -10,18 +10,7 @@
 #ifndef PD_BASE_CODEC_H
 #define PD_BASE_CODEC_H
 
-#include "base/buf.h"
-
-enum pd_codec {
-	PD_CODEC_NONE,		/* not compressed: for those who must say so, not to be unpacked */
-	PD_CODEC_GZIP,		/* RFC 1952 */
-	PD_CODEC_ZLIB,		/* RFC 1950: HTTP's "deflate" as specified */
-	PD_CODEC_DEFLATE,	/* RFC 1951: HTTP's "deflate" as some servers send it */
-	PD_CODEC_ZSTD,		/* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
-	PD_CODEC_LZ4,		/* LZ4 frame format 1.6; a skippable frame is a member without bytes */
-	PD_CODEC_BROTLI,	/* RFC 7932 */
-	PD_CODECS
-};
+#include "base/codec_ops.h"
 
 struct pd_unpacker;
 

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * What codec.c asks of a decompression library, and pack.c of a compression library.  `self` is the library's state, made
+ * The codecs, and what codec.c asks of a decompression library, and pack.c of a compression library.  `self` is the library's state, made
  * when first wanted and used for member after member.
  */
 #ifndef PD_BASE_CODEC_OPS_H
 #define PD_BASE_CODEC_OPS_H
 
-#include "base/codec.h"
+#include "base/buf.h"
 #include "base/err.h"
+
+enum pd_codec {
+	PD_CODEC_NONE,		/* not compressed: for those who must say so, not to be unpacked */
+	PD_CODEC_GZIP,		/* RFC 1952 */
+	PD_CODEC_ZLIB,		/* RFC 1950: HTTP's "deflate" as specified */
+	PD_CODEC_DEFLATE,	/* RFC 1951: HTTP's "deflate" as some servers send it */
+	PD_CODEC_ZSTD,		/* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
+	PD_CODEC_LZ4,		/* LZ4 frame format 1.6; a skippable frame is a member without bytes */
+	PD_CODEC_BROTLI,	/* RFC 7932 */
+	PD_CODECS
+};
 
 struct pd_codec_ops {
 	void *(*open)(void);

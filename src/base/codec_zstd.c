@@ -4,7 +4,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/codec_ops.h"
+#include "base/codec.h"
 
 /* The largest window that the zstd program takes without being asked to; a frame that wants more is refused. */
 enum { WINDOW_LOG = 27 };
