@@ -49,39 +49,30 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "duplicates differ in up to N bits (for 10 million pages; check: less)" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
-	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate),
-	  .choices = pd_store_on_duplicate_names, .help =
-		"skip (default): leave it out; replace: keep it, drop what it matches" }, { .type = PD_OPT_CHOICE,
-											    .name = "same-url", .arg =
-		"NAME", AT(same_url), .choices = pd_store_same_url_names, .help =
-		"judge (default): another version is a page like any; update: it replaces" }, { .type = PD_OPT_TEXT,
-												.name =
-		"similar", .arg = "P%", AT(second_look.similar), .help =
-		"pages are alike when they share P% of their text, say 90%" }, { .type = PD_OPT_REAL,
-										 .name = "similarity", .arg =
-		"S", AT(second_look.similarity), .min = 0, .max = 1, .help =
-		"least similarity, estimated from sketches (0.5)" }, { .type = PD_OPT_REAL,
-								       .name = "similarity-same-host", .arg =
-		"S", AT(second_look.similarity_same_host), .min = 0, .max = 1, .help =
-		"the same for pages of one host (0.7)" }, { .type = PD_OPT_SWITCH, .name = "verify",
-							    AT(second_look.verify), .help =
-		"verify pairs by similarity, estimated from sketches (default)" }, { .type = PD_OPT_CHOICE,
-										     .name = "preset", .arg =
-		"NAME", AT(preset), .choices = presets, .help =
-		"default, or paper: settings of patent CN101645082 (k 3, replace)" }, { .type = PD_OPT_FLAG,
-											.name =
-		"line-buffered", AT(line_buffered), .help =
-		"write each answer as soon as its row is read" }, { .type = PD_OPT_HEADING,
-								    .name = "remove" }, { .type = PD_OPT_FLAG,
-											  .name =
-		"by-url", AT(by_url), .help = "operands are URLs, not ids" }, { .type = PD_OPT_HEADING,
-										.name =
-		"Output" }, { .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format),
-			      .choices = pd_row_format_names, .help =
-		"tsv (default), or jsonl for other tools" }, { .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet",
-							       AT(quiet), .help =
-		"no closing line" }, { .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged),
-				       .help = "exit 0 although something was left out" }, PD_OPT_END, };
+	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate), .choices = pd_store_on_duplicate_names,
+	  .help = "skip (default): leave it out; replace: keep it, drop what it matches" },
+	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
+	  .help = "judge (default): another version is a page like any; update: it replaces" },
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar),
+	  .help = "pages are alike when they share P% of their text, say 90%" },
+	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(second_look.similarity), .min = 0, .max = 1,
+	  .help = "least similarity, estimated from sketches (0.5)" },
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(second_look.similarity_same_host), .min = 0, .max = 1,
+	  .help = "the same for pages of one host (0.7)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify),
+	  .help = "verify pairs by similarity, estimated from sketches (default)" },
+	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
+	  .help = "default, or paper: settings of patent CN101645082 (k 3, replace)" },
+	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "write each answer as soon as its row is read" },
+	{ .type = PD_OPT_HEADING, .name = "remove" },
+	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	  .help = "tsv (default), or jsonl for other tools" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although something was left out" },
+	PD_OPT_END,
+};
 
 static const char *const action_names[] = { "init", "add", "check", "remove", "compact", "verify", "info", "export",
 					    NULL };
@@ -159,9 +150,11 @@ static int write_batch(void *ctx)
 	return write_out(a->r);
 }
 
-static void leave_out_row(void *ctx, const char *what)
+static void leave_out_row(void *ctx, const char *path, const char *what)
 {
-	pd_log_error(((struct answering *)ctx)->r->log, "%s", what);
+	struct pd_log *log = ((struct answering *)ctx)->r->log;
+	if (pd_log_many(log, path))
+		pd_log_error(log, "%s", what);
 }
 
 static int judge_options(const struct run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
@@ -224,6 +217,7 @@ static int answer_rows(struct run *r, bool keep)
 	if (!status)
 		status = pd_store_ask(&a.ask, &r->err);
 	r->bad += a.ask.bad;
+	pd_log_many_end(r->log);
 	if (!status)
 		status = write_totals(r, &a.ask);
 	if (!status && keep)

@@ -17,8 +17,6 @@ struct asking {
 	size_t *text_at;
 	size_t n, batch;
 	struct pd_buf text;
-	const char *bad_path;		/* of the last bad row */
-	uint64_t bad;			/* rows of that file */
 	struct pd_err *e;
 };
 
@@ -48,28 +46,10 @@ static int answer_batch(struct asking *g)
 	return status;
 }
 
-/* How many rows of a file were bad beside those that were told. */
-static void end_bad_rows(struct asking *g)
-{
-	struct pd_buf line = { 0 };
-	if (g->bad > PD_STORE_TOLD) {
-		pd_buf_printf(&line, "%s: ", g->bad_path);
-		pd_buf_count(&line, g->bad - PD_STORE_TOLD, "more bad row");
-		pd_buf_add_z(&line, " left out");
-		g->q->bad_row(g->q->ctx, line.p);
-	}
-	pd_buf_release(&line);
-	g->bad = 0;
-}
-
 static void leave_out_row(struct asking *g)
 {
-	if (g->bad_path != g->in.path)
-		end_bad_rows(g);
-	g->bad_path = g->in.path;
 	g->q->bad++;
-	if (g->bad++ < PD_STORE_TOLD)
-		g->q->bad_row(g->q->ctx, g->e->text);
+	g->q->bad_row(g->q->ctx, g->in.path, g->e->text);
 }
 
 /* What is wrong with one row names it; other parameters end the run. */
@@ -153,7 +133,6 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 	g.pages = pd_alloc(g.batch * sizeof *g.pages);
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
 	int status = ask_all(&g);
-	end_bad_rows(&g);
 	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
 	pd_store_judge_release(&g.judge);
 	pd_tsv_release(&g.in);

@@ -18,7 +18,7 @@ struct pd_store_ask {
 	 * 0, or a status that ends it. */
 	pd_store_answer_fn *answer;
 	int (*batch)(void *ctx);
-	void (*bad_row)(void *ctx, const char *what);	/* the first PD_STORE_TOLD of a file, then how many more */
+	void (*bad_row)(void *ctx, const char *path, const char *what);
 	void *ctx;
 	/* out */
 	uint64_t counts[PD_STORE_REPLACED + 1];	/* rows by status; pages that were replaced */

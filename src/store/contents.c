@@ -306,8 +306,8 @@ int pd_store_find_same(struct pd_store *s, const struct pd_store_page *page, str
 int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
 		       struct pd_err *e)
 {
-	uint64_t mask = by == PD_STORE_BY_ID ? ~UINT64_C(0xffffffff) : UINT64_MAX, hash = pd_hash64(value.p,
-												    value.n) | (by == PD_STORE_BY_URL);
+	uint64_t mask = by == PD_STORE_BY_ID ? ~UINT64_C(0xffffffff) : UINT64_MAX;
+	uint64_t hash = pd_hash64(value.p, value.n) | (by == PD_STORE_BY_URL);
 	enum pd_store_column column = by == PD_STORE_BY_ID ? PD_STORE_TEXT_ID : PD_STORE_TEXT_URL;
 	struct pd_store_page kept;
 	size_t from = out->n, to = from;

@@ -248,8 +248,8 @@ static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *
 	int status = pd_store_find(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
 	for (size_t i = 0; !status && i < j->places.n; i++) {
 		status = pd_store_page(j->s, &j->places.v[i], true, &kept, e);
-		if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST), pd_store_text(page->text,
-													     PD_STORE_TEXT_TEXT_DIGEST)))
+		if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST),
+					  pd_store_text(page->text, PD_STORE_TEXT_TEXT_DIGEST)))
 			status = take_candidate(j, page, j->places.v[i], -1, e);
 	}
 	return status;

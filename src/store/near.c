@@ -89,9 +89,9 @@ static int bucket_bounds(struct probing *p, uint32_t bucket, uint32_t *from, uin
 /* Their checksums. */
 static int check_keys(struct probing *p, uint32_t from, uint32_t to)
 {
-	for (int w = 0; w < p->q->bits / 64; w++)
-		if (pd_store_segment_check(p->s,
-					   p->at + p->l.part[PD_STORE_TABLE_KEYS] + (p->l.stride * (unsigned)w + from) * 8, (to - from) * UINT64_C(8), p->e))
+	uint64_t at = p->at + p->l.part[PD_STORE_TABLE_KEYS] + from * UINT64_C(8);
+	for (int w = 0; w < p->q->bits / 64; w++, at += p->l.stride * 8)
+		if (pd_store_segment_check(p->s, at, (to - from) * UINT64_C(8), p->e))
 			return PD_ERR_FORMAT;
 	return PD_OK;
 }

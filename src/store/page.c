@@ -80,8 +80,8 @@ void pd_store_page_hash(struct pd_store_page *p)
 	uint64_t version = hash_version(p, f[PD_STORE_TEXT_FETCH_TIME], f[PD_STORE_TEXT_CONTENT_DIGEST]);
 	p->hash[PD_STORE_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
 	p->hash[PD_STORE_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
-	p->hash[PD_STORE_BY_TEXT] = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_PRINT) ? pd_hash64(digest.p,
-													       digest.n) | 1 : 0;
+	bool by_digest = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_PRINT);
+	p->hash[PD_STORE_BY_TEXT] = by_digest ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
 
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS])

@@ -65,8 +65,8 @@ static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket
 
 static struct pd_store_recent_bucket *bucket_of(const struct pd_store_recent *r, const struct pd_key *key, int table)
 {
-	return &r->buckets[((size_t)table << r->partition.n_bits) + pd_store_partition_block(r->partition, key->w,
-											     table)];
+	uint32_t block = pd_store_partition_block(r->partition, key->w, table);
+	return &r->buckets[((size_t)table << r->partition.n_bits) + block];
 }
 
 static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)

@@ -263,8 +263,8 @@ static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low,
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
 {
 	int shift = 64 - (int)s->f.start_bits[by];
-	const uint32_t *start = (const uint32_t *)s->section[PD_STORE_SEG_STARTS + by] + (shift == 64 ? 0 :
-											  hash >> shift);
+	const uint32_t *starts = (const uint32_t *)s->section[PD_STORE_SEG_STARTS + by];
+	const uint32_t *start = starts + (shift == 64 ? 0 : hash >> shift);
 	if (step == 0)
 		__builtin_prefetch(start);
 	else if (*start < s->f.listed[by])

@@ -39,15 +39,14 @@ static int look_at_table(struct pd_store_segment *seg, uint32_t table, struct pd
 	for (uint32_t v = 0; v < n; v++) {
 		int64_t row = -1;
 		if (starts[v] > starts[v + 1] || starts[v + 1] > seg->f.prints)
-			return pd_store_segment_damaged(seg, at + v * UINT64_C(4), "a bucket leads out of its table",
-							e);
+			return pd_store_segment_damaged(seg, at + v * UINT64_C(4), "a bucket leads out of its table", e);
 		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
 			if (!entry_holds(seg, &layout, seg->map.p + at, table, v, i, &row))
-				return pd_store_segment_damaged(seg,
-								at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4), "a table does not hold what the columns hold", e);
+				return pd_store_segment_damaged(seg, at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4),
+								"a table does not hold what the columns hold", e);
 	}
-	return starts[0] == 0 && starts[n] == seg->f.prints ? PD_OK : pd_store_segment_damaged(seg, at,
-											       "a table lacks a row", e);
+	bool whole = starts[0] == 0 && starts[n] == seg->f.prints;
+	return whole ? PD_OK : pd_store_segment_damaged(seg, at, "a table lacks a row", e);
 }
 
 static int look_at_tables(struct pd_store_segment *seg, struct pd_err *e)
@@ -89,8 +88,8 @@ static int look_at_rows(struct pd_store *s, struct pd_store_segment *seg, uint32
 	for (uint32_t row = 0; !status && row < seg->f.rows; row++) {
 		at.row = row;
 		if (row && numbers[row] <= numbers[row - 1])
-			status = pd_store_segment_damaged(seg,
-							  seg->f.section[PD_STORE_SEG_NUMBERS].at + row * UINT64_C(4), "pages are out of order", e);
+			status = pd_store_segment_damaged(seg, seg->f.section[PD_STORE_SEG_NUMBERS].at + row * UINT64_C(4),
+							  "pages are out of order", e);
 		if (!status)
 			status = pd_store_page(s, &at, true, &page, e);
 		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)

@@ -134,6 +134,11 @@ run "$P" store add p bad
 exits "a bad row is left out" 1
 has "and named" "$tmp/err" "bad:1: '0123' is no fingerprint"
 is "the others are not" "$(status "$tmp/out")" "new"
+for i in $(seq 130); do fp_rows <<<"0123 x:$i"; done >bad
+run "$P" store check p bad
+is "of very many bad rows a hundred are named" "$(grep -c 'is no fingerprint' "$tmp/err")" 100
+has "and how many more there are" "$tmp/err" '^pagededup store: bad: 30 more of these are not listed$'
+has "all of them counted" "$tmp/err" '130 bad rows left out'
 cp -r s newer && sed -i 's/^pagededup store 2/pagededup store 9/' newer/manifest
 run "$P" store check newer night1
 exits "a newer store is refused" 2
