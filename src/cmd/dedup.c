@@ -93,7 +93,7 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
-	return (done->counts.damaged || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
+	return (done->counts.damaged || done->counts.barren || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
 }
 
 int pd_cmd_dedup(int argc, char **argv)

@@ -25,6 +25,7 @@ static void add_totals(struct pd_dedup_counts *c, struct pd_span totals)
 		add_total(&c->without_fingerprint, line, "without_fingerprint");
 		add_total(&c->left_out, line, "left_out");
 		add_total(&c->damaged, line, "damaged");
+		add_total(&c->barren, line, "inputs_without_pages");
 		add_total(&c->bytes, line, "bytes");
 	}
 }

@@ -10,7 +10,7 @@
 #include "dedup/journal.h"
 
 struct pd_dedup_counts {
-	uint64_t pages, without_fingerprint, left_out, damaged, bytes;	/* of the "# total" lines */
+	uint64_t pages, without_fingerprint, left_out, damaged, barren, bytes;	/* of the "# total" lines */
 	uint64_t clusters, duplicates;
 };
 

@@ -53,8 +53,11 @@ static uint64_t damaged(const struct pd_walk_counts *c)
 void pd_walk_total(const struct pd_walk_counts *c, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
-			   " bytes=%" PRIu64 "\n",
+			   " bytes=%" PRIu64,
 		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), damaged(c), c->input.bytes_read);
+	if (c->barren)
+		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->barren);
+	pd_buf_add_c(out, '\n');
 }
 
 int pd_walk_stats(const struct pd_walk_counts *c, const char *path, struct pd_err *e)

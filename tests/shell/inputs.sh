@@ -139,6 +139,11 @@ done
 barren "a folder of text" 'f/_static: not one page: 2 records left out \(other type 2\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
 barren "a dump without pages, among others" 'info\.warc: not one page: 1 record left out \(other record 1\)$' -j2 q info.warc copy
+has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
+run "$P" dedup q info.warc copy -o barren
+exits "dedup with an input without pages" 1
+has "it is named" "$tmp/err" '^pagededup dedup: info\.warc: not one page'
+run "$P" fp --ignore-damaged -j2 q info.warc copy
 is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
 printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc
 run "$P" fp lower.warc
