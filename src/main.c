@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "cmd/command.h"
 #include "page/html.h"
 #include "text/detect.h"

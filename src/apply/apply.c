@@ -11,6 +11,7 @@
 #include "base/copy.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/outfile.h"
 #include "base/tempfile.h"
 #include "apply/rewrite.h"
 #include "apply/places.h"

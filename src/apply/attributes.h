@@ -12,7 +12,7 @@
 #define PD_APPLY_ATTRIBUTES_H
 
 #include "base/json.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "read/files.h"
 
 struct pd_apply_attributes {

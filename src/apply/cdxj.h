@@ -13,7 +13,7 @@
 #define PD_APPLY_CDXJ_H
 
 #include "base/json.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "read/source.h"
 #include "apply/surt.h"
 

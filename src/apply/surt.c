@@ -3,13 +3,9 @@
 
 #include <stdlib.h>
 
-enum { UNESCAPES = 16 };
+#include "base/hex.h"
 
-static int hex(char c)
-{
-	char l = pd_ascii_lower(c);
-	return l >= '0' && l <= '9' ? l - '0' : l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
+enum { UNESCAPES = 16 };
 
 /* One round of %XX; false: nothing was escaped. */
 static bool unescape_once(struct pd_buf *b)
@@ -17,10 +13,10 @@ static bool unescape_once(struct pd_buf *b)
 	size_t n = 0;
 	bool any = false;
 	for (size_t i = 0; i < b->n; i++) {
-		bool escape = b->p[i] == '%' && i + 2 < b->n && hex(b->p[i + 1]) >= 0 && hex(b->p[i + 2]) >= 0;
-		any |= escape;
-		b->p[n++] = escape ? (char)(hex(b->p[i + 1]) * 16 + hex(b->p[i + 2])) : b->p[i];
-		i += escape ? 2 : 0;
+		int byte = b->p[i] == '%' && i + 2 < b->n ? pd_hex_byte(b->p[i + 1], b->p[i + 2]) : -1;
+		any |= byte >= 0;
+		b->p[n++] = byte >= 0 ? (char)byte : b->p[i];
+		i += byte >= 0 ? 2 : 0;
 	}
 	b->n = n;
 	return any;

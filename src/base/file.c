@@ -2,8 +2,8 @@
 #include "base/file.h"
 
 #include <stdio.h>
+#include "base/outfile.h"
 
-#include "base/tempfile.h"
 
 #define AT_ONCE ((size_t)1 << 20)
 #define MOST ((size_t)1 << 30)

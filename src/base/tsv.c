@@ -11,7 +11,7 @@
 
 #include "base/columns.h"
 #include "base/hex.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/utf8.h"
 
 static void add_escaped(struct pd_buf *line, uint8_t c)

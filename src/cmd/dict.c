@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup dict: a word list -> a compiled dictionary for --dict. */
 #include "base/buf.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
 #include "term/dict.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/columns.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 

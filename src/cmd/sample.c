@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"
 #include "inspect/pick.h"

@@ -2,12 +2,12 @@
  *
  * eval --sweep: each page is read and parsed once, and signed with every setting.
  */
+#include "base/outfile.h"
 #include "group/sweep.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/tempfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "base/url.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/copy.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 
 const char *const pd_dedup_folder_reserved[] = {
 	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "site.bp", ".dedup", NULL,

@@ -3,8 +3,8 @@
 
 #include "base/columns.h"
 #include "base/json.h"
+#include "base/outfile.h"
 #include "base/params.h"
-#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "topic/boilerplate.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/tsv.h"
 #include "base/url.h"
 #include "group/order.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/tsv.h"
 #include "group/order.h"
 

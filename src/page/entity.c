@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/hex.h"
+
 #define NAME_MAX_LEN 24		/* longer than any name */
 #define LEGACY_MAX_LEN 6	/* Aacute … */
 #define REPLACEMENT 0xFFFD
@@ -72,7 +74,7 @@ static size_t named(struct pd_span s, bool in_value, uint32_t *cp)
 
 static int digit(char c, unsigned base)
 {
-	int d = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : 99;
+	int d = pd_hex_digit(c);
 	return d < (int)base ? d : -1;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "read/input.h"
 
 enum { REFUSED = -1 };	/* f->err says why */

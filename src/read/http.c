@@ -4,6 +4,8 @@
  */
 #include "read/http.h"
 
+#include "base/hex.h"
+
 /* The next line without its line end (CRs and LF); false at the end. */
 static bool next_line(struct pd_span *rest, struct pd_span *line)
 {
@@ -128,23 +130,15 @@ bool pd_http_codings_pop(struct pd_http_codings *list, struct pd_span *coding)
 	return false;
 }
 
-static int hex(char c)
-{
-	if (digit(c))
-		return c - '0';
-	c = pd_ascii_lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* "1a2b", padding, an extension after ';'. */
 static bool chunk_size(struct pd_span line, uint64_t *size)
 {
 	size_t i = 0;
 	*size = 0;
-	for (; i < line.n && hex(line.p[i]) >= 0; i++) {
+	for (; i < line.n && pd_hex_digit(line.p[i]) >= 0; i++) {
 		if (*size >> 56)
 			return false;
-		*size = *size << 4 | (uint64_t)hex(line.p[i]);
+		*size = *size << 4 | (uint64_t)pd_hex_digit(line.p[i]);
 	}
 	if (!i)
 		return false;

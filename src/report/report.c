@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/outfile.h"
 #include "base/tempfile.h"
 #include "apply/apply.h"
 #include "report/page.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/outfile.h"
 #include "base/tempfile.h"
 #include "base/tsv.h"
 

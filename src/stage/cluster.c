@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/columns.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/threads.h"
 #include "write/jsonl.h"
 #include "write/verdict_row.h"

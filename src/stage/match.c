@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/columns.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/threads.h"
 #include "join/choose.h"
 #include "pipeline.h"

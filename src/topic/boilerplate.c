@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/outfile.h"
 #include "base/tempfile.h"
 #include "topic/boilerplate_layout.h"
 #include "topic/site_decide.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/threads.h"
 
 #define TELLING .005	/* the share from which the time that is left can be told */

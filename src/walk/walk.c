@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
 #include "base/tempfile.h"
 #include "base/threads.h"
 #include "walk/counts.h"

@@ -5,7 +5,7 @@
 
 #include "base/columns.h"
 #include "base/hash.h"
-#include "base/tempfile.h"
+#include "base/outfile.h"
 
 /* Files that shaped the verdicts are named by what they hold. */
 static int add_file(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are. */
-#include "base/tempfile.h"
+#include "base/outfile.h"
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "read/reader.h"

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What this run writes and what it reads is the program's one piece of global state: a signal handler has no other way to
+ * find the files that are unfinished, and inputs are opened in places that know nothing of outputs.  A name is published for
+ * the handler before the file is made, by storing it last, and taken back by clearing it first.
+ */
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/map.h"
+
+/* Of more inputs the first are known: those of a run over many files come behind its outputs, which know them. */
+enum { SLOTS = 64, INPUTS_KNOWN = 1 << 16 };
+
+/* A file, or no file: ino 0. */
+struct file {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct output {
+	bool taken;
+	struct file target, temp;
+};
+
+static char *volatile unfinished[SLOTS];
+static struct output outputs[SLOTS];
+static struct pd_map inputs;
+static bool locked;	/* what stands above, but for `unfinished` */
+
+static void lock(void)
+{
+	while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock(void)
+{
+	__atomic_clear(&locked, __ATOMIC_RELEASE);
+}
+
+static void remove_unfinished(void)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+}
+
+static void on_signal(int sig)
+{
+	remove_unfinished();
+	/* The handler was reset (SA_RESETHAND): this ends us the way the signal would have. */
+	raise(sig);
+}
+
+/* Nothing that needs memory, nor a lock that the thread may hold. */
+static void on_no_memory(void)
+{
+	static const char text[] = "pagededup: out of memory\n";
+	remove_unfinished();
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(2);
+}
+
+void pd_unfinished_install(void)
+{
+	pd_out_of_memory_calls(on_no_memory);
+	struct sigaction a = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct sigaction old;
+		/* What our parent ignores (nohup) stays ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+	}
+}
+
+/* --- who reads, who writes --- */
+
+static struct file file_of(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) ? (struct file){ st->st_dev, st->st_ino } : (struct file){ 0 };
+}
+
+static uint64_t key_of(struct file f)
+{
+	const uint64_t both[2] = { f.dev, f.ino };
+	return pd_hash64(both, sizeof both);
+}
+
+static bool same(struct file a, struct file b)
+{
+	return a.ino && a.ino == b.ino && a.dev == b.dev;
+}
+
+/* Under the lock. */
+static bool is_written(struct file f)
+{
+	bool found = false;
+	for (int i = 0; i < SLOTS && !found; i++)
+		found = outputs[i].taken && (same(f, outputs[i].target) || same(f, outputs[i].temp));
+	return found;
+}
+
+bool pd_output_is(const struct stat *st)
+{
+	lock();
+	bool found = is_written(file_of(st));
+	unlock();
+	return found;
+}
+
+int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
+{
+	struct file f = file_of(st);
+	if (!f.ino)
+		return PD_OK;
+	lock();
+	bool written = is_written(f);
+	if (!written && inputs.n < INPUTS_KNOWN)
+		pd_map_add(&inputs, key_of(f));
+	unlock();
+	return written ? pd_fail(e, PD_ERR_USAGE, "%s is an input and an output too: it would be lost", path) : PD_OK;
+}
+
+void pd_inputs_forget(void)
+{
+	lock();
+	pd_map_clear(&inputs, 0);
+	unlock();
+}
+
+int pd_input_note_fd(int fd, const char *path, struct pd_err *e)
+{
+	struct stat st;
+	return fstat(fd, &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : pd_input_note(&st, path, e);
+}
+
+FILE *pd_input_fopen(const char *path, struct pd_err *e)
+{
+	FILE *f = fopen(path, "re");
+	if (!f)
+		pd_fail_errno(e, "cannot open %s", path);
+	else if (pd_input_note_fd(fileno(f), path, e)) {
+		fclose(f);
+		f = NULL;
+	}
+	return f;
+}
+
+/* A slot for one more output, which would take the place of `target`, or a negative status. */
+static int take_slot(struct file target, const char *path, struct pd_err *e)
+{
+	int slot = 0;
+	lock();
+	bool read = target.ino && pd_map_has(&inputs, key_of(target)), written = is_written(target);
+	while (slot < SLOTS && outputs[slot].taken)
+		slot++;
+	if (!read && !written && slot < SLOTS)
+		outputs[slot] = (struct output){ .taken = true, .target = target };
+	unlock();
+	if (read)
+		return pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", path);
+	if (written)
+		return pd_fail(e, PD_ERR_USAGE, "%s is written twice", path);
+	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
+}
+
+static void forget(struct pd_outfile *o)
+{
+	if (o->slot > 0) {
+		unfinished[o->slot - 1] = NULL;
+		lock();
+		outputs[o->slot - 1].taken = false;
+		unlock();
+	}
+	free(o->temp);
+	free(o->path);
+	*o = (struct pd_outfile){ 0 };
+}
+
+/* NULL or "-": the standard stream. */
+static struct file file_at(const char *path, int standard)
+{
+	struct stat st;
+	int r = !path || !strcmp(path, "-") ? fstat(standard, &st) : stat(path, &st);
+	return r == 0 ? file_of(&st) : (struct file){ 0 };
+}
+
+static int is_input(const char *path, const char *input, struct pd_err *e)
+{
+	path = path ? path : "standard output";
+	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is an input too, %s: it would be lost", path, input) :
+				     pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", path);
+}
+
+int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
+{
+	struct file out = file_at(path, STDOUT_FILENO);
+	for (int i = 0; i < n_inputs; i++)
+		if (inputs_given[i] && same(file_at(inputs_given[i], STDIN_FILENO), out))
+			return is_input(path, inputs_given[i], e);
+	return PD_OK;
+}
+
+/* --- outputs --- */
+
+/* A file behind /dev/stdout is somebody else's; one in /dev/shm is a file like any other. */
+static bool is_borrowed(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") || !strncmp(path, "/proc/", 6);
+}
+
+/* A pipe, a terminal, /dev/null have no half-written state. */
+static int open_directly(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	o->f = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!o->f) {
+		int status = pd_fail_errno(e, "cannot write %s", path);
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	o->path = pd_strdup(path);
+	return PD_OK;
+}
+
+/* PATH.??????.part, which is not there. */
+static char *temporary_name(const char *path)
+{
+	static const char letters[33] = "abcdefghijklmnopqrstuvwxyz234567";
+	static uint32_t number;
+	uint64_t r = 0;
+	struct pd_buf name = { 0 };
+	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != sizeof r)
+		r = (uint64_t)getpid() << 10 ^ __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED);
+	pd_buf_printf(&name, "%s.", path);
+	for (int i = 0; i < 6; i++)
+		pd_buf_add_c(&name, letters[r >> 5 * i & 31]);
+	pd_buf_add_z(&name, ".part");
+	return name.p;
+}
+
+/* The file whose place it takes may be another's, or secret. */
+static void take_rights(int fd, const struct stat *there)
+{
+	struct stat st;
+	if (fstat(fd, &st) == 0 && (st.st_uid != there->st_uid || st.st_gid != there->st_gid) &&
+	    fchown(fd, there->st_uid, there->st_gid) < 0)
+		errno = 0;	/* then it is ours, as any new file would be */
+	fchmod(fd, there->st_mode & 0777);
+}
+
+static int open_beside(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+{
+	struct stat st;
+	int fd = -1;
+	for (int tries = 0; tries < 100 && fd < 0 && (!tries || errno == EEXIST); tries++) {
+		unfinished[o->slot - 1] = NULL;
+		free(o->temp);
+		o->temp = temporary_name(path);
+		unfinished[o->slot - 1] = o->temp;
+		fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? there->st_mode & 0600 : 0666);
+	}
+	if (fd >= 0 && there)
+		take_rights(fd, there);
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		lock();
+		outputs[o->slot - 1].temp = file_of(&st);
+		unlock();
+		o->f = fdopen(fd, "w");
+	}
+	if (o->f) {
+		o->path = pd_strdup(path);
+		return PD_OK;
+	}
+	int status = pd_fail_errno(e, "cannot write %s", path);
+	if (fd >= 0) {
+		unlink(o->temp);
+		close(fd);
+	}
+	return status;
+}
+
+static int open_file(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+{
+	o->f = NULL;
+	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
+		return open_directly(o, path, e);
+	/* A link stays a link: the file behind it is what is written. */
+	char *behind = there ? realpath(path, NULL) : NULL;
+	int status = there && !behind ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, behind ? behind : path, there, e);
+	free(behind);
+	return status;
+}
+
+int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	struct stat st;
+	bool standard = !path || !strcmp(path, "-");
+	bool there = (standard ? fstat(STDOUT_FILENO, &st) : stat(path, &st)) == 0;
+	*o = (struct pd_outfile){ .f = stdout };
+	int slot = take_slot(there ? file_of(&st) : (struct file){ 0 }, standard ? "standard output" : path, e);
+	if (slot < 0) {
+		o->f = NULL;
+		return slot;
+	}
+	o->slot = slot;
+	int status = standard ? PD_OK : open_file(o, path, there ? &st : NULL, e);
+	if (status)
+		forget(o);
+	return status;
+}
+
+int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
+{
+	int status = PD_OK;
+	const char *name = o->path ? o->path : "standard output";
+	bool bad = fflush(o->f) != 0 || ferror(o->f);
+	if (o->path && fclose(o->f) != 0)
+		bad = true;
+	if (bad)
+		status = pd_fail_errno(e, "cannot write %s", name);
+	else if (o->temp && rename(o->temp, o->path) != 0)
+		status = pd_fail_errno(e, "cannot rename to %s", name);
+	if (status && o->temp)
+		unlink(o->temp);
+	forget(o);
+	return status;
+}
+
+void pd_outfile_abandon(struct pd_outfile *o)
+{
+	if (o->path && o->f)
+		fclose(o->f);
+	if (o->temp)
+		unlink(o->temp);
+	forget(o);
+}
