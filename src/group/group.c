@@ -57,6 +57,57 @@ static void arrange(struct pd_group *g)
 	free(start);
 }
 
+static double similarity_of(const struct pd_group *g, const struct pd_edge *edge)
+{
+	struct pd_span s = pd_pages_similarity(&g->pages, edge);
+	char z[32];
+	if (s.n >= sizeof z || pd_span_is(s, "-"))
+		return -1;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	return strtod(z, NULL);
+}
+
+/* The share of its text that the page kept lacks: of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes
+ * are in both.  0 where nothing is known. */
+static double loss_of(struct pd_group *g, uint32_t page)
+{
+	const struct pd_verdict *v = &g->members[page];
+	double j = similarity_of(g, &g->pages.edges[v->edge]);
+	uint64_t a, b;
+	if (j < 0 || j > .9995 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
+	    !pd_span_u64(pd_pages_view(&g->pages, v->keep).text_bytes, &b))
+		return 0;
+	double loss = 1 - j / (1 + j) * ((double)a + (double)b) / (double)a;
+	return loss > 0 ? loss : 0;
+}
+
+/* Pages that would take too much with them leave their clusters; those that were reached through them are explained by the
+ * page kept, and one that stands for no other is in no cluster. */
+static void spare(struct pd_group *g)
+{
+	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		struct pd_verdict *v = &g->members[p];
+		if (v->keep == PD_NO_PAGE || v->keep == p)
+			continue;
+		if (loss_of(g, p) > g->o->max_loss) {
+			v->keep = PD_NO_PAGE;
+			g->n_spared++;
+		} else {
+			size[v->keep]++;
+		}
+	}
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		struct pd_verdict *v = &g->members[p];
+		if (v->keep == p && !size[p])
+			v->keep = PD_NO_PAGE;
+		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep == PD_NO_PAGE)
+			v->via = v->keep;
+	}
+	free(size);
+}
+
 int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct pd_err *e)
 {
 	*g = (struct pd_group){ .o = o };
@@ -69,6 +120,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	status = pd_cluster(g->pages.edges, g->pages.n_edges, g->pages.n, o->linkage, g->members, e);
 	if (status)
 		return status;
+	if (o->max_loss > 0 && o->max_loss < 1)
+		spare(g);
 	arrange(g);
 	return pd_pages_arrange(&g->pages, g->order, g->n_members, o->in.tmp_dir, e);
 }

@@ -23,6 +23,7 @@ struct pd_group_options {
 	struct pd_keep_options keep;
 	enum pd_action action;
 	double weight;			/* demote: of a duplicate, over 0 and below 1 */
+	double max_loss;		/* share of its text that a duplicate may take with it, by the sketches; 1 or 0: all */
 };
 
 struct pd_group {
@@ -31,6 +32,7 @@ struct pd_group {
 	struct pd_verdict *members;	/* by page */
 	uint32_t *order;		/* members of clusters as they are given out */
 	size_t n_members, n_clusters;
+	size_t n_spared;		/* pages that would have taken more */
 	/* its own */
 	size_t at, end;			/* the next member; where its cluster ends */
 	uint32_t cluster, size;

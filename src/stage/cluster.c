@@ -84,6 +84,9 @@ static int close_run(const struct run *r)
 	pd_buf_count(&line, g->n_members, "page");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, g->n_members - g->n_clusters, "duplicate");
+	if (g->n_spared)
+		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them", g->n_spared,
+			      g->o->max_loss * 100);
 	if (g->pages.bad) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.bad, "bad row");
@@ -112,6 +115,8 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
+	if (!o->group.max_loss)
+		o->group.max_loss = .2;
 	if (!o->group.weight)
 		o->group.weight = .5;
 	return PD_OK;

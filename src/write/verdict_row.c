@@ -42,7 +42,7 @@ int pd_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_e
 	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
-	pd_buf_add_z(out, " |\n#");
+	pd_buf_printf(out, " max_loss=%g |\n#", o->max_loss);
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 	return status;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cluster: linkage, which page is kept, what verdicts say.
 . "$(dirname "$0")/../tap.sh"
-cluster() { run "$P" cluster -q "$@"; }
+cluster() { run "$P" cluster -q --max-loss=1 "$@"; }
 # A line "ID_A ID_B DISTANCE [URL_A URL_B [TIME_A TIME_B [BYTES_A BYTES_B]]]" -> a pairs row
 pairs_rows() {
 	awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\t" ($3 == "-" ? "text_digest" : "simhash") "\t" v(4) "\t" v(5) \
@@ -102,7 +102,7 @@ same "give the same verdicts" <(rows "$tmp/out") want
 awk -F '\t' -v OFS='\t' '/^# / { print; next } { sub(/^#/, ""); print (NR == 2 ? "#" : "") (NR == 2 ? "unknown" : "?"), $13, $12, $11, $10, $9, $8, $7, $6, $5, $4, $3, $2, $1 }' all.tsv >turned.tsv
 cluster turned.tsv
 same "columns in another order, an unknown one before them" <(rows "$tmp/out") want
-run "$P" cluster all.rows keep.tsv
+run "$P" cluster --max-loss=1 all.rows keep.tsv
 exits "several files" 0
 "$P" fp -q "$demo" >p.fp
 "$P" match -q -k 3 p.fp >k3.tsv
@@ -127,7 +127,7 @@ exits "bad rows with --ignore-damaged" 0
 # --- verdicts on the demo ---
 "$P" match -q p.fp >pairs.tsv
 cluster pairs.tsv && cp "$tmp/out" v.tsv
-is "the closing line counts clusters, pages, duplicates" "$("$P" cluster pairs.tsv 2>&1 >/dev/null | sed 's/, [0-9.]* s$//')" \
+is "the closing line counts clusters, pages, duplicates" "$("$P" cluster --max-loss=1 pairs.tsv 2>&1 >/dev/null | sed 's/, [0-9.]* s$//')" \
 	"pagededup cluster: $(column cluster_id v.tsv | sort -u | wc -l) clusters of $(rows v.tsv | wc -l) pages, $(column is_duplicate v.tsv | grep -c 1) duplicates"
 is "kept pages have no dup_of, via, distance; duplicates have" \
 	"$(rows v.tsv | awk -F '\t' '$4 ? ($5 == "-" || $6 == "-" || $7 == "-") : ($5 $6 $7 $8 != "----")')" ""

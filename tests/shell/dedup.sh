@@ -129,6 +129,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	plan) value==all ;;
 	linkage) value==connected ;;
 	keep) value==longest ;;
+	max-loss) value==0.3 ;;
 	rank) value==rank.txt more=--keep=rank ;;
 	prefer-host) value==rank.txt ;;
 	*) unknown="$unknown $option"; continue ;;

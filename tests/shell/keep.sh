@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cluster: which page is kept by several criteria, a rank file, preferred hosts; demoting; the rules read slowly in Python.
 . "$(dirname "$0")/../tap.sh"
-cluster() { run "$P" cluster -q "$@"; }
+cluster() { run "$P" cluster -q --max-loss=1 "$@"; }
 kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }
 # "ID_A ID_B DISTANCE URL_A URL_B TIME_A TIME_B BYTES_A BYTES_B QUALITY_A QUALITY_B"
 pairs_rows() { awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\tsimhash\t" v(4) "\t" v(5) "\t" v(6) "\t" v(8) "\t" v(10) "\t" v(7) "\t" v(9) "\t" v(11) }'; }
@@ -99,10 +99,10 @@ misuse "a criterion twice" "names 'newest' twice" --keep=newest,longest,newest
 misuse "something behind first" "nothing can follow 'first'" --keep=first,longest
 misuse "an empty criterion" "not ''" --keep=
 misuse "rank without a file" "needs --rank=FILE" --keep=rank
-misuse "a rank file for nothing" "says nothing without" --rank=rank.tsv
+misuse "a rank file for nothing" "has no effect without" --rank=rank.tsv
 misuse "a rank file that is not there" "cannot open none.tsv" --keep=rank --rank=none.tsv
 misuse "a list of hosts that is not there" "cannot open none.txt" --prefer-host=none.txt
-misuse "a weight for nothing" "says nothing without --action=demote" --weight=0.5
+misuse "a weight for nothing" "has no effect without --action=demote" --weight=0.5
 misuse "a weight of 1" "--weight takes" --action=demote --weight=1
 misuse "a folder for the spool that is not there" "temporary file in /nonexistent" --tmp-dir=/nonexistent
 tap_done
