@@ -25,7 +25,7 @@ struct pd_apply {
 	struct pd_files files;
 	struct pd_file file;		/* at hand */
 	struct pd_apply_scan scan;
-	struct pd_apply_rewriter cutter;
+	struct pd_apply_rewriter rewriter;
 	struct pd_apply_revisits revisits;
 	bool ended;
 	struct pd_apply_places places;
@@ -218,7 +218,7 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	if (o->orphan)
 		scan.revisits = &a->revisits;
 	pd_apply_scan_init(&a->scan, &scan);
-	pd_apply_rewriter_init(&a->cutter, &cut);
+	pd_apply_rewriter_init(&a->rewriter, &cut);
 	int status = spool_list(a, e);
 	if (!status)
 		status = check_folder(a, e);
@@ -243,7 +243,7 @@ void pd_apply_free(struct pd_apply *a)
 	pd_files_release(&a->files);
 	pd_apply_scan_release(&a->scan);
 	pd_apply_revisits_release(&a->revisits);
-	pd_apply_rewriter_release(&a->cutter);
+	pd_apply_rewriter_release(&a->rewriter);
 	pd_apply_places_release(&a->places);
 	pd_buf_release(&a->place);
 	pd_buf_release(&a->output);
@@ -327,16 +327,16 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 		status = pd_outfile_open(&out, done->output, e);
 	if (status)
 		return status;
-	status = pd_apply_rewrite(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
+	status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
 	if (!status)
 		status = unchanged(in, f, e);
 	if (status) {
 		pd_outfile_abandon(&out);
 		return status;
 	}
-	done->bytes_out = a->cutter.written;
-	done->rewritten = a->cutter.rewritten;
-	done->lost = a->cutter.lost;
+	done->bytes_out = a->rewriter.written;
+	done->rewritten = a->rewriter.rewritten;
+	done->lost = a->rewriter.lost;
 	return pd_outfile_commit(&out, e);
 }
 
@@ -355,8 +355,8 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	FILE *nowhere = fopen("/dev/null", "we");
 	if (!nowhere)
 		return pd_fail_errno(e, "cannot open /dev/null");
-	int status = pd_apply_rewrite(&a->cutter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
-	done->bytes_out = a->cutter.written;
+	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
+	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
 	return status;
 }

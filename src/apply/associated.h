@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M27: which records that are no pages go along with pages that go.  In: the records of one WARC file in their order,
+ * Which records that are no pages go along with pages that go.  In: the records of one WARC file in their order,
  * with the pages' fate decided.  Out: what goes beside them.  The rule:
  *
  *  - A request or metadata record goes when every record that it names (WARC-Concurrent-To, WARC-Refers-To) goes, or when

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M27: pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
+ * Pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
  * kept in its place, and the rows that say what `fp` saw.  Out: the files are gone, or it is said why one is not.
  *
  *	pd_apply_deleter_add(&r, path, kept);			for each file that goes

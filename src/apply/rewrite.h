@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M27: an input and the cuts that scan.h made -> the input without them.  What stays is copied as it lies in the file,
+ * An input and the cuts that scan.h made -> the input without them.  What stays is copied as it lies in the file,
  * compressed members and all.  Only a member that has lost a part of what it unpacks to is compressed again, in its own
  * codec: one member for one, and none where nothing is left.
  */

@@ -19,7 +19,7 @@ void pd_apply_scan_release(struct pd_apply_scan *s)
 {
 	pd_source_release(&s->source);
 	pd_record_release(&s->record);
-	pd_apply_associated_release(&s->others);
+	pd_apply_associated_release(&s->associated);
 	free(s->cuts);
 }
 
@@ -56,10 +56,10 @@ static bool decide(struct pd_apply_scan *s, const struct pd_extent *x)
 	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
 		return asked;
 	if (page) {
-		pd_apply_associated_page(&s->others, &s->record, asked);
+		pd_apply_associated_page(&s->associated, &s->record, asked);
 		return asked;
 	}
-	bool along = pd_apply_associated_other(&s->others, &s->record, x);
+	bool along = pd_apply_associated_other(&s->associated, &s->record, x);
 	s->along += along;
 	return along;
 }
@@ -123,11 +123,11 @@ static int open_input(struct pd_apply_scan *s, const char *path, const char *nam
 	s->n_cuts = 0;
 	s->whole = false;
 	s->pages = s->along = s->records = 0;
-	s->others.cut = add_other;
-	s->others.ctx = s;
-	s->others.keep = s->o.keep_others;
-	s->others.revisits = s->o.revisits;
-	pd_apply_associated_clear(&s->others);
+	s->associated.cut = add_other;
+	s->associated.ctx = s;
+	s->associated.keep = s->o.keep_others;
+	s->associated.revisits = s->o.revisits;
+	pd_apply_associated_clear(&s->associated);
 	return pd_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
 }
 

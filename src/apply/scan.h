@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M27: one input and the pages that are to go -> the bytes of it that go (cuts).  The input is read once and nothing is
+ * One input and the pages that are to go -> the bytes of it that go (cuts).  The input is read once and nothing is
  * written.  Memory grows with what goes.
  */
 #ifndef PD_APPLY_SCAN_H
@@ -29,7 +29,7 @@ struct pd_apply_scan {
 	struct pd_sink sink;
 	struct pd_source source;
 	struct pd_record record;
-	struct pd_apply_associated others;
+	struct pd_apply_associated associated;
 	/* of the input scanned last */
 	struct pd_extent *cuts;		/* in the order of the input, none touches another */
 	size_t n_cuts, cap_cuts;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inputs of `dedup` in units: files one after the other, so many that a unit takes some time and so few that a kill
- * costs little; or all of them, where rows depend on the other pages.  A unit's rows are made in one go.  In: what was typed.  Out: the paths of a unit, and a hash of those
- * paths and of the sizes and times of the files, by which a changed input is noticed.
+ * costs little; or all of them, where rows depend on the other pages.  A unit's rows are made in one go.
+ *
+ * In: what was typed.  Out: the paths of a unit, and a hash of those paths and of the sizes and times of the files, by
+ * which a changed input is noticed.
  */
 #ifndef PD_DEDUP_UNITS_H
 #define PD_DEDUP_UNITS_H
