@@ -130,7 +130,7 @@ cluster pairs.tsv && cp "$tmp/out" v.tsv
 is "the closing line counts clusters, pages, duplicates" "$("$P" cluster --max-loss=1 pairs.tsv 2>&1 >/dev/null | sed 's/, [0-9.]* s$//')" \
 	"pagededup cluster: $(column cluster_id v.tsv | sort -u | wc -l) clusters of $(rows v.tsv | wc -l) pages, $(column is_duplicate v.tsv | grep -c 1) duplicates"
 is "kept pages have no dup_of, via, distance; duplicates have" \
-	"$(rows v.tsv | awk -F '\t' '$4 ? ($5 == "-" || $6 == "-" || $7 == "-") : ($5 $6 $7 $8 != "----")')" ""
+	"$(rows v.tsv | awk -F '\t' '$4 ? ($5 == "-" || $6 == "-" || ($7 == "-" && $11 != "same text")) : ($5 $6 $7 $8 != "----")')" ""
 is "weight: 1 for what is kept, 0 for the rest" "$(rows v.tsv | awk -F '\t' '$4 + $10 != 1')" ""
 is "dup_of is the page kept of the same cluster" \
 	"$(rows v.tsv | awk -F '\t' '!$4 { keep[$1] = $2 } $4 && $5 != keep[$1]')" ""
