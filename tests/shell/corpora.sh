@@ -46,16 +46,16 @@ is "all of them are known: 60 of 120 are duplicates" "$(rows "$tmp/out" | cut -f
 at_least "pairs judged by people: the best F1" "$(rows "$tmp/out" | cut -f 7 | sort -n | tail -1)" .8
 "$P" fp -q texts.jsonl | "$P" match -q --all-pairs >j.pairs
 run "$P" eval labels-2.tsv --pairs=j.pairs --by=judged --format=tsv
-at_least "of those judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .95
+at_least "of those judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .93
 
-# No crash, whatever comes: 0, or 1 with the damage named.
+# No crash, whatever comes: 0, or 1 with the damage named, or why there is no page.
 survives() { # NAME INPUT…
 	local name=$1 bad=
 	shift
 	for input; do
 		run timeout 60 "$P" fp "$input"
 		[ $code = 0 ] || [ $code = 1 ] || bad="$bad ${input#"$corpora"/}=$code"
-		[ $code = 0 ] || grep -q 'left out$' "$tmp/err" || bad="$bad ${input#"$corpora"/}=unnamed"
+		[ $code = 0 ] || grep -q 'left out$\|: not one page: ' "$tmp/err" || bad="$bad ${input#"$corpora"/}=unnamed"
 	done
 	is "$name: exit 0 or 1, $# inputs" "$bad" ""
 }

@@ -176,14 +176,15 @@ match other.fp
 hasnt "another shingle is not" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 
 # --- one id for two pages ---
-echo '<p>one page from standard input, with words enough for a fingerprint of its own here' | "$P" fp -q - >a.fp
-echo '<p>one page from standard input, with words enough for a fingerprint of its own now' | "$P" fp -q - >b.fp
+words=$(printf 'word%s ' $(seq 100 220))
+echo "<p>one page from standard input: $words here" | "$P" fp -q - >a.fp
+echo "<p>one page from standard input: $words now" | "$P" fp -q - >b.fp
 match a.fp b.fp
 exits "one id for two pages: exit code" 2
 has "both files are named, and what to do" "$tmp/err" "^pagededup match: the id .x2d stands for two pages, one in a.fp and one in b.fp: .*'fp --name=NAME'"
 match a.fp a.fp
 exits "the same page twice" 0
-echo '<p>one page from standard input, with words enough for a fingerprint of its own now' | "$P" fp -q --name=b - >b.fp
+echo "<p>one page from standard input: $words now" | "$P" fp -q --name=b - >b.fp
 match a.fp b.fp
 exits "with --name" 0
 is "and is found" "$(rows "$tmp/out" | wc -l)" 1
