@@ -16,7 +16,7 @@
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "of first (default), longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
-	  .help = "share of its text that a page that goes may take with it (0.2)" }, \
+	  .help = "share of its text that a page that goes may take with it (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines URL<TAB>number; --keep=rank keeps the smallest" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \

@@ -82,30 +82,88 @@ static double loss_of(struct pd_group *g, uint32_t page)
 	return loss > 0 ? loss : 0;
 }
 
-/* Pages that would take too much with them leave their clusters; those that were reached through them are explained by the
- * page kept, and one that stands for no other is in no cluster. */
-static void spare(struct pd_group *g)
+/* Of `left` (all pages at first) those that would take too much with them leave their clusters, and `left` is those. */
+static size_t spare(struct pd_group *g, bool *left)
 {
-	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	size_t n = 0;
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		struct pd_verdict *v = &g->members[p];
-		if (v->keep == PD_NO_PAGE || v->keep == p)
-			continue;
-		if (loss_of(g, p) > g->o->max_loss) {
-			v->keep = PD_NO_PAGE;
-			g->n_spared++;
-		} else {
-			size[v->keep]++;
-		}
+		left[p] = left[p] && v->keep != PD_NO_PAGE && v->keep != p && loss_of(g, p) > g->o->max_loss;
+		n += left[p];
 	}
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (left[p])
+			g->members[p].keep = PD_NO_PAGE;
+	return n;
+}
+
+/* Clusters of the pages that are left, by the pairs among them: two that are alike need not both stay. */
+static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
+{
+	const struct pd_pages *pages = &g->pages;
+	struct pd_edge *edges = NULL;
+	uint32_t *index = NULL;
+	size_t n = 0, cap_edges = 0, cap_index = 0;
+	for (size_t i = 0; i < pages->n_edges; i++) {
+		if (!left[pages->edges[i].a] || !left[pages->edges[i].b])
+			continue;
+		edges = pd_big_grow(edges, n, &cap_edges, sizeof *edges);
+		index = pd_big_grow(index, n, &cap_index, sizeof *index);
+		edges[n] = pages->edges[i];
+		index[n++] = (uint32_t)i;
+	}
+	struct pd_verdict *members = n ? pd_big_alloc((pages->n + 1) * sizeof *members) : NULL;
+	int status = n ? pd_cluster(edges, n, pages->n, g->o->linkage, members, e) : PD_OK;
+	for (uint32_t p = 0; n && !status && p < pages->n; p++) {
+		if (!left[p] || members[p].keep == PD_NO_PAGE)
+			continue;
+		g->members[p] = members[p];
+		if (members[p].edge != PD_NO_EDGE)
+			g->members[p].edge = index[members[p].edge];
+	}
+	free(members);
+	free(edges);
+	free(index);
+	return status;
+}
+
+/* Those that were reached through a page that left are explained by the page kept; one that stands for no other is in no
+ * cluster. */
+static void settle_clusters(struct pd_group *g)
+{
+	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (g->members[p].keep != PD_NO_PAGE && g->members[p].keep != p)
+			size[g->members[p].keep]++;
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		struct pd_verdict *v = &g->members[p];
 		if (v->keep == p && !size[p])
 			v->keep = PD_NO_PAGE;
-		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep == PD_NO_PAGE)
+		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep != v->keep)
 			v->via = v->keep;
 	}
 	free(size);
+}
+
+/* No page goes that would take too much with it.  What leaves a cluster may find another page to go for, a few times. */
+static int limit_loss(struct pd_group *g, struct pd_err *e)
+{
+	enum { ROUNDS = 8 };
+	bool *left = pd_alloc(g->pages.n + 1), *spared = pd_alloc(g->pages.n + 1);
+	memset(left, 1, g->pages.n + 1);
+	size_t n = spare(g, left);
+	int status = PD_OK;
+	memcpy(spared, left, g->pages.n);
+	for (int i = 0; i < ROUNDS && n && !status; i++) {
+		status = cluster_left(g, left, e);
+		n = spare(g, left);
+	}
+	settle_clusters(g);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		g->n_spared += spared[p] && (g->members[p].keep == PD_NO_PAGE || g->members[p].keep == p);
+	free(spared);
+	free(left);
+	return status;
 }
 
 int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct pd_err *e)
@@ -121,7 +179,9 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	if (status)
 		return status;
 	if (o->max_loss > 0 && o->max_loss < 1)
-		spare(g);
+		status = limit_loss(g, e);
+	if (status)
+		return status;
 	arrange(g);
 	return pd_pages_arrange(&g->pages, g->order, g->n_members, o->in.tmp_dir, e);
 }

@@ -328,6 +328,11 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	int status = by == PD_KEEP_RANK ? pd_keep_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;
 	if (by != PD_KEEP_RANK)
 		keys_of_rows(pages, by, key);
+	bool known = by != PD_KEEP_QUALITY;
+	for (size_t i = 0; i < pages->n && !known; i++)
+		known = key[i] != PD_KEY_LAST;
+	if (!known)
+		status = pd_fail(e, PD_ERR_USAGE, "--keep=quality: no page has one, the columns quality_a and quality_b are empty");
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);

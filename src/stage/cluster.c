@@ -116,7 +116,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
 	if (!o->group.max_loss)
-		o->group.max_loss = .2;
+		o->group.max_loss = .15;
 	if (!o->group.weight)
 		o->group.weight = .5;
 	return PD_OK;

@@ -45,6 +45,10 @@ done
 { echo 'd:1 d:2 3 http://e/a http://e/b 2020-05-01T00:00:00Z 2021-05-01T00:00:00Z 9 5 0.2 0.9'
 	echo 'd:1 d:3 3 http://e/a http://e/c 2020-05-01T00:00:00Z 2021-05-01T02:00:00+02:00 9 7 0.2 -'
 	echo 'd:2 d:3 4'; } | pairs_rows | with_header >k.tsv
+awk -F '\t' -v OFS='\t' '/^#id_a/ { for (i = 1; i <= NF; i++) if ($i ~ /^#?quality_/) q[i] = 1; print; next } /^#/ { print; next } { for (i in q) $i = "-"; print }' r.tsv >no_quality.tsv
+cluster --keep=quality no_quality.tsv
+exits "--keep=quality while the column is empty" 2
+has "says why" "$tmp/err" '^pagededup cluster: --keep=quality: no page has one'
 for case in newest:d:2 newest,longest:d:3 oldest:d:1 quality:d:2 quality,longest:d:2 shortest-url:d:1; do
 	keep=${case%%:*}
 	cluster --keep="$keep" k.tsv

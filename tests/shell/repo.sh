@@ -46,6 +46,7 @@ for order in sort "sort -r"; do
 	is "all headers compile as one unit ($order)" \
 		"$(${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -I"$B/gen" $(pkg-config --cflags libxml-2.0) -fsyntax-only "$tmp/headers.c" 2>&1 | grep error)" ""
 done
+is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
 is "no struct of the program has two definitions" \
 	"$(grep -rhoE '^(struct|enum|union) pd_[a-z_0-9]+ \{' src | sort | uniq -d)" ""
 # What can fail is asked whether it did; what has no way to say so is not used.

@@ -87,7 +87,7 @@ is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 report -V v4.tsv -P pairs.tsv
 exits "without dumps" 0
 has "says so" r.html 'No dumps were given'
-goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --linkage=connected | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l; }
+goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --max-loss=1 --linkage=connected | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l; }
 pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
 has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs?, and $(($(goes 4) - $(goes 3))) pages? fewer"
 has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs?, and $(($(goes 5) - $(goes 4))) pages? more"
@@ -161,7 +161,7 @@ has "hosts left out are told" r.html 'Left out: 99980 more hosts, with 99980 pag
 has "and clusters" r.html 'Left out: 99980 more clusters'
 { echo '{"url": "http://a.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'a"}'
   echo '{"url": "http://b.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'b"}'; } >long.jsonl
-"$P" fp -q long.jsonl | "$P" match -q | "$P" cluster -q >long.v
+"$P" fp -q long.jsonl | "$P" match -q | "$P" cluster -q --max-loss=1 >long.v
 report -V long.v long.jsonl
 has "of a long text the rest is told" r.html 'bytes more, not compared here'
 at_least "and its size is bounded" "$((60000 - $(wc -c <r.html)))" 0

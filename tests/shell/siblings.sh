@@ -55,8 +55,8 @@ is "dedup: versions: all but one go" "$(column is_duplicate clean-versions/verdi
 is "the shorter one stands first: the longer stays" "$(duplicates more)" 0
 "$P" fp -q more.jsonl | "$P" match -q >more.pairs
 run "$P" cluster more.pairs
-has "and is counted" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 20% of their text with them'
-has "the header names the share" "$tmp/out" ' max_loss=0\.2 '
+has "and is counted" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
+has "the header names the share" "$tmp/out" ' max_loss=0\.15 '
 run "$P" cluster -q --keep=longest more.pairs
 is "the longer one is kept for both" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 run "$P" cluster -q --max-loss=.5 more.pairs
