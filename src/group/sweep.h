@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fingerprints of the same pages made with several settings, and a truth -> hits and false pairs at every distance, for
- * each setting, with the second look that match takes (match/verify.h) or without.  Every two pages of the truth are
+ * each setting, with the verification of match (match/verify.h) or without.  Every two pages of the truth are
  * compared: time grows with their square.
  */
 #ifndef PD_GROUP_SWEEP_H

@@ -129,17 +129,17 @@ static void add_sums(const struct pd_report_facts *f, struct pd_buf *out)
 	if (is_demote(s))
 		pd_buf_add_z(out, "<p>These verdicts remove nothing: what is said to go here gets a lower weight.</p>\n");
 	pd_buf_add_z(out, "<dl>\n");
-	pd_buf_printf(&value, "%" PRIu64, s->gone);
+	pd_buf_printf(&value, "%" PRIu64, s->removed);
 	add_card(out, "pages that go", &value);
 	if (s->pages) {
-		add_share(&value, s->gone, s->pages);
+		add_share(&value, s->removed, s->pages);
 		add_card(out, "of all pages", &value);
 		pd_buf_printf(&value, "%" PRIu64, s->pages);
 		add_card(out, "pages looked at", &value);
 	}
 	pd_buf_printf(&value, "%" PRIu64, s->clusters);
 	add_card(out, "clusters, each keeps one page", &value);
-	add_bytes(&value, s->gone_bytes);
+	add_bytes(&value, s->removed_bytes);
 	add_card(out, "bytes of main text that go", &value);
 	if (f->bytes_in)
 		add_dump_bytes(f, &value, out);
@@ -171,7 +171,7 @@ static void add_distance(const struct pd_report_reach *r, int d, int k, uint64_t
 		pd_buf_printf(out, "<th scope=\"row\">%d%s</th>", d, d == k ? " – threshold" : "");
 	pd_buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", r->pairs[d + 1]);
 	add_bar(out, r->pairs[d + 1], most);
-	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->gone[d + 1], sum);
+	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->removed[d + 1], sum);
 }
 
 /* "5 fewer pairs, and 1 page fewer would go." */
@@ -191,7 +191,7 @@ static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *
 	}
 	pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> ", k + 1);
 	if (r->k > k)
-		add_change(r->pairs[k + 2], r->gone[k + 2], "more", out);
+		add_change(r->pairs[k + 2], r->removed[k + 2], "more", out);
 	else
 		pd_buf_printf(out, "not known from these pairs; give this report those of <code>match -k %d</code>.</p>\n", k + 1);
 }
@@ -200,7 +200,7 @@ static void add_what_if(const struct pd_report_reach *r, int k, struct pd_buf *o
 {
 	if (k > 0) {
 		pd_buf_printf(out, "<p><strong>One less (k = %d):</strong> ", k - 1);
-		add_change(r->pairs[k + 1], r->gone[k + 1], "fewer", out);
+		add_change(r->pairs[k + 1], r->removed[k + 1], "fewer", out);
 	}
 	if (k >= 0)
 		add_one_more(r, k, out);
@@ -223,7 +223,7 @@ static void add_reach(const struct pd_report_facts *f, struct pd_buf *out)
 			  "<th scope=\"col\" class=\"n\">pairs</th><td></td><th scope=\"col\" class=\"n\">pages</th>"
 			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
 	for (int d = -1; d <= last && d <= PD_BITS_MAX; d++) {
-		sum += r->gone[d + 1];
+		sum += r->removed[d + 1];
 		add_distance(r, d, k, most, sum, out);
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
@@ -287,7 +287,7 @@ static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
 	pd_buf_add_z(out, "<div class=\"soft\">");
 	add_name(out, pd_buf_span(&c->reason));
 	pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", c->size);
-	add_bytes(out, c->gone_bytes);
+	add_bytes(out, c->removed_bytes);
 	pd_buf_add_z(out, "</td></tr>\n");
 }
 
@@ -342,12 +342,12 @@ static void add_page(const char *what, const struct pd_buf *id, const struct pd_
 	pd_buf_add_z(out, html->n ? "</div>\n</article>\n" : "</article>\n");
 }
 
-void pd_report_page_pair(const struct pd_report_drawn *d, const struct pd_report_text *gone, const struct pd_report_text *kept,
+void pd_report_page_pair(const struct pd_report_sampled *d, const struct pd_report_text *removed, const struct pd_report_text *kept,
 			 const char *failed, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
 	if (number == 1)
-		pd_buf_add_z(out, "<p>Drawn by chance, spread over the distances.  <del>Struck out</del>: only the page that goes has "
+		pd_buf_add_z(out, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the page that goes has "
 				  "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
 	if (d->stratum)
 		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
@@ -358,10 +358,10 @@ void pd_report_page_pair(const struct pd_report_drawn *d, const struct pd_report
 		add_name(out, pd_span_z(failed));
 		pd_buf_add_z(out, "</p>\n");
 	} else {
-		pd_report_texts(gone->text, kept->text, &a, &b);
+		pd_report_texts(removed->text, kept->text, &a, &b);
 	}
 	pd_buf_add_z(out, "<div class=\"texts\">\n");
-	add_page("Goes", &d->id, &d->url, gone->title, &d->reason, &a, out);
+	add_page("Goes", &d->id, &d->url, removed->title, &d->reason, &a, out);
 	add_page("Kept", &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
 	pd_buf_add_z(out, "</div>\n");
 	pd_buf_release(&a);

@@ -24,7 +24,7 @@ struct pd_report_text {
 /* From the head to the end of the numbers. */
 void pd_report_page_begin(const struct pd_report_facts *f, struct pd_buf *out);
 /* A pair of the sample; `failed`: why a text could not be read, or NULL. */
-void pd_report_page_pair(const struct pd_report_drawn *d, const struct pd_report_text *gone, const struct pd_report_text *kept,
+void pd_report_page_pair(const struct pd_report_sampled *d, const struct pd_report_text *removed, const struct pd_report_text *kept,
 			 const char *failed, size_t number, struct pd_buf *out);
 /* Where the pairs would be: why there are none. */
 void pd_report_page_no_pairs(const char *why, struct pd_buf *out);

@@ -57,7 +57,7 @@ static void join_all(struct reach_pages *p, struct pd_report_reach *r)
 		if (a == b)
 			continue;
 		p->parent[a < b ? b : a] = a < b ? a : b;
-		r->gone[p->links[i].distance + 1]++;
+		r->removed[p->links[i].distance + 1]++;
 	}
 }
 

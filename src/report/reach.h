@@ -17,7 +17,7 @@ struct pd_report_reach {
 	int most;					/* the largest k that is exact for their width; -1: not known */
 	uint64_t bad, all;
 	uint64_t pairs[PD_BITS_MAX + 2];		/* [0]: the same text; [d + 1]: distance d */
-	uint64_t gone[PD_BITS_MAX + 2];			/* pages that this distance lets go and those before it do not */
+	uint64_t removed[PD_BITS_MAX + 2];			/* pages that this distance lets go and those before it do not */
 };
 
 int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e);

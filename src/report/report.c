@@ -152,7 +152,7 @@ static int fetch_side(struct report *r, const struct pd_buf *id, struct side *ou
 	return status;
 }
 
-static int write_pair(struct report *r, const struct pd_report_drawn *d, size_t number)
+static int write_pair(struct report *r, const struct pd_report_sampled *d, size_t number)
 {
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
@@ -174,15 +174,15 @@ static int write_pair(struct report *r, const struct pd_report_drawn *d, size_t 
 
 static int write_pairs(struct report *r)
 {
-	const struct pd_report_drawn *drawn[PD_REPORT_SAMPLE_MAX];
-	size_t n = pd_report_sums_drawn(&r->sums, drawn);
+	const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
+	size_t n = pd_report_sums_sampled(&r->sums, sampled);
 	int status = PD_OK;
 	if (!r->o->with_texts)
 		pd_report_page_no_pairs("No dumps were given: with them, this shows the texts of some pages beside those kept.", &r->html);
 	else if (!n)
 		pd_report_page_no_pairs("None: no page goes, or none was to be shown.", &r->html);
 	for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
-		status = write_pair(r, drawn[i], i + 1);
+		status = write_pair(r, sampled[i], i + 1);
 	return status;
 }
 
@@ -228,7 +228,7 @@ int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struc
 	struct report r = { .o = o, .log = log };
 	int status = report(&r);
 	*e = r.err;
-	*out = (struct pd_report_result){ r.sums.clusters, r.sums.gone, r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
+	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
 	pd_report_sums_release(&r.sums);
 	pd_report_sweep_release(&r.sweep);
 	pd_apply_removals_free(r.removals);

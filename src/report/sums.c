@@ -61,14 +61,14 @@ static int by_pages(const void *x, const void *y)
 
 /* --- the sample --- */
 
-static void release_drawn(struct pd_report_drawn *d)
+static void release_drawn(struct pd_report_sampled *d)
 {
 	struct pd_buf *const bufs[] = { &d->id, &d->url, &d->reason, &d->dup_of, &d->kept_url, &d->kept_reason };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 }
 
-/* Where a pair with this number would stand among those drawn; `want`: nowhere. */
+/* Where a pair with this number would stand among those sampled; `want`: nowhere. */
 static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
 {
 	size_t i = t->n;
@@ -77,7 +77,7 @@ static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_str
 	return i < s->want ? i : s->want;
 }
 
-static void draw(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+static void sample(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 {
 	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
 	if (!s->strata[stratum])
@@ -90,8 +90,8 @@ static void draw(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 		release_drawn(&t->v[--t->n]);
 	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
 	t->n++;
-	struct pd_report_drawn *d = &t->v[at];
-	*d = (struct pd_report_drawn){ .order = order, .cluster = s->cluster, .stratum = stratum };
+	struct pd_report_sampled *d = &t->v[at];
+	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster, .stratum = stratum };
 	set_value(&d->id, f[PD_VERDICTS_ID]);
 	set_value(&d->url, f[PD_VERDICTS_URL]);
 	set_value(&d->reason, f[PD_VERDICTS_REASON]);
@@ -104,7 +104,7 @@ static void name_kept(struct pd_report_sums *s)
 {
 	for (size_t i = 0; s->drawn_now && i < PD_BITS_MAX + 2; i++) {
 		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
-			struct pd_report_drawn *d = &s->strata[i]->v[k];
+			struct pd_report_sampled *d = &s->strata[i]->v[k];
 			if (d->cluster != s->cluster)
 				continue;
 			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
@@ -114,7 +114,7 @@ static void name_kept(struct pd_report_sums *s)
 	s->drawn_now = false;
 }
 
-size_t pd_report_sums_drawn(const struct pd_report_sums *s, const struct pd_report_drawn **out)
+size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
 {
 	size_t take[PD_BITS_MAX + 2] = { 0 }, n = 0, before;
 	do {
@@ -141,7 +141,7 @@ static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cl
 	pd_buf_set(&to->url, pd_buf_span(&from->url));
 	pd_buf_set(&to->reason, pd_buf_span(&from->reason));
 	to->size = from->size;
-	to->gone_bytes = from->gone_bytes;
+	to->removed_bytes = from->removed_bytes;
 }
 
 /* Among those of one size the first stays in front. */
@@ -173,7 +173,7 @@ static void end_cluster(struct pd_report_sums *s)
 	pd_buf_clear(&s->now.id);
 	pd_buf_clear(&s->now.url);
 	pd_buf_clear(&s->now.reason);
-	s->now.size = s->now.gone_bytes = 0;
+	s->now.size = s->now.removed_bytes = 0;
 }
 
 /* --- rows --- */
@@ -222,13 +222,13 @@ static void take_gone(struct pd_report_sums *s, const struct pd_span *f, int str
 {
 	uint64_t bytes = 0;
 	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
-	s->gone++;
-	s->gone_bytes += bytes;
-	s->now.gone_bytes += bytes;
+	s->removed++;
+	s->removed_bytes += bytes;
+	s->now.removed_bytes += bytes;
 	set_value(&s->value, f[PD_VERDICTS_URL]);
 	add_host(s, pd_buf_span(&s->value), bytes);
 	if (s->want)
-		draw(s, f, stratum);
+		sample(s, f, stratum);
 }
 
 static int take_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)

@@ -19,7 +19,7 @@ enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100 }
 /* Values as they are, not escaped. */
 struct pd_report_cluster {
 	struct pd_buf id, url, reason;	/* of the page kept */
-	uint64_t size, gone_bytes;
+	uint64_t size, removed_bytes;
 };
 
 struct pd_report_host {
@@ -28,24 +28,24 @@ struct pd_report_host {
 };
 
 /* A page that goes, and the page kept in its place. */
-struct pd_report_drawn {
-	uint64_t order, cluster;	/* by the seed: those with the smallest are drawn */
+struct pd_report_sampled {
+	uint64_t order, cluster;	/* by the seed: those with the smallest are chosen */
 	int stratum;			/* distance + 1; 0: the same text */
 	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason;
 };
 
 struct pd_report_stratum {
-	struct pd_report_drawn v[PD_REPORT_SAMPLE_MAX];
+	struct pd_report_sampled v[PD_REPORT_SAMPLE_MAX];
 	size_t n;
 };
 
 struct pd_report_sums {
 	uint64_t seed;
-	size_t want;			/* pages to draw */
+	size_t want;			/* pages to sample */
 	/* filled */
 	struct pd_buf params;		/* of the header: k=, linkage=, keep= */
 	uint64_t pages, input_bytes;	/* of all that was looked at; 0: not known */
-	uint64_t clusters, members, gone, gone_bytes, bad;
+	uint64_t clusters, members, removed, removed_bytes, bad;
 	uint64_t sizes[PD_REPORT_SIZES];	/* clusters, by size: pd_report_size_names */
 	struct pd_report_cluster largest[PD_REPORT_LARGEST];
 	size_t n_largest;
@@ -73,7 +73,7 @@ struct pd_report_reading {
 /* `seed` and `want` are set. */
 int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e);
 void pd_report_sums_release(struct pd_report_sums *s);
-/* Picks `want` of what was drawn, one for each distance, again and again; nearest first.  Returns how many. */
-size_t pd_report_sums_drawn(const struct pd_report_sums *s, const struct pd_report_drawn **out);
+/* Picks `want` of what was sampled, one for each distance, again and again; nearest first.  Returns how many. */
+size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out);
 
 #endif
