@@ -45,7 +45,7 @@ struct pd_boilerplate_host {
 size_t pd_boilerplate_hosts(const struct pd_boilerplate *b);
 struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, size_t i);
 bool pd_boilerplate_knows(const struct pd_boilerplate *b, uint64_t key);
-/* The records of host i's sample (site_page.h), checked; replaces what `out` held. */
+/* The records of host i's sample (site.h), checked; replaces what `out` held. */
 int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out, struct pd_err *e);
 
 /* Writing: hosts in the order of their keys, each once; what they hold is spooled, and the file put together at the end. */

@@ -43,7 +43,6 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 	pd_notices_free(f->notices);
 	pd_lines_release(&f->lines);
 	pd_site_keys_release(&f->keys);
-	pd_site_draft_release(&f->draft);
 	free(f->notes);
 	free(f->why);
 	free(f->live);
@@ -113,5 +112,5 @@ bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, c
 			struct pd_buf *out)
 {
 	return f->options.method == PD_TOPIC_MAIN &&
-	       pd_site_page_make(&f->draft, &f->keys, in, &f->lines, pd_buf_span(&topic->text), url, out);
+	       pd_site_page_make(&f->keys, in, &f->lines, pd_buf_span(&topic->text), url, out);
 }

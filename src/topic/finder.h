@@ -9,7 +9,7 @@
 #include "topic/heads.h"
 #include "topic/hints.h"
 #include "topic/lines.h"
-#include "topic/site_page.h"
+#include "topic/site.h"
 #include "topic/topic.h"
 
 /* What the main extractor knows of a box. */
@@ -54,7 +54,6 @@ struct pd_topic_finder {
 	struct pd_lines lines;
 	struct pd_site site;		/* of the page's host */
 	struct pd_site_keys keys;
-	struct pd_site_draft draft;
 	struct pd_box_note *notes;
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which lines does a host repeat?  In: the sample of its pages (site_page.h).  Out: keys of lines and of paths.
+ * Which lines does a host repeat?  In: the sample of its pages (site.h).  Out: keys of lines and of paths.
  *
  * Not on how many pages a line recurs decides, but under how many texts: a page that the host holds three times has the
  * same lines three times, and they are its text.  Two pages are of different texts when their signatures differ in more
@@ -20,7 +20,7 @@
 #ifndef PD_TOPIC_SITE_DECIDE_H
 #define PD_TOPIC_SITE_DECIDE_H
 
-#include "topic/site_page.h"
+#include "topic/site.h"
 
 #define PD_SITE_TEXTS 3
 #define PD_SITE_PATH_PAGES 6

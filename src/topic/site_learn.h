@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Learning what sites repeat.  In: records of pages (site_page.h), in any order, and tables to merge or to leave as they
+ * Learning what sites repeat.  In: records of pages (site.h), in any order, and tables to merge or to leave as they
  * are.  Out: a table (boilerplate.h).
  *
  * Of each host the PD_SITE_SAMPLE pages whose URLs have the smallest keys are its sample, whatever the order in which
@@ -14,7 +14,7 @@
 #define PD_TOPIC_SITE_LEARN_H
 
 #include "topic/boilerplate.h"
-#include "topic/site_page.h"
+#include "topic/site.h"
 
 struct pd_site_learn_options {
 	const char *tmp_dir;	/* NULL: TMPDIR, /tmp */

@@ -76,7 +76,7 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 void pd_topic_finder_free(struct pd_topic_finder *f);
 /* The pages that follow are of this host (main; NULL: of none that is known). */
 void pd_topic_finder_site(struct pd_topic_finder *f, const struct pd_site *site);
-/* Appends what learning keeps of the page that was found last (site_page.h).  False: it has no host, or it was not read by the
+/* Appends what learning keeps of the page that was found last (site.h).  False: it has no host, or it was not read by the
  * extractor `main`. */
 bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
 			struct pd_buf *out);

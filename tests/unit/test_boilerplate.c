@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "topic/boilerplate_layout.h"
-#include "topic/site_page.h"
+#include "topic/site.h"
 #include "topic/site_decide.h"
 #include "topic/site_learn.h"
 
