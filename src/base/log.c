@@ -48,6 +48,11 @@ void pd_log_error(struct pd_log *l, const char *fmt, ...)
 	va_end(args);
 }
 
+void pd_log_bad_row(void *log, const char *why)
+{
+	pd_log_error(log, "%s; left out", why);
+}
+
 void pd_log_note(struct pd_log *l, const char *fmt, ...)
 {
 	if (l->quiet)

@@ -301,7 +301,7 @@ static int write_stats(struct run *r)
 
 /* --- misuse --- */
 
-static int check(const struct apply_options *o, char **inputs, int n_inputs, struct pd_err *e)
+static int check_apply(const struct apply_options *o, char **inputs, int n_inputs, struct pd_err *e)
 {
 	bool stdin_input = !n_inputs && !o->walk.files_from;
 	for (int i = 0; i < n_inputs; i++)
@@ -330,14 +330,14 @@ static int check(const struct apply_options *o, char **inputs, int n_inputs, str
 	return PD_OK;
 }
 
-static int parse(int argc, char **argv, struct apply_options *o, int *first, struct pd_log *log)
+static int parse_apply(int argc, char **argv, struct apply_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
 	*o = (struct apply_options){ 0 };
 	int code = pd_walk_parse(&pd_usage_apply, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
-	if (check(o, argv + *first, argc - *first, &e) < 0)
+	if (check_apply(o, argv + *first, argc - *first, &e) < 0)
 		return 1 + pd_command_failed(log, &e);
 	return 0;
 }
@@ -348,7 +348,7 @@ int pd_cmd_apply(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "apply");
-	int code = parse(argc, argv, &o, &first, &log);
+	int code = parse_apply(argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	struct run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };

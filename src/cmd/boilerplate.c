@@ -6,15 +6,23 @@
 #include "base/tsv.h"
 #include "cmd/walk.h"
 
+struct options {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	const char *update;		/* a table whose hosts stay */
+	bool merge, print;		/* of tables */
+};
+
+#define AT(member) .at = offsetof(struct options, member)
+
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS,
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names,
 	  .help = "elements that are not shown: drop (default), keep" },
 	{ .type = PD_OPT_HEADING, .name = "Tables" },
-	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", PD_AT(update),
+	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", AT(update),
 	  .help = "add hosts to this table; those that it knows stay" },
-	{ .type = PD_OPT_FLAG, .name = "merge", PD_AT(merge), .help = "INPUT are tables: make one of them" },
-	{ .type = PD_OPT_FLAG, .name = "print", PD_AT(print), .help = "INPUT is a table: print it as text" },
+	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT are tables: make one of them" },
+	{ .type = PD_OPT_FLAG, .name = "print", AT(print), .help = "INPUT is a table: print it as text" },
 	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
 	  .help = "include samples for --merge and --update (default)" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
@@ -76,7 +84,7 @@ static void print_host(const struct pd_boilerplate_host *h, struct pd_buf *line)
 	printf("%s\t%u\t%zu\t%zu\n", line->p, h->pages, h->site.n_lines, h->site.n_paths);
 }
 
-static int print(const char *path, struct pd_err *e)
+static int print_table(const char *path, struct pd_err *e)
 {
 	struct pd_boilerplate *b;
 	struct pd_buf line = { 0 };
@@ -95,7 +103,7 @@ static int print(const char *path, struct pd_err *e)
 	return PD_OK;
 }
 
-static int check(const struct pd_walk_options *o, int n, struct pd_err *e)
+static int check_boilerplate(const struct options *o, int n, struct pd_err *e)
 {
 	if (o->merge && o->print)
 		return pd_fail(e, PD_ERR_USAGE, "--merge and --print do not go together");
@@ -103,24 +111,24 @@ static int check(const struct pd_walk_options *o, int n, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "--print takes one table");
 	if (o->merge && !n)
 		return pd_fail(e, PD_ERR_USAGE, "--merge takes tables");
-	if (o->print && (o->update || o->output))
+	if (o->print && (o->update || o->walk.output))
 		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output");
-	if (!o->print && (!o->output || !strcmp(o->output, "-")) && isatty(STDOUT_FILENO))
+	if (!o->print && (!o->walk.output || !strcmp(o->walk.output, "-")) && isatty(STDOUT_FILENO))
 		return pd_fail(e, PD_ERR_USAGE, "a table is not for a terminal: name a file with -o");
 	return PD_OK;
 }
 
-static int update_of(struct pd_walk_options *o, struct pd_err *e)
+static int read_known(struct options *o, struct pd_err *e)
 {
 	if (!o->update)
 		return PD_OK;
-	int status = pd_boilerplate_open(o->update, &o->known, e);
+	int status = pd_boilerplate_open(o->update, &o->walk.known, e);
 	if (status)
 		return status;
-	if (pd_boilerplate_hidden_kept(o->known) == o->page.html.drop_hidden)
+	if (pd_boilerplate_hidden_kept(o->walk.known) == o->walk.page.html.drop_hidden)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
-			       pd_hidden_names[pd_boilerplate_hidden_kept(o->known)]);
-	if (o->samples && !pd_boilerplate_has_samples(o->known))
+			       pd_hidden_names[pd_boilerplate_hidden_kept(o->walk.known)]);
+	if (o->walk.samples && !pd_boilerplate_has_samples(o->walk.known))
 		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: update it with --no-samples", o->update);
 	return PD_OK;
 }
@@ -128,26 +136,26 @@ static int update_of(struct pd_walk_options *o, struct pd_err *e)
 int pd_cmd_boilerplate(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .total = false };
-	struct pd_walk_options o;
+	struct options o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first, code;
 	pd_log_init(&log, "boilerplate");
-	code = pd_walk_parse(&pd_usage_boilerplate, argc, argv, &o, &first, &log);
+	code = pd_walk_parse(&pd_usage_boilerplate, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	int n = argc - first, status = check(&o, n, &e);
+	int n = argc - first, status = check_boilerplate(&o, n, &e);
 	if (!status && o.print)
-		status = print(argv[first], &e);
+		status = print_table(argv[first], &e);
 	else if (!status)
-		status = update_of(&o, &e);
+		status = read_known(&o, &e);
 	if (!status && o.merge)
-		status = merge(&o, argv + first, n, &log, &e);
-	o.learn = true;
+		status = merge(&o.walk, argv + first, n, &log, &e);
+	o.walk.learn = true;
 	if (status)
 		code = pd_command_failed(&log, &e);
 	else
-		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk_command(&walker, &o, argv + first, n, &log);
-	pd_boilerplate_free(o.known);
+		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk_command(&walker, &o.walk, argv + first, n, &log);
+	pd_boilerplate_free(o.walk.known);
 	return code;
 }

@@ -6,13 +6,12 @@
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
-	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url,
-	  .help = "a page by its URL in INPUT; give it twice" },
-	PD_WALK_RUN_OPT,
+	PD_PICK_URL_OPT("a page by its URL in INPUT; give it twice"),
+	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
-	PD_COLOR_OPTS(PD_AT(color)),
+	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
 };
 
@@ -25,19 +24,19 @@ const struct pd_usage pd_usage_compare = {
 	.opts = opts,
 };
 
-static int compare(const struct pd_walk_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+static int compare(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_tables t;
 	struct pd_pick a = { 0 }, b = { 0 };
 	struct pd_buf out = { 0 };
-	int status = pd_tables_open(&t, &o->page, e);
+	int status = pd_tables_open(&t, &o->walk.page, e);
 	if (status)
 		return status;
-	status = pd_pick_page(&a, o, &t, operands[0], o->urls[0], operands, n, log, e);
+	status = pd_pick_page(&a, &o->walk, &t, operands[0], o->urls[0], operands, n, log, e);
 	if (!status)
-		status = pd_pick_page(&b, o, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
+		status = pd_pick_page(&b, &o->walk, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
 	if (!status) {
-		pd_compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
+		pd_compare(&a.pipeline, &b.pipeline, &o->walk.page.sign, &out);
 		pd_print(stdout, pd_buf_span(&out), pd_compare_paint, (enum pd_color)o->color);
 	}
 	pd_buf_release(&out);
@@ -49,18 +48,18 @@ static int compare(const struct pd_walk_options *o, char **operands, int n, stru
 
 int pd_cmd_compare(int argc, char **argv)
 {
-	struct pd_walk_options o;
+	struct pd_pick_options o;
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "compare");
-	int code = pd_walk_parse(&pd_usage_compare, argc, argv, &o, &first, &log);
+	int code = pd_pick_parse(&pd_usage_compare, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first;
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
 	int status = ok ? compare(&o, argv + first, n, &log, &e) :
 			  pd_fail(&e, PD_ERR_USAGE, "two pages are needed: two ids, or --url twice and where to look");
-	pd_walk_options_release(&o);
+	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * pagededup dedup: dumps -> dumps without near-duplicates; all stages in one run that can be gone on with. */
+ * pagededup dedup: dumps -> dumps without near-duplicates; all stages in one run, which can be resumed. */
 #include "dedup/dedup.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ const struct pd_usage pd_usage_dedup = {
 	.opts = opts,
 };
 
-static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *e)
+static int check_dedup(const struct pd_dedup_options *o, int n_inputs, struct pd_err *e)
 {
 	if (!o->walk.output || !strcmp(o->walk.output, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "missing required option -o DIR");
@@ -65,14 +65,14 @@ static int check(const struct pd_dedup_options *o, int n_inputs, struct pd_err *
 	return PD_OK;
 }
 
-static int parse(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
+static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
 	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults() };
 	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
-	int status = check(o, argc - *first, &e);
+	int status = check_dedup(o, argc - *first, &e);
 	o->match.preset = o->walk.preset;
 	if (!status)
 		status = pd_stage_match_check(&o->match, &e);
@@ -106,7 +106,7 @@ int pd_cmd_dedup(int argc, char **argv)
 	int first;
 	double started = pd_wall_seconds();
 	pd_log_init(&log, "dedup");
-	int code = parse(argc, argv, &o, &first, &log);
+	int code = parse_dedup(argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	pd_opt_given(&pd_usage_dedup, argc, argv, &given);

@@ -9,9 +9,14 @@
 /* LIMIT: seconds after which a sample of slow pages is ended. */
 enum { LIMIT = 10 };
 
+struct options {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	int sample;
+};
+
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", PD_AT(sample), .min = 16, .max = 20000,
+	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", .at = offsetof(struct options, sample), .min = 16, .max = 20000,
 	  .help = "sample about N pages (1000)" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads of the run that is estimated (all cores)" },
@@ -28,7 +33,7 @@ const struct pd_usage pd_usage_estimate = {
 };
 
 struct run {
-	const struct pd_walk_options *o;
+	const struct options *o;
 	struct pd_tables tables;
 	struct pd_pipeline pipeline;
 	struct pd_record record;
@@ -39,15 +44,15 @@ struct run {
 
 static int open_all(struct run *r, struct pd_reader_options *in)
 {
-	int status = pd_tables_open(&r->tables, &r->o->page, &r->err);
+	int status = pd_tables_open(&r->tables, &r->o->walk.page, &r->err);
 	if (!status)
-		status = pd_pipeline_init(&r->pipeline, &r->o->page, &r->tables, &r->err);
+		status = pd_pipeline_init(&r->pipeline, &r->o->walk.page, &r->tables, &r->err);
 	if (!status)
 		status = pd_sampler_open(&r->sampler, in, r->o->sample, &r->err);
 	return status;
 }
 
-static int take(struct run *r)
+static int add_page(struct run *r)
 {
 	const char *reason;
 	struct pd_estimate *e = &r->estimate;
@@ -69,7 +74,7 @@ static int sample(struct run *r)
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
 	int status;
 	while ((status = pd_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
-		status = take(r);
+		status = add_page(r);
 		if (status < 0)
 			break;
 		if (pd_wall_seconds() - started > LIMIT) {
@@ -80,14 +85,14 @@ static int sample(struct run *r)
 	pd_sampler_stats(r->sampler, &e->sample);
 	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
 	e->damaged += e->sample.damaged;
-	e->bits = r->o->page.sign.bits;
-	e->sketch = r->o->page.sketch;
+	e->bits = r->o->walk.page.sign.bits;
+	e->sketch = r->o->walk.page.sketch;
 	int cores = pd_cores();
-	e->threads = r->o->jobs && r->o->jobs < cores ? r->o->jobs : cores;
+	e->threads = r->o->walk.jobs && r->o->walk.jobs < cores ? r->o->walk.jobs : cores;
 	return status < 0 ? status : PD_OK;
 }
 
-static void print(struct run *r)
+static void print_estimate(struct run *r)
 {
 	struct pd_buf out = { 0 };
 	pd_estimate_print(&r->estimate, &out);
@@ -106,26 +111,26 @@ static void release(struct run *r)
 
 int pd_cmd_estimate(int argc, char **argv)
 {
-	struct pd_walk_options o;
+	struct options o = { .sample = 1000 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "estimate");
-	int code = pd_walk_parse(&pd_usage_estimate, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&pd_usage_estimate, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	struct pd_reader_options in = { .inputs = argv + first,
 					.n_inputs = argc - first,
-					.files_from = o.files_from,
-					.stdin_name = o.name,
-					.max_block = o.page.max_page + PD_BLOCK_ROOM,
-					.fields = o.fields,
-					.all_text = o.all_text };
+					.files_from = o.walk.files_from,
+					.stdin_name = o.walk.name,
+					.max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
+					.fields = o.walk.fields,
+					.all_text = o.walk.all_text };
 	struct run r = { .o = &o };
 	int status = open_all(&r, &in);
 	if (!status)
 		status = sample(&r);
 	if (!status)
-		print(&r);
+		print_estimate(&r);
 	code = status ? pd_command_failed(&log, &r.err) : PD_EXIT_DONE;
 	release(&r);
 	return code;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * pagededup eval: pairs, clusters or settings held against what is known of the pages. */
-#include "cmd/eval.h"
-
+ * pagededup eval: pairs or clusters held against what is known of the pages, or many settings tried on the pages. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -9,10 +7,29 @@
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "base/url.h"
+#include "cmd/walk.h"
+#include "group/score.h"
+#include "group/sweep.h"
+#include "write/eval_row.h"
+#include "write/sweep_row.h"
+
+struct options {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_truth_options truth;
+	const char *pairs, *clusters;
+	int bootstrap, seed, eval_format;
+	/* sweep */
+	bool sweep;
+	int max_k, verify;
+	int shingle[16], n_shingle, weights[3], n_weights, bits[3], n_bits;
+};
+
+#define AT(member) .at = offsetof(struct options, member)
 
 static int set_by(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_truth_options *t = &((struct pd_eval_options *)options)->truth;
+	struct pd_truth_options *t = &((struct options *)options)->truth;
 	struct pd_span rest = pd_span_z(arg), name;
 	t->n_by = 0;
 	while (pd_span_split(&rest, ',', &name)) {
@@ -23,26 +40,74 @@ static int set_by(void *options, const char *arg, struct pd_err *e)
 	return PD_OK;
 }
 
+static int parse_numbers(const char *arg, const char *name, int most, int *out, int *n, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(arg), one;
+	uint64_t v;
+	*n = 0;
+	while (pd_span_split(&rest, ',', &one)) {
+		if (!pd_span_u64(one, &v) || v < 1 || v > (uint64_t)most || *n == 16)
+			return pd_fail(e, PD_ERR_USAGE, "--%s takes numbers from 1 to %d with commas between, not '%s'", name, most, arg);
+		out[(*n)++] = (int)v;
+	}
+	return PD_OK;
+}
+
+static int parse_choices(const char *arg, const char *name, const char *const *names, int *out, int *n, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(arg), one;
+	*n = 0;
+	while (pd_span_split(&rest, ',', &one)) {
+		int i = 0;
+		while (names[i] && !pd_span_is(one, names[i]))
+			i++;
+		if (!names[i] || *n == 3)
+			return pd_fail(e, PD_ERR_USAGE, "--%s takes some of %s, %s, %s with commas between, not '%s'", name, names[0],
+				       names[1], names[2], arg);
+		out[(*n)++] = i;
+	}
+	return PD_OK;
+}
+
+static int set_shingle(void *options, const char *arg, struct pd_err *e)
+{
+	struct options *o = options;
+	return parse_numbers(arg, "shingle", 16, o->shingle, &o->n_shingle, e);
+}
+
+static int set_weights(void *options, const char *arg, struct pd_err *e)
+{
+	struct options *o = options;
+	return parse_choices(arg, "weights", pd_weights_names, o->weights, &o->n_weights, e);
+}
+
+static int set_bits(void *options, const char *arg, struct pd_err *e)
+{
+	static const char *const widths[] = { "64", "128", "256", NULL };
+	struct options *o = options;
+	return parse_choices(arg, "bits", widths, o->bits, &o->n_bits, e);
+}
+
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What is held against TRUTH (one of them)" },
-	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", PD_EVAL_AT(pairs), .help = "output of 'pagededup match'" },
-	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", PD_EVAL_AT(clusters),
+	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
+	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", AT(clusters),
 	  .help = "output of 'pagededup cluster': every two pages of a cluster" },
-	{ .type = PD_OPT_FLAG, .name = "sweep", PD_EVAL_AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
+	{ .type = PD_OPT_FLAG, .name = "sweep", AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
 	{ .type = PD_OPT_HEADING, .name = "Measuring" },
 	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "columns of TRUTH: also report each of their values" },
-	{ .type = PD_OPT_INT, .name = "true-level", .arg = "N", PD_EVAL_AT(truth.true_level), .min = 0, .max = PD_TRUTH_LEVELS - 1,
+	{ .type = PD_OPT_INT, .name = "true-level", .arg = "N", AT(truth.true_level), .min = 0, .max = PD_TRUTH_LEVELS - 1,
 	  .help = "pages edited more than level N make grey pairs (2)" },
-	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", PD_EVAL_AT(bootstrap), .min = 0, .max = 100000,
+	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", AT(bootstrap), .min = 0, .max = 100000,
 	  .help = "resamples for the intervals of 95 % (1000); 0: none" },
-	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", PD_EVAL_AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
+	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Settings to try (--sweep)" },
-	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", PD_EVAL_AT(max_k), .min = 0, .max = 128,
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = 128,
 	  .help = "every k from 0 to N (24)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", PD_EVAL_AT(verify), .help = "verify pairs by similarity, as match does (default)" },
-	{ .type = PD_OPT_CALL, .name = "shingle", .arg = "LIST", .call = pd_sweep_shingle, .help = "terms in a shingle, to try (1,2,3)" },
-	{ .type = PD_OPT_CALL, .name = "weights", .arg = "LIST", .call = pd_sweep_weights, .help = "weights to try: count, set, tf (all)" },
-	{ .type = PD_OPT_CALL, .name = "bits", .arg = "LIST", .call = pd_sweep_bits, .help = "widths to try: 64, 128, 256 (64)" },
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "verify pairs by similarity, as match does (default)" },
+	{ .type = PD_OPT_CALL, .name = "shingle", .arg = "LIST", .call = set_shingle, .help = "terms in a shingle, to try (1,2,3)" },
+	{ .type = PD_OPT_CALL, .name = "weights", .arg = "LIST", .call = set_weights, .help = "weights to try: count, set, tf (all)" },
+	{ .type = PD_OPT_CALL, .name = "bits", .arg = "LIST", .call = set_bits, .help = "widths to try: 64, 128, 256 (64)" },
 	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, .help = "features: title,meta,text,anchor (text)" },
 	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", PD_AT(hash), .choices = pd_hash_names,
 	  .help = "hash of a shingle: xxh3 (default), rabin" },
@@ -52,7 +117,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_EVAL_AT(eval_format), .choices = pd_eval_formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(eval_format), .choices = pd_eval_formats,
 	  .help = "text (default), tsv or jsonl" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
@@ -70,8 +135,10 @@ const struct pd_usage pd_usage_eval = {
 	.opts = opts,
 };
 
+/* --- pairs or clusters against the truth --- */
+
 struct run {
-	struct pd_eval_options *o;
+	struct options *o;
 	struct pd_log *log;
 	struct pd_truth truth;
 	struct pd_score score;
@@ -80,18 +147,13 @@ struct run {
 	struct pd_err err;
 };
 
-static void bad_row(void *ctx, const char *why)
-{
-	pd_log_error(ctx, "%s; left out", why);
-}
-
 /* Rows of a kind, one after the other; bad ones are told and counted. */
 static int next_row(struct run *r, struct pd_tsv_reader *in)
 {
 	int status;
 	while ((status = pd_tsv_next(in, &r->err)) == PD_ERR_FORMAT) {
 		r->bad++;
-		bad_row(r->log, r->err.text);
+		pd_log_bad_row(r->log, r->err.text);
 	}
 	return status;
 }
@@ -142,7 +204,7 @@ static int write_out(struct run *r, const struct pd_buf *text)
 
 static int score(struct run *r)
 {
-	const struct pd_eval_options *o = r->o;
+	const struct options *o = r->o;
 	struct pd_buf text = { 0 };
 	pd_score_init(&r->score, &r->truth);
 	int status = o->pairs ? score_pairs(r) : score_clusters(r);
@@ -157,7 +219,238 @@ static int score(struct run *r)
 	return status;
 }
 
-static int check(const struct pd_eval_options *o, int n, struct pd_err *e)
+/* --- --sweep: each page is read and parsed once, and signed with every setting --- */
+
+struct sweep_worker {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_signer *signers[PD_SWEEP_SETTINGS];
+	struct sweep_run *run;
+};
+
+struct sweep_run {
+	const struct options *o;
+	struct pd_log *log;
+	struct pd_sweep sweep;
+	struct pd_sign_options sign[PD_SWEEP_SETTINGS];
+	struct pd_tables tables;
+	struct pd_reader *reader;
+	struct sweep_worker **workers;
+	int n_workers;
+	uint64_t damaged;
+	struct pd_err *err;
+};
+
+/* What a worker hands on for a page: its number in the truth, its text, its fingerprints. */
+struct signed_page {
+	uint32_t page;
+	uint64_t digest[2], host;
+	struct pd_facts facts;
+	struct pd_sketch sketch;
+	struct {
+		bool present;
+		struct pd_key key;
+	} by[];
+};
+
+static void on_damage(void *ctx, const struct pd_damage *d)
+{
+	struct sweep_run *r = ctx;
+	r->damaged++;
+	pd_damage_tell(d, "left out", r->log);
+}
+
+static int next_record(void *shared, void *ctx)
+{
+	struct sweep_run *r = shared;
+	struct sweep_worker *me = ctx;
+	if (me->pipeline.err.status)
+		return me->pipeline.err.status;
+	return pd_reader_next(r->reader, &me->record, r->err);
+}
+
+static uint32_t page_in_truth(const struct sweep_run *r, const struct pd_page *page, struct pd_buf *scratch)
+{
+	pd_buf_clear(scratch);
+	pd_tsv_add(scratch, r->sweep.truth->by_id ? page->id : page->url);
+	return pd_names_find(&r->sweep.truth->pages, pd_buf_span(scratch));
+}
+
+static void sign_page(void *ctx, struct pd_buf *out)
+{
+	struct sweep_worker *me = ctx;
+	const struct sweep_run *r = me->run;
+	struct pd_pipeline *p = &me->pipeline;
+	size_t n = (size_t)r->sweep.n_settings;
+	const char *reason;
+	struct pd_key digest;
+	int bits;
+	if (pd_pipeline_run(p, &me->record, &reason))
+		return;
+	uint32_t page = page_in_truth(r, &p->page, &p->scratch);
+	if (page == PD_NO_NAME)
+		return;
+	struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
+	s->page = page;
+	s->sketch = p->sketch;
+	s->facts = pd_pipeline_facts(p);
+	pd_url_host(p->page.url, &p->scratch);
+	s->host = p->scratch.n ? pd_hash64(p->scratch.p, p->scratch.n) : 0;
+	if (pd_key_parse(pd_buf_span(&p->text_digest), &bits, &digest))
+		memcpy(s->digest, digest.w, sizeof s->digest);
+	for (size_t i = 0; i < n; i++) {
+		struct pd_signature signature;
+		pd_sign(me->signers[i], &p->topic, &signature);
+		s->by[i].present = signature.present;
+		s->by[i].key = signature.key;
+	}
+	pd_buf_add(out, s, sizeof *s + n * sizeof *s->by);
+	free(s);
+}
+
+/* Of pages that share a URL the first counts. */
+static int keep_signed(void *shared, const struct pd_buf *out)
+{
+	struct sweep_run *r = shared;
+	struct pd_sweep *s = &r->sweep;
+	if (!out->n)
+		return PD_OK;
+	struct signed_page *page = pd_alloc(out->n);
+	memcpy(page, out->p, out->n);
+	if (!s->seen[page->page]) {
+		s->seen[page->page] = true;
+		s->n_seen++;
+		memcpy(s->digest[page->page], page->digest, sizeof page->digest);
+		s->host[page->page] = page->host;
+		s->facts[page->page] = page->facts;
+		s->sketch[page->page] = page->sketch;
+		for (int i = 0; i < s->n_settings; i++) {
+			s->settings[i].present[page->page] = page->by[i].present;
+			s->settings[i].key[page->page] = page->by[i].key;
+		}
+	}
+	free(page);
+	return PD_OK;
+}
+
+static int plan_settings(struct sweep_run *r, const struct pd_truth *t)
+{
+	static const int shingle[] = { 1, 2, 3 }, weights[] = { 0, 1, 2 }, bits[] = { 0 };
+	const struct options *o = r->o;
+	const int *s = o->n_shingle ? o->shingle : shingle, *w = o->n_weights ? o->weights : weights, *b = o->n_bits ? o->bits : bits;
+	int n_s = o->n_shingle ? o->n_shingle : 3, n_w = o->n_weights ? o->n_weights : 3, n_b = o->n_bits ? o->n_bits : 1, n = 0;
+	if (n_s * n_w * n_b > PD_SWEEP_SETTINGS)
+		return pd_fail(r->err, PD_ERR_USAGE, "%d settings are too many: at most %d", n_s * n_w * n_b, PD_SWEEP_SETTINGS);
+	pd_sweep_init(&r->sweep, t, n_s * n_w * n_b, o->max_k);
+	r->sweep.sketches = o->walk.page.sketch;
+	r->sweep.verify = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
+	r->sweep.verify.off = !o->verify;
+	for (int k = 0; k < n_b; k++)
+		for (int i = 0; i < n_s; i++)
+			for (int j = 0; j < n_w; j++, n++) {
+				r->sign[n] = o->walk.page.sign;
+				r->sign[n].shingle = s[i];
+				r->sign[n].weights = (enum pd_sign_weights)w[j];
+				r->sign[n].bits = 64 << b[k];
+				r->sweep.settings[n].bits = 64 << b[k];
+			}
+	return PD_OK;
+}
+
+static int make_workers(struct sweep_run *r)
+{
+	int status = PD_OK;
+	r->n_workers = r->o->walk.jobs ? r->o->walk.jobs : pd_cores();
+	r->workers = pd_zalloc((size_t)r->n_workers * sizeof *r->workers);
+	for (int i = 0; !status && i < r->n_workers; i++) {
+		struct sweep_worker *me = r->workers[i] = pd_zalloc(sizeof *me);
+		me->run = r;
+		status = pd_pipeline_init(&me->pipeline, &r->o->walk.page, &r->tables, r->err);
+		for (int k = 0; !status && k < r->sweep.n_settings; k++)
+			status = pd_signer_new(&me->signers[k], &r->sign[k], r->err);
+	}
+	return status;
+}
+
+static void release_sweep(struct sweep_run *r)
+{
+	for (int i = 0; i < r->n_workers && r->workers[i]; i++) {
+		pd_pipeline_release(&r->workers[i]->pipeline);
+		pd_record_release(&r->workers[i]->record);
+		for (int k = 0; k < PD_SWEEP_SETTINGS; k++)
+			pd_signer_free(r->workers[i]->signers[k]);
+		free(r->workers[i]);
+	}
+	free(r->workers);
+	pd_reader_free(r->reader);
+	pd_tables_release(&r->tables);
+	pd_sweep_release(&r->sweep);
+}
+
+static int sign_all(struct sweep_run *r, char **dumps, int n_dumps)
+{
+	static const struct pd_pool_ops ops = { next_record, sign_page, keep_signed };
+	const struct pd_walk_options *w = &r->o->walk;
+	struct pd_reader_options in = { .inputs = dumps,
+					.n_inputs = n_dumps,
+					.files_from = w->files_from,
+					.stdin_name = w->name,
+					.max_block = w->page.max_page + PD_BLOCK_ROOM,
+					.fields = w->fields,
+					.all_text = w->all_text,
+					.damage = on_damage,
+					.damage_ctx = r };
+	int status = pd_tables_open(&r->tables, &w->page, r->err);
+	if (!status)
+		status = make_workers(r);
+	if (!status)
+		status = pd_reader_open(&r->reader, &in, r->err);
+	if (!status)
+		status = pd_pool_run(&ops, r, (void **)r->workers, r->n_workers);
+	for (int i = 0; i < r->n_workers && r->workers[i]; i++)
+		if (r->workers[i]->pipeline.err.status)
+			status = pd_fail(r->err, r->workers[i]->pipeline.err.status, "%s", r->workers[i]->pipeline.err.text);
+	return status;
+}
+
+static int print_sweep(struct sweep_run *r)
+{
+	struct pd_outfile out;
+	struct pd_buf text = { 0 };
+	int status = pd_outfile_open(&out, r->o->walk.output, r->err);
+	if (status)
+		return status;
+	pd_sweep_print(&r->sweep, r->sign, (enum pd_eval_format)r->o->eval_format, &text);
+	fwrite(pd_buf_z(&text), 1, text.n, out.f);
+	pd_buf_release(&text);
+	return pd_outfile_commit(&out, r->err);
+}
+
+static int sweep_settings(struct options *o, const struct pd_truth *t, char **dumps, int n_dumps, uint64_t *damaged,
+		 struct pd_log *log, struct pd_err *e)
+{
+	struct sweep_run r = { .o = o, .log = log, .err = e };
+	double started = pd_wall_seconds();
+	int status = plan_settings(&r, t);
+	if (!status)
+		status = sign_all(&r, dumps, n_dumps);
+	if (!status && !r.sweep.n_seen)
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "the truth names none of the pages that were read");
+	if (!status) {
+		pd_sweep_count(&r.sweep, r.n_workers);
+		status = print_sweep(&r);
+		pd_log_many_end(log);
+		pd_log_note(log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", r.sweep.n_seen, t->pages.n,
+			    r.sweep.n_settings, pd_wall_seconds() - started);
+	}
+	*damaged += r.damaged;
+	release_sweep(&r);
+	return status;
+}
+
+/* --- the command --- */
+
+static int check_eval(const struct options *o, int n, struct pd_err *e)
 {
 	if (n < 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
@@ -172,7 +465,7 @@ static int check(const struct pd_eval_options *o, int n, struct pd_err *e)
 
 static int eval(struct run *r, char **operands, int n)
 {
-	int status = check(r->o, n, &r->err);
+	int status = check_eval(r->o, n, &r->err);
 	if (!status)
 		status = pd_outfile_check(r->o->walk.output, operands, n, &r->err);
 	if (!status)
@@ -180,19 +473,19 @@ static int eval(struct run *r, char **operands, int n)
 	if (status)
 		return status;
 	r->bad = r->truth.bad;
-	return r->o->sweep ? pd_sweep_run(r->o, &r->truth, operands + 1, n - 1, &r->bad, r->log, &r->err) : score(r);
+	return r->o->sweep ? sweep_settings(r->o, &r->truth, operands + 1, n - 1, &r->bad, r->log, &r->err) : score(r);
 }
 
 int pd_cmd_eval(int argc, char **argv)
 {
-	struct pd_eval_options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
+	struct options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "eval");
 	int code = pd_walk_parse(&pd_usage_eval, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	o.truth.bad_row = bad_row;
+	o.truth.bad_row = pd_log_bad_row;
 	o.truth.ctx = &log;
 	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
 	int status = eval(&r, argv + first, argc - first);

@@ -14,7 +14,7 @@ const struct pd_usage pd_usage_info = {
 	.no_operands = true,
 };
 
-static void print(const struct pd_tables *t)
+static void print_info(const struct pd_tables *t)
 {
 	struct pd_span rest = pd_buf_span(&t->must), item;
 	printf("version          %s\n", PD_VERSION);
@@ -44,7 +44,7 @@ int pd_cmd_info(int argc, char **argv)
 		return code - 1;
 	if (pd_tables_open(&t, &o.page, &e))
 		return pd_command_failed(&log, &e);
-	print(&t);
+	print_info(&t);
 	pd_tables_release(&t);
 	return PD_EXIT_DONE;
 }

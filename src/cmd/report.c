@@ -18,7 +18,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs),
 	  .help = "output of 'pagededup match': distances, and the effect of another k" },
 	{ .type = PD_OPT_TEXT, .name = "sweep", .arg = "FILE", AT(sweep),
-	  .help = "output of 'pagededup eval --sweep --format=tsv', drawn as curves" },
+	  .help = "output of 'pagededup eval --sweep --format=tsv', shown as curves" },
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
 	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "pages that go, shown beside the page kept (12)" },
@@ -48,7 +48,7 @@ static int from_stdin(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static int check(const struct options *o, struct pd_err *e)
+static int check_report(const struct options *o, struct pd_err *e)
 {
 	const struct pd_report_options *r = &o->report;
 	if (!r->verdicts)
@@ -98,7 +98,7 @@ int pd_cmd_report(int argc, char **argv)
 	o.report.in = (struct pd_reader_options){ .inputs = argv + first, .n_inputs = argc - first, .files_from = o.walk.files_from,
 						  .max_block = o.walk.page.max_page + PD_BLOCK_ROOM, .fields = o.walk.fields };
 	o.report.with_texts = argc > first || o.walk.files_from;
-	int status = check(&o, &e);
+	int status = check_report(&o, &e);
 	if (!status)
 		status = report(&o, &log, &e);
 	return pd_command_exit(status, &log, &e);

@@ -55,15 +55,10 @@ struct run {
 	struct pd_err err;
 };
 
-/* What is left of a page when its pipeline is gone. */
+/* What the label page needs of a page, copied out of its pipeline. */
 struct page_text {
 	struct pd_buf title, url, text;
 };
-
-static void bad_row(void *ctx, const char *why)
-{
-	pd_log_error(ctx, "%s; left out", why);
-}
 
 static int fetch_page(struct run *r, struct pd_span id, struct page_text *out)
 {
@@ -127,7 +122,7 @@ static void write_pair(struct run *r, const struct pd_sampled_pair *d, struct pd
 	pd_buf_release(&rest);
 }
 
-static void flush(struct run *r, struct pd_buf *html)
+static void flush_html(struct run *r, struct pd_buf *html)
 {
 	fwrite(pd_buf_z(html), 1, html->n, r->out.f);
 	pd_buf_clear(html);
@@ -142,10 +137,10 @@ static void write_page(struct run *r)
 	pd_label_page_begin(&html, columns, name);
 	for (size_t i = 0; i < r->sample.n; i++) {
 		write_pair(r, &r->sample.pairs[i], &html);
-		flush(r, &html);
+		flush_html(r, &html);
 	}
 	pd_label_page_end(&html);
-	flush(r, &html);
+	flush_html(r, &html);
 	pd_buf_release(&html);
 }
 
@@ -156,7 +151,7 @@ static int sample(struct run *r, char **paths, int n_paths)
 				     .want = (size_t)r->o->number,
 				     .max_k = r->o->max_k,
 				     .seed = (uint64_t)r->o->seed,
-				     .bad_row = bad_row,
+				     .bad_row = pd_log_bad_row,
 				     .ctx = r->log };
 	int status = pd_outfile_check(r->o->walk.output, paths, n_paths, &r->err);
 	if (!status)

@@ -6,14 +6,14 @@
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
-	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_AT(stage), .choices = pd_stage_names,
+	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_PICK_AT(stage), .choices = pd_stage_names,
 	  .help = "utf8, html, blocks, terms, topic, features, signature" },
-	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_walk_url, .help = "the page of this URL in INPUT" },
-	PD_WALK_RUN_OPT,
+	PD_PICK_URL_OPT("the page of this URL in INPUT"),
+	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
-	PD_COLOR_OPTS(PD_AT(color)),
+	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
 };
 
@@ -26,15 +26,15 @@ const struct pd_usage pd_usage_show = {
 	.opts = opts,
 };
 
-static int show(const struct pd_walk_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+static int show(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_tables t;
 	struct pd_pick p;
 	struct pd_buf out = { 0 };
-	int status = pd_tables_open(&t, &o->page, e);
+	int status = pd_tables_open(&t, &o->walk.page, e);
 	if (status)
 		return status;
-	status = pd_pick_page(&p, o, &t, operands[0], o->urls[0], operands, n, log, e);
+	status = pd_pick_page(&p, &o->walk, &t, operands[0], o->urls[0], operands, n, log, e);
 	if (!status) {
 		pd_show(&p.pipeline, (enum pd_stage)o->stage, &out);
 		pd_print(stdout, pd_buf_span(&out), pd_show_paint((enum pd_stage)o->stage), (enum pd_color)o->color);
@@ -47,12 +47,12 @@ static int show(const struct pd_walk_options *o, char **operands, int n, struct 
 
 int pd_cmd_show(int argc, char **argv)
 {
-	struct pd_walk_options o;
+	struct pd_pick_options o;
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "show");
-	int code = pd_walk_parse(&pd_usage_show, argc, argv, &o, &first, &log);
+	int code = pd_pick_parse(&pd_usage_show, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first;
@@ -60,6 +60,6 @@ int pd_cmd_show(int argc, char **argv)
 		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "one --url at a time") :
 		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "one page at a time") :
 					   show(&o, argv + first, n, &log, &e);
-	pd_walk_options_release(&o);
+	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

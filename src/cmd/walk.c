@@ -13,7 +13,7 @@
 #include "inspect/show.h"
 
 /* What the library calls "bits" is --bits here, in messages too. */
-static int set(void *options, const char *name, const char *arg, struct pd_err *e)
+static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)
 {
 	struct pd_walk_options *o = options;
 	int status = pd_option_set(&o->page, pd_span_z(name), pd_span_z(arg), e);
@@ -28,17 +28,17 @@ static int set(void *options, const char *name, const char *arg, struct pd_err *
 
 int pd_walk_bits(void *options, const char *arg, struct pd_err *e)
 {
-	return set(options, "bits", arg, e);
+	return set_page_option(options, "bits", arg, e);
 }
 
 int pd_walk_features(void *options, const char *arg, struct pd_err *e)
 {
-	return set(options, "features", arg, e);
+	return set_page_option(options, "features", arg, e);
 }
 
 int pd_walk_sketch(void *options, const char *arg, struct pd_err *e)
 {
-	return set(options, "sketch", arg, e);
+	return set_page_option(options, "sketch", arg, e);
 }
 
 int pd_walk_status(void *options, const char *arg, struct pd_err *e)
@@ -55,18 +55,9 @@ int pd_walk_content_types(void *options, const char *arg, struct pd_err *e)
 	return pd_page_options_check(&(struct pd_page_options){ .content_types = arg }, e);
 }
 
-int pd_walk_url(void *options, const char *arg, struct pd_err *e)
-{
-	struct pd_walk_options *o = options;
-	if (o->urls[1])
-		return pd_fail(e, PD_ERR_USAGE, "--url more than twice");
-	o->urls[o->urls[0] ? 1 : 0] = arg;
-	return PD_OK;
-}
-
 static void defaults(struct pd_walk_options *o, int preset)
 {
-	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .samples = 1, .stage = PD_STAGE_TOPIC, .sample = 1000 };
+	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .samples = 1 };
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
 	o->hidden = !o->page.html.drop_hidden;
@@ -88,17 +79,66 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 }
 
 /* Twice: the preset decides what the other options begin with, wherever it stands. */
-static int parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o,
+		 void (*defaults_of)(struct pd_walk_options *o, int preset), int *first, struct pd_log *log)
 {
-	defaults(o, PD_PRESET_DEFAULT);
+	defaults_of(o, PD_PRESET_DEFAULT);
 	int code = pd_command_parse(u, argc, argv, o, first, log);
 	if (code || o->preset == PD_PRESET_DEFAULT)
 		return code;
-	defaults(o, o->preset);
+	defaults_of(o, o->preset);
 	return pd_command_parse(u, argc, argv, o, first, log);
 }
 
-/* --- the options of a run of dedup --- */
+/* What the choices of a command line say of `page`, and whether they go together. */
+static int settle(struct pd_walk_options *o, struct pd_log *log)
+{
+	o->page.topic.method = (enum pd_topic_method)o->topic;
+	o->page.html.drop_hidden = !o->hidden;
+	o->page.match_stubs = o->stubs;
+	o->page.sign.hash = (enum pd_sign_hash)o->hash;
+	o->page.sign.weights = (enum pd_sign_weights)o->weights;
+	log->quiet = o->quiet;
+	if (check_learning(o, log))
+		return 1 + PD_EXIT_FAILED;
+	if (o->stats && !strcmp(o->stats, "-")) {
+		struct pd_err e;
+		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");
+		return 1 + pd_command_failed(log, &e);
+	}
+	return 0;
+}
+
+int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+{
+	int code = parse_with_preset(u, argc, argv, o, defaults, first, log);
+	return code ? code : settle(o, log);
+}
+
+int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
+{
+	struct pd_err e;
+	int status = pd_walk(w, o, inputs, n_inputs, log, &e);
+	return pd_command_exit(status, log, &e);
+}
+
+/* --- single pages, perhaps with the options of a run of dedup --- */
+
+int pd_pick_url(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_pick_options *o = options;
+	if (o->urls[1])
+		return pd_fail(e, PD_ERR_USAGE, "--url more than twice");
+	o->urls[o->urls[0] ? 1 : 0] = arg;
+	return PD_OK;
+}
+
+static void pick_defaults(struct pd_walk_options *walk, int preset)
+{
+	struct pd_pick_options *o = (struct pd_pick_options *)walk;
+	*o = (struct pd_pick_options){ .stage = PD_STAGE_TOPIC };
+	defaults(walk, preset);
+}
 
 static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
 {
@@ -143,7 +183,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 }
 
 /* Parsed again, with the run's options in front of what was typed.  `o->run_words` is what they then point into. */
-static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, struct pd_log *log)
+static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, struct pd_log *log)
 {
 	struct pd_buf options = { 0 }, words = { 0 }, table = { 0 };
 	struct pd_err e;
@@ -169,43 +209,21 @@ static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struc
 	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
 		all[i] = word;
 	memcpy(all + n + 1, argv + 1, (size_t)(argc - 1) * sizeof *all);
-	code = parse(u, n + argc, all, o, &first, log);
+	code = parse_with_preset(u, n + argc, all, &o->walk, pick_defaults, &first, log);
 	free(all);
 	o->run_words = words.p;
 	return code;
 }
 
-void pd_walk_options_release(struct pd_walk_options *o)
+int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, int *first, struct pd_log *log)
 {
-	free(o->run_words);
-}
-
-int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
-{
-	int code = parse(u, argc, argv, o, first, log);
+	int code = parse_with_preset(u, argc, argv, &o->walk, pick_defaults, first, log);
 	if (!code && o->run)
 		code = parse_with_run(u, argc, argv, o, log);
-	if (code)
-		return code;
-	o->page.topic.method = (enum pd_topic_method)o->topic;
-	o->page.html.drop_hidden = !o->hidden;
-	o->page.match_stubs = o->stubs;
-	o->page.sign.hash = (enum pd_sign_hash)o->hash;
-	o->page.sign.weights = (enum pd_sign_weights)o->weights;
-	log->quiet = o->quiet;
-	if (check_learning(o, log))
-		return 1 + PD_EXIT_FAILED;
-	if (o->stats && !strcmp(o->stats, "-")) {
-		struct pd_err e;
-		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");
-		return 1 + pd_command_failed(log, &e);
-	}
-	return 0;
+	return code ? code : settle(&o->walk, log);
 }
 
-int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
+void pd_pick_options_release(struct pd_pick_options *o)
 {
-	struct pd_err e;
-	int status = pd_walk(w, o, inputs, n_inputs, log, &e);
-	return pd_command_exit(status, log, &e);
+	free(o->run_words);
 }

@@ -12,7 +12,6 @@
 int pd_walk_bits(void *options, const char *arg, struct pd_err *e);
 int pd_walk_status(void *options, const char *arg, struct pd_err *e);
 int pd_walk_content_types(void *options, const char *arg, struct pd_err *e);
-int pd_walk_url(void *options, const char *arg, struct pd_err *e);
 int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
@@ -101,10 +100,6 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
 	  .help = "exit 0 although damaged records were left out" }
 
-#define PD_WALK_RUN_OPT \
-	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", PD_AT(run), \
-	  .help = "with what the run of 'dedup' in DIR used: options, what sites repeat" }
-
 #define PD_COLOR_OPTS(at_color) \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
@@ -114,8 +109,29 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
  * 0 go on, else the exit code + 1. */
 int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log);
 
-/* Of commands that take --run. */
-void pd_walk_options_release(struct pd_walk_options *o);
+/* The options of commands that look at single pages. */
+struct pd_pick_options {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	int stage;			/* show: enum pd_stage */
+	int color;			/* enum pd_color */
+	const char *urls[2];
+	const char *run;		/* the folder of a run of dedup, whose options are taken … */
+	char *run_words;		/* … and what they point into */
+};
+
+#define PD_PICK_AT(member) .at = offsetof(struct pd_pick_options, member)
+
+#define PD_PICK_URL_OPT(text) \
+	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_pick_url, .help = text }
+
+#define PD_PICK_RUN_OPT \
+	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", PD_PICK_AT(run), \
+	  .help = "with what the run of 'dedup' in DIR used: options, what sites repeat" }
+
+int pd_pick_url(void *options, const char *arg, struct pd_err *e);
+/* As pd_walk_parse; released in any case. */
+int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, int *first, struct pd_log *log);
+void pd_pick_options_release(struct pd_pick_options *o);
 
 /* pd_walk, and what went wrong is said: the exit code. */
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);

@@ -41,7 +41,7 @@ const struct pd_usage pd_usage_why = {
 	.opts = opts,
 };
 
-static int check(const struct options *o, int n_ids, struct pd_err *e)
+static int check_why(const struct options *o, int n_ids, struct pd_err *e)
 {
 	if (n_ids + (o->why.url != NULL) != 1)
 		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "missing operand: the id or path of a page");
@@ -83,7 +83,7 @@ int pd_cmd_why(int argc, char **argv)
 	char *verdicts = o.run && !o.why.verdicts ? pd_dedup_folder_path(o.run, "verdicts.tsv") : NULL;
 	if (verdicts)
 		o.why.verdicts = verdicts;
-	int status = check(&o, argc - first, &e);
+	int status = check_why(&o, argc - first, &e);
 	o.why.id = o.why.url ? NULL : argv[first];
 	if (!status)
 		status = why(&o, &e);

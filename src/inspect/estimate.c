@@ -281,7 +281,7 @@ static void say_partners(const struct pd_estimate *e, const struct whole *w, int
 	label(out, "");
 	pd_buf_printf(out, "least: partners seen among the %zu pages of the sample; a page whose\n", e->n);
 	label(out, "");
-	pd_buf_printf(out, "partner was not drawn counts as single.%s\n",
+	pd_buf_printf(out, "partner is not in the sample counts as single.%s\n",
 		      w->known ? "  Most: pairs between places, times (N/n)^2." : "");
 }
 

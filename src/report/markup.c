@@ -34,7 +34,7 @@ static bool is_hidden(uint32_t c)
 	       c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-static void add(struct pd_buf *out, struct pd_span s, bool show_hidden)
+static void add_escaped(struct pd_buf *out, struct pd_span s, bool show_hidden)
 {
 	for (size_t i = 0, n; i < s.n; i += n) {
 		size_t valid = n = pd_utf8_sequence(s.p + i, s.n - i);
@@ -54,10 +54,10 @@ static void add(struct pd_buf *out, struct pd_span s, bool show_hidden)
 
 void pd_markup_text(struct pd_buf *out, struct pd_span s)
 {
-	add(out, s, true);
+	add_escaped(out, s, true);
 }
 
 void pd_markup_attribute(struct pd_buf *out, struct pd_span s)
 {
-	add(out, s, false);
+	add_escaped(out, s, false);
 }

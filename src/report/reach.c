@@ -61,7 +61,7 @@ static void join_all(struct reach_pages *p, struct pd_report_reach *r)
 	}
 }
 
-static int take_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
+static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	struct pd_span a = in->fields[PD_PAIRS_ID_A], b = in->fields[PD_PAIRS_ID_B], d = in->fields[PD_PAIRS_DISTANCE];
 	uint64_t distance = 0;
@@ -100,7 +100,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			status = take_row(&p, r, &in, e);
+			status = add_pair_row(&p, r, &in, e);
 		if (status == PD_ERR_FORMAT) {
 			r->bad++;
 			o->bad_row(o->ctx, e->text);

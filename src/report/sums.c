@@ -6,9 +6,9 @@
 
 #include "base/columns.h"
 #include "base/params.h"
+#include "base/tempfile.h"
 #include "base/tsv.h"
 #include "base/url.h"
-#include "report/answers.h"
 
 const char *const pd_report_size_names[PD_REPORT_SIZES] = {
 	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",
@@ -61,7 +61,7 @@ static int by_pages(const void *x, const void *y)
 
 /* --- the sample --- */
 
-static void release_drawn(struct pd_report_sampled *d)
+static void release_sampled(struct pd_report_sampled *d)
 {
 	struct pd_buf *const bufs[] = { &d->id, &d->url, &d->reason, &d->dup_of, &d->kept_url, &d->kept_reason };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
@@ -77,7 +77,7 @@ static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_str
 	return i < s->want ? i : s->want;
 }
 
-static void sample(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+static void sample_row(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 {
 	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
 	if (!s->strata[stratum])
@@ -87,7 +87,7 @@ static void sample(struct pd_report_sums *s, const struct pd_span *f, int stratu
 	if (at == s->want)
 		return;
 	if (t->n == s->want)
-		release_drawn(&t->v[--t->n]);
+		release_sampled(&t->v[--t->n]);
 	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
 	t->n++;
 	struct pd_report_sampled *d = &t->v[at];
@@ -96,13 +96,13 @@ static void sample(struct pd_report_sums *s, const struct pd_span *f, int stratu
 	set_value(&d->url, f[PD_VERDICTS_URL]);
 	set_value(&d->reason, f[PD_VERDICTS_REASON]);
 	set_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
-	s->drawn_now = true;
+	s->sampled_now = true;
 }
 
 /* The page kept may stand behind those that go. */
 static void name_kept(struct pd_report_sums *s)
 {
-	for (size_t i = 0; s->drawn_now && i < PD_BITS_MAX + 2; i++) {
+	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
 		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
 			struct pd_report_sampled *d = &s->strata[i]->v[k];
 			if (d->cluster != s->cluster)
@@ -111,7 +111,7 @@ static void name_kept(struct pd_report_sums *s)
 			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
 		}
 	}
-	s->drawn_now = false;
+	s->sampled_now = false;
 }
 
 size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
@@ -178,7 +178,7 @@ static void end_cluster(struct pd_report_sums *s)
 
 /* --- rows --- */
 
-static int bad(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
 }
@@ -191,7 +191,7 @@ static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
 	if (!f.n || pd_span_is(f, "-"))
 		return 0;
 	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
-		return bad(in, "invalid distance", e);
+		return fail_row(in, "invalid distance", e);
 	return (int)distance + 1;
 }
 
@@ -199,7 +199,7 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *i
 {
 	uint64_t cluster;
 	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
-		return bad(in, "cluster_id is no number", e);
+		return fail_row(in, "cluster_id is no number", e);
 	if (s->any && cluster == s->cluster)
 		return PD_OK;
 	if (s->any && cluster < s->cluster)
@@ -218,7 +218,7 @@ static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
 	set_value(&s->now.reason, f[PD_VERDICTS_REASON]);
 }
 
-static void take_gone(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 {
 	uint64_t bytes = 0;
 	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
@@ -228,24 +228,24 @@ static void take_gone(struct pd_report_sums *s, const struct pd_span *f, int str
 	set_value(&s->value, f[PD_VERDICTS_URL]);
 	add_host(s, pd_buf_span(&s->value), bytes);
 	if (s->want)
-		sample(s, f, stratum);
+		sample_row(s, f, stratum);
 }
 
-static int take_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	bool goes = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
 	if (!f[PD_VERDICTS_ID].n)
-		return bad(in, "a row without an id", e);
+		return fail_row(in, "a row without an id", e);
 	if (!goes && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
-		return bad(in, "is_duplicate is neither 0 nor 1", e);
+		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
 	int stratum = stratum_of(in, e), status = stratum < 0 ? stratum : enter_cluster(s, in, e);
 	if (status)
 		return status;
 	s->members++;
 	s->now.size++;
 	if (goes)
-		take_gone(s, f, stratum);
+		take_removed(s, f, stratum);
 	else
 		take_kept(s, f);
 	return PD_OK;
@@ -280,6 +280,143 @@ static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
 		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
 }
 
+/* --- answers of a store, in the order of its questions -> the same as `cluster` would write them --- */
+
+/* Pages that no other was near to are left out.  A page that was kept on another day has no answer of its own: its row then
+ * says that. */
+struct answer {
+	uint64_t cluster, at;		/* at: in the file of rows */
+	uint32_t bytes;
+	bool goes;
+};
+
+struct answers {
+	FILE *rows;			/* as they come */
+	struct answer *v;
+	size_t n, cap;
+	uint64_t at;
+	struct pd_buf line;
+};
+
+static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	struct answer answer = { .at = a->at, .goes = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* not kept, and no duplicate */
+		return PD_OK;
+	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is no number", in->path, in->line_no);
+	pd_buf_clear(&a->line);
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+		if (f[i].n)
+			pd_buf_add_span(&a->line, f[i]);
+		else
+			pd_buf_add_c(&a->line, '-');
+		pd_buf_add_c(&a->line, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	}
+	answer.bytes = (uint32_t)a->line.n;
+	a->v = pd_grow(a->v, a->n, &a->cap, sizeof *a->v);
+	a->v[a->n++] = answer;
+	a->at += a->line.n;
+	if (fwrite(a->line.p, 1, a->line.n, a->rows) != a->line.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	return PD_OK;
+}
+
+static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx, struct pd_err *e)
+{
+	int status = 1;
+	for (; status; status = pd_tsv_next(in, e)) {
+		if (status > 0)
+			status = spool_answer(a, in, e);
+		if (status == PD_ERR_FORMAT)
+			bad_row(ctx, e->text);
+		else if (status)
+			return status;
+	}
+	return fflush(a->rows) ? pd_fail_errno(e, "cannot write a temporary file") : PD_OK;
+}
+
+static int by_cluster(const void *x, const void *y)
+{
+	const struct answer *a = x, *b = y;
+	if (a->cluster != b->cluster)
+		return a->cluster < b->cluster ? -1 : 1;
+	if (a->goes != b->goes)
+		return a->goes ? 1 : -1;
+	return a->at < b->at ? -1 : 1;
+}
+
+static int load_answer(struct answers *a, const struct answer *answer, struct pd_err *e)
+{
+	pd_buf_clear(&a->line);
+	char *p = pd_buf_reserve(&a->line, answer->bytes);
+	if (fseeko(a->rows, (off_t)answer->at, SEEK_SET) < 0 || fread(p, 1, answer->bytes, a->rows) != answer->bytes)
+		return pd_fail_errno(e, "cannot read a temporary file");
+	a->line.n = answer->bytes;
+	return PD_OK;
+}
+
+/* The page that the first of a cluster goes for, where that page was not asked about. */
+static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
+{
+	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
+	pd_tsv_fields(pd_buf_span(&a->line), f, PD_VERDICTS_COLUMNS);
+	fprintf(out, "%" PRIu64 "\t%.*s\t-\t0\t-\t-\t-\t-\t-\t1\tkept before\n", cluster, (int)f[PD_VERDICTS_DUP_OF].n,
+		f[PD_VERDICTS_DUP_OF].p);
+}
+
+static int write_answered(struct answers *a, const struct answer *v, size_t n, FILE *out, struct pd_err *e)
+{
+	bool any = v[n - 1].goes, kept = !v[0].goes;
+	for (size_t i = 0; i < n && any; i++) {
+		if (i && !v[i].goes)		/* asked about again */
+			continue;
+		int status = load_answer(a, &v[i], e);
+		if (status)
+			return status;
+		if (!i && !kept)
+			write_kept_before(a, v[0].cluster, out);
+		fwrite(a->line.p, 1, a->line.n, out);
+	}
+	return PD_OK;
+}
+
+static int write_sorted(struct answers *a, FILE *out, struct pd_err *e)
+{
+	int status = PD_OK;
+	if (a->n)
+		qsort(a->v, a->n, sizeof *a->v, by_cluster);
+	for (size_t i = 0, n; i < a->n && !status; i += n) {
+		for (n = 1; i + n < a->n && a->v[i + n].cluster == a->v[i].cluster;)
+			n++;
+		status = write_answered(a, a->v + i, n, out, e);
+	}
+	if (!status && (ferror(out) || fflush(out)))
+		status = pd_fail_errno(e, "cannot write a temporary file");
+	return status;
+}
+
+/* `in` stands at the first.  *out: rows as `cluster` writes them, without a header, to be closed by the caller. */
+static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*bad_row)(void *ctx, const char *why), void *ctx,
+			FILE **out, struct pd_err *e)
+{
+	struct answers a = { .rows = pd_tempfile_open(tmp_dir, e) };
+	*out = a.rows ? pd_tempfile_open(tmp_dir, e) : NULL;
+	int status = *out ? spool_answers(&a, in, bad_row, ctx, e) : PD_ERR_SYSTEM;
+	if (!status)
+		status = write_sorted(&a, *out, e);
+	if (a.rows)
+		fclose(a.rows);
+	if (status && *out)
+		fclose(*out);
+	free(a.v);
+	pd_buf_release(&a.line);
+	return status;
+}
+
+/* --- the file --- */
+
 static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e);
 
 static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
@@ -291,7 +428,7 @@ static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const s
 		if (!status && in->new_header && !strcmp(in->header.kind, "answers"))
 			return read_answers(s, in, o, e);
 		if (!status)
-			status = take_row(s, in, e);
+			status = count_row(s, in, e);
 		if (status == PD_ERR_FORMAT) {
 			s->bad++;
 			o->bad_row(o->ctx, e->text);
@@ -302,14 +439,14 @@ static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const s
 	return PD_OK;
 }
 
-struct counted {
+struct bad_answers {
 	struct pd_report_sums *sums;
 	const struct pd_report_reading *o;
 };
 
 static void bad_answer(void *ctx, const char *why)
 {
-	struct counted *c = ctx;
+	struct bad_answers *c = ctx;
 	c->sums->bad++;
 	c->o->bad_row(c->o->ctx, why);
 }
@@ -317,13 +454,13 @@ static void bad_answer(void *ctx, const char *why)
 /* `in` stands at the first of them. */
 static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
 {
-	struct counted counted = { s, o };
+	struct bad_answers counted = { s, o };
 	char path[40], *paths = path;
 	struct pd_tsv_reader sorted = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns,
 					.paths = &paths, .n_paths = 1 };
 	FILE *f;
 	in->new_header = false;
-	int status = pd_report_answers_sort(in, o->tmp_dir, bad_answer, &counted, &f, e);
+	int status = sort_answers(in, o->tmp_dir, bad_answer, &counted, &f, e);
 	if (status)
 		return status;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
@@ -356,7 +493,7 @@ void pd_report_sums_release(struct pd_report_sums *s)
 {
 	for (size_t i = 0; i < PD_BITS_MAX + 2; i++) {
 		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++)
-			release_drawn(&s->strata[i]->v[k]);
+			release_sampled(&s->strata[i]->v[k]);
 		free(s->strata[i]);
 	}
 	for (size_t i = 0; i < s->n_largest; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts, or answers of a store -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes by host, and a
- * sample of pages that go, spread over distances.  The rows are read once, in the order in which `cluster` writes them.
- * Memory grows with the number of hosts alone; with answers
- * see answers.h.
+ * Verdicts, or answers of a store -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes
+ * by host, and a sample of pages that go, spread over distances.  The rows are read once, in the order in which `cluster`
+ * writes them.  Memory grows with the number of hosts alone; answers, which stand in the order of the questions, take 32 bytes
+ * each, and their rows go through temporary files.
  */
 #ifndef PD_REPORT_SUMS_H
 #define PD_REPORT_SUMS_H
@@ -55,7 +55,7 @@ struct pd_report_sums {
 	/* its own */
 	struct pd_report_cluster now;
 	uint64_t cluster;
-	bool any, drawn_now;
+	bool any, sampled_now;
 	struct pd_index by_name;	/* numbers of hosts, until they are sorted */
 	struct pd_arena arena;
 	struct pd_buf value, host;

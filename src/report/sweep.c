@@ -12,7 +12,7 @@ enum { BITS, SHINGLE, WEIGHTS, K, PRECISION, RECALL, F1 };
 
 /* --- reading --- */
 
-static int bad(const struct pd_tsv_reader *in, const char *what, struct pd_err *e)
+static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, what);
 }
@@ -46,22 +46,22 @@ static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t 
 	return s->v[s->n++] = v;
 }
 
-static int take_row(struct pd_report_sweep *s, const struct pd_tsv_reader *in, struct pd_err *e)
+static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	uint64_t bits, shingle, k;
 	double precision, recall, f1;
 	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
-		return bad(in, "no setting", e);
+		return fail_cell(in, "no setting", e);
 	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
-		return bad(in, "invalid k", e);
+		return fail_cell(in, "invalid k", e);
 	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
-		return bad(in, "precision, recall and f1 are not from 0 to 1", e);
+		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
 	if (!v)
-		return bad(in, "a setting that does not begin with k 0, or one more than can be shown", e);
+		return fail_cell(in, "a setting that does not begin with k 0, or one more than can be shown", e);
 	if (k != (uint64_t)v->n_k)
-		return bad(in, "rows of a setting do not follow k", e);
+		return fail_cell(in, "rows of a setting do not follow k", e);
 	v->precision[k] = precision;
 	v->recall[k] = recall;
 	v->f1[k] = f1;
@@ -97,7 +97,7 @@ int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_readi
 	int status;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			status = take_row(s, &in, e);
+			status = read_setting(s, &in, e);
 		if (status && status != PD_ERR_FORMAT)
 			break;
 		if (status) {
@@ -119,7 +119,7 @@ void pd_report_sweep_release(struct pd_report_sweep *s)
 
 /* --- the curves --- */
 
-enum { WIDTH = 720, HEIGHT = 340, LEFT = 70, RIGHT = 20, TOP = 16, BOTTOM = 56, DRAWN = 12, COLOURS = 6 };
+enum { WIDTH = 720, HEIGHT = 340, LEFT = 70, RIGHT = 20, TOP = 16, BOTTOM = 56, CURVES = 12, COLOURS = 6 };
 enum { ACROSS = WIDTH - LEFT - RIGHT, DOWN = HEIGHT - TOP - BOTTOM };
 
 struct sweep_scale {
@@ -140,7 +140,7 @@ static double down(const struct sweep_scale *c, double f1)
 /* What lies deep below the best of every setting is not what anybody chooses by. */
 static struct sweep_scale scale_of(const struct pd_report_sweep *s)
 {
-	struct sweep_scale c = { .n_drawn = s->n < DRAWN ? s->n : DRAWN, .low = 1 };
+	struct sweep_scale c = { .n_drawn = s->n < CURVES ? s->n : CURVES, .low = 1 };
 	for (int i = 0; i < c.n_drawn; i++) {
 		c.n_k = s->v[i]->n_k > c.n_k ? s->v[i]->n_k : c.n_k;
 		c.low = best_of(s->v[i]) < c.low ? best_of(s->v[i]) : c.low;
@@ -184,7 +184,7 @@ static void add_line(const struct sweep_scale *c, const struct pd_report_setting
 	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
 }
 
-/* Lines that leave the window at the bottom are cut by an inner svg. */
+/* Lines that leave the window at the bottom are clipped by an inner svg. */
 static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
 {
 	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
@@ -202,7 +202,7 @@ static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale
 static void add_setting(const struct pd_report_setting *v, int i, int k, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "<tr><th scope=\"row\">");
-	if (i < DRAWN) {
+	if (i < CURVES) {
 		pd_buf_add_z(out, "<svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path");
 		add_class(i, out);
 		pd_buf_add_z(out, " d=\"M0 4h28\"/></svg> ");
@@ -237,8 +237,8 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 	for (int i = 0; i < s->n; i++)
 		add_setting(s->v[i], i, k, out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
-	if (s->n > DRAWN)
-		pd_buf_printf(out, "<p>Drawn are the %d best of %d.</p>\n", DRAWN, s->n);
+	if (s->n > CURVES)
+		pd_buf_printf(out, "<p>The curves show the %d best of %d.</p>\n", CURVES, s->n);
 	if (s->bad)
 		pd_buf_printf(out, "<p>%" PRIu64 " rows of settings could not be read and are not shown.</p>\n", s->bad);
 }

@@ -30,16 +30,8 @@ struct pd_walk_options {
 	const char *left_out;		/* a file for what is left out, and why; NULL: counted alone */
 	const struct pd_found *found;	/* of each input, see pd_reader_options */
 	int samples;			/* boilerplate: write them */
-	const char *update;		/* boilerplate: a table whose hosts stay */
-	bool merge, print;		/* boilerplate: of tables */
-	struct pd_boilerplate *known;	/* boilerplate: what `update` names */
+	struct pd_boilerplate *known;	/* boilerplate: a table whose hosts stay */
 	int format;			/* fp: enum pd_row_format */
-	int stage;			/* show: enum pd_stage */
-	int sample;			/* estimate */
-	const char *urls[2];		/* show, compare */
-	char *run_words;		/* what those options point into */
-	const char *run;		/* … the folder of a run of dedup, whose options are taken */
-	int color;			/* show, compare: enum pd_color */
 };
 
 struct pd_walker {
