@@ -29,7 +29,7 @@ struct pd_apply_options {
 	bool to_folder;
 	bool distinct;			/* every input needs a name of its own, whatever is written */
 	bool link;			/* hard links to inputs that lose nothing */
-	bool keep_others;		/* see others.h */
+	bool keep_others;		/* see scan.h */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */
@@ -53,7 +53,7 @@ struct pd_apply_result {
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
 	uint64_t pages, along;		/* records that went: pages, and others with them */
 	uint64_t bytes_in, bytes_out;
-	uint64_t rewritten, lost;	/* members compressed again; bytes of broken ones that are gone */
+	uint64_t rewritten, lost;	/* members compressed again; bytes of broken ones that could not be kept */
 };
 
 struct pd_apply;

@@ -2,10 +2,305 @@
 #include "apply/cdxj.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "read/http.h"
 #include "read/warc.h"
+
+/* --- SURT --- */
+
+enum { UNESCAPES = 16 };
+
+/* One round of %XX; false: nothing was escaped. */
+static bool unescape_once(struct pd_buf *b)
+{
+	size_t n = 0;
+	bool any = false;
+	for (size_t i = 0; i < b->n; i++) {
+		int byte = b->p[i] == '%' && i + 2 < b->n ? pd_hex_byte(b->p[i + 1], b->p[i + 2]) : -1;
+		any |= byte >= 0;
+		b->p[n++] = byte >= 0 ? (char)byte : b->p[i];
+		i += byte >= 0 ? 2 : 0;
+	}
+	b->n = n;
+	return any;
+}
+
+static void unescape(struct pd_buf *b)
+{
+	for (int i = 0; i < UNESCAPES && unescape_once(b); i++)
+		;
+}
+
+/* Appends in lower case, with escapes where nothing else will do. */
+static void add_escaped(struct pd_buf *out, struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c <= ' ' || c >= 0x7f || c == '#' || c == '%')
+			pd_buf_printf(out, "%%%02x", c);
+		else
+			pd_buf_add_c(out, pd_ascii_lower((char)c));
+	}
+}
+
+/* --- host --- */
+
+/* "www." and "www2." say nothing. */
+static struct pd_span without_www(struct pd_span host)
+{
+	size_t i = 3;
+	if (host.n < 4 || memcmp(host.p, "www", 3) != 0)
+		return host;
+	while (i < host.n && host.p[i] >= '0' && host.p[i] <= '9')
+		i++;
+	return i + 1 < host.n && host.p[i] == '.' ? pd_span(host.p + i + 1, host.n - i - 1) : host;
+}
+
+/* Labels backwards; empty ones are none. */
+static void add_reversed(struct pd_span host, struct pd_buf *out)
+{
+	bool first = true;
+	for (size_t end = host.n; end > 0;) {
+		size_t begin = end;
+		while (begin > 0 && host.p[begin - 1] != '.')
+			begin--;
+		if (begin < end) {
+			if (!first)
+				pd_buf_add_c(out, ',');
+			pd_buf_add(out, host.p + begin, end - begin);
+			first = false;
+		}
+		end = begin ? begin - 1 : 0;
+	}
+}
+
+static void add_host(struct pd_apply_surt *s, struct pd_span host, struct pd_buf *out)
+{
+	pd_buf_set(&s->part, host);
+	unescape(&s->part);
+	pd_buf_clear(&s->host);
+	add_escaped(&s->host, pd_buf_span(&s->part));
+	struct pd_span h = pd_buf_span(&s->host);
+	if (h.n > 1 && h.p[0] == '[' && h.p[h.n - 1] == ']') {
+		pd_buf_add(out, h.p + 1, h.n - 2);
+		return;
+	}
+	add_reversed(without_www(h), out);
+}
+
+/* user@host:port -> the host, and what there is to say of the port. */
+static struct pd_span split_authority(struct pd_span a, struct pd_span *port)
+{
+	const char *at = a.n ? memrchr(a.p, '@', a.n) : NULL;
+	if (at)
+		a = pd_span(at + 1, (size_t)(a.p + a.n - at) - 1);
+	size_t i = a.n;
+	while (i > 0 && a.p[i - 1] >= '0' && a.p[i - 1] <= '9')
+		i--;
+	*port = pd_span("", 0);
+	if (i == 0 || a.p[i - 1] != ':')
+		return a;
+	*port = pd_span(a.p + i, a.n - i);
+	return pd_span(a.p, i - 1);
+}
+
+/* --- path --- */
+
+/* A segment of the path goes behind those that are there already. */
+static void add_segment(struct pd_buf *path, struct pd_span segment)
+{
+	const char *last = path->n ? memrchr(path->p, '/', path->n) : NULL;
+	bool up = pd_span_is(segment, "..");
+	if (!segment.n || pd_span_is(segment, "."))
+		return;
+	if (up && last && !pd_span_is(pd_span(last + 1, (size_t)(path->p + path->n - last) - 1), "..")) {
+		path->n = (size_t)(last - path->p);
+		return;
+	}
+	pd_buf_add_c(path, '/');
+	pd_buf_add_span(path, segment);
+}
+
+/* ASP.NET puts its session into a segment: (S(24 characters)). */
+static bool session_segment(struct pd_span s)
+{
+	return s.n == 29 && s.p[0] == '(' && s.p[2] == '(' && s.p[27] == ')' && s.p[28] == ')';
+}
+
+static void add_path(struct pd_apply_surt *s, struct pd_span path, struct pd_buf *out)
+{
+	struct pd_span rest, segment;
+	pd_buf_set(&s->part, path);
+	unescape(&s->part);
+	pd_buf_clear(&s->path);
+	rest = pd_buf_span(&s->part);
+	while (rest.p && pd_span_split(&rest, '/', &segment))
+		if (!session_segment(segment))
+			add_segment(&s->path, segment);
+	if (!s->path.n)
+		pd_buf_add_c(&s->path, '/');
+	add_escaped(out, pd_buf_span(&s->path));
+}
+
+/* --- query --- */
+
+static bool letters(struct pd_span s, size_t from, size_t n)
+{
+	if (s.n != from + n)
+		return false;
+	for (size_t i = from; i < s.n; i++)
+		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9')))
+			return false;
+	return true;
+}
+
+static bool starts(struct pd_span s, const char *z)
+{
+	return s.n >= strlen(z) && memcmp(s.p, z, strlen(z)) == 0;
+}
+
+static bool session(struct pd_span p)
+{
+	return (starts(p, "jsessionid=") && letters(p, 11, 32)) || (starts(p, "phpsessid=") && letters(p, 10, 32)) ||
+	       (starts(p, "sid=") && letters(p, 4, 32)) ||
+	       (starts(p, "aspsessionid") && p.n == 45 && p.p[20] == '=' && letters(p, 21, 24));
+}
+
+static struct pd_span key_of(struct pd_span p)
+{
+	const char *equals = p.n ? memchr(p.p, '=', p.n) : NULL;
+	return equals ? pd_span(p.p, (size_t)(equals - p.p)) : p;
+}
+
+static int by_key(const void *x, const void *y)
+{
+	const struct pd_span *a = x, *b = y;
+	int d = pd_span_cmp(key_of(*a), key_of(*b));
+	return d ? d : pd_span_cmp(*a, *b);
+}
+
+/* A session id that stood last leaves an empty parameter behind, as it does for the Wayback machine. */
+static size_t split_query(struct pd_apply_surt *s, struct pd_span rest)
+{
+	struct pd_span part;
+	size_t n = 0;
+	while (rest.p && pd_span_split(&rest, '&', &part)) {
+		bool last = !rest.p;
+		if (session(part)) {
+			if (!last || n == 0)
+				continue;
+			part.n = 0;
+		}
+		s->parts = pd_grow(s->parts, n, &s->cap_parts, sizeof *s->parts);
+		s->parts[n++] = part;
+	}
+	return n;
+}
+
+static void add_query(struct pd_apply_surt *s, struct pd_span query, struct pd_buf *out)
+{
+	pd_buf_set(&s->part, query);
+	unescape(&s->part);
+	pd_buf_clear(&s->query);
+	add_escaped(&s->query, pd_buf_span(&s->part));
+	size_t n = split_query(s, pd_buf_span(&s->query));
+	bool any = n > 1 || (n == 1 && s->parts[0].n);
+	if (n)
+		qsort(s->parts, n, sizeof *s->parts, by_key);
+	for (size_t i = 0; any && i < n; i++) {
+		pd_buf_add_c(out, i ? '&' : '?');
+		pd_buf_add_span(out, s->parts[i]);
+	}
+}
+
+/* --- all --- */
+
+/* scheme://: its length, 0 when there is none, or one that names no host. */
+static size_t scheme(struct pd_span url)
+{
+	ptrdiff_t at = pd_span_find(url, pd_span_z("://"));
+	if (at <= 0 || pd_span_istarts(url, "filedesc:") || pd_span_istarts(url, "warcinfo:") || pd_span_istarts(url, "urn:"))
+		return 0;
+	for (ptrdiff_t i = 0; i < at; i++) {
+		char c = pd_ascii_lower(url.p[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'))
+			return 0;
+	}
+	return (size_t)at + 3;
+}
+
+static void add_other(struct pd_span url, struct pd_buf *out)
+{
+	if (url.n > 1 && url.p[url.n - 1] == '/')
+		url.n--;
+	for (size_t i = 0; i < url.n; i++) {
+		if ((unsigned char)url.p[i] <= ' ')
+			pd_buf_printf(out, "%%%02x", url.p[i]);
+		else
+			pd_buf_add_c(out, pd_ascii_lower(url.p[i]));
+	}
+}
+
+static size_t until(struct pd_span s, const char *stops)
+{
+	size_t i = 0;
+	while (i < s.n && !strchr(stops, s.p[i]))
+		i++;
+	return i;
+}
+
+static void add_key(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
+{
+	struct pd_span port;
+	url = pd_span_trim(url);
+	size_t head = scheme(url);
+	if (!head) {
+		add_other(url, out);
+		return;
+	}
+	bool https = pd_span_istarts(url, "https:");
+	struct pd_span rest = pd_span(url.p + head, url.n - head);
+	rest.n = until(rest, "#");
+	size_t n = until(rest, "/?");
+	add_host(s, split_authority(pd_span(rest.p, n), &port), out);
+	if (port.n && !pd_span_is(port, https ? "443" : "80"))
+		pd_buf_printf(out, ":%.*s", (int)port.n, port.p);
+	pd_buf_add_c(out, ')');
+	rest = pd_span(rest.p + n, rest.n - n);
+	n = until(rest, "?");
+	add_path(s, pd_span(rest.p, n), out);
+	if (n < rest.n)
+		add_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);
+}
+
+/* Whatever a host or a scheme may hold, a key is one word of a line. */
+void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
+{
+	const struct pd_buf *key = &s->key;
+	pd_buf_clear(&s->key);
+	add_key(s, url, &s->key);
+	for (size_t i = 0; i < key->n; i++) {
+		if ((uint8_t)key->p[i] <= ' ' || key->p[i] == 0x7F)
+			pd_buf_printf(out, "%%%02x", (uint8_t)key->p[i]);
+		else
+			pd_buf_add_c(out, key->p[i]);
+	}
+}
+
+void pd_apply_surt_release(struct pd_apply_surt *s)
+{
+	pd_buf_release(&s->host);
+	pd_buf_release(&s->path);
+	pd_buf_release(&s->query);
+	pd_buf_release(&s->part);
+	pd_buf_release(&s->key);
+	free(s->parts);
+}
+
+/* --- records --- */
 
 /* A block is wanted as a whole only where nobody wrote its digest. */
 enum { BLOCK = 1 << 26, STAMP = 14 };
@@ -42,7 +337,7 @@ struct cdxj_entry {
 	struct pd_span payload;
 };
 
-static void look(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
+static void read_entry(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 {
 	const struct pd_record *r = &x->record;
 	struct pd_warc_header h;
@@ -58,7 +353,7 @@ static void look(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 		out->payload = out->http.body;
 }
 
-static bool indexed(const struct pd_record *r, const struct cdxj_entry *c)
+static bool is_indexed(const struct pd_record *r, const struct cdxj_entry *c)
 {
 	if (!r->url.n)
 		return false;
@@ -79,21 +374,21 @@ static void add_stamp(struct pd_span time, struct pd_buf *out)
 	}
 }
 
-static void add(struct pd_apply_cdxj *x, const char *key, struct pd_span value)
+static void add_field(struct pd_apply_cdxj *x, const char *key, struct pd_span value)
 {
 	if (value.n)
 		pd_json_str(x->json, key, value);
 }
 
-static void add_number(struct pd_apply_cdxj *x, const char *key, uint64_t n)
+static void add_number_field(struct pd_apply_cdxj *x, const char *key, uint64_t n)
 {
 	pd_buf_clear(&x->value);
 	pd_buf_printf(&x->value, "%" PRIu64, n);
-	add(x, key, pd_buf_span(&x->value));
+	add_field(x, key, pd_buf_span(&x->value));
 }
 
 /* Spaces would part the fields for careless readers. */
-static void add_url(struct pd_apply_cdxj *x)
+static void add_url_field(struct pd_apply_cdxj *x)
 {
 	pd_buf_clear(&x->value);
 	for (size_t i = 0; i < x->record.url.n; i++) {
@@ -102,7 +397,7 @@ static void add_url(struct pd_apply_cdxj *x)
 		else
 			pd_buf_add_c(&x->value, x->record.url.p[i]);
 	}
-	add(x, "url", pd_buf_span(&x->value));
+	add_field(x, "url", pd_buf_span(&x->value));
 }
 
 /* Of a file that is not compressed: without the line ends that pad the record. */
@@ -112,26 +407,26 @@ static uint64_t length_of(const struct pd_apply_cdxj *x, const struct pd_extent 
 	return !x->source.member.codec && bare < at->end - at->begin ? bare : at->end - at->begin;
 }
 
-static void add_mime(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
+static void add_mime_field(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
 {
 	struct pd_span type = pd_span_ieq(c->type, "response") ? c->http.content_type : c->content_type;
 	size_t n = 0;
 	type = pd_span_trim(type);
 	while (n < type.n && type.p[n] != ';' && !pd_ascii_space(type.p[n]))
 		n++;
-	add(x, "mime", pd_span_ieq(c->type, "revisit") ? pd_span_z("warc/revisit") : pd_span(type.p, n));
+	add_field(x, "mime", pd_span_ieq(c->type, "revisit") ? pd_span_z("warc/revisit") : pd_span(type.p, n));
 }
 
-static void add_digest(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
+static void add_digest_field(struct pd_apply_cdxj *x, const struct cdxj_entry *c)
 {
 	if (c->digest.n || x->record.cut) {
-		add(x, "digest", c->digest);
+		add_field(x, "digest", c->digest);
 		return;
 	}
 	pd_buf_clear(&x->value);
 	pd_buf_add_z(&x->value, "sha1:");
 	pd_sha1_base32(c->payload, &x->value);
-	add(x, "digest", pd_buf_span(&x->value));
+	add_field(x, "digest", pd_buf_span(&x->value));
 }
 
 static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_extent *at, const char *name, struct pd_err *e)
@@ -141,14 +436,14 @@ static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, cons
 	pd_buf_add_c(&x->line, ' ');
 	add_stamp(pd_buf_span(&x->record.fetch_time), &x->line);
 	pd_buf_add_c(&x->line, ' ');
-	add_url(x);
-	add_mime(x, c);
+	add_url_field(x);
+	add_mime_field(x, c);
 	if (c->has_http)
-		add_number(x, "status", (uint64_t)c->http.status);
-	add_digest(x, c);
-	add_number(x, "length", length_of(x, at));
-	add_number(x, "offset", at->begin);
-	add(x, "filename", pd_span_z(name));
+		add_number_field(x, "status", (uint64_t)c->http.status);
+	add_digest_field(x, c);
+	add_number_field(x, "length", length_of(x, at));
+	add_number_field(x, "offset", at->begin);
+	add_field(x, "filename", pd_span_z(name));
 	pd_json_write(x->json, &x->line);
 	pd_buf_add_c(&x->line, '\n');
 	x->lines++;
@@ -161,8 +456,8 @@ static int add_record(struct pd_apply_cdxj *x, const char *name, struct pd_err *
 {
 	struct cdxj_entry entry;
 	struct pd_extent at;
-	look(x, &entry);
-	if (!indexed(&x->record, &entry))
+	read_entry(x, &entry);
+	if (!is_indexed(&x->record, &entry))
 		return PD_OK;
 	pd_source_extent(&x->source, &at);
 	x->without += at.stream;

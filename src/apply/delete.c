@@ -38,7 +38,7 @@ static const char *const reasons[] = {
 	[KEPT_REPLACED] = "was changed during this run",
 };
 
-struct pd_apply_going {
+struct pd_apply_delete_file {
 	struct pd_span path, kept;	/* kept: its id */
 	const char *kept_path;		/* the file that it lies in */
 	struct stat st, kept_st;	/* as they were checked … */
@@ -55,9 +55,9 @@ struct pd_apply_wanted {
 
 void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept)
 {
-	r->going = pd_grow(r->going, r->n, &r->cap, sizeof *r->going);
-	struct pd_apply_going *g = &r->going[r->n++];
-	*g = (struct pd_apply_going){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = path ? NONE : STDIN };
+	r->files = pd_grow(r->files, r->n, &r->cap, sizeof *r->files);
+	struct pd_apply_delete_file *g = &r->files[r->n++];
+	*g = (struct pd_apply_delete_file){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = path ? NONE : STDIN };
 	if (pd_tsv_value(kept, &r->text) == PD_OK && r->text.n)
 		g->kept = pd_arena_copy(&r->arena, pd_buf_span(&r->text));
 	else if (path)
@@ -71,14 +71,14 @@ static int by_id(const void *x, const void *y)
 	return pd_span_cmp(((const struct pd_apply_wanted *)x)->id, ((const struct pd_apply_wanted *)y)->id);
 }
 
-static void want_all(struct pd_apply_deleter *r)
+static void collect_ids(struct pd_apply_deleter *r)
 {
 	size_t n = 0;
 	r->wanted = pd_zalloc((2 * r->n + 1) * sizeof *r->wanted);
 	for (size_t i = 0; i < r->n; i++) {
-		r->wanted[n++].id = r->going[i].path;
-		if (r->going[i].kept.n)
-			r->wanted[n++].id = r->going[i].kept;
+		r->wanted[n++].id = r->files[i].path;
+		if (r->files[i].kept.n)
+			r->wanted[n++].id = r->files[i].kept;
 	}
 	qsort(r->wanted, n, sizeof *r->wanted, by_id);
 	for (size_t i = 0; i < n; i++)
@@ -86,19 +86,19 @@ static void want_all(struct pd_apply_deleter *r)
 			r->wanted[r->n_wanted++].id = r->wanted[i].id;
 }
 
-static struct pd_apply_wanted *find(const struct pd_apply_deleter *r, struct pd_span id)
+static struct pd_apply_wanted *find_id(const struct pd_apply_deleter *r, struct pd_span id)
 {
 	struct pd_apply_wanted key = { .id = id };
 	return bsearch(&key, r->wanted, r->n_wanted, sizeof *r->wanted, by_id);
 }
 
 /* A row that cannot be read leaves its file alone. */
-static void take_row(struct pd_apply_deleter *r, const struct pd_span *f)
+static void note_digest(struct pd_apply_deleter *r, const struct pd_span *f)
 {
 	struct pd_span digest = f[PD_FP_CONTENT_DIGEST];
 	if (!digest.n || pd_span_is(digest, "-") || pd_tsv_value(f[PD_FP_ID], &r->text) < 0)
 		return;
-	struct pd_apply_wanted *w = find(r, pd_buf_span(&r->text));
+	struct pd_apply_wanted *w = find_id(r, pd_buf_span(&r->text));
 	if (!w)
 		return;
 	w->two |= w->digest.n && !pd_span_eq(w->digest, digest);
@@ -106,14 +106,14 @@ static void take_row(struct pd_apply_deleter *r, const struct pd_span *f)
 		w->digest = pd_arena_copy(&r->arena, digest);
 }
 
-static int read_rows(struct pd_apply_deleter *r, struct pd_err *e)
+static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 {
 	char *path = (char *)r->rows;
 	struct pd_tsv_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1 };
 	int status;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			take_row(r, in.fields);
+			note_digest(r, in.fields);
 		else if (status != PD_ERR_FORMAT)
 			break;
 	}
@@ -178,11 +178,11 @@ static bool has_digest(struct pd_apply_deleter *r, const char *id, struct pd_spa
 	return pd_span_eq(pd_buf_span(&r->digest), digest);
 }
 
-static enum reason check_kept(struct pd_apply_deleter *r, const struct pd_apply_going *g)
+static enum reason check_kept(struct pd_apply_deleter *r, const struct pd_apply_delete_file *g)
 {
 	enum reason why;
 	bool cut;
-	const struct pd_apply_wanted *w = find(r, g->kept);
+	const struct pd_apply_wanted *w = find_id(r, g->kept);
 	if (!r->rows)
 		return NONE;
 	if (!w->digest.n || w->two)
@@ -192,11 +192,11 @@ static enum reason check_kept(struct pd_apply_deleter *r, const struct pd_apply_
 	return unchanged(g->kept_path, &g->kept_st) ? NONE : KEPT_REPLACED;
 }
 
-static enum reason check_file(struct pd_apply_deleter *r, const struct pd_apply_going *g)
+static enum reason check_file(struct pd_apply_deleter *r, const struct pd_apply_delete_file *g)
 {
 	enum reason why;
 	bool cut;
-	const struct pd_apply_wanted *w = find(r, g->path);
+	const struct pd_apply_wanted *w = find_id(r, g->path);
 	if (!r->rows)
 		return NONE;
 	if (!w->digest.n || w->two)
@@ -220,12 +220,12 @@ static int by_kept(const void *x, const void *y, void *ctx)
 {
 	const struct pd_apply_deleter *r = ctx;
 	size_t i = *(const size_t *)x, j = *(const size_t *)y;
-	int d = pd_span_cmp(r->going[i].kept, r->going[j].kept);
+	int d = pd_span_cmp(r->files[i].kept, r->files[j].kept);
 	return d ? d : i < j ? -1 : i > j;
 }
 
 /* Which files are these?  `last`: one with the same page kept, or NULL. */
-static void identify(struct pd_apply_deleter *r, struct pd_apply_going *g, const struct pd_apply_going *last)
+static void identify(struct pd_apply_deleter *r, struct pd_apply_delete_file *g, const struct pd_apply_delete_file *last)
 {
 	g->kept_path = last ? last->kept_path : file_of(r, g->kept);
 	if (stat(g->path.p, &g->st) < 0 || lstat(g->path.p, &g->name_st) < 0)
@@ -240,11 +240,11 @@ static void identify(struct pd_apply_deleter *r, struct pd_apply_going *g, const
  * by device and inode. */
 static void check_all(struct pd_apply_deleter *r, const size_t *order, struct stat *files)
 {
-	const struct pd_apply_going *last = NULL;
+	const struct pd_apply_delete_file *last = NULL;
 	enum reason kept = NONE;
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++) {
-		struct pd_apply_going *g = &r->going[order[i]];
+		struct pd_apply_delete_file *g = &r->files[order[i]];
 		if (g->why)
 			continue;
 		identify(r, g, last && pd_span_eq(last->kept, g->kept) ? last : NULL);
@@ -255,7 +255,7 @@ static void check_all(struct pd_apply_deleter *r, const size_t *order, struct st
 	qsort(files, n, sizeof *files, by_file);
 	last = NULL;
 	for (size_t i = 0; i < r->n; i++) {
-		struct pd_apply_going *g = &r->going[order[i]];
+		struct pd_apply_delete_file *g = &r->files[order[i]];
 		if (g->why)
 			continue;
 		if (!last || !pd_span_eq(last->kept, g->kept))
@@ -271,8 +271,8 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 	struct pd_page_options page = { .max_page = r->max_page, .status = "1xx,2xx,3xx,4xx,5xx" };
 	r->reader = (struct pd_reader_options){ .max_block = r->max_block };
 	r->opener = pd_page_opener_new(&page);
-	want_all(r);
-	int status = r->rows ? read_rows(r, e) : PD_OK;
+	collect_ids(r);
+	int status = r->rows ? read_digests(r, e) : PD_OK;
 	if (status)
 		return status;
 	size_t *order = pd_alloc((r->n + 1) * sizeof *order);
@@ -289,7 +289,7 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 /* --- deleting --- */
 
 /* Never over something else. */
-static int move(const char *from, const char *to)
+static int rename_new(const char *from, const char *to)
 {
 	int status = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 	if (status < 0 && (errno == EINVAL || errno == ENOSYS) && access(to, F_OK) < 0)
@@ -298,13 +298,13 @@ static int move(const char *from, const char *to)
 }
 
 /* Moved aside, looked at, deleted. */
-static enum reason delete_file(struct pd_apply_going *g, const char *aside)
+static enum reason delete_file(struct pd_apply_delete_file *g, const char *aside)
 {
 	if (!same_name(g->path.p, &g->name_st))
 		return REPLACED;
 	if (!unchanged(g->kept_path, &g->kept_st))
 		return KEPT_REPLACED;
-	if (move(g->path.p, aside) < 0) {
+	if (rename_new(g->path.p, aside) < 0) {
 		g->error = errno;
 		return NOT_DELETED;
 	}
@@ -314,10 +314,10 @@ static enum reason delete_file(struct pd_apply_going *g, const char *aside)
 	g->error = errno;
 	if (!why)
 		why = NOT_DELETED;
-	return move(aside, g->path.p) < 0 ? NOT_PUT_BACK : why;
+	return rename_new(aside, g->path.p) < 0 ? NOT_PUT_BACK : why;
 }
 
-static void delete_going(struct pd_apply_deleter *r, struct pd_apply_going *g)
+static void delete_next(struct pd_apply_deleter *r, struct pd_apply_delete_file *g)
 {
 	const char *slash = strrchr(g->path.p, '/');
 	sigset_t all, before;
@@ -334,12 +334,12 @@ int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *o
 {
 	if (r->at == r->n)
 		return 0;
-	struct pd_apply_going *g = &r->going[r->at++];
+	struct pd_apply_delete_file *g = &r->files[r->at++];
 	if (!g->why && !r->list)
-		delete_going(r, g);
+		delete_next(r, g);
 	*out = (struct pd_apply_deleted){ .path = g->path.p };
 	r->refused += g->why != NONE;
-	r->gone += g->why == NONE;
+	r->deleted += g->why == NONE;
 	if (!g->why)
 		return 1;
 	pd_buf_clear(&r->text);
@@ -354,7 +354,7 @@ int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *o
 
 void pd_apply_deleter_release(struct pd_apply_deleter *r)
 {
-	free(r->going);
+	free(r->files);
 	free(r->wanted);
 	pd_arena_release(&r->arena);
 	pd_page_opener_free(r->opener);

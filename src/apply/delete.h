@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
- * kept in its place, and the rows that say what `fp` saw.  Out: the files are gone, or it is said why one is not.
+ * kept in its place, and the rows that say what `fp` saw.  Out: the files are deleted, or it is said why one is not.
  *
  *	pd_apply_deleter_add(&r, path, kept);			for each file that goes
  *	pd_apply_deleter_check(&r, e);				reads files and rows, deletes nothing
@@ -14,8 +14,8 @@
  *  - it is another file, by device and inode, whatever the names are;
  *  - no name of it goes in the same run.
  *
- * In the moment of deleting, the file is first moved aside: had it been replaced meanwhile, or were the page kept gone
- * with it (two names of one file that device and inode do not show), it is moved back and stays.
+ * In the moment of deleting, the file is first moved aside: had it been replaced meanwhile, or were the page kept
+ * removed with it (two names of one file that device and inode do not show), it is moved back and stays.
  *
  * Memory: the files that go, their ids and two digests for each.
  */
@@ -28,7 +28,7 @@
 #include "read/page.h"
 #include "read/reader.h"
 
-struct pd_apply_going;
+struct pd_apply_delete_file;
 struct pd_apply_wanted;
 
 struct pd_apply_deleter {
@@ -38,7 +38,7 @@ struct pd_apply_deleter {
 	bool list;			/* nothing is deleted */
 	/* its own */
 	struct pd_arena arena;
-	struct pd_apply_going *going;
+	struct pd_apply_delete_file *files;
 	size_t n, cap, at;
 	struct pd_apply_wanted *wanted;	/* ids whose digests are looked for in the rows, in order */
 	size_t n_wanted;
@@ -46,13 +46,13 @@ struct pd_apply_deleter {
 	struct pd_page_opener *opener;
 	struct pd_record record;
 	struct pd_buf digest, text;
-	uint64_t gone, refused;		/* gone: or may go */
+	uint64_t deleted, refused;	/* deleted: or could be */
 };
 
 /* What became of a file; dies with the next call. */
 struct pd_apply_deleted {
 	const char *path;
-	const char *why;		/* it stays, for this reason; NULL: it is gone, or may go */
+	const char *why;		/* it stays, for this reason; NULL: it is deleted, or could be */
 };
 
 /* A file that goes, NULL for standard input, and the id of the page kept, as it stands in the rows. */

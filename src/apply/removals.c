@@ -193,7 +193,7 @@ static bool is_demoted(const struct row_reader *r)
 	return r->d->demote;
 }
 
-static int take_row(struct row_reader *r, struct pd_err *e)
+static int read_verdict(struct row_reader *r, struct pd_err *e)
 {
 	const struct pd_span *f = r->in.fields;
 	bool goes = pd_span_is(f[IS_DUPLICATE], "1");
@@ -207,21 +207,21 @@ static int take_row(struct row_reader *r, struct pd_err *e)
 	return PD_OK;
 }
 
-static void take_header(struct row_reader *r)
+static void read_action(struct row_reader *r)
 {
 	r->in.new_header = false;
 	if (pd_span_is(pd_param(pd_buf_span(&r->in.header.must), "action"), "demote"))
 		r->d->demote = true;
 }
 
-static int read_rows(struct row_reader *r, struct pd_err *e)
+static int read_verdicts(struct row_reader *r, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_tsv_next(&r->in, e)) != 0) {
 		if (status > 0 && r->in.new_header)
-			take_header(r);
+			read_action(r);
 		if (status > 0)
-			status = take_row(r, e);
+			status = read_verdict(r, e);
 		if (status == PD_ERR_FORMAT) {
 			r->d->counts.bad++;
 			r->o->bad_row(r->o->ctx, e->text);
@@ -251,7 +251,7 @@ static int by_place_alone(const void *x, const void *y)
 }
 
 /* Both arrays into the order of places. */
-static void sort_both(struct pd_apply_removals *d)
+static void sort_with_dup_of(struct pd_apply_removals *d)
 {
 	uint32_t *order = pd_alloc((d->n_pages + 1) * sizeof *order);
 	struct removed_page *at = pd_alloc((d->n_pages + 1) * sizeof *at);
@@ -271,13 +271,13 @@ static void sort_both(struct pd_apply_removals *d)
 }
 
 /* Sorts, leaves out what stands twice, and tells each file where its pages are. */
-static void order(struct pd_apply_removals *d)
+static void sort_pages(struct pd_apply_removals *d)
 {
 	size_t n = 0;
 	if (!d->n_pages)
 		return;
 	if (d->dup_of)
-		sort_both(d);
+		sort_with_dup_of(d);
 	else
 		qsort(d->pages, d->n_pages, sizeof *d->pages, by_place_alone);
 	for (size_t i = 0; i < d->n_pages; i++) {
@@ -306,7 +306,7 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 					 .v1_columns = pd_verdicts_columns,
 					 .paths = o->paths,
 					 .n_paths = o->n_paths } };
-	int status = read_rows(&r, e);
+	int status = read_verdicts(&r, e);
 	pd_tsv_release(&r.in);
 	pd_buf_release(&r.id);
 	pd_buf_release(&r.url);
@@ -314,7 +314,7 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 		pd_apply_removals_free(d);
 		return status;
 	}
-	order(d);
+	sort_pages(d);
 	d->counts.pages = d->n_pages + d->n_whole;
 	d->counts.in_dumps = d->n_pages;
 	d->counts.demote = d->demote || d->counts.demoted;

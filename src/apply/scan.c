@@ -3,6 +3,241 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/tempfile.h"
+#include "read/dump.h"
+#include "read/warc.h"
+
+/* --- revisits that stay --- */
+
+/* One in the file: this, and the id. */
+struct stays {
+	uint64_t original;
+	uint64_t n;
+};
+
+static void note_removed(struct pd_apply_revisits *r, uint64_t id)
+{
+	pd_map_add(&r->removed, id);
+}
+
+static void note_revisit(struct pd_apply_revisits *r, uint64_t original, struct pd_span id)
+{
+	struct stays s = { original, id.n };
+	if (!original || r->err.status)
+		return;
+	if (!r->stay)
+		r->stay = pd_tempfile_open(r->tmp_dir, &r->err);
+	if (r->stay && (fwrite(&s, sizeof s, 1, r->stay) != 1 || fwrite(id.p, 1, id.n, r->stay) != id.n))
+		pd_fail_errno(&r->err, "cannot write a temporary file");
+}
+
+int pd_apply_revisits_end(struct pd_apply_revisits *r, void (*orphan)(void *ctx, const char *id), void *ctx, struct pd_err *e)
+{
+	struct pd_buf id = { 0 };
+	struct stays s;
+	if (r->err.status) {
+		*e = r->err;
+		return e->status;
+	}
+	if (!r->stay || !r->removed.n)
+		return PD_OK;
+	if (fflush(r->stay) || fseeko(r->stay, 0, SEEK_SET) < 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	bool ok = true;
+	while (ok && fread(&s, sizeof s, 1, r->stay) == 1) {
+		pd_buf_clear(&id);
+		ok = fread(pd_buf_reserve(&id, s.n), 1, s.n, r->stay) == s.n;
+		id.p[s.n] = 0;
+		if (ok && pd_map_has(&r->removed, s.original))
+			orphan(ctx, id.p);
+	}
+	pd_buf_release(&id);
+	return ok && !ferror(r->stay) ? PD_OK : pd_fail_errno(e, "cannot read a temporary file");
+}
+
+void pd_apply_revisits_release(struct pd_apply_revisits *r)
+{
+	pd_map_release(&r->removed);
+	if (r->stay)
+		fclose(r->stay);
+}
+
+/* --- records that go along --- */
+
+/* What a header says of other records; views into it. */
+struct ties {
+	struct pd_span type, own, refers_url, refers_date;
+	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];
+	int n_names;
+	uint64_t refers_to;
+};
+
+static uint64_t hash_field(struct pd_span s)
+{
+	s = pd_span_trim(s);
+	return s.n ? pd_hash64(s.p, s.n) | 1 : 0;
+}
+
+/* A capture by its URL and time: what a revisit may refer to without an id. */
+static uint64_t hash_capture(struct pd_span url, struct pd_span date)
+{
+	url = pd_span_trim(url);
+	return url.n && date.n ? pd_hash64_seed(url.p, url.n, hash_field(date)) | 1 : 0;
+}
+
+static void add_name(struct ties *t, uint64_t id)
+{
+	if (id && t->n_names < PD_APPLY_ASSOCIATED_NAMES)
+		t->names[t->n_names] = id;
+	t->n_names += id != 0;
+}
+
+static void read_ties(struct pd_span header, struct ties *t)
+{
+	struct pd_span name, value;
+	*t = (struct ties){ 0 };
+	while (pd_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Type"))
+			t->type = pd_span_trim(value);
+		else if (pd_span_ieq(name, "WARC-Record-ID"))
+			t->own = value;
+		else if (pd_span_ieq(name, "WARC-Concurrent-To"))
+			add_name(t, hash_field(value));
+		else if (pd_span_ieq(name, "WARC-Refers-To"))
+			t->refers_to = hash_field(value);
+		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
+			t->refers_url = value;
+		else if (pd_span_ieq(name, "WARC-Refers-To-Date"))
+			t->refers_date = value;
+	}
+}
+
+/* --- ids of what goes --- */
+
+static bool is_removed(const struct pd_apply_associated *o, uint64_t id)
+{
+	return id && pd_map_has(&o->ids, id);
+}
+
+static void remove_other(struct pd_apply_associated *o, struct pd_apply_neighbour *other)
+{
+	if (o->keep)
+		return;
+	other->removed = true;
+	o->cut(o->ctx, &other->extent);
+}
+
+/* An id goes: what names it, or is it, may go along. */
+static void look_back(struct pd_apply_associated *o, uint64_t id)
+{
+	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
+	for (uint64_t i = from; i < o->n; i++) {
+		struct pd_apply_neighbour *other = &o->ring[i % PD_APPLY_ASSOCIATED_BACK];
+		for (int k = 0; k < other->n_names && k < PD_APPLY_ASSOCIATED_NAMES; k++)
+			other->n_removed += other->names[k] == id;
+		bool all = other->n_names && other->n_removed == other->n_names;
+		if (!other->removed && (all || other->own == id))
+			remove_other(o, other);
+	}
+}
+
+static void add_id(struct pd_apply_associated *o, uint64_t id)
+{
+	if (id && o->revisits)
+		note_removed(o->revisits, id);
+	if (id && pd_map_add(&o->ids, id))
+		look_back(o, id);
+}
+
+/* --- records --- */
+
+static void clear_associated(struct pd_apply_associated *o)
+{
+	pd_map_clear(&o->ids, 0);
+	o->n = o->beside = 0;
+	o->page_removed = false;
+	o->page_url = 0;
+}
+
+static void release_associated(struct pd_apply_associated *o)
+{
+	pd_map_release(&o->ids);
+}
+
+/* Those before it that name nothing and have its URL. */
+static void remove_beside(struct pd_apply_associated *o)
+{
+	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
+	for (uint64_t i = o->beside > from ? o->beside : from; i < o->n; i++) {
+		struct pd_apply_neighbour *other = &o->ring[i % PD_APPLY_ASSOCIATED_BACK];
+		if (!other->removed && !other->n_names && other->url == o->page_url)
+			remove_other(o, other);
+	}
+}
+
+static void note_capture(struct pd_apply_associated *o, const struct pd_record *r, const struct ties *t, bool page_goes)
+{
+	o->page_removed = page_goes;
+	o->page_url = hash_field(pd_buf_span(&r->url));
+	if (page_goes) {
+		add_id(o, hash_field(t->own));
+		add_id(o, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
+		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
+			add_id(o, t->names[i]);
+		if (o->page_url)
+			remove_beside(o);
+	}
+	o->beside = o->n;
+}
+
+static void meet_page(struct pd_apply_associated *o, const struct pd_record *r, bool page_goes)
+{
+	struct ties t = { 0 };
+	if (page_goes)
+		read_ties(pd_buf_span(&r->header), &t);
+	note_capture(o, r, &t, page_goes);
+}
+
+static bool revisit_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct ties *t)
+{
+	uint64_t original = t->refers_to ? t->refers_to : hash_capture(t->refers_url, t->refers_date);
+	bool along = !o->keep && is_removed(o, original);
+	if (!along && o->revisits)
+		note_revisit(o->revisits, original, pd_buf_span(&r->id));
+	note_capture(o, r, t, along);
+	return along;
+}
+
+static bool is_associated(const struct pd_apply_associated *o, const struct pd_apply_neighbour *other)
+{
+	if (is_removed(o, other->own) || (other->n_names && other->n_removed == other->n_names))
+		return true;
+	return !other->n_names && o->page_removed && other->url && other->url == o->page_url;
+}
+
+static bool other_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_extent *extent)
+{
+	struct ties t;
+	read_ties(pd_buf_span(&r->header), &t);
+	if (pd_span_ieq(t.type, "revisit"))
+		return revisit_is_removed(o, r, &t);
+	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
+		return false;
+	add_name(&t, t.refers_to);
+	struct pd_apply_neighbour other = { .extent = *extent, .own = hash_field(t.own), .n_names = t.n_names,
+				  .url = hash_field(pd_buf_span(&r->url)) };
+	memcpy(other.names, t.names, sizeof t.names);
+	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
+		other.n_removed += is_removed(o, t.names[i]);
+	if (!o->keep && is_associated(o, &other))
+		return true;
+	o->ring[o->n++ % PD_APPLY_ASSOCIATED_BACK] = other;
+	return false;
+}
+
+/* --- one input --- */
+
 /* Of a dump only headers matter; block bytes are passed over. */
 enum { HEAD = 1 };
 
@@ -19,7 +254,7 @@ void pd_apply_scan_release(struct pd_apply_scan *s)
 {
 	pd_source_release(&s->source);
 	pd_record_release(&s->record);
-	pd_apply_associated_release(&s->associated);
+	release_associated(&s->associated);
 	free(s->cuts);
 }
 
@@ -36,7 +271,7 @@ static void add_other(void *ctx, const struct pd_extent *x)
 	add_cut(s, x);
 }
 
-static bool ask(struct pd_apply_scan *s)
+static bool page_is_removed(struct pd_apply_scan *s)
 {
 	const struct pd_record *r = &s->record;
 	struct pd_apply_removal drop = pd_apply_removals_take(s->o.removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
@@ -49,23 +284,23 @@ static bool ask(struct pd_apply_scan *s)
 }
 
 /* Does the record given last go? */
-static bool decide(struct pd_apply_scan *s, const struct pd_extent *x)
+static bool record_is_removed(struct pd_apply_scan *s, const struct pd_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
-	bool asked = page && ask(s);
+	bool asked = page && page_is_removed(s);
 	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
 		return asked;
 	if (page) {
-		pd_apply_associated_page(&s->associated, &s->record, asked);
+		meet_page(&s->associated, &s->record, asked);
 		return asked;
 	}
-	bool along = pd_apply_associated_other(&s->associated, &s->record, x);
+	bool along = other_is_removed(&s->associated, &s->record, x);
 	s->along += along;
 	return along;
 }
 
 /* Where a cut begins in the input. */
-static uint64_t where(const struct pd_extent *x)
+static uint64_t place_of(const struct pd_extent *x)
 {
 	return x->stream ? x->member : x->begin;
 }
@@ -73,8 +308,8 @@ static uint64_t where(const struct pd_extent *x)
 static int by_place(const void *a, const void *b)
 {
 	const struct pd_extent *x = a, *y = b;
-	if (where(x) != where(y))
-		return where(x) < where(y) ? -1 : 1;
+	if (place_of(x) != place_of(y))
+		return place_of(x) < place_of(y) ? -1 : 1;
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
@@ -96,7 +331,7 @@ static void join_cuts(struct pd_apply_scan *s)
 	s->n_cuts = n;
 }
 
-static int walk(struct pd_apply_scan *s)
+static int scan_records(struct pd_apply_scan *s)
 {
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
 	int r;
@@ -109,7 +344,7 @@ static int walk(struct pd_apply_scan *s)
 		struct pd_extent x;
 		pd_source_extent(&s->source, &x);
 		s->records++;
-		if (!decide(s, &x))
+		if (!record_is_removed(s, &x))
 			continue;
 		s->whole |= s->source.kind == PD_SOURCE_PAGE;
 		add_cut(s, &x);
@@ -118,7 +353,7 @@ static int walk(struct pd_apply_scan *s)
 	return r;
 }
 
-static int open_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
+static int open_scan(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	s->n_cuts = 0;
 	s->whole = false;
@@ -127,16 +362,16 @@ static int open_input(struct pd_apply_scan *s, const char *path, const char *nam
 	s->associated.ctx = s;
 	s->associated.keep = s->o.keep_others;
 	s->associated.revisits = s->o.revisits;
-	pd_apply_associated_clear(&s->associated);
+	clear_associated(&s->associated);
 	return pd_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
 }
 
 int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
-	int status = open_input(s, path, name, e);
+	int status = open_scan(s, path, name, e);
 	if (status)
 		return status;
-	status = walk(s);
+	status = scan_records(s);
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_source_close(&s->source);
@@ -149,12 +384,12 @@ int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *n
 int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_sink told = s->sink;
-	int status = open_input(s, path, name, e);
+	int status = open_scan(s, path, name, e);
 	if (status)
 		return status;
 	s->sink.damage = NULL;		/* it is passed on as it is */
 	if (s->source.kind == PD_SOURCE_DUMP || s->source.in.error)
-		status = walk(s);
+		status = scan_records(s);
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_source_close(&s->source);

@@ -254,7 +254,7 @@ static int close_run(struct run *r)
 		pd_buf_add_z(&line, " with them");
 	}
 	if (r->o->remove)
-		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.gone);
+		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.deleted);
 	else if (!r->o->list)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	if (r->orphans) {

@@ -14,7 +14,7 @@ static const struct pd_opt opts[] = {
 	  .help = "demote: weight of a duplicate (0.5); the page kept has 1" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default), or jsonl for other tools" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(group.in.tmp_dir), .help = "where rows are spooled (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },

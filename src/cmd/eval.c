@@ -11,8 +11,7 @@
 #include "cmd/walk.h"
 #include "group/score.h"
 #include "group/sweep.h"
-#include "write/eval_row.h"
-#include "write/sweep_row.h"
+#include "write/eval_rows.h"
 
 struct options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
@@ -117,7 +116,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(eval_format), .choices = pd_eval_formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(eval_format), .choices = pd_write_eval_formats,
 	  .help = "text (default), tsv or jsonl" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
@@ -211,7 +210,7 @@ static int score(struct run *r)
 	if (!status) {
 		pd_score_close(&r->score);
 		pd_score_bootstrap(&r->score, o->bootstrap, (uint64_t)o->seed);
-		pd_eval_print(&r->score, (enum pd_eval_format)o->eval_format, o->bootstrap, (uint64_t)o->seed, &text);
+		pd_write_eval(&r->score, (enum pd_write_eval_format)o->eval_format, o->bootstrap, (uint64_t)o->seed, &text);
 		status = write_out(r, &text);
 	}
 	pd_score_release(&r->score);
@@ -420,7 +419,7 @@ static int print_sweep(struct sweep_run *r)
 	int status = pd_outfile_open(&out, r->o->walk.output, r->err);
 	if (status)
 		return status;
-	pd_sweep_print(&r->sweep, r->sign, (enum pd_eval_format)r->o->eval_format, &text);
+	pd_write_sweep(&r->sweep, r->sign, (enum pd_write_eval_format)r->o->eval_format, &text);
 	fwrite(pd_buf_z(&text), 1, text.n, out.f);
 	pd_buf_release(&text);
 	return pd_outfile_commit(&out, r->err);

@@ -2,7 +2,7 @@
  * pagededup fp: dumps -> one row per page with its fingerprint. */
 #include "base/columns.h"
 #include "cmd/walk.h"
-#include "write/fp_row.h"
+#include "write/page_rows.h"
 #include "write/jsonl.h"
 
 static const struct pd_opt opts[] = {
@@ -12,7 +12,7 @@ static const struct pd_opt opts[] = {
 	  .help = "write what was learned to FILE, for other dumps" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "where pages are spooled (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default); jsonl for other tools: match reads TSV" },
 	PD_OPT_END,
 };
@@ -29,8 +29,8 @@ const struct pd_usage pd_usage_fp = {
 static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	size_t at = out->n;
-	pd_fp_row(p, t->params, out);
-	pd_jsonl_row(j, pd_fp_columns, out, at);
+	pd_write_fp_row(p, t->params, out);
+	pd_write_jsonl_row(j, pd_fp_columns, out, at);
 }
 
 int pd_cmd_fp(int argc, char **argv)

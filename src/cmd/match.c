@@ -28,7 +28,7 @@ static const struct pd_opt opts[] = {
 	  .help = "match nothing: write a key file, which is read faster" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default); jsonl for other tools: cluster reads TSV" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },

@@ -9,7 +9,7 @@
 #include "base/line_reader.h"
 #include "base/threads.h"
 #include "cmd/command.h"
-#include "store/ask.h"
+#include "store/judge.h"
 #include "write/jsonl.h"
 #include "write/store_rows.h"
 
@@ -67,7 +67,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "remove" },
 	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default), or jsonl for other tools" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although something was left out" },
@@ -328,7 +328,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 	size_t at = r->out.n;
 	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, &r->out);
 	if (r->json)
-		pd_jsonl_row(r->json, pd_fp_columns, &r->out, at);
+		pd_write_jsonl_row(r->json, pd_fp_columns, &r->out, at);
 	x->n++;
 	return r->out.n < WRITE_AT ? PD_OK : write_out(r);
 }

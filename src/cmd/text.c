@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup text: dumps -> each page's record with its main text (M29), as JSONL. */
 #include "cmd/walk.h"
-#include "write/text_row.h"
+#include "write/page_rows.h"
 
 static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
 
@@ -17,7 +17,7 @@ const struct pd_usage pd_usage_text = {
 
 static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_text_row(p, j, out);
+	pd_write_text_row(p, j, out);
 }
 
 int pd_cmd_text(int argc, char **argv)

@@ -5,7 +5,7 @@
 
 #include "base/tsv.h"
 #include "term/language.h"
-#include "write/fp_row.h"
+#include "write/page_rows.h"
 
 enum { DECISION_TEXT = 48 };	/* bytes of a piece that say which one it is */
 
@@ -127,7 +127,7 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 		      p->content_digest.n ? p->content_digest.p : "-");
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");
-	pd_page_flags(p, &p->scratch);
+	pd_write_page_flags(p, &p->scratch);
 	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
 }
 

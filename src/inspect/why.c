@@ -188,7 +188,7 @@ static void write_step(const struct pd_why_row *row, struct pd_json *j, struct p
 		pd_buf_add_span(out, row->f[i]);
 		pd_buf_add_c(out, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 	}
-	pd_jsonl_row(j, pd_verdicts_columns, out, at);
+	pd_write_jsonl_row(j, pd_verdicts_columns, out, at);
 }
 
 void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out)

@@ -6,7 +6,7 @@
 
 #include "base/tsv.h"
 #include "report/markup.h"
-#include "write/sweep_row.h"
+#include "write/eval_rows.h"
 
 enum { BITS, SHINGLE, WEIGHTS, K, PRECISION, RECALL, F1 };
 
@@ -90,8 +90,8 @@ int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_readi
 {
 	char *path = (char *)o->path;
 	struct pd_tsv_reader in = { .kind = "sweep",
-				    .columns = pd_sweep_columns,
-				    .v1_columns = pd_sweep_columns,
+				    .columns = pd_write_sweep_columns,
+				    .v1_columns = pd_write_sweep_columns,
 				    .paths = &path,
 				    .n_paths = 1 };
 	int status;

@@ -49,9 +49,9 @@ static void write_verdicts(struct run *r, struct pd_buf *line)
 		pd_buf_clear(line);
 	write_line(r, line);
 	while (pd_group_next(&r->group, &m)) {
-		pd_verdict_row(&r->group, &m, line);
+		pd_write_verdict_row(&r->group, &m, line);
 		if (j)
-			pd_jsonl_row(j, pd_verdicts_columns, line, 0);
+			pd_write_jsonl_row(j, pd_verdicts_columns, line, 0);
 		if (j || line->n >= ENOUGH)
 			write_line(r, line);
 	}
@@ -66,7 +66,7 @@ static int cluster(struct run *r)
 	struct pd_buf line = { 0 };
 	int status = pd_group_open(&r->group, &r->options, &r->err);
 	if (!status)
-		status = pd_verdicts_header(&r->group, &line, &r->err);
+		status = pd_write_verdicts_header(&r->group, &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)

@@ -47,7 +47,7 @@ static int write_header(struct run *r)
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_pairs_header(&r->rows, &r->match, &r->line);
+	pd_write_pairs_header(&r->rows, &r->match, &r->line);
 	return write_text(r, &r->line);
 }
 
@@ -61,11 +61,11 @@ static void format_pairs(void *formatter, const struct pd_match_pair *pairs, siz
 {
 	struct formatter *f = formatter;
 	if (!f->json)
-		pd_pair_rows(f->rows, pairs, n, out);
+		pd_write_pair_rows(f->rows, pairs, n, out);
 	for (size_t i = 0; f->json && i < n; i++) {
 		size_t at = out->n;
-		pd_pair_rows(f->rows, &pairs[i], 1, out);
-		pd_jsonl_row(f->json, pd_pairs_columns, out, at);
+		pd_write_pair_rows(f->rows, &pairs[i], 1, out);
+		pd_write_jsonl_row(f->json, pd_pairs_columns, out, at);
 	}
 }
 

@@ -81,8 +81,8 @@ int pd_store_open_tombstones(struct pd_store *s, uint64_t file, struct pd_store_
 
 static void take_record(struct pd_store *s, const struct pd_store_log_record *r)
 {
-	for (uint32_t i = 0; i < r->n_gone; i++) {
-		uint64_t number = pd_store_get64(r->gone + i * (size_t)8);
+	for (uint32_t i = 0; i < r->n_removed; i++) {
+		uint64_t number = pd_store_get64(r->removed + i * (size_t)8);
 		pd_store_tombstones_add(&s->tombstones, number);
 		pd_store_recent_drop(&s->recent, number);
 	}
@@ -195,7 +195,7 @@ static void add_place(struct pd_store_places *p, struct pd_store_place at)
 	p->v[p->n++] = at;
 }
 
-bool pd_store_is_gone(const struct pd_store *s, const struct pd_store_place *p)
+bool pd_store_is_removed(const struct pd_store *s, const struct pd_store_place *p)
 {
 	return pd_store_tombstones_has(&s->tombstones, p->number);
 }
@@ -216,7 +216,7 @@ int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text
 	return status;
 }
 
-/* Rows that were found in a segment -> places, without those that are gone. */
+/* Rows that were found in a segment -> places, without those with tombstones. */
 static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd_store_places *out, struct pd_err *e)
 {
 	for (size_t i = 0; i < s->found.n && out->n < end; i++) {
@@ -225,7 +225,7 @@ static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd
 			at.number = s->recent.numbers[at.row];
 		else if (pd_store_segment_number(&s->segments[segment], at.row, &at.number, e))
 			return PD_ERR_FORMAT;
-		if (!pd_store_is_gone(s, &at))
+		if (!pd_store_is_removed(s, &at))
 			add_place(out, at);
 	}
 	s->found.n = 0;
@@ -363,7 +363,7 @@ static int each_in_block(const struct walk *w, uint32_t segment, size_t block, u
 			status = pd_store_segment_damaged(seg, seg->f.section[PD_STORE_SEG_ROWS].at, "a row is missing",
 							  e);
 		page.text = text;
-		if (!status && !pd_store_is_gone(w->s, &at))
+		if (!status && !pd_store_is_removed(w->s, &at))
 			status = w->each(w->ctx, at.number, &page);
 	}
 	return status;
@@ -419,9 +419,9 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 	for (size_t i = 0; status >= 0 && i < n; i++) {
 		struct pd_store_place at;
 		status = find_row(s, all[i], &at, e);
-		out->gone += status > 0;
+		out->tombstones += status > 0;
 	}
 	free(all);
-	out->pages -= out->gone;
+	out->pages -= out->tombstones;
 	return status < 0 ? status : PD_OK;
 }

@@ -76,7 +76,7 @@ struct pd_store_places {
 	size_t n, cap;
 };
 
-bool pd_store_is_gone(const struct pd_store *s, const struct pd_store_place *p);
+bool pd_store_is_removed(const struct pd_store *s, const struct pd_store_place *p);
 /* The page that is kept there; text and hashes only with `text`. */
 int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
 		  struct pd_err *e);
@@ -102,9 +102,9 @@ int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_pl
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
 
-/* How much is kept: pages, of those that are gone the ones that lie in a segment still, bytes of files. */
+/* How much is kept: pages, tombstones (pages removed that lie in a segment still), bytes of files. */
 struct pd_store_size {
-	uint64_t pages, gone, bytes;
+	uint64_t pages, tombstones, bytes;
 };
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 

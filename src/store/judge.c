@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/judge.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/tsv.h"
@@ -128,7 +130,7 @@ static struct pd_facts facts_of(const struct pd_store_page *p)
 }
 
 /* The second look at a pair that is near: 1 it counts, 0 not, negative error. */
-static int second_look(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
+static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
 		       struct pd_err *e)
 {
 	struct pd_store_page kept;
@@ -158,7 +160,7 @@ static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *
 			  int distance, struct pd_err *e)
 {
 	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN };
-	int counts = second_look(j, page, &m, e);
+	int counts = verify_match(j, page, &m, e);
 	if (counts > 0)
 		add_match(&j->answer, m);
 	return counts < 0 ? counts : PD_OK;
@@ -179,14 +181,14 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
 		if (pd_store_segment_number(&j->s->segments[at.segment], at.row, &at.number, e))
 			return PD_ERR_FORMAT;
-		if (!pd_store_is_gone(j->s, &at))
+		if (!pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
 	}
 	ask_recent(j, page);
 	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_store_near_hit hit = j->s->near.v[h];
 		struct pd_store_place at = { j->s->recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
-		if (!pd_store_is_gone(j->s, &at))
+		if (!pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)hit.distance);
 	}
 	return PD_OK;
@@ -337,21 +339,21 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 }
 
 /* What goes when the page is kept: all that it matches, or only its older versions. */
-static size_t mark_gone(struct pd_store_judge *j)
+static size_t mark_replaced(struct pd_store_judge *j)
 {
 	struct pd_store_answer *a = &j->answer;
 	size_t n = 0;
 	for (size_t i = 0; i < a->n_matches; i++) {
-		a->matches[i].gone = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
-		if (!a->matches[i].gone)
+		a->matches[i].replaced = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
+		if (!a->matches[i].replaced)
 			continue;
-		j->gone = pd_grow(j->gone, n, &j->gone_cap, sizeof *j->gone);
-		j->gone[n++] = a->matches[i].at.number;
+		j->replaced = pd_grow(j->replaced, n, &j->replaced_cap, sizeof *j->replaced);
+		j->replaced[n++] = a->matches[i].at.number;
 	}
 	return n;
 }
 
-static int decide(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int settle_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	bool duplicate = a->n_near > 0, stays = !duplicate || j->o.on_duplicate == PD_STORE_REPLACE;
@@ -359,12 +361,12 @@ static int decide(struct pd_store_judge *j, const struct pd_store_page *page, st
 		a->status = duplicate ? PD_STORE_DUPLICATE : PD_STORE_NEW;
 		return PD_OK;
 	}
-	size_t n_gone = mark_gone(j);
+	size_t n_replaced = mark_replaced(j);
 	struct pd_store_page kept = *page;
-	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_gone)
+	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_replaced)
 		kept.has |= PD_STORE_HAS_BANDS;
 	a->status = PD_STORE_NEW;
-	return pd_store_add(j->s, &kept, j->gone, n_gone, &a->number, e);
+	return pd_store_add(j->s, &kept, j->replaced, n_replaced, &a->number, e);
 }
 
 static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
@@ -384,7 +386,7 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	if (same)
 		return same < 0 ? same : PD_OK;
 	int status = find_matches(j, page, i, e);
-	return status ? status : decide(j, page, e);
+	return status ? status : settle_page(j, page, e);
 }
 
 /* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */
@@ -396,7 +398,7 @@ static size_t next_chunk(size_t chunk, size_t hits)
 }
 
 /* Whether a page is kept already is asked of every segment, page by page: what that will read is fetched meanwhile. */
-static void find_soon(const struct pd_store *s, const struct pd_store_page *pages, size_t n, size_t i)
+static void prefetch_rows(const struct pd_store *s, const struct pd_store_page *pages, size_t n, size_t i)
 {
 	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 		if (i + 2 * SOON < n)
@@ -419,7 +421,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		m = n < j->chunk ? n : j->chunk;
 		status = ask_segments(j, pages, m, e);
 		for (size_t i = 0; !status && i < m; i++) {
-			find_soon(j->s, pages, m, i);
+			prefetch_rows(j->s, pages, m, i);
 			status = judge_page(j, &pages[i], i, e);
 			if (!status)
 				status = each(ctx, &j->answer);
@@ -442,6 +444,148 @@ void pd_store_judge_release(struct pd_store_judge *j)
 	pd_buf_release(&j->answer.texts);
 	pd_buf_release(&j->hosts[0]);
 	pd_buf_release(&j->hosts[1]);
-	free(j->gone);
+	free(j->replaced);
 	*j = (struct pd_store_judge){ 0 };
+}
+
+/* --- rows --- */
+
+enum { BATCH = 16384, BATCH_BYTES = 8 << 20 };	/* rows, and bytes of their texts, that are judged at once */
+
+struct asking {
+	struct pd_store_ask *q;
+	struct pd_tsv_reader in;
+	struct pd_store_judge judge;
+	struct pd_store_page *pages;
+	size_t *text_at;
+	size_t n, batch;
+	struct pd_buf text;
+	struct pd_err *e;
+};
+
+static int on_answer(void *ctx, const struct pd_store_answer *a)
+{
+	struct asking *g = ctx;
+	g->q->counts[a->status]++;
+	for (size_t i = 0; i < a->n_matches; i++)
+		g->q->counts[PD_STORE_REPLACED] += a->matches[i].replaced;
+	return g->q->answer(g->q->ctx, a);
+}
+
+static int answer_batch(struct asking *g)
+{
+	struct pd_store_ask *q = g->q;
+	for (size_t i = 0; i < g->n; i++)
+		g->pages[i].text.p = g->text.p + g->text_at[i];
+	int status = pd_store_judge_batch(&g->judge, g->pages, g->n, on_answer, g, g->e);
+	if (!status && q->o.keep)
+		status = pd_store_sync(q->s, g->e);
+	if (!status)
+		status = q->batch(q->ctx);
+	if (!status && q->o.keep)
+		status = pd_store_tend(q->s, false, g->e);
+	g->n = 0;
+	pd_buf_clear(&g->text);
+	return status;
+}
+
+static void leave_out_row(struct asking *g)
+{
+	g->q->bad++;
+	g->q->bad_row(g->q->ctx, g->in.path, g->e->text);
+}
+
+/* What is wrong with one row names it; other parameters end the run. */
+static int fail_in_row(struct asking *g, int status)
+{
+	char why[sizeof g->e->text];
+	snprintf(why, sizeof why, "%s", g->e->text);
+	return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
+}
+
+static int judge_row(struct asking *g)
+{
+	struct pd_store *s = g->q->s;
+	g->text_at[g->n] = g->text.n;
+	int status = pd_store_settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
+	if (!status)
+		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
+	if (status)
+		return fail_in_row(g, status);
+	g->n++;
+	return PD_OK;
+}
+
+static int settle_header(struct asking *g)
+{
+	struct pd_tsv_header *h = &g->in.header;
+	g->in.new_header = false;
+	return pd_store_settle(g->q->s, pd_buf_span(&h->must), pd_buf_span(&h->recorded), g->in.path, g->e);
+}
+
+/* Rows without a header say nothing of their sketches: they are the usual ones, if any. */
+static int assume_sketch(struct asking *g)
+{
+	struct pd_store *s = g->q->s;
+	struct pd_span column = g->in.fields[PD_FP_SKETCH];
+	struct pd_buf name = { 0 };
+	const struct pd_sketch_options usual = PD_SKETCH_DEFAULT;
+	if (s->m.sketch[0] || !column.n || pd_span_is(column, "-") || g->in.header.recorded.n)
+		return PD_OK;
+	pd_buf_add_z(&name, "sketch=");
+	pd_sketch_print(&usual, &name);
+	int status = pd_store_settle(s, pd_span(NULL, 0), pd_buf_span(&name), g->in.path, g->e);
+	pd_buf_release(&name);
+	return status;
+}
+
+static int ask_all(struct asking *g)
+{
+	int status;
+	while ((status = pd_tsv_next(&g->in, g->e)) != 0) {
+		if (status > 0 && g->in.new_header)
+			status = settle_header(g);
+		if (status >= 0)
+			status = assume_sketch(g);
+		if (status >= 0)
+			status = judge_row(g);
+		if (status == PD_ERR_FORMAT)
+			leave_out_row(g);
+		else if (status)
+			return status;
+		status = g->n == g->batch || g->text.n > BATCH_BYTES ? answer_batch(g) : PD_OK;
+		if (status)
+			return status;
+	}
+	if (g->in.new_header)
+		status = settle_header(g);
+	return status ? status : answer_batch(g);
+}
+
+int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
+{
+	struct asking g = { .q = q,
+			    .in = { .kind = "fp",
+				    .columns = pd_fp_columns,
+				    .v1_columns = pd_fp_columns,
+				    .paths = (char **)q->paths,
+				    .n_paths = q->n_paths },
+			    .judge = { .s = q->s, .o = q->o },
+			    .batch = q->at_once ? 1 : BATCH,
+			    .e = e };
+	g.pages = pd_alloc(g.batch * sizeof *g.pages);
+	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
+	int status = ask_all(&g);
+	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
+	pd_store_judge_release(&g.judge);
+	pd_tsv_release(&g.in);
+	pd_buf_release(&g.text);
+	free(g.pages);
+	free(g.text_at);
+	return status;
+}
+
+void pd_store_ask_release(struct pd_store_ask *q)
+{
+	pd_buf_release(&q->totals);
 }

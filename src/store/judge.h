@@ -5,7 +5,7 @@
  * any size give the same answers.
  *
  *	kept		the page itself is kept: same id, fetch time, content digest and fingerprint; nothing changes
- *	duplicate	within k of a page kept, and the second look agrees; without a fingerprint: the same text
+ *	duplicate	within k of a page kept, and verified; without a fingerprint: the same text
  *	new		none of these
  *
  * Where PD_STORE_DENSE kept pages lie within k of a page and none of them is a duplicate of it, fingerprints tell nothing,
@@ -14,7 +14,7 @@
  * quarter of PD_STORE_DENSE kept pages within k is asked for by its bands, too: of each band, up to PD_STORE_BAND_PAGES pages
  * are verified, the oldest ones.  And of pages found by their keys the nearest 4 * PD_STORE_DENSE are.
  *
- * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match are marked gone.
+ * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match get tombstones.
  */
 #ifndef PD_STORE_JUDGE_H
 #define PD_STORE_JUDGE_H
@@ -43,7 +43,7 @@ struct pd_store_match {
 	struct pd_store_place at;
 	int distance;			/* -1: the same text, no fingerprints */
 	double similarity;		/* PD_SIMILARITY_UNKNOWN */
-	bool gone;			/* it was replaced */
+	bool replaced;
 	bool same_url;			/* another version of the page; distance -2: and not near it */
 	size_t text_at, text_n;		/* of its text in the answer's texts */
 };
@@ -82,8 +82,8 @@ struct pd_store_judge {
 	struct pd_store_places places;
 	struct pd_store_answer answer;
 	struct pd_buf hosts[2];
-	uint64_t *gone;
-	size_t gone_cap;
+	uint64_t *replaced;
+	size_t replaced_cap;
 };
 
 /* Set s and o in zeroes before. */
@@ -96,5 +96,29 @@ static inline struct pd_span pd_store_match_text(const struct pd_store_answer *a
 {
 	return pd_span(a->texts.p + m->text_at, m->text_n);
 }
+
+/* Rows of fp in, an answer for each out, batch by batch: what `store add` and `store check` do.  Rows are held against the
+ * parameters of the store, which takes those of the first; rows that cannot be read are told and left out. */
+struct pd_store_ask {
+	struct pd_store *s;			/* open; to be written if o.keep */
+	struct pd_store_judge_options o;
+	char *const *paths;			/* of the rows; none: standard input */
+	int n_paths;
+	bool at_once;				/* each row is a batch of its own */
+	/* Of each row in their order; then, when what a batch changed is durable, `batch`, also once when there are no rows.
+	 * 0, or a status that ends it. */
+	pd_store_answer_fn *answer;
+	int (*batch)(void *ctx);
+	void (*bad_row)(void *ctx, const char *path, const char *what);
+	void *ctx;
+	/* out */
+	uint64_t counts[PD_STORE_REPLACED + 1];	/* rows by status; pages that were replaced */
+	uint64_t bad;				/* rows left out */
+	struct pd_buf totals;			/* lines of the inputs: what a header's "# total" says */
+};
+
+/* Tidying up at the end (pd_store_tend) is left to the caller. */
+int pd_store_ask(struct pd_store_ask *q, struct pd_err *e);
+void pd_store_ask_release(struct pd_store_ask *q);
 
 #endif

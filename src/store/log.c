@@ -7,8 +7,8 @@
 
 enum { LENGTH = 8, CHECK = 8, ADD_HEAD = 16, REMOVE_HEAD = 8 };
 
-/*	ADD	1 kind, 1 has, 2 zero, 4 n_gone, 8 number, gone, key words if has a print, 8 words if has a sketch, text
- *	REMOVE	1 kind, 3 zero, 4 n_gone, gone */
+/*	ADD	1 kind, 1 has, 2 zero, 4 n_removed, 8 number, removed, key words if has a print, 8 words if has a sketch, text
+ *	REMOVE	1 kind, 3 zero, 4 n_removed, removed */
 
 static uint64_t seed(uint64_t file, uint64_t at)
 {
@@ -39,23 +39,23 @@ static void seal(uint64_t file, uint64_t at, size_t from, struct pd_buf *out)
 	pd_store_put64(out, pd_hash64_seed(out->p + from + LENGTH, length, seed(file, at)));
 }
 
-static size_t begin_record(enum pd_store_log_kind kind, uint8_t has, size_t n_gone, struct pd_buf *out)
+static size_t begin_record(enum pd_store_log_kind kind, uint8_t has, size_t n_removed, struct pd_buf *out)
 {
 	size_t from = out->n;
 	pd_store_put64(out, 0);
 	pd_buf_add_c(out, (char)kind);
 	pd_buf_add_c(out, (char)has);
 	pd_buf_add(out, "\0\0", 2);
-	pd_store_put32(out, (uint32_t)n_gone);
+	pd_store_put32(out, (uint32_t)n_removed);
 	return from;
 }
 
 void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
-		      const uint64_t *gone, size_t n_gone, struct pd_buf *out)
+		      const uint64_t *removed, size_t n_removed, struct pd_buf *out)
 {
-	size_t from = begin_record(PD_STORE_LOG_ADD, page->has, n_gone, out);
+	size_t from = begin_record(PD_STORE_LOG_ADD, page->has, n_removed, out);
 	pd_store_put64(out, number);
-	pd_buf_add(out, gone, n_gone * 8);
+	pd_buf_add(out, removed, n_removed * 8);
 	if (page->has & PD_STORE_HAS_PRINT)
 		pd_buf_add(out, page->key.w, (size_t)bits / 8);
 	if (page->has & PD_STORE_HAS_SKETCH)
@@ -64,10 +64,10 @@ void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct 
 	seal(file, at, from, out);
 }
 
-void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *gone, size_t n_gone, struct pd_buf *out)
+void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *removed, size_t n_removed, struct pd_buf *out)
 {
-	size_t from = begin_record(PD_STORE_LOG_REMOVE, 0, n_gone, out);
-	pd_buf_add(out, gone, n_gone * 8);
+	size_t from = begin_record(PD_STORE_LOG_REMOVE, 0, n_removed, out);
+	pd_buf_add(out, removed, n_removed * 8);
 	seal(file, at, from, out);
 }
 
@@ -103,11 +103,11 @@ static bool take_add(const struct pd_store_log_reader *r, struct pd_span body, s
 {
 	size_t key = out->page.has & PD_STORE_HAS_PRINT ? (size_t)r->bits / 8 : 0;
 	size_t sketch = out->page.has & PD_STORE_HAS_SKETCH ? sizeof out->page.sketch : 0;
-	uint64_t gone = out->n_gone * UINT64_C(8);
-	if (body.n < ADD_HEAD || body.n - ADD_HEAD < gone + key + sketch)
+	uint64_t removed = out->n_removed * UINT64_C(8);
+	if (body.n < ADD_HEAD || body.n - ADD_HEAD < removed + key + sketch)
 		return false;
 	out->number = pd_store_get64(body.p + 8);
-	const char *p = body.p + ADD_HEAD + gone;
+	const char *p = body.p + ADD_HEAD + removed;
 	memcpy(out->page.key.w, p, key);
 	memcpy(out->page.sketch, p + key, sketch);
 	p += key + sketch;
@@ -123,11 +123,11 @@ static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, 
 		return false;
 	out->kind = (enum pd_store_log_kind)body.p[0];
 	out->page.has = (uint8_t)body.p[1];
-	out->n_gone = pd_store_get32(body.p + 4);
-	out->gone = (const uint8_t *)body.p + (out->kind == PD_STORE_LOG_ADD ? ADD_HEAD : REMOVE_HEAD);
+	out->n_removed = pd_store_get32(body.p + 4);
+	out->removed = (const uint8_t *)body.p + (out->kind == PD_STORE_LOG_ADD ? ADD_HEAD : REMOVE_HEAD);
 	if (out->kind == PD_STORE_LOG_ADD)
 		return take_add(r, body, out);
-	return out->kind == PD_STORE_LOG_REMOVE && body.n - REMOVE_HEAD == out->n_gone * UINT64_C(8);
+	return out->kind == PD_STORE_LOG_REMOVE && body.n - REMOVE_HEAD == out->n_removed * UINT64_C(8);
 }
 
 int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)

@@ -26,8 +26,8 @@ struct pd_store_log_record {
 	enum pd_store_log_kind kind;
 	uint64_t number;		/* ADD: of the page */
 	struct pd_store_page page;	/* its hashes are set too */
-	const uint8_t *gone;		/* numbers that this takes away, 8 bytes each */
-	uint32_t n_gone;
+	const uint8_t *removed;		/* numbers that this takes away, 8 bytes each */
+	uint32_t n_removed;
 };
 
 struct pd_store_log_reader {
@@ -45,7 +45,7 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 /* Bytes of an empty log, and of one record that stands at offset `at`; both appended. */
 void pd_store_log_head(uint64_t file, struct pd_buf *out);
 void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
-		      const uint64_t *gone, size_t n_gone, struct pd_buf *out);
-void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *gone, size_t n_gone, struct pd_buf *out);
+		      const uint64_t *removed, size_t n_removed, struct pd_buf *out);
+void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *removed, size_t n_removed, struct pd_buf *out);
 
 #endif

@@ -45,7 +45,7 @@ void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
 void pd_store_recent_release(struct pd_store_recent *r);
 /* Copies the text, unless it lies in `text` already. */
 void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p);
-/* The page with this number is gone: questions do not come across it any more.  It keeps its row. */
+/* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
 void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row);
 /* The row with this number, or -1. */

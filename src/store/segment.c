@@ -206,22 +206,24 @@ int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *
 	return p ? PD_OK : PD_ERR_FORMAT;
 }
 
+/* Is the number of the row less?  *status: could it be read? */
+static bool is_before(struct pd_store_segment *s, uint64_t row, uint64_t number, int *status, struct pd_err *e)
+{
+	uint64_t at = 0;
+	if (!*status)
+		*status = pd_store_segment_number(s, (uint32_t)row, &at, e);
+	return at < number;
+}
+
 int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *row, struct pd_err *e)
 {
-	uint64_t low = 0, high = s->f.rows, at = 0;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-		if (pd_store_segment_number(s, (uint32_t)middle, &at, e))
-			return PD_ERR_FORMAT;
-		if (at < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*row = (uint32_t)low;
-	if (low == s->f.rows)
-		return 0;
-	return pd_store_segment_number(s, (uint32_t)low, &at, e) ? PD_ERR_FORMAT : at == number;
+	int status = PD_OK;
+	uint64_t at = 0;
+	size_t found = PD_LOWER_BOUND(i, 0, s->f.rows, is_before(s, i, number, &status, e));
+	*row = (uint32_t)found;
+	if (!status && found < s->f.rows)
+		status = pd_store_segment_number(s, *row, &at, e);
+	return status ? PD_ERR_FORMAT : found < s->f.rows && at == number;
 }
 
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_page *p, struct pd_err *e)
@@ -333,21 +335,21 @@ static const struct pd_store_row_block *row_block(struct pd_store_segment *s, ui
 	return pd_store_segment_at(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
 }
 
+/* Does the block begin at the row or before it?  *status: could it be read? */
+static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, int *status, struct pd_err *e)
+{
+	const struct pd_store_row_block *b = *status ? NULL : row_block(s, block, e);
+	if (!b)
+		*status = PD_ERR_FORMAT;
+	return b && b->first <= row;
+}
+
+/* The last block that begins at the row or before it. */
 static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
-	uint64_t low = 0, high = s->f.row_blocks;
-	while (high - low > 1) {
-		uint64_t middle = (low + high) / 2;
-		const struct pd_store_row_block *b = row_block(s, middle, e);
-		if (!b)
-			return PD_ERR_FORMAT;
-		if (b->first <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	*block = low;
-	return PD_OK;
+	int status = PD_OK;
+	*block = PD_LOWER_BOUND(i, 1, s->f.row_blocks, begins_by(s, i, row, &status, e)) - 1;
+	return status;
 }
 
 static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_buf *out,

@@ -338,17 +338,17 @@ struct writing {
 
 #define NO_ROW UINT32_MAX
 
-/* Numbers and the list of those that are gone both ascend. */
-static void number_rows(struct writing *w, size_t part, const uint64_t **gone)
+/* Numbers and the list of tombstones both ascend. */
+static void number_rows(struct writing *w, size_t part, const uint64_t **tombstones)
 {
 	const struct part *p = &w->parts[part];
 	const uint64_t *end = w->job->tombstones + w->job->n_tombstones;
 	w->row[part] = pd_alloc((p->n + 1) * sizeof **w->row);
 	for (size_t i = 0; i < p->n; i++) {
 		uint64_t number = p->first + p->numbers[i];
-		while (*gone < end && **gone < number)
-			++*gone;
-		bool live = *gone == end || **gone != number;
+		while (*tombstones < end && **tombstones < number)
+			++*tombstones;
+		bool live = *tombstones == end || **tombstones != number;
 		w->row[part][i] = live ? (uint32_t)w->rows : NO_ROW;
 		if (live && !w->rows)
 			w->out.footer.first = number;
@@ -572,11 +572,11 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 {
 	struct writing w = { .job = job, .parts = parts, .n_parts = n_parts,
 			     .row = pd_zalloc((n_parts + 1) * sizeof *w.row) };
-	const uint64_t *gone = job->tombstones;
+	const uint64_t *tombstones = job->tombstones;
 	int status = PD_OK;
 	*out = (struct pd_store_manifest_segment){ .file = job->file };
 	for (size_t i = 0; i < n_parts; i++) {
-		number_rows(&w, i, &gone);
+		number_rows(&w, i, &tombstones);
 		w.sketch_words = parts[i].sketch_words > w.sketch_words ? parts[i].sketch_words : w.sketch_words;
 	}
 	w.partition = pd_store_partition_choose(job->bits, job->k, w.prints);

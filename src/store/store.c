@@ -278,16 +278,16 @@ static int append_record(struct pd_store *s, struct pd_buf *record, struct pd_er
 	return status;
 }
 
-/* Pages that are gone from here on. */
-static void bury(struct pd_store *s, const uint64_t *gone, size_t n_gone)
+/* Pages that are removed from here on. */
+static void add_tombstones(struct pd_store *s, const uint64_t *removed, size_t n_removed)
 {
-	for (size_t i = 0; i < n_gone; i++) {
-		pd_store_tombstones_add(&s->tombstones, gone[i]);
-		pd_store_recent_drop(&s->recent, gone[i]);
+	for (size_t i = 0; i < n_removed; i++) {
+		pd_store_tombstones_add(&s->tombstones, removed[i]);
+		pd_store_recent_drop(&s->recent, removed[i]);
 	}
 }
 
-int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *gone, size_t n_gone,
+int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
 		 uint64_t *number, struct pd_err *e)
 {
 	struct pd_buf record = { 0 };
@@ -296,17 +296,17 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 		return status;
 	s->dirty = false;	/* what rows were made with is known before the first of them is */
 	*number = s->m.next++;
-	pd_store_log_add(s->m.log, s->log.size, *number, page, s->m.bits, gone, n_gone, &record);
+	pd_store_log_add(s->m.log, s->log.size, *number, page, s->m.bits, removed, n_removed, &record);
 	pd_store_recent_add(&s->recent, *number, page);
-	bury(s, gone, n_gone);
+	add_tombstones(s, removed, n_removed);
 	return append_record(s, &record, e);
 }
 
-int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, struct pd_err *e)
+int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
 {
 	struct pd_buf record = { 0 };
-	pd_store_log_remove(s->m.log, s->log.size, gone, n_gone, &record);
-	bury(s, gone, n_gone);
+	pd_store_log_remove(s->m.log, s->log.size, removed, n_removed, &record);
+	add_tombstones(s, removed, n_removed);
 	return append_record(s, &record, e);
 }
 

@@ -38,9 +38,9 @@ int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span reco
 int pd_store_settle_row(struct pd_store *s, struct pd_span params, struct pd_err *e);
 
 /* Changes.  They are in memory at once, and durable after pd_store_sync. */
-int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *gone, size_t n_gone,
+int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
 		 uint64_t *number, struct pd_err *e);
-int pd_store_remove(struct pd_store *s, const uint64_t *gone, size_t n_gone, struct pd_err *e);
+int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e);
 /* All that is kept under an id or a URL, escaped as in rows; *pages: how many they are. */
 int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
 			  struct pd_err *e);

@@ -119,7 +119,7 @@ static int look_at_segment(struct pd_store *s, uint32_t i, struct pd_err *e)
 	return status == PD_ERR_FORMAT ? PD_OK : status;
 }
 
-/* Opening looks at the manifest, the log and the list of what is gone; a segment that it had to leave out is not mapped. */
+/* Opening looks at the manifest, the log and the list of what is removed; a segment that it had to leave out is not mapped. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
 {
 	int status = pd_store_open(s, dir, PD_STORE_READ, e);

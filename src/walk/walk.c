@@ -15,7 +15,7 @@
 #include "walk/counts.h"
 #include "walk/inputs.h"
 #include "walk/spool.h"
-#include "write/fp_row.h"
+#include "write/page_rows.h"
 
 struct worker {
 	struct pd_pipeline pipeline;
@@ -473,7 +473,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 
 static void fp_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_fp_row(p, t->params, out);
+	pd_write_fp_row(p, t->params, out);
 }
 
-const struct pd_walker pd_walk_fp = { .header = pd_fp_header, .row = fp_row, .total = true };
+const struct pd_walker pd_walk_fp = { .header = pd_write_fp_header, .row = fp_row, .total = true };

@@ -31,7 +31,7 @@ struct pd_walk_options {
 	const struct pd_found *found;	/* of each input, see pd_reader_options */
 	int samples;			/* boilerplate: write them */
 	struct pd_boilerplate *known;	/* boilerplate: a table whose hosts stay */
-	int format;			/* fp: enum pd_row_format */
+	int format;			/* fp: enum pd_write_row_format */
 };
 
 struct pd_walker {

@@ -9,7 +9,7 @@
 
 #include "base/tsv.h"
 
-const char *const pd_row_format_names[] = { "tsv", "jsonl", NULL };
+const char *const pd_write_row_format_names[] = { "tsv", "jsonl", NULL };
 
 enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
 
@@ -108,7 +108,7 @@ static void add_value(struct pd_json *j, const char *key, struct pd_span v)
 		add_string(j, key, v);
 }
 
-void pd_jsonl_row(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)
+void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)
 {
 	struct pd_span rest = pd_span(out->p + at, out->n - at), field;
 	if (rest.n && rest.p[rest.n - 1] == '\n')

@@ -6,7 +6,7 @@
 #include "base/columns.h"
 
 
-void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)
+void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
@@ -130,7 +130,7 @@ static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs
 	}
 }
 
-void pd_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		expect(rows, pairs, n, i);

@@ -8,8 +8,8 @@
 #include "match/match.h"
 
 /* The two header lines: what the fingerprints were made with, and how they were matched. */
-void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
+void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
 /* Rows with their newlines. */
-void pd_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
+void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
 
 #endif

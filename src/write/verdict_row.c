@@ -28,7 +28,7 @@ static int add_file(const char *key, const char *path, struct pd_buf *out, struc
 	return status;
 }
 
-int pd_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e)
+int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e)
 {
 	const struct pd_group_options *o = g->o;
 	int status = PD_OK;
@@ -129,7 +129,7 @@ static void add_weight(const struct pd_group_options *o, struct pd_buf *out)
 		pd_buf_add_z(out, "0\t");
 }
 
-void pd_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
+void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
 {
 	struct pd_page_view v = pd_pages_view(&g->pages, m->page);
 	bool kept = m->verdict->keep == m->page;

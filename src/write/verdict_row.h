@@ -7,7 +7,7 @@
 
 #include "group/group.h"
 
-int pd_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e);
-void pd_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
+int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e);
+void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
 
 #endif

@@ -91,7 +91,7 @@ static void check_rows(struct pd_group *g)
 		cluster = m.cluster;
 		last = id;
 		pd_buf_clear(&row);
-		pd_verdict_row(g, &m, &row);
+		pd_write_verdict_row(g, &m, &row);
 		HOLDS(memchr(row.p, '\n', row.n) == row.p + row.n - 1);
 		HOLDS(pd_tsv_fields(pd_span(row.p, row.n - 1), f, PD_TSV_COLUMNS_MAX) == PD_VERDICTS_COLUMNS);
 		for (int k = 0; k < PD_VERDICTS_COLUMNS; k++)

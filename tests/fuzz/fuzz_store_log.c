@@ -15,8 +15,8 @@ static void read_all(struct pd_span bytes)
 	int more;
 	while ((more = pd_store_log_next(&r, &record, &e)) > 0) {
 		HOLDS(r.at <= bytes.n && (record.kind == PD_STORE_LOG_ADD || record.kind == PD_STORE_LOG_REMOVE));
-		for (uint32_t i = 0; i < record.n_gone; i++)
-			(void)pd_store_get64(record.gone + i * (size_t)8);
+		for (uint32_t i = 0; i < record.n_removed; i++)
+			(void)pd_store_get64(record.removed + i * (size_t)8);
 		fuzz_sum(record.page.text);
 	}
 	HOLDS(more == PD_OK || e.text[0]);

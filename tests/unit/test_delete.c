@@ -110,7 +110,7 @@ START_TEST(test_meanwhile)
 	ck_assert_msg((access(kept.p, F_OK) == 0) == m->kept, "%s: the page kept", m->name);
 	ck_assert_msg(n_entries(folder) == before - !m->why, "%s: something is left beside it", m->name);
 	ck_assert_msg(pd_apply_deleter_next(&r, &out) == 0, "%s", m->name);
-	ck_assert_msg(r.gone == !m->why && r.refused == !!m->why, "%s: counts", m->name);
+	ck_assert_msg(r.deleted == !m->why && r.refused == !!m->why, "%s: counts", m->name);
 	pd_apply_deleter_release(&r);
 	struct pd_buf *bufs[] = { &digest, &row, &going, &kept, &fp };
 	for (int i = 0; i < 5; i++)

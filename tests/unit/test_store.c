@@ -106,7 +106,7 @@ static void apply_answer(struct world *w, const struct pd_store_page *q, const s
 		if (!m)
 			continue;
 		bool goes = same_url(w, p, q) || w->o.on_duplicate == PD_STORE_REPLACE;
-		ck_assert_int_eq(m->gone, goes);
+		ck_assert_int_eq(m->replaced, goes);
 		p->kept = !goes;
 	}
 	struct model_page *kept = model_keep(&w->m, q, pd_buf_span(&w->rows[w->at]));

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "apply/surt.h"
+#include "apply/cdxj.h"
 
 static const struct {
 	const char *url, *want;

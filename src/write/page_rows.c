@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/fp_row.h"
+#include "write/page_rows.h"
 
 #include <inttypes.h>
 
@@ -7,7 +7,7 @@
 #include "base/tsv.h"
 #include "term/language.h"
 
-void pd_fp_header(const struct pd_tables *t, struct pd_buf *out)
+void pd_write_fp_header(const struct pd_tables *t, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# pagededup fp 1 %s | %s\n#", t->must.p, t->recorded.p);
 	for (int i = 0; i < PD_FP_COLUMNS; i++)
@@ -21,7 +21,7 @@ static void add_flag(struct pd_buf *out, const char *flag)
 	pd_buf_add_z(out, flag);
 }
 
-struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
+struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 {
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), out);
 	bool language = out->n > 0;
@@ -78,7 +78,7 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 	case PD_FP_TERMS: add_number(out, p->signature.terms); break;
 	case PD_FP_TEXT_BYTES: add_number(out, p->topic.text.n); break;
 	case PD_FP_CONFIDENCE: pd_buf_printf(out, "%.2f", p->topic.confidence); break;
-	case PD_FP_FLAGS: pd_buf_add_span(out, pd_page_flags(p, s)); break;
+	case PD_FP_FLAGS: pd_buf_add_span(out, pd_write_page_flags(p, s)); break;
 	case PD_FP_SKETCH: pd_sketch_hex(&p->sketcher.o, &p->sketch, out); break;
 	case PD_FP_USER_ID: pd_tsv_add(out, p->page.user_id); break;
 	case PD_FP_PARAMS: pd_buf_add_z(out, params); break;
@@ -87,10 +87,25 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 	}
 }
 
-void pd_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *out)
+void pd_write_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *out)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {
 		add_column(p, (enum pd_fp_column)i, params, out);
 		pd_buf_add_c(out, i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
 	}
+}
+
+void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out)
+{
+	const struct pd_meta *m = &p->blocks.meta;
+	pd_json_str(j, "id", p->page.id);
+	pd_json_str_or_null(j, "url", p->page.url);
+	pd_json_str_or_null(j, "title", m->title);
+	pd_json_str_or_null(j, "timestamp", m->timestamp);
+	pd_json_str(j, "text", pd_buf_span(&p->topic.text));
+	pd_json_str_or_null(j, "keywords", m->keywords);
+	pd_json_str_or_null(j, "description", m->description);
+	pd_json_str_or_null(j, "anchor_text", pd_buf_span(&p->topic.anchor_text));
+	pd_json_write(j, out);
+	pd_buf_add_c(out, '\n');
 }
