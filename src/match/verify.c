@@ -60,6 +60,7 @@ enum { FEW = 50, SOME = 100 };
 #define LEAST_FEW_OF_SUBJECT .8		/* fewer than FEW, of the same subject */
 #define LEAST_OTHER_SUBJECT .9		/* on one host; the language of the text counts as one */
 #define LEAST_OTHER_SUBJECT_APART .7	/* on two hosts */
+#define LEAST_NAMED .8			/* on one host: a heading is translated, so part of the text may be */
 #define SURE .4				/* confidence in both main texts, on one host, unless the subject is the same */
 
 const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
@@ -71,6 +72,7 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	pd_buf_printf(out, "with another title and heading %g%%, on one host %g%%, as in another language there; under %d terms %g%%, "
 		      "under %d %g%%, with the same title or heading %g%%\n", LEAST_OTHER_SUBJECT_APART * 100, LEAST_OTHER_SUBJECT * 100,
 		      FEW, LEAST_FEW * 100, SOME, LEAST_SOME * 100, LEAST_FEW_OF_SUBJECT * 100);
+	pd_buf_printf(out, "with another heading under an address that names the same page, on one host %g%%\n", LEAST_NAMED * 100);
 }
 
 bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance)
@@ -114,6 +116,8 @@ enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int
 	int64_t terms = a->terms < 0 || b->terms < 0 ? SOME : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? LEAST_OTHER_SUBJECT : LEAST_OTHER_SUBJECT_APART))
 		return PD_LOOK_OTHER_SUBJECT;
+	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? LEAST_NAMED : LEAST_OTHER_SUBJECT_APART))
+		return PD_LOOK_OTHER_SUBJECT;
 	if (same_host && other_language(a, b) && similarity < LEAST_OTHER_SUBJECT)
 		return PD_LOOK_OTHER_LANGUAGE;
 	if (subjects == PD_SUBJECTS_SAME)
@@ -133,7 +137,7 @@ enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const stru
 	bool titled = has_subject(a) || has_subject(b);
 	if (a->terms == 0 || b->terms == 0)
 		return same_host && !titled ? PD_LOOK_YES : PD_LOOK_NO;
-	if (subjects == PD_SUBJECTS_DIFFER)
+	if (subjects == PD_SUBJECTS_DIFFER || subjects == PD_SUBJECTS_NAMED)
 		return PD_LOOK_OTHER_SUBJECT;
 	return subjects == PD_SUBJECTS_SAME || !titled ? PD_LOOK_YES : PD_LOOK_FEW_TERMS;
 }

@@ -21,7 +21,8 @@ static double read_confidence(struct pd_span s)
 	return *end || !(v >= 0 && v <= 1) ? 1 : v;
 }
 
-struct pd_facts pd_facts_read(struct pd_span terms, struct pd_span confidence, struct pd_span languages, struct pd_span subject)
+struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
+			      struct pd_span subject)
 {
 	struct pd_facts f = PD_FACTS_UNKNOWN;
 	uint64_t n;
@@ -30,5 +31,6 @@ struct pd_facts pd_facts_read(struct pd_span terms, struct pd_span confidence, s
 	f.confidence = read_confidence(confidence);
 	f.language = is_said(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
 	f.subject = pd_subject_parse(subject);
+	pd_subject_set_url(&f.subject, url);
 	return f;
 }

@@ -18,6 +18,7 @@ struct pd_facts {
 #define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
 
 /* From the columns as they stand in a row; "-" and nothing: not said. */
-struct pd_facts pd_facts_read(struct pd_span terms, struct pd_span confidence, struct pd_span languages, struct pd_span subject);
+struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
+			      struct pd_span subject);
 
 #endif

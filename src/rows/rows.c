@@ -29,7 +29,7 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row)
 	if (!rows->spool)
 		return PD_FACTS_UNKNOWN;
 	pd_tsv_fields(pd_rows_line(rows, row), f, PD_ROW_FIELDS);
-	return pd_facts_read(f[5], f[6], f[7], f[8]);
+	return pd_facts_read(f[1], f[5], f[6], f[7], f[8]);
 }
 
 uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2])

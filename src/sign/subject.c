@@ -140,6 +140,55 @@ void pd_subject_finder_release(struct pd_subject_finder *f)
 	pd_buf_release(&f->heading);
 }
 
+/* The last part of the path that says something, without its suffix: "https://a.example/fr/web-browsers.html?x" -> "web-browsers". */
+static struct pd_span last_part(struct pd_span url)
+{
+	static const char *const suffixes[] = { ".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", "index" };
+	ptrdiff_t host = pd_span_find(url, pd_span_z("://"));
+	size_t begin = host > 0 ? (size_t)host + 3 : 0, end = begin;
+	while (end < url.n && url.p[end] != '?' && url.p[end] != '#')
+		end++;
+	while (begin < end && url.p[begin] != '/')
+		begin++;
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		size_t n = strlen(suffixes[i]);
+		if (end - begin > n && !memcmp(url.p + end - n, suffixes[i], n))
+			end -= n;
+	}
+	while (end > begin && url.p[end - 1] == '/')
+		end--;
+	size_t from = end;
+	while (from > begin && url.p[from - 1] != '/')
+		from--;
+	return pd_span(url.p + from, end - from);
+}
+
+void pd_subject_set_url(struct pd_subject *s, struct pd_span url)
+{
+	enum { WORDS = 12 };
+	char text[BYTES];
+	size_t from[WORDS], to[WORDS], n = 0;
+	struct pd_span part = last_part(url);
+	s->name = 0;
+	s->named = false;
+	if (!part.n || part.n > sizeof text)
+		return;
+	for (size_t i = 0; i < part.n; i++) {
+		bool word = part.p[i] & 0x80 || is_word((unsigned char)pd_ascii_lower(part.p[i]));
+		text[i] = word ? pd_ascii_lower(part.p[i]) : ' ';
+		if (word && (!i || text[i - 1] == ' ') && n < WORDS)
+			from[n++] = i;
+		if (word && n)
+			to[n - 1] = i + 1;
+	}
+	s->name = hash_words(pd_span(text, part.n));
+	for (size_t i = 0; i < n && !s->named; i++)
+		for (size_t k = i; k < n && !s->named; k++) {
+			uint32_t words = hash_words(pd_span(text + from[i], to[k] - from[i]));
+			s->named = words && (words == s->heading || words == s->title);
+		}
+}
+
 /* A heading, and a page without one, whose title may begin with the name of the site. */
 static enum pd_subjects compare_title(const struct pd_subject *with, const struct pd_subject *without)
 {
@@ -152,7 +201,8 @@ enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd
 {
 	if (a->heading && b->heading) {
 		bool same = a->heading == b->heading || a->heading == b->title || a->title == b->heading;
-		return same ? PD_SUBJECTS_SAME : PD_SUBJECTS_DIFFER;
+		bool of_one_name = a->name && a->name == b->name && (a->named || b->named);
+		return same ? PD_SUBJECTS_SAME : of_one_name ? PD_SUBJECTS_NAMED : PD_SUBJECTS_DIFFER;
 	}
 	if (a->heading)
 		return compare_title(a, b);
@@ -174,5 +224,5 @@ struct pd_subject pd_subject_parse(struct pd_span hex)
 	uint64_t v;
 	if (!pd_hex_u64(hex, &v))
 		v = 0;
-	return (struct pd_subject){ (uint32_t)(v >> 32), (uint32_t)v };
+	return (struct pd_subject){ .heading = (uint32_t)(v >> 32), .title = (uint32_t)v };
 }

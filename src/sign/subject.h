@@ -10,6 +10,10 @@
  *	title:   the title up to the first mark that parts it from the name of the site: "Tides - The Gazette"; 0: none
  *
  * Printed as 16 hexadecimal digits, the heading first; "-" when there is neither.
+ *
+ * The address may name the subject too: where the last part of a page's path holds the words of its heading or title, pages
+ * of that name in another folder are about the same, although their headings are translated: fr/web-browsers.html,
+ * "Navigateurs web", beside en/web-browsers.html, "Web browsers".
  */
 #ifndef PD_SIGN_SUBJECT_H
 #define PD_SIGN_SUBJECT_H
@@ -19,6 +23,8 @@
 
 struct pd_subject {
 	uint32_t heading, title;
+	uint32_t name;		/* the last part of the address's path; 0: none, or not said */
+	bool named;		/* it holds the heading or the title */
 };
 
 struct pd_subject_finder {
@@ -29,7 +35,11 @@ struct pd_subject_finder {
 void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out);
 void pd_subject_finder_release(struct pd_subject_finder *f);
 
-enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
+/* NAMED: the headings differ, and the name of the address, which both pages have, is one of them. */
+enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_NAMED, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
+
+/* What the address says of it. */
+void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
 
 /* Two headings decide.  A heading and a title can only be the same, two titles alone only differ, because what a title begins
  * with may be the name of the site. */

@@ -125,8 +125,9 @@ static double similarity_of(const struct pd_store *s, const struct pd_store_page
 
 static struct pd_facts facts_of(const struct pd_store_page *p)
 {
-	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_TERMS), pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE),
-			     pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES), pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
+	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_URL), pd_store_text(p->text, PD_STORE_TEXT_TERMS),
+			     pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE), pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES),
+			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
 }
 
 /* The second look at a pair that is near: 1 it counts, 0 not, negative error. */

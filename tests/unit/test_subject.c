@@ -3,6 +3,7 @@
  * What a page is about: which pairs of pages have the same title or heading.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "page/parse.h"
@@ -64,9 +65,40 @@ START_TEST(compared)
 }
 END_TEST
 
+/* The same page under an address, its heading translated or not. */
+static const struct {
+	const char *name, *url_a, *a, *url_b, *b;
+	enum pd_subjects want;
+} addresses[] = {
+	{ "a translated heading", "http://m.example/en/sect.web-browsers.html", "Web Browsers", "http://m.example/fr/sect.web-browsers.html",
+	  "Navigateurs web", PD_SUBJECTS_NAMED },
+	{ "a folder, an index, a query", "http://m.example/en/web-browsers/", "13.2. Web Browsers",
+	  "http://m.example/fr/web-browsers/index.html?p=/x#y", "13.2. Navigateurs web", PD_SUBJECTS_NAMED },
+	{ "a name that says nothing of the heading", "http://w.example/paris/today.html", "Paris", "http://w.example/rome/today.html", "Rome",
+	  PD_SUBJECTS_DIFFER },
+	{ "one word of a heading of two", "http://w.example/paris/weather.html", "Weather Paris", "http://w.example/rome/weather.html",
+	  "Weather Rome", PD_SUBJECTS_DIFFER },
+	{ "another name", "http://m.example/web-browsers.html", "Web Browsers", "http://m.example/mail-readers.html", "Mail Readers",
+	  PD_SUBJECTS_DIFFER },
+	{ "the start pages of two hosts", "http://a.example/", "Example", "http://b.example/", "Sample", PD_SUBJECTS_DIFFER },
+};
+
+START_TEST(by_address)
+{
+	char html[2][100];
+	snprintf(html[0], sizeof html[0], "<title>%s</title><h1>%s</h1>", addresses[_i].a, addresses[_i].a);
+	snprintf(html[1], sizeof html[1], "<title>%s</title><h1>%s</h1>", addresses[_i].b, addresses[_i].b);
+	struct pd_subject a = subject_of(html[0]), b = subject_of(html[1]);
+	pd_subject_set_url(&a, pd_span_z(addresses[_i].url_a));
+	pd_subject_set_url(&b, pd_span_z(addresses[_i].url_b));
+	ck_assert_msg(pd_subjects_compare(&a, &b) == addresses[_i].want, "%s", addresses[_i].name);
+	ck_assert_msg(pd_subjects_compare(&b, &a) == addresses[_i].want, "%s, the other way round", addresses[_i].name);
+}
+END_TEST
+
 START_TEST(as_text)
 {
-	struct pd_subject s = { 0x1a2b3c4d, 0x5e }, none = { 0 };
+	struct pd_subject s = { .heading = 0x1a2b3c4d, .title = 0x5e }, none = { 0 };
 	struct pd_buf out = { 0 };
 	pd_subject_hex(&s, &out);
 	ck_assert_str_eq(pd_buf_z(&out), "1a2b3c4d0000005e");
@@ -86,6 +118,7 @@ int main(void)
 	Suite *s = suite_create("subject");
 	TCase *c = tcase_create("subject");
 	tcase_add_loop_test(c, compared, 0, sizeof rows / sizeof *rows);
+	tcase_add_loop_test(c, by_address, 0, sizeof addresses / sizeof *addresses);
 	tcase_add_test(c, as_text);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);

@@ -7,9 +7,11 @@
 
 #include "match/verify.h"
 
-#define TIDES { 7, 8 }
-#define MILLS { 9, 10 }
-#define NO_SUBJECT { 0, 0 }
+#define TIDES { 7, 8, 0, false }
+#define MILLS { 9, 10, 0, false }
+#define BROWSERS { 11, 12, 13, true }	/* and the same page, its heading translated */
+#define NAVIGATEURS { 14, 15, 13, false }
+#define NO_SUBJECT { 0, 0, 0, false }
 
 static const struct row {
 	const char *name;
@@ -28,6 +30,8 @@ static const struct row {
 	{ "a footer taken for the text", 1, { 300, .9, TIDES, 1 }, { 300, .39, MILLS, 1 }, true, PD_LOOK_UNSURE },
 	{ "another subject on another host", .7, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_LOOK_YES },
 	{ "the same, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_LOOK_OTHER_SUBJECT },
+	{ "a heading translated and hardly more", .8, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_YES },
+	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_OTHER_SUBJECT },
 	{ "translations of one site", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_LOOK_OTHER_LANGUAGE },
 	{ "copied with another declaration", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, false, PD_LOOK_YES },
 	{ "few terms, one subject", .8, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_YES },
@@ -89,11 +93,11 @@ END_TEST
 
 START_TEST(facts)
 {
-	struct pd_facts f = pd_facts_read(pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
+	struct pd_facts f = pd_facts_read(pd_span(NULL, 0), pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
 	ck_assert(f.terms == 120 && f.confidence == .35 && f.language && f.subject.heading == 7 && f.subject.title == 8);
-	f = pd_facts_read(pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
+	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.language && !f.subject.heading && !f.subject.title);
-	f = pd_facts_read(pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
+	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.subject.heading);
 }
 END_TEST
