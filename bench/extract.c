@@ -26,7 +26,7 @@ struct leaves {
 	size_t n, cap;
 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	fprintf(stderr, "extract: %s: %s\n", d->file, d->reason);
 }

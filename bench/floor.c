@@ -20,7 +20,7 @@ struct pages {
 	size_t n, cap, bytes;
 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	fprintf(stderr, "floor: %s: %s\n", d->file, d->reason);
 }

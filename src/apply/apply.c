@@ -22,8 +22,8 @@ struct pd_apply {
 	struct pd_reader_options in;	/* of `o`, a list from stdin put into a spool */
 	FILE *list;
 	struct pd_buf list_path;
-	struct pd_files files;
-	struct pd_file file;		/* at hand */
+	struct pd_read_files files;
+	struct pd_read_file file;		/* at hand */
 	struct pd_apply_scan scan;
 	struct pd_apply_rewriter rewriter;
 	struct pd_apply_revisits revisits;
@@ -65,7 +65,7 @@ static bool is_reserved(const struct pd_apply *a)
 }
 
 /* Sets `place`; the path of the output, or NULL: none. */
-static const char *place(struct pd_apply *a, const struct pd_file *f)
+static const char *place(struct pd_apply *a, const struct pd_read_file *f)
 {
 	pd_apply_places_name(&a->places, f, &a->place);
 	if (a->o->mode != PD_APPLY_WRITE)
@@ -106,7 +106,7 @@ static void names_release(struct names *n)
 }
 
 /* A link to an input, made before with `link`, may be made again. */
-static void note_files(struct pd_apply *a, const struct pd_file *f, struct names *n)
+static void note_files(struct pd_apply *a, const struct pd_read_file *f, struct names *n)
 {
 	struct stat in, out;
 	bool read = f->path && stat(f->path, &in) == 0;
@@ -120,7 +120,7 @@ static void note_files(struct pd_apply *a, const struct pd_file *f, struct names
 	n->over_paths[n->n_over++] = pd_arena_copy(&n->arena, pd_buf_span(&a->output)).p;
 }
 
-static int check_place(struct pd_apply *a, const struct pd_file *f, struct names *n, struct pd_err *e)
+static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
 {
 	const char *output = place(a, f);
 	bool to_folder = output && a->o->to_folder;
@@ -163,32 +163,32 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 /* Every input is shown to those who need its name before anything is done. */
 static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 {
-	struct pd_files files;
-	struct pd_file f;
-	int n = 0, r = pd_files_open(&files, &a->in, e);
-	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int n = 0, r = pd_read_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
 		n += n < 2;
 		pd_apply_removals_meet(a->o->removals, f.label);
 		pd_apply_places_add(&a->places, &f);
 	}
-	pd_files_release(&files);
+	pd_read_files_release(&files);
 	return r < 0 ? r : one_output(a, n, e);
 }
 
 /* Is it clear which file of the verdicts each input is, and where it goes? */
 static int check_inputs(struct pd_apply *a, struct pd_err *e)
 {
-	struct pd_files files;
-	struct pd_file f;
+	struct pd_read_files files;
+	struct pd_read_file f;
 	struct names names = { 0 };
-	int r = pd_files_open(&files, &a->in, e);
-	while (r >= 0 && (r = pd_files_next(&files, &f, e)) == 1) {
+	int r = pd_read_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
 		pd_apply_removals_name(a->o->removals, f.label);
 		r = check_place(a, &f, &names, e);
 	}
 	if (r >= 0)
 		r = check_over(a, &names, e);
-	pd_files_release(&files);
+	pd_read_files_release(&files);
 	names_release(&names);
 	return r < 0 ? r : pd_apply_removals_settle(a->o->removals, e);
 }
@@ -227,7 +227,7 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	if (!status)
 		status = check_inputs(a, e);
 	if (!status)
-		status = pd_files_open(&a->files, &a->in, e);
+		status = pd_read_files_open(&a->files, &a->in, e);
 	*out = a;
 	if (status) {
 		pd_apply_free(a);
@@ -240,7 +240,7 @@ void pd_apply_free(struct pd_apply *a)
 {
 	if (!a)
 		return;
-	pd_files_release(&a->files);
+	pd_read_files_release(&a->files);
 	pd_apply_scan_release(&a->scan);
 	pd_apply_revisits_release(&a->revisits);
 	pd_apply_rewriter_release(&a->rewriter);
@@ -262,7 +262,7 @@ struct apply_input {
 	struct stat st;
 };
 
-static int fill_spool(struct apply_input *in, const struct pd_file *f, struct pd_err *e)
+static int fill_spool(struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
 	char piece[1 << 16];
 	FILE *from = f->path ? fopen(f->path, "re") : stdin;
@@ -281,7 +281,7 @@ static int fill_spool(struct apply_input *in, const struct pd_file *f, struct pd
 	return PD_OK;
 }
 
-static int open_input(struct apply_input *in, const struct pd_file *f, const char *tmp_dir, struct pd_err *e)
+static int open_input(struct apply_input *in, const struct pd_read_file *f, const char *tmp_dir, struct pd_err *e)
 {
 	if (f->path && stat(f->path, &in->st) == 0 && S_ISREG(in->st.st_mode)) {
 		pd_buf_add_z(&in->path, f->path);
@@ -304,7 +304,7 @@ static void close_input(struct apply_input *in)
 	pd_buf_release(&in->path);
 }
 
-static int unchanged(const struct apply_input *in, const struct pd_file *f, struct pd_err *e)
+static int unchanged(const struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
 	struct stat now;
 	if (stat(in->path.p, &now) == 0 && now.st_size == in->st.st_size && now.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
@@ -318,7 +318,7 @@ static int make_folder(const struct pd_apply *a, const struct pd_apply_result *d
 	return a->o->to_folder ? pd_apply_make_folders(done->output, e) : PD_OK;
 }
 
-static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_apply_result *done,
+static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
 		     struct pd_err *e)
 {
 	struct pd_outfile out;
@@ -341,7 +341,7 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 }
 
 /* Bytes of the file are counted; what would be packed again has to be. */
-static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_file *f, struct pd_apply_result *done,
+static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
 		   struct pd_err *e)
 {
 	bool packed = false;
@@ -378,7 +378,7 @@ static int link_input(const char *from, const char *to, struct pd_err *e)
 }
 
 /* Nothing goes from it. */
-static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_apply_result *done, struct pd_err *e)
+static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct stat st;
 	if (a->o->mode == PD_APPLY_LIST)
@@ -398,7 +398,7 @@ static int pass_on(struct pd_apply *a, const struct pd_file *f, struct pd_apply_
 	return status;
 }
 
-static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
+static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct apply_input in = { 0 };
 	int status = open_input(&in, f, a->o->tmp_dir, e);
@@ -419,13 +419,13 @@ static int cut(struct pd_apply *a, const struct pd_file *f, const char *name, st
 }
 
 /* A regular file alone: what can be read only once has been written already. */
-static int find_revisits(struct pd_apply *a, const struct pd_file *f, const char *name, struct pd_err *e)
+static int find_revisits(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_err *e)
 {
 	bool wanted = a->o->orphan && f->path && f->regular && pd_apply_removals_counts(a->o->removals)->in_dumps;
 	return wanted ? pd_apply_scan_revisits(&a->scan, f->path, name, e) : PD_OK;
 }
 
-static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_apply_result *done, struct pd_err *e)
+static int do_input(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	const char *name = pd_apply_removals_name(a->o->removals, f->label);
 	if (a->o->skip && a->o->skip(a->o->ctx, f, done->output)) {
@@ -440,8 +440,8 @@ static int do_input(struct pd_apply *a, const struct pd_file *f, struct pd_apply
 
 int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e)
 {
-	const struct pd_file *f = &a->file;
-	int r = pd_files_next(&a->files, &a->file, e);
+	const struct pd_read_file *f = &a->file;
+	int r = pd_read_files_next(&a->files, &a->file, e);
 	*out = (struct pd_apply_result){ .file = f };
 	if (!r && !a->ended && a->o->orphan) {
 		a->ended = true;

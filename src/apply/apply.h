@@ -35,17 +35,17 @@ struct pd_apply_options {
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
-	void (*lost)(void *ctx, const struct pd_damage *d);	/* a broken member that had to be compressed again */
+	void (*lost)(void *ctx, const struct pd_read_damage *d);	/* a broken member that had to be compressed again */
 	/* A revisit record stays, and what it refers to does not; told at the end.  NULL: nobody wants to know, and inputs that
 	 * lose nothing are not read for it. */
 	void (*orphan)(void *ctx, const char *id);
-	bool (*skip)(void *ctx, const struct pd_file *file, const char *output);	/* done already; may be NULL */
+	bool (*skip)(void *ctx, const struct pd_read_file *file, const char *output);	/* done already; may be NULL */
 	void *ctx;
 };
 
 /* What became of an input. */
 struct pd_apply_result {
-	const struct pd_file *file;	/* the input; dies at the next call */
+	const struct pd_read_file *file;	/* the input; dies at the next call */
 	const char *output;		/* where it went; NULL: nowhere, it is a page that goes, or nothing is written */
 	const char *place;		/* its name in a folder of outputs: see places.h */
 	bool page;			/* the input is one page that goes */

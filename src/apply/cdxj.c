@@ -309,14 +309,14 @@ int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err 
 {
 	struct pd_reader_options o = { .max_block = BLOCK };
 	*x = (struct pd_apply_cdxj){ .json = pd_json_new() };
-	pd_source_init(&x->source, &o, &x->sink);
+	pd_read_source_init(&x->source, &o, &x->sink);
 	x->source.keep_headers = x->source.keep_blocks = true;
 	return pd_outfile_open(&x->out, path, e);
 }
 
 int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 {
-	pd_source_release(&x->source);
+	pd_read_source_release(&x->source);
 	pd_record_release(&x->record);
 	pd_apply_surt_release(&x->surt);
 	pd_json_free(x->json);
@@ -332,7 +332,7 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 /* What a record is to an index. */
 struct cdxj_entry {
 	struct pd_span type, content_type, digest;
-	struct pd_http http;
+	struct pd_read_http http;
 	bool has_http;
 	struct pd_span payload;
 };
@@ -340,15 +340,15 @@ struct cdxj_entry {
 static void read_entry(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 {
 	const struct pd_record *r = &x->record;
-	struct pd_warc_header h;
-	pd_warc_parse(pd_buf_span(&r->header), &h);
+	struct pd_read_warc_header h;
+	pd_read_warc_parse(pd_buf_span(&r->header), &h);
 	*out = (struct cdxj_entry){ .type = pd_span_trim(h.type), .content_type = pd_buf_span(&r->content_type),
 				    .digest = pd_span_trim(h.digest), .payload = pd_buf_span(&r->block) };
 	if (!out->type.n && r->kind != PD_RECORD_OTHER)	/* ARC says nothing */
 		out->type = pd_span_z("response");
 	if (!pd_span_ieq(out->type, "response") && !pd_span_ieq(out->type, "revisit"))
 		return;
-	out->has_http = pd_http_parse(pd_buf_span(&r->block), &out->http);
+	out->has_http = pd_read_http_parse(pd_buf_span(&r->block), &out->http);
 	if (out->has_http)
 		out->payload = out->http.body;
 }
@@ -401,7 +401,7 @@ static void add_url_field(struct pd_apply_cdxj *x)
 }
 
 /* Of a file that is not compressed: without the line ends that pad the record. */
-static uint64_t length_of(const struct pd_apply_cdxj *x, const struct pd_extent *at)
+static uint64_t length_of(const struct pd_apply_cdxj *x, const struct pd_read_extent *at)
 {
 	uint64_t bare = x->record.header.n + x->record.length;
 	return !x->source.member.codec && bare < at->end - at->begin ? bare : at->end - at->begin;
@@ -429,7 +429,7 @@ static void add_digest_field(struct pd_apply_cdxj *x, const struct cdxj_entry *c
 	add_field(x, "digest", pd_buf_span(&x->value));
 }
 
-static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_extent *at, const char *name, struct pd_err *e)
+static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_read_extent *at, const char *name, struct pd_err *e)
 {
 	pd_buf_clear(&x->line);
 	pd_apply_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);
@@ -455,11 +455,11 @@ static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, cons
 static int add_record(struct pd_apply_cdxj *x, const char *name, struct pd_err *e)
 {
 	struct cdxj_entry entry;
-	struct pd_extent at;
+	struct pd_read_extent at;
 	read_entry(x, &entry);
 	if (!is_indexed(&x->record, &entry))
 		return PD_OK;
-	pd_source_extent(&x->source, &at);
+	pd_read_source_extent(&x->source, &at);
 	x->without += at.stream;
 	return at.stream ? PD_OK : write_entry(x, &entry, &at, name, e);
 }
@@ -468,14 +468,14 @@ int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *
 {
 	const char *slash = strrchr(dump, '/');
 	int r = 1, status = PD_OK;
-	if (pd_source_open(&x->source, dump, dump) < 0)
+	if (pd_read_source_open(&x->source, dump, dump) < 0)
 		return pd_fail_errno(e, "%s: cannot open", dump);
 	/* A dump that cannot be read does not look like one. */
 	bool dump_or_bad = x->source.kind == PD_SOURCE_DUMP || x->source.in.error;
-	while (dump_or_bad && !status && (r = pd_source_next(&x->source, &x->record)) == 1)
+	while (dump_or_bad && !status && (r = pd_read_source_next(&x->source, &x->record)) == 1)
 		status = add_record(x, slash ? slash + 1 : dump, e);
 	if (r < 0)
 		status = pd_fail_errno(e, "%s: cannot read", dump);
-	pd_source_close(&x->source);
+	pd_read_source_close(&x->source);
 	return status;
 }

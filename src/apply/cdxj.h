@@ -38,8 +38,8 @@ void pd_apply_surt_release(struct pd_apply_surt *s);
 
 struct pd_apply_cdxj {
 	struct pd_outfile out;
-	struct pd_source source;
-	struct pd_sink sink;
+	struct pd_read_source source;
+	struct pd_read_sink sink;
 	struct pd_record record;
 	struct pd_apply_surt surt;
 	struct pd_json *json;

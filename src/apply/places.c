@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 /* What follows the folders that an input was named with. */
-static const char *last_part(const struct pd_file *file)
+static const char *last_part(const struct pd_read_file *file)
 {
 	const char *name = file->path ? file->path + file->name : file->label;
 	const char *slash = file->path ? NULL : strrchr(name, '/');
@@ -22,7 +22,7 @@ static const char *last_part(const struct pd_file *file)
 }
 
 /* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one behind each. */
-static void folders_of(const struct pd_file *file, struct pd_buf *out)
+static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 {
 	struct pd_span rest = file->path ? pd_span(file->path, file->name) : pd_span("", 0), step;
 	pd_buf_clear(out);
@@ -34,7 +34,7 @@ static void folders_of(const struct pd_file *file, struct pd_buf *out)
 	}
 }
 
-void pd_apply_places_add(struct pd_apply_places *p, const struct pd_file *file)
+void pd_apply_places_add(struct pd_apply_places *p, const struct pd_read_file *file)
 {
 	const char *name = last_part(file);
 	p->twice |= !pd_map_add(&p->seen, pd_hash64(name, strlen(name)));
@@ -49,7 +49,7 @@ void pd_apply_places_add(struct pd_apply_places *p, const struct pd_file *file)
 	p->common.n = whole;
 }
 
-void pd_apply_places_name(struct pd_apply_places *p, const struct pd_file *file, struct pd_buf *out)
+void pd_apply_places_name(struct pd_apply_places *p, const struct pd_read_file *file, struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	if (p->twice) {

@@ -21,9 +21,9 @@ struct pd_apply_places {
 };
 
 /* Every input, before the first name is asked for. */
-void pd_apply_places_add(struct pd_apply_places *p, const struct pd_file *file);
+void pd_apply_places_add(struct pd_apply_places *p, const struct pd_read_file *file);
 /* Replaces `out` by the name of an output. */
-void pd_apply_places_name(struct pd_apply_places *p, const struct pd_file *file, struct pd_buf *out);
+void pd_apply_places_name(struct pd_apply_places *p, const struct pd_read_file *file, struct pd_buf *out);
 void pd_apply_places_release(struct pd_apply_places *p);
 
 /* Makes the folders that `path` lies in. */

@@ -17,12 +17,12 @@ enum { FLUSH = 1 << 18 };
 void pd_apply_rewriter_init(struct pd_apply_rewriter *c, const struct pd_reader_options *o)
 {
 	*c = (struct pd_apply_rewriter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
-	pd_source_init(&c->source, o, &c->sink);
+	pd_read_source_init(&c->source, o, &c->sink);
 }
 
 void pd_apply_rewriter_release(struct pd_apply_rewriter *c)
 {
-	pd_source_release(&c->source);
+	pd_read_source_release(&c->source);
 	pd_packer_free(c->packer);
 	pd_buf_release(&c->out);
 }
@@ -50,7 +50,7 @@ static int flush(struct pd_apply_rewriter *c, struct pd_err *e)
 
 /* The members that some cuts have a part in. */
 struct group {
-	const struct pd_extent *cuts;
+	const struct pd_read_extent *cuts;
 	size_t n, at;			/* at: the first cut that does not end before what is being looked at */
 	uint64_t base;			/* stream offset of the first member */
 	uint64_t last;			/* where the last one begins */
@@ -63,7 +63,7 @@ static void pack_rest(struct pd_apply_rewriter *c, struct group *g, uint64_t off
 	while (s.n) {
 		while (g->at < g->n && g->cuts[g->at].end <= offset)
 			g->at++;
-		const struct pd_extent *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
+		const struct pd_read_extent *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
 		bool inside = cut && cut->begin <= offset;
 		uint64_t until = !cut ? UINT64_MAX : inside ? cut->end : cut->begin;
 		size_t n = until - offset < s.n ? (size_t)(until - offset) : s.n;
@@ -81,7 +81,7 @@ static void pack_rest(struct pd_apply_rewriter *c, struct group *g, uint64_t off
 /* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
 static int end_member(struct pd_apply_rewriter *c, struct group *g, bool empty, struct pd_err *e)
 {
-	const struct pd_member *m = &c->source.member;
+	const struct pd_read_member *m = &c->source.member;
 	if (empty && m->state == PD_MEMBER_ENDED)
 		return copy(c, m->start, c->source.in.offset, e);
 	if (!g->begun)
@@ -93,13 +93,13 @@ static int end_member(struct pd_apply_rewriter *c, struct group *g, bool empty, 
 
 static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct pd_err *e)
 {
-	struct pd_member *m = &c->source.member;
+	struct pd_read_member *m = &c->source.member;
 	bool empty = true;
 	int status = PD_OK;
 	g->begun = false;
-	for (struct pd_span s; !status && (s = pd_member_peek(m, 1)).n; empty = false) {
-		pack_rest(c, g, g->base + pd_member_offset(m), s);
-		pd_member_skip(m, s.n);
+	for (struct pd_span s; !status && (s = pd_read_member_peek(m, 1)).n; empty = false) {
+		pack_rest(c, g, g->base + pd_read_member_offset(m), s);
+		pd_read_member_skip(m, s.n);
 		if (c->out.n >= FLUSH)
 			status = flush(c, e);
 	}
@@ -112,11 +112,11 @@ static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct p
  * unpack, is lost. */
 static int pass_damage(struct pd_apply_rewriter *c, bool junk, struct pd_err *e)
 {
-	struct pd_member *m = &c->source.member;
+	struct pd_read_member *m = &c->source.member;
 	uint64_t from = c->source.in.offset;
 	if (!junk)
-		pd_sink_tell(&c->sink, c->name, (struct pd_place){ m->start, false }, m->reason);
-	pd_member_resync(m);
+		pd_read_sink_tell(&c->sink, c->name, (struct pd_read_place){ m->start, false }, m->reason);
+	pd_read_member_resync(m);
 	uint64_t to = c->source.in.offset;
 	int status = check_input(c, e);
 	if (status)
@@ -130,26 +130,26 @@ static int pass_damage(struct pd_apply_rewriter *c, bool junk, struct pd_err *e)
 /* Opens the input at the first member of the group, with the dictionary that it may need. */
 static int open_members(struct pd_apply_rewriter *c, uint64_t at, struct pd_err *e)
 {
-	struct pd_source *s = &c->source;
-	if (pd_source_open(s, c->path, c->name) < 0)
+	struct pd_read_source *s = &c->source;
+	if (pd_read_source_open(s, c->path, c->name) < 0)
 		return pd_fail_errno(e, "%s: cannot open", c->name);
 	enum pd_codec codec = s->member.codec;
 	int status = check_input(c, e);
 	if (status)
 		return status;
-	if (codec == PD_CODEC_NONE || pd_input_seek(&s->in, at) < 0)
+	if (codec == PD_CODEC_NONE || pd_read_input_seek(&s->in, at) < 0)
 		return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", c->name);
-	pd_member_open(&s->member, &s->in, codec);
+	pd_read_member_open(&s->member, &s->in, codec);
 	return PD_OK;
 }
 
 /* *pos: what of the input was dealt with; in: the start of the group, out: its end. */
 static int rewrite_members(struct pd_apply_rewriter *c, struct group *g, uint64_t *pos, struct pd_err *e)
 {
-	struct pd_member *m = &c->source.member;
+	struct pd_read_member *m = &c->source.member;
 	int status = PD_OK;
 	while (!status) {
-		int r = pd_member_next(m);
+		int r = pd_read_member_next(m);
 		uint64_t at = r == 1 ? m->start : c->source.in.offset;
 		status = check_input(c, e);
 		if (!status)
@@ -171,12 +171,12 @@ static int rewrite(struct pd_apply_rewriter *c, struct group *g, uint64_t *pos, 
 	int status = open_members(c, *pos, e);
 	if (!status)
 		status = rewrite_members(c, g, pos, e);
-	pd_source_close(&c->source);
+	pd_read_source_close(&c->source);
 	return status;
 }
 
 /* The cuts from `cuts` on that share members. */
-static struct group gather(const struct pd_extent *cuts, size_t n)
+static struct group gather(const struct pd_read_extent *cuts, size_t n)
 {
 	struct group g = { .cuts = cuts, .n = 1, .base = cuts->member_offset, .last = cuts->last };
 	while (g.n < n && cuts[g.n].stream && cuts[g.n].member <= g.last) {
@@ -187,7 +187,7 @@ static struct group gather(const struct pd_extent *cuts, size_t n)
 	return g;
 }
 
-static int cut_all(struct pd_apply_rewriter *c, const struct pd_extent *cuts, size_t n, struct pd_err *e)
+static int cut_all(struct pd_apply_rewriter *c, const struct pd_read_extent *cuts, size_t n, struct pd_err *e)
 {
 	uint64_t pos = 0;
 	int status = PD_OK;
@@ -207,7 +207,7 @@ static int cut_all(struct pd_apply_rewriter *c, const struct pd_extent *cuts, si
 	return status ? status : copy(c, pos, UINT64_MAX, e);
 }
 
-int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_read_extent *cuts, size_t n_cuts, FILE *to,
 	   struct pd_err *e)
 {
 	c->path = path;

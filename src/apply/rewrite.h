@@ -13,8 +13,8 @@
 #include "read/source.h"
 
 struct pd_apply_rewriter {
-	struct pd_source source;	/* for members that are unpacked once more */
-	struct pd_sink sink;
+	struct pd_read_source source;	/* for members that are unpacked once more */
+	struct pd_read_sink sink;
 	struct pd_packer *packer;
 	struct pd_buf out;
 	/* of the run */
@@ -29,7 +29,7 @@ struct pd_apply_rewriter {
 void pd_apply_rewriter_init(struct pd_apply_rewriter *c, const struct pd_reader_options *o);
 void pd_apply_rewriter_release(struct pd_apply_rewriter *c);
 /* `path`: a regular file.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: the file is not what was scanned. */
-int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_extent *cuts, size_t n_cuts, FILE *to,
+int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_read_extent *cuts, size_t n_cuts, FILE *to,
 	   struct pd_err *e);
 
 #endif

@@ -97,7 +97,7 @@ static void read_ties(struct pd_span header, struct ties *t)
 {
 	struct pd_span name, value;
 	*t = (struct ties){ 0 };
-	while (pd_warc_field(&header, &name, &value)) {
+	while (pd_read_warc_field(&header, &name, &value)) {
 		if (pd_span_ieq(name, "WARC-Type"))
 			t->type = pd_span_trim(value);
 		else if (pd_span_ieq(name, "WARC-Record-ID"))
@@ -216,7 +216,7 @@ static bool is_associated(const struct pd_apply_associated *o, const struct pd_a
 	return !other->n_names && o->page_removed && other->url && other->url == o->page_url;
 }
 
-static bool other_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_extent *extent)
+static bool other_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_read_extent *extent)
 {
 	struct ties t;
 	read_ties(pd_buf_span(&r->header), &t);
@@ -245,26 +245,26 @@ void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_opti
 {
 	struct pd_reader_options r = { .max_block = o->max_block, .fields = o->fields };
 	*s = (struct pd_apply_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
-	pd_source_init(&s->source, &r, &s->sink);
+	pd_read_source_init(&s->source, &r, &s->sink);
 	s->source.max_block = HEAD;
 	s->source.keep_headers = !o->keep_others || o->revisits;
 }
 
 void pd_apply_scan_release(struct pd_apply_scan *s)
 {
-	pd_source_release(&s->source);
+	pd_read_source_release(&s->source);
 	pd_record_release(&s->record);
 	release_associated(&s->associated);
 	free(s->cuts);
 }
 
-static void add_cut(struct pd_apply_scan *s, const struct pd_extent *x)
+static void add_cut(struct pd_apply_scan *s, const struct pd_read_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
 	s->cuts[s->n_cuts++] = *x;
 }
 
-static void add_other(void *ctx, const struct pd_extent *x)
+static void add_other(void *ctx, const struct pd_read_extent *x)
 {
 	struct pd_apply_scan *s = ctx;
 	s->along++;
@@ -284,7 +284,7 @@ static bool page_is_removed(struct pd_apply_scan *s)
 }
 
 /* Does the record given last go? */
-static bool record_is_removed(struct pd_apply_scan *s, const struct pd_extent *x)
+static bool record_is_removed(struct pd_apply_scan *s, const struct pd_read_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
 	bool asked = page && page_is_removed(s);
@@ -300,14 +300,14 @@ static bool record_is_removed(struct pd_apply_scan *s, const struct pd_extent *x
 }
 
 /* Where a cut begins in the input. */
-static uint64_t place_of(const struct pd_extent *x)
+static uint64_t place_of(const struct pd_read_extent *x)
 {
 	return x->stream ? x->member : x->begin;
 }
 
 static int by_place(const void *a, const void *b)
 {
-	const struct pd_extent *x = a, *y = b;
+	const struct pd_read_extent *x = a, *y = b;
 	if (place_of(x) != place_of(y))
 		return place_of(x) < place_of(y) ? -1 : 1;
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
@@ -320,7 +320,7 @@ static void join_cuts(struct pd_apply_scan *s)
 	if (s->n_cuts)
 		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_place);
 	for (size_t i = 0; i < s->n_cuts; i++) {
-		struct pd_extent *before = n ? &s->cuts[n - 1] : NULL;
+		struct pd_read_extent *before = n ? &s->cuts[n - 1] : NULL;
 		if (!before || before->stream != s->cuts[i].stream || before->end != s->cuts[i].begin) {
 			s->cuts[n++] = s->cuts[i];
 			continue;
@@ -335,14 +335,14 @@ static int scan_records(struct pd_apply_scan *s)
 {
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
 	int r;
-	while ((r = pd_source_next(&s->source, &s->record)) == 1 || open_cut) {
+	while ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut) {
 		if (open_cut)
-			s->cuts[s->n_cuts - 1].end = pd_source_end(&s->source);
+			s->cuts[s->n_cuts - 1].end = pd_read_source_end(&s->source);
 		open_cut = false;
 		if (r != 1)
 			break;
-		struct pd_extent x;
-		pd_source_extent(&s->source, &x);
+		struct pd_read_extent x;
+		pd_read_source_extent(&s->source, &x);
 		s->records++;
 		if (!record_is_removed(s, &x))
 			continue;
@@ -363,7 +363,7 @@ static int open_scan(struct pd_apply_scan *s, const char *path, const char *name
 	s->associated.keep = s->o.keep_others;
 	s->associated.revisits = s->o.revisits;
 	clear_associated(&s->associated);
-	return pd_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
+	return pd_read_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
 }
 
 int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
@@ -374,7 +374,7 @@ int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *n
 	status = scan_records(s);
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
-	pd_source_close(&s->source);
+	pd_read_source_close(&s->source);
 	if (s->whole)
 		s->n_cuts = 0;
 	join_cuts(s);
@@ -383,7 +383,7 @@ int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *n
 
 int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
-	struct pd_sink told = s->sink;
+	struct pd_read_sink told = s->sink;
 	int status = open_scan(s, path, name, e);
 	if (status)
 		return status;
@@ -392,7 +392,7 @@ int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char
 		status = scan_records(s);
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
-	pd_source_close(&s->source);
+	pd_read_source_close(&s->source);
 	s->sink = told;
 	s->n_cuts = 0;
 	return status;

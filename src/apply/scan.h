@@ -39,7 +39,7 @@ enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 
 /* A request or metadata record that stays so far. */
 struct pd_apply_neighbour {
-	struct pd_extent extent;
+	struct pd_read_extent extent;
 	uint64_t own;				/* hash of its id, 0: none */
 	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of the ids that it names */
 	int n_names, n_removed;			/* of those, how many go; over PD_APPLY_ASSOCIATED_NAMES it stays */
@@ -48,7 +48,7 @@ struct pd_apply_neighbour {
 };
 
 struct pd_apply_associated {
-	void (*cut)(void *ctx, const struct pd_extent *extent);	/* this record goes */
+	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record goes */
 	void *ctx;
 	bool keep;			/* nothing goes along */
 	struct pd_apply_revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
@@ -64,9 +64,9 @@ struct pd_apply_scan_options {
 	struct pd_apply_removals *removals;
 	struct pd_apply_revisits *revisits;	/* of all inputs; or NULL: nobody asks */
 	bool keep_others;		/* records that are no pages stay all */
-	struct pd_jsonl_fields fields;
+	struct pd_read_jsonl_fields fields;
 	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
-	void (*damage)(void *ctx, const struct pd_damage *d);
+	void (*damage)(void *ctx, const struct pd_read_damage *d);
 	/* A page goes; may be NULL. */
 	void (*page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
 	/* The record that an id names has another URL than its verdict: it stays. */
@@ -76,12 +76,12 @@ struct pd_apply_scan_options {
 
 struct pd_apply_scan {
 	struct pd_apply_scan_options o;
-	struct pd_sink sink;
-	struct pd_source source;
+	struct pd_read_sink sink;
+	struct pd_read_source source;
 	struct pd_record record;
 	struct pd_apply_associated associated;
 	/* of the input scanned last */
-	struct pd_extent *cuts;		/* in the order of the input, none touches another */
+	struct pd_read_extent *cuts;		/* in the order of the input, none touches another */
 	size_t n_cuts, cap_cuts;
 	bool whole;			/* the input is one page, and it goes */
 	uint64_t pages, along;		/* records that go: pages, and others with them */

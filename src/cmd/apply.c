@@ -76,17 +76,17 @@ static void bad_row(void *ctx, const char *why)
 	pd_log_error(((struct run *)ctx)->log, "%s; left out", why);
 }
 
-static void tell(struct run *r, const struct pd_damage *d, const char *what)
+static void tell(struct run *r, const struct pd_read_damage *d, const char *what)
 {
-	pd_damage_tell(d, what, r->log);
+	pd_read_damage_tell(d, what, r->log);
 }
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	tell(ctx, d, "kept as it is");
 }
 
-static void on_lost(void *ctx, const struct pd_damage *d)
+static void on_lost(void *ctx, const struct pd_read_damage *d)
 {
 	struct run *r = ctx;
 	r->lost++;

@@ -37,7 +37,7 @@ struct run {
 	struct pd_tables tables;
 	struct pd_pipeline pipeline;
 	struct pd_record record;
-	struct pd_sampler *sampler;
+	struct pd_read_sampler *sampler;
 	struct pd_estimate estimate;
 	struct pd_err err;
 };
@@ -48,7 +48,7 @@ static int open_all(struct run *r, struct pd_reader_options *in)
 	if (!status)
 		status = pd_pipeline_init(&r->pipeline, &r->o->walk.page, &r->tables, &r->err);
 	if (!status)
-		status = pd_sampler_open(&r->sampler, in, r->o->sample, &r->err);
+		status = pd_read_sampler_open(&r->sampler, in, r->o->sample, &r->err);
 	return status;
 }
 
@@ -63,7 +63,7 @@ static int add_page(struct run *r)
 	e->damaged += skip == PD_SKIP_DAMAGED;
 	if (skip)
 		return PD_OK;
-	pd_sampler_stats(r->sampler, &e->sample);
+	pd_read_sampler_stats(r->sampler, &e->sample);
 	pd_estimate_add(e, &r->pipeline, e->sample.place);
 	return PD_OK;
 }
@@ -73,7 +73,7 @@ static int sample(struct run *r)
 	struct pd_estimate *e = &r->estimate;
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
 	int status;
-	while ((status = pd_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
+	while ((status = pd_read_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
 		status = add_page(r);
 		if (status < 0)
 			break;
@@ -82,7 +82,7 @@ static int sample(struct run *r)
 			break;
 		}
 	}
-	pd_sampler_stats(r->sampler, &e->sample);
+	pd_read_sampler_stats(r->sampler, &e->sample);
 	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
 	e->damaged += e->sample.damaged;
 	e->bits = r->o->walk.page.sign.bits;
@@ -102,7 +102,7 @@ static void print_estimate(struct run *r)
 
 static void release(struct run *r)
 {
-	pd_sampler_free(r->sampler);
+	pd_read_sampler_free(r->sampler);
 	pd_pipeline_release(&r->pipeline);
 	pd_tables_release(&r->tables);
 	pd_record_release(&r->record);

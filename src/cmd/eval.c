@@ -252,11 +252,11 @@ struct signed_page {
 	} by[];
 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct sweep_run *r = ctx;
 	r->damaged++;
-	pd_damage_tell(d, "left out", r->log);
+	pd_read_damage_tell(d, "left out", r->log);
 }
 
 static int next_record(void *shared, void *ctx)

@@ -195,12 +195,12 @@ static void bad_row(void *ctx, const char *why)
 	pd_log_error(((struct run *)ctx)->log, "%s", why);
 }
 
-static void on_damage(void *ctx, const struct pd_damage *damage)
+static void on_damage(void *ctx, const struct pd_read_damage *damage)
 {
 	/* fp named it already. */
 }
 
-static void on_lost(void *ctx, const struct pd_damage *damage)
+static void on_lost(void *ctx, const struct pd_read_damage *damage)
 {
 	struct run *r = ctx;
 	pd_log_error(r->log, "%s:%" PRIu64 ": %s; the rest of this compressed member is lost", damage->file, damage->offset,
@@ -215,7 +215,7 @@ static void on_orphan(void *ctx, const char *id)
 }
 
 /* What is not done may have been begun. */
-static bool is_done(void *ctx, const struct pd_file *file, const char *output)
+static bool is_done(void *ctx, const struct pd_read_file *file, const char *output)
 {
 	struct run *r = ctx;
 	if (pd_map_has(&r->journal.outputs, pd_hash64(file->label, strlen(file->label))))

@@ -11,18 +11,18 @@ enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
 int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, bool whole, struct pd_err *e)
 {
 	*u = (struct pd_units){ .whole = whole };
-	return pd_files_open(&u->files, o, e);
+	return pd_read_files_open(&u->files, o, e);
 }
 
 void pd_units_release(struct pd_units *u)
 {
-	pd_files_release(&u->files);
+	pd_read_files_release(&u->files);
 	pd_arena_release(&u->arena);
 	free(u->paths);
 	free(u->found);
 }
 
-static void add(struct pd_units *u, const struct pd_file *f, const struct stat *st)
+static void add(struct pd_units *u, const struct pd_read_file *f, const struct stat *st)
 {
 	int64_t facts[] = { (int64_t)u->identity, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
 	u->identity = pd_hash64_seed(f->path, strlen(f->path), pd_hash64(facts, sizeof facts));
@@ -35,13 +35,13 @@ static void add(struct pd_units *u, const struct pd_file *f, const struct stat *
 int pd_units_next(struct pd_units *u, struct pd_err *e)
 {
 	uint64_t bytes = 0;
-	struct pd_file f;
+	struct pd_read_file f;
 	struct stat st;
 	int r = 1;
 	u->n_paths = 0;
 	u->identity = 0;
 	pd_arena_clear(&u->arena);
-	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_files_next(&u->files, &f, e)) == 1) {
+	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
 		/* What is not there is a part of the unit, too: `fp` names and counts it. */
 		if (!f.path || stat(f.path, &st) < 0)
 			st = (struct stat){ .st_mode = f.path ? S_IFREG : 0 };

@@ -13,7 +13,7 @@
 #include "read/files.h"
 
 struct pd_units {
-	struct pd_files files;
+	struct pd_read_files files;
 	struct pd_arena arena;
 	bool whole;		/* all inputs are one unit */
 	/* of the unit at hand */

@@ -75,7 +75,7 @@ static double ratio_error(const struct pd_estimate *e, double pages, double byte
 	if (e->sample.jumps < JUMPS || n < JUMPS || pages <= 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		const struct pd_sample_place *p = &e->sample.places[i];
+		const struct pd_read_sample_place *p = &e->sample.places[i];
 		double here = p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;
 		double off = here - pages / bytes * (double)p->bytes;
 		sum += off * off;
@@ -90,7 +90,7 @@ static void scale(const struct pd_estimate *e, struct whole *w)
 	if (e->sample.whole)
 		return;
 	for (int i = 0; i < e->sample.n_places; i++) {
-		const struct pd_sample_place *p = &e->sample.places[i];
+		const struct pd_read_sample_place *p = &e->sample.places[i];
 		bytes += (double)p->bytes;
 		records += (double)p->measured;
 		pages += p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;

@@ -35,7 +35,7 @@ struct pd_name_counts {
 
 struct pd_estimate {
 	/* set by the caller before it is printed */
-	struct pd_sample_stats sample;
+	struct pd_read_sample_stats sample;
 	uint64_t records, damaged;
 	double cpu_seconds;	/* for all records of the sample */
 	double limit;		/* > 0: the sample was ended after so many seconds */

@@ -14,9 +14,9 @@ struct search {
 	int found;
 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
-	pd_damage_tell(d, "left out", ctx);
+	pd_read_damage_tell(d, "left out", ctx);
 }
 
 static void note_hit(struct search *s, const struct pd_record *r)

@@ -163,4 +163,4 @@ static bool looks(struct pd_span head)
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-const struct pd_format pd_format_arc = { LINE, "no end of the ARC header", begins, find, header_end, parse, looks };
+const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins, find, header_end, parse, looks };

@@ -18,7 +18,7 @@ struct layers {
 	int turn;
 };
 
-struct pd_coder {
+struct pd_read_coder {
 	size_t max_page;
 	struct pd_unpacker *unpacker;
 	struct pd_buf chunks;
@@ -28,20 +28,20 @@ struct pd_coder {
 
 /* What is being undone. */
 struct work {
-	struct pd_coder *c;
+	struct pd_read_coder *c;
 	struct pd_span *body;
 	unsigned *flags;
 };
 
-struct pd_coder *pd_coder_new(size_t max_page)
+struct pd_read_coder *pd_read_coder_new(size_t max_page)
 {
-	struct pd_coder *c = pd_zalloc(sizeof *c);
+	struct pd_read_coder *c = pd_zalloc(sizeof *c);
 	c->max_page = max_page;
 	c->unpacker = pd_unpacker_new();
 	return c;
 }
 
-void pd_coder_free(struct pd_coder *c)
+void pd_read_coder_free(struct pd_read_coder *c)
 {
 	if (!c)
 		return;
@@ -55,12 +55,12 @@ void pd_coder_free(struct pd_coder *c)
 	free(c);
 }
 
-const char *pd_coder_reason(const struct pd_coder *c)
+const char *pd_read_coder_reason(const struct pd_read_coder *c)
 {
 	return pd_buf_z(&c->reason);
 }
 
-static int damaged(struct pd_coder *c, const char *what, struct pd_span coding)
+static int damaged(struct pd_read_coder *c, const char *what, struct pd_span coding)
 {
 	pd_buf_clear(&c->reason);
 	pd_buf_printf(&c->reason, "%s: %.*s", what, coding.n < 40 ? (int)coding.n : 40, coding.p);
@@ -107,7 +107,7 @@ static bool zlib_header(struct pd_span s)
 /* "deflate" should be zlib's format; some servers send the bare one. */
 static int undo_deflate(struct work *w, struct pd_buf *out)
 {
-	if (pd_sniff_is_text(*w->body))
+	if (pd_read_sniff_is_text(*w->body))
 		return as_it_is(w);
 	if (zlib_header(*w->body) && take(w, out, unpack(w, PD_CODEC_ZLIB, out)) == PD_OK)
 		return PD_OK;
@@ -118,7 +118,7 @@ static int undo_deflate(struct work *w, struct pd_buf *out)
 static int undo_brotli(struct work *w, struct pd_buf *out)
 {
 	int r = unpack(w, PD_CODEC_BROTLI, out);
-	if (r != PD_OK && r != PD_ERR_LIMIT && pd_sniff_is_text(*w->body))
+	if (r != PD_OK && r != PD_ERR_LIMIT && pd_read_sniff_is_text(*w->body))
 		return as_it_is(w);
 	return take(w, out, r);
 }
@@ -135,7 +135,7 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 	else if (pd_span_ieq(coding, "br"))
 		r = undo_brotli(w, out);
 	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
-		return pd_sniff_is_text(*w->body) ? as_it_is(w) :
+		return pd_read_sniff_is_text(*w->body) ? as_it_is(w) :
 						 damaged(w->c, "content coding not supported", coding);
 	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
 	return r < 0 ? damaged(w->c, "body cannot be decoded", coding) : r;
@@ -144,7 +144,7 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 static void undo_chunks(struct work *w)
 {
 	pd_buf_shrink(&w->c->chunks, KEEP);
-	enum pd_http_chunked r = pd_http_unchunk(*w->body, SIZE_MAX, &w->c->chunks);
+	enum pd_read_http_chunked r = pd_read_http_unchunk(*w->body, SIZE_MAX, &w->c->chunks);
 	if (r == PD_CHUNKED_NOT) {
 		as_it_is(w);
 		return;
@@ -163,11 +163,11 @@ static int undo_layer(struct work *w, struct pd_span coding, struct layers *laye
 	return r;
 }
 
-static int undo_all(struct work *w, struct pd_http_codings list, struct layers *layers, bool transfer)
+static int undo_all(struct work *w, struct pd_read_http_codings list, struct layers *layers, bool transfer)
 {
 	struct pd_span coding;
 	bool chunked = false;
-	for (int turn = 0; turn < TURNS && w->body->n && pd_http_codings_pop(&list, &coding); turn++) {
+	for (int turn = 0; turn < TURNS && w->body->n && pd_read_http_codings_pop(&list, &coding); turn++) {
 		int r = PD_OK;
 		if (!transfer || !pd_span_istarts(coding, "chunked"))
 			r = undo_layer(w, coding, layers);
@@ -180,13 +180,13 @@ static int undo_all(struct work *w, struct pd_http_codings list, struct layers *
 	return PD_OK;
 }
 
-int pd_coder_transfer(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags)
+int pd_read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
 {
 	struct work w = { c, body, flags };
 	return undo_all(&w, list, &c->transfer, true);
 }
 
-int pd_coder_content(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags)
+int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
 {
 	struct work w = { c, body, flags };
 	return undo_all(&w, list, &c->content, false);

@@ -18,15 +18,15 @@ enum pd_page_flag {
 	PD_PAGE_PLAIN_CODING = 4,	/* header names a coding, body is not in it */
 };
 
-struct pd_coder;
+struct pd_read_coder;
 
-struct pd_coder *pd_coder_new(size_t max_page);
-void pd_coder_free(struct pd_coder *c);
+struct pd_read_coder *pd_read_coder_new(size_t max_page);
+void pd_read_coder_free(struct pd_read_coder *c);
 /* Undoes transfer codings, then content codings.  *body becomes a view into the coder's buffers, which die at the next
  * call of the same function; *flags gets PD_PAGE_… flags, and PD_PAGE_CUT in it says that the body was cut already.
- * PD_ERR_INPUT: the body gives nothing readable, see pd_coder_reason. */
-int pd_coder_transfer(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags);
-int pd_coder_content(struct pd_coder *c, struct pd_http_codings list, struct pd_span *body, unsigned *flags);
-const char *pd_coder_reason(const struct pd_coder *c);
+ * PD_ERR_INPUT: the body gives nothing readable, see pd_read_coder_reason. */
+int pd_read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags);
+int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags);
+const char *pd_read_coder_reason(const struct pd_read_coder *c);
 
 #endif

@@ -11,24 +11,24 @@
 /* FIT: blocks up to this length are looked at to their end, and TRAILER bytes further, before they are believed. */
 enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };
 
-static struct pd_place here(const struct pd_dump *d)
+static struct pd_read_place here(const struct pd_read_dump *d)
 {
-	return (struct pd_place){ pd_member_offset(d->m), pd_member_packed(d->m) };
+	return (struct pd_read_place){ pd_read_member_offset(d->m), pd_read_member_packed(d->m) };
 }
 
 /* Between records: what lies in a member that no record began in yet is named by the member. */
-static struct pd_place between(const struct pd_dump *d)
+static struct pd_read_place between(const struct pd_read_dump *d)
 {
-	return pd_member_packed(d->m) && !d->begun ? (struct pd_place){ d->m->start, false } : here(d);
+	return pd_read_member_packed(d->m) && !d->begun ? (struct pd_read_place){ d->m->start, false } : here(d);
 }
 
 /* The place of the record being read, should it turn out to be alone in its members. */
-static struct pd_place alone(const struct pd_dump *d)
+static struct pd_read_place alone(const struct pd_read_dump *d)
 {
-	return d->first ? (struct pd_place){ d->member, false } : d->begin;
+	return d->first ? (struct pd_read_place){ d->member, false } : d->begin;
 }
 
-static int damage(struct pd_dump *d, struct pd_place place, const char *reason)
+static int damage(struct pd_read_dump *d, struct pd_read_place place, const char *reason)
 {
 	d->place = place;
 	d->reason = reason;
@@ -36,54 +36,54 @@ static int damage(struct pd_dump *d, struct pd_place place, const char *reason)
 }
 
 /* The record being read is lost; one word about its member is enough. */
-static int lose(struct pd_dump *d, const char *reason)
+static int lose(struct pd_read_dump *d, const char *reason)
 {
 	d->told = true;
 	return damage(d, alone(d), reason);
 }
 
-static bool at_record(struct pd_dump *d)
+static bool at_record(struct pd_read_dump *d)
 {
-	return d->format->begins(pd_member_peek(d->m, d->format->line), true);
+	return d->format->begins(pd_read_member_peek(d->m, d->format->line), true);
 }
 
 /* Line ends after a record (two are due, none or many are seen), and what some writers pad with. */
-static void skip_padding(struct pd_member *m)
+static void skip_padding(struct pd_read_member *m)
 {
 	for (;;) {
-		struct pd_span s = pd_member_peek(m, 1);
+		struct pd_span s = pd_read_member_peek(m, 1);
 		size_t i = 0;
 		while (i < s.n && (!s.p[i] || pd_ascii_space(s.p[i])))
 			i++;
-		pd_member_skip(m, i);
+		pd_read_member_skip(m, i);
 		if (i < s.n || !s.n)
 			return;
 	}
 }
 
 /* To the next line that begins a record, or to the end of the member. */
-static void skip_junk(struct pd_dump *d)
+static void skip_junk(struct pd_read_dump *d)
 {
 	for (;;) {
-		struct pd_span s = pd_member_peek(d->m, SCAN);
+		struct pd_span s = pd_read_member_peek(d->m, SCAN);
 		ptrdiff_t at = d->format->find(s);
 		if (at >= 0) {
-			pd_member_skip(d->m, (size_t)at);
+			pd_read_member_skip(d->m, (size_t)at);
 			return;
 		}
 		bool more = d->m->state == PD_MEMBER_MORE;
-		pd_member_skip(d->m, more ? s.n - d->format->line : s.n);
+		pd_read_member_skip(d->m, more ? s.n - d->format->line : s.n);
 		if (!more)
 			return;
 	}
 }
 
-static void advance(struct pd_dump *d)
+static void advance(struct pd_read_dump *d)
 {
 	skip_padding(d->m);
-	if (at_record(d) || !pd_member_peek(d->m, 1).n)
+	if (at_record(d) || !pd_read_member_peek(d->m, 1).n)
 		return;
-	struct pd_place from = between(d);
+	struct pd_read_place from = between(d);
 	skip_junk(d);
 	/* Junk that ends in damage, or follows it, is the same damage. */
 	if (d->told || d->m->state == PD_MEMBER_BROKEN)
@@ -92,28 +92,28 @@ static void advance(struct pd_dump *d)
 	d->junk_at = from;
 }
 
-void pd_dump_open(struct pd_dump *d, struct pd_member *m, const struct pd_format *format, size_t max_block)
+void pd_read_dump_open(struct pd_read_dump *d, struct pd_read_member *m, const struct pd_read_format *format, size_t max_block)
 {
-	*d = (struct pd_dump){ .m = m, .format = format, .max_block = max_block };
+	*d = (struct pd_read_dump){ .m = m, .format = format, .max_block = max_block };
 	/* Before the first member there is nothing yet. */
-	if (pd_member_packed(m) ? m->state != PD_MEMBER_ENDED || pd_member_peek(m, 1).n : m->begun)
+	if (pd_read_member_packed(m) ? m->state != PD_MEMBER_ENDED || pd_read_member_peek(m, 1).n : m->begun)
 		advance(d);
 }
 
 /* Opens the next member; the current one has nothing left. */
-static int next_member(struct pd_dump *d)
+static int next_member(struct pd_read_dump *d)
 {
-	struct pd_member *m = d->m;
+	struct pd_read_member *m = d->m;
 	if (m->state == PD_MEMBER_BROKEN) {
-		struct pd_place at = between(d);
-		pd_member_resync(m);
+		struct pd_read_place at = between(d);
+		pd_read_member_resync(m);
 		if (!d->told)
 			return damage(d, at, m->reason);
 	}
-	int r = pd_member_next(m);
+	int r = pd_read_member_next(m);
 	if (r < 0) {
-		damage(d, (struct pd_place){ m->in->offset, false }, m->reason);
-		pd_member_resync(m);
+		damage(d, (struct pd_read_place){ m->in->offset, false }, m->reason);
+		pd_read_member_resync(m);
 		return r;
 	}
 	d->begun = 0;
@@ -124,36 +124,36 @@ static int next_member(struct pd_dump *d)
 }
 
 /* The window ends inside the record, with `have` bytes of it left: 1 when the next member goes on with it. */
-static int more(struct pd_dump *d, size_t have)
+static int more(struct pd_read_dump *d, size_t have)
 {
-	struct pd_member *m = d->m;
+	struct pd_read_member *m = d->m;
 	if (m->state == PD_MEMBER_BROKEN) {
-		pd_member_skip(m, have);
+		pd_read_member_skip(m, have);
 		return lose(d, m->reason);
 	}
-	int r = pd_member_next(m);
+	int r = pd_read_member_next(m);
 	if (r <= 0) {
-		lose(d, r ? pd_member_words(m)->record_junk : "record cut by the end of the file");
-		pd_member_skip(m, have);
+		lose(d, r ? pd_read_member_words(m)->record_junk : "record cut by the end of the file");
+		pd_read_member_skip(m, have);
 		return PD_ERR_INPUT;
 	}
-	struct pd_span s = pd_member_peek(m, have + d->format->line);
+	struct pd_span s = pd_read_member_peek(m, have + d->format->line);
 	if (!d->format->begins(pd_span(s.p + have, s.n - have), false)) {
 		d->begun = 1;
 		return 1;
 	}
-	lose(d, pd_member_words(m)->record_cut);
-	pd_member_skip(m, have);
+	lose(d, pd_read_member_words(m)->record_cut);
+	pd_read_member_skip(m, have);
 	d->begun = 0;
 	d->told = false;
 	return PD_ERR_INPUT;
 }
 
-static int read_header(struct pd_dump *d, struct pd_span *header)
+static int read_header(struct pd_read_dump *d, struct pd_span *header)
 {
 	size_t seen = 0;
 	for (size_t want = 2048;;) {
-		struct pd_span s = pd_member_peek(d->m, want);
+		struct pd_span s = pd_read_member_peek(d->m, want);
 		if (s.n > want)
 			s.n = want;
 		size_t n = d->format->header_end(s, &seen);
@@ -165,11 +165,11 @@ static int read_header(struct pd_dump *d, struct pd_span *header)
 		 * each of them. */
 		ptrdiff_t other = d->format->find(s);
 		if (other >= 0) {
-			pd_member_skip(d->m, (size_t)other);
+			pd_read_member_skip(d->m, (size_t)other);
 			return lose(d, "another record begins before the header ends");
 		}
 		if (s.n >= HEADER_MAX) {
-			pd_member_skip(d->m, 5);
+			pd_read_member_skip(d->m, 5);
 			return lose(d, d->format->endless);
 		}
 		if (s.n >= want)
@@ -180,7 +180,7 @@ static int read_header(struct pd_dump *d, struct pd_span *header)
 }
 
 /* Is this what follows a block: line ends or padding, then a record, or nothing? */
-static bool plain_end(const struct pd_dump *d, struct pd_span after)
+static bool plain_end(const struct pd_read_dump *d, struct pd_span after)
 {
 	size_t i = 0, n = after.n < TRAILER ? after.n : TRAILER;
 	while (i < n && (!after.p[i] || pd_ascii_space(after.p[i])))
@@ -188,37 +188,37 @@ static bool plain_end(const struct pd_dump *d, struct pd_span after)
 	return i == n || d->format->begins(pd_span(after.p + i, after.n - i), true);
 }
 
-static bool file_ends(const struct pd_member *m)
+static bool file_ends(const struct pd_read_member *m)
 {
-	return m->state == PD_MEMBER_ENDED && (!pd_member_packed(m) || (m->in->end && m->in->at == m->in->n));
+	return m->state == PD_MEMBER_ENDED && (!pd_read_member_packed(m) || (m->in->end && m->in->at == m->in->n));
 }
 
 /* The file ends before the record does.  Files that were converted to other line ends are that much shorter: where all
  * of the response is there, by its own length, the record's is put right.  False: its length swallows other records. */
-static bool mend_length(struct pd_dump *d, size_t header, struct pd_record *out)
+static bool mend_length(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
-	struct pd_span s = pd_member_peek(d->m, header + FIT);
+	struct pd_span s = pd_read_member_peek(d->m, header + FIT);
 	struct pd_span block = pd_span(s.p + header, s.n - header);
-	struct pd_http h;
+	struct pd_read_http h;
 	uint64_t body;
 	if (d->format->find(block) >= 0)
 		return false;
-	if (out->kind != PD_RECORD_RESPONSE || !pd_http_parse(block, &h) || !pd_span_u64(h.content_length, &body) ||
+	if (out->kind != PD_RECORD_RESPONSE || !pd_read_http_parse(block, &h) || !pd_span_u64(h.content_length, &body) ||
 	    h.transfer.n || body > h.body.n)
-		return pd_member_packed(d->m);
+		return pd_read_member_packed(d->m);
 	out->length = (uint64_t)(h.body.p - block.p) + body;
 	return true;
 }
 
 /* The same question for a block too long to be seen whole, of which a regular file shows the end all the same. */
-static bool long_fits(const struct pd_dump *d, uint64_t block, uint64_t length)
+static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t length)
 {
 	char seen[SCAN];
 	size_t overlap = d->format->line + 1;
-	size_t n = pd_input_look(d->m->in, block + length, seen, TRAILER + d->format->line);
+	size_t n = pd_read_input_look(d->m->in, block + length, seen, TRAILER + d->format->line);
 	if (plain_end(d, pd_span(seen, n)))
 		return true;
-	for (uint64_t at = 0; at < length && (n = pd_input_look(d->m->in, block + at, seen, sizeof seen)) > overlap; at += n - overlap) {
+	for (uint64_t at = 0; at < length && (n = pd_read_input_look(d->m->in, block + at, seen, sizeof seen)) > overlap; at += n - overlap) {
 		ptrdiff_t other = d->format->find(pd_span(seen, n));
 		if (other >= 0)
 			return at + (uint64_t)other > length;
@@ -228,16 +228,16 @@ static bool long_fits(const struct pd_dump *d, uint64_t block, uint64_t length)
 
 /* Does the length lead to where a record can end?  A wrong one would swallow the records that follow, so what can be
  * seen is looked at: where it does not end as a record does, no other record may begin inside it. */
-static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
+static bool fits(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
-	const struct pd_input *in = d->m->in;
-	bool packed = pd_member_packed(d->m);
+	const struct pd_read_input *in = d->m->in;
+	bool packed = pd_read_member_packed(d->m);
 	if (!packed && in->regular && out->length > in->size - in->offset - header)
 		return mend_length(d, header, out);
 	if (out->length > FIT)
 		return packed || !in->regular || long_fits(d, in->offset + header, out->length);
 	size_t end = header + (size_t)out->length;
-	struct pd_span s = pd_member_peek(d->m, end + TRAILER + d->format->line);
+	struct pd_span s = pd_read_member_peek(d->m, end + TRAILER + d->format->line);
 	if (s.n < end)
 		return !file_ends(d->m) || mend_length(d, header, out);
 	if (plain_end(d, pd_span(s.p + end, s.n - end)))
@@ -248,16 +248,16 @@ static bool fits(struct pd_dump *d, size_t header, struct pd_record *out)
 
 /* A block of a stream that was too long to be seen to its end, has other records in it and does not end as a block does:
  * they are lost with it, unless somebody knows how to get at them. */
-static int lose_others(struct pd_dump *d)
+static int lose_others(struct pd_read_dump *d)
 {
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
-static int read_block(struct pd_dump *d, struct pd_record *out)
+static int read_block(struct pd_read_dump *d, struct pd_record *out)
 {
 	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER, others = false;
 	for (uint64_t left = out->length; left;) {
-		struct pd_span s = pd_member_peek(d->m, 1);
+		struct pd_span s = pd_read_member_peek(d->m, 1);
 		if (!s.n) {
 			if (more(d, 0) < 0)
 				return others && d->m->state == PD_MEMBER_ENDED ? lose_others(d) : PD_ERR_INPUT;
@@ -267,14 +267,14 @@ static int read_block(struct pd_dump *d, struct pd_record *out)
 		size_t take = s.n < left ? s.n : (size_t)left;
 		size_t room = wanted ? d->max_block - out->block.n : 0;
 		pd_buf_add(&out->block, s.p, take < room ? take : room);
-		pd_member_skip(d->m, take);
+		pd_read_member_skip(d->m, take);
 		left -= take;
 	}
 	out->cut = wanted && out->block.n < out->length;
-	return others && !plain_end(d, pd_member_peek(d->m, TRAILER + d->format->line)) ? lose_others(d) : 1;
+	return others && !plain_end(d, pd_read_member_peek(d->m, TRAILER + d->format->line)) ? lose_others(d) : 1;
 }
 
-static int read_record(struct pd_dump *d, struct pd_record *out)
+static int read_record(struct pd_read_dump *d, struct pd_record *out)
 {
 	struct pd_span header;
 	if (read_header(d, &header) < 0)
@@ -285,16 +285,16 @@ static int read_record(struct pd_dump *d, struct pd_record *out)
 		pd_buf_set(&out->header, header);
 	if (!wrong && !fits(d, header.n, out))
 		wrong = "the record's length leads past the end of the file or into another record";
-	pd_member_skip(d->m, header.n);
+	pd_read_member_skip(d->m, header.n);
 	return wrong ? lose(d, wrong) : read_block(d, out);
 }
 
 /* After the record: its place, unless its member turns out to be broken right behind it. */
-static int settle(struct pd_dump *d)
+static int settle(struct pd_read_dump *d)
 {
-	struct pd_member *m = d->m;
+	struct pd_read_member *m = d->m;
 	advance(d);
-	bool last = d->first && !pd_member_peek(m, 1).n;
+	bool last = d->first && !pd_read_member_peek(m, 1).n;
 	if (last && m->state == PD_MEMBER_BROKEN)
 		return lose(d, m->reason);
 	d->place = last ? alone(d) : d->begin;
@@ -302,7 +302,7 @@ static int settle(struct pd_dump *d)
 	return 1;
 }
 
-int pd_dump_next(struct pd_dump *d, struct pd_record *out)
+int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out)
 {
 	while (d->junk || !at_record(d)) {
 		if (d->junk) {
@@ -316,7 +316,7 @@ int pd_dump_next(struct pd_dump *d, struct pd_record *out)
 	d->begin = here(d);
 	d->member = d->m->start;
 	d->member_offset = d->m->start_offset;
-	d->first = pd_member_packed(d->m) && !d->begun;
+	d->first = pd_read_member_packed(d->m) && !d->begun;
 	d->begun++;
 	int r = read_record(d, out);
 	if (r == 1)
@@ -325,11 +325,11 @@ int pd_dump_next(struct pd_dump *d, struct pd_record *out)
 	return r;
 }
 
-void pd_dump_extent(const struct pd_dump *d, struct pd_extent *out)
+void pd_read_dump_extent(const struct pd_read_dump *d, struct pd_read_extent *out)
 {
-	const struct pd_member *m = d->m;
-	bool packed = pd_member_packed(m);
-	*out = (struct pd_extent){ .begin = d->begin.offset, .stream = packed && d->place.stream };
+	const struct pd_read_member *m = d->m;
+	bool packed = pd_read_member_packed(m);
+	*out = (struct pd_read_extent){ .begin = d->begin.offset, .stream = packed && d->place.stream };
 	if (packed && !d->place.stream) {
 		out->begin = d->member;
 		out->end = m->in->offset;

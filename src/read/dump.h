@@ -14,7 +14,7 @@
 #include "read/record.h"
 
 /* What a record looks like: WARC or ARC. */
-struct pd_format {
+struct pd_read_format {
 	size_t line;		/* bytes by which the start of a record is known */
 	const char *endless;	/* the damage when a header has no end */
 	/* Does a record begin at the start of `s`?  `cut`: also when `s` ends before that is sure. */
@@ -30,16 +30,16 @@ struct pd_format {
 	bool (*looks)(struct pd_span head);
 };
 
-extern const struct pd_format pd_format_warc, pd_format_arc;
+extern const struct pd_read_format pd_read_format_warc, pd_read_format_arc;
 
-struct pd_place {
+struct pd_read_place {
 	uint64_t offset;
 	bool stream;		/* in the decompressed stream */
 };
 
 /* The bytes that a record takes, with the line ends that pad it: without them the rest is as good a dump as before.  A
  * record that is alone in its members takes those; any other takes a part of what they unpack to. */
-struct pd_extent {
+struct pd_read_extent {
 	uint64_t begin, end;	/* in the input, or in the stream of all members */
 	bool stream;
 	/* when `stream`: the members that have a part in it */
@@ -47,30 +47,30 @@ struct pd_extent {
 	uint64_t last;				/* where the last begins, in the input */
 };
 
-struct pd_dump {
-	struct pd_member *m;
-	const struct pd_format *format;
+struct pd_read_dump {
+	struct pd_read_member *m;
+	const struct pd_read_format *format;
 	size_t max_block;
 	bool keep_header;		/* fill the record's `header` */
 	bool keep_block;		/* fill `block` of every record, not of pages alone */
-	struct pd_place place;		/* of the record given, or of the damage */
+	struct pd_read_place place;		/* of the record given, or of the damage */
 	const char *reason;		/* of the damage */
 	/* the record being read */
-	struct pd_place begin;		/* in the stream (plain: in the file) */
+	struct pd_read_place begin;		/* in the stream (plain: in the file) */
 	uint64_t member, member_offset;	/* where the member begins that it begins in: in the input, in the stream */
 	bool first;			/* nothing stands before it in that member */
 	uint64_t begun;			/* records in the current member so far, also what is left of an earlier one */
 	/* what is still to be said */
 	bool told;			/* the damage in this member was reported */
 	bool junk;			/* there were bytes between records, at junk_at */
-	struct pd_place junk_at;
+	struct pd_read_place junk_at;
 };
 
 /* `m` stands at the start of a member (and nothing of it was skipped), or before the first. */
-void pd_dump_open(struct pd_dump *d, struct pd_member *m, const struct pd_format *format, size_t max_block);
+void pd_read_dump_open(struct pd_read_dump *d, struct pd_read_member *m, const struct pd_read_format *format, size_t max_block);
 /* 1 a record (without id) and its `place`; 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
-int pd_dump_next(struct pd_dump *d, struct pd_record *out);
+int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out);
 /* The bytes of the record given last. */
-void pd_dump_extent(const struct pd_dump *d, struct pd_extent *out);
+void pd_read_dump_extent(const struct pd_read_dump *d, struct pd_read_extent *out);
 
 #endif

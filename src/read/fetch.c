@@ -65,7 +65,7 @@ struct told {
 	bool stream, any;
 };
 
-static void note_damage(void *ctx, const struct pd_damage *d)
+static void note_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct told *t = ctx;
 	snprintf(t->reason, sizeof t->reason, "%s", d->reason);
@@ -82,13 +82,13 @@ static int not_found(const char *id, const struct address *a, const struct told 
 }
 
 /* One seek.  The offset in the stream is not known here, so a record that is not alone in its member has another id. */
-static int by_seek(struct pd_source *s, const char *id, const struct address *a, struct told *t, struct pd_record *out,
+static int by_seek(struct pd_read_source *s, const char *id, const struct address *a, struct told *t, struct pd_record *out,
 		   struct pd_err *e)
 {
-	int r = pd_source_open_at(s, a->file, a->file, a->offset);
+	int r = pd_read_source_open_at(s, a->file, a->file, a->offset);
 	if (r == PD_ERR_SYSTEM)
 		return pd_fail_errno(e, "%s: cannot open", a->file);
-	r = r < 0 ? r : pd_source_next(s, out);
+	r = r < 0 ? r : pd_read_source_next(s, out);
 	if (r == PD_ERR_SYSTEM)
 		return pd_fail_errno(e, "%s: cannot read", a->file);
 	/* Damage at the place itself: what came instead is a later record. */
@@ -97,27 +97,27 @@ static int by_seek(struct pd_source *s, const char *id, const struct address *a,
 	return not_found(id, a, t, e);
 }
 
-static int not_an_id(const struct pd_source *s, const char *id, struct pd_err *e)
+static int not_an_id(const struct pd_read_source *s, const char *id, struct pd_err *e)
 {
 	if (s->kind == PD_SOURCE_TAR)
 		return pd_fail(e, PD_ERR_USAGE, "%s is an archive: the id of one of its pages is %s!PATH", id, id);
 	return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
 }
 
-static int by_reading(struct pd_source *s, const char *id, const struct address *a, struct told *t,
+static int by_reading(struct pd_read_source *s, const char *id, const struct address *a, struct told *t,
 		      struct pd_record *out, struct pd_err *e)
 {
 	int r;
-	if (pd_source_open(s, a->file, a->file) < 0)
+	if (pd_read_source_open(s, a->file, a->file) < 0)
 		return pd_fail_errno(e, "%s: cannot open", a->file);
 	if (!a->has_offset && !a->member && s->kind != PD_SOURCE_PAGE)
 		return not_an_id(s, id, e);
-	while ((r = pd_source_next(s, out)) == 1) {
+	while ((r = pd_read_source_next(s, out)) == 1) {
 		if (pd_span_is(pd_buf_span(&out->id), id))
 			return PD_OK;
 		if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 			break;
-		const struct pd_place *at = s->kind == PD_SOURCE_JSONL ? &s->jsonl.place : &s->dump.place;
+		const struct pd_read_place *at = s->kind == PD_SOURCE_JSONL ? &s->jsonl.place : &s->dump.place;
 		if (s->kind != PD_SOURCE_TAR && at->stream && at->offset > a->offset)
 			break;
 	}
@@ -137,18 +137,18 @@ int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd
 {
 	struct address a;
 	struct told told = { .any = false };
-	struct pd_sink sink = { note_damage, &told, 0 };
-	struct pd_source s;
+	struct pd_read_sink sink = { note_damage, &told, 0 };
+	struct pd_read_source s;
 	int r;
 	parse(id, &a);
-	pd_source_init(&s, o, &sink);
+	pd_read_source_init(&s, o, &sink);
 	if (from_stdin(&a, o))
 		r = pd_fail(e, PD_ERR_USAGE, "%s came from standard input and cannot be read again", id);
 	else if (a.has_offset && !a.stream)
 		r = by_seek(&s, id, &a, &told, out, e);
 	else
 		r = by_reading(&s, id, &a, &told, out, e);
-	pd_source_release(&s);
+	pd_read_source_release(&s);
 	free(a.file);
 	return r;
 }

@@ -79,7 +79,7 @@ static int list_folder(struct pd_dir *f, const char *path)
 	return error;
 }
 
-static void leave(struct pd_files *f)
+static void leave(struct pd_read_files *f)
 {
 	struct pd_dir *top = &f->stack[--f->depth];
 	for (size_t i = top->at; i < top->n; i++)
@@ -88,7 +88,7 @@ static void leave(struct pd_files *f)
 }
 
 /* Enters the folder that `path` holds.  0, or errno. */
-static int enter(struct pd_files *f)
+static int enter(struct pd_read_files *f)
 {
 	struct pd_dir top = { 0 };
 	if (f->path.n && f->path.p[f->path.n - 1] != '/')
@@ -102,9 +102,9 @@ static int enter(struct pd_files *f)
 
 /* --- one path --- */
 
-static int give(const struct pd_files *f, struct pd_file *out, const struct stat *st, int error)
+static int give(const struct pd_read_files *f, struct pd_read_file *out, const struct stat *st, int error)
 {
-	*out = (struct pd_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found,
+	*out = (struct pd_read_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found,
 				 .error = error };
 	out->regular = st && S_ISREG(st->st_mode);
 	out->size = out->regular ? (uint64_t)st->st_size : 0;
@@ -112,13 +112,13 @@ static int give(const struct pd_files *f, struct pd_file *out, const struct stat
 }
 
 /* Was this very file given before, under whatever name? */
-static bool is_alias(struct pd_files *f, const struct stat *st)
+static bool is_alias(struct pd_read_files *f, const struct stat *st)
 {
 	uint64_t id[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
 	return f->o->once && S_ISREG(st->st_mode) && !pd_map_add(&f->seen, pd_hash64(id, sizeof id));
 }
 
-static int pass_alias(struct pd_files *f, const char *path)
+static int pass_alias(struct pd_read_files *f, const char *path)
 {
 	f->aliases++;
 	if (f->o->alias)
@@ -126,20 +126,20 @@ static int pass_alias(struct pd_files *f, const char *path)
 	return 0;
 }
 
-static int give_stdin(struct pd_files *f, struct pd_file *out)
+static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
 	if (fstat(STDIN_FILENO, &st) == 0 && is_alias(f, &st))
 		return pass_alias(f, f->stdin_label);
-	*out = (struct pd_file){ .label = f->stdin_label, .typed = f->typed };
+	*out = (struct pd_read_file){ .label = f->stdin_label, .typed = f->typed };
 	if (pd_input_note_fd(STDIN_FILENO, "standard input", &f->err))
 		return REFUSED;
-	out->regular = pd_input_file_size(NULL, &out->size);
+	out->regular = pd_read_input_file_size(NULL, &out->size);
 	return 1;
 }
 
 /* A file that this run writes is no page of a folder; who names it as an input is told. */
-static int visit_file(struct pd_files *f, struct pd_file *out, const struct stat *st)
+static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const struct stat *st)
 {
 	if (f->depth && pd_output_is(st))
 		return 0;
@@ -147,7 +147,7 @@ static int visit_file(struct pd_files *f, struct pd_file *out, const struct stat
 }
 
 /* 1: `out` is filled; 0: a folder was entered, or there is nothing to read here; REFUSED: f->err. */
-static int visit(struct pd_files *f, struct pd_file *out)
+static int visit(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
@@ -164,7 +164,7 @@ static int visit(struct pd_files *f, struct pd_file *out)
 	return 0;
 }
 
-static int walk(struct pd_files *f, struct pd_file *out)
+static int walk(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct pd_dir *top = &f->stack[f->depth - 1];
 	if (top->at == top->n) {
@@ -197,13 +197,13 @@ static size_t last_part(const char *path)
 	return !part.n || pd_span_is(part, ".") || pd_span_is(part, "..") ? strlen(path) : i;
 }
 
-static void begin_input(struct pd_files *f, const char *label)
+static void begin_input(struct pd_read_files *f, const char *label)
 {
 	if (f->o->input)
 		f->o->input(f->o->damage_ctx, label);
 }
 
-static int visit_named(struct pd_files *f, struct pd_file *out, const char *path, const struct pd_found *how)
+static int visit_named(struct pd_read_files *f, struct pd_read_file *out, const char *path, const struct pd_found *how)
 {
 	f->typed = how->typed;
 	f->found = how->found;
@@ -214,7 +214,7 @@ static int visit_named(struct pd_files *f, struct pd_file *out, const char *path
 	return visit(f, out);
 }
 
-static int visit_stdin(struct pd_files *f, struct pd_file *out)
+static int visit_stdin(struct pd_read_files *f, struct pd_read_file *out)
 {
 	f->typed = true;
 	f->found = false;
@@ -222,7 +222,7 @@ static int visit_stdin(struct pd_files *f, struct pd_file *out)
 	return give_stdin(f, out);
 }
 
-static int visit_operand(struct pd_files *f, struct pd_file *out, int i)
+static int visit_operand(struct pd_read_files *f, struct pd_read_file *out, int i)
 {
 	const char *path = f->o->inputs[i];
 	if (is_stdin(path))
@@ -231,7 +231,7 @@ static int visit_operand(struct pd_files *f, struct pd_file *out, int i)
 }
 
 /* 1, 0 nothing here (look again), REFUSED. */
-static int next_listed(struct pd_files *f, struct pd_file *out)
+static int next_listed(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct pd_span line;
 	int status = pd_line_next(&f->lines, &line, &f->err);
@@ -243,7 +243,7 @@ static int next_listed(struct pd_files *f, struct pd_file *out)
 	return line.n ? visit_named(f, out, f->line.p, &(struct pd_found){ last_part(f->line.p), false, false }) : 0;
 }
 
-int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e)
+int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct pd_err *e)
 {
 	for (int r = 0;;) {
 		if (f->depth) {
@@ -269,10 +269,10 @@ static int look_at(const char *path, struct pd_err *e)
 	return access(path, R_OK) < 0 ? pd_fail_errno(e, "%s: cannot open", path) : PD_OK;
 }
 
-int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e)
+int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *o, struct pd_err *e)
 {
 	int from_stdin = 0;
-	*f = (struct pd_files){ .o = o, .stdin_label = o->stdin_name ? o->stdin_name : "-" };
+	*f = (struct pd_read_files){ .o = o, .stdin_label = o->stdin_name ? o->stdin_name : "-" };
 	for (int i = 0; i < o->n_inputs; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
@@ -290,7 +290,7 @@ int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct 
 	return f->list ? PD_OK : PD_ERR_SYSTEM;
 }
 
-void pd_files_release(struct pd_files *f)
+void pd_read_files_release(struct pd_read_files *f)
 {
 	while (f->depth)
 		leave(f);

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "read/options.h"
 
-struct pd_file {
+struct pd_read_file {
 	const char *path;	/* valid until the next call; NULL: standard input */
 	const char *label;	/* what it is called in ids and messages */
 	size_t name;		/* where in `path` the last part of what was named begins: of a file, or of the folder that it
@@ -29,7 +29,7 @@ struct pd_file {
 
 struct pd_dir;
 
-struct pd_files {
+struct pd_read_files {
 	const struct pd_reader_options *o;
 	const char *stdin_label;
 	int at;				/* next operand */
@@ -50,9 +50,9 @@ struct pd_files {
 
 /* Looks at all that was typed: PD_ERR_SYSTEM for what is not there or may not be read, PD_ERR_USAGE for standard input
  * wanted twice.  `o` stays in use. */
-int pd_files_open(struct pd_files *f, const struct pd_reader_options *o, struct pd_err *e);
+int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *o, struct pd_err *e);
 /* 1 an input, 0 no more, negative: the list cannot be read, or this run writes what it names. */
-int pd_files_next(struct pd_files *f, struct pd_file *out, struct pd_err *e);
-void pd_files_release(struct pd_files *f);
+int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct pd_err *e);
+void pd_read_files_release(struct pd_read_files *f);
 
 #endif

@@ -46,12 +46,12 @@ static bool status_line(struct pd_span line, int *status)
 	return true;
 }
 
-static struct pd_span *further(struct pd_http_codings *list)
+static struct pd_span *further(struct pd_read_http_codings *list)
 {
 	return list->n < PD_HTTP_CODING_LINES ? &list->line[list->n++] : NULL;
 }
 
-static struct pd_span *slot(struct pd_http *h, struct pd_span name)
+static struct pd_span *slot(struct pd_read_http *h, struct pd_span name)
 {
 	if (pd_span_ieq(name, "Content-Type"))
 		return &h->content_type;
@@ -63,7 +63,7 @@ static struct pd_span *slot(struct pd_http *h, struct pd_span name)
 }
 
 /* Takes one header line; *at is the value that a folded line would go on with. */
-static void header_line(struct pd_http *h, struct pd_span line, struct pd_span **at)
+static void header_line(struct pd_read_http *h, struct pd_span line, struct pd_span **at)
 {
 	if (line.p[0] == ' ' || line.p[0] == '\t') {
 		if (*at)
@@ -80,10 +80,10 @@ static void header_line(struct pd_http *h, struct pd_span line, struct pd_span *
 		*(*at = value) = pd_span(colon + 1, line.n - name - 1);
 }
 
-bool pd_http_parse(struct pd_span message, struct pd_http *out)
+bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out)
 {
 	struct pd_span line, rest = message, *at = NULL;
-	*out = (struct pd_http){ 0 };
+	*out = (struct pd_read_http){ 0 };
 	do {
 		if (!next_line(&rest, &line))
 			return false;
@@ -108,12 +108,12 @@ bool pd_http_parse(struct pd_span message, struct pd_http *out)
 	return true;
 }
 
-bool pd_http_simple(struct pd_span message)
+bool pd_read_http_simple(struct pd_span message)
 {
 	return !pd_span_istarts(pd_span_trim(message), "HTTP/");
 }
 
-bool pd_http_codings_pop(struct pd_http_codings *list, struct pd_span *coding)
+bool pd_read_http_codings_pop(struct pd_read_http_codings *list, struct pd_span *coding)
 {
 	while (list->n) {
 		struct pd_span *line = &list->line[list->n - 1];
@@ -147,10 +147,10 @@ static bool chunk_size(struct pd_span line, uint64_t *size)
 	return i == line.n || line.p[i] == ';';
 }
 
-enum pd_http_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
+enum pd_read_http_chunked pd_read_http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
 {
 	struct pd_span line, rest = body;
-	enum pd_http_chunked at_end = PD_CHUNKED_NOT;
+	enum pd_read_http_chunked at_end = PD_CHUNKED_NOT;
 	for (;;) {
 		uint64_t size;
 		/* A chunk header is a line of its own, and a size alone at the very end is none. */
@@ -173,7 +173,7 @@ enum pd_http_chunked pd_http_unchunk(struct pd_span body, size_t limit, struct p
 }
 
 /* TYPE/SUBTYPE, whatever follows: "text/html; charset=x", "text/html charset=x", "text/html, text/html", "text/html: x". */
-struct pd_span pd_http_media_type(struct pd_span content_type)
+struct pd_span pd_read_http_media_type(struct pd_span content_type)
 {
 	struct pd_span type = pd_span_trim(content_type);
 	size_t n = 0;
@@ -214,7 +214,7 @@ static bool next_part(struct pd_span *rest, struct pd_span *part)
 	return n > 0;
 }
 
-struct pd_span pd_http_charset(struct pd_span content_type)
+struct pd_span pd_read_http_charset(struct pd_span content_type)
 {
 	struct pd_span part, rest = content_type;
 	while (next_part(&rest, &part)) {

@@ -16,12 +16,12 @@
 /* Twice what may be asked for: a full window is then moved once in PD_INPUT_WINDOW bytes, however small the steps. */
 enum { CAPACITY = 2 * PD_INPUT_WINDOW + PD_INPUT_HISTORY };
 
-void pd_input_init(struct pd_input *in)
+void pd_read_input_init(struct pd_read_input *in)
 {
-	*in = (struct pd_input){ .fd = -1 };
+	*in = (struct pd_read_input){ .fd = -1 };
 }
 
-static void start(struct pd_input *in)
+static void start(struct pd_read_input *in)
 {
 	in->n = in->at = 0;
 	in->offset = 0;
@@ -46,7 +46,7 @@ static int size_of(int fd, uint64_t *size)
 	return at == 0;
 }
 
-bool pd_input_file_size(const char *path, uint64_t *size)
+bool pd_read_input_file_size(const char *path, uint64_t *size)
 {
 	struct stat st;
 	if (!path)
@@ -56,7 +56,7 @@ bool pd_input_file_size(const char *path, uint64_t *size)
 	return regular;
 }
 
-int pd_input_open(struct pd_input *in, const char *path)
+int pd_read_input_open(struct pd_read_input *in, const char *path)
 {
 	in->fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
 	if (in->fd < 0)
@@ -65,7 +65,7 @@ int pd_input_open(struct pd_input *in, const char *path)
 	int regular = size_of(in->fd, &in->size);
 	if (regular < 0) {
 		int error = errno;
-		pd_input_close(in);
+		pd_read_input_close(in);
 		errno = error;
 		return PD_ERR_SYSTEM;
 	}
@@ -75,22 +75,22 @@ int pd_input_open(struct pd_input *in, const char *path)
 	return PD_OK;
 }
 
-void pd_input_close(struct pd_input *in)
+void pd_read_input_close(struct pd_read_input *in)
 {
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->fd = -1;
 }
 
-void pd_input_release(struct pd_input *in)
+void pd_read_input_release(struct pd_read_input *in)
 {
-	pd_input_close(in);
+	pd_read_input_close(in);
 	free(in->window);
-	pd_input_init(in);
+	pd_read_input_init(in);
 }
 
 /* Moves the window to the front, all but the history behind the reading position forgotten. */
-static void compact(struct pd_input *in)
+static void compact(struct pd_read_input *in)
 {
 	size_t keep = in->at < PD_INPUT_HISTORY ? in->at : PD_INPUT_HISTORY;
 	size_t gone = in->at - keep;
@@ -102,13 +102,13 @@ static void compact(struct pd_input *in)
 }
 
 /* From here on nothing can be read, and the reader of records stops. */
-static void failed(struct pd_input *in)
+static void failed(struct pd_read_input *in)
 {
 	in->error = errno;
 	in->end = true;
 }
 
-static void fill(struct pd_input *in)
+static void fill(struct pd_read_input *in)
 {
 	ssize_t got = read(in->fd, in->window + in->n, CAPACITY - in->n);
 	if (got > 0) {
@@ -121,7 +121,7 @@ static void fill(struct pd_input *in)
 	}
 }
 
-struct pd_span pd_input_peek(struct pd_input *in, size_t want)
+struct pd_span pd_read_input_peek(struct pd_read_input *in, size_t want)
 {
 	if (want > PD_INPUT_WINDOW)
 		want = PD_INPUT_WINDOW;
@@ -132,13 +132,13 @@ struct pd_span pd_input_peek(struct pd_input *in, size_t want)
 	return pd_span(in->window + in->at, in->n - in->at);
 }
 
-void pd_input_skip(struct pd_input *in, size_t n)
+void pd_read_input_skip(struct pd_read_input *in, size_t n)
 {
 	in->at += n;
 	in->offset += n;
 }
 
-void pd_input_back(struct pd_input *in, uint64_t offset)
+void pd_read_input_back(struct pd_read_input *in, uint64_t offset)
 {
 	uint64_t oldest = in->offset - in->at;
 	if (offset < oldest)
@@ -149,7 +149,7 @@ void pd_input_back(struct pd_input *in, uint64_t offset)
 	in->offset = offset;
 }
 
-size_t pd_input_look(struct pd_input *in, uint64_t offset, char *to, size_t n)
+size_t pd_read_input_look(struct pd_read_input *in, uint64_t offset, char *to, size_t n)
 {
 	ssize_t got;
 	do
@@ -160,7 +160,7 @@ size_t pd_input_look(struct pd_input *in, uint64_t offset, char *to, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-int pd_input_seek(struct pd_input *in, uint64_t offset)
+int pd_read_input_seek(struct pd_read_input *in, uint64_t offset)
 {
 	if (!in->regular || offset > in->size)
 		return PD_ERR_NOT_FOUND;

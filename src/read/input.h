@@ -14,7 +14,7 @@
 
 enum { PD_INPUT_WINDOW = 1 << 20, PD_INPUT_HISTORY = 1 << 18 };
 
-struct pd_input {
+struct pd_read_input {
 	int fd;			/* -1: none open */
 	char *window;
 	size_t n, at;		/* bytes in the window, reading position */
@@ -28,22 +28,22 @@ struct pd_input {
 
 /* The bytes of a regular file; `path` NULL: of the one behind standard input, of which nothing was read yet.  False: it is
  * none. */
-bool pd_input_file_size(const char *path, uint64_t *size);
+bool pd_read_input_file_size(const char *path, uint64_t *size);
 
-void pd_input_init(struct pd_input *in);
+void pd_read_input_init(struct pd_read_input *in);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
-int pd_input_open(struct pd_input *in, const char *path);
-void pd_input_close(struct pd_input *in);
-void pd_input_release(struct pd_input *in);
+int pd_read_input_open(struct pd_read_input *in, const char *path);
+void pd_read_input_close(struct pd_read_input *in);
+void pd_read_input_release(struct pd_read_input *in);
 /* At least `want` (up to PD_INPUT_WINDOW) bytes from the reading position, fewer only at the end; more when there. */
-struct pd_span pd_input_peek(struct pd_input *in, size_t want);
+struct pd_span pd_read_input_peek(struct pd_read_input *in, size_t want);
 /* Moves on over `n` bytes that were peeked at. */
-void pd_input_skip(struct pd_input *in, size_t n);
+void pd_read_input_skip(struct pd_read_input *in, size_t n);
 /* Back to `offset`, or as near to it as the history reaches. */
-void pd_input_back(struct pd_input *in, uint64_t offset);
+void pd_read_input_back(struct pd_read_input *in, uint64_t offset);
 /* Up to n bytes at any offset of a regular file, which stay where the reading position is: how many. */
-size_t pd_input_look(struct pd_input *in, uint64_t offset, char *to, size_t n);
+size_t pd_read_input_look(struct pd_read_input *in, uint64_t offset, char *to, size_t n);
 /* To any offset of a regular file: 0, or PD_ERR_NOT_FOUND; PD_ERR_SYSTEM is left in `error`, too. */
-int pd_input_seek(struct pd_input *in, uint64_t offset);
+int pd_read_input_seek(struct pd_read_input *in, uint64_t offset);
 
 #endif

@@ -10,9 +10,9 @@
  * four times the limit of a page is no page that could be used. */
 enum { LINE_FACTOR = 4, KEEP = 1 << 22, LOOK = 16 };
 
-void pd_jsonl_init(struct pd_jsonl *j, const struct pd_jsonl_fields *f, size_t max_block)
+void pd_read_jsonl_init(struct pd_read_jsonl *j, const struct pd_read_jsonl_fields *f, size_t max_block)
 {
-	*j = (struct pd_jsonl){ .max_block = max_block };
+	*j = (struct pd_read_jsonl){ .max_block = max_block };
 	j->max_line = max_block < SIZE_MAX / LINE_FACTOR ? max_block * LINE_FACTOR : SIZE_MAX;
 	j->fields[PD_JSONL_URL].name = f->url ? f->url : "url";
 	j->fields[PD_JSONL_TEXT].name = f->text ? f->text : "text";
@@ -20,7 +20,7 @@ void pd_jsonl_init(struct pd_jsonl *j, const struct pd_jsonl_fields *f, size_t m
 	j->fields[PD_JSONL_ID].name = f->id ? f->id : "id";
 }
 
-void pd_jsonl_release(struct pd_jsonl *j)
+void pd_read_jsonl_release(struct pd_read_jsonl *j)
 {
 	for (int i = 0; i < PD_JSONL_FIELDS; i++)
 		pd_buf_release(&j->fields[i].value);
@@ -28,7 +28,7 @@ void pd_jsonl_release(struct pd_jsonl *j)
 	pd_buf_release(&j->names);
 }
 
-void pd_jsonl_open(struct pd_jsonl *j, struct pd_member *m)
+void pd_read_jsonl_open(struct pd_read_jsonl *j, struct pd_read_member *m)
 {
 	j->m = m;
 	j->over = false;
@@ -38,7 +38,7 @@ void pd_jsonl_open(struct pd_jsonl *j, struct pd_member *m)
 }
 
 /* No member of the line is what a page could be made of: which are there, and which is the longest string? */
-static void note_useless(struct pd_jsonl *j, struct pd_span line)
+static void note_useless(struct pd_read_jsonl *j, struct pd_span line)
 {
 	struct pd_buf names = { 0 }, longest = { 0 };
 	bool markup;
@@ -52,12 +52,12 @@ static void note_useless(struct pd_jsonl *j, struct pd_span line)
 	pd_buf_release(&longest);
 }
 
-const char *pd_jsonl_useless(const struct pd_jsonl *j)
+const char *pd_read_jsonl_useless(const struct pd_read_jsonl *j)
 {
 	return j->lines && !j->useful && j->names.n ? j->names.p : NULL;
 }
 
-static int damage(struct pd_jsonl *j, struct pd_place place, const char *reason)
+static int damage(struct pd_read_jsonl *j, struct pd_read_place place, const char *reason)
 {
 	j->place = place;
 	j->reason = reason;
@@ -66,19 +66,19 @@ static int damage(struct pd_jsonl *j, struct pd_place place, const char *reason)
 	return PD_ERR_INPUT;
 }
 
-static struct pd_place here(const struct pd_jsonl *j)
+static struct pd_read_place here(const struct pd_read_jsonl *j)
 {
-	return (struct pd_place){ pd_member_offset(j->m), pd_member_packed(j->m) };
+	return (struct pd_read_place){ pd_read_member_offset(j->m), pd_read_member_packed(j->m) };
 }
 
-static void set_block(struct pd_jsonl *j, struct pd_record *out, struct pd_span page)
+static void set_block(struct pd_read_jsonl *j, struct pd_record *out, struct pd_span page)
 {
 	out->length = page.n;
 	out->cut = page.n > j->max_block;
 	pd_buf_add(&out->block, page.p, out->cut ? j->max_block : page.n);
 }
 
-static bool fill(struct pd_jsonl *j, struct pd_span line, struct pd_record *out)
+static bool fill(struct pd_read_jsonl *j, struct pd_span line, struct pd_record *out)
 {
 	const struct pd_json_member *f = j->fields, *html = &f[PD_JSONL_HTML], *text = &f[PD_JSONL_TEXT];
 	pd_record_clear(out);
@@ -114,33 +114,33 @@ static struct pd_span bare(struct pd_span line)
 }
 
 /* The window is empty: 1 when the next member goes on, 0 the end, PD_ERR_INPUT; the line read so far began at `begin`. */
-static int more(struct pd_jsonl *j, struct pd_place begin)
+static int more(struct pd_read_jsonl *j, struct pd_read_place begin)
 {
-	struct pd_member *m = j->m;
+	struct pd_read_member *m = j->m;
 	const char *reason = m->state == PD_MEMBER_BROKEN ? m->reason : NULL;
-	int r = reason ? PD_ERR_INPUT : pd_member_next(m);
+	int r = reason ? PD_ERR_INPUT : pd_read_member_next(m);
 	if (r >= 0)
 		return r;
 	if (!reason)
 		reason = m->reason;
-	pd_member_resync(m);
+	pd_read_member_resync(m);
 	return damage(j, begin, reason);
 }
 
-static void keep(struct pd_jsonl *j, struct pd_span part)
+static void keep(struct pd_read_jsonl *j, struct pd_span part)
 {
 	if (part.n > j->max_line - j->line.n)
 		j->over = true;
 	else
 		pd_buf_add_span(&j->line, part);
-	pd_member_skip(j->m, part.n);
+	pd_read_member_skip(j->m, part.n);
 }
 
 /* One line, or its copy when it goes over the window's edge; *skip bytes of the window are the caller's to move over. */
-static int next_line(struct pd_jsonl *j, struct pd_place begin, struct pd_span *line, size_t *skip)
+static int next_line(struct pd_read_jsonl *j, struct pd_read_place begin, struct pd_span *line, size_t *skip)
 {
 	for (;;) {
-		struct pd_span s = pd_member_peek(j->m, 1);
+		struct pd_span s = pd_read_member_peek(j->m, 1);
 		const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
 		*skip = end ? (size_t)(end - s.p) + 1 : 0;
 		if (end && !j->line.n && !j->over && *skip <= j->max_line) {
@@ -159,10 +159,10 @@ static int next_line(struct pd_jsonl *j, struct pd_place begin, struct pd_span *
 	}
 }
 
-int pd_jsonl_next(struct pd_jsonl *j, struct pd_record *out)
+int pd_read_jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 {
 	for (;;) {
-		struct pd_place begin = here(j);
+		struct pd_read_place begin = here(j);
 		struct pd_span line;
 		size_t skip;
 		pd_buf_shrink(&j->line, KEEP);
@@ -173,7 +173,7 @@ int pd_jsonl_next(struct pd_jsonl *j, struct pd_record *out)
 			return damage(j, begin, "line over four times the page limit");
 		line = bare(line);
 		bool empty = !line.n, ok = !empty && fill(j, line, out);
-		pd_member_skip(j->m, skip);
+		pd_read_member_skip(j->m, skip);
 		j->place = begin;
 		if (ok)
 			return 1;
@@ -183,7 +183,7 @@ int pd_jsonl_next(struct pd_jsonl *j, struct pd_record *out)
 }
 
 /* A first line that is longer than what can be seen: does a member of it have a name that we know? */
-static bool names_field(const struct pd_jsonl *j, struct pd_span s)
+static bool names_field(const struct pd_read_jsonl *j, struct pd_span s)
 {
 	for (int i = 0; i < PD_JSONL_FIELDS; i++) {
 		size_t n = strlen(j->fields[i].name);
@@ -211,7 +211,7 @@ static bool may_come_first(struct pd_span line)
 	return line.n && line.p[0] == '{';
 }
 
-static bool any_field(const struct pd_jsonl *j)
+static bool any_field(const struct pd_read_jsonl *j)
 {
 	for (int i = 0; i < PD_JSONL_FIELDS; i++)
 		if (j->fields[i].present)
@@ -219,7 +219,7 @@ static bool any_field(const struct pd_jsonl *j)
 	return false;
 }
 
-bool pd_jsonl_looks(struct pd_jsonl *j, struct pd_span head, bool more)
+bool pd_read_jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
 {
 	int objects = 0;
 	head = bare(head);

@@ -9,14 +9,14 @@
 /* The fast way: tried on 256 KiB, then on 1 MiB of input, and up to 8 MiB of output. */
 enum { WHOLE_MIN = 1 << 18, WHOLE_OUT = 1 << 23, PIECE = 1 << 18 };
 
-void pd_member_init(struct pd_member *m)
+void pd_read_member_init(struct pd_read_member *m)
 {
-	*m = (struct pd_member){ .whole_max = PD_INPUT_WINDOW };
+	*m = (struct pd_read_member){ .whole_max = PD_INPUT_WINDOW };
 	m->unpacker = pd_unpacker_new();
 	m->prober = pd_unpacker_new();
 }
 
-void pd_member_release(struct pd_member *m)
+void pd_read_member_release(struct pd_read_member *m)
 {
 	pd_unpacker_free(m->unpacker);
 	pd_unpacker_free(m->prober);
@@ -24,7 +24,7 @@ void pd_member_release(struct pd_member *m)
 	pd_buf_release(&m->probe);
 }
 
-void pd_member_open(struct pd_member *m, struct pd_input *in, enum pd_codec codec)
+void pd_read_member_open(struct pd_read_member *m, struct pd_read_input *in, enum pd_codec codec)
 {
 	m->in = in;
 	m->codec = codec;
@@ -37,9 +37,9 @@ void pd_member_open(struct pd_member *m, struct pd_input *in, enum pd_codec code
 	m->strikes = 0;
 }
 
-const struct pd_member_words *pd_member_words(const struct pd_member *m)
+const struct pd_read_member_words *pd_read_member_words(const struct pd_read_member *m)
 {
-	static const struct pd_member_words words[PD_CODECS] = {
+	static const struct pd_read_member_words words[PD_CODECS] = {
 		[PD_CODEC_GZIP] = { "gzip member cut by the end of the file", "damaged gzip member",
 				    "junk where a gzip member should begin", "record cut by the end of its gzip member",
 				    "record cut by junk between gzip members" },
@@ -53,7 +53,7 @@ const struct pd_member_words *pd_member_words(const struct pd_member *m)
 	return &words[m->codec];
 }
 
-enum pd_codec pd_member_codec(struct pd_span head)
+enum pd_codec pd_read_member_codec(struct pd_span head)
 {
 	static const enum pd_codec codecs[] = { PD_CODEC_ZSTD, PD_CODEC_LZ4 };
 	if (pd_looks_gzip(head))
@@ -75,7 +75,7 @@ enum pd_codec pd_member_codec(struct pd_span head)
 }
 
 /* Moves what is left to the front; only when that is less than what is gone, so that a byte moves once at most. */
-static void compact(struct pd_member *m)
+static void compact(struct pd_read_member *m)
 {
 	size_t left = m->out.n - m->at;
 	if (left > m->at)
@@ -86,15 +86,15 @@ static void compact(struct pd_member *m)
 	m->at = 0;
 }
 
-static bool whole(struct pd_member *m)
+static bool whole(struct pd_read_member *m)
 {
 	size_t had = m->out.n;
 	for (size_t want = WHOLE_MIN; m->whole_max; want = m->whole_max) {
-		struct pd_span s = pd_input_peek(m->in, want);
+		struct pd_span s = pd_read_input_peek(m->in, want);
 		size_t used;
 		int r = pd_unpack_whole(m->unpacker, m->codec, s, WHOLE_OUT, &m->out, &used);
 		if (r == PD_OK) {
-			pd_input_skip(m->in, used);
+			pd_read_input_skip(m->in, used);
 			return true;
 		}
 		m->out.n = had;
@@ -104,37 +104,37 @@ static bool whole(struct pd_member *m)
 	return false;
 }
 
-static void skip_zeroes(struct pd_input *in)
+static void skip_zeroes(struct pd_read_input *in)
 {
 	for (;;) {
-		struct pd_span s = pd_input_peek(in, 1);
+		struct pd_span s = pd_read_input_peek(in, 1);
 		size_t i = 0;
 		while (i < s.n && !s.p[i])
 			i++;
-		pd_input_skip(in, i);
+		pd_read_input_skip(in, i);
 		if (i < s.n || !s.n)
 			return;
 	}
 }
 
-static int none_here(struct pd_member *m, struct pd_span s)
+static int none_here(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
 	bool cut = s.n < 4 && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
-	m->reason = cut ? pd_member_words(m)->cut : pd_member_words(m)->junk;
+	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
 	return PD_ERR_INPUT;
 }
 
-int pd_member_next(struct pd_member *m)
+int pd_read_member_next(struct pd_read_member *m)
 {
-	if (!pd_member_packed(m)) {
+	if (!pd_read_member_packed(m)) {
 		bool first = !m->begun;
 		m->begun = true;
 		return first;
 	}
 	compact(m);
 	skip_zeroes(m->in);
-	struct pd_span s = pd_input_peek(m->in, 16);
+	struct pd_span s = pd_read_input_peek(m->in, 16);
 	if (!s.n)
 		return 0;
 	if (!pd_looks_packed(m->codec, s))
@@ -149,33 +149,33 @@ int pd_member_next(struct pd_member *m)
 	return 1;
 }
 
-static void broken(struct pd_member *m, const char *reason)
+static void broken(struct pd_read_member *m, const char *reason)
 {
 	m->state = PD_MEMBER_BROKEN;
 	m->reason = reason;
 }
 
-static void feed(struct pd_member *m)
+static void feed(struct pd_read_member *m)
 {
 	compact(m);
-	struct pd_span s = pd_input_peek(m->in, 1);
+	struct pd_span s = pd_read_input_peek(m->in, 1);
 	size_t had = s.n, made = m->out.n;
 	int r = pd_unpack_feed(m->unpacker, &s, PIECE, &m->out);
-	pd_input_skip(m->in, had - s.n);
+	pd_read_input_skip(m->in, had - s.n);
 	if (r == 1)
 		m->state = PD_MEMBER_ENDED;
 	else if (r == PD_ERR_LIMIT)
 		broken(m, "zstd frame with a window over 128 MiB");
 	else if (r < 0)
-		broken(m, pd_member_words(m)->damaged);
+		broken(m, pd_read_member_words(m)->damaged);
 	else if (!had && m->out.n == made)
-		broken(m, pd_member_words(m)->cut);
+		broken(m, pd_read_member_words(m)->cut);
 }
 
-struct pd_span pd_member_peek(struct pd_member *m, size_t want)
+struct pd_span pd_read_member_peek(struct pd_read_member *m, size_t want)
 {
-	if (!pd_member_packed(m)) {
-		struct pd_span s = pd_input_peek(m->in, want);
+	if (!pd_read_member_packed(m)) {
+		struct pd_span s = pd_read_input_peek(m->in, want);
 		m->state = m->in->end ? PD_MEMBER_ENDED : PD_MEMBER_MORE;
 		return s;
 	}
@@ -184,19 +184,19 @@ struct pd_span pd_member_peek(struct pd_member *m, size_t want)
 	return pd_span(m->out.p ? m->out.p + m->at : "", m->out.n - m->at);
 }
 
-void pd_member_skip(struct pd_member *m, size_t n)
+void pd_read_member_skip(struct pd_read_member *m, size_t n)
 {
-	if (!pd_member_packed(m)) {
-		pd_input_skip(m->in, n);
+	if (!pd_read_member_packed(m)) {
+		pd_read_input_skip(m->in, n);
 		return;
 	}
 	m->at += n;
 	m->offset += n;
 }
 
-uint64_t pd_member_offset(const struct pd_member *m)
+uint64_t pd_read_member_offset(const struct pd_read_member *m)
 {
-	return pd_member_packed(m) ? m->offset : m->in->offset;
+	return pd_read_member_packed(m) ? m->offset : m->in->offset;
 }
 
 /* --- dictionaries --- */
@@ -209,21 +209,21 @@ uint64_t pd_member_offset(const struct pd_member *m)
 /* Trained dictionaries are some hundred KiB. */
 enum { DICTIONARY_MAX = 1 << 24 };
 
-static bool take(struct pd_input *in, size_t n, struct pd_buf *out)
+static bool take(struct pd_read_input *in, size_t n, struct pd_buf *out)
 {
 	while (n) {
-		struct pd_span s = pd_input_peek(in, 1);
+		struct pd_span s = pd_read_input_peek(in, 1);
 		size_t part = s.n < n ? s.n : n;
 		if (!part)
 			return false;
 		pd_buf_add(out, s.p, part);
-		pd_input_skip(in, part);
+		pd_read_input_skip(in, part);
 		n -= part;
 	}
 	return true;
 }
 
-static bool load(struct pd_member *m, struct pd_span content)
+static bool load(struct pd_read_member *m, struct pd_span content)
 {
 	struct pd_buf bare = { 0 };
 	bool ok = content.n > 0;
@@ -236,10 +236,10 @@ static bool load(struct pd_member *m, struct pd_span content)
 	return ok;
 }
 
-const char *pd_member_dictionary(struct pd_member *m)
+const char *pd_read_member_dictionary(struct pd_read_member *m)
 {
 	struct pd_buf content = { 0 };
-	struct pd_span head = pd_input_peek(m->in, 8);
+	struct pd_span head = pd_read_input_peek(m->in, 8);
 	const unsigned char *b = (const unsigned char *)head.p + 4;
 	pd_unpacker_dictionary(m->unpacker, pd_span(NULL, 0));
 	pd_unpacker_dictionary(m->prober, pd_span(NULL, 0));
@@ -249,7 +249,7 @@ const char *pd_member_dictionary(struct pd_member *m)
 	/* Left where it is: then it is a skippable frame like any other. */
 	if (n > DICTIONARY_MAX)
 		return "zstd dictionary over 16 MiB";
-	pd_input_skip(m->in, 8);
+	pd_read_input_skip(m->in, 8);
 	const char *wrong = !take(m->in, n, &content) ? "zstd dictionary cut by the end of the file" :
 			    !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary" : NULL;
 	pd_buf_release(&content);
@@ -270,14 +270,14 @@ enum { HEAD = 4096, STRIKES = 16 };
 
 /* Compressed bytes that are enough to see the head.  zstd and lz4 give nothing before a block is complete, and a file
  * that is full of magic bytes must not make us look at everything over and over: then blocks may be short only. */
-static size_t probe_size(const struct pd_member *m)
+static size_t probe_size(const struct pd_read_member *m)
 {
 	if (m->codec == PD_CODEC_GZIP || m->probed > 32 * m->in->taken)
 		return 1 << 10;
 	return m->codec == PD_CODEC_ZSTD ? (1 << 17) + 64 : 1 << 19;
 }
 
-static struct pd_span head_of(struct pd_member *m, struct pd_span s)
+static struct pd_span head_of(struct pd_read_member *m, struct pd_span s)
 {
 	if (s.n > probe_size(m))
 		s.n = probe_size(m);
@@ -295,7 +295,7 @@ static struct pd_span head_of(struct pd_member *m, struct pd_span s)
 	return head;
 }
 
-ptrdiff_t pd_member_find(struct pd_member *m, struct pd_span s, size_t from)
+ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t from)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
 	while (from < s.n) {
@@ -313,36 +313,36 @@ ptrdiff_t pd_member_find(struct pd_member *m, struct pd_span s, size_t from)
 
 /* Going back costs reading twice.  A hostile file could make us do so at every byte: members that break over and over
  * before the same point make us go on from that point instead. */
-static void back(struct pd_member *m)
+static void back(struct pd_read_member *m)
 {
-	struct pd_input *in = m->in;
+	struct pd_read_input *in = m->in;
 	if (m->state != PD_MEMBER_BROKEN)
 		return;
 	m->strikes = m->start < m->reached ? m->strikes + 1 : 0;
 	if (in->offset > m->reached)
 		m->reached = in->offset;
 	if (m->strikes <= STRIKES)
-		pd_input_back(in, m->start + 1);
+		pd_read_input_back(in, m->start + 1);
 	/* A decoder may give up before it has taken a byte: the same member must not be found again. */
 	if (in->offset <= m->start)
-		pd_input_skip(in, (size_t)(m->start + 1 - in->offset));
+		pd_read_input_skip(in, (size_t)(m->start + 1 - in->offset));
 }
 
-void pd_member_resync(struct pd_member *m)
+void pd_read_member_resync(struct pd_read_member *m)
 {
-	struct pd_input *in = m->in;
+	struct pd_read_input *in = m->in;
 	back(m);
 	m->state = PD_MEMBER_ENDED;
 	for (;;) {
-		struct pd_span s = pd_input_peek(in, m->codec == PD_CODEC_GZIP ? 1 << 16 : PD_INPUT_WINDOW);
-		ptrdiff_t at = pd_member_find(m, s, 0);
+		struct pd_span s = pd_read_input_peek(in, m->codec == PD_CODEC_GZIP ? 1 << 16 : PD_INPUT_WINDOW);
+		ptrdiff_t at = pd_read_member_find(m, s, 0);
 		if (at >= 0) {
-			pd_input_skip(in, (size_t)at);
+			pd_read_input_skip(in, (size_t)at);
 			return;
 		}
 		/* What stands at the very end of the window was not seen whole. */
 		size_t tail = in->end ? 0 : probe_size(m);
-		pd_input_skip(in, s.n - tail);
+		pd_read_input_skip(in, s.n - tail);
 		if (in->end)
 			return;
 	}

@@ -92,7 +92,7 @@ static bool is_host(struct pd_span folder, struct pd_span *host, struct pd_span 
 	return address(*host) || domain(*host) || (port->n && pd_span_ieq(*host, "localhost"));
 }
 
-bool pd_mirror_url(struct pd_span path, struct pd_buf *url)
+bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url)
 {
 	struct pd_span folder, host, port, before = pd_span(NULL, 0), rest = path;
 	while (pd_span_split(&rest, '/', &folder) && rest.p) {

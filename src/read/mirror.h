@@ -10,6 +10,6 @@
 
 /* Appends "http://HOST/PATH".  The host is the first folder of the path that is called like one: labels with dots between,
  * of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with one.  False: there is none. */
-bool pd_mirror_url(struct pd_span path, struct pd_buf *url);
+bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "read/jsonl.h"
 
-struct pd_damage {
+struct pd_read_damage {
 	const char *file;	/* as typed */
 	uint64_t offset;	/* of the record: compressed bytes, or bytes of the stream when `stream` */
 	bool stream;		/* the offset is in the decompressed stream: print it as +N */
@@ -15,7 +15,7 @@ struct pd_damage {
 	const char *reason;	/* all of it dies with the call */
 };
 
-/* How an input was come by, where somebody else has looked through folders and lists already (struct pd_file). */
+/* How an input was come by, where somebody else has looked through folders and lists already (struct pd_read_file). */
 struct pd_found {
 	size_t name;
 	bool typed, found;
@@ -28,11 +28,11 @@ struct pd_reader_options {
 	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
-	struct pd_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
+	struct pd_read_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
 	bool all_text;		/* of files in folders and tar archives, text is as good as HTML; else only HTML is */
 	bool once;		/* a file that has several names is an input under the first of them alone; a reader always does so */
 	bool measure;		/* sum up the sizes of all inputs first, for bytes_total */
-	void (*damage)(void *ctx, const struct pd_damage *d);
+	void (*damage)(void *ctx, const struct pd_read_damage *d);
 	/* May be NULL: what was typed, or a line of the list, begins ("": a file begins that was found in a folder); `path` is another name of a file that was given already. */
 	void (*input)(void *ctx, const char *label);
 	void (*alias)(void *ctx, const char *path);

@@ -114,7 +114,7 @@ static bool accepts_type(const struct accept *a, struct pd_span media)
 struct pd_page_opener {
 	size_t max_page;
 	struct accept accept;
-	struct pd_coder *coder;
+	struct pd_read_coder *coder;
 };
 
 struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o)
@@ -123,7 +123,7 @@ struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o)
 	p->max_page = o->max_page;
 	if (accept_init(&p->accept, o, NULL) < 0)
 		accept_init(&p->accept, &(struct pd_page_options){ 0 }, NULL);
-	p->coder = pd_coder_new(o->max_page);
+	p->coder = pd_read_coder_new(o->max_page);
 	return p;
 }
 
@@ -132,7 +132,7 @@ void pd_page_opener_free(struct pd_page_opener *o)
 	if (!o)
 		return;
 	accept_release(&o->accept);
-	pd_coder_free(o->coder);
+	pd_read_coder_free(o->coder);
 	free(o);
 }
 
@@ -185,7 +185,7 @@ static bool welcome(const struct pd_page_opener *o, struct pd_span media, enum t
 static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
 {
 	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
-	enum pd_sniffed is = pd_sniff(page->body);
+	enum pd_sniffed is = pd_read_sniff(page->body);
 	if (s == SAID_NOTHING)
 		return is && accepts_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
 	if (s == SAID_OTHER)
@@ -193,7 +193,7 @@ static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page
 	if (accepts_type(&o->accept, page->content_type))
 		return PD_SNIFF_HTML;
 	bool xhtml = accepts_type(&o->accept, pd_span_z("application/xhtml+xml"));
-	return xhtml && pd_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
+	return xhtml && pd_read_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
 /* Files that lie beside pages and may have tags in them: a folder's page is not called so. */
@@ -225,19 +225,19 @@ static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_
 
 static void set_type(struct pd_page *page, struct pd_span content_type)
 {
-	page->content_type = pd_http_media_type(content_type);
-	page->charset = pd_http_charset(content_type);
+	page->content_type = pd_read_http_media_type(content_type);
+	page->charset = pd_read_http_charset(content_type);
 }
 
 /* HTTP/0.9 has a body alone; what the crawler took it for (ARC) is better than nothing. */
-static enum pd_skip open_simple(const struct pd_record *in, struct pd_http *h, struct pd_page *page, const char **reason)
+static enum pd_skip open_simple(const struct pd_record *in, struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
 	struct pd_span block = pd_buf_span(&in->block), type = pd_buf_span(&in->content_type);
-	if (!pd_http_simple(block)) {
+	if (!pd_read_http_simple(block)) {
 		*reason = "HTTP status line that cannot be read";
 		return PD_SKIP_DAMAGED;
 	}
-	*h = (struct pd_http){ .body = block };
+	*h = (struct pd_read_http){ .body = block };
 	page->body = block;
 	if (!pd_span_istarts(type, "application/http"))
 		set_type(page, type);
@@ -245,12 +245,12 @@ static enum pd_skip open_simple(const struct pd_record *in, struct pd_http *h, s
 }
 
 /* Fills body and what the header says.  A response only. */
-static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_record *in, struct pd_http *h,
+static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_record *in, struct pd_read_http *h,
 				  struct pd_page *page, const char **reason)
 {
 	if (!in->length)
 		return PD_SKIP_EMPTY;
-	if (!pd_http_parse(pd_buf_span(&in->block), h))
+	if (!pd_read_http_parse(pd_buf_span(&in->block), h))
 		return open_simple(in, h, page, reason);
 	if (h->endless && in->cut) {
 		*reason = "HTTP headers that are longer than --max-page and 256 KiB more";
@@ -271,7 +271,7 @@ static void open_other(const struct pd_record *in, struct pd_page *page)
 		page->charset = pd_span_z("utf-8");
 }
 
-static void compare_length(const struct pd_record *in, const struct pd_http *h, struct pd_page *page)
+static void compare_length(const struct pd_record *in, const struct pd_read_http *h, struct pd_page *page)
 {
 	uint64_t n;
 	if (!in->cut && !h->transfer.n && pd_span_u64(h->content_length, &n) && h->body.n < n)
@@ -279,15 +279,15 @@ static void compare_length(const struct pd_record *in, const struct pd_http *h, 
 }
 
 /* Undoes transfer and content codings. */
-static enum pd_skip decode(struct pd_page_opener *o, const struct pd_http *h, struct pd_page *page, const char **reason)
+static enum pd_skip decode(struct pd_page_opener *o, const struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
-	int r = pd_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
+	int r = pd_read_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
 	page->payload = page->body;
 	if (r == PD_OK)
-		r = pd_coder_content(o->coder, h->content, &page->body, &page->flags);
+		r = pd_read_coder_content(o->coder, h->content, &page->body, &page->flags);
 	if (r == PD_OK)
 		return PD_SKIP_NONE;
-	*reason = pd_coder_reason(o->coder);
+	*reason = pd_read_coder_reason(o->coder);
 	return PD_SKIP_DAMAGED;
 }
 
@@ -301,7 +301,7 @@ static void cut(struct pd_page_opener *o, struct pd_page *page)
 
 enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *out, const char **reason)
 {
-	struct pd_http h = { 0 };
+	struct pd_read_http h = { 0 };
 	enum pd_skip skip = PD_SKIP_NONE;
 	const char *why = "";
 	*out = (struct pd_page){ .id = pd_buf_span(&in->id), .url = pd_buf_span(&in->url),

@@ -14,10 +14,10 @@
 
 struct pd_reader {
 	struct pd_reader_options o;
-	struct pd_sink sink;
-	struct pd_files files;
-	struct pd_source source;
-	struct pd_file file;		/* the one that is open */
+	struct pd_read_sink sink;
+	struct pd_read_files files;
+	struct pd_read_source source;
+	struct pd_read_file file;		/* the one that is open */
 	bool open;
 	uint64_t done;			/* bytes_done */
 	struct pd_reader_stats stats;
@@ -35,15 +35,15 @@ static uint64_t measure(const struct pd_reader_options *all)
 {
 	struct pd_reader_options quiet = *all, *o = &quiet;
 	quiet.input = quiet.alias = NULL;
-	struct pd_files files = { 0 };
-	struct pd_file f;
+	struct pd_read_files files = { 0 };
+	struct pd_read_file f;
 	uint64_t sum = 0;
-	int status = can_be_listed_twice(o) ? pd_files_open(&files, o, NULL) : PD_ERR_NOT_FOUND;
-	while (!status && pd_files_next(&files, &f, NULL) == 1) {
+	int status = can_be_listed_twice(o) ? pd_read_files_open(&files, o, NULL) : PD_ERR_NOT_FOUND;
+	while (!status && pd_read_files_next(&files, &f, NULL) == 1) {
 		sum += f.size;
 		status = f.regular || f.error ? PD_OK : PD_ERR_NOT_FOUND;
 	}
-	pd_files_release(&files);
+	pd_read_files_release(&files);
 	return status ? 0 : sum;
 }
 
@@ -52,9 +52,9 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 	struct pd_reader *r = pd_zalloc(sizeof *r);
 	r->o = *o;
 	r->o.once = true;
-	r->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
-	pd_source_init(&r->source, o, &r->sink);
-	int status = pd_files_open(&r->files, &r->o, e);
+	r->sink = (struct pd_read_sink){ o->damage, o->damage_ctx, 0 };
+	pd_read_source_init(&r->source, o, &r->sink);
+	int status = pd_read_files_open(&r->files, &r->o, e);
 	if (status < 0) {
 		pd_reader_free(r);
 		return status;
@@ -72,7 +72,7 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 	if (r->file.typed)
 		return pd_fail_errno(e, "%s: %s", r->file.label, what);
 	snprintf(reason, sizeof reason, "%s: %s", what, strerror(error));
-	pd_sink_tell_whole(&r->sink, r->file.label, reason);
+	pd_read_sink_tell_whole(&r->sink, r->file.label, reason);
 	return PD_OK;
 }
 
@@ -80,12 +80,12 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 static int open_next(struct pd_reader *r, struct pd_err *e)
 {
 	for (;;) {
-		int status = pd_files_next(&r->files, &r->file, e);
+		int status = pd_read_files_next(&r->files, &r->file, e);
 		if (status <= 0)
 			return status;
 		int error = r->file.error;
-		pd_source_how(&r->source, &r->file);
-		if (!error && pd_source_open(&r->source, r->file.path, r->file.label) < 0)
+		pd_read_source_how(&r->source, &r->file);
+		if (!error && pd_read_source_open(&r->source, r->file.path, r->file.label) < 0)
 			error = errno;
 		if (!error) {
 			r->stats.files++;
@@ -101,7 +101,7 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 /* Others ask while we read, so it is written in one piece. */
 static void count_done(struct pd_reader *r)
 {
-	const struct pd_input *in = &r->source.in;
+	const struct pd_read_input *in = &r->source.in;
 	__atomic_store_n(&r->done, in->taken - (r->open ? in->n - in->at : 0), __ATOMIC_RELAXED);
 }
 
@@ -111,7 +111,7 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 		int status = r->open ? 1 : open_next(r, e);
 		if (status <= 0)
 			return status;
-		status = pd_source_next(&r->source, out);
+		status = pd_read_source_next(&r->source, out);
 		if (status == 1) {
 			r->stats.records++;
 			r->stats.mirrored += r->source.mirrored;
@@ -119,7 +119,7 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 			return 1;
 		}
 		int error = errno;
-		pd_source_close(&r->source);
+		pd_read_source_close(&r->source);
 		r->open = false;
 		count_done(r);
 		if (status < 0)
@@ -138,19 +138,19 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
 	out->bytes_done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
 }
 
-void pd_damage_where(const struct pd_damage *d, struct pd_buf *out)
+void pd_read_damage_where(const struct pd_read_damage *d, struct pd_buf *out)
 {
 	pd_buf_add_z(out, d->file);
 	if (!d->whole)
 		pd_buf_printf(out, ":%s%llu", d->stream ? "+" : "", (unsigned long long)d->offset);
 }
 
-void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log)
+void pd_read_damage_tell(const struct pd_read_damage *d, const char *what, struct pd_log *log)
 {
 	struct pd_buf where = { 0 };
 	if (!d->whole && !pd_log_many(log, d->file))
 		return;
-	pd_damage_where(d, &where);
+	pd_read_damage_where(d, &where);
 	pd_log_error(log, "%s: %s%s%s", where.p, d->reason, d->whole ? "" : "; ", d->whole ? "" : what);
 	pd_buf_release(&where);
 }
@@ -159,7 +159,7 @@ void pd_reader_free(struct pd_reader *r)
 {
 	if (!r)
 		return;
-	pd_source_release(&r->source);
-	pd_files_release(&r->files);
+	pd_read_source_release(&r->source);
+	pd_read_files_release(&r->files);
 	free(r);
 }

@@ -6,7 +6,7 @@
  * What is broken is reported to `damage` (file, offset, reason) and reading goes on at the next record; only what
  * cannot go on is an error.  Kinds of input are recognised by their bytes, never by their name.
  *
- * Adding an input: a format of records goes beside warc.c and arc.c as a pd_format, anything else becomes a kind in
+ * Adding an input: a format of records goes beside warc.c and arc.c as a pd_read_format, anything else becomes a kind in
  * source.c with a `looks` that knows its first bytes, a `next` that fills a pd_record, and an id that fetch.c can find
  * again.  Add its shapes to tests/unit/ and to test_fetch_all in test_reader.c.
  */
@@ -38,10 +38,10 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out);
 void pd_reader_free(struct pd_reader *r);
 
 /* "crawl.warc.gz:+1234", as in ids; of an input that is damaged as a whole its name. */
-void pd_damage_where(const struct pd_damage *d, struct pd_buf *out);
+void pd_read_damage_where(const struct pd_read_damage *d, struct pd_buf *out);
 /* Says it: "crawl.warc.gz:1234: damaged gzip member; left out".  `what` becomes of it; not said of whole inputs, whose reasons
  * say what to do.  Of one file the first hundred are said, see pd_log_many. */
-void pd_damage_tell(const struct pd_damage *d, const char *what, struct pd_log *log);
+void pd_read_damage_tell(const struct pd_read_damage *d, const char *what, struct pd_log *log);
 
 /* The one record that an id names: opens the file and goes to it.  PD_ERR_NOT_FOUND when nothing begins there. */
 int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e);

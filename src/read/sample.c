@@ -23,16 +23,16 @@ struct sample_file {
 	bool found;		/* in a folder */
 };
 
-struct pd_sampler {
+struct pd_read_sampler {
 	struct pd_reader_options o;
-	struct pd_sink sink;
-	struct pd_source source;
-	struct pd_input look;		/* finds places without disturbing what is being read */
+	struct pd_read_sink sink;
+	struct pd_read_source source;
+	struct pd_read_input look;		/* finds places without disturbing what is being read */
 	struct sample_file *files;
 	size_t n_files, cap, at;	/* `at`: the file that is open, or comes next */
 	bool open;
 	uint64_t total, opened;
-	struct pd_sample_place places[PD_SAMPLE_PLACES];
+	struct pd_read_sample_place places[PD_SAMPLE_PLACES];
 	int n_places, place;
 	int quota, left;		/* records that may be pages, at each place and still at this one */
 	uint64_t here;			/* up to here bytes were counted */
@@ -42,52 +42,52 @@ struct pd_sampler {
 	double seek_seconds;
 };
 
-static void add_file(struct pd_sampler *s, const struct pd_file *f)
+static void add_file(struct pd_read_sampler *s, const struct pd_read_file *f)
 {
 	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0, f->found };
-	if (!pd_input_file_size(f->path, &new.size))
+	if (!pd_read_input_file_size(f->path, &new.size))
 		s->unknown_size = true;
 	s->total += new.size;
 	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
 	s->files[s->n_files++] = new;
 }
 
-static int list_files(struct pd_sampler *s, struct pd_err *e)
+static int list_files(struct pd_read_sampler *s, struct pd_err *e)
 {
-	struct pd_files files;
-	struct pd_file f;
-	int status = pd_files_open(&files, &s->o, e);
-	while (status >= 0 && (status = pd_files_next(&files, &f, e)) == 1) {
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int status = pd_read_files_open(&files, &s->o, e);
+	while (status >= 0 && (status = pd_read_files_next(&files, &f, e)) == 1) {
 		if (f.error)
-			pd_sink_tell_whole(&s->sink, f.label, strerror(f.error));
+			pd_read_sink_tell_whole(&s->sink, f.label, strerror(f.error));
 		else
 			add_file(s, &f);
 	}
-	pd_files_release(&files);
+	pd_read_files_release(&files);
 	return status;
 }
 
-int pd_sampler_open(struct pd_sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e)
+int pd_read_sampler_open(struct pd_read_sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e)
 {
-	struct pd_sampler *s = pd_zalloc(sizeof *s);
+	struct pd_read_sampler *s = pd_zalloc(sizeof *s);
 	s->o = *o;
 	s->o.once = true;
-	s->sink = (struct pd_sink){ o->damage, o->damage_ctx, 0 };
+	s->sink = (struct pd_read_sink){ o->damage, o->damage_ctx, 0 };
 	s->n_places = n < RUN ? 1 : n < RUN * PD_SAMPLE_PLACES ? n / RUN : PD_SAMPLE_PLACES;
 	s->quota = s->left = (n + s->n_places - 1) / s->n_places;
 	s->pending = -1;
-	pd_source_init(&s->source, o, &s->sink);
-	pd_input_init(&s->look);
+	pd_read_source_init(&s->source, o, &s->sink);
+	pd_read_input_init(&s->look);
 	int status = list_files(s, e);
 	if (status < 0) {
-		pd_sampler_free(s);
+		pd_read_sampler_free(s);
 		return status;
 	}
 	*out = s;
 	return PD_OK;
 }
 
-void pd_sampler_free(struct pd_sampler *s)
+void pd_read_sampler_free(struct pd_read_sampler *s)
 {
 	if (!s)
 		return;
@@ -96,17 +96,17 @@ void pd_sampler_free(struct pd_sampler *s)
 		free(s->files[i].label);
 	}
 	free(s->files);
-	pd_input_release(&s->look);
-	pd_source_release(&s->source);
+	pd_read_input_release(&s->look);
+	pd_read_source_release(&s->source);
 	free(s);
 }
 
 /* --- bytes --- */
 
 /* Reading has come to `to`: what lies before it belongs to the last record. */
-static void count_to(struct pd_sampler *s, uint64_t to)
+static void count_to(struct pd_read_sampler *s, uint64_t to)
 {
-	struct pd_sample_place *p = &s->places[s->pending >= 0 ? s->pending : s->place];
+	struct pd_read_sample_place *p = &s->places[s->pending >= 0 ? s->pending : s->place];
 	if (to > s->here)
 		p->bytes += to - s->here;
 	p->measured += s->pending >= 0;
@@ -114,26 +114,26 @@ static void count_to(struct pd_sampler *s, uint64_t to)
 	s->pending = -1;
 }
 
-static void go_to(struct pd_sampler *s, uint64_t to)
+static void go_to(struct pd_read_sampler *s, uint64_t to)
 {
 	s->here = to;
 	s->pending = -1;
 }
 
 /* Does the file that is open tell where its records begin? */
-static bool seekable(const struct pd_sampler *s)
+static bool seekable(const struct pd_read_sampler *s)
 {
-	const struct pd_source *in = &s->source;
+	const struct pd_read_source *in = &s->source;
 	if (!in->in.regular)
 		return false;
 	if (in->kind == PD_SOURCE_JSONL)
-		return !pd_member_packed(&in->member);
+		return !pd_read_member_packed(&in->member);
 	return in->kind == PD_SOURCE_DUMP && !in->dump.place.stream;
 }
 
-static uint64_t record_at(const struct pd_sampler *s)
+static uint64_t record_at(const struct pd_read_sampler *s)
 {
-	const struct pd_source *in = &s->source;
+	const struct pd_read_source *in = &s->source;
 	if (in->kind == PD_SOURCE_PAGE)
 		return s->files[s->at].start;
 	if (!seekable(s))
@@ -149,7 +149,7 @@ static ptrdiff_t find_line(struct pd_span s)
 	return at ? at - s.p + 1 : -1;
 }
 
-static ptrdiff_t find_plain(const struct pd_format *format, struct pd_span s)
+static ptrdiff_t find_plain(const struct pd_read_format *format, struct pd_span s)
 {
 	for (size_t from = 0; from < s.n;) {
 		ptrdiff_t at = format->find(pd_span(s.p + from, s.n - from));
@@ -163,50 +163,50 @@ static ptrdiff_t find_plain(const struct pd_format *format, struct pd_span s)
 	return -1;
 }
 
-static ptrdiff_t find_start(struct pd_sampler *s, struct pd_span window)
+static ptrdiff_t find_start(struct pd_read_sampler *s, struct pd_span window)
 {
-	struct pd_source *in = &s->source;
+	struct pd_read_source *in = &s->source;
 	if (in->kind == PD_SOURCE_JSONL)
 		return find_line(window);
-	if (pd_member_packed(&in->member))
-		return pd_member_find(&in->member, window, 0);
+	if (pd_read_member_packed(&in->member))
+		return pd_read_member_find(&in->member, window, 0);
 	return find_plain(in->dump.format, window);
 }
 
 /* Where in the open file a record begins, at or behind *offset. */
-static bool find_record(struct pd_sampler *s, uint64_t *offset)
+static bool find_record(struct pd_read_sampler *s, uint64_t *offset)
 {
 	bool found = false;
-	if (pd_input_open(&s->look, s->files[s->at].path) < 0)
+	if (pd_read_input_open(&s->look, s->files[s->at].path) < 0)
 		return false;
 	for (int i = 0; i < LOOKS && !found; i++) {
-		if (pd_input_seek(&s->look, *offset) < 0)
+		if (pd_read_input_seek(&s->look, *offset) < 0)
 			break;
-		struct pd_span window = pd_input_peek(&s->look, PD_INPUT_WINDOW);
+		struct pd_span window = pd_read_input_peek(&s->look, PD_INPUT_WINDOW);
 		ptrdiff_t at = find_start(s, window);
 		found = at >= 0;
 		if (!found && (s->look.end || window.n <= OVERLAP))
 			break;
 		*offset += found ? (uint64_t)at : window.n - OVERLAP;
 	}
-	pd_input_close(&s->look);
+	pd_read_input_close(&s->look);
 	return found;
 }
 
-static void close_file(struct pd_sampler *s)
+static void close_file(struct pd_read_sampler *s)
 {
 	if (s->open)
-		pd_source_close(&s->source);
+		pd_read_source_close(&s->source);
 	s->open = false;
 }
 
 /* 1 it is open, 0 it could not be opened: `at` is the next one. */
-static int open_file(struct pd_sampler *s)
+static int open_file(struct pd_read_sampler *s)
 {
 	const struct sample_file *f = &s->files[s->at];
-	pd_source_how(&s->source, &(struct pd_file){ .found = f->found });
-	if (pd_source_open(&s->source, f->path, f->label) < 0) {
-		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
+	pd_read_source_how(&s->source, &(struct pd_read_file){ .found = f->found });
+	if (pd_read_source_open(&s->source, f->path, f->label) < 0) {
+		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
 		s->at++;
 		return 0;
 	}
@@ -216,7 +216,7 @@ static int open_file(struct pd_sampler *s)
 }
 
 /* In the open file to the first record at or behind `local`; stays where it is when none is found. */
-static void seek_in_file(struct pd_sampler *s, uint64_t local)
+static void seek_in_file(struct pd_read_sampler *s, uint64_t local)
 {
 	const struct sample_file *f = &s->files[s->at];
 	if (!seekable(s) || !find_record(s, &local))
@@ -226,19 +226,19 @@ static void seek_in_file(struct pd_sampler *s, uint64_t local)
 	s->skipped = true;
 	s->jumps++;
 	close_file(s);
-	int status = pd_source_open_at(&s->source, f->path, f->label, local);
+	int status = pd_read_source_open_at(&s->source, f->path, f->label, local);
 	s->open = status == PD_OK;
 	go_to(s, f->start + local);
 	if (s->open)
 		return;
 	if (status == PD_ERR_SYSTEM)
-		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
-	pd_source_close(&s->source);
+		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
+	pd_read_source_close(&s->source);
 	go_to(s, f->start + f->size);
 	s->at++;
 }
 
-static void skip_to_file(struct pd_sampler *s, size_t file)
+static void skip_to_file(struct pd_read_sampler *s, size_t file)
 {
 	close_file(s);
 	s->skipped = true;
@@ -248,7 +248,7 @@ static void skip_to_file(struct pd_sampler *s, size_t file)
 }
 
 /* A file that is a page was read to its end with its one record. */
-static void end_page(struct pd_sampler *s)
+static void end_page(struct pd_read_sampler *s)
 {
 	if (!s->open || s->source.kind != PD_SOURCE_PAGE)
 		return;
@@ -257,7 +257,7 @@ static void end_page(struct pd_sampler *s)
 	s->at++;
 }
 
-static void next_place(struct pd_sampler *s)
+static void next_place(struct pd_read_sampler *s)
 {
 	end_page(s);
 	s->left = s->quota;
@@ -281,20 +281,20 @@ static void next_place(struct pd_sampler *s)
 
 /* --- records --- */
 
-static int end_file(struct pd_sampler *s, int status, struct pd_err *e)
+static int end_file(struct pd_read_sampler *s, int status, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
 	if (status < 0 && s->n_files == 1)
 		return pd_fail_errno(e, "%s: cannot read", f->label);
 	if (status < 0)
-		pd_sink_tell_whole(&s->sink, f->label, strerror(errno));
+		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
 	count_to(s, f->start + f->size);
 	close_file(s);
 	s->at++;
 	return 0;
 }
 
-static void count_record(struct pd_sampler *s, const struct pd_record *r)
+static void count_record(struct pd_read_sampler *s, const struct pd_record *r)
 {
 	count_to(s, record_at(s));
 	s->pending = s->place;
@@ -302,7 +302,7 @@ static void count_record(struct pd_sampler *s, const struct pd_record *r)
 	s->left -= r->kind != PD_RECORD_OTHER;
 }
 
-int pd_sampler_next(struct pd_sampler *s, struct pd_record *out, struct pd_err *e)
+int pd_read_sampler_next(struct pd_read_sampler *s, struct pd_record *out, struct pd_err *e)
 {
 	for (;;) {
 		if (s->left <= 0) {
@@ -314,7 +314,7 @@ int pd_sampler_next(struct pd_sampler *s, struct pd_record *out, struct pd_err *
 			return 0;
 		if (!s->open && !open_file(s))
 			continue;
-		int status = pd_source_next(&s->source, out);
+		int status = pd_read_source_next(&s->source, out);
 		if (status == 1) {
 			count_record(s, out);
 			return 1;
@@ -325,9 +325,9 @@ int pd_sampler_next(struct pd_sampler *s, struct pd_record *out, struct pd_err *
 	}
 }
 
-void pd_sampler_stats(const struct pd_sampler *s, struct pd_sample_stats *out)
+void pd_read_sampler_stats(const struct pd_read_sampler *s, struct pd_read_sample_stats *out)
 {
-	*out = (struct pd_sample_stats){ .places = s->places,
+	*out = (struct pd_read_sample_stats){ .places = s->places,
 					 .n_places = s->place + 1,
 					 .place = s->place,
 					 .bytes_total = s->total,

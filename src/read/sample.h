@@ -15,14 +15,14 @@
 enum { PD_SAMPLE_PLACES = 64 };
 
 /* Neighbours in a dump are alike, so places tell how far an estimate can be trusted. */
-struct pd_sample_place {
+struct pd_read_sample_place {
 	uint64_t records;	/* given, of any kind */
 	uint64_t measured;	/* of them, those whose bytes are known */
 	uint64_t bytes;		/* that these take in the inputs */
 };
 
-struct pd_sample_stats {
-	const struct pd_sample_place *places;
+struct pd_read_sample_stats {
+	const struct pd_read_sample_place *places;
 	int n_places;		/* those that were used: the first of them */
 	int place;		/* of the record given last */
 	uint64_t bytes_total;	/* of all inputs */
@@ -33,13 +33,13 @@ struct pd_sample_stats {
 	double seek_seconds;	/* CPU spent on finding places */
 };
 
-struct pd_sampler;
+struct pd_read_sampler;
 
 /* About `n` records that may be pages, n > 0.  `o` must stay while the sampler is in use. */
-int pd_sampler_open(struct pd_sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e);
+int pd_read_sampler_open(struct pd_read_sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e);
 /* 1 a record, 0 the end of the sample, negative: an input cannot be read. */
-int pd_sampler_next(struct pd_sampler *s, struct pd_record *out, struct pd_err *e);
-void pd_sampler_stats(const struct pd_sampler *s, struct pd_sample_stats *out);
-void pd_sampler_free(struct pd_sampler *s);
+int pd_read_sampler_next(struct pd_read_sampler *s, struct pd_record *out, struct pd_err *e);
+void pd_read_sampler_stats(const struct pd_read_sampler *s, struct pd_read_sample_stats *out);
+void pd_read_sampler_free(struct pd_read_sampler *s);
 
 #endif

@@ -94,7 +94,7 @@ static bool is_xml(struct pd_span s)
 	return pd_span_istarts(pd_span_trim(s), "<?xml");
 }
 
-bool pd_sniff_xhtml(struct pd_span body)
+bool pd_read_sniff_xhtml(struct pd_span body)
 {
 	char room[XML_SNIFF];
 	struct pd_span s = without_nuls(body, room, sizeof room);
@@ -109,7 +109,7 @@ bool pd_sniff_xhtml(struct pd_span body)
 	return false;
 }
 
-enum pd_sniffed pd_sniff(struct pd_span body)
+enum pd_sniffed pd_read_sniff(struct pd_span body)
 {
 	char room[SNIFF];
 	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
@@ -117,13 +117,13 @@ enum pd_sniffed pd_sniff(struct pd_span body)
 		return PD_SNIFF_OTHER;
 	struct pd_span bare = without_nuls(head, room, sizeof room);
 	if (is_xml(bare))
-		return pd_sniff_xhtml(body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
+		return pd_read_sniff_xhtml(body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 	if (has_tag(bare))
 		return PD_SNIFF_HTML;
 	return byte_order_mark(head) || !binary(head) ? PD_SNIFF_TEXT : PD_SNIFF_OTHER;
 }
 
-bool pd_sniff_is_text(struct pd_span body)
+bool pd_read_sniff_is_text(struct pd_span body)
 {
 	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
 	return !other_magic(head) && (byte_order_mark(head) || !binary(head));

@@ -10,10 +10,10 @@
 
 enum pd_sniffed { PD_SNIFF_OTHER, PD_SNIFF_HTML, PD_SNIFF_TEXT };
 
-enum pd_sniffed pd_sniff(struct pd_span body);
+enum pd_sniffed pd_read_sniff(struct pd_span body);
 /* Is an XML document XHTML: a root element `html`? */
-bool pd_sniff_xhtml(struct pd_span body);
+bool pd_read_sniff_xhtml(struct pd_span body);
 /* Could the bytes be text or HTML, and not something compressed? */
-bool pd_sniff_is_text(struct pd_span body);
+bool pd_read_sniff_is_text(struct pd_span body);
 
 #endif

@@ -10,49 +10,49 @@
 #include "base/err.h"
 #include "read/mirror.h"
 
-static void tell(struct pd_sink *sink, const struct pd_damage *d)
+static void tell(struct pd_read_sink *sink, const struct pd_read_damage *d)
 {
 	sink->count++;
 	if (sink->damage)
 		sink->damage(sink->ctx, d);
 }
 
-void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason)
+void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason)
 {
-	tell(sink, &(struct pd_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
+	tell(sink, &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
 }
 
-void pd_sink_tell_whole(struct pd_sink *sink, const char *file, const char *reason)
+void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason)
 {
-	tell(sink, &(struct pd_damage){ .file = file, .whole = true, .reason = reason });
+	tell(sink, &(struct pd_read_damage){ .file = file, .whole = true, .reason = reason });
 }
 
-void pd_source_how(struct pd_source *s, const struct pd_file *f)
+void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f)
 {
 	s->found = f->found;
 }
 
-void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink)
+void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
 {
-	*s = (struct pd_source){ .max_block = o->max_block, .all_text = o->all_text, .sink = sink };
-	pd_input_init(&s->in);
-	pd_member_init(&s->member);
-	pd_jsonl_init(&s->jsonl, &o->fields, o->max_block);
+	*s = (struct pd_read_source){ .max_block = o->max_block, .all_text = o->all_text, .sink = sink };
+	pd_read_input_init(&s->in);
+	pd_read_member_init(&s->member);
+	pd_read_jsonl_init(&s->jsonl, &o->fields, o->max_block);
 }
 
-void pd_source_release(struct pd_source *s)
+void pd_read_source_release(struct pd_read_source *s)
 {
-	pd_tar_release(&s->tar);
-	pd_jsonl_release(&s->jsonl);
-	pd_input_release(&s->in);
-	pd_member_release(&s->member);
+	pd_read_tar_release(&s->tar);
+	pd_read_jsonl_release(&s->jsonl);
+	pd_read_input_release(&s->in);
+	pd_read_member_release(&s->member);
 	pd_buf_release(&s->reason);
 }
 
-void pd_source_close(struct pd_source *s)
+void pd_read_source_close(struct pd_read_source *s)
 {
-	pd_tar_close(&s->tar);
-	pd_input_close(&s->in);
+	pd_read_tar_close(&s->tar);
+	pd_read_input_close(&s->in);
 }
 
 /* --- what it is --- */
@@ -62,7 +62,7 @@ enum { HEAD = 8192, EMPTY = 64 };
 
 static bool begins_dump(struct pd_span head)
 {
-	return pd_format_warc.begins(head, false) || pd_format_arc.begins(head, false);
+	return pd_read_format_warc.begins(head, false) || pd_read_format_arc.begins(head, false);
 }
 
 /* Without what may stand before a record in its member. */
@@ -80,59 +80,59 @@ static bool begins_line(struct pd_span head)
 	return head.n && head.p[0] == '{';
 }
 
-static void open_dump(struct pd_source *s, const struct pd_format *format)
+static void open_dump(struct pd_read_source *s, const struct pd_read_format *format)
 {
 	s->kind = PD_SOURCE_DUMP;
 	s->member.begins = begins_dump;
-	pd_dump_open(&s->dump, &s->member, format, s->max_block);
+	pd_read_dump_open(&s->dump, &s->member, format, s->max_block);
 	s->dump.keep_header = s->keep_headers;
 	s->dump.keep_block = s->keep_blocks;
 }
 
-static void open_jsonl(struct pd_source *s)
+static void open_jsonl(struct pd_read_source *s)
 {
 	s->kind = PD_SOURCE_JSONL;
 	s->member.begins = begins_line;
-	pd_jsonl_open(&s->jsonl, &s->member);
+	pd_read_jsonl_open(&s->jsonl, &s->member);
 }
 
-static const struct pd_format *format_of(struct pd_span head)
+static const struct pd_read_format *format_of(struct pd_span head)
 {
-	return pd_format_arc.begins(head, false) ? &pd_format_arc : &pd_format_warc;
+	return pd_read_format_arc.begins(head, false) ? &pd_read_format_arc : &pd_read_format_warc;
 }
 
 /* Opens the first member that has something in it, or that is broken. */
-static struct pd_span first_bytes(struct pd_member *m)
+static struct pd_span first_bytes(struct pd_read_member *m)
 {
-	for (int i = 0; i < EMPTY && pd_member_next(m) == 1; i++) {
-		struct pd_span s = pd_member_peek(m, HEAD);
+	for (int i = 0; i < EMPTY && pd_read_member_next(m) == 1; i++) {
+		struct pd_span s = pd_read_member_peek(m, HEAD);
 		if (s.n || m->state == PD_MEMBER_BROKEN)
 			return s;
 	}
 	return pd_span("", 0);
 }
 
-static bool looks_jsonl(struct pd_source *s, struct pd_span head)
+static bool looks_jsonl(struct pd_read_source *s, struct pd_span head)
 {
 	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])))
 		return false;
-	head = pd_member_peek(&s->member, PD_INPUT_WINDOW);
-	return pd_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
+	head = pd_read_member_peek(&s->member, PD_INPUT_WINDOW);
+	return pd_read_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
 }
 
 /* By what the input begins with.  tar first: a path in it may begin with anything; then JSON, whose lines may hold what
  * looks like a WARC header without its first line. */
-static bool by_head(struct pd_source *s, struct pd_span head)
+static bool by_head(struct pd_read_source *s, struct pd_span head)
 {
-	if (pd_tar_looks(head)) {
+	if (pd_read_tar_looks(head)) {
 		s->kind = PD_SOURCE_TAR;
-		pd_tar_open(&s->tar, &s->member, s->max_block);
+		pd_read_tar_open(&s->tar, &s->member, s->max_block);
 	} else if (looks_jsonl(s, head)) {
 		open_jsonl(s);
-	} else if (pd_format_warc.looks(head)) {
-		open_dump(s, &pd_format_warc);
-	} else if (pd_format_arc.looks(head)) {
-		open_dump(s, &pd_format_arc);
+	} else if (pd_read_format_warc.looks(head)) {
+		open_dump(s, &pd_read_format_warc);
+	} else if (pd_read_format_arc.looks(head)) {
+		open_dump(s, &pd_read_format_arc);
 	} else {
 		return false;
 	}
@@ -140,15 +140,15 @@ static bool by_head(struct pd_source *s, struct pd_span head)
 }
 
 /* A compressed dump whose first bytes, the magic ones, are damaged. */
-static bool by_later_member(struct pd_source *s)
+static bool by_later_member(struct pd_read_source *s)
 {
 	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
-	struct pd_span window = pd_input_peek(&s->in, PD_INPUT_WINDOW);
+	struct pd_span window = pd_read_input_peek(&s->in, PD_INPUT_WINDOW);
 	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
 		s->member.codec = codecs[i];
-		if (pd_member_find(&s->member, window, 1) < 0)
+		if (pd_read_member_find(&s->member, window, 1) < 0)
 			continue;
-		pd_member_open(&s->member, &s->in, codecs[i]);
+		pd_read_member_open(&s->member, &s->in, codecs[i]);
 		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
 		return true;
 	}
@@ -157,24 +157,24 @@ static bool by_later_member(struct pd_source *s)
 }
 
 /* A compressed dump whose first member is damaged, or is something else. */
-static bool by_next_member(struct pd_source *s)
+static bool by_next_member(struct pd_read_source *s)
 {
-	struct pd_input *in = &s->in;
+	struct pd_read_input *in = &s->in;
 	uint64_t at = in->offset;
-	pd_input_back(in, s->member.start + 1);
-	bool found = pd_member_find(&s->member, pd_input_peek(in, PD_INPUT_WINDOW), 0) >= 0;
-	pd_input_skip(in, (size_t)(at - in->offset));
+	pd_read_input_back(in, s->member.start + 1);
+	bool found = pd_read_member_find(&s->member, pd_read_input_peek(in, PD_INPUT_WINDOW), 0) >= 0;
+	pd_read_input_skip(in, (size_t)(at - in->offset));
 	if (found)
 		open_dump(s, format_of(pd_buf_span(&s->member.probe)));
 	return found;
 }
 
-static void take_dictionary(struct pd_source *s)
+static void take_dictionary(struct pd_read_source *s)
 {
-	struct pd_place place = { s->in.offset, false };
-	const char *wrong = pd_member_dictionary(&s->member);
+	struct pd_read_place place = { s->in.offset, false };
+	const char *wrong = pd_read_member_dictionary(&s->member);
 	if (wrong && !s->in.error)
-		pd_sink_tell(s->sink, s->label, place, wrong);
+		pd_read_sink_tell(s->sink, s->label, place, wrong);
 }
 
 /* What is packed in a way that is not read here. */
@@ -215,7 +215,7 @@ static bool ends_like(const char *label, const char *const *ends)
 }
 
 /* A zip file whose first member is one that the format WACZ has. */
-static bool is_wacz(const struct pd_source *s, struct pd_span head)
+static bool is_wacz(const struct pd_read_source *s, struct pd_span head)
 {
 	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
 	for (int i = 0; parts[i] && head.n > 64; i++)
@@ -226,11 +226,11 @@ static bool is_wacz(const struct pd_source *s, struct pd_span head)
 
 /* A dump in another wrapping must not pass for a page of another type: it is told when somebody named it, or when it is named
  * like a dump.  What else lies in folders (downloads) is no page, and that is all. */
-static bool refuse_foreign(struct pd_source *s)
+static bool refuse_foreign(struct pd_read_source *s)
 {
 	static const char *const dumps[] = { ".wacz", ".warc.xz", ".warc.bz2", ".arc.xz", ".arc.bz2", ".wet.xz", ".jsonl.xz", ".jsonl.bz2",
 					     ".tar.xz", ".tar.bz2", ".warc.zip", ".warc.lz", NULL };
-	struct pd_span head = pd_input_peek(&s->in, HEAD);
+	struct pd_span head = pd_read_input_peek(&s->in, HEAD);
 	const struct foreign *f = foreign_of(head);
 	if (!f || (s->found && !ends_like(s->label, dumps)))
 		return false;
@@ -241,47 +241,47 @@ static bool refuse_foreign(struct pd_source *s)
 		pd_buf_add_z(&s->reason, "WACZ (zip): unpack it and give archive/*.warc.gz");
 	else
 		pd_buf_printf(&s->reason, "%s is not supported: unpack it and give the folder", f->name);
-	pd_sink_tell_whole(s->sink, s->label, s->reason.p);
+	pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 	s->kind = PD_SOURCE_NONE;
 	return true;
 }
 
-static void recognise(struct pd_source *s)
+static void recognise(struct pd_read_source *s)
 {
-	struct pd_member *m = &s->member;
-	pd_member_open(m, &s->in, pd_member_codec(pd_input_peek(&s->in, HEAD)));
+	struct pd_read_member *m = &s->member;
+	pd_read_member_open(m, &s->in, pd_read_member_codec(pd_read_input_peek(&s->in, HEAD)));
 	m->begins = begins_dump;
 	if (m->codec == PD_CODEC_ZSTD)
 		take_dictionary(s);
 	s->head = s->in.offset;
 	if (by_head(s, first_bytes(m)))
 		return;
-	if (!pd_member_packed(m) && refuse_foreign(s))
+	if (!pd_read_member_packed(m) && refuse_foreign(s))
 		return;
-	if (!(pd_member_packed(m) ? by_next_member(s) : by_later_member(s)))
+	if (!(pd_read_member_packed(m) ? by_next_member(s) : by_later_member(s)))
 		s->kind = PD_SOURCE_PAGE;
 }
 
-static bool recognise_at(struct pd_source *s, uint64_t offset)
+static bool recognise_at(struct pd_read_source *s, uint64_t offset)
 {
-	struct pd_member *m = &s->member;
-	if (pd_input_seek(&s->in, offset) < 0)
+	struct pd_read_member *m = &s->member;
+	if (pd_read_input_seek(&s->in, offset) < 0)
 		return false;
-	enum pd_codec codec = pd_member_codec(pd_input_peek(&s->in, HEAD));
+	enum pd_codec codec = pd_read_member_codec(pd_read_input_peek(&s->in, HEAD));
 	if (codec == PD_CODEC_ZSTD) {
-		pd_input_seek(&s->in, 0);
-		pd_member_open(m, &s->in, codec);
+		pd_read_input_seek(&s->in, 0);
+		pd_read_member_open(m, &s->in, codec);
 		take_dictionary(s);
-		pd_input_seek(&s->in, offset);
+		pd_read_input_seek(&s->in, offset);
 	}
-	pd_member_open(m, &s->in, codec);
+	pd_read_member_open(m, &s->in, codec);
 	m->begins = begins_dump;
-	if (pd_member_next(m) != 1)
+	if (pd_read_member_next(m) != 1)
 		return false;
-	struct pd_span head = bare(pd_member_peek(m, HEAD));
+	struct pd_span head = bare(pd_read_member_peek(m, HEAD));
 	if (begins_dump(head) || m->state == PD_MEMBER_BROKEN)
 		open_dump(s, format_of(head));
-	else if (!pd_member_packed(m) && begins_line(head))
+	else if (!pd_read_member_packed(m) && begins_line(head))
 		open_jsonl(s);
 	else
 		return false;
@@ -290,91 +290,91 @@ static bool recognise_at(struct pd_source *s, uint64_t offset)
 
 /* --- opening, and records --- */
 
-int pd_source_open(struct pd_source *s, const char *path, const char *label)
+int pd_read_source_open(struct pd_read_source *s, const char *path, const char *label)
 {
 	s->label = label;
 	s->done = false;
-	if (pd_input_open(&s->in, path) < 0)
+	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
 	recognise(s);
 	return PD_OK;
 }
 
-int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset)
+int pd_read_source_open_at(struct pd_read_source *s, const char *path, const char *label, uint64_t offset)
 {
 	s->label = label;
 	s->done = false;
-	if (pd_input_open(&s->in, path) < 0)
+	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
 	bool found = recognise_at(s, offset);
 	errno = s->in.error;
 	return s->in.error ? PD_ERR_SYSTEM : found ? PD_OK : PD_ERR_NOT_FOUND;
 }
 
-static void set_id(struct pd_source *s, struct pd_place place, struct pd_record *out)
+static void set_id(struct pd_read_source *s, struct pd_read_place place, struct pd_record *out)
 {
 	pd_buf_clear(&out->id);
 	pd_buf_printf(&out->id, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
 }
 
 /* A record, or a damage told: 1; 0 the end; PD_ERR_INPUT: go on. */
-static int next_dump(struct pd_source *s, struct pd_record *out)
+static int next_dump(struct pd_read_source *s, struct pd_record *out)
 {
-	int r = pd_dump_next(&s->dump, out);
+	int r = pd_read_dump_next(&s->dump, out);
 	if (r == 1)
 		set_id(s, s->dump.place, out);
 	else if (r < 0 && !s->in.error)
-		pd_sink_tell(s->sink, s->label, s->dump.place, s->dump.reason);
+		pd_read_sink_tell(s->sink, s->label, s->dump.place, s->dump.reason);
 	return r;
 }
 
-static int next_line(struct pd_source *s, struct pd_record *out)
+static int next_line(struct pd_read_source *s, struct pd_record *out)
 {
-	int r = pd_jsonl_next(&s->jsonl, out);
+	int r = pd_read_jsonl_next(&s->jsonl, out);
 	if (r == 1)
 		set_id(s, s->jsonl.place, out);
 	else if (r < 0 && !s->in.error)
-		pd_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
-	else if (!r && pd_jsonl_useless(&s->jsonl))
-		pd_sink_tell_whole(s->sink, s->label, pd_jsonl_useless(&s->jsonl));
+		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
+	else if (!r && pd_read_jsonl_useless(&s->jsonl))
+		pd_read_sink_tell_whole(s->sink, s->label, pd_read_jsonl_useless(&s->jsonl));
 	return r;
 }
 
 /* The URL of a file is its path, or what the path of a mirror tells. */
-static void set_url(struct pd_source *s, const char *path, struct pd_record *out)
+static void set_url(struct pd_read_source *s, const char *path, struct pd_record *out)
 {
 	pd_buf_clear(&out->url);
-	s->mirrored = pd_mirror_url(pd_span_z(path), &out->url);
+	s->mirrored = pd_read_mirror_url(pd_span_z(path), &out->url);
 	if (!s->mirrored)
 		pd_buf_add_z(&out->url, path);
 }
 
-static int next_file(struct pd_source *s, struct pd_record *out)
+static int next_file(struct pd_read_source *s, struct pd_record *out)
 {
-	int r = pd_tar_next(&s->tar, out);
+	int r = pd_read_tar_next(&s->tar, out);
 	if (r == 1) {
 		pd_buf_printf(&out->id, "%s!%s", s->label, pd_buf_z(&s->tar.name));
 		pd_buf_set(&s->reason, pd_buf_span(&out->url));
 		set_url(s, pd_buf_z(&s->reason), out);
 		out->html_only = !s->all_text;
 	} else if (r < 0 && !s->in.error)
-		pd_sink_tell(s->sink, s->label, s->tar.place, pd_buf_z(&s->tar.reason));
+		pd_read_sink_tell(s->sink, s->label, s->tar.place, pd_buf_z(&s->tar.reason));
 	return r;
 }
 
 /* The bytes of the current member, as far as they are wanted. */
-static void add_member(struct pd_source *s, struct pd_record *out)
+static void add_member(struct pd_read_source *s, struct pd_record *out)
 {
-	const struct pd_input *in = &s->in;
+	const struct pd_read_input *in = &s->in;
 	for (;;) {
-		struct pd_span got = pd_member_peek(&s->member, 1);
+		struct pd_span got = pd_read_member_peek(&s->member, 1);
 		size_t room = s->max_block - out->block.n;
 		if (!got.n)
 			return;
 		pd_buf_add(&out->block, got.p, got.n < room ? got.n : room);
 		out->length += got.n;
-		pd_member_skip(&s->member, got.n);
-		if (!pd_member_packed(&s->member) && out->length > s->max_block && in->size > out->length) {
+		pd_read_member_skip(&s->member, got.n);
+		if (!pd_read_member_packed(&s->member) && out->length > s->max_block && in->size > out->length) {
 			out->length = in->size;
 			return;
 		}
@@ -382,9 +382,9 @@ static void add_member(struct pd_source *s, struct pd_record *out)
 }
 
 /* The input is the page; recognising it has opened its first member. */
-static int next_page(struct pd_source *s, struct pd_record *out)
+static int next_page(struct pd_read_source *s, struct pd_record *out)
 {
-	struct pd_member *m = &s->member;
+	struct pd_read_member *m = &s->member;
 	int r;
 	pd_record_clear(out);
 	pd_buf_add_z(&out->id, s->label);
@@ -395,27 +395,27 @@ static int next_page(struct pd_source *s, struct pd_record *out)
 	do {
 		add_member(s, out);
 		if (m->state == PD_MEMBER_BROKEN) {
-			pd_sink_tell(s->sink, s->label, (struct pd_place){ m->start, false }, m->reason);
+			pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ m->start, false }, m->reason);
 			return 0;
 		}
-	} while ((r = pd_member_next(m)) == 1);
+	} while ((r = pd_read_member_next(m)) == 1);
 	if (s->in.error)
 		return 0;
 	if (r < 0)
-		pd_sink_tell(s->sink, s->label, (struct pd_place){ s->in.offset, false }, "junk after the compressed page");
+		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ s->in.offset, false }, "junk after the compressed page");
 	out->cut = out->block.n < out->length;
 	return 1;
 }
 
 /* What cannot be read was told. */
-static int next_none(struct pd_source *s, struct pd_record *out)
+static int next_none(struct pd_read_source *s, struct pd_record *out)
 {
 	return 0;
 }
 
-int pd_source_next(struct pd_source *s, struct pd_record *out)
+int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 {
-	static int (*const next[])(struct pd_source *s, struct pd_record *out) = {
+	static int (*const next[])(struct pd_read_source *s, struct pd_record *out) = {
 		[PD_SOURCE_DUMP] = next_dump,
 		[PD_SOURCE_JSONL] = next_line,
 		[PD_SOURCE_TAR] = next_file,
@@ -434,24 +434,24 @@ int pd_source_next(struct pd_source *s, struct pd_record *out)
 }
 
 /* Lines and files in a compressed stream say nothing of members: any may have a part in them. */
-static void in_stream(const struct pd_source *s, uint64_t begin, uint64_t end, struct pd_extent *out)
+static void in_stream(const struct pd_read_source *s, uint64_t begin, uint64_t end, struct pd_read_extent *out)
 {
-	bool packed = pd_member_packed(&s->member);
-	*out = (struct pd_extent){ .begin = begin, .end = end, .stream = packed, .member = s->head, .last = UINT64_MAX };
+	bool packed = pd_read_member_packed(&s->member);
+	*out = (struct pd_read_extent){ .begin = begin, .end = end, .stream = packed, .member = s->head, .last = UINT64_MAX };
 }
 
-void pd_source_extent(const struct pd_source *s, struct pd_extent *out)
+void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent *out)
 {
 	switch (s->kind) {
-	case PD_SOURCE_DUMP: pd_dump_extent(&s->dump, out); break;
-	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_member_offset(&s->member), out); break;
+	case PD_SOURCE_DUMP: pd_read_dump_extent(&s->dump, out); break;
+	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_read_member_offset(&s->member), out); break;
 	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
 	case PD_SOURCE_PAGE:
-	case PD_SOURCE_NONE: *out = (struct pd_extent){ .end = UINT64_MAX }; break;
+	case PD_SOURCE_NONE: *out = (struct pd_read_extent){ .end = UINT64_MAX }; break;
 	}
 }
 
-uint64_t pd_source_end(const struct pd_source *s)
+uint64_t pd_read_source_end(const struct pd_read_source *s)
 {
 	return s->tar.end;
 }

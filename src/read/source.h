@@ -11,7 +11,7 @@
 #include "read/options.h"
 #include "read/tar.h"
 
-enum pd_source_kind {
+enum pd_read_source_kind {
 	PD_SOURCE_DUMP,		/* WARC, ARC */
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
@@ -19,18 +19,18 @@ enum pd_source_kind {
 	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was told */
 };
 
-struct pd_sink {
-	void (*damage)(void *ctx, const struct pd_damage *d);	/* may be NULL */
+struct pd_read_sink {
+	void (*damage)(void *ctx, const struct pd_read_damage *d);	/* may be NULL */
 	void *ctx;
 	uint64_t count;
 };
 
-struct pd_source {
-	struct pd_input in;
-	struct pd_member member;
-	struct pd_dump dump;
-	struct pd_jsonl jsonl;
-	struct pd_tar tar;
+struct pd_read_source {
+	struct pd_read_input in;
+	struct pd_read_member member;
+	struct pd_read_dump dump;
+	struct pd_read_jsonl jsonl;
+	struct pd_read_tar tar;
 	const char *label;		/* what ids begin with; borrowed */
 	size_t max_block;		/* both may be set before opening */
 	bool keep_headers;		/* of WARC and ARC, in records */
@@ -39,30 +39,30 @@ struct pd_source {
 	bool found;			/* the input lay in a folder */
 	bool mirrored;			/* the URL of the record given last was taken from its path */
 	struct pd_buf reason;
-	struct pd_sink *sink;
-	enum pd_source_kind kind;
+	struct pd_read_sink *sink;
+	enum pd_read_source_kind kind;
 	uint64_t head;			/* where the first member begins: behind a dictionary */
 	bool done;
 };
 
-void pd_sink_tell(struct pd_sink *sink, const char *file, struct pd_place place, const char *reason);
+void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason);
 
-void pd_sink_tell_whole(struct pd_sink *sink, const char *file, const char *reason);
+void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason);
 
 /* How the file that will be opened next was come by. */
-void pd_source_how(struct pd_source *s, const struct pd_file *f);
-void pd_source_init(struct pd_source *s, const struct pd_reader_options *o, struct pd_sink *sink);
-void pd_source_release(struct pd_source *s);
+void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f);
+void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink);
+void pd_read_source_release(struct pd_read_source *s);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
-int pd_source_open(struct pd_source *s, const char *path, const char *label);
+int pd_read_source_open(struct pd_read_source *s, const char *path, const char *label);
 /* The same, from the record, line or member that begins at `offset`.  PD_ERR_NOT_FOUND when none does. */
-int pd_source_open_at(struct pd_source *s, const char *path, const char *label, uint64_t offset);
+int pd_read_source_open_at(struct pd_read_source *s, const char *path, const char *label, uint64_t offset);
 /* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
-int pd_source_next(struct pd_source *s, struct pd_record *out);
+int pd_read_source_next(struct pd_read_source *s, struct pd_record *out);
 /* The bytes that the record given last takes in its input.  Of tar they are known up to `begin` alone until the next call
- * has been made: then pd_source_end tells where they end. */
-void pd_source_extent(const struct pd_source *s, struct pd_extent *out);
-uint64_t pd_source_end(const struct pd_source *s);
-void pd_source_close(struct pd_source *s);
+ * has been made: then pd_read_source_end tells where they end. */
+void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent *out);
+uint64_t pd_read_source_end(const struct pd_read_source *s);
+void pd_read_source_close(struct pd_read_source *s);
 
 #endif

@@ -14,17 +14,17 @@ enum { PIECE = 1 << 16, HEADER = 512, CHECKSUM = 148 };
 
 static la_ssize_t pull(struct archive *a, void *ctx, const void **bytes)
 {
-	struct pd_tar *t = ctx;
-	pd_member_skip(t->m, t->given);
+	struct pd_read_tar *t = ctx;
+	pd_read_member_skip(t->m, t->given);
 	t->given = 0;
 	for (;;) {
-		struct pd_span s = pd_member_peek(t->m, 1);
+		struct pd_span s = pd_read_member_peek(t->m, 1);
 		if (s.n) {
 			*bytes = s.p;
 			t->given = s.n;
 			return (la_ssize_t)s.n;
 		}
-		int r = t->m->state == PD_MEMBER_BROKEN ? PD_ERR_INPUT : pd_member_next(t->m);
+		int r = t->m->state == PD_MEMBER_BROKEN ? PD_ERR_INPUT : pd_read_member_next(t->m);
 		if (r == 1)
 			continue;
 		t->stopped = r < 0 ? t->m->reason : NULL;
@@ -32,9 +32,9 @@ static la_ssize_t pull(struct archive *a, void *ctx, const void **bytes)
 	}
 }
 
-void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block)
+void pd_read_tar_open(struct pd_read_tar *t, struct pd_read_member *m, size_t max_block)
 {
-	pd_tar_close(t);
+	pd_read_tar_close(t);
 	t->m = m;
 	t->max_block = max_block;
 	t->archive = pd_have(archive_read_new());
@@ -42,7 +42,7 @@ void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block)
 	t->done = archive_read_open(t->archive, t, NULL, pull, NULL) != ARCHIVE_OK;
 }
 
-void pd_tar_close(struct pd_tar *t)
+void pd_read_tar_close(struct pd_read_tar *t)
 {
 	archive_read_free(t->archive);
 	t->archive = NULL;
@@ -55,14 +55,14 @@ void pd_tar_close(struct pd_tar *t)
 	pd_buf_clear(&t->reason);
 }
 
-void pd_tar_release(struct pd_tar *t)
+void pd_read_tar_release(struct pd_read_tar *t)
 {
-	pd_tar_close(t);
+	pd_read_tar_close(t);
 	pd_buf_release(&t->name);
 	pd_buf_release(&t->reason);
 }
 
-static int damage(struct pd_tar *t, const char *reason)
+static int damage(struct pd_read_tar *t, const char *reason)
 {
 	const char *more = t->stopped ? t->stopped : archive_error_string(t->archive);
 	int64_t at = archive_read_header_position(t->archive);
@@ -70,7 +70,7 @@ static int damage(struct pd_tar *t, const char *reason)
 	pd_buf_add_z(&t->reason, reason);
 	if (more)
 		pd_buf_printf(&t->reason, ": %s", more);
-	t->place = (struct pd_place){ at > 0 ? (uint64_t)at : t->begin, pd_member_packed(t->m) };
+	t->place = (struct pd_read_place){ at > 0 ? (uint64_t)at : t->begin, pd_read_member_packed(t->m) };
 	return PD_ERR_INPUT;
 }
 
@@ -81,7 +81,7 @@ static const char *path_of(struct archive_entry *entry)
 	return path ? path : archive_entry_pathname(entry);
 }
 
-static void set_name(struct pd_tar *t, const char *path)
+static void set_name(struct pd_read_tar *t, const char *path)
 {
 	pd_buf_clear(&t->name);
 	pd_buf_add_z(&t->name, path);
@@ -89,7 +89,7 @@ static void set_name(struct pd_tar *t, const char *path)
 		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
 }
 
-static int read_block(struct pd_tar *t, struct pd_record *out)
+static int read_block(struct pd_read_tar *t, struct pd_record *out)
 {
 	while (out->block.n < t->max_block && out->block.n < out->length) {
 		size_t room = t->max_block - out->block.n;
@@ -108,7 +108,7 @@ static int read_block(struct pd_tar *t, struct pd_record *out)
 	return 1;
 }
 
-static int read_file(struct pd_tar *t, struct archive_entry *entry, const char *path, struct pd_record *out)
+static int read_file(struct pd_read_tar *t, struct archive_entry *entry, const char *path, struct pd_record *out)
 {
 	int64_t size = archive_entry_size(entry);
 	pd_record_clear(out);
@@ -122,7 +122,7 @@ static int read_file(struct pd_tar *t, struct archive_entry *entry, const char *
 }
 
 /* No entry: the end, or a place that is no header. */
-static int no_entry(struct pd_tar *t, int status)
+static int no_entry(struct pd_read_tar *t, int status)
 {
 	if (status == ARCHIVE_RETRY) {
 		bool told = t->lost;
@@ -135,7 +135,7 @@ static int no_entry(struct pd_tar *t, int status)
 
 /* The file given last ends where the next entry begins, be it a file or not; where the archive is cut before that, with
  * all that is left. */
-static void note_end(struct pd_tar *t)
+static void note_end(struct pd_read_tar *t)
 {
 	int64_t at = archive_read_header_position(t->archive);
 	if (!t->ended)
@@ -143,7 +143,7 @@ static void note_end(struct pd_tar *t)
 	t->ended = true;
 }
 
-int pd_tar_next(struct pd_tar *t, struct pd_record *out)
+int pd_read_tar_next(struct pd_read_tar *t, struct pd_record *out)
 {
 	struct archive_entry *entry;
 	while (!t->done) {
@@ -164,7 +164,7 @@ int pd_tar_next(struct pd_tar *t, struct pd_record *out)
 }
 
 /* The checksum is that of the header with spaces in its own place, in octal; some wrote it over signed characters. */
-bool pd_tar_looks(struct pd_span head)
+bool pd_read_tar_looks(struct pd_span head)
 {
 	int64_t sum = 0, sum_signed = 0, said = 0;
 	int i = CHECKSUM;

@@ -14,8 +14,8 @@
 
 struct archive;
 
-struct pd_tar {
-	struct pd_member *m;
+struct pd_read_tar {
+	struct pd_read_member *m;
 	size_t max_block;
 	struct archive *archive;
 	size_t given;			/* bytes of the window that the archive reader works on */
@@ -26,16 +26,16 @@ struct pd_tar {
 	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
 	uint64_t begin, end;		/* of the file given last, header and all; `end` is known at the next call */
 	bool ended;			/* it is */
-	struct pd_place place;		/* of the damage */
+	struct pd_read_place place;		/* of the damage */
 	struct pd_buf reason;
 };
 
-void pd_tar_open(struct pd_tar *t, struct pd_member *m, size_t max_block);
-void pd_tar_close(struct pd_tar *t);
-void pd_tar_release(struct pd_tar *t);
+void pd_read_tar_open(struct pd_read_tar *t, struct pd_read_member *m, size_t max_block);
+void pd_read_tar_close(struct pd_read_tar *t);
+void pd_read_tar_release(struct pd_read_tar *t);
 /* 1 a record (without id); 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
-int pd_tar_next(struct pd_tar *t, struct pd_record *out);
+int pd_read_tar_next(struct pd_read_tar *t, struct pd_record *out);
 /* Does it begin like a tar archive: a header whose checksum is right? */
-bool pd_tar_looks(struct pd_span head);
+bool pd_read_tar_looks(struct pd_span head);
 
 #endif

@@ -36,7 +36,7 @@ static size_t header_end(struct pd_span s, size_t *seen)
 	}
 }
 
-static struct pd_span *slot(struct pd_warc_header *h, struct pd_span name)
+static struct pd_span *slot(struct pd_read_warc_header *h, struct pd_span name)
 {
 	if (pd_span_ieq(name, "WARC-Type"))
 		return &h->type;
@@ -59,7 +59,7 @@ static void unfold(struct pd_span *rest, struct pd_span *value)
 		value->n = (size_t)(line.p + line.n - value->p);
 }
 
-bool pd_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value)
+bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value)
 {
 	struct pd_span line;
 	while (pd_span_split(rest, '\n', &line)) {
@@ -74,11 +74,11 @@ bool pd_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *v
 	return false;
 }
 
-void pd_warc_parse(struct pd_span header, struct pd_warc_header *out)
+void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out)
 {
 	struct pd_span name, value;
-	*out = (struct pd_warc_header){ 0 };
-	while (pd_warc_field(&header, &name, &value)) {
+	*out = (struct pd_read_warc_header){ 0 };
+	while (pd_read_warc_field(&header, &name, &value)) {
 		struct pd_span *field = slot(out, name);
 		if (field && !field->p)
 			*field = value;
@@ -140,7 +140,7 @@ static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type
 	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
 }
 
-void pd_warc_fill(const struct pd_warc_header *h, struct pd_record *out)
+void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
 {
 	pd_record_clear(out);
 	set_value(&out->url, bare_uri(h->uri));
@@ -195,9 +195,9 @@ static bool looks(struct pd_span head)
 
 static const char *parse(struct pd_span header, struct pd_record *out)
 {
-	struct pd_warc_header h;
-	pd_warc_parse(header, &h);
-	pd_warc_fill(&h, out);
+	struct pd_read_warc_header h;
+	pd_read_warc_parse(header, &h);
+	pd_read_warc_fill(&h, out);
 	if (!pd_span_trim(h.type).n)
 		return "WARC header without WARC-Type";
 	if (!h.content_length.p)
@@ -207,4 +207,4 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-const struct pd_format pd_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse, looks };
+const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse, looks };

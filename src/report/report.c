@@ -76,7 +76,7 @@ static void told_before(void *ctx, const char *why)
 {
 }
 
-static void damage_told_before(void *ctx, const struct pd_damage *damage)
+static void damage_told_before(void *ctx, const struct pd_read_damage *damage)
 {
 }
 

@@ -54,12 +54,12 @@ enum { ALIASES_TOLD = 100 };
 
 static const struct pd_span none = { "", 0 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct walk *w = ctx;
 	struct pd_buf where = { 0 };
-	pd_damage_tell(d, "left out", w->log);
-	pd_damage_where(d, &where);
+	pd_read_damage_tell(d, "left out", w->log);
+	pd_read_damage_where(d, &where);
 	pd_walk_event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
 	pd_buf_release(&where);
 }

@@ -20,7 +20,7 @@ struct pd_walk_options {
 	struct pd_options page;
 	int topic, hidden, stubs, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
 	const char *files_from, *name, *output, *stats;
-	struct pd_jsonl_fields fields;
+	struct pd_read_jsonl_fields fields;
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;

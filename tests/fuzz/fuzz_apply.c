@@ -39,7 +39,7 @@ struct seen {
 	struct pd_buf rows;
 };
 
-static void damage(void *ctx, const struct pd_damage *d)
+static void damage(void *ctx, const struct pd_read_damage *d)
 {
 	((struct seen *)ctx)->damaged++;
 }

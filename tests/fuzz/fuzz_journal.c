@@ -31,7 +31,7 @@ static int open_own(struct pd_journal *j, const char *path, struct pd_buf *optio
 
 static void go_on(struct pd_journal *j, const char *label)
 {
-	struct pd_file file = { .label = (char *)label };
+	struct pd_read_file file = { .label = (char *)label };
 	struct pd_apply_result done = { .file = &file, .pages = 3, .bytes_in = 9, .bytes_out = 4 };
 	struct pd_err e;
 	HOLDS(pd_journal_add_output(j, &done, &e) == PD_OK);

@@ -19,7 +19,7 @@ static void in_order(struct run *r, uint64_t offset)
 	r->last = offset + 1;
 }
 
-static void damage(void *ctx, const struct pd_damage *d)
+static void damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct run *r = ctx;
 	HOLDS(!d->stream && d->reason && d->reason[0]);
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct run r = { .o = { .inputs = inputs, .n_inputs = 1, .max_block = how & 1 ? 4096 : 64, .damage = damage } };
 	r.o.damage_ctx = &r;
 	if (how & 2)
-		r.o.fields = (struct pd_jsonl_fields){ .html = "text", .id = "url" };
+		r.o.fields = (struct pd_read_jsonl_fields){ .html = "text", .id = "url" };
 	struct pd_err e = { 0 };
 	struct pd_record record = { 0 };
 	struct pd_reader *reader;

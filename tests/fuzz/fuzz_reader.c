@@ -10,7 +10,7 @@ struct seen {
 	uint64_t sum;
 };
 
-static void damage(void *ctx, const struct pd_damage *d)
+static void damage(void *ctx, const struct pd_read_damage *d)
 {
 	HOLDS(d->file && d->reason && d->reason[0]);
 	*(size_t *)ctx += 1;

@@ -16,7 +16,7 @@
 
 enum { ALL = 1 << 28 };
 
-static void on_damage(void *ctx, const struct pd_damage *d)
+static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	printf("! %s%" PRIu64 " %s\n", d->stream ? "+" : "", d->offset, d->reason);
 }
@@ -29,23 +29,23 @@ static void print_digest(struct pd_span s)
 	pd_buf_release(&out);
 }
 
-static void print_response(struct pd_coder *coder, struct pd_span block)
+static void print_response(struct pd_read_coder *coder, struct pd_span block)
 {
-	struct pd_http h;
+	struct pd_read_http h;
 	unsigned flags = 0;
-	if (!pd_http_parse(block, &h)) {
+	if (!pd_read_http_parse(block, &h)) {
 		printf("\t-\t-");
 		return;
 	}
 	struct pd_span body = h.body;
 	print_digest(body);
-	if (pd_coder_transfer(coder, h.transfer, &body, &flags) == 0 && pd_coder_content(coder, h.content, &body, &flags) == 0)
+	if (pd_read_coder_transfer(coder, h.transfer, &body, &flags) == 0 && pd_read_coder_content(coder, h.content, &body, &flags) == 0)
 		print_digest(body);
 	else
 		printf("\t-");
 }
 
-static void print_record(struct pd_coder *coder, const struct pd_record *r, size_t file)
+static void print_record(struct pd_read_coder *coder, const struct pd_record *r, size_t file)
 {
 	static const char *const kinds[] = { "response", "payload", "text", "other" };
 	printf("%s\t%s\t%s\t%" PRIu64, r->id.p + file + 1, kinds[r->kind], pd_buf_z(&r->url), r->length);
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	struct pd_record r = { 0 };
 	struct pd_reader *reader;
 	struct pd_err e;
-	struct pd_coder *coder = pd_coder_new(ALL);
+	struct pd_read_coder *coder = pd_read_coder_new(ALL);
 	int status = argc == 2 ? 0 : 2;
 	struct pd_reader_options o = { .inputs = argv + 1, .n_inputs = 1, .max_block = ALL, .damage = on_damage };
 	if (!status && pd_reader_open(&reader, &o, &e) == 0) {
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 			print_record(coder, &r, strlen(argv[1]));
 		pd_reader_free(reader);
 	}
-	pd_coder_free(coder);
+	pd_read_coder_free(coder);
 	pd_record_release(&r);
 	return status ? 2 : 0;
 }

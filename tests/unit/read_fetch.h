@@ -14,7 +14,7 @@ enum { FETCH_BLOCK = 1 << 20 };
 
 static struct pd_buf fetch_told;
 
-static inline void fetch_note(void *ctx, const struct pd_damage *d)
+static inline void fetch_note(void *ctx, const struct pd_read_damage *d)
 {
 	pd_buf_printf(&fetch_told, "! %s%llu %s\n", d->stream ? "+" : "", (unsigned long long)d->offset, d->reason);
 }
@@ -35,7 +35,7 @@ static inline void fetch_same(const struct pd_record *a, const struct pd_reader_
 
 /* A line a record, "PLACE kind url block-length/length", or a damage, "! PLACE reason".  PLACE is the id without the
  * path.  Lives until the next call. */
-static inline const char *fetched_with(const struct pd_jsonl_fields *fields, struct pd_span dump, bool again)
+static inline const char *fetched_with(const struct pd_read_jsonl_fields *fields, struct pd_span dump, bool again)
 {
 	static const char *const kinds[] = { "response", "payload", "text", "other" };
 	char *path = dump_file("dump", dump);

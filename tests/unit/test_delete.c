@@ -65,16 +65,16 @@ static void happen(enum happens what, const char *going, const char *kept)
 
 static int n_entries(const char *folder)
 {
-	struct pd_files files;
-	struct pd_file f;
+	struct pd_read_files files;
+	struct pd_read_file f;
 	struct pd_err e;
 	char *inputs[] = { (char *)folder };
 	struct pd_reader_options o = { .inputs = inputs, .n_inputs = 1 };
 	int n = 0;
-	ck_assert_int_eq(pd_files_open(&files, &o, &e), PD_OK);
-	while (pd_files_next(&files, &f, &e) == 1)
+	ck_assert_int_eq(pd_read_files_open(&files, &o, &e), PD_OK);
+	while (pd_read_files_next(&files, &f, &e) == 1)
 		n++;
-	pd_files_release(&files);
+	pd_read_files_release(&files);
 	return n;
 }
 

@@ -48,7 +48,7 @@ static const struct {
 START_TEST(test_path)
 {
 	struct pd_buf url = { 0 };
-	bool found = pd_mirror_url(pd_span_z(rows[_i].path), &url);
+	bool found = pd_read_mirror_url(pd_span_z(rows[_i].path), &url);
 	ck_assert_msg(found == (rows[_i].url != NULL), "%s: %s", rows[_i].path, pd_buf_z(&url));
 	ck_assert_msg(!strcmp(pd_buf_z(&url), rows[_i].url ? rows[_i].url : ""), "%s: %s", rows[_i].path, pd_buf_z(&url));
 	pd_buf_release(&url);

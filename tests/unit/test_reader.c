@@ -11,7 +11,7 @@
 
 static struct pd_buf told;
 
-static void note(void *ctx, const struct pd_damage *d)
+static void note(void *ctx, const struct pd_read_damage *d)
 {
 	pd_buf_printf(&told, "! %s %s%llu %s\n", d->file, d->stream ? "+" : "", (unsigned long long)d->offset, d->reason);
 }

@@ -56,7 +56,7 @@ int fstat(int fd, struct stat *st)
 
 static struct pd_buf told;
 
-static void note(void *ctx, const struct pd_damage *d)
+static void note(void *ctx, const struct pd_read_damage *d)
 {
 	pd_buf_printf(&told, "! %s%llu %s\n", d->stream ? "+" : "", (unsigned long long)d->offset, d->reason);
 }

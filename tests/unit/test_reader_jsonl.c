@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(test_fields)
 {
-	static const struct pd_jsonl_fields f = { .url = "u", .text = "content", .html = "raw", .id = "key" };
+	static const struct pd_read_jsonl_fields f = { .url = "u", .text = "content", .html = "raw", .id = "key" };
 	const char *got = fetched_with(&f, pd_span_z("{\"u\":\"1\",\"content\":\"abc\"}\n{\"u\":\"2\",\"raw\":\"x\",\"text\":\"abc\"}\n"), true);
 	ck_assert_str_eq(got, "0 text 1 3/3\n26 payload 2 1/1\n");
 }

@@ -241,9 +241,9 @@ START_TEST(test_digest)
 			{ "md5:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A", "" },
 			{ "sha1:0123456789abcdef0123456789abcdef01234567", "" },
 			{ "sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC31A", "" } };
-	struct pd_warc_header h = { .digest = pd_span_z(digests[_i].said) };
+	struct pd_read_warc_header h = { .digest = pd_span_z(digests[_i].said) };
 	struct pd_record r = { 0 };
-	pd_warc_fill(&h, &r);
+	pd_read_warc_fill(&h, &r);
 	ck_assert_msg(strcmp(pd_buf_z(&r.digest), digests[_i].want) == 0, "%s gives %s", digests[_i].said,
 		      pd_buf_z(&r.digest));
 	pd_record_release(&r);

@@ -15,7 +15,7 @@ enum { MAX_BLOCK = 1 << 20 };
 
 static struct pd_buf told;
 
-static inline void note(void *ctx, const struct pd_damage *d)
+static inline void note(void *ctx, const struct pd_read_damage *d)
 {
 	pd_buf_printf(&told, "! %s%llu %s\n", d->stream ? "+" : "", (unsigned long long)d->offset, d->reason);
 }
@@ -23,20 +23,20 @@ static inline void note(void *ctx, const struct pd_damage *d)
 static inline void read_one_way(const char *path, bool whole)
 {
 	static const char *const kinds[] = { "response", "payload", "text", "other" };
-	struct pd_sink sink = { note, NULL, 0 };
+	struct pd_read_sink sink = { note, NULL, 0 };
 	struct pd_record r = { 0 };
-	struct pd_source s;
+	struct pd_read_source s;
 	pd_buf_clear(&told);
-	pd_source_init(&s, &(struct pd_reader_options){ .max_block = MAX_BLOCK }, &sink);
+	pd_read_source_init(&s, &(struct pd_reader_options){ .max_block = MAX_BLOCK }, &sink);
 	if (!whole)
 		s.member.whole_max = 0;
-	ck_assert_int_eq(pd_source_open(&s, path, "f"), 0);
-	while (pd_source_next(&s, &r) == 1) {
+	ck_assert_int_eq(pd_read_source_open(&s, path, "f"), 0);
+	while (pd_read_source_next(&s, &r) == 1) {
 		ck_assert_msg(strncmp(r.id.p, "f:", 2) == 0 || strcmp(r.id.p, "f") == 0, "id %s", r.id.p);
 		pd_buf_printf(&told, "%s %s %s %zu/%llu%s\n", r.id.n > 2 ? r.id.p + 2 : "-", kinds[r.kind],
 			      pd_buf_z(&r.url), r.block.n, (unsigned long long)r.length, r.cut ? " cut" : "");
 	}
-	pd_source_release(&s);
+	pd_read_source_release(&s);
 	pd_record_release(&r);
 }
 
