@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/tsv.h"
 #include "pipeline.h"
-#include "topic/weights.h"
+#include "topic/lines.h"
 
 struct leaf {
 	struct pd_buf id;

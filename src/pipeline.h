@@ -111,7 +111,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 void pd_pipeline_sign(struct pd_pipeline *p);
 /* What decides about the page, as its row would say it. */
 struct pd_facts pd_pipeline_facts(struct pd_pipeline *p);
-/* After pd_pipeline_parse: appends what learning keeps of the page (topic/site_page.h), to be aligned to 8 bytes.  False: the
+/* After pd_pipeline_parse: appends what learning keeps of the page (topic/site.h), to be aligned to 8 bytes.  False: the
  * page has no host. */
 bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * The main extractor: lines and boxes -> the lines that are a page's main text, each kept or dropped by a named
- * rule. A few passes over arrays, no tree is built.  In order:
+ * rule.  A few passes over arrays, no tree is built.  In order:
  *
  * 0. lines that the page's site is known to repeat weigh nothing (site.h);
  * 1. lines are prose by what they look like, and licences, copyright and the like never are (lines.c, notices.def);
- * boxes that say what they are (tag, role, class, id: hints.def) and lists of other pages are dropped
- * (chrome.c, cards.c);
- * 2. the box that holds the prose left is the region; what lies outside is dropped (region.c);
- * 3. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
- * is one of a manual (kind.c);
- * 4. lines that announce chrome take it along (sections.c: heads.def).
+ * boxes that say what they are (tag, role, class, id: hints.def) are dropped;
+ * 2. the kind of the page is found from what is left;
+ * 3. lists of other pages are dropped;
+ * 4. the box that holds the prose left is the region; what lies outside is dropped;
+ * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
+ * is one of a manual;
+ * 6. lines that announce chrome take it along (heads.def).
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
- * by name: `rules` is what stands above.  Hints are believed less, level by level (enum pd_level), as long as that at
+ * by name: `rules` is what stands above.  Hints are believed less, level by level (enum level), as long as that at
  * least doubles the prose that flows in one place (scraps from all over a page are no text, however many): `no-adverts` (what is named an
  * advert counts as text), `no-comments` (what readers wrote does), `tags` (names mislead, tags and roles
  * count), `no-hints`.  When hardly any text is kept and the page holds several times as much, `list`: all of it in its
@@ -24,8 +25,14 @@
  * names of classes and ids (Readability, 2009); a chain of extractors, so that no page is left without text
  * (Barbaresi's Trafilatura, ACL 2021).
  */
-#include "base/hash.h"
 #include "topic/finder.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "topic/hints.h"
+#include "topic/phrases.h"
+#include "topic/site.h"
 
 /* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
  * what they would without; else all is taken that is the page's own, if it is so much at least. */
@@ -38,17 +45,235 @@ enum { OWN_SHORT = 500 };
 enum { PLACES = 1021 };
 #define RULES "rules"	/* the step that is no fallback */
 
-static void drop_all(struct pd_topic_finder *f, size_t first, size_t end, const char *rule)
+/* What is known of a box. */
+struct note {
+	enum pd_hint hint;
+	const char *name;	/* of the hint; NULL: not asked for yet */
+	const char *rule;	/* why its lines are dropped; NULL: they are not */
+	uint64_t prose;		/* of the flow whose home it is, kept so far */
+	bool card;		/* part of a list of other pages that was dropped */
+	bool home;		/* kept prose flows in it */
+	bool forum;		/* in a thread: comments are its text */
+};
+
+/* What kind of page it is, found from the page alone. */
+enum kind {
+	KIND_ARTICLE,	/* or anything else that was published as a page of its own */
+	KIND_REFERENCE,	/* a manual's: sections, definitions, code, lists of contents */
+};
+
+struct pd_extractor {
+	const struct pd_weights *weights;
+	struct pd_hinter *hinter;
+	struct pd_phrases *phrases;
+	struct pd_lines lines;
+	struct pd_site_keys keys;
+	struct note *notes;		/* one a box */
+	const char **why;		/* line -> the rule that drops it, NULL: kept */
+	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
+	enum kind kind;
+	size_t cap_notes, cap_why, cap_live;
+};
+
+/* How much hints are believed: each level drops less than the one before. */
+enum level {
+	LEVEL_ALL,
+	LEVEL_ADVERTS,	/* what is named an advert may be the main text: a name of a whole layout */
+	LEVEL_COMMENTS,	/* what readers wrote may be the main text: a forum */
+	LEVEL_TAGS,	/* names mislead, tags count */
+	LEVEL_NONE,	/* no hint counts */
+	LEVELS
+};
+
+struct pd_extractor *pd_extractor_new(const struct pd_weights *w)
 {
-	for (size_t i = first; i < end; i++)
-		if (!f->why[i])
-			f->why[i] = rule;
+	struct pd_extractor *x = pd_zalloc(sizeof(*x));
+	x->weights = w ? w : &pd_weights_default;
+	x->hinter = pd_hinter_new();
+	x->phrases = pd_phrases_new();
+	x->lines.phrases = x->phrases;
+	return x;
 }
 
-static void drop_outside(struct pd_topic_finder *f, const struct pd_box *region)
+void pd_extractor_free(struct pd_extractor *x)
 {
-	drop_all(f, 0, pd_lines_first(&f->lines, region), "outside");
-	drop_all(f, pd_lines_end(&f->lines, region), f->lines.n, "outside");
+	pd_hinter_free(x->hinter);
+	pd_phrases_free(x->phrases);
+	pd_lines_release(&x->lines);
+	pd_site_keys_release(&x->keys);
+	free(x->notes);
+	free(x->why);
+	free(x->live);
+	free(x);
+}
+
+/* What counts: prose, or all text. */
+enum live { LIVE_PROSE, LIVE_TEXT };
+
+static void sum_live(struct pd_extractor *x, enum live what)
+{
+	x->live = pd_grow(x->live, x->lines.n, &x->cap_live, sizeof(*x->live));
+	uint64_t sum = 0;
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		x->live[i] = sum;
+		if (x->why[i])
+			continue;
+		if (what == LIVE_TEXT)
+			sum += l->mass;
+		else if (l->prose)
+			sum += l->mass - l->link_mass;
+	}
+	x->live[x->lines.n] = sum;
+}
+
+static uint64_t live_of_box(const struct pd_extractor *x, const struct pd_box *b)
+{
+	return x->live[pd_lines_end(&x->lines, b)] - x->live[pd_lines_first(&x->lines, b)];
+}
+
+static uint64_t live_of_page(const struct pd_extractor *x)
+{
+	return x->live[x->lines.n];
+}
+
+/* 1. Chrome.  Boxes that say what they are -> boxes that are dropped.  A hint is weighed against what would be lost: a
+ * "sidebar" that holds nearly all of a page's sentences is its layout, not its margin. */
+
+static uint32_t first_heading(const struct pd_blocks *in)
+{
+	for (uint32_t i = 0; i < in->n_boxes; i++)
+		if (in->boxes[i].tag == PD_TAG_h1 && in->boxes[i].first_run < in->boxes[i].end_run)
+			return i;
+	return UINT32_MAX;
+}
+
+static void begin_page(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	x->notes = pd_grow(x->notes, in->n_boxes, &x->cap_notes, sizeof(*x->notes));
+	memset(x->notes, 0, in->n_boxes * sizeof(*x->notes));
+}
+
+static bool is_own_tag(const struct pd_box *b, const char *name)
+{
+	return strcmp(name, pd_tag_name((enum pd_tag)b->tag)) == 0;
+}
+
+static bool weak_holds(const struct pd_weights *w, struct pd_line_sum sum, double all)
+{
+	double mass = (double)sum.mass;
+	if ((double)sum.link_mass <= w->weak_links * mass && (double)sum.prose >= w->weak_prose * mass)
+		return false;
+	return (double)sum.prose <= w->hint_weak * all;
+}
+
+/* A paragraph that stands beside a box, right before or behind it: both are parts of one text. */
+static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, size_t i)
+{
+	const struct pd_line *l = &x->lines.v[i];
+	const struct pd_box *around = &in->boxes[b->parent];
+	return i >= pd_lines_first(&x->lines, around) && i < pd_lines_end(&x->lines, around) && l->prose &&
+	       in->boxes[l->box].depth <= b->depth;
+}
+
+/* A note in the midst of a text, in sentences: a manual's "sidebar" or "aside". */
+static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
+{
+	const struct pd_weights *w = x->weights;
+	struct pd_line_sum sum = pd_lines_of_box(&x->lines, b);
+	size_t first = pd_lines_first(&x->lines, b), end = pd_lines_end(&x->lines, b);
+	if (b->parent == PD_BOX_NONE || (double)sum.link_mass > w->note_links * (double)sum.mass ||
+	    (double)sum.prose < w->note_prose * (double)sum.mass)
+		return false;
+	return (first && is_paragraph_beside(x, in, b, first - 1)) || is_paragraph_beside(x, in, b, end);
+}
+
+/* An element that was never closed swallows what follows: a control that holds paragraphs is none. */
+static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
+{
+	double prose = 0, enough = x->weights->control_prose;
+	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b) && prose < enough; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		uint16_t tag = in->boxes[l->box].tag;
+		if (l->prose && &in->boxes[l->box] != b && tag != PD_TAG_option && tag != PD_TAG_optgroup)
+			prose += l->mass - l->link_mass;
+	}
+	return prose >= enough;
+}
+
+/* Is the hint of a box, which holds the first h1 or not, to be followed? */
+static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, const struct note *note,
+	bool heading, enum level level)
+{
+	const struct pd_weights *w = x->weights;
+	struct pd_line_sum sum = pd_lines_of_box(&x->lines, b);
+	double all = (double)x->lines.sums[x->lines.n].prose, prose = (double)sum.prose;
+	bool tag = is_own_tag(b, note->name);
+	enum pd_hint hint = (note->hint == PD_HINT_NOTICE || note->hint == PD_HINT_FOOT) && heading ? PD_HINT_CHROME : note->hint;
+	double rest = (double)(x->lines.sums[x->lines.n].mass - sum.mass);
+	if (note->hint == PD_HINT_NEVER)
+		return true;
+	if (note->hint == PD_HINT_CONTROL)
+		return !holds_paragraphs(x, in, b);
+	bool low = 2 * pd_lines_first(&x->lines, b) > x->lines.n;
+	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest && (low || prose <= w->foot_prose))
+		return true;
+	if (level == LEVEL_NONE || (level == LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
+		return false;
+	bool chrome = prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
+	switch (hint) {
+	case PD_HINT_MARGIN:
+		return chrome && !is_note(x, in, b);
+	case PD_HINT_ADVERT:
+		return chrome && level < LEVEL_ADVERTS;
+	case PD_HINT_FOOT:
+	case PD_HINT_CHROME:
+		return chrome;
+	case PD_HINT_NOTICE:
+		return all - prose >= w->notice_rest || prose <= w->hint_name * all;
+	case PD_HINT_COMMENT:
+		return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
+	case PD_HINT_WEAK:
+		return weak_holds(w, sum, all);
+	default:
+		return false;
+	}
+}
+
+static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum level level)
+{
+	uint32_t h1 = first_heading(in);
+	for (uint32_t i = 0; i < in->n_boxes; i++) {
+		const struct pd_box *b = &in->boxes[i];
+		struct note *note = &x->notes[i];
+		const struct note *around = b->parent == PD_BOX_NONE ? NULL : &x->notes[b->parent];
+		note->rule = around ? around->rule : NULL;
+		if (note->rule || b->first_run == b->end_run)
+			continue;
+		/* asked for only now, and once: what lies in chrome is most of a page's boxes */
+		if (!note->name)
+			note->hint = pd_hint_of(x->hinter, b, &note->name);
+		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
+		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
+		if (hint_holds(x, in, b, note, heading, level))
+			note->rule = note->name;
+	}
+	x->why = pd_grow(x->why, x->lines.n, &x->cap_why, sizeof(*x->why));
+	for (size_t i = 0; i < x->lines.n; i++)
+		x->why[i] = x->notes[x->lines.v[i].box].rule;
+}
+
+static void drop_all(struct pd_extractor *x, size_t first, size_t end, const char *rule)
+{
+	for (size_t i = first; i < end; i++)
+		if (!x->why[i])
+			x->why[i] = rule;
+}
+
+static void drop_outside(struct pd_extractor *x, const struct pd_box *region)
+{
+	drop_all(x, 0, pd_lines_first(&x->lines, region), "outside");
+	drop_all(x, pd_lines_end(&x->lines, region), x->lines.n, "outside");
 }
 
 /* Boxes of one name are one place: the posts of a thread, the parts of an article. */
@@ -60,12 +285,12 @@ static size_t place_of(const struct pd_blocks *in, uint32_t home)
 
 /* The most that flows in one place, prose or all text outside links: scraps from all over a page are no text, however many
  * they are. */
-static double richest_flow(const struct pd_topic_finder *f, const struct pd_blocks *in, enum pd_live what)
+static double richest_flow(const struct pd_extractor *x, const struct pd_blocks *in, enum live what)
 {
 	uint64_t flows[PLACES] = { 0 }, most = 0;
-	for (size_t i = 0; i < f->lines.n; i++) {
-		const struct pd_line *l = &f->lines.v[i];
-		if (f->why[i] || l->notice || (what == PD_LIVE_PROSE && !l->prose))
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		if (x->why[i] || l->notice || (what == LIVE_PROSE && !l->prose))
 			continue;
 		uint64_t *flow = &flows[place_of(in, l->home)];
 		*flow += l->mass - l->link_mass;
@@ -75,68 +300,401 @@ static double richest_flow(const struct pd_topic_finder *f, const struct pd_bloc
 }
 
 /* The level that finds the prose; its boxes are dropped. */
-static enum pd_level choose_level(struct pd_topic_finder *f, const struct pd_blocks *in)
+static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	enum pd_level best = PD_LEVEL_ALL;
+	enum level best = LEVEL_ALL;
 	double found = 0, text = 0;
-	pd_chrome_begin(f, in);
-	for (enum pd_level level = PD_LEVEL_ALL; level < PD_LEVELS; level++) {
-		pd_chrome_drop(f, in, level);
-		double flow = richest_flow(f, in, PD_LIVE_PROSE);
-		if (level == PD_LEVEL_ALL || flow > f->weights->level_gain * (found > text ? found : text)) {
+	begin_page(x, in);
+	for (enum level level = LEVEL_ALL; level < LEVELS; level++) {
+		drop_chrome(x, in, level);
+		double flow = richest_flow(x, in, LIVE_PROSE);
+		if (level == LEVEL_ALL || flow > x->weights->level_gain * (found > text ? found : text)) {
 			best = level;
 			found = flow;
 		}
-		if (found >= (level < PD_LEVEL_TAGS ? f->weights->hint_enough : f->weights->tags_enough))
+		if (found >= (level < LEVEL_TAGS ? x->weights->hint_enough : x->weights->tags_enough))
 			break;
-		if (level == PD_LEVEL_ALL)
-			text = f->weights->level_text * richest_flow(f, in, PD_LIVE_TEXT);
+		if (level == LEVEL_ALL)
+			text = x->weights->level_text * richest_flow(x, in, LIVE_TEXT);
 	}
-	pd_chrome_drop(f, in, best);
-	pd_live_sum(f, PD_LIVE_PROSE);
+	drop_chrome(x, in, best);
+	sum_live(x, LIVE_PROSE);
 	return best;
 }
 
-/* Lines of code, definitions and lists are parts of a text wherever they stand; others beside the prose are dates, names
- * and the like. */
+/* 2. The kind of the page.  A page of a manual shows code or definitions, or it has headings, little prose, and a head
+ * that says nothing to search engines and networks (no date, no name of a site, no description with an address).  Its
+ * short lines, tables and links are text, and so is what stands around its sections; on a page that was published as an
+ * article or an offer the same are dates, names of authors and teasers.  Whoever takes such a page for a manual's keeps
+ * a little chrome; the other way round different pages would be left with the same few lines. */
+
+static enum kind find_kind(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	const struct pd_weights *w = x->weights;
+	const struct pd_meta *m = &in->meta;
+	double mass = 0, prose = 0, code = 0, lines = 0, terms = 0, headings = 0;
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		uint16_t tag = in->boxes[l->box].tag;
+		if (x->why[i])
+			continue;
+		lines++;
+		mass += l->mass;
+		prose += l->prose ? l->mass : 0;
+		code += tag == PD_TAG_pre ? l->mass : 0;
+		terms += tag == PD_TAG_dt || tag == PD_TAG_dd;
+		headings += tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
+	}
+	bool described = m->timestamp.n || m->site_name.n || (m->description.n && m->canonical.n);
+	bool sparse = !described && headings > 0 && prose < w->kind_prose * mass;
+	return sparse || code > w->kind_code * mass || terms > w->kind_terms * lines ? KIND_REFERENCE : KIND_ARTICLE;
+}
+
+/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  On an
+ * article's page they are chrome; where they are most of what the page says, they are its text and stay. */
+
+/* What the children of a box are. */
+struct family {
+	size_t children, cards;
+	uint64_t prose;		/* of the cards */
+};
+
+static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
+{
+	const struct pd_weights *w = x->weights;
+	struct pd_line_sum s = pd_lines_of_box(&x->lines, b);
+	if ((double)s.link_mass < w->card_link || (double)s.mass > w->card_mass || (double)s.prose > w->card_prose)
+		return false;
+	size_t first = pd_lines_first(&x->lines, b), end = pd_lines_end(&x->lines, b);
+	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
+		const struct pd_run *r = &in->runs[x->lines.v[i].first_run];
+		if (r->flags & PD_RUN_LINK && r->n >= w->card_link)
+			return true;
+	}
+	return false;
+}
+
+static bool alive(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	const struct note *note = &x->notes[box];
+	return !note->rule && !note->card && in->boxes[box].first_run < in->boxes[box].end_run;
+}
+
+static struct family family_of(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	struct family m = { 0 };
+	for (uint32_t c = box + 1; c < in->boxes[box].end; c = in->boxes[c].end) {
+		if (!alive(x, in, c))
+			continue;
+		m.children++;
+		if (is_card(x, in, &in->boxes[c])) {
+			m.cards++;
+			m.prose += live_of_box(x, &in->boxes[c]);
+		}
+	}
+	return m;
+}
+
+static void drop_box(struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	const struct pd_box *b = &in->boxes[box];
+	for (uint32_t k = box; k < b->end; k++)
+		x->notes[k].card = true;
+	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b); i++)
+		if (!x->why[i])
+			x->why[i] = "cards";
+}
+
+static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	const struct pd_weights *w = x->weights;
+	uint64_t all = live_of_page(x), left = all;
+	for (uint32_t i = 0; i < in->n_boxes; i++) {
+		if (!alive(x, in, i) || live_of_box(x, &in->boxes[i]) == 0)
+			continue;
+		struct family m = family_of(x, in, i);
+		if ((double)m.cards < w->card_count || (double)m.cards < w->card_share * (double)m.children)
+			continue;
+		uint64_t rest = left > m.prose ? left - m.prose : 0;
+		if ((double)rest < w->card_rest || (double)rest < w->card_rest_share * (double)all)
+			continue;
+		left = rest;
+		for (uint32_t c = i + 1; c < in->boxes[i].end; c = in->boxes[c].end)
+			if (alive(x, in, c) && is_card(x, in, &in->boxes[c]))
+				drop_box(x, in, c);
+	}
+}
+
+/* 4. The region.  The box that holds the main text: from the page down while one box holds most of the prose left, or
+ * a good part where its author marked it (article, main, schema.org's articleBody), then further to where the richest
+ * flow of paragraphs stands with those that are comparable to it (the parts of an article, the posts of a thread), so
+ * that many small texts around a short article do not drown it.  Where that place begins with a heading and what
+ * stands around it with a higher one, as the sections of a manual do, the outer section is the text. */
+
+static uint32_t region_of_most(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	double enough = x->weights->region_most * (double)live_of_page(x);
+	uint32_t root = 0;
+	for (uint32_t i = 0; enough > 0 && i < in->n_boxes;) {
+		if ((double)live_of_box(x, &in->boxes[i]) >= enough)
+			root = i++;
+		else
+			i = in->boxes[i].end;
+	}
+	return root;
+}
+
+/* The innermost box inside `root` that its author marked as the main text. */
+static uint32_t marked(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t root)
+{
+	for (uint32_t i = root + 1; i < in->boxes[root].end; i++) {
+		double enough = x->weights->region_marked * (double)live_of_box(x, &in->boxes[root]);
+		bool good = x->notes[i].hint == PD_HINT_GOOD && !x->notes[i].rule;
+		if (good && enough > 0 && (double)live_of_box(x, &in->boxes[i]) >= enough)
+			root = i;
+	}
+	return root;
+}
+
+/* What stands beside others of its kind: a paragraph that holds most of a short text is not the text. */
+static bool is_paragraph(uint16_t tag)
+{
+	switch (tag) {
+	case PD_TAG_p:
+	case PD_TAG_pre:
+	case PD_TAG_blockquote:
+	case PD_TAG_ul:
+	case PD_TAG_ol:
+	case PD_TAG_li:
+	case PD_TAG_dl:
+	case PD_TAG_dd:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool same_name(const struct pd_box *a, const struct pd_box *b)
+{
+	return a->tag == b->tag && a->klass.n && pd_span_eq(a->klass, b->klass);
+}
+
+/* Does a box of the same name with prose of its own stand beside it? */
+static bool has_twin(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	uint32_t parent = in->boxes[box].parent;
+	if (!in->boxes[box].klass.n)
+		return false;
+	for (uint32_t i = parent + 1; i < in->boxes[parent].end; i = in->boxes[i].end)
+		if (i != box && same_name(&in->boxes[i], &in->boxes[box]) && live_of_box(x, &in->boxes[i]))
+			return true;
+	return false;
+}
+
+/* Fills the prose of every home inside `root`; the richest is returned, the first on ties. */
+static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint32_t root)
+{
+	const struct pd_box *b = &in->boxes[root];
+	uint32_t best = root;
+	for (uint32_t i = root; i < b->end; i++)
+		x->notes[i].prose = 0;
+	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b); i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		if (!x->why[i] && l->prose && l->home >= root)
+			x->notes[l->home].prose += l->mass - l->link_mass;
+	}
+	for (uint32_t i = root; i < b->end; i++)
+		if (x->notes[i].prose > x->notes[best].prose)
+			best = i;
+	return best;
+}
+
+/* The lines from `first` on that no rule has dropped yet. */
+struct stretch {
+	double mass, link_mass;
+	size_t head;		/* the first of them; `end`: there is none */
+};
+
+static struct stretch stretch_of(const struct pd_extractor *x, size_t first, size_t end)
+{
+	struct stretch s = { .head = end };
+	for (size_t i = end; i-- > first;) {
+		if (x->why[i])
+			continue;
+		s.mass += x->lines.v[i].mass;
+		s.link_mass += x->lines.v[i].link_mass;
+		s.head = i;
+	}
+	return s;
+}
+
+/* The rank of a line that is a heading: 1 for h1; 0: it is none. */
+static int rank_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t line)
+{
+	uint16_t tag = line < x->lines.n ? in->boxes[x->lines.v[line].box].tag : PD_TAG_NONE;
+	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6 ? tag - PD_TAG_h1 + 1 : 0;
+}
+
+/* A manual's chapter is made of sections in sections: what stands around the richest of them, begins with a heading of no
+ * lower rank, and is no list of links, is text as well.  On a page of a manual the richest part need not begin with one. */
+static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
+{
+	uint32_t wide = best;
+	size_t first = pd_lines_first(&x->lines, &in->boxes[best]), end = pd_lines_end(&x->lines, &in->boxes[best]);
+	size_t head = stretch_of(x, first, end).head;
+	int rank = rank_of(x, in, head == end ? x->lines.n : head);
+	double mass = 0, link_mass = 0;
+	for (uint32_t i = best; i && (rank || x->kind == KIND_REFERENCE);) {
+		i = in->boxes[i].parent;
+		size_t from = pd_lines_first(&x->lines, &in->boxes[i]), to = pd_lines_end(&x->lines, &in->boxes[i]);
+		struct stretch before = stretch_of(x, from, first), behind = stretch_of(x, end, to);
+		double more = before.mass + behind.mass;
+		head = before.head < first ? before.head : head;
+		mass += more;
+		link_mass += before.link_mass + behind.link_mass;
+		first = from;
+		end = to;
+		if (more == 0)
+			continue;
+		int outer = rank_of(x, in, head);
+		if (!outer || (rank && outer > rank) || link_mass > x->weights->widen_links * mass)
+			break;
+		rank = outer;
+		wide = i;
+	}
+	return wide;
+}
+
+static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	if ((double)live_of_page(x) < x->weights->region_prose)
+		return 0;
+	uint32_t root = marked(x, in, region_of_most(x, in));
+	while (root && (is_paragraph(in->boxes[root].tag) || has_twin(x, in, root)))
+		root = in->boxes[root].parent;
+	uint32_t best = richest(x, in, root), first = best, last = best;
+	double rich = (double)x->notes[best].prose;
+	for (uint32_t i = root; i < in->boxes[root].end; i++) {
+		struct note *note = &x->notes[i];
+		bool same = same_name(&in->boxes[i], &in->boxes[best]);
+		note->home |= same;
+		if (note->prose && (same || (double)note->prose >= x->weights->region_comparable * rich)) {
+			first = i < first ? i : first;
+			last = i;
+		}
+	}
+	if (rich < x->weights->region_rich)
+		return widen(x, in, root);
+	while (best != root && (best > first || in->boxes[best].end <= last))
+		best = in->boxes[best].parent;
+	return widen(x, in, best);
+}
+
+/* 5. Short lines.  Lines of code, definitions and lists are parts of a text wherever they stand; others beside the
+ * prose are dates, names and the like. */
 static bool is_list_or_code(uint16_t tag)
 {
 	return tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
 }
 
 /* Why a line that is no prose goes; `between`: prose stands before and after it. */
-static const char *short_line(const struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_line *l,
+static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l,
 	bool between)
 {
 	uint16_t tag = in->boxes[l->box].tag;
-	bool flows = f->notes[l->home].home;
-	if (f->kind == PD_KIND_REFERENCE)
+	bool flows = x->notes[l->home].home;
+	if (x->kind == KIND_REFERENCE)
 		return NULL;
 	bool kept = tag == PD_TAG_p || (tag >= PD_TAG_h1 && tag <= PD_TAG_h6);
-	if (l->link_mass > f->weights->short_links * l->mass && !(flows && between && kept))
+	if (l->link_mass > x->weights->short_links * l->mass && !(flows && between && kept))
 		return "links";
 	return between || flows || is_list_or_code(tag) ? NULL : "apart";
 }
 
 /* Inside the region. */
-static void drop_short(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_box *region)
+static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *region)
 {
-	size_t first = pd_lines_first(&f->lines, region), end = pd_lines_end(&f->lines, region);
+	size_t first = pd_lines_first(&x->lines, region), end = pd_lines_end(&x->lines, region);
 	size_t first_prose = end, last_prose = first;
 	for (size_t i = first; i < end; i++) {
-		const struct pd_line *l = &f->lines.v[i];
-		if (f->why[i] || !l->prose)
+		const struct pd_line *l = &x->lines.v[i];
+		if (x->why[i] || !l->prose)
 			continue;
-		f->notes[l->home].home = true;
+		x->notes[l->home].home = true;
 		last_prose = i;
 		if (first_prose == end)
 			first_prose = i;
 	}
 	for (size_t i = first; i < end; i++) {
-		const struct pd_line *l = &f->lines.v[i];
+		const struct pd_line *l = &x->lines.v[i];
 		bool inside = i > first_prose && i < last_prose;
-		if (!f->why[i] && !l->prose)
-			f->why[i] = l->notice && !inside && !f->notes[l->home].home ? "notice" : short_line(f, in, l, inside || first_prose == end);
+		if (!x->why[i] && !l->prose)
+			x->why[i] = l->notice && !inside && !x->notes[l->home].home ? "notice" : short_line(x, in, l, inside || first_prose == end);
+	}
+}
+
+/* 6. Sections.  Lines that announce what follows ("Related articles", 网友评论): they go with the region that they head,
+ * unless that is a good part of the text. */
+
+static bool is_heading(uint16_t tag)
+{
+	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
+}
+
+/* The outermost box whose first line is line i. */
+static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
+{
+	const struct pd_lines *l = &x->lines;
+	uint32_t b = l->v[i].box;
+	while (b && pd_lines_first(l, &in->boxes[b]) == i && pd_lines_end(l, &in->boxes[b]) == i + 1)
+		b = in->boxes[b].parent;
+	return b;
+}
+
+/* Where the section of line i ends: with the box that it heads; else a heading's at the next heading of its rank, and
+ * another line's with the box around it. */
+static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
+{
+	const struct pd_lines *l = &x->lines;
+	const struct pd_box *box = &in->boxes[headed_box(x, in, i)];
+	size_t end = pd_lines_end(l, box);
+	uint16_t tag = in->boxes[l->v[i].box].tag;
+	if (pd_lines_first(l, box) == i || !is_heading(tag))
+		return end;
+	for (size_t k = i + 1; k < end; k++) {
+		uint16_t other = in->boxes[l->v[k].box].tag;
+		if (is_heading(other) && other <= tag)
+			return k;
+	}
+	return end;
+}
+
+static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t i, const char **name)
+{
+	const struct pd_line *l = &x->lines.v[i];
+	const struct pd_run *last = &in->runs[l->end_run - 1], *first = &in->runs[l->first_run];
+	/* Not its mass: what a site repeats has none, and still announces what follows. */
+	size_t n = last->at + last->n - first->at;
+	if (x->why[i] || n > PD_HEAD_MAX)
+		return PD_HEAD_NONE;
+	return pd_head_of(x->phrases, pd_span(in->text.p + first->at, n), name);
+}
+
+static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	sum_live(x, LIVE_TEXT);
+	double most = x->weights->section_share * (double)live_of_page(x);
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const char *name = NULL;
+		enum pd_head head = head_of(x, in, i, &name);
+		if (head == PD_HEAD_NONE)
+			continue;
+		size_t end = head == PD_HEAD_SECTION ? section_end(x, in, i) : i + 1;
+		if ((double)(x->live[end] - x->live[i]) > most)
+			end = i + 1;
+		for (size_t k = i; k < end; k++)
+			if (!x->why[k])
+				x->why[k] = name;
 	}
 }
 
@@ -151,60 +709,60 @@ static void add_amount(struct amount *a, const struct pd_line *l)
 	a->plain += l->mass - l->link_mass;
 }
 
-static struct amount kept(const struct pd_topic_finder *f)
+static struct amount kept(const struct pd_extractor *x)
 {
 	struct amount a = { 0 };
-	for (size_t i = 0; i < f->lines.n; i++)
-		if (!f->why[i])
-			add_amount(&a, &f->lines.v[i]);
+	for (size_t i = 0; i < x->lines.n; i++)
+		if (!x->why[i])
+			add_amount(&a, &x->lines.v[i]);
 	return a;
 }
 
 /* In boxes that no hint drops. */
-static struct amount of_page(const struct pd_topic_finder *f)
+static struct amount of_page(const struct pd_extractor *x)
 {
 	struct amount a = { 0 };
-	for (size_t i = 0; i < f->lines.n; i++)
-		if (!f->notes[f->lines.v[i].box].rule)
-			add_amount(&a, &f->lines.v[i]);
+	for (size_t i = 0; i < x->lines.n; i++)
+		if (!x->notes[x->lines.v[i].box].rule)
+			add_amount(&a, &x->lines.v[i]);
 	return a;
 }
 
 /* Is what is kept a scrap of what the page holds? */
-static bool is_scrap(const struct pd_topic_finder *f)
+static bool is_scrap(const struct pd_extractor *x)
 {
-	const struct pd_weights *w = f->weights;
-	struct amount k = kept(f), all = of_page(f);
+	const struct pd_weights *w = x->weights;
+	struct amount k = kept(x), all = of_page(x);
 	if (k.mass == 0)
 		return all.mass >= w->list_least;
 	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
 }
 
 /* Forgets every rule but the hints. */
-static void take_list(struct pd_topic_finder *f, const struct pd_blocks *in)
+static void take_list(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	for (size_t i = 0; i < f->lines.n; i++)
-		f->why[i] = f->notes[f->lines.v[i].box].rule;
-	pd_live_sum(f, PD_LIVE_TEXT);
-	drop_outside(f, &in->boxes[pd_region_of_most(f, in)]);
+	for (size_t i = 0; i < x->lines.n; i++)
+		x->why[i] = x->notes[x->lines.v[i].box].rule;
+	sum_live(x, LIVE_TEXT);
+	drop_outside(x, &in->boxes[region_of_most(x, in)]);
 }
 
-static void take_page(struct pd_topic_finder *f, const struct pd_blocks *in)
+static void take_page(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	for (size_t i = 0; i < f->lines.n; i++)
-		f->why[i] = in->boxes[f->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
+	for (size_t i = 0; i < x->lines.n; i++)
+		x->why[i] = in->boxes[x->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
 }
 
 /* The step that had to be taken because the rules left too little; NULL: none. */
-static const char *mend_scrap(struct pd_topic_finder *f, const struct pd_blocks *in)
+static const char *mend_scrap(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	if (is_scrap(f)) {
-		take_list(f, in);
+	if (is_scrap(x)) {
+		take_list(x, in);
 		return "list";
 	}
-	if (kept(f).mass > 0)
+	if (kept(x).mass > 0)
 		return NULL;
-	take_page(f, in);
+	take_page(x, in);
 	return "page";
 }
 
@@ -225,11 +783,11 @@ static void join_line(const struct pd_blocks *in, const struct pd_line *l, bool 
 }
 
 /* `links`: only what stands in links. */
-static void add_text(const struct pd_topic_finder *f, const struct pd_blocks *in, bool links, struct pd_buf *out)
+static void add_text(const struct pd_extractor *x, const struct pd_blocks *in, bool links, struct pd_buf *out)
 {
-	for (size_t i = 0; i < f->lines.n; i++) {
-		const struct pd_line *l = &f->lines.v[i];
-		if (!f->why[i] && (!links || l->link_mass))
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		if (!x->why[i] && (!links || l->link_mass))
 			join_line(in, l, links, out);
 	}
 }
@@ -241,15 +799,15 @@ static const char *why_kept(const struct pd_line *l, const char *step)
 	return whole ? step : l->prose ? "prose" : "flow";
 }
 
-static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+static void explain(const struct pd_extractor *x, const struct pd_blocks *in, struct pd_topic *out)
 {
-	for (size_t i = 0; i < f->lines.n; i++) {
-		const struct pd_line *l = &f->lines.v[i];
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
 		pd_topic_decide(out, &(struct pd_decision){
 			.index = l->box,
-			.kept = !f->why[i],
-			.label = f->why[i] ? "noise" : "topic",
-			.rule = f->why[i] ? f->why[i] : why_kept(l, out->step),
+			.kept = !x->why[i],
+			.label = x->why[i] ? "noise" : "topic",
+			.rule = x->why[i] ? x->why[i] : why_kept(l, out->step),
 			.value = l->mass ? (double)l->link_mass / l->mass : 0,
 			.chars = l->chars,
 			.text = pd_run_text(in, &in->runs[l->first_run]),
@@ -258,85 +816,85 @@ static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in,
 }
 
 /* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
-static double confidence(const struct pd_topic_finder *f, bool fallback)
+static double confidence(const struct pd_extractor *x, bool fallback)
 {
-	double own = kept(f).plain, all = 0, enough = f->weights->short_text;
-	for (size_t i = 0; i < f->lines.n; i++)
-		all += f->lines.v[i].mass - f->lines.v[i].link_mass;
+	double own = kept(x).plain, all = 0, enough = x->weights->short_text;
+	for (size_t i = 0; i < x->lines.n; i++)
+		all += x->lines.v[i].mass - x->lines.v[i].link_mass;
 	double share = all > 0 ? own / all : 0, damp = own < enough ? own / enough : 1;
 	return share * damp * (fallback ? .5 : 1);
 }
 
 /* Returns the step of the chain that gave the text. */
-static const char *choose_lines(struct pd_topic_finder *f, const struct pd_blocks *in)
+static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	static const char *const levels[PD_LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
-	enum pd_level level = choose_level(f, in);
-	f->kind = pd_kind_find(f, in);
-	pd_cards_drop(f, in);
-	pd_live_sum(f, PD_LIVE_PROSE);
-	const struct pd_box *region = &in->boxes[pd_region_find(f, in)];
-	drop_outside(f, region);
-	drop_short(f, in, region);
-	pd_sections_drop(f, in);
-	const char *step = mend_scrap(f, in);
+	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
+	enum level level = choose_level(x, in);
+	x->kind = find_kind(x, in);
+	drop_cards(x, in);
+	sum_live(x, LIVE_PROSE);
+	const struct pd_box *region = &in->boxes[find_region(x, in)];
+	drop_outside(x, region);
+	drop_short(x, in, region);
+	drop_sections(x, in);
+	const char *step = mend_scrap(x, in);
 	return step ? step : levels[level];
 }
 
-static void drop_repeated(struct pd_topic_finder *f)
+static void drop_repeated(struct pd_extractor *x)
 {
-	for (size_t i = 0; i < f->lines.n; i++)
-		if (f->lines.v[i].site)
-			f->why[i] = "boilerplate";
+	for (size_t i = 0; i < x->lines.n; i++)
+		if (x->lines.v[i].site)
+			x->why[i] = "boilerplate";
 }
 
 /* What the site repeats is taken out, then lines are chosen among the rest.  Returns the step; *taken is what
  * was taken out. */
-static const char *choose_own(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
+static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
 {
-	pd_lines_cut(&f->lines, in);
-	*taken = pd_site_mark(&f->keys, site, in, &f->lines);
-	pd_lines_judge(&f->lines, in, f->weights);
-	const char *step = choose_lines(f, in);
-	drop_repeated(f);
+	pd_lines_cut(&x->lines, in);
+	*taken = pd_site_mark(&x->keys, site, in, &x->lines);
+	pd_lines_judge(&x->lines, in, x->weights);
+	const char *step = choose_lines(x, in);
+	drop_repeated(x);
 	return step;
 }
 
 /* After choose_own: all that is the page's own, as a list is taken; of a short page wherever it stands. */
-static const char *take_own(struct pd_topic_finder *f, const struct pd_blocks *in)
+static const char *take_own(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	if (of_page(f).plain >= OWN_SHORT) {
-		take_list(f, in);
+	if (of_page(x).plain >= OWN_SHORT) {
+		take_list(x, in);
 	} else {
-		for (size_t i = 0; i < f->lines.n; i++) {
-			uint32_t box = f->lines.v[i].box;
-			f->why[i] = in->boxes[box].tag == PD_TAG_title ? "title" : f->notes[box].rule;
+		for (size_t i = 0; i < x->lines.n; i++) {
+			uint32_t box = x->lines.v[i].box;
+			x->why[i] = in->boxes[box].tag == PD_TAG_title ? "title" : x->notes[box].rule;
 		}
 	}
-	drop_repeated(f);
+	drop_repeated(x);
 	return "list";
 }
 
 /* What is the page's own comes before what others of its site hold too.  Only a page that has no text of its own is read as
  * if nothing were known of the site: it must not lose all of its text. */
-static const char *choose(struct pd_topic_finder *f, const struct pd_blocks *in, unsigned *flags)
+static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, unsigned *flags)
 {
 	static const struct pd_site unknown = { 0 };
 	uint64_t taken, none;
-	const char *step = choose_own(f, in, &f->site, &taken);
+	const char *step = choose_own(x, in, site, &taken);
 	if (!taken)
 		return step;
-	double left = kept(f).mass, own = of_page(f).plain;
-	if (own >= OWN_LEAST && own < OWN_SHORT && kept(f).plain < OWN_SHARE * own)
-		return take_own(f, in);
+	double left = kept(x).mass, own = of_page(x).plain;
+	if (own >= OWN_LEAST && own < OWN_SHORT && kept(x).plain < OWN_SHARE * own)
+		return take_own(x, in);
 	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken)
 		return step;
-	step = choose_own(f, in, &unknown, &none);
-	double all = kept(f).mass;
+	step = choose_own(x, in, &unknown, &none);
+	double all = kept(x).mass;
 	bool enough = all <= left || (left >= OWN_TEXT && left * OWN_PART >= all);
 	if (enough || own >= OWN_LEAST) {
-		step = choose_own(f, in, &f->site, &taken);
-		return enough ? step : take_own(f, in);
+		step = choose_own(x, in, site, &taken);
+		return enough ? step : take_own(x, in);
 	}
 	*flags |= PD_TOPIC_SPARED;
 	return step;
@@ -344,12 +902,13 @@ static const char *choose(struct pd_topic_finder *f, const struct pd_blocks *in,
 
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
+	struct pd_extractor *x = f->main;
 	if (!in->n_runs)
 		return;
-	out->step = choose(f, in, &out->flags);
+	out->step = choose(x, in, &f->site, &out->flags);
 	bool fallback = strcmp(out->step, RULES) != 0;
-	add_text(f, in, false, &out->text);
-	add_text(f, in, true, &out->anchor_text);
+	add_text(x, in, false, &out->text);
+	add_text(x, in, true, &out->anchor_text);
 	size_t first = out->terms.n;
 	pd_topic_terms(f, PD_FEATURE_TEXT, pd_buf_span(&out->text), out);
 	pd_topic_feature(out, PD_FEATURE_TEXT, first);
@@ -357,7 +916,15 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct
 	pd_topic_terms(f, PD_FEATURE_ANCHOR, pd_buf_span(&out->anchor_text), out);
 	pd_topic_feature(out, PD_FEATURE_ANCHOR, first);
 	if (f->options.explain)
-		explain(f, in, out);
-	out->confidence = confidence(f, fallback);
+		explain(x, in, out);
+	out->confidence = confidence(x, fallback);
 	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
+}
+
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
+			struct pd_buf *out)
+{
+	struct pd_extractor *x = f->main;
+	return f->options.method == PD_TOPIC_MAIN &&
+	       pd_site_page_make(&x->keys, in, &x->lines, pd_buf_span(&topic->text), url, out);
 }

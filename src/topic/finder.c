@@ -19,12 +19,9 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 {
 	struct pd_topic_finder *f = pd_zalloc(sizeof(*f));
 	f->options = *o;
-	f->weights = o->weights ? o->weights : &pd_weights_default;
 	f->segmenter = segmenter;
-	f->hinter = pd_hinter_new();
-	f->heads = pd_heads_new();
-	f->notices = pd_notices_new();
-	f->lines.notices = f->notices;
+	f->main = pd_extractor_new(o->weights);
+	f->paper = pd_paper_new();
 	return f;
 }
 
@@ -38,18 +35,8 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 	if (!f)
 		return;
 	pd_buf_release(&f->scratch);
-	pd_hinter_free(f->hinter);
-	pd_heads_free(f->heads);
-	pd_notices_free(f->notices);
-	pd_lines_release(&f->lines);
-	pd_site_keys_release(&f->keys);
-	free(f->notes);
-	free(f->why);
-	free(f->live);
-	pd_terms_release(&f->terms);
-	free(f->blocks);
-	free(f->longest);
-	free(f->other);
+	pd_extractor_free(f->main);
+	pd_paper_free(f->paper);
 	free(f);
 }
 
@@ -106,11 +93,4 @@ int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, struct 
 	else
 		pd_topic_main(f, in, out);
 	return PD_OK;
-}
-
-bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-			struct pd_buf *out)
-{
-	return f->options.method == PD_TOPIC_MAIN &&
-	       pd_site_page_make(&f->keys, in, &f->lines, pd_buf_span(&topic->text), url, out);
 }

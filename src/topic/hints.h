@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What an element says of itself: its tag, role, class and id -> one hint.  Names are matched by a table
- * (hints.def) in one pass over their letters; a hint is never the last word, chrome.c weighs it against the text
+ * (hints.def) in one pass over their letters; a hint is never the last word, extract.c weighs it against the text
  * that is at stake.
  */
 #ifndef PD_TOPIC_HINTS_H

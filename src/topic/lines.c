@@ -10,6 +10,12 @@
 
 enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
 
+const struct pd_weights pd_weights_default = {
+#define X(name, value, meaning) .name = value,
+#include "topic/weights.def"
+#undef X
+};
+
 static bool wide_stop(const char *p)
 {
 	static const char stops[][4] = { "，", "。", "！", "？", "；", "、", "：", "…", "।", "؟", "،" };
@@ -137,7 +143,7 @@ static bool is_prose(const struct pd_lines *l, const struct pd_blocks *in, size_
 static bool is_notice(const struct pd_lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
 {
 	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
-	return pd_is_notice(l->notices, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
+	return pd_is_notice(l->phrases, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
 }
 
 static void find_prose(struct pd_lines *l, const struct pd_blocks *in)

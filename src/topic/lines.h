@@ -9,8 +9,17 @@
 #define PD_TOPIC_LINES_H
 
 #include "page/blocks.h"
-#include "topic/notices.h"
-#include "topic/weights.h"
+#include "topic/phrases.h"
+
+/* The numbers that decide in the extractor `main` (weights.def has their values and meanings).  The program uses
+ * pd_weights_default alone; bench/extract.c, for tools/fit-extract, tries others. */
+struct pd_weights {
+#define X(name, value, meaning) double name;
+#include "topic/weights.def"
+#undef X
+};
+
+extern const struct pd_weights pd_weights_default;
 
 struct pd_line {
 	uint32_t first_run, end_run;
@@ -20,7 +29,7 @@ struct pd_line {
 	uint32_t chars;			/* code points */
 	bool stop;			/* holds a sign that ends or parts sentences, outside links */
 	bool site;			/* what the site repeats (site.h): it weighs nothing */
-	bool notice;			/* a licence, a copyright, a request to accept cookies: no prose (notices.h) */
+	bool notice;			/* a licence, a copyright, a request to accept cookies: no prose (phrases.h) */
 	bool prose;			/* reads like sentences, itself or with what flows around it */
 };
 
@@ -38,7 +47,7 @@ struct pd_home {
 
 struct pd_lines {
 	const struct pd_weights *weights;
-	const struct pd_notices *notices;	/* borrowed */
+	const struct pd_phrases *phrases;	/* borrowed */
 	struct pd_line *v;
 	struct pd_line_sum *sums;	/* n + 1 */
 	uint32_t *of_run;		/* run -> line; n_runs + 1 */

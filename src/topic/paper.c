@@ -10,49 +10,85 @@
 
 #include "term/stopwords.h"
 
+/* The terms of a block. */
+struct block_terms {
+	size_t first, end;
+	double similarity, anchors;
+	bool topic, anchor;
+};
+
+/* A term and how often it occurs. */
+struct term_count {
+	uint64_t hash;
+	size_t n;
+};
+
+struct pd_paper {
+	struct pd_terms terms;
+	struct block_terms *blocks;
+	struct term_count *longest, *other;
+	size_t cap_blocks, cap_longest, cap_other;
+};
+
+struct pd_paper *pd_paper_new(void)
+{
+	return pd_zalloc(sizeof(struct pd_paper));
+}
+
+void pd_paper_free(struct pd_paper *p)
+{
+	pd_terms_release(&p->terms);
+	free(p->blocks);
+	free(p->longest);
+	free(p->other);
+	free(p);
+}
+
 /* Blocks are always compared without stop words, also where the features keep them. */
 static void drop_stop_words(struct pd_topic_finder *f, size_t from)
 {
+	struct pd_paper *p = f->paper;
 	const struct pd_stopwords *stop = f->options.stopwords;
 	size_t n = from;
-	for (size_t i = from; i < f->terms.n && stop; i++)
-		if (!pd_stopwords_has(stop, f->terms.v[i].hash))
-			f->terms.v[n++] = f->terms.v[i];
-	f->terms.n = stop ? n : f->terms.n;
+	for (size_t i = from; i < p->terms.n && stop; i++)
+		if (!pd_stopwords_has(stop, p->terms.v[i].hash))
+			p->terms.v[n++] = p->terms.v[i];
+	p->terms.n = stop ? n : p->terms.n;
 }
 
 static void segment_blocks(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
-	pd_terms_clear(&f->terms);
+	struct pd_paper *p = f->paper;
+	pd_terms_clear(&p->terms);
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
-		f->blocks = pd_grow(f->blocks, i, &f->cap_blocks, sizeof(*f->blocks));
-		struct pd_block_terms *b = &f->blocks[i];
-		*b = (struct pd_block_terms){ .first = f->terms.n };
+		p->blocks = pd_grow(p->blocks, i, &p->cap_blocks, sizeof(*p->blocks));
+		struct block_terms *b = &p->blocks[i];
+		*b = (struct block_terms){ .first = p->terms.n };
 		if (!in->blocks[i].title) {
 			pd_buf_clear(&f->scratch);
 			pd_block_text(in, i, false, &f->scratch);
 			if (f->scratch.n)
-				pd_segment(f->segmenter, pd_buf_span(&f->scratch), &f->terms);
+				pd_segment(f->segmenter, pd_buf_span(&f->scratch), &p->terms);
 			drop_stop_words(f, b->first);
 		}
-		b->end = f->terms.n;
+		b->end = p->terms.n;
 	}
 }
 
 static int by_hash(const void *a, const void *b)
 {
-	uint64_t x = ((const struct pd_term_count *)a)->hash, y = ((const struct pd_term_count *)b)->hash;
+	uint64_t x = ((const struct term_count *)a)->hash, y = ((const struct term_count *)b)->hash;
 	return (x > y) - (x < y);
 }
 
 /* The terms of a block, each once with its count, by hash.  Returns how many. */
-static size_t count_terms(const struct pd_terms *t, const struct pd_block_terms *b, struct pd_term_count **out,
+static size_t count_terms(const struct pd_terms *t, const struct block_terms *b, struct term_count **out,
 	size_t *cap)
 {
 	size_t n = b->end - b->first, kinds = 0;
 	*out = pd_grow(*out, n, cap, sizeof(**out));
 	for (size_t i = 0; i < n; i++)
-		(*out)[i] = (struct pd_term_count){ t->v[b->first + i].hash, 1 };
+		(*out)[i] = (struct term_count){ t->v[b->first + i].hash, 1 };
 	qsort(*out, n, sizeof(**out), by_hash);
 	for (size_t i = 0; i < n; i++) {
 		if (kinds && (*out)[kinds - 1].hash == (*out)[i].hash)
@@ -64,11 +100,11 @@ static size_t count_terms(const struct pd_terms *t, const struct pd_block_terms 
 }
 
 /* Size of the intersection with repetition; `b` is the block that is looked up in `a`. */
-static size_t common(const struct pd_term_count *a, size_t n_a, const struct pd_term_count *b, size_t n_b)
+static size_t common(const struct term_count *a, size_t n_a, const struct term_count *b, size_t n_b)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < n_b; i++) {
-		const struct pd_term_count *same = bsearch(&b[i], a, n_a, sizeof(*a), by_hash);
+		const struct term_count *same = bsearch(&b[i], a, n_a, sizeof(*a), by_hash);
 		if (same)
 			sum += same->n < b[i].n ? same->n : b[i].n;
 	}
@@ -87,25 +123,27 @@ static uint32_t longest_block(const struct pd_blocks *in)
 
 static void compare_blocks(struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a)
 {
-	const struct pd_block_terms *longest = &f->blocks[a];
-	size_t n_a = count_terms(&f->terms, longest, &f->longest, &f->cap_longest);
+	struct pd_paper *p = f->paper;
+	const struct block_terms *longest = &p->blocks[a];
+	size_t n_a = count_terms(&p->terms, longest, &p->longest, &p->cap_longest);
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
-		struct pd_block_terms *b = &f->blocks[i];
+		struct block_terms *b = &p->blocks[i];
 		size_t n = b->end - b->first, m = longest->end - longest->first;
 		if (in->blocks[i].title || i == a || !n || !m)
 			continue;
-		size_t n_b = count_terms(&f->terms, b, &f->other, &f->cap_other);
-		b->similarity = (double)common(f->longest, n_a, f->other, n_b) / (double)(n < m ? n : m);
+		size_t n_b = count_terms(&p->terms, b, &p->other, &p->cap_other);
+		b->similarity = (double)common(p->longest, n_a, p->other, n_b) / (double)(n < m ? n : m);
 		b->topic = b->similarity > f->options.min_similarity;
 	}
-	f->blocks[a].topic = true;
-	f->blocks[a].similarity = 1;
+	p->blocks[a].topic = true;
+	p->blocks[a].similarity = 1;
 }
 
 static void find_anchors(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
+	struct pd_paper *p = f->paper;
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
-		struct pd_block_terms *b = &f->blocks[i];
+		struct block_terms *b = &p->blocks[i];
 		const struct pd_block *block = &in->blocks[i];
 		b->anchors = block->chars ? (double)block->anchor_chars / block->chars : 0;
 		b->anchor = b->topic && b->anchors > f->options.max_anchors;
@@ -115,11 +153,12 @@ static void find_anchors(struct pd_topic_finder *f, const struct pd_blocks *in)
 /* The text of topic blocks, or the anchor text of topic-anchor blocks, and its terms as one feature. */
 static void add_text(struct pd_topic_finder *f, const struct pd_blocks *in, bool anchor, struct pd_topic *out)
 {
+	struct pd_paper *p = f->paper;
 	enum pd_feature_kind kind = anchor ? PD_FEATURE_ANCHOR : PD_FEATURE_TEXT;
 	struct pd_buf *text = anchor ? &out->anchor_text : &out->text;
 	size_t first = out->terms.n;
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
-		if (!f->blocks[i].topic || f->blocks[i].anchor != anchor)
+		if (!p->blocks[i].topic || p->blocks[i].anchor != anchor)
 			continue;
 		pd_buf_clear(&f->scratch);
 		pd_block_text(in, i, anchor, &f->scratch);
@@ -139,8 +178,9 @@ static struct pd_span first_text(const struct pd_blocks *in, uint32_t i)
 
 static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a, struct pd_topic *out)
 {
+	struct pd_paper *p = f->paper;
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
-		const struct pd_block_terms *b = &f->blocks[i];
+		const struct block_terms *b = &p->blocks[i];
 		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars,
 					 .text = first_text(in, i) };
 		if (in->blocks[i].title) {
@@ -161,11 +201,12 @@ static void explain(const struct pd_topic_finder *f, const struct pd_blocks *in,
 /* The share of the text in blocks that is topic. */
 static double confidence(const struct pd_topic_finder *f, const struct pd_blocks *in)
 {
+	struct pd_paper *p = f->paper;
 	double all = 0, kept = 0;
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
 		double plain = in->blocks[i].title ? 0 : in->blocks[i].chars - in->blocks[i].anchor_chars;
 		all += plain;
-		kept += f->blocks[i].topic ? plain : 0;
+		kept += p->blocks[i].topic ? plain : 0;
 	}
 	return all > 0 ? kept / all : 0;
 }

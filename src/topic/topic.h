@@ -55,7 +55,7 @@ struct pd_topic {
 	unsigned flags;
 };
 
-struct pd_weights;
+struct pd_weights;		/* the numbers that decide in `main`: lines.h */
 
 struct pd_topic_options {
 	enum pd_topic_method method;

@@ -9,7 +9,7 @@
 
 #include "base/threads.h"
 #include "term/dict.h"
-#include "topic/heads.h"
+#include "topic/phrases.h"
 #include "topic/hints.h"
 #include "topic/topic.h"
 #include "topic_fixture.h"
@@ -345,12 +345,12 @@ static const struct head_row {
 START_TEST(heads)
 {
 	const struct head_row *r = &head_rows[_i];
-	struct pd_heads *h = pd_heads_new();
+	struct pd_phrases *h = pd_phrases_new();
 	const char *name = NULL;
 	enum pd_head head = pd_head_of(h, pd_span_z(r->line), &name);
 	ck_assert_msg(head == r->head, "\"%s\": %d, not %d", r->line, head, r->head);
 	ck_assert_msg((head == PD_HEAD_NONE) == (name == NULL), "\"%s\": name", r->line);
-	pd_heads_free(h);
+	pd_phrases_free(h);
 }
 END_TEST
 
