@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/params.h"
+#include "base/fields.h"
 #include "pipeline.h"
 
 struct pagededup_context {

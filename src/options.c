@@ -2,7 +2,7 @@
  *
  * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text that goes into every header.
  */
-#include "base/params.h"
+#include "base/fields.h"
 #include "pipeline.h"
 
 void pd_options_init(struct pd_options *o, enum pd_preset preset)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/fields.h"
 #include "base/threads.h"
-#include "base/url.h"
 #include "term/language.h"
 
 /* A page that was huge must not keep its memory: buffers over this are given back. */

@@ -4,7 +4,8 @@
 
 usage: house.py [--circles] [BUILD]
 
-BUILD (build) holds the objects of the tree that is measured: run `make` first.  Prints a table of rooms with files and
+BUILD (build) holds the objects of the tree that is measured: run `make all` first; objects that lack or are older than their
+source are an error (exit status 2), because what they need may no longer be so.  Prints a table of rooms with files and
 lines; how many external symbols are used by exactly one other file; how many files have under 60 lines; every circle of
 files.  A file uses another when its object needs a symbol that the other's defines, or (NAME.c and NAME.h as one) when
 it includes the other's header; a circle is a set of files of src/ each of which uses, over others, itself, in one of the
@@ -18,12 +19,28 @@ args = [a for a in sys.argv[1:] if not a.startswith('-')]
 build = args[0] if args else 'build'
 
 sources = sorted(os.path.join(d, f) for d, _, fs in os.walk('src') for f in fs if f.endswith(('.c', '.h', '.def')))
-objects = [s for s in sources if s.endswith('.c') and os.path.exists(f'{build}/obj/{s[:-2]}.o')]
-if not objects:
-    sys.exit(f'house.py: no objects in {build}/obj: run make first')
+def fail(why):
+    print('house.py: ' + why, file=sys.stderr)
+    sys.exit(2)
+units = [s for s in sources if s.endswith('.c')]
+def object_of(s): return f'{build}/obj/{s[:-2]}.o'
+def is_stale(s):
+    """Is the object older than one of the files that it was made of, or is one of these gone?"""
+    made, deps = os.path.getmtime(object_of(s)), object_of(s)[:-2] + '.d'
+    text = open(deps, encoding='utf-8').read() if os.path.exists(deps) else ''
+    files = re.split(r'\s+', text.split(':', 1)[-1].split('\n\n')[0].replace('\\\n', ' '))
+    files = {f for f in files if f.startswith('src/') and not f.endswith(':')} | {s}
+    return any(not os.path.exists(f) or os.path.getmtime(f) > made for f in files)
+missing = [s for s in units if not os.path.exists(object_of(s))]
+if missing:
+    fail(f'{len(missing)} of {len(units)} files have no object in {build}/obj, {missing[0]} the first: run make all first')
+stale = [s for s in units if is_stale(s)]
+if stale:
+    fail(f'{len(stale)} objects in {build}/obj are older than what they are made of, that of {stale[0]} the first: run make all first')
+objects = units
 
 defined, needed = {}, collections.defaultdict(set)
-out = subprocess.run(['nm', '-A', '-g'] + [f'{build}/obj/{s[:-2]}.o' for s in objects], capture_output=True, text=True).stdout
+out = subprocess.run(['nm', '-A', '-g'] + [object_of(s) for s in objects], capture_output=True, text=True).stdout
 for line in out.splitlines():
     m = re.match(r'(.*?)\.o:[0-9a-f]* +([A-Za-z]) (\w+)', line)
     if not m: continue

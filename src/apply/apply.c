@@ -7,15 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-#include "base/copy.h"
+#include "apply/places.h"
+#include "apply/rewrite.h"
+#include "apply/scan.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/outfile.h"
-#include "base/tempfile.h"
-#include "apply/rewrite.h"
-#include "apply/places.h"
-#include "apply/scan.h"
 
 struct pd_apply {
 	const struct pd_apply_options *o;

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
-#include "base/hex.h"
 #include "read/http.h"
 #include "read/warc.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/tsv.h"
 

@@ -24,7 +24,7 @@
 
 #include <sys/stat.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "read/page.h"
 #include "read/reader.h"
 

@@ -8,13 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/bound.h"
-#include "base/columns.h"
+#include "base/alloc.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/page_id.h"
-#include "base/params.h"
+#include "base/sort.h"
 #include "base/tsv.h"
 
 #define NO_FILE PD_NO_NUMBER

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/copy.h"
+#include "base/file.h"
 
 enum { FLUSH = 1 << 18 };
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base/pack.h"
+#include "base/codec.h"
 #include "read/source.h"
 
 struct pd_apply_rewriter {

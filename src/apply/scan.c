@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/tempfile.h"
 #include "read/dump.h"
 #include "read/warc.h"
 

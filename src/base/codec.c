@@ -1,19 +1,437 @@
 /* SPDX-License-Identifier: MIT
  *
- * One table of codecs and what they have in common: rooms, limits, several members in a row.
+ * What is asked of a library stands first, then a section for each library, then what they have in common: rooms, limits,
+ * several members in a row.
  */
 #include "base/codec.h"
 
+#include <brotli/decode.h>
+#include <libdeflate.h>
+#include <lz4frame.h>
 #include <stdlib.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
-#include "base/codec_ops.h"
+/* What is asked of a library that unpacks.  `self` is its state, made when first wanted and used for member after member. */
+struct codec_ops {
+	void *(*open)(void);
+	void (*close)(void *self);
+	/* One member that lies in memory: PD_OK, PD_ERR_LIMIT when `room` is too small, PD_ERR_INPUT.  NULL: there is
+	 * no such way that would be faster than the stream. */
+	int (*whole)(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made);
+	void (*start)(void *self, enum pd_codec codec);
+	/* As pd_unpack_feed, into `room` bytes at `out`. */
+	int (*feed)(void *self, struct pd_span *in, char *out, size_t room, size_t *made);
+};
 
-enum { FIRST_ROOM = 256 * 1024, PIECE = 256 * 1024 };
+/* … and of one that packs. */
+struct pack_ops {
+	void *(*open)(void);
+	void (*close)(void *self);
+	void (*start)(void *self);
+	/* Takes from *in, which moves on, and writes up to `room` bytes (at least 256 KiB; *in is at most 64) at `out`.  True:
+	 * all of *in was taken and, with `end`, the member is whole. */
+	bool (*pack)(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made);
+};
+
+/* --- gzip, zlib and bare deflate: libdeflate, zlib --- */
+
+struct deflate {
+	struct libdeflate_decompressor *whole;
+	z_stream z;
+	bool z_ready;
+};
+
+static void *deflate_open(void)
+{
+	struct deflate *d = pd_zalloc(sizeof *d);
+	d->whole = pd_have(libdeflate_alloc_decompressor());
+	return d;
+}
+
+static void deflate_close(void *self)
+{
+	struct deflate *d = self;
+	libdeflate_free_decompressor(d->whole);
+	if (d->z_ready)
+		inflateEnd(&d->z);
+	free(d);
+}
+
+static enum libdeflate_result inflate_whole(struct deflate *d, enum pd_codec codec, struct pd_span in, char *out,
+					    size_t room, size_t *used, size_t *made)
+{
+	switch (codec) {
+	case PD_CODEC_GZIP: return libdeflate_gzip_decompress_ex(d->whole, in.p, in.n, out, room, used, made);
+	case PD_CODEC_ZLIB: return libdeflate_zlib_decompress_ex(d->whole, in.p, in.n, out, room, used, made);
+	default: return libdeflate_deflate_decompress_ex(d->whole, in.p, in.n, out, room, used, made);
+	}
+}
+
+static int deflate_whole(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made)
+{
+	switch (inflate_whole(self, codec, in, out, room, used, made)) {
+	case LIBDEFLATE_SUCCESS: return PD_OK;
+	case LIBDEFLATE_INSUFFICIENT_SPACE: return PD_ERR_LIMIT;
+	default: return PD_ERR_INPUT;
+	}
+}
+
+static void deflate_start(void *self, enum pd_codec codec)
+{
+	struct deflate *d = self;
+	int window = codec == PD_CODEC_GZIP ? 15 + 16 : codec == PD_CODEC_ZLIB ? 15 : -15;
+	if (d->z_ready) {
+		inflateReset2(&d->z, window);
+		return;
+	}
+	if (inflateInit2(&d->z, window) != Z_OK)
+		pd_out_of_memory();
+	d->z_ready = true;
+}
+
+static int deflate_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	struct deflate *d = self;
+	size_t take = in->n < UINT32_MAX ? in->n : UINT32_MAX;
+	d->z.next_in = (Bytef *)in->p;
+	d->z.avail_in = (uInt)take;
+	d->z.next_out = (Bytef *)out;
+	d->z.avail_out = (uInt)room;
+	int r = inflate(&d->z, Z_NO_FLUSH);
+	if (r == Z_MEM_ERROR)	/* its window is asked for late */
+		pd_out_of_memory();
+	size_t used = take - d->z.avail_in;
+	if (used)
+		in->p += used;
+	in->n -= used;
+	*made = room - d->z.avail_out;
+	if (r == Z_STREAM_END)
+		return 1;
+	return r == Z_OK || r == Z_BUF_ERROR ? 0 : PD_ERR_INPUT;
+}
+
+static const struct codec_ops deflate_codec = { deflate_open, deflate_close, deflate_whole, deflate_start, deflate_feed };
+
+static void *deflate_pack_open(void)
+{
+	z_stream *z = pd_zalloc(sizeof *z);
+	if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		pd_out_of_memory();
+	return z;
+}
+
+static void deflate_pack_close(void *self)
+{
+	deflateEnd(self);
+	free(self);
+}
+
+static void deflate_pack_start(void *self)
+{
+	deflateReset(self);
+}
+
+static bool deflate_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	z_stream *z = self;
+	z->next_in = (Bytef *)in->p;
+	z->avail_in = (uInt)in->n;
+	z->next_out = (Bytef *)out;
+	z->avail_out = (uInt)room;
+	int r = deflate(z, end ? Z_FINISH : Z_NO_FLUSH);
+	*made = room - z->avail_out;
+	*in = pd_span((const char *)z->next_in, z->avail_in);
+	return end ? r == Z_STREAM_END : !in->n;
+}
+
+static const struct pack_ops deflate_packer = { deflate_pack_open, deflate_pack_close, deflate_pack_start, deflate_pack };
+
+/* --- zstd frames, with or without a dictionary --- */
+
+/* The largest window that the zstd program takes without being asked to; a frame that wants more is refused. */
+enum { WINDOW_LOG = 27 };
+
+static void *zstd_open(void)
+{
+	ZSTD_DCtx *d = pd_have(ZSTD_createDCtx());
+	ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_LOG);
+	return d;
+}
+
+static void zstd_close(void *self)
+{
+	ZSTD_freeDCtx(self);
+}
+
+/* A damaged frame, but for `limit`; no memory is not the frame's fault. */
+static int zstd_failed(size_t r, ZSTD_ErrorCode limit)
+{
+	if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+		pd_out_of_memory();
+	return ZSTD_getErrorCode(r) == limit ? PD_ERR_LIMIT : PD_ERR_INPUT;
+}
+
+static int zstd_whole(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made)
+{
+	size_t frame = ZSTD_findFrameCompressedSize(in.p, in.n);
+	if (ZSTD_isError(frame))
+		return PD_ERR_INPUT;
+	size_t r = ZSTD_decompressDCtx(self, out, room, in.p, frame);
+	if (ZSTD_isError(r))
+		return zstd_failed(r, ZSTD_error_dstSize_tooSmall);
+	*used = frame;
+	*made = r;
+	return PD_OK;
+}
+
+static void zstd_start(void *self, enum pd_codec codec)
+{
+	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
+}
+
+static int zstd_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	ZSTD_inBuffer from = { in->p, in->n, 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t r = ZSTD_decompressStream(self, &to, &from);
+	if (from.pos)
+		in->p += from.pos;
+	in->n -= from.pos;
+	*made = to.pos;
+	if (ZSTD_isError(r))
+		return zstd_failed(r, ZSTD_error_frameParameter_windowTooLarge);
+	return r == 0;
+}
+
+static bool zstd_dictionary(void *self, struct pd_span dictionary)
+{
+	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
+	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
+	/* zstd says so of a dictionary that is damaged, too: there is memory when as much as it takes can be had. */
+	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+		free(pd_alloc(dictionary.n + (1 << 18)));
+	return !ZSTD_isError(r);
+}
+
+static const struct codec_ops zstd_codec = { zstd_open, zstd_close, zstd_whole, zstd_start, zstd_feed };
+
+/* Measured on rows of the store: higher levels save little and cost much. */
+enum { LEVEL = 1 };
+
+struct pd_zstd_packer {
+	ZSTD_CCtx *c;
+};
+
+struct pd_zstd_packer *pd_zstd_packer_new(void)
+{
+	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
+	p->c = pd_have(ZSTD_createCCtx());
+	return p;
+}
+
+void pd_zstd_packer_free(struct pd_zstd_packer *p)
+{
+	if (p)
+		ZSTD_freeCCtx(p->c);
+	free(p);
+}
+
+void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out)
+{
+	size_t room = ZSTD_compressBound(in.n);
+	size_t n = ZSTD_compressCCtx(p->c, pd_buf_reserve(out, room), room, in.p, in.n, LEVEL);
+	if (ZSTD_isError(n))	/* the room suffices: only memory can fail */
+		pd_out_of_memory();
+	out->n += n;
+	out->p[out->n] = 0;
+}
+static void *zstd_pack_open(void)
+{
+	ZSTD_CCtx *c = pd_have(ZSTD_createCCtx());
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	return c;
+}
+
+static void zstd_pack_close(void *self)
+{
+	ZSTD_freeCCtx(self);
+}
+
+static void zstd_pack_start(void *self)
+{
+	ZSTD_CCtx_reset(self, ZSTD_reset_session_only);
+}
+
+static bool zstd_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	ZSTD_inBuffer from = { in->p, in->n, 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t left = ZSTD_compressStream2(self, &to, &from, end ? ZSTD_e_end : ZSTD_e_continue);
+	if (ZSTD_isError(left))	/* no memory: nothing else can go wrong here */
+		pd_out_of_memory();
+	*made = to.pos;
+	*in = pd_span(in->p + from.pos, in->n - from.pos);
+	return end ? !left : !in->n;
+}
+
+static const struct pack_ops zstd_packer = { zstd_pack_open, zstd_pack_close, zstd_pack_start, zstd_pack };
+
+/* --- lz4 frames --- */
+
+static void *lz4_open(void)
+{
+	LZ4F_dctx *d;
+	if (LZ4F_isError(LZ4F_createDecompressionContext(&d, LZ4F_VERSION)))
+		pd_out_of_memory();
+	return d;
+}
+
+static void lz4_close(void *self)
+{
+	LZ4F_freeDecompressionContext(self);
+}
+
+static void lz4_start(void *self, enum pd_codec codec)
+{
+	LZ4F_resetDecompressionContext(self);
+}
+
+static int lz4_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	size_t used = in->n;
+	*made = room;
+	size_t r = LZ4F_decompress(self, out, made, in->p, &used, NULL);
+	if (LZ4F_isError(r)) {
+		/* The header has the numbers of errors for static linking alone; the name is for everybody. */
+		if (!strcmp(LZ4F_getErrorName(r), "ERROR_allocation_failed"))
+			pd_out_of_memory();
+		*made = 0;
+		return PD_ERR_INPUT;
+	}
+	in->p += used;
+	in->n -= used;
+	return r == 0;
+}
+
+static const struct codec_ops lz4_codec = { lz4_open, lz4_close, NULL, lz4_start, lz4_feed };
+
+struct lz4_pack {
+	LZ4F_cctx *c;
+	bool begun;
+};
+
+static void *lz4_pack_open(void)
+{
+	struct lz4_pack *p = pd_zalloc(sizeof *p);
+	if (LZ4F_isError(LZ4F_createCompressionContext(&p->c, LZ4F_VERSION)))
+		pd_out_of_memory();
+	return p;
+}
+
+static void lz4_pack_close(void *self)
+{
+	struct lz4_pack *p = self;
+	LZ4F_freeCompressionContext(p->c);
+	free(p);
+}
+
+static void lz4_pack_start(void *self)
+{
+	struct lz4_pack *p = self;
+	p->begun = false;
+}
+
+/* Independent blocks of 64 KiB, so that little is held back, and a checksum over the content. */
+static size_t lz4_pack_begin(struct lz4_pack *p, char *out, size_t room)
+{
+	LZ4F_preferences_t how = { .frameInfo = { .blockSizeID = LZ4F_max64KB,
+						  .blockMode = LZ4F_blockIndependent,
+						  .contentChecksumFlag = LZ4F_contentChecksumEnabled } };
+	p->begun = true;
+	return LZ4F_compressBegin(p->c, out, room, &how);
+}
+
+static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	struct lz4_pack *p = self;
+	size_t head = p->begun ? 0 : lz4_pack_begin(p, out, room), n = 0;
+	if (!LZ4F_isError(head) && in->n)
+		n = LZ4F_compressUpdate(p->c, out + head, room - head, in->p, in->n, NULL);
+	else if (!LZ4F_isError(head) && end)
+		n = LZ4F_compressEnd(p->c, out + head, room - head, NULL);
+	if (LZ4F_isError(head) || LZ4F_isError(n))	/* no memory: the room is enough by the contract */
+		pd_out_of_memory();
+	*made = head + n;
+	in->n = 0;
+	return true;
+}
+
+static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
+
+/* --- Brotli, whose decoder cannot begin anew: one serves one stream --- */
+
+struct brotli {
+	BrotliDecoderState *state;
+};
+
+static void *brotli_open(void)
+{
+	return pd_zalloc(sizeof(struct brotli));
+}
+
+static void brotli_close(void *self)
+{
+	struct brotli *b = self;
+	if (b->state)
+		BrotliDecoderDestroyInstance(b->state);
+	free(b);
+}
+
+static void *brotli_allocate(void *opaque, size_t n)
+{
+	return pd_alloc(n);
+}
+
+static void brotli_release(void *opaque, void *p)
+{
+	free(p);
+}
+
+static void brotli_start(void *self, enum pd_codec codec)
+{
+	struct brotli *b = self;
+	if (b->state)
+		BrotliDecoderDestroyInstance(b->state);
+	b->state = NULL;
+	b->state = BrotliDecoderCreateInstance(brotli_allocate, brotli_release, NULL);
+}
+
+static int brotli_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	struct brotli *b = self;
+	const uint8_t *from = (const uint8_t *)in->p;
+	uint8_t *to = (uint8_t *)out;
+	size_t left = room;
+	BrotliDecoderResult r = BrotliDecoderDecompressStream(b->state, &in->n, &from, &left, &to, NULL);
+	in->p = (const char *)from;
+	*made = room - left;
+	if (r == BROTLI_DECODER_RESULT_SUCCESS)
+		return 1;
+	return r == BROTLI_DECODER_RESULT_ERROR ? PD_ERR_INPUT : 0;
+}
+
+static const struct codec_ops brotli_codec = { brotli_open, brotli_close, NULL, brotli_start, brotli_feed };
+
+/* --- decompression by any of them --- */
+
+enum { FIRST_ROOM = 256 * 1024, FEED_PIECE = 256 * 1024 };
 
 enum library { DEFLATE, ZSTD, LZ4, BROTLI, LIBRARIES };
 
-static const struct pd_codec_ops *const libraries[LIBRARIES] = {
-	[DEFLATE] = &pd_codec_deflate, [ZSTD] = &pd_codec_zstd, [LZ4] = &pd_codec_lz4, [BROTLI] = &pd_codec_brotli,
+static const struct codec_ops *const libraries[LIBRARIES] = {
+	[DEFLATE] = &deflate_codec, [ZSTD] = &zstd_codec, [LZ4] = &lz4_codec, [BROTLI] = &brotli_codec,
 };
 
 static const struct {
@@ -58,13 +476,13 @@ static void *self(struct pd_unpacker *u, enum library l)
 
 bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary)
 {
-	return pd_codec_zstd_dictionary(self(u, ZSTD), dictionary);
+	return zstd_dictionary(self(u, ZSTD), dictionary);
 }
 
 int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out,
 		    size_t *used)
 {
-	const struct pd_codec_ops *ops = libraries[codecs[codec].library];
+	const struct codec_ops *ops = libraries[codecs[codec].library];
 	/* What is there already is room too: a warm buffer seldom grows. */
 	size_t room = out->cap > out->n + 1 ? out->cap - out->n - 1 : 0;
 	if (!ops->whole)
@@ -95,7 +513,7 @@ void pd_unpack_start(struct pd_unpacker *u, enum pd_codec codec)
 
 int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struct pd_buf *out)
 {
-	size_t made = 0, want = room < PIECE ? room : PIECE;
+	size_t made = 0, want = room < FEED_PIECE ? room : FEED_PIECE;
 	char *at = pd_buf_reserve(out, want);
 	int r = libraries[u->streaming]->feed(u->self[u->streaming], in, at, want, &made);
 	out->n += made;
@@ -166,4 +584,74 @@ bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 	if (codecs[codec].skippable && pd_looks_skippable(in))
 		return true;
 	return magic.n && in.n >= magic.n && memcmp(in.p, magic.p, magic.n) == 0;
+}
+
+/* --- compression by any of them --- */
+
+/* Input goes in pieces that bound the room which every codec asks for. */
+enum { PACK_PIECE = 64 * 1024, PACK_ROOM = 256 * 1024 };
+
+static const struct pack_ops *const packs[PD_CODECS] = {
+	[PD_CODEC_GZIP] = &deflate_packer,
+	[PD_CODEC_ZSTD] = &zstd_packer,
+	[PD_CODEC_LZ4] = &lz4_packer,
+};
+
+struct pd_packer {
+	void *self[PD_CODECS];		/* NULL until first wanted */
+	enum pd_codec codec;
+};
+
+struct pd_packer *pd_packer_new(void)
+{
+	return pd_zalloc(sizeof(struct pd_packer));
+}
+
+void pd_packer_free(struct pd_packer *p)
+{
+	for (int i = 0; p && i < PD_CODECS; i++)
+		if (p->self[i])
+			packs[i]->close(p->self[i]);
+	free(p);
+}
+
+void pd_pack_start(struct pd_packer *p, enum pd_codec codec)
+{
+	p->codec = codec;
+	if (!packs[codec])
+		return;
+	if (!p->self[codec])
+		p->self[codec] = packs[codec]->open();
+	packs[codec]->start(p->self[codec]);
+}
+
+static void pack_piece(struct pd_packer *p, struct pd_span in, bool end, struct pd_buf *out)
+{
+	bool done = false;
+	while (!done) {
+		size_t made = 0;
+		char *at = pd_buf_reserve(out, PACK_ROOM);
+		done = packs[p->codec]->pack(p->self[p->codec], &in, end, at, PACK_ROOM, &made);
+		out->n += made;
+		out->p[out->n] = 0;
+	}
+}
+
+void pd_pack_feed(struct pd_packer *p, struct pd_span in, struct pd_buf *out)
+{
+	if (!packs[p->codec]) {
+		pd_buf_add_span(out, in);
+		return;
+	}
+	while (in.n) {
+		size_t n = in.n < PACK_PIECE ? in.n : PACK_PIECE;
+		pack_piece(p, pd_span(in.p, n), false, out);
+		in = pd_span(in.p + n, in.n - n);
+	}
+}
+
+void pd_pack_end(struct pd_packer *p, struct pd_buf *out)
+{
+	if (packs[p->codec])
+		pack_piece(p, pd_span("", 0), true, out);
 }

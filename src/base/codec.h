@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decompression.  Two ways to the same bytes: `whole` when all of the compressed member is in memory (for gzip
- * libdeflate, three times as fast), and a stream when it is not.  Both end at a limit, so that a decompression bomb
- * costs no more than a page.
+ * Decompression and compression, the only place that includes the libraries.
  *
- * Adding a codec: a file codec_NAME.c with its `struct pd_codec_ops`, the only place that includes its library; a row
- * in the table of codec.c; a row in tests/unit/test_codec.c.
+ * Two ways to the same decompressed bytes: `whole` when all of the compressed member is in memory (for gzip libdeflate, three
+ * times as fast), and a stream when it is not.  Both end at a limit, so that a decompression bomb costs no more than a page.
+ *
+ * Compression: bytes in, one member of a codec out, piece by piece.  Only what `apply` must write again is compressed; levels are
+ * the codecs' own defaults.  The same bytes give the same member, whatever the pieces.
+ *
+ * Adding a codec: in codec.c a section with its `struct codec_ops` (and `struct pack_ops`), a row in the tables; a row in
+ * tests/unit/test_codec.c.
  */
 #ifndef PD_BASE_CODEC_H
 #define PD_BASE_CODEC_H
 
-#include "base/codec_ops.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/* --- decompression --- */
+
+enum pd_codec {
+	PD_CODEC_NONE,		/* not compressed: for those who must say so, not to be unpacked */
+	PD_CODEC_GZIP,		/* RFC 1952 */
+	PD_CODEC_ZLIB,		/* RFC 1950: HTTP's "deflate" as specified */
+	PD_CODEC_DEFLATE,	/* RFC 1951: HTTP's "deflate" as some servers send it */
+	PD_CODEC_ZSTD,		/* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
+	PD_CODEC_LZ4,		/* LZ4 frame format 1.6; a skippable frame is a member without bytes */
+	PD_CODEC_BROTLI,	/* RFC 7932 */
+	PD_CODECS
+};
 
 struct pd_unpacker;
 
@@ -50,5 +68,18 @@ bool pd_looks_skippable(struct pd_span in);
 bool pd_looks_packed(enum pd_codec codec, struct pd_span in);
 /* The bytes that every member begins with that is not skippable; empty for codecs without. */
 struct pd_span pd_codec_magic(enum pd_codec codec);
+
+/* --- compression --- */
+
+struct pd_packer;
+
+struct pd_packer *pd_packer_new(void);
+void pd_packer_free(struct pd_packer *p);
+/* A new member of `codec`: gzip, zstd or lz4; PD_CODEC_NONE passes bytes on. */
+void pd_pack_start(struct pd_packer *p, enum pd_codec codec);
+/* All of `in` is taken; what comes out of it so far is appended to `out`. */
+void pd_pack_feed(struct pd_packer *p, struct pd_span in, struct pd_buf *out);
+/* The end of the member. */
+void pd_pack_end(struct pd_packer *p, struct pd_buf *out);
 
 #endif

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The only place that includes xxhash. */
+ *
+ * The only place that includes xxhash and nettle.
+ */
+#include "base/hash.h"
+
+#include <nettle/sha1.h>
 #include <stdlib.h>
+
+/* --- XXH3 --- */
+
 /* Inside this file, not behind a call into the library: most of what is hashed are words of a few bytes. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-#include "base/hash.h"
-#include "base/hex.h"
 
 uint64_t pd_hash64(const void *p, size_t n)
 {
@@ -77,4 +82,89 @@ bool pd_key_parse(struct pd_span hex, int *bits, struct pd_key *out)
 			return false;
 	*bits = (int)hex.n * 4;
 	return true;
+}
+
+/* --- SHA-1 --- */
+
+static void base32(const uint8_t *in, size_t n, struct pd_buf *out)
+{
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+	uint32_t acc = 0;
+	int bits = 0;
+	for (size_t i = 0; i < n; i++) {
+		acc = acc << 8 | in[i];
+		for (bits += 8; bits >= 5; bits -= 5)
+			pd_buf_add_c(out, alphabet[acc >> (bits - 5) & 31]);
+	}
+}
+
+void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
+{
+	struct sha1_ctx ctx;
+	uint8_t digest[SHA1_DIGEST_SIZE];
+	sha1_init(&ctx);
+	sha1_update(&ctx, data.n, (const uint8_t *)data.p);
+	sha1_digest(&ctx, sizeof digest, digest);
+	base32(digest, sizeof digest, out);	/* 160 bits: 32 characters, no padding */
+}
+
+/* --- simhash --- */
+
+void pd_simhash_clear(struct pd_simhash *s, int bits)
+{
+	memset(s, 0, sizeof *s);
+	s->bits = bits;
+}
+
+/* The planes' digits into the counters. */
+static void flush_planes(struct pd_simhash *s)
+{
+	for (int w = 0; w < s->bits / 64; w++) {
+		for (int j = 0; j < PD_SIMHASH_PLANES; j++) {
+			uint64_t plane = s->planes[w][j];
+			int64_t *ones = s->ones + w * 64;
+			for (int i = 0; i < 64; i++)
+				ones[i] += (int64_t)(plane >> i & 1) << j;
+			s->planes[w][j] = 0;
+		}
+	}
+	s->pending = 0;
+}
+
+static void count_crosswise(struct pd_simhash *s, const struct pd_key *key)
+{
+	for (int w = 0; w < s->bits / 64; w++) {
+		uint64_t carry = key->w[w], *plane = s->planes[w];
+		for (int j = 0; carry; j++) {
+			uint64_t sum = plane[j] ^ carry;
+			carry &= plane[j];
+			plane[j] = sum;
+		}
+	}
+	if (++s->pending == (1 << PD_SIMHASH_PLANES) - 1)
+		flush_planes(s);
+}
+
+void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weight)
+{
+	s->total += weight;
+	if (weight == 1) {
+		count_crosswise(s, key);
+		return;
+	}
+	for (int w = 0; w < s->bits / 64; w++) {
+		uint64_t bits = key->w[w];
+		int64_t *ones = s->ones + w * 64;
+		for (int i = 0; i < 64; i++)
+			ones[i] += weight & -(int64_t)(bits >> i & 1);
+	}
+}
+
+void pd_simhash_end(struct pd_simhash *s, struct pd_key *out)
+{
+	flush_planes(s);
+	*out = (struct pd_key){ { 0 } };
+	for (int i = 0; i < s->bits; i++)
+		if (2 * s->ones[i] > s->total)
+			out->w[i / 64] |= (uint64_t)1 << (i % 64);
 }

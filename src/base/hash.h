@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashes and digests, and the bare simhash.  XXH3 (xxhash.com; its output is stable since 0.8) for everything that is
- * ours, SHA-1 in base32 for what the crawl world calls a payload digest (RFC 4648 alphabet, as in WARC files).
+ * Hashes and digests, the bare simhash, and random numbers.  XXH3 (xxhash.com; its output is stable since 0.8) for everything
+ * that is ours, SHA-1 in base32 for what the crawl world calls a payload digest (RFC 4648 alphabet, as in WARC files).
  *
  * Simhash: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; used for web pages by
  * Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+ *
+ * Random numbers are the same everywhere for the same seed: splitmix64 (S. Vigna, 2015; public domain algorithm).
  */
 #ifndef PD_BASE_HASH_H
 #define PD_BASE_HASH_H
+
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -67,5 +71,25 @@ static inline int pd_hamming(const struct pd_key *a, const struct pd_key *b, int
 /* 16 hex digits for each 64 bits.  parse: false when the span has another length or another character. */
 void pd_key_hex(const struct pd_key *k, int bits, struct pd_buf *out);
 bool pd_key_parse(struct pd_span hex, int *bits, struct pd_key *out);
+
+/* --- numbers that look random --- */
+
+struct pd_random {
+	uint64_t state;		/* the seed */
+};
+
+static inline uint64_t pd_random_next(struct pd_random *r)
+{
+	uint64_t z = r->state += UINT64_C(0x9E3779B97F4A7C15);
+	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+	return z ^ z >> 31;
+}
+
+/* 0 … n - 1, each as likely as any other but for one part in 2^32. */
+static inline uint32_t pd_random_below(struct pd_random *r, uint32_t n)
+{
+	return (uint32_t)((pd_random_next(r) >> 32) * n >> 32);
+}
 
 #endif

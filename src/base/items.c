@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/runs.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 #define DIGIT_BITS 11
@@ -131,17 +132,16 @@ void pd_items_room(struct pd_items *s)
 
 struct gathering {
 	struct pd_items *lists, all;
-	size_t n_lists, n_parts;
+	size_t n_lists;
 	int shift;
-	size_t *next;	/* list, part -> where the next item goes */
-	size_t *part;	/* n_parts + 1: where parts begin */
+	struct pd_radix radix;	/* each list is a stretch */
 };
 
 static void count_task(void *ctx, size_t list, int thread)
 {
 	const struct gathering *g = ctx;
 	const struct pd_items *from = &g->lists[list];
-	size_t *next = g->next + list * g->n_parts;
+	size_t *next = pd_radix_next(&g->radix, list);
 	(void)thread;
 	for (size_t i = 0; i < from->n; i++)
 		next[from->v[i].key >> g->shift]++;
@@ -151,7 +151,7 @@ static void deal_task(void *ctx, size_t list, int thread)
 {
 	const struct gathering *g = ctx;
 	struct pd_items *from = &g->lists[list];
-	size_t *next = g->next + list * g->n_parts;
+	size_t *next = pd_radix_next(&g->radix, list);
 	(void)thread;
 	for (size_t i = 0; i < from->n; i++)
 		g->all.v[next[from->v[i].key >> g->shift]++] = from->v[i];
@@ -161,8 +161,8 @@ static void deal_task(void *ctx, size_t list, int thread)
 static void sort_part_task(void *ctx, size_t p, int thread)
 {
 	const struct gathering *g = ctx;
-	struct pd_item *to = g->all.v + g->part[p];
-	size_t n = g->part[p + 1] - g->part[p];
+	struct pd_item *to = g->all.v + g->radix.part[p];
+	size_t n = g->radix.part[p + 1] - g->radix.part[p];
 	struct pd_items part = { .v = pd_alloc(n * sizeof *part.v), .n = n, .cap = n };
 	(void)thread;
 	memcpy(part.v, to, n * sizeof *to);
@@ -171,22 +171,7 @@ static void sort_part_task(void *ctx, size_t p, int thread)
 	free(part.v);
 }
 
-/* Counts -> places: part by part, in each the lists in their order. */
-static void sum_counts(struct gathering *g)
-{
-	size_t at = 0;
-	for (size_t p = 0; p < g->n_parts; p++) {
-		g->part[p] = at;
-		for (size_t l = 0; l < g->n_lists; l++) {
-			size_t n = g->next[l * g->n_parts + p];
-			g->next[l * g->n_parts + p] = at;
-			at += n;
-		}
-	}
-	g->part[g->n_parts] = at;
-}
-
-static void choose_parts(struct gathering *g)
+static size_t choose_parts(struct gathering *g)
 {
 	uint64_t all = 0;
 	int bits = 0, key_bits = 1;
@@ -198,22 +183,20 @@ static void choose_parts(struct gathering *g)
 	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
 		bits++;
 	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
-	g->n_parts = (size_t)1 << bits << (bits == 0);	/* a shift of 64 is not defined: two parts do as well as one */
+	return (size_t)1 << bits << (bits == 0);	/* a shift of 64 is not defined: two parts do as well as one */
 }
 
 static void gather_in_memory(struct gathering *g, int threads)
 {
-	choose_parts(g);
-	g->next = pd_zalloc(g->n_lists * g->n_parts * sizeof *g->next);
-	g->part = pd_alloc((g->n_parts + 1) * sizeof *g->part);
+	size_t n_parts = choose_parts(g);
+	pd_radix_init(&g->radix, g->n_lists, n_parts);
 	g->all.v = pd_big_alloc(g->all.n * sizeof *g->all.v);
 	g->all.cap = g->all.n;
 	pd_parallel(threads, g->n_lists, count_task, g);
-	sum_counts(g);
+	pd_radix_sum(&g->radix);
 	pd_parallel(threads, g->n_lists, deal_task, g);
-	pd_parallel(threads, g->n_parts, sort_part_task, g);
-	free(g->part);
-	free(g->next);
+	pd_parallel(threads, n_parts, sort_part_task, g);
+	pd_radix_release(&g->radix);
 }
 
 /* Into a mapped file: what did not fit as lists does not fit as one. */

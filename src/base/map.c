@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/hash.h"
 
 /* KEEP: a map of more slots gives them back at `clear` when few are needed. */
 enum { SMALLEST = 64, KEEP = 1 << 18, AHEAD = 24 };
@@ -61,7 +61,7 @@ static void take_slot(struct pd_index *x, uint64_t hash, uint32_t number)
 	x->number[i] = number;
 }
 
-static void grow(struct pd_index *x, pd_index_hash *hash_of, const void *things)
+static void grow_index(struct pd_index *x, pd_index_hash *hash_of, const void *things)
 {
 	size_t n = x->n, cap = x->cap ? 2 * x->cap : SMALLEST;
 	pd_index_release(x);
@@ -79,7 +79,7 @@ static void grow(struct pd_index *x, pd_index_hash *hash_of, const void *things)
 void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things)
 {
 	if (4 * (x->n + 1) > 3 * x->cap)
-		grow(x, hash_of, things);
+		grow_index(x, hash_of, things);
 	take_slot(x, hash, (uint32_t)x->n++);
 }
 
@@ -88,4 +88,47 @@ void pd_index_release(struct pd_index *x)
 	free(x->number);
 	free(x->tag);
 	*x = (struct pd_index){ 0 };
+}
+
+/* --- strings by number --- */
+
+static uint64_t name_hash(const void *names, uint32_t number)
+{
+	struct pd_span s = ((const struct pd_names *)names)->v[number];
+	return pd_hash64(s.p, s.n);
+}
+
+static bool is_name(const void *names, uint32_t number, const void *s)
+{
+	return pd_span_eq(((const struct pd_names *)names)->v[number], *(const struct pd_span *)s);
+}
+
+static uint32_t find_name(const struct pd_names *names, struct pd_span s, uint64_t hash)
+{
+	return pd_index_find(&names->index, hash, is_name, names, &s);
+}
+
+uint32_t pd_names_add(struct pd_names *names, struct pd_span s)
+{
+	uint64_t hash = pd_hash64(s.p, s.n);
+	uint32_t number = find_name(names, s, hash);
+	if (number != PD_NO_NAME)
+		return number;
+	names->v = pd_grow(names->v, names->n, &names->cap, sizeof *names->v);
+	names->v[names->n] = pd_arena_copy(&names->arena, s);
+	pd_index_add(&names->index, hash, name_hash, names);
+	return (uint32_t)names->n++;
+}
+
+uint32_t pd_names_find(const struct pd_names *names, struct pd_span s)
+{
+	return find_name(names, s, pd_hash64(s.p, s.n));
+}
+
+void pd_names_release(struct pd_names *names)
+{
+	pd_arena_release(&names->arena);
+	free(names->v);
+	pd_index_release(&names->index);
+	*names = (struct pd_names){ 0 };
 }

@@ -10,10 +10,14 @@
  * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes, all of whose bits must be mixed:
  * five bytes for a slot, at most three quarters of them taken.  The caller says whether a number is the thing asked for, and
  * its hash when the index grows.  All zeroes is an empty index.
+ *
+ * Names are strings and their numbers 0, 1, 2 … in the order in which they were first added; each string stands once.  They
+ * lie in memory until `release`.
  */
 #ifndef PD_BASE_MAP_H
 #define PD_BASE_MAP_H
 
+#include "base/alloc.h"
 #include "base/buf.h"
 
 struct pd_map_slot {
@@ -137,5 +141,21 @@ static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
 	size_t i = x->cap ? pd_index_likely(x, hash, pd_index_tag(hash)) : 0;
 	return x->cap && x->tag[i] ? x->number[i] : PD_NO_NUMBER;
 }
+
+/* --- strings by number --- */
+
+#define PD_NO_NAME PD_NO_NUMBER
+
+struct pd_names {
+	struct pd_span *v;	/* by number */
+	size_t n, cap;
+	struct pd_index index;
+	struct pd_arena arena;
+};
+
+uint32_t pd_names_add(struct pd_names *names, struct pd_span s);
+/* PD_NO_NAME when it was never added. */
+uint32_t pd_names_find(const struct pd_names *names, struct pd_span s);
+void pd_names_release(struct pd_names *names);
 
 #endif

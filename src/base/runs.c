@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/tempfile.h"
+#include "base/file.h"
 #include "base/threads.h"
 
 #define WINDOW_MIN ((size_t)4 << 10)

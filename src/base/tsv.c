@@ -9,8 +9,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "base/columns.h"
-#include "base/hex.h"
+#include "base/buf.h"
+#include "base/fields.h"
 #include "base/outfile.h"
 #include "base/utf8.h"
 

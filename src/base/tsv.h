@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/line_reader.h"
+#include "base/file.h"
 
 #define PD_TSV_COLUMNS_MAX 64
 

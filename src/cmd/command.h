@@ -10,8 +10,8 @@
 #ifndef PD_CMD_COMMAND_H
 #define PD_CMD_COMMAND_H
 
-#include "base/log.h"
 #include "base/opt.h"
+#include "base/terminal.h"
 
 enum { PD_COMMANDS_MAX = 63 };
 enum { PD_EXIT_DONE = 0, PD_EXIT_DAMAGED = 1, PD_EXIT_FAILED = 2 };

@@ -3,11 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
-#include "base/url.h"
 #include "cmd/walk.h"
 #include "group/score.h"
 #include "group/sweep.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup fp: dumps -> one row per page with its fingerprint. */
-#include "base/columns.h"
+#include "base/fields.h"
 #include "cmd/walk.h"
 #include "write/page_rows.h"
 #include "write/jsonl.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/line_reader.h"
+#include "base/file.h"
 #include "base/threads.h"
 #include "cmd/command.h"
 #include "store/judge.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/hex.h"
+#include "base/buf.h"
 #include "dedup/folder.h"
 #include "dedup/journal.h"
 #include "inspect/show.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/copy.h"
+#include "base/file.h"
 #include "base/outfile.h"
 
 const char *const pd_dedup_folder_reserved[] = {

@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/log.h"
+#include "base/terminal.h"
 
 #define PD_DEDUP_JOURNAL ".dedup/journal"
 #define PD_DEDUP_PAIRS ".dedup/pairs.tsv"

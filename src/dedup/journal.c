@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fields.h"
 #include "base/hash.h"
-#include "base/params.h"
 #include "base/tsv.h"
 
 #define FIRST_LINE "pagededup dedup 1"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "dedup/stats.h"
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/outfile.h"
-#include "base/params.h"
 #include "base/tsv.h"
 #include "topic/boilerplate.h"
 

@@ -9,7 +9,7 @@
 #ifndef PD_DEDUP_UNITS_H
 #define PD_DEDUP_UNITS_H
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "read/files.h"
 
 struct pd_units {

@@ -6,9 +6,8 @@
 #ifndef PD_GROUP_IDS_H
 #define PD_GROUP_IDS_H
 
+#include "base/fields.h"
 #include "base/map.h"
-#include "base/names.h"
-#include "base/page_id.h"
 
 struct pd_ids {
 	struct pd_names files;

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 #include "base/tsv.h"
-#include "base/url.h"
 #include "group/order.h"
 
 const char *const pd_keep_names[PD_KEEPS + 1] = {

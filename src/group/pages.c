@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/params.h"
 #include "base/tsv.h"
 #include "group/order.h"
 

@@ -7,7 +7,7 @@
 #ifndef PD_GROUP_PAGES_H
 #define PD_GROUP_PAGES_H
 
-#include "base/spool.h"
+#include "base/memory.h"
 #include "group/cluster.h"
 #include "group/ids.h"
 

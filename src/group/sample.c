@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 
 static int by_order(const void *x, const void *y)

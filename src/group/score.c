@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "group/order.h"
 
 const char *const pd_measure_names[PD_MEASURES] = { "precision", "recall", "f1" };

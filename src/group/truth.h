@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/names.h"
+#include "base/map.h"
 
 enum { PD_TRUTH_BY = 8, PD_TRUTH_LEVELS = 100 };
 enum pd_truth_kind { PD_PAIR_FALSE, PD_PAIR_TRUE, PD_PAIR_GREY, PD_PAIR_UNKNOWN };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/page_id.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 
 enum { LISTED = 5, FAR = 4 };

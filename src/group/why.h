@@ -7,10 +7,10 @@
 #ifndef PD_GROUP_WHY_H
 #define PD_GROUP_WHY_H
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/buf.h"
-#include "base/columns.h"
 #include "base/err.h"
+#include "base/fields.h"
 
 enum { PD_WHY_NEAR = 20, PD_WHY_SUGGESTIONS = 3 };
 

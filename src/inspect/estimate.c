@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/url.h"
+#include "base/fields.h"
 #include "join/choose.h"
 #include "match/verify.h"
 #include "term/language.h"

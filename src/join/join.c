@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 #include "base/threads.h"
 #include "join/choose.h"
 #include "join/table.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 struct pd_join_source pd_join_source_keys(const struct pd_join_keys *keys)
@@ -182,9 +183,7 @@ struct deal {
 	const struct pd_join_source *from;
 	struct pd_join_shape shape;
 	int low_bits;
-	size_t n_parts, n_stretches;
-	size_t *next;			/* stretch, part -> where the next key goes */
-	size_t *part;			/* n_parts + 1: where parts begin */
+	struct pd_radix radix;		/* stretches of the keys, parts by the high bits of the block */
 	uint64_t *dealt;		/* halves only: half and number of a key together, until its part is sorted; */
 	uint16_t *low;			/* and the low bits of its block, which are not kept otherwise */
 	struct pd_join_table *spare;	/* else: for each thread, a part being sorted */
@@ -196,8 +195,8 @@ struct stretch {
 
 static struct stretch stretch(const struct deal *d, size_t i)
 {
-	return (struct stretch){ d->from->n * i / d->n_stretches, d->from->n * (i + 1) / d->n_stretches,
-				 d->next + i * d->n_parts };
+	size_t n = d->from->n, all = d->radix.n_stretches;
+	return (struct stretch){ n * i / all, n * (i + 1) / all, pd_radix_next(&d->radix, i) };
 }
 
 INLINE void count(const struct deal *d, struct stretch s, int words, bool half)
@@ -253,21 +252,6 @@ INLINE void place(const struct deal *d, struct stretch s, int words, bool half)
 DEFINE_TASK(count)
 DEFINE_TASK(place)
 
-/* Counts -> places: part by part, in each the stretches in their order. */
-static void sum_counts(struct deal *d)
-{
-	size_t at = 0;
-	for (size_t p = 0; p < d->n_parts; p++) {
-		d->part[p] = at;
-		for (size_t s = 0; s < d->n_stretches; s++) {
-			size_t n = d->next[s * d->n_parts + p];
-			d->next[s * d->n_parts + p] = at;
-			at += n;
-		}
-	}
-	d->part[d->n_parts] = at;
-}
-
 INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words)
 {
 	const struct writer in = writer_of(d->table, d->shape);
@@ -308,7 +292,7 @@ static void sum_part(const struct deal *d, size_t p, uint32_t *next)
 	uint32_t *start = d->table->start + (p << d->low_bits);
 	for (size_t v = 0; v < (size_t)1 << d->low_bits; v++) {
 		next[v + 1] += next[v];
-		start[v] = (uint32_t)d->part[p] + next[v];
+		start[v] = (uint32_t)d->radix.part[p] + next[v];
 	}
 }
 
@@ -316,7 +300,7 @@ static void sort_halves(const struct deal *d, size_t p, uint32_t *next)
 {
 	const uint64_t *const dealt = d->dealt;
 	const uint16_t *const low = d->low;
-	size_t from = d->part[p], to = d->part[p + 1];
+	size_t from = d->radix.part[p], to = d->radix.part[p + 1];
 	uint32_t *const index = d->table->index + from, *const half = d->table->columns.half + from;
 	for (size_t i = from; i < to; i++)
 		next[low[i] + 1]++;
@@ -330,7 +314,7 @@ static void sort_halves(const struct deal *d, size_t p, uint32_t *next)
 
 static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_join_table *spare)
 {
-	size_t from = d->part[p], n = d->part[p + 1] - from;
+	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
 	int words = d->from->words;
 	make_room(spare, n, 0, words, false);
 	if (words == 1)
@@ -357,25 +341,23 @@ static void sort_task(void *ctx, size_t p, int thread)
 		sort_whole(d, p, next, &d->spare[thread]);
 }
 
-static void build_in_parts(struct deal *d, int threads)
+static void build_in_parts(struct deal *d, size_t n_parts, int threads)
 {
-	d->next = pd_zalloc(d->n_stretches * d->n_parts * sizeof *d->next);
-	d->part = pd_alloc((d->n_parts + 1) * sizeof *d->part);
+	pd_radix_init(&d->radix, (size_t)threads, n_parts);
 	d->dealt = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->dealt) : NULL;
 	d->low = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->low) : NULL;
 	d->spare = pd_zalloc((size_t)threads * sizeof *d->spare);
-	pd_parallel(threads, d->n_stretches, count_task, d);
-	sum_counts(d);
-	pd_parallel(threads, d->n_stretches, place_task, d);
-	pd_parallel(threads, d->n_parts, sort_task, d);
+	pd_parallel(threads, (size_t)threads, count_task, d);
+	pd_radix_sum(&d->radix);
+	pd_parallel(threads, (size_t)threads, place_task, d);
+	pd_parallel(threads, n_parts, sort_task, d);
 	d->table->start[d->table->n_values] = (uint32_t)d->from->n;
 	for (int i = 0; i < threads; i++)
 		pd_join_table_release(&d->spare[i]);
 	free(d->spare);
 	free(d->dealt);
 	free(d->low);
-	free(d->part);
-	free(d->next);
+	pd_radix_release(&d->radix);
 }
 
 void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
@@ -384,10 +366,9 @@ void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_sourc
 		pd_join_table_build(t, from, shape);
 		return;
 	}
-	struct deal d = { .table = t, .from = from, .shape = shape, .n_stretches = (size_t)threads };
+	struct deal d = { .table = t, .from = from, .shape = shape };
 	int part_bits = shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
 	d.low_bits = shape.n_bits - part_bits;
-	d.n_parts = (size_t)1 << part_bits;
 	make_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
-	build_in_parts(&d, threads);
+	build_in_parts(&d, (size_t)1 << part_bits, threads);
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 #define STRETCH 16384		/* rows that a thread takes at a time */

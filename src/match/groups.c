@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 static size_t n_words(const struct pd_match_groups *g)
@@ -138,9 +139,8 @@ struct part_table {
 struct equal {
 	const uint64_t *keys;
 	int words, part_bits;
-	size_t n, n_parts, n_stretches;
-	size_t *next;			/* stretch, part -> where the next row goes */
-	size_t *part;			/* n_parts + 1: where parts begin */
+	size_t n;
+	struct pd_radix radix;		/* stretches of the rows, parts by the high bits of the hash */
 	size_t from, to;		/* the parts of this round */
 	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
 	size_t cap_dealt;
@@ -163,17 +163,17 @@ INLINE uint64_t hash_of(const uint64_t *key, int words)
 
 INLINE void count(const struct equal *q, size_t stretch, int words)
 {
-	size_t *next = q->next + stretch * q->n_parts, to = q->n * (stretch + 1) / q->n_stretches;
-	for (size_t i = q->n * stretch / q->n_stretches; i < to; i++)
+	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
+	for (size_t i = q->n * stretch / all; i < to; i++)
 		next[hash_of(q->keys + i * (size_t)words, words) >> 32 >> (32 - q->part_bits)]++;
 }
 
 INLINE void deal(const struct equal *q, size_t stretch, int words)
 {
-	size_t *next = q->next + stretch * q->n_parts, to = q->n * (stretch + 1) / q->n_stretches;
+	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	uint64_t *dealt = q->dealt;
-	const size_t first = q->from, parts = q->to - q->from, base = q->part[q->from];
-	for (size_t i = q->n * stretch / q->n_stretches; i < to; i++) {
+	const size_t first = q->from, parts = q->to - q->from, base = q->radix.part[q->from];
+	for (size_t i = q->n * stretch / all; i < to; i++) {
 		uint64_t h = hash_of(q->keys + i * (size_t)words, words);
 		size_t p = h >> 32 >> (32 - q->part_bits);
 		if (p - first < parts)
@@ -196,21 +196,6 @@ INLINE void deal(const struct equal *q, size_t stretch, int words)
 	}
 DEFINE_TASK(count)
 DEFINE_TASK(deal)
-
-/* Counts -> places: part by part, in each the stretches in their order. */
-static void sum_counts(struct equal *q)
-{
-	size_t at = 0;
-	for (size_t p = 0; p < q->n_parts; p++) {
-		q->part[p] = at;
-		for (size_t s = 0; s < q->n_stretches; s++) {
-			size_t n = q->next[s * q->n_parts + p];
-			q->next[s * q->n_parts + p] = at;
-			at += n;
-		}
-	}
-	q->part[q->n_parts] = at;
-}
 
 static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
 {
@@ -246,7 +231,7 @@ static void part_task(void *ctx, size_t i, int thread)
 {
 	const struct equal *q = ctx;
 	struct part_table *t = &q->tables[thread];
-	size_t p = q->from + i, at = q->part[p] - q->part[q->from], n = q->part[p + 1] - q->part[p];
+	size_t p = q->from + i, at = q->radix.part[p] - q->radix.part[q->from], n = q->radix.part[p + 1] - q->radix.part[p];
 	clear_table(t, n);
 	for (size_t j = at; j < at + n; j++)
 		enter_row(q, t, q->dealt[j], &q->followers[thread]);
@@ -255,30 +240,29 @@ static void part_task(void *ctx, size_t i, int thread)
 /* As many parts, one at least, as `room` bytes hold. */
 static void run_rounds(struct equal *q, int threads, size_t room)
 {
-	for (q->from = 0; q->from < q->n_parts; q->from = q->to) {
+	const size_t *part = q->radix.part;
+	for (q->from = 0; q->from < q->radix.n_parts; q->from = q->to) {
 		q->to = q->from + 1;
-		while (q->to < q->n_parts && (q->part[q->to + 1] - q->part[q->from]) * sizeof *q->dealt <= room)
+		while (q->to < q->radix.n_parts && (part[q->to + 1] - part[q->from]) * sizeof *q->dealt <= room)
 			q->to++;
-		q->dealt = pd_big_at_least(q->dealt, q->part[q->to] - q->part[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
-		pd_parallel(threads, q->n_stretches, deal_task, q);
+		q->dealt = pd_big_at_least(q->dealt, part[q->to] - part[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
+		pd_parallel(threads, (size_t)threads, deal_task, q);
 		pd_parallel(threads, q->to - q->from, part_task, q);
 	}
 }
 
 static void find_followers(struct equal *q, int threads, size_t room)
 {
-	q->next = pd_zalloc(q->n_stretches * q->n_parts * sizeof *q->next);
-	q->part = pd_alloc((q->n_parts + 1) * sizeof *q->part);
+	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->part_bits);
 	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
-	pd_parallel(threads, q->n_stretches, count_task, q);
-	sum_counts(q);
+	pd_parallel(threads, (size_t)threads, count_task, q);
+	pd_radix_sum(&q->radix);
 	run_rounds(q, threads, room);
 	for (int i = 0; i < threads; i++)
 		free(q->tables[i].v);
 	free(q->tables);
 	free(q->dealt);
-	free(q->part);
-	free(q->next);
+	pd_radix_release(&q->radix);
 }
 
 int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget, struct pd_match_groups *out,
@@ -288,11 +272,10 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	if (n >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
 	threads = threads > 1 ? threads : 1;
-	struct equal q = { .keys = keys, .words = words, .n = n, .n_stretches = (size_t)threads };
+	struct equal q = { .keys = keys, .words = words, .n = n };
 	struct pd_items all;
 	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
 		q.part_bits++;
-	q.n_parts = (size_t)1 << q.part_bits;
 	q.followers = pd_items_lists(threads, budget);
 	find_followers(&q, threads, pd_budget_left(budget) / 3);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);

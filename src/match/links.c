@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 #define NONE UINT32_MAX

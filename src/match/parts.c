@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 
 /* What splitting one group needs. */
 struct split {

@@ -19,7 +19,7 @@
 #ifndef PD_PAGE_BLOCKS_H
 #define PD_PAGE_BLOCKS_H
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "page/tags.h"

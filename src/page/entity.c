@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/hex.h"
+#include "base/buf.h"
 
 #define NAME_MAX_LEN 24		/* longer than any name */
 #define LEGACY_MAX_LEN 6	/* Aacute … */

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "base/line_reader.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "read/options.h"
 

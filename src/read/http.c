@@ -4,7 +4,7 @@
  */
 #include "read/http.h"
 
-#include "base/hex.h"
+#include "base/buf.h"
 
 /* The next line without its line end (CRs and LF); false at the end. */
 static bool next_line(struct pd_span *rest, struct pd_span *line)

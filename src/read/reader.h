@@ -14,7 +14,7 @@
 #define PD_READ_READER_H
 
 #include "base/err.h"
-#include "base/log.h"
+#include "base/terminal.h"
 #include "read/options.h"
 #include "read/record.h"
 

@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/map.h"
-#include "base/params.h"
 #include "base/tsv.h"
 
 struct reach_link {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "apply/apply.h"
+#include "base/fields.h"
+#include "base/file.h"
 #include "base/outfile.h"
-#include "base/params.h"
-#include "base/tempfile.h"
 #include "report/markup.h"
 #include "report/reach.h"
 #include "report/sweep.h"

@@ -6,7 +6,7 @@
 #ifndef PD_REPORT_REPORT_H
 #define PD_REPORT_REPORT_H
 
-#include "base/log.h"
+#include "base/terminal.h"
 #include "read/reader.h"
 #include "report/sums.h"
 

@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
-#include "base/params.h"
-#include "base/tempfile.h"
+#include "base/fields.h"
+#include "base/file.h"
 #include "base/tsv.h"
-#include "base/url.h"
 
 const char *const pd_report_size_names[PD_REPORT_SIZES] = {
 	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",

@@ -8,7 +8,7 @@
 #ifndef PD_REPORT_SUMS_H
 #define PD_REPORT_SUMS_H
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"

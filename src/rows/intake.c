@@ -17,9 +17,8 @@
 #include <sys/mman.h>
 
 #include "base/codec.h"
-#include "base/columns.h"
-#include "base/params.h"
-#include "base/tempfile.h"
+#include "base/fields.h"
+#include "base/file.h"
 #include "base/tsv.h"
 #include "rows/keyfile.h"
 

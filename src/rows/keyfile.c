@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/outfile.h"
-#include "base/tempfile.h"
 #include "base/tsv.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/page_id.h"
+#include "base/fields.h"
 #include "base/tsv.h"
-#include "base/url.h"
 
 struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
 {

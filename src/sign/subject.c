@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sign/subject.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
-#include "base/hex.h"
 #include "base/utf8.h"
 
 enum { HEADINGS = 32, BYTES = 512 };	/* of a page, of a heading or title: what is looked at */

@@ -4,7 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "write/jsonl.h"

@@ -6,7 +6,7 @@
 #ifndef PD_STAGE_CLUSTER_H
 #define PD_STAGE_CLUSTER_H
 
-#include "base/log.h"
+#include "base/terminal.h"
 #include "group/group.h"
 #include "stage/match.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "join/choose.h"

@@ -6,7 +6,7 @@
 #ifndef PD_STAGE_MATCH_H
 #define PD_STAGE_MATCH_H
 
-#include "base/log.h"
+#include "base/terminal.h"
 #include "write/pair_row.h"
 
 /* Done, but rows that could not be read were left out, which the options do not call right. */

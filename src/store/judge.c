@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/tsv.h"
-#include "base/url.h"
 
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };
 

@@ -9,8 +9,8 @@
 #ifndef PD_STORE_PAGE_H
 #define PD_STORE_PAGE_H
 
-#include "base/columns.h"
 #include "base/err.h"
+#include "base/fields.h"
 #include "sign/sketch.h"
 #include "store/layout.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 
 enum {
 	CHAIN_BITS = 16,

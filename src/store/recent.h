@@ -6,7 +6,7 @@
 #ifndef PD_STORE_RECENT_H
 #define PD_STORE_RECENT_H
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "store/segment.h"
 
 /* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT at the end of

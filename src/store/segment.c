@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 #include "join/masks.h"
 
 /* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/params.h"
+#include "base/fields.h"
 #include "base/threads.h"
 #include "join/choose.h"
 #include "match/verify.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bound.h"
+#include "base/sort.h"
 
 static int check_file(const struct pd_store_tombstones *t, uint64_t file, const char *name, struct pd_err *e)
 {

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/outfile.h"
-#include "base/tempfile.h"
 #include "topic/boilerplate_layout.h"
 #include "topic/site_decide.h"
 

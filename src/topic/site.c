@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/hash.h"
-#include "base/url.h"
 #include "base/utf8.h"
 
 void pd_site_keys_release(struct pd_site_keys *k)

@@ -5,7 +5,7 @@
 #ifndef PD_WALK_COUNTS_H
 #define PD_WALK_COUNTS_H
 
-#include "base/log.h"
+#include "base/terminal.h"
 #include "pipeline.h"
 
 struct pd_walk_counts {

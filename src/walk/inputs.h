@@ -10,8 +10,8 @@
 #ifndef PD_WALK_INPUTS_H
 #define PD_WALK_INPUTS_H
 
-#include "base/log.h"
 #include "base/outfile.h"
+#include "base/terminal.h"
 #include "read/page.h"
 
 enum pd_walk_event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };

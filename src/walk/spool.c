@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/tempfile.h"
+#include "base/file.h"
 #include "page/packed.h"
 #include "text/charset.h"
 

@@ -8,7 +8,7 @@
 #ifndef PD_WALK_SPOOL_H
 #define PD_WALK_SPOOL_H
 
-#include "base/pack.h"
+#include "base/codec.h"
 #include "pipeline.h"
 
 /* One for each thread.  All zeroes to begin with. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/outfile.h"
-#include "base/tempfile.h"
 #include "base/threads.h"
 #include "walk/counts.h"
 #include "walk/inputs.h"

@@ -8,7 +8,7 @@
 #define PD_WALK_WALK_H
 
 #include "base/json.h"
-#include "base/log.h"
+#include "base/terminal.h"
 #include "pipeline.h"
 #include "topic/site_learn.h"
 

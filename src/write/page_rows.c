@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 #include "term/language.h"
 

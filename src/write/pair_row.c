@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 
 
 void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Two bytes of options, then fp rows as text: rows come out in the order of ids, each id once, and their pairs are those
  * that comparing all with all finds. */
-#include "base/page_id.h"
+#include "base/fields.h"
 #include "brute.h"
 #include "rows/intake.h"
 

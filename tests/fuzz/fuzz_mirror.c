@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Any bytes as a path: a URL that is made of it has a host and a path, is not longer than both and a scheme, and stays the
  * same wherever the mirror lies. */
+#include "base/fields.h"
 #include "fuzz.h"
-#include "base/url.h"
 #include "read/mirror.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

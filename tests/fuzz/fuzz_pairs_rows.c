@@ -2,7 +2,7 @@
  * Pairs rows as text, the first byte chooses the pages kept: in a star every page left out has an edge to the kept one's
  * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept,
  * and verdicts have all their columns. */
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "write/verdict_row.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a page that goes through every stage, by both presets, to its row: features lie in the terms one after the
  * other, the row has its columns, and the same page gives the same row. */
-#include "base/columns.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "write/page_rows.h"

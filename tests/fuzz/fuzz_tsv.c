@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Any value comes back from its escaped form, which is one field of one line of UTF-8; and any field is read or refused. */
-#include "base/page_id.h"
+#include "base/fields.h"
 #include "base/tsv.h"
-#include "base/url.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -21,14 +21,14 @@ home cmph 'cmph' 'src/term/perfect\.c'
 home xxhash 'xxhash' 'src/base/[a-z0-9_]+\.[ch]'
 home uchardet 'uchardet' 'src/text/detect\.c'
 home iconv 'iconv' 'src/text/[a-z0-9_]+\.c'
-home libdeflate 'libdeflate' 'src/base/codec_deflate\.c'
-home zlib 'zlib' 'src/base/codec_deflate\.c'
-home zstd 'zstd' 'src/base/codec_zstd\.c'
-home lz4 'lz4' 'src/base/codec_lz4\.c'
-home brotli 'brotli' 'src/base/codec_brotli\.c'
+home libdeflate 'libdeflate' 'src/base/codec\.c'
+home zlib 'zlib' 'src/base/codec\.c'
+home zstd 'zstd' 'src/base/codec\.c'
+home lz4 'lz4' 'src/base/codec\.c'
+home brotli 'brotli' 'src/base/codec\.c'
 home libarchive 'archive' 'src/read/tar\.c'
 home jansson 'jansson' 'src/base/json\.c'
-home nettle 'nettle/' 'src/base/digest\.c'
+home nettle 'nettle/' 'src/base/hash\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
@@ -52,7 +52,7 @@ is "no struct of the program has two definitions" \
 # What can fail is asked whether it did; what has no way to say so is not used.
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
-is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/line_reader.c
+is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/file.c
 is "memory is asked for in one place, where its want ends the run" \
 	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
 		grep -vE '^src/(base/alloc|api)\.c:')" ""

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/pack.h"
-#include "read/reader.h"
 #include "apply/apply.h"
 #include "apply/cdxj.h"
+#include "base/codec.h"
+#include "read/reader.h"
 
 enum { PAGES = 5, BLOCK = 1 << 20 };
 

@@ -8,15 +8,13 @@
 
 #include "base/codec.h"
 #include "base/err.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/opt.h"
-#include "base/page_id.h"
-#include "base/params.h"
 #include "base/terminal.h"
 #include "base/threads.h"
 #include "base/tsv.h"
-#include "base/url.h"
 
 #define ROWS(a) (int)(sizeof(a) / sizeof *(a))
 

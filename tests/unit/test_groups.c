@@ -5,9 +5,9 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "base/random.h"
-#include "match/groups.h"
+#include "base/hash.h"
 #include "base/items.h"
+#include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

@@ -5,10 +5,10 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "base/bound.h"
-#include "base/hex.h"
+#include "base/buf.h"
+#include "base/hash.h"
 #include "base/map.h"
-#include "base/random.h"
+#include "base/sort.h"
 
 enum { KEYS = 3000 };
 

@@ -6,11 +6,11 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/items.h"
-#include "base/random.h"
-#include "match/groups.h"
 #include "join/choose.h"
 #include "join/join.h"
+#include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 #define MIB ((size_t)1 << 20)

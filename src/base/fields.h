@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The columns of the files between stages, in version 1's order (docs/format-rows.md); NULL at the end.  Names are the
- * Common Crawl index's where it has one.  The enums index them.
+ * What the fields of rows mean (docs/format-rows.md): which columns there are, the parameters in a header line, the address
+ * of a page, the host of its URL.
  */
-#ifndef PD_BASE_COLUMNS_H
-#define PD_BASE_COLUMNS_H
+#ifndef PD_BASE_FIELDS_H
+#define PD_BASE_FIELDS_H
+
+#include "base/buf.h"
+#include "base/span.h"
+
+/* --- columns --- */
 
 enum pd_fp_column {
 	PD_FP_FINGERPRINT,
@@ -70,5 +75,32 @@ extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
 extern const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1];
 extern const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1];
+
+/* --- parameters --- */
+
+/* The value of `key`; {NULL, 0} when it is not there. */
+struct pd_span pd_param(struct pd_span params, const char *key);
+/* "bits: 64 and 128, hash: xxh3 and rabin"; nothing when they are the same. */
+void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out);
+/* The 8 hex digits that rows carry for a must-match group. */
+void pd_params_hash(struct pd_span must, char out[9]);
+
+/* --- addresses of pages --- */
+
+struct pd_page_id {
+	struct pd_span file;
+	bool has_offset, stream;
+	uint64_t offset;
+};
+
+struct pd_page_id pd_page_id_parse(struct pd_span id);
+int pd_page_id_cmp(struct pd_span a, struct pd_span b);
+/* The same for ids that were parsed: x from a, y from b. */
+int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct pd_page_id *y, struct pd_span b);
+
+/* --- URLs --- */
+
+/* The host in lower case, without user, port and trailing dot; nothing when the URL has none. */
+void pd_url_host(struct pd_span url, struct pd_buf *out);
 
 #endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* --- columns --- */
+
+int pd_columns_at_first(const char *kind, int all)
+{
+	return !strcmp(kind, "fp") ? PD_FP_SUBJECT : all;
+}
+
+const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
+	"fingerprint", "id",	     "url",	   "fetch_time", "content_digest", "text_digest", "content_charset", "languages",
+	"terms",       "text_bytes", "confidence", "flags",	 "quality",	   "sketch",	  "user_id",	     "params",
+	"subject",
+};
+
+const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {
+	"id_a",	 "id_b",	 "distance",	 "similarity", "method",       "url_a",	       "url_b",
+	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
+};
+
+const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
+	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
+	"distance",   "similarity", "text_bytes", "weight",	  "reason",
+};
+
+const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1] = {
+	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
+	"distance",   "similarity", "text_bytes", "weight",	  "reason", "status", "matches",
+};
+
+/* --- parameters --- */
+
+struct pd_span pd_param(struct pd_span params, const char *key)
+{
+	struct pd_span item, name;
+	while (pd_span_split(&params, ' ', &item))
+		if (pd_span_split(&item, '=', &name) && pd_span_is(name, key))
+			return item;
+	return pd_span(NULL, 0);
+}
+
+static void add_differences(struct pd_span a, struct pd_span b, bool only_missing, struct pd_buf *out)
+{
+	struct pd_span item, name;
+	while (pd_span_split(&a, ' ', &item)) {
+		if (!pd_span_split(&item, '=', &name) || !name.n)
+			continue;
+		char *key = pd_strndup(name.p, name.n);
+		struct pd_span other = pd_param(b, key);
+		bool report = only_missing ? !other.p : !other.p || !pd_span_eq(item, other);
+		if (report && !only_missing)
+			pd_buf_printf(out, "%s%s: %.*s and %.*s", out->n ? ", " : "", key, (int)item.n, item.p,
+				      other.p ? (int)other.n : 4, other.p ? other.p : "none");
+		else if (report)
+			pd_buf_printf(out, "%s%s: none and %.*s", out->n ? ", " : "", key, (int)item.n, item.p);
+		free(key);
+	}
+}
+
+void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	add_differences(a, b, false, out);
+	add_differences(b, a, true, out);
+}
+
+void pd_params_hash(struct pd_span must, char out[9])
+{
+	snprintf(out, 9, "%08" PRIx32, (uint32_t)pd_hash64(must.p, must.n));
+}
+
+/* --- addresses of pages --- */
+
+struct pd_page_id pd_page_id_parse(struct pd_span id)
+{
+	struct pd_page_id out = { .file = id };
+	size_t i = id.n;
+	if (!i)
+		return out;
+	while (i > 0 && id.p[i - 1] >= '0' && id.p[i - 1] <= '9')
+		i--;
+	struct pd_span digits = pd_span(id.p + i, id.n - i);
+	bool stream = i > 0 && id.p[i - 1] == '+';
+	size_t colon = stream ? i - 1 : i;
+	if (colon < 2 || id.p[colon - 1] != ':' || !pd_span_u64(digits, &out.offset))
+		return out;
+	out.file = pd_span(id.p, colon - 1);
+	out.has_offset = true;
+	out.stream = stream;
+	return out;
+}
+
+int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct pd_page_id *y, struct pd_span b)
+{
+	int d = pd_span_cmp(x->file, y->file);
+	if (d)
+		return d;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return pd_span_cmp(a, b);
+}
+
+int pd_page_id_cmp(struct pd_span a, struct pd_span b)
+{
+	struct pd_page_id x = pd_page_id_parse(a), y = pd_page_id_parse(b);
+	return pd_page_id_order(&x, a, &y, b);
+}
+
+/* --- URLs --- */
+
+/* scheme "://" authority: what stands between "//" and the next of / ? # \ . */
+static struct pd_span authority(struct pd_span url)
+{
+	ptrdiff_t at = pd_span_find(url, pd_span_z("://"));
+	if (at <= 0)
+		return pd_span(NULL, 0);
+	for (ptrdiff_t i = 0; i < at; i++)
+		if (url.p[i] == '/' || url.p[i] == '?' || url.p[i] == '#')
+			return pd_span(NULL, 0);
+	struct pd_span a = pd_span(url.p + at + 3, url.n - (size_t)at - 3);
+	for (size_t i = 0; i < a.n; i++)
+		if (strchr("/?#\\", a.p[i]) && a.p[i])
+			return pd_span(a.p, i);
+	return a;
+}
+
+static struct pd_span without_user(struct pd_span a)
+{
+	for (size_t i = a.n; i > 0; i--)
+		if (a.p[i - 1] == '@')
+			return pd_span(a.p + i, a.n - i);
+	return a;
+}
+
+static struct pd_span without_port(struct pd_span a)
+{
+	for (size_t i = a.n; i > 0 && a.p[i - 1] != ']'; i--) {
+		if (a.p[i - 1] == ':')
+			return pd_span(a.p, i - 1);
+		if (a.p[i - 1] < '0' || a.p[i - 1] > '9')
+			break;
+	}
+	return a;
+}
+
+void pd_url_host(struct pd_span url, struct pd_buf *out)
+{
+	struct pd_span host = without_port(without_user(authority(url)));
+	if (host.n && host.p[host.n - 1] == '.')
+		host.n--;
+	pd_buf_clear(out);
+	for (size_t i = 0; i < host.n; i++)
+		pd_buf_add_c(out, pd_ascii_lower(host.p[i]));
+}
