@@ -203,6 +203,8 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	$(B)/pagededup completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/pagededup.fish
 	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pagededup/
 	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/
+	install -d $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/methods
+	install -m 644 docs/methods/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/methods/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo/
 
 clean: ## remove build/

@@ -251,6 +251,25 @@ static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 	return PD_OK;
 }
 
+/* The fingerprint is one of the methods; the others have columns of their own. */
+static int settle_methods(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	int status = PD_OK;
+	t->fingerprints = !o->methods.n;
+	for (int i = 0; i < o->methods.n; i++) {
+		if (o->methods.v[i].method->kind == PD_SIGN_BITS)
+			t->fingerprints = true;
+		else
+			t->methods.v[t->methods.n++] = o->methods.v[i];
+	}
+	if (t->methods.n && !t->stopwords)
+		status = pd_stopwords_builtin(&t->function_words, e);
+	t->sign = (struct pd_sign_tables){ .dict = t->dict,
+					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
+					   .segment = (enum pd_segment_method)o->segment };
+	return status;
+}
+
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	*t = (struct pd_tables){ 0 };
@@ -268,8 +287,17 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 		return status;
 	}
 	print_must(o, t);
+	status = settle_methods(t, o, e);
+	if (status) {
+		pd_tables_release(t);
+		return status;
+	}
 	pd_buf_printf(&t->recorded, "max_page=%zu boilerplate=- sketch=", o->max_page);
-	pd_sketch_print(&o->sketch, &t->recorded);
+	pd_sketch_print(t->fingerprints ? &o->sketch : &(struct pd_sketch_options){ 0 }, &t->recorded);
+	if (o->methods.n) {
+		pd_buf_add_z(&t->recorded, " methods=");
+		pd_methods_print(&o->methods, PD_METHOD_SIGNS, &t->recorded);
+	}
 	status = open_boilerplate(t, o, e);
 	if (status)
 		pd_tables_release(t);
@@ -281,6 +309,7 @@ void pd_tables_release(struct pd_tables *t)
 	pd_dict_free(t->dict);
 	pd_stopwords_free(t->stopwords);
 	pd_stopwords_free(t->compared);
+	pd_stopwords_free(t->function_words);
 	pd_boilerplate_free(t->boilerplate);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);

@@ -39,6 +39,8 @@ static void unsign(struct pd_pipeline *p)
 {
 	p->signature.present = p->sketch.present = false;
 	pd_buf_clear(&p->text_digest);
+	for (int i = 0; i < p->tables->methods.n; i++)
+		p->by_method[i].present = false;
 }
 
 /* What the page's host is known to repeat. */
@@ -68,6 +70,17 @@ static void shrink(struct pd_pipeline *p)
 			pd_buf_release(bufs[i]);
 }
 
+/* Each method its own; `body`: those that look at nothing else. */
+static void sign_by_methods(struct pd_pipeline *p, bool body)
+{
+	struct pd_sign_page page = { .blocks = &p->blocks, .topic = &p->topic, .url = p->page.url, .body = p->page.body, .views = p->views };
+	for (int i = 0; i < p->tables->methods.n; i++)
+		if (pd_signer_wants_body(p->signers[i]) == body)
+			pd_sign(p->signers[i], &page, &p->by_method[i]);
+		else if (body)
+			p->by_method[i].present = false;
+}
+
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason)
 {
 	double t = p->timed ? pd_thread_seconds() : 0;
@@ -85,6 +98,8 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	t = lap(p, PD_PHASE_PAGE, t);
 
 	digest_content(p);
+	if (p->tables->methods.n)
+		sign_by_methods(p, true);
 	lap(p, PD_PHASE_SIGN, t);
 	return PD_SKIP_NONE;
 }
@@ -96,10 +111,16 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	pd_topic_find(p->finder, &p->blocks, &p->topic);
 	t = lap(p, PD_PHASE_TOPIC, t);
 
-	pd_sign(p->signer, &p->topic, &p->signature);
+	pd_sign(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, &p->signature);
 	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
+	if (!p->tables->fingerprints)
+		p->signature.present = p->sketch.present = false;
 	pd_subject_find(&p->subject_finder, &p->blocks, &p->subject);
 	digest_text(p);
+	if (p->tables->methods.n) {
+		pd_sign_views_clear(p->views);
+		sign_by_methods(p, false);
+	}
 	p->stub = pd_stub_find(p->stubs, &p->blocks, &p->topic);
 	if (p->stub && !p->match_stubs)
 		unsign(p);
@@ -158,7 +179,9 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	*p = (struct pd_pipeline){ .tables = t };
 	int status = pd_text_decoder_new(&p->decoder, e);
 	if (!status)
-		status = pd_signer_new(&p->signer, &o->sign, e);
+		status = pd_signer_fingerprint(&p->signer, &o->sign, e);
+	for (int i = 0; !status && i < t->methods.n; i++)
+		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &o->sign, &t->sign, e);
 	if (status) {
 		pd_pipeline_release(p);
 		return status;
@@ -171,6 +194,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->stubs = pd_stub_finder_new();
 	p->match_stubs = o->match_stubs;
 	p->subject_finder.folder = p->folder;
+	p->views = t->methods.n ? pd_sign_views_new(&t->sign) : NULL;
 	pd_sketcher_init(&p->sketcher, &o->sketch);
 	return PD_OK;
 }
@@ -184,6 +208,11 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_topic_finder_free(p->learner);
 	pd_segmenter_free(p->segmenter);
 	pd_signer_free(p->signer);
+	for (int i = 0; i < PD_METHODS_MAX; i++) {
+		pd_signer_free(p->signers[i]);
+		pd_buf_release(&p->by_method[i].column);
+	}
+	pd_sign_views_free(p->views);
 	pd_sketcher_release(&p->sketcher);
 	pd_subject_finder_release(&p->subject_finder);
 	pd_folder_free(p->folder);

@@ -10,7 +10,6 @@
 #include "read/page.h"
 #include "read/reader.h"
 #include "rows/facts.h"
-#include "sign/digest.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -37,6 +36,7 @@ struct pd_options {
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;
 	struct pd_sketch_options sketch;
+	struct pd_methods methods;	/* none: the fingerprint alone */
 };
 
 /* The defaults, or the settings of patent CN101645082 (`--preset=paper`). */
@@ -59,6 +59,10 @@ struct pd_tables {
 	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
 	struct pd_buf recorded;		/* those that are only recorded */
 	char params[9];			/* 8 hex digits of `must` */
+	bool fingerprints;		/* pages get one; else the methods sign alone */
+	struct pd_methods methods;	/* beside the fingerprint, each a column */
+	struct pd_stopwords *function_words;	/* that methods' keywords never are, where `stopwords` is NULL */
+	struct pd_sign_tables sign;	/* what methods share */
 };
 
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
@@ -78,7 +82,9 @@ struct pd_pipeline {
 	struct pd_topic_finder *finder;
 	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is wanted */
 	struct pd_stub_finder *stubs;
-	struct pd_signer *signer;
+	struct pd_signer *signer;		/* of the fingerprint */
+	struct pd_signer *signers[PD_METHODS_MAX];	/* of tables->methods */
+	struct pd_sign_views *views;
 	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
 	struct pd_subject_finder subject_finder;
@@ -91,7 +97,8 @@ struct pd_pipeline {
 	struct pd_blocks blocks;
 	struct pd_topic topic;
 	enum pd_stub stub;
-	struct pd_signature signature;
+	struct pd_signature signature;		/* the fingerprint */
+	struct pd_signature by_method[PD_METHODS_MAX];
 	struct pd_sketch sketch;
 	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;

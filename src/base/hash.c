@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 
+#include <nettle/md5.h>
 #include <nettle/sha1.h>
 #include <stdlib.h>
 
@@ -106,6 +107,17 @@ void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
 	sha1_update(&ctx, data.n, (const uint8_t *)data.p);
 	sha1_digest(&ctx, sizeof digest, digest);
 	base32(digest, sizeof digest, out);	/* 160 bits: 32 characters, no padding */
+}
+
+void pd_md5_hex(struct pd_span data, struct pd_buf *out)
+{
+	struct md5_ctx ctx;
+	uint8_t digest[MD5_DIGEST_SIZE];
+	md5_init(&ctx);
+	md5_update(&ctx, data.n, (const uint8_t *)data.p);
+	md5_digest(&ctx, sizeof digest, digest);
+	for (size_t i = 0; i < sizeof digest; i++)
+		pd_buf_printf(out, "%02x", digest[i]);
 }
 
 /* --- simhash --- */

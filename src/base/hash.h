@@ -31,6 +31,8 @@ void pd_hash128(const void *p, size_t n, uint64_t seed, uint64_t w[2]);
 
 /* Payload digest as WARC files write it: "sha1:" is not included, 32 characters. */
 void pd_sha1_base32(struct pd_span data, struct pd_buf *out);
+/* MD5 (RFC 1321) as 32 hex digits. */
+void pd_md5_hex(struct pd_span data, struct pd_buf *out);
 
 /* XXH3-128 over pieces, for digests of texts that are never in one place. */
 struct pd_hasher;

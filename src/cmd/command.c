@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/command.h"
 
+#include "sign/sign.h"
+
 int pd_command_failed(struct pd_log *log, const struct pd_err *e)
 {
 	pd_log_error(log, "%s", e->text);
@@ -27,6 +29,17 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 		return 1 + PD_EXIT_DONE;
 	}
 	return 1 + pd_command_failed(log, &e);
+}
+
+bool pd_command_methods_help(const char *method)
+{
+	struct pd_buf out = { 0 };
+	if (!method || strcmp(method, "help"))
+		return false;
+	pd_methods_help(&out);
+	fputs(out.p, stdout);
+	pd_buf_release(&out);
+	return true;
 }
 
 static void unknown(const struct pd_command *all, const char *name, struct pd_log *log)

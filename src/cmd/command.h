@@ -57,6 +57,8 @@ const struct pd_command *pd_command_find(const struct pd_command *all, const cha
 int pd_command_failed(struct pd_log *log, const struct pd_err *e);
 /* The exit code of a run that came back with `status`: negative and why; 0; or 1, done but damaged records were left out. */
 int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e);
+/* --method=help: prints the methods with their parameters.  False: something else was said, or nothing. */
+bool pd_command_methods_help(const char *method);
 /* Parses; 0 go on, else the exit code + 1 (help was printed, or misuse was told). */
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log);
 

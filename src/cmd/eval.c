@@ -297,8 +297,8 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	if (pd_key_parse(pd_buf_span(&p->text_digest), &bits, &digest))
 		memcpy(s->digest, digest.w, sizeof s->digest);
 	for (size_t i = 0; i < n; i++) {
-		struct pd_signature signature;
-		pd_sign(me->signers[i], &p->topic, &signature);
+		struct pd_signature signature = { 0 };
+		pd_sign(me->signers[i], &(struct pd_sign_page){ .topic = &p->topic }, &signature);
 		s->by[i].present = signature.present;
 		s->by[i].key = signature.key;
 	}
@@ -365,7 +365,7 @@ static int make_workers(struct sweep_run *r)
 		me->run = r;
 		status = pd_pipeline_init(&me->pipeline, &r->o->walk.page, &r->tables, r->err);
 		for (int k = 0; !status && k < r->sweep.n_settings; k++)
-			status = pd_signer_new(&me->signers[k], &r->sign[k], r->err);
+			status = pd_signer_fingerprint(&me->signers[k], &r->sign[k], r->err);
 	}
 	return status;
 }

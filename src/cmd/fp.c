@@ -6,7 +6,7 @@
 #include "write/jsonl.h"
 
 static const struct pd_opt opts[] = {
-	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_OUTPUT_OPTS,
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_OUTPUT_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn what sites repeat from INPUT" },
 	{ .type = PD_OPT_TEXT, .name = "save-boilerplate", .rare = true, .arg = "FILE", PD_AT(save_boilerplate),
 	  .help = "write what was learned to FILE, for other dumps" },
@@ -28,9 +28,11 @@ const struct pd_usage pd_usage_fp = {
 
 static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
+	const char *columns[PD_WRITE_FP_COLUMNS];
 	size_t at = out->n;
 	pd_write_fp_row(p, t->params, out);
-	pd_write_jsonl_row(j, pd_fp_columns, out, at);
+	pd_write_fp_columns(t, columns);
+	pd_write_jsonl_row(j, columns, out, at);
 }
 
 int pd_cmd_fp(int argc, char **argv)
@@ -43,5 +45,7 @@ int pd_cmd_fp(int argc, char **argv)
 	int code = pd_walk_parse(&pd_usage_fp, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
+	if (pd_command_methods_help(o.method))
+		return PD_EXIT_DONE;
 	return pd_walk_command(o.format == PD_ROWS_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
 }

@@ -90,6 +90,14 @@ static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, st
 	return pd_command_parse(u, argc, argv, o, first, log);
 }
 
+static bool read_methods(struct pd_walk_options *o, struct pd_log *log)
+{
+	struct pd_err e = { 0 };
+	if (o->method && strcmp(o->method, "help"))
+		pd_methods_read(&o->page.methods, pd_span_z(o->method), PD_METHOD_SIGNS, o->preset == PD_PRESET_PAPER, &e);
+	return !e.status || !pd_command_failed(log, &e);
+}
+
 /* What the choices of a command line say of `page`, and whether they go together. */
 static int settle(struct pd_walk_options *o, struct pd_log *log)
 {
@@ -99,7 +107,7 @@ static int settle(struct pd_walk_options *o, struct pd_log *log)
 	o->page.sign.hash = (enum pd_sign_hash)o->hash;
 	o->page.sign.weights = (enum pd_sign_weights)o->weights;
 	log->quiet = o->quiet;
-	if (check_learning(o, log))
+	if (check_learning(o, log) || !read_methods(o, log))
 		return 1 + PD_EXIT_FAILED;
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;

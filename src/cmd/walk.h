@@ -86,6 +86,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
 	  .help = "minima x bits x terms (128x4x3), or none (paper)" }
 
+#define PD_WALK_METHOD_OPT \
+	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", PD_AT(method), \
+	  .help = "other signatures too, a column each: NAME:PARAMETER=VALUE,... (help)" }
+
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" }, \

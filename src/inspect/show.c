@@ -109,7 +109,7 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 
 static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 {
-	pd_sign_explain(p->signer, &p->topic, out);
+	pd_sign_explain(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, out);
 }
 
 static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
@@ -125,6 +125,8 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	pd_sketch_hex(&p->sketcher.o, &p->sketch, out);
 	pd_buf_printf(out, "\ntext_digest: %s\ncontent_digest: %s\n", p->text_digest.n ? p->text_digest.p : "-",
 		      p->content_digest.n ? p->content_digest.p : "-");
+	for (int i = 0; i < p->tables->methods.n; i++)
+		pd_buf_printf(out, "%s: %s\n", p->tables->methods.v[i].method->name, p->by_method[i].present ? p->by_method[i].column.p : "-");
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");
 	pd_write_page_flags(p, &p->scratch);

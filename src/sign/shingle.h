@@ -7,7 +7,7 @@
 #define PD_SIGN_SHINGLE_H
 
 #include "base/map.h"
-#include "sign/method.h"
+#include "sign/sign.h"
 
 struct pd_shingler {
 	struct pd_sign_options o;

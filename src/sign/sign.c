@@ -1,31 +1,226 @@
 /* SPDX-License-Identifier: MIT */
 #include "sign/sign.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "sign/simhash.h"
+const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method, &pd_exact_method, &pd_segments_method, &pd_abstract_method,
+						    NULL };
 
-const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method, NULL };
+static const struct pd_method_param no_params[] = { { .name = NULL } };
+
+static const struct pd_method_param *params_of(const struct pd_method *m)
+{
+	return m->params ? m->params : no_params;
+}
+
+/* --- lists of methods, as text --- */
+
+static void say_names(struct pd_buf *out)
+{
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
+		pd_buf_printf(out, "%s%s", m == pd_sign_methods ? "" : ", ", (*m)->name);
+}
+
+static const struct pd_method *find_method(struct pd_span name, struct pd_err *e)
+{
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
+		if (pd_span_is(name, (*m)->name))
+			return *m;
+	struct pd_buf names = { 0 };
+	say_names(&names);
+	pd_fail(e, PD_ERR_USAGE, "unknown method '%.*s': it is one of %s", (int)name.n, name.p, names.p);
+	pd_buf_release(&names);
+	return NULL;
+}
+
+/* The place of a word in "body,visible,text", or -1. */
+static int find_choice(const char *choices, struct pd_span word)
+{
+	struct pd_span rest = pd_span_z(choices), item;
+	for (int i = 0; pd_span_split(&rest, ',', &item); i++)
+		if (pd_span_eq(item, word))
+			return i;
+	return -1;
+}
+
+static struct pd_span nth_choice(const char *choices, int n)
+{
+	struct pd_span rest = pd_span_z(choices), item = { 0 };
+	while (pd_span_split(&rest, ',', &item) && n--)
+		;
+	return item;
+}
+
+static bool read_number(struct pd_span text, double *out)
+{
+	char z[32], *end;
+	if (!text.n || text.n >= sizeof z || pd_ascii_space(text.p[0]))
+		return false;
+	memcpy(z, text.p, text.n);
+	z[text.n] = 0;
+	*out = strtod(z, &end);
+	return !*end && isfinite(*out);
+}
+
+static int read_value(const struct pd_method *m, const struct pd_method_param *p, struct pd_span text, double *out, struct pd_err *e)
+{
+	if (p->choices) {
+		int i = find_choice(p->choices, text);
+		*out = i;
+		return i >= 0 ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p->name, p->choices, (int)text.n,
+						text.p ? text.p : "");
+	}
+	if (read_number(text, out) && *out >= p->least && *out <= p->most && (!p->whole || *out == floor(*out)))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p->name, p->whole ? "whole " : "", p->least,
+		       p->most, (int)text.n, text.p ? text.p : "");
+}
+
+/* "by=lines" */
+static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_method_side side, struct pd_err *e)
+{
+	const struct pd_method *m = s->method;
+	const struct pd_method_param *p = params_of(m);
+	struct pd_span name;
+	int i = 0;
+	pd_span_split(&item, '=', &name);
+	while (p[i].name && !pd_span_is(name, p[i].name))
+		i++;
+	if (!p[i].name)
+		return pd_fail(e, PD_ERR_USAGE, "%s has no parameter '%.*s': see --method=help", m->name, (int)name.n, name.p ? name.p : "");
+	if (p[i].compares != (side == PD_METHOD_COMPARES))
+		return pd_fail(e, PD_ERR_USAGE, "%s: %s is for %s, not for %s", m->name, p[i].name,
+			       p[i].compares ? "'match --method', which compares" : "'fp --method', which signs",
+			       p[i].compares ? "what signs" : "what compares");
+	return read_value(m, &p[i], item, &s->value[i], e);
+}
+
+static int read_spec(struct pd_method_spec *s, struct pd_span item, enum pd_method_side side, bool paper, struct pd_err *e)
+{
+	struct pd_span part;
+	int status = PD_OK;
+	pd_span_split(&item, ':', &part);
+	*s = (struct pd_method_spec){ .method = find_method(part, e) };
+	if (!s->method)
+		return PD_ERR_USAGE;
+	for (int i = 0; params_of(s->method)[i].name; i++)
+		s->value[i] = paper ? params_of(s->method)[i].paper : params_of(s->method)[i].normal;
+	while (!status && item.p && pd_span_split(&item, ':', &part))
+		status = read_param(s, part, side, e);
+	return status;
+}
+
+int pd_methods_find(const struct pd_methods *m, struct pd_span name)
+{
+	for (int i = 0; i < m->n; i++)
+		if (pd_span_is(name, m->v[i].method->name))
+			return i;
+	return -1;
+}
+
+int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_side side, bool paper, struct pd_err *e)
+{
+	struct pd_span item;
+	int status = PD_OK;
+	out->n = 0;
+	while (!status && pd_span_split(&list, ',', &item)) {
+		struct pd_method_spec s;
+		status = read_spec(&s, item, side, paper, e);
+		if (!status && pd_methods_find(out, pd_span_z(s.method->name)) >= 0)
+			status = pd_fail(e, PD_ERR_USAGE, "method '%s' is named twice", s.method->name);
+		if (!status)
+			out->v[out->n++] = s;
+	}
+	return status;
+}
+
+static void print_value(const struct pd_method_param *p, double value, struct pd_buf *out)
+{
+	if (p->choices)
+		pd_buf_add_span(out, nth_choice(p->choices, (int)value));
+	else
+		pd_buf_printf(out, "%g", value);
+}
+
+void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, struct pd_buf *out)
+{
+	for (int i = 0; i < m->n; i++) {
+		const struct pd_method_param *p = params_of(m->v[i].method);
+		pd_buf_printf(out, "%s%s", i ? "," : "", m->v[i].method->name);
+		for (int k = 0; p[k].name; k++) {
+			if (p[k].compares != (side == PD_METHOD_COMPARES))
+				continue;
+			pd_buf_printf(out, ":%s=", p[k].name);
+			print_value(&p[k], m->v[i].value[k], out);
+		}
+	}
+}
+
+void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec *from, enum pd_method_side side)
+{
+	const struct pd_method_param *p = params_of(to->method);
+	for (int i = 0; p[i].name; i++)
+		if (p[i].compares == (side == PD_METHOD_COMPARES))
+			to->value[i] = from->value[i];
+}
+
+static void help_params(const struct pd_method *m, bool compares, struct pd_buf *out)
+{
+	for (const struct pd_method_param *p = params_of(m); p->name; p++) {
+		struct pd_buf value = { 0 };
+		if (p->compares != compares)
+			continue;
+		print_value(p, p->normal, &value);
+		pd_buf_printf(out, "  %-5s %s=%s  %s", compares ? "match" : "fp", p->name, pd_buf_z(&value), p->help);
+		if (p->choices)
+			pd_buf_printf(out, " (%s)", p->choices);
+		if (p->paper != p->normal) {
+			pd_buf_clear(&value);
+			print_value(p, p->paper, &value);
+			pd_buf_printf(out, "; paper: %s", pd_buf_z(&value));
+		}
+		pd_buf_add_c(out, '\n');
+		pd_buf_release(&value);
+	}
+}
+
+void pd_methods_help(struct pd_buf *out)
+{
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++) {
+		pd_buf_printf(out, "%s: %s\n", (*m)->name, (*m)->summary);
+		help_params(*m, false, out);
+		help_params(*m, true, out);
+	}
+}
+
+/* --- signing --- */
 
 struct pd_signer {
 	const struct pd_method *method;
+	bool wants_body;
 	void *state;
 };
 
-int pd_signer_new(struct pd_signer **out, const struct pd_sign_options *o, struct pd_err *e)
+int pd_signer_new(struct pd_signer **out, const struct pd_method_spec *spec, const struct pd_sign_options *fingerprint,
+		  const struct pd_sign_tables *t, struct pd_err *e)
 {
-	const struct pd_method *const *m = pd_sign_methods;
+	struct pd_method_open with = { .fingerprint = fingerprint, .value = spec->value, .tables = t };
 	void *state;
-	while (*m && strcmp((*m)->name, o->method))
-		m++;
-	if (!*m)
-		return pd_fail(e, PD_ERR_USAGE, "unknown method '%s'", o->method);
-	int status = (*m)->open(&state, o, e);
+	*out = NULL;
+	int status = spec->method->open(&state, &with, e);
 	if (status)
 		return status;
 	*out = pd_zalloc(sizeof **out);
-	**out = (struct pd_signer){ *m, state };
+	**out = (struct pd_signer){ spec->method, spec->method->wants_body && spec->method->wants_body(spec->value), state };
 	return PD_OK;
+}
+
+int pd_signer_fingerprint(struct pd_signer **out, const struct pd_sign_options *o, struct pd_err *e)
+{
+	struct pd_method_spec spec = { .method = find_method(pd_span_z(o->method), e) };
+	*out = NULL;
+	return spec.method ? pd_signer_new(out, &spec, o, NULL, e) : PD_ERR_USAGE;
 }
 
 void pd_signer_free(struct pd_signer *s)
@@ -36,12 +231,20 @@ void pd_signer_free(struct pd_signer *s)
 	free(s);
 }
 
-int pd_sign(struct pd_signer *s, const struct pd_topic *in, struct pd_signature *out)
+bool pd_signer_wants_body(const struct pd_signer *s)
 {
-	return s->method->sign(s->state, in, out);
+	return s->wants_body;
 }
 
-int pd_sign_explain(struct pd_signer *s, const struct pd_topic *in, struct pd_buf *out)
+void pd_sign(struct pd_signer *s, const struct pd_sign_page *in, struct pd_signature *out)
 {
-	return s->method->explain(s->state, in, out);
+	struct pd_buf column = out->column;
+	pd_buf_clear(&column);
+	*out = (struct pd_signature){ .kind = s->method->kind, .column = column };
+	s->method->sign(s->state, in, out);
+}
+
+int pd_sign_explain(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	return s->method->explain ? s->method->explain(s->state, in, out) : PD_OK;
 }

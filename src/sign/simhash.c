@@ -1,6 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "sign/simhash.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `simhash`: shingles -> hash -> weighted majority of each bit (M. Charikar, STOC 2002; patent CN101645082,
+ * module 300).
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,8 +16,9 @@ struct simhash {
 	struct pd_simhash counters;
 };
 
-static int simhash_open(void **state, const struct pd_sign_options *o, struct pd_err *e)
+static int simhash_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
+	const struct pd_sign_options *o = with->fingerprint;
 	if (o->bits != 64 && o->bits != 128 && o->bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "a fingerprint has 64, 128 or 256 bits, not %d", o->bits);
 	if (o->shingle < 1 || o->shingle > 16)
@@ -64,18 +67,17 @@ static void count(void *ctx, enum pd_feature_kind feature, struct pd_span text, 
 	pd_simhash_add(&s->counters, &key, weight);
 }
 
-static int simhash_sign(void *state, const struct pd_topic *in, struct pd_signature *out)
+static void simhash_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct simhash *s = state;
-	*out = (struct pd_signature){ .kind = PD_SIGNATURE_BITS, .bits = s->o.bits };
-	out->terms = pd_signed_terms(&s->o, in);
+	out->bits = s->o.bits;
+	out->terms = pd_signed_terms(&s->o, in->topic);
 	if (out->terms < (uint64_t)s->o.min_terms)
-		return PD_OK;
+		return;
 	pd_simhash_clear(&s->counters, s->o.bits);
-	out->shingles = pd_shingles(&s->shingler, in, count, s);
+	out->shingles = pd_shingles(&s->shingler, in->topic, count, s);
 	out->present = out->shingles > 0;
 	pd_simhash_end(&s->counters, &out->key);
-	return PD_OK;
 }
 
 struct listing {
@@ -95,14 +97,20 @@ static void list(void *ctx, enum pd_feature_kind feature, struct pd_span text, i
 	pd_buf_add_c(l->out, '\n');
 }
 
-static int simhash_explain(void *state, const struct pd_topic *in, struct pd_buf *out)
+static int simhash_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
 	struct simhash *s = state;
 	struct listing l = { s, out };
-	pd_shingles(&s->shingler, in, list, &l);
+	pd_shingles(&s->shingler, in->topic, list, &l);
 	return PD_OK;
 }
 
 const struct pd_method pd_simhash_method = {
-	"simhash", PD_SIGNATURE_BITS, "simhash of term shingles", simhash_open, simhash_close, simhash_sign, simhash_explain,
+	.name = "simhash",
+	.kind = PD_SIGN_BITS,
+	.summary = "simhash of term shingles",
+	.open = simhash_open,
+	.close = simhash_close,
+	.sign = simhash_sign,
+	.explain = simhash_explain,
 };

@@ -44,9 +44,9 @@ static const struct fix fixes[] = {
 
 /* Whatever keeps iconv from a charset ends the run: a page decoded by another one would get another row, exit 0, and a
  * module that cannot be loaded (files open, memory, a bad disk) looks to glibc like one that is not there: EINVAL. */
-static iconv_t open_iconv(const char *name, struct pd_err *e)
+static iconv_t open_iconv(const char *name, bool encodes, struct pd_err *e)
 {
-	iconv_t cd = iconv_open("UTF-8", name);
+	iconv_t cd = encodes ? iconv_open(name, "UTF-8") : iconv_open("UTF-8", name);
 	if (cd == NO_ICONV && errno == ENOMEM)
 		pd_out_of_memory();
 	if (cd == NO_ICONV && errno == EINVAL)
@@ -128,7 +128,7 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 
 static int fill_euc_jp(struct pd_text_table *t, iconv_t euc, struct pd_err *e)
 {
-	iconv_t sjis = open_iconv("CP932", e);
+	iconv_t sjis = open_iconv("CP932", false, e);
 	if (sjis == NO_ICONV)
 		return PD_ERR_CHARSET;
 	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
@@ -179,7 +179,7 @@ struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_er
 {
 	if (c->id == PD_USER_DEFINED)
 		return user_defined();
-	iconv_t cd = open_iconv(c->iconv, e);
+	iconv_t cd = open_iconv(c->iconv, false, e);
 	if (cd == NO_ICONV)
 		return NULL;
 	struct pd_text_table *t = pd_zalloc(sizeof(*t));
@@ -213,9 +213,55 @@ uint32_t pd_text_table_four(struct pd_text_table *t, const unsigned char *p)
 
 int pd_text_table_probe(const char *name, struct pd_err *e)
 {
-	iconv_t cd = open_iconv(name, e);
+	iconv_t cd = open_iconv(name, false, e);
 	if (cd == NO_ICONV)
 		return PD_ERR_CHARSET;
 	iconv_close(cd);
 	return PD_OK;
+}
+
+/* --- the other way --- */
+
+struct pd_text_encoder {
+	iconv_t cd;
+};
+
+int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e)
+{
+	iconv_t cd = open_iconv(name, true, e);
+	*out = NULL;
+	if (cd == NO_ICONV)
+		return e->status;
+	*out = pd_zalloc(sizeof **out);
+	(*out)->cd = cd;
+	return PD_OK;
+}
+
+void pd_text_encoder_free(struct pd_text_encoder *t)
+{
+	if (!t)
+		return;
+	iconv_close(t->cd);
+	free(t);
+}
+
+void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most, struct pd_buf *out)
+{
+	char *at = (char *)utf8.p, *to;
+	size_t left = utf8.n, room = most;
+	pd_buf_clear(out);
+	to = pd_buf_reserve(out, most);
+	iconv(t->cd, NULL, NULL, NULL, NULL);
+	while (left && iconv(t->cd, &at, &left, &to, &room) == (size_t)-1 && errno == EILSEQ) {
+		if (!room)
+			break;
+		*to++ = '?';
+		room--;
+		do {
+			at++;
+			left--;
+		} while (left && ((unsigned char)*at & 0xC0) == 0x80);
+	}
+	out->n = most - room;
+	out->p[out->n] = 0;
 }

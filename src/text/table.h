@@ -13,6 +13,7 @@
 #ifndef PD_TEXT_TABLE_H
 #define PD_TEXT_TABLE_H
 
+#include "base/buf.h"
 #include "text/charset.h"
 
 struct pd_text_table {
@@ -29,6 +30,15 @@ void pd_text_table_free(struct pd_text_table *t);
 uint32_t pd_text_table_four(struct pd_text_table *t, const unsigned char *p);
 /* PD_ERR_CHARSET, or that of a failed system call, when iconv cannot open what it calls `name`. */
 int pd_text_table_probe(const char *name, struct pd_err *e);
+
+/* The other way: UTF-8 as the bytes of another charset. */
+struct pd_text_encoder;
+/* `name` as iconv calls it. */
+int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e);
+void pd_text_encoder_free(struct pd_text_encoder *t);
+/* As many whole characters of valid UTF-8, from the first, as `most` bytes hold; a character that the charset lacks becomes a
+ * question mark.  Replaces what `out` held. */
+void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most, struct pd_buf *out);
 
 static inline uint32_t pd_text_table_two(const uint32_t *two, unsigned char lead, unsigned char second)
 {

@@ -29,6 +29,8 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_packed_number(out, (uint64_t)g->status);
 	pd_packed_number(out, g->flags);
 	pd_packed_span(out, pd_buf_span(&p->content_digest));
+	for (int i = 0; i < p->tables->methods.n; i++)	/* those that are known already: they look at the body, which does not come along */
+		pd_packed_span(out, p->by_method[i].present ? pd_buf_span(&p->by_method[i].column) : pd_span("", 0));
 	pd_packed_number(out, p->text.charset->id);
 	pd_packed_number(out, p->text.how);
 	pd_packed_number(out, p->text.replaced);
@@ -58,6 +60,10 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	g->status = (int)pd_packed_next(&in);
 	g->flags = (unsigned)pd_packed_next(&in);
 	pd_buf_set(&p->content_digest, pd_packed_next_span(&in));
+	for (int i = 0; i < p->tables->methods.n; i++) {
+		pd_buf_set(&p->by_method[i].column, pd_packed_next_span(&in));
+		p->by_method[i].present = p->by_method[i].column.n > 0;
+	}
 	p->text.utf8 = pd_span(NULL, 0);
 	p->text.charset = pd_charset_by_id((enum pd_charset_id)pd_packed_next(&in));
 	p->text.how = (enum pd_charset_how)pd_packed_next(&in);

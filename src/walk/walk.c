@@ -116,7 +116,7 @@ static void count_record(struct worker *me, enum pd_skip skip, const char *reaso
 static void write_row(struct worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
-	me->counts.without_fingerprint += !me->pipeline.signature.present;
+	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
 	if (me->pipeline.timed)

@@ -19,6 +19,7 @@ struct pd_walk_options {
 	int preset;			/* enum pd_preset */
 	struct pd_options page;
 	int topic, hidden, stubs, hash, weights;	/* choices, copied into `page` by pd_walk_parse */
+	const char *method;		/* the list as typed, read into `page` by pd_walk_parse */
 	const char *files_from, *name, *output, *stats;
 	struct pd_read_jsonl_fields fields;
 	int jobs;			/* 0: all cores */

@@ -11,7 +11,18 @@ void pd_write_fp_header(const struct pd_tables *t, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# pagededup fp 1 %s | %s\n#", t->must.p, t->recorded.p);
 	for (int i = 0; i < PD_FP_COLUMNS; i++)
-		pd_buf_printf(out, "%s%c", pd_fp_columns[i], i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_fp_columns[i]);
+	for (int i = 0; i < t->methods.n; i++)
+		pd_buf_printf(out, "\t%s", t->methods.v[i].method->name);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_write_fp_columns(const struct pd_tables *t, const char *out[])
+{
+	memcpy(out, pd_fp_columns, PD_FP_COLUMNS * sizeof *out);
+	for (int i = 0; i < t->methods.n; i++)
+		out[PD_FP_COLUMNS + i] = t->methods.v[i].method->name;
+	out[PD_FP_COLUMNS + t->methods.n] = NULL;
 }
 
 static void add_flag(struct pd_buf *out, const char *flag)
@@ -43,7 +54,7 @@ struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *o
 		add_flag(out, "spared");
 	if (p->stub)
 		add_flag(out, pd_stub_name(p->stub));
-	if (!p->signature.present && (!p->stub || p->match_stubs))
+	if (p->tables->fingerprints && !p->signature.present && (!p->stub || p->match_stubs))
 		add_flag(out, "short");
 	if (!language)
 		add_flag(out, "no-language");
@@ -90,9 +101,15 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 void pd_write_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *out)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		if (i)
+			pd_buf_add_c(out, '\t');
 		add_column(p, (enum pd_fp_column)i, params, out);
-		pd_buf_add_c(out, i + 1 < PD_FP_COLUMNS ? '\t' : '\n');
 	}
+	for (int i = 0; i < p->tables->methods.n; i++) {
+		pd_buf_add_c(out, '\t');
+		pd_buf_add_span(out, p->by_method[i].present ? pd_buf_span(&p->by_method[i].column) : pd_span("-", 1));
+	}
+	pd_buf_add_c(out, '\n');
 }
 
 void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out)

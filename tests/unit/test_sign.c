@@ -240,15 +240,15 @@ START_TEST(fingerprints_are_stable)
 	struct pd_err e;
 	struct pd_signer *s;
 	struct pd_topic t;
-	struct pd_signature sig;
+	struct pd_signature sig = { 0 };
 	struct pd_buf hex = { 0 };
 	o.bits = r->bits;
 	o.shingle = r->shingle;
 	o.hash = r->hash;
 	o.weights = r->weights;
 	topic_of("title: we love | text: we love our great country and our great country loves us 相似 网页 去重", &t);
-	ck_assert_int_eq(pd_signer_new(&s, &o, &e), 0);
-	ck_assert_int_eq(pd_sign(s, &t, &sig), 0);
+	ck_assert_int_eq(pd_signer_fingerprint(&s, &o, &e), 0);
+	pd_sign(s, &(struct pd_sign_page){ .topic = &t }, &sig);
 	ck_assert(sig.present);
 	pd_key_hex(&sig.key, sig.bits, &hex);
 	ck_assert_msg(!strcmp(hex.p, r->expected), "%s: %s, expected %s", r->name, hex.p, r->expected);
@@ -264,17 +264,17 @@ START_TEST(too_few_terms_have_no_fingerprint)
 	struct pd_err e;
 	struct pd_signer *s;
 	struct pd_topic t;
-	struct pd_signature sig;
+	struct pd_signature sig = { 0 };
 	o.min_terms = 5;
 	o.shingle = 2;
-	ck_assert_int_eq(pd_signer_new(&s, &o, &e), 0);
+	ck_assert_int_eq(pd_signer_fingerprint(&s, &o, &e), 0);
 	topic_of("text: a b c d", &t);
-	pd_sign(s, &t, &sig);
+	pd_sign(s, &(struct pd_sign_page){ .topic = &t }, &sig);
 	ck_assert(!sig.present);
 	ck_assert_uint_eq(sig.terms, 4);
 	pd_topic_release(&t);
 	topic_of("text: a b c d e", &t);
-	pd_sign(s, &t, &sig);
+	pd_sign(s, &(struct pd_sign_page){ .topic = &t }, &sig);
 	ck_assert(sig.present);
 	pd_topic_release(&t);
 	pd_signer_free(s);
@@ -299,7 +299,7 @@ START_TEST(misuse_is_told)
 	o.method = misuses[_i].method;
 	o.bits = misuses[_i].bits;
 	o.shingle = misuses[_i].shingle;
-	ck_assert_msg(pd_signer_new(&s, &o, &e) == PD_ERR_USAGE && e.text[0], "%s", misuses[_i].name);
+	ck_assert_msg(pd_signer_fingerprint(&s, &o, &e) == PD_ERR_USAGE && e.text[0], "%s", misuses[_i].name);
 }
 END_TEST
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `segments` (N. Shivakumar's, as the encyclopaedia's entry on removing duplicate pages tells it): the main text in
+ * segments of so many lines or sentences, one hash each; pages that share enough of them are duplicates, wherever the
+ * segments stand.  For partial copies: what of a page stands in another is told with each pair.
+ *
+ * A segment is hashed in its folded form (term/fold.h), its parts with a line break between.  Sentences end at the marks of
+ * views.h and at the ends of lines; a sentence without a letter or digit is none.  The last segment may be shorter.
+ */
+#include <stdlib.h>
+
+#include "sign/sign.h"
+#include "sign/values.h"
+
+enum { BY, N, SHARED, SHARE };
+enum { BY_LINES, BY_SENTENCES };
+
+struct segments {
+	bool sentences;
+	size_t n;		/* lines or sentences in one */
+	struct pd_buf part, segment;
+	size_t parts;		/* in `segment` */
+};
+
+static int segments_open(void **state, const struct pd_method_open *with, struct pd_err *e)
+{
+	struct segments *s = pd_zalloc(sizeof *s);
+	s->sentences = (int)with->value[BY] == BY_SENTENCES;
+	s->n = (size_t)with->value[N];
+	*state = s;
+	return PD_OK;
+}
+
+static void segments_close(void *state)
+{
+	struct segments *s = state;
+	pd_buf_release(&s->part);
+	pd_buf_release(&s->segment);
+	free(s);
+}
+
+static void close_segment(struct segments *s, struct pd_signature *out)
+{
+	if (s->parts)
+		pd_value_add_item(&out->column, pd_hash64(s->segment.p, s->segment.n));
+	pd_buf_clear(&s->segment);
+	s->parts = 0;
+}
+
+/* Has it anything but marks and spaces?  What is beyond ASCII counts. */
+static bool says_something(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((uint8_t)s.p[i] >= 0x80 || (s.p[i] >= '0' && s.p[i] <= '9') || (pd_ascii_lower(s.p[i]) >= 'a' && pd_ascii_lower(s.p[i]) <= 'z'))
+			return true;
+	return false;
+}
+
+static void take_part(struct segments *s, const struct pd_sign_page *in, struct pd_signature *out)
+{
+	struct pd_span folded = pd_sign_folded(in, pd_buf_span(&s->part));
+	pd_buf_clear(&s->part);
+	if (!says_something(folded))
+		return;
+	pd_buf_add_span(&s->segment, folded);
+	pd_buf_add_c(&s->segment, '\n');
+	if (++s->parts == s->n)
+		close_segment(s, out);
+}
+
+static void segments_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
+{
+	struct segments *s = state;
+	struct pd_span rest = pd_buf_span(&in->topic->text), piece;
+	enum pd_piece_end end;
+	pd_buf_clear(&s->part);
+	pd_buf_clear(&s->segment);
+	s->parts = 0;
+	while (pd_piece_next(&rest, &piece, &end)) {
+		pd_buf_add_span(&s->part, piece);
+		if (end == PD_PIECE_LINE || (end == PD_PIECE_SENTENCE && s->sentences) || !rest.n)
+			take_part(s, in, out);
+		else if (end != PD_PIECE_TEXT)
+			pd_buf_add_c(&s->part, ' ');	/* marks are no part of what is compared */
+	}
+	close_segment(s, out);
+	out->present = out->column.n > 0;
+}
+
+static void segments_rule(const double *value, struct pd_sign_rule *out)
+{
+	out->least = (uint64_t)value[SHARED];
+	out->all_of_fewer = true;
+	out->over_share = value[SHARE] > 0 ? value[SHARE] : -1;
+}
+
+static const struct pd_method_param segments_params[] = {
+	[BY] = { .name = "by", .choices = "lines,sentences", .normal = BY_SENTENCES, .paper = BY_LINES, .help = "what a segment is made of" },
+	[N] = { .name = "n", .normal = 1, .paper = 1, .least = 1, .most = 1000, .whole = true, .help = "how many make a segment" },
+	[SHARED] = { .name = "shared", .normal = 3, .paper = 3, .least = 1, .most = 1000000, .whole = true, .compares = true,
+		     .help = "segments that two pages must share; a page with fewer: all of its own" },
+	[SHARE] = { .name = "share", .normal = .5, .paper = 0, .least = 0, .most = .999, .compares = true,
+		    .help = "and more than this share of the page with fewer" },
+	{ .name = NULL },
+};
+
+const struct pd_method pd_segments_method = {
+	.name = "segments",
+	.kind = PD_SIGN_SET,
+	.summary = "pages that share lines or sentences, wherever they stand",
+	.params = segments_params,
+	.open = segments_open,
+	.close = segments_close,
+	.sign = segments_sign,
+	.rule = segments_rule,
+};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/values.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+
+void pd_value_add_item(struct pd_buf *column, uint64_t hash)
+{
+	pd_hex_add(column, hash);
+}
+
+void pd_value_add_weighted(struct pd_buf *column, uint64_t hash, double weight)
+{
+	if (column->n)
+		pd_buf_add_c(column, ',');
+	pd_hex_add(column, hash);
+	if (weight != 1)
+		pd_buf_printf(column, "=%.6g", weight);
+}
+
+/* --- reading --- */
+
+static int by_hash(const void *x, const void *y)
+{
+	const struct pd_value_item *a = x, *b = y;
+	return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+static void add_item(struct pd_value *v, uint64_t hash, double weight)
+{
+	v->item = pd_grow(v->item, v->n, &v->cap, sizeof *v->item);
+	v->item[v->n++] = (struct pd_value_item){ hash, weight };
+}
+
+/* In order, each once, its weights added up. */
+static void settle_items(struct pd_value *v)
+{
+	size_t n = 0;
+	double sum = 0;
+	v->all = v->n;
+	if (v->n)
+		qsort(v->item, v->n, sizeof *v->item, by_hash);
+	for (size_t i = 0; i < v->n; i++) {
+		if (n && v->item[n - 1].hash == v->item[i].hash)
+			v->item[n - 1].weight += v->item[i].weight;
+		else
+			v->item[n++] = v->item[i];
+	}
+	v->n = n;
+	for (size_t i = 0; i < n; i++)
+		sum += v->item[i].weight * v->item[i].weight;
+	v->norm = sqrt(sum);
+}
+
+static bool read_set(struct pd_span column, struct pd_value *out)
+{
+	if (column.n % 16)
+		return false;
+	for (size_t i = 0; i < column.n; i += 16) {
+		uint64_t hash;
+		if (!pd_hex_u64(pd_span(column.p + i, 16), &hash))
+			return false;
+		add_item(out, hash, 1);
+	}
+	settle_items(out);
+	return true;
+}
+
+/* "HASH=WEIGHT" or "HASH" */
+static bool read_weighted(struct pd_span item, struct pd_value *out)
+{
+	char z[32], *end = z;
+	double weight = 1;
+	uint64_t hash;
+	if (item.n < 16 || !pd_hex_u64(pd_span(item.p, 16), &hash))
+		return false;
+	if (item.n > 16) {
+		size_t n = item.n - 17;
+		if (item.p[16] != '=' || !n || n >= sizeof z || pd_ascii_space(item.p[17]))
+			return false;
+		memcpy(z, item.p + 17, n);
+		z[n] = 0;
+		weight = strtod(z, &end);
+		if (*end || !isfinite(weight) || weight < 0)
+			return false;
+	}
+	add_item(out, hash, weight);
+	return true;
+}
+
+static bool read_list(struct pd_span list, struct pd_value *out)
+{
+	struct pd_span item;
+	while (pd_span_split(&list, ',', &item))
+		if (!read_weighted(item, out))
+			return false;
+	settle_items(out);
+	return out->n && out->norm > 0;
+}
+
+static bool read_keys(struct pd_span *column, struct pd_value *out)
+{
+	struct pd_span part;
+	for (int i = 0; i < 2; i++) {
+		if (!pd_span_split(column, ',', &part) || !part.n || !column->p)
+			return false;
+		pd_hash128(part.p, part.n, 0, out->key[i]);
+	}
+	return true;
+}
+
+bool pd_value_read(enum pd_sign_kind kind, struct pd_span column, struct pd_value *out)
+{
+	out->present = false;
+	out->n = out->all = 0;
+	out->norm = 0;
+	if (!column.n || pd_span_is(column, "-"))
+		return true;
+	bool good = false;
+	switch (kind) {
+	case PD_SIGN_KEY:
+		pd_hash128(column.p, column.n, 0, out->key[0]);
+		good = true;
+		break;
+	case PD_SIGN_KEYWORDS: good = read_keys(&column, out) && read_list(column, out); break;
+	case PD_SIGN_SET: good = read_set(column, out); break;
+	case PD_SIGN_VECTOR: good = read_list(column, out); break;
+	case PD_SIGN_BITS: break;
+	}
+	out->present = good;
+	return good;
+}
+
+void pd_value_release(struct pd_value *v)
+{
+	free(v->item);
+	*v = (struct pd_value){ 0 };
+}
+
+/* --- comparing --- */
+
+static size_t shared_items(const struct pd_value *a, const struct pd_value *b)
+{
+	size_t n = 0;
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		uint64_t x = a->item[i].hash, y = b->item[j].hash;
+		n += x == y;
+		i += x <= y;
+		j += y <= x;
+	}
+	return n;
+}
+
+static double dot(const struct pd_value *a, const struct pd_value *b)
+{
+	double sum = 0;
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		uint64_t x = a->item[i].hash, y = b->item[j].hash;
+		if (x == y)
+			sum += a->item[i].weight * b->item[j].weight;
+		i += x <= y;
+		j += y <= x;
+	}
+	return sum;
+}
+
+double pd_value_sim(const struct pd_value *a, const struct pd_value *b)
+{
+	double all = a->norm * a->norm + b->norm * b->norm, sim = all > 0 ? (all - 2 * dot(a, b)) / all : 0;
+	return sim < 0 ? 0 : sim;
+}
+
+size_t pd_value_needed(const struct pd_sign_rule *rule, size_t n)
+{
+	size_t need = 1;
+	if (rule->least)
+		need = n >= rule->least ? rule->least : rule->all_of_fewer ? n : 0;
+	if (rule->over_share >= 0 && need) {
+		/* More than the share: what is exactly the share does not do. */
+		size_t share = (size_t)floor(rule->over_share * (double)n * (1 + 1e-12)) + 1;
+		need = share > need ? share : need;
+	}
+	return n && need <= n ? need : 0;
+}
+
+void pd_value_compare(enum pd_sign_kind kind, const struct pd_sign_rule *rule, const struct pd_value *a, const struct pd_value *b,
+		      struct pd_likeness *out)
+{
+	*out = (struct pd_likeness){ 0 };
+	if (!a->present || !b->present)
+		return;
+	size_t fewer = a->n < b->n ? a->n : b->n;
+	int k = kind == PD_SIGN_KEYWORDS ? rule->key : 0;
+	switch (kind) {
+	case PD_SIGN_KEY:
+		out->match = !memcmp(a->key[0], b->key[0], sizeof a->key[0]);
+		out->similarity = out->match;
+		break;
+	case PD_SIGN_KEYWORDS:
+		out->similarity = 1 - pd_value_sim(a, b);
+		out->match = !memcmp(a->key[k], b->key[k], sizeof a->key[k]) && 1 - out->similarity < rule->sigma;
+		break;
+	case PD_SIGN_SET:
+		out->shared = shared_items(a, b);
+		out->similarity = fewer ? (double)out->shared / (double)fewer : 0;
+		out->match = pd_value_needed(rule, fewer) && out->shared >= pd_value_needed(rule, fewer);
+		break;
+	case PD_SIGN_VECTOR:
+		out->similarity = dot(a, b) / (a->norm * b->norm);
+		out->similarity = out->similarity > 1 ? 1 : out->similarity;
+		out->match = out->similarity > rule->cosine;
+		break;
+	case PD_SIGN_BITS: break;
+	}
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign/views.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+struct pd_sign_views {
+	const struct pd_sign_tables *tables;
+	struct pd_segmenter *segmenter;	/* made when it is needed: it drops no stop words */
+	struct pd_folder *folder;
+	struct pd_buf visible, folded;
+	struct pd_words words;
+	bool has_visible, has_words;
+};
+
+struct pd_sign_views *pd_sign_views_new(const struct pd_sign_tables *t)
+{
+	struct pd_sign_views *v = pd_zalloc(sizeof *v);
+	v->tables = t;
+	v->folder = pd_folder_new();
+	return v;
+}
+
+void pd_words_release(struct pd_words *w)
+{
+	pd_terms_release(&w->terms);
+	free(w->v);
+	free(w->marks);
+	*w = (struct pd_words){ 0 };
+}
+
+void pd_sign_views_free(struct pd_sign_views *v)
+{
+	if (!v)
+		return;
+	pd_segmenter_free(v->segmenter);
+	pd_folder_free(v->folder);
+	pd_buf_release(&v->visible);
+	pd_buf_release(&v->folded);
+	pd_words_release(&v->words);
+	free(v);
+}
+
+/* A page that was huge must not keep its memory. */
+enum { KEEP = 4 << 20 };
+
+void pd_sign_views_clear(struct pd_sign_views *v)
+{
+	pd_buf_shrink(&v->visible, KEEP);
+	pd_buf_shrink(&v->folded, KEEP);
+	v->has_visible = v->has_words = false;
+}
+
+struct pd_span pd_sign_visible(const struct pd_sign_page *p)
+{
+	struct pd_sign_views *v = p->views;
+	if (!v->has_visible) {
+		pd_buf_clear(&v->visible);
+		pd_blocks_visible(p->blocks, &v->visible);
+		v->has_visible = true;
+	}
+	return pd_buf_span(&v->visible);
+}
+
+struct pd_folder *pd_sign_folder(const struct pd_sign_page *p)
+{
+	return p->views->folder;
+}
+
+struct pd_span pd_sign_folded(const struct pd_sign_page *p, struct pd_span text)
+{
+	pd_fold(p->views->folder, text, &p->views->folded);
+	return pd_buf_span(&p->views->folded);
+}
+
+/* --- pieces between marks --- */
+
+static enum pd_piece_end end_of(uint32_t c)
+{
+	switch (c) {
+	case '\n': return PD_PIECE_LINE;
+	case '.': case '!': case '?': case 0x3002: case 0xFF01: case 0xFF1F: case 0xFF0E: case 0xFF61: case 0x2026: return PD_PIECE_SENTENCE;
+	case ',': case ';': case ':': case 0xFF0C: case 0x3001: case 0xFF1B: case 0xFF1A: case 0xFF64: return PD_PIECE_CLAUSE;
+	default: return PD_PIECE_TEXT;
+	}
+}
+
+/* Inside numbers, times and names: 3.14, 1,000, 10:30, example.org */
+static bool goes_on(uint32_t mark, const char *next, const char *end)
+{
+	if (mark != '.' && mark != ',' && mark != ':')
+		return false;
+	return next < end && ((*next >= '0' && *next <= '9') || (*next >= 'a' && *next <= 'z') || (*next >= 'A' && *next <= 'Z'));
+}
+
+bool pd_piece_next(struct pd_span *rest, struct pd_span *piece, enum pd_piece_end *end)
+{
+	const char *p = rest->p, *stop = p + rest->n, *at = p;
+	*end = PD_PIECE_TEXT;
+	if (!rest->n)
+		return false;
+	while (p < stop) {
+		at = p;
+		uint32_t c = pd_utf8_next(&p);
+		*end = end_of(c);
+		if (*end != PD_PIECE_TEXT && !goes_on(c, p, stop))
+			break;
+		*end = PD_PIECE_TEXT;
+		at = p;
+	}
+	*piece = pd_span(rest->p, (size_t)(at - rest->p));
+	*rest = pd_span(p, (size_t)(stop - p));
+	return true;
+}
+
+/* --- words --- */
+
+static void add_mark(struct pd_words *w)
+{
+	uint32_t at = (uint32_t)w->terms.n;
+	if (w->n_marks && w->marks[w->n_marks - 1] == at)
+		return;
+	w->marks = pd_grow(w->marks, w->n_marks, &w->cap_marks, sizeof *w->marks);
+	w->marks[w->n_marks++] = at;
+}
+
+static void add_words(struct pd_sign_views *v, struct pd_span piece, uint32_t sentence, struct pd_words *out)
+{
+	size_t from = out->terms.n;
+	pd_segment(v->segmenter, piece, &out->terms);
+	for (size_t i = from; i < out->terms.n; i++) {
+		out->v = pd_grow(out->v, i, &out->cap, sizeof *out->v);
+		out->v[i] = (struct pd_word){ sentence, v->tables->stopwords && pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
+	}
+}
+
+void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out)
+{
+	struct pd_segmenter_options o = { .dict = v->tables->dict, .method = v->tables->segment };
+	struct pd_span piece;
+	enum pd_piece_end end;
+	size_t began = 0;	/* the sentence's first word */
+	if (!v->segmenter)
+		v->segmenter = pd_segmenter_new(&o);
+	pd_terms_clear(&out->terms);
+	out->n_marks = 0;
+	out->n_sentences = 0;
+	while (pd_piece_next(&text, &piece, &end)) {
+		add_words(v, piece, out->n_sentences, out);
+		if (end == PD_PIECE_CLAUSE || end == PD_PIECE_SENTENCE)
+			add_mark(out);
+		if (end != PD_PIECE_CLAUSE && out->terms.n > began) {
+			out->n_sentences++;
+			began = out->terms.n;
+		}
+	}
+}
+
+const struct pd_words *pd_sign_words(const struct pd_sign_page *p)
+{
+	struct pd_sign_views *v = p->views;
+	if (!v->has_words)
+		pd_sign_words_of(v, pd_buf_span(&p->topic->text), &v->words);
+	v->has_words = true;
+	return &v->words;
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# fp --method: each method its column, from HTML; the rows without it are what they were; misuse is told.
+. "$(dirname "$0")/../tap.sh"
+
+# A page for each line "NAME<TAB>HTML".
+pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/%s","html":"%s"}\n' "$name" "$name" "$html"; done; }
+value() { # PAGE METHOD FILE
+	awk -F '\t' -v url="http://$1.example/$1" -v want="$2" '/^#[^ ]/ { for (i = 1; i <= NF; i++) if ($i == want) c = i; next }
+		/^#/ { next } $3 == url { print $c }' "$3"
+}
+sign() { "$P" fp -q --stubs=match --method="$1" pages.jsonl >"$1.fp" || diag "$1"; } # METHOD
+agree() { # TEST METHOD A B: their values are the same, and there
+	local a b
+	sign "$2"
+	a=$(value "$3" "${2%%:*}" "$2.fp") b=$(value "$4" "${2%%:*}" "$2.fp")
+	if [ -n "$a" ] && [ "$a" != - ] && [ "$a" = "$b" ]; then pass "$1"; else fail "$1" "$a" "$b"; fi
+}
+differ() { # TEST METHOD A B
+	local a b
+	sign "$2"
+	a=$(value "$3" "${2%%:*}" "$2.fp") b=$(value "$4" "${2%%:*}" "$2.fp")
+	if [ -n "$a" ] && [ -n "$b" ] && [ "$a" != "$b" ]; then pass "$1"; else fail "$1" "$a" "$b"; fi
+}
+
+# --- the frame ---
+run "$P" fp --method=help
+exits "--method=help" 0
+has "it lists methods" "$tmp/out" '^segments: '
+has "and parameters with their defaults" "$tmp/out" 'fp +by=sentences'
+"$P" fp -q --method=simhash "$demo" >"$tmp/named"
+sed '1s/ methods=simhash$//' "$tmp/named" >named.fp
+"$P" fp -q "$demo" >plain.fp
+same "--method=simhash alone changes nothing but the header" named.fp plain.fp
+"$P" fp -q --method=simhash,exact,segments "$demo" >both.fp
+same "columns of methods stand behind the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
+has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1$'
+"$P" fp -q -j3 --method=simhash,exact,segments "$demo" >three.fp
+same "the same for three threads" both.fp three.fp
+"$P" fp -q --method=exact "$demo" >alone.fp
+is "without simhash no page has a fingerprint" "$(column fingerprint alone.fp | sort -u)" -
+is "or a sketch" "$(column sketch alone.fp | sort -u)" -
+run "$P" fp --method=exact "$demo"
+hasnt "nobody is told that pages are too short for one" "$tmp/err" 'too short'
+run "$P" fp --format=jsonl --method=exact "$demo"
+has "JSONL has the columns" "$tmp/out" '"exact": *"[0-9a-f]{32}"'
+run "$P" show --stage=signature --method=exact,segments "$(column id alone.fp | head -1)"
+has "show prints them" "$tmp/out" '^exact: [0-9a-f]{32}$'
+while IFS=$'\t' read -r method message; do
+	run "$P" fp --method="$method" "$demo"
+	exits "--method=$method is misuse" 2
+	has "which is said: $message" "$tmp/err" "$message"
+done <<'E'
+nosuch	unknown method .nosuch.: it is one of simhash, exact
+exact,exact	named twice
+exact,	unknown method ..:
+exact:of=head	of takes one of body,visible,text
+exact:of	of takes one of
+segments:n=0	n takes a whole number from 1 to 1000
+segments:n=1.5	n takes a whole number
+segments:n=nan	n takes a whole number
+segments:m=1	no parameter .m.
+segments:shared=3	shared is for .match --method.
+simhash:bits=64	simhash has no parameter .bits.
+E
+
+# --- exact ---
+pages >pages.jsonl <<'E'
+one	<title>A</title><nav><a href=/>Home</a></nav><p>The Mill stood empty for forty years before the county bought it, and nobody knew what to do.
+case	<title>A</title><nav><a href=/>Home</a></nav><p>the mill stood  empty for forty years before the county bought it, and nobody knew what to do.
+menu	<title>A</title><nav><a href=/>Start</a> <a href=/n>News</a></nav><p>The Mill stood empty for forty years before the county bought it, and nobody knew what to do.
+other	<title>A</title><nav><a href=/>Home</a></nav><p>The Mill stood empty for fifty years before the county bought it, and nobody knew what to do.
+E
+for hash in md5 sha1 xxh3 rabin64 rabin128; do
+	agree "exact, $hash: the same main text under another menu" "exact:hash=$hash" one menu
+	differ "exact, $hash: one word" "exact:hash=$hash" one other
+done
+agree "exact: case and white space do not count" exact one case
+differ "exact, of=visible: another menu" exact:of=visible one menu
+agree "exact, of=visible: case does not count" exact:of=visible one case
+differ "exact, of=body: case counts" exact:of=body one case
+is "MD5 of the folded text" "$(value one exact exact:hash=md5.fp)" \
+	"$(printf 'the mill stood empty for forty years before the county bought it, and nobody knew what to do.' | md5sum | cut -d' ' -f1)"
+sign exact:of=body:hash=sha1
+is "SHA-1 of the body, in base32, as payload digests are" "$(value other exact exact:of=body:hash=sha1.fp)" \
+	"$(value other content_digest exact:of=body:hash=sha1.fp)"
+"$P" fp -q --stubs=match --learn-boilerplate --method=exact:of=body,segments pages.jsonl >learned.fp
+same "of=body is the same where sites are learned first" <(column exact learned.fp) <(column exact exact:of=body.fp)
+
+# --- segments ---
+pages >pages.jsonl <<'E'
+order	<p>The mill stood empty for forty years. The county bought it in spring! Nobody knew what to do with the wheel?</p><p>Two brothers offered to repair it: they asked for nothing.</p>
+moved	<p>Two brothers offered to repair it: they asked for nothing. Nobody knew what to do with the wheel?</p><p>The county bought it in spring! The mill stood empty for forty years.</p>
+cn	<p>磨坊空了四十年。县里在春天买下了它！没有人知道该怎么处理这个轮子？两兄弟愿意免费修理它，只要能磨自己的玉米。版本3.14和example.org不分句。</p>
+E
+sign segments
+items() { fold -w16 | sed '/^$/d' | sort; }
+same "sentences in another order are the same segments" <(value order segments segments.fp | items) <(value moved segments segments.fp | items)
+is "four sentences" "$(value order segments segments.fp | items | wc -l)" 4
+is "Chinese sentences; a dot in a number or a name ends none" "$(value cn segments segments.fp | items | wc -l)" 5
+sign segments:by=lines
+is "by lines: two" "$(value order segments segments:by=lines.fp | items | wc -l)" 2
+sign segments:n=3
+is "three sentences in one, the last is shorter" "$(value order segments segments:n=3.fp | items | wc -l)" 2
+
+# --- abstract ---
+a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})
+pages >pages.jsonl <<E
+end	<nav>Menu</nav><p>$a one $a $a</p>
+tail	<nav>Menu</nav><p>$a one $a $a and more</p>
+menu	<nav>Other</nav><p>$a one $a $a</p>
+byte	<nav>Menu</nav><p>$a two $a $a</p>
+space	<nav>Menu</nav>  <p>$a   one<br> $a   $a</p>
+cn	<p>${b}甲</p>
+cnx	<p>${b:0:250}乙${b}</p>
+cny	<p>${b:0:256}乙${b}</p>
+cnz	<p>x${b:0:255}乙${b}</p>
+cnw	<p>x${b:0:255}丙${b}</p>
+E
+agree "abstract: what follows 512 bytes does not count" abstract end tail
+differ "abstract: the menu counts, since a visitor sees it" abstract end menu
+differ "abstract: one word" abstract end byte
+agree "abstract: white space does not count" abstract end space
+agree "abstract: 256 Chinese characters are 512 bytes" abstract cn cny
+differ "abstract: the 251st differs" abstract cn cnx
+agree "abstract: cut back to a whole character" abstract cnz cnw
+differ "abstract: size is an option" abstract:size=600 cnz cnw
+agree "abstract: of UTF-8 512 bytes are 170 characters" abstract:charset=utf-8 cn cnx
+is "abstract: MD5 of those bytes" "$(value end abstract abstract.fp)" "$(printf 'Menu %s one %s %s' "$a" "$a" "$a" | head -c 512 | md5sum | cut -d' ' -f1)"
+tap_done
