@@ -105,18 +105,18 @@ static void names_release(struct names *n)
 }
 
 /* A link to an input, made before with `link`, may be made again. */
-static void note_files(struct pd_apply *a, const struct pd_read_file *f, struct names *n)
+static int note_files(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
 {
 	struct stat in, out;
 	bool read = f->path && stat(f->path, &in) == 0;
 	if (read)
 		pd_map_add(&n->read, hash_file(&in));
-	if (stat(a->output.p, &out) < 0 || (a->o->link && read && hash_file(&in) == hash_file(&out)))
-		return;
-	if (!pd_map_add(&n->over, hash_file(&out)))
-		return;
+	int there = pd_outfile_look(a->output.p, &out, e);
+	if (there <= 0 || (a->o->link && read && hash_file(&in) == hash_file(&out)) || !pd_map_add(&n->over, hash_file(&out)))
+		return there < 0 ? there : PD_OK;
 	n->over_paths = pd_grow(n->over_paths, n->n_over, &n->cap_over, sizeof *n->over_paths);
 	n->over_paths[n->n_over++] = pd_arena_copy(&n->arena, pd_buf_span(&a->output)).p;
+	return PD_OK;
 }
 
 static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
@@ -127,9 +127,7 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", output);
 	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
-	if (to_folder)
-		note_files(a, f, n);
-	return PD_OK;
+	return to_folder ? note_files(a, f, n, e) : PD_OK;
 }
 
 /* Nothing that is read in this run is written over, whoever's output it would be. */
@@ -139,9 +137,13 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 	for (const char *const *path = a->o->also_read; path && *path; path++)
 		if (stat(*path, &st) == 0)
 			pd_map_add(&n->read, hash_file(&st));
-	for (size_t i = 0; i < n->n_over; i++)
-		if (stat(n->over_paths[i], &st) == 0 && pd_map_has(&n->read, hash_file(&st)))
+	for (size_t i = 0; i < n->n_over; i++) {
+		int there = pd_outfile_look(n->over_paths[i], &st, e);
+		if (there < 0)
+			return there;
+		if (there && pd_map_has(&n->read, hash_file(&st)))
 			return pd_fail(e, PD_ERR_USAGE, "%s is read in this run: it would be lost", n->over_paths[i]);
+	}
 	return PD_OK;
 }
 

@@ -190,11 +190,25 @@ static void forget(struct pd_outfile *o)
 	*o = (struct pd_outfile){ 0 };
 }
 
-/* NULL or "-": the standard stream. */
-static struct file file_at(const char *path, int standard)
+int pd_outfile_look(const char *path, struct stat *st, struct pd_err *e)
+{
+	if (stat(path, st) == 0)
+		return 1;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	return pd_fail_errno(e, "cannot tell what %s is", path);
+}
+
+static bool is_standard(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+/* What cannot be told of an input is said by who opens it. */
+static struct file input_at(const char *path)
 {
 	struct stat st;
-	int r = !path || !strcmp(path, "-") ? fstat(standard, &st) : stat(path, &st);
+	int r = is_standard(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st);
 	return r == 0 ? file_of(&st) : (struct file){ 0 };
 }
 
@@ -207,9 +221,12 @@ static int is_input(const char *path, const char *input, struct pd_err *e)
 
 int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
 {
-	struct file out = file_at(path, STDOUT_FILENO);
+	struct stat st;
+	int there = is_standard(path) ? fstat(STDOUT_FILENO, &st) == 0 : pd_outfile_look(path, &st, e);
+	if (there <= 0)
+		return there;
 	for (int i = 0; i < n_inputs; i++)
-		if (inputs_given[i] && same(file_at(inputs_given[i], STDIN_FILENO), out))
+		if (inputs_given[i] && same(input_at(inputs_given[i]), file_of(&st)))
 			return is_input(path, inputs_given[i], e);
 	return PD_OK;
 }
@@ -309,9 +326,12 @@ static int open_file(struct pd_outfile *o, const char *path, const struct stat *
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
 	struct stat st;
-	bool standard = !path || !strcmp(path, "-");
-	bool there = (standard ? fstat(STDOUT_FILENO, &st) : stat(path, &st)) == 0;
-	*o = (struct pd_outfile){ .f = stdout };
+	bool standard = is_standard(path);
+	int there = standard ? fstat(STDOUT_FILENO, &st) == 0 : pd_outfile_look(path, &st, e);
+	*o = (struct pd_outfile){ 0 };
+	if (there < 0)
+		return there;
+	o->f = stdout;
 	int slot = take_slot(there ? file_of(&st) : (struct file){ 0 }, standard ? "standard output" : path, e);
 	if (slot < 0) {
 		o->f = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dedup/units.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -32,6 +33,16 @@ static void add(struct pd_units *u, const struct pd_read_file *f, const struct s
 	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
 }
 
+/* What is not there, or may not be read, is a part of the unit, too: `fp` names and counts it.  What could not be told is
+ * none: the journal would hold a size that no later run finds again. */
+static int look_at(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
+{
+	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
+	if (!f->path || stat(f->path, st) == 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES)
+		return PD_OK;
+	return pd_fail_errno(e, "%s: cannot tell its size", f->label);
+}
+
 int pd_units_next(struct pd_units *u, struct pd_err *e)
 {
 	uint64_t bytes = 0;
@@ -42,9 +53,8 @@ int pd_units_next(struct pd_units *u, struct pd_err *e)
 	u->identity = 0;
 	pd_arena_clear(&u->arena);
 	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
-		/* What is not there is a part of the unit, too: `fp` names and counts it. */
-		if (!f.path || stat(f.path, &st) < 0)
-			st = (struct stat){ .st_mode = f.path ? S_IFREG : 0 };
+		if (look_at(&f, &st, e))
+			return PD_ERR_SYSTEM;
 		if (!S_ISREG(st.st_mode))
 			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
 		add(u, &f, &st);
