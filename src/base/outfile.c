@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/threads.h"
 
 /* Of more inputs the first are known: those of a run over many files come behind its outputs, which know them. */
 enum { SLOTS = 64, INPUTS_KNOWN = 1 << 16 };
@@ -48,17 +49,29 @@ static void unlock(void)
 	__atomic_clear(&locked, __ATOMIC_RELEASE);
 }
 
+/* While a file is being made under its published name, nobody may believe that it was removed. */
+static int being_made;
+static bool dying;
+
 static void remove_unfinished(void)
 {
+	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST))
+		sched_yield();
 	for (int i = 0; i < SLOTS; i++)
 		if (unfinished[i])
 			unlink(unfinished[i]);
 }
 
+/*
+ * A signal often comes twice (timeout, for one, sends it to the process and to its group), and the second may meet another
+ * thread: it must not end us before the first has removed everything, so the default comes back only then.
+ */
 static void on_signal(int sig)
 {
+	if (__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST))
+		return;
 	remove_unfinished();
-	/* The handler was reset (SA_RESETHAND): this ends us the way the signal would have. */
+	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
@@ -75,7 +88,7 @@ static void on_no_memory(void)
 void pd_unfinished_install(void)
 {
 	pd_out_of_memory_calls(on_no_memory);
-	struct sigaction a = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction a = { .sa_handler = on_signal };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -280,6 +293,24 @@ static void take_rights(int fd, const struct stat *there)
 	fchmod(fd, there->st_mode & 0777);
 }
 
+/* A signal waits until the file is there to be removed; one that came before leaves nothing behind it to make. */
+static int make(const char *path, mode_t mode)
+{
+	sigset_t before;
+	pd_signals_hold(&before);
+	__atomic_add_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	int fd = -1;
+	if (__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+		errno = EINTR;
+	else
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	int reason = errno;
+	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	pd_signals_return(&before);
+	errno = reason;
+	return fd;
+}
+
 static int open_beside(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
 {
 	struct stat st;
@@ -289,7 +320,7 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 		free(o->temp);
 		o->temp = temporary_name(path);
 		unfinished[o->slot - 1] = o->temp;
-		fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? there->st_mode & 0600 : 0666);
+		fd = make(o->temp, there ? there->st_mode & 0600 : 0666);
 	}
 	if (fd >= 0 && there)
 		take_rights(fd, there);

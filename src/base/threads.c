@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -306,6 +307,18 @@ void pd_once(int *done, void (*init)(void))
 		init();
 	*done = 1;
 	pthread_mutex_unlock(&lock);
+}
+
+void pd_signals_hold(sigset_t *before)
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void pd_signals_return(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 int pd_cores(void)

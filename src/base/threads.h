@@ -7,6 +7,8 @@
 #ifndef PD_BASE_THREADS_H
 #define PD_BASE_THREADS_H
 
+#include <signal.h>
+
 #include "base/buf.h"
 
 struct pd_pool_ops {
@@ -47,6 +49,10 @@ void pd_task_join(struct pd_task *t);
 /* Runs `init` once in this process, whichever thread asks first; who asks meanwhile waits for its end.  *done is 0 at first
  * and stays. */
 void pd_once(int *done, void (*init)(void));
+
+/* No signal reaches this thread between the two; `before` is what to return to. */
+void pd_signals_hold(sigset_t *before);
+void pd_signals_return(const sigset_t *before);
 
 /* Cores that this process may use. */
 int pd_cores(void);
