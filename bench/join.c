@@ -11,10 +11,10 @@
 #include <sys/resource.h>
 
 #include "base/threads.h"
+#include "join/join.h"
+#include "join/plan.h"
 #include "keygen.h"
 #include "match/groups.h"
-#include "join/choose.h"
-#include "join/join.h"
 
 #define KS_MAX 16
 

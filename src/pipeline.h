@@ -9,7 +9,7 @@
 #include "page/parse.h"
 #include "read/page.h"
 #include "read/reader.h"
-#include "rows/facts.h"
+#include "rows/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
-#include "join/choose.h"
 #include "join/join.h"
+#include "join/plan.h"
 #include "join/scan.h"
 #include "pipeline.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
-#include "join/choose.h"
+#include "join/plan.h"
 #include "match/verify.h"
 #include "term/language.h"
 

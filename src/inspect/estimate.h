@@ -11,8 +11,8 @@
 #define PD_INSPECT_ESTIMATE_H
 
 #include "pipeline.h"
-#include "rows/facts.h"
 #include "read/sample.h"
+#include "rows/rows.h"
 
 struct pd_estimate_page {
 	struct pd_key key;

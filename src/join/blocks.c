@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "join/choose.h"
-#include "join/masks.h"
+#include "join/bits.h"
+#include "join/plan.h"
 #include "join/table.h"
 
 #define DEPTH_MAX 6	/* then brute force */

@@ -12,7 +12,7 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
-#include "join/choose.h"
+#include "join/plan.h"
 #include "join/table.h"
 
 /* Brute force: all keys with all, in square tiles of which both sides stay in the first-level cache.  For few keys, and for

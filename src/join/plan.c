@@ -2,8 +2,16 @@
  *
  * A pair that block i is the first to catch differs in more than its radius in every earlier block.  What is spent there
  * cannot be spent in the window, so a window without the bits of earlier blocks may be held to less than k.
+ *
+ * Every number of blocks is tried, and for each several widths: wide blocks have small buckets, narrow ones small radii and
+ * few buckets to visit.  The estimate counts in nanoseconds that were measured; skewed keys cost more (and are then split
+ * again where they are: blocks.c).
  */
 #include "join/plan.h"
+
+#include <math.h>
+
+/* --- what follows from a plan --- */
 
 const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
 
@@ -100,3 +108,534 @@ void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up,
 	}
 }
 
+/* --- choosing --- */
+
+/* What the steps of a join cost, in nanoseconds: `make bench BENCH=calibrate` measures them, one thread, keys of random
+ * bits, the minimum of several runs (docs/performance.md).  A key with a vector counts 1.3 times that, because in a join
+ * runs are short and some are near, and a candidate four times, with what finding it costs.  Those here are of a server
+ * processor of 2023. */
+struct cost {
+	double vector[PD_SCAN_WIDTHS];	/* one key with one vector of keys */
+	int lanes[PD_SCAN_WIDTHS];	/* keys in a vector */
+	double meeting;			/* two buckets that meet, before any key does */
+	double candidate;		/* a pair that is near in its halves: fetched and verified */
+};
+
+/* Whatever the path. */
+#define COST_BUCKET 1.25		/* a bucket that may be empty: cleared, summed, looked at */
+#define COST_PROBE .7		/* a neighbouring bucket, looked up */
+#define COST_VISIT 30.0		/* a bucket that is not empty, before it meets any */
+#define COST_RING 40.0		/* and each of its radii */
+#define COST_GATHER 9.7		/* a small bucket, listed and copied beside others; */
+#define COST_FAR 4.0			/* more when it must come from memory that is farther away, */
+#define COST_NEAR_BYTES 8e6		/* that is, when the table has more than so many bytes */
+#define COST_SORT_HALF 15.0		/* a key into its bucket, two passes over many keys; halves kept */
+#define COST_SORT_WHOLE 7.5		/* the same, all words kept, */
+#define COST_SORT_WORD 9.7		/* and for each word */
+#define COST_SORT_INNER 3.3		/* a key of a bucket into a bucket of its own, for each word */
+#define COST_SPLIT 2000.0		/* planning and clearing before a bucket is sorted again */
+
+static const struct cost *cost_of(enum pd_join_scan_path path)
+{
+	static const struct cost costs[PD_SCAN_PATHS] = {
+		/* half, 64, 128, 256 bits */
+		[PD_SCAN_PORTABLE] = { { 4.4, 4.8, 7.9, 15.2 }, { 4, 2, 2, 2 }, 24, 45 },
+		[PD_SCAN_NEON] = { { 1.6, 1.6, 2.9, 5.5 }, { 4, 2, 2, 2 }, 24, 45 },	/* estimated, not measured */
+		[PD_SCAN_AVX2] = { { 1.75, 1.5, 3.0, 5.8 }, { 8, 4, 4, 4 }, 24, 45 },
+		[PD_SCAN_AVX512] = { { .8, 1.0, 1.6, 3.6 }, { 16, 8, 8, 8 }, 22, 45 },
+	};
+	return &costs[path];
+}
+
+/* n_a keys with n_b, in nanoseconds, those of a in one run and those of b in one. */
+static double cost_cross(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b)
+{
+	/* On average the last vector is half full; a run has one at least. */
+	double vectors = fmax(1, n_b / c->lanes[width] + .5);
+	return c->meeting + n_a * vectors * c->vector[width];
+}
+
+/* The same for the b of a small bucket among many (struct pd_join_gather); far: their table is larger than a cache. */
+static double cost_gathered(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b, bool far)
+{
+	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
+}
+
+/* How likely are two random keys to differ in at most `k` bits of the window? */
+static double window_chance(const struct pd_join_window *w, int k)
+{
+	double sum = 0, term = 1;
+	for (int i = 0; i <= k && i <= w->bits; i++) {
+		sum += term;
+		term = term * (w->bits - i) / (i + 1);
+	}
+	return ldexp(sum, -w->bits);
+}
+
+#define NS 1e-9
+#define SPLIT_FROM 256.0	/* keys in a bucket from which splitting it is thought about */
+
+static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth);
+
+static double binomial(int n, int i)
+{
+	double c = 1;
+	for (int j = 1; j <= i; j++)
+		c = c * (n - i + j) / j;
+	return c;
+}
+
+/* How many values of `bits` bits lie within `radius` of one. */
+static double ball(int bits, int radius)
+{
+	double sum = 0;
+	for (int i = 0; i <= radius && i <= bits; i++)
+		sum += binomial(bits, i);
+	return sum;
+}
+
+static double pairs_of(const struct pd_join_plan_part *part)
+{
+	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
+}
+
+/* All of a part with all of it. */
+static double estimate_brute_force(const struct pd_join_plan *p, const struct pd_join_plan_part *part)
+{
+	const struct cost *c = cost_of(p->scan->path);
+	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
+	return NS * (c->meeting + pairs_of(part) / c->lanes[width] * c->vector[width] +
+		     (double)part->n_a * c->vector[width]);
+}
+
+/* One block's table: how its keys spread. */
+struct spread {
+	const struct pd_join_plan *plan;
+	const struct pd_join_plan_part *part;
+	const struct cost *cost;
+	struct pd_join_frame frame;
+	int telling, depth;
+	double buckets, filled_a, filled_b;	/* values; how many of them have keys */
+	double run_a, run_b;			/* keys in one that has any */
+};
+
+static double filled(double buckets, double n)
+{
+	return buckets * -expm1(-n / buckets);
+}
+
+static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling, int depth)
+{
+	struct spread s = { .plan = p, .part = part, .cost = cost_of(p->scan->path), .telling = telling, .depth = depth };
+	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
+	pd_join_frame_open(&s.frame, NULL, p, block, &part->usable);
+	if (!depth)
+		pd_join_window_choose(&s.frame.window, p, block);
+	s.buckets = ldexp(1, telling);
+	s.filled_a = filled(s.buckets, n_a);
+	s.filled_b = filled(s.buckets, n_b);
+	s.run_a = n_a / s.filled_a;
+	s.run_b = n_b / s.filled_b;
+	return s;
+}
+
+/* Two buckets that meet, split again if that is cheaper than comparing them.  Planning that is left out where even
+ * sorting them once would cost more than the best plan so far. */
+static double two_buckets(const struct spread *s, int spent, double meetings, double compare)
+{
+	double least = COST_SPLIT + COST_SORT_INNER * (s->run_a + s->run_b);
+	if (s->depth || fmin(s->run_a, s->run_b) < SPLIT_FROM || compare < least)
+		return compare;
+	if (meetings * least * NS > s->plan->cost)
+		return least;
+	struct pd_join_plan inner = { .bits = s->plan->bits, .k = pd_join_frame_left(&s->frame, spent), .scan = s->plan->scan };
+	struct pd_join_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
+	part.n_b = spent || s->part->n_b ? (size_t)s->run_b : 0;
+	plan_part_at(&inner, PD_PLAN_BLOCKS, &part, 1);
+	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
+}
+
+static bool is_far(const struct spread *s, bool half)
+{
+	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->part->n_b ? s->part->n_b : s->part->n_a;
+	return n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
+}
+
+/* The buckets that differ in `spent` bits. */
+static double ring(const struct spread *s, int spent, bool half)
+{
+	if (pd_join_frame_left(&s->frame, spent) < 0)
+		return 0;
+	enum pd_join_scan_width width = half ? PD_SCAN_HALF : pd_join_scan_width_of(s->plan->bits);
+	bool self = !s->part->n_b && !spent;
+	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half)) :
+							    cost_cross(s->cost, width, s->run_a, s->run_b);
+	double meetings = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
+	if (self)
+		each = s->cost->meeting + (each - s->cost->meeting) / 2 + s->run_a * s->cost->vector[width] / 2;
+	if (self)
+		meetings = s->filled_a;
+	else if (!s->part->n_b)
+		meetings /= 2;
+	if (half)
+		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
+			window_chance(&s->frame.window, s->frame.window.spare - spent);
+	return meetings * two_buckets(s, spent, meetings, each) + (spent ? COST_RING * s->filled_a : 0);
+}
+
+static double all_rings(const struct spread *s, int radius, bool half)
+{
+	double sum = 0;
+	for (int spent = 0; spent <= radius && spent <= s->telling; spent++)
+		sum += ring(s, spent, half);
+	return sum;
+}
+
+/* Sorting, and looking up neighbours. */
+static double table_cost(const struct spread *s, int n_bits, int radius, bool half)
+{
+	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
+	double sort = s->depth ? COST_SORT_INNER * words : half ? COST_SORT_HALF : COST_SORT_WHOLE + COST_SORT_WORD * words;
+	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
+	return sort * n + COST_VISIT * s->filled_a + COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
+}
+
+static double block_cost(struct pd_join_plan *p, int block, int telling, const struct pd_join_plan_part *part, int depth)
+{
+	struct spread s = spread_of(p, part, block, telling, depth);
+	int radius = p->radius[block], n_bits = p->n_bits[block];
+	double whole = table_cost(&s, n_bits, radius, false) + all_rings(&s, radius, false), half = INFINITY;
+	if (!depth)
+		half = table_cost(&s, n_bits, radius, true) + all_rings(&s, radius, true);
+	p->halves[block] = half < whole;
+	return fmin(half, whole);
+}
+
+/* telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may keep halves (set in the
+ * plan, where it pays) and whose buckets may be split again; 1: inside a bucket.  p->cost: of the best plan so far; the
+ * estimate of one that costs more may stop anywhere above. */
+static double estimate_blocks(struct pd_join_plan *p, const int *telling, const struct pd_join_plan_part *part, int depth)
+{
+	double sum = depth ? COST_SPLIT : 0;
+	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++)
+		if (p->radius[i] >= 0)
+			sum += block_cost(p, i, telling[i], part, depth);
+	return NS * sum;
+}
+
+static double estimate_paper(int bits, size_t n_keys)
+{
+	double runs = ldexp((double)n_keys, -bits / 4);
+	return NS * 4 * (double)n_keys * (100 + 20 * log2((double)n_keys + 1) + 2 * runs);
+}
+
+#define BLOCK_BITS_MIN 6
+#define PIECE_MAX (2 * PD_BLOCK_BITS_MAX)
+#define BUCKET_MAX 32768
+#define BLOCKS_FEW 4
+#define CHANCE_PAIRS (1.0 / 1000)
+
+double pd_join_chance(int bits, int k)
+{
+	return ldexp(ball(bits, k), -bits);
+}
+
+int pd_join_default_k(int bits, size_t n_keys)
+{
+	int k = 0;
+	while (k < bits / 5 && n_keys / 2.0 * pd_join_chance(bits, k + 1) <= CHANCE_PAIRS)
+		k++;
+	return k;
+}
+
+static bool is_set(const struct pd_key *key, int bit)
+{
+	return key->w[bit / 64] >> (bit % 64) & 1;
+}
+
+static int count_set(const struct pd_key *key, int first, int n)
+{
+	return __builtin_popcountll(pd_bits_get(key->w, first, n));
+}
+
+/* One more block, kept in order of the bits that tell its keys apart: the best take the radii first. */
+static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key *varying, int first, int n)
+{
+	int t = count_set(varying, first, n), i = p->n_blocks;
+	if (2 * t < n || i == PD_PLAN_BLOCKS_MAX)
+		return;
+	for (; i > 0 && telling[i - 1] < t; i--) {
+		telling[i] = telling[i - 1];
+		p->first_bit[i] = p->first_bit[i - 1];
+		p->n_bits[i] = p->n_bits[i - 1];
+	}
+	telling[i] = t;
+	p->first_bit[i] = first;
+	p->n_bits[i] = n;
+	p->n_blocks++;
+}
+
+/* Usable bits that follow each other. */
+struct stretches {
+	int n;
+	struct { int first, n; } v[PD_BITS_MAX / 2];
+};
+
+static void find_stretches(struct stretches *s, const struct pd_key *usable, int bits)
+{
+	s->n = 0;
+	for (int from = 0, to; from < bits; from = to + 1) {
+		for (to = from; to < bits && is_set(usable, to); to++)
+			;
+		if (to == from)
+			continue;
+		s->v[s->n].first = from;
+		s->v[s->n++].n = to - from;
+	}
+}
+
+/* How they become blocks: evenly in pieces of at most `piece` bits, of which each block takes at most `take`. */
+struct partition {
+	int piece, take;
+};
+
+static int count_pieces(const struct stretches *s, int piece)
+{
+	int n = 0;
+	for (int i = 0; i < s->n; i++)
+		n += (s->v[i].n + piece - 1) / piece;
+	return n;
+}
+
+static void partition(struct pd_join_plan *p, int *telling, const struct stretches *s, const struct pd_key *varying, struct partition c)
+{
+	p->n_blocks = 0;
+	for (int i = 0; i < s->n; i++) {
+		int from = s->v[i].first, length = s->v[i].n, pieces = (length + c.piece - 1) / c.piece;
+		for (int j = 0; j < pieces; j++) {
+			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
+			if (n >= BLOCK_BITS_MIN || n == length)
+				add_block(p, telling, varying, first, n < c.take ? n : c.take);
+		}
+	}
+}
+
+/* One partition, kept when it is the best so far. */
+static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct stretches *s, const struct pd_join_plan_part *part,
+			struct partition c, int depth)
+{
+	int telling[PD_PLAN_BLOCKS_MAX];
+	partition(p, telling, s, &part->varying, c);
+	if (!p->n_blocks)
+		return;
+	pd_join_radii(p->k, p->n_blocks, p->radius);
+	p->cost = best->cost;
+	p->cost = estimate_blocks(p, telling, part, depth);
+	if (p->cost < best->cost)
+		*best = *p;
+}
+
+/* What is partitioned the same way whatever the number of blocks. */
+struct partitioner {
+	struct pd_join_plan start;
+	struct stretches stretches;
+	const struct pd_join_plan_part *part;
+	int depth;
+};
+
+static struct partitioner partitioner(const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
+{
+	struct partitioner c = { .start = *start, .part = part, .depth = depth };
+	c.start.kind = PD_PLAN_BLOCKS;
+	find_stretches(&c.stretches, &part->usable, start->bits);
+	return c;
+}
+
+/* One number of pieces, of which blocks take more bits or fewer.  Takes that differ by one are much alike, and buckets of
+ * very many keys are never good. */
+static void try_takes(struct pd_join_plan *best, struct partitioner *c, int piece)
+{
+	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
+	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
+		try_partition(best, &c->start, &c->stretches, c->part, (struct partition){ piece, take }, c->depth);
+}
+
+/* The next smaller piece that gives another number of them; 0: none. */
+static int next_piece(const struct partitioner *c, int piece)
+{
+	int pieces = count_pieces(&c->stretches, piece);
+	while (--piece >= BLOCK_BITS_MIN)
+		if (count_pieces(&c->stretches, piece) != pieces)
+			return piece;
+	return 0;
+}
+
+/* Wide blocks first: they are seldom split again, and what is good so far ends the others early. */
+static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
+{
+	struct partitioner c = partitioner(start, part, depth);
+	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
+		try_takes(best, &c, piece);
+}
+
+static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth)
+{
+	struct pd_join_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
+	double all = estimate_brute_force(&start, part);
+	*out = start;
+	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
+	if (kind != PD_PLAN_ALL)
+		try_partitions(out, &start, part, depth);
+	if (out->kind == PD_PLAN_AUTO) {	/* nothing better */
+		out->kind = PD_PLAN_ALL;
+		out->cost = all;
+	}
+}
+
+void pd_join_plan_part(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part)
+{
+	plan_part_at(out, kind, part, 1);
+}
+
+static void plan_paper(struct pd_join_plan *p, size_t n_keys)
+{
+	p->kind = PD_PLAN_PAPER;
+	p->n_blocks = 4;
+	for (int i = 0; i < 4; i++) {
+		p->n_bits[i] = p->bits / 4;
+		p->first_bit[i] = pd_bits_block(p->bits, 4, i);
+	}
+	p->cost = estimate_paper(p->bits, n_keys);
+}
+
+static int check_plan(enum pd_join_plan_kind kind, int bits, int k, struct pd_err *e)
+{
+	if (bits != 64 && bits != 128 && bits != 256)
+		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
+	if (k < 0 || k > bits / 4)
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
+	if (kind == PD_PLAN_PAPER && k > 3)
+		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; "
+			       "use plan 'auto'", k);
+	return PD_OK;
+}
+
+static struct pd_join_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
+{
+	struct pd_join_plan_part part = { .n_a = n_keys, .n_b = n_against };
+	memset(&part.usable, 0xff, (size_t)bits / 8);
+	part.varying = part.usable;
+	return part;
+}
+
+int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
+{
+	return pd_join_plan_choose_against(out, kind, bits, k, n_keys, 0, e);
+}
+
+int pd_join_plan_choose_against(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			   struct pd_err *e)
+{
+	int status = check_plan(kind, bits, k, e);
+	if (status)
+		return status;
+	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
+	*out = (struct pd_join_plan){ .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	if (kind == PD_PLAN_PAPER)
+		plan_paper(out, n_keys + n_against);
+	else
+		plan_part_at(out, kind, &part, 0);
+	out->n_a = n_keys;
+	out->n_b = n_against;
+	return PD_OK;
+}
+
+static void add_plan(struct pd_join_plan *list, int *n, const struct pd_join_plan *p)
+{
+	int i = (*n)++;
+	for (; i > 0 && list[i - 1].cost > p->cost; i--)
+		list[i] = list[i - 1];
+	list[i] = *p;
+}
+
+int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
+{
+	static const enum pd_join_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
+	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_join_plan p, start = { .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	struct partitioner c = partitioner(&start, &part, 0);
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		if (!pd_join_plan_choose_against(&p, whole[i], bits, k, n_keys, n_against, NULL))
+			add_plan(out, &n, &p);
+	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
+		p = (struct pd_join_plan){ .cost = INFINITY };
+		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
+			try_takes(&p, &c, piece);
+		/* Of more blocks than are needed some are left out, which is seldom good. */
+		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
+			add_plan(out, &n, &p);
+	}
+	return n;
+}
+
+static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	int narrow = p->n_bits[0], wide = p->n_bits[0];
+	for (int i = 1; i < p->n_blocks; i++) {
+		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
+		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
+	}
+	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
+	if (wide > narrow)
+		pd_buf_printf(out, "-%d", wide);
+	pd_buf_add_z(out, " bits, radii");
+	for (int i = 0; i < p->n_blocks; i++)
+		if (p->radius[i] < 0)
+			pd_buf_add_z(out, " -");
+		else
+			pd_buf_printf(out, " %d", p->radius[i]);
+	pd_buf_add_c(out, ',');
+}
+
+void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
+	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
+		print_blocks(p, out);
+	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
+}
+
+static bool same_plan(const struct pd_join_plan *a, const struct pd_join_plan *b)
+{
+	if (a->kind != b->kind || a->kind != PD_PLAN_BLOCKS)
+		return a->kind == b->kind;
+	return a->n_blocks == b->n_blocks && !memcmp(a->n_bits, b->n_bits, (size_t)a->n_blocks * sizeof *a->n_bits);
+}
+
+static void explain_line(const struct pd_join_plan *p, bool chosen, struct pd_buf *out)
+{
+	pd_buf_add_z(out, chosen ? "* " : "  ");
+	pd_join_plan_print(p, out);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
+{
+	struct pd_join_plan list[PD_PLANS_MAX];
+	int n = pd_join_plan_list(list, chosen->bits, chosen->k, chosen->n_a, chosen->n_b);
+	bool listed = false;
+	pd_buf_printf(out, "%zu different keys of %d bits", chosen->n_a, chosen->bits);
+	if (chosen->n_b)
+		pd_buf_printf(out, " against %zu", chosen->n_b);
+	pd_buf_printf(out, ", k %d, compared by %s; plans, * the one taken:\n", chosen->k, chosen->scan->name);
+	for (int i = 0; i < n; i++)
+		listed |= same_plan(&list[i], chosen);
+	if (!listed)
+		explain_line(chosen, true, out);
+	for (int i = 0; i < n; i++)
+		explain_line(&list[i], same_plan(&list[i], chosen), out);
+	const struct pd_join_plan_took *t = &chosen->took;
+	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, meetings %.2f, pairs %.2f", t->tables + t->meetings + t->pairs,
+		      t->tables, t->meetings, t->pairs);
+}

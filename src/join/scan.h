@@ -15,6 +15,9 @@
 /* Elements that must be readable after the last key of each column. */
 #define PD_SCAN_PAD 16
 
+/* What a bucket is that is copied beside others before it is compared (blocks.c). */
+#define PD_GATHER_SMALL 64	/* larger buckets are compared where they lie */
+
 /* What is compared: 32 bits of each key (candidates, to be verified), or all of its words. */
 enum pd_join_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
 

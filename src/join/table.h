@@ -52,7 +52,4 @@ static inline struct pd_join_run pd_join_table_bucket(const struct pd_join_table
 	return (struct pd_join_run){ &t->columns, t->start[v], t->start[v + 1] };
 }
 
-/* What a bucket is that is copied beside others before it is compared (blocks.c). */
-#define PD_GATHER_SMALL 64	/* larger buckets are compared where they lie */
-
 #endif

@@ -27,7 +27,7 @@ struct pd_match_bands {
 
 #define PD_BANDS_LINKED 1		/* a pair's value: one row stands for the other (pd_match_pair.linked) */
 
-/* Candidates of rows that have a sketch: of the first row of each part (parts.h), or, where nothing is linked and where two
+/* Candidates of rows that have a sketch: of the first row of each part (links.h), or, where nothing is linked and where two
  * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all. */
 int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e);
 void pd_match_bands_release(struct pd_match_bands *bands);

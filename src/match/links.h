@@ -3,12 +3,78 @@
  * Groups of equal keys -> which of their members pair with which (linking, scope).  A million equal keys must not
  * cost a million squared: every question is answered from a group's first member, or from the run of one host in a
  * group.  Members are numbered as in the row set; groups have the names of their first members (groups.h).
+ *
+ * Groups of rows with the same fingerprint -> parts of such groups, whose rows also have similar sketches: what is linked
+ * to its first row and joined with others through it alone.  Most groups are one part.
+ *
+ * A group's rows are taken in their order.  A row goes to the first part whose first row it is verified with (verify.h),
+ * or begins a part of its own; so a million equal fingerprints cost a million looks, not a million squared.  With scope
+ * same-host a part lies on one host.  Parts are groups of rows again, with the names of their first rows.
+ *
+ * How rows are matched, and what that came to.
+ *
+ * Scope (M26): `all`; `same-host` (linking happens inside a host); `other-hosts` (no pair inside a host, and nothing is
+ * collapsed that would lose a pair between hosts).
  */
 #ifndef PD_MATCH_LINKS_H
 #define PD_MATCH_LINKS_H
 
+#include "join/plan.h"
 #include "match/groups.h"
-#include "match/parts.h"
+#include "match/verify.h"
+
+/* --- how rows are matched --- */
+
+/* Where pairs come from that are then verified: fingerprints within k, bands of the sketches (bands.h). */
+enum pd_match_candidates { PD_CANDIDATES_HAMMING, PD_CANDIDATES_BANDS, PD_CANDIDATES_BOTH };
+
+enum pd_match_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS };
+
+struct pd_match_options {
+	int k;			/* Hamming distance <= k */
+	enum pd_join_plan_kind plan;
+	struct pd_verify_options verify;
+	enum pd_match_candidates candidates;
+	int band_width;		/* minima in a band; 0: by the number of rows */
+	enum pd_match_scope scope;
+	bool all_pairs;
+	int threads;
+};
+
+struct pd_match_stats {
+	size_t distinct;	/* different fingerprints */
+	uint64_t pairs;
+	struct pd_join_plan plan;
+	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
+	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints (near.h) */
+	int band_width;
+	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
+};
+
+/* Names of scopes and of candidates, in the order of their enums, NULL at the end. */
+extern const char *const pd_match_scope_names[], *const pd_match_candidates_names[];
+
+/* --- parts of groups --- */
+
+#define PD_PARTS_TRIED 64	/* parts of a group (and host) that a row is compared with */
+
+struct pd_match_part {
+	uint32_t print, first;	/* names: of the group, of the part */
+	uint64_t host;		/* with scope same-host */
+};
+
+/* The parts of those groups that have several, by group, then by host. */
+struct pd_match_parts {
+	struct pd_match_part *v;
+	size_t n, cap;
+};
+
+/* The first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
+void pd_match_parts_of(const struct pd_match_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to);
+/* Has the group several? */
+bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print);
+
+/* --- links --- */
 
 /* Members of each multi-member group that lie on one side, ascending; with scope same-host by (host, member). */
 struct pd_match_side {

@@ -3,7 +3,7 @@
  * Rows -> pairs of rows, in the order (a, b), each once.  Distinct keys are joined (join/join.h); rows with equal keys are
  * linked to the one with the smallest id, and only that one is joined with others, unless all pairs are asked for.  Where
  * rows have sketches, every pair must be verified (verify.h), and rows with equal keys that are not are not linked
- * (parts.h).
+ * (links.h).
  *
  * From pd_match to the loop that compares keys:
  *
@@ -13,12 +13,29 @@
  *	pd_join_within		keys in, pairs of keys out (join/join.h)
  *	pd_join_blocks		and on as join/blocks.c says
  *	pd_match_bands_find	candidates by sketches alone (bands.h)
- *	pd_match_emit		pairs of groups become pairs of rows, in order (emit.h)
+ *	emit_pairs		pairs of groups become pairs of rows, in order (at the top of match.c)
  */
 #ifndef PD_MATCH_MATCH_H
 #define PD_MATCH_MATCH_H
 
-#include "match/emit.h"
+#include "match/bands.h"
+#include "match/near.h"
+
+struct pd_match_pair {
+	uint32_t a, b;		/* rows, a < b */
+	int distance;		/* -1: both have no fingerprint and the same text */
+	double similarity;	/* estimated by the sketches; of the same text 1; negative: unknown, or not asked for */
+	bool linked;		/* in a dense neighbourhood: one stands for the other, which is compared with no more (near.h) */
+};
+
+/* Where pairs go.  `format` is called from all threads, each with a formatter of its own; what it adds to `out` is given to
+ * `write` by one thread at a time, in the order of pairs. */
+struct pd_match_sink {
+	void **formatters;	/* one for each thread */
+	void (*format)(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
+	int (*write)(void *ctx, const struct pd_buf *out);	/* 0, or negative: stop */
+	void *ctx;
+};
 
 /* Within rows->budget, if there is one.  0, an error, or the negative value that `write` returned. */
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "join/choose.h"
+#include "join/plan.h"
 
 #define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
 #define FIRST_ROUND 40	/* fingerprints; each round takes twice as many as the one before */

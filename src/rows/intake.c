@@ -10,7 +10,7 @@
  * Only sketches of one kind are compared: that of most rows, then the larger, whatever the order of the files.  Rows
  * without a header are taken for the default kind.
  */
-#include "rows/intake.h"
+#include "rows/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

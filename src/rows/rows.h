@@ -2,6 +2,7 @@
  *
  * Rows as matching needs them: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
  * order of their ids, whatever the order in which they came.
+ * They come from fp rows and key files, as text or binary, in any order (intake.c).
  */
 #ifndef PD_ROWS_ROWS_H
 #define PD_ROWS_ROWS_H
@@ -11,8 +12,21 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "rows/facts.h"
 #include "sign/sketch.h"
+#include "sign/subject.h"
+
+struct pd_facts {
+	int64_t terms;		/* of the main text; -1: not said */
+	double confidence;	/* in the main text; 1 where not said */
+	struct pd_subject subject;
+	uint64_t language;	/* a hash; 0: not said */
+};
+
+#define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
+
+/* From the columns as they stand in a row; "-" and nothing: not said. */
+struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
+			      struct pd_span subject);
 
 /* Rows of one kind: those with a fingerprint, or those with nothing but a text digest (128 bits). */
 struct pd_rows_set {
@@ -120,5 +134,23 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2]);
 /* The same of a row, as in rows->host, which need not be there. */
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
+
+/* --- reading --- */
+
+struct pd_rows_options {
+	char **paths;
+	int n_paths;
+	char **against;			/* these rows are side B, those of `paths` side A */
+	int n_against;
+	const char *tmp_dir;
+	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
+	bool hosts;
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* PD_ERR_PARAMS when rows were made with different parameters: the message says which.  PD_ERR_INPUT when one id stands for two
+ * pages. */
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 
 #endif

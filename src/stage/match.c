@@ -8,10 +8,10 @@
 #include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
-#include "join/choose.h"
+#include "join/plan.h"
 #include "pipeline.h"
-#include "rows/intake.h"
 #include "rows/keyfile.h"
+#include "rows/rows.h"
 #include "write/jsonl.h"
 
 struct run {

@@ -11,7 +11,7 @@
 #ifndef PD_STORE_NEAR_H
 #define PD_STORE_NEAR_H
 
-#include "join/masks.h"
+#include "join/bits.h"
 #include "store/recent.h"
 
 struct pd_store_questions {

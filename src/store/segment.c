@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "join/masks.h"
+#include "join/bits.h"
 
 /* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
 #define COST_BUCKET 40.0

@@ -13,7 +13,7 @@
 
 #include "base/fields.h"
 #include "base/threads.h"
-#include "join/choose.h"
+#include "join/plan.h"
 #include "match/verify.h"
 #include "store/segment_write.h"
 

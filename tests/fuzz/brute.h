@@ -7,8 +7,8 @@
 #define FUZZ_BRUTE_H
 
 #include "fuzz.h"
+#include "match/links.h"
 #include "match/match.h"
-#include "match/parts.h"
 
 enum { BRUTE_ROWS = 96, BRUTE_APART = 1000 };
 

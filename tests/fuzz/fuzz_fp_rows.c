@@ -3,7 +3,7 @@
  * that comparing all with all finds. */
 #include "base/fields.h"
 #include "brute.h"
-#include "rows/intake.h"
+#include "rows/rows.h"
 
 static void bad_row(void *ctx, const char *why)
 {

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/choose.h"
-#include "match/groups.h"
-#include "join/join.h"
 #include "join/bits.h"
+#include "join/join.h"
+#include "join/plan.h"
 #include "join/scan.h"
+#include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/items.h"
-#include "join/choose.h"
 #include "join/join.h"
+#include "join/plan.h"
 #include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/choose.h"
+#include "join/plan.h"
 
 static const struct choice {
 	const char *name;

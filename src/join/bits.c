@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "join/masks.h"
+#include "join/bits.h"
 
 #include <stdlib.h>
+
+#include "base/alloc.h"
 
 void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
 {
