@@ -50,7 +50,10 @@ static int load(struct pages *pages, char **paths, int n)
 	while (pd_reader_next(reader, &record, &e) > 0) {
 		if (pd_page_open(opener, &record, &page, NULL) != PD_SKIP_NONE)
 			continue;
-		pd_text_decode(decoder, &page, &text);
+		if (pd_text_decode(decoder, &page, &text, &e)) {
+			fprintf(stderr, "floor: %s\n", e.text);
+			return -1;
+		}
 		keep(pages, text.utf8);
 	}
 	pd_page_opener_free(opener);

@@ -58,10 +58,12 @@ enum { FEW = 50, SOME = 100 };
 #define LEAST_FEW .9			/* fewer than FEW */
 #define LEAST_SOME .8			/* fewer than SOME */
 #define LEAST_FEW_OF_SUBJECT .8		/* fewer than FEW, of the same subject */
-#define LEAST_OTHER_SUBJECT .9		/* on one host; the language of the text counts as one */
-#define LEAST_OTHER_SUBJECT_APART .7	/* on two hosts */
+#define LEAST_OTHER_SUBJECT .9		/* on one host; the language counts as one */
+#define LEAST_OTHER_LANGUAGE_OF_SUBJECT .8	/* a page is often declared to be in another language than its text */
+#define LEAST_OTHER_SUBJECT_APART .8	/* on two hosts: one template may serve both, and copies get other headlines */
 #define LEAST_NAMED .8			/* on one host: a heading is translated, so part of the text may be */
 #define SURE .4				/* confidence in both main texts, on one host, unless the subject is the same */
+#define SURE_TITLED .25			/* the same where titles are equal, and no footer has so many terms */
 
 const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
 
@@ -69,9 +71,9 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 {
 	pd_buf_printf(out, "a pair shares %g%% of its text, %g%% on one host, by the sketches (--similar sets both)\n", o->least * 100,
 		      o->least_same_host * 100);
-	pd_buf_printf(out, "with another title and heading %g%%, on one host %g%%, as in another language there; under %d terms %g%%, "
+	pd_buf_printf(out, "with another title and heading %g%%, on one host %g%%, as in another language there (%g%% under the same heading); under %d terms %g%%, "
 		      "under %d %g%%, with the same title or heading %g%%\n", LEAST_OTHER_SUBJECT_APART * 100, LEAST_OTHER_SUBJECT * 100,
-		      FEW, LEAST_FEW * 100, SOME, LEAST_SOME * 100, LEAST_FEW_OF_SUBJECT * 100);
+		      LEAST_OTHER_LANGUAGE_OF_SUBJECT * 100, FEW, LEAST_FEW * 100, SOME, LEAST_SOME * 100, LEAST_FEW_OF_SUBJECT * 100);
 	pd_buf_printf(out, "with another heading under an address that names the same page, on one host %g%%\n", LEAST_NAMED * 100);
 }
 
@@ -100,7 +102,17 @@ static enum pd_look look_at_template(const struct pd_facts *a, const struct pd_f
 		return PD_LOOK_YES;
 	if (terms < FEW)
 		return PD_LOOK_FEW_TERMS;
-	return a->confidence < SURE || b->confidence < SURE ? PD_LOOK_UNSURE : PD_LOOK_YES;
+	double sure = terms >= SOME && a->subject.title == b->subject.title ? SURE_TITLED : SURE;
+	return a->confidence < sure || b->confidence < sure ? PD_LOOK_UNSURE : PD_LOOK_YES;
+}
+
+/* Of two hosts, that the titles begin alike is no name of the site. */
+static enum pd_subjects compare_subjects(const struct pd_subject *a, const struct pd_subject *b, bool same_host)
+{
+	enum pd_subjects s = pd_subjects_compare(a, b);
+	if (same_host || !a->title || a->title != b->title)
+		return s;
+	return a->heading && b->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
 }
 
 enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
@@ -112,13 +124,14 @@ enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int
 		return distance <= o->k_unknown ? PD_LOOK_YES : PD_LOOK_NO;
 	if (similarity < (same_host ? o->least_same_host : o->least))
 		return PD_LOOK_NO;
-	enum pd_subjects subjects = pd_subjects_compare(&a->subject, &b->subject);
+	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, same_host);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? SOME : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? LEAST_OTHER_SUBJECT : LEAST_OTHER_SUBJECT_APART))
 		return PD_LOOK_OTHER_SUBJECT;
 	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? LEAST_NAMED : LEAST_OTHER_SUBJECT_APART))
 		return PD_LOOK_OTHER_SUBJECT;
-	if (same_host && other_language(a, b) && similarity < LEAST_OTHER_SUBJECT)
+	if (same_host && other_language(a, b) &&
+	    similarity < (subjects == PD_SUBJECTS_SAME ? LEAST_OTHER_LANGUAGE_OF_SUBJECT : LEAST_OTHER_SUBJECT))
 		return PD_LOOK_OTHER_LANGUAGE;
 	if (subjects == PD_SUBJECTS_SAME)
 		return terms < FEW && similarity < LEAST_FEW_OF_SUBJECT ? PD_LOOK_FEW_TERMS : PD_LOOK_YES;
