@@ -17,16 +17,16 @@ struct options {
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS,
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names,
-	  .help = "elements that are not shown: drop (default), keep" },
+	  .help = "elements that browsers do not show: drop (default), keep" },
 	{ .type = PD_OPT_HEADING, .name = "Tables" },
 	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", AT(update),
-	  .help = "add hosts to this table; those that it knows stay" },
-	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT are tables: make one of them" },
+	  .help = "add new hosts to this table; those in it stay as they are" },
+	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT is tables: merge them into one" },
 	{ .type = PD_OPT_FLAG, .name = "print", AT(print), .help = "INPUT is a table: print it as text" },
 	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
-	  .help = "include samples for --merge and --update (default)" },
+	  .help = "save samples, which --merge and --update need (default)" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
-	  .help = "where to spool (TMPDIR, /tmp)" },
+	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_OUTPUT_OPTS,
 	PD_OPT_END,
 };
@@ -34,8 +34,8 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_boilerplate = {
 	.name = "boilerplate",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Learn what sites repeat under different texts, for 'pagededup fp --boilerplate'.",
-	.text = "INPUT: as for 'pagededup fp'; with --merge and --print tables.",
+	.summary = "Learn the lines that each site repeats on its pages, for 'pagededup fp --boilerplate'.",
+	.text = "INPUT: as for 'pagededup fp'; with --merge or --print: tables.",
 	.example = "pagededup boilerplate crawl-*.warc.gz -o site.bp",
 	.opts = opts,
 };

@@ -6,7 +6,7 @@
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
-	PD_PICK_URL_OPT("a page by its URL in INPUT; give it twice"),
+	PD_PICK_URL_OPT("choose a page of INPUT by its URL; give it twice"),
 	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,

@@ -26,8 +26,8 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_estimate = {
 	.name = "estimate",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Estimate from a sample how many pages the dumps hold, what they are, and what a run costs.",
-	.text = "INPUT: as for 'pagededup fp'; to see what fp would do, give the same options.",
+	.summary = "Estimate from a sample how many pages the dumps hold, of what kind, and what a run costs.",
+	.text = "INPUT and options as for 'pagededup fp'.",
 	.example = "pagededup estimate crawl-*.warc.gz",
 	.opts = opts,
 };

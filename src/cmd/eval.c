@@ -87,17 +87,17 @@ static int set_bits(void *options, const char *arg, struct pd_err *e)
 }
 
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_HEADING, .name = "What is held against TRUTH (one of them)" },
+	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
 	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", AT(clusters),
 	  .help = "output of 'pagededup cluster': every two pages of a cluster" },
 	{ .type = PD_OPT_FLAG, .name = "sweep", AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
 	{ .type = PD_OPT_HEADING, .name = "Measuring" },
-	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "columns of TRUTH: also report each of their values" },
+	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "also report by the values of these columns of TRUTH" },
 	{ .type = PD_OPT_INT, .name = "true-level", .arg = "N", AT(truth.true_level), .min = 0, .max = PD_TRUTH_LEVELS - 1,
-	  .help = "pages edited more than level N make grey pairs (2)" },
+	  .help = "do not count pairs edited beyond level N (2)" },
 	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", AT(bootstrap), .min = 0, .max = 100000,
-	  .help = "resamples for the intervals of 95 % (1000); 0: none" },
+	  .help = "resamples for 95 % intervals (1000); 0: none" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Settings to try (--sweep)" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = 128,

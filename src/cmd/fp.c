@@ -7,11 +7,11 @@
 
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_OUTPUT_OPTS,
-	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn what sites repeat from INPUT" },
+	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn from INPUT the lines that each site repeats" },
 	{ .type = PD_OPT_TEXT, .name = "save-boilerplate", .rare = true, .arg = "FILE", PD_AT(save_boilerplate),
 	  .help = "write what was learned to FILE, for other dumps" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
-	  .help = "where pages are spooled (TMPDIR, /tmp)" },
+	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default); jsonl for other tools: match reads TSV" },
 	PD_OPT_END,

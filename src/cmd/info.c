@@ -8,7 +8,7 @@ static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_
 const struct pd_usage pd_usage_info = {
 	.name = "info",
 	.synopsis = "[OPTION]...",
-	.summary = "Print what shapes a fingerprint: parameters, dictionary and stop words with checksums.",
+	.summary = "Print what shapes a fingerprint: parameters, and checksums of dictionary and stop words.",
 	.example = "pagededup info --preset=paper",
 	.opts = opts,
 	.no_operands = true,

@@ -12,24 +12,24 @@
 #define PD_MATCH_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
-	  .help = "pairs that differ in at most N bits (default: by the number of pages)" }, \
+	  .help = "largest Hamming distance of a pair (default: by the number of pages)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
 	  .help = "hamming (default), bands of the sketches, or both" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (default: by the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \
-	  .help = "pages are alike when they share P% of their text, say 90%" }, \
+	  .help = "least share of text that duplicates have in common, such as 90%" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(second_look.similarity), .min = 0, .max = 1, \
-	  .help = "similarity that pairs need, by their sketches (0.5)" }, \
+	  .help = "least similarity, estimated from sketches (0.5)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(second_look.similarity_same_host), \
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
 	  .help = "all (default), same-host or other-hosts" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
-	  .help = "every pair, not only links to the first of equal pages" }, \
+	  .help = "list every pair, not only those to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
-	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print what each plan would cost, and what the one used did" }
+	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the cost of each search plan, and what was searched" }
 
 #endif

@@ -36,9 +36,9 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_sample = {
 	.name = "sample",
 	.synopsis = "[OPTION]... [PAIRS]...",
-	.summary = "Sample pairs by distance and write a page on which a person labels them, for 'pagededup eval'.",
-	.text = "PAIRS holds rows of 'pagededup match' with a large -k and --no-verify; none, or -:\n"
-		"stdin.  The dumps that they were made from are read again for the texts.",
+	.summary = "Sample pairs by distance into an HTML page for labelling by hand, for 'pagededup eval'.",
+	.text = "PAIRS holds rows of 'pagededup match', best with a large -k and --no-verify; none, or -: stdin.\n"
+		"The dumps are read again for the texts.",
 	.example = "pagededup sample -n 100 -o label.html pairs.tsv",
 	.opts = opts,
 };

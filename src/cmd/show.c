@@ -8,7 +8,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_PICK_AT(stage), .choices = pd_stage_names,
 	  .help = "utf8, html, blocks, terms, topic, features, signature" },
-	PD_PICK_URL_OPT("the page of this URL in INPUT"),
+	PD_PICK_URL_OPT("choose the page of INPUT by its URL"),
 	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,

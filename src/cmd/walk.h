@@ -26,7 +26,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_TEXT_OPT \
 	{ .type = PD_OPT_FLAG, .name = "all-text", .rare = true, PD_AT(all_text), \
-	  .help = "of folders and tar take text too, not HTML alone" }
+	  .help = "take text files too, not only HTML, from folders and tar" }
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
 	{ .type = PD_OPT_TEXT, .name = "name", .rare = true, .arg = "NAME", PD_AT(name), \
@@ -58,11 +58,11 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CHOICE, .name = "topic", .arg = "NAME", PD_AT(topic), .choices = pd_topic_names, \
 	  .help = "how the main text is found: main (default), paper" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hidden", .rare = true, .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names, \
-	  .help = "elements that are not shown: drop (default), keep (paper)" }, \
+	  .help = "elements that browsers do not show: drop (default), keep (paper)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "stubs", .rare = true, .arg = "NAME", PD_AT(stubs), .choices = pd_stubs_names, \
-	  .help = "redirects, error and sign-in pages: skip (default), match (paper)" }, \
+	  .help = "redirect, error and sign-in pages: skip (default), match (paper)" }, \
 	{ .type = PD_OPT_TEXT, .name = "boilerplate", .arg = "FILE", PD_AT(page.boilerplate), \
-	  .help = "leave out what sites repeat: FILE from 'boilerplate'" }, \
+	  .help = "ignore the lines that sites repeat; FILE from 'boilerplate'" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), \
 	  .help = "another compiled dictionary" }, \
 	{ .type = PD_OPT_TEXT, .name = "stopwords", .rare = true, .arg = "LIST", PD_AT(page.stopwords), \
@@ -76,7 +76,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
 	  .help = "terms in a shingle (2; paper: 3)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "weights", .rare = true, .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
-	  .help = "what a shingle counts: count (default), set, tf" }, \
+	  .help = "weight of a shingle: count (default), set, tf" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hash", .rare = true, .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
 	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
@@ -130,7 +130,7 @@ struct pd_pick_options {
 
 #define PD_PICK_RUN_OPT \
 	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", PD_PICK_AT(run), \
-	  .help = "with what the run of 'dedup' in DIR used: options, what sites repeat" }
+	  .help = "use the options and learned boilerplate of the 'dedup' run in DIR" }
 
 int pd_pick_url(void *options, const char *arg, struct pd_err *e);
 /* As pd_walk_parse; released in any case. */

@@ -20,12 +20,12 @@ static const char *const formats[] = { "text", "jsonl", NULL };
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
-	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, in place of an id" },
+	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, instead of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
 	{ .type = PD_OPT_TEXT, .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster' or 'store'" },
-	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run), .help = "the verdicts of the run of 'dedup' in DIR" },
+	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run), .help = "use the verdicts of the 'dedup' run in DIR" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(why.pairs),
-	  .help = "output of 'pagededup match': also list the pages it is near" },
+	  .help = "output of 'pagededup match': also list pages near it" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats,
 	  .help = "text (default), or jsonl: a line for each step" },
@@ -35,7 +35,7 @@ static const struct pd_opt opts[] = {
 const struct pd_usage pd_usage_why = {
 	.name = "why",
 	.synopsis = "[OPTION]... --verdicts=FILE ID | --url=URL",
-	.summary = "Explain a page's verdict: which page it duplicates, through which others, why that one is kept.",
+	.summary = "Explain a page's verdict: which page it duplicates, and why that one is kept.",
 	.text = "ID is what 'pagededup fp' printed.  A page that the verdicts do not name is kept.",
 	.example = "pagededup why crawl.warc.gz:53120 --verdicts=verdicts.tsv --pairs=pairs.tsv",
 	.opts = opts,
