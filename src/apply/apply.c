@@ -124,7 +124,7 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 	const char *output = place(a, f);
 	bool to_folder = output && a->o->to_folder;
 	if (to_folder && is_reserved(a))
-		return pd_fail(e, PD_ERR_USAGE, "%s: what is written needs that name", output);
+		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name; rename the input", output);
 	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
 	return to_folder ? note_files(a, f, n, e) : PD_OK;
@@ -142,7 +142,7 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 		if (there < 0)
 			return there;
 		if (there && pd_map_has(&n->read, hash_file(&st)))
-			return pd_fail(e, PD_ERR_USAGE, "%s is read in this run: it would be lost", n->over_paths[i]);
+			return pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", n->over_paths[i]);
 	}
 	return PD_OK;
 }
@@ -154,7 +154,7 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	if (a->o->mode != PD_APPLY_WRITE || a->o->to_folder)
 		return PD_OK;
 	if (n > 1 || a->in.files_from || (a->in.n_inputs && stat(inputs[0], &st) == 0 && S_ISDIR(st.st_mode)))
-		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: -o FOLDER/");
+		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: end its name with a slash, as in -o %s/", a->o->output ? a->o->output : "clean");
 	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
 	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
 		status = pd_outfile_check(a->o->output, (char *[]){ (char *)*path }, 1, e);
@@ -202,7 +202,7 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 		return PD_OK;
 	for (int i = 0; i < a->in.n_inputs; i++)
 		if (stat(a->in.inputs[i], &st) == 0 && S_ISDIR(st.st_mode) && pd_apply_is_inside(a->o->output, a->in.inputs[i]))
-			return pd_fail(e, PD_ERR_USAGE, "%s lies in %s, which is read", a->o->output, a->in.inputs[i]);
+			return pd_fail(e, PD_ERR_USAGE, "%s lies in the input folder %s: name another output", a->o->output, a->in.inputs[i]);
 	return PD_OK;
 }
 

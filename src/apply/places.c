@@ -73,7 +73,7 @@ int pd_apply_make_folders(const char *path, struct pd_err *e)
 	for (const char *slash = path; !status && (slash = strchr(slash + 1, '/'));) {
 		pd_buf_set(&part, pd_span(path, (size_t)(slash - path)));
 		if (mkdir(part.p, 0777) < 0 && errno != EEXIST)
-			status = pd_fail_errno(e, "cannot make the folder %s", part.p);
+			status = pd_fail_errno(e, "cannot create the folder %s", part.p);
 	}
 	pd_buf_release(&part);
 	return status;

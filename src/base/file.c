@@ -150,7 +150,7 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 	}
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (!f) {
-		pd_fail_errno(e, "cannot make a temporary file in %s", dir);
+		pd_fail_errno(e, "cannot create a temporary file in %s", dir);
 		if (fd >= 0)
 			close(fd);
 	}

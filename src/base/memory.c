@@ -93,7 +93,7 @@ void *pd_map_new(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *
 		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(*file), 0);
 	if (p != MAP_FAILED)
 		return p;
-	pd_fail_errno(e, "cannot make a temporary file of %zu MB (choose another place with --tmp-dir)", bytes >> 20);
+	pd_fail_errno(e, "cannot create a temporary file of %zu MB (choose another place with --tmp-dir)", bytes >> 20);
 	fclose(*file);
 	*file = NULL;
 	return NULL;

@@ -144,7 +144,7 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 	if (!written && inputs.n < INPUTS_KNOWN)
 		pd_map_add(&inputs, key_of(f));
 	unlock();
-	return written ? pd_fail(e, PD_ERR_USAGE, "%s is an input and an output too: it would be lost", path) : PD_OK;
+	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path) : PD_OK;
 }
 
 void pd_inputs_forget(void)
@@ -184,9 +184,9 @@ static int take_slot(struct file target, const char *path, struct pd_err *e)
 		outputs[slot] = (struct output){ .taken = true, .target = target };
 	unlock();
 	if (read)
-		return pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", path);
+		return pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 	if (written)
-		return pd_fail(e, PD_ERR_USAGE, "%s is written twice", path);
+		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s", path);
 	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
 }
 
@@ -228,8 +228,8 @@ static struct file input_at(const char *path)
 static int is_input(const char *path, const char *input, struct pd_err *e)
 {
 	path = path ? path : "standard output";
-	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is an input too, %s: it would be lost", path, input) :
-				     pd_fail(e, PD_ERR_USAGE, "%s is an input too: it would be lost", path);
+	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also an input, %s: name another output", path, input) :
+				     pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 }
 
 int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)

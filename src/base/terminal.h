@@ -60,7 +60,7 @@ struct pd_log {
 void pd_log_init(struct pd_log *l, const char *command);
 /* Something went wrong and work goes on, or not: always said. */
 void pd_log_error(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A bad row, "FILE:LINE: reason", was left out; `log` as void, since readers of rows are handed it so. */
+/* A bad row, "FILE:LINE: reason", was skipped; `log` as void, since readers of rows are handed it so. */
 void pd_log_bad_row(void *log, const char *why);
 /* Worth knowing; not said when quiet. */
 void pd_log_note(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

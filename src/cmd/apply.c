@@ -71,11 +71,6 @@ struct run {
 	struct pd_err err;
 };
 
-static void bad_row(void *ctx, const char *why)
-{
-	pd_log_error(((struct run *)ctx)->log, "%s; left out", why);
-}
-
 static void tell(struct run *r, const struct pd_read_damage *d, const char *what)
 {
 	pd_read_damage_tell(d, what, r->log);
@@ -97,7 +92,7 @@ static void on_other_url(void *ctx, const char *id)
 {
 	struct run *r = ctx;
 	r->other_url++;
-	pd_log_error(r->log, "%s is not the page that the verdict is about: its URL is another; kept", id);
+	pd_log_error(r->log, "%s has another URL than the page of the verdict; kept", id);
 }
 
 static void on_orphan(void *ctx, const char *id)
@@ -195,7 +190,7 @@ static int run(struct run *r, char **inputs, int n_inputs)
 	const struct apply_options *o = r->o;
 	char *verdicts = (char *)o->verdicts;
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove || o->list,
-				      .bad_row = bad_row, .ctx = r };
+				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)
 		return status;

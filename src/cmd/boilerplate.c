@@ -114,7 +114,7 @@ static int check_boilerplate(const struct options *o, int n, struct pd_err *e)
 	if (o->print && (o->update || o->walk.output))
 		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output");
 	if (!o->print && (!o->walk.output || !strcmp(o->walk.output, "-")) && isatty(STDOUT_FILENO))
-		return pd_fail(e, PD_ERR_USAGE, "a table is not for a terminal: name a file with -o");
+		return pd_fail(e, PD_ERR_USAGE, "a table cannot go to a terminal: name a file with -o");
 	return PD_OK;
 }
 

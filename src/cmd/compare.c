@@ -60,7 +60,7 @@ int pd_cmd_compare(int argc, char **argv)
 	int n = argc - first;
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
 	int status = ok ? compare(&o, argv + first, n, &log, &e) :
-			  pd_fail(&e, PD_ERR_USAGE, "two pages are needed: two ids, or --url twice and where to look");
+			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two ids, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

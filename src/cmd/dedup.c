@@ -50,11 +50,14 @@ const struct pd_usage pd_usage_dedup = {
 	.opts = opts,
 };
 
-static int check_dedup(const struct pd_dedup_options *o, int n_inputs, struct pd_err *e)
+static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_err *e)
 {
 	if (!o->walk.output || !strcmp(o->walk.output, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "missing required option -o DIR");
-	if (!n_inputs && !o->walk.files_from)
+	bool from_stdin = !n_inputs && !o->walk.files_from;
+	for (int i = 0; i < n_inputs; i++)
+		from_stdin |= !strcmp(inputs[i], "-");
+	if (from_stdin)
 		return pd_fail(e, PD_ERR_USAGE, "dedup needs input files: it reads them twice and cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
@@ -72,7 +75,7 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
-	int status = check_dedup(o, argc - *first, &e);
+	int status = check_dedup(o, argv + *first, argc - *first, &e);
 	o->match.preset = o->walk.preset;
 	if (!status)
 		status = pd_stage_match_check(&o->match, &e);

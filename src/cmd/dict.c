@@ -62,8 +62,8 @@ int pd_cmd_dict(int argc, char **argv)
 	int code = pd_command_parse(&pd_usage_dict, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	int status = argc - first != 1 ? pd_fail(&e, PD_ERR_USAGE, "one list of words is needed") :
-		     !o.output	       ? pd_fail(&e, PD_ERR_USAGE, "name the dictionary to write with -o") :
+	int status = argc - first != 1 ? pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words") :
+		     !o.output	       ? pd_fail(&e, PD_ERR_USAGE, "missing required option -o FILE, the dictionary to write") :
 					 compile(&o, argv[first], &e);
 	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
 }

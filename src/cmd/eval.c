@@ -433,7 +433,7 @@ static int sweep_settings(struct options *o, const struct pd_truth *t, char **du
 	if (!status)
 		status = sign_all(&r, dumps, n_dumps);
 	if (!status && !r.sweep.n_seen)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "the truth names none of the pages that were read");
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "TRUTH names none of the pages that were read");
 	if (!status) {
 		pd_sweep_count(&r.sweep, r.n_workers);
 		status = print_sweep(&r);
@@ -453,9 +453,9 @@ static int check_eval(const struct options *o, int n, struct pd_err *e)
 	if (n < 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
 	if ((o->pairs != NULL) + (o->clusters != NULL) + o->sweep != 1)
-		return pd_fail(e, PD_ERR_USAGE, "one of --pairs=FILE, --clusters=FILE and --sweep is needed");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option: one of --pairs=FILE, --clusters=FILE and --sweep");
 	if (n > 1 && !o->sweep)
-		return pd_fail(e, PD_ERR_USAGE, "INPUT needs --sweep");
+		return pd_fail(e, PD_ERR_USAGE, "INPUT is read only with --sweep");
 	if (o->sweep && o->truth.n_by)
 		return pd_fail(e, PD_ERR_USAGE, "--by has no effect with --sweep");
 	return PD_OK;

@@ -54,7 +54,7 @@ static int check_report(const struct options *o, struct pd_err *e)
 	if (!r->verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
 	if (from_stdin(r->verdicts) + from_stdin(r->pairs) + from_stdin(r->sweep) + from_stdin(o->walk.files_from) > 1)
-		return pd_fail(e, PD_ERR_USAGE, "verdicts, pairs, settings and a list cannot both come from standard input");
+		return pd_fail(e, PD_ERR_USAGE, "only one of --verdicts, --pairs, --sweep and --files-from can be standard input");
 	return PD_OK;
 }
 

@@ -246,7 +246,7 @@ static int remove_one(struct run *r, struct pd_span what, uint64_t *pages)
 	uint64_t n;
 	int status = pd_store_remove_named(&r->store, by, what, &n, &r->err);
 	if (!status && !n) {
-		pd_log_error(r->log, "%.*s is not kept", (int)what.n, what.p);
+		pd_log_error(r->log, "%.*s is not in the store", (int)what.n, what.p);
 		r->bad++;
 	}
 	*pages += status ? 0 : n;

@@ -136,7 +136,7 @@ int pd_pick_url(void *options, const char *arg, struct pd_err *e)
 {
 	struct pd_pick_options *o = options;
 	if (o->urls[1])
-		return pd_fail(e, PD_ERR_USAGE, "--url more than twice");
+		return pd_fail(e, PD_ERR_USAGE, "--url can be given at most twice");
 	o->urls[o->urls[0] ? 1 : 0] = arg;
 	return PD_OK;
 }

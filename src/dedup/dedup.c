@@ -65,7 +65,7 @@ static int enter(struct run *r)
 	if (status)
 		return status;
 	if (found && !r->o->resume)
-		return pd_fail(r->err, PD_ERR_USAGE, "%s holds a run of dedup: --resume goes on with it", r->folder);
+		return pd_fail(r->err, PD_ERR_USAGE, "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
 	status = pd_tables_open(&tables, &r->o->walk.page, r->err);
 	if (status)
 		return status;
@@ -107,12 +107,12 @@ static int make_rows(struct run *r, struct pd_units *u, size_t unit)
 static void on_alias(void *ctx, const char *path)
 {
 	struct run *r = ctx;
-	pd_log_note(r->log, "%s: another name of a file that is read already; its copy is made, no row", path);
+	pd_log_note(r->log, "%s: the same file is read under another name already; it is copied, without a row of its own", path);
 }
 
 static int changed(struct run *r, const char *what)
 {
-	return pd_fail(r->err, PD_ERR_PARAMS, "%s is not what it was when the run in %s began: begin anew in another folder", what,
+	return pd_fail(r->err, PD_ERR_PARAMS, "%s has changed since the run in %s began: start again in another folder", what,
 		       r->folder);
 }
 

@@ -47,7 +47,7 @@ static int check_empty(const char *path, struct pd_err *e)
 	int status = errno ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
 	closedir(dir);
 	if (!status && !empty)
-		status = pd_fail(e, PD_ERR_USAGE, "%s is not empty", path);
+		status = pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
 	return status;
 }
 

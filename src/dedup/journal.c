@@ -118,7 +118,7 @@ static int parse(struct pd_journal *j, struct pd_err *e)
 			ok = take_line(j, line);
 		first = false;
 	}
-	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read: remove the folder and begin anew", j->path);
+	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read: delete the folder and start again", j->path);
 }
 
 static int compare(const struct pd_journal *j, struct pd_span options, struct pd_err *e)
@@ -126,7 +126,7 @@ static int compare(const struct pd_journal *j, struct pd_span options, struct pd
 	struct pd_buf differ = { 0 };
 	pd_params_differ(pd_buf_span(&j->options), options, &differ);
 	int status = !differ.n ? PD_OK :
-				 pd_fail(e, PD_ERR_PARAMS, "the run that %s tells of had other options (%s)", j->path, differ.p);
+				 pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path, differ.p);
 	pd_buf_release(&differ);
 	return status;
 }
@@ -161,7 +161,7 @@ int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
 	struct pd_journal j = { .path = pd_strdup(path) };
 	int status = slurp(&j, e);
 	if (!status && !j.text.n)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s is not there: name the folder of a run of dedup", path);
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s does not exist: name the folder of a run of dedup", path);
 	if (!status)
 		status = parse(&j, e);
 	if (!status)

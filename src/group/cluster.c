@@ -79,7 +79,7 @@ static int check(const struct graph *g, struct pd_err *e)
 			       g->n_pages, g->n_edges);
 	for (size_t i = 0; i < g->n_edges; i++)
 		if (g->edges[i].a >= g->n_pages || g->edges[i].b >= g->n_pages)
-			return pd_fail(e, PD_ERR_USAGE, "pair %zu names a page that is not there", i);
+			return pd_fail(e, PD_ERR_USAGE, "pair %zu names a page that does not exist", i);
 	return PD_OK;
 }
 

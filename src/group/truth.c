@@ -71,7 +71,7 @@ static int read_names(struct intake *in, struct pd_span line, struct pd_err *e)
 	t->by_id = find(in, t->labels ? "id_a" : "id") >= 0;
 	in->at.b = find(in, t->by_id ? "id_b" : "url_b");
 	if (t->labels ? in->at.a < 0 || in->at.b < 0 : in->at.page < 0 || in->at.content < 0)
-		return pd_fail(e, PD_ERR_VERSION, "%s is no truth file: its first line must name the columns url (or id) and content, "
+		return pd_fail(e, PD_ERR_VERSION, "%s is not a truth file: its first line must name the columns url (or id) and content, "
 			       "or url_a, url_b (or id_a, id_b) and label", in->path);
 	return find_groups(in, e);
 }
@@ -260,7 +260,7 @@ int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_op
 	int status = take_file(&in, f, e);
 	fclose(f);
 	if (!status && !in.at.n)
-		status = pd_fail(e, PD_ERR_VERSION, "%s is empty: no truth to hold anything against", path);
+		status = pd_fail(e, PD_ERR_VERSION, "%s is empty: TRUTH needs rows", path);
 	t->n_strata = in.strata.n ? (uint32_t)in.strata.n : 1;
 	if (!status) {
 		place_pages(t);

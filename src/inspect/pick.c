@@ -81,7 +81,7 @@ static int run(struct pd_pick *p, const struct pd_walk_options *o, const struct 
 	if (skip == PD_SKIP_FAILED)
 		return pd_fail(e, p->pipeline.err.status, "%s", p->pipeline.err.text);
 	if (skip)
-		return pd_fail(e, PD_ERR_INPUT, "%s is no page: %s%s%s", pd_buf_z(&p->record.id), pd_skip_name(skip),
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a page: %s%s%s", pd_buf_z(&p->record.id), pd_skip_name(skip),
 			       reason ? ", " : "", reason ? reason : "");
 	return PD_OK;
 }

@@ -23,7 +23,7 @@ static int read_percentage(const char *text, double *out, struct pd_err *e)
 	char *end;
 	double v = strtod(text, &end);
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(v >= 1 && v <= 100))
-		return pd_fail(e, PD_ERR_USAGE, "--similar: '%s' is no percentage from 1%% to 100%%, such as 90%%", text);
+		return pd_fail(e, PD_ERR_USAGE, "--similar: '%s' is not a percentage from 1%% to 100%%, such as 90%%", text);
 	*out = v / 100;
 	return PD_OK;
 }

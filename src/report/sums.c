@@ -197,7 +197,7 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *i
 {
 	uint64_t cluster;
 	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
-		return fail_row(in, "cluster_id is no number", e);
+		return fail_row(in, "cluster_id is not a number", e);
 	if (s->any && cluster == s->cluster)
 		return PD_OK;
 	if (s->any && cluster < s->cluster)
@@ -303,7 +303,7 @@ static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struc
 	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* not kept, and no duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is no number", in->path, in->line_no);
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
 	pd_buf_clear(&a->line);
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
 		if (f[i].n)

@@ -220,7 +220,7 @@ static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key
 	if (!pd_key_parse(hex, &bits, key)) {
 		pd_buf_clear(&in->scratch);
 		pd_tsv_add(&in->scratch, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is no fingerprint of 16, 32 or 64 hex digits",
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%s' is not a fingerprint of 16, 32 or 64 hex digits",
 			       in->in.path, in->in.line_no, in->scratch.p);
 	}
 	return check_bits(in, bits, in->in.path, in->in.line_no, e);

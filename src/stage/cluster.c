@@ -20,11 +20,6 @@ struct run {
 	struct pd_err err;
 };
 
-static void bad_row(void *ctx, const char *why)
-{
-	pd_log_error(ctx, "%s; left out", why);
-}
-
 static void add_totals(struct pd_span totals, struct pd_buf *out)
 {
 	struct pd_span total;
@@ -136,7 +131,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 	struct run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r.options.in.paths = paths;
 	r.options.in.n_paths = n_paths;
-	r.options.in.bad_row = bad_row;
+	r.options.in.bad_row = pd_log_bad_row;
 	r.options.in.ctx = log;
 	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
 	if (!status)

@@ -29,12 +29,6 @@ struct run {
 	struct pd_err err;
 };
 
-static void bad_row(void *ctx, const char *why)
-{
-	struct run *r = ctx;
-	pd_log_error(r->log, "%s; left out", why);
-}
-
 static int write_text(struct run *r, const struct pd_buf *text)
 {
 	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
@@ -160,7 +154,7 @@ static int save(struct run *r)
 	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
 	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
 	if (!status && isatty(fileno(r->out.f)))
-		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file is not written to a terminal: name a file, or send it to one");
+		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
 	return status ? status : pd_keyfile_write(&r->rows, r->out.f, name, &r->err);
 }
 
@@ -207,8 +201,8 @@ static int match(struct run *r, char **paths, int n_paths)
 				      .tmp_dir = r->o->tmp_dir,
 				      .budget = &r->budget,
 				      .hosts = r->o->scope != PD_SCOPE_ALL,
-				      .bad_row = bad_row,
-				      .ctx = r };
+				      .bad_row = pd_log_bad_row,
+				      .ctx = r->log };
 	double t = pd_cpu_seconds();
 	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
 	int status = check_memory(r, 0);

@@ -29,7 +29,7 @@ int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err 
 	if (io->fd < 0 && errno == ENOENT)
 		return pd_fail(e, PD_ERR_USAGE, "there is no store %s ('pagededup store init' makes one)", dir);
 	if (io->fd < 0 && errno == ENOTDIR)
-		return pd_fail(e, PD_ERR_USAGE, "%s is no store but a file: the folder of a store comes first", dir);
+		return pd_fail(e, PD_ERR_USAGE, "%s is a file, not a store: name the store's folder first", dir);
 	if (io->fd < 0)
 		return pd_fail_errno(e, "cannot open %s", dir);
 	io->dir = pd_strdup(dir);
@@ -167,7 +167,7 @@ static int open_to_read(const struct pd_store_io *io, const char *name, struct p
 {
 	int fd = before_step(io, PD_STORE_IO_READ, name, NULL) ? -1 : openat(io->fd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s is not there", io->dir, name);
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%s/%s does not exist", io->dir, name);
 	return fd < 0 ? step_failed(io, "open", name, e) : fd;
 }
 

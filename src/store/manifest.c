@@ -120,7 +120,7 @@ static int check_sum(struct text *t, uint64_t *check)
 	t->rest = t->all;
 	if (t->all.n < n || memcmp(at, word, sizeof word - 1) || t->all.p[t->all.n - 1] != '\n' ||
 	    !hex64(pd_span(at + sizeof word - 1, 16), check) || *check != pd_hash64(t->all.p, t->all.n - n))
-		return damaged(t, "its checksum is another");
+		return damaged(t, "its checksum does not match");
 	t->all.n -= n;
 	t->rest = t->all;
 	return PD_OK;
@@ -207,7 +207,7 @@ int pd_store_manifest_load(struct pd_store_manifest *m, const struct pd_store_io
 	*m = (struct pd_store_manifest){ 0 };
 	int status = pd_store_io_map(io, "manifest", &map, e);
 	if (status == PD_ERR_NOT_FOUND)
-		return pd_fail(e, status, "%s is no store: it has no manifest ('pagededup store init' makes one)",
+		return pd_fail(e, status, "%s is not a store (it has no manifest): 'pagededup store init' makes one",
 			       io->dir);
 	if (status)
 		return status;

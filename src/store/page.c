@@ -108,7 +108,7 @@ static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, str
 	if (pd_span_is(hex, "-"))
 		return PD_OK;
 	if (!pd_key_parse(hex, &found, &key))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ?
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ?
 			       (int)hex.n : 64, hex.p);
 	if (found != bits)
 		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits",
@@ -124,7 +124,7 @@ static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct
 	if (is_nothing(hex) || !o->minima)
 		return PD_OK;
 	if (!pd_sketch_parse(o, hex, &s))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is no sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
 			       o->minima * o->bits);
 	memcpy(p->sketch, s.w, sizeof p->sketch);
 	p->has |= PD_STORE_HAS_SKETCH;

@@ -59,7 +59,7 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 	for (struct dirent *entry; !status && (entry = readdir(d));) {
 		const char *n = entry->d_name;
 		if (n[0] != '.' && strcmp(n, "lock") && strcmp(n, "manifest.new") && !our_file(n, "log", &file))
-			status = pd_fail(e, PD_ERR_USAGE, "%s is no store, and not empty: it holds '%s'", io->dir, n);
+			status = pd_fail(e, PD_ERR_USAGE, "%s is not a store, and not empty (it holds '%s'): name a new or empty folder", io->dir, n);
 	}
 	closedir(d);
 	return status;
@@ -93,7 +93,7 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 		     { "k_unknown", s->m.alone, want->alone } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].is != rows[i].wanted)
-			return pd_fail(e, PD_ERR_PARAMS, "%s is a store already, with other parameters (%s: %d and %d)",
+			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)",
 				       s->io.dir, rows[i].name, rows[i].is, rows[i].wanted);
 	return PD_OK;
 }

@@ -14,11 +14,11 @@ static int check_file(const struct pd_store_tombstones *t, uint64_t file, const 
 	if (n < PD_STORE_TOMBSTONES_HEAD + 8 || memcmp(p, PD_STORE_TOMBSTONES_MAGIC, 8))
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: not a list of tombstones", name);
 	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: of version %" PRIu32 "; this program knows version %d", name,
+		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu32 "; this program knows version %d", name,
 			       pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + n - 8) != pd_hash64_seed(p, n - 8, file) || pd_store_get64(p + 16) != file ||
 	    (n - PD_STORE_TOMBSTONES_HEAD - 8) % 8 || pd_store_get64(p + 24) != (n - PD_STORE_TOMBSTONES_HEAD - 8) / 8)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: its checksum is another", name);
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: its checksum does not match", name);
 	return PD_OK;
 }
 

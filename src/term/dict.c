@@ -27,12 +27,12 @@ static int check_header(struct pd_span bytes, struct pd_err *e)
 		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version,
 			       PD_DICT_VERSION);
 	if (h->length != bytes.n)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes instead of %llu: cut or joined", bytes.n,
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it was cut short or joined", bytes.n,
 			       (unsigned long long)h->length);
 	uint64_t sum[2];
 	pd_hash128(bytes.p + sizeof *h, bytes.n - sizeof *h, 0, sum);
 	if (h->reserved || h->zero[0] || h->zero[1] || h->zero[2] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
-		return pd_fail(e, PD_ERR_DICT, "the dictionary is damaged: its checksum does not hold");
+		return pd_fail(e, PD_ERR_DICT, "the dictionary is damaged: its checksum does not match");
 	return 0;
 }
 

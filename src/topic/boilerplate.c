@@ -34,7 +34,7 @@ static int read_header(struct pd_boilerplate *b, struct pd_err *e)
 	if (n < sizeof *h && !feof(b->f))
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (n < 8 || memcmp(h->magic, PD_BOILERPLATE_MAGIC, 8) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s is no table of boilerplate", b->name);
+		return pd_fail(e, PD_ERR_FORMAT, "%s is not a boilerplate table: 'pagededup boilerplate' makes one", b->name);
 	if (n >= 28 && h->version != PD_BOILERPLATE_VERSION)
 		return pd_fail(e, PD_ERR_VERSION, "%s is a table of boilerplate of version %" PRIu32 "; this program knows version %d",
 			       b->name, h->version, PD_BOILERPLATE_VERSION);
@@ -247,7 +247,7 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (!pd_boilerplate_has_samples(b))
 		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: it was written with --no-samples", b->name);
 	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
-		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules (sample, texts, bits)", b->name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules (sample, texts, bits): learn it again", b->name);
 	int status = check_samples(b, e);
 	if (status)
 		return status;

@@ -94,7 +94,7 @@ static void close_input(struct pd_walk_inputs *in, struct pd_log *log)
 		in->barren++;
 		tell_barren(in, records + in->skipped[PD_SKIP_EMPTY], log);
 	} else if (in->open && !in->pages && !in->told) {
-		pd_log_note(log, "%s: nothing in it", pd_buf_z(&in->label));
+		pd_log_note(log, "%s: nothing to read in it", pd_buf_z(&in->label));
 	}
 	in->open = false;
 }

@@ -123,7 +123,7 @@ int pd_walk_spool_rewind(struct pd_walk_spool *s, struct pd_err *e)
 
 static int unreadable(struct pd_walk_spool *s, struct pd_err *e)
 {
-	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut");
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut short");
 }
 
 int pd_walk_spool_next(struct pd_walk_spool *s, struct pd_buf *out, struct pd_err *e)

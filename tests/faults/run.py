@@ -294,7 +294,7 @@ def look(job, run, want):
             shutil.rmtree(os.path.join(run.dir, 'out'))
             os.makedirs(os.path.join(run.dir, 'out'))
         again = Run(job, None, fresh=False) if run.code else run
-        if again.code and 'is not kept' not in again.err:       # what was removed may be gone although that was not safe yet
+        if again.code and 'is not in the store' not in again.err:       # what was removed may be gone although that was not safe yet
             return 'exit 2, and again without a fault: exit %s: %s' % (again.code, again.err[-200:])
         return store_rows(job)
     if job.more is not None and run.code == 2:

@@ -55,7 +55,7 @@ exits "rows of another kind" 2
 has "are told apart" "$tmp/err" "holds fp rows, verdicts rows are needed"
 run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
 exits "a bad row" 1
-has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; left out"
+has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; row skipped"
 run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
 has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
 
@@ -158,7 +158,7 @@ exits "one of them is not met: exit status" 0
 has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates of the verdicts were not met in these inputs: elsewhere.html$"
 run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
 exits "a page with another URL" 1
-has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* is not the page that the verdict is about: its URL is another; kept"
+has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page of the verdict; kept"
 
 # --- where it goes ---
 run "$P" apply -q -V v.tsv d.warc.gz b/y.warc.gz -o out/

@@ -76,9 +76,9 @@ refuse() { # NAME REGEX ARGUMENTS…
 	exits "$name" 2
 	has "$name: message" "$tmp/err" "$want"
 }
-refuse "a folder that holds a run" "holds a run of dedup: --resume goes on with it" d.warc.gz -o out
+refuse "a folder that holds a run" "holds a run of dedup already: continue it with --resume" d.warc.gz -o out
 mkdir full && touch full/x
-refuse "a folder that is not empty" "full is not empty" d.warc.gz -o full
+refuse "a folder that is not empty" "full is not empty: name a new or empty folder" d.warc.gz -o full
 refuse "no folder" "-o DIR" d.warc.gz
 refuse "stdin" "cannot read standard input" -o nowhere
 refuse "- as well" "reads its inputs twice" - -o nowhere2
@@ -91,10 +91,10 @@ exits "two nights with the same file names" 0
 is "two nights: outputs keep their folders" "$(cd nights && find . -name '*.gz' | sort | tr '\n' ' ')" "./n1/d.warc.gz ./n2/d.warc.gz "
 is "two nights: no page is left twice" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | sort | uniq -d | wc -l)" 0
 cp d.warc.gz verdicts.tsv
-refuse "a name that is taken" "nowhere5/verdicts.tsv: what is written needs that name" verdicts.tsv -o nowhere5
+refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has that name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
 refuse "two answers" "--no-boilerplate and --boilerplate do not go together" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
-refuse "a table that is none" "d.warc.gz is no table of boilerplate" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
+refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
 # Whatever shapes the result is in the journal: every option of the help is, but those that are named here.
@@ -230,7 +230,7 @@ rm -rf steps && mkdir -p steps/.dedup && head -n 3 journal >steps/.dedup/journal
 touch site/b/0000.html
 run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "an input that has changed" 2
-has "is named" "$tmp/err" "site/a/0001.html is not what it was when the run in steps began"
+has "is named" "$tmp/err" "site/a/0001.html has changed since the run in steps began"
 echo nonsense >steps/.dedup/journal
 run "$P" dedup -q --resume --keep-rows site -o steps
 exits "no journal" 2

@@ -78,11 +78,11 @@ is "labels given twice" "$(rows "$tmp/out" | cut -f 12-14)" "$(printf '1\t1\t0')
 printf 'url\tcontent\tlevel\nu\tx\t0\nv\tx\tmany\nu\ty\t1\nw\n\n# a remark\nx\tx\t1\n' >bad.tsv
 eval_ bad.tsv --pairs=pairs.tsv
 exits "bad rows of the truth" 1
-is "are named" "$(grep -c 'bad.tsv:[345]: .*; left out' "$tmp/err")" 3
+is "are named" "$(grep -c 'bad.tsv:[345]: .*; row skipped' "$tmp/err")" 3
 printf '#id_a\tid_b\tlabel\tweight\na\tb\tmaybe\t1\na\ta\tyes\t1\na\tb\tyes\t0\na\tb\tyes\tinf\na\tb\tyes\t2\n' >bad.tsv
 eval_ bad.tsv --pairs=half.tsv
 exits "bad labels" 1
-is "are named" "$(grep -c 'bad.tsv:[2345]: .*; left out' "$tmp/err")" 4
+is "are named" "$(grep -c 'bad.tsv:[2345]: .*; row skipped' "$tmp/err")" 4
 
 # --- the sweep: the same as fp, match and eval, setting by setting ---
 "$P" fp -q "$demo" >d.fp
@@ -139,9 +139,9 @@ done <<'END'
 missing operand TRUTH|--pairs=pairs.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv --pairs=pairs.tsv --sweep
-INPUT needs --sweep|truth.tsv truth.tsv --pairs=pairs.tsv
+INPUT is read only with --sweep|truth.tsv truth.tsv --pairs=pairs.tsv
 no column 'colour'|truth.tsv --pairs=pairs.tsv --by=lang,colour
-is no truth file|pairs.tsv --clusters=clusters.tsv
+is not a truth file|pairs.tsv --clusters=clusters.tsv
 cannot open|none.tsv --pairs=pairs.tsv
 cannot open|truth.tsv --pairs=none.tsv
 is empty|/dev/null --pairs=pairs.tsv

@@ -134,7 +134,7 @@ mkdir nothing
 for input in empty.html nothing -; do
 	run "$P" fp q $input
 	exits "an empty input is no failure: $input" 0
-	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: nothing in it\$"
+	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: nothing to read in it\$"
 done
 barren "a folder of text" 'f/_static: not one page: 2 records left out \(other type 2\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc

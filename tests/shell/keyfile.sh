@@ -91,7 +91,7 @@ exits "--save with --against is misuse" 2
 match --save in.fp in.fp
 exits "--save over its input is misuse" 2
 run script -qec "$P match --save - demo.fp" /dev/null
-has "a terminal is no place for a key file" "$tmp/out" 'not written to a terminal'
+has "a terminal is no place for a key file" "$tmp/out" 'cannot go to a terminal'
 exits "and that is misuse" 2
 
 # --- standard input ---

@@ -182,7 +182,7 @@ cut -f 1-4,6- v.tsv >cut.tsv
 refuse "a column is missing" "no column dup_of" -V cut.tsv
 { head -2 v.tsv; rows v.tsv | sort -t "$(printf '\t')" -k 1,1nr; } >turned.tsv
 refuse "rows in another order" "in the order in which cluster writes them" -V turned.tsv
-refuse "both from stdin" "cannot both" -V - -P -
+refuse "both from stdin" "only one of" -V - -P -
 refuse "no such file" "nowhere" -V nowhere
 absent "nothing was written" r.html 'r.html.*'
 cp v.tsv again.tsv
@@ -192,7 +192,7 @@ same "which stays" again.tsv v.tsv
 sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
 report -V bad.tsv
 exits "a bad row" 1
-has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is neither 0 nor 1; left out'
+has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is neither 0 nor 1; row skipped'
 has "and said in the page" r.html '1 rows could not be read'
 run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2

@@ -23,7 +23,7 @@ has "which is said" "$tmp/err" 'k_unknown: 7 and 12'
 mkdir full && touch full/thing
 run "$P" store init full
 exits "a folder with other things in it is refused" 2
-has "and the thing is named" "$tmp/err" "full is no store, and not empty: it holds 'thing'"
+has "and the thing is named" "$tmp/err" "full is not a store, and not empty \(it holds 'thing'\)"
 run "$P" store init p --preset=paper
 run "$P" store info p
 has "the preset makes k 3" "$tmp/out" '^k	3$'
@@ -89,7 +89,7 @@ is "info as JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); pri
 # remove, compact, verify
 run "$P" store remove s d.warc:20 d.warc:99
 exits "what is not kept cannot be removed" 1
-has "and is named" "$tmp/err" 'd.warc:99 is not kept'
+has "and is named" "$tmp/err" 'd.warc:99 is not in the store'
 run_in <(echo d.warc:6) "$P" store remove s
 exits "ids from standard input" 0
 run "$P" store remove s --by-url http://b.example/3
@@ -132,11 +132,11 @@ has "fingerprints of another width" "$tmp/err" 'wide:1: a fingerprint of 128 bit
 { fp_rows <<<"0123 x:1"; fp_rows <<<"0123456789abcdef x:2"; } >bad
 run "$P" store add p bad
 exits "a bad row is left out" 1
-has "and named" "$tmp/err" "bad:1: '0123' is no fingerprint"
+has "and named" "$tmp/err" "bad:1: '0123' is not a fingerprint"
 is "the others are not" "$(status "$tmp/out")" "new"
 for i in $(seq 130); do fp_rows <<<"0123 x:$i"; done >bad
 run "$P" store check p bad
-is "of very many bad rows a hundred are named" "$(grep -c 'is no fingerprint' "$tmp/err")" 100
+is "of very many bad rows a hundred are named" "$(grep -c 'is not a fingerprint' "$tmp/err")" 100
 has "and how many more there are" "$tmp/err" '^pagededup store: bad: 30 more of these are not listed$'
 has "all of them counted" "$tmp/err" '130 bad rows left out'
 cp -r s newer && sed -i 's/^pagededup store 2/pagededup store 9/' newer/manifest
@@ -147,11 +147,11 @@ run "$P" store add nothing night1
 exits "no store" 2
 has "which is said" "$tmp/err" "there is no store nothing \('pagededup store init' makes one\)"
 run "$P" store check night1 night2
-has "rows in the place of the store" "$tmp/err" "night1 is no store but a file: the folder of a store comes first"
+has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store: name the store's folder first"
 run "$P" store init night1
 exits "a file becomes no store" 2
 run "$P" store add demo/.. night1
-has "a folder that is no store" "$tmp/err" "is no store: it has no manifest \('pagededup store init' makes one\)"
+has "a folder that is no store" "$tmp/err" "is not a store \(it has no manifest\): 'pagededup store init' makes one"
 run "$P" store check "" night1
 exits "a store without a name" 2
 has "is asked for" "$tmp/err" 'check: missing operand STORE'

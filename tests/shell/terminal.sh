@@ -70,7 +70,7 @@ done
 # --- binary data ---
 printf '网页 3 n\n近似 5 n\n' >words
 terminal out "$P" dict -o - words
-exits "a dictionary is not written to a terminal" 2
+exits "a dictionary is cannot go to a terminal" 2
 has "and it is said why" "$tmp/err" 'dictionary is binary'
 empty "nothing of it came" "$tmp/tty"
 terminal out "$P" dict -o /dev/stdout words

@@ -135,6 +135,6 @@ why "$a" --run='a run'
 has "why --run" "$tmp/out" "^  is a duplicate of $b"
 run "$P" show --run=nowhere "$a"
 exits "no such run" 2
-has "no such run: message" "$tmp/err" "nowhere/.dedup/journal is not there: name the folder of a run of dedup"
+has "no such run: message" "$tmp/err" "nowhere/.dedup/journal does not exist: name the folder of a run of dedup"
 
 tap_done
