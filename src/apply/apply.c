@@ -154,7 +154,7 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	if (a->o->mode != PD_APPLY_WRITE || a->o->to_folder)
 		return PD_OK;
 	if (n > 1 || a->in.files_from || (a->in.n_inputs && stat(inputs[0], &st) == 0 && S_ISDIR(st.st_mode)))
-		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: end its name with a slash, as in -o %s/", a->o->output ? a->o->output : "clean");
+		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: end its name with a slash, as in -o %s/", a->o->output && strcmp(a->o->output, "-") ? a->o->output : "clean");
 	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
 	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
 		status = pd_outfile_check(a->o->output, (char *[]){ (char *)*path }, 1, e);

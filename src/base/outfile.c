@@ -228,7 +228,7 @@ static struct file input_at(const char *path)
 static int is_input(const char *path, const char *input, struct pd_err *e)
 {
 	path = path ? path : "standard output";
-	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also an input, %s: name another output", path, input) :
+	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path, input) :
 				     pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 }
 

@@ -100,7 +100,7 @@ static int take_page(struct intake *in, struct pd_err *e)
 	size_t n = t->pages.n;
 	uint64_t level = 0;
 	if (in->at.level >= 0 && (!pd_span_u64(in->f[in->at.level], &level) || level >= PD_TRUTH_LEVELS))
-		return bad_row(in, "level is no number from 0 to 99", e);
+		return bad_row(in, "level is not a number from 0 to 99", e);
 	if (!in->f[in->at.page].n || !in->f[in->at.content].n)
 		return bad_row(in, "a page without a name or without content", e);
 	if (pd_names_add(&t->pages, in->f[in->at.page]) < n)
@@ -155,7 +155,7 @@ static int take_label(struct intake *in, struct pd_err *e)
 	if (!in->f[in->at.a].n || !in->f[in->at.b].n || pd_span_eq(in->f[in->at.a], in->f[in->at.b]))
 		return bad_row(in, "not two pages", e);
 	if (in->at.weight >= 0 && !read_weight(in->f[in->at.weight], &l.weight))
-		return bad_row(in, "weight is no number over 0", e);
+		return bad_row(in, "weight is not a number over 0", e);
 	l.kind = (enum pd_truth_kind)kind;
 	l.a = pd_names_add(&t->pages, in->f[in->at.a]);
 	l.b = pd_names_add(&t->pages, in->f[in->at.b]);

@@ -127,8 +127,8 @@ static void say_kept(const struct pd_why *w, struct pd_buf *out)
 static void say_unnamed(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	pd_buf_add_span(out, w->id);
-	pd_buf_printf(out, "\n  is not named in %s: it is kept, for it is in no cluster", verdicts);
-	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and no pair names it\n" : ", or it is no page of these dumps\n");
+	pd_buf_printf(out, "\n  is not named in %s: it is kept: it is in no cluster", verdicts);
+	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and no pair names it\n" : ", or not a page of these dumps\n");
 	for (size_t i = 0; i < w->n_suggestions && !w->pairs; i++)
 		pd_buf_printf(out, "%s%.*s%s", i ? ", " : "  Did you mean ", (int)w->suggestions[i].n, w->suggestions[i].p,
 			      i + 1 < w->n_suggestions ? "" : "?\n");

@@ -92,7 +92,7 @@ static const char *read_word(struct compiler *c, struct pd_span line, size_t num
 	if (w.text.n > PD_DICT_WORD_MAX || !is_utf8(w.text))
 		return "the word is too long or not UTF-8";
 	if (!pd_span_u64(next_field(&line), &frequency) || frequency == 0 || frequency > UINT32_MAX)
-		return "the frequency is no number from 1 to 4294967295";
+		return "the frequency is not a number from 1 to 4294967295";
 	int tag = tag_number(c, next_field(&line));
 	if (tag < 0)
 		return "the part of speech is over four bytes, or there are over 256 of them";

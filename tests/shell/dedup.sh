@@ -81,7 +81,7 @@ mkdir full && touch full/x
 refuse "a folder that is not empty" "full is not empty: name a new or empty folder" d.warc.gz -o full
 refuse "no folder" "-o DIR" d.warc.gz
 refuse "stdin" "cannot read standard input" -o nowhere
-refuse "- as well" "reads its inputs twice" - -o nowhere2
+refuse "- as well" "reads them twice" - -o nowhere2
 refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o nowhere3
 mkdir b && cp d.warc.gz b/
 refuse "one input twice" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz ./d.warc.gz -o nowhere4

@@ -14,7 +14,7 @@ refused() { # NAME FILE COMMAND…: exit 2, says so, FILE (and standard input) a
 	cp "$file" kept
 	run_in "$file" "$@"
 	exits "$name: refused" 2
-	has "$name: the file is named" "$tmp/err" "$(basename "$file").*(input|is read in this run)"
+	has "$name: the file is named" "$tmp/err" "$(basename "$file").*(input|another output)"
 	same "$name: the file is as it was" "$file" kept
 	absent "$name: nothing beside it" "$file".*.part
 }

@@ -42,7 +42,7 @@ head -4 p.tsv >chain.tsv
 "$P" cluster -q chain.tsv >v.tsv
 why w/d:30 --verdicts=v.tsv --pairs=chain.tsv
 is "a page that only a duplicate is near" "$(cat "$tmp/out")" "w/d:30
-  is not named in v.tsv: it is kept, for it is in no cluster
+  is not named in v.tsv: it is kept: it is in no cluster
   1 pair names it:
     it is at distance 6, with similarity 0.83, from w/d:20 (http://a/2), a duplicate of w/d:10"
 why w/d:30 --verdicts=v.tsv
