@@ -80,4 +80,5 @@ fp_rows() { # [PARAMS]
 }
 fp_columns='#fingerprint	id	url	fetch_time	content_digest	text_digest	content_charset	languages	terms	text_bytes	confidence	flags	quality	sketch	user_id	params	subject'
 pairs_columns='#id_a	id_b	distance	similarity	method	url_a	url_b	fetch_time_a	text_bytes_a	quality_a	fetch_time_b	text_bytes_b	quality_b'
-verdicts_columns='#cluster_id	id	url	is_duplicate	dup_of	via	distance	similarity	text_bytes	weight	reason'
+verdicts_columns='#cluster_id	id	url	is_duplicate	dup_of	via	distance	similarity	text_bytes	weight	reason	cluster_size	loss	suspect'
+answers_columns="${verdicts_columns%	cluster_size*}	status	matches"

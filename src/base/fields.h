@@ -61,11 +61,14 @@ enum pd_verdicts_column {
 	PD_VERDICTS_TEXT_BYTES,
 	PD_VERDICTS_WEIGHT,
 	PD_VERDICTS_REASON,
+	PD_VERDICTS_CLUSTER_SIZE,	/* of the page kept: pages that it stands for, itself among them */
+	PD_VERDICTS_LOSS,		/* of a duplicate: the share of its text that the page kept lacks, when texts were compared */
+	PD_VERDICTS_SUSPECT,		/* of a page that stays though it may be a duplicate of dup_of: why it stays */
 	PD_VERDICTS_COLUMNS
 };
 
-/* Those of verdicts, and two more. */
-enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_COLUMNS, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
+/* Those of verdicts up to the reason, and two more. */
+enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
 
 /* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
  * Of a kind that gained none: `all`. */

@@ -7,6 +7,8 @@
 
 static const struct pd_opt opts[] = {
 	PD_CLUSTER_OPTS(AT),
+	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT(shingles),
+	  .help = "compare texts exactly: FILE from 'fp --shingles'" },
 	{ .type = PD_OPT_HEADING, .name = "Duplicates" },
 	{ .type = PD_OPT_CHOICE, .name = "action", .arg = "NAME", AT(action), .choices = pd_action_names,
 	  .help = "remove (default): weight 0; demote: a lower weight, no removal" },

@@ -14,7 +14,7 @@
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
 	  .help = "star (default): all near the page kept; connected: connected components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
-	  .help = "first (default), longest, newest, oldest, shortest-url, quality, rank" }, \
+	  .help = "first, least-loss, longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \

@@ -36,6 +36,8 @@ static const struct pd_opt opts[] = {
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "no closing lines" },
+	{ .type = PD_OPT_TEXT, .name = "left-out", .same_result = true, .rare = true, .arg = "FILE", AT(walk.left_out),
+	  .help = "list the records left out: id, URL, type, reason" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .same_result = true, .rare = true, AT(walk.ignore_damaged),
 	  .help = "exit 0 although damaged records were left out" },
 	PD_OPT_END,
@@ -71,7 +73,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
-	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults() };
+	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults(), .cluster.texts_follow = true };
 	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;

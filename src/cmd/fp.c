@@ -10,6 +10,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn from INPUT the lines that each site repeats" },
 	{ .type = PD_OPT_TEXT, .name = "save-boilerplate", .rare = true, .arg = "FILE", PD_AT(save_boilerplate),
 	  .help = "write what was learned to FILE, for other dumps" },
+	{ .type = PD_OPT_TEXT, .name = "shingles", .rare = true, .arg = "FILE", PD_AT(shingles),
+	  .help = "write each page's shingles to FILE, for 'cluster --shingles'" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_write_row_format_names,

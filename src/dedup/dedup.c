@@ -4,16 +4,22 @@
  */
 #include "dedup/dedup.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apply/apply.h"
 #include "apply/places.h"
+#include "base/alloc.h"
+#include "base/fields.h"
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/outfile.h"
+#include "base/tsv.h"
 #include "dedup/folder.h"
-#include "dedup/units.h"
 #include "inspect/pick.h"
 #include "report/report.h"
 
@@ -82,24 +88,105 @@ static int enter(struct run *r)
 	return status;
 }
 
+/* --- the inputs in units ---
+ * Files one after the other, so many that a unit takes some time and so few that a kill costs little; or all of them, where
+ * rows depend on the other pages.  A unit's rows are made in one go. */
+
+enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
+
+/* Paths of a unit, and a hash of them and of the sizes and times of the files, by which a changed input is noticed. */
+struct units {
+	struct pd_read_files files;
+	struct pd_arena arena;
+	bool whole;		/* all inputs are one unit */
+	/* of the unit at hand */
+	char **paths;
+	struct pd_found *found;	/* how each was come by */
+	int n_paths;
+	size_t cap_paths, cap_found;
+	uint64_t identity;
+};
+
+static int units_open(struct units *u, const struct pd_reader_options *o, bool whole, struct pd_err *e)
+{
+	*u = (struct units){ .whole = whole };
+	return pd_read_files_open(&u->files, o, e);
+}
+
+static void units_release(struct units *u)
+{
+	pd_read_files_release(&u->files);
+	pd_arena_release(&u->arena);
+	free(u->paths);
+	free(u->found);
+}
+
+static void add_to_unit(struct units *u, const struct pd_read_file *f, const struct stat *st)
+{
+	int64_t facts[] = { (int64_t)u->identity, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
+	u->identity = pd_hash64_seed(f->path, strlen(f->path), pd_hash64(facts, sizeof facts));
+	u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
+	u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
+	u->found[u->n_paths] = (struct pd_found){ f->name, f->typed, f->found };
+	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
+}
+
+/* What is not there, or may not be read, is a part of the unit, too: `fp` names and counts it.  What could not be told is
+ * none: the journal would hold a size that no later run finds again. */
+static int look_at(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
+{
+	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
+	if (!f->path || stat(f->path, st) == 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES)
+		return PD_OK;
+	return pd_fail_errno(e, "%s: cannot tell its size", f->label);
+}
+
+/* 1 a unit, 0 no more, negative.  PD_ERR_USAGE: an input that can be read only once. */
+static int units_next(struct units *u, struct pd_err *e)
+{
+	uint64_t bytes = 0;
+	struct pd_read_file f;
+	struct stat st;
+	int r = 1;
+	u->n_paths = 0;
+	u->identity = 0;
+	pd_arena_clear(&u->arena);
+	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
+		if (look_at(&f, &st, e))
+			return PD_ERR_SYSTEM;
+		if (!S_ISREG(st.st_mode))
+			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
+		add_to_unit(u, &f, &st);
+		bytes += (uint64_t)st.st_size;
+	}
+	return r < 0 ? r : u->n_paths > 0;
+}
+
 /* --- rows --- */
 
-static int make_rows(struct run *r, struct pd_units *u, size_t unit)
+static int make_rows(struct run *r, struct units *u, size_t unit)
 {
 	struct pd_walk_options walk = r->o->walk;
-	char *output = pd_dedup_folder_rows(r->folder, unit);
+	char *output = pd_dedup_folder_unit(r->folder, unit, "fp"), *shingles = pd_dedup_folder_unit(r->folder, unit, "shingles");
+	char *left_out = pd_dedup_folder_unit(r->folder, unit, "left-out");
 	char *table = walk.learn ? pd_dedup_folder_path(r->folder, PD_DEDUP_TABLE) : NULL;
 	walk.output = output;
+	walk.shingles = shingles;
+	walk.left_out = left_out;
 	walk.files_from = NULL;
 	walk.found = u->found;
 	walk.ignore_damaged = true;
 	walk.tmp_dir = r->o->tmp_dir;
 	walk.save_boilerplate = table;
 	pd_dedup_folder_sweep(output);
+	pd_dedup_folder_sweep(shingles);
+	pd_dedup_folder_sweep(left_out);
 	if (table)
 		pd_dedup_folder_sweep(table);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
 	free(table);
+	free(left_out);
+	free(shingles);
 	free(output);
 	return status < 0 ? status : pd_journal_add_rows(&r->journal, u->identity, r->err);
 }
@@ -116,7 +203,7 @@ static int changed(struct run *r, const char *what)
 		       r->folder);
 }
 
-static int one_unit(struct run *r, struct pd_units *u, size_t unit)
+static int one_unit(struct run *r, struct units *u, size_t unit)
 {
 	if (unit >= r->journal.n_rows)
 		return r->journal.n_units ? changed(r, u->paths[0]) : make_rows(r, u, unit);
@@ -129,16 +216,16 @@ static int do_rows(struct run *r)
 	o.once = true;
 	o.alias = on_alias;
 	o.damage_ctx = r;
-	struct pd_units u;
+	struct units u;
 	size_t n_units = 0;
-	int status = pd_units_open(&u, &o, r->o->walk.learn, r->err), more = 0;
-	while (!status && (more = pd_units_next(&u, r->err)) == 1)
+	int status = units_open(&u, &o, r->o->walk.learn, r->err), more = 0;
+	while (!status && (more = units_next(&u, r->err)) == 1)
 		status = one_unit(r, &u, n_units++);
 	if (!status && !more && n_units < r->journal.n_rows)
 		status = changed(r, "the list of inputs");
 	else if (!status && !more && !r->journal.n_units)
 		status = pd_journal_add(&r->journal, r->err, "units %zu", n_units);
-	pd_units_release(&u);
+	units_release(&u);
 	return status ? status : more;
 }
 
@@ -148,19 +235,15 @@ static int match_rows(struct run *r, const struct pd_stage_match *how, const cha
 {
 	struct pd_stage_match match = *how;
 	size_t n = r->journal.n_rows;
-	char **rows = pd_zalloc((n + 1) * sizeof *rows), *path = pd_dedup_folder_path(r->folder, output);
+	char **rows = pd_dedup_folder_units(r->folder, n, "fp"), *path = pd_dedup_folder_path(r->folder, output);
 	match.preset = r->o->walk.preset;
 	match.jobs = r->o->walk.jobs;
 	match.tmp_dir = r->o->tmp_dir;
 	match.output = path;
 	match.ignore_damaged = true;
-	for (size_t i = 0; i < n; i++)
-		rows[i] = pd_dedup_folder_rows(r->folder, i);
 	pd_dedup_folder_sweep(path);
 	int status = pd_stage_match_run(&match, rows, (int)n, log, r->err);
-	for (size_t i = 0; i < n; i++)
-		free(rows[i]);
-	free(rows);
+	pd_dedup_folder_free(rows, n);
 	free(path);
 	return status;
 }
@@ -179,10 +262,15 @@ static int do_verdicts(struct run *r)
 	if (r->journal.verdicts)
 		return PD_OK;
 	char *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_PAIRS), *output = pd_dedup_folder_path(r->folder, "verdicts.tsv");
+	size_t n = r->journal.n_rows;
+	char **shingles = pd_dedup_folder_units(r->folder, n, "shingles");
+	cluster.group.shingles = shingles;
+	cluster.group.n_shingles = (int)n;
 	cluster.output = output;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	cluster.ignore_damaged = true;
 	int status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
+	pd_dedup_folder_free(shingles, n);
 	free(pairs);
 	free(output);
 	return status ? status : pd_journal_add(&r->journal, r->err, "verdicts");
@@ -190,7 +278,7 @@ static int do_verdicts(struct run *r)
 
 /* --- outputs --- */
 
-static void bad_row(void *ctx, const char *why)
+static void tell_bad_verdict(void *ctx, const char *why)
 {
 	pd_log_error(((struct run *)ctx)->log, "%s", why);
 }
@@ -237,7 +325,7 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 
 static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
 {
-	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .bad_row = bad_row, .ctx = r };
+	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .bad_row = tell_bad_verdict, .ctx = r };
 	return pd_apply_removals_read(out, &o, r->err);
 }
 
@@ -333,18 +421,22 @@ static int write_report(struct run *r)
 	return status;
 }
 
+static int copy_to_top(struct run *r, char *const *from, size_t n, const char *name)
+{
+	char *to = pd_dedup_folder_path(r->folder, name);
+	int status = pd_dedup_folder_copy(from, n, false, to, r->err);
+	free(to);
+	return status;
+}
+
 static int keep_rows(struct run *r)
 {
 	size_t n = r->journal.n_rows;
-	char **rows = pd_zalloc((n + 1) * sizeof *rows), *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_PAIRS);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = pd_dedup_folder_rows(r->folder, i);
-	int status = pd_dedup_folder_copy(r->folder, rows, n, "rows.fp", r->err);
+	char **rows = pd_dedup_folder_units(r->folder, n, "fp"), *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_PAIRS);
+	int status = copy_to_top(r, rows, n, "rows.fp");
 	if (!status)
-		status = pd_dedup_folder_copy(r->folder, &pairs, 1, "pairs.tsv", r->err);
-	for (size_t i = 0; i < n; i++)
-		free(rows[i]);
-	free(rows);
+		status = copy_to_top(r, &pairs, 1, "pairs.tsv");
+	pd_dedup_folder_free(rows, n);
 	free(pairs);
 	return status;
 }
@@ -353,19 +445,100 @@ static int keep_rows(struct run *r)
 static int keep_table(struct run *r)
 {
 	char *table = table_path(r);
-	int status = table ? pd_dedup_folder_copy(r->folder, &table, 1, "site.bp", r->err) : PD_OK;
+	int status = table ? copy_to_top(r, &table, 1, "site.bp") : PD_OK;
 	free(table);
 	return status;
 }
 
+/* What was left out of all units, as fp would list it. */
+static int list_left_out(struct run *r)
+{
+	size_t n = r->journal.n_rows;
+	if (!r->o->walk.left_out)
+		return PD_OK;
+	char **lists = pd_dedup_folder_units(r->folder, n, "left-out");
+	int status = pd_dedup_folder_copy(lists, n, true, r->o->walk.left_out, r->err);
+	pd_dedup_folder_free(lists, n);
+	return status;
+}
+
+/* --- stats.json --- */
+
+static void add_removed(const struct pd_journal_sums *s, struct pd_json *j)
+{
+	struct pd_json *out = pd_json_new();
+	pd_json_int(out, "inputs", (int64_t)s->inputs);
+	pd_json_int(out, "pages", (int64_t)s->pages);
+	pd_json_int(out, "records_with_them", (int64_t)s->along);
+	pd_json_int(out, "bytes_in", (int64_t)s->bytes_in);
+	pd_json_int(out, "bytes_out", (int64_t)s->bytes_out);
+	pd_json_int(out, "members_rewritten", (int64_t)s->rewritten);
+	pd_json_int(out, "bytes_lost", (int64_t)s->lost);
+	pd_json_object(j, "removed", out);
+}
+
+static void add_table(const struct pd_boilerplate *b, struct pd_json *j)
+{
+	struct pd_json *out = pd_json_new();
+	int64_t repeat = 0, lines = 0, paths = 0;
+	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
+		repeat += h.site.n_lines || h.site.n_paths;
+		lines += (int64_t)h.site.n_lines;
+		paths += (int64_t)h.site.n_paths;
+	}
+	pd_json_str(out, "checksum", pd_span_z(pd_boilerplate_checksum(b)));
+	pd_json_int(out, "hosts", (int64_t)pd_boilerplate_hosts(b));
+	pd_json_int(out, "hosts_that_repeat", repeat);
+	pd_json_int(out, "lines", lines);
+	pd_json_int(out, "paths", paths);
+	pd_json_object(j, "boilerplate", out);
+}
+
+static int add_boilerplate(const char *path, struct pd_json *j, struct pd_err *e)
+{
+	struct pd_boilerplate *b;
+	int status = path ? pd_boilerplate_open(path, &b, e) : PD_OK;
+	if (status || !path)
+		return status;
+	add_table(b, j);
+	pd_boilerplate_free(b);
+	return PD_OK;
+}
+
+/* The same for a run that was interrupted and resumed. */
 static int write_stats(struct run *r)
 {
-	char *table = table_path(r), *path = pd_dedup_folder_path(r->folder, "stats.json");
-	struct pd_dedup_stats s = { .options = pd_buf_span(&r->journal.options), .counts = r->counts, .table = table,
-				    .removed = r->o->dry_run ? NULL : &r->journal.sums };
-	int status = pd_dedup_stats_write(&s, path, r->err);
-	free(table);
+	const struct pd_dedup_counts *c = &r->counts;
+	struct pd_outfile f;
+	struct pd_buf text = { 0 };
+	char *path = pd_dedup_folder_path(r->folder, "stats.json");
+	int status = pd_outfile_open(&f, path, r->err);
 	free(path);
+	if (status)
+		return status;
+	char *table = table_path(r);
+	struct pd_json *j = pd_json_new();
+	pd_json_str(j, "version", pd_span_z(PD_VERSION));
+	pd_json_str(j, "options", pd_buf_span(&r->journal.options));
+	pd_json_int(j, "pages", (int64_t)c->pages);
+	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
+	pd_json_int(j, "left_out", (int64_t)c->left_out);
+	pd_json_int(j, "damaged", (int64_t)c->damaged);
+	pd_json_int(j, "bytes", (int64_t)c->bytes);
+	pd_json_int(j, "clusters", (int64_t)c->clusters);
+	pd_json_int(j, "duplicates", (int64_t)c->duplicates);
+	if (!r->o->dry_run)
+		add_removed(&r->journal.sums, j);
+	status = add_boilerplate(table, j, r->err);
+	pd_json_write(j, &text);
+	fprintf(f.f, "%s\n", text.p);
+	pd_json_free(j);
+	pd_buf_release(&text);
+	free(table);
+	if (!status)
+		return pd_outfile_commit(&f, r->err);
+	pd_outfile_abandon(&f);
 	return status;
 }
 
@@ -377,6 +550,8 @@ static int leave(struct run *r)
 	if (!status)
 		status = keep_table(r);
 	if (!status)
+		status = list_left_out(r);
+	if (!status)
 		status = write_stats(r);
 	if (!status)
 		status = pd_journal_add(&r->journal, r->err, "end");
@@ -387,10 +562,50 @@ static int leave(struct run *r)
 
 /* --- all --- */
 
+static void add_total(uint64_t *to, struct pd_span totals, const char *key)
+{
+	struct pd_span value = pd_param(totals, key);
+	uint64_t n = 0;
+	if (pd_span_u64(value, &n))
+		*to += n;
+}
+
+/* A line for each unit of the inputs. */
+static void add_unit_totals(struct pd_dedup_counts *c, struct pd_span totals)
+{
+	struct pd_span line;
+	while (totals.n && pd_span_split(&totals, '\n', &line)) {
+		add_total(&c->pages, line, "pages");
+		add_total(&c->without_fingerprint, line, "without_fingerprint");
+		add_total(&c->left_out, line, "left_out");
+		add_total(&c->damaged, line, "damaged");
+		add_total(&c->barren, line, "inputs_without_pages");
+		add_total(&c->bytes, line, "bytes");
+	}
+}
+
+/* From the file of verdicts. */
+static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, struct pd_err *e)
+{
+	static const char *const columns[] = { "id", "is_duplicate", NULL };
+	char *path = (char *)verdicts;
+	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	int r;
+	*out = (struct pd_dedup_counts){ 0 };
+	while ((r = pd_tsv_next(&in, e)) == 1) {
+		bool kept = pd_span_is(in.fields[1], "0");
+		out->clusters += kept;
+		out->duplicates += !kept;
+	}
+	add_unit_totals(out, pd_buf_span(&in.totals));
+	pd_tsv_release(&in);
+	return r;
+}
+
 static int count(struct run *r)
 {
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
-	int status = pd_dedup_stats_count(verdicts, &r->counts, r->err);
+	int status = count_verdicts(verdicts, &r->counts, r->err);
 	free(verdicts);
 	return status;
 }
@@ -411,7 +626,9 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	     struct pd_err *e)
 {
 	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e };
-	int status = check_outputs(&r);
+	int status = pd_outfile_check(o->walk.left_out, inputs, n_inputs, e);
+	if (!status)
+		status = check_outputs(&r);
 	if (!status)
 		status = enter(&r);
 	bool ended = !status && r.journal.end;

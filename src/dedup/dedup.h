@@ -6,7 +6,7 @@
 #ifndef PD_DEDUP_DEDUP_H
 #define PD_DEDUP_DEDUP_H
 
-#include "dedup/stats.h"
+#include "dedup/journal.h"
 #include "stage/cluster.h"
 #include "stage/match.h"
 #include "walk/walk.h"
@@ -18,6 +18,11 @@ struct pd_dedup_options {
 	const char *tmp_dir;
 	const char *given;		/* all that was asked for and shapes the result: a run is resumed with the same */
 	bool no_boilerplate, keep_others, link, keep_rows, dry_run, resume;
+};
+
+struct pd_dedup_counts {
+	uint64_t pages, without_fingerprint, left_out, damaged, barren, bytes;	/* of the "# total" lines */
+	uint64_t clusters, duplicates;
 };
 
 struct pd_dedup_result {

@@ -23,11 +23,26 @@ char *pd_dedup_folder_path(const char *folder, const char *name)
 	return path.p;
 }
 
-char *pd_dedup_folder_rows(const char *folder, size_t unit)
+char *pd_dedup_folder_unit(const char *folder, size_t unit, const char *what)
 {
-	char name[64];
-	snprintf(name, sizeof name, ".dedup/%zu.fp", unit);
-	return pd_dedup_folder_path(folder, name);
+	struct pd_buf path = { 0 };
+	pd_buf_printf(&path, "%s/.dedup/%zu.%s", folder, unit, what);
+	return path.p;
+}
+
+char **pd_dedup_folder_units(const char *folder, size_t n, const char *what)
+{
+	char **paths = pd_zalloc((n + 1) * sizeof *paths);
+	for (size_t i = 0; i < n; i++)
+		paths[i] = pd_dedup_folder_unit(folder, i, what);
+	return paths;
+}
+
+void pd_dedup_folder_free(char **paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
 }
 
 /* A folder that is not there yet, or with nothing in it: but for what a run made that ended before its journal began. */
@@ -96,28 +111,29 @@ void pd_dedup_folder_sweep_top(const char *folder)
 
 /* --- the end --- */
 
-static int add_file(const char *path, FILE *to, struct pd_err *e)
+static int add_file(const char *path, bool behind_head, FILE *to, struct pd_err *e)
 {
-	uint64_t written = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	uint64_t written = 0, from = 0;
+	FILE *f = fopen(path, "re");
+	int c = 0;
+	if (!f)
 		return pd_fail_errno(e, "cannot open %s", path);
-	int status = pd_copy_range(fd, path, 0, UINT64_MAX, to, &written, e);
-	close(fd);
+	while (behind_head && c != '\n' && (c = getc(f)) != EOF)
+		from++;
+	int status = ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : pd_copy_range(fileno(f), path, from, UINT64_MAX, to, &written, e);
+	fclose(f);
 	return status;
 }
 
 /* Copies: what a run reads stays where it is until it has ended. */
-int pd_dedup_folder_copy(const char *folder, char *const *from, size_t n, const char *name, struct pd_err *e)
+int pd_dedup_folder_copy(char *const *from, size_t n, bool headed, const char *to, struct pd_err *e)
 {
 	struct pd_outfile out;
-	char *path = pd_dedup_folder_path(folder, name);
-	int status = pd_outfile_open(&out, path, e);
-	free(path);
+	int status = pd_outfile_open(&out, to, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < n && !status; i++)
-		status = add_file(from[i], out.f, e);
+		status = add_file(from[i], headed && i, out.f, e);
 	if (!status)
 		return pd_outfile_commit(&out, e);
 	pd_outfile_abandon(&out);

@@ -7,6 +7,7 @@
  *	FOLDER/…				the inputs without what goes
  *	FOLDER/.dedup/journal			what is done
  *	FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
+ *	FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and what was left out of it: as long
  *	FOLDER/.dedup/more.tsv			pairs of one bit more, for the report
  *	FOLDER/.dedup/site.bp			what the sites repeat, where that is learned: as long
  */
@@ -27,15 +28,18 @@ extern const char *const pd_dedup_folder_reserved[];
 
 /* A path in the folder, for the caller to free. */
 char *pd_dedup_folder_path(const char *folder, const char *name);
-/* … of the rows of a unit. */
-char *pd_dedup_folder_rows(const char *folder, size_t unit);
+/* … of a file of a unit: its rows ("fp"), "shingles", "left-out". */
+char *pd_dedup_folder_unit(const char *folder, size_t unit, const char *what);
+/* … of all units, for pd_dedup_folder_free. */
+char **pd_dedup_folder_units(const char *folder, size_t n, const char *what);
+void pd_dedup_folder_free(char **paths, size_t n);
 /* Is a run in it?  Without one, what is there is no business of ours: PD_ERR_USAGE unless it is empty or not there. */
 int pd_dedup_folder_look(const char *folder, bool *run, struct pd_err *e);
 /* Unfinished files of a killed process beside `path`, and beside all that stands at the top. */
 void pd_dedup_folder_sweep(const char *path);
 void pd_dedup_folder_sweep_top(const char *folder);
-/* FOLDER/name becomes a copy of these files of it, one behind the other. */
-int pd_dedup_folder_copy(const char *folder, char *const *from, size_t n, const char *name, struct pd_err *e);
+/* `to` becomes a copy of these files, one behind the other; `headed`: the first line of each is the same, and stands once. */
+int pd_dedup_folder_copy(char *const *from, size_t n, bool headed, const char *to, struct pd_err *e);
 /* Removes all that only the run itself needed, but the journal; what cannot be removed is named. */
 void pd_dedup_folder_tidy(const char *folder, struct pd_log *log);
 

@@ -13,7 +13,7 @@
 
 #define FIRST_LINE "pagededup dedup 1"
 
-static int slurp(struct pd_journal *j, struct pd_err *e)
+static int read_journal(struct pd_journal *j, struct pd_err *e)
 {
 	char piece[4096];
 	size_t n;
@@ -34,13 +34,13 @@ static int slurp(struct pd_journal *j, struct pd_err *e)
 	return PD_OK;
 }
 
-static bool take_number(struct pd_span *rest, uint64_t *out)
+static bool parse_number(struct pd_span *rest, uint64_t *out)
 {
 	struct pd_span word;
 	return pd_span_split(rest, ' ', &word) && pd_span_u64(word, out);
 }
 
-static bool take_output(struct pd_journal *j, struct pd_span rest)
+static bool parse_output(struct pd_journal *j, struct pd_span rest)
 {
 	struct pd_journal_sums *s = &j->sums;
 	uint64_t *const sums[] = { &s->pages, &s->along, &s->bytes_in, &s->bytes_out, &s->rewritten, &s->lost };
@@ -48,7 +48,7 @@ static bool take_output(struct pd_journal *j, struct pd_span rest)
 	uint64_t n;
 	bool ok = true;
 	for (size_t i = 0; ok && i < sizeof sums / sizeof *sums; i++) {
-		ok = take_number(&rest, &n);
+		ok = parse_number(&rest, &n);
 		*sums[i] += ok ? n : 0;
 	}
 	ok = ok && rest.p && pd_tsv_value(rest, &label) == PD_OK;
@@ -65,23 +65,23 @@ static void note_rows(struct pd_journal *j, uint64_t identity)
 	j->rows[j->n_rows++] = identity;
 }
 
-static bool take_rows(struct pd_journal *j, struct pd_span rest)
+static bool parse_rows(struct pd_journal *j, struct pd_span rest)
 {
 	uint64_t n, identity;
 	/* Once their number stands there, no rows follow. */
-	if (j->n_units || !take_number(&rest, &n) || n != j->n_rows || !take_number(&rest, &identity))
+	if (j->n_units || !parse_number(&rest, &n) || n != j->n_rows || !parse_number(&rest, &identity))
 		return false;
 	note_rows(j, identity);
 	return true;
 }
 
-static bool take_options(struct pd_journal *j, struct pd_span rest)
+static bool parse_options(struct pd_journal *j, struct pd_span rest)
 {
 	pd_buf_set(&j->options, rest);
 	return rest.n;
 }
 
-static bool take_line(struct pd_journal *j, struct pd_span line)
+static bool parse_step(struct pd_journal *j, struct pd_span line)
 {
 	struct pd_span word;
 	uint64_t n = 0;
@@ -89,17 +89,17 @@ static bool take_line(struct pd_journal *j, struct pd_span line)
 	if (pd_span_is(word, "options") != !j->options.n)	/* once, and before the first step */
 		return false;
 	if (pd_span_is(word, "options"))
-		return take_options(j, line);
+		return parse_options(j, line);
 	if (pd_span_is(word, "rows"))
-		return take_rows(j, line);
+		return parse_rows(j, line);
 	else if (pd_span_is(word, "units"))
-		return take_number(&line, &n) && (j->n_units = (size_t)n) == j->n_rows;
+		return parse_number(&line, &n) && (j->n_units = (size_t)n) == j->n_rows;
 	else if (pd_span_is(word, "pairs"))
 		j->pairs = true;
 	else if (pd_span_is(word, "verdicts"))
 		j->verdicts = true;
 	else if (pd_span_is(word, "output"))
-		return take_output(j, line);
+		return parse_output(j, line);
 	else if (pd_span_is(word, "end"))
 		j->end = true;
 	else
@@ -107,7 +107,7 @@ static bool take_line(struct pd_journal *j, struct pd_span line)
 	return true;
 }
 
-static int parse(struct pd_journal *j, struct pd_err *e)
+static int parse_journal(struct pd_journal *j, struct pd_err *e)
 {
 	struct pd_span rest = pd_buf_span(&j->text), line;
 	bool first = true, ok = true;
@@ -115,13 +115,13 @@ static int parse(struct pd_journal *j, struct pd_err *e)
 		if (first)
 			ok = pd_span_is(line, FIRST_LINE);
 		else
-			ok = take_line(j, line);
+			ok = parse_step(j, line);
 		first = false;
 	}
 	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read: delete the folder and start again", j->path);
 }
 
-static int compare(const struct pd_journal *j, struct pd_span options, struct pd_err *e)
+static int compare_options(const struct pd_journal *j, struct pd_span options, struct pd_err *e)
 {
 	struct pd_buf differ = { 0 };
 	pd_params_differ(pd_buf_span(&j->options), options, &differ);
@@ -148,22 +148,22 @@ static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd
 int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e)
 {
 	*j = (struct pd_journal){ .path = pd_strdup(path) };
-	int status = slurp(j, e);
+	int status = read_journal(j, e);
 	if (!status)
-		status = parse(j, e);
+		status = parse_journal(j, e);
 	if (!status && j->options.n)
-		status = compare(j, options, e);
+		status = compare_options(j, options, e);
 	return status ? status : open_to_write(j, options, e);
 }
 
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_journal j = { .path = pd_strdup(path) };
-	int status = slurp(&j, e);
+	int status = read_journal(&j, e);
 	if (!status && !j.text.n)
 		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s does not exist: name the folder of a run of dedup", path);
 	if (!status)
-		status = parse(&j, e);
+		status = parse_journal(&j, e);
 	if (!status)
 		pd_buf_set(out, pd_buf_span(&j.options));
 	pd_journal_release(&j);

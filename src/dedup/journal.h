@@ -34,7 +34,7 @@ struct pd_journal {
 	struct pd_journal_sums sums;	/* of them */
 };
 
-/* Reads what is there, if anything, and opens it to be gone on with.  `options` say what shapes the result: PD_ERR_PARAMS
+/* Reads what is there, if anything, and opens it to be continued.  `options` say what shapes the result: PD_ERR_PARAMS
  * when the run that is there had others. */
 int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e);
 /* What shaped the run that the journal at `path` tells of; nothing is written. */

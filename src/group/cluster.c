@@ -39,7 +39,7 @@ static uint32_t other_end(const struct graph *g, uint32_t edge, uint32_t page)
 	return e->a == page ? e->b : e->a;
 }
 
-static int up(uint32_t a, uint32_t b)
+static int compare_pages(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -52,13 +52,13 @@ static uint32_t better(const struct graph *g, uint32_t x, uint32_t y)
 	const struct pd_edge *e = &g->edges[x], *f = &g->edges[y];
 	int c = (e->distance > f->distance) - (e->distance < f->distance);
 	if (!c)
-		c = up(e->a < e->b ? e->a : e->b, f->a < f->b ? f->a : f->b);
+		c = compare_pages(e->a < e->b ? e->a : e->b, f->a < f->b ? f->a : f->b);
 	if (!c)
-		c = up(e->a < e->b ? e->b : e->a, f->a < f->b ? f->b : f->a);
+		c = compare_pages(e->a < e->b ? e->b : e->a, f->a < f->b ? f->b : f->a);
 	if (!c)
 		c = f->same - e->same;
 	if (!c)
-		c = up(e->tag, f->tag);
+		c = compare_pages(e->tag, f->tag);
 	return c <= 0 ? x : y;
 }
 
@@ -72,7 +72,7 @@ static uint32_t better_to(const struct graph *g, uint32_t keep, uint32_t x, uint
 	return better(g, x, y);
 }
 
-static int check(const struct graph *g, struct pd_err *e)
+static int check_edges(const struct graph *g, struct pd_err *e)
 {
 	if (g->n_edges >= UINT32_C(1) << 31 || g->n_pages >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages and %zu pairs: at most 2,147,483,647 of each can be clustered",
@@ -84,7 +84,7 @@ static int check(const struct graph *g, struct pd_err *e)
 }
 
 /* What a random step needs is asked for some steps before. */
-static void expect(const uint32_t *of_page, const struct graph *g, size_t edge)
+static void prefetch_ends(const uint32_t *of_page, const struct graph *g, size_t edge)
 {
 	const struct pd_edge *e = &g->edges[edge + PD_AHEAD < g->n_edges ? edge + PD_AHEAD : edge];
 	__builtin_prefetch(&of_page[e->a]);
@@ -92,7 +92,7 @@ static void expect(const uint32_t *of_page, const struct graph *g, size_t edge)
 }
 
 /* The name of a page's group while groups still grow; paths are halved on the way. */
-static uint32_t find(uint32_t *group, uint32_t page)
+static uint32_t find_group(uint32_t *group, uint32_t page)
 {
 	while (group[page] != page) {
 		group[page] = group[group[page]];
@@ -109,8 +109,8 @@ static void make_groups(struct graph *g, bool only_same)
 	for (size_t i = 0; i < g->n_edges; i++) {
 		if (only_same && !g->edges[i].same)
 			continue;
-		expect(g->group, g, i);
-		uint32_t a = find(g->group, g->edges[i].a), b = find(g->group, g->edges[i].b);
+		prefetch_ends(g->group, g, i);
+		uint32_t a = find_group(g->group, g->edges[i].a), b = find_group(g->group, g->edges[i].b);
 		if (a < b)
 			g->group[b] = a;
 		else
@@ -118,7 +118,7 @@ static void make_groups(struct graph *g, bool only_same)
 	}
 	/* From the last on, each page is put right behind the first of its group. */
 	for (size_t p = g->n_pages; p-- > 0;) {
-		uint32_t best = find(g->group, (uint32_t)p);
+		uint32_t best = find_group(g->group, (uint32_t)p);
 		g->group[p] = best;
 		if (p == best)
 			continue;
@@ -145,8 +145,8 @@ static void count_links(struct graph *g, uint32_t *next)
 {
 	bool a, b;
 	for (size_t i = 0; i < g->n_edges; i++) {
-		expect(g->group, g, i);
-		expect(next + 1, g, i);
+		prefetch_ends(g->group, g, i);
+		prefetch_ends(next + 1, g, i);
 		ends_to_link(g, &g->edges[i], &a, &b);
 		next[g->edges[i].a + 1] += a;
 		next[g->edges[i].b + 1] += b;
@@ -165,8 +165,8 @@ static void build_links(struct graph *g)
 	size_t n = g->n_pages ? (size_t)next[g->n_pages - 1] + next[g->n_pages] : 0;
 	g->links = pd_big_alloc((n + 1) * sizeof *g->links);
 	for (size_t i = 0; i < g->n_edges; i++) {
-		expect(g->group, g, i);
-		expect(next, g, i);
+		prefetch_ends(g->group, g, i);
+		prefetch_ends(next, g, i);
 		ends_to_link(g, &g->edges[i], &a, &b);
 		if (a)
 			g->links[next[g->edges[i].a]++] = (uint32_t)i;
@@ -230,7 +230,7 @@ static void settle_group(struct graph *g, uint32_t best, bool direct)
 	set_member(g, best, best, best, NONE);
 }
 
-static void connect(struct graph *g)
+static void settle_connected(struct graph *g)
 {
 	for (uint32_t best = 0; best < g->n_pages; best++)
 		if (g->group[best] == best && next_of(g, best) != NONE)
@@ -239,7 +239,7 @@ static void connect(struct graph *g)
 
 /* An edge from the centre's node to page q of another node.  Until a node is settled its first page holds the centre that
  * took it, and each of its pages its best edge to the centre's node. */
-static void reach(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
+static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
 {
 	uint32_t node = g->group[q];
 	if (node == centre)
@@ -257,7 +257,7 @@ static void take_neighbours(struct graph *g, uint32_t centre)
 	g->n_list = 0;
 	for (uint32_t p = centre; p != NONE; p = next_of(g, p))
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
-			reach(g, centre, g->links[i], other_end(g, g->links[i], p));
+			reach_from(g, centre, g->links[i], other_end(g, g->links[i], p));
 }
 
 /* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
@@ -278,7 +278,7 @@ static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
 }
 
 /* The pages that a coming centre will ask about first. */
-static void expect_centre(const struct graph *g, uint32_t centre)
+static void prefetch_centre(const struct graph *g, uint32_t centre)
 {
 	if (centre + PD_AHEAD / 2 >= g->n_pages)
 		return;
@@ -294,7 +294,7 @@ static void expect_centre(const struct graph *g, uint32_t centre)
 static void make_stars(struct graph *g)
 {
 	for (uint32_t centre = 0; centre < g->n_pages; centre++) {
-		expect_centre(g, centre);
+		prefetch_centre(g, centre);
 		if (g->group[centre] != centre || g->members[centre].keep != NONE)
 			continue;
 		take_neighbours(g, centre);
@@ -306,7 +306,7 @@ static void make_stars(struct graph *g)
 	}
 }
 
-static void release(struct graph *g)
+static void release_graph(struct graph *g)
 {
 	free(g->start);
 	free(g->links);
@@ -318,7 +318,7 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 	       struct pd_verdict *members, struct pd_err *e)
 {
 	struct graph g = { .edges = edges, .n_edges = n_edges, .n_pages = n_pages, .members = members };
-	int status = check(&g, e);
+	int status = check_edges(&g, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < n_pages; i++)
@@ -328,7 +328,7 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 	if (linkage == PD_LINKAGE_STAR)
 		make_stars(&g);
 	else
-		connect(&g);
-	release(&g);
+		settle_connected(&g);
+	release_graph(&g);
 	return PD_OK;
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "group/order.h"
+#include "base/map.h"
 #include "base/memory.h"
+#include "rows/shingles.h"
 
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };
@@ -15,7 +17,7 @@ static uint32_t nth_by_id(const struct pd_group *g, size_t i)
 }
 
 /* What will be asked of a page that comes some steps later. */
-static void expect_start(const struct pd_group *g, const uint32_t *start, size_t page)
+static void prefetch_start(const struct pd_group *g, const uint32_t *start, size_t page)
 {
 	uint32_t keep = page + PD_AHEAD < g->pages.n ? g->members[page + PD_AHEAD].keep : PD_NO_PAGE;
 	if (keep != PD_NO_PAGE)
@@ -28,7 +30,7 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 	uint32_t *start = pd_big_alloc((g->pages.n + 1) * sizeof *start);
 	memset(start, 0, (g->pages.n + 1) * sizeof *start);
 	for (size_t p = 0; p < g->pages.n; p++) {
-		expect_start(g, start, p);
+		prefetch_start(g, start, p);
 		if (g->members[p].keep != PD_NO_PAGE)
 			start[g->members[p].keep]++;
 	}
@@ -50,12 +52,24 @@ static void arrange(struct pd_group *g)
 		if (g->pages.by_id)
 			__builtin_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
 		else
-			expect_start(g, start, i);
+			prefetch_start(g, start, i);
 		if (g->members[page].keep != PD_NO_PAGE)
 			g->order[start[g->members[page].keep]++] = page;
 	}
 	free(start);
 }
+
+/* --- what would be lost ---
+ * A page that would take too much of its text with it leaves its cluster.  What left is clustered again by the pairs among
+ * itself, and what then stays may still go for another page that stays, when the texts themselves say so. */
+
+/* With shingles the sets of two pages are at hand: that of a page kept serves all its duplicates. */
+struct pd_group_texts {
+	struct pd_shingles *shingles;
+	struct pd_shingle_set kept, page;
+	uint32_t kept_page;		/* whose set `kept` is; PD_NO_PAGE: nobody's */
+	bool kept_known;
+};
 
 static double similarity_of(const struct pd_group *g, const struct pd_edge *edge)
 {
@@ -68,33 +82,99 @@ static double similarity_of(const struct pd_group *g, const struct pd_edge *edge
 	return strtod(z, NULL);
 }
 
-/* The share of its text that the page kept lacks: of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes
- * are in both.  0 where nothing is known. */
-static double loss_of(struct pd_group *g, uint32_t page)
+/* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both. */
+static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
+{
+	double j = similarity_of(g, edge);
+	uint64_t a, b;
+	if (edge->distance < 0 || j < 0 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
+	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
+		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
+	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * ((double)a + (double)b) / (double)a;
+	return (struct pd_loss){ .share = loss > 0 ? (float)loss : 0, .known = PD_LOSS_BY_SKETCHES };
+}
+
+static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set *out, struct pd_err *e)
+{
+	return pd_shingles_get(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, page).id), out, e);
+}
+
+/* What page `page` takes with it when it goes for `keep`, which `edge` joins it to, perhaps by way of others. */
+static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out, struct pd_err *e)
+{
+	struct pd_group_texts *t = g->texts;
+	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
+	int known = 0;
+	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
+	if (edge->distance < 0 && direct)	/* the same text */
+		return PD_OK;
+	if (t && t->kept_page != keep) {
+		known = set_of_page(g, keep, &t->kept, e);
+		t->kept_page = known < 0 ? PD_NO_PAGE : keep;
+		t->kept_known = known > 0;
+	}
+	if (t && known >= 0 && t->kept_known)
+		known = set_of_page(g, page, &t->page, e);
+	if (known < 0)
+		return known;
+	if (!t || !known || !t->kept_known || !t->page.n) {
+		*out = loss_by_sketches(g, page, keep, edge);
+		return PD_OK;
+	}
+	/* Of the page kept, so much is in the other: less makes that one a part of it. */
+	static const double part = .8;
+	double common = (double)pd_shingle_set_common(&t->page, &t->kept);
+	out->share = (float)(1 - common / (double)t->page.n);
+	out->part = common < part * (double)t->kept.n;
+	return PD_OK;
+}
+
+static int measure_member(struct pd_group *g, uint32_t page, struct pd_err *e)
 {
 	const struct pd_verdict *v = &g->members[page];
-	double j = similarity_of(g, &g->pages.edges[v->edge]);
-	uint64_t a, b;
-	if (j < 0 || j > .9995 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
-	    !pd_span_u64(pd_pages_view(&g->pages, v->keep).text_bytes, &b))
-		return 0;
-	double loss = 1 - j / (1 + j) * ((double)a + (double)b) / (double)a;
-	return loss > 0 ? loss : 0;
+	return measure_loss(g, page, v->keep, &g->pages.edges[v->edge], &g->losses[page], e);
+}
+
+static bool is_duplicate(const struct pd_group *g, uint32_t page)
+{
+	return g->members[page].keep != PD_NO_PAGE && g->members[page].keep != page;
+}
+
+/* Duplicates among `left`, those of one page kept side by side. */
+static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32_t **out)
+{
+	uint32_t *keeps = pd_big_alloc((g->pages.n + 1) * sizeof *keeps), *list = *out = pd_order_new(g->pages.n);
+	size_t n = 0;
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		bool listed = left[p] && is_duplicate(g, p);
+		keeps[p] = listed ? g->members[p].keep : UINT32_MAX;
+		n += listed;
+	}
+	pd_order_by_bits(list, g->pages.n, keeps, UINT32_MAX);
+	free(keeps);
+	return n;
 }
 
 /* Of `left` (all pages at first) those that would take too much with them leave their clusters, and `left` is those. */
-static size_t spare(struct pd_group *g, bool *left)
+static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
 {
-	size_t n = 0;
-	for (uint32_t p = 0; p < g->pages.n; p++) {
-		struct pd_verdict *v = &g->members[p];
-		left[p] = left[p] && v->keep != PD_NO_PAGE && v->keep != p && loss_of(g, p) > g->o->max_loss;
-		n += left[p];
+	uint32_t *list;
+	int status = PD_OK;
+	size_t n = list_duplicates(g, left, &list);
+	memset(left, 0, g->pages.n);
+	*n_left = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		status = measure_member(g, list[i], e);
+		if (status || g->losses[list[i]].share <= g->o->max_loss)
+			continue;
+		left[list[i]] = true;
+		++*n_left;
 	}
 	for (uint32_t p = 0; p < g->pages.n; p++)
 		if (left[p])
 			g->members[p].keep = PD_NO_PAGE;
-	return n;
+	free(list);
+	return status;
 }
 
 /* Clusters of the pages that are left, by the pairs among them: two that are alike need not both stay. */
@@ -127,14 +207,136 @@ static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
 	return status;
 }
 
+/* Pages that each page kept stands for. */
+static uint32_t *count_duplicates(const struct pd_group *g)
+{
+	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (is_duplicate(g, p))
+			size[g->members[p].keep]++;
+	return size;
+}
+
+/* A pair of pages that stay, of which the first might go for the second. */
+struct chance {
+	uint32_t page, keep, edge;
+};
+
+/* The last pages first; for each the first that it might go for. */
+static int by_page_and_keep(const void *x, const void *y)
+{
+	const struct chance *a = x, *b = y;
+	if (a->page != b->page)
+		return a->page > b->page ? -1 : 1;
+	if (a->keep != b->keep)
+		return a->keep < b->keep ? -1 : 1;
+	return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+/* Who asked for the newest would not have it go for an older one. */
+static bool may_replace_first(const struct pd_group *g)
+{
+	const struct pd_keep_options *k = &g->o->keep;
+	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || k->by[0] == PD_KEEP_LEAST_LOSS);
+}
+
+static size_t list_chances(const struct pd_group *g, struct chance **out)
+{
+	struct chance *list = NULL;
+	size_t n = 0, cap = 0;
+	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
+		const struct pd_edge *edge = &g->pages.edges[i];
+		if (edge->a == edge->b || is_duplicate(g, edge->a) || is_duplicate(g, edge->b))
+			continue;
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
+			if (page < keep && !may_replace_first(g))
+				continue;
+			list = pd_big_grow(list, n, &cap, sizeof *list);
+			list[n++] = (struct chance){ page, keep, i };
+		}
+	}
+	if (n)
+		qsort(list, n, sizeof *list, by_page_and_keep);
+	*out = list;
+	return n;
+}
+
+/* Duplicates by the page kept: first[keep], next[first[keep]] … */
+struct followers {
+	uint32_t *first, *next, *n;
+};
+
+static void follow(struct followers *f, uint32_t page, uint32_t keep)
+{
+	f->next[page] = f->first[keep];
+	f->first[keep] = page;
+	f->n[keep]++;
+}
+
+static struct followers list_followers(const struct pd_group *g)
+{
+	size_t bytes = (g->pages.n + 1) * sizeof(uint32_t);
+	struct followers f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
+	memset(f.first, 0xff, bytes);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (is_duplicate(g, p))
+			follow(&f, p, g->members[p].keep);
+	return f;
+}
+
+/* So many pages follow one that goes after all, and no more. */
+enum { FOLLOWERS_MAX = 1000 };
+
+/* A page that goes takes those that went for it along: to a page that has the texts of all of them.  1: it went. */
+static int take_chance(struct pd_group *g, const struct chance *c, struct followers *f, struct pd_err *e)
+{
+	struct pd_loss loss;
+	int status = measure_loss(g, c->page, c->keep, &g->pages.edges[c->edge], &loss, e);
+	if (status || loss.known != PD_LOSS_EXACT || loss.share > g->o->max_loss)
+		return status;
+	for (uint32_t m = f->first[c->page]; m != PD_NO_PAGE; m = f->next[m]) {
+		struct pd_loss of_follower;
+		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_follower, e);
+		if (status || of_follower.known != PD_LOSS_EXACT || of_follower.share > g->o->max_loss)
+			return status;
+	}
+	for (uint32_t m = f->first[c->page], next; m != PD_NO_PAGE && !status; m = next) {
+		next = f->next[m];
+		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &g->losses[m], e);
+		g->members[m].keep = c->keep;
+		follow(f, m, c->keep);
+	}
+	f->first[c->page] = PD_NO_PAGE;
+	f->n[c->page] = 0;
+	g->losses[c->page] = loss;
+	g->members[c->page] = (struct pd_verdict){ c->keep, c->keep, c->edge };
+	g->members[c->keep] = (struct pd_verdict){ c->keep, c->keep, PD_NO_EDGE };
+	follow(f, c->page, c->keep);
+	return status ? status : 1;
+}
+
+static int take_chances(struct pd_group *g, struct pd_err *e)
+{
+	struct chance *list;
+	size_t n = list_chances(g, &list);
+	struct followers f = list_followers(g);
+	int status = PD_OK;
+	for (size_t i = 0; i < n && status >= 0; i++)
+		if (!is_duplicate(g, list[i].page) && !is_duplicate(g, list[i].keep) && f.n[list[i].page] <= FOLLOWERS_MAX)
+			status = take_chance(g, &list[i], &f, e);
+	free(list);
+	free(f.first);
+	free(f.next);
+	free(f.n);
+	return status < 0 ? status : PD_OK;
+}
+
 /* Those that were reached through a page that left are explained by the page kept; one that stands for no other is in no
  * cluster. */
 static void settle_clusters(struct pd_group *g)
 {
-	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
-	for (uint32_t p = 0; p < g->pages.n; p++)
-		if (g->members[p].keep != PD_NO_PAGE && g->members[p].keep != p)
-			size[g->members[p].keep]++;
+	uint32_t *size = count_duplicates(g);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		struct pd_verdict *v = &g->members[p];
 		if (v->keep == p && !size[p])
@@ -145,22 +347,164 @@ static void settle_clusters(struct pd_group *g)
 	free(size);
 }
 
+/* --- the page of a cluster that loses least --- */
+
+/* So many shingles of a cluster are counted; of larger ones a fair part, the same of each page. */
+enum { COUNTED = 1 << 22 };
+
+static uint32_t sample_mask(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
+{
+	uint64_t total = pd_shingles_count(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, keep).id));
+	uint32_t mask = 0;
+	for (size_t i = 0; i < n; i++)
+		total += pd_shingles_count(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, pages[i]).id));
+	for (; total > COUNTED; total /= 2)
+		mask = mask << 1 | 1;
+	return mask;
+}
+
+/* Adds the page's shingles to `pages_with`, or adds up in how many pages those that it has are. */
+static int count_shingles(struct pd_group *g, uint32_t page, uint32_t mask, struct pd_map *pages_with, uint64_t *sum, struct pd_err *e)
+{
+	struct pd_shingle_set *set = &g->texts->page;
+	int known = set_of_page(g, page, set, e);
+	for (size_t i = 0; known > 0 && i < set->n; i++) {
+		if (set->v[i] & mask)
+			continue;
+		if (sum)
+			*sum += *pd_map_put(pages_with, set->v[i]);
+		else
+			++*pd_map_put(pages_with, set->v[i]);
+	}
+	return known < 0 ? known : PD_OK;
+}
+
+/* Of `keep` and the pages that go for it.  What all others lose is smallest where what they share with it is largest. */
+static int find_least_loss(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
+{
+	struct pd_map pages_with = { 0 };
+	uint32_t mask = sample_mask(g, keep, pages, n);
+	uint64_t most = 0;
+	int status = count_shingles(g, keep, mask, &pages_with, NULL, e);
+	for (size_t i = 0; i < n && !status; i++)
+		status = count_shingles(g, pages[i], mask, &pages_with, NULL, e);
+	*best = keep;
+	if (!status)
+		status = count_shingles(g, keep, mask, &pages_with, &most, e);
+	for (size_t i = 0; i < n && !status; i++) {
+		uint64_t sum = 0;
+		status = count_shingles(g, pages[i], mask, &pages_with, &sum, e);
+		if (sum > most) {
+			most = sum;
+			*best = pages[i];
+		}
+	}
+	pd_map_release(&pages_with);
+	return status;
+}
+
+/* The steps from `best` to `keep` are turned round. */
+static void turn_path(struct pd_group *g, uint32_t best, uint32_t keep)
+{
+	uint32_t page = best, via = g->members[best].via, edge = g->members[best].edge;
+	while (page != keep) {
+		struct pd_verdict next = g->members[via];
+		g->members[via].via = page;
+		g->members[via].edge = edge;
+		page = via;
+		via = next.via;
+		edge = next.edge;
+	}
+	g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
+}
+
+/* A page that is paired with the page now kept needs no other to explain it. */
+static void prefer_direct(struct pd_group *g)
+{
+	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
+		const struct pd_edge *edge = &g->pages.edges[i];
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
+			struct pd_verdict *v = &g->members[page];
+			if (v->keep != keep || page == keep)
+				continue;
+			const struct pd_edge *now = &g->pages.edges[v->edge];
+			bool nearer = edge->distance < now->distance || (edge->distance == now->distance && edge->tag < now->tag);
+			if (v->via != keep || nearer)
+				*v = (struct pd_verdict){ keep, keep, i };
+		}
+	}
+}
+
+/* In each cluster the page that loses least becomes the page kept. */
+static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *e)
+{
+	uint32_t *list, best;
+	int status = PD_OK;
+	bool wanted = g->o->keep.n && g->o->keep.by[0] == PD_KEEP_LEAST_LOSS && g->texts;
+	if (!wanted)
+		return PD_OK;
+	size_t n = list_duplicates(g, left, &list), end;
+	for (size_t i = 0; i < n && !status; i = end) {
+		uint32_t keep = g->members[list[i]].keep;
+		bool differ = false;
+		for (end = i; end < n && g->members[list[end]].keep == keep; end++)
+			differ |= g->pages.edges[g->members[list[end]].edge].distance >= 0;
+		status = differ ? find_least_loss(g, keep, list + i, end - i, &best, e) : PD_OK;
+		if (!differ || status || best == keep)
+			continue;
+		for (size_t k = i; k < end; k++)
+			g->members[list[k]].keep = best;
+		g->members[keep].keep = best;
+		turn_path(g, best, keep);
+	}
+	prefer_direct(g);
+	free(list);
+	return status;
+}
+
+static int open_texts(struct pd_group *g, struct pd_err *e)
+{
+	const struct pd_group_options *o = g->o;
+	if (!o->n_shingles)
+		return PD_OK;
+	struct pd_group_texts *t = g->texts = pd_zalloc(sizeof *t);
+	t->kept_page = PD_NO_PAGE;
+	uint64_t *ids = pd_big_alloc((g->pages.n + 1) * sizeof *ids);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		ids[p] = pd_shingles_id(pd_pages_view(&g->pages, p).id);
+	int status = pd_shingles_open(&t->shingles, o->shingles, o->n_shingles, ids, g->pages.n, e);
+	free(ids);
+	return status;
+}
+
 /* No page goes that would take too much with it.  What leaves a cluster may find another page to go for, a few times. */
 static int limit_loss(struct pd_group *g, struct pd_err *e)
 {
 	enum { ROUNDS = 8 };
 	bool *left = pd_alloc(g->pages.n + 1), *spared = pd_alloc(g->pages.n + 1);
+	size_t n = 0;
+	g->losses = pd_zalloc((g->pages.n + 1) * sizeof *g->losses);
 	memset(left, 1, g->pages.n + 1);
-	size_t n = spare(g, left);
-	int status = PD_OK;
+	int status = keep_least_loss(g, left, e);
+	if (!status)
+		status = spare(g, left, &n, e);
+	bool any = n > 0;
 	memcpy(spared, left, g->pages.n);
 	for (int i = 0; i < ROUNDS && n && !status; i++) {
 		status = cluster_left(g, left, e);
-		n = spare(g, left);
+		if (!status)
+			status = keep_least_loss(g, left, e);
+		if (!status)
+			status = spare(g, left, &n, e);
 	}
+	if (any && g->texts && !status)
+		status = take_chances(g, e);
 	settle_clusters(g);
-	for (uint32_t p = 0; p < g->pages.n; p++)
-		g->n_spared += spared[p] && (g->members[p].keep == PD_NO_PAGE || g->members[p].keep == p);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		g->n_spared += spared[p] && !is_duplicate(g, p);
+		g->n_by_sketches += g->texts && is_duplicate(g, p) && g->losses[p].known != PD_LOSS_EXACT;
+	}
 	free(spared);
 	free(left);
 	return status;
@@ -178,7 +522,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	status = pd_cluster(g->pages.edges, g->pages.n_edges, g->pages.n, o->linkage, g->members, e);
 	if (status)
 		return status;
-	if (o->max_loss > 0 && o->max_loss < 1)
+	status = open_texts(g, e);
+	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles))
 		status = limit_loss(g, e);
 	if (status)
 		return status;
@@ -187,7 +532,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 }
 
 /* Members that come soon: their verdicts, then their lines. */
-static void expect_member(const struct pd_group *g)
+static void prefetch_member(const struct pd_group *g)
 {
 	if (g->at + 2 * PD_AHEAD >= g->n_members)
 		return;
@@ -200,7 +545,7 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 {
 	if (g->at == g->n_members)
 		return 0;
-	expect_member(g);
+	prefetch_member(g);
 	uint32_t page = g->order[g->at], keep = g->members[page].keep;
 	if (g->at == g->end) {
 		g->cluster++;
@@ -208,7 +553,7 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 			g->end++;
 		g->size = (uint32_t)(g->end - g->at);
 	}
-	*out = (struct pd_group_member){ page, g->cluster, g->size, &g->members[page] };
+	*out = (struct pd_group_member){ page, g->cluster, g->size, &g->members[page], g->losses && page != keep ? &g->losses[page] : NULL };
 	g->at++;
 	return 1;
 }
@@ -216,6 +561,13 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 void pd_group_release(struct pd_group *g)
 {
 	pd_pages_release(&g->pages);
+	if (g->texts) {
+		pd_shingles_free(g->texts->shingles);
+		pd_shingle_set_release(&g->texts->kept);
+		pd_shingle_set_release(&g->texts->page);
+	}
+	free(g->texts);
+	free(g->losses);
 	free(g->members);
 	free(g->order);
 	*g = (struct pd_group){ 0 };

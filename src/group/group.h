@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * M26 as a whole: pairs rows in, members of clusters out, one after the other in the order of the verdicts file: by
- * cluster, clusters in the order of their page kept, and inside by id.
+ * cluster, clusters in the order of their page kept, and inside by id.  No page goes that would take too much of its text
+ * with it: it is held against the page kept, exactly where their shingles are at hand, else by their sketches.
  *
  *	struct pd_group g;
  *	status = pd_group_open(&g, &options, &e);
@@ -23,7 +24,17 @@ struct pd_group_options {
 	struct pd_keep_options keep;
 	enum pd_action action;
 	double weight;			/* demote: of a duplicate, over 0 and below 1 */
-	double max_loss;		/* share of its text that a duplicate may take with it, by the sketches; 1 or 0: all */
+	double max_loss;		/* share of its text that a duplicate may take with it; 1 or 0: all */
+	char *const *shingles;		/* files of rows/shingles.h: texts are compared exactly; without one their sketches are */
+	int n_shingles;
+};
+
+/* What a duplicate takes with it: the share of its text that the page kept lacks. */
+enum pd_loss_known { PD_LOSS_UNKNOWN, PD_LOSS_BY_SKETCHES, PD_LOSS_EXACT };
+struct pd_loss {
+	float share;
+	uint8_t known;			/* enum pd_loss_known */
+	bool part;			/* exact: the page kept has all of it that counts, and much more */
 };
 
 struct pd_group {
@@ -32,8 +43,11 @@ struct pd_group {
 	struct pd_verdict *members;	/* by page */
 	uint32_t *order;		/* members of clusters as they are given out */
 	size_t n_members, n_clusters;
+	struct pd_loss *losses;		/* by page, of duplicates; NULL: nothing was asked */
 	size_t n_spared;		/* pages that would have taken more */
+	size_t n_by_sketches;		/* duplicates of which only sketches were seen though there are shingles */
 	/* its own */
+	struct pd_group_texts *texts;
 	size_t at, end;			/* the next member; where its cluster ends */
 	uint32_t cluster, size;
 };
@@ -41,6 +55,7 @@ struct pd_group {
 struct pd_group_member {
 	uint32_t page, cluster, size;	/* clusters are numbered 1, 2, …; pages in this one */
 	const struct pd_verdict *verdict;
+	const struct pd_loss *loss;	/* NULL: of the page kept, or nothing was asked */
 };
 
 extern const char *const pd_linkage_names[], *const pd_action_names[];	/* in the order of their enums, NULL at the end */

@@ -17,6 +17,7 @@ enum pd_keep {
 	PD_KEEP_SHORTEST_URL,	/* fewest bytes */
 	PD_KEEP_QUALITY,	/* highest */
 	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
+	PD_KEEP_LEAST_LOSS,	/* of a cluster, the page that has most of the others' texts (group.h); no order of pages */
 	PD_KEEPS
 };
 

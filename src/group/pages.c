@@ -119,32 +119,32 @@ static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
 	return end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
 }
 
-static int bad_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
 }
 
-static int check_row(const struct pd_pages *p, const struct pd_tsv_reader *in, uint64_t *distance, struct pd_err *e)
+static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, uint64_t *distance, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	bool text = !f[PD_PAIRS_DISTANCE].n || pd_span_is(f[PD_PAIRS_DISTANCE], "-");
 	*distance = UINT64_MAX;
 	if (!f[PD_PAIRS_ID_A].n || !f[PD_PAIRS_ID_B].n)
-		return bad_row(in, "a pair without two ids", e);
+		return fail_row(in, "a pair without two ids", e);
 	if (pd_span_eq(f[PD_PAIRS_ID_A], f[PD_PAIRS_ID_B]))
-		return bad_row(in, "a page paired with itself", e);
+		return fail_row(in, "a page paired with itself", e);
 	if (!text && (!pd_span_u64(f[PD_PAIRS_DISTANCE], distance) || *distance > PD_BITS_MAX))
-		return bad_row(in, "invalid distance", e);
+		return fail_row(in, "invalid distance", e);
 	if (p->n_edges == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
 	return PD_OK;
 }
 
-static int take_row(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, struct pd_err *e)
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	uint64_t distance;
-	int status = check_row(p, in, &distance, e);
+	int status = check_pair(p, in, &distance, e);
 	if (status)
 		return status;
 	struct pd_span similarity = f[PD_PAIRS_SIMILARITY].n ? f[PD_PAIRS_SIMILARITY] : pd_span("-", 1);
@@ -182,7 +182,7 @@ static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, struct pd_
 	return status;
 }
 
-static int take_all(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_pages_options *o, struct pd_err *e)
+static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_pages_options *o, struct pd_err *e)
 {
 	struct pages_batch batch = { .last_a = NO_END };
 	int status;
@@ -190,7 +190,7 @@ static int take_all(struct pd_pages *p, struct pd_tsv_reader *in, const struct p
 		if (status > 0 && in->new_header)
 			status = check_header(p, in, e);
 		if (status >= 0)
-			status = take_row(p, &batch, in, e);
+			status = take_pair(p, &batch, in, e);
 		if (status && status != PD_ERR_FORMAT)
 			break;
 		if (status) {
@@ -250,7 +250,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	*p = (struct pd_pages){ .same_is_one = true };
 	int status = pd_spool_init(&p->spool, o->tmp_dir, e);
 	if (!status)
-		status = take_all(p, &in, o, e);
+		status = take_pairs(p, &in, o, e);
 	pd_ids_close(&p->ids);
 	if (!status)
 		order_similarities(p);
@@ -321,12 +321,12 @@ void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 }
 
 /* --- lines of pages, as rows came, into the order in which they will be asked for ---
- * Picked one by one they would bring most of the file into memory again and again, so they are picked many at a time, in
+ * Picked one by one they would bring most of the file into memory again and again, so they are lines many at a time, in
  * the order in which they lie. */
 
 enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
 
-struct pages_picked {
+struct collected_lines {
 	uint64_t *at;		/* where the i-th line lies; then where it begins in `text` */
 	uint32_t *order;	/* i by place */
 	struct pd_buf text;
@@ -345,7 +345,7 @@ static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t
 	return far > n / FAR_SHARE;
 }
 
-static void pick(struct pd_pages *p, const uint32_t *pages, size_t n, struct pages_picked *out)
+static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, struct collected_lines *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		out->at[i] = offset_get(p->at, pages[i]);
@@ -363,7 +363,7 @@ static void pick(struct pd_pages *p, const uint32_t *pages, size_t n, struct pag
 	}
 }
 
-static int put(struct pd_pages *p, struct pd_spool *to, const uint32_t *pages, size_t n, const struct pages_picked *from,
+static int copy_lines(struct pd_pages *p, struct pd_spool *to, const uint32_t *pages, size_t n, const struct collected_lines *from,
 	       struct pd_err *e)
 {
 	int status = PD_OK;
@@ -378,21 +378,21 @@ static int put(struct pd_pages *p, struct pd_spool *to, const uint32_t *pages, s
 
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e)
 {
-	struct pages_picked picked = { 0 };
+	struct collected_lines lines = { 0 };
 	struct pd_spool to;
 	if (!is_scattered(p, pages, n))
 		return PD_OK;
 	int status = pd_spool_init(&to, tmp_dir, e);
-	picked.at = pd_big_alloc(PICKED * sizeof *picked.at);
-	picked.order = pd_big_alloc(PICKED * sizeof *picked.order);
+	lines.at = pd_big_alloc(PICKED * sizeof *lines.at);
+	lines.order = pd_big_alloc(PICKED * sizeof *lines.order);
 	for (size_t at = 0, some; !status && at < n; at += some) {
 		some = n - at < PICKED ? n - at : PICKED;
-		pick(p, pages + at, some, &picked);
-		status = put(p, &to, pages + at, some, &picked, e);
+		collect_lines(p, pages + at, some, &lines);
+		status = copy_lines(p, &to, pages + at, some, &lines, e);
 	}
-	free(picked.at);
-	free(picked.order);
-	pd_buf_release(&picked.text);
+	free(lines.at);
+	free(lines.order);
+	pd_buf_release(&lines.text);
 	pd_spool_release(status ? &to : &p->spool);
 	if (!status)
 		p->spool = to;

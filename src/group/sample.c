@@ -16,7 +16,7 @@ static int by_order(const void *x, const void *y)
 }
 
 /* Keeps the `want` first; a pair that came twice is one. */
-static void shorten(struct pd_sample_stratum *s, size_t want)
+static void keep_first(struct pd_sample_stratum *s, size_t want)
 {
 	size_t n = 0;
 	if (s->n)
@@ -43,7 +43,7 @@ static int stratum_of(const struct pd_sample *sample, const struct pd_tsv_reader
 	return (int)distance > sample->max_k ? PD_SAMPLE_STRATA : (int)distance + 1;
 }
 
-static int take_row(struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
+static int sample_row(struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	static const int kept[] = { PD_PAIRS_ID_A, PD_PAIRS_ID_B, PD_PAIRS_URL_A, PD_PAIRS_URL_B };
 	int stratum = stratum_of(sample, in, e);
@@ -62,7 +62,7 @@ static int take_row(struct pd_sample *sample, const struct pd_tsv_reader *in, st
 	s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
 	s->v[s->n++] = (struct pd_sampled_pair){ pd_hash64_seed(text.p, text.n, sample->seed), stratum, 0, text.p };
 	if (s->n >= 2 * sample->want + 1000)
-		shorten(s, sample->want);
+		keep_first(s, sample->want);
 	return PD_OK;
 }
 
@@ -100,7 +100,7 @@ int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struc
 	*sample = (struct pd_sample){ .want = o->want, .max_k = o->max_k, .seed = o->seed };
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			status = take_row(sample, &in, e);
+			status = sample_row(sample, &in, e);
 		if (status == PD_ERR_FORMAT) {
 			sample->bad++;
 			o->bad_row(o->ctx, e->text);
@@ -110,7 +110,7 @@ int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struc
 	}
 	pd_tsv_release(&in);
 	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
-		shorten(&sample->strata[i], sample->want);
+		keep_first(&sample->strata[i], sample->want);
 	if (!status)
 		allocate(sample);
 	return status;

@@ -485,7 +485,7 @@ static void make_strata(const struct pd_truth *t, struct strata *st)
 		st->unit[st->first[(t->labels ? t->label[i].stratum : 0) + 1]++] = i;
 }
 
-static void draw(const struct strata *st, struct pd_random *r, uint32_t *times)
+static void resample(const struct strata *st, struct pd_random *r, uint32_t *times)
 {
 	memset(times, 0, st->n_units * sizeof *times);
 	for (uint32_t k = 0; k < st->n; k++) {
@@ -513,37 +513,37 @@ static int by_size(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* values[draw] of one group and measure. */
-static void set_interval(struct pd_score_group *g, enum pd_measure m, double *values, int draws)
+/* values[resample] of one group and measure. */
+static void set_interval(struct pd_score_group *g, enum pd_measure m, double *values, int resamples)
 {
 	g->low[m] = g->high[m] = NAN;
-	if (!draws)
+	if (!resamples)
 		return;
-	qsort(values, (size_t)draws, sizeof *values, by_size);
-	int low = (int)floor(.025 * (draws - 1)), high = (int)ceil(.975 * (draws - 1));
+	qsort(values, (size_t)resamples, sizeof *values, by_size);
+	int low = (int)floor(.025 * (resamples - 1)), high = (int)ceil(.975 * (resamples - 1));
 	g->low[m] = values[low];
 	g->high[m] = values[high];
 }
 
-void pd_score_bootstrap(struct pd_score *s, int draws, uint64_t seed)
+void pd_score_bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 {
 	struct strata st;
 	struct pd_random r = { seed };
-	size_t per_group = (size_t)PD_MEASURES * (size_t)draws;
+	size_t per_group = (size_t)PD_MEASURES * (size_t)resamples;
 	make_strata(s->truth, &st);
 	uint32_t *times = pd_alloc((st.n_units + 1) * sizeof *times);
 	double *values = pd_alloc(s->n_groups * per_group * sizeof *values);
-	for (int d = 0; d < draws; d++) {
-		draw(&st, &r, times);
+	for (int d = 0; d < resamples; d++) {
+		resample(&st, &r, times);
 		for (size_t i = 0; i < s->n_groups; i++) {
 			struct pd_counts c = resampled(&s->groups[i], times);
 			for (int m = 0; m < PD_MEASURES; m++)
-				values[i * per_group + (size_t)m * (size_t)draws + (size_t)d] = pd_measure(&c, (enum pd_measure)m);
+				values[i * per_group + (size_t)m * (size_t)resamples + (size_t)d] = pd_measure(&c, (enum pd_measure)m);
 		}
 	}
 	for (size_t i = 0; i < s->n_groups; i++)
 		for (int m = 0; m < PD_MEASURES; m++)
-			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)draws, draws);
+			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)resamples, resamples);
 	free(values);
 	free(times);
 	free(st.unit);

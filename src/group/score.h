@@ -5,7 +5,7 @@
  * A true pair that is found is a hit, one that is not is a miss; a false pair that is found counts against precision;
  * grey pairs count neither way.  A pair belongs to the group of that of its pages which comes first in bytewise order; by
  * the column `level` to the higher level of the two, and such groups have no precision, since a false pair has no level.
- * Intervals: the bootstrap (B. Efron, 1979), percentiles of resamples; what is drawn again are contents with all their
+ * Intervals: the bootstrap (B. Efron, 1979), percentiles of resamples; what is resampled are contents with all their
  * pairs, since the pairs of one text depend on each other, or labels inside their stratum.
  */
 #ifndef PD_GROUP_SCORE_H
@@ -32,7 +32,7 @@ struct pd_score_group {
 	struct pd_span value;		/* "" of all */
 	bool no_precision;
 	struct pd_counts counts;
-	double low[PD_MEASURES], high[PD_MEASURES];	/* 95 %; NaN where nothing was drawn */
+	double low[PD_MEASURES], high[PD_MEASURES];	/* 95 %; NaN without a bootstrap */
 	/* its own */
 	struct pd_score_event *events;
 	size_t n, cap;
@@ -68,8 +68,8 @@ void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b);
 void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);
 /* When all pairs are in. */
 void pd_score_close(struct pd_score *s);
-/* `draws` resamples. */
-void pd_score_bootstrap(struct pd_score *s, int draws, uint64_t seed);
+/* With so many resamples. */
+void pd_score_bootstrap(struct pd_score *s, int resamples, uint64_t seed);
 /* NaN: nothing to divide by; with nothing found precision and F1 are 0, as with nothing wanted recall is. */
 double pd_measure(const struct pd_counts *c, enum pd_measure m);
 

@@ -12,23 +12,23 @@
 #include "group/order.h"
 
 /* Where the columns stand in a line; -1: nowhere. */
-struct columns {
+struct truth_columns {
 	int page, content, level, template;
 	int a, b, label, weight, distance;
 	int by[PD_TRUTH_BY];
 	size_t n;
 };
 
-struct intake {
+struct truth_reader {
 	struct pd_truth *t;
 	const char *path;
 	uint64_t line_no;
-	struct columns at;
+	struct truth_columns at;
 	struct pd_names strata;
 	struct pd_span f[PD_TSV_COLUMNS_MAX];
 };
 
-static int find(const struct intake *in, const char *name)
+static int column_of(const struct truth_reader *in, const char *name)
 {
 	for (size_t i = 0; i < in->at.n; i++)
 		if (pd_span_is(in->f[i], name))
@@ -36,75 +36,75 @@ static int find(const struct intake *in, const char *name)
 	return -1;
 }
 
-static int either(const struct intake *in, const char *first, const char *second)
+static int either_column(const struct truth_reader *in, const char *first, const char *second)
 {
-	int at = find(in, first);
-	return at >= 0 ? at : find(in, second);
+	int at = column_of(in, first);
+	return at >= 0 ? at : column_of(in, second);
 }
 
-static int find_groups(struct intake *in, struct pd_err *e)
+static int find_group_columns(struct truth_reader *in, struct pd_err *e)
 {
 	const struct pd_truth_options *o = in->t->o;
 	for (int i = 0; i < o->n_by; i++) {
-		in->at.by[i] = find(in, o->by[i]);
+		in->at.by[i] = column_of(in, o->by[i]);
 		if (in->at.by[i] < 0)
 			return pd_fail(e, PD_ERR_USAGE, "%s has no column '%s' to group by", in->path, o->by[i]);
 	}
 	return PD_OK;
 }
 
-static int read_names(struct intake *in, struct pd_span line, struct pd_err *e)
+static int read_names(struct truth_reader *in, struct pd_span line, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
 	if (line.n && line.p[0] == '#')
 		line = pd_span(line.p + 1, line.n - 1);
 	in->at.n = pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX);
-	in->at.label = find(in, "label");
-	in->at.content = find(in, "content");
-	in->at.level = find(in, "level");
-	in->at.template = find(in, "template");
-	in->at.weight = find(in, "weight");
-	in->at.distance = find(in, "distance");
-	in->at.page = either(in, "id", "url");
-	in->at.a = either(in, "id_a", "url_a");
+	in->at.label = column_of(in, "label");
+	in->at.content = column_of(in, "content");
+	in->at.level = column_of(in, "level");
+	in->at.template = column_of(in, "template");
+	in->at.weight = column_of(in, "weight");
+	in->at.distance = column_of(in, "distance");
+	in->at.page = either_column(in, "id", "url");
+	in->at.a = either_column(in, "id_a", "url_a");
 	t->labels = in->at.label >= 0;
-	t->by_id = find(in, t->labels ? "id_a" : "id") >= 0;
-	in->at.b = find(in, t->by_id ? "id_b" : "url_b");
+	t->by_id = column_of(in, t->labels ? "id_a" : "id") >= 0;
+	in->at.b = column_of(in, t->by_id ? "id_b" : "url_b");
 	if (t->labels ? in->at.a < 0 || in->at.b < 0 : in->at.page < 0 || in->at.content < 0)
 		return pd_fail(e, PD_ERR_VERSION, "%s is not a truth file: its first line must name the columns url (or id) and content, "
 			       "or url_a, url_b (or id_a, id_b) and label", in->path);
-	return find_groups(in, e);
+	return find_group_columns(in, e);
 }
 
-static int bad_row(const struct intake *in, const char *why, struct pd_err *e)
+static int fail_line(const struct truth_reader *in, const char *why, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
 }
 
-static uint32_t value_of(struct intake *in, int i)
+static uint32_t value_of(struct truth_reader *in, int i)
 {
 	return pd_names_add(&in->t->values[i], in->f[in->at.by[i]]);
 }
 
 /* Levels that are the same number are the same group, however they are written. */
-static uint32_t level_value(struct intake *in, int i, uint64_t level)
+static uint32_t level_value(struct truth_reader *in, int i, uint64_t level)
 {
 	char digits[24];
 	int n = snprintf(digits, sizeof digits, "%" PRIu64, level);
 	return pd_names_add(&in->t->values[i], pd_span(digits, (size_t)n));
 }
 
-static int take_page(struct intake *in, struct pd_err *e)
+static int take_page(struct truth_reader *in, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
 	size_t n = t->pages.n;
 	uint64_t level = 0;
 	if (in->at.level >= 0 && (!pd_span_u64(in->f[in->at.level], &level) || level >= PD_TRUTH_LEVELS))
-		return bad_row(in, "level is not a number from 0 to 99", e);
+		return fail_line(in, "level is not a number from 0 to 99", e);
 	if (!in->f[in->at.page].n || !in->f[in->at.content].n)
-		return bad_row(in, "a page without a name or without content", e);
+		return fail_line(in, "a page without a name or without content", e);
 	if (pd_names_add(&t->pages, in->f[in->at.page]) < n)
-		return bad_row(in, "a page for the second time", e);
+		return fail_line(in, "a page for the second time", e);
 	t->content = pd_grow(t->content, n, &t->cap_content, sizeof *t->content);
 	t->template = pd_grow(t->template, n, &t->cap_template, sizeof *t->template);
 	t->level = pd_grow(t->level, n, &t->cap_level, sizeof *t->level);
@@ -145,17 +145,17 @@ static bool read_weight(struct pd_span s, double *out)
 	return !*end && isfinite(*out) && *out > 0;
 }
 
-static int take_label(struct intake *in, struct pd_err *e)
+static int take_label(struct truth_reader *in, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
 	struct pd_label l = { .weight = 1 };
 	int kind = kind_of_word(in->f[in->at.label]);
 	if (kind < 0)
-		return bad_row(in, "label is none of duplicate, different, unsure", e);
+		return fail_line(in, "label is none of duplicate, different, unsure", e);
 	if (!in->f[in->at.a].n || !in->f[in->at.b].n || pd_span_eq(in->f[in->at.a], in->f[in->at.b]))
-		return bad_row(in, "not two pages", e);
+		return fail_line(in, "not two pages", e);
 	if (in->at.weight >= 0 && !read_weight(in->f[in->at.weight], &l.weight))
-		return bad_row(in, "weight is not a number over 0", e);
+		return fail_line(in, "weight is not a number over 0", e);
 	l.kind = (enum pd_truth_kind)kind;
 	l.a = pd_names_add(&t->pages, in->f[in->at.a]);
 	l.b = pd_names_add(&t->pages, in->f[in->at.b]);
@@ -167,18 +167,18 @@ static int take_label(struct intake *in, struct pd_err *e)
 	return PD_OK;
 }
 
-static int take_line(struct intake *in, struct pd_span line, struct pd_err *e)
+static int take_line(struct truth_reader *in, struct pd_span line, struct pd_err *e)
 {
 	if (!in->at.n)
 		return read_names(in, line, e);
 	if (line.p[0] == '#')
 		return PD_OK;
 	if (pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX) < in->at.n)
-		return bad_row(in, "fewer columns than the first line names", e);
+		return fail_line(in, "fewer columns than the first line names", e);
 	return in->t->labels ? take_label(in, e) : take_page(in, e);
 }
 
-static int take_file(struct intake *in, FILE *f, struct pd_err *e)
+static int take_file(struct truth_reader *in, FILE *f, struct pd_err *e)
 {
 	struct pd_line_reader lines = { .f = f, .path = in->path };
 	struct pd_span line;
@@ -252,7 +252,7 @@ static void settle_labels(struct pd_truth *t)
 
 int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e)
 {
-	struct intake in = { .t = t, .path = path };
+	struct truth_reader in = { .t = t, .path = path };
 	*t = (struct pd_truth){ .o = o };
 	FILE *f = pd_input_fopen(path, e);
 	if (!f)

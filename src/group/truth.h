@@ -5,7 +5,7 @@
  *	pages	url or id, content, and perhaps level: pages of the same content are near-duplicates, unless one of them
  *		was edited beyond the level that counts: then the pair is grey, neither right nor wrong
  *	labels	id_a and id_b, or url_a and url_b, and label; perhaps weight (how many pairs it stands for) and distance
- *		(pairs of one distance were drawn together)
+ *		(pairs of one distance were sampled together)
  *
  * Columns are found by name; any other can be grouped by.
  */

@@ -23,7 +23,7 @@ struct search {
 typedef void row_fn(void *ctx, const struct pd_span *f);
 
 /* Rows that cannot be read say nothing of the page that is asked for. */
-static int each_row(const char *path, const char *kind, const char *const *columns, row_fn *each, void *ctx, struct pd_err *e)
+static int read_rows(const char *path, const char *kind, const char *const *columns, row_fn *each, void *ctx, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
 	bool verdicts = columns == pd_verdicts_columns;
@@ -39,7 +39,7 @@ static int each_row(const char *path, const char *kind, const char *const *colum
 	return status;
 }
 
-static struct pd_span copy(struct pd_why *w, struct pd_span s)
+static struct pd_span keep_span(struct pd_why *w, struct pd_span s)
 {
 	return s.n ? pd_arena_copy(&w->arena, s) : pd_span("-", 1);
 }
@@ -47,7 +47,7 @@ static struct pd_span copy(struct pd_why *w, struct pd_span s)
 static void copy_row(struct pd_why *w, const struct pd_span *f, struct pd_why_row *out)
 {
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
-		out->f[i] = copy(w, f[i]);
+		out->f[i] = keep_span(w, f[i]);
 }
 
 static struct pd_span escaped(struct pd_why *w, const char *z)
@@ -56,7 +56,7 @@ static struct pd_span escaped(struct pd_why *w, const char *z)
 	if (!z)
 		return pd_span(NULL, 0);
 	pd_tsv_add(&b, pd_span_z(z));
-	struct pd_span s = copy(w, pd_buf_span(&b));
+	struct pd_span s = keep_span(w, pd_buf_span(&b));
 	pd_buf_release(&b);
 	return s;
 }
@@ -80,7 +80,7 @@ static size_t shared_end(struct pd_span a, struct pd_span b)
 }
 
 /* Insertions, deletions, replacements; the parts that differ are short, or it is no slip of a finger. */
-static int edits(struct pd_span a, struct pd_span b)
+static int count_edits(struct pd_span a, struct pd_span b)
 {
 	int row[32], n = (int)b.n;
 	if (a.n > 30 || b.n > 30)
@@ -107,7 +107,7 @@ int pd_why_edits(struct pd_span a, struct pd_span b)
 	a = pd_span(a.p + start, a.n - start);
 	b = pd_span(b.p + start, b.n - start);
 	size_t end = shared_end(a, b);
-	int n = edits(pd_span(a.p, a.n - end), pd_span(b.p, b.n - end));
+	int n = count_edits(pd_span(a.p, a.n - end), pd_span(b.p, b.n - end));
 	return 3 * (size_t)n <= longest ? n : FAR;
 }
 
@@ -128,7 +128,7 @@ static void suggest(struct search *s, struct pd_span id)
 		w->suggestions[i] = w->suggestions[i - 1];
 		s->edits[i] = s->edits[i - 1];
 	}
-	w->suggestions[at] = copy(w, id);
+	w->suggestions[at] = keep_span(w, id);
 	s->edits[at] = n;
 }
 
@@ -164,7 +164,7 @@ static void add_near(struct pd_why *w, const struct pd_span *f, bool other_is_b)
 	if (w->n_near < PD_WHY_NEAR)
 		w->n_near++;
 	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
-	w->near[at] = (struct pd_why_near){ copy(w, id), copy(w, url), copy(w, f[PD_PAIRS_DISTANCE]), copy(w, f[PD_PAIRS_SIMILARITY]),
+	w->near[at] = (struct pd_why_near){ keep_span(w, id), keep_span(w, url), keep_span(w, f[PD_PAIRS_DISTANCE]), keep_span(w, f[PD_PAIRS_SIMILARITY]),
 					    false, { { { NULL, 0 } } } };
 }
 
@@ -179,11 +179,11 @@ static void take_pair(void *ctx, const struct pd_span *f)
 
 /* --- verdicts --- */
 
-static void found(struct search *s, const struct pd_span *f)
+static void note_page(struct search *s, const struct pd_span *f)
 {
 	if (!s->n_found++) {
-		s->why->id = copy(s->why, f[PD_VERDICTS_ID]);
-		s->cluster = copy(s->why, f[PD_VERDICTS_CLUSTER_ID]);
+		s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
+		s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
 	}
 	if (s->n_found <= LISTED)
 		pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n, f[PD_VERDICTS_ID].p);
@@ -194,11 +194,11 @@ static void look_for_page(void *ctx, const struct pd_span *f)
 	struct search *s = ctx;
 	struct pd_span id = f[PD_VERDICTS_ID];
 	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id))
-		found(s, f);
+		note_page(s, f);
 	if (s->url.p || s->n_found)
 		return;
 	if (pd_span_eq(base_of(id), base_of(s->id)) && !s->n_by_base++)
-		s->by_base = copy(s->why, id);
+		s->by_base = keep_span(s->why, id);
 	suggest(s, id);
 }
 
@@ -243,7 +243,7 @@ static void follow(struct pd_why *w)
 /* The first reading: which page is it? */
 static int find_page(struct search *s, const struct pd_why_options *o, struct pd_err *e)
 {
-	int status = each_row(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	int status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 	if (status)
 		return status;
 	if (o->url && s->n_found > 1)
@@ -264,7 +264,7 @@ static int settle_base(struct search *s, const struct pd_why_options *o, struct 
 		return PD_OK;
 	s->id = s->by_base;
 	s->why->n_suggestions = 0;
-	return each_row(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	return read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 }
 
 int pd_why_open(struct pd_why *w, const struct pd_why_options *o, struct pd_err *e)
@@ -277,9 +277,9 @@ int pd_why_open(struct pd_why *w, const struct pd_why_options *o, struct pd_err 
 	if (!status)
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)
-		status = each_row(o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
+		status = read_rows(o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
 	if (!status && (s.n_found || w->n_near))
-		status = each_row(o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
+		status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
 	if (!status)
 		follow(w);
 	pd_buf_release(&s.list);

@@ -54,15 +54,17 @@ static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
 	offer(s, round < minima ? (size_t)((hash >> 32) * minima >> 32) : (size_t)(round - minima), round, hash);
 }
 
-typedef void shingle_fn(struct pd_sketcher *s, uint64_t shingle);
+/* `to` is the sketcher or whatever else takes shingles. */
+typedef void shingle_fn(void *to, uint64_t shingle);
 
-static inline void take_first(struct pd_sketcher *s, uint64_t shingle)
+static inline void take_first(void *to, uint64_t shingle)
 {
-	take(s, 0, shingle);
+	take(to, 0, shingle);
 }
 
-static inline void keep_distinct(struct pd_sketcher *s, uint64_t shingle)
+static inline void keep_distinct(void *to, uint64_t shingle)
 {
+	struct pd_sketcher *s = to;
 	if (!pd_map_add(&s->seen, shingle))
 		return;
 	s->shingles = pd_grow(s->shingles, s->n_shingles, &s->cap_shingles, sizeof *s->shingles);
@@ -70,30 +72,30 @@ static inline void keep_distinct(struct pd_sketcher *s, uint64_t shingle)
 }
 
 /* A shingle of terms t1 ... tw: t1 F^(w-1) + ... + tw, which moves on by one term in two multiplications. */
-static inline __attribute__((always_inline)) void walk_feature(struct pd_sketcher *s, const struct pd_term *t, size_t n, shingle_fn *each)
+static inline __attribute__((always_inline)) void walk_feature(size_t w, const struct pd_term *t, size_t n, shingle_fn *each, void *to)
 {
-	size_t w = (size_t)s->o.shingle < n ? (size_t)s->o.shingle : n;
+	w = w < n ? w : n;
 	uint64_t sum = 0, highest = 1;
 	for (size_t i = 0; i < w; i++) {
 		sum = sum * FACTOR + t[i].hash;
 		highest *= i ? FACTOR : 1;
 	}
-	each(s, sum);
+	each(to, sum);
 	for (size_t i = w; i < n; i++) {
 		sum = (sum - t[i - w].hash * highest) * FACTOR + t[i].hash;
-		each(s, sum);
+		each(to, sum);
 	}
 }
 
 /* Inlined for each `each`: this is the loop over the whole text. */
-static inline __attribute__((always_inline)) bool walk(struct pd_sketcher *s, const struct pd_topic *in, shingle_fn *each)
+static inline __attribute__((always_inline)) bool walk(int width, const struct pd_topic *in, shingle_fn *each, void *to)
 {
 	bool any = false;
 	for (size_t i = 0; i < in->n_features; i++) {
 		const struct pd_feature *f = &in->features[i];
 		if (f->kind != PD_FEATURE_TEXT || f->first == f->end)
 			continue;
-		walk_feature(s, in->terms.v + f->first, f->end - f->first, each);
+		walk_feature((size_t)width, in->terms.v + f->first, f->end - f->first, each, to);
 		any = true;
 	}
 	return any;
@@ -104,7 +106,7 @@ static void fill(struct pd_sketcher *s, const struct pd_topic *in)
 {
 	pd_map_clear(&s->seen, in->terms.n);
 	s->n_shingles = 0;
-	walk(s, in, keep_distinct);
+	walk(s->o.shingle, in, keep_distinct, s);
 	for (uint64_t round = 1; s->empty; round++)
 		for (size_t i = 0; i < s->n_shingles; i++)
 			take(s, round, s->shingles[i]);
@@ -127,13 +129,24 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 		return PD_OK;
 	memset(s->least, 0xff, (size_t)s->o.minima * sizeof *s->least);
 	s->empty = s->o.minima;
-	out->present = walk(s, in, take_first);
+	out->present = walk(s->o.shingle, in, take_first, s);
 	if (!out->present)
 		return PD_OK;
 	if (s->empty)
 		fill(s, in);
 	pack(s, out);
 	return PD_OK;
+}
+
+static inline void append_shingle(void *to, uint64_t shingle)
+{
+	uint32_t v = (uint32_t)(mix(shingle) >> 32);
+	pd_buf_add(to, &v, sizeof v);
+}
+
+void pd_sketch_shingles(const struct pd_sketcher *s, const struct pd_topic *in, struct pd_buf *out)
+{
+	walk(s->o.minima ? s->o.shingle : PD_SKETCH_DEFAULT.shingle, in, append_shingle, out);
 }
 
 /* One bit for each minimum in which the words differ. */

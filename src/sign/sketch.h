@@ -55,6 +55,10 @@ static inline int pd_sketch_words(const struct pd_sketch_options *o)
 	return o->minima * o->bits / 64;
 }
 
+/* Appends all shingles that the sketch is made of, as u32, in the order of the text and as often as they come.  Where no
+ * sketch is made they are the default's. */
+void pd_sketch_shingles(const struct pd_sketcher *s, const struct pd_topic *in, struct pd_buf *out);
+
 /* How many minima are equal. */
 int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b);
 /* The estimate that belongs to a number of equal minima: 0 ... 1; one in 2^bits is equal by chance. */

@@ -10,7 +10,7 @@
 #include "write/jsonl.h"
 #include "write/verdict_row.h"
 
-struct run {
+struct cluster_run {
 	const struct pd_stage_cluster *o;
 	struct pd_group_options options;
 	struct pd_log *log;
@@ -27,7 +27,7 @@ static void add_totals(struct pd_span totals, struct pd_buf *out)
 		pd_buf_printf(out, "# total %.*s\n", (int)total.n, total.p);
 }
 
-static void write_line(struct run *r, struct pd_buf *line)
+static void write_line(struct cluster_run *r, struct pd_buf *line)
 {
 	fwrite(pd_buf_z(line), 1, line->n, r->out.f);
 	pd_buf_clear(line);
@@ -36,7 +36,7 @@ static void write_line(struct run *r, struct pd_buf *line)
 /* Rows are written many at a time. */
 enum { ENOUGH = 1 << 16 };
 
-static void write_verdicts(struct run *r, struct pd_buf *line)
+static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
 {
 	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
 	struct pd_group_member m;
@@ -56,7 +56,7 @@ static void write_verdicts(struct run *r, struct pd_buf *line)
 	pd_json_free(j);
 }
 
-static int cluster(struct run *r)
+static int cluster_pairs(struct cluster_run *r)
 {
 	struct pd_buf line = { 0 };
 	int status = pd_group_open(&r->group, &r->options, &r->err);
@@ -70,7 +70,7 @@ static int cluster(struct run *r)
 	return status;
 }
 
-static int close_run(const struct run *r)
+static int close_cluster(const struct cluster_run *r)
 {
 	const struct pd_group *g = &r->group;
 	struct pd_buf line = { 0 };
@@ -82,6 +82,8 @@ static int close_run(const struct run *r)
 	if (g->n_spared)
 		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them", g->n_spared,
 			      g->o->max_loss * 100);
+	if (g->n_by_sketches)
+		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
 	if (g->pages.bad) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.bad, "bad row");
@@ -96,7 +98,10 @@ static int close_run(const struct run *r)
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 {
 	struct pd_keep_options *k = &o->group.keep;
-	bool by_rank = false;
+	bool by_rank = false, texts = o->shingles || o->texts_follow;
+	/* With the texts at hand the page that loses least can be told. */
+	if (!o->keep && texts && !k->prefer_hosts)
+		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
 	if (status)
 		return status;
@@ -104,6 +109,14 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	o->group.action = (enum pd_action)o->action;
 	for (int i = 0; i < k->n; i++)
 		by_rank |= k->by[i] == PD_KEEP_RANK;
+	if (o->shingles) {
+		o->group.shingles = &o->shingles;
+		o->group.n_shingles = 1;
+	}
+	if (k->n && k->by[0] == PD_KEEP_LEAST_LOSS && !texts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=least-loss needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
+	if (k->n && k->by[0] == PD_KEEP_LEAST_LOSS && k->prefer_hosts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=least-loss and --prefer-host cannot both come first");
 	if (by_rank && !k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)
@@ -128,14 +141,16 @@ static void let_arrays_move(void)
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
 	let_arrays_move();
-	struct run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	struct cluster_run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r.options.in.paths = paths;
 	r.options.in.n_paths = n_paths;
 	r.options.in.bad_row = pd_log_bad_row;
 	r.options.in.ctx = log;
 	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
 	if (!status)
-		status = cluster(&r);
+		status = pd_outfile_check(o->output, r.options.shingles, r.options.n_shingles, &r.err);
+	if (!status)
+		status = cluster_pairs(&r);
 	if (!status)
 		status = pd_outfile_commit(&r.out, &r.err);
 	else if (r.out.f)
@@ -143,7 +158,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 	if (status)
 		*e = r.err;
 	else
-		status = close_run(&r);
+		status = close_cluster(&r);
 	pd_group_release(&r.group);
 	return status;
 }

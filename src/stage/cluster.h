@@ -13,6 +13,8 @@
 struct pd_stage_cluster {
 	int linkage, action, format;
 	const char *keep;		/* as typed */
+	char *shingles;			/* a file of fp --shingles; NULL: none */
+	bool texts_follow;		/* group.shingles are set later */
 	struct pd_group_options group;	/* complete after pd_stage_cluster_settle, but for the inputs */
 	bool quiet, ignore_damaged;
 	const char *output;

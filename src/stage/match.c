@@ -14,7 +14,7 @@
 #include "rows/rows.h"
 #include "write/jsonl.h"
 
-struct run {
+struct match_run {
 	const struct pd_stage_match *o;
 	struct pd_log *log;
 	struct pd_rows rows;
@@ -29,14 +29,14 @@ struct run {
 	struct pd_err err;
 };
 
-static int write_text(struct run *r, const struct pd_buf *text)
+static int write_text(struct match_run *r, const struct pd_buf *text)
 {
 	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
 		return pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
 	return PD_OK;
 }
 
-static int write_header(struct run *r)
+static int write_header(struct match_run *r)
 {
 	if (r->json)
 		return PD_OK;
@@ -68,7 +68,7 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 	return write_text(ctx, text);
 }
 
-static int find_pairs(struct run *r)
+static int find_pairs(struct match_run *r)
 {
 	int n = r->match.threads;
 	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
@@ -86,7 +86,7 @@ static int find_pairs(struct run *r)
 	return status;
 }
 
-static int write_totals(struct run *r)
+static int write_totals(struct match_run *r)
 {
 	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
 	int status = PD_OK;
@@ -99,7 +99,7 @@ static int write_totals(struct run *r)
 }
 
 /* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does. */
-static void settle_distance(struct run *r, int bits, bool paper)
+static void settle_distance(struct match_run *r, int bits, bool paper)
 {
 	size_t n = r->rows.prints.n;
 	int alone = paper ? 3 : pd_join_default_k(bits, n);
@@ -110,13 +110,13 @@ static void settle_distance(struct run *r, int bits, bool paper)
 }
 
 /* Rows know the preset that they were made with; what is typed comes first. */
-static bool is_paper(const struct run *r)
+static bool is_paper(const struct match_run *r)
 {
 	return r->o->preset < 0 ? pd_options_of_preset(pd_buf_span(&r->rows.must), PD_PRESET_PAPER) : r->o->preset == PD_PRESET_PAPER;
 }
 
 /* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
-static void settle(struct run *r)
+static void settle_options(struct match_run *r)
 {
 	const struct pd_stage_match *o = r->o;
 	bool paper = is_paper(r);
@@ -132,13 +132,13 @@ static void settle(struct run *r)
 		r->match.plan = PD_PLAN_PAPER;
 }
 
-static int check_plan(struct run *r)
+static int check_plan(struct match_run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
 	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
 }
 
-static void say_other_sketches(struct run *r)
+static void say_other_sketches(struct match_run *r)
 {
 	if (r->match.verify.off || !r->rows.other_sketches)
 		return;
@@ -149,7 +149,7 @@ static void say_other_sketches(struct run *r)
 }
 
 /* The rows as a key file, which a terminal cannot show. */
-static int save(struct run *r)
+static int save_keys(struct match_run *r)
 {
 	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
 	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
@@ -159,7 +159,7 @@ static int save(struct run *r)
 }
 
 /* What one run can do, and what would be read twice. */
-static int check_options(struct run *r, char **paths, int n_paths)
+static int check_options(struct match_run *r, char **paths, int n_paths)
 {
 	const struct pd_stage_match *o = r->o;
 	int stdins = !n_paths;
@@ -178,7 +178,7 @@ static int check_options(struct run *r, char **paths, int n_paths)
 }
 
 /* A limit that was given must do; what is half of a small machine's is tried. */
-static int check_memory(struct run *r, size_t n_rows)
+static int check_memory(struct match_run *r, size_t n_rows)
 {
 	size_t least = pd_memory_least(n_rows, r->o->candidates != PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
 	if (r->budget.limit >= least)
@@ -192,7 +192,7 @@ static int check_memory(struct run *r, size_t n_rows)
 	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little: it takes at least %zuM", mb);
 }
 
-static int match(struct run *r, char **paths, int n_paths)
+static int read_and_match(struct match_run *r, char **paths, int n_paths)
 {
 	struct pd_rows_options in = { .paths = paths,
 				      .n_paths = n_paths,
@@ -213,8 +213,8 @@ static int match(struct run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	if (r->o->save)
-		return save(r);
-	settle(r);
+		return save_keys(r);
+	settle_options(r);
 	say_other_sketches(r);
 	status = check_plan(r);
 	if (!status)
@@ -231,7 +231,7 @@ static int match(struct run *r, char **paths, int n_paths)
 	return status;
 }
 
-static int write_stats(struct run *r)
+static int write_stats(struct match_run *r)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, r->o->stats, &r->err);
@@ -268,7 +268,7 @@ static int write_stats(struct run *r)
 	return pd_outfile_commit(&f, &r->err);
 }
 
-static void explain(struct run *r)
+static void explain_run(struct match_run *r)
 {
 	struct pd_span line, rest;
 	if (!r->match.verify.off)
@@ -280,11 +280,11 @@ static void explain(struct run *r)
 		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
 }
 
-static int close_run(struct run *r)
+static int close_match(struct match_run *r)
 {
 	pd_buf_clear(&r->line);
 	if (r->o->explain)
-		explain(r);
+		explain_run(r);
 	pd_buf_clear(&r->line);
 	pd_buf_count(&r->line, r->rows.n, "page");
 	if (r->rows.repeated)
@@ -325,12 +325,12 @@ int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	struct run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	int status = settle_verify(o, &r.verify, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
 	if (!status)
-		status = match(&r, paths, n_paths);
+		status = read_and_match(&r, paths, n_paths);
 	if (!status)
 		status = pd_outfile_commit(&r.out, &r.err);
 	else if (r.out.f)
@@ -340,7 +340,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	if (status)
 		*e = r.err;
 	else
-		status = close_run(&r);
+		status = close_match(&r);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);
 	return status;

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "base/threads.h"
+#include "base/tsv.h"
+#include "rows/shingles.h"
 #include "walk/counts.h"
 #include "walk/inputs.h"
 #include "walk/spool.h"
@@ -24,6 +26,7 @@ struct worker {
 	struct walk *walk;
 	struct pd_buf events;		/* that came before the record */
 	struct pd_walk_counts counts;
+	struct pd_buf shingles, id;
 	struct pd_buf packed;		/* the page that came back from the spool */
 	struct pd_walk_codec codec;
 	bool lost;			/* one did not */
@@ -38,6 +41,7 @@ struct walk {
 	struct pd_buf events;		/* since the last record was read, see inputs.h */
 	struct pd_walk_inputs inputs;
 	struct pd_outfile out;
+	struct pd_shingles_writer shingles;	/* where they are wanted */
 	struct worker **workers;
 	int n_workers;
 	struct pd_err err;
@@ -113,11 +117,56 @@ static void count_record(struct worker *me, enum pd_skip skip, const char *reaso
 				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
+/* Before the row: u32 bytes of the id and of the shingles, the id as rows have it, the shingles. */
+static void add_shingles(struct worker *me, struct pd_buf *out)
+{
+	pd_buf_clear(&me->shingles);
+	pd_buf_clear(&me->id);
+	if (me->pipeline.sketch.present || me->pipeline.signature.present)
+		pd_sketch_shingles(&me->pipeline.sketcher, &me->pipeline.topic, &me->shingles);
+	pd_tsv_add(&me->id, me->pipeline.page.id);
+	uint32_t bytes[2] = { (uint32_t)me->id.n, (uint32_t)me->shingles.n };
+	pd_buf_add(out, bytes, sizeof bytes);
+	pd_buf_add_span(out, pd_buf_span(&me->id));
+	pd_buf_add_span(out, pd_buf_span(&me->shingles));
+}
+
+/* How many terms are a shingle is a parameter of the sketch, which need not match where it is not used. */
+static int create_shingles(struct walk *w)
+{
+	const struct pd_sketch_options *o = &w->o->page.sketch;
+	struct pd_buf must = { 0 };
+	pd_buf_printf(&must, "%s sketch_shingle=%d", pd_buf_z(&w->tables.must), o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle);
+	int status = pd_shingles_create(&w->shingles, w->o->shingles, pd_buf_span(&must), &w->err);
+	pd_buf_release(&must);
+	return status;
+}
+
+static int emit_shingles(struct walk *w, struct pd_span *rest)
+{
+	uint32_t bytes[2];
+	memcpy(bytes, rest->p, sizeof bytes);
+	struct pd_span id = pd_span(rest->p + sizeof bytes, bytes[0]), shingles = pd_span(id.p + id.n, bytes[1]);
+	*rest = pd_span(shingles.p + shingles.n, rest->n - sizeof bytes - id.n - shingles.n);
+	return shingles.n ? pd_shingles_add(&w->shingles, id, shingles, &w->err) : PD_OK;
+}
+
+/* What write_row made. */
+static int emit_made(struct walk *w, struct pd_span row)
+{
+	int status = w->o->shingles && row.n ? emit_shingles(w, &row) : PD_OK;
+	if (!status && row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
+		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	return status;
+}
+
 static void write_row(struct worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
+	if (me->walk->o->shingles)
+		add_shingles(me, out);
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
 	if (me->pipeline.timed)
 		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
@@ -139,9 +188,7 @@ static int emit_row(void *shared, const struct pd_buf *out)
 	struct pd_span row = pd_buf_span(out);
 	bool page = pd_walk_inputs_take(&w->inputs, &row, w->log);
 	pd_walk_progress(&w->progress, w->reader, w->log, page);
-	if (row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
-		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
-	return PD_OK;
+	return emit_made(w, row);
 }
 
 static void worker_free(struct worker *me)
@@ -153,6 +200,8 @@ static void worker_free(struct worker *me)
 	pd_json_free(me->json);
 	pd_buf_release(&me->packed);
 	pd_buf_release(&me->events);
+	pd_buf_release(&me->shingles);
+	pd_buf_release(&me->id);
 	pd_walk_codec_release(&me->codec);
 	free(me);
 }
@@ -370,10 +419,7 @@ static void second_work(void *ctx, struct pd_buf *out)
 
 static int second_emit(void *shared, const struct pd_buf *out)
 {
-	struct walk *w = shared;
-	if (out->n && fwrite(out->p, 1, out->n, w->out.f) != out->n)
-		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
-	return PD_OK;
+	return emit_made(shared, pd_buf_span(out));
 }
 
 static int sign_again(struct walk *w)
@@ -415,6 +461,8 @@ static int run(struct walk *w, struct pd_walk_counts *sum)
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
 	struct pd_buf text = { 0 };
 	int status = w->o->learn ? learn_first(w) : PD_OK;
+	if (!status && w->o->shingles)
+		status = create_shingles(w);
 	if (!status && w->walker->header) {
 		w->walker->header(&w->tables, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
@@ -436,19 +484,26 @@ static int run(struct walk *w, struct pd_walk_counts *sum)
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e)
 {
-	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 } };
+	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .shingles.out.slot = -1 };
 	struct pd_walk_counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	pd_walk_progress_start(&w.progress);
 	char *standard = (char *)"-";
 	bool reads_standard = !n_inputs && !o->files_from;
 	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
+	if (!status && o->shingles)
+		status = pd_outfile_check(o->shingles, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
 	if (!status)
 		status = open_all(&w, inputs, n_inputs);
 	if (!status)
 		status = run(&w, &sum);
 	pd_log_progress(log, NULL);
 	pd_log_many_end(log);
+	/* First what stands beside the rows: rows without it would be believed to have it. */
+	if (!status && o->shingles)
+		status = pd_shingles_commit(&w.shingles, &w.err);
+	else
+		pd_shingles_abandon(&w.shingles);
 	if (!status)
 		status = pd_outfile_commit(&w.out, &w.err);
 	else if (w.out.f)

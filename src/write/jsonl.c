@@ -18,7 +18,8 @@ static const struct {
 	enum type type;
 } types[] = {
 	{ "terms", INTEGER },	     { "text_bytes", INTEGER },	  { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
-	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "weight", NUMBER },       { "confidence", REAL },
+	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "cluster_size", INTEGER }, { "loss", REAL },
+	{ "weight", NUMBER },       { "confidence", REAL },
 	{ "similarity", REAL },	     { "quality", REAL },	  { "quality_a", REAL },       { "quality_b", REAL },
 	{ "bits", INTEGER },	     { "shingle", INTEGER },	  { "k", INTEGER },	       { "precision", REAL },
 	{ "recall", REAL },	     { "f1", REAL },		  { "found_true", NUMBER },    { "true", NUMBER },

@@ -77,8 +77,26 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	pd_buf_add_span(out, similarity);
 }
 
+/* What the verdict rests on beside the pair: the texts themselves, or nothing more than their sketches. */
+static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
+{
+	bool exact = loss && loss->known == PD_LOSS_EXACT;
+	if (edge->distance < 0 && (!exact || !loss->share))
+		return;
+	if (!exact && !pd_span_is(pd_pages_similarity(pages, edge), "-"))
+		pd_buf_add_z(out, ", by sketches only");
+	if (!exact)
+		return;
+	if (loss->part)
+		pd_buf_add_z(out, ", a part of the page kept");
+	if (loss->share > 0)
+		pd_buf_printf(out, ", which has %.1f%% of its text", 100 - 100 * loss->share);
+	else
+		pd_buf_add_z(out, ", all of its text in the page kept");
+}
+
 /* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */
-static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, uint32_t page, struct pd_buf *out)
+static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, const struct pd_loss *loss, uint32_t page, struct pd_buf *out)
 {
 	const struct pd_edge *edge = &pages->edges[m->edge];
 	bool own = edge->a == page || edge->b == page, direct = m->via == m->keep;
@@ -93,6 +111,7 @@ static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, uint3
 		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
 		pd_buf_add_z(out, ", which leads to the page kept");
 	}
+	add_evidence(pages, edge, loss, out);
 }
 
 /* dup_of, via, distance, similarity */
@@ -145,7 +164,15 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 		add_kept(g->o, m->size, out);
 	} else {
 		add_weight(g->o, out);
-		add_reason(&g->pages, m->verdict, m->page, out);
+		add_reason(&g->pages, m->verdict, m->loss, m->page, out);
 	}
-	pd_buf_add_c(out, '\n');
+	pd_buf_add_c(out, '\t');
+	if (kept)
+		add_number(out, m->size);
+	else
+		pd_buf_add_c(out, '-');
+	if (m->loss && m->loss->known == PD_LOSS_EXACT)
+		pd_buf_printf(out, "\t%.3f\t-\n", (double)m->loss->share);
+	else
+		pd_buf_add_z(out, "\t-\t-\n");
 }

@@ -8,7 +8,7 @@ verdicts_of() { "$P" fp -q "$@" | "$P" match -q | "$P" cluster -q; }
 verdicts_of d.warc.gz >v.tsv
 gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
 verdict() { # ID [DUP_OF [URL]]: a row that lets it go
-	printf '1\t%s\t%s\t1\t%s\t%s\t0\t-\t1\t0\tsame text\n' "$1" "${3:--}" "${2:-x}" "${2:-x}"
+	printf '1\t%s\t%s\t1\t%s\t%s\t0\t-\t1\t0\tsame text\t-\t0.000\t-\n' "$1" "${3:--}" "${2:-x}" "${2:-x}"
 }
 
 # --- the whole round ---

@@ -4,9 +4,9 @@
 # refuses; nothing half-written.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
-"$P" fp -q --learn-boilerplate --save-boilerplate=site.bp d.warc.gz >d.fp
+"$P" fp -q --learn-boilerplate --save-boilerplate=site.bp --shingles=d.shingles --left-out=left-out.tsv d.warc.gz >d.fp
 "$P" match -q d.fp >pairs.tsv
-"$P" cluster -q pairs.tsv >v.tsv
+"$P" cluster -q --shingles=d.shingles pairs.tsv >v.tsv
 "$P" apply -q -V v.tsv d.warc.gz -o clean.warc.gz
 gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
 
@@ -19,7 +19,12 @@ same "the verdicts" out/verdicts.tsv v.tsv
 is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
 is "rows do not stay" "$(ls -A out/.dedup)" "journal"
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
-run "$P" dedup -q --keep-rows d.warc.gz -o rows -j 1
+run "$P" dedup -q --keep-rows --left-out=listed.tsv d.warc.gz -o rows -j 1
+same "--left-out" listed.tsv left-out.tsv
+at_least "which lists records" "$(grep -vc '^#' listed.tsv)" 10
+run "$P" dedup -q --left-out=d.warc.gz d.warc.gz -o nowhere8
+exits "--left-out is no input" 2
+absent "nothing was begun for it" nowhere8
 same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
 same "what the sites repeat" out/site.bp site.bp
@@ -42,13 +47,15 @@ is "--dry-run" "$(ls dry | tr '\n' ' ')" "report.html site.bp stats.json verdict
 same "--dry-run: the same verdicts" dry/verdicts.tsv v.tsv
 "$P" dedup -q -k 3 --bits=128 --shingle=3 --scope=other-hosts --linkage=connected --keep=longest d.warc.gz -o other
 same "options of all stages" other/verdicts.tsv \
-	<("$P" fp -q --learn-boilerplate --bits=128 --shingle=3 d.warc.gz | "$P" match -q -k 3 --scope=other-hosts | "$P" cluster -q --linkage=connected --keep=longest)
+	<("$P" fp -q --learn-boilerplate --bits=128 --shingle=3 --shingles=other.shingles d.warc.gz | "$P" match -q -k 3 --scope=other-hosts >other.pairs
+	"$P" cluster -q --linkage=connected --keep=longest --shingles=other.shingles other.pairs)
 has "its report knows one bit more" other/report.html 'One more \(k = 4\):</strong> [0-9]+ more pair'
 has "--dry-run: what would go of the dump" dry/report.html "bytes of the dumps that go</dt><dd>$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)) / 1000 }")<"
 "$P" dedup -q -k 3 --plan=paper d.warc.gz -o tables
 has "the documents' tables end at 3" tables/report.html 'One more \(k = 4\):</strong> not known'
 "$P" dedup -q --preset=paper d.warc.gz -o paper
-same "--preset" paper/verdicts.tsv <("$P" fp -q --preset=paper d.warc.gz | "$P" match -q --preset=paper | "$P" cluster -q)
+same "--preset" paper/verdicts.tsv <("$P" fp -q --preset=paper --shingles=paper.shingles d.warc.gz | "$P" match -q --preset=paper >paper.pairs
+	"$P" cluster -q --shingles=paper.shingles paper.pairs)
 printf '%s\n' d.warc.gz >list
 "$P" dedup -q -T list -o listed
 same "a list" listed/d.warc.gz clean.warc.gz
@@ -103,7 +110,7 @@ unknown='' accepted='' refused=0
 for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
 	more=
 	case $option in
-	files-from | output | resume | keep-rows | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
+	files-from | output | left-out | resume | keep-rows | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
 	no-boilerplate | all-text | all-pairs | dry-run | keep-others | link) value= ;;
 	verify) option=no-verify value= ;;
 	max-page) value==1M ;;
@@ -193,6 +200,7 @@ done
 # Rows that are there are not made again; what was left half-written goes.
 rm -rf steps && mkdir -p steps/.dedup && head -n 3 whole/.dedup/journal >steps/.dedup/journal
 cp whole/rows.fp steps/.dedup/0.fp
+"$P" fp -q --boilerplate=whole/site.bp --shingles=steps/.dedup/0.shingles site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz >/dev/null
 cp whole/site.bp steps/.dedup/site.bp
 touch steps/site.bp.abcdef.part steps/rows.fp.abcdef.part
 run "$P" dedup --resume "${all[@]}" -o steps
@@ -218,8 +226,8 @@ lines=$(wc -l <journal)
 for cut in 2 3 4; do
 	rm -rf steps && mkdir -p steps/.dedup && head -n $cut journal >steps/.dedup/journal
 	printf 'rows 9' >>steps/.dedup/journal
-	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp $(find site -type f | LC_ALL=C sort | head -n 4096)
-	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
+	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp --shingles=steps/.dedup/0.shingles $(find site -type f | LC_ALL=C sort | head -n 4096)
+	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp --shingles=steps/.dedup/1.shingles $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
 	run "$P" dedup -q --resume "${all[@]}" -o steps
 	exits "from line $cut of the journal" 0
 	tree steps >steps.tree

@@ -54,7 +54,7 @@ for case in newest:d:2 newest,longest:d:3 oldest:d:1 quality:d:2 quality,longest
 	cluster --keep="$keep" k.tsv
 	is "--keep=$keep" "$(kept)" "${case#*:}"
 	has "--keep=$keep: the header names it" "$tmp/out" " keep=$keep action=remove "
-	has "--keep=$keep: and the reason" "$tmp/out" "	kept: ${keep//,/, } of 3 pages$"
+	has "--keep=$keep: and the reason" "$tmp/out" "	kept: ${keep//,/, } of 3 pages	3	"
 done
 cluster --keep=longest,newest k.tsv
 is "--keep=longest,newest: the first criterion decides" "$(kept)" d:1

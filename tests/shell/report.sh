@@ -149,8 +149,8 @@ is "and nowhere as it is" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066
 	awk 'BEGIN { long = "x"; while (length(long) < 20000) long = long long
 		for (i = 1; i <= 100000; i++) {
 			url = "http://host" i ".example/" (i % 1000 ? "" : long)
-			print i "\tq:" i "\t" url "\t0\t-\t-\t-\t-\t100\t1\tkept: first of 2 pages"
-			print i "\tr:" i "\t" url "\t1\tq:" i "\tq:" i "\t" i % 17 "\t-\t100\t0\tdistance"
+			print i "\tq:" i "\t" url "\t0\t-\t-\t-\t-\t100\t1\tkept: first of 2 pages\t2\t-\t-"
+			print i "\tr:" i "\t" url "\t1\tq:" i "\tq:" i "\t" i % 17 "\t-\t100\t0\tdistance\t-\t-\t-"
 		} }'
 } >many.tsv
 report -V many.tsv

@@ -28,6 +28,12 @@ for i in range(40):
     elif kind == 'versions':
         page('http://manual.example/%d.%d/tides' % (i // 10, i % 10), 'Tides - Manual %d.%d' % (i // 10, i % 10),
              '<h1>Tides</h1><p>%s</p><p>Version %d.%d of %s.</p>' % (prose('tides', 40), i // 10, i % 10, words[i % 30]))
+if kind == 'nearly':            # a tenth of the second page is its own, and a tenth of the first
+    page('http://a.example/1', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('tides', 90), prose('old', 10)))
+    page('http://b.example/2', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('tides', 90), prose('new', 10)))
+if kind == 'parts':             # two equal excerpts, then the whole page and a copy of it
+    for i in range(4):
+        page('http://p%d.example/' % i, 'Tides', '<h1>Tides</h1><p>%s</p>' % prose('tides', 30 if i < 2 else 50))
 if kind == 'more':              # the second page has the first, and half as much again
     page('http://a.example/short', 'Tides', '<h1>Tides</h1><p>%s</p>' % prose('tides', 40))
     page('http://b.example/long', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('tides', 40), prose('mills', 20)))
@@ -63,4 +69,59 @@ run "$P" cluster -q --max-loss=.5 more.pairs
 is "--max-loss=.5: it goes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 run "$P" cluster -q --max-loss=0 more.pairs
 exits "--max-loss=0 is misuse" 2
+hasnt "a pair of sketches says so" more.tsv 'sketches'
+has "which the reason tells" <("$P" cluster -q --max-loss=.5 more.pairs) ' and similarity 0\.[0-9]+, by sketches only	'
+
+# --- the texts themselves ---
+texts() { # KIND [OPTION OF CLUSTER]...
+	python3 pages.py "$1" >"$1.jsonl"
+	"$P" fp -q --shingles="$1.shingles" "$1.jsonl" | "$P" match -q >"$1.pairs"
+	run "$P" cluster --shingles="$1.shingles" "${@:2}" "$1.pairs"
+}
+went() { rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 ">" $5 }' | sed 's/>.*:/>/' | tr '\n' ' '; }
+texts more
+is "the part goes, though it is the first" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://a.example/short
+has "and is called so" "$tmp/out" ', a part of the page kept, all of its text in the page kept	-	0\.000	-$'
+has "the page kept says for how many it stands" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-$'
+texts more --keep=first
+is "--keep=first: none goes" "$(went)" ""
+has "and it is counted" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
+texts more --keep=first --max-loss=1
+is "--max-loss=1: whatever it takes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+at_least "and the loss is told, in thousandths" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 280
+texts nearly
+is "a tenth is lost: it goes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+at_least "the loss is a tenth" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 090
+at_least "and no more" 130 "$(column loss "$tmp/out" | sed -n 's/^0\.//p')"
+has "the reason says what stays" "$tmp/out" ', which has (8[789]|9[01])\.[0-9]% of its text	'
+texts nearly --max-loss=.08
+is "--max-loss=.08: it stays" "$(column is_duplicate "$tmp/out" | grep -c 1)" 0
+for keep in '' least-loss longest; do
+	texts parts ${keep:+--keep=$keep}
+	is "excerpts go with the copy, ${keep:-default}" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }' | tr '\n' ' ')" \
+		"http://p0.example/ http://p1.example/ http://p3.example/ "
+done
+texts parts --keep=first
+is "--keep=first: the excerpt and the whole page stay" "$(rows "$tmp/out" | awk -F '\t' '$4 == 0 { print $3 }' | tr '\n' ' ')" "http://p0.example/ http://p2.example/ "
+texts parts --linkage=connected
+is "connected: the same" "$(rows "$tmp/out" | awk -F '\t' '$4 == 0 { print $3 }' | tr '\n' ' ')" "http://p2.example/ "
+for row in $(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $2 "," $6 }'); do
+	is "via leads on: ${row%,*}" "$(rows "$tmp/out" | awk -F '\t' -v id="${row#*,}" '$2 == id' | wc -l)" 1
+done
+"$P" dedup -q parts.jsonl -o clean-parts --keep-rows
+is "dedup: excerpts go" "$(rows clean-parts/verdicts.tsv | awk -F '\t' '$4 == 0 { print $3 }')" http://p2.example/
+has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-$'
+texts nearly --shingles=parts.shingles
+has "pages whose text is elsewhere: counted" "$tmp/err" '1 of them by sketches only: their texts are not in the files of --shingles'
+has "and said" "$tmp/out" 'by sketches only'
+run "$P" cluster -q --shingles=parts.jsonl parts.pairs
+exits "no shingles" 2
+has "no shingles: message" "$tmp/err" "parts.jsonl holds no shingles: 'fp --shingles=FILE' writes such a file"
+run "$P" cluster -q --keep=least-loss parts.pairs
+exits "--keep=least-loss without texts" 2
+head -c 200 parts.shingles >cut.shingles
+run "$P" cluster -q --shingles=cut.shingles -o never.tsv parts.pairs
+exits "a file that is cut" 2
+absent "nothing is written then" never.tsv
+same "the same for any number of threads" <("$P" fp -q -j3 --shingles=/dev/stdout -o /dev/null parts.jsonl) parts.shingles
 tap_done

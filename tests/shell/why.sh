@@ -107,7 +107,7 @@ why "$(rows two.tsv | awk -F '\t' '$4 == 1 { print $2; exit }')" --verdicts=two.
 has "answers: kept on another night" "$tmp/out" "^  is a duplicate of d.warc.gz:"
 why "$(rows one.tsv | awk -F '\t' '{ n[$1]++; id[$1] = $2 } END { for (c in n) if (n[c] == 1) { print id[c]; exit } }')" --verdicts=one.tsv
 has "answers: a page alone" "$tmp/out" "^  No other page of these rows is its duplicate$"
-printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$verdicts_columns	status	matches" >checked.tsv
+printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$answers_columns" >checked.tsv
 for i in 1 2; do printf -- '-\tf:%s\t-\t0\t-\t-\t-\t-\t9\t1\tnew\tnew\t-\n' $i; done >>checked.tsv
 why f:1 --verdicts=checked.tsv
 is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1

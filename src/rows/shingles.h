@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The shingles of pages in a file beside their rows: what a sketch is made of, all of it, so that a page can be held
+ * against another exactly.  In: a page's shingles as it is signed (sign/sketch.h).  Out: the set of a page, by its id.  A
+ * page costs 4 bytes a term on disk; a reader holds 24 bytes for each page that it was told to look for, and no text.
+ *
+ *	"\x89PDS\r\n\x1a\n"	magic
+ *	u32 version, u32 n	n bytes follow: the parameters of the rows ("k=v k=v")
+ *	blocks:			u32 pages, u32 shingles of all of them, u64 XXH3-64 of the two lists that follow
+ *				u64 XXH3-64 of the id, for each page
+ *				u32 shingles, for each page
+ *				u32 shingle, page by page in the order of the text, as often as they come
+ *	the end:		a block of 0 pages; its number of shingles is 0
+ *
+ * All numbers are little-endian.  The order of pages is that of the rows, so that a file does not depend on threads.
+ */
+#ifndef PD_ROWS_SHINGLES_H
+#define PD_ROWS_SHINGLES_H
+
+#include "base/buf.h"
+#include "base/outfile.h"
+
+#define PD_SHINGLES_VERSION 1
+
+/* --- writing --- */
+
+struct pd_shingles_writer {
+	struct pd_outfile out;
+	struct pd_buf ids, counts, shingles;	/* of the block at hand */
+};
+
+/* `must`: the parameters that shaped the shingles. */
+int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e);
+/* One page: its id as its row has it; `shingles` are u32. */
+int pd_shingles_add(struct pd_shingles_writer *w, struct pd_span id, struct pd_span shingles, struct pd_err *e);
+int pd_shingles_commit(struct pd_shingles_writer *w, struct pd_err *e);
+/* After an error, or in place of the commit. */
+void pd_shingles_abandon(struct pd_shingles_writer *w);
+
+/* --- reading --- */
+
+struct pd_shingles;
+
+/* What an id is known by here. */
+uint64_t pd_shingles_id(struct pd_span id);
+/* Looks in the files for these pages, known by their ids' numbers; which come in any order, and are sorted.  PD_ERR_FORMAT:
+ * a file is damaged or cut; PD_ERR_PARAMS: two were made with different parameters. */
+int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e);
+void pd_shingles_free(struct pd_shingles *s);
+/* The parameters that the files name. */
+struct pd_span pd_shingles_must(const struct pd_shingles *s);
+
+/* Different shingles, ascending. */
+struct pd_shingle_set {
+	uint32_t *v;
+	size_t n, cap;
+};
+
+/* 1: the set of the page; 0: it is in no file; negative: damaged. */
+int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
+/* How many shingles are listed of it, as often as they come; 0: it is in no file. */
+size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);
+void pd_shingle_set_release(struct pd_shingle_set *set);
+/* How many of a's are in b, too. */
+size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b);
+
+#endif
