@@ -8,7 +8,7 @@
 #include "base/outfile.h"
 #include "cmd/command.h"
 #include "page/html.h"
-#include "text/detect.h"
+#include "text/text.h"
 
 static const struct pd_command commands[] = {
 	{ "Pipeline", &pd_usage_boilerplate, pd_cmd_boilerplate },
@@ -55,7 +55,7 @@ static void own_memory(void)
 {
 	pd_html_own_memory();
 	pd_json_own_memory();
-	pd_detect_own_memory();
+	pd_text_own_memory();
 }
 
 int main(int argc, char **argv)

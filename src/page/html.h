@@ -14,7 +14,7 @@
 #ifndef PD_PAGE_HTML_H
 #define PD_PAGE_HTML_H
 
-#include "page/attrs.h"
+#include "page/tags.h"
 
 #define PD_DEPTH_MAX 512
 

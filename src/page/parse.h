@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * M2 and M3 (modules 120 and 210): UTF-8 HTML, or plain text -> struct pd_blocks, in one pass: a page goes in, its events
- * (html.h) go to whoever needs them: the builder (build.h), the metadata (meta.h), the writer of XHTML (xhtml.h).
+ * (html.h) go to whoever needs them: the builder of boxes and runs, the metadata, the writer of XHTML.
  */
 #ifndef PD_PAGE_PARSE_H
 #define PD_PAGE_PARSE_H

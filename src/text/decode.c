@@ -1,6 +1,469 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which charset it is (text.h says in what order), and the way there.  In: a page; out: its text.
+ * A page -> its text: what charset labels mean, what the first bytes of a body say of its charset, what a detector guesses
+ * from the bytes alone, and who of them decides.
+ */
+#include "text/text.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <uchardet.h>
+
+#include "text/table.h"
+
+/* 1. Labels.  What a charset label means to a browser.  In: a label as found on the web; out: one of 40 encodings, or nothing.
+ * Both tables are the WHATWG Encoding Standard's, because pages are written until browsers show them right: what
+ * IANA's registry says of "gb2312" or "iso-8859-1" is not what such pages hold. */
+
+struct label {
+	const char *label;
+	enum pd_charset_id id;
+};
+
+static const struct pd_charset charsets[PD_CHARSETS] = {
+#define CHARSET(id, name, iconv, kind) [PD_##id] = { name, iconv, PD_##id, kind },
+#include "text/charsets.def"
+#undef CHARSET
+};
+
+static const struct label labels[] = {
+#define LABEL(label, id) { label, PD_##id },
+#include "text/labels.def"
+#undef LABEL
+};
+
+static int by_label(const void *key, const void *row)
+{
+	const struct pd_span *k = key;
+	return pd_span_cmp(*k, pd_span_z(((const struct label *)row)->label));
+}
+
+const struct pd_charset *pd_charset_by_label(struct pd_span label)
+{
+	char low[24];	/* the longest label has 19 bytes */
+	label = pd_span_trim(label);
+	if (label.n == 0 || label.n > sizeof(low))
+		return NULL;
+	for (size_t i = 0; i < label.n; i++)
+		low[i] = pd_ascii_lower(label.p[i]);
+	label.p = low;
+	const struct label *row = bsearch(&label, labels, sizeof(labels) / sizeof(labels[0]), sizeof(labels[0]), by_label);
+	return row ? &charsets[row->id] : NULL;
+}
+
+const struct pd_charset *pd_charset_by_id(enum pd_charset_id id)
+{
+	return &charsets[id];
+}
+
+const char *pd_charset_how_name(enum pd_charset_how how)
+{
+	static const char *const names[] = {
+		[PD_CHARSET_BOM] = "bom", [PD_CHARSET_HTTP] = "http", [PD_CHARSET_META] = "meta", [PD_CHARSET_XML] = "xml",
+		[PD_CHARSET_DETECTED] = "detected", [PD_CHARSET_DEFAULT] = "default",
+	};
+	return (size_t)how < sizeof(names) / sizeof(names[0]) ? names[how] : "unknown";
+}
+
+/* 2. Byte order mark, XML declaration and <meta>.  The declaration follows WHATWG HTML, "get an XML encoding". */
+
+#define SNIFF_BYTES 1024	/* WHATWG HTML: how far a browser looks */
+
+static const struct pd_charset *sniff_bom(struct pd_span body, size_t *length)
+{
+	const unsigned char *p = (const unsigned char *)body.p;
+	*length = 2;
+	if (body.n >= 2 && p[0] == 0xFF && p[1] == 0xFE)
+		return pd_charset_by_id(PD_UTF_16LE);
+	if (body.n >= 2 && p[0] == 0xFE && p[1] == 0xFF)
+		return pd_charset_by_id(PD_UTF_16BE);
+	*length = 3;
+	if (body.n >= 3 && p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF)
+		return pd_charset_by_id(PD_UTF_8);
+	*length = 0;
+	return NULL;
+}
+
+static void skip_blank(struct pd_span *s)
+{
+	while (s->n && (unsigned char)s->p[0] <= 0x20)
+		s->p++, s->n--;
+}
+
+/* The value of `encoding` in a declaration, or nothing. */
+static struct pd_span encoding_value(struct pd_span s)
+{
+	const struct pd_span none = { 0 }, name = pd_span_z("encoding");
+	ptrdiff_t at = pd_span_find(s, name);
+	if (at < 0)
+		return none;
+	s = pd_span(s.p + at + name.n, s.n - (size_t)at - name.n);
+	skip_blank(&s);
+	if (!s.n || s.p[0] != '=')
+		return none;
+	s.p++, s.n--;
+	skip_blank(&s);
+	if (!s.n || (s.p[0] != '"' && s.p[0] != '\''))
+		return none;
+	const char *end = memchr(s.p + 1, s.p[0], s.n - 1);
+	return end ? pd_span(s.p + 1, (size_t)(end - s.p - 1)) : none;
+}
+
+static const struct pd_charset *sniff_xml(struct pd_span body)
+{
+	if (body.n > SNIFF_BYTES)
+		body.n = SNIFF_BYTES;
+	if (body.n >= 6 && !memcmp(body.p, "<\0?\0x", 6))
+		return pd_charset_by_id(PD_UTF_16LE);
+	if (body.n >= 6 && !memcmp(body.p, "\0<\0?\0x", 6))
+		return pd_charset_by_id(PD_UTF_16BE);
+	if (body.n < 5 || memcmp(body.p, "<?xml", 5))
+		return NULL;
+	const char *end = memchr(body.p, '>', body.n);
+	if (!end)
+		return NULL;
+	const struct pd_charset *c = pd_charset_by_label(encoding_value(pd_span(body.p, (size_t)(end - body.p))));
+	/* It could not have been read, were it true. */
+	if (c && (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE))
+		return pd_charset_by_id(PD_UTF_8);
+	return c;
+}
+
+/* --- <meta> --- */
+
+/*
+ * <meta> in the first 1,024 bytes: WHATWG HTML, "prescan a byte stream to determine its encoding", "get an attribute"
+ * and "extracting a character encoding from a meta element".  In: a body; out: the first charset that a meta element
+ * declares and a browser knows.  No parser: this must work before the bytes are characters.
+ */
+
+struct attribute {
+	struct pd_span name, value;
+};
+
+/* What the attributes of one meta element said so far. */
+struct meta {
+	bool seen_http_equiv, seen_content, seen_charset;
+	bool got_pragma;		/* http-equiv="content-type" */
+	bool declared, need_pragma;	/* something was declared; by `content` */
+	const struct pd_charset *charset;
+};
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static void skip(struct pd_span *s, size_t n)
+{
+	n = n < s->n ? n : s->n;
+	s->p += n;
+	s->n -= n;
+}
+
+static void skip_white(struct pd_span *s)
+{
+	while (s->n && blank(s->p[0]))
+		skip(s, 1);
+}
+
+/* Takes what stands before the first byte that ends it. */
+static struct pd_span take(struct pd_span *s, bool (*ends)(char))
+{
+	size_t n = 0;
+	while (n < s->n && !ends(s->p[n]))
+		n++;
+	struct pd_span part = pd_span(s->p, n);
+	skip(s, n);
+	return part;
+}
+
+static bool ends_tag_name(char c)
+{
+	return blank(c) || c == '>';
+}
+
+static bool ends_name(char c)
+{
+	return ends_tag_name(c) || c == '/' || c == '=';
+}
+
+static bool ends_label(char c)
+{
+	return blank(c) || c == ';';
+}
+
+/* What stands between two quotes, after the first; used up when the second is missing. */
+static struct pd_span quoted(struct pd_span *s, bool *closed)
+{
+	const char *end = s->n ? memchr(s->p + 1, s->p[0], s->n - 1) : NULL;
+	*closed = end != NULL;
+	size_t n = end ? (size_t)(end - s->p) : s->n;
+	struct pd_span part = n ? pd_span(s->p + 1, n - 1) : pd_span(s->p, 0);
+	skip(s, n + 1);
+	return part;
+}
+
+/* False: the element ended, or the bytes did. */
+static bool next_attribute(struct pd_span *s, struct attribute *a)
+{
+	bool closed = true;
+	while (s->n && (blank(s->p[0]) || s->p[0] == '/'))
+		skip(s, 1);
+	if (!s->n || s->p[0] == '>')
+		return false;
+	size_t first = s->p[0] == '=';	/* a name may begin with it */
+	struct pd_span rest = pd_span(s->p + first, s->n - first);
+	a->name = take(&rest, ends_name);
+	a->name.p -= first;
+	a->name.n += first;
+	a->value = pd_span(rest.p, 0);
+	*s = rest;
+	skip_white(s);
+	if (!s->n || s->p[0] != '=')
+		return s->n != 0;
+	skip(s, 1);
+	skip_white(s);
+	if (s->n && (s->p[0] == '"' || s->p[0] == '\''))
+		a->value = quoted(s, &closed);
+	else
+		a->value = take(s, ends_tag_name);
+	/* A value that the bytes cut is none. */
+	return closed && s->n;
+}
+
+/* "text/html; charset=gb2312" -> gb2312 */
+static const struct pd_charset *from_content(struct pd_span s)
+{
+	bool closed = true;
+	for (; s.n; skip(&s, 1)) {
+		if (!pd_span_istarts(s, "charset"))
+			continue;
+		struct pd_span v = pd_span(s.p + 7, s.n - 7);
+		skip_white(&v);
+		if (!v.n || v.p[0] != '=')
+			continue;
+		skip(&v, 1);
+		skip_white(&v);
+		if (v.n && (v.p[0] == '"' || v.p[0] == '\''))
+			v = quoted(&v, &closed);
+		else
+			v = take(&v, ends_label);
+		return closed ? pd_charset_by_label(v) : NULL;
+	}
+	return NULL;
+}
+
+/* True the first time. */
+static bool first(bool *seen)
+{
+	bool before = *seen;
+	*seen = true;
+	return !before;
+}
+
+static void on_attribute(struct meta *m, const struct attribute *a)
+{
+	if (pd_span_ieq(a->name, "http-equiv") && first(&m->seen_http_equiv)) {
+		m->got_pragma = pd_span_ieq(a->value, "content-type");
+	} else if (pd_span_ieq(a->name, "content") && first(&m->seen_content)) {
+		const struct pd_charset *c = from_content(a->value);
+		if (c && !m->charset) {
+			m->charset = c;
+			m->declared = m->need_pragma = true;
+		}
+	} else if (pd_span_ieq(a->name, "charset") && first(&m->seen_charset)) {
+		m->charset = pd_charset_by_label(a->value);
+		m->declared = true;
+		m->need_pragma = false;
+	}
+}
+
+/* A browser that could read the declaration does not believe these two. */
+static const struct pd_charset *believed(const struct pd_charset *c)
+{
+	if (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE)
+		return pd_charset_by_id(PD_UTF_8);
+	return c->id == PD_USER_DEFINED ? pd_charset_by_id(PD_WINDOWS_1252) : c;
+}
+
+/* After "<meta" and the byte behind it. */
+static const struct pd_charset *meta_element(struct pd_span *s)
+{
+	struct meta m = { 0 };
+	struct attribute a;
+	while (next_attribute(s, &a))
+		on_attribute(&m, &a);
+	if (!s->n || !m.declared || (m.need_pragma && !m.got_pragma) || !m.charset)
+		return NULL;
+	return believed(m.charset);
+}
+
+static void skip_past(struct pd_span *s, const char *what)
+{
+	ptrdiff_t at = pd_span_find(*s, pd_span_z(what));
+	skip(s, at < 0 ? s->n : (size_t)at + strlen(what));
+}
+
+static bool letter(char c)
+{
+	return pd_ascii_lower(c) >= 'a' && pd_ascii_lower(c) <= 'z';
+}
+
+/* A "<" that begins neither a comment nor meta. */
+static void skip_markup(struct pd_span *s)
+{
+	struct attribute a;
+	size_t slash = s->n > 1 && s->p[1] == '/';
+	if (s->n > 1 + slash && letter(s->p[1 + slash])) {
+		take(s, ends_tag_name);
+		while (next_attribute(s, &a))
+			continue;
+	} else if (s->n > 1 && (slash || s->p[1] == '!' || s->p[1] == '?')) {
+		skip_past(s, ">");
+	} else {
+		skip(s, 1);
+	}
+}
+
+static const struct pd_charset *sniff_meta(struct pd_span body)
+{
+	struct pd_span s = pd_span(body.p, body.n < SNIFF_BYTES ? body.n : SNIFF_BYTES);
+	while (s.n) {
+		if (s.p[0] != '<') {
+			skip(&s, 1);
+		} else if (pd_span_istarts(s, "<!--")) {
+			skip(&s, 2);	/* the dashes may close it too: <!--> */
+			skip_past(&s, "-->");
+		} else if (pd_span_istarts(s, "<meta") && s.n > 5 && (blank(s.p[5]) || s.p[5] == '/')) {
+			skip(&s, 5);
+			const struct pd_charset *c = meta_element(&s);
+			if (c)
+				return c;
+		} else {
+			skip_markup(&s);
+		}
+	}
+	return NULL;
+}
+
+/* 3. The detector: uchardet (the one file that includes it), whose names become WHATWG's.  It sees a bounded
+ * extract of the body, what is not ASCII and a little around it, because markup says nothing and costs time. */
+
+enum { LOOK = 1 << 14, AROUND = 16, EVIDENCE = 4 };
+
+struct detector {
+	uchardet_t handle;
+	struct pd_buf extract;
+};
+
+/* uchardet is C++: std::set_new_handler, found by its name there, so that nothing of that language is linked here. */
+void pd_text_own_memory(void)
+{
+	void (*(*set_handler)(void (*)(void)))(void);
+	*(void **)&set_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+	if (set_handler)
+		set_handler(pd_out_of_memory);
+}
+
+static struct detector *detector_new(void)
+{
+	struct detector *d = pd_zalloc(sizeof(*d));
+	d->handle = pd_have(uchardet_new());
+	return d;
+}
+
+static void detector_free(struct detector *d)
+{
+	if (!d)
+		return;
+	uchardet_delete(d->handle);
+	pd_buf_release(&d->extract);
+	free(d);
+}
+
+/* uchardet's names that are no labels of the web, or mean something else there. */
+static const struct pd_charset *by_name(const char *name)
+{
+	if (!strcmp(name, "ASCII"))
+		return NULL;
+	if (!strcmp(name, "UHC"))
+		return pd_charset_by_id(PD_EUC_KR);
+	if (!strcmp(name, "MAC-CYRILLIC"))
+		return pd_charset_by_id(PD_X_MAC_CYRILLIC);
+	const struct pd_charset *c = pd_charset_by_label(pd_span_z(name));
+	return c && c->id != PD_REPLACEMENT ? c : NULL;
+}
+
+/* Long runs of ASCII shrink to their ends.  What follows a lead byte is among them, so no character is cut but the
+ * last. */
+static void extract(struct pd_span body, struct pd_buf *out)
+{
+	const unsigned char *p = (const unsigned char *)body.p, *end = p + body.n;
+	pd_buf_clear(out);
+	while (p < end && out->n < LOOK) {
+		size_t k = pd_text_ascii_run(p, (size_t)(end - p));
+		if (k > 2 * AROUND) {
+			if (out->n)
+				pd_buf_add(out, p, AROUND);
+			pd_buf_add_c(out, '\n');
+			p += k - AROUND;
+			k = AROUND;
+		}
+		const unsigned char *q = p + k;
+		while (q < end && (*q >= 0x80 || *q == 0))
+			q++;
+		pd_buf_add(out, p, (size_t)(q - p) < LOOK ? (size_t)(q - p) : LOOK);
+		p = q;
+	}
+}
+
+/* A single-byte charset makes letters of any byte: one or two of them prove none. */
+static bool proven(const struct pd_charset *c, struct pd_span text)
+{
+	int high = 0;
+	for (size_t i = 0; i < text.n && high < EVIDENCE; i++)
+		high += (unsigned char)text.p[i] >> 7;
+	return c->kind != PD_CHARSET_KIND_SINGLE || high == EVIDENCE;
+}
+
+static const struct pd_charset *detect(struct detector *d, struct pd_span body)
+{
+	extract(body, &d->extract);
+	uchardet_reset(d->handle);
+	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* it names no other reason */
+		pd_out_of_memory();
+	uchardet_data_end(d->handle);
+	const struct pd_charset *c = by_name(uchardet_get_charset(d->handle));
+	return c && proven(c, pd_buf_span(&d->extract)) ? c : NULL;
+}
+
+/* By where the zero bytes of its ASCII stand: there is much of that in any page. */
+static const struct pd_charset *utf16(struct pd_span body)
+{
+	size_t zeroes[2] = { 0, 0 }, n = body.n < 1024 ? body.n : 1024;
+	for (size_t i = 0; i < n; i++)
+		zeroes[i & 1] += body.p[i] == 0;
+	if (zeroes[1] > n / 8 && zeroes[0] * 8 <= zeroes[1])
+		return pd_charset_by_id(PD_UTF_16LE);
+	if (zeroes[0] > n / 8 && zeroes[1] * 8 <= zeroes[0])
+		return pd_charset_by_id(PD_UTF_16BE);
+	return NULL;
+}
+
+/* Escape sequences in what is ASCII otherwise. */
+static bool iso2022jp(struct pd_span body)
+{
+	return (pd_span_find(body, pd_span_z("\x1B$B")) >= 0 || pd_span_find(body, pd_span_z("\x1B$@")) >= 0) &&
+	       pd_text_ascii_run((const unsigned char *)body.p, body.n) == body.n;
+}
+
+static const struct pd_charset *detect_plain(struct pd_span body)
+{
+	return iso2022jp(body) ? pd_charset_by_id(PD_ISO_2022_JP) : utf16(body);
+}
+
+/* 4. Which charset it is (text.h says in what order), and the way there.  In: a page; out: its text.
  *
  * What is declared is tried first.  "Yields errors" counts, beside undecodable bytes, what decodes to characters that
  * no page means: C1 controls, private-use characters (Big5 read as gb2312), and, because windows-1252 reads anything,
@@ -8,18 +471,12 @@
  * what it declares, because a single-byte charset reads anything without an error: when under a twentieth of the bytes
  * beyond ASCII are errors, only a multi-byte charset that reads everything can win over another one.  When more are,
  * the detector's charset must leave a twentieth of them at most.
- * Valid UTF-8 needs no margin: no other text looks like it by chance.
- */
-#include <stdlib.h>
-
-#include "text/bytes.h"
-#include "text/detect.h"
-#include "text/sniff.h"
+ * Valid UTF-8 needs no margin: no other text looks like it by chance. */
 
 enum { MARGIN = 20 };
 
 struct pd_text_decoder {
-	struct pd_text_detector *detector;
+	struct detector *detector;
 	struct pd_text_table *tables[PD_CHARSETS];	/* made at first use */
 	struct pd_buf spare;			/* the second attempt */
 	struct pd_err err;			/* why a table could not be made: the page's text is then worth nothing */
@@ -40,7 +497,7 @@ int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e)
 		if (pd_text_table_probe(probes[i], e) < 0)
 			return PD_ERR_CHARSET;
 	*out = pd_zalloc(sizeof(**out));
-	(*out)->detector = pd_text_detector_new();
+	(*out)->detector = detector_new();
 	return 0;
 }
 
@@ -50,7 +507,7 @@ void pd_text_decoder_free(struct pd_text_decoder *d)
 		return;
 	for (int i = 0; i < PD_CHARSETS; i++)
 		pd_text_table_free(d->tables[i]);
-	pd_text_detector_free(d->detector);
+	detector_free(d->detector);
 	pd_buf_release(&d->spare);
 	free(d);
 }
@@ -91,10 +548,8 @@ static bool convert(struct pd_text_decoder *d, const struct pd_charset *c, struc
 		return true;
 	default:
 		t = table_of(d, c->id);
-		if (t && c->kind == PD_CHARSET_KIND_ISO_2022_JP)
-			pd_text_iso2022jp_decode(t->two, in, out, tally);
-		else if (t)
-			pd_text_bytes_decode(t, c->kind, in, out, tally);
+		if (t)
+			pd_text_table_decode(t, c->kind, in, out, tally);
 		return t != NULL;
 	}
 }
@@ -140,11 +595,11 @@ static bool declared(const struct pd_page *in, struct attempt *a)
 	if (in->type != PD_PAGE_HTML)
 		return false;
 	a->how = PD_CHARSET_META;
-	a->charset = pd_text_sniff_meta(in->body);
+	a->charset = sniff_meta(in->body);
 	if (usable(a->charset))
 		return true;
 	a->how = PD_CHARSET_XML;
-	a->charset = pd_text_sniff_xml(in->body);
+	a->charset = sniff_xml(in->body);
 	return usable(a->charset);
 }
 
@@ -196,7 +651,7 @@ static bool better(const struct attempt *b, const struct attempt *a, struct pd_s
 /* Puts the detector's reading into `out` when it is better than `a`. */
 static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
-	struct attempt b = { .charset = pd_text_detect(d->detector, body), .how = PD_CHARSET_DETECTED };
+	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
 	if (!usable(b.charset) || same || !convert(d, b.charset, body, &d->spare, &b.tally) || !better(&b, a, body))
 		return;
@@ -233,7 +688,7 @@ static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size
 /* Nothing is declared: what gives itself away, UTF-8, the detector, windows-1252. */
 static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bool multibyte, struct pd_text *out)
 {
-	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = pd_text_detect_plain(body) };
+	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = detect_plain(body) };
 	if (!a.charset || !convert(d, a.charset, body, &out->own, &a.tally)) {
 		a.charset = pd_charset_by_id(PD_UTF_8);
 		a.how = multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT;
@@ -241,7 +696,7 @@ static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bo
 	}
 	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !accident(a.tally.bad, body)) {
 		a.how = PD_CHARSET_DETECTED;
-		a.charset = pd_text_detect(d->detector, body);
+		a.charset = detect(d->detector, body);
 		if (!usable(a.charset) || !convert(d, a.charset, body, &out->own, &a.tally)) {
 			a.how = PD_CHARSET_DEFAULT;
 			a.charset = pd_charset_by_id(PD_WINDOWS_1252);
@@ -270,13 +725,13 @@ static void decode(struct pd_text_decoder *d, const struct pd_page *in, struct p
 		finish_as_is(out, pd_span("", 0), PD_CHARSET_DEFAULT);
 		return;
 	}
-	struct attempt a = { .how = PD_CHARSET_BOM, .charset = pd_text_sniff_bom(body, &mark) };
+	struct attempt a = { .how = PD_CHARSET_BOM, .charset = sniff_bom(body, &mark) };
 	bool named = a.charset || declared(in, &a);
 	body = pd_span(body.p + mark, body.n - mark);
 	if (named && decode_utf16_mark(d, body, out, &a))
 		return;
 	size_t clean = pd_text_utf8_clean(body, &multibyte);
-	if (clean == body.n && (named ? a.charset->kind == PD_CHARSET_KIND_UTF_8 : multibyte || !pd_text_detect_plain(body)))
+	if (clean == body.n && (named ? a.charset->kind == PD_CHARSET_KIND_UTF_8 : multibyte || !detect_plain(body)))
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
 	else if (!named || !decode_declared(d, body, clean, multibyte, out, &a))
 		decode_undeclared(d, body, multibyte, out);

@@ -13,13 +13,36 @@
 #include "base/err.h"
 #include "read/page.h"
 
+/* An id for tables, and which loop decodes it. */
+enum pd_charset_id {
+#define CHARSET(id, name, iconv, kind) PD_##id,
+#include "text/charsets.def"
+#undef CHARSET
+	PD_CHARSETS
+};
+
+enum pd_charset_kind {
+	PD_CHARSET_KIND_NONE,		/* "replacement": no browser decodes it */
+	PD_CHARSET_KIND_UTF_8,
+	PD_CHARSET_KIND_UTF_16LE,
+	PD_CHARSET_KIND_UTF_16BE,
+	PD_CHARSET_KIND_SINGLE,		/* one byte, one character */
+	PD_CHARSET_KIND_GB18030,	/* from here on one character may take several bytes */
+	PD_CHARSET_KIND_BIG5,
+	PD_CHARSET_KIND_EUC_KR,
+	PD_CHARSET_KIND_SHIFT_JIS,
+	PD_CHARSET_KIND_EUC_JP,
+	PD_CHARSET_KIND_ISO_2022_JP,
+};
+
 struct pd_charset {
 	const char *name;	/* WHATWG name in lower case, as Common Crawl's content_charset is compared: "gb18030", "windows-1252" */
 	const char *iconv;	/* what iconv calls it; NULL: decoded by a table here, or not at all */
 	unsigned char id;	/* enum pd_charset_id */
-	unsigned char kind;	/* enum pd_charset_kind: which loop decodes it (text/charset.h) */
+	unsigned char kind;	/* enum pd_charset_kind: which loop decodes it */
 };
 
+const struct pd_charset *pd_charset_by_id(enum pd_charset_id id);
 /* The charset that a label names (white space trimmed, case ignored); NULL when no browser knows it. */
 const struct pd_charset *pd_charset_by_label(struct pd_span label);
 
@@ -44,6 +67,9 @@ struct pd_text {
 
 struct pd_text_decoder;	/* tables made by iconv and a detector: one per thread */
 
+/* The program, once: when the detector gets no memory, base/alloc.h says what happens.  It changes what C++ does for all
+ * of the process, which is no library's business. */
+void pd_text_own_memory(void);
 /* PD_ERR_CHARSET when iconv's modules are missing (the message says which package brings them). */
 int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e);
 void pd_text_decoder_free(struct pd_text_decoder *d);

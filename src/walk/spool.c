@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "page/packed.h"
-#include "text/charset.h"
+#include "text/text.h"
 
 struct pd_walk_spool {
 	FILE *f;

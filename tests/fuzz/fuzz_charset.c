@@ -2,7 +2,7 @@
  * The first byte names a charset, or none, that HTTP declares; the rest is the page: what comes out is clean UTF-8, and
  * the same when it is decoded again. */
 #include "fuzz.h"
-#include "text/charset.h"
+#include "text/text.h"
 #include "text/utf8.h"
 
 static void decode(struct pd_text_decoder *d, const struct pd_page *page, struct pd_text *out)

@@ -19,7 +19,7 @@ home() { # LIBRARY HEADER-REGEX PATHS-REGEX
 home libxml2 'libxml/' 'src/page/html\.c'
 home cmph 'cmph' 'src/term/perfect\.c'
 home xxhash 'xxhash' 'src/base/[a-z0-9_]+\.[ch]'
-home uchardet 'uchardet' 'src/text/detect\.c'
+home uchardet 'uchardet' 'src/text/decode\.c'
 home iconv 'iconv' 'src/text/[a-z0-9_]+\.c'
 home libdeflate 'libdeflate' 'src/base/codec\.c'
 home zlib 'zlib' 'src/base/codec\.c'

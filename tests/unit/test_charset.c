@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "text/bytes.h"
+#include "text/table.h"
 
 static FILE *open_labels(void)
 {
@@ -196,10 +196,7 @@ static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf 
 	} else {
 		struct pd_text_table *t = pd_text_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c, NULL);
 		ck_assert_msg(t != NULL, "iconv lacks %s", c->iconv);
-		if (c->id == PD_ISO_2022_JP)
-			pd_text_iso2022jp_decode(t->two, in, out, tally);
-		else
-			pd_text_bytes_decode(t, c->kind, in, out, tally);
+		pd_text_table_decode(t, c->kind, in, out, tally);
 		pd_text_table_free(t);
 	}
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "text/charset.h"
+#include "text/text.h"
 #include "text/utf8.h"
 
 #define R "\357\277\275"	/* U+FFFD */
