@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "term/dict.h"
 #include "term/dict_layout.h"
-#include "term/simplified.h"
+#include "term/fold.h"
 
 #define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
 #define CHARS (0xA000 - FIRST_CHAR)

@@ -15,7 +15,6 @@
 #include <unicase.h>
 #include <uninorm.h>
 
-#include "term/ascii.h"
 #include "term/unicode.h"
 
 struct pd_folder {
@@ -203,4 +202,38 @@ void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 		c.to--;
 	written(&c);
 	out->p[out->n] = 0;
+}
+
+#define X(traditional, simplified) [traditional - PD_SIMPLIFIED_FIRST] = simplified,
+const uint16_t pd_simplified_of[PD_SIMPLIFIED_END - PD_SIMPLIFIED_FIRST] = {
+#include "term/simplified.def"
+};
+#undef X
+
+void pd_simplify(char *utf8, size_t n)
+{
+	for (size_t i = 0; i + 3 <= n; i++) {
+		unsigned char *p = (unsigned char *)utf8 + i;
+		if (p[0] < 0xE3 || p[0] > 0xE9 || (p[1] & 0xC0) != 0x80 || (p[2] & 0xC0) != 0x80)
+			continue;
+		uint32_t cp = (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+		uint32_t to = pd_simplified(cp);
+		p[0] = (unsigned char)(0xE0 | to >> 12);
+		p[1] = (unsigned char)(0x80 | (to >> 6 & 0x3F));
+		p[2] = (unsigned char)(0x80 | (to & 0x3F));
+		i += 2;
+	}
+}
+
+void pd_fold_term(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
+{
+	size_t to = 0;
+	pd_fold(f, utf8, out);
+	pd_simplify(out->p, out->n);
+	for (size_t i = 0; i < out->n; i++) {
+		bool curly = out->n - i >= 3 && memcmp(out->p + i, "\u2019", 3) == 0;
+		out->p[to++] = curly ? '\'' : out->p[i];
+		i += curly ? 2 : 0;
+	}
+	out->n = to;
 }

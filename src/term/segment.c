@@ -5,7 +5,7 @@
  *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
  *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
  *				boundaries of Unicode Standard Annex 29); every other sign parts: "3.14" is two terms
- *	Han			words of the dictionary (han.c), traditional characters as simplified ones (simplified.h)
+ *	Han			words of the dictionary (han.c), traditional characters as simplified ones (fold.h)
  *	kana, Thai …		every two neighbours; a character alone stands for itself
  *
  * A term is written into the sequence's text as it is read, and taken back when it is a stop word.  A run that holds a
@@ -15,10 +15,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "term/ascii.h"
 #include "term/fold.h"
 #include "term/han.h"
-#include "term/simplified.h"
 #include "term/stopwords.h"
 #include "term/terms.h"
 #include "term/unicode.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: a list of words.  Out: a set that knows them by their hash (open addressing, at most an eighth full: every term of
- * every page is asked for, and a search that ends at the first slot costs the processor no wrong guess).
+ * In: a list of words.  Out: a set that knows them by their hash.  Every term of every page is asked for, and a search that
+ * ends at the first slot costs the processor no wrong guess, so an eighth of the slots are taken at most.
  */
 #include "term/stopwords.h"
 
@@ -10,14 +10,11 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "term/fold.h"
-#include "term/simplified.h"
 
 struct pd_stopwords {
-	uint64_t *slot;		/* 0: empty */
-	uint64_t mask;
-	size_t n;
-	bool has_zero;		/* the word whose hash is 0, should there be one */
+	struct pd_map words;	/* a set of hashes */
 	char checksum[9];
 };
 
@@ -30,30 +27,9 @@ struct list {
 	size_t n, cap;
 };
 
-/* Where a hash is, or where it would be put. */
-static uint64_t *find(const struct pd_stopwords *s, uint64_t hash)
-{
-	uint64_t i = hash & s->mask;
-	while (s->slot[i] && s->slot[i] != hash)
-		i = (i + 1) & s->mask;
-	return &s->slot[i];
-}
-
 bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
 {
-	return (*find(s, hash) == hash) & ((hash != 0) | s->has_zero);
-}
-
-/* As the segmenter writes it: U+2019 is the apostrophe, and Chinese is simplified. */
-static void straighten(struct pd_buf *word)
-{
-	size_t to = 0;
-	for (size_t i = 0; i < word->n; i++) {
-		bool curly = word->n - i >= 3 && memcmp(word->p + i, "\u2019", 3) == 0;
-		word->p[to++] = curly ? '\'' : word->p[i];
-		i += curly ? 2 : 0;
-	}
-	word->n = to;
+	return pd_map_has(&s->words, hash);
 }
 
 /* Words are kept as offsets first, because the text moves as it grows. */
@@ -66,9 +42,7 @@ static void read_list(struct list *l, struct pd_span text)
 		const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
 		if (comment)
 			line.n = (size_t)(comment - line.p);
-		pd_fold(f, line, &word);
-		straighten(&word);
-		pd_simplify(word.p, word.n);
+		pd_fold_term(f, line, &word);
 		if (word.n == 0)
 			continue;
 		l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
@@ -87,31 +61,18 @@ static int by_text(const void *a, const void *b)
 	return pd_span_cmp(*(const struct pd_span *)a, *(const struct pd_span *)b);
 }
 
-static void add(struct pd_stopwords *s, struct pd_span word)
-{
-	uint64_t hash = pd_hash64(word.p, word.n);
-	if (hash)
-		*find(s, hash) = hash;
-	else
-		s->has_zero = true;
-	s->n++;
-}
-
 static struct pd_stopwords *build(struct list *l)
 {
 	struct pd_stopwords *s = pd_zalloc(sizeof *s);
 	struct pd_hasher *hasher = pd_hasher_new();
-	uint64_t size = 8, sum[2];
-	while (size < 8 * l->n)
-		size *= 2;
-	s->mask = size - 1;
-	s->slot = pd_zalloc(size * sizeof *s->slot);
+	uint64_t sum[2];
+	pd_map_clear(&s->words, 4 * l->n);
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, by_text);
 	for (size_t i = 0; i < l->n; i++) {
 		if (i > 0 && pd_span_eq(l->v[i], l->v[i - 1]))
 			continue;
-		add(s, l->v[i]);
+		pd_map_add(&s->words, pd_hash64(l->v[i].p, l->v[i].n));
 		pd_hasher_add(hasher, l->v[i].p, l->v[i].n);
 		pd_hasher_add(hasher, "\n", 1);
 	}
@@ -154,13 +115,13 @@ void pd_stopwords_free(struct pd_stopwords *s)
 {
 	if (!s)
 		return;
-	free(s->slot);
+	pd_map_release(&s->words);
 	free(s);
 }
 
 size_t pd_stopwords_count(const struct pd_stopwords *s)
 {
-	return s->n;
+	return s->words.n;
 }
 
 const char *pd_stopwords_checksum(const struct pd_stopwords *s)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "term/fold.h"
-#include "term/simplified.h"
 
 /* Bytes of text up to which a page may be a stub: outside links where it redirects; of its main text where its title or
  * heading says what it is, and where only a sentence does. */
@@ -54,20 +53,10 @@ const char *pd_stub_name(enum pd_stub s)
 	return names[s];
 }
 
-/* Folded, simplified, and U+2019 as an apostrophe. */
 static struct pd_span fold(struct pd_stub_finder *f, struct pd_span text)
 {
-	struct pd_buf *b = &f->folded;
-	size_t to = 0;
-	pd_fold(f->folder, text, b);
-	pd_simplify(b->p, b->n);
-	for (size_t i = 0; i < b->n; i++) {
-		bool curly = b->n - i >= 3 && memcmp(b->p + i, "\u2019", 3) == 0;
-		b->p[to++] = curly ? '\'' : b->p[i];
-		i += curly ? 2 : 0;
-	}
-	b->n = to;
-	return pd_buf_span(b);
+	pd_fold_term(f->folder, text, &f->folded);
+	return pd_buf_span(&f->folded);
 }
 
 /* Without spaces, stops and brackets at its ends. */

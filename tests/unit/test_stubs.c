@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "term/fold.h"
-#include "term/simplified.h"
 #include "topic/stubs.h"
 #include "topic_fixture.h"
 
