@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apply/places.h"
+#include "apply/restore.h"
 #include "apply/rewrite.h"
 #include "apply/scan.h"
 #include "base/alloc.h"
@@ -25,7 +26,9 @@ struct pd_apply {
 	struct pd_read_file file;		/* at hand */
 	struct pd_apply_scan scan;
 	struct pd_apply_rewriter rewriter;
+	struct pd_apply_restore restore;
 	struct pd_apply_revisits revisits;
+	struct pd_apply_kept *kept;	/* for rewrite_revisits */
 	bool ended;
 	struct pd_apply_places places;
 	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
@@ -206,6 +209,26 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 	return PD_OK;
 }
 
+/* What revisits will say of the pages kept, and of which removed pages. */
+static int read_kept(struct pd_apply *a, struct pd_err *e)
+{
+	struct pd_read_files files;
+	struct pd_read_file f;
+	if (!a->kept || !pd_apply_removals_counts(a->o->removals)->in_dumps)
+		return PD_OK;
+	int r = pd_read_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
+		if (f.error)
+			continue;
+		if (!f.path || !f.regular)
+			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice, so that they must be files", f.label);
+		else
+			r = pd_apply_kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
+	}
+	pd_read_files_release(&files);
+	return r;
+}
+
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
 {
 	struct pd_apply *a = pd_zalloc(sizeof *a);
@@ -218,8 +241,12 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	a->revisits.tmp_dir = o->tmp_dir;
 	if (o->orphan)
 		scan.revisits = &a->revisits;
+	if (o->rewrite_revisits)
+		scan.kept = a->kept = pd_apply_kept_new(o->removals);
 	pd_apply_scan_init(&a->scan, &scan);
 	pd_apply_rewriter_init(&a->rewriter, &cut);
+	a->restore = (struct pd_apply_restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
+	pd_apply_restore_init(&a->restore, &o->in);
 	int status = spool_list(a, e);
 	if (!status)
 		status = check_folder(a, e);
@@ -227,6 +254,8 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 		status = meet_inputs(a, e);
 	if (!status)
 		status = check_inputs(a, e);
+	if (!status)
+		status = read_kept(a, e);
 	if (!status)
 		status = pd_read_files_open(&a->files, &a->in, e);
 	*out = a;
@@ -244,7 +273,9 @@ void pd_apply_free(struct pd_apply *a)
 	pd_read_files_release(&a->files);
 	pd_apply_scan_release(&a->scan);
 	pd_apply_revisits_release(&a->revisits);
+	pd_apply_kept_free(a->kept);
 	pd_apply_rewriter_release(&a->rewriter);
+	pd_apply_restore_release(&a->restore);
 	pd_apply_places_release(&a->places);
 	pd_buf_release(&a->place);
 	pd_buf_release(&a->output);
@@ -319,8 +350,8 @@ static int make_folder(const struct pd_apply *a, const struct pd_apply_result *d
 	return a->o->to_folder ? pd_apply_make_folders(done->output, e) : PD_OK;
 }
 
-static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
-		     struct pd_err *e)
+static int write_without(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const struct pd_apply_cut *cuts,
+			 size_t n_cuts, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct pd_outfile out;
 	int status = make_folder(a, done, e);
@@ -328,7 +359,7 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 		status = pd_outfile_open(&out, done->output, e);
 	if (status)
 		return status;
-	status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, out.f, e);
+	status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
 	if (!status)
 		status = unchanged(in, f, e);
 	if (status) {
@@ -341,6 +372,12 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 	return pd_outfile_commit(&out, e);
 }
 
+static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
+		     struct pd_err *e)
+{
+	return write_without(a, in, f, a->scan.cuts, a->scan.n_cuts, done, e);
+}
+
 /* Bytes of the file are counted; what would be packed again has to be. */
 static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
 		   struct pd_err *e)
@@ -348,15 +385,15 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	bool packed = false;
 	done->bytes_out = a->scan.whole ? 0 : done->bytes_in;
 	for (size_t i = 0; i < a->scan.n_cuts; i++) {
-		packed |= a->scan.cuts[i].stream;
-		done->bytes_out -= a->scan.cuts[i].end - a->scan.cuts[i].begin;
+		packed |= a->scan.cuts[i].x.stream;
+		done->bytes_out -= a->scan.cuts[i].x.end - a->scan.cuts[i].x.begin;
 	}
 	if (!packed)
 		return PD_OK;
 	FILE *nowhere = fopen("/dev/null", "we");
 	if (!nowhere)
 		return pd_fail_errno(e, "cannot open /dev/null");
-	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, nowhere, e);
+	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
 	return status;
@@ -408,6 +445,7 @@ static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *nam
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->pages = a->scan.pages;
 	done->along = a->scan.along;
+	done->revisits = a->scan.revisits;
 	done->page = a->scan.whole;
 	if (!status && a->o->mode == PD_APPLY_WRITE && !a->scan.whole)
 		status = write_cut(a, &in, f, done, e);
@@ -419,22 +457,68 @@ static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *nam
 	return status;
 }
 
-/* A regular file alone: what can be read only once has been written already. */
+/* Nothing goes from it, and it may hold revisits of pages that do.  A regular file alone: what can be read only once has been
+ * written already. */
+static bool has_revisits(const struct pd_apply *a, const struct pd_read_file *f)
+{
+	return f->path && f->regular && pd_apply_removals_counts(a->o->removals)->in_dumps;
+}
+
 static int find_revisits(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_err *e)
 {
-	bool wanted = a->o->orphan && f->path && f->regular && pd_apply_removals_counts(a->o->removals)->in_dumps;
-	return wanted ? pd_apply_scan_revisits(&a->scan, f->path, name, e) : PD_OK;
+	return a->o->orphan && has_revisits(a, f) ? pd_apply_scan_revisits(&a->scan, f->path, name, e) : PD_OK;
+}
+
+/* The same, where they are rewritten. */
+static int rewrite_revisits(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
+			    struct pd_err *e)
+{
+	struct apply_input in = { 0 };
+	int status = open_input(&in, f, a->o->tmp_dir, e);
+	if (!status)
+		status = pd_apply_scan_revisits(&a->scan, in.path.p, name, e);
+	done->bytes_in = (uint64_t)in.st.st_size;
+	done->revisits = a->scan.revisits;
+	if (!status && a->scan.n_cuts)
+		status = write_cut(a, &in, f, done, e);
+	else if (!status)
+		status = pass_on(a, f, done, e);
+	close_input(&in);
+	return status;
+}
+
+static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
+{
+	struct apply_input in = { 0 };
+	struct stat st;
+	/* It could be what another record is to be restored from. */
+	if (strcmp(done->output, "-") != 0 && stat(done->output, &st) == 0 && S_ISREG(st.st_mode))
+		return pd_fail(e, PD_ERR_USAGE, "%s is there already: what is restored is written over nothing", done->output);
+	int status = open_input(&in, f, a->o->tmp_dir, e);
+	if (!status)
+		status = pd_apply_restore_scan(&a->restore, in.path.p, f->label, e);
+	done->bytes_in = (uint64_t)in.st.st_size;
+	done->restored = a->restore.restored;
+	done->missing = a->restore.missed;
+	if (!status)
+		status = write_without(a, &in, f, a->restore.cuts, a->restore.n_cuts, done, e);
+	close_input(&in);
+	return status;
 }
 
 static int do_input(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	const char *name = pd_apply_removals_name(a->o->removals, f->label);
+	if (a->o->restore)
+		return restore_input(a, f, done, e);
 	if (a->o->skip && a->o->skip(a->o->ctx, f, done->output)) {
 		done->skipped = true;
 		return find_revisits(a, f, name, e);
 	}
 	if (pd_apply_removals_any(a->o->removals, name))
 		return cut(a, f, name, done, e);
+	if (a->kept && a->o->mode == PD_APPLY_WRITE && has_revisits(a, f))
+		return rewrite_revisits(a, f, name, done, e);
 	int status = pass_on(a, f, done, e);
 	return status ? status : find_revisits(a, f, name, e);
 }

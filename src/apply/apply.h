@@ -28,8 +28,14 @@ struct pd_apply_options {
 	const char *output;		/* a file, "-", or with `to_folder` a folder */
 	bool to_folder;
 	bool distinct;			/* every input needs a name of its own, whatever is written */
+	/* The other way: dumps with revisits in place of what was removed -> what they were made from (restore.h).  Nothing is
+	 * removed, and no file that is there is written over. */
+	bool restore;
+	const char *originals;		/* the folder where it is looked for; or NULL */
+	void (*missing)(void *ctx, const char *id, const char *why);	/* a revisit that stays; or NULL */
 	bool link;			/* hard links to inputs that lose nothing */
 	bool keep_others;		/* see scan.h */
+	bool rewrite_revisits;		/* see revisit.h; `removals` need dup_of, and inputs are files */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */
@@ -52,6 +58,8 @@ struct pd_apply_result {
 	bool skipped;
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
 	uint64_t pages, along;		/* records that went: pages, and others with them */
+	uint64_t revisits;		/* revisit records that stand in the place of pages, or of other revisits */
+	uint64_t restored, missing;	/* revisit records whose originals were given back, and that stay */
 	uint64_t bytes_in, bytes_out;
 	uint64_t rewritten, lost;	/* members compressed again; bytes of broken ones that could not be kept */
 };

@@ -448,21 +448,51 @@ static struct pd_apply_removal take_whole(struct pd_apply_removals *d, struct pd
 	return (struct pd_apply_removal){ .found = true, .dup_of = d->whole_dup_of ? d->whole_dup_of[file] : pd_span(NULL, 0) };
 }
 
+/* A page in a dump; *at, if it is removed: itself. */
+static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, const struct pd_page_id *address, struct pd_span url,
+					    struct removed_page **at)
+{
+	uint32_t file = find_file(d, address->file);
+	*at = file == NO_FILE ? NULL : find_page(d, &d->files[file], (address->stream ? STREAM : 0) | address->offset);
+	if (!*at)
+		return (struct pd_apply_removal){ 0 };
+	if (!same_url((*at)->url, url)) {
+		*at = NULL;
+		return (struct pd_apply_removal){ .other_url = true };
+	}
+	return (struct pd_apply_removal){ .found = true, .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
+}
+
+static bool is_in_dump(const struct pd_page_id *address)
+{
+	return address->has_offset && address->offset < MET;
+}
+
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
 {
 	struct pd_page_id address = pd_page_id_parse(id);
-	if (!address.has_offset || address.offset >= MET)
+	struct removed_page *at;
+	if (!is_in_dump(&address))
 		return take_whole(d, id, url);
-	uint32_t file = find_file(d, address.file);
-	if (file == NO_FILE)
-		return (struct pd_apply_removal){ 0 };
-	struct removed_page *at = find_page(d, &d->files[file], (address.stream ? STREAM : 0) | address.offset);
-	if (!at)
-		return (struct pd_apply_removal){ 0 };
-	if (!same_url(at->url, url))
-		return (struct pd_apply_removal){ .other_url = true };
-	at->at |= MET;
-	return (struct pd_apply_removal){ .found = true, .dup_of = d->dup_of ? d->dup_of[at - d->pages] : pd_span(NULL, 0) };
+	struct pd_apply_removal removal = find_in_dump(d, &address, url, &at);
+	if (at)
+		at->at |= MET;
+	return removal;
+}
+
+struct pd_apply_removal pd_apply_removals_find(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
+{
+	struct pd_page_id address = pd_page_id_parse(id);
+	struct removed_page *at;
+	return is_in_dump(&address) ? find_in_dump(d, &address, url, &at) : (struct pd_apply_removal){ 0 };
+}
+
+bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struct pd_span *out)
+{
+	if (i >= d->n_pages || !d->dup_of)
+		return false;
+	*out = d->dup_of[i];
+	return true;
 }
 
 static void name_unmet(struct pd_buf *out, uint64_t n, int most, struct pd_span file, const struct removed_page *at)

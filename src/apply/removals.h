@@ -54,6 +54,10 @@ void pd_apply_removals_here(const struct pd_apply_removals *d, struct pd_span id
 bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name);
 /* Is this page removed?  Then it counts as met. */
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
+/* The same of a page in a dump, and nothing counts. */
+struct pd_apply_removal pd_apply_removals_find(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
+/* What the pages in dumps are duplicates of, one after the other: false at the end.  Only when kept. */
+bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struct pd_span *out);
 /* Pages that were never asked for; up to `most` of their ids go to `out`, with commas between. */
 uint64_t pd_apply_removals_unmet(const struct pd_apply_removals *d, int most, struct pd_buf *out);
 

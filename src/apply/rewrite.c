@@ -3,6 +3,9 @@
  * Cuts come in two kinds: bytes of the file, which are skipped, and bytes of what members unpack to.  Cuts of the second
  * kind that share members are done in one go, from the first such member to the last: each is unpacked, and its parts
  * between the cuts are packed again.  Whatever lies between members, junk or padding, is copied.
+ *
+ * Where records stand in the place of such cuts, all that is left of these members is packed as one, and what lay between them
+ * is left out: so one member stands for one range of bytes of the input, by which it can be given back.
  */
 #include "apply/rewrite.h"
 
@@ -50,45 +53,61 @@ static int flush(struct pd_apply_rewriter *c, struct pd_err *e)
 
 /* The members that some cuts have a part in. */
 struct group {
-	const struct pd_read_extent *cuts;
+	const struct pd_apply_cut *cuts;
 	size_t n, at;			/* at: the first cut that does not end before what is being looked at */
 	uint64_t base;			/* stream offset of the first member */
 	uint64_t last;			/* where the last one begins */
-	bool begun;			/* the present member has something left */
+	bool begun;			/* the member that is written has something in it */
+	bool joined;			/* records stand in the place of cuts: all becomes one member */
+	size_t n_texts;			/* cuts whose place has been passed */
 };
+
+static void pack(struct pd_apply_rewriter *c, struct group *g, struct pd_span s)
+{
+	if (!g->begun)
+		pd_pack_start(c->packer, c->source.member.codec);
+	g->begun = true;
+	pd_pack_feed(c->packer, s, &c->out);
+}
 
 /* Packs what stays of the bytes at `offset` of the stream. */
 static void pack_rest(struct pd_apply_rewriter *c, struct group *g, uint64_t offset, struct pd_span s)
 {
 	while (s.n) {
-		while (g->at < g->n && g->cuts[g->at].end <= offset)
+		while (g->at < g->n && g->cuts[g->at].x.end <= offset)
 			g->at++;
-		const struct pd_read_extent *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
-		bool inside = cut && cut->begin <= offset;
-		uint64_t until = !cut ? UINT64_MAX : inside ? cut->end : cut->begin;
+		const struct pd_apply_cut *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
+		bool inside = cut && cut->x.begin <= offset;
+		uint64_t until = !cut ? UINT64_MAX : inside ? cut->x.end : cut->x.begin;
 		size_t n = until - offset < s.n ? (size_t)(until - offset) : s.n;
-		if (!inside) {
-			if (!g->begun)
-				pd_pack_start(c->packer, c->source.member.codec);
-			g->begun = true;
-			pd_pack_feed(c->packer, pd_span(s.p, n), &c->out);
-		}
+		if (!inside)
+			pack(c, g, pd_span(s.p, n));
+		else if (cut->text_n && g->n_texts <= g->at)
+			pack(c, g, pd_span(c->texts + cut->text_at, cut->text_n));
+		if (inside)
+			g->n_texts = g->at + 1;
 		offset += n;
 		s = pd_span(s.p + n, s.n - n);
 	}
+}
+
+static int end_packed(struct pd_apply_rewriter *c, struct group *g, struct pd_err *e)
+{
+	if (!g->begun)
+		return PD_OK;
+	g->begun = false;
+	pd_pack_end(c->packer, &c->out);
+	c->rewritten++;
+	return flush(c, e);
 }
 
 /* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
 static int end_member(struct pd_apply_rewriter *c, struct group *g, bool empty, struct pd_err *e)
 {
 	const struct pd_read_member *m = &c->source.member;
-	if (empty && m->state == PD_MEMBER_ENDED)
-		return copy(c, m->start, c->source.in.offset, e);
-	if (!g->begun)
+	if (g->joined)
 		return PD_OK;
-	pd_pack_end(c->packer, &c->out);
-	c->rewritten++;
-	return flush(c, e);
+	return empty && m->state == PD_MEMBER_ENDED ? copy(c, m->start, c->source.in.offset, e) : end_packed(c, g, e);
 }
 
 static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct pd_err *e)
@@ -96,7 +115,6 @@ static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct p
 	struct pd_read_member *m = &c->source.member;
 	bool empty = true;
 	int status = PD_OK;
-	g->begun = false;
 	for (struct pd_span s; !status && (s = pd_read_member_peek(m, 1)).n; empty = false) {
 		pack_rest(c, g, g->base + pd_read_member_offset(m), s);
 		pd_read_member_skip(m, s.n);
@@ -110,7 +128,7 @@ static int rewrite_member(struct pd_apply_rewriter *c, struct group *g, struct p
 
 /* Behind a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
  * unpack, is lost. */
-static int pass_damage(struct pd_apply_rewriter *c, bool junk, struct pd_err *e)
+static int pass_damage(struct pd_apply_rewriter *c, bool junk, bool joined, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
 	uint64_t from = c->source.in.offset;
@@ -122,7 +140,7 @@ static int pass_damage(struct pd_apply_rewriter *c, bool junk, struct pd_err *e)
 	if (status)
 		return status;
 	if (junk)
-		return copy(c, from, to, e);
+		return joined ? PD_OK : copy(c, from, to, e);
 	c->lost += to > m->start ? to - m->start : 0;
 	return PD_OK;
 }
@@ -151,16 +169,19 @@ static int rewrite_members(struct pd_apply_rewriter *c, struct group *g, uint64_
 	while (!status) {
 		int r = pd_read_member_next(m);
 		uint64_t at = r == 1 ? m->start : c->source.in.offset;
+		bool over = r == 0 || at > g->last;
 		status = check_input(c, e);
-		if (!status)
+		if (!status && over)
+			status = end_packed(c, g, e);
+		if (!status && (over || !g->joined))
 			status = copy(c, *pos, at, e);	/* zeroes between members */
 		*pos = at;
-		if (status || r == 0 || at > g->last)
+		if (status || over)
 			return status;
 		if (r == 1)
 			status = rewrite_member(c, g, e);
 		if (!status && (r < 0 || m->state == PD_MEMBER_BROKEN))
-			status = pass_damage(c, r < 0, e);
+			status = pass_damage(c, r < 0, g->joined, e);
 		*pos = c->source.in.offset;
 	}
 	return status;
@@ -175,50 +196,84 @@ static int rewrite(struct pd_apply_rewriter *c, struct group *g, uint64_t *pos, 
 	return status;
 }
 
-/* The cuts from `cuts` on that share members. */
-static struct group gather(const struct pd_read_extent *cuts, size_t n)
+size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t *last)
 {
-	struct group g = { .cuts = cuts, .n = 1, .base = cuts->member_offset, .last = cuts->last };
-	while (g.n < n && cuts[g.n].stream && cuts[g.n].member <= g.last) {
-		if (cuts[g.n].last > g.last)
-			g.last = cuts[g.n].last;
-		g.n++;
+	size_t shared = 1;
+	*last = cuts->x.last;
+	while (shared < n && cuts[shared].x.stream && cuts[shared].x.member <= *last) {
+		if (cuts[shared].x.last > *last)
+			*last = cuts[shared].x.last;
+		shared++;
 	}
+	return shared;
+}
+
+static struct group gather(const struct pd_apply_cut *cuts, size_t n)
+{
+	struct group g = { .cuts = cuts, .base = cuts->x.member_offset };
+	g.n = pd_apply_cuts_sharing(cuts, n, &g.last);
+	for (size_t i = 0; i < g.n; i++)
+		g.joined |= cuts[i].text_n > 0;
 	return g;
 }
 
-static int cut_all(struct pd_apply_rewriter *c, const struct pd_read_extent *cuts, size_t n, struct pd_err *e)
+static int copy_other(struct pd_apply_rewriter *c, const struct pd_apply_cut *cut, struct pd_err *e)
+{
+	int fd = open(cut->from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", cut->from);
+	int status = pd_copy_range(fd, cut->from, cut->from_begin, cut->from_end, c->to, &c->written, e);
+	close(fd);
+	return status;
+}
+
+/* What stands in the place of bytes of the file. */
+static int put(struct pd_apply_rewriter *c, const struct pd_apply_cut *cut, struct pd_err *e)
+{
+	if (cut->from)
+		return copy_other(c, cut, e);
+	if (!cut->text_n)
+		return PD_OK;
+	pd_pack_start(c->packer, cut->codec);
+	pd_pack_feed(c->packer, pd_span(c->texts + cut->text_at, cut->text_n), &c->out);
+	pd_pack_end(c->packer, &c->out);
+	return flush(c, e);
+}
+
+static int rewrite_all(struct pd_apply_rewriter *c, const struct pd_apply_cut *cuts, size_t n, struct pd_err *e)
 {
 	uint64_t pos = 0;
 	int status = PD_OK;
 	for (size_t i = 0; i < n && !status;) {
-		status = copy(c, pos, cuts[i].stream ? cuts[i].member : cuts[i].begin, e);
+		status = copy(c, pos, cuts[i].x.stream ? cuts[i].x.member : cuts[i].x.begin, e);
 		if (status)
 			return status;
-		if (!cuts[i].stream) {
-			pos = cuts[i++].end;
+		if (!cuts[i].x.stream) {
+			pos = cuts[i].x.end;
+			status = put(c, &cuts[i++], e);
 			continue;
 		}
 		struct group g = gather(cuts + i, n - i);
-		pos = cuts[i].member;
+		pos = cuts[i].x.member;
 		status = rewrite(c, &g, &pos, e);
 		i += g.n;
 	}
 	return status ? status : copy(c, pos, UINT64_MAX, e);
 }
 
-int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_read_extent *cuts, size_t n_cuts, FILE *to,
-	   struct pd_err *e)
+int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_apply_cut *cuts, size_t n_cuts,
+		     const char *texts, FILE *to, struct pd_err *e)
 {
 	c->path = path;
 	c->name = name;
+	c->texts = texts;
 	c->to = to;
 	c->written = c->rewritten = c->lost = 0;
 	pd_buf_clear(&c->out);
 	c->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (c->fd < 0)
 		return pd_fail_errno(e, "%s: cannot open", name);
-	int status = cut_all(c, cuts, n_cuts, e);
+	int status = rewrite_all(c, cuts, n_cuts, e);
 	close(c->fd);
 	return status;
 }

@@ -73,19 +73,6 @@ struct ties {
 	uint64_t refers_to;
 };
 
-static uint64_t hash_field(struct pd_span s)
-{
-	s = pd_span_trim(s);
-	return s.n ? pd_hash64(s.p, s.n) | 1 : 0;
-}
-
-/* A capture by its URL and time: what a revisit may refer to without an id. */
-static uint64_t hash_capture(struct pd_span url, struct pd_span date)
-{
-	url = pd_span_trim(url);
-	return url.n && date.n ? pd_hash64_seed(url.p, url.n, hash_field(date)) | 1 : 0;
-}
-
 static void add_name(struct ties *t, uint64_t id)
 {
 	if (id && t->n_names < PD_APPLY_ASSOCIATED_NAMES)
@@ -103,9 +90,9 @@ static void read_ties(struct pd_span header, struct ties *t)
 		else if (pd_span_ieq(name, "WARC-Record-ID"))
 			t->own = value;
 		else if (pd_span_ieq(name, "WARC-Concurrent-To"))
-			add_name(t, hash_field(value));
+			add_name(t, pd_apply_hash_field(value));
 		else if (pd_span_ieq(name, "WARC-Refers-To"))
-			t->refers_to = hash_field(value);
+			t->refers_to = pd_apply_hash_field(value);
 		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
 			t->refers_url = value;
 		else if (pd_span_ieq(name, "WARC-Refers-To-Date"))
@@ -179,10 +166,10 @@ static void remove_beside(struct pd_apply_associated *o)
 static void note_capture(struct pd_apply_associated *o, const struct pd_record *r, const struct ties *t, bool page_goes)
 {
 	o->page_removed = page_goes;
-	o->page_url = hash_field(pd_buf_span(&r->url));
+	o->page_url = pd_apply_hash_field(pd_buf_span(&r->url));
 	if (page_goes) {
-		add_id(o, hash_field(t->own));
-		add_id(o, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
+		add_id(o, pd_apply_hash_field(t->own));
+		add_id(o, pd_apply_hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
 		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 			add_id(o, t->names[i]);
 		if (o->page_url)
@@ -201,8 +188,12 @@ static void meet_page(struct pd_apply_associated *o, const struct pd_record *r, 
 
 static bool revisit_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct ties *t)
 {
-	uint64_t original = t->refers_to ? t->refers_to : hash_capture(t->refers_url, t->refers_date);
+	uint64_t original = t->refers_to ? t->refers_to : pd_apply_hash_capture(t->refers_url, t->refers_date);
 	bool along = !o->keep && is_removed(o, original);
+	if (o->kept && pd_apply_kept_is_removed(o->kept, original)) {
+		o->refers_to = original;
+		along = true;
+	}
 	if (!along && o->revisits)
 		note_revisit(o->revisits, original, pd_buf_span(&r->id));
 	note_capture(o, r, t, along);
@@ -219,14 +210,15 @@ static bool is_associated(const struct pd_apply_associated *o, const struct pd_a
 static bool other_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_read_extent *extent)
 {
 	struct ties t;
+	o->refers_to = 0;
 	read_ties(pd_buf_span(&r->header), &t);
 	if (pd_span_ieq(t.type, "revisit"))
 		return revisit_is_removed(o, r, &t);
 	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
 		return false;
 	add_name(&t, t.refers_to);
-	struct pd_apply_neighbour other = { .extent = *extent, .own = hash_field(t.own), .n_names = t.n_names,
-				  .url = hash_field(pd_buf_span(&r->url)) };
+	struct pd_apply_neighbour other = { .extent = *extent, .own = pd_apply_hash_field(t.own), .n_names = t.n_names,
+				  .url = pd_apply_hash_field(pd_buf_span(&r->url)) };
 	memcpy(other.names, t.names, sizeof t.names);
 	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 		other.n_removed += is_removed(o, t.names[i]);
@@ -247,7 +239,7 @@ void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_opti
 	*s = (struct pd_apply_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
 	pd_read_source_init(&s->source, &r, &s->sink);
 	s->source.max_block = HEAD;
-	s->source.keep_headers = !o->keep_others || o->revisits;
+	s->source.keep_headers = !o->keep_others || o->revisits || o->kept;
 }
 
 void pd_apply_scan_release(struct pd_apply_scan *s)
@@ -255,13 +247,15 @@ void pd_apply_scan_release(struct pd_apply_scan *s)
 	pd_read_source_release(&s->source);
 	pd_record_release(&s->record);
 	release_associated(&s->associated);
+	pd_buf_release(&s->texts);
+	pd_buf_release(&s->begun);
 	free(s->cuts);
 }
 
 static void add_cut(struct pd_apply_scan *s, const struct pd_read_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
-	s->cuts[s->n_cuts++] = *x;
+	s->cuts[s->n_cuts++] = (struct pd_apply_cut){ .x = *x, .codec = s->source.member.codec };
 }
 
 static void add_other(void *ctx, const struct pd_read_extent *x)
@@ -269,6 +263,20 @@ static void add_other(void *ctx, const struct pd_read_extent *x)
 	struct pd_apply_scan *s = ctx;
 	s->along++;
 	add_cut(s, x);
+}
+
+static bool is_warc(const struct pd_apply_scan *s)
+{
+	return s->source.kind == PD_SOURCE_DUMP && s->source.dump.format == &pd_read_format_warc;
+}
+
+/* The record given last is removed; a revisit stands in its place. */
+static void begin_revisit(struct pd_apply_scan *s, struct pd_span dup_of, uint64_t refers_to)
+{
+	if (!s->o.kept || !is_warc(s))
+		return;
+	pd_apply_revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
+	s->revisits++;
 }
 
 static bool page_is_removed(struct pd_apply_scan *s)
@@ -280,6 +288,8 @@ static bool page_is_removed(struct pd_apply_scan *s)
 	s->pages += drop.found;
 	if (drop.found && s->o.page)
 		s->o.page(s->o.ctx, r, drop.dup_of);
+	if (drop.found)
+		begin_revisit(s, drop.dup_of, 0);
 	return drop.found;
 }
 
@@ -295,7 +305,10 @@ static bool record_is_removed(struct pd_apply_scan *s, const struct pd_read_exte
 		return asked;
 	}
 	bool along = other_is_removed(&s->associated, &s->record, x);
-	s->along += along;
+	if (along && s->associated.refers_to)
+		begin_revisit(s, pd_span(NULL, 0), s->associated.refers_to);
+	else
+		s->along += along;
 	return along;
 }
 
@@ -307,26 +320,26 @@ static uint64_t place_of(const struct pd_read_extent *x)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct pd_read_extent *x = a, *y = b;
+	const struct pd_read_extent *x = &((const struct pd_apply_cut *)a)->x, *y = &((const struct pd_apply_cut *)b)->x;
 	if (place_of(x) != place_of(y))
 		return place_of(x) < place_of(y) ? -1 : 1;
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Neighbours become one. */
+/* Neighbours become one, unless something stands in their place. */
 static void join_cuts(struct pd_apply_scan *s)
 {
 	size_t n = 0;
 	if (s->n_cuts)
 		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_place);
 	for (size_t i = 0; i < s->n_cuts; i++) {
-		struct pd_read_extent *before = n ? &s->cuts[n - 1] : NULL;
-		if (!before || before->stream != s->cuts[i].stream || before->end != s->cuts[i].begin) {
-			s->cuts[n++] = s->cuts[i];
+		struct pd_apply_cut *before = n ? &s->cuts[n - 1] : NULL, *cut = &s->cuts[i];
+		if (!before || before->text_n || cut->text_n || before->x.stream != cut->x.stream || before->x.end != cut->x.begin) {
+			s->cuts[n++] = *cut;
 			continue;
 		}
-		before->end = s->cuts[i].end;
-		before->last = s->cuts[i].last;
+		before->x.end = cut->x.end;
+		before->x.last = cut->x.last;
 	}
 	s->n_cuts = n;
 }
@@ -337,30 +350,77 @@ static int scan_records(struct pd_apply_scan *s)
 	int r;
 	while ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut) {
 		if (open_cut)
-			s->cuts[s->n_cuts - 1].end = pd_read_source_end(&s->source);
+			s->cuts[s->n_cuts - 1].x.end = pd_read_source_end(&s->source);
 		open_cut = false;
 		if (r != 1)
 			break;
 		struct pd_read_extent x;
 		pd_read_source_extent(&s->source, &x);
 		s->records++;
+		size_t text_at = s->begun.n;
 		if (!record_is_removed(s, &x))
 			continue;
 		s->whole |= s->source.kind == PD_SOURCE_PAGE;
 		add_cut(s, &x);
+		s->cuts[s->n_cuts - 1].text_at = text_at;
+		s->cuts[s->n_cuts - 1].text_n = s->begun.n - text_at;
 		open_cut = tar;
 	}
 	return r;
+}
+
+/* The bytes that cut `i` and those that share members with it stand for; the number of these cuts. */
+static size_t original_range(struct pd_apply_scan *s, size_t i, const char *path, const char *name, uint64_t *begin, uint64_t *end,
+			     int *status, struct pd_err *e)
+{
+	const struct pd_read_extent *x = &s->cuts[i].x;
+	uint64_t last;
+	*begin = place_of(x);
+	*end = x->end;
+	if (!x->stream)
+		return 1;
+	size_t n = pd_apply_cuts_sharing(s->cuts + i, s->n_cuts - i, &last);
+	*status = pd_apply_member_end(&s->source, path, name, last, end, e);
+	return n;
+}
+
+/* Each revisit names the bytes that it stands for. */
+static int end_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_buf digest = { 0 };
+	uint64_t begin, end;
+	int status = PD_OK;
+	for (size_t i = 0; i < s->n_cuts && s->revisits && !status;) {
+		size_t n = original_range(s, i, path, name, &begin, &end, &status, e);
+		pd_buf_clear(&digest);
+		if (!status && s->cuts[i].text_n)
+			status = pd_apply_digest_range(path, begin, end - begin, &digest, e);
+		for (struct pd_apply_cut *cut = &s->cuts[i]; !status && cut < &s->cuts[i + n]; cut++) {
+			if (!cut->text_n)
+				continue;
+			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n);
+			cut->text_at = s->texts.n;
+			pd_buf_add_span(&s->texts, text);
+			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), &s->texts);
+			cut->text_n = s->texts.n - cut->text_at;
+		}
+		i += n;
+	}
+	pd_buf_release(&digest);
+	return status;
 }
 
 static int open_scan(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	s->n_cuts = 0;
 	s->whole = false;
-	s->pages = s->along = s->records = 0;
+	s->pages = s->along = s->records = s->revisits = 0;
+	pd_buf_clear(&s->texts);
+	pd_buf_clear(&s->begun);
 	s->associated.cut = add_other;
 	s->associated.ctx = s;
-	s->associated.keep = s->o.keep_others;
+	s->associated.kept = s->o.kept;
+	s->associated.keep = s->o.keep_others || s->o.kept;
 	s->associated.revisits = s->o.revisits;
 	clear_associated(&s->associated);
 	return pd_read_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
@@ -378,7 +438,7 @@ int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *n
 	if (s->whole)
 		s->n_cuts = 0;
 	join_cuts(s);
-	return status;
+	return status ? status : end_revisits(s, path, name, e);
 }
 
 int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
@@ -394,6 +454,6 @@ int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_read_source_close(&s->source);
 	s->sink = told;
-	s->n_cuts = 0;
-	return status;
+	join_cuts(s);
+	return status ? status : end_revisits(s, path, name, e);
 }

@@ -17,7 +17,7 @@
  * pages that go and not with the dump: writers put the records of a capture side by side.
  *
  * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
- * nothing: their ids are told at the end.  Memory: 16 to 32 bytes for what is removed; the revisits lie in a temporary file.
+ * nothing: their ids are told at the end.  With `kept` it is replaced by one that names the page kept (revisit.h).  Memory: 16 to 32 bytes for what is removed; the revisits lie in a temporary file.
  */
 #ifndef PD_APPLY_SCAN_H
 #define PD_APPLY_SCAN_H
@@ -25,6 +25,8 @@
 #include <stdio.h>
 
 #include "apply/removals.h"
+#include "apply/revisit.h"
+#include "apply/rewrite.h"
 #include "base/map.h"
 #include "read/source.h"
 
@@ -51,12 +53,14 @@ struct pd_apply_associated {
 	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record goes */
 	void *ctx;
 	bool keep;			/* nothing goes along */
+	const struct pd_apply_kept *kept;	/* revisits of what is removed are replaced; or NULL */
 	struct pd_apply_revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
 	struct pd_apply_neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first behind the last page */
-	bool page_removed;			/* the last page goes … */
+	bool page_removed;		/* the last page goes … */
 	uint64_t page_url;		/* … and this is its URL */
+	uint64_t refers_to;		/* hash of what a revisit that is replaced refers to, else 0 */
 	struct pd_map ids;		/* hashes of what goes and of what that names */
 };
 
@@ -64,6 +68,7 @@ struct pd_apply_scan_options {
 	struct pd_apply_removals *removals;
 	struct pd_apply_revisits *revisits;	/* of all inputs; or NULL: nobody asks */
 	bool keep_others;		/* records that are no pages stay all */
+	const struct pd_apply_kept *kept;	/* of WARC, revisits stand for what is removed; or NULL.  Others stay all */
 	struct pd_read_jsonl_fields fields;
 	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
@@ -81,8 +86,10 @@ struct pd_apply_scan {
 	struct pd_record record;
 	struct pd_apply_associated associated;
 	/* of the input scanned last */
-	struct pd_read_extent *cuts;		/* in the order of the input, none touches another */
+	struct pd_apply_cut *cuts;	/* in the order of the input, none touches another */
 	size_t n_cuts, cap_cuts;
+	struct pd_buf texts, begun;	/* what the cuts point into: records that stand in their place; scratch */
+	uint64_t revisits;		/* … and how many these are */
 	bool whole;			/* the input is one page, and it goes */
 	uint64_t pages, along;		/* records that go: pages, and others with them */
 	uint64_t records;		/* read */
@@ -90,9 +97,9 @@ struct pd_apply_scan {
 
 void pd_apply_scan_init(struct pd_apply_scan *s, const struct pd_apply_scan_options *o);
 void pd_apply_scan_release(struct pd_apply_scan *s);
-/* A WARC file from which nothing goes is read for its revisits alone. */
+/* A WARC file from which nothing goes is read for its revisits alone; with `kept` these may be cuts. */
 int pd_apply_scan_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e);
-/* `name`: what the verdicts call the input.  PD_ERR_SYSTEM. */
+/* `name`: what the verdicts call the input.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
 int pd_apply_scan_input(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e);
 
 /* All inputs are scanned: `orphan` is called for each revisit whose original is removed, in the order in which they came. */

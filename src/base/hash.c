@@ -99,14 +99,35 @@ static void base32(const uint8_t *in, size_t n, struct pd_buf *out)
 	}
 }
 
+struct pd_sha1 {
+	struct sha1_ctx ctx;
+};
+
+struct pd_sha1 *pd_sha1_new(void)
+{
+	struct pd_sha1 *h = pd_alloc(sizeof *h);
+	sha1_init(&h->ctx);
+	return h;
+}
+
+void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece)
+{
+	sha1_update(&h->ctx, piece.n, (const uint8_t *)piece.p);
+}
+
+void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out)
+{
+	uint8_t digest[SHA1_DIGEST_SIZE];
+	sha1_digest(&h->ctx, sizeof digest, digest);
+	base32(digest, sizeof digest, out);	/* 160 bits: 32 characters, no padding */
+	free(h);
+}
+
 void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
 {
-	struct sha1_ctx ctx;
-	uint8_t digest[SHA1_DIGEST_SIZE];
-	sha1_init(&ctx);
-	sha1_update(&ctx, data.n, (const uint8_t *)data.p);
-	sha1_digest(&ctx, sizeof digest, digest);
-	base32(digest, sizeof digest, out);	/* 160 bits: 32 characters, no padding */
+	struct pd_sha1 *h = pd_sha1_new();
+	pd_sha1_add(h, data);
+	pd_sha1_end(h, out);
 }
 
 void pd_md5_hex(struct pd_span data, struct pd_buf *out)

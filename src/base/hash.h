@@ -31,6 +31,12 @@ void pd_hash128(const void *p, size_t n, uint64_t seed, uint64_t w[2]);
 
 /* Payload digest as WARC files write it: "sha1:" is not included, 32 characters. */
 void pd_sha1_base32(struct pd_span data, struct pd_buf *out);
+/* The same over pieces. */
+struct pd_sha1;
+struct pd_sha1 *pd_sha1_new(void);
+void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece);
+/* Appends the digest and frees. */
+void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
 /* MD5 (RFC 1321) as 32 hex digits. */
 void pd_md5_hex(struct pd_span data, struct pd_buf *out);
 

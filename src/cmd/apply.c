@@ -15,8 +15,8 @@
 
 struct apply_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */
-	const char *verdicts, *tmp_dir, *attributes, *cdxj, *rows;
-	bool keep_others, link, list, remove;
+	const char *verdicts, *tmp_dir, *attributes, *cdxj, *rows, *originals;
+	bool keep_others, rewrite_revisits, restore, link, list, remove;
 };
 
 #define AT(member) .at = offsetof(struct apply_options, member)
@@ -31,6 +31,12 @@ static const struct pd_opt opts[] = {
 	  .help = "a file, or a folder for several inputs (stdout)" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
+	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
+	  .help = "WARC: a revisit record in place of each page removed" },
+	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
+	  .help = "no verdicts: put back what such records stand for" },
+	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),
+	  .help = "--restore: where the inputs are that they name" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of the files to delete" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete those files; needs --rows" },
@@ -66,7 +72,7 @@ struct run {
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
-	uint64_t inputs, other_url, lost, missing, orphans;
+	uint64_t inputs, other_url, lost, missing, orphans, stay;
 	double started;
 	struct pd_err err;
 };
@@ -103,6 +109,13 @@ static void on_orphan(void *ctx, const char *id)
 		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
 }
 
+static void on_missing(void *ctx, const char *id, const char *why)
+{
+	struct run *r = ctx;
+	if (pd_log_many(r->log, "records that cannot be restored"))
+		pd_log_error(r->log, "%s: %s; not restored", id, why);
+}
+
 static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
 {
 	struct run *r = ctx;
@@ -136,6 +149,9 @@ static int after_input(struct run *r, const struct pd_apply_result *done)
 	r->inputs++;
 	r->sum.pages += done->pages;
 	r->sum.along += done->along;
+	r->sum.revisits += done->revisits;
+	r->sum.restored += done->restored;
+	r->sum.missing += done->missing;
 	r->sum.bytes_in += done->bytes_in;
 	r->sum.bytes_out += done->bytes_out;
 	r->sum.rewritten += done->rewritten;
@@ -168,8 +184,10 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
 			.damage_ctx = r },
 		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
-		.to_folder = is_folder(output), .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others, .tmp_dir = o->tmp_dir,
-		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes ? on_orphan : NULL, .ctx = r,
+		.to_folder = is_folder(output), .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
+		.rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
+		.missing = on_missing, .tmp_dir = o->tmp_dir,
+		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
 	};
 	struct pd_apply *apply;
 	struct pd_apply_result done;
@@ -188,8 +206,8 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 static int run(struct run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
-	char *verdicts = (char *)o->verdicts;
-	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->remove || o->list,
+	char *verdicts = o->restore ? (char *)"/dev/null" : (char *)o->verdicts;
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)
@@ -241,16 +259,23 @@ static int close_run(struct run *r)
 	bool none = say_unmet(r);
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");
-	pd_buf_count(&line, r->sum.pages, "page");
-	pd_buf_add_z(&line, r->o->list ? " could go" : " gone");
+	pd_buf_count(&line, r->o->restore ? r->sum.restored : r->sum.pages, r->o->restore ? "record" : "page");
+	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " could go" : " gone");
+	if (r->sum.missing)
+		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
 	if (r->sum.along) {
 		pd_buf_add_z(&line, " and ");
 		pd_buf_count(&line, r->sum.along, "record");
 		pd_buf_add_z(&line, " with them");
 	}
+	if (r->sum.revisits) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->sum.revisits, "revisit record");
+		pd_buf_add_z(&line, " in place of what is removed");
+	}
 	if (r->o->remove)
 		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.deleted);
-	else if (!r->o->list)
+	else if (!r->o->list && !r->o->restore)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	if (r->orphans) {
 		pd_buf_add_z(&line, ", ");
@@ -259,7 +284,7 @@ static int close_run(struct run *r)
 	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
-	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->remover.refused;
+	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->sum.missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
@@ -274,6 +299,9 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "inputs", (int64_t)r->inputs);
 	pd_json_int(j, "pages", (int64_t)r->sum.pages);
 	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
+	pd_json_int(j, "restored", (int64_t)r->sum.restored);
+	pd_json_int(j, "not_restored", (int64_t)r->sum.missing);
+	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);
 	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
 	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
@@ -302,14 +330,20 @@ static int check_apply(const struct apply_options *o, char **inputs, int n_input
 	for (int i = 0; i < n_inputs; i++)
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
-	if (!o->verdicts)
+	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others))
+		return pd_fail(e, PD_ERR_USAGE, "--restore takes the dumps alone, and -o: nothing is removed");
+	if (o->originals && !o->restore)
+		return pd_fail(e, PD_ERR_USAGE, "--originals is for --restore");
+	if (!o->restore && !o->verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
-	if (stdin_input && strcmp(o->verdicts, "-") == 0)
+	if (stdin_input && o->verdicts && strcmp(o->verdicts, "-") == 0)
 		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->list && o->remove)
 		return pd_fail(e, PD_ERR_USAGE, "--list or --delete, not both");
-	if ((o->list || o->remove) && (o->walk.output || o->link || o->cdxj))
+	if ((o->list || o->remove) && (o->walk.output || o->link || o->cdxj || o->rewrite_revisits))
 		return pd_fail(e, PD_ERR_USAGE, "with --list and --delete no dump is written");
+	if (o->rewrite_revisits && stdin_input)
+		return pd_fail(e, PD_ERR_USAGE, "--rewrite-revisits reads its inputs twice: give files, not standard input");
 	if (o->remove && !o->rows)
 		return pd_fail(e, PD_ERR_USAGE, "--delete needs --rows=FP, the rows that the verdicts were made from");
 	const char *outputs[] = { o->cdxj, o->walk.stats }, *others[] = { o->verdicts, o->rows, o->walk.files_from };

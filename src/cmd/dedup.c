@@ -27,6 +27,8 @@ static const struct pd_opt opts[] = {
 	  .help = "keep rows.fp, pairs.tsv and site.bp in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
+	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
+	  .help = "WARC: a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
 	  .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
@@ -63,7 +65,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 		return pd_fail(e, PD_ERR_USAGE, "dedup needs input files: it reads them twice and cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
-	if (o->dry_run && (o->link || o->keep_others))
+	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits))
 		return pd_fail(e, PD_ERR_USAGE, "with --dry-run no dump is written");
 	if (o->no_boilerplate && o->walk.page.boilerplate)
 		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate do not go together");

@@ -316,7 +316,8 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 static struct pd_apply_options apply_options(struct run *r, struct pd_apply_removals *removals)
 {
 	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
-				      .link = r->o->link, .keep_others = r->o->keep_others, .tmp_dir = r->o->tmp_dir,
+				      .link = r->o->link, .keep_others = r->o->keep_others,
+				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
 				      .lost = on_lost, .orphan = on_orphan, .skip = is_done, .ctx = r };
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
@@ -325,7 +326,8 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 
 static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
 {
-	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .bad_row = tell_bad_verdict, .ctx = r };
+	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = r->o->rewrite_revisits,
+					        .bad_row = tell_bad_verdict, .ctx = r };
 	return pd_apply_removals_read(out, &o, r->err);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are. */
+ * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are.
+ * With revisits in their place the dump comes back byte for byte, if all of them are found again. */
+#include <unistd.h>
+
 #include "base/outfile.h"
 #include "base/tsv.h"
 #include "fuzz.h"
@@ -98,6 +101,50 @@ static uint64_t apply(char *dump, struct seen *seen, char *output)
 	return lost;
 }
 
+/* One input, one output; true: it could be done. */
+static bool run(const struct pd_apply_options *o, struct pd_apply_result *done)
+{
+	struct pd_apply *a;
+	struct pd_err e = { 0 };
+	HOLDS(pd_apply_open(&a, o, &e) == PD_OK);
+	int r = pd_apply_next(a, done, &e);
+	pd_apply_free(a);
+	return r == 1;
+}
+
+static void there_and_back(char *dump, struct seen *seen, char *output, const uint8_t *data, size_t n)
+{
+	char back[64], *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
+	struct pd_apply_removals_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row, .keep_dup_of = true };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .rewrite_revisits = true };
+	struct pd_apply_result done = { 0 }, restored = { 0 };
+	struct pd_err e = { 0 };
+	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
+	bool written = run(&o, &done);
+	pd_apply_removals_free(o.removals);
+	if (!written || !done.revisits)
+		return;
+	d.n_paths = 1;
+	rows = file_of(1, "", 0);
+	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
+	snprintf(back, sizeof back, "/tmp/fuzz-apply.%ld", (long)getpid());
+	o.in.inputs = &output;
+	o.output = back;
+	o.rewrite_revisits = false;
+	o.restore = true;
+	written = run(&o, &restored);
+	pd_apply_removals_free(o.removals);
+	FILE *f = written ? fopen(back, "re") : NULL;
+	char *bytes = malloc(n + 1);
+	HOLDS(!written || f);
+	size_t got = f ? fread(bytes, 1, n + 1, f) : 0;
+	HOLDS(!f || restored.restored != done.revisits || (got == n && memcmp(bytes, data, n) == 0));
+	if (f)
+		fclose(f);
+	free(bytes);
+	unlink(back);
+}
+
 /* The pages that stay, in their order. */
 static void compare(const struct seen *before, unsigned mask, const struct seen *after)
 {
@@ -129,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		if (after.n > 1)
 			compare(&before, mask, &after);
 	}
+	there_and_back(dump, &before, output, data, n);
 	pd_buf_release(&before.rows);
 	pd_buf_release(&after.rows);
 	return 0;

@@ -129,6 +129,98 @@ hasnt "where all go along nothing is said" "$tmp/err" "revisit"
 run "$P" dedup -q --dry-run night.warc -o none
 hasnt "nor where nothing goes" "$tmp/err" "this revisit"
 
+# --- revisit records in place of what is removed, and the way back ---
+cat d.warc.gz | gzip -dc >plain.warc
+gzip -c plain.warc >one.warc.gz
+python3 - <<'END'
+import gzip
+dump = open('plain.warc', 'rb').read()
+with open('parts.warc.gz', 'wb') as out:	# members that begin and end anywhere, with padding between some
+    for i in range(0, len(dump), 7001):
+        out.write(gzip.compress(dump[i:i + 7001], 3, mtime=i) + b'\0' * (i % 3))
+END
+packed="d.warc.gz plain.warc one.warc.gz parts.warc.gz"
+if command -v zstd >/dev/null; then zstd -q -c plain.warc >one.warc.zst; packed+=" one.warc.zst"; fi
+if command -v lz4 >/dev/null; then lz4 -q -c plain.warc >one.warc.lz4; packed+=" one.warc.lz4"; fi
+unpacked() { case $1 in *.gz) python3 -c 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())' "$1" ;; *.zst) zstd -q -dc "$1" ;; *.lz4) lz4 -q -dc "$1" ;; *) cat "$1" ;; esac; }
+for dump in $packed; do
+	verdicts_of "$dump" >packed.tsv
+	"$P" apply -q -V packed.tsv "$dump" -o "removed-$dump"
+	run "$P" apply -V packed.tsv --rewrite-revisits --stats=stats.json "$dump" -o "revisits-$dump"
+	exits "--rewrite-revisits, $dump" 0
+	has "says how many, $dump" "$tmp/err" ", $gone pages gone, $gone revisit records in place of what is removed, "
+	has "in --stats too, $dump" stats.json "\"revisits_written\":$gone"
+	same "the pages that stay, $dump" <("$P" fp -q "revisits-$dump" | rows | cut -f1,3-16) <("$P" fp -q "removed-$dump" | rows | cut -f1,3-16)
+	is "a record for each page, $dump" "$(unpacked "revisits-$dump" | grep -ac '^Pagededup-Kept: ')" "$gone"
+	run "$P" apply --restore --stats=stats.json "revisits-$dump" -o "back-$dump"
+	exits "--restore, $dump" 0
+	has "says how many, $dump" "$tmp/err" "^pagededup apply: 1 input, $gone records restored, "
+	has "in --stats too, $dump" stats.json "\"restored\":$gone,\"not_restored\":0"
+	same "byte for byte, $dump" "back-$dump" "$dump"
+done
+rows packed.tsv | awk -F '\t' '$4 == 1 { print $5 }' | sort -u >kept.ids
+is "the pages kept are named" "$(unpacked "revisits-$dump" | sed -n 's/^Pagededup-Kept: //p' | tr -d '\r' | sort -u)" "$(cat kept.ids)"
+run "$P" apply -q -V v.tsv --rewrite-revisits d.warc.gz -o c.warc.gz --cdxj=c.cdxj
+same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(grep -c '"mime":"warc/revisit","digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
+# Replay finds the page kept by its URL, its time and its digest.
+is "and say what the page kept is" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
+	match($0, /WARC-Refers-To: <[^>]*>/); print substr($0, RSTART + 16, RLENGTH - 16) }' | sort -u | while read -r id; do
+	gzip -dc d.warc.gz | grep -acF "WARC-Record-ID: $id"; done | sort -u)" 1
+# Requests and metadata stay; revisits of what is removed name the page kept, in any input of the run.
+"$P" apply -q -V <(id_of 3 | { read -r p; verdict "$p" "$(id_of 7)"; id_of 9 | { read -r p; verdict "$p" "$(id_of 7)"; }; }) --rewrite-revisits \
+	others.warc night.warc -o rewritten/ 2>"$tmp/err"
+is "nothing goes" "$(ids rewritten/others.warc)" "$(ids others.warc)"
+is "in the other input neither" "$(ids rewritten/night.warc)" "$(ids night.warc)"
+renamed() { awk -v RS='WARC/1.1' '/Pagededup-Kept/ { match($0, /Record-ID: <urn:[^>]*/); id = substr($0, RSTART + 16, RLENGTH - 16); match($0, /Refers-To: <urn:[^>]*/); print id "=" substr($0, RSTART + 16, RLENGTH - 16) }' "$1" | tr '\n' ' '; }
+is "what is removed names the page kept, and so do its revisits" "$(renamed rewritten/others.warc)" "p1=p2 p3=p2 r1=p2 r3=p2 "
+is "those of the other input too" "$(renamed rewritten/night.warc)" "other=p2 date=p2 "
+hasnt "nothing is left without" "$tmp/err" "this revisit"
+for dump in others night; do
+	"$P" apply -q --restore rewritten/$dump.warc -o back-$dump.warc
+	same "restored, revisits too: $dump" back-$dump.warc $dump.warc
+done
+run "$P" apply --restore rewritten -o back/
+exits "a folder" 0
+same "is restored" back/rewritten/others.warc others.warc
+# What is not what it was is not given back.
+mkdir moved && mv others.warc moved/others.warc
+run "$P" apply --restore rewritten/others.warc -o lost.warc
+exits "an input that is not there" 1
+has "is said" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names is not there; not restored"
+has "and counted" "$tmp/err" ": 1 input, 0 records restored, 4 not, "
+same "and the records stay" lost.warc rewritten/others.warc
+run "$P" apply --restore --originals=moved rewritten/others.warc -o found.warc
+exits "--originals" 0
+same "finds it" found.warc moved/others.warc
+sed 's|http://h/3|http://h/0|' moved/others.warc >others.warc
+run "$P" apply --restore rewritten/others.warc -o lost.warc.2
+exits "an input that has changed" 1
+is "what still is what it was is restored" "$(grep -c 'the bytes that it names have another digest; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
+head -c 300 moved/others.warc >others.warc
+run "$P" apply --restore rewritten/others.warc -o lost.warc.3
+has "an input that became shorter" "$tmp/err" "cannot be read, or has become shorter; not restored"
+gzip -c moved/others.warc >others.warc
+run "$P" apply --restore rewritten/others.warc -o lost.warc.4
+has "an input that was compressed since" "$tmp/err" "is compressed otherwise than this dump; not restored"
+mv moved/others.warc others.warc
+cp others.warc twice.warc
+run "$P" apply --restore rewritten/others.warc -o twice.warc
+exits "what is there" 2
+has "is not written over" "$tmp/err" "twice.warc is there already: what is restored is written over nothing"
+run "$P" apply --restore -V v.tsv rewritten/others.warc
+exits "--restore with verdicts" 2
+run "$P" apply -V v.tsv --rewrite-revisits - -o x.warc.gz <d.warc.gz
+exits "--rewrite-revisits of standard input" 2
+has "is refused" "$tmp/err" "reads its inputs twice: give files"
+mkfifo pipe2 && { cat d.warc.gz >pipe2 & }
+run "$P" apply -V <(sed 's/d\.warc\.gz:/pipe2:/g' v.tsv) --rewrite-revisits pipe2 -o x.warc.gz
+exits "nor of a pipe" 2
+head -c 1 pipe2 >/dev/null 2>&1 || :
+run "$P" dedup -q --rewrite-revisits d.warc.gz -o deduped
+exits "dedup --rewrite-revisits" 0
+run "$P" apply -q --restore deduped/d.warc.gz -o deduped.warc.gz
+same "and back" deduped.warc.gz d.warc.gz
+
 # --- which file of the verdicts an input is ---
 mkdir a b
 cp d.warc.gz a/x.warc.gz
@@ -448,6 +540,13 @@ for dump in "${PAGEDEDUP_CORPORA:-/nowhere}"/warc/*/*; do
 	is "$name: exit code" $? 0
 	same "$name: what stays" <("$P" fp -q --status=1xx,2xx,3xx,4xx,5xx --content-types='*/*' "clean-$name" 2>/dev/null | rows | cut -f1,3-16) \
 		<(awk 'NR % 2 == 0' any.fp | cut -f1,3-16)
+	rm -f "back-$name"
+	"$P" apply -q --ignore-damaged -V any.tsv --rewrite-revisits "$dump" -o "revisits-$name" 2>"$tmp/err"
+	"$P" apply -q --ignore-damaged --restore "revisits-$name" -o "back-$name" 2>"$tmp/err"
+	case $name in
+	*.arc | *.arc.* | *.zst) ;;
+	*) same "$name: revisits, and back" "back-$name" "$dump" ;;
+	esac
 	same "$name: nothing goes" <("$P" apply -q -V /dev/null "$dump") "$dump"
 	{ sed -n 1p any.tsv; sed -n 1p any.tsv | sed 's/:\([+]*[0-9]*\)\t/:\17\t/'; } >wrong.tsv
 	run "$P" apply -V wrong.tsv "$dump" -o wrong.out

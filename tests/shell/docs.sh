@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The command lines of README.md, docs/tutorial.md and the EXAMPLES of the man pages do what the page says.
+# The command lines of README.md, docs/tutorial.md, docs/restore.md and the EXAMPLES of the man pages do what the page says.
 #
 # In a fenced block a line "$ COMMAND" is run, with the lines "> MORE" behind it; what follows is the output shown.  All
 # of a document's commands run in order, in one shell and one folder that has demo/ in it.  Each must end with 0, and
@@ -77,6 +77,8 @@ check_document README "$TOP/README.md" 5
 if command -v wget >/dev/null; then check_document tutorial "$TOP/docs/tutorial.md" 20
 else skip "the tutorial" "no wget"; fi
 
+check_document restore "$TOP/docs/restore.md" 6
+
 # The examples of the man pages, on the demo dump under the names that they use.
 mkdir "$tmp/w/man" && cd "$tmp/w/man" || exit 2
 for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do cp "$demo" $name; done
@@ -92,6 +94,7 @@ for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after e
 "$P" fp -q pages | "$P" match -q | "$P" cluster -q >pages.tsv
 printf '%s\n' '水磨 10' '潮汐 5' >words.txt
 "$P" cluster -q pairs.tsv >verdicts.tsv
+"$P" apply -q -V verdicts.tsv --rewrite-revisits crawl.warc.gz -o short.warc.gz
 { printf 'url\tcontent\tlang\n'; rows crawl.fp | cut -f 3 | sort -u | awk '{ print $0 "\t" NR "\ten" }'; } >truth.tsv
 examples=$(for page in "$TOP"/docs/man/pagededup*.1; do
 	sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/{s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; /^\(pagededup\|ls\|zcat\) /p}' "$page"

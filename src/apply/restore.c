@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/restore.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+void pd_apply_restore_init(struct pd_apply_restore *r, const struct pd_reader_options *o)
+{
+	r->sink = (struct pd_read_sink){ .damage = o->damage, .ctx = o->damage_ctx };
+	pd_read_source_init(&r->source, o, &r->sink);
+	pd_read_source_init(&r->probe, o, &r->sink);
+	r->source.max_block = 1;	/* of a record only the header matters */
+	r->source.keep_headers = true;
+}
+
+void pd_apply_restore_release(struct pd_apply_restore *r)
+{
+	pd_read_source_release(&r->source);
+	pd_read_source_release(&r->probe);
+	pd_record_release(&r->record);
+	pd_arena_release(&r->paths);
+	pd_buf_release(&r->original.file);
+	pd_buf_release(&r->path);
+	pd_buf_release(&r->digest);
+	pd_buf_release(&r->last_digest);
+	free(r->cuts);
+}
+
+/* --- the bytes that a record stands for --- */
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it. */
+static bool find_original(struct pd_apply_restore *r)
+{
+	const char *name = r->original.file.p, *slash = strrchr(name, '/');
+	if (!r->folder) {
+		pd_buf_set(&r->path, pd_buf_span(&r->original.file));
+		return is_file(pd_buf_z(&r->path));
+	}
+	for (int i = 0; i < 2; i++) {
+		pd_buf_clear(&r->path);
+		pd_buf_printf(&r->path, "%s/%s", r->folder, i && slash ? slash + 1 : name);
+		if (is_file(r->path.p))
+			return true;
+	}
+	return false;
+}
+
+/* Bytes of one codec in a file of another would make it unreadable. */
+static bool same_codec(struct pd_apply_restore *r)
+{
+	if (pd_read_source_open(&r->probe, r->path.p, r->path.p) < 0)
+		return false;
+	bool same = r->probe.member.codec == r->source.member.codec;
+	pd_read_source_close(&r->probe);
+	return same;
+}
+
+/* NULL: they are what they were. */
+static const char *check_original(struct pd_apply_restore *r)
+{
+	const struct pd_apply_original *o = &r->original;
+	struct pd_err e;
+	if (!find_original(r))
+		return "the input that it names is not there";
+	if (!same_codec(r))
+		return "the input that it names is compressed otherwise than this dump";
+	pd_buf_clear(&r->digest);
+	if (pd_apply_digest_range(r->path.p, o->offset, o->length, &r->digest, &e) < 0)
+		return "the input that it names cannot be read, or has become shorter";
+	return pd_span_eq(pd_buf_span(&r->digest), o->digest) ? NULL : "the bytes that it names have another digest";
+}
+
+/* Records that share members with others name the same bytes. */
+static const char *check_again(struct pd_apply_restore *r)
+{
+	const struct pd_apply_original *o = &r->original;
+	if (r->last_path && r->last_offset == o->offset && r->last_length == o->length &&
+	    pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path))
+		return r->last_why;
+	r->last_path = pd_arena_copy(&r->paths, pd_buf_span(&o->file)).p;
+	r->last_offset = o->offset;
+	r->last_length = o->length;
+	pd_buf_set(&r->last_digest, o->digest);
+	return r->last_why = check_original(r);
+}
+
+/* --- the dump --- */
+
+/* The bytes of the dump that the record takes: all of the members that it shares with others. */
+static int range_of(struct pd_apply_restore *r, const char *path, const char *name, struct pd_read_extent *x, struct pd_err *e)
+{
+	pd_read_source_extent(&r->source, x);
+	if (!x->stream)
+		return PD_OK;
+	x->begin = x->member;
+	x->stream = false;
+	return pd_apply_member_end(&r->probe, path, name, x->last, &x->end, e);
+}
+
+/* NULL: its bytes are given back, with this cut or with the one before. */
+static const char *add_cut(struct pd_apply_restore *r, const struct pd_read_extent *x)
+{
+	const struct pd_apply_original *o = &r->original;
+	const struct pd_apply_cut *last = r->n_cuts ? &r->cuts[r->n_cuts - 1] : NULL;
+	uint64_t end = o->offset + o->length;
+	if (last && x->begin < last->x.end) {
+		bool same = last->x.begin == x->begin && last->x.end == x->end && last->from_begin == o->offset && last->from_end == end;
+		return same ? NULL : "it shares a compressed member with a record that stands for other bytes";
+	}
+	r->cuts = pd_grow(r->cuts, r->n_cuts, &r->cap_cuts, sizeof *r->cuts);
+	r->cuts[r->n_cuts++] = (struct pd_apply_cut){ .x = *x, .from = pd_arena_copy(&r->paths, pd_buf_span(&r->path)).p,
+						      .from_begin = o->offset, .from_end = end };
+	return NULL;
+}
+
+static int take_revisit(struct pd_apply_restore *r, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_read_extent x;
+	int status = range_of(r, path, name, &x, e);
+	if (status)
+		return status;
+	const char *why = check_again(r);
+	if (!why)
+		why = add_cut(r, &x);
+	r->restored += !why;
+	r->missed += why != NULL;
+	if (why && r->missing)
+		r->missing(r->ctx, pd_buf_z(&r->record.id), why);
+	return PD_OK;
+}
+
+int pd_apply_restore_scan(struct pd_apply_restore *r, const char *path, const char *name, struct pd_err *e)
+{
+	int more = 1, status = PD_OK;
+	r->n_cuts = 0;
+	r->restored = r->missed = 0;
+	r->last_path = NULL;
+	pd_arena_clear(&r->paths);
+	if (pd_read_source_open(&r->source, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	bool dump = r->source.kind == PD_SOURCE_DUMP || r->source.in.error;
+	while (dump && !status && (more = pd_read_source_next(&r->source, &r->record)) == 1)
+		if (r->record.kind == PD_RECORD_OTHER && pd_apply_original_parse(pd_buf_span(&r->record.header), &r->original))
+			status = take_revisit(r, path, name, e);
+	if (more < 0)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&r->source);
+	return status;
+}
