@@ -69,7 +69,7 @@ static int read_rows(struct report *r)
 	return status;
 }
 
-/* --- the dumps: how many of their bytes would go, and how a page of the rows is asked for --- */
+/* --- the dumps: how many of their bytes would be removed, and how a page of the rows is asked for --- */
 
 /* Whoever read them first told it. */
 static void told_before(void *ctx, const char *why)
@@ -242,7 +242,7 @@ static void add_dump_bytes(const struct facts *f, struct pd_buf *value, struct p
 {
 	uint64_t less = f->bytes_in > f->bytes_out ? f->bytes_in - f->bytes_out : 0;
 	add_bytes(value, less);
-	add_card(out, "bytes of the dumps that go", value);
+	add_card(out, "bytes of the dumps removed", value);
 	add_share(value, less, f->bytes_in);
 	add_card(out, "of the bytes of the dumps", value);
 }
@@ -251,22 +251,22 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
 	struct pd_buf value = { 0 };
-	pd_buf_add_z(out, "<h2 id=\"numbers\">How much goes</h2>\n");
+	pd_buf_add_z(out, "<h2 id=\"numbers\">What is removed</h2>\n");
 	if (is_demote(s))
-		pd_buf_add_z(out, "<p>These verdicts remove nothing: what is said to go here gets a lower weight.</p>\n");
+		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
 	pd_buf_add_z(out, "<dl>\n");
 	pd_buf_printf(&value, "%" PRIu64, s->removed);
-	add_card(out, "pages that go", &value);
+	add_card(out, "pages removed", &value);
 	if (s->pages) {
 		add_share(&value, s->removed, s->pages);
 		add_card(out, "of all pages", &value);
 		pd_buf_printf(&value, "%" PRIu64, s->pages);
-		add_card(out, "pages looked at", &value);
+		add_card(out, "pages read", &value);
 	}
 	pd_buf_printf(&value, "%" PRIu64, s->clusters);
-	add_card(out, "clusters, each keeps one page", &value);
+	add_card(out, "clusters, of each one page is kept", &value);
 	add_bytes(&value, s->removed_bytes);
-	add_card(out, "bytes of main text that go", &value);
+	add_card(out, "bytes of main text removed", &value);
 	if (f->bytes_in)
 		add_dump_bytes(f, &value, out);
 	pd_buf_add_z(out, "</dl>\n");
@@ -298,12 +298,39 @@ static void add_distance(const struct pd_report_reach *r, int d, int k, uint64_t
 	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->removed[d + 1], sum);
 }
 
-/* "5 fewer pairs, and 1 page fewer would go." */
+/* Whether the verdicts remove what chains of pairs reach, all of it: then one bit more or less is known exactly. */
+static bool follow_chains(const struct pd_report_sums *s)
+{
+	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
+	return pd_span_is(pd_param(params, "linkage"), "connected") && (!loss.n || pd_span_is(loss, "1"));
+}
+
+/* "5 fewer pairs, and 1 page fewer would be removed." */
 static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct pd_buf *out)
 {
 	pd_buf_printf(out, "%" PRIu64 " %s pair%s, and ", pairs, how, pairs == 1 ? "" : "s");
 	pd_buf_count(out, pages, "page");
-	pd_buf_printf(out, " %s would go.</p>\n", how);
+	pd_buf_printf(out, " %s would be removed.</p>\n", how);
+}
+
+/* Star, and pages that would lose too much of their text: neither can be told from pairs alone. */
+static void add_chains_only(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
+{
+	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
+	uint64_t chained = 0;
+	for (int d = -1; d <= k; d++)
+		chained += r->removed[d + 1];
+	pd_buf_printf(out, "<p>Here pages are counted as if every chain of pairs were followed: ");
+	pd_buf_count(out, chained, "page");
+	pd_buf_printf(out, " would be removed so at k = %d.  These verdicts remove %" PRIu64 ", because they were made with linkage ", k,
+		      s->removed);
+	pd_markup_text(out, pd_param(params, "linkage"));
+	if (loss.n && !pd_span_is(loss, "1")) {
+		pd_buf_add_z(out, " and keep pages that would lose more than ");
+		pd_markup_text(out, loss);
+		pd_buf_add_z(out, " of their text");
+	}
+	pd_buf_add_z(out, "; another k changes their number by more or less than is said here.</p>\n");
 }
 
 static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
@@ -320,7 +347,7 @@ static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *
 		pd_buf_printf(out, "not known from these pairs; give this report those of <code>match -k %d</code>.</p>\n", k + 1);
 }
 
-static void add_what_if(const struct pd_report_reach *r, int k, struct pd_buf *out)
+static void add_what_if(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
 	if (k > 0) {
 		pd_buf_printf(out, "<p><strong>One less (k = %d):</strong> ", k - 1);
@@ -328,6 +355,8 @@ static void add_what_if(const struct pd_report_reach *r, int k, struct pd_buf *o
 	}
 	if (k >= 0)
 		add_one_more(r, k, out);
+	if (k >= 0 && !follow_chains(s))
+		add_chains_only(s, r, k, out);
 }
 
 static void add_reach(const struct facts *f, struct pd_buf *out)
@@ -335,15 +364,15 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 	const struct pd_report_reach *r = f->reach;
 	int k = threshold_of(f), last = k > r->k ? k : r->k;
 	uint64_t most = 1, sum = 0;
-	pd_buf_add_z(out, "<h2>How near the pairs are</h2>\n");
+	pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n");
 	for (int d = -1; d < PD_BITS_MAX + 1; d++) {
 		most = r->pairs[d + 1] > most ? r->pairs[d + 1] : most;
 		last = r->pairs[d + 1] && d > last ? d : last;
 	}
-	add_what_if(r, k, out);
-	pd_buf_add_z(out, "<table>\n<caption>Pairs by the bits in which their fingerprints differ.  Pages: what each distance lets "
-			  "go beside those above it, when chains of pairs are followed, as <code>--linkage=connected</code> does; "
-			  "<code>star</code> lets at most as many go.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
+	add_what_if(f->sums, r, k, out);
+	pd_buf_add_z(out, "<table>\n<caption>Pairs by the bits in which their fingerprints differ.  Pages: those that each "
+			  "distance removes beside those above it, when every chain of pairs is followed, as "
+			  "<code>--linkage=connected --max-loss=1</code> does; other settings remove at most as many.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
 			  "<th scope=\"col\" class=\"n\">pairs</th><td></td><th scope=\"col\" class=\"n\">pages</th>"
 			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
 	for (int d = -1; d <= last && d <= PD_BITS_MAX; d++) {
@@ -387,11 +416,11 @@ static void add_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 	uint64_t rest = 0;
 	pd_buf_add_z(out, "<h2>Duplicates by host</h2>\n");
 	if (!s->n_hosts) {
-		pd_buf_add_z(out, "<p>No page goes.</p>\n");
+		pd_buf_add_z(out, "<p>No page is removed.</p>\n");
 		return;
 	}
 	pd_buf_add_z(out, "<table class=\"hosts\">\n<caption>The hosts that lose the most pages.</caption>\n<thead><tr><th scope=\"col\">host</th>"
-			  "<th scope=\"col\" class=\"n\">pages that go</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
+			  "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
 			  "</thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++)
 		add_host(&s->hosts[i], s->hosts[0].pages, out);
@@ -399,7 +428,7 @@ static void add_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 	for (size_t i = HOSTS; i < s->n_hosts; i++)
 		rest += s->hosts[i].pages;
 	if (s->n_hosts > HOSTS)
-		pd_buf_printf(out, "<p>Left out: %zu more hosts, with %" PRIu64 " pages that go.</p>\n", s->n_hosts - HOSTS, rest);
+		pd_buf_printf(out, "<p>Left out: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS, rest);
 }
 
 static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
@@ -419,7 +448,7 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 		return;
 	pd_buf_add_z(out, "<h2>The largest clusters</h2>\n<table>\n<caption>Each by the page that is kept.</caption>\n<thead><tr>"
 			  "<th scope=\"col\">page kept</th><th scope=\"col\" class=\"n\">pages</th>"
-			  "<th scope=\"col\" class=\"n\">text that goes</th></tr></thead>\n<tbody>\n");
+			  "<th scope=\"col\" class=\"n\">text removed</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_largest; i++)
 		add_cluster(&s->largest[i], out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
@@ -435,14 +464,14 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 	if (f->reach)
 		add_reach(f, out);
 	else
-		pd_buf_add_z(out, "<h2>How near the pairs are</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
+		pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
 				  "and what another k would change.</p>\n");
 	if (f->sweep)
 		pd_report_sweep_page(f->sweep, threshold_of(f), out);
 	add_sizes(f->sums, out);
 	add_hosts(f->sums, out);
 	add_largest(f->sums, out);
-	pd_buf_add_z(out, "<h2>Some of the pages that go</h2>\n");
+	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
 }
 
 /* --- a pair of the sample as HTML --- */
@@ -471,7 +500,7 @@ static void add_pair(const struct pd_report_sampled *d, const struct page_text *
 {
 	struct pd_buf a = { 0 }, b = { 0 };
 	if (number == 1)
-		pd_buf_add_z(out, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the page that goes has "
+		pd_buf_add_z(out, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
 				  "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
 	if (d->stratum)
 		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
@@ -485,7 +514,7 @@ static void add_pair(const struct pd_report_sampled *d, const struct page_text *
 		pd_report_texts(removed->text, kept->text, &a, &b);
 	}
 	pd_buf_add_z(out, "<div class=\"texts\">\n");
-	add_page("Goes", &d->id, &d->url, removed->title, &d->reason, &a, out);
+	add_page("Removed", &d->id, &d->url, removed->title, &d->reason, &a, out);
 	add_page("Kept", &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
 	pd_buf_add_z(out, "</div>\n");
 	pd_buf_release(&a);
@@ -557,9 +586,9 @@ static int write_pairs(struct report *r)
 	size_t n = pd_report_sums_sampled(&r->sums, sampled);
 	int status = PD_OK;
 	if (!r->o->with_texts)
-		add_no_pairs("No dumps were given: with them, this shows the texts of some pages beside those kept.", &r->html);
+		add_no_pairs("No dumps were given: with them, this shows some removed pages beside the pages kept.", &r->html);
 	else if (!n)
-		add_no_pairs("None: no page goes, or none was to be shown.", &r->html);
+		add_no_pairs("None: no page is removed, or none was to be shown.", &r->html);
 	for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
 		status = write_pair(r, sampled[i], i + 1);
 	return status;

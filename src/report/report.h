@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts or answers, perhaps pairs, settings and dumps -> a page for a browser that shows what goes.  What is damaged
+ * Verdicts or answers, perhaps pairs, settings and dumps -> a page for a browser that shows what is removed.  What is damaged
  * makes it poorer, not impossible: it is named on `log` and counted.  The texts of pages come from the caller.
  */
 #ifndef PD_REPORT_REPORT_H

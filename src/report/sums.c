@@ -97,7 +97,7 @@ static void sample_row(struct pd_report_sums *s, const struct pd_span *f, int st
 	s->sampled_now = true;
 }
 
-/* The page kept may stand behind those that go. */
+/* The page kept may stand behind those removed. */
 static void name_kept(struct pd_report_sums *s)
 {
 	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
@@ -232,17 +232,17 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
-	bool goes = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
+	bool removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
 	if (!f[PD_VERDICTS_ID].n)
 		return fail_row(in, "a row without an id", e);
-	if (!goes && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
+	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
 	int stratum = stratum_of(in, e), status = stratum < 0 ? stratum : enter_cluster(s, in, e);
 	if (status)
 		return status;
 	s->members++;
 	s->now.size++;
-	if (goes)
+	if (removed)
 		take_removed(s, f, stratum);
 	else
 		take_kept(s, f);
@@ -285,7 +285,7 @@ static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
 struct answer {
 	uint64_t cluster, at;		/* at: in the file of rows */
 	uint32_t bytes;
-	bool goes;
+	bool removed;
 };
 
 struct answers {
@@ -299,7 +299,7 @@ struct answers {
 static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
-	struct answer answer = { .at = a->at, .goes = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
+	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
 	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* not kept, and no duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
@@ -340,8 +340,8 @@ static int by_cluster(const void *x, const void *y)
 	const struct answer *a = x, *b = y;
 	if (a->cluster != b->cluster)
 		return a->cluster < b->cluster ? -1 : 1;
-	if (a->goes != b->goes)
-		return a->goes ? 1 : -1;
+	if (a->removed != b->removed)
+		return a->removed ? 1 : -1;
 	return a->at < b->at ? -1 : 1;
 }
 
@@ -355,7 +355,7 @@ static int load_answer(struct answers *a, const struct answer *answer, struct pd
 	return PD_OK;
 }
 
-/* The page that the first of a cluster goes for, where that page was not asked about. */
+/* The page kept in place of the first of a cluster, where that page was not asked about. */
 static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
 {
 	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
@@ -366,9 +366,9 @@ static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
 
 static int write_answered(struct answers *a, const struct answer *v, size_t n, FILE *out, struct pd_err *e)
 {
-	bool any = v[n - 1].goes, kept = !v[0].goes;
+	bool any = v[n - 1].removed, kept = !v[0].removed;
 	for (size_t i = 0; i < n && any; i++) {
-		if (i && !v[i].goes)		/* asked about again */
+		if (i && !v[i].removed)		/* asked about again */
 			continue;
 		int status = load_answer(a, &v[i], e);
 		if (status)

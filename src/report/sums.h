@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts, or answers of a store -> the numbers of a report: what goes, sizes of clusters, the largest of them, what goes
- * by host, and a sample of pages that go, spread over distances.  The rows are read once, in the order in which `cluster`
+ * Verdicts, or answers of a store -> the numbers of a report: what is removed, sizes of clusters, the largest of them, what is
+ * removed by host, and a sample of removed pages, spread over distances.  The rows are read once, in the order in which `cluster`
  * writes them.  Memory grows with the number of hosts alone; answers, which stand in the order of the questions, take 32 bytes
  * each, and their rows go through temporary files.
  */
@@ -24,10 +24,10 @@ struct pd_report_cluster {
 
 struct pd_report_host {
 	struct pd_span name;		/* "": none */
-	uint64_t pages, bytes;		/* that go */
+	uint64_t pages, bytes;		/* removed */
 };
 
-/* A page that goes, and the page kept in its place. */
+/* A removed page, and the page kept in its place. */
 struct pd_report_sampled {
 	uint64_t order, cluster;	/* by the seed: those with the smallest are chosen */
 	int stratum;			/* distance + 1; 0: the same text */

@@ -50,7 +50,7 @@ same "options of all stages" other/verdicts.tsv \
 	<("$P" fp -q --learn-boilerplate --bits=128 --shingle=3 --shingles=other.shingles d.warc.gz | "$P" match -q -k 3 --scope=other-hosts >other.pairs
 	"$P" cluster -q --linkage=connected --keep=longest --shingles=other.shingles other.pairs)
 has "its report knows one bit more" other/report.html 'One more \(k = 4\):</strong> [0-9]+ more pair'
-has "--dry-run: what would go of the dump" dry/report.html "bytes of the dumps that go</dt><dd>$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)) / 1000 }")<"
+has "--dry-run: what would go of the dump" dry/report.html "bytes of the dumps removed</dt><dd>$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)) / 1000 }")<"
 "$P" dedup -q -k 3 --plan=paper d.warc.gz -o tables
 has "the documents' tables end at 3" tables/report.html 'One more \(k = 4\):</strong> not known'
 "$P" dedup -q --preset=paper d.warc.gz -o paper
