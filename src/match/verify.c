@@ -67,14 +67,29 @@ enum { FEW = 50, SOME = 100 };
 
 const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
 
+/* What is needed of two pages on one host and on two, where a rule asks for so much. */
+static void explain_rule(const struct pd_verify_options *o, const char *when, double same_host, double apart, struct pd_buf *out)
+{
+	same_host = same_host > o->least_same_host ? same_host : o->least_same_host;
+	apart = apart > o->least ? apart : o->least;
+	pd_buf_printf(out, "  %s: %g%% on one host, %g%% on different hosts\n", when, same_host * 100, apart * 100);
+}
+
 void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 {
-	pd_buf_printf(out, "a pair shares %g%% of its text, %g%% on one host, by the sketches (--similar sets both)\n", o->least * 100,
-		      o->least_same_host * 100);
-	pd_buf_printf(out, "with another title and heading %g%%, on one host %g%%, as in another language there (%g%% under the same heading); under %d terms %g%%, "
-		      "under %d %g%%, with the same title or heading %g%%\n", LEAST_OTHER_SUBJECT_APART * 100, LEAST_OTHER_SUBJECT * 100,
-		      LEAST_OTHER_LANGUAGE_OF_SUBJECT * 100, FEW, LEAST_FEW * 100, SOME, LEAST_SOME * 100, LEAST_FEW_OF_SUBJECT * 100);
-	pd_buf_printf(out, "with another heading under an address that names the same page, on one host %g%%\n", LEAST_NAMED * 100);
+	char few[80];
+	pd_buf_add_z(out, "a pair needs this similarity, estimated from sketches (--similar sets the first line):\n");
+	explain_rule(o, "any two pages", 0, 0, out);
+	explain_rule(o, "with different titles and headings", LEAST_OTHER_SUBJECT, LEAST_OTHER_SUBJECT_APART, out);
+	explain_rule(o, "with different headings, under an address that names the same page", LEAST_NAMED, LEAST_OTHER_SUBJECT_APART, out);
+	explain_rule(o, "in different languages", LEAST_OTHER_SUBJECT, 0, out);
+	explain_rule(o, "in different languages, with the same title or heading", LEAST_OTHER_LANGUAGE_OF_SUBJECT, 0, out);
+	snprintf(few, sizeof few, "of which one has fewer than %d terms", SOME);
+	explain_rule(o, few, LEAST_SOME, LEAST_SOME, out);
+	snprintf(few, sizeof few, "of which one has fewer than %d terms", FEW);
+	explain_rule(o, few, LEAST_FEW, LEAST_FEW, out);
+	snprintf(few, sizeof few, "of which one has fewer than %d terms, with the same title or heading", FEW);
+	explain_rule(o, few, LEAST_FEW_OF_SUBJECT, LEAST_FEW_OF_SUBJECT, out);
 }
 
 bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance)
