@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 const char *pd_strerror(int status)
 {
 	switch (status) {
@@ -48,6 +50,8 @@ int pd_fail(struct pd_err *e, int status, const char *fmt, ...)
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
 {
 	int saved = errno;
+	if (saved == ENOMEM)
+		pd_out_of_memory();
 	if (e) {
 		va_list args;
 		va_start(args, fmt);

@@ -37,7 +37,8 @@ struct pd_err {
 const char *pd_strerror(int status);
 /* Fills `e` (may be NULL) and returns `status`. */
 int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The same with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM. */
+/* The same with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A want of memory is no fault of a file that
+ * some caller might go on without: pd_out_of_memory. */
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -64,9 +64,11 @@ static int fetch_page(struct run *r, struct pd_span id, struct page_text *out)
 {
 	struct pd_pick pick;
 	char *z = pd_strndup(id.p, id.n);
-	struct pd_err e;
+	struct pd_err e = { 0 };
 	int status = pd_pick_page(&pick, &r->o->walk, &r->tables, z, NULL, NULL, 0, r->log, &e);
-	if (status)
+	if (status == PD_ERR_CHARSET)		/* of no page, but of this machine */
+		r->err = e;
+	else if (status)
 		pd_log_error(r->log, "%s; the pair is left out", e.text);
 	if (!status) {
 		pd_buf_set(&out->title, pick.pipeline.blocks.meta.title);
@@ -135,7 +137,7 @@ static void write_page(struct run *r)
 	for (size_t i = 0; i < r->sample.n; i++)
 		name = pd_hash64_seed(&r->sample.pairs[i].order, sizeof name, name);
 	pd_label_page_begin(&html, columns, name);
-	for (size_t i = 0; i < r->sample.n; i++) {
+	for (size_t i = 0; i < r->sample.n && !r->err.status; i++) {
 		write_pair(r, &r->sample.pairs[i], &html);
 		flush_html(r, &html);
 	}
@@ -165,7 +167,8 @@ static int sample(struct run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	write_page(r);
-	if (!r->written)
+	status = r->err.status;
+	if (!status && !r->written)
 		status = pd_fail(&r->err, PD_ERR_NOT_FOUND, "no page of any pair could be read");
 	if (!status)
 		return pd_outfile_commit(&r->out, &r->err);

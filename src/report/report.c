@@ -115,7 +115,7 @@ static int measure_dumps(struct report *r)
 	if (!o->with_texts || o->bytes_in)
 		return PD_OK;
 	int status = measure(r, &e);
-	if (status == PD_ERR_USAGE)
+	if (status == PD_ERR_USAGE || status == PD_ERR_CHARSET)
 		return pd_fail(&r->err, status, "%s", e.text);
 	if (status) {
 		pd_log_error(r->log, "%s; the bytes of the dumps are left out", e.text);
@@ -565,7 +565,9 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, size_
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
 	bool ok = !fetch_side(r, &d->id, &sides[0], &e) && !fetch_side(r, &d->dup_of, &sides[1], &e);
-	if (!ok) {
+	if (!ok && e.status == PD_ERR_CHARSET) {	/* of no page, but of this machine */
+		r->err = e;
+	} else if (!ok) {
 		pd_log_error(r->log, "%s; its text is left out", e.text);
 		r->failed++;
 	}
@@ -577,7 +579,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, size_
 		pd_buf_release(&sides[i].title);
 		pd_buf_release(&sides[i].text);
 	}
-	return flush_html(r);
+	return r->err.status ? r->err.status : flush_html(r);
 }
 
 static int write_pairs(struct report *r)

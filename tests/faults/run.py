@@ -111,9 +111,9 @@ JOBS = {}
 
 class Job:
     """stdout: what a run that ends well prints; more: a command that goes on, or says that all is well, after a failure."""
-    def __init__(self, name, *command, copy=(), old=True, more=None, slow=False, stdin=None, damage=False, mask=None, refused=False):
+    def __init__(self, name, *command, copy=(), old=True, more=None, slow=False, stdin=None, damage=False, mask=None, refused=False, every=()):
         self.name, self.command, self.copy, self.old, self.more, self.slow = name, command, copy, old, more, slow
-        self.stdin, self.damage, self.mask, self.refused = stdin, damage, mask, refused
+        self.stdin, self.damage, self.mask, self.refused, self.every = stdin, damage, mask, refused, every
         JOBS[name] = self
 
 
@@ -147,7 +147,7 @@ Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', da
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)
 Job('dedup-resume', 'dedup', '-q', '-j1', '-o', 'out/begun/', '--resume', 'one.warc.gz', 'two.warc', copy=['begun'], old=False, more=[], damage=True)
-Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True)
+Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True, every=('open',))
 Job('store-init', 'store', 'init', 'out/store', '-q', old=False, more='verify')
 Job('store-add', 'store', 'add', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
 Job('store-check', 'store', 'check', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
@@ -164,7 +164,7 @@ Job('why', 'why', '--verdicts=verdicts.tsv', '--pairs=pairs.tsv', 'one.warc.gz:0
 Job('eval', 'eval', '-q', '--pairs=site-pairs.tsv', 'truth.tsv', *OUT)
 Job('eval-clusters', 'eval', '-q', '--clusters=site-verdicts.tsv', 'truth.tsv', *OUT)
 Job('sweep', 'eval', '-q', '--sweep', 'truth.tsv', 'site', *OUT, damage=True)
-Job('sample', 'sample', '-q', 'pairs.tsv', *OUT, damage=True)
+Job('sample', 'sample', '-q', 'pairs.tsv', *OUT, damage=True, every=('open',))
 Job('estimate', 'estimate', 'one.warc.gz', mask=rb'(?s).*')       # guesses: any will do
 Job('info', 'info')
 Job('selftest', 'selftest')
@@ -258,6 +258,8 @@ def look(job, run, want):
         return 'exit %s: %s' % (run.code, run.err[-300:])
     if job.refused and (run.code != 2 or run.files != want.files):
         return 'exit %s, not refused' % run.code
+    if run.code != 2 and 'iconv' in run.err:         # of no page, but of the machine
+        return 'exit %s without a charset: %s' % (run.code, run.err[-200:])
     if run.left:
         return 'exit %s, left in TMPDIR: %s' % (run.code, run.left)
     if run.code == 0:
@@ -312,7 +314,7 @@ def look(job, run, want):
 def numbers(job, kind, steps):
     if o.at:
         return [o.at]
-    if o.every and (not job.slow or steps <= 100):
+    if kind in job.every or o.every and (not job.slow or steps <= 100):
         return range(1, steps + 1)
     few = 40 if o.every else 8 if job.slow else 4
     return sorted({n for n in [*range(1, few), steps - 1, steps, *(1 + steps * i // few for i in range(few))] if 1 <= n <= steps})
