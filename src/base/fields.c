@@ -26,6 +26,12 @@ const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {
 	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
 };
 
+const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
+	"id_a",	 "id_b",	 "distance",	 "similarity", "method",       "url_a",	       "url_b",
+	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
+	"shared", "share_a", "share_b", "linked",
+};
+
 const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
 	"distance",   "similarity", "text_bytes", "weight",	  "reason", "cluster_size",

@@ -49,6 +49,15 @@ enum pd_pairs_column {
 	PD_PAIRS_COLUMNS
 };
 
+/* Those of pairs that were found by other methods than the fingerprint, and four more. */
+enum pd_pairs_methods_column {
+	PD_PAIRS_SHARED = PD_PAIRS_COLUMNS,
+	PD_PAIRS_SHARE_A,
+	PD_PAIRS_SHARE_B,
+	PD_PAIRS_LINKED,
+	PD_PAIRS_METHODS_COLUMNS
+};
+
 enum pd_verdicts_column {
 	PD_VERDICTS_CLUSTER_ID,
 	PD_VERDICTS_ID,
@@ -76,6 +85,7 @@ int pd_columns_at_first(const char *kind, int all);
 
 extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
+extern const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1];
 extern const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1];
 extern const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1];
 

@@ -22,6 +22,8 @@ static const struct pd_opt opts[] = {
 	PD_MATCH_OPTS(AT),
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
 	  .help = "default, or paper: settings of patent CN101645082" },
+	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
+	  .help = "join these methods of the rows (all), see --method=help" },
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "only pairs of an input page and a page of FP; may be repeated" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
@@ -63,6 +65,8 @@ int pd_cmd_match(int argc, char **argv)
 	int code = pd_command_parse(&pd_usage_match, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
+	if (pd_command_methods_help(o.method))
+		return PD_EXIT_DONE;
 	log.quiet = o.quiet;
 	code = pd_command_exit(pd_stage_match_run(&o, argv + first, argc - first, &log, &e), &log, &e);
 	free(o.against);

@@ -42,6 +42,8 @@ struct intake {
 	struct sketch_kinds sketches;
 	struct pd_buf scratch, host[2], recorded, sketch;
 	uint64_t content;		/* hash of the row's content digest; 0: not known */
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
+	bool methods_known;		/* from the first header */
 };
 
 static bool same_kind(const struct pd_sketch_options *a, const struct pd_sketch_options *b)
@@ -154,12 +156,85 @@ static int check_must(struct intake *in, struct pd_span must, const char *path, 
 	return pd_fail(e, PD_ERR_PARAMS, "%s: fingerprints made with other parameters cannot be matched (%s)", path, in->scratch.p);
 }
 
+/* --- methods --- */
+
+/* What signed the rows of a header; rows of a header that does not say have fingerprints. */
+static int read_signed_by(struct intake *in, struct pd_span recorded, struct pd_methods *out, struct pd_err *e)
+{
+	struct pd_span list = pd_param(recorded, "methods");
+	struct pd_err why;
+	if (!pd_methods_read(out, list.n ? list : pd_span_z("simhash"), PD_METHOD_SIGNS, in->o->paper, &why))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not know (%.200s)", in->in.path, why.text);
+}
+
+/* What is joined: what was asked for, or all that the first header names. */
+static void choose_methods(struct intake *in, const struct pd_methods *signed_by)
+{
+	struct pd_methods *to = &in->rows->methods;
+	bool asked = in->o->asked && in->o->asked->n;
+	*to = asked ? *in->o->asked : *signed_by;
+	if (to->n == 1 && to->v[0].method->kind == PD_SIGN_BITS)
+		to->n = 0;
+}
+
+static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
+{
+	struct pd_methods signed_by, *wanted = &in->rows->methods;
+	bool first = !in->methods_known, asked = in->o->asked && in->o->asked->n;
+	if (!first && !wanted->n)
+		return PD_OK;
+	int status = read_signed_by(in, recorded, &signed_by, e);
+	if (status)
+		return status;
+	if (first)
+		choose_methods(in, &signed_by);
+	in->methods_known = true;
+	for (int i = 0; i < wanted->n; i++) {
+		struct pd_method_spec *w = &wanted->v[i], given;
+		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
+		if (at < 0)
+			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by '%s': run fp --method=%s, or name others with match --method",
+				       in->in.path, w->method->name, w->method->name);
+		given = *w;
+		pd_method_spec_take(&given, &signed_by.v[at], PD_METHOD_SIGNS);
+		if (first)
+			*w = given;
+		else if (memcmp(given.value, w->value, sizeof w->value))
+			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before", in->in.path, w->method->name);
+	}
+	if (asked && !wanted->n && pd_methods_find(&signed_by, pd_span_z("simhash")) < 0)
+		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by 'simhash': run fp with it, or name others with match --method", in->in.path);
+	return PD_OK;
+}
+
+/* The values of the methods, behind the columns that all rows have. */
+static int add_values(struct intake *in, struct pd_err *e)
+{
+	const struct pd_methods *m = &in->rows->methods;
+	for (int i = 0; i < m->n; i++) {
+		int c = PD_FP_COLUMNS;
+		if (m->v[i].method->kind == PD_SIGN_BITS)
+			continue;
+		while (strcmp(in->columns[c], m->v[i].method->name))
+			c++;
+		if (!in->in.fields[c].n)
+			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path, in->in.line_no, in->columns[c]);
+		pd_buf_add_c(&in->scratch, '\t');
+		pd_buf_add_span(&in->scratch, in->in.fields[c]);
+	}
+	return PD_OK;
+}
+
+/* --- rows of text files --- */
+
 static int check_header(struct intake *in, struct pd_err *e)
 {
 	in->in.new_header = false;
 	in->file = in->in.path;
 	set_recorded_kind(&in->sketches, pd_buf_span(&in->in.header.recorded));
-	return check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
+	int status = check_methods(in, pd_buf_span(&in->in.header.recorded), e);
+	return status ? status : check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
 }
 
 /* Rows that lost their header still say with which parameters they were made. */
@@ -309,9 +384,14 @@ static int spool_row(struct intake *in, struct pd_err *e)
 	pd_buf_clear(&in->scratch);
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
 		struct pd_span f = in->in.fields[kept[i]];
+		if (i)
+			pd_buf_add_c(&in->scratch, '\t');
 		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
-		pd_buf_add_c(&in->scratch, i + 1 < sizeof kept / sizeof *kept ? '\t' : '\n');
 	}
+	int status = in->rows->methods.n ? add_values(in, e) : PD_OK;
+	if (status)
+		return status;
+	pd_buf_add_c(&in->scratch, '\n');
 	in->content = content_of(in->in.fields[PD_FP_CONTENT_DIGEST]);
 	return spool_line(in, pd_buf_span(&in->scratch), in->in.fields[PD_FP_URL], e);
 }
@@ -323,6 +403,8 @@ static int take_row(struct intake *in, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
 	struct pd_key key;
 	bool print = !pd_span_is(hex, "-");
+	if (in->o->asked && in->o->asked->n && !in->methods_known)	/* no header tells */
+		return check_methods(in, pd_span("", 0), e);
 	int status = check_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
 	if (!status && print)
 		status = read_fingerprint(in, hex, &key, e);
@@ -455,8 +537,11 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
 	in->content = 0;	/* key files do not tell */
-	if (pd_keyfile_is(path))
+	if (pd_keyfile_is(path)) {
+		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
+			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
 		return take_keyfile(in, path, e);
+	}
 	in->in.paths = &path;
 	in->in.n_paths = 1;
 	in->in.at = 0;
@@ -497,15 +582,22 @@ static int map_spool(struct intake *in, struct pd_err *e)
 	return PD_OK;
 }
 
+static void name_columns(struct intake *in)
+{
+	int n = PD_FP_COLUMNS;
+	memcpy(in->columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *in->columns);
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
+		if ((*m)->kind != PD_SIGN_BITS)
+			in->columns[n++] = (*m)->name;
+	in->in.columns = in->columns;
+}
+
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ .budget = o->budget };
-	struct intake in = { .rows = rows,
-			     .o = o,
-			     .in = { .kind = "fp",
-				     .columns = pd_fp_columns,
-				     .v1_columns = pd_fp_columns } };
+	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns } };
 	int status = PD_ERR_SYSTEM;
+	name_columns(&in);
 	in.spool = pd_tempfile_open(o->tmp_dir, e);
 	if (in.spool)
 		status = take_all(&in, e);

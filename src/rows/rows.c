@@ -52,6 +52,16 @@ struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 	return (struct pd_rows_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
+struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method)
+{
+	struct pd_span f[PD_ROW_FIELDS + PD_METHODS_MAX] = { { NULL, 0 } };
+	int at = PD_ROW_FIELDS;
+	for (int i = 0; i < method; i++)
+		at += rows->methods.v[i].method->kind != PD_SIGN_BITS;
+	pd_tsv_fields(pd_rows_line(rows, row), f, (size_t)at + 1);
+	return f[at];
+}
+
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row)
 {
 	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
 
@@ -71,6 +72,7 @@ struct pd_rows {
 	struct pd_sketch_options sketch;	/* the kind that is compared */
 	int sketch_kind;
 	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
+	struct pd_methods methods;		/* that are joined; none: the fingerprint alone, as ever */
 	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line */
 	struct pd_rows_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
@@ -92,6 +94,7 @@ struct pd_rows_origin {
 /* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
  * terms, confidence, languages, subject. */
 #define PD_ROW_FIELDS 9
+/* Behind them the values of rows->methods, of those that have a column. */
 
 /* The parts of a row that pairs carry. */
 struct pd_rows_view {
@@ -125,6 +128,8 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 	__builtin_prefetch(pd_rows_text(rows, row) - 64);
 }
 
+/* The column of a method of rows->methods, as it came. */
+struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
 struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* What decides whether it is a duplicate; nothing is known of rows that were never spooled. */
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
@@ -145,6 +150,8 @@ struct pd_rows_options {
 	const char *tmp_dir;
 	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
 	bool hosts;
+	const struct pd_methods *asked;	/* the methods to join, with how to compare; NULL or none: those that the rows were signed by */
+	bool paper;			/* what nobody said of comparing is the preset's */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

@@ -14,6 +14,11 @@ static const struct pd_method_param *params_of(const struct pd_method *m)
 	return m->params ? m->params : no_params;
 }
 
+static bool is_of_side(const struct pd_method_param *p, enum pd_method_side side)
+{
+	return side == PD_METHOD_BOTH || p->compares == (side == PD_METHOD_COMPARES);
+}
+
 /* --- lists of methods, as text --- */
 
 static void say_names(struct pd_buf *out)
@@ -89,7 +94,7 @@ static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_met
 		i++;
 	if (!p[i].name)
 		return pd_fail(e, PD_ERR_USAGE, "%s has no parameter '%.*s': see --method=help", m->name, (int)name.n, name.p ? name.p : "");
-	if (p[i].compares != (side == PD_METHOD_COMPARES))
+	if (!is_of_side(&p[i], side))
 		return pd_fail(e, PD_ERR_USAGE, "%s: %s is for %s, not for %s", m->name, p[i].name,
 			       p[i].compares ? "'match --method', which compares" : "'fp --method', which signs",
 			       p[i].compares ? "what signs" : "what compares");
@@ -149,7 +154,7 @@ void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, stru
 		const struct pd_method_param *p = params_of(m->v[i].method);
 		pd_buf_printf(out, "%s%s", i ? "," : "", m->v[i].method->name);
 		for (int k = 0; p[k].name; k++) {
-			if (p[k].compares != (side == PD_METHOD_COMPARES))
+			if (!is_of_side(&p[k], side))
 				continue;
 			pd_buf_printf(out, ":%s=", p[k].name);
 			print_value(&p[k], m->v[i].value[k], out);
@@ -161,7 +166,7 @@ void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec 
 {
 	const struct pd_method_param *p = params_of(to->method);
 	for (int i = 0; p[i].name; i++)
-		if (p[i].compares == (side == PD_METHOD_COMPARES))
+		if (is_of_side(&p[i], side))
 			to->value[i] = from->value[i];
 }
 

@@ -121,8 +121,8 @@ struct pd_methods {
 	int n;
 };
 
-/* Whose parameters may be said.  What is not said has its default. */
-enum pd_method_side { PD_METHOD_SIGNS, PD_METHOD_COMPARES };
+/* Whose parameters are meant: those that fp takes, or match.  What is not said has its default. */
+enum pd_method_side { PD_METHOD_SIGNS, PD_METHOD_COMPARES, PD_METHOD_BOTH };
 
 /* Reads a list; PD_ERR_USAGE names what is wrong and what it may be. */
 int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_side side, bool paper, struct pd_err *e);

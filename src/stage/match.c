@@ -25,6 +25,9 @@ struct match_run {
 	struct pd_outfile out;
 	struct pd_buf line;
 	bool json;		/* else TSV */
+	struct pd_methods asked;
+	struct pd_match_methods_stats by_method;
+	struct pd_json *row_json;
 	double started, read_cpu, match_cpu;
 	struct pd_err err;
 };
@@ -84,6 +87,43 @@ static int find_pairs(struct match_run *r)
 	free(sink.formatters);
 	free(f);
 	return status;
+}
+
+/* --- by several methods --- */
+
+static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
+{
+	struct match_run *r = ctx;
+	pd_buf_clear(&r->line);
+	pd_write_methods_pair_row(&r->rows, pair, &r->line);
+	if (r->row_json)
+		pd_write_jsonl_row(r->row_json, pd_pairs_methods_columns, &r->line, 0);
+	return write_text(r, &r->line);
+}
+
+static int find_pairs_by_methods(struct match_run *r)
+{
+	r->row_json = r->json ? pd_json_new() : NULL;
+	int status = pd_match_methods(&r->rows, &r->match, write_methods_pair, r, &r->by_method, &r->err);
+	pd_json_free(r->row_json);
+	r->row_json = NULL;
+	r->stats = r->by_method.fingerprints;
+	r->stats.pairs = r->by_method.pairs;
+	r->stats.linked = r->by_method.linked;
+	return status;
+}
+
+/* "exact 12, segments 40" */
+static void add_found(const struct match_run *r, struct pd_buf *out)
+{
+	for (int i = 0; i < r->rows.methods.n; i++)
+		pd_buf_printf(out, "%s%s %" PRIu64, i ? ", " : " (", r->rows.methods.v[i].method->name, r->by_method.found[i]);
+	pd_buf_add_c(out, ')');
+	if (!r->by_method.bad)
+		return;
+	pd_buf_add_z(out, ", ");
+	pd_buf_count(out, r->by_method.bad, "value");
+	pd_buf_add_z(out, " that could not be read left out");
 }
 
 static int write_totals(struct match_run *r)
@@ -201,6 +241,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .tmp_dir = r->o->tmp_dir,
 				      .budget = &r->budget,
 				      .hosts = r->o->scope != PD_SCOPE_ALL,
+				      .asked = &r->asked,
+				      .paper = r->o->preset == 1,
 				      .bad_row = pd_log_bad_row,
 				      .ctx = r->log };
 	double t = pd_cpu_seconds();
@@ -212,6 +254,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	r->read_cpu = pd_cpu_seconds() - t;
 	if (status)
 		return status;
+	if (r->o->save && r->rows.methods.n)
+		return pd_fail(&r->err, PD_ERR_USAGE, "a key file holds fingerprints alone: --save goes without other methods");
 	if (r->o->save)
 		return save_keys(r);
 	settle_options(r);
@@ -224,7 +268,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	if (!status)
 		status = write_header(r);
 	if (!status)
-		status = find_pairs(r);
+		status = r->rows.methods.n ? find_pairs_by_methods(r) : find_pairs(r);
 	if (!status)
 		status = write_totals(r);
 	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
@@ -298,10 +342,15 @@ static int close_match(struct match_run *r)
 		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 	}
-	pd_buf_printf(&r->line, ", k %d, ", r->match.k);
+	bool fingerprints = !r->rows.methods.n || pd_methods_find(&r->rows.methods, pd_span_z("simhash")) >= 0;
+	pd_buf_add_z(&r->line, ", ");
+	if (fingerprints)
+		pd_buf_printf(&r->line, "k %d, ", r->match.k);
 	pd_buf_count(&r->line, r->stats.pairs, "pair");
+	if (r->rows.methods.n)
+		add_found(r, &r->line);
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
-	return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+	return (r->rows.bad || r->by_method.bad) && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }
 
 struct pd_stage_match pd_stage_match_defaults(void)
@@ -327,6 +376,8 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 {
 	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	int status = settle_verify(o, &r.verify, &r.err);
+	if (!status && o->method)
+		status = pd_methods_read(&r.asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
 	if (!status)

@@ -21,6 +21,7 @@ static const struct {
 	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "cluster_size", INTEGER }, { "loss", REAL },
 	{ "weight", NUMBER },       { "confidence", REAL },
 	{ "similarity", REAL },	     { "quality", REAL },	  { "quality_a", REAL },       { "quality_b", REAL },
+	{ "shared", INTEGER },	     { "share_a", REAL },	  { "share_b", REAL },	       { "linked", TRUTH },
 	{ "bits", INTEGER },	     { "shingle", INTEGER },	  { "k", INTEGER },	       { "precision", REAL },
 	{ "recall", REAL },	     { "f1", REAL },		  { "found_true", NUMBER },    { "true", NUMBER },
 	{ "false", NUMBER },	     { "precision_low", REAL },	  { "precision_high", REAL },  { "recall_low", REAL },

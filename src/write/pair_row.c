@@ -18,9 +18,14 @@ void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_opt
 	else
 		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
 			      o->verify.k_unknown);
+	if (rows->methods.n) {
+		pd_buf_add_z(out, " methods=");
+		pd_methods_print(&rows->methods, PD_METHOD_BOTH, out);
+	}
 	pd_buf_add_z(out, "\n#");
-	for (int i = 0; i < PD_PAIRS_COLUMNS; i++)
-		pd_buf_printf(out, "%s%c", pd_pairs_columns[i], i + 1 < PD_PAIRS_COLUMNS ? '\t' : '\n');
+	int n = rows->methods.n ? PD_PAIRS_METHODS_COLUMNS : PD_PAIRS_COLUMNS;
+	for (int i = 0; i < n; i++)
+		pd_buf_printf(out, "%s%c", pd_pairs_methods_columns[i], i + 1 < n ? '\t' : '\n');
 }
 
 #define FAR 24		/* pairs ahead whose rows' offsets are prefetched */
@@ -136,4 +141,53 @@ void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *
 		expect(rows, pairs, n, i);
 		pair_row(rows, &pairs[i], out);
 	}
+}
+
+static void add_share(struct pd_buf *out, size_t shared, size_t all)
+{
+	pd_buf_printf(out, "\t%.3f", all ? (double)shared / (double)all : 0);
+}
+
+/* The names of those that found it; equal texts are the fingerprint's way with pages that have none. */
+static void add_methods(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out)
+{
+	bool first = true;
+	for (int i = 0; i < rows->methods.n; i++) {
+		const struct pd_method *m = rows->methods.v[i].method;
+		if (!(pair->found >> i & 1))
+			continue;
+		pd_buf_printf(out, "%s%s", first ? "" : ",", m->kind == PD_SIGN_BITS && pair->text ? "text_digest" : m->name);
+		first = false;
+	}
+}
+
+void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out)
+{
+	struct line x = split(rows, pair->a), y = split(rows, pair->b);
+	pd_buf_add_span(out, x.id);
+	pd_buf_add_c(out, '\t');
+	pd_buf_add_span(out, y.id);
+	pd_buf_add_c(out, '\t');
+	if (pair->distance < 0)
+		pd_buf_add_c(out, '-');
+	else
+		pd_buf_printf(out, "%d", pair->distance);
+	if (pair->similarity < 0)
+		pd_buf_add_z(out, "\t-\t");
+	else
+		pd_buf_printf(out, "\t%.3f\t", pair->similarity);
+	add_methods(rows, pair, out);
+	const struct pd_span rest[] = { x.url, y.url, x.rest, y.rest };
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+		pd_buf_add_c(out, '\t');
+		pd_buf_add_span(out, rest[i]);
+	}
+	if (pair->set < 0) {
+		pd_buf_add_z(out, "\t-\t-\t-");
+	} else {
+		pd_buf_printf(out, "\t%zu", pair->shared);
+		add_share(out, pair->shared, pair->size_a);
+		add_share(out, pair->shared, pair->size_b);
+	}
+	pd_buf_printf(out, "\t%d\n", pair->linked);
 }

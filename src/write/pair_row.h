@@ -5,11 +5,13 @@
 #ifndef PD_WRITE_PAIR_ROW_H
 #define PD_WRITE_PAIR_ROW_H
 
-#include "match/match.h"
+#include "match/methods.h"
 
 /* The two header lines: what the fingerprints were made with, and how they were matched. */
 void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
 /* Rows with their newlines. */
 void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
+/* The same of what several methods found: one row, with the columns of pd_pairs_methods_columns. */
+void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out);
 
 #endif

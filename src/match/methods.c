@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/methods.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct methods {
+	const struct pd_rows *rows;
+	const struct pd_match_options *o;
+	struct pd_match_methods_stats *stats;
+	struct pd_sign_rule rule[PD_METHODS_MAX];
+	uint32_t *first;		/* by row: the row that it is linked to; itself */
+	struct pd_items found[PD_METHODS_MAX];	/* pairs of each method, in order; of fingerprints the value is packed, see below */
+	struct pd_items links;
+	struct pd_array memory;
+	struct pd_value value[2];	/* scratch */
+	struct pd_verifier verifier, texts;
+	struct pd_buf scratch[2];
+	struct pd_err *e;
+};
+
+static bool is_bits(const struct methods *m, int i)
+{
+	return m->rows->methods.v[i].method->kind == PD_SIGN_BITS;
+}
+
+static enum pd_sign_kind kind_of(const struct methods *m, int i)
+{
+	return m->rows->methods.v[i].method->kind;
+}
+
+/* A row's value of a method; one that cannot be read is none. */
+static bool read_value(const struct methods *m, int method, uint32_t row, struct pd_value *out)
+{
+	return pd_value_read(kind_of(m, method), pd_rows_value(m->rows, row, method), out) && out->present;
+}
+
+/* The row's place in a set, or NONE. */
+static uint32_t member_at(const struct pd_rows_set *set, uint32_t row)
+{
+	size_t from = 0, to = set->n;
+	while (from < to) {
+		size_t half = from + (to - from) / 2;
+		if (pd_rows_set_row(set, (uint32_t)half) < row)
+			from = half + 1;
+		else
+			to = half;
+	}
+	return from < set->n && pd_rows_set_row(set, (uint32_t)from) == row ? (uint32_t)from : NONE;
+}
+
+/* --- rows that are the same to every method --- */
+
+static void add_key(const struct pd_rows_set *set, uint32_t member, struct pd_buf *out)
+{
+	if (member != NONE)
+		pd_buf_add(out, set->keys + (size_t)member * (size_t)set->words, (size_t)set->words * sizeof *set->keys);
+}
+
+/* All that fingerprints are compared and verified by. */
+static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
+{
+	const struct pd_rows *rows = m->rows;
+	uint32_t print = member_at(&rows->prints, row), digest = member_at(&rows->digests, row);
+	if (print == NONE && digest == NONE)
+		return;
+	struct pd_facts facts = pd_rows_facts(rows, row);
+	uint64_t host = pd_rows_host(rows, row, m->scratch);
+	struct pd_sketch sketch;
+	pd_rows_sketch(rows, row, &sketch);
+	add_key(&rows->prints, print, out);
+	add_key(&rows->digests, digest, out);
+	pd_buf_add(out, sketch.w, sizeof sketch.w);
+	pd_buf_add(out, &host, sizeof host);
+	pd_buf_add(out, &facts.terms, sizeof facts.terms);
+	pd_buf_add(out, &facts.confidence, sizeof facts.confidence);
+	pd_buf_add(out, &facts.subject.heading, sizeof facts.subject.heading);
+	pd_buf_add(out, &facts.subject.title, sizeof facts.subject.title);
+	pd_buf_add(out, &facts.language, sizeof facts.language);
+}
+
+/* Everything that any method looks at, as bytes; nothing when no method has a value. */
+static void add_row(struct methods *m, uint32_t row, struct pd_buf *out)
+{
+	bool any = false;
+	pd_buf_clear(out);
+	for (int i = 0; i < m->rows->methods.n; i++) {
+		size_t before = out->n;
+		if (is_bits(m, i)) {
+			add_fingerprint(m, row, out);
+			any |= out->n > before;
+			continue;
+		}
+		struct pd_span value = pd_rows_value(m->rows, row, i);
+		any |= !pd_span_is(value, "-");
+		pd_buf_add_span(out, value);
+		pd_buf_add_c(out, '\t');
+	}
+	if (!any)
+		pd_buf_clear(out);
+}
+
+/* Does each method that has a value for two rows that are the same say that they belong together? */
+static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
+{
+	bool print = member_at(&m->rows->prints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
+	for (int i = 0; i < m->rows->methods.n; i++) {
+		struct pd_likeness like;
+		double similarity;
+		if (is_bits(m, i)) {
+			if ((print || digest) && !pd_verify_rows(print ? &m->verifier : &m->texts, a, b, print ? 0 : -1, &similarity))
+				return false;
+			continue;
+		}
+		if (!read_value(m, i, a, &m->value[0]))
+			continue;
+		pd_value_compare(kind_of(m, i), &m->rule[i], &m->value[0], &m->value[0], &like);
+		if (!like.match)
+			return false;
+	}
+	return true;
+}
+
+/* Rows with one hash of what they are -> links to the first. */
+static int link_rows(struct methods *m)
+{
+	const struct pd_rows *rows = m->rows;
+	struct pd_items *list = pd_items_lists(1, rows->budget), *links, by_hash;
+	struct pd_buf bytes = { 0 };
+	for (uint32_t row = 0; row < rows->n; row++) {
+		add_row(m, row, &bytes);
+		if (bytes.n)
+			pd_items_add(list, pd_hash64(bytes.p, bytes.n), row);
+	}
+	pd_buf_release(&bytes);
+	int status = pd_items_gather(list, 1, m->o->threads, &by_hash, m->e);
+	if (status)
+		return status;
+	links = pd_items_lists(1, rows->budget);
+	for (size_t from = 0, to; from < by_hash.n; from = to) {
+		uint32_t a = by_hash.v[from].value;
+		for (to = from + 1; to < by_hash.n && by_hash.v[to].key == by_hash.v[from].key; to++) {
+			if (!is_confirmed(m, a, by_hash.v[to].value))
+				continue;
+			m->first[by_hash.v[to].value] = a;
+			pd_items_add_pair(links, a, by_hash.v[to].value, 0);
+		}
+	}
+	pd_items_release(&by_hash);
+	return pd_items_gather(links, 1, m->o->threads, &m->links, m->e);
+}
+
+/* --- one method's pairs --- */
+
+/* Of rows that are linked to no other, those that have a value. */
+static bool takes_part(const struct methods *m, uint32_t row)
+{
+	return m->first[row] == row;
+}
+
+static void count_bad(struct methods *m, int method, uint32_t row)
+{
+	if (!pd_span_is(pd_rows_value(m->rows, row, method), "-") && !m->value[0].present)
+		m->stats->bad++;
+}
+
+/* Pairs of places in `row` become pairs of rows; both are ascending. */
+static void name_rows(struct pd_items *pairs, const uint32_t *row)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		pairs->v[i].key = (uint64_t)row[pairs->v[i].key >> 32] << 32 | row[(uint32_t)pairs->v[i].key];
+}
+
+static int join_keys(struct methods *m, int method)
+{
+	const struct pd_rows *rows = m->rows;
+	struct pd_array memory[2] = { { 0 }, { 0 } };
+	uint64_t *keys = pd_array_room(&memory[0], rows->budget, (rows->n + 1) * 2 * sizeof *keys);
+	uint32_t *row = pd_array_room(&memory[1], rows->budget, (rows->n + 1) * sizeof *row);
+	struct pd_items *out = &m->found[method];
+	int which = kind_of(m, method) == PD_SIGN_KEYWORDS ? m->rule[method].key : 0;
+	size_t n = 0, left = 0;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (!takes_part(m, i))
+			continue;
+		if (!read_value(m, method, i, &m->value[0])) {
+			count_bad(m, method, i);
+			continue;
+		}
+		memcpy(keys + 2 * n, m->value[0].key[which], 2 * sizeof *keys);
+		row[n++] = i;
+	}
+	int status = pd_join_equal(keys, row, n, m->o->threads, rows->budget, out, m->e);
+	pd_array_release(&memory[0]);
+	pd_array_release(&memory[1]);
+	/* Equal keys are all there is to it, but for weights. */
+	for (size_t i = 0; !status && kind_of(m, method) == PD_SIGN_KEYWORDS && i < out->n; i++) {
+		uint32_t a = (uint32_t)(out->v[i].key >> 32), b = (uint32_t)out->v[i].key;
+		struct pd_likeness like;
+		if (!i || a != (uint32_t)(out->v[i - 1].key >> 32) || !left)
+			read_value(m, method, a, &m->value[0]);
+		read_value(m, method, b, &m->value[1]);
+		pd_value_compare(PD_SIGN_KEYWORDS, &m->rule[method], &m->value[0], &m->value[1], &like);
+		if (like.match)
+			out->v[left++] = out->v[i];
+	}
+	if (!status && kind_of(m, method) == PD_SIGN_KEYWORDS)
+		out->n = left;
+	return status;
+}
+
+static size_t needed(const void *rule, size_t n)
+{
+	return pd_value_needed(rule, n);
+}
+
+static int join_items(struct methods *m, int method)
+{
+	const struct pd_rows *rows = m->rows;
+	bool vectors = kind_of(m, method) == PD_SIGN_VECTOR;
+	struct pd_join_column c = { .budget = rows->budget };
+	struct pd_array memory = { 0 };
+	uint32_t *row = pd_array_room(&memory, rows->budget, (rows->n + 1) * sizeof *row);
+	struct pd_items *out = &m->found[method];
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (!takes_part(m, i))
+			continue;
+		if (!read_value(m, method, i, &m->value[0])) {
+			count_bad(m, method, i);
+			continue;
+		}
+		row[c.n] = i;
+		pd_join_column_row(&c);
+		for (size_t k = 0; k < m->value[0].n; k++)
+			pd_join_column_item(&c, m->value[0].item[k].hash, vectors ? (float)m->value[0].item[k].weight : 0);
+	}
+	int status = vectors ? pd_join_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e) :
+			       pd_join_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
+	pd_join_column_release(&c);
+	name_rows(out, row);
+	pd_array_release(&memory);
+	return status;
+}
+
+/* Pairs of fingerprints wait as items: the distance and 1 in the lower half of the value, so that equal texts have 0. */
+static void pack_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct pd_item item = { (uint64_t)pairs[i].a << 32 | pairs[i].b, (uint32_t)(pairs[i].distance + 1) };
+		pd_buf_add(out, &item, sizeof item);
+	}
+}
+
+static int take_pairs(void *ctx, const struct pd_buf *packed)
+{
+	struct pd_items *list = ctx;
+	for (size_t at = 0; at < packed->n; at += sizeof(struct pd_item)) {
+		struct pd_item item;
+		memcpy(&item, packed->p + at, sizeof item);
+		pd_items_add(list, item.key, item.value);
+	}
+	return PD_OK;
+}
+
+/* The rows of a set that take part. */
+static struct pd_rows_set part_of(const struct methods *m, const struct pd_rows_set *set, struct pd_array memory[2])
+{
+	struct pd_rows_set out = { .words = set->words };
+	size_t words = (size_t)set->words;
+	out.row = pd_array_room(&memory[0], m->rows->budget, (set->n + 1) * sizeof *out.row);
+	out.keys = pd_array_room(&memory[1], m->rows->budget, (set->n + 1) * (words + 1) * sizeof *out.keys);
+	for (uint32_t i = 0; i < set->n; i++) {
+		if (!takes_part(m, pd_rows_set_row(set, i)))
+			continue;
+		out.row[out.n] = pd_rows_set_row(set, i);
+		memcpy(out.keys + out.n++ * words, set->keys + i * words, words * sizeof *out.keys);
+	}
+	return out;
+}
+
+static int join_fingerprints(struct methods *m, int method)
+{
+	struct pd_rows part = *m->rows;
+	struct pd_array memory[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
+	struct pd_match_options o = *m->o;
+	struct pd_items *list = pd_items_lists(1, m->rows->budget);
+	void **formatters = pd_zalloc((size_t)o.threads * sizeof *formatters);
+	struct pd_match_sink sink = { .formatters = formatters, .format = pack_pairs, .write = take_pairs, .ctx = list };
+	o.all_pairs = true;
+	part.prints = part_of(m, &m->rows->prints, memory);
+	part.digests = part_of(m, &m->rows->digests, memory + 2);
+	int status = pd_match(&part, &o, &sink, &m->stats->fingerprints, m->e);
+	for (int i = 0; i < 4; i++)
+		pd_array_release(&memory[i]);
+	free(formatters);
+	int gathered = pd_items_gather(list, 1, o.threads, &m->found[method], m->e);
+	return status ? status : gathered;
+}
+
+static int join_method(struct methods *m, int method)
+{
+	switch (kind_of(m, method)) {
+	case PD_SIGN_BITS: return join_fingerprints(m, method);
+	case PD_SIGN_KEY:
+	case PD_SIGN_KEYWORDS: return join_keys(m, method);
+	default: return join_items(m, method);
+	}
+}
+
+/* --- pairs of all methods, in order --- */
+
+static bool in_scope(struct methods *m, uint32_t a, uint32_t b)
+{
+	const struct pd_rows *rows = m->rows;
+	if (rows->side && !((rows->side[a] & PD_SIDE_A && rows->side[b] & PD_SIDE_B) || (rows->side[a] & PD_SIDE_B && rows->side[b] & PD_SIDE_A)))
+		return false;
+	if (m->o->scope == PD_SCOPE_ALL)
+		return true;
+	bool same = pd_rows_host(rows, a, m->scratch) == pd_rows_host(rows, b, m->scratch);
+	return same == (m->o->scope == PD_SCOPE_SAME_HOST);
+}
+
+/* What the first method that found a pair of fingerprints says of it. */
+static void fill_fingerprints(struct methods *m, struct pd_match_methods_pair *p, int distance)
+{
+	struct pd_sketch a, b;
+	p->distance = distance;
+	p->text = distance < 0;
+	if (p->similarity >= 0)
+		return;
+	if (p->text)
+		p->similarity = 1;
+	else if (!m->o->verify.off && pd_rows_sketch(m->rows, p->a, &a) && pd_rows_sketch(m->rows, p->b, &b))
+		p->similarity = pd_sketch_similarity(&m->rows->sketch, &a, &b);
+}
+
+/* What a method that found the pair says of it.  False: on a closer look it did not. */
+static bool fill(struct methods *m, struct pd_match_methods_pair *p, int method)
+{
+	struct pd_likeness like;
+	bool set = kind_of(m, method) == PD_SIGN_SET;
+	if (kind_of(m, method) == PD_SIGN_KEY) {
+		p->similarity = p->similarity < 0 ? 1 : p->similarity;
+		return true;
+	}
+	if (p->similarity >= 0 && !(set && p->set < 0) && kind_of(m, method) != PD_SIGN_VECTOR)
+		return true;
+	read_value(m, method, p->a, &m->value[0]);
+	read_value(m, method, p->b, &m->value[1]);
+	pd_value_compare(kind_of(m, method), &m->rule[method], &m->value[0], &m->value[1], &like);
+	if (!like.match)
+		return false;
+	if (set && p->set < 0) {
+		p->set = method;
+		p->shared = like.shared;
+		p->size_a = m->value[0].n;
+		p->size_b = m->value[1].n;
+		/* As texts are compared: the share of both that is in both. */
+		like.similarity = (double)like.shared / (double)(p->size_a + p->size_b - like.shared);
+	}
+	p->similarity = p->similarity < 0 ? like.similarity : p->similarity;
+	return true;
+}
+
+/* By every method that has values for it: the two are the same. */
+static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
+{
+	p->linked = true;
+	for (int i = 0; i < m->rows->methods.n; i++) {
+		bool print = is_bits(m, i) && member_at(&m->rows->prints, p->a) != NONE, text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
+		if (print || text)
+			fill_fingerprints(m, p, print ? 0 : -1);
+		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill(m, p, i))
+			continue;
+		p->found |= 1u << i;
+	}
+}
+
+static int emit(struct methods *m, int (*pair)(void *ctx, const struct pd_match_methods_pair *p), void *ctx)
+{
+	size_t at[PD_METHODS_MAX] = { 0 }, links = 0;
+	int n = m->rows->methods.n, status = PD_OK;
+	while (!status) {
+		uint64_t key = links < m->links.n ? m->links.v[links].key : UINT64_MAX;
+		for (int i = 0; i < n; i++)
+			if (at[i] < m->found[i].n && m->found[i].v[at[i]].key < key)
+				key = m->found[i].v[at[i]].key;
+		if (key == UINT64_MAX)
+			return PD_OK;
+		struct pd_match_methods_pair p = { .a = (uint32_t)(key >> 32), .b = (uint32_t)key, .distance = -1, .similarity = -1, .set = -1 };
+		bool scope = in_scope(m, p.a, p.b);
+		if (links < m->links.n && m->links.v[links].key == key) {
+			fill_link(m, &p);
+			links++;
+		}
+		for (int i = 0; i < n; i++) {
+			if (at[i] == m->found[i].n || m->found[i].v[at[i]].key != key)
+				continue;
+			uint32_t value = m->found[i].v[at[i]++].value;
+			if (!scope)
+				continue;
+			if (is_bits(m, i))
+				fill_fingerprints(m, &p, (int)value - 1);
+			else if (!fill(m, &p, i))
+				continue;
+			p.found |= 1u << i;
+		}
+		if (!p.found)
+			continue;
+		for (int i = 0; i < n; i++)
+			m->stats->found[i] += p.found >> i & 1;
+		m->stats->pairs++;
+		m->stats->linked += p.linked;
+		status = pair(ctx, &p);
+	}
+	return status;
+}
+
+int pd_match_methods(const struct pd_rows *rows, const struct pd_match_options *o,
+		     int (*pair)(void *ctx, const struct pd_match_methods_pair *p), void *ctx, struct pd_match_methods_stats *stats,
+		     struct pd_err *e)
+{
+	struct methods m = { .rows = rows, .o = o, .stats = stats, .e = e };
+	int status = PD_OK;
+	*stats = (struct pd_match_methods_stats){ 0 };
+	m.verifier = (struct pd_verifier){ .o = &o->verify, .rows = rows };
+	m.texts = (struct pd_verifier){ .o = &o->verify, .rows = rows, .texts = true };
+	m.first = pd_array_room(&m.memory, rows->budget, (rows->n + 1) * sizeof *m.first);
+	for (uint32_t i = 0; i < rows->n; i++)
+		m.first[i] = i;
+	for (int i = 0; i < rows->methods.n; i++)
+		if (rows->methods.v[i].method->rule)
+			rows->methods.v[i].method->rule(rows->methods.v[i].value, &m.rule[i]);
+	if (o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side)
+		status = link_rows(&m);
+	for (int i = 0; !status && i < rows->methods.n; i++)
+		status = join_method(&m, i);
+	if (!status)
+		status = pd_budget_check(rows->budget, e);
+	if (!status)
+		status = emit(&m, pair, ctx);
+	for (int i = 0; i < rows->methods.n; i++)
+		pd_items_release(&m.found[i]);
+	pd_items_release(&m.links);
+	pd_array_release(&m.memory);
+	pd_value_release(&m.value[0]);
+	pd_value_release(&m.value[1]);
+	pd_verifier_release(&m.verifier);
+	pd_verifier_release(&m.texts);
+	pd_buf_release(&m.scratch[0]);
+	pd_buf_release(&m.scratch[1]);
+	return status;
+}

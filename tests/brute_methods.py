@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""All pairs of fp rows by one method, each compared with each: brute_methods.py METHOD[:PARAMETER=VALUE...] FP
+
+Prints "id_a<TAB>id_b" in the order of match, for methods whose values are keys, keywords, sets or vectors.
+"""
+import math
+import sys
+
+DEFAULTS = {
+    "segments": {"shared": 3, "share": 0.5},
+    "keywords": {"order": "sorted", "sigma": 1},
+    "overlap": {"share": 0.8},
+    "punctuation": {"codes": 0, "share": 0.5},
+    "vsm": {"cosine": 0.9},
+}
+
+
+def read(path, column):
+    names, rows = None, []
+    for line in open(path, encoding="utf-8", errors="surrogateescape"):
+        line = line.rstrip("\n")
+        if line.startswith("# "):
+            continue
+        if line.startswith("#"):
+            names = line[1:].split("\t")
+            continue
+        fields = dict(zip(names, line.split("\t")))
+        if fields[column] != "-":
+            rows.append((fields["id"], fields[column]))
+    return rows
+
+
+def items(text):
+    out = {}
+    for item in text.split(","):
+        name, _, weight = item.partition("=")
+        out[name] = float(weight or 1)
+    return out
+
+
+def value(method, text):
+    if method in ("exact", "abstract", "semantic"):
+        return text
+    if method == "keywords":
+        by_weight, in_order, rest = text.split(",", 2)
+        return {"weight": by_weight, "sorted": in_order}, items(rest)
+    if method == "vsm":
+        return items(text)
+    return {text[i:i + 16] for i in range(0, len(text), 16)}
+
+
+def dot(a, b):
+    return sum(w * b[x] for x, w in a.items() if x in b)
+
+
+def matches(method, o, a, b):
+    if isinstance(a, str):
+        return a == b
+    if method == "keywords":
+        norm = dot(a[1], a[1]) + dot(b[1], b[1])
+        return a[0][o["order"]] == b[0][o["order"]] and (norm - 2 * dot(a[1], b[1])) / norm < o["sigma"]
+    if method == "vsm":
+        return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b)) > o["cosine"]
+    fewer, shared = min(len(a), len(b)), len(a & b)
+    least = 1
+    if method == "segments":
+        least = min(o["shared"], fewer)
+    if method == "punctuation" and o["codes"]:
+        least = o["codes"] + 1
+    return shared >= least and (not o["share"] or shared > o["share"] * fewer)
+
+
+def key(page):
+    file, _, offset = page.rpartition(":")
+    return (file, int(offset)) if file and offset.isdigit() else (page, 0)
+
+
+def main():
+    method, *params = sys.argv[1].split(":")
+    o = dict(DEFAULTS.get(method, {}))
+    for p in params:
+        name, _, text = p.partition("=")
+        o[name] = float(text) if text.replace(".", "").isdigit() else text
+    rows = sorted(read(sys.argv[2], method), key=lambda r: key(r[0]))
+    rows = [(page, value(method, text)) for page, text in rows]
+    for i, (a, x) in enumerate(rows):
+        for b, y in rows[i + 1:]:
+            if matches(method, o, x, y):
+                print(a, b, sep="\t")
+
+
+main()

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# match joins rows by the methods that signed them: the pairs of brute force, each once, with who found them.
+. "$(dirname "$0")/../tap.sh"
+
+all=exact,segments,abstract
+"$P" fp -q --method=simhash,$all "$demo" >demo.fp
+pairs() { rows "$1" | cut -f1,2; }
+
+for m in exact segments segments:shared=1:share=0 segments:shared=5:share=.25 abstract; do
+	python3 "$TOP/tests/brute_methods.py" "$m" demo.fp >brute
+	at_least "$m: pairs in the demo" "$(wc -l <brute)" 3
+	"$P" match -q --all-pairs --method="$m" demo.fp >found
+	same "$m: those of brute force" <(pairs found) brute
+	"$P" match -q --all-pairs --method="$m" -j3 demo.fp >threads
+	same "$m: the same for three threads" threads found
+	{ rows demo.fp | tac | sed '1i\'"$(grep '^#[^ ]' demo.fp)" | sed '1i\'"$(grep '^# pagededup' demo.fp)"; grep '^# total' demo.fp; } >turned.fp
+	"$P" match -q --all-pairs --method="$m" turned.fp >turned
+	same "$m: the same in any order" turned found
+	"$P" match -q --all-pairs --method="$m" --memory=64M demo.fp >small
+	same "$m: the same with little memory" small found
+	# Linked pages stand for those that are the same: what is connected stays connected.
+	"$P" match -q --method="$m" demo.fp >linked
+	is "$m: every linked pair is a pair" "$(pairs linked | sort | comm -23 - <(sort brute))" ""
+	connected() { "$P" cluster -q --linkage=connected --max-loss=1 "$1" | rows /dev/stdin | awk -F '\t' '{ print $2, $5 }' | sort; }
+	same "$m: the same clusters" <(connected linked) <(connected found)
+done
+
+# --- several at once ---
+"$P" match -q --all-pairs demo.fp >several
+for m in exact segments abstract; do
+	python3 "$TOP/tests/brute_methods.py" "$m" demo.fp >brute
+	same "several: the pairs of $m say so" <(rows several | awk -F '\t' -v m="$m" '("," $5 ",") ~ ("," m ",") { print $1 "\t" $2 }') brute
+done
+"$P" match -q --all-pairs --method=simhash demo.fp >simhash
+same "several: those of simhash too" <(rows several | awk -F '\t' '$5 ~ /simhash|text_digest/ { print $1 "\t" $2 "\t" $3 "\t" $4 }') <(rows simhash | cut -f1-4)
+"$P" fp -q "$demo" >plain.fp
+"$P" match -q --all-pairs plain.fp >plain
+same "--method=simhash: what rows without methods give" <(grep -v '^# ' simhash) <(grep -v '^# ' plain)
+is "each pair once" "$(pairs several | sort | uniq -d)" ""
+has "the header says with what" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5,abstract:'
+run "$P" match demo.fp
+has "the closing line counts by method" "$tmp/err" 'pairs \(simhash [0-9]+, exact [0-9]+, segments [0-9]+, abstract [0-9]+\)'
+run "$P" match --format=jsonl demo.fp
+has "JSONL has the columns of methods" "$tmp/out" '"shared": *[0-9]+, *"share_a": *[0-9.]+, *"share_b": *[0-9.]+, *"linked": *(true|false)'
+
+# --- partial copies ---
+long='Two brothers offered to repair it. They asked for nothing but the use of the stones. By June the wheel turned again.'
+quote='The mill stood empty for forty years. The county bought it in spring. Nobody knew what to do with the wheel.'
+page() { printf '{"url":"http://%s.example/","html":"<title>%s</title><p>%s</p>"}\n' "$1" "$1" "$2"; }
+{ page quoted "$quote"; page quoting "$long $quote $long The baker was pleased."; page other "$long The baker was not."; page short "The mill stood empty for forty years."; } >parts.jsonl
+"$P" fp -q --method=segments --stubs=match parts.jsonl | tee parts.fp | "$P" match -q --all-pairs --method=segments:share=0 >parts
+is "three sentences of three stand in seven" \
+	"$(rows parts | awk -F '\t' '$6 ~ /quoted/ && $7 ~ /quoting/ { print $14, $15, $16 }')" "3 1.000 0.429"
+is "a page with fewer segments needs all of them" "$(rows parts | awk -F '\t' '$7 ~ /short/ { print $6, $14 }' | sort | tr '\n' ' ')" \
+	"http://quoted.example/ 1 http://quoting.example/ 1 "
+is "two shared are not enough" "$(rows parts | grep -c 'quoted.*other')" 0
+
+# --- a thousand copies cost a thousand pairs ---
+for i in $(seq 1000); do page "p$i" "$quote $long"; done | "$P" fp -q --method=exact,segments >copies.fp
+"$P" match -q copies.fp >copies
+is "copies are linked to the first" "$(rows copies | wc -l) $(column linked copies | sort -u)" "999 1"
+is "and are one cluster" "$("$P" cluster -q copies | rows /dev/stdin | cut -f5 | sort -u | wc -l)" 2
+"$P" match -q --scope=same-host copies.fp >copies
+is "--scope=same-host pairs none of different hosts" "$(rows copies | wc -l)" 0
+
+# --- misuse ---
+run "$P" match --method=help
+has "--method=help" "$tmp/out" 'match +shared='
+while IFS=$'\t' read -r file method message; do
+	run "$P" match --method="$method" "$file"
+	exits "$file --method=$method cannot be" 2
+	has "which is said: $message" "$tmp/err" "$message"
+	empty "nothing is written" "$tmp/out"
+done <<'E'
+plain.fp	segments	plain.fp: its rows were not signed by 'segments': run fp --method=segments
+parts.fp	exact	parts.fp: its rows were not signed by 'exact'
+parts.fp	simhash	parts.fp: its rows were not signed by 'simhash'
+parts.fp	segments:by=lines	by is for 'fp --method', which signs
+parts.fp	nosuch	unknown method 'nosuch'
+E
+grep -v '^#' parts.fp >bare.fp
+run "$P" match --method=segments bare.fp
+exits "rows without a header cannot say" 2
+has "which is said" "$tmp/err" "bare.fp: its rows were not signed by 'segments'"
+"$P" fp -q --method=segments:by=lines --stubs=match parts.jsonl >lines.fp
+run "$P" match parts.fp lines.fp
+exits "values of other parameters do not go together" 2
+has "which is said" "$tmp/err" "lines.fp: 'segments' signed its rows with other parameters"
+run "$P" match parts.fp plain.fp
+exits "nor rows without the method" 2
+"$P" match -q --save=keys plain.fp
+run "$P" match --method=segments keys
+exits "a key file has none" 2
+run "$P" match --save=keys2 parts.fp
+exits "nor can it be made" 2
+awk -F '\t' -v OFS='\t' '/^#/ { print; next } NR == 4 { $NF = "xyz" } { print }' parts.fp >bad.fp
+run "$P" match --method=segments:share=0 bad.fp
+exits "a value that cannot be read" 1
+has "is counted" "$tmp/err" '1 value that could not be read left out'
+is "and the others are joined" "$(rows "$tmp/out" | wc -l)" 1
+tap_done
