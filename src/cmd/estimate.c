@@ -92,6 +92,11 @@ static int sample(struct run *r)
 	return status < 0 ? status : PD_OK;
 }
 
+static void on_damage(void *ctx, const struct pd_read_damage *d)
+{
+	pd_read_damage_tell(d, "left out", ctx);
+}
+
 static void print_estimate(struct run *r)
 {
 	struct pd_buf out = { 0 };
@@ -124,14 +129,17 @@ int pd_cmd_estimate(int argc, char **argv)
 					.stdin_name = o.walk.name,
 					.max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
 					.fields = o.walk.fields,
-					.all_text = o.walk.all_text };
+					.all_text = o.walk.all_text,
+					.damage = on_damage,
+					.damage_ctx = &log };
 	struct run r = { .o = &o };
 	int status = open_all(&r, &in);
 	if (!status)
 		status = sample(&r);
 	if (!status)
 		print_estimate(&r);
-	code = status ? pd_command_failed(&log, &r.err) : PD_EXIT_DONE;
+	pd_log_many_end(&log);
+	code = status ? pd_command_failed(&log, &r.err) : r.estimate.damaged && !r.estimate.n ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 	release(&r);
 	return code;
 }

@@ -64,6 +64,10 @@ static void say_result(const struct pd_report_result *done, const char *output, 
 	pd_buf_count(&line, done->clusters, "cluster");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, done->duplicates, "duplicate");
+	if (done->suspects) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, done->suspects, "suspect");
+	}
 	pd_log_note(log, "%s%s%s", line.p, output ? "; open in a browser: " : "", output ? output : "");
 	pd_buf_release(&line);
 }

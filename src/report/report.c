@@ -178,7 +178,7 @@ static const char head[] =
 	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem 1rem; }\n"
 	".text { max-height: 30rem; overflow: auto; overflow-wrap: anywhere; unicode-bidi: plaintext; white-space: pre-wrap; }\n"
 	"del { background: var(--del); }\nins { background: var(--ins); text-decoration-thickness: 1px; }\n"
-	".left { color: var(--soft); font-style: italic; }\n"
+	"summary { cursor: pointer; margin: .6rem 0; }\n.left { color: var(--soft); font-style: italic; }\n"
 	".mark { border: 1px dashed; border-radius: .2rem; font: .75em monospace; padding: 0 .2em; unicode-bidi: isolate; }\n"
 	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, .hosts thead td { display: none; } .hosts .name { width: 70%; } "
 	".curves text { font-size: 24px; } th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
@@ -456,10 +456,9 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 		pd_buf_printf(out, "<p>Left out: %" PRIu64 " more clusters; all are in the verdicts.</p>\n", s->clusters - s->n_largest);
 }
 
-/* From the head to the end of the numbers. */
+/* All numbers but those of suspects. */
 static void add_numbers(const struct facts *f, struct pd_buf *out)
 {
-	pd_buf_add_z(out, head);
 	add_sums(f, out);
 	if (f->reach)
 		add_reach(f, out);
@@ -495,13 +494,10 @@ static void add_page(const char *what, const struct pd_buf *id, const struct pd_
 }
 
 /* A pair of the sample; `failed`: why a text could not be read, or NULL. */
-static void add_pair(const struct pd_report_sampled *d, const struct page_text *removed, const struct page_text *kept,
-		     const char *failed, size_t number, struct pd_buf *out)
+static void add_pair(const struct pd_report_sampled *d, const struct page_text *page, const struct page_text *kept,
+		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
-	if (number == 1)
-		pd_buf_add_z(out, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
-				  "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
 	if (d->stratum)
 		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
 	else
@@ -511,11 +507,11 @@ static void add_pair(const struct pd_report_sampled *d, const struct page_text *
 		add_name(out, pd_span_z(failed));
 		pd_buf_add_z(out, "</p>\n");
 	} else {
-		pd_report_texts(removed->text, kept->text, &a, &b);
+		pd_report_texts(page->text, kept->text, &a, &b);
 	}
 	pd_buf_add_z(out, "<div class=\"texts\">\n");
-	add_page("Removed", &d->id, &d->url, removed->title, &d->reason, &a, out);
-	add_page("Kept", &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
+	add_page(what, &d->id, &d->url, page->title, &d->reason, &a, out);
+	add_page(what_kept, &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
 	pd_buf_add_z(out, "</div>\n");
 	pd_buf_release(&a);
 	pd_buf_release(&b);
@@ -560,7 +556,7 @@ static int fetch_side(struct report *r, const struct pd_buf *id, struct side *ou
 	return status;
 }
 
-static int write_pair(struct report *r, const struct pd_report_sampled *d, size_t number)
+static int write_pair(struct report *r, const struct pd_report_sampled *d, const char *what, const char *what_kept, size_t number)
 {
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
@@ -574,12 +570,42 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, size_
 	struct page_text texts[2];
 	for (int i = 0; i < 2; i++)
 		texts[i] = (struct page_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
-	add_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, number, &r->html);
+	add_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
 	for (int i = 0; i < 2; i++) {
 		pd_buf_release(&sides[i].title);
 		pd_buf_release(&sides[i].text);
 	}
 	return r->err.status ? r->err.status : flush_html(r);
+}
+
+/* They come first: of all that was found, only these want somebody's judgement. */
+static int write_suspects(struct report *r)
+{
+	const struct pd_report_sums *s = &r->sums;
+	struct pd_buf *out = &r->html;
+	int status = PD_OK;
+	if (!s->suspects)
+		return PD_OK;
+	pd_buf_printf(out, "<h2>Suspects</h2>\n<p>");
+	pd_buf_count(out, s->suspects, "page");
+	pd_buf_printf(out, " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is given.</p>\n",
+		      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+	pd_buf_add_z(out, "<table>\n<caption>What makes them doubtful.</caption>\n<thead><tr><th scope=\"col\">reason</th>"
+			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < s->n_doubts; i++) {
+		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		add_name(out, pd_buf_span(&s->doubts[i].name));
+		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td></tr>\n", s->doubts[i].pages);
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	if (!r->o->with_texts || !s->suspected)
+		return flush_html(r);
+	pd_buf_printf(out, "<details>\n<summary>%zu of them beside the page of which they may be duplicates</summary>\n<p><del>Struck out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
+		      "other page.</p>\n", s->suspected->n);
+	for (size_t i = 0; i < s->suspected->n && !status; i++)
+		status = write_pair(r, &s->suspected->v[i], "Suspect", "May be a duplicate of", i + 1);
+	pd_buf_add_z(out, "</details>\n");
+	return status;
 }
 
 static int write_pairs(struct report *r)
@@ -591,17 +617,23 @@ static int write_pairs(struct report *r)
 		add_no_pairs("No dumps were given: with them, this shows some removed pages beside the pages kept.", &r->html);
 	else if (!n)
 		add_no_pairs("None: no page is removed, or none was to be shown.", &r->html);
+	else
+		pd_buf_add_z(&r->html, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
+				       "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
 	for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
-		status = write_pair(r, sampled[i], i + 1);
+		status = write_pair(r, sampled[i], "Removed", "Kept", i + 1);
 	return status;
 }
 
 static int write_page(struct report *r)
 {
-	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL,
-					 r->bytes_in, r->bytes_out };
-	add_numbers(&facts, &r->html);
-	int status = flush_html(r);
+	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in, r->bytes_out };
+	pd_buf_add_z(&r->html, head);
+	int status = write_suspects(r);
+	if (!status) {
+		add_numbers(&facts, &r->html);
+		status = flush_html(r);
+	}
 	if (!status)
 		status = write_pairs(r);
 	if (!status)
@@ -638,7 +670,7 @@ int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struc
 	struct report r = { .o = o, .log = log };
 	int status = report(&r);
 	*e = r.err;
-	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
+	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects, r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
 	pd_report_sums_release(&r.sums);
 	pd_report_sweep_release(&r.sweep);
 	pd_apply_removals_free(r.removals);

@@ -26,7 +26,7 @@ struct pd_report_options {
 };
 
 struct pd_report_result {
-	uint64_t clusters, duplicates;
+	uint64_t clusters, duplicates, suspects;
 	bool damaged;				/* rows, texts or sizes were left out */
 };
 

@@ -75,25 +75,35 @@ static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_str
 	return i < s->want ? i : s->want;
 }
 
-static void sample_row(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+/* NULL: it is none of those sampled. */
+static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const struct pd_span *f, struct pd_report_stratum **stratum)
 {
 	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
-	if (!s->strata[stratum])
-		s->strata[stratum] = pd_zalloc(sizeof *s->strata[stratum]);
-	struct pd_report_stratum *t = s->strata[stratum];
+	if (!*stratum)
+		*stratum = pd_zalloc(sizeof **stratum);
+	struct pd_report_stratum *t = *stratum;
 	size_t at = rank_of(s, t, order);
 	if (at == s->want)
-		return;
+		return NULL;
 	if (t->n == s->want)
 		release_sampled(&t->v[--t->n]);
 	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
 	t->n++;
 	struct pd_report_sampled *d = &t->v[at];
-	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster, .stratum = stratum };
+	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster };
 	set_value(&d->id, f[PD_VERDICTS_ID]);
 	set_value(&d->url, f[PD_VERDICTS_URL]);
 	set_value(&d->reason, f[PD_VERDICTS_REASON]);
 	set_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
+	return d;
+}
+
+static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	struct pd_report_sampled *d = sample_row(s, f, &s->strata[stratum]);
+	if (!d)
+		return;
+	d->stratum = stratum;
 	s->sampled_now = true;
 }
 
@@ -226,7 +236,34 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 	set_value(&s->value, f[PD_VERDICTS_URL]);
 	add_host(s, pd_buf_span(&s->value), bytes);
 	if (s->want)
-		sample_row(s, f, stratum);
+		sample_removed(s, f, stratum);
+}
+
+/* A page that stays although it may be a duplicate; it is in no cluster. */
+static bool is_suspect(const struct pd_span *f)
+{
+	struct pd_span why = f[PD_VERDICTS_SUSPECT];
+	return why.n && !pd_span_is(why, "-") && pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0");
+}
+
+static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	size_t i = 0;
+	set_value(&s->value, f[PD_VERDICTS_SUSPECT]);
+	while (i < s->n_doubts && !pd_span_eq(pd_buf_span(&s->doubts[i].name), pd_buf_span(&s->value)))
+		i++;
+	if (i == s->n_doubts && i < PD_REPORT_DOUBTS) {
+		s->n_doubts++;
+		pd_buf_set(&s->doubts[i].name, i + 1 < PD_REPORT_DOUBTS ? pd_buf_span(&s->value) : pd_span_z("other reasons"));
+	}
+	s->doubts[i < PD_REPORT_DOUBTS ? i : PD_REPORT_DOUBTS - 1].pages++;
+	s->suspects++;
+	struct pd_report_sampled *d = s->want ? sample_row(s, f, &s->suspected) : NULL;
+	if (!d)
+		return;
+	d->stratum = stratum;
+	if (!d->reason.n)
+		pd_buf_set(&d->reason, pd_buf_span(&s->value));
 }
 
 static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
@@ -237,7 +274,12 @@ static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, s
 		return fail_row(in, "a row without an id", e);
 	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
-	int stratum = stratum_of(in, e), status = stratum < 0 ? stratum : enter_cluster(s, in, e);
+	int stratum = stratum_of(in, e);
+	if (stratum >= 0 && is_suspect(f)) {
+		take_suspect(s, f, stratum);
+		return PD_OK;
+	}
+	int status = stratum < 0 ? stratum : enter_cluster(s, in, e);
 	if (status)
 		return status;
 	s->members++;
@@ -496,6 +538,11 @@ void pd_report_sums_release(struct pd_report_sums *s)
 	}
 	for (size_t i = 0; i < s->n_largest; i++)
 		release_cluster(&s->largest[i]);
+	for (size_t k = 0; s->suspected && k < s->suspected->n; k++)
+		release_sampled(&s->suspected->v[k]);
+	free(s->suspected);
+	for (size_t i = 0; i < s->n_doubts; i++)
+		pd_buf_release(&s->doubts[i].name);
 	release_cluster(&s->now);
 	pd_arena_release(&s->arena);
 	free(s->hosts);

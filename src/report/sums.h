@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 
-enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100 };
+enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100, PD_REPORT_DOUBTS = 16 };
 
 /* Values as they are, not escaped. */
 struct pd_report_cluster {
@@ -27,11 +27,16 @@ struct pd_report_host {
 	uint64_t pages, bytes;		/* removed */
 };
 
-/* A removed page, and the page kept in its place. */
+/* A removed page, and the page kept in its place; or a suspect, and the page that it may be a duplicate of. */
 struct pd_report_sampled {
 	uint64_t order, cluster;	/* by the seed: those with the smallest are chosen */
 	int stratum;			/* distance + 1; 0: the same text */
-	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason;
+	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason;	/* of a suspect there is no kept_url and no kept_reason */
+};
+
+struct pd_report_doubt {
+	struct pd_buf name;		/* why suspects stay */
+	uint64_t pages;
 };
 
 struct pd_report_stratum {
@@ -52,6 +57,10 @@ struct pd_report_sums {
 	struct pd_report_host *hosts;	/* most pages first */
 	size_t n_hosts, cap_hosts;
 	struct pd_report_stratum *strata[PD_BITS_MAX + 2];
+	uint64_t suspects;		/* pages that stay although they may be duplicates */
+	struct pd_report_doubt doubts[PD_REPORT_DOUBTS];	/* as they come; the last holds all other ones */
+	size_t n_doubts;
+	struct pd_report_stratum *suspected;	/* a sample of suspects; NULL: none */
 	/* its own */
 	struct pd_report_cluster now;
 	uint64_t cluster;

@@ -80,6 +80,10 @@ has "what is damaged is counted" "$tmp/out" '^sample .*; 1 damaged'
 run "$P" estimate not-there.warc
 exits "an input that is not there" 2
 has "is named" "$tmp/err" 'not-there.warc: cannot open'
+printf '{"url":"http://a.example/","content":"words"}\n' >other.jsonl
+run "$P" estimate other.jsonl
+exits "nothing in it can be read" 1
+has "which is named with its reason" "$tmp/err" 'other.jsonl: no field "text" or "html"'
 run "$P" estimate --sample=3 "$demo"
 exits "a sample that is too small" 2
 run "$P" estimate -j1 large.warc.gz

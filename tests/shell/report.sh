@@ -83,6 +83,25 @@ exits "a whole path goes before a base name" 0
 has "that one is taken" two.html 'other/d.warc.gz:'
 is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 
+# --- suspects: pages that stay though they may be duplicates; they come first and are in no cluster ---
+a=$("$P" fp -q d.warc.gz | rows /dev/stdin | cut -f 2 | sed -n 40p) b=$(rows v.tsv | cut -f 2 | head -1)
+{
+	grep -v '^# total' v.tsv
+	printf -- '-\t%s\thttp://first.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tfew-terms\n' "$a" "$b" "$b"
+	printf -- '-\tnone:1\thttp://second.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tother-subject\n' "$b" "$b"
+	grep '^# total' v.tsv
+} >suspects.tsv
+cp first.html without.html
+run "$P" report -V suspects.tsv -P pairs.tsv d.warc.gz -o r.html
+exits "a suspect whose page cannot be read" 1
+has "suspects are counted in the closing line" "$tmp/err" 'duplicates, 2 suspects; open'
+well "suspects" r.html
+has "and in the page" r.html '2 pages may be duplicates, but not surely enough'
+is "before all else" "$(grep -o '<h2[^>]*>[^<]*' r.html | head -1)" "<h2>Suspects"
+has "with their reasons" r.html '<bdi>other-subject</bdi></th><td class="n">1</td>'
+is "beside the pages of which they may be duplicates" "$(grep -c '<h4>Suspect: ' r.html) $(grep -c '<h4>May be a duplicate of: ' r.html)" "2 2"
+is "nothing else is changed by them" "$(sed -n '/id="numbers"/,$p' r.html | md5sum)" "$(sed -n '/id="numbers"/,$p' without.html | md5sum)"
+
 # --- one more, one less: what cluster says of the other k ---
 "$P" cluster -q --max-loss=1 --linkage=connected k4.tsv >v4.tsv
 report -V v4.tsv -P pairs.tsv
