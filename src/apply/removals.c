@@ -171,8 +171,8 @@ static void add_page(struct pd_apply_removals *d, struct pd_span id, struct pd_s
 		add_whole(d, id, hash_url(url), dup_of, keep);
 }
 
-enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, COLUMNS };
-static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", NULL };
+enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, COLUMNS };
+static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", "suspect", NULL };
 
 struct row_reader {
 	struct pd_apply_removals *d;
@@ -191,6 +191,12 @@ static bool is_demoted(const struct row_reader *r)
 	return r->d->demote;
 }
 
+/* It stays, though it may be a duplicate. */
+static bool is_suspect(const struct pd_span *f)
+{
+	return f[SUSPECT].n && !pd_span_is(f[SUSPECT], "-") && f[DUP_OF].n && !pd_span_is(f[DUP_OF], "-");
+}
+
 static int read_verdict(struct row_reader *r, struct pd_err *e)
 {
 	const struct pd_span *f = r->in.fields;
@@ -199,7 +205,11 @@ static int read_verdict(struct row_reader *r, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", r->in.path, r->in.line_no);
 	if (pd_tsv_value(f[ID], &r->id) < 0 || !r->id.n || pd_tsv_value(f[URL], &r->url) < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without an id that can be read", r->in.path, r->in.line_no);
-	bool demoted = goes && is_demoted(r);
+	bool suspect = !goes && is_suspect(f);
+	r->d->counts.suspects += suspect;
+	goes |= suspect && r->o->remove_suspects;
+	/* A suspect stays with weight 1. */
+	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
 	r->d->counts.demoted += demoted;
 	add_page(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
 	return PD_OK;

@@ -15,6 +15,7 @@
 struct pd_apply_removals_options {
 	char **paths;			/* of the rows; "-": stdin */
 	int n_paths;
+	bool remove_suspects;		/* pages whose rows call them suspect are removed, too */
 	bool keep_dup_of;		/* for pd_apply_removal.dup_of: costs that id for each */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
@@ -35,6 +36,7 @@ void pd_apply_removals_free(struct pd_apply_removals *d);
 struct pd_apply_removals_counts {
 	uint64_t pages;			/* to be removed … */
 	uint64_t in_dumps;		/* … of them, those that are not files of their own */
+	uint64_t suspects;		/* pages that stay, unless remove_suspects, though they may be duplicates */
 	uint64_t bad;			/* rows that cannot be read */
 	uint64_t demoted;		/* duplicates whose rows say `demote`, in a header or by a weight over 0: they stay */
 	bool demote;			/* there are such rows */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "apply/restore.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -28,66 +29,83 @@ void pd_apply_restore_release(struct pd_apply_restore *r)
 
 /* --- the bytes that a record stands for --- */
 
-static bool is_file(const char *path)
+/* 1: the path is that of a file; 0: nothing is there, or something else. */
+static int is_file(const char *path, struct pd_err *e)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode);
+	return errno == ENOENT || errno == ENOTDIR ? 0 : pd_fail_errno(e, "%s: cannot be looked at", path);
 }
 
-/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it. */
-static bool find_original(struct pd_apply_restore *r)
+/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there. */
+static int find_original(struct pd_apply_restore *r, struct pd_err *e)
 {
 	const char *name = r->original.file.p, *slash = strrchr(name, '/');
+	int found = 0;
 	if (!r->folder) {
 		pd_buf_set(&r->path, pd_buf_span(&r->original.file));
-		return is_file(pd_buf_z(&r->path));
+		return is_file(pd_buf_z(&r->path), e);
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && !found; i++) {
 		pd_buf_clear(&r->path);
 		pd_buf_printf(&r->path, "%s/%s", r->folder, i && slash ? slash + 1 : name);
-		if (is_file(r->path.p))
-			return true;
+		found = is_file(r->path.p, e);
 	}
-	return false;
+	return found;
 }
 
-/* Bytes of one codec in a file of another would make it unreadable. */
-static bool same_codec(struct pd_apply_restore *r)
+/* Bytes of one codec in a file of another would make it unreadable.  1: it is the same. */
+static int same_codec(struct pd_apply_restore *r, struct pd_err *e)
 {
 	if (pd_read_source_open(&r->probe, r->path.p, r->path.p) < 0)
-		return false;
+		return pd_fail_errno(e, "%s: cannot open", r->path.p);
 	bool same = r->probe.member.codec == r->source.member.codec;
+	errno = r->probe.in.error;
+	int status = errno ? pd_fail_errno(e, "%s: cannot read", r->path.p) : PD_OK;
 	pd_read_source_close(&r->probe);
-	return same;
+	return status ? status : same;
 }
 
-/* NULL: they are what they were. */
-static const char *check_original(struct pd_apply_restore *r)
+/* *why NULL: they are what they were.  What cannot be read ends the run: it may be what it was. */
+static int check_original(struct pd_apply_restore *r, const char **why, struct pd_err *e)
 {
 	const struct pd_apply_original *o = &r->original;
-	struct pd_err e;
-	if (!find_original(r))
-		return "the input that it names is not there";
-	if (!same_codec(r))
-		return "the input that it names is compressed otherwise than this dump";
+	int there = find_original(r, e), same = there == 1 ? same_codec(r, e) : there;
+	*why = NULL;
+	if (same < 0)
+		return same;
+	if (!same) {
+		*why = there ? "the input that it names is compressed otherwise than this dump" : "the input that it names is not there";
+		return PD_OK;
+	}
 	pd_buf_clear(&r->digest);
-	if (pd_apply_digest_range(r->path.p, o->offset, o->length, &r->digest, &e) < 0)
-		return "the input that it names cannot be read, or has become shorter";
-	return pd_span_eq(pd_buf_span(&r->digest), o->digest) ? NULL : "the bytes that it names have another digest";
+	int status = pd_apply_digest_range(r->path.p, o->offset, o->length, &r->digest, e);
+	if (status == PD_ERR_INPUT)
+		*why = "the input that it names has become shorter";
+	else if (status)
+		return status;
+	else if (!pd_span_eq(pd_buf_span(&r->digest), o->digest))
+		*why = "the bytes that it names have another digest";
+	return PD_OK;
 }
 
 /* Records that share members with others name the same bytes. */
-static const char *check_again(struct pd_apply_restore *r)
+static int check_again(struct pd_apply_restore *r, const char **why, struct pd_err *e)
 {
 	const struct pd_apply_original *o = &r->original;
 	if (r->last_path && r->last_offset == o->offset && r->last_length == o->length &&
-	    pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path))
-		return r->last_why;
+	    pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path)) {
+		*why = r->last_why;
+		return PD_OK;
+	}
 	r->last_path = pd_arena_copy(&r->paths, pd_buf_span(&o->file)).p;
 	r->last_offset = o->offset;
 	r->last_length = o->length;
 	pd_buf_set(&r->last_digest, o->digest);
-	return r->last_why = check_original(r);
+	int status = check_original(r, why, e);
+	r->last_why = *why;
+	return status;
 }
 
 /* --- the dump --- */
@@ -122,10 +140,12 @@ static const char *add_cut(struct pd_apply_restore *r, const struct pd_read_exte
 static int take_revisit(struct pd_apply_restore *r, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_read_extent x;
+	const char *why = NULL;
 	int status = range_of(r, path, name, &x, e);
+	if (!status)
+		status = check_again(r, &why, e);
 	if (status)
 		return status;
-	const char *why = check_again(r);
 	if (!why)
 		why = add_cut(r, &x);
 	r->restored += !why;

@@ -16,7 +16,7 @@
 struct apply_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */
 	const char *verdicts, *tmp_dir, *attributes, *cdxj, *rows, *originals;
-	bool keep_others, rewrite_revisits, restore, link, list, remove;
+	bool keep_others, remove_suspects, rewrite_revisits, restore, link, list, remove;
 };
 
 #define AT(member) .at = offsetof(struct apply_options, member)
@@ -31,6 +31,8 @@ static const struct pd_opt opts[] = {
 	  .help = "a file, or a folder for several inputs (stdout)" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
+	{ .type = PD_OPT_FLAG, .name = "remove-suspects", AT(remove_suspects),
+	  .help = "remove pages that the verdicts only suspect, too" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
 	  .help = "WARC: a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
@@ -207,7 +209,7 @@ static int run(struct run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	char *verdicts = o->restore ? (char *)"/dev/null" : (char *)o->verdicts;
-	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)
@@ -246,6 +248,9 @@ static bool say_unmet(struct run *r)
 	else if (n)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
 			    all, ids.p, n > 3 ? ", ..." : "");
+	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
+	if (suspects && !r->o->remove_suspects)
+		pd_log_note(r->log, "%" PRIu64 " pages are only suspected by these verdicts: they stay, unless --remove-suspects is given", suspects);
 	if (pd_apply_removals_counts(r->removals)->demote)
 		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_apply_removals_counts(r->removals)->demoted);
 	pd_buf_release(&ids);
@@ -273,10 +278,13 @@ static int close_run(struct run *r)
 		pd_buf_count(&line, r->sum.revisits, "revisit record");
 		pd_buf_add_z(&line, " in place of what is removed");
 	}
-	if (r->o->remove)
-		pd_buf_printf(&line, ", %" PRIu64 " files deleted", r->remover.deleted);
-	else if (!r->o->list && !r->o->restore)
+	if (r->o->remove) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->remover.deleted, "file");
+		pd_buf_add_z(&line, " deleted");
+	} else if (!r->o->list && !r->o->restore) {
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
+	}
 	if (r->orphans) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, r->orphans, "revisit record");
@@ -303,6 +311,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "not_restored", (int64_t)r->sum.missing);
 	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);
 	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
+	pd_json_int(j, "suspects", (int64_t)pd_apply_removals_counts(r->removals)->suspects);
 	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
 	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
@@ -330,7 +339,7 @@ static int check_apply(const struct apply_options *o, char **inputs, int n_input
 	for (int i = 0; i < n_inputs; i++)
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
-	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others))
+	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others || o->remove_suspects))
 		return pd_fail(e, PD_ERR_USAGE, "--restore takes the dumps alone, and -o: nothing is removed");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals is for --restore");

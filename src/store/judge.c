@@ -354,7 +354,7 @@ static size_t mark_replaced(struct pd_store_judge *j)
 	return n;
 }
 
-static int settle_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+static int decide_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	bool duplicate = a->n_near > 0, stays = !duplicate || j->o.on_duplicate == PD_STORE_REPLACE;
@@ -387,7 +387,7 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	if (same)
 		return same < 0 ? same : PD_OK;
 	int status = find_matches(j, page, i, e);
-	return status ? status : settle_page(j, page, e);
+	return status ? status : decide_page(j, page, e);
 }
 
 /* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */

@@ -3,15 +3,17 @@
  * Makes the n-th step of one kind fail, in a program that knows nothing of it: loaded by LD_PRELOAD, it counts from main() on.
  *
  *	PD_FAULT=write:7	the seventh write fails; write:7+ it and all that follow; write:0 none: counting only
+ *	PD_FAULT_ERROR=5	what errno says of a charset (iconv), else EIO
  *	PD_FAULT_LOG=FILE	two numbers of 64 bits: how many there were, how many failed
  *
- * Memory is refused by standing in for malloc.  System calls are caught in the kernel (a seccomp filter that sends SIGSYS),
+ * Memory is refused by standing in for malloc, a charset for iconv_open.  System calls are caught in the kernel (a seccomp filter that sends SIGSYS),
  * because the C library's streams call them from within.  Steps that other processes would not survive are left alone: what
  * is written to standard error, and what happens before main().
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <iconv.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -42,7 +44,7 @@
 #define SYS_renameat NONE
 #endif
 
-enum { MALLOC, THREAD };
+enum { MALLOC, THREAD, ICONV };
 
 static const struct kind {
 	const char *name;
@@ -52,6 +54,7 @@ static const struct kind {
 } kinds[] = {
 	[MALLOC] = { "malloc", ENOMEM, 0, { 0 } },
 	[THREAD] = { "thread", EAGAIN, 0, { 0 } },
+	[ICONV] = { "iconv", EIO, 0, { 0 } },
 	{ "read", EIO, 5, { SYS_read, SYS_pread64, SYS_readv, SYS_preadv, SYS_getdents64 } },
 	{ "write", ENOSPC, 6, { SYS_write, SYS_pwrite64, SYS_writev, SYS_copy_file_range, SYS_ftruncate, SYS_fallocate } },
 	{ "short-write", 0, 2, { SYS_write, SYS_pwrite64 } },
@@ -152,6 +155,19 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 	__typeof__(&pthread_create) next;
 	*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
 	return kind == &kinds[THREAD] && fails() ? EAGAIN : next(thread, attr, run, arg);
+}
+
+/* --- charsets --- */
+
+iconv_t iconv_open(const char *to, const char *from)
+{
+	__typeof__(&iconv_open) next;
+	const char *error = getenv("PD_FAULT_ERROR");
+	*(void **)&next = dlsym(RTLD_NEXT, "iconv_open");
+	if (kind != &kinds[ICONV] || !fails())
+		return next(to, from);
+	errno = error ? atoi(error) : kind->error;
+	return (iconv_t)-1;
 }
 
 /* --- system calls --- */

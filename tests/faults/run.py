@@ -12,7 +12,7 @@ usage: run.py PROGRAM INJECT.so [--every] [-k KIND]... [JOB]...      speaks TAP,
 """
 import argparse, concurrent.futures, gzip, json, os, random, re, shutil, struct, subprocess, sys, tempfile, threading
 
-KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread'.split()
+KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread iconv'.split()
 options = argparse.ArgumentParser()
 options.add_argument('program'), options.add_argument('inject'), options.add_argument('jobs', nargs='*')
 options.add_argument('--every', action='store_true'), options.add_argument('-k', '--kind', action='append')
@@ -74,6 +74,7 @@ def make_inputs():
     save('site-pairs.tsv', plain('match', '-q', '-k', '16', 'site.tsv'))
     save('verdicts.tsv', plain('cluster', '-q', 'pairs.tsv'))
     save('site-verdicts.tsv', plain('cluster', '-q', 'site-pairs.tsv'))
+    plain('apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', '-o', 'revisits.warc.gz', 'one.warc.gz')
     plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
     plain('boilerplate', '-q', '-o', 'site.bp', 'one.warc.gz', 'two.warc')
     save('truth.tsv', b'id\tcontent\n' + b''.join(b'site/%d.html\t%d\n' % (i, i // 2) for i in range(4)))
@@ -143,6 +144,8 @@ Job('cluster-keep', 'cluster', '-q', '--keep=rank', '--rank=rank.tsv', '--prefer
 Job('apply', 'apply', '-q', '-V', 'verdicts.tsv', 'one.warc.gz', *OUT)
 Job('apply-folder', 'apply', '-q', '-V', 'verdicts.tsv', '--attributes=out/attributes', 'one.warc.gz', 'two.warc', '-o', 'out/d/')
 Job('apply-cdxj', 'apply', '-q', '-V', 'verdicts.tsv', '--cdxj=out/index', 'one.warc.gz', *OUT)
+Job('apply-revisits', 'apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', 'one.warc.gz', *OUT)
+Job('apply-restore', 'apply', '-q', '--restore', 'revisits.warc.gz', *OUT, old=False)
 Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', damage=True)
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)

@@ -59,6 +59,21 @@ has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; row skipped"
 run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
 has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
 
+# --- suspects ---
+# Two pages that stay of those that go, each with a word why; the header names the column.
+awk -F '\t' -v OFS='\t' '/^#id|^#cluster_id/ { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["suspect"]) { $0 = $0 "\tsuspect"; at["suspect"] = NF + 1 } print; next }
+	/^#/ { print; next } { $(at["suspect"]) = "-" } $4 == 1 && n < 2 { n++; $4 = 0; $10 = 1; $(at["suspect"]) = "low-similarity" } { print }' v.tsv >suspects.tsv
+run "$P" apply -V suspects.tsv --stats=stats.json d.warc.gz -o suspects.warc.gz
+exits "suspects" 0
+has "stay, and it is said" "$tmp/err" "^pagededup apply: 2 pages are only suspected by these verdicts: they stay, unless --remove-suspects is given"
+has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages gone"
+has "in --stats too" stats.json '"suspects":2'
+run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
+same "--remove-suspects" suspects.warc.gz clean.warc.gz
+hasnt "says nothing of them" "$tmp/err" "suspect"
+run "$P" apply -V suspects.tsv --remove-suspects --rewrite-revisits d.warc.gz -o suspects2.warc.gz
+has "and their revisits name the page" "$tmp/err" "$gone revisit records in place"
+
 # --- what goes along ---
 record() { # TYPE ID URL [MORE HEADER LINES]
 	printf 'WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n%sContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n' \
@@ -198,7 +213,7 @@ exits "an input that has changed" 1
 is "what still is what it was is restored" "$(grep -c 'the bytes that it names have another digest; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
 head -c 300 moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.3
-has "an input that became shorter" "$tmp/err" "cannot be read, or has become shorter; not restored"
+has "an input that became shorter" "$tmp/err" "the input that it names has become shorter; not restored"
 gzip -c moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.4
 has "an input that was compressed since" "$tmp/err" "is compressed otherwise than this dump; not restored"

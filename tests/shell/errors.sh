@@ -69,6 +69,28 @@ for page in big5 euc; do
 	exits "$page, no charset module can be loaded" 2
 	has "$page: it is named" "$tmp/err" '^pagededup fp: iconv cannot load its module for [A-Z0-9-]*[.:]'
 done
+# Whatever else iconv_open says: EIO, ENOMEM, EACCES, ENFILE, EMFILE, ETIMEDOUT; the first charset asked for, and each later one.
+injector=$(cd "$TOP" && realpath "${B:-build}/tests/inject.so")
+case ${B:-build} in
+*san-*) skip "iconv_open fails" "the sanitizers stand in for malloc themselves" ;;
+*)
+	faulty() { env LD_PRELOAD="$injector" PD_FAULT="iconv:$1" PD_FAULT_ERROR="$2" PD_FAULT_LOG=fault.log "${@:3}"; }
+	run faulty 0 5 "$P" fp -q -j1 big5.html euc.html
+	exits "no charset fails" 0
+	cp "$tmp/out" sound.fp
+	charsets=$(od -An -tu8 -N8 fault.log | tr -d ' ')
+	at_least "charsets are asked for" "$charsets" 2
+	for error in 5 12 13 23 24 110; do
+		for ((nth = 1; nth <= charsets; nth++)); do
+			run faulty $nth $error "$P" fp -q -j1 -o faulty.fp big5.html euc.html
+			exits "errno $error of charset $nth" 2
+			absent "errno $error of charset $nth: no rows" faulty.fp
+		done
+	done
+	run faulty 1 5 "$P" fp -q -j1 big5.html
+	has "the charset is named, and why" "$tmp/err" '^pagededup fp: iconv cannot load its module for [A-Z0-9-]*: Input/output error$'
+	;;
+esac
 run bash -c "ulimit -n 5; exec '$P' fp -j1 -q --learn-boilerplate big5.html"
 exits "the same where sites are learned first" 2
 
