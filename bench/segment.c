@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/threads.h"
 #include "term/dict.h"
-#include "term/slurp.h"
 #include "term/terms.h"
 
 static int load(struct pd_buf *text, char **paths, int n)
@@ -19,7 +19,7 @@ static int load(struct pd_buf *text, char **paths, int n)
 	struct pd_err e;
 	int status = 0;
 	for (int i = 0; i < n && !status; i++) {
-		status = pd_slurp(paths[i], &file, &e);
+		status = pd_read_file(paths[i], &file, &e);
 		if (status)
 			fprintf(stderr, "segment: %s\n", e.text);
 		else

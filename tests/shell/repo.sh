@@ -46,6 +46,9 @@ for order in sort "sort -r"; do
 	is "all headers compile as one unit ($order)" \
 		"$(${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -I"$B/gen" $(pkg-config --cflags libxml-2.0) -fsyntax-only "$tmp/headers.c" 2>&1 | grep error)" ""
 done
+# What only `make bench` builds.
+is "what is measured with compiles" "$(for f in bench/*.c; do
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -I"$B/gen" $(pkg-config --cflags libxml-2.0) -fsyntax-only "$f" 2>&1 | grep error; done)" ""
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
 is "no struct of the program has two definitions" \
 	"$(grep -rhoE '^(struct|enum|union) pd_[a-z_0-9]+ \{' src | sort | uniq -d)" ""
