@@ -10,29 +10,12 @@
 #include "page/html.h"
 #include "text/text.h"
 
-static const struct pd_command commands[] = {
-	{ "Pipeline", &pd_usage_boilerplate, pd_cmd_boilerplate },
-	{ "Pipeline", &pd_usage_fp, pd_cmd_fp },
-	{ "Pipeline", &pd_usage_match, pd_cmd_match },
-	{ "Pipeline", &pd_usage_cluster, pd_cmd_cluster },
-	{ "Pipeline", &pd_usage_apply, pd_cmd_apply },
-	{ "Pipeline", &pd_usage_dedup, pd_cmd_dedup },
-	{ "Pipeline", &pd_usage_report, pd_cmd_report },
-	{ "Store", &pd_usage_store, pd_cmd_store },
-	{ "Inspecting and measuring", &pd_usage_text, pd_cmd_text },
-	{ "Inspecting and measuring", &pd_usage_show, pd_cmd_show },
-	{ "Inspecting and measuring", &pd_usage_compare, pd_cmd_compare },
-	{ "Inspecting and measuring", &pd_usage_why, pd_cmd_why },
-	{ "Inspecting and measuring", &pd_usage_eval, pd_cmd_eval },
-	{ "Inspecting and measuring", &pd_usage_sample, pd_cmd_sample },
-	{ "Inspecting and measuring", &pd_usage_estimate, pd_cmd_estimate },
-	{ "Other", &pd_usage_info, pd_cmd_info },
-	{ "Other", &pd_usage_dict, pd_cmd_dict },
-	{ "Other", &pd_usage_selftest, pd_cmd_selftest },
-	{ "Other", &pd_usage_completion, .run_about = pd_cmd_completion },
-	{ "Other", &pd_usage_version, pd_cmd_version },
-	{ "Other", &pd_usage_help, .run_about = pd_cmd_help },
-	{ 0 },
+static const struct pd_command *const commands[] = {
+	&pd_cmd_boilerplate, &pd_cmd_fp, &pd_cmd_match, &pd_cmd_cluster, &pd_cmd_apply, &pd_cmd_dedup, &pd_cmd_report,
+	&pd_cmd_store,
+	&pd_cmd_text, &pd_cmd_show, &pd_cmd_compare, &pd_cmd_why, &pd_cmd_eval, &pd_cmd_sample, &pd_cmd_estimate,
+	&pd_cmd_info, &pd_cmd_dict, &pd_cmd_selftest, &pd_cmd_completion, &pd_cmd_version, &pd_cmd_help,
+	NULL,
 };
 
 /* Standard output is flushed and checked once, after any command: a full disk must not look like success. */

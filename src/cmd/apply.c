@@ -56,7 +56,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_apply = {
+static const struct pd_usage usage = {
 	.name = "apply",
 	.synopsis = "-V VERDICTS [OPTION]... [INPUT]...",
 	.summary = "Write dumps without the pages that verdicts name as duplicates.",
@@ -372,7 +372,7 @@ static int parse_apply(int argc, char **argv, struct apply_options *o, int *firs
 {
 	struct pd_err e;
 	*o = (struct apply_options){ 0 };
-	int code = pd_walk_parse(&pd_usage_apply, argc, argv, &o->walk, first, log);
+	int code = pd_walk_parse(&usage, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
 	if (check_apply(o, argv + *first, argc - *first, &e) < 0)
@@ -380,7 +380,7 @@ static int parse_apply(int argc, char **argv, struct apply_options *o, int *firs
 	return 0;
 }
 
-int pd_cmd_apply(int argc, char **argv)
+static int run_apply(int argc, char **argv)
 {
 	struct apply_options o;
 	struct pd_log log;
@@ -397,3 +397,5 @@ int pd_cmd_apply(int argc, char **argv)
 	pd_apply_removals_free(r.removals);
 	return code;
 }
+
+const struct pd_command pd_cmd_apply = { "Pipeline", &usage, run_apply };

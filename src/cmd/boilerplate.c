@@ -31,7 +31,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_boilerplate = {
+static const struct pd_usage usage = {
 	.name = "boilerplate",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Learn the lines that each site repeats on its pages, for 'pagededup fp --boilerplate'.",
@@ -133,7 +133,7 @@ static int read_known(struct options *o, struct pd_err *e)
 	return PD_OK;
 }
 
-int pd_cmd_boilerplate(int argc, char **argv)
+static int run_boilerplate(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .total = false };
 	struct options o = { 0 };
@@ -141,7 +141,7 @@ int pd_cmd_boilerplate(int argc, char **argv)
 	struct pd_err e;
 	int first, code;
 	pd_log_init(&log, "boilerplate");
-	code = pd_walk_parse(&pd_usage_boilerplate, argc, argv, &o.walk, &first, &log);
+	code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first, status = check_boilerplate(&o, n, &e);
@@ -159,3 +159,5 @@ int pd_cmd_boilerplate(int argc, char **argv)
 	pd_boilerplate_free(o.walk.known);
 	return code;
 }
+
+const struct pd_command pd_cmd_boilerplate = { "Pipeline", &usage, run_boilerplate };

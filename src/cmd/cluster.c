@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
-#include "cmd/cluster.h"
+#include "cmd/stages.h"
 #include "write/jsonl.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_cluster, member)
@@ -24,7 +24,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_cluster = {
+static const struct pd_usage usage = {
 	.name = "cluster",
 	.synopsis = "[OPTION]... [PAIRS]...",
 	.summary = "Group pairs into clusters and choose the page of each to keep, with the reason.",
@@ -33,14 +33,14 @@ const struct pd_usage pd_usage_cluster = {
 	.opts = opts,
 };
 
-int pd_cmd_cluster(int argc, char **argv)
+static int run_cluster(int argc, char **argv)
 {
 	struct pd_stage_cluster o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "cluster");
-	int code = pd_command_parse(&pd_usage_cluster, argc, argv, &o, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
@@ -49,3 +49,5 @@ int pd_cmd_cluster(int argc, char **argv)
 		status = pd_stage_cluster_run(&o, argv + first, argc - first, &log, &e);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_cluster = { "Pipeline", &usage, run_cluster };

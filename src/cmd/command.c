@@ -42,11 +42,11 @@ bool pd_command_methods_help(const char *method)
 	return true;
 }
 
-static void unknown(const struct pd_command *all, const char *name, struct pd_log *log)
+static void fail_unknown(const struct pd_command *const *all, const char *name, struct pd_log *log)
 {
 	const char *names[PD_COMMANDS_MAX + 1] = { 0 };
-	for (size_t i = 0; all[i].usage && i < PD_COMMANDS_MAX; i++)
-		names[i] = all[i].usage->name;
+	for (size_t i = 0; all[i] && i < PD_COMMANDS_MAX; i++)
+		names[i] = all[i]->usage->name;
 	const char *near = pd_nearest(name, names);
 	struct pd_err e;
 	if (near)
@@ -56,16 +56,16 @@ static void unknown(const struct pd_command *all, const char *name, struct pd_lo
 	pd_command_failed(log, &e);
 }
 
-const struct pd_command *pd_command_find(const struct pd_command *all, const char *name, struct pd_log *log)
+const struct pd_command *pd_command_find(const struct pd_command *const *all, const char *name, struct pd_log *log)
 {
 	const char *wanted = name;
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		wanted = "help";
 	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		wanted = "version";
-	for (const struct pd_command *c = all; c->usage; c++)
-		if (!strcmp(c->usage->name, wanted))
-			return c;
-	unknown(all, name, log);
+	for (const struct pd_command *const *c = all; *c; c++)
+		if (!strcmp((*c)->usage->name, wanted))
+			return *c;
+	fail_unknown(all, name, log);
 	return NULL;
 }

@@ -16,7 +16,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_compare = {
+static const struct pd_usage usage = {
 	.name = "compare",
 	.synopsis = "[OPTION]... ID ID | --url=URL --url=URL INPUT...",
 	.summary = "Explain why two pages match or not: distance, shared shingles, lines that differ.",
@@ -47,14 +47,14 @@ static int compare(const struct pd_pick_options *o, char **operands, int n, stru
 	return status;
 }
 
-int pd_cmd_compare(int argc, char **argv)
+static int run_compare(int argc, char **argv)
 {
 	struct pd_pick_options o;
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "compare");
-	int code = pd_pick_parse(&pd_usage_compare, argc, argv, &o, &first, &log);
+	int code = pd_pick_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first;
@@ -64,3 +64,5 @@ int pd_cmd_compare(int argc, char **argv)
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_compare = { "Inspecting and measuring", &usage, run_compare };

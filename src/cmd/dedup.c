@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "cmd/cluster.h"
-#include "cmd/match.h"
+#include "cmd/stages.h"
 #include "cmd/walk.h"
 
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
@@ -45,7 +44,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_dedup = {
+static const struct pd_usage usage = {
 	.name = "dedup",
 	.synopsis = "-o DIR [OPTION]... INPUT...",
 	.summary = "Run all stages: find near-duplicates and write the dumps without them.",
@@ -76,7 +75,7 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 {
 	struct pd_err e;
 	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults(), .cluster.texts_follow = true };
-	int code = pd_walk_parse(&pd_usage_dedup, argc, argv, &o->walk, first, log);
+	int code = pd_walk_parse(&usage, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
 	int status = check_dedup(o, argv + *first, argc - *first, &e);
@@ -103,7 +102,7 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 	return (done->counts.damaged || done->counts.barren || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
 }
 
-int pd_cmd_dedup(int argc, char **argv)
+static int run_dedup(int argc, char **argv)
 {
 	struct pd_dedup_options o;
 	struct pd_dedup_result done;
@@ -116,7 +115,7 @@ int pd_cmd_dedup(int argc, char **argv)
 	int code = parse_dedup(argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	pd_opt_given(&pd_usage_dedup, argc, argv, &given);
+	pd_opt_given(&usage, argc, argv, &given);
 	o.given = pd_buf_z(&given);
 	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
 	if (!status)
@@ -124,3 +123,5 @@ int pd_cmd_dedup(int argc, char **argv)
 	pd_buf_release(&given);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_dedup = { "Pipeline", &usage, run_dedup };

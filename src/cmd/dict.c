@@ -18,7 +18,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_dict = {
+static const struct pd_usage usage = {
 	.name = "dict",
 	.synopsis = "[OPTION]... -o FILE WORDS",
 	.summary = "Compile a list of words into a dictionary for --dict.",
@@ -52,14 +52,14 @@ static int compile(const struct options *o, const char *words, struct pd_err *e)
 	return status;
 }
 
-int pd_cmd_dict(int argc, char **argv)
+static int run_dict(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "dict");
-	int code = pd_command_parse(&pd_usage_dict, argc, argv, &o, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	int status = argc - first != 1 ? pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words") :
@@ -67,3 +67,5 @@ int pd_cmd_dict(int argc, char **argv)
 					 compile(&o, argv[first], &e);
 	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
 }
+
+const struct pd_command pd_cmd_dict = { "Other", &usage, run_dict };

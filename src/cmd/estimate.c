@@ -23,7 +23,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_estimate = {
+static const struct pd_usage usage = {
 	.name = "estimate",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Estimate from a sample how many pages the dumps hold, of what kind, and what a run costs.",
@@ -114,13 +114,13 @@ static void release(struct run *r)
 	pd_estimate_release(&r->estimate);
 }
 
-int pd_cmd_estimate(int argc, char **argv)
+static int run_estimate(int argc, char **argv)
 {
 	struct options o = { .sample = 1000 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "estimate");
-	int code = pd_walk_parse(&pd_usage_estimate, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	struct pd_reader_options in = { .inputs = argv + first,
@@ -143,3 +143,5 @@ int pd_cmd_estimate(int argc, char **argv)
 	release(&r);
 	return code;
 }
+
+const struct pd_command pd_cmd_estimate = { "Inspecting and measuring", &usage, run_estimate };

@@ -124,7 +124,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_eval = {
+static const struct pd_usage usage = {
 	.name = "eval",
 	.synopsis = "[OPTION]... TRUTH [INPUT]...",
 	.summary = "Measure precision, recall and F1 against known pages or labelled pairs.",
@@ -474,13 +474,13 @@ static int eval(struct run *r, char **operands, int n)
 	return r->o->sweep ? sweep_settings(r->o, &r->truth, operands + 1, n - 1, &r->bad, r->log, &r->err) : score(r);
 }
 
-int pd_cmd_eval(int argc, char **argv)
+static int run_eval(int argc, char **argv)
 {
 	struct options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "eval");
-	int code = pd_walk_parse(&pd_usage_eval, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	o.truth.bad_row = pd_log_bad_row;
@@ -493,3 +493,5 @@ int pd_cmd_eval(int argc, char **argv)
 		free((char *)o.truth.by[i]);
 	return code;
 }
+
+const struct pd_command pd_cmd_eval = { "Inspecting and measuring", &usage, run_eval };

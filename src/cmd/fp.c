@@ -19,7 +19,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_fp = {
+static const struct pd_usage usage = {
 	.name = "fp",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Write one row per page of the dumps: its fingerprint, address, charset, digests.",
@@ -37,17 +37,19 @@ static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct 
 	pd_write_jsonl_row(j, columns, out, at);
 }
 
-int pd_cmd_fp(int argc, char **argv)
+static int run_fp(int argc, char **argv)
 {
 	static const struct pd_walker jsonl = { .row = row_as_jsonl };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "fp");
-	int code = pd_walk_parse(&pd_usage_fp, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	if (pd_command_methods_help(o.method))
 		return PD_EXIT_DONE;
 	return pd_walk_command(o.format == PD_ROWS_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
 }
+
+const struct pd_command pd_cmd_fp = { "Pipeline", &usage, run_fp };

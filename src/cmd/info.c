@@ -5,7 +5,7 @@
 
 static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END };
 
-const struct pd_usage pd_usage_info = {
+static const struct pd_usage usage = {
 	.name = "info",
 	.synopsis = "[OPTION]...",
 	.summary = "Print what shapes a fingerprint: parameters, and checksums of dictionary and stop words.",
@@ -31,7 +31,7 @@ static void print_info(const struct pd_tables *t)
 		printf("                 %.*s\n", (int)item.n, item.p);
 }
 
-int pd_cmd_info(int argc, char **argv)
+static int run_info(int argc, char **argv)
 {
 	struct pd_walk_options o;
 	struct pd_tables t;
@@ -39,7 +39,7 @@ int pd_cmd_info(int argc, char **argv)
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "info");
-	int code = pd_walk_parse(&pd_usage_info, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	if (pd_tables_open(&t, &o.page, &e))
@@ -48,3 +48,5 @@ int pd_cmd_info(int argc, char **argv)
 	pd_tables_release(&t);
 	return PD_EXIT_DONE;
 }
+
+const struct pd_command pd_cmd_info = { "Other", &usage, run_info };

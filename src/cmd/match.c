@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup match: fp rows -> pairs within Hamming distance k. */
-#include "cmd/match.h"
+#include "cmd/stages.h"
 
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_match = {
+static const struct pd_usage usage = {
 	.name = "match",
 	.synopsis = "[OPTION]... [FP]...",
 	.summary = "Find all pairs of pages whose fingerprints are within a Hamming distance.",
@@ -55,14 +55,14 @@ const struct pd_usage pd_usage_match = {
 	.opts = opts,
 };
 
-int pd_cmd_match(int argc, char **argv)
+static int run_match(int argc, char **argv)
 {
 	struct pd_stage_match o = pd_stage_match_defaults();
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "match");
-	int code = pd_command_parse(&pd_usage_match, argc, argv, &o, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	if (pd_command_methods_help(o.method))
@@ -72,3 +72,5 @@ int pd_cmd_match(int argc, char **argv)
 	free(o.against);
 	return code;
 }
+
+const struct pd_command pd_cmd_match = { "Pipeline", &usage, run_match };

@@ -34,7 +34,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_report = {
+static const struct pd_usage usage = {
 	.name = "report",
 	.synopsis = "[OPTION]... --verdicts=FILE [INPUT]...",
 	.summary = "Write an HTML report: what is removed, from which sites, how similar, with examples.",
@@ -88,14 +88,14 @@ static int report(struct options *o, struct pd_log *log, struct pd_err *e)
 	return status ? status : done.damaged && !o->walk.ignore_damaged;
 }
 
-int pd_cmd_report(int argc, char **argv)
+static int run_report(int argc, char **argv)
 {
 	struct options o = { .report = { .sample = PD_REPORT_SAMPLE, .seed = 1 } };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "report");
-	int code = pd_walk_parse(&pd_usage_report, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	o.report.output = o.walk.output;
@@ -107,3 +107,5 @@ int pd_cmd_report(int argc, char **argv)
 		status = report(&o, &log, &e);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_report = { "Pipeline", &usage, run_report };

@@ -33,7 +33,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_sample = {
+static const struct pd_usage usage = {
 	.name = "sample",
 	.synopsis = "[OPTION]... [PAIRS]...",
 	.summary = "Sample pairs by distance into an HTML page for labelling by hand, for 'pagededup eval'.",
@@ -176,13 +176,13 @@ static int sample(struct run *r, char **paths, int n_paths)
 	return status;
 }
 
-int pd_cmd_sample(int argc, char **argv)
+static int run_sample(int argc, char **argv)
 {
 	struct options o = { .number = 200, .max_k = PD_BITS_MAX, .seed = 1 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "sample");
-	int code = pd_walk_parse(&pd_usage_sample, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
@@ -196,3 +196,5 @@ int pd_cmd_sample(int argc, char **argv)
 	pd_tables_release(&r.tables);
 	return code;
 }
+
+const struct pd_command pd_cmd_sample = { "Inspecting and measuring", &usage, run_sample };

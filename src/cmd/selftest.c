@@ -10,7 +10,7 @@
 
 static const struct pd_opt opts[] = { PD_OPT_END };
 
-const struct pd_usage pd_usage_selftest = {
+static const struct pd_usage usage = {
 	.name = "selftest",
 	.synopsis = "",
 	.summary = "Check that the program works on this machine: fingerprints, charsets, dictionary, matching.",
@@ -129,13 +129,13 @@ static bool check_scan(enum pd_join_scan_path path)
 	return say(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
 }
 
-int pd_cmd_selftest(int argc, char **argv)
+static int run_selftest(int argc, char **argv)
 {
 	struct pd_log log;
 	int first;
 	bool good = true;
 	pd_log_init(&log, "selftest");
-	int code = pd_command_parse(&pd_usage_selftest, argc, argv, NULL, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, NULL, &first, &log);
 	if (code)
 		return code - 1;
 	good &= check_charsets();
@@ -146,3 +146,5 @@ int pd_cmd_selftest(int argc, char **argv)
 		good &= check_scan((enum pd_join_scan_path)i);
 	return good ? PD_EXIT_DONE : PD_EXIT_FAILED;
 }
+
+const struct pd_command pd_cmd_selftest = { "Other", &usage, run_selftest };

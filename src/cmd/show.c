@@ -18,7 +18,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_show = {
+static const struct pd_usage usage = {
 	.name = "show",
 	.synopsis = "[OPTION]... ID | --url=URL INPUT...",
 	.summary = "Print what a stage makes of one page (default: topic).",
@@ -46,14 +46,14 @@ static int show(const struct pd_pick_options *o, char **operands, int n, struct 
 	return status;
 }
 
-int pd_cmd_show(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
 	struct pd_pick_options o;
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "show");
-	int code = pd_pick_parse(&pd_usage_show, argc, argv, &o, &first, &log);
+	int code = pd_pick_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first;
@@ -64,3 +64,5 @@ int pd_cmd_show(int argc, char **argv)
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_show = { "Inspecting and measuring", &usage, run_show };

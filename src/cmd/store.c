@@ -77,7 +77,7 @@ static const struct pd_opt opts[] = {
 static const char *const action_names[] = { "init", "add", "check", "remove", "compact", "verify", "info", "export",
 					    NULL };
 
-const struct pd_usage pd_usage_store = {
+static const struct pd_usage usage = {
 	.name = "store",
 	.words = action_names,
 	.synopsis = "init|add|check|remove|compact|verify|info|export DIR [OPTION]... [FP|ID]...",
@@ -413,7 +413,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 	return PD_OK;
 }
 
-int pd_cmd_store(int argc, char **argv)
+static int run_store(int argc, char **argv)
 {
 	struct store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
 				      .second_look = PD_VERIFY_NOTHING_SAID };
@@ -421,7 +421,7 @@ int pd_cmd_store(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "store");
-	int code = pd_command_parse(&pd_usage_store, argc, argv, &o, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
@@ -442,3 +442,5 @@ int pd_cmd_store(int argc, char **argv)
 	pd_buf_release(&r.out);
 	return code;
 }
+
+const struct pd_command pd_cmd_store = { "Store", &usage, run_store };

@@ -5,7 +5,7 @@
 
 static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
 
-const struct pd_usage pd_usage_text = {
+static const struct pd_usage usage = {
 	.name = "text",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Write each page's main text, title and metadata as one JSON object a line.",
@@ -20,13 +20,15 @@ static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables
 	pd_write_text_row(p, j, out);
 }
 
-int pd_cmd_text(int argc, char **argv)
+static int run_text(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .row = row };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "text");
-	int code = pd_walk_parse(&pd_usage_text, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
 	return code ? code - 1 : pd_walk_command(&walker, &o, argv + first, argc - first, &log);
 }
+
+const struct pd_command pd_cmd_text = { "Inspecting and measuring", &usage, run_text };

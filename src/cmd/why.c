@@ -32,7 +32,7 @@ static const struct pd_opt opts[] = {
 	PD_OPT_END,
 };
 
-const struct pd_usage pd_usage_why = {
+static const struct pd_usage usage = {
 	.name = "why",
 	.synopsis = "[OPTION]... --verdicts=FILE ID | --url=URL",
 	.summary = "Explain a page's verdict: which page it duplicates, and why that one is kept.",
@@ -70,14 +70,14 @@ static int why(const struct options *o, struct pd_err *e)
 	return status;
 }
 
-int pd_cmd_why(int argc, char **argv)
+static int run_why(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "why");
-	int code = pd_command_parse(&pd_usage_why, argc, argv, &o, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	char *verdicts = o.run && !o.why.verdicts ? pd_dedup_folder_path(o.run, "verdicts.tsv") : NULL;
@@ -90,3 +90,5 @@ int pd_cmd_why(int argc, char **argv)
 	free(verdicts);
 	return pd_command_exit(status, &log, &e);
 }
+
+const struct pd_command pd_cmd_why = { "Inspecting and measuring", &usage, run_why };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of matching, which `match` and `dedup` share.
+ * The options of matching and of clustering: `match` and `cluster` have them, `dedup` has both.
  */
-#ifndef PD_CMD_MATCH_H
-#define PD_CMD_MATCH_H
+#ifndef PD_CMD_STAGES_H
+#define PD_CMD_STAGES_H
 
 #include "cmd/command.h"
+#include "stage/cluster.h"
 #include "stage/match.h"
 
 /* AT(member): `.at` of a member of struct pd_stage_match. */
@@ -31,5 +32,19 @@
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
 	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
 	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the cost of each search plan, and what was searched" }
+
+/* AT(member): `.at` of a member of struct pd_stage_cluster. */
+#define PD_CLUSTER_OPTS(AT) \
+	{ .type = PD_OPT_HEADING, .name = "Clusters" }, \
+	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
+	  .help = "star (default): all near the page kept; connected: connected components" }, \
+	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
+	  .help = "first, least-loss, longest, newest, oldest, shortest-url, quality, rank" }, \
+	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
+	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
+	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
+	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
+	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
+	  .help = "hosts to prefer, best first; decides before --keep" }
 
 #endif
