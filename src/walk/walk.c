@@ -6,18 +6,373 @@
 #include "walk/walk.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "rows/shingles.h"
-#include "walk/counts.h"
-#include "walk/inputs.h"
 #include "walk/spool.h"
 #include "write/page_rows.h"
+
+/* What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats. */
+
+struct counts {
+	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
+	uint64_t without_fingerprint;
+	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
+	uint64_t barren;			/* inputs of which not one page could be read */
+	struct pd_reader_stats input;
+	double seconds[PD_PHASES], elapsed;
+};
+
+struct progress {
+	double started;
+	uint64_t pages;
+};
+
+#define TELLING .005	/* the share from which the time that is left can be told */
+
+static void start_progress(struct progress *p)
+{
+	*p = (struct progress){ .started = pd_wall_seconds() };
+}
+
+/* One record more. */
+static void progress(struct progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
+{
+	p->pages += page;
+	if (!log->progress)
+		return;
+	struct pd_reader_stats s;
+	pd_reader_stats(r, &s);
+	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)s.bytes_done * 1e-6;
+	if (!s.bytes_total) {
+		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
+		return;
+	}
+	double share = fmin(1, (double)s.bytes_done / (double)s.bytes_total);
+	if (share < TELLING) {
+		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%", p->pages, done / seconds, share * 100);
+		return;
+	}
+	double left = seconds / share * (1 - share);
+	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100, (int)left / 60,
+			(int)left % 60);
+}
+
+static uint64_t left_out(const struct counts *c)
+{
+	uint64_t n = 0;
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		n += s == PD_SKIP_DAMAGED ? 0 : c->skipped[s];
+	return n;
+}
+
+static uint64_t damaged(const struct counts *c)
+{
+	return c->input.damaged + c->skipped[PD_SKIP_DAMAGED];
+}
+
+static void append_total(const struct counts *c, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
+			   " bytes=%" PRIu64,
+		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), damaged(c), c->input.bytes_read);
+	if (c->barren)
+		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->barren);
+	pd_buf_add_c(out, '\n');
+}
+
+static int write_stats(const struct counts *c, const char *path, struct pd_err *e)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, path, e);
+	if (status)
+		return status;
+	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
+	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		pd_json_int(skip, pd_skip_name((enum pd_skip)s), (int64_t)c->skipped[s]);
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		pd_json_int(stub, pd_stub_name((enum pd_stub)s), (int64_t)c->stubs[s]);
+	pd_json_object(j, "not_matched", stub);
+	pd_json_object(j, "left_out", skip);
+	pd_json_int(j, "damaged", (int64_t)damaged(c));
+	pd_json_int(j, "inputs_without_pages", (int64_t)c->barren);
+	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
+	pd_json_int(j, "records", (int64_t)c->input.records);
+	pd_json_int(j, "files", (int64_t)c->input.files);
+	pd_json_int(j, "bytes_read", (int64_t)c->input.bytes_read);
+	pd_json_real(j, "elapsed_seconds", c->elapsed);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	for (int p = 0; p < PD_PHASES; p++)
+		pd_json_real(cpu, pd_phase_names[p], c->seconds[p]);
+	pd_json_object(j, "cpu_seconds_by_phase", cpu);
+	pd_json_write(j, &out);
+	fprintf(f.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&f, e);
+}
+
+static uint64_t stubs(const struct counts *c)
+{
+	uint64_t n = 0;
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		n += c->stubs[s];
+	return n;
+}
+
+/* Pages that are no page's text: "3 not to be matched (redirect 2, error-page 1)". */
+static void say_stubs(const struct counts *c, struct pd_buf *line)
+{
+	const char *sep = " (";
+	pd_buf_printf(line, ", %" PRIu64 " not to be matched", stubs(c));
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
+		if (!c->stubs[s])
+			continue;
+		pd_buf_printf(line, "%s%s %" PRIu64, sep, pd_stub_name((enum pd_stub)s), c->stubs[s]);
+		sep = ", ";
+	}
+	pd_buf_add_c(line, ')');
+}
+
+static void say_left_out(const struct counts *c, struct pd_buf *line)
+{
+	const char *sep = " (";
+	pd_buf_add_z(line, ", ");
+	pd_buf_count(line, left_out(c), "record");
+	pd_buf_add_z(line, " left out");
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++) {
+		if (s == PD_SKIP_DAMAGED || !c->skipped[s])
+			continue;
+		pd_buf_printf(line, "%s%s %" PRIu64, sep, pd_skip_name((enum pd_skip)s), c->skipped[s]);
+		sep = ", ";
+	}
+	if (sep[0] == ',')
+		pd_buf_add_c(line, ')');
+}
+
+/* Says the closing line; were damaged records left out, or whole inputs? */
+static bool print_closing_line(const struct counts *c, struct pd_log *log)
+{
+	struct pd_buf line = { 0 }, says = { 0 };
+	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
+	if (c->without_fingerprint > stubs(c))
+		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c));
+	if (stubs(c))
+		say_stubs(c, &line);
+	if (left_out(c))
+		say_left_out(c, &line);
+	if (damaged(c))
+		pd_buf_printf(&line, ", %" PRIu64 " damaged", damaged(c));
+	if (c->input.aliases) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, c->input.aliases, "further name");
+		pd_buf_add_z(&line, " of files read already");
+	}
+	if (c->input.mirrored) {
+		pd_buf_clear(&says);
+		pd_buf_count(&says, c->input.mirrored, "record");
+		pd_log_note(log, "the URLs of %s are taken from their paths, HOST/PATH as wget and HTTrack lay mirrors out", says.p);
+	}
+	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
+	pd_buf_release(&says);
+	pd_buf_release(&line);
+	return damaged(c) > 0 || c->barren > 0;
+}
+
+/* What became of each input, told in the order of the inputs: the list of what was left out (--left-out), and the inputs of
+ * which not one page could be read, with the reason.
+ * Records are read one after the other, looked at by many threads, and written in the order in which they were read.  What
+ * happens to inputs on the way (one begins, damage) happens while they are read; so it travels with the next record, as events
+ * before what a worker made of it, and is taken apart where results are written.
+ *
+ * An event is its head, the words of a label or of a reason, and a row of the list, padded to eight bytes: what follows a page's
+ * events is aligned. */
+
+enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };
+
+struct inputs {
+	struct pd_outfile list;		/* --left-out */
+	bool lists;
+	/* the input that results come from now */
+	struct pd_buf label, why;
+	bool open;
+	uint64_t pages, told, skipped[PD_SKIP_COUNT];
+	uint64_t barren;		/* inputs without a page, so far */
+};
+
+struct head {
+	uint32_t what, skip;
+	uint32_t words, row;	/* bytes that follow */
+};
+
+static size_t padded(const struct head *h)
+{
+	return (sizeof *h + h->words + h->row + 7) & ~(size_t)7;
+}
+
+/* `left_out`: a file to write, or NULL. */
+static int inputs_open(struct inputs *in, const char *left_out, struct pd_err *e)
+{
+	*in = (struct inputs){ .lists = left_out != NULL, .list.slot = -1 };
+	int status = left_out ? pd_outfile_open(&in->list, left_out, e) : PD_OK;
+	if (!status && left_out)
+		fputs("#id\turl\ttype\treason\n", in->list.f);
+	return status;
+}
+
+static void add(struct pd_buf *out, struct head h, struct pd_span words, struct pd_span row)
+{
+	h.words = (uint32_t)words.n;
+	h.row = (uint32_t)row.n;
+	pd_buf_add(out, &h, sizeof h);
+	pd_buf_add_span(out, words);
+	pd_buf_add_span(out, row);
+	pd_buf_add(out, "\0\0\0\0\0\0\0", padded(&h) - sizeof h - words.n - row.n);
+}
+
+/* Append an event.  An input begins: `label` is what it is called; empty: what comes is a part of a larger one, of which
+ * nothing is asked. */
+static void event_input(struct pd_buf *out, struct pd_span label)
+{
+	add(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
+}
+
+/* Something is left out: its id, URL, type, and the reason, with more words if there are some; `skip` of PD_WALK_LEFT_OUT. */
+static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
+			    struct pd_span type, struct pd_span reason)
+{
+	struct pd_buf row = { 0 };
+	const struct pd_span cells[] = { id, url, type };
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		pd_tsv_add(&row, cells[i]);
+		pd_buf_add_c(&row, '\t');
+	}
+	if (what == PD_WALK_LEFT_OUT)
+		pd_buf_printf(&row, "%s%s", pd_skip_name(skip), reason.n ? ": " : "");
+	if (reason.n)
+		pd_tsv_add(&row, reason);
+	pd_buf_add_c(&row, '\n');
+	add(out, (struct head){ .what = what, .skip = skip }, reason, pd_buf_span(&row));
+	pd_buf_release(&row);
+}
+
+/* The end of a page's events: what follows was made of it. */
+static void event_page(struct pd_buf *out)
+{
+	add(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
+}
+
+/* Not one page came of the records of the input, and nothing was said of it yet. */
+static void tell_barren(struct inputs *in, uint64_t records, struct pd_log *log)
+{
+	struct pd_buf line = { 0 };
+	const char *sep = " (";
+	pd_buf_count(&line, records, "record");
+	pd_buf_add_z(&line, " left out");
+	for (int s = 0; s < PD_SKIP_COUNT; s++) {
+		if (!in->skipped[s])
+			continue;
+		pd_buf_printf(&line, "%s%s %" PRIu64, sep, pd_skip_name((enum pd_skip)s), in->skipped[s]);
+		sep = ", ";
+	}
+	pd_log_error(log, "%s: not one page: %s)%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
+	pd_buf_release(&line);
+}
+
+/* An input with nothing in it is no failure: it is as good a dump as any other. */
+
+static void close_input(struct inputs *in, struct pd_log *log)
+{
+	uint64_t records = 0;
+	for (int s = 0; s < PD_SKIP_COUNT; s++)
+		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
+	if (in->open && !in->pages && !in->told && records) {
+		in->barren++;
+		tell_barren(in, records + in->skipped[PD_SKIP_EMPTY], log);
+	} else if (in->open && !in->pages && !in->told) {
+		pd_log_note(log, "%s: nothing to read in it", pd_buf_z(&in->label));
+	}
+	in->open = false;
+}
+
+static void open_input(struct inputs *in, struct pd_span label)
+{
+	in->open = label.n > 0;
+	pd_buf_set(&in->label, label);
+	pd_buf_clear(&in->why);
+	in->pages = in->told = 0;
+	memset(in->skipped, 0, sizeof in->skipped);
+}
+
+static void leave_out(struct inputs *in, const struct head *h, struct pd_span words, struct pd_span row)
+{
+	if (h->what == PD_WALK_LEFT_OUT) {
+		in->skipped[h->skip]++;
+		in->told += h->skip == PD_SKIP_DAMAGED;
+		if (!in->why.n)
+			pd_buf_set(&in->why, words);
+	} else {
+		in->told++;
+	}
+	if (in->lists)
+		fwrite(row.p, 1, row.n, in->list.f);
+}
+
+/* Takes the events off *result; true: what is left was made of a page. */
+static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log *log)
+{
+	struct head h;
+	while (result->n >= sizeof h) {
+		memcpy(&h, result->p, sizeof h);
+		struct pd_span words = pd_span(result->p + sizeof h, h.words), row = pd_span(words.p + words.n, h.row);
+		size_t n = padded(&h);
+		*result = pd_span(result->p + n, result->n - n);
+		if (h.what == PD_WALK_PAGE) {
+			in->pages++;
+			return true;
+		}
+		if (h.what == PD_WALK_INPUT) {
+			close_input(in, log);
+			open_input(in, words);
+		} else {
+			leave_out(in, &h, words, row);
+		}
+	}
+	return false;
+}
+
+/* After the last result: the events that no record came after, then the last input is closed and the list written. */
+static int inputs_end(struct inputs *in, struct pd_span events, struct pd_log *log, struct pd_err *e)
+{
+	inputs_take(in, &events, log);
+	close_input(in, log);
+	bool lists = in->lists;
+	in->lists = false;
+	return lists ? pd_outfile_commit(&in->list, e) : PD_OK;
+}
+
+static void inputs_release(struct inputs *in)
+{
+	if (in->lists)
+		pd_outfile_abandon(&in->list);
+	in->lists = false;
+	pd_buf_release(&in->label);
+	pd_buf_release(&in->why);
+}
+
+/* Walks over all inputs.  0; PD_WALK_DAMAGED: done, but damaged records were left out, which the options do not call
+ * right; negative, and why. */
+enum { PD_WALK_DAMAGED = 1 };
 
 struct worker {
 	struct pd_pipeline pipeline;
@@ -25,7 +380,7 @@ struct worker {
 	struct pd_json *json;
 	struct walk *walk;
 	struct pd_buf events;		/* that came before the record */
-	struct pd_walk_counts counts;
+	struct counts counts;
 	struct pd_buf shingles, id;
 	struct pd_buf packed;		/* the page that came back from the spool */
 	struct pd_walk_codec codec;
@@ -38,14 +393,14 @@ struct walk {
 	struct pd_log *log;
 	struct pd_tables tables;
 	struct pd_reader *reader;
-	struct pd_buf events;		/* since the last record was read, see inputs.h */
-	struct pd_walk_inputs inputs;
+	struct pd_buf events;		/* since the last record was read: "What became of each input" */
+	struct inputs inputs;
 	struct pd_outfile out;
 	struct pd_shingles_writer shingles;	/* where they are wanted */
 	struct worker **workers;
 	int n_workers;
 	struct pd_err err;
-	struct pd_walk_progress progress;
+	struct progress progress;
 	double read_seconds;
 	uint64_t aliases;
 	/* where something is learned first */
@@ -64,14 +419,14 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 	struct pd_buf where = { 0 };
 	pd_read_damage_tell(d, "left out", w->log);
 	pd_read_damage_where(d, &where);
-	pd_walk_event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
+	event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
 	pd_buf_release(&where);
 }
 
 static void on_input(void *ctx, const char *label)
 {
 	struct walk *w = ctx;
-	pd_walk_event_input(&w->events, pd_span_z(label));
+	event_input(&w->events, pd_span_z(label));
 }
 
 static void on_alias(void *ctx, const char *path)
@@ -80,7 +435,7 @@ static void on_alias(void *ctx, const char *path)
 	static const char words[] = "another name of a file that was read already";
 	if (w->aliases++ < ALIASES_TOLD)
 		pd_log_note(w->log, "%s: %s; left out", path, words);
-	pd_walk_event_left_out(&w->events, PD_WALK_ALIAS, PD_SKIP_NONE, pd_span_z(path), none, none, pd_span_z(words));
+	event_left_out(&w->events, PD_WALK_ALIAS, PD_SKIP_NONE, pd_span_z(path), none, none, pd_span_z(words));
 }
 
 static int next_record(void *shared, void *ctx)
@@ -111,9 +466,9 @@ static void count_record(struct worker *me, enum pd_skip skip, const char *reaso
 	if (skip == PD_SKIP_DAMAGED)
 		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&r->id), reason ? reason : "damaged");
 	if (!skip)
-		pd_walk_event_page(out);
+		event_page(out);
 	else
-		pd_walk_event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
+		event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
 				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
@@ -186,8 +541,8 @@ static int emit_row(void *shared, const struct pd_buf *out)
 {
 	struct walk *w = shared;
 	struct pd_span row = pd_buf_span(out);
-	bool page = pd_walk_inputs_take(&w->inputs, &row, w->log);
-	pd_walk_progress(&w->progress, w->reader, w->log, page);
+	bool page = inputs_take(&w->inputs, &row, w->log);
+	progress(&w->progress, w->reader, w->log, page);
 	return emit_made(w, row);
 }
 
@@ -257,7 +612,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
 	if (!status)
-		status = pd_walk_inputs_open(&w->inputs, w->o->left_out, &w->err);
+		status = inputs_open(&w->inputs, w->o->left_out, &w->err);
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
 	if (!status)
@@ -326,8 +681,8 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	struct walk *w = shared;
 	uint64_t record;
 	struct pd_span rest = pd_buf_span(out);
-	bool page = pd_walk_inputs_take(&w->inputs, &rest, w->log);
-	pd_walk_progress(&w->progress, w->reader, w->log, page);
+	bool page = inputs_take(&w->inputs, &rest, w->log);
+	progress(&w->progress, w->reader, w->log, page);
 	if (!page)
 		return PD_OK;
 	memcpy(&record, rest.p, sizeof record);
@@ -436,9 +791,9 @@ static int sign_again(struct walk *w)
 
 /* --- the run --- */
 
-static void sum_up(struct walk *w, struct pd_walk_counts *sum)
+static void sum_up(struct walk *w, struct counts *sum)
 {
-	*sum = (struct pd_walk_counts){ };
+	*sum = (struct counts){ };
 	for (int i = 0; i < w->n_workers; i++) {
 		const struct worker *me = w->workers[i];
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
@@ -456,7 +811,7 @@ static void sum_up(struct walk *w, struct pd_walk_counts *sum)
 		pd_reader_stats(w->reader, &sum->input);
 }
 
-static int run(struct walk *w, struct pd_walk_counts *sum)
+static int run(struct walk *w, struct counts *sum)
 {
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
 	struct pd_buf text = { 0 };
@@ -470,11 +825,11 @@ static int run(struct walk *w, struct pd_walk_counts *sum)
 	if (!status && w->walker->row)
 		status = w->spool ? sign_again(w) : run_pool(w, &ops);
 	if (!status)
-		status = pd_walk_inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
+		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
-		pd_walk_total(sum, &text);
+		append_total(sum, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	pd_buf_release(&text);
@@ -485,9 +840,9 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	    struct pd_err *e)
 {
 	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .shingles.out.slot = -1 };
-	struct pd_walk_counts sum = { 0 };
+	struct counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
-	pd_walk_progress_start(&w.progress);
+	start_progress(&w.progress);
 	char *standard = (char *)"-";
 	bool reads_standard = !n_inputs && !o->files_from;
 	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
@@ -509,13 +864,13 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	else if (w.out.f)
 		pd_outfile_abandon(&w.out);
 	if (!status && o->stats)
-		status = pd_walk_stats(&sum, o->stats, &w.err);
+		status = write_stats(&sum, o->stats, &w.err);
 	if (status)
 		*e = w.err;
 	else
-		status = pd_walk_close(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
+		status = print_closing_line(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
 	pd_reader_free(w.reader);
-	pd_walk_inputs_release(&w.inputs);
+	inputs_release(&w.inputs);
 	pd_buf_release(&w.events);
 	for (int i = 0; i < w.n_workers; i++)
 		worker_free(w.workers[i]);

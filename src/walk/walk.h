@@ -7,7 +7,6 @@
 #ifndef PD_WALK_WALK_H
 #define PD_WALK_WALK_H
 
-#include "base/json.h"
 #include "base/terminal.h"
 #include "pipeline.h"
 #include "topic/site_learn.h"
@@ -47,9 +46,6 @@ extern const struct pd_walker pd_walk_fp;	/* fp's rows */
 
 /* The closing line of what was learned. */
 void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log);
-/* Walks over all inputs.  0; PD_WALK_DAMAGED: done, but damaged records were left out, which the options do not call
- * right; negative, and why. */
-enum { PD_WALK_DAMAGED = 1 };
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e);
 
