@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What `pagededup match` is held against: keys to match, and their pairs by comparing all with all.
 
-usage: brute_pairs.py keys KIND N BITS SEED > LINES        "FINGERPRINT ID URL - TEXT_BYTES TEXT_DIGEST" lines for fp_rows
+usage: brute_pairs.py keys KIND N BITS SEED > LINES        "FINGERPRINT ID URL - TEXT_BYTES TEXT_DIGEST LANGUAGE" lines for fp_rows
        brute_pairs.py pairs FP OUT K… [--scope=S] [--all]  writes OUT.K: id_a, id_b, distance, in the order of ids
                             [--against=FP2]                only pairs of a row of FP and one of FP2
 
@@ -32,7 +32,7 @@ def keys(kind, n, bits, seed):
         if kind == 'mixed' and i % 3 == 0:
             text, digest = '-', rng.choice([digest, digest, '-'])
         # Offsets of different length: "9" comes before "10" only as a number.
-        print(text, 'b%d.warc.gz:%d' % (i % 2, (i * i * 37 + i) % 100003), 'http://h%d.example/p%d' % (rng.randrange(4), i), '-', 100 + i, digest)
+        print(text, 'b%d.warc.gz:%d' % (i % 2, (i * i * 37 + i) % 100003), 'http://h%d.example/p%d' % (rng.randrange(4), i), '-', 100 + i, digest, ('eng', 'deu', '-')[i * 7 % 5 % 3])
 
 def order(id):
     file, colon, at = id.rpartition(':')
@@ -44,7 +44,8 @@ def distance(a, b):
     return bin(a[4] ^ b[4]).count('1')
 
 def first_on(rows, a, elsewhere):
-    """The smallest row of equal key on another host than a's (elsewhere), or on a's own."""
+    """The smallest row of equal key on another host than a's (elsewhere), or on a's own; here and below the language is the
+    host with same-language."""
     return next((r for r in rows if distance(r, a) in (0, -1) and (r[2] != a[2]) == elsewhere), None)
 
 def wanted(rows, scope, every):
@@ -56,7 +57,7 @@ def wanted(rows, scope, every):
     for i, a in enumerate(rows):
         for b in rows[i + 1:]:
             d = distance(a, b)
-            if d is None or (scope != 'all' and (a[2] == b[2]) != (scope == 'same-host')):
+            if d is None or (scope != 'all' and (a[2] == b[2]) != (scope != 'other-hosts')):
                 continue
             if scope == 'other-hosts':
                 linked = d > 0 or across[b[0]] is a or across[a[0]] is b
@@ -75,26 +76,26 @@ def across(a_rows, b_rows, scope, every):
         for b in b_rows:
             d = distance(a, b)
             key = b[3] if b[1] == '-' else b[1]
-            if a[0] == b[0] or d is None or (scope != 'all' and (a[2] == b[2]) != (scope == 'same-host')):
+            if a[0] == b[0] or d is None or (scope != 'all' and (a[2] == b[2]) != (scope != 'other-hosts')):
                 continue
             if every or key not in seen:
                 linked.add((a, b, d) if order(a[0]) < order(b[0]) else (b, a, d))
             seen.add(key)
     return sorted(linked, key=lambda p: (order(p[0][0]), order(p[1][0])))
 
-def read(path):
+def read(path, scope):
     rows = {}
     for line in open(path, encoding='utf-8'):
         if line[0] != '#':
             f = line.rstrip('\n').split('\t')
             host = f[2].split('/')[2] if '/' in f[2] else f[2]
-            rows.setdefault(f[1], (f[1], f[0], host, f[5], 0 if f[0] == '-' else int(f[0], 16)))
+            rows.setdefault(f[1], (f[1], f[0], f[7] if scope == 'same-language' else host, f[5], 0 if f[0] == '-' else int(f[0], 16)))
     return sorted(rows.values(), key=lambda r: order(r[0]))
 
 def pairs(path, out, ks, scope, every, against):
-    rows = read(path)
+    rows = read(path, scope)
     files = {k: open('%s.%d' % (out, k), 'w') for k in ks}
-    for a, b, d in across(rows, read(against), scope, every) if against else wanted(rows, scope, every):
+    for a, b, d in across(rows, read(against, scope), scope, every) if against else wanted(rows, scope, every):
         for k, f in files.items():
             if d <= k:
                 f.write('%s\t%s\t%s\n' % (a[0], b[0], '-' if d < 0 else d))

@@ -219,7 +219,7 @@ static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 	/* One of each side. */
 	if (l->side && (l->side[pd_rows_set_row(l->set, a)] | l->side[pd_rows_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
 		return false;
-	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == (l->scope == PD_SCOPE_SAME_HOST);
+	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == pd_match_scope_inside(l->scope);
 }
 
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out)

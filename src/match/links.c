@@ -76,7 +76,7 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 {
 	uint64_t *host = pd_alloc((set->n + 1) * sizeof *host);
 	for (size_t i = 0; i < set->n; i++)
-		host[i] = rows->host[pd_rows_set_row(set, (uint32_t)i)];
+		host[i] = rows->realm[pd_rows_set_row(set, (uint32_t)i)];
 	return host;
 }
 
@@ -85,7 +85,7 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set, enum pd_match_scope scope,
 		    struct pd_verifier *v, struct pd_match_groups *out)
 {
-	uint64_t *host = scope == PD_SCOPE_SAME_HOST && prints->n_multi ? hosts_of(set, v->rows) : NULL;
+	uint64_t *host = pd_match_scope_inside(scope) && prints->n_multi ? hosts_of(set, v->rows) : NULL;
 	struct split s = { .parts = p, .set = set, .v = v, .host = host };
 	for (size_t c = 0; c < prints->n_multi; c++)
 		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
@@ -163,7 +163,7 @@ static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_si
 		for (uint32_t j = g->start[i]; j < g->start[i + 1]; j++)
 			if (is_on(l, g->rows[j], side))
 				s->rows[n++] = g->rows[j];
-		if (l->scope == PD_SCOPE_SAME_HOST && n - s->start[i] > 1)
+		if (pd_match_scope_inside(l->scope) && n - s->start[i] > 1)
 			qsort_r(s->rows + s->start[i], n - s->start[i], sizeof *s->rows, by_host_then_member, (void *)l->host);
 	}
 	s->start[g->n_multi] = n;
@@ -205,10 +205,10 @@ static size_t side_bound(const struct pd_match_links *l, const struct pd_match_s
 	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
 }
 
-/* Those of a side in a group; with scope same-host those on the host of `a`. */
+/* Those of a side in a group; where the scope is inside a host those on the host of `a`. */
 static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a)
 {
-	bool same_host = l->scope == PD_SCOPE_SAME_HOST;
+	bool same_host = pd_match_scope_inside(l->scope);
 	if (!pd_match_groups_is_multi(&l->groups, group))
 		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]), group };
 	uint32_t multi = pd_match_groups_multi(&l->groups, group);
@@ -298,12 +298,12 @@ static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
 /* Hosts by member: as they are by row, when all rows are members. */
 static void take_hosts(struct pd_match_links *l)
 {
-	l->host = l->rows->host;
+	l->host = l->rows->realm;
 	if (!l->set->row)
 		return;
 	uint64_t *own = pd_array_room(&l->own_host, l->rows->budget, (l->set->n + 1) * sizeof *own);
 	for (size_t i = 0; i < l->set->n; i++)
-		own[i] = l->rows->host[pd_rows_set_row(l->set, (uint32_t)i)];
+		own[i] = l->rows->realm[pd_rows_set_row(l->set, (uint32_t)i)];
 	l->host = own;
 }
 
@@ -403,7 +403,7 @@ static void link_across(const struct pd_match_links *l, uint32_t a, int distance
 /* The members among which a's partners are: of its host, or all. */
 static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
-	return l->scope == PD_SCOPE_SAME_HOST ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
+	return pd_match_scope_inside(l->scope) ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
 }
 
 bool pd_match_links_represents(const struct pd_match_links *l, uint32_t a)

@@ -14,7 +14,8 @@
  * How rows are matched, and what that came to.
  *
  * Scope (M26): `all`; `same-host` (linking happens inside a host); `other-hosts` (no pair inside a host, and nothing is
- * collapsed that would lose a pair between hosts).
+ * collapsed that would lose a pair between hosts); `same-language`, which is same-host with the language for the host: below,
+ * "host" is what the scope compares (rows->realm).
  */
 #ifndef PD_MATCH_LINKS_H
 #define PD_MATCH_LINKS_H
@@ -28,7 +29,19 @@
 /* Where pairs come from that are then verified: fingerprints within k, bands of the sketches (bands.h). */
 enum pd_match_candidates { PD_CANDIDATES_HAMMING, PD_CANDIDATES_BANDS, PD_CANDIDATES_BOTH };
 
-enum pd_match_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS };
+enum pd_match_scope { PD_SCOPE_ALL, PD_SCOPE_SAME_HOST, PD_SCOPE_OTHER_HOSTS, PD_SCOPE_SAME_LANGUAGE };
+
+/* Does nothing pair but what is of one realm? */
+static inline bool pd_match_scope_inside(enum pd_match_scope scope)
+{
+	return scope == PD_SCOPE_SAME_HOST || scope == PD_SCOPE_SAME_LANGUAGE;
+}
+
+/* What the rows must know of themselves for it. */
+static inline enum pd_rows_realm pd_match_scope_realms(enum pd_match_scope scope)
+{
+	return scope == PD_SCOPE_ALL ? PD_REALM_NONE : scope == PD_SCOPE_SAME_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
+}
 
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
@@ -60,7 +73,7 @@ extern const char *const pd_match_scope_names[], *const pd_match_candidates_name
 
 struct pd_match_part {
 	uint32_t print, first;	/* names: of the group, of the part */
-	uint64_t host;		/* with scope same-host */
+	uint64_t host;		/* where a scope is inside one */
 };
 
 /* The parts of those groups that have several, by group, then by host. */
@@ -76,7 +89,7 @@ bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print);
 
 /* --- links --- */
 
-/* Members of each multi-member group that lie on one side, ascending; with scope same-host by (host, member). */
+/* Members of each multi-member group that lie on one side, ascending; where the scope is inside a host by (host, member). */
 struct pd_match_side {
 	uint32_t *start, *rows;
 	uint8_t side;

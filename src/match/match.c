@@ -95,7 +95,7 @@ static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *n
 	int distance = near->distance & ~PD_NEAR_LINKED;
 	size_t before = r->partners.n;
 	const struct pd_match_set *m = r->m;
-	const uint64_t *host = m->o->scope == PD_SCOPE_SAME_HOST ? &m->links.host[a] : NULL;
+	const uint64_t *host = pd_match_scope_inside(m->o->scope) ? &m->links.host[a] : NULL;
 	size_t from, to;
 	if (!pd_match_parts_several(&m->parts, near->b)) {
 		pd_match_links_near(&m->links, a, near->b, distance, &r->partners);
@@ -282,7 +282,7 @@ static int emit_pairs(const struct found *prints, const struct found *digests, c
 
 /* --- matching --- */
 
-const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", NULL };
+const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", "same-language", NULL };
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
 /* Of rows without fingerprints only equal texts match. */

@@ -317,8 +317,7 @@ static bool in_scope(struct methods *m, uint32_t a, uint32_t b)
 		return false;
 	if (m->o->scope == PD_SCOPE_ALL)
 		return true;
-	bool same = pd_rows_host(rows, a, m->scratch) == pd_rows_host(rows, b, m->scratch);
-	return same == (m->o->scope == PD_SCOPE_SAME_HOST);
+	return (rows->realm[a] == rows->realm[b]) == pd_match_scope_inside(m->o->scope);
 }
 
 /* What the first method that found a pair of fingerprints says of it. */

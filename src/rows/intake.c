@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows go through one way, wherever they come from: key and host into memory, sketch and line into the spool.
+ * Rows go through one way, wherever they come from: key and host or language into memory, sketch and line into the spool.
  *
  * The sketch lies before its row's line, from where pairs are verified with it: sketches cost disk, not memory.
  *
@@ -321,12 +321,16 @@ static void read_digest(struct intake *in)
 		add_digest(in, key.w);
 }
 
-static void add_host(struct intake *in, struct pd_span url)
+/* `line` as it goes into the spool.  Pages that do not say their language are in one of their own. */
+static void add_realm(struct intake *in, struct pd_span line)
 {
-	if (!in->o->hosts)
+	struct pd_rows *rows = in->rows;
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	if (in->o->realms == PD_REALM_NONE)
 		return;
-	in->rows->host = room(in, &in->rows->memory.host, in->rows->n, sizeof *in->rows->host);
-	in->rows->host[in->rows->n] = pd_rows_hash_host(url, in->host);
+	pd_tsv_fields(line, f, PD_ROW_FIELDS);
+	rows->realm = room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
+	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST ? pd_rows_hash_host(f[1], in->host) : pd_rows_hash_language(f[7]);
 }
 
 static int read_sketch(struct intake *in, struct pd_err *e)
@@ -348,14 +352,13 @@ static void add_side(struct intake *in)
 	in->rows->side[in->rows->n] = in->side;
 }
 
-/* The last part of a row: `line`, its five columns and the newline, goes into the spool behind in->sketch; `url` is as it
- * stands in a row. */
-static int spool_line(struct intake *in, struct pd_span line, struct pd_span url, struct pd_err *e)
+/* The last part of a row: `line`, its columns and the newline, goes into the spool behind in->sketch. */
+static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
 	if (rows->n == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
-	add_host(in, url);
+	add_realm(in, pd_span(line.p, line.n - 1));
 	add_side(in);
 	rows->at.low = room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
 	rows->at.high = room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
@@ -393,7 +396,7 @@ static int spool_row(struct intake *in, struct pd_err *e)
 		return status;
 	pd_buf_add_c(&in->scratch, '\n');
 	in->content = content_of(in->in.fields[PD_FP_CONTENT_DIGEST]);
-	return spool_line(in, pd_buf_span(&in->scratch), in->in.fields[PD_FP_URL], e);
+	return spool_line(in, pd_buf_span(&in->scratch), e);
 }
 
 static int take_row(struct intake *in, struct pd_err *e)
@@ -462,7 +465,6 @@ static int take_key_sketch(struct intake *in, struct cursor *c, uint64_t row, st
 static int take_key_row(struct intake *in, struct cursor *c, uint64_t row, struct pd_span line, struct pd_err *e)
 {
 	const struct pd_keyfile *k = c->k;
-	struct pd_span f[2] = { 0 };
 	int status = take_key_sketch(in, c, row, e);
 	if (status)
 		return status;
@@ -470,9 +472,7 @@ static int take_key_row(struct intake *in, struct cursor *c, uint64_t row, struc
 		add_print(in, k->prints + c->print++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_digest(in, k->digests + 2 * c->digest++);
-	if (in->o->hosts)
-		pd_tsv_fields(line, f, 2);
-	return spool_line(in, line, f[1], e);
+	return spool_line(in, line, e);
 }
 
 static int take_key_rows(struct intake *in, struct cursor *c, struct pd_err *e)
@@ -594,7 +594,7 @@ static void name_columns(struct intake *in)
 
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
 {
-	*rows = (struct pd_rows){ .budget = o->budget };
+	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
 	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns } };
 	int status = PD_ERR_SYSTEM;
 	name_columns(&in);

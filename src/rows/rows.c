@@ -23,6 +23,11 @@ static double read_confidence(struct pd_span s)
 	return *end || !(v >= 0 && v <= 1) ? 1 : v;
 }
 
+uint64_t pd_rows_hash_language(struct pd_span languages)
+{
+	return is_said(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
+}
+
 struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
 			      struct pd_span subject)
 {
@@ -31,7 +36,7 @@ struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct p
 	if (pd_span_u64(terms, &n) && n <= INT64_MAX)
 		f.terms = (int64_t)n;
 	f.confidence = read_confidence(confidence);
-	f.language = is_said(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
+	f.language = pd_rows_hash_language(languages);
 	f.subject = pd_subject_parse(subject);
 	pd_subject_set_url(&f.subject, url);
 	return f;
@@ -81,8 +86,8 @@ uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2])
 
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])
 {
-	if (rows->host)
-		return rows->host[row];
+	if (rows->realms == PD_REALM_HOST)
+		return rows->realm[row];
 	if (!rows->spool)
 		return pd_hash64("", 0);
 	return pd_rows_hash_host(pd_rows_view(rows, row).url, scratch);
@@ -263,7 +268,7 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	move_sides(rows, place, order, next);
 	move_set(rows, &rows->prints, 0, place, next);
 	move_set(rows, &rows->digests, 1, place, next);
-	move_array(&rows->host, &rows->memory.host, sizeof *rows->host, place, rows, next);
+	move_array(&rows->realm, &rows->memory.realm, sizeof *rows->realm, place, rows, next);
 	move_array(&rows->at.low, &rows->memory.low, sizeof *rows->at.low, place, rows, next);
 	move_array(&rows->at.high, &rows->memory.high, sizeof *rows->at.high, place, rows, next);
 	rows->repeated = rows->n - next;
@@ -292,7 +297,7 @@ void pd_rows_release(struct pd_rows *rows)
 	if (rows->spool)
 		munmap(rows->spool, rows->spool_size);
 	struct pd_rows_memory *m = &rows->memory;
-	struct pd_array *blocks[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->host, &m->side };
+	struct pd_array *blocks[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->realm, &m->side };
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
 		pd_array_release(blocks[i]);
 	pd_buf_release(&rows->must);

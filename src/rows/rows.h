@@ -43,8 +43,11 @@ static inline uint32_t pd_rows_set_row(const struct pd_rows_set *set, uint32_t i
 	return set->row ? set->row[i] : i;
 }
 
+/* What a scope keeps together, or apart. */
+enum pd_rows_realm { PD_REALM_NONE, PD_REALM_HOST, PD_REALM_LANGUAGE };
+
 struct pd_rows_memory {
-	struct pd_array row[2], keys[2], low, high, host, side;
+	struct pd_array row[2], keys[2], low, high, realm, side;
 };
 
 /* Offsets below 2^40, of five bytes each. */
@@ -63,7 +66,8 @@ struct pd_rows {
 	size_t n;
 	struct pd_rows_set prints, digests;
 	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
-	uint64_t *host;			/* hash of the host, by row; NULL unless asked for */
+	uint64_t *realm;		/* hash of the host or of the language, by row; NULL unless asked for */
+	enum pd_rows_realm realms;
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
@@ -137,7 +141,9 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
 /* The hash of the host of a URL as it stands in a row; `scratch` is the caller's. */
 uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2]);
-/* The same of a row, as in rows->host, which need not be there. */
+/* The hash of a language as it stands in a row; 0: not said. */
+uint64_t pd_rows_hash_language(struct pd_span languages);
+/* The host of a row. */
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
 
 /* --- reading --- */
@@ -149,7 +155,7 @@ struct pd_rows_options {
 	int n_against;
 	const char *tmp_dir;
 	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
-	bool hosts;
+	enum pd_rows_realm realms;	/* to be had of each row */
 	const struct pd_methods *asked;	/* the methods to join, with how to compare; NULL or none: those that the rows were signed by */
 	bool paper;			/* what nobody said of comparing is the preset's */
 	void (*bad_row)(void *ctx, const char *why);

@@ -240,7 +240,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .n_against = r->o->n_against,
 				      .tmp_dir = r->o->tmp_dir,
 				      .budget = &r->budget,
-				      .hosts = r->o->scope != PD_SCOPE_ALL,
+				      .realms = pd_match_scope_realms((enum pd_match_scope)r->o->scope),
 				      .asked = &r->asked,
 				      .paper = r->o->preset == 1,
 				      .bad_row = pd_log_bad_row,

@@ -39,9 +39,9 @@ static inline int brute_distance(const struct brute *b, uint32_t x, uint32_t y)
 	return b->set[x] == 0 ? d : d == 0 ? -1 : BRUTE_APART;
 }
 
-static inline bool brute_same_host(const struct brute *b, uint32_t x, uint32_t y)
+static inline bool brute_one_realm(const struct brute *b, uint32_t x, uint32_t y)
 {
-	return b->rows->host && b->rows->host[x] == b->rows->host[y];
+	return b->rows->realm && b->rows->realm[x] == b->rows->realm[y];
 }
 
 static inline uint64_t brute_minimum(const struct pd_sketch *s, int i, int bits)
@@ -118,7 +118,7 @@ static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 	bool elsewhere = b->o->scope == PD_SCOPE_OTHER_HOSTS;
 	int tried = 0;
 	for (uint32_t y = 0; y < x && tried < PD_PARTS_TRIED; y++) {
-		bool host = b->o->scope != PD_SCOPE_SAME_HOST || brute_same_host(b, x, y);
+		bool host = !pd_match_scope_inside(b->o->scope) || brute_one_realm(b, x, y);
 		if (b->set[y] != b->set[x] || b->part[y] != y || brute_distance(b, x, y) > 0 || !host)
 			continue;
 		if (brute_verified(b, y, x, 0, elsewhere))
@@ -137,7 +137,7 @@ static inline bool brute_alike(const struct brute *b, uint32_t x, uint32_t y)
 static inline uint32_t brute_first(const struct brute *b, uint32_t x, bool elsewhere)
 {
 	for (uint32_t y = 0; y < b->rows->n; y++) {
-		bool host = elsewhere ? !brute_same_host(b, x, y) : b->o->scope == PD_SCOPE_ALL || brute_same_host(b, x, y);
+		bool host = elsewhere ? !brute_one_realm(b, x, y) : b->o->scope == PD_SCOPE_ALL || brute_one_realm(b, x, y);
 		if (brute_alike(b, x, y) && host)
 			return y;
 	}
@@ -149,7 +149,7 @@ static inline bool brute_wanted(const struct brute *b, uint32_t x, uint32_t y)
 	int d = brute_distance(b, x, y);
 	if (d > 0 && !brute_candidates(b, x, y, d))
 		return false;
-	if (b->o->scope != PD_SCOPE_ALL && brute_same_host(b, x, y) != (b->o->scope == PD_SCOPE_SAME_HOST))
+	if (b->o->scope != PD_SCOPE_ALL && brute_one_realm(b, x, y) != pd_match_scope_inside(b->o->scope))
 		return false;
 	if (!brute_verified(b, x, y, d, false))
 		return false;
@@ -210,7 +210,7 @@ static inline void brute_place(struct brute *b)
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
 	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
-	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_match_scope)((how >> 2 & 3) % 3), .threads = 1 + (how & 1) };
+	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_match_scope)(how >> 2 & 3), .threads = 1 + (how & 1) };
 	o.all_pairs = how & 16;
 	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };
 	o.k = (int)(k % (unsigned)(rows->bits / 4 + 1));

@@ -8,7 +8,7 @@ enum { STRIDE = 64, LINE = 9 };
 
 struct made {
 	uint32_t row[2][BRUTE_ROWS];
-	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], host[BRUTE_ROWS];
+	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], realm[BRUTE_ROWS];
 	uint32_t low[BRUTE_ROWS];
 	uint8_t high[BRUTE_ROWS];
 	char spool[BRUTE_ROWS * STRIDE];
@@ -43,7 +43,7 @@ static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
 	/* Up to three bytes of differences, in any word. */
 	w[(p[1] >> 6) % s->words] ^= (uint64_t)(p[1] & 7) << (p[1] & 56);
 	w[(p[2] >> 6) % s->words] ^= (uint64_t)(p[2] & 7) << (p[2] & 56);
-	m->host[rows->n] = p[3] & 3;
+	m->realm[rows->n] = rows->realms == PD_REALM_LANGUAGE ? p[2] & 16 : p[3] & 3;
 	make_sketch(m, rows, p[3] >> 2 | (p[1] & 0xc0));
 	make_line(m, rows, p[2]);
 	m->row[digest][s->n++] = (uint32_t)rows->n++;
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
-	struct pd_rows rows = { .bits = 64 << bits % 3, .host = m.host, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool };
+	struct pd_rows rows = { .bits = 64 << bits % 3, .realm = m.realm, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool };
+	rows.realms = pd_match_scope_realms((enum pd_match_scope)(how >> 2 & 3)) == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;
 	rows.prints = (struct pd_rows_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };

@@ -13,7 +13,7 @@ for bits in 64 128; do
 		make_fp $kind 240 $bits >all.fp
 		sed -n '1,80p' all.fp >a.fp
 		sed -n '61,240p' all.fp >b.fp	# 20 rows stand on both sides
-		for scope in all same-host other-hosts; do
+		for scope in all same-host other-hosts same-language; do
 			bad=
 			for all in "" --all; do
 				# shellcheck disable=SC2086
@@ -69,6 +69,9 @@ for kind in "demo 64" "mixed 64" "clustered 128" "random 256"; do
 	match --scope=other-hosts --all-pairs in.fp && cp "$tmp/out" want
 	match --scope=other-hosts --all-pairs in.keys
 	same "$kind: and in another scope" "$tmp/out" want
+	match --scope=same-language in.fp && cp "$tmp/out" want
+	match --scope=same-language in.keys
+	same "$kind: and by language" "$tmp/out" want
 	"$P" match -q --save - in.keys | cmp - in.keys
 	is "$kind: saved again it is the same, byte for byte" $? 0
 	cp in.keys "${1}$2.keys"

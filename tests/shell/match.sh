@@ -49,7 +49,7 @@ done
 # --- linking and scope ---
 for kind in clustered equal mixed; do
 	make_fp $kind 200 64 3 >in.fp
-	for scope in all same-host other-hosts; do
+	for scope in all same-host other-hosts same-language; do
 		python3 "$brute" pairs in.fp want 0 3 8 --scope=$scope
 		python3 "$brute" pairs in.fp every 0 3 8 --scope=$scope --all
 		for k in 0 3 8; do

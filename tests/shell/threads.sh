@@ -23,7 +23,7 @@ at_least "three dumps one after the other in one file hold three times the pages
 
 for bits in 64 128; do
 	python3 "$TOP/tests/brute_pairs.py" keys clustered 3000 $bits 1 | fp_rows >in.fp
-	for options in "-k 3" "-k 8 --plan=blocks" "-k 3 --plan=paper" "-k 12 --all-pairs" "-k 5 --scope=other-hosts"; do
+	for options in "-k 3" "-k 8 --plan=blocks" "-k 3 --plan=paper" "-k 12 --all-pairs" "-k 5 --scope=other-hosts" "-k 5 --scope=same-language"; do
 		# shellcheck disable=SC2086
 		for j in 1 2 4 16; do run "$P" match -j$j $options in.fp && cp "$tmp/out" out.$j; done
 		for j in 2 4 16; do same "match $options -j$j as -j1, $bits bits" out.$j out.1; done
@@ -35,7 +35,7 @@ done
 "$P" fp -q "$demo" >demo.fp
 { grep '^#' demo.fp | grep -v '^# total'; rows demo.fp | LC_ALL=C sort; grep '^# total' demo.fp; } >sorted.fp
 for options in "" "--candidates=bands" "--candidates=both -k 4 --all-pairs" "--candidates=bands --band-width=2 --scope=same-host" \
-	"--candidates=both --scope=other-hosts"; do
+	"--candidates=both --scope=other-hosts" "--candidates=bands --scope=same-language"; do
 	# shellcheck disable=SC2086
 	for j in 1 2 4; do run "$P" match -j$j $options demo.fp && cp "$tmp/out" out.$j; done
 	for j in 2 4; do same "match $options -j$j as -j1, with sketches" out.$j out.1; done
