@@ -111,10 +111,10 @@ static void names_release(struct names *n)
 static int note_files(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
 {
 	struct stat in, out;
-	bool read = f->path && stat(f->path, &in) == 0;
-	if (read)
+	int read = f->path && !f->error ? pd_look(f->path, &in, e) : 0;
+	if (read > 0)
 		pd_map_add(&n->read, hash_file(&in));
-	int there = pd_outfile_look(a->output.p, &out, e);
+	int there = read < 0 ? read : pd_look(a->output.p, &out, e);
 	if (there <= 0 || (a->o->link && read && hash_file(&in) == hash_file(&out)) || !pd_map_add(&n->over, hash_file(&out)))
 		return there < 0 ? there : PD_OK;
 	n->over_paths = pd_grow(n->over_paths, n->n_over, &n->cap_over, sizeof *n->over_paths);
@@ -137,11 +137,15 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 {
 	struct stat st;
-	for (const char *const *path = a->o->also_read; path && *path; path++)
-		if (stat(*path, &st) == 0)
+	for (const char *const *path = a->o->also_read; path && *path; path++) {
+		int there = pd_look(*path, &st, e);
+		if (there < 0)
+			return there;
+		if (there)
 			pd_map_add(&n->read, hash_file(&st));
+	}
 	for (size_t i = 0; i < n->n_over; i++) {
-		int there = pd_outfile_look(n->over_paths[i], &st, e);
+		int there = pd_look(n->over_paths[i], &st, e);
 		if (there < 0)
 			return there;
 		if (there && pd_map_has(&n->read, hash_file(&st)))
@@ -150,13 +154,23 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 	return PD_OK;
 }
 
+/* 1, 0, or negative: nobody could tell. */
+static int is_folder(const char *path, struct pd_err *e)
+{
+	struct stat st;
+	int there = pd_look(path, &st, e);
+	return there < 0 ? there : there && S_ISDIR(st.st_mode);
+}
+
 static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 {
 	char *const *inputs = a->in.inputs;
-	struct stat st;
 	if (a->o->mode != PD_APPLY_WRITE || a->o->to_folder)
 		return PD_OK;
-	if (n > 1 || a->in.files_from || (a->in.n_inputs && stat(inputs[0], &st) == 0 && S_ISDIR(st.st_mode)))
+	int folder = n <= 1 && !a->in.files_from && a->in.n_inputs ? is_folder(inputs[0], e) : 0;
+	if (folder < 0)
+		return folder;
+	if (n > 1 || a->in.files_from || folder)
 		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: end its name with a slash, as in -o %s/", a->o->output && strcmp(a->o->output, "-") ? a->o->output : "clean");
 	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
 	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
@@ -200,12 +214,17 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 /* A folder that is being read must not grow by what is written. */
 static int check_folder(struct pd_apply *a, struct pd_err *e)
 {
-	struct stat st;
 	if (a->o->mode != PD_APPLY_WRITE || !a->o->to_folder)
 		return PD_OK;
-	for (int i = 0; i < a->in.n_inputs; i++)
-		if (stat(a->in.inputs[i], &st) == 0 && S_ISDIR(st.st_mode) && pd_apply_is_inside(a->o->output, a->in.inputs[i]))
+	for (int i = 0; i < a->in.n_inputs; i++) {
+		int inside = is_folder(a->in.inputs[i], e);
+		if (inside > 0)
+			inside = pd_apply_is_inside(a->o->output, a->in.inputs[i], e);
+		if (inside < 0)
+			return inside;
+		if (inside)
 			return pd_fail(e, PD_ERR_USAGE, "%s lies in the input folder %s: name another output", a->o->output, a->in.inputs[i]);
+	}
 	return PD_OK;
 }
 
@@ -218,9 +237,12 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 		return PD_OK;
 	int r = pd_read_files_open(&files, &a->in, e);
 	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
-		if (f.error)
+		errno = f.error;
+		if (f.error && (f.typed || !pd_error_stays(f.error)))
+			r = pd_fail_errno(e, "%s: cannot open", f.label);
+		else if (f.error)
 			continue;
-		if (!f.path || !f.regular)
+		else if (!f.path || !f.regular)
 			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice, so that they must be files", f.label);
 		else
 			r = pd_apply_kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
@@ -315,7 +337,10 @@ static int fill_spool(struct apply_input *in, const struct pd_read_file *f, stru
 
 static int open_input(struct apply_input *in, const struct pd_read_file *f, const char *tmp_dir, struct pd_err *e)
 {
-	if (f->path && stat(f->path, &in->st) == 0 && S_ISREG(in->st.st_mode)) {
+	int there = f->path ? pd_look(f->path, &in->st, e) : 0;
+	if (there < 0)
+		return there;
+	if (there && S_ISREG(in->st.st_mode)) {
 		pd_buf_add_z(&in->path, f->path);
 		return PD_OK;
 	}
@@ -339,7 +364,9 @@ static void close_input(struct apply_input *in)
 static int unchanged(const struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
 	struct stat now;
-	if (stat(in->path.p, &now) == 0 && now.st_size == in->st.st_size && now.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
+	if (stat(in->path.p, &now) < 0)
+		return pd_fail_errno(e, "%s: cannot be looked at again", f->label);
+	if (now.st_size == in->st.st_size && now.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == in->st.st_mtim.tv_nsec && now.st_ino == in->st.st_ino)
 		return PD_OK;
 	return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", f->label);
@@ -421,7 +448,10 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 	struct stat st;
 	if (a->o->mode == PD_APPLY_LIST)
 		return PD_OK;
-	if (f->path && a->o->link && stat(f->path, &st) == 0 && S_ISREG(st.st_mode)) {
+	int there = f->path && a->o->link ? pd_look(f->path, &st, e) : 0;
+	if (there < 0)
+		return there;
+	if (there && S_ISREG(st.st_mode)) {
 		done->bytes_in = done->bytes_out = (uint64_t)st.st_size;
 		int status = make_folder(a, done, e);
 		return status ? status : link_input(f->path, done->output, e);
@@ -492,7 +522,10 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 	struct apply_input in = { 0 };
 	struct stat st;
 	/* It could be what another record is to be restored from. */
-	if (strcmp(done->output, "-") != 0 && stat(done->output, &st) == 0 && S_ISREG(st.st_mode))
+	int there = strcmp(done->output, "-") != 0 ? pd_look(done->output, &st, e) : 0;
+	if (there < 0)
+		return there;
+	if (there && S_ISREG(st.st_mode))
 		return pd_fail(e, PD_ERR_USAGE, "%s is there already: what is restored is written over nothing", done->output);
 	int status = open_input(&in, f, a->o->tmp_dir, e);
 	if (!status)

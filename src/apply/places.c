@@ -79,11 +79,11 @@ int pd_apply_make_folders(const char *path, struct pd_err *e)
 	return status;
 }
 
-/* The real path of the longest part of `path` that is there, with the rest behind it; NULL when nothing is. */
+/* The real path of the longest part of `path` that is there; NULL: nobody could tell, errno. */
 static char *real_place(const char *path)
 {
 	char *part = pd_strdup(path), *real;
-	while (!(real = realpath(*part ? part : "/", NULL))) {
+	while (!(real = realpath(*part ? part : "/", NULL)) && (errno == ENOENT || errno == ENOTDIR)) {
 		char *slash = strrchr(part, '/');
 		if (!slash) {
 			real = realpath(".", NULL);
@@ -95,11 +95,12 @@ static char *real_place(const char *path)
 	return real;
 }
 
-bool pd_apply_is_inside(const char *path, const char *folder)
+int pd_apply_is_inside(const char *path, const char *folder, struct pd_err *e)
 {
-	char *inner = real_place(path), *outer = realpath(folder, NULL);
+	char *inner = real_place(path), *outer = inner ? realpath(folder, NULL) : NULL;
 	size_t n = outer ? strlen(outer) : 0;
-	bool inside = inner && outer && strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1);
+	int inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1) :
+			     pd_fail_errno(e, "cannot tell whether %s lies in %s", path, folder);
 	free(inner);
 	free(outer);
 	return inside;

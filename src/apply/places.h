@@ -28,7 +28,7 @@ void pd_apply_places_release(struct pd_apply_places *p);
 
 /* Makes the folders that `path` lies in. */
 int pd_apply_make_folders(const char *path, struct pd_err *e);
-/* Is `path`, there or not, `folder` or something in it?  Links are followed. */
-bool pd_apply_is_inside(const char *path, const char *folder);
+/* Is `path`, there or not, `folder` or something in it?  Links are followed.  1, 0, or negative: nobody could tell. */
+int pd_apply_is_inside(const char *path, const char *folder, struct pd_err *e);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/outfile.h"
+
 void pd_apply_restore_init(struct pd_apply_restore *r, const struct pd_reader_options *o)
 {
 	r->sink = (struct pd_read_sink){ .damage = o->damage, .ctx = o->damage_ctx };
@@ -33,9 +35,8 @@ void pd_apply_restore_release(struct pd_apply_restore *r)
 static int is_file(const char *path, struct pd_err *e)
 {
 	struct stat st;
-	if (stat(path, &st) == 0)
-		return S_ISREG(st.st_mode);
-	return errno == ENOENT || errno == ENOTDIR ? 0 : pd_fail_errno(e, "%s: cannot be looked at", path);
+	int there = pd_look(path, &st, e);
+	return there < 0 ? there : there && S_ISREG(st.st_mode);
 }
 
 /* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there. */

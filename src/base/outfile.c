@@ -203,7 +203,7 @@ static void forget(struct pd_outfile *o)
 	*o = (struct pd_outfile){ 0 };
 }
 
-int pd_outfile_look(const char *path, struct stat *st, struct pd_err *e)
+int pd_look(const char *path, struct stat *st, struct pd_err *e)
 {
 	if (stat(path, st) == 0)
 		return 1;
@@ -212,17 +212,31 @@ int pd_outfile_look(const char *path, struct stat *st, struct pd_err *e)
 	return pd_fail_errno(e, "cannot tell what %s is", path);
 }
 
+bool pd_error_stays(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == ENAMETOOLONG;
+}
+
 static bool is_standard(const char *path)
 {
 	return !path || !strcmp(path, "-");
 }
 
-/* What cannot be told of an input is said by who opens it. */
-static struct file input_at(const char *path)
+/* As pd_look.  A standard stream that is closed is nothing. */
+static int look_at_standard(int fd, struct stat *st, struct pd_err *e)
+{
+	if (fstat(fd, st) == 0)
+		return 1;
+	return errno == EBADF ? 0 : pd_fail_errno(e, "cannot tell what standard %s is", fd == STDIN_FILENO ? "input" : "output");
+}
+
+/* What is not there, or may not be read, is said by who opens it. */
+static int input_at(const char *path, struct file *out, struct pd_err *e)
 {
 	struct stat st;
-	int r = is_standard(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st);
-	return r == 0 ? file_of(&st) : (struct file){ 0 };
+	int there = is_standard(path) ? look_at_standard(STDIN_FILENO, &st, e) : pd_look(path, &st, e);
+	*out = there > 0 ? file_of(&st) : (struct file){ 0 };
+	return there < 0 && pd_error_stays(errno) ? 0 : there;
 }
 
 static int is_input(const char *path, const char *input, struct pd_err *e)
@@ -235,13 +249,17 @@ static int is_input(const char *path, const char *input, struct pd_err *e)
 int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
 {
 	struct stat st;
-	int there = is_standard(path) ? fstat(STDOUT_FILENO, &st) == 0 : pd_outfile_look(path, &st, e);
-	if (there <= 0)
-		return there;
-	for (int i = 0; i < n_inputs; i++)
-		if (inputs_given[i] && same(input_at(inputs_given[i]), file_of(&st)))
+	struct file input;
+	int there = is_standard(path) ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
+	for (int i = 0, r = 0; i < n_inputs && there > 0; i++) {
+		if (inputs_given[i])
+			r = input_at(inputs_given[i], &input, e);
+		if (r < 0)
+			return r;
+		if (r && same(input, file_of(&st)))
 			return is_input(path, inputs_given[i], e);
-	return PD_OK;
+	}
+	return there < 0 ? there : PD_OK;
 }
 
 /* --- outputs --- */
@@ -358,7 +376,7 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
 	struct stat st;
 	bool standard = is_standard(path);
-	int there = standard ? fstat(STDOUT_FILENO, &st) == 0 : pd_outfile_look(path, &st, e);
+	int there = standard ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
 	*o = (struct pd_outfile){ 0 };
 	if (there < 0)
 		return there;

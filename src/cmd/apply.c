@@ -167,11 +167,15 @@ static int after_input(struct run *r, const struct pd_apply_result *done)
 	return status;
 }
 
-static bool is_folder(const char *path)
+/* 1, 0, or negative: nobody could tell. */
+static int is_folder(const char *path, struct pd_err *e)
 {
 	struct stat st;
 	size_t n = strlen(path);
-	return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+	if (n && path[n - 1] == '/')
+		return 1;
+	int there = strcmp(path, "-") ? pd_look(path, &st, e) : 0;
+	return there < 0 ? there : there && S_ISDIR(st.st_mode);
 }
 
 static int apply_all(struct run *r, char **inputs, int n_inputs)
@@ -179,6 +183,7 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 	const struct apply_options *o = r->o;
 	const char *output = o->walk.output ? o->walk.output : "-";
 	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
+	int to_folder = writes ? is_folder(output, &r->err) : 0;
 	const char *const also_read[] = { o->verdicts, o->rows, NULL };
 	struct pd_apply_options a = {
 		.also_read = also_read,
@@ -186,14 +191,14 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
 			.damage_ctx = r },
 		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
-		.to_folder = is_folder(output), .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
+		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
 		.rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
 		.missing = on_missing, .tmp_dir = o->tmp_dir,
 		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
 	};
 	struct pd_apply *apply;
 	struct pd_apply_result done;
-	int status = writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
+	int status = to_folder < 0 ? to_folder : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
 	if (!status)
 		status = pd_apply_open(&apply, &a, &r->err);
 	if (status)

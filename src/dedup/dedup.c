@@ -136,7 +136,7 @@ static void add_to_unit(struct units *u, const struct pd_read_file *f, const str
 static int look_at(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
 {
 	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
-	if (!f->path || stat(f->path, st) == 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES)
+	if (!f->path || stat(f->path, st) == 0 || pd_error_stays(errno))
 		return PD_OK;
 	return pd_fail_errno(e, "%s: cannot tell its size", f->label);
 }

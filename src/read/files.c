@@ -129,13 +129,14 @@ static int pass_alias(struct pd_read_files *f, const char *path)
 static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
-	if (fstat(STDIN_FILENO, &st) == 0 && is_alias(f, &st))
-		return pass_alias(f, f->stdin_label);
 	*out = (struct pd_read_file){ .label = f->stdin_label, .typed = f->typed };
-	if (pd_input_note_fd(STDIN_FILENO, "standard input", &f->err))
-		return REFUSED;
-	out->regular = pd_read_input_file_size(NULL, &out->size);
-	return 1;
+	int regular = fstat(STDIN_FILENO, &st) < 0 ? PD_ERR_SYSTEM : pd_read_input_stdin_size(&out->size);
+	if (regular < 0)
+		return pd_fail_errno(&f->err, "cannot read standard input"), REFUSED;
+	if (is_alias(f, &st))
+		return pass_alias(f, f->stdin_label);
+	out->regular = regular > 0;
+	return pd_input_note(&st, "standard input", &f->err) ? REFUSED : 1;
 }
 
 /* A file that this run writes is no page of a folder; who names it as an input is told. */

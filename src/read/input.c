@@ -46,14 +46,9 @@ static int size_of(int fd, uint64_t *size)
 	return at == 0;
 }
 
-bool pd_read_input_file_size(const char *path, uint64_t *size)
+int pd_read_input_stdin_size(uint64_t *size)
 {
-	struct stat st;
-	if (!path)
-		return size_of(STDIN_FILENO, size) > 0;
-	bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-	*size = regular ? (uint64_t)st.st_size : 0;
-	return regular;
+	return size_of(STDIN_FILENO, size);
 }
 
 int pd_read_input_open(struct pd_read_input *in, const char *path)

@@ -26,9 +26,9 @@ struct pd_read_input {
 	int error;		/* errno of a call that failed; then `end` is set too */
 };
 
-/* The bytes of a regular file; `path` NULL: of the one behind standard input, of which nothing was read yet.  False: it is
- * none. */
-bool pd_read_input_file_size(const char *path, uint64_t *size);
+/* The bytes of the regular file behind standard input, of which nothing was read yet: 1; 0: there is none; PD_ERR_SYSTEM:
+ * nobody could tell, errno. */
+int pd_read_input_stdin_size(uint64_t *size);
 
 void pd_read_input_init(struct pd_read_input *in);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */

@@ -20,6 +20,7 @@ struct sample_file {
 	char *path;		/* NULL: standard input */
 	char *label;
 	uint64_t start, size;	/* in the row of all bytes */
+	bool typed;
 	bool found;		/* in a folder */
 };
 
@@ -44,12 +45,30 @@ struct pd_read_sampler {
 
 static void add_file(struct pd_read_sampler *s, const struct pd_read_file *f)
 {
-	struct sample_file new = { f->path ? pd_strdup(f->path) : NULL, pd_strdup(f->label), s->total, 0, f->found };
-	if (!pd_read_input_file_size(f->path, &new.size))
-		s->unknown_size = true;
+	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL, .label = pd_strdup(f->label), .start = s->total,
+				   .size = f->size, .typed = f->typed, .found = f->found };
+	s->unknown_size |= !f->regular;
 	s->total += new.size;
 	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
 	s->files[s->n_files++] = new;
+}
+
+/* As the reader does: what cannot be opened or read is fatal when it was typed, else one more damage. */
+static int refuse(struct pd_read_sampler *s, const char *label, bool typed, const char *what, struct pd_err *e)
+{
+	char reason[256];
+	if (typed)
+		return pd_fail_errno(e, "%s: %s", label, what);
+	snprintf(reason, sizeof reason, "%s: %s", what, strerror(errno));
+	pd_read_sink_tell_whole(&s->sink, label, reason);
+	return PD_OK;
+}
+
+/* The same of the file whose turn it is; then it is the next one's. */
+static int refuse_file(struct pd_read_sampler *s, const char *what, struct pd_err *e)
+{
+	const struct sample_file *f = &s->files[s->at++];
+	return refuse(s, f->label, f->typed, what, e);
 }
 
 static int list_files(struct pd_read_sampler *s, struct pd_err *e)
@@ -58,8 +77,9 @@ static int list_files(struct pd_read_sampler *s, struct pd_err *e)
 	struct pd_read_file f;
 	int status = pd_read_files_open(&files, &s->o, e);
 	while (status >= 0 && (status = pd_read_files_next(&files, &f, e)) == 1) {
+		errno = f.error;
 		if (f.error)
-			pd_read_sink_tell_whole(&s->sink, f.label, strerror(f.error));
+			status = refuse(s, f.label, f.typed, "cannot open", e);
 		else
 			add_file(s, &f);
 	}
@@ -173,12 +193,12 @@ static ptrdiff_t find_start(struct pd_read_sampler *s, struct pd_span window)
 	return find_plain(in->dump.format, window);
 }
 
-/* Where in the open file a record begins, at or behind *offset. */
-static bool find_record(struct pd_read_sampler *s, uint64_t *offset)
+/* Where in the open file a record begins, at or behind *offset: 1; 0: there is none; negative: it cannot be read, errno. */
+static int find_record(struct pd_read_sampler *s, uint64_t *offset)
 {
 	bool found = false;
 	if (pd_read_input_open(&s->look, s->files[s->at].path) < 0)
-		return false;
+		return PD_ERR_SYSTEM;
 	for (int i = 0; i < LOOKS && !found; i++) {
 		if (pd_read_input_seek(&s->look, *offset) < 0)
 			break;
@@ -189,8 +209,10 @@ static bool find_record(struct pd_read_sampler *s, uint64_t *offset)
 			break;
 		*offset += found ? (uint64_t)at : window.n - OVERLAP;
 	}
+	int error = s->look.error;
 	pd_read_input_close(&s->look);
-	return found;
+	errno = error;
+	return error ? PD_ERR_SYSTEM : found;
 }
 
 static void close_file(struct pd_read_sampler *s)
@@ -201,41 +223,42 @@ static void close_file(struct pd_read_sampler *s)
 }
 
 /* 1 it is open, 0 it could not be opened: `at` is the next one. */
-static int open_file(struct pd_read_sampler *s)
+static int open_file(struct pd_read_sampler *s, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
 	pd_read_source_how(&s->source, &(struct pd_read_file){ .found = f->found });
-	if (pd_read_source_open(&s->source, f->path, f->label) < 0) {
-		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
-		s->at++;
-		return 0;
-	}
+	if (pd_read_source_open(&s->source, f->path, f->label) < 0)
+		return refuse_file(s, "cannot open", e);
 	s->open = true;
 	s->opened++;
 	return 1;
 }
 
 /* In the open file to the first record at or behind `local`; stays where it is when none is found. */
-static void seek_in_file(struct pd_read_sampler *s, uint64_t local)
+static int seek_in_file(struct pd_read_sampler *s, uint64_t local, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
-	if (!seekable(s) || !find_record(s, &local))
-		return;
-	if (f->start + local <= s->here)
-		return;
-	s->skipped = true;
-	s->jumps++;
+	int found = seekable(s) ? find_record(s, &local) : 0, status = found;
+	if (found >= 0 && (!found || f->start + local <= s->here))
+		return PD_OK;
 	close_file(s);
-	int status = pd_read_source_open_at(&s->source, f->path, f->label, local);
-	s->open = status == PD_OK;
-	go_to(s, f->start + local);
+	if (found > 0) {
+		s->skipped = true;
+		s->jumps++;
+		status = pd_read_source_open_at(&s->source, f->path, f->label, local);
+		s->open = status == PD_OK;
+		go_to(s, f->start + local);
+	}
 	if (s->open)
-		return;
-	if (status == PD_ERR_SYSTEM)
-		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
+		return PD_OK;
+	int error = errno;
 	pd_read_source_close(&s->source);
 	go_to(s, f->start + f->size);
+	errno = error;
+	if (status == PD_ERR_SYSTEM)
+		return refuse_file(s, "cannot read", e);
 	s->at++;
+	return PD_OK;
 }
 
 static void skip_to_file(struct pd_read_sampler *s, size_t file)
@@ -257,7 +280,7 @@ static void end_page(struct pd_read_sampler *s)
 	s->at++;
 }
 
-static void next_place(struct pd_read_sampler *s)
+static int next_place(struct pd_read_sampler *s, struct pd_err *e)
 {
 	end_page(s);
 	s->left = s->quota;
@@ -265,18 +288,18 @@ static void next_place(struct pd_read_sampler *s)
 		s->place--;
 		s->ended = true;
 		s->skipped |= s->at < s->n_files;
-		return;
+		return PD_OK;
 	}
 	uint64_t target = (uint64_t)((double)s->total / s->n_places * s->place);
 	size_t file = s->at;
 	while (file + 1 < s->n_files && s->files[file + 1].start <= target)
 		file++;
 	if (target <= s->here)
-		return;
+		return PD_OK;
 	if (file > s->at)
 		skip_to_file(s, file);
-	if (s->open || open_file(s))
-		seek_in_file(s, target - s->files[s->at].start);
+	int open = s->open ? 1 : open_file(s, e);
+	return open > 0 ? seek_in_file(s, target - s->files[s->at].start, e) : open;
 }
 
 /* --- records --- */
@@ -284,12 +307,12 @@ static void next_place(struct pd_read_sampler *s)
 static int end_file(struct pd_read_sampler *s, int status, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
-	if (status < 0 && s->n_files == 1)
-		return pd_fail_errno(e, "%s: cannot read", f->label);
-	if (status < 0)
-		pd_read_sink_tell_whole(&s->sink, f->label, strerror(errno));
+	int error = errno;
 	count_to(s, f->start + f->size);
 	close_file(s);
+	errno = error;
+	if (status < 0)
+		return refuse_file(s, "cannot read", e);
 	s->at++;
 	return 0;
 }
@@ -307,14 +330,19 @@ int pd_read_sampler_next(struct pd_read_sampler *s, struct pd_record *out, struc
 	for (;;) {
 		if (s->left <= 0) {
 			double t = pd_thread_seconds();
-			next_place(s);
+			int status = next_place(s, e);
 			s->seek_seconds += pd_thread_seconds() - t;
+			if (status < 0)
+				return status;
 		}
 		if (s->ended || s->at >= s->n_files)
 			return 0;
-		if (!s->open && !open_file(s))
+		int status = s->open ? 1 : open_file(s, e);
+		if (status < 0)
+			return status;
+		if (!status)
 			continue;
-		int status = pd_read_source_next(&s->source, out);
+		status = pd_read_source_next(&s->source, out);
 		if (status == 1) {
 			count_record(s, out);
 			return 1;

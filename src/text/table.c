@@ -67,7 +67,7 @@ static iconv_t open_iconv(const char *name, bool encodes, struct pd_err *e)
 		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
 			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);
 	else if (cd == NO_ICONV)
-		pd_fail_errno(e, "iconv cannot load its module for %s", name);
+		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s: %s", name, strerror(errno));
 	return cd;
 }
 

@@ -5,8 +5,8 @@
 cat >compare.py <<'EOF'
 import codecs, json, re, sys
 codecs.register_error("each", lambda e: ("\ufffd" * (e.end - e.start), e.end))
-INTEGERS = {"terms", "text_bytes", "text_bytes_a", "text_bytes_b", "distance", "cluster_id", "weight"}
-REALS = {"confidence", "similarity", "quality", "quality_a", "quality_b"}
+INTEGERS = {"terms", "text_bytes", "text_bytes_a", "text_bytes_b", "distance", "cluster_id", "cluster_size", "weight"}
+REALS = {"confidence", "loss", "similarity", "quality", "quality_a", "quality_b"}
 def plain(v):
     one = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"\\": b"\\"}
     v = re.sub(rb"\\(x[0-9a-f]{2}|.)", lambda m: one.get(m[1]) or bytes([int(m[1][1:], 16)]), v)
