@@ -251,6 +251,21 @@ static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 	return PD_OK;
 }
 
+/* Only where a method weighs words. */
+static int open_idf(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	bool used = false;
+	for (int i = 0; i < t->methods.n; i++)
+		used |= t->methods.v[i].method->uses_idf;
+	if (o->idf && !used)
+		return pd_fail(e, PD_ERR_USAGE, "--idf goes with a --method that weighs words, such as keywords");
+	if (o->idf)
+		return pd_idf_load(o->idf, &t->idf, e);
+	if (used)
+		t->idf = pd_idf_of_dict(t->dict);
+	return PD_OK;
+}
+
 /* The fingerprint is one of the methods; the others have columns of their own. */
 static int settle_methods(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
@@ -264,9 +279,12 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 	}
 	if (t->methods.n && !t->stopwords)
 		status = pd_stopwords_builtin(&t->function_words, e);
+	if (!status)
+		status = open_idf(t, o, e);
 	t->sign = (struct pd_sign_tables){ .dict = t->dict,
 					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
-					   .segment = (enum pd_segment_method)o->segment };
+					   .segment = (enum pd_segment_method)o->segment,
+					   .idf = t->idf };
 	return status;
 }
 
@@ -297,6 +315,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	if (o->methods.n) {
 		pd_buf_add_z(&t->recorded, " methods=");
 		pd_methods_print(&o->methods, PD_METHOD_SIGNS, &t->recorded);
+		if (t->idf)
+			pd_buf_printf(&t->recorded, " idf=%s", pd_idf_checksum(t->idf));
 	}
 	status = open_boilerplate(t, o, e);
 	if (status)
@@ -311,6 +331,7 @@ void pd_tables_release(struct pd_tables *t)
 	pd_stopwords_free(t->compared);
 	pd_stopwords_free(t->function_words);
 	pd_boilerplate_free(t->boilerplate);
+	pd_idf_free(t->idf);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);
 	*t = (struct pd_tables){ 0 };

@@ -30,6 +30,7 @@ struct pd_options {
 	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
 	int segment;			/* enum pd_segment_method */
+	const char *idf;		/* a file of word and idf, for methods that weigh words; NULL: the dictionary's */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
 	bool match_stubs;		/* redirects, error pages and the like are signed as any other page */
 	struct pd_html_options html;
@@ -62,6 +63,7 @@ struct pd_tables {
 	bool fingerprints;		/* pages get one; else the methods sign alone */
 	struct pd_methods methods;	/* beside the fingerprint, each a column */
 	struct pd_stopwords *function_words;	/* that methods' keywords never are, where `stopwords` is NULL */
+	struct pd_idf *idf;
 	struct pd_sign_tables sign;	/* what methods share */
 };
 

@@ -9,7 +9,7 @@ import sys
 
 DEFAULTS = {
     "segments": {"shared": 3, "share": 0.5},
-    "keywords": {"order": "sorted", "sigma": 1},
+    "keywords": {"order": "sorted", "sigma": 0.02},
     "overlap": {"share": 0.8},
     "punctuation": {"codes": 0, "share": 0.5},
     "vsm": {"cosine": 0.9},
@@ -59,7 +59,8 @@ def matches(method, o, a, b):
         return a == b
     if method == "keywords":
         norm = dot(a[1], a[1]) + dot(b[1], b[1])
-        return a[0][o["order"]] == b[0][o["order"]] and (norm - 2 * dot(a[1], b[1])) / norm < o["sigma"]
+        return a[0][o["order"]] == b[0][o["order"]] and (
+            o["sigma"] >= 1 or (norm - 2 * dot(a[1], b[1])) / norm < o["sigma"])
     if method == "vsm":
         return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b)) > o["cosine"]
     fewer, shared = min(len(a), len(b)), len(a & b)

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: MIT
- * pagededup dict: a word list -> a compiled dictionary for --dict. */
+ * pagededup dict: a word list -> a compiled dictionary for --dict; dumps -> how rare each word is, for --idf. */
+#include <stdlib.h>
+
 #include "base/buf.h"
 #include "base/outfile.h"
 #include "base/terminal.h"
-#include "cmd/command.h"
+#include "cmd/walk.h"
 #include "term/dict.h"
+#include "term/idf.h"
 
 struct options {
-	const char *output, *idf;
+	struct pd_walk_options walk;	/* first: its options are parsed into it */
+	const char *idf, *idf_from;
 };
 
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", .at = offsetof(struct options, output),
-	  .help = "the dictionary to write; required" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output),
+	  .help = "the dictionary or table to write; required" },
 	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct options, idf),
-	  .help = "lines of 'word idf'" },
+	  .help = "lines of 'word idf' for the dictionary" },
+	{ .type = PD_OPT_HEADING, .name = "How rare words are" },
+	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct options, idf_from),
+	  .help = "write lines of 'word idf' for 'fp --idf': of this dump, and those behind" },
+	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" },
+	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names,
+	  .help = "Chinese words: probability (default), forward" },
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
+	  .help = "threads (all cores); the output is the same for any N" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" },
 	PD_OPT_END,
 };
 
 static const struct pd_usage usage = {
 	.name = "dict",
-	.synopsis = "[OPTION]... -o FILE WORDS",
-	.summary = "Compile a list of words into a dictionary for --dict.",
+	.synopsis = "[OPTION]... -o FILE {WORDS | --idf-from=DUMP [DUMP]...}",
+	.summary = "Compile a list of words into a dictionary, or count how rare words are.",
 	.text = "WORDS holds lines of 'word frequency part-of-speech', as jieba's dict.txt does.",
 	.example = "pagededup dict -o mine.dict words.txt && pagededup fp --dict=mine.dict crawl.warc.gz",
 	.opts = opts,
@@ -30,7 +43,7 @@ static const struct pd_usage usage = {
 static int write_bytes(const struct options *o, struct pd_span bytes, struct pd_err *e)
 {
 	struct pd_outfile f;
-	int status = pd_outfile_open(&f, o->output, e);
+	int status = pd_outfile_open(&f, o->walk.output, e);
 	if (status)
 		return status;
 	status = pd_refuse_terminal(f.f, "a dictionary", e);
@@ -52,20 +65,65 @@ static int compile(const struct options *o, const char *words, struct pd_err *e)
 	return status;
 }
 
+/* --- how rare words are --- */
+
+/* The words of the main text, one space between. */
+static void page_words(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+{
+	if (!p->stub)
+		pd_buf_add_span(out, pd_buf_span(&p->topic.terms.text));
+}
+
+static void count_words(void *ctx, struct pd_span words)
+{
+	pd_idf_counter_page(ctx, words);
+}
+
+static void write_idf(void *ctx, FILE *out)
+{
+	struct pd_buf lines = { 0 };
+	pd_idf_counter_print(ctx, &lines);
+	fwrite(lines.p, 1, lines.n, out);
+	pd_buf_release(&lines);
+}
+
+static int count_idf(struct options *o, char **more, int n_more, struct pd_log *log)
+{
+	struct pd_idf_counter *counter = pd_idf_counter_new();
+	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
+	char **inputs = pd_alloc((size_t)(n_more + 1) * sizeof *inputs);
+	inputs[0] = (char *)o->idf_from;
+	for (int i = 0; i < n_more; i++)
+		inputs[i + 1] = more[i];
+	int code = pd_walk_command(&walker, &o->walk, inputs, n_more + 1, log);
+	free(inputs);
+	pd_idf_counter_free(counter);
+	return code;
+}
+
 static int run_dict(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct pd_log log;
-	struct pd_err e;
+	struct pd_err e = { 0 };
 	int first;
 	pd_log_init(&log, "dict");
-	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	int status = argc - first != 1 ? pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words") :
-		     !o.output	       ? pd_fail(&e, PD_ERR_USAGE, "missing required option -o FILE, the dictionary to write") :
-					 compile(&o, argv[first], &e);
-	return status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
+	if (!o.walk.output)
+		pd_fail(&e, PD_ERR_USAGE, "missing required option -o FILE, the file to write");
+	else if (!o.idf_from && argc - first != 1)
+		pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words");
+	else if (o.idf_from && o.idf)
+		pd_fail(&e, PD_ERR_USAGE, "--idf goes with a list of words, --idf-from with dumps: one of them");
+	else if (!o.idf_from && o.walk.page.dict)
+		pd_fail(&e, PD_ERR_USAGE, "--dict goes with --idf-from");
+	else if (o.idf_from)
+		return count_idf(&o, argv + first, argc - first, &log);
+	else
+		compile(&o, argv[first], &e);
+	return e.status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
 }
 
 const struct pd_command pd_cmd_dict = { "Other", &usage, run_dict };

@@ -88,7 +88,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_METHOD_OPT \
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", PD_AT(method), \
-	  .help = "other signatures too, a column each: NAME:PARAMETER=VALUE,... (help)" }
+	  .help = "other signatures too, a column each: NAME:PARAMETER=VALUE,... (help)" }, \
+	{ .type = PD_OPT_TEXT, .name = "idf", .rare = true, .arg = "FILE", PD_AT(page.idf), \
+	  .help = "how rare words are, for methods that weigh them; from 'dict --idf-from'" }
 
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \

@@ -43,6 +43,7 @@ struct intake {
 	struct pd_buf scratch, host[2], recorded, sketch;
 	uint64_t content;		/* hash of the row's content digest; 0: not known */
 	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
+	struct pd_buf idf;		/* by which the first header's rows were weighed */
 	bool methods_known;		/* from the first header */
 };
 
@@ -178,6 +179,24 @@ static void choose_methods(struct intake *in, const struct pd_methods *signed_by
 		to->n = 0;
 }
 
+/* Weights by one table say nothing beside those by another. */
+static int check_idf(struct intake *in, struct pd_span recorded, bool first, struct pd_err *e)
+{
+	const struct pd_methods *wanted = &in->rows->methods;
+	struct pd_span idf = pd_param(recorded, "idf");
+	const char *user = NULL;
+	for (int i = 0; i < wanted->n && !user; i++)
+		user = wanted->v[i].method->uses_idf ? wanted->v[i].method->name : NULL;
+	if (!user)
+		return PD_OK;
+	if (first)
+		pd_buf_set(&in->idf, idf);
+	if (pd_span_eq(idf, pd_buf_span(&in->idf)))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' weighed its words by another table (idf=%.*s) than those before (idf=%s): sign both with the same "
+		       "--idf", in->in.path, user, (int)idf.n, idf.p ? idf.p : "", pd_buf_z(&in->idf));
+}
+
 static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
 {
 	struct pd_methods signed_by, *wanted = &in->rows->methods;
@@ -190,6 +209,9 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 	if (first)
 		choose_methods(in, &signed_by);
 	in->methods_known = true;
+	status = check_idf(in, recorded, first, e);
+	if (status)
+		return status;
 	for (int i = 0; i < wanted->n; i++) {
 		struct pd_method_spec *w = &wanted->v[i], given;
 		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
@@ -616,6 +638,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 		fclose(in.spool);
 	pd_tsv_release(&in.in);
 	pd_buf_release(&in.scratch);
+	pd_buf_release(&in.idf);
 	pd_buf_release(&in.host[0]);
 	pd_buf_release(&in.host[1]);
 	pd_buf_release(&in.recorded);

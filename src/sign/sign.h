@@ -84,6 +84,7 @@ struct pd_method_open {
 struct pd_signature {
 	enum pd_sign_kind kind;
 	bool present;			/* false: there is nothing to sign, or too little */
+	bool few;			/* the page has less than the method was told to take: all that it has is signed */
 	struct pd_buf column;		/* the value as rows hold it (values.h); not of bits */
 	/* bits: */
 	int bits;
@@ -98,6 +99,8 @@ struct pd_method {
 	enum pd_sign_kind kind;
 	const char *summary;
 	const struct pd_method_param *params;	/* NULL: it has options of its own */
+	bool uses_idf;			/* values made with another table do not go together */
+	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
 	bool (*wants_body)(const double *value);	/* the page's body is all it looks at; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
 	void (*close)(void *state);
@@ -106,7 +109,8 @@ struct pd_method {
 	void (*rule)(const double *value, struct pd_sign_rule *out);
 };
 
-extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method;
+extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method,
+	pd_keywords_method;
 
 extern const struct pd_method *const pd_sign_methods[];	/* NULL ends it */
 

@@ -63,6 +63,11 @@ struct pd_span pd_sign_visible(const struct pd_sign_page *p)
 	return pd_buf_span(&v->visible);
 }
 
+struct pd_span pd_sign_title(const struct pd_sign_page *p)
+{
+	return p->blocks->meta.title;
+}
+
 struct pd_folder *pd_sign_folder(const struct pd_sign_page *p)
 {
 	return p->views->folder;

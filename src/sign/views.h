@@ -14,17 +14,17 @@
 #include "page/blocks.h"
 #include "term/dict.h"
 #include "term/fold.h"
+#include "term/idf.h"
 #include "term/stopwords.h"
 #include "term/terms.h"
 #include "topic/topic.h"
-
-struct pd_idf;
 
 /* Shared by threads, read only. */
 struct pd_sign_tables {
 	const struct pd_dict *dict;
 	const struct pd_stopwords *stopwords;	/* that keywords are never */
 	enum pd_segment_method segment;
+	const struct pd_idf *idf;
 };
 
 enum pd_piece_end { PD_PIECE_TEXT, PD_PIECE_CLAUSE, PD_PIECE_SENTENCE, PD_PIECE_LINE };
@@ -60,6 +60,8 @@ struct pd_sign_page {
 	struct pd_sign_views *views;
 };
 
+/* What stands in <title>; may be empty. */
+struct pd_span pd_sign_title(const struct pd_sign_page *p);
 /* All text that a visitor sees, as it stands. */
 struct pd_span pd_sign_visible(const struct pd_sign_page *p);
 /* The words of the main text. */

@@ -34,6 +34,8 @@ bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_w
 /* What the word costs a segmentation, in units of dict_layout.h; UINT32_MAX when it is no word. */
 uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word);
 size_t pd_dict_words(const struct pd_dict *d);
+/* The median of the words' idf, of those that have one; of an even number the smaller of the two in the middle.  1: none has. */
+float pd_dict_median_idf(const struct pd_dict *d);
 /* 16 hex digits: the first half of the checksum, the name under which fingerprints record their dictionary. */
 const char *pd_dict_checksum(const struct pd_dict *d);
 

@@ -25,6 +25,8 @@ struct counts {
 	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
 	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
+	const struct pd_methods *methods;	/* beside the fingerprint */
+	uint64_t few[PD_METHODS_MAX];		/* pages that have less than the method was told to take */
 	uint64_t barren;			/* inputs of which not one page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
@@ -160,6 +162,21 @@ static void say_left_out(const struct counts *c, struct pd_buf *line)
 		pd_buf_add_c(line, ')');
 }
 
+/* "keywords: 3 pages with fewer keywords than asked for; all that are there were taken" */
+static void say_few(const struct counts *c, struct pd_log *log)
+{
+	struct pd_buf pages = { 0 };
+	for (int i = 0; c->methods && i < c->methods->n; i++) {
+		const struct pd_method *m = c->methods->v[i].method;
+		if (!c->few[i])
+			continue;
+		pd_buf_clear(&pages);
+		pd_buf_count(&pages, c->few[i], "page");
+		pd_log_note(log, "%s: %s with fewer %s than asked for; all that are there were taken", m->name, pages.p, m->few);
+	}
+	pd_buf_release(&pages);
+}
+
 /* Says the closing line; were damaged records left out, or whole inputs? */
 static bool print_closing_line(const struct counts *c, struct pd_log *log)
 {
@@ -183,6 +200,7 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		pd_buf_count(&says, c->input.mirrored, "record");
 		pd_log_note(log, "the URLs of %s are taken from their paths, HOST/PATH as wget and HTTrack lay mirrors out", says.p);
 	}
+	say_few(c, log);
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&says);
 	pd_buf_release(&line);
@@ -510,6 +528,10 @@ static int emit_shingles(struct walk *w, struct pd_span *rest)
 static int emit_made(struct walk *w, struct pd_span row)
 {
 	int status = w->o->shingles && row.n ? emit_shingles(w, &row) : PD_OK;
+	if (w->walker->take && row.n) {
+		w->walker->take(w->walker->ctx, row);
+		return status;
+	}
 	if (!status && row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
 		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
 	return status;
@@ -520,6 +542,8 @@ static void write_row(struct worker *me, struct pd_buf *out)
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
+	for (int i = 0; i < me->walk->tables.methods.n; i++)
+		me->counts.few[i] += me->pipeline.by_method[i].present && me->pipeline.by_method[i].few;
 	if (me->walk->o->shingles)
 		add_shingles(me, out);
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
@@ -793,12 +817,14 @@ static int sign_again(struct walk *w)
 
 static void sum_up(struct walk *w, struct counts *sum)
 {
-	*sum = (struct counts){ };
+	*sum = (struct counts){ .methods = &w->tables.methods };
 	for (int i = 0; i < w->n_workers; i++) {
 		const struct worker *me = w->workers[i];
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
+		for (int k = 0; k < PD_METHODS_MAX; k++)
+			sum->few[k] += me->counts.few[k];
 		for (int s = 0; s < PD_STUBS; s++)
 			sum->stubs[s] += me->counts.stubs[s];
 		for (int p = 0; p < PD_PHASES; p++)
@@ -827,6 +853,8 @@ static int run(struct walk *w, struct counts *sum)
 	if (!status)
 		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);
+	if (!status && w->walker->end)
+		w->walker->end(w->walker->ctx, w->out.f);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
 		append_total(sum, &text);

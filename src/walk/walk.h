@@ -40,6 +40,10 @@ struct pd_walker {
 	/* NULL: nothing but learning, whose table is the output */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
 	bool total;		/* close with a "# total" line */
+	/* NULL: rows are written as they are made.  Else one thread takes them, in order of the input, and writes at the end. */
+	void (*take)(void *ctx, struct pd_span row);
+	void (*end)(void *ctx, FILE *out);
+	void *ctx;
 };
 
 extern const struct pd_walker pd_walk_fp;	/* fp's rows */
