@@ -76,6 +76,9 @@ enum pd_verdicts_column {
 	PD_VERDICTS_COLUMNS
 };
 
+/* Lines "# suspect WHY" among pairs hold a row, too: of two pages that look alike and are no pair. */
+#define PD_SUSPECT_MARK "suspect"
+
 /* Those of verdicts up to the reason, and two more. */
 enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
 

@@ -230,8 +230,42 @@ static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 	r->names_known = true;
 }
 
+/* A remark that holds a row, in version 1's order. */
+static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_err *e)
+{
+	struct pd_span f[PD_TSV_COLUMNS_MAX], mark;
+	size_t n_columns = 0, n;
+	while (r->v1_columns[n_columns])
+		n_columns++;
+	if (!pd_span_split(&rest, '\t', &mark) || !mark.n || (n = pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX)) < n_columns ||
+	    memchr(r->line.p, 0, r->line.n))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s behind '# %s'", r->path, r->line_no, r->kind,
+			       r->marked);
+	for (size_t c = 0; r->columns[c]; c++) {
+		r->fields[c] = pd_span(NULL, 0);
+		for (size_t i = 0; i < n_columns; i++)
+			if (!strcmp(r->columns[c], r->v1_columns[i]))
+				r->fields[c] = f[i];
+	}
+	r->mark = mark;
+	return 1;
+}
+
+/* Behind "# WORD ", where this line begins so. */
+static bool is_marked(const struct pd_tsv_reader *r, struct pd_span line, struct pd_span *rest)
+{
+	size_t n = r->marked ? strlen(r->marked) : 0;
+	if (!n || line.n < n + 3 || memcmp(line.p, "# ", 2) || memcmp(line.p + 2, r->marked, n) || line.p[n + 2] != ' ')
+		return false;
+	*rest = pd_span(line.p + n + 3, line.n - n - 3);
+	return true;
+}
+
 static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e)
 {
+	struct pd_span rest;
+	if (is_marked(r, line, &rest))
+		return read_marked(r, rest, e);
 	struct pd_span ours = pd_span_z("# pagededup "), total = pd_span_z("# total ");
 	if (line.n >= ours.n && !memcmp(line.p, ours.p, ours.n))
 		return read_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
@@ -283,6 +317,7 @@ static int read_line(struct pd_tsv_reader *r, struct pd_err *e)
 		close_file(r);
 		return status;
 	}
+	r->mark = pd_span(NULL, 0);
 	if (!r->line.n)
 		return 0;
 	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);

@@ -42,11 +42,13 @@ struct pd_tsv_reader {
 	const char *or_kind;		/* another that will do, or NULL */
 	const char *const *columns;	/* the columns wanted, NULL at the end; their index is what `field` takes */
 	const char *const *v1_columns;	/* version 1's column order, NULL at the end, for rows without a header */
+	const char *marked;		/* remarks "# WORD …<TAB>row" of this word are given, too; NULL: passed over like others */
 	char **paths;			/* NULL or "-": stdin */
 	int n_paths;
 	/* filled by `next` */
 	struct pd_tsv_header header;	/* the last header seen */
 	bool new_header;		/* a header was read since the last call: look at it, then set it false */
+	struct pd_span mark;		/* of a marked row what follows the word; {NULL, 0}: this is a row like any */
 	struct pd_span line;		/* the row as it stands, without its newline */
 	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the wanted columns, escaped; {NULL, 0} when absent */
 	struct pd_buf totals;		/* "# total" lines, one after the other, without the prefix */

@@ -26,6 +26,8 @@ static const struct pd_opt opts[] = {
 	  .help = "keep rows.fp, pairs.tsv and site.bp in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
+	{ .type = PD_OPT_FLAG, .name = "remove-suspects", .rare = true, AT(remove_suspects),
+	  .help = "remove pages that are only suspected, too" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
 	  .help = "WARC: a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
@@ -64,7 +66,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 		return pd_fail(e, PD_ERR_USAGE, "dedup needs input files: it reads them twice and cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
-	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits))
+	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects))
 		return pd_fail(e, PD_ERR_USAGE, "with --dry-run no dump is written");
 	if (o->no_boilerplate && o->walk.page.boilerplate)
 		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate do not go together");
@@ -94,6 +96,11 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, done->counts.pages, "page");
 	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", done->counts.duplicates);
+	if (done->counts.suspects) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, done->counts.suspects, "suspect");
+		pd_buf_add_z(&line, o->dry_run ? "" : o->remove_suspects ? " removed, too" : " kept");
+	}
 	if (!o->dry_run)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)done->removed.bytes_out * 1e-6,
 			      (double)done->removed.bytes_in * 1e-6);

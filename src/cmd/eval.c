@@ -16,6 +16,7 @@ struct options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	struct pd_truth_options truth;
 	const char *pairs, *clusters;
+	bool suspects;
 	int bootstrap, seed, eval_format;
 	/* sweep */
 	bool sweep;
@@ -89,6 +90,7 @@ static int set_bits(void *options, const char *arg, struct pd_err *e)
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
+	{ .type = PD_OPT_FLAG, .name = "suspects", AT(suspects), .help = "pairs that match doubted count as pairs, too" },
 	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", AT(clusters),
 	  .help = "output of 'pagededup cluster': every two pages of a cluster" },
 	{ .type = PD_OPT_FLAG, .name = "sweep", AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
@@ -159,7 +161,8 @@ static int next_row(struct run *r, struct pd_tsv_reader *in)
 static int score_pairs(struct run *r)
 {
 	char *paths[] = { (char *)r->o->pairs };
-	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = paths, .n_paths = 1 };
+	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns,
+				    .marked = r->o->suspects ? PD_SUSPECT_MARK : NULL, .paths = paths, .n_paths = 1 };
 	int a = r->truth.by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = r->truth.by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
 	while ((status = next_row(r, &in)) > 0)
 		pd_score_pair(&r->score, in.fields[a], in.fields[b]);
@@ -177,6 +180,8 @@ static int score_clusters(struct run *r)
 	size_t n = 0, cap = 0;
 	int status;
 	while ((status = next_row(r, &in)) > 0) {
+		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which stays */
+			continue;
 		uint32_t page = pd_names_add(&pages, in.fields[r->truth.by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
 		members = pd_grow(members, n, &cap, sizeof *members);
 		members[n].cluster = pd_names_add(&clusters, in.fields[PD_VERDICTS_CLUSTER_ID]);
@@ -454,6 +459,8 @@ static int check_eval(const struct options *o, int n, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
 	if ((o->pairs != NULL) + (o->clusters != NULL) + o->sweep != 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option: one of --pairs=FILE, --clusters=FILE and --sweep");
+	if (o->suspects && !o->pairs)
+		return pd_fail(e, PD_ERR_USAGE, "--suspects has no effect without --pairs");
 	if (n > 1 && !o->sweep)
 		return pd_fail(e, PD_ERR_USAGE, "INPUT is read only with --sweep");
 	if (o->sweep && o->truth.n_by)

@@ -327,6 +327,7 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
 {
 	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = r->o->rewrite_revisits,
+					        .remove_suspects = r->o->remove_suspects,
 					        .bad_row = tell_bad_verdict, .ctx = r };
 	return pd_apply_removals_read(out, &o, r->err);
 }
@@ -399,7 +400,7 @@ static int write_report(struct run *r)
 	struct pd_walk_options walk = r->o->walk;
 	struct pd_pick_texts texts = { .walk = &walk, .log = r->log };
 	struct pd_report_options o = { .verdicts = verdicts, .pairs = pairs, .output = output, .tmp_dir = r->o->tmp_dir,
-				       .sample = PD_REPORT_SAMPLE, .seed = 1, .in = reader_options(r), .with_texts = true,
+				       .suspects_go = r->o->remove_suspects, .sample = PD_REPORT_SAMPLE, .seed = 1, .in = reader_options(r), .with_texts = true,
 				       .fetch = pd_pick_text, .ctx = &texts };
 	struct pd_report_result done;
 	if (!r->o->dry_run) {
@@ -530,6 +531,7 @@ static int write_stats(struct run *r)
 	pd_json_int(j, "bytes", (int64_t)c->bytes);
 	pd_json_int(j, "clusters", (int64_t)c->clusters);
 	pd_json_int(j, "duplicates", (int64_t)c->duplicates);
+	pd_json_int(j, "suspects", (int64_t)c->suspects);
 	if (!r->o->dry_run)
 		add_removed(&r->journal.sums, j);
 	status = add_boilerplate(table, j, r->err);
@@ -589,15 +591,16 @@ static void add_unit_totals(struct pd_dedup_counts *c, struct pd_span totals)
 /* From the file of verdicts. */
 static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, struct pd_err *e)
 {
-	static const char *const columns[] = { "id", "is_duplicate", NULL };
+	static const char *const columns[] = { "id", "is_duplicate", "suspect", NULL };
 	char *path = (char *)verdicts;
 	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
 	int r;
 	*out = (struct pd_dedup_counts){ 0 };
 	while ((r = pd_tsv_next(&in, e)) == 1) {
-		bool kept = pd_span_is(in.fields[1], "0");
-		out->clusters += kept;
+		bool kept = pd_span_is(in.fields[1], "0"), suspect = in.fields[2].n && !pd_span_is(in.fields[2], "-");
+		out->clusters += kept && !suspect;
 		out->duplicates += !kept;
+		out->suspects += kept && suspect;
 	}
 	add_unit_totals(out, pd_buf_span(&in.totals));
 	pd_tsv_release(&in);

@@ -17,12 +17,12 @@ struct pd_dedup_options {
 	struct pd_stage_cluster cluster;
 	const char *tmp_dir;
 	const char *given;		/* all that was asked for and shapes the result: a run is resumed with the same */
-	bool no_boilerplate, keep_others, rewrite_revisits, link, keep_rows, dry_run, resume;
+	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
 };
 
 struct pd_dedup_counts {
 	uint64_t pages, without_fingerprint, left_out, damaged, barren, bytes;	/* of the "# total" lines */
-	uint64_t clusters, duplicates;
+	uint64_t clusters, duplicates, suspects;
 };
 
 struct pd_dedup_result {

@@ -11,6 +11,13 @@
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };
 
+/* Pages that stay though they may be duplicates, in the order of their ids. */
+struct pd_group_suspect {
+	uint32_t page, keep, via;
+	uint32_t suspicion;		/* number among those of the pages */
+	struct pd_loss loss;
+};
+
 static uint32_t nth_by_id(const struct pd_group *g, size_t i)
 {
 	return g->pages.by_id ? g->pages.by_id[i] : (uint32_t)i;
@@ -46,7 +53,7 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 static void arrange(struct pd_group *g)
 {
 	uint32_t *start = starts_of_clusters(g);
-	g->order = pd_big_alloc((g->n_members + 1) * sizeof *g->order);
+	g->order = pd_big_alloc((g->n_members + g->n_suspects + 1) * sizeof *g->order);
 	for (size_t i = 0; i < g->pages.n; i++) {
 		uint32_t page = nth_by_id(g, i);
 		if (g->pages.by_id)
@@ -56,6 +63,8 @@ static void arrange(struct pd_group *g)
 		if (g->members[page].keep != PD_NO_PAGE)
 			g->order[start[g->members[page].keep]++] = page;
 	}
+	for (size_t i = 0; i < g->n_suspects; i++)
+		g->order[g->n_members + i] = g->suspects[i].page;
 	free(start);
 }
 
@@ -463,6 +472,93 @@ static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *
 	return status;
 }
 
+/* --- suspects --- */
+
+/* What a page looks like, or what that one goes for. */
+static uint32_t stays_for(const struct pd_group *g, uint32_t page)
+{
+	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
+}
+
+/* A page in no cluster that may be a duplicate of another, and by which suspicion. */
+struct guess {
+	uint32_t page, keep, similarity, suspicion;
+};
+
+/* The first pages first; for each what it is most like. */
+static int by_page_and_similarity(const void *x, const void *y)
+{
+	const struct guess *a = x, *b = y;
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->similarity != b->similarity)
+		return a->similarity < b->similarity ? -1 : 1;
+	if (a->keep != b->keep)
+		return a->keep < b->keep ? -1 : 1;
+	return (a->suspicion > b->suspicion) - (a->suspicion < b->suspicion);
+}
+
+static size_t list_guesses(const struct pd_group *g, struct guess **out)
+{
+	struct guess *list = pd_big_alloc((2 * g->pages.n_suspicions + 1) * sizeof *list);
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->pages.n_suspicions; i++) {
+		const struct pd_edge *edge = &g->pages.suspicions[i].edge;
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = stays_for(g, turned ? edge->a : edge->b);
+			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
+			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
+				list[n++] = (struct guess){ page, keep, edge->tag, i };
+		}
+	}
+	if (n)
+		qsort(list, n, sizeof *list, by_page_and_similarity);
+	*out = list;
+	return n;
+}
+
+/* Would the page take no more with it than any duplicate may?  1 yes, 0 no. */
+static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_loss *loss, struct pd_err *e)
+{
+	*loss = (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
+	if (!g->losses)
+		return 1;
+	int status = measure_loss(g, guess->page, guess->keep, &g->pages.suspicions[guess->suspicion].edge, loss, e);
+	return status ? status : loss->known == PD_LOSS_UNKNOWN || loss->share <= g->o->max_loss;
+}
+
+/* In the order of keeping, so that what a page looks like is settled before it. */
+static int find_suspects(struct pd_group *g, struct pd_err *e)
+{
+	struct guess *list;
+	struct pd_group_suspect *found;
+	uint32_t *at;		/* by page: which of `found` and one; 0: none */
+	size_t n, n_found = 0;
+	int status = PD_OK;
+	if (!g->pages.n_suspicions)
+		return PD_OK;
+	n = list_guesses(g, &list);
+	found = pd_big_alloc((n + 1) * sizeof *found);
+	at = pd_zalloc((g->pages.n + 1) * sizeof *at);
+	for (size_t i = 0; i < n && status >= 0; i++) {
+		struct pd_loss loss;
+		if (at[list[i].page] || at[list[i].keep] || (status = check_guess(g, &list[i], &loss, e)) <= 0)
+			continue;
+		const struct pd_edge *edge = &g->pages.suspicions[list[i].suspicion].edge;
+		uint32_t via = edge->a == list[i].page ? edge->b : edge->a;
+		found[n_found++] = (struct pd_group_suspect){ list[i].page, list[i].keep, via, list[i].suspicion, loss };
+		at[list[i].page] = (uint32_t)n_found;
+	}
+	g->suspects = pd_big_alloc((n_found + 1) * sizeof *g->suspects);
+	for (size_t i = 0; i < g->pages.n; i++)
+		if (at[nth_by_id(g, i)])
+			g->suspects[g->n_suspects++] = found[at[nth_by_id(g, i)] - 1];
+	free(at);
+	free(found);
+	free(list);
+	return status < 0 ? status : PD_OK;
+}
+
 static int open_texts(struct pd_group *g, struct pd_err *e)
 {
 	const struct pd_group_options *o = g->o;
@@ -525,10 +621,12 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	status = open_texts(g, e);
 	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles))
 		status = limit_loss(g, e);
+	if (!status)
+		status = find_suspects(g, e);
 	if (status)
 		return status;
 	arrange(g);
-	return pd_pages_arrange(&g->pages, g->order, g->n_members, o->in.tmp_dir, e);
+	return pd_pages_arrange(&g->pages, g->order, g->n_members + g->n_suspects, o->in.tmp_dir, e);
 }
 
 /* Members that come soon: their verdicts, then their lines. */
@@ -541,19 +639,35 @@ static void prefetch_member(const struct pd_group *g)
 	pd_pages_expect(&g->pages, g->order[g->at + PD_AHEAD / 2]);
 }
 
+static int next_suspect(struct pd_group *g, struct pd_group_member *out)
+{
+	size_t i = g->at - g->n_members;
+	if (i == g->n_suspects)
+		return 0;
+	const struct pd_group_suspect *s = &g->suspects[i];
+	const struct pd_suspicion *suspicion = &g->pages.suspicions[s->suspicion];
+	*out = (struct pd_group_member){ .page = s->page, .keep = s->keep, .via = s->via, .edge = &suspicion->edge,
+					 .suspect = g->pages.reasons.v[suspicion->why], .loss = &s->loss };
+	g->at++;
+	return 1;
+}
+
 int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 {
-	if (g->at == g->n_members)
-		return 0;
+	if (g->at >= g->n_members)
+		return next_suspect(g, out);
 	prefetch_member(g);
 	uint32_t page = g->order[g->at], keep = g->members[page].keep;
+	const struct pd_verdict *v = &g->members[page];
 	if (g->at == g->end) {
 		g->cluster++;
 		while (g->end < g->n_members && g->members[g->order[g->end]].keep == keep)
 			g->end++;
 		g->size = (uint32_t)(g->end - g->at);
 	}
-	*out = (struct pd_group_member){ page, g->cluster, g->size, &g->members[page], g->losses && page != keep ? &g->losses[page] : NULL };
+	*out = (struct pd_group_member){ .page = page, .cluster = g->cluster, .size = g->size, .keep = keep, .via = v->via,
+					 .edge = v->edge == PD_NO_EDGE ? NULL : &g->pages.edges[v->edge],
+					 .loss = g->losses && page != keep ? &g->losses[page] : NULL };
 	g->at++;
 	return 1;
 }
@@ -567,6 +681,7 @@ void pd_group_release(struct pd_group *g)
 		pd_shingle_set_release(&g->texts->page);
 	}
 	free(g->texts);
+	free(g->suspects);
 	free(g->losses);
 	free(g->members);
 	free(g->order);

@@ -4,6 +4,10 @@
  * cluster, clusters in the order of their page kept, and inside by id.  No page goes that would take too much of its text
  * with it: it is held against the page kept, exactly where their shingles are at hand, else by their sketches.
  *
+ * Behind all clusters come the suspects, by id: pages in no cluster, which stay, and look like another page that stays.  Of
+ * two such the one that would be kept is none; nor is a page that stands for others, or a page of which the texts themselves
+ * say that it would take too much with it.  What a suspect looks like is none itself.
+ *
  *	struct pd_group g;
  *	status = pd_group_open(&g, &options, &e);
  *	while (!status && pd_group_next(&g, &m))
@@ -41,20 +45,24 @@ struct pd_group {
 	const struct pd_group_options *o;
 	struct pd_pages pages;
 	struct pd_verdict *members;	/* by page */
-	uint32_t *order;		/* members of clusters as they are given out */
+	uint32_t *order;		/* members of clusters, then suspects, as they are given out */
 	size_t n_members, n_clusters;
 	struct pd_loss *losses;		/* by page, of duplicates; NULL: nothing was asked */
 	size_t n_spared;		/* pages that would have taken more */
+	size_t n_suspects;		/* pages that stay, though they may be duplicates */
 	size_t n_by_sketches;		/* duplicates of which only sketches were seen though there are shingles */
 	/* its own */
+	struct pd_group_suspect *suspects;	/* by page */
 	struct pd_group_texts *texts;
 	size_t at, end;			/* the next member; where its cluster ends */
 	uint32_t cluster, size;
 };
 
 struct pd_group_member {
-	uint32_t page, cluster, size;	/* clusters are numbered 1, 2, …; pages in this one */
-	const struct pd_verdict *verdict;
+	uint32_t page, cluster, size;	/* clusters are numbered 1, 2, …; pages in this one; 0: a suspect, which is in none */
+	uint32_t keep, via;		/* itself: it is kept; a suspect: the page that it may be a duplicate of */
+	const struct pd_edge *edge;	/* that explains it; NULL: of the page kept */
+	struct pd_span suspect;		/* why it is one; {NULL, 0}: it is none */
 	const struct pd_loss *loss;	/* NULL: of the page kept, or nothing was asked */
 };
 

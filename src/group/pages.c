@@ -50,7 +50,7 @@ struct pages_batch {
 	struct pages_end ends[2 * BATCH];
 	size_t n;
 	struct pd_buf text;		/* what rows say of their ends, as lines of the spool without the newline */
-	size_t first_edge;		/* of the batch; their ends are numbers of `ends` so far */
+	size_t first_edge, first_suspicion;	/* of the batch; their ends are numbers of `ends` so far */
 	size_t last_a;			/* the end that the last row had first; NO_END: none in this batch */
 };
 
@@ -75,6 +75,12 @@ static int find_page(struct pd_pages *p, const struct pages_batch *batch, struct
 	return is_new ? add_new(p, batch, end, e) : PD_OK;
 }
 
+static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
+{
+	edge->a = batch->ends[edge->a].page;
+	edge->b = batch->ends[edge->b].page;
+}
+
 static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -84,12 +90,13 @@ static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd
 		pd_ids_expect_more(&p->ids, batch->ends[i].id);
 	for (size_t i = 0; i < batch->n && !status; i++)
 		status = find_page(p, batch, &batch->ends[i], e);
-	for (size_t i = batch->first_edge; i < p->n_edges; i++) {
-		p->edges[i].a = batch->ends[p->edges[i].a].page;
-		p->edges[i].b = batch->ends[p->edges[i].b].page;
-	}
+	for (size_t i = batch->first_edge; i < p->n_edges; i++)
+		settle_ends(batch, &p->edges[i]);
+	for (size_t i = batch->first_suspicion; i < p->n_suspicions; i++)
+		settle_ends(batch, &p->suspicions[i].edge);
 	batch->n = 0;
 	batch->first_edge = p->n_edges;
+	batch->first_suspicion = p->n_suspicions;
 	batch->last_a = NO_END;
 	pd_buf_clear(&batch->text);
 	return status;
@@ -154,12 +161,18 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 	bool text = distance == UINT64_MAX;
 	if (!is_last_a(batch, f[PD_PAIRS_ID_A]))
 		batch->last_a = add_end(p, batch, f, fields_of_a);
-	p->edges = pd_big_grow(p->edges, p->n_edges, &p->cap_edges, sizeof *p->edges);
-	p->edges[p->n_edges++] = (struct pd_edge){ .a = (uint32_t)batch->last_a,
-						   .b = (uint32_t)add_end(p, batch, f, fields_of_b),
-						   .distance = text ? -1 : (int)distance,
-						   .same = p->same_is_one && (text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked")),
-						   .tag = tag };
+	struct pd_edge edge = { .a = (uint32_t)batch->last_a,
+				.b = (uint32_t)add_end(p, batch, f, fields_of_b),
+				.distance = text ? -1 : (int)distance,
+				.same = p->same_is_one && (text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked")),
+				.tag = tag };
+	if (in->mark.n) {
+		p->suspicions = pd_big_grow(p->suspicions, p->n_suspicions, &p->cap_suspicions, sizeof *p->suspicions);
+		p->suspicions[p->n_suspicions++] = (struct pd_suspicion){ edge, pd_names_add(&p->reasons, in->mark) };
+	} else {
+		p->edges = pd_big_grow(p->edges, p->n_edges, &p->cap_edges, sizeof *p->edges);
+		p->edges[p->n_edges++] = edge;
+	}
 	return batch->n + 2 > 2 * BATCH ? settle_batch(p, batch, e) : PD_OK;
 }
 
@@ -234,6 +247,8 @@ static void order_similarities(struct pd_pages *p)
 	}
 	for (size_t i = 0; i < p->n_edges; i++)
 		p->edges[i].tag = place[p->edges[i].tag];
+	for (size_t i = 0; i < p->n_suspicions; i++)
+		p->suspicions[i].edge.tag = place[p->suspicions[i].edge.tag];
 	free(p->similarity.v);
 	p->similarity.v = sorted;
 	free(order);
@@ -245,6 +260,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	struct pd_tsv_reader in = { .kind = "pairs",
 				    .columns = pd_pairs_columns,
 				    .v1_columns = pd_pairs_columns,
+				    .marked = PD_SUSPECT_MARK,
 				    .paths = o->paths,
 				    .n_paths = o->n_paths };
 	*p = (struct pd_pages){ .same_is_one = true };
@@ -294,6 +310,11 @@ static void renumber_edges(struct pd_pages *p, const uint32_t *place)
 		__builtin_prefetch(&place[soon->b]);
 		p->edges[i].a = place[p->edges[i].a];
 		p->edges[i].b = place[p->edges[i].b];
+	}
+	for (size_t i = 0; i < p->n_suspicions; i++) {
+		struct pd_edge *edge = &p->suspicions[i].edge;
+		edge->a = place[edge->a];
+		edge->b = place[edge->b];
 	}
 }
 
@@ -404,7 +425,9 @@ void pd_pages_release(struct pd_pages *p)
 	pd_ids_release(&p->ids);
 	pd_names_release(&p->similarity);
 	pd_spool_release(&p->spool);
+	pd_names_release(&p->reasons);
 	free(p->edges);
+	free(p->suspicions);
 	free(p->at);
 	free(p->by_id);
 	pd_buf_release(&p->must);

@@ -11,10 +11,19 @@
 #include "group/cluster.h"
 #include "group/ids.h"
 
+/* Two pages that look alike and are no pair. */
+struct pd_suspicion {
+	struct pd_edge edge;
+	uint32_t why;			/* number of a reason */
+};
+
 struct pd_pages {
 	size_t n, cap;
 	struct pd_edge *edges;		/* `tag` is the number of the pair's similarity */
 	size_t n_edges, cap_edges;
+	struct pd_suspicion *suspicions;
+	size_t n_suspicions, cap_suspicions;
+	struct pd_names reasons;	/* of suspicions, by number: as the rows have them */
 	struct pd_names similarity;	/* by number, larger ones first, "-" last: as the rows have it */
 	uint32_t *by_id;		/* pages in the order of their ids; NULL: that is the order of their numbers */
 	uint64_t bad;			/* rows that could not be read: reported and left out */

@@ -20,7 +20,8 @@ struct search {
 	int edits[PD_WHY_SUGGESTIONS];
 };
 
-typedef void row_fn(void *ctx, const struct pd_span *f);
+/* mark: as in the reader. */
+typedef void row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
 
 /* Rows that cannot be read say nothing of the page that is asked for. */
 static int read_rows(const char *path, const char *kind, const char *const *columns, row_fn *each, void *ctx, struct pd_err *e)
@@ -29,9 +30,10 @@ static int read_rows(const char *path, const char *kind, const char *const *colu
 	bool verdicts = columns == pd_verdicts_columns;
 	struct pd_tsv_reader in = { .kind = kind, .or_kind = verdicts ? "answers" : NULL, .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
 	int status;
+	in.marked = verdicts ? NULL : PD_SUSPECT_MARK;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
-			each(ctx, in.fields);
+			each(ctx, in.fields, in.mark);
 		else if (status != PD_ERR_FORMAT)
 			break;
 	}
@@ -150,7 +152,7 @@ static uint64_t nearness(struct pd_span distance)
 	return pd_span_u64(distance, &n) ? n + 1 : 0;
 }
 
-static void add_near(struct pd_why *w, const struct pd_span *f, bool other_is_b)
+static void add_near(struct pd_why *w, const struct pd_span *f, struct pd_span mark, bool other_is_b)
 {
 	struct pd_span id = f[other_is_b ? PD_PAIRS_ID_B : PD_PAIRS_ID_A], url = f[other_is_b ? PD_PAIRS_URL_B : PD_PAIRS_URL_A];
 	size_t at = w->n_near;
@@ -165,16 +167,16 @@ static void add_near(struct pd_why *w, const struct pd_span *f, bool other_is_b)
 		w->n_near++;
 	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
 	w->near[at] = (struct pd_why_near){ keep_span(w, id), keep_span(w, url), keep_span(w, f[PD_PAIRS_DISTANCE]), keep_span(w, f[PD_PAIRS_SIMILARITY]),
-					    false, { { { NULL, 0 } } } };
+					    mark.n ? keep_span(w, mark) : mark, false, { { { NULL, 0 } } } };
 }
 
-static void take_pair(void *ctx, const struct pd_span *f)
+static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
 	struct pd_why *w = ctx;
 	if (pd_span_eq(f[PD_PAIRS_ID_A], w->id))
-		add_near(w, f, true);
+		add_near(w, f, mark, true);
 	else if (pd_span_eq(f[PD_PAIRS_ID_B], w->id))
-		add_near(w, f, false);
+		add_near(w, f, mark, false);
 }
 
 /* --- verdicts --- */
@@ -189,7 +191,7 @@ static void note_page(struct search *s, const struct pd_span *f)
 		pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n, f[PD_VERDICTS_ID].p);
 }
 
-static void look_for_page(void *ctx, const struct pd_span *f)
+static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
 	struct search *s = ctx;
 	struct pd_span id = f[PD_VERDICTS_ID];
@@ -202,7 +204,7 @@ static void look_for_page(void *ctx, const struct pd_span *f)
 	suggest(s, id);
 }
 
-static void take_member(void *ctx, const struct pd_span *f)
+static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
 	struct search *s = ctx;
 	struct pd_why *w = s->why;

@@ -124,6 +124,21 @@ static void say_kept(const struct pd_why *w, struct pd_buf *out)
 		pd_buf_printf(out, "    and %zu more\n", w->n - 1 - listed);
 }
 
+static bool is_suspect(const struct pd_why_row *row)
+{
+	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
+}
+
+static void say_suspect(const struct pd_why *w, struct pd_buf *out)
+{
+	struct pd_span reason = value(w->page, PD_VERDICTS_REASON), keep = value(w->page, PD_VERDICTS_DUP_OF);
+	add_row_page(w->page, out);
+	pd_buf_printf(out, "\n  is only suspected to be a duplicate of %.*s: it stays, unless it is applied with --remove-suspects\n    ",
+		      (int)keep.n, keep.p);
+	add_step(w->page, out);
+	pd_buf_printf(out, "\n    %.*s\n", (int)reason.n, reason.p);
+}
+
 static void say_unnamed(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	pd_buf_add_span(out, w->id);
@@ -144,8 +159,12 @@ static void say_near(const struct pd_why *w, struct pd_buf *out)
 		pd_buf_add_z(out, "    it ");
 		add_nearness(n->distance, n->similarity, out);
 		add_page(n->id, n->url, out);
+		if (n->doubt.n)
+			pd_buf_printf(out, ", which is no pair (%.*s)", (int)n->doubt.n, n->doubt.p);
 		if (!n->named)
 			pd_buf_add_z(out, ", which is in no cluster");
+		else if (is_suspect(&n->row))
+			pd_buf_add_z(out, ", which is suspected");
 		else if (is_kept(&n->row))
 			pd_buf_add_z(out, ", which is kept");
 		else
@@ -161,6 +180,8 @@ void pd_why_text(const struct pd_why *w, const char *verdicts, bool has_pairs, s
 {
 	if (!w->page)
 		say_unnamed(w, verdicts, has_pairs, out);
+	else if (is_suspect(w->page))
+		say_suspect(w, out);
 	else if (is_kept(w->page))
 		say_kept(w, out);
 	else

@@ -193,7 +193,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 				 .verifiers = pd_zalloc(threads * sizeof *search.verifiers),
 				 .lists = pd_items_lists((int)threads, rows->budget) };
 	for (size_t i = 0; i < threads; i++)
-		search.verifiers[i] = (struct pd_verifier){ .o = &o->verify, .rows = rows };
+		search.verifiers[i] = pd_match_verifier(o, rows);
 	pd_parallel((int)threads, (size_t)(s.options.minima / bands->width), search_band, &search);
 	int status = pd_items_gather(search.lists, (int)threads, (int)threads, &bands->pairs, e);
 	settle_links(&bands->pairs, s.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);

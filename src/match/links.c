@@ -454,8 +454,9 @@ void pd_match_links_near(const struct pd_match_links *l, uint32_t a, uint32_t gr
 static void make_links(struct pd_match_set *m, double *verify_seconds)
 {
 	/* Pages of one host are no pair between hosts, so they may stand together as pages of two would. */
-	struct pd_verifier verifier = { .o = &m->o->verify, .rows = m->rows, .texts = m->digests,
-					.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS };
+	struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
+	verifier.texts = m->digests;
+	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
 	struct pd_match_groups by_part = { 0 };
 	double t = pd_cpu_seconds();
 	if (m->looks && !m->o->all_pairs)

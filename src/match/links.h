@@ -52,7 +52,13 @@ struct pd_match_options {
 	enum pd_match_scope scope;
 	bool all_pairs;
 	int threads;
+	struct pd_doubts *doubts;	/* pairs that are doubted are noted here; NULL: nowhere */
 };
+
+static inline struct pd_verifier pd_match_verifier(const struct pd_match_options *o, const struct pd_rows *rows)
+{
+	return (struct pd_verifier){ .o = &o->verify, .rows = rows, .doubts = o->doubts };
+}
 
 struct pd_match_stats {
 	size_t distinct;	/* different fingerprints */

@@ -244,8 +244,8 @@ static void emitter_init(struct emitter *w, const struct found *prints, const st
 	for (int i = 0; i < 2; i++) {
 		w->sets[i].found = found[i];
 		w->sets[i].m = &found[i]->set;
-		w->sets[i].verifier = (struct pd_verifier){ .o = &found[i]->set.o->verify, .rows = found[i]->set.rows,
-						       .texts = found[i]->set.digests };
+		w->sets[i].verifier = pd_match_verifier(found[i]->set.o, found[i]->set.rows);
+		w->sets[i].verifier.texts = found[i]->set.digests;
 	}
 }
 
@@ -316,6 +316,16 @@ static void release_found(struct found *f)
 	pd_match_set_release(&f->set);
 	pd_match_near_release(&f->near);
 	pd_match_bands_release(&f->bands);
+}
+
+struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct pd_doubt *doubt)
+{
+	const struct pd_rows_set *set = &rows->prints;
+	uint32_t a = member_from(set, doubt->a), b = member_from(set, doubt->b);
+	size_t words = (size_t)set->words;
+	bool prints = a < set->n && pd_rows_set_row(set, a) == doubt->a;
+	int distance = prints ? pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words) : -1;
+	return (struct pd_match_pair){ .a = doubt->a, .b = doubt->b, .distance = distance, .similarity = doubt->similarity };
 }
 
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,

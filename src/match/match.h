@@ -37,6 +37,9 @@ struct pd_match_sink {
 	void *ctx;
 };
 
+/* The pair of a doubt (verify.h), as those that are no doubt are. */
+struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct pd_doubt *doubt);
+
 /* Within rows->budget, if there is one.  0, an error, or the negative value that `write` returned. */
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e);

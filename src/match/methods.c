@@ -423,8 +423,8 @@ int pd_match_methods(const struct pd_rows *rows, const struct pd_match_options *
 	struct methods m = { .rows = rows, .o = o, .stats = stats, .e = e };
 	int status = PD_OK;
 	*stats = (struct pd_match_methods_stats){ 0 };
-	m.verifier = (struct pd_verifier){ .o = &o->verify, .rows = rows };
-	m.texts = (struct pd_verifier){ .o = &o->verify, .rows = rows, .texts = true };
+	m.verifier = m.texts = pd_match_verifier(o, rows);
+	m.texts.texts = true;
 	m.first = pd_array_room(&m.memory, rows->budget, (rows->n + 1) * sizeof *m.first);
 	for (uint32_t i = 0; i < rows->n; i++)
 		m.first[i] = i;

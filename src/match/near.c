@@ -59,7 +59,7 @@ static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pai
 	v.left = pd_alloc((tasks + 1) * sizeof *v.left);
 	v.verifiers = pd_zalloc((size_t)threads * sizeof *v.verifiers);
 	for (int i = 0; i < threads; i++)
-		v.verifiers[i] = (struct pd_verifier){ .o = &m->o->verify, .rows = m->rows };
+		v.verifiers[i] = pd_match_verifier(m->o, m->rows);
 	pd_parallel(threads, tasks, verify_task, &v);
 	for (size_t i = 0; i < tasks; i++) {
 		memmove(pairs->v + n, pairs->v + i * VERIFY_TASK, v.left[i] * sizeof *pairs->v);
@@ -209,7 +209,7 @@ static void verify_covering(struct covering *c)
 	c->start[c->n_names] = c->near.n;
 	c->verifiers = pd_zalloc((size_t)threads * sizeof *c->verifiers);
 	for (int i = 0; i < threads; i++)
-		c->verifiers[i] = (struct pd_verifier){ .o = &m->o->verify, .rows = m->rows };
+		c->verifiers[i] = pd_match_verifier(m->o, m->rows);
 	pd_parallel(threads, (c->n_names + COVER_NAMES - 1) / COVER_NAMES, cover_task, c);
 	for (int i = 0; i < threads; i++)
 		pd_verifier_release(&c->verifiers[i]);

@@ -187,7 +187,71 @@ static bool same_host(struct pd_verifier *v, uint32_t a, uint32_t b)
 	return host != pd_hash64("", 0) && host == pd_rows_host(v->rows, b, v->scratch);
 }
 
-enum pd_look pd_verify_look(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
+/* --- doubts ---
+ * One number for each row, so that threads need no lock, and the larger of two is the better: the similarity in thousandths and
+ * one, then how early the other row is, then the look. */
+
+enum { LOOK_BITS = 4, ROW_BITS = 31 };
+
+static uint64_t pack_doubt(uint32_t other, enum pd_look look, double similarity)
+{
+	uint64_t early = (UINT64_C(1) << ROW_BITS) - 1 - other;
+	return ((uint64_t)lrint(similarity * 1000) + 1) << (ROW_BITS + LOOK_BITS) | early << LOOK_BITS | (uint64_t)look;
+}
+
+static uint32_t other_of(uint64_t packed)
+{
+	uint64_t early = packed >> LOOK_BITS & ((UINT64_C(1) << ROW_BITS) - 1);
+	return (uint32_t)((UINT64_C(1) << ROW_BITS) - 1 - early);
+}
+
+void pd_doubts_init(struct pd_doubts *d, enum pd_doubts_realms realms, const struct pd_rows *rows)
+{
+	*d = (struct pd_doubts){ .realms = realms, .n = rows->n };
+	d->best = pd_array_room(&d->memory, rows->budget, (rows->n + 1) * sizeof *d->best);
+	memset(d->best, 0, (rows->n + 1) * sizeof *d->best);
+}
+
+static void note_if_better(uint64_t *best, uint64_t v)
+{
+	uint64_t now = __atomic_load_n(best, __ATOMIC_RELAXED);
+	while (v > now && !__atomic_compare_exchange_n(best, &now, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_look look, double similarity)
+{
+	if (rows->side && (rows->side[a] | rows->side[b]) != (PD_SIDE_A | PD_SIDE_B))
+		return;
+	if (d->realms != PD_DOUBTS_ALL && (rows->realm[a] == rows->realm[b]) != (d->realms == PD_DOUBTS_INSIDE))
+		return;
+	note_if_better(&d->best[a], pack_doubt(b, look, similarity));
+	note_if_better(&d->best[b], pack_doubt(a, look, similarity));
+}
+
+bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out)
+{
+	for (; *at < d->n; ++*at) {
+		uint64_t v = d->best[*at];
+		uint32_t row = *at, other = other_of(v);
+		/* Where both have it, it is the first one's. */
+		if (!v || (other < row && other_of(d->best[other]) == row))
+			continue;
+		*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_look)(v & ((1 << LOOK_BITS) - 1)),
+					  (double)((v >> (ROW_BITS + LOOK_BITS)) - 1) / 1000 };
+		++*at;
+		return true;
+	}
+	return false;
+}
+
+void pd_doubts_release(struct pd_doubts *d)
+{
+	pd_array_release(&d->memory);
+	*d = (struct pd_doubts){ 0 };
+}
+
+static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
 	*similarity = v->texts ? 1 : similarity_of(v->rows, a, b);
 	if (!pd_verify_maybe(v->o, *similarity, distance))
@@ -202,7 +266,10 @@ enum pd_look pd_verify_look(struct pd_verifier *v, uint32_t a, uint32_t b, int d
 
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
-	return pd_verify_look(v, a, b, distance, similarity) == PD_LOOK_YES;
+	enum pd_look look = look_at_rows(v, a, b, distance, similarity);
+	if (look != PD_LOOK_NO && look != PD_LOOK_YES && v->doubts)
+		pd_doubts_note(v->doubts, v->rows, a, b, look, *similarity);
+	return look == PD_LOOK_YES;
 }
 
 void pd_verifier_release(struct pd_verifier *v)

@@ -71,18 +71,45 @@ enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int
 enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
 				   bool same_host);
 
+/* --- doubts --- */
+
+/* Of each row the other that it is most like among those that were looked at and doubted: alike by the similarity that any two
+ * pages need, and not by that which these need.  So there are no more such pairs than rows, and which they are does not depend
+ * on the order in which rows were looked at. */
+struct pd_doubts {
+	enum pd_doubts_realms { PD_DOUBTS_ALL, PD_DOUBTS_INSIDE, PD_DOUBTS_BETWEEN } realms;	/* of rows->realm, when that counts */
+	uint64_t *best;			/* by row; 0: none */
+	size_t n;			/* rows */
+	struct pd_array memory;
+};
+
+struct pd_doubt {
+	uint32_t a, b;			/* rows, a < b */
+	enum pd_look look;
+	double similarity;		/* in thousandths */
+};
+
+/* `rows` know their realms where those count. */
+void pd_doubts_init(struct pd_doubts *d, enum pd_doubts_realms realms, const struct pd_rows *rows);
+/* `a` and `b` in any order, from any thread.  What is of one side, or not of the realms asked for, is passed over. */
+void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_look look, double similarity);
+/* The doubt of row *at or of one behind it, each once; *at is moved behind.  False: there is none. */
+bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out);
+void pd_doubts_release(struct pd_doubts *d);
+
+/* --- rows --- */
+
 /* The same for two rows of a row set. */
 struct pd_verifier {
 	const struct pd_verify_options *o;
 	const struct pd_rows *rows;
 	bool texts;		/* rows without a fingerprint, of equal text */
 	bool apart;		/* as if all were on different hosts */
+	struct pd_doubts *doubts;	/* what is doubted is noted here; NULL: nowhere.  Threads may share it. */
 	struct pd_buf scratch[2];
 };
 
-/* *similarity: 1 for equal texts. */
-enum pd_look pd_verify_look(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity);
-/* Are they duplicates? */
+/* Are they duplicates?  *similarity: 1 for equal texts. */
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity);
 void pd_verifier_release(struct pd_verifier *v);
 

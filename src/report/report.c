@@ -588,8 +588,12 @@ static int write_suspects(struct report *r)
 		return PD_OK;
 	pd_buf_printf(out, "<h2>Suspects</h2>\n<p>");
 	pd_buf_count(out, s->suspects, "page");
-	pd_buf_printf(out, " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is given.</p>\n",
-		      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+	if (r->o->suspects_go)
+		pd_buf_printf(out, " may be %s, and %s removed, because <code>--remove-suspects</code> was given.</p>\n",
+			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+	else
+		pd_buf_printf(out, " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is given.</p>\n",
+			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
 	pd_buf_add_z(out, "<table>\n<caption>What makes them doubtful.</caption>\n<thead><tr><th scope=\"col\">reason</th>"
 			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_doubts; i++) {

@@ -18,6 +18,7 @@ struct pd_report_options {
 	const char *tmp_dir;
 	int sample, seed;
 	struct pd_reader_options in;		/* the dumps */
+	bool suspects_go;			/* they are removed, too */
 	bool with_texts;			/* there are dumps, whose texts are wanted */
 	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: they are measured */
 	/* Title and main text of the page of this id. */

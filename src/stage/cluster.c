@@ -79,6 +79,10 @@ static int close_cluster(const struct cluster_run *r)
 	pd_buf_count(&line, g->n_members, "page");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, g->n_members - g->n_clusters, "duplicate");
+	if (g->n_suspects) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->n_suspects, "suspect");
+	}
 	if (g->n_spared)
 		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them", g->n_spared,
 			      g->o->max_loss * 100);

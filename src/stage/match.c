@@ -27,6 +27,8 @@ struct match_run {
 	bool json;		/* else TSV */
 	struct pd_methods asked;
 	struct pd_match_methods_stats by_method;
+	struct pd_doubts doubts;
+	uint64_t suspects;
 	struct pd_json *row_json;
 	double started, read_cpu, match_cpu;
 	struct pd_err err;
@@ -124,6 +126,30 @@ static void add_found(const struct match_run *r, struct pd_buf *out)
 	pd_buf_add_z(out, ", ");
 	pd_buf_count(out, r->by_method.bad, "value");
 	pd_buf_add_z(out, " that could not be read left out");
+}
+
+/* --- what is no pair, and looks like one --- */
+
+static void ask_for_doubts(struct match_run *r)
+{
+	enum pd_match_scope scope = r->match.scope;
+	if (r->match.verify.off || r->json)
+		return;
+	pd_doubts_init(&r->doubts, scope == PD_SCOPE_ALL ? PD_DOUBTS_ALL : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN,
+		       &r->rows);
+	r->match.doubts = &r->doubts;
+}
+
+static int write_suspects(struct match_run *r)
+{
+	struct pd_doubt doubt;
+	int status = PD_OK;
+	for (uint32_t at = 0; !status && r->match.doubts && pd_doubts_next(&r->doubts, &at, &doubt); r->suspects++) {
+		pd_buf_clear(&r->line);
+		pd_write_suspect_line(&r->rows, &doubt, &r->line);
+		status = write_text(r, &r->line);
+	}
+	return status;
 }
 
 static int write_totals(struct match_run *r)
@@ -265,10 +291,13 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		status = check_memory(r, r->rows.n);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	ask_for_doubts(r);
 	if (!status)
 		status = write_header(r);
 	if (!status)
 		status = r->rows.methods.n ? find_pairs_by_methods(r) : find_pairs(r);
+	if (!status)
+		status = write_suspects(r);
 	if (!status)
 		status = write_totals(r);
 	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
@@ -289,6 +318,7 @@ static int write_stats(struct match_run *r)
 	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
 	pd_json_int(j, "linked", (int64_t)r->stats.linked);
+	pd_json_int(j, "suspects", (int64_t)r->suspects);
 	pd_json_int(j, "k", r->match.k);
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
@@ -349,6 +379,8 @@ static int close_match(struct match_run *r)
 	pd_buf_count(&r->line, r->stats.pairs, "pair");
 	if (r->rows.methods.n)
 		add_found(r, &r->line);
+	if (r->suspects)
+		pd_buf_printf(&r->line, ", %" PRIu64 " more in doubt", r->suspects);
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 	return (r->rows.bad || r->by_method.bad) && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }
@@ -392,6 +424,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		*e = r.err;
 	else
 		status = close_match(&r);
+	pd_doubts_release(&r.doubts);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);
 	return status;

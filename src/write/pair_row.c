@@ -143,6 +143,13 @@ void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *
 	}
 }
 
+void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *doubt, struct pd_buf *out)
+{
+	struct pd_match_pair pair = pd_match_doubted(rows, doubt);
+	pd_buf_printf(out, "# " PD_SUSPECT_MARK " %s\t", pd_look_names[doubt->look]);
+	pair_row(rows, &pair, out);
+}
+
 static void add_share(struct pd_buf *out, size_t shared, size_t all)
 {
 	pd_buf_printf(out, "\t%.3f", all ? (double)shared / (double)all : 0);

@@ -96,10 +96,10 @@ static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edg
 }
 
 /* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */
-static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, const struct pd_loss *loss, uint32_t page, struct pd_buf *out)
+static void add_reason(struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
 {
-	const struct pd_edge *edge = &pages->edges[m->edge];
-	bool own = edge->a == page || edge->b == page, direct = m->via == m->keep;
+	const struct pd_edge *edge = m->edge;
+	bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
 	if (!own && !direct) {
 		pd_buf_add_z(out, "same as ");
 		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
@@ -111,13 +111,13 @@ static void add_reason(struct pd_pages *pages, const struct pd_verdict *m, const
 		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
 		pd_buf_add_z(out, ", which leads to the page kept");
 	}
-	add_evidence(pages, edge, loss, out);
+	add_evidence(pages, edge, m->loss, out);
 }
 
 /* dup_of, via, distance, similarity */
-static void add_relation(struct pd_pages *pages, const struct pd_verdict *m, struct pd_buf *out)
+static void add_relation(struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
 {
-	const struct pd_edge *edge = &pages->edges[m->edge];
+	const struct pd_edge *edge = m->edge;
 	struct pd_span keep = pd_pages_view(pages, m->keep).id;
 	add(out, keep);
 	add(out, m->via == m->keep ? keep : pd_pages_view(pages, m->via).id);
@@ -148,31 +148,49 @@ static void add_weight(const struct pd_group_options *o, struct pd_buf *out)
 		pd_buf_add_z(out, "0\t");
 }
 
+/* What is said of a page that stays though it may be a duplicate. */
+static const char *doubt_in_words(struct pd_span why)
+{
+	return pd_span_is(why, "few-terms") ? "kept, too short to be sure" :
+	       pd_span_is(why, "unsure") ? "kept, its main text is not sure" :
+	       pd_span_is(why, "other-subject") ? "kept, it has another subject" :
+	       pd_span_is(why, "other-language") ? "kept, it is in another language" : "kept, in doubt";
+}
+
 void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
 {
 	struct pd_page_view v = pd_pages_view(&g->pages, m->page);
-	bool kept = m->verdict->keep == m->page;
-	add_number(out, m->cluster);
+	bool kept = m->keep == m->page, suspect = m->suspect.n;
+	if (suspect)
+		pd_buf_add_c(out, '-');
+	else
+		add_number(out, m->cluster);
 	pd_buf_add_c(out, '\t');
 	add(out, v.id);
 	add(out, v.url);
-	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : "1\t");
+	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : suspect ? "0\t" : "1\t");
 	if (!kept)
-		add_relation(&g->pages, m->verdict, out);
+		add_relation(&g->pages, m, out);
 	add(out, v.text_bytes);
 	if (kept) {
 		add_kept(g->o, m->size, out);
+	} else if (suspect) {
+		pd_buf_printf(out, "1\t%s: ", doubt_in_words(m->suspect));
+		add_reason(&g->pages, m, out);
 	} else {
 		add_weight(g->o, out);
-		add_reason(&g->pages, m->verdict, m->loss, m->page, out);
+		add_reason(&g->pages, m, out);
 	}
 	pd_buf_add_c(out, '\t');
 	if (kept)
 		add_number(out, m->size);
 	else
 		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
 	if (m->loss && m->loss->known == PD_LOSS_EXACT)
-		pd_buf_printf(out, "\t%.3f\t-\n", (double)m->loss->share);
+		pd_buf_printf(out, "%.3f\t", (double)m->loss->share);
 	else
-		pd_buf_add_z(out, "\t-\t-\n");
+		pd_buf_add_z(out, "-\t");
+	pd_buf_add_span(out, suspect ? m->suspect : pd_span("-", 1));
+	pd_buf_add_c(out, '\n');
 }

@@ -101,6 +101,55 @@ START_TEST(unknown_similarity)
 }
 END_TEST
 
+/* Notes are the same in whatever order rows are looked at: of each row the most similar other, of those the first. */
+START_TEST(doubts)
+{
+	static const struct { uint32_t a, b; double similarity; enum pd_look look; } noted[] = {
+		{ 0, 1, .8, PD_LOOK_FEW_TERMS }, { 0, 2, .9, PD_LOOK_OTHER_SUBJECT }, { 1, 2, .8, PD_LOOK_UNSURE },
+		{ 3, 4, 1, PD_LOOK_OTHER_LANGUAGE }, { 2, 3, .5, PD_LOOK_FEW_TERMS },
+	};
+	static const struct { uint32_t a, b; int thousandths; enum pd_look look; } want[] = {
+		{ 0, 2, 900, PD_LOOK_OTHER_SUBJECT }, { 0, 1, 800, PD_LOOK_FEW_TERMS }, { 3, 4, 1000, PD_LOOK_OTHER_LANGUAGE },
+	};
+	enum { N = sizeof noted / sizeof *noted };
+	struct pd_rows set = { .n = 6 };
+	struct pd_doubts d;
+	struct pd_doubt doubt;
+	uint32_t at = 0;
+	size_t n = 0;
+	pd_doubts_init(&d, PD_DOUBTS_ALL, &set);
+	for (int i = 0; i < N; i++) {
+		int j = (i * 3 + _i) % N;
+		pd_doubts_note(&d, &set, noted[j].a, noted[j].b, noted[j].look, noted[j].similarity);
+	}
+	for (; pd_doubts_next(&d, &at, &doubt); n++) {
+		ck_assert_msg(n < sizeof want / sizeof *want, "one more: %u, %u", doubt.a, doubt.b);
+		ck_assert_msg(doubt.a == want[n].a && doubt.b == want[n].b && doubt.look == want[n].look,
+			      "doubt %zu is %u, %u: %s", n, doubt.a, doubt.b, pd_look_names[doubt.look]);
+		ck_assert_int_eq((int)(doubt.similarity * 1000 + .5), want[n].thousandths);
+	}
+	ck_assert_uint_eq(n, sizeof want / sizeof *want);
+	pd_doubts_release(&d);
+}
+END_TEST
+
+START_TEST(doubts_of_sides)
+{
+	uint8_t side[] = { PD_SIDE_A, PD_SIDE_A, PD_SIDE_B };
+	uint64_t host[] = { 7, 7, 8 };
+	struct pd_rows set = { .n = 3, .side = side, .realm = host };
+	struct pd_doubts d;
+	struct pd_doubt doubt;
+	uint32_t at = 0;
+	pd_doubts_init(&d, _i ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN, &set);
+	pd_doubts_note(&d, &set, 0, 1, PD_LOOK_UNSURE, .9);
+	pd_doubts_note(&d, &set, 0, 2, PD_LOOK_UNSURE, .8);
+	ck_assert_msg(pd_doubts_next(&d, &at, &doubt) == !_i, "two sides and %s", _i ? "one host: none is" : "two hosts: one is");
+	ck_assert(_i || (doubt.a == 0 && doubt.b == 2));
+	pd_doubts_release(&d);
+}
+END_TEST
+
 START_TEST(facts)
 {
 	struct pd_facts f = pd_facts_read(pd_span(NULL, 0), pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
@@ -119,6 +168,8 @@ int main(void)
 	tcase_add_loop_test(c, looks, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(c, equal_texts, 0, sizeof text_rows / sizeof *text_rows);
 	tcase_add_test(c, unknown_similarity);
+	tcase_add_loop_test(c, doubts, 0, 5);
+	tcase_add_loop_test(c, doubts_of_sides, 0, 2);
 	tcase_add_test(c, facts);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Suspects, from the dump to what is removed: two pages that look alike and that one would not remove unseen are no pair and
+# no cluster; they are told, counted, shown first, and removed when that is asked for.
+. "$(dirname "$0")/../tap.sh"
+cat >pages.py <<'END'
+import random
+words = ("harbour river meadow lantern copper village morning winter orchard stone bridge market window garden letter "
+         "silver mountain paper captain evening island forest summer engine barrel mirror basket candle feather wheel").split()
+def prose(seed, n):
+    r = random.Random(seed)
+    return ' '.join(' '.join(r.choice(words) for _ in range(9)).capitalize() + '.' for _ in range(n))
+def page(url, title, *body):
+    print('{"url": "http://%s", "html": "<!DOCTYPE html><html lang=en><head><title>%s</title></head><body><h1>%s</h1>%s</body></html>"}'
+          % (url, title, title, ''.join('<p>%s</p>' % p for p in body)))
+# A copy, which goes; a page of another subject with the same frame; an excerpt of a few words, its last ones changed; and one
+# that nothing resembles.
+page('a.example/tides', 'Tides', prose('frame', 60), prose('tides', 9))
+page('a.example/mills', 'Mills', prose('frame', 60), prose('mills', 9))
+page('b.example/tides', 'Tides', prose('frame', 60), prose('tides', 9))
+page('c.example/few', 'Notice', prose('few', 4))
+page('c.example/short', 'Notice', prose('few', 4), 'Harbour wheel.')
+page('d.example/lamps', 'Lamps', prose('lamps', 60))
+END
+python3 pages.py >pages.jsonl
+"$P" fp -q --shingles=pages.shingles pages.jsonl >pages.fp
+url() { awk -F '\t' -v url="http://$1" '$3 == url { print $2 }' pages.fp; }
+tides=$(url a.example/tides) mills=$(url a.example/mills)
+
+# --- match ---
+run "$P" match pages.fp
+exits "match" 0
+cp "$tmp/out" pairs.tsv
+has "suspects are counted" "$tmp/err" ', 2 pairs, 1 more in doubt, '
+is "they are no rows" "$(rows pairs.tsv | wc -l)" 2
+is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
+	"# suspect other-subject	$tides	$mills	simhash"
+is "with all columns of a pair" "$(grep '^# suspect ' pairs.tsv | cut -f 2- | awk -F '\t' '{ print NF }')" 13
+same "the same for any number of threads" <("$P" match -q -j 4 pages.fp) <("$P" match -q -j 1 pages.fp)
+"$P" match -q --no-verify pages.fp >unverified.tsv
+hasnt "--no-verify doubts nothing" unverified.tsv '^# suspect'
+"$P" match -q --scope=other-hosts pages.fp >others.tsv
+is "--scope=other-hosts: none of one host" "$(grep -c '^# suspect' others.tsv)" 0
+"$P" match -q --scope=same-host pages.fp >one.tsv
+is "--scope=same-host: only of one" "$(grep '^# suspect' one.tsv | cut -f 2,3)" "$tides	$mills"
+"$P" match -q --format=jsonl pages.fp >pairs.jsonl
+is "JSON Lines hold pairs alone" "$(wc -l <pairs.jsonl)" 2
+
+# --- cluster ---
+run "$P" cluster pairs.tsv
+exits "cluster" 0
+cp "$tmp/out" v.tsv
+has "the closing line" "$tmp/err" '2 clusters of 4 pages, 2 duplicates, 1 suspect, '
+is "a suspect is in no cluster and stays; the page that it looks like is named" \
+	"$(rows v.tsv | awk -F '\t' '$14 != "-"' | cut -f 1,2,4-6,10,12,14)" "-	$mills	0	$tides	$tides	1	-	other-subject"
+has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity 0\.[0-9]+, by sketches only'
+is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
+run "$P" cluster --shingles=pages.shingles pairs.tsv
+has "the texts are held against each other" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject$'
+run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
+hasnt "one that would take too much with it is none" "$tmp/out" 'other-subject$'
+is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
+run "$P" cluster --keep=longest pairs.tsv
+is "a page that stands for others is none, whatever is kept first" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
+printf '# suspect\n# suspect few-terms\tonly\ttwo\n' | cat pairs.tsv - >bad.tsv
+run "$P" cluster bad.tsv
+exits "a line that is cut" 1
+has "is named" "$tmp/err" "bad.tsv:[0-9]+: not a row of pairs behind '# suspect'"
+same "and the others count" <(rows "$tmp/out") <(rows v.tsv)
+# What a suspect looks like is none itself: of three in a row the last stays free.
+{
+	head -2 pairs.tsv
+	for i in 1 2; do printf '# suspect unsure\tf:%d\tf:%d\t3\t0.800\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\n' $i $((i + 1)); done
+} >chain.tsv
+is "no chains" "$("$P" cluster -q chain.tsv | rows /dev/stdin | cut -f 2,5,14)" 'f:2	f:1	unsure'
+printf 'f:1\tf:9\t0\t1.000\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\n' >>chain.tsv
+sed -i 's/^# suspect unsure\tf:1/# suspect unsure\tf:9/' chain.tsv
+is "what looks like a page that goes may be a duplicate of the one kept for it" \
+	"$("$P" cluster -q chain.tsv | rows /dev/stdin | awk -F '\t' '$14 != "-"' | cut -f 2,5,6)" 'f:2	f:1	f:9'
+
+# --- who reads them ---
+"$P" why -V v.tsv -P pairs.tsv "$mills" >why.txt
+has "why" why.txt 'is only suspected to be a duplicate of '"$tides"': it stays, unless it is applied with --remove-suspects'
+has "why: the pair" why.txt "from $tides .*, which is no pair \(other-subject\), which is kept"
+run "$P" report -V v.tsv -P pairs.tsv -o r.html
+has "report" "$tmp/err" '2 duplicates, 1 suspect; '
+has "report: first of all" r.html '<h2>Suspects</h2>'
+run "$P" apply -V v.tsv pages.jsonl -o clean.jsonl
+is "apply keeps them" "$(wc -l <clean.jsonl)" 4
+run "$P" apply -V v.tsv --remove-suspects pages.jsonl -o clean.jsonl
+is "--remove-suspects does not" "$(wc -l <clean.jsonl)" 3
+run "$P" dedup pages.jsonl -o out
+exits "dedup" 0
+has "dedup counts them" "$tmp/err" '6 pages, 2 of them duplicates, 1 suspect kept, '
+is "and keeps them" "$(wc -l <out/pages.jsonl)" 4
+has "in stats.json too" out/stats.json '"duplicates":2,"suspects":1'
+run "$P" dedup --remove-suspects pages.jsonl -o out2
+has "dedup --remove-suspects" "$tmp/err" '2 of them duplicates, 1 suspect removed, too, '
+is "removes what apply does" "$(wc -l <out2/pages.jsonl)" 3
+has "as its report says" out2/report.html 'may be a duplicate, and it is removed, because <code>--remove-suspects</code> was given'
+run "$P" dedup --dry-run --remove-suspects pages.jsonl -o out3
+exits "nothing is removed with --dry-run" 2
+
+# --- eval: no pairs unless that is asked for ---
+printf '#id\tcontent\n' >truth.tsv
+for page in a.example/tides b.example/tides; do printf '%s\ttides\n' "$(url $page)"; done >>truth.tsv
+printf '%s\tmills\n' "$mills" >>truth.tsv
+run "$P" eval --bootstrap=0 --format=tsv --pairs=pairs.tsv truth.tsv
+exits "eval" 0
+cp "$tmp/out" without.txt
+run "$P" eval --bootstrap=0 --format=tsv --pairs=pairs.tsv --suspects truth.tsv
+exits "eval --suspects" 0
+is "one pair more, which is wrong" "$(diff without.txt "$tmp/out" | grep -c '^>')" 1
+run "$P" eval --clusters=v.tsv --suspects truth.tsv
+exits "--suspects is of pairs" 2
+tap_done
