@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "sign/sign.h"
-#include "text/table.h"
+#include "text/text.h"
 
 enum { SIZE, CHARSET };
 enum { CHARSET_GB18030, CHARSET_UTF8 };

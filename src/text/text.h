@@ -77,4 +77,43 @@ void pd_text_decoder_free(struct pd_text_decoder *d);
 int pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e);
 void pd_text_release(struct pd_text *t);
 
+/* UTF-8 and UTF-16 in, clean UTF-8 out.  Clean: valid, and without NUL and noncharacters, so that no later stage and
+ * no XML parser stumbles.  Those two become U+FFFD like undecodable bytes, but are not counted: they were decodable. */
+
+/* What a decoding met. */
+struct pd_text_tally {
+	uint64_t bad;	/* U+FFFD written for undecodable bytes */
+	uint64_t odd;	/* C1 controls and private-use characters out of legacy charsets: no page means them */
+};
+
+/* Bytes at the start of `in` that are clean UTF-8; *multibyte: is one of them not ASCII? */
+size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte);
+/* Appends; each maximal subpart of a bad sequence becomes one U+FFFD (Unicode, table 3-8; WHATWG). */
+void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
+/* Appends; an unpaired surrogate and an odd last byte become U+FFFD each. */
+void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally);
+
+/* Legacy charsets -> UTF-8, by tables of ready-made UTF-8 that are filled from iconv at first use; decoding is then a loop
+ * of ours.  That is faster than iconv on markup, keeps the time linear when every byte is bad, and lets errors be the WHATWG
+ * Encoding Standard's: a bad byte, or a lead byte and what follows it, becomes one U+FFFD; an ASCII byte that follows a
+ * lead byte is never swallowed.  NUL becomes U+FFFD too and is not counted. */
+
+struct pd_text_table;		/* of one charset */
+
+/* NULL when iconv cannot open the charset, whatever the reason. */
+struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_err *e);
+void pd_text_table_free(struct pd_text_table *t);
+/* Appends to `out` and adds to `tally`.  ISO-2022-JP is decoded by EUC-JP's table. */
+void pd_text_table_decode(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
+			  struct pd_text_tally *tally);
+
+/* The other way: UTF-8 as the bytes of another charset. */
+struct pd_text_encoder;
+/* `name` as iconv calls it. */
+int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e);
+void pd_text_encoder_free(struct pd_text_encoder *t);
+/* As many whole characters of valid UTF-8, from the first, as `most` bytes hold; a character that the charset lacks becomes a
+ * question mark.  Replaces what `out` held. */
+void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most, struct pd_buf *out);
+
 #endif

@@ -3,7 +3,6 @@
  * the same when it is decoded again. */
 #include "fuzz.h"
 #include "text/text.h"
-#include "text/utf8.h"
 
 static void decode(struct pd_text_decoder *d, const struct pd_page *page, struct pd_text *out)
 {

@@ -3,7 +3,7 @@
  * and keeping it changes nothing. */
 #include "fuzz.h"
 #include "page/parse.h"
-#include "text/utf8.h"
+#include "text/text.h"
 
 static void check_boxes(const struct pd_blocks *b)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "text/table.h"
+#include "text/text.h"
 
 static FILE *open_labels(void)
 {

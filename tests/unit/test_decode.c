@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "text/text.h"
-#include "text/utf8.h"
 
 #define R "\357\277\275"	/* U+FFFD */
 #define META(charset) "<html><head><meta charset=" charset ">"
