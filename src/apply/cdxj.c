@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "read/http.h"
+#include "read/page.h"
 #include "read/warc.h"
 
 /* --- SURT --- */

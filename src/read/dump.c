@@ -6,7 +6,7 @@
 #include "read/dump.h"
 
 #include "base/err.h"
-#include "read/http.h"
+#include "read/page.h"
 
 /* FIT: blocks up to this length are looked at to their end, and TRAILER bytes further, before they are believed. */
 enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };

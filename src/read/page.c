@@ -7,8 +7,561 @@
 
 #include <stdlib.h>
 
-#include "read/coding.h"
-#include "read/sniff.h"
+#include "base/codec.h"
+#include "base/span.h"
+
+/* What a body is when nothing says so: the first bytes decide, after the WHATWG's MIME Sniffing Standard (chapter 7),
+ * but the HTML tag may stand anywhere in the first 512 bytes. */
+
+enum sniffed { PD_SNIFF_OTHER, PD_SNIFF_HTML, PD_SNIFF_TEXT };
+
+enum { SNIFF = 512, XML_SNIFF = 2048 };
+
+/* In UTF-16 every second byte of a tag is 0: look at what is left without them. */
+static struct pd_span without_nuls(struct pd_span s, char *room, size_t size)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.n && n < size; i++)
+		if (s.p[i])
+			room[n++] = s.p[i];
+	return pd_span(room, n);
+}
+
+static bool begins(struct pd_span s, const char *p, size_t n)
+{
+	return s.n >= n && memcmp(s.p, p, n) == 0;
+}
+
+static bool byte_order_mark(struct pd_span s)
+{
+	return begins(s, "\xef\xbb\xbf", 3) || begins(s, "\xff\xfe", 2) || begins(s, "\xfe\xff", 2) ||
+	       begins(s, "\0\0\xfe\xff", 4);
+}
+
+/* Formats whose first bytes could pass for text. */
+static bool other_magic(struct pd_span s)
+{
+	static const char *const magic[] = { "%PDF-", "%!PS", "PK\3\4", "\x89PNG", "GIF8", "\xff\xd8\xff", "RIFF",
+					     "\x1f\x8b", "BZh", "{\\rtf", NULL };
+	for (int i = 0; magic[i]; i++)
+		if (begins(s, magic[i], strlen(magic[i])))
+			return true;
+	return false;
+}
+
+/* Bytes that no text holds (tab, LF, FF, CR and ESC are none of them). */
+static bool binary(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c < 0x20 && c != '\t' && c != '\n' && c != '\f' && c != '\r' && c != 0x1b)
+			return true;
+	}
+	return false;
+}
+
+static bool letter(char c)
+{
+	c = pd_ascii_lower(c);
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* s begins behind a '<': is it one of HTML's common tags, a comment or its doctype? */
+static bool html_tag(struct pd_span s)
+{
+	static const char *const tags[] = { "a", "article", "b", "base", "body", "br", "center", "dd", "div", "dl", "dt",
+		"em", "font", "footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr",
+		"html", "i", "iframe", "img", "input", "li", "link", "main", "meta", "nav", "noscript", "ol", "p", "pre",
+		"script", "section", "small", "span", "strong", "style", "table", "tbody", "td", "th", "title", "tr", "u",
+		"ul", NULL };
+	size_t n = 0;
+	if (begins(s, "!--", 3))
+		return true;
+	if (s.n && s.p[0] == '!')
+		return pd_span_istarts(s, "!doctype html");
+	if (s.n && s.p[0] == '/')
+		s = pd_span(s.p + 1, s.n - 1);
+	while (n < s.n && letter(s.p[n]))
+		n++;
+	if (n == s.n || (s.p[n] != '>' && s.p[n] != '/' && !pd_ascii_space(s.p[n])))
+		return false;
+	for (int i = 0; tags[i]; i++)
+		if (pd_span_ieq(pd_span(s.p, n), tags[i]))
+			return true;
+	return false;
+}
+
+static bool has_tag(struct pd_span s)
+{
+	for (const char *at; s.n && (at = memchr(s.p, '<', s.n));) {
+		s = pd_span(at + 1, s.n - (size_t)(at + 1 - s.p));
+		if (html_tag(s))
+			return true;
+	}
+	return false;
+}
+
+static bool is_xml(struct pd_span s)
+{
+	if (begins(s, "\xef\xbb\xbf", 3))
+		s = pd_span(s.p + 3, s.n - 3);
+	return pd_span_istarts(pd_span_trim(s), "<?xml");
+}
+
+/* Is an XML document XHTML: a root element `html`? */
+static bool sniff_xhtml(struct pd_span body)
+{
+	char room[XML_SNIFF];
+	struct pd_span s = without_nuls(body, room, sizeof room);
+	for (const char *at; s.n && (at = memchr(s.p, '<', s.n));) {
+		s = pd_span(at + 1, s.n - (size_t)(at + 1 - s.p));
+		if (pd_span_istarts(s, "html") && s.n > 4 && !letter(s.p[4]))
+			return true;
+		/* Past declarations and comments, the first element is the root. */
+		if (s.n && letter(s.p[0]))
+			return false;
+	}
+	return false;
+}
+
+static enum sniffed sniff(struct pd_span body)
+{
+	char room[SNIFF];
+	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
+	if (other_magic(head))
+		return PD_SNIFF_OTHER;
+	struct pd_span bare = without_nuls(head, room, sizeof room);
+	if (is_xml(bare))
+		return sniff_xhtml(body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
+	if (has_tag(bare))
+		return PD_SNIFF_HTML;
+	return byte_order_mark(head) || !binary(head) ? PD_SNIFF_TEXT : PD_SNIFF_OTHER;
+}
+
+/* Could the bytes be text or HTML, and not something compressed? */
+static bool sniff_is_text(struct pd_span body)
+{
+	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
+	return !other_magic(head) && (byte_order_mark(head) || !binary(head));
+}
+
+/* Message parsing and chunked transfer coding. */
+
+enum http_chunked {
+	PD_CHUNKED_OK,
+	PD_CHUNKED_SHORT,	/* broke off: `out` has what came before */
+	PD_CHUNKED_NOT,		/* the body is not chunked at all */
+};
+
+/* The next line without its line end (CRs and LF); false at the end. */
+static bool next_line(struct pd_span *rest, struct pd_span *line)
+{
+	if (!rest->n || !pd_span_split(rest, '\n', line))
+		return false;
+	if (!rest->p)
+		*rest = pd_span(line->p + line->n, 0);
+	while (line->n && line->p[line->n - 1] == '\r')
+		line->n--;
+	return true;
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "HTTP/", also of servers that speak "HTTPX/1.1": letters, a slash, a version. */
+static bool protocol(struct pd_span line)
+{
+	size_t i = 0;
+	while (i < line.n && pd_ascii_lower(line.p[i]) >= 'a' && pd_ascii_lower(line.p[i]) <= 'z')
+		i++;
+	return i && i + 1 < line.n && line.p[i] == '/' && digit(line.p[i + 1]);
+}
+
+/* "HTTP/1.1 200 OK", "HTTP/2 200": three digits after the version. */
+static bool status_line(struct pd_span line, int *status)
+{
+	if (!protocol(line))
+		return false;
+	const char *p = memchr(line.p, ' ', line.n), *end = line.p + line.n;
+	while (p && p < end && *p == ' ')
+		p++;
+	if (!p || end - p < 3 || !digit(p[0]) || !digit(p[1]) || !digit(p[2]) || (end - p > 3 && digit(p[3])))
+		return false;
+	*status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
+	return true;
+}
+
+static struct pd_span *further(struct pd_read_http_codings *list)
+{
+	return list->n < PD_HTTP_CODING_LINES ? &list->line[list->n++] : NULL;
+}
+
+static struct pd_span *slot(struct pd_read_http *h, struct pd_span name)
+{
+	if (pd_span_ieq(name, "Content-Type"))
+		return &h->content_type;
+	if (pd_span_ieq(name, "Content-Encoding"))
+		return further(&h->content);
+	if (pd_span_ieq(name, "Transfer-Encoding"))
+		return further(&h->transfer);
+	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
+}
+
+/* Takes one header line; *at is the value that a folded line would go on with. */
+static void header_line(struct pd_read_http *h, struct pd_span line, struct pd_span **at)
+{
+	if (line.p[0] == ' ' || line.p[0] == '\t') {
+		if (*at)
+			(*at)->n = (size_t)(line.p + line.n - (*at)->p);
+		return;
+	}
+	*at = NULL;
+	const char *colon = memchr(line.p, ':', line.n);
+	if (!colon)
+		return;
+	size_t name = (size_t)(colon - line.p);
+	struct pd_span *value = slot(h, pd_span_trim(pd_span(line.p, name)));
+	if (value && !value->p)
+		*(*at = value) = pd_span(colon + 1, line.n - name - 1);
+}
+
+bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out)
+{
+	struct pd_span line, rest = message, *at = NULL;
+	*out = (struct pd_read_http){ 0 };
+	do {
+		if (!next_line(&rest, &line))
+			return false;
+	} while (!line.n);
+	if (!status_line(line, &out->status))
+		return false;
+	for (;;) {
+		struct pd_span before = rest;
+		out->endless = !next_line(&rest, &line);
+		if (out->endless || !line.n)
+			break;
+		/* No header begins with it: the blank line is missing. */
+		if (line.p[0] == '<') {
+			rest = before;
+			break;
+		}
+		header_line(out, line, &at);
+	}
+	out->content_type = pd_span_trim(out->content_type);
+	out->content_length = pd_span_trim(out->content_length);
+	out->body = rest;
+	return true;
+}
+
+/* Is it one of HTTP/0.9 (RFC 1945, 4.1), which has neither status line nor header: all of it is the body? */
+static bool http_simple(struct pd_span message)
+{
+	return !pd_span_istarts(pd_span_trim(message), "HTTP/");
+}
+
+/* Takes the coding that was applied last off the list; false when there is none left. */
+static bool http_codings_pop(struct pd_read_http_codings *list, struct pd_span *coding)
+{
+	while (list->n) {
+		struct pd_span *line = &list->line[list->n - 1];
+		const char *comma = line->n ? memrchr(line->p, ',', line->n) : NULL;
+		size_t from = comma ? (size_t)(comma - line->p) + 1 : 0;
+		*coding = pd_span_trim(pd_span(line->p + from, line->n - from));
+		if (comma)
+			line->n = from - 1;
+		else
+			list->n--;
+		if (coding->n)
+			return true;
+	}
+	return false;
+}
+
+/* "1a2b", padding, an extension after ';'. */
+static bool chunk_size(struct pd_span line, uint64_t *size)
+{
+	size_t i = 0;
+	*size = 0;
+	for (; i < line.n && pd_hex_digit(line.p[i]) >= 0; i++) {
+		if (*size >> 56)
+			return false;
+		*size = *size << 4 | (uint64_t)pd_hex_digit(line.p[i]);
+	}
+	if (!i)
+		return false;
+	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
+		i++;
+	return i == line.n || line.p[i] == ';';
+}
+
+/* Appends the body without chunk headers to `out`, at most `limit` bytes of it. */
+static enum http_chunked http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
+{
+	struct pd_span line, rest = body;
+	enum http_chunked at_end = PD_CHUNKED_NOT;
+	for (;;) {
+		uint64_t size;
+		/* A chunk header is a line of its own, and a size alone at the very end is none. */
+		if (!rest.n || !memchr(rest.p, '\n', rest.n) || !next_line(&rest, &line) || !chunk_size(line, &size))
+			return at_end;
+		if (!size)
+			return PD_CHUNKED_OK;
+		at_end = PD_CHUNKED_SHORT;
+		size_t take = size < rest.n ? (size_t)size : rest.n;
+		size_t room = limit - out->n;
+		pd_buf_add(out, rest.p, take < room ? take : room);
+		if (out->n == limit)
+			return PD_CHUNKED_OK;
+		rest.p += take;
+		rest.n -= take;
+		/* What must follow the data is a line end; else the size was wrong. */
+		if (!next_line(&rest, &line) || line.n)
+			return PD_CHUNKED_SHORT;
+	}
+}
+
+/* TYPE/SUBTYPE, whatever follows: "text/html; charset=x", "text/html charset=x", "text/html, text/html", "text/html: x". */
+static struct pd_span http_media_type(struct pd_span content_type)
+{
+	struct pd_span type = pd_span_trim(content_type);
+	size_t n = 0;
+	while (n < type.n && !pd_ascii_space(type.p[n]) && !memchr(";,:", type.p[n], 3))
+		n++;
+	return pd_span(type.p, n);
+}
+
+static struct pd_span unquote(struct pd_span v)
+{
+	v = pd_span_trim(v);
+	if (v.n && (v.p[0] == '"' || v.p[0] == '\'')) {
+		const char *end = memchr(v.p + 1, v.p[0], v.n - 1);
+		v = pd_span(v.p + 1, end ? (size_t)(end - v.p - 1) : v.n - 1);
+	}
+	return pd_span_trim(v);
+}
+
+/* Parameters are parted by semicolons; some servers send a space, a comma or a colon. */
+static bool next_part(struct pd_span *rest, struct pd_span *part)
+{
+	size_t n = 0;
+	if (!rest->n)
+		return false;
+	while (rest->n && (pd_ascii_space(rest->p[0]) || memchr(";,:", rest->p[0], 3)))
+		*rest = pd_span(rest->p + 1, rest->n - 1);
+	while (n < rest->n && !memchr(";,:", rest->p[n], 3)) {
+		/* A space parts them, too, but for those around the sign of equality. */
+		size_t k = n;
+		while (k < rest->n && pd_ascii_space(rest->p[k]))
+			k++;
+		if (k > n && k < rest->n && rest->p[k] != '=' && rest->p[n - 1] != '=')
+			break;
+		n = k > n ? k : n + 1;
+	}
+	*part = pd_span_trim(pd_span(rest->p, n));
+	*rest = pd_span(rest->p + n, rest->n - n);
+	return n > 0;
+}
+
+/* Its charset parameter, without quotes; may be empty. */
+static struct pd_span http_charset(struct pd_span content_type)
+{
+	struct pd_span part, rest = content_type;
+	while (next_part(&rest, &part)) {
+		if (!pd_span_istarts(part, "charset"))
+			continue;
+		part = pd_span_trim(pd_span(part.p + 7, part.n - 7));
+		if (!part.n || part.p[0] != '=')
+			continue;
+		return unquote(pd_span(part.p + 1, part.n - 1));
+	}
+	return pd_span(NULL, 0);
+}
+
+/* Codings are undone from the last applied to the first. */
+
+/* KEEP: buffers over this are given back, one huge page must not stay with us.  TURNS: layers undone at most. */
+enum { KEEP = 1 << 23, TURNS = 8 };
+
+struct layers {
+	struct pd_buf out[2];	/* in turns: one is read while the other is written */
+	int turn;
+};
+
+struct pd_read_coder {
+	size_t max_page;
+	struct pd_unpacker *unpacker;
+	struct pd_buf chunks;
+	struct layers transfer, content;
+	struct pd_buf reason;
+};
+
+/* What is being undone. */
+struct work {
+	struct pd_read_coder *c;
+	struct pd_span *body;
+	unsigned *flags;
+};
+
+struct pd_read_coder *pd_read_coder_new(size_t max_page)
+{
+	struct pd_read_coder *c = pd_zalloc(sizeof *c);
+	c->max_page = max_page;
+	c->unpacker = pd_unpacker_new();
+	return c;
+}
+
+void pd_read_coder_free(struct pd_read_coder *c)
+{
+	if (!c)
+		return;
+	pd_unpacker_free(c->unpacker);
+	pd_buf_release(&c->chunks);
+	for (int i = 0; i < 2; i++) {
+		pd_buf_release(&c->transfer.out[i]);
+		pd_buf_release(&c->content.out[i]);
+	}
+	pd_buf_release(&c->reason);
+	free(c);
+}
+
+static const char *coder_reason(const struct pd_read_coder *c)
+{
+	return pd_buf_z(&c->reason);
+}
+
+static int damaged(struct pd_read_coder *c, const char *what, struct pd_span coding)
+{
+	pd_buf_clear(&c->reason);
+	pd_buf_printf(&c->reason, "%s: %.*s", what, coding.n < 40 ? (int)coding.n : 40, coding.p);
+	return PD_ERR_INPUT;
+}
+
+/* The body stays as it is. */
+static int as_it_is(struct work *w)
+{
+	*w->flags |= PD_PAGE_PLAIN_CODING;
+	return PD_OK;
+}
+
+/* What unpacking gave becomes the body; `r` is how it ended. */
+static int take(struct work *w, const struct pd_buf *out, int r)
+{
+	if (!out->n && r < 0)
+		return r;
+	if (r == PD_ERR_LIMIT)
+		*w->flags |= PD_PAGE_CUT;
+	else if (r < 0 && !(*w->flags & PD_PAGE_CUT))
+		*w->flags |= PD_PAGE_TRUNCATED;
+	*w->body = pd_buf_span(out);
+	return PD_OK;
+}
+
+static int unpack(struct work *w, enum pd_codec codec, struct pd_buf *out)
+{
+	pd_buf_shrink(out, KEEP);
+	return pd_unpack_all(w->c->unpacker, codec, *w->body, w->c->max_page, out);
+}
+
+/* Codings with magic bytes. */
+static int undo_packed(struct work *w, enum pd_codec codec, struct pd_buf *out)
+{
+	return pd_looks_packed(codec, *w->body) ? take(w, out, unpack(w, codec, out)) : as_it_is(w);
+}
+
+static bool zlib_header(struct pd_span s)
+{
+	return s.n >= 2 && (s.p[0] & 15) == 8 && ((unsigned char)s.p[0] << 8 | (unsigned char)s.p[1]) % 31 == 0;
+}
+
+/* "deflate" should be zlib's format; some servers send the bare one. */
+static int undo_deflate(struct work *w, struct pd_buf *out)
+{
+	if (sniff_is_text(*w->body))
+		return as_it_is(w);
+	if (zlib_header(*w->body) && take(w, out, unpack(w, PD_CODEC_ZLIB, out)) == PD_OK)
+		return PD_OK;
+	return take(w, out, unpack(w, PD_CODEC_DEFLATE, out));
+}
+
+/* Nothing tells Brotli from text but that it can be read to its end, or to the limit. */
+static int undo_brotli(struct work *w, struct pd_buf *out)
+{
+	int r = unpack(w, PD_CODEC_BROTLI, out);
+	if (r != PD_OK && r != PD_ERR_LIMIT && sniff_is_text(*w->body))
+		return as_it_is(w);
+	return take(w, out, r);
+}
+
+static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
+{
+	int r = PD_OK;
+	if (pd_span_ieq(coding, "gzip") || pd_span_ieq(coding, "x-gzip"))
+		r = undo_packed(w, PD_CODEC_GZIP, out);
+	else if (pd_span_ieq(coding, "zstd"))
+		r = undo_packed(w, PD_CODEC_ZSTD, out);
+	else if (pd_span_ieq(coding, "deflate"))
+		r = undo_deflate(w, out);
+	else if (pd_span_ieq(coding, "br"))
+		r = undo_brotli(w, out);
+	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
+		return sniff_is_text(*w->body) ? as_it_is(w) :
+						 damaged(w->c, "content coding not supported", coding);
+	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
+	return r < 0 ? damaged(w->c, "body cannot be decoded", coding) : r;
+}
+
+static void undo_chunks(struct work *w)
+{
+	pd_buf_shrink(&w->c->chunks, KEEP);
+	enum http_chunked r = http_unchunk(*w->body, SIZE_MAX, &w->c->chunks);
+	if (r == PD_CHUNKED_NOT) {
+		as_it_is(w);
+		return;
+	}
+	if (r == PD_CHUNKED_SHORT && !(*w->flags & PD_PAGE_CUT))
+		*w->flags |= PD_PAGE_TRUNCATED;
+	*w->body = pd_buf_span(&w->c->chunks);
+}
+
+/* The buffers change turns only when the body now lies in one: a coding that left it as it was wrote nothing to keep. */
+static int undo_layer(struct work *w, struct pd_span coding, struct layers *layers)
+{
+	struct pd_buf *out = &layers->out[layers->turn & 1];
+	int r = undo(w, coding, out);
+	layers->turn += w->body->p == out->p;
+	return r;
+}
+
+static int undo_all(struct work *w, struct pd_read_http_codings list, struct layers *layers, bool transfer)
+{
+	struct pd_span coding;
+	bool chunked = false;
+	for (int turn = 0; turn < TURNS && w->body->n && http_codings_pop(&list, &coding); turn++) {
+		int r = PD_OK;
+		if (!transfer || !pd_span_istarts(coding, "chunked"))
+			r = undo_layer(w, coding, layers);
+		else if (!chunked)
+			undo_chunks(w);
+		chunked |= transfer && pd_span_istarts(coding, "chunked");
+		if (r < 0)
+			return r;
+	}
+	return PD_OK;
+}
+
+int pd_read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
+{
+	struct work w = { c, body, flags };
+	return undo_all(&w, list, &c->transfer, true);
+}
+
+int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
+{
+	struct work w = { c, body, flags };
+	return undo_all(&w, list, &c->content, false);
+}
 
 /* --- which statuses and types are asked for --- */
 
@@ -182,10 +735,10 @@ static bool welcome(const struct pd_page_opener *o, struct pd_span media, enum t
 }
 
 /* No type was said, or one that was asked for without its being HTML or text by definition: the bytes decide. */
-static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
+static enum sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
 {
 	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
-	enum pd_sniffed is = pd_read_sniff(page->body);
+	enum sniffed is = sniff(page->body);
 	if (s == SAID_NOTHING)
 		return is && accepts_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
 	if (s == SAID_OTHER)
@@ -193,7 +746,7 @@ static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page
 	if (accepts_type(&o->accept, page->content_type))
 		return PD_SNIFF_HTML;
 	bool xhtml = accepts_type(&o->accept, pd_span_z("application/xhtml+xml"));
-	return xhtml && pd_read_sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
+	return xhtml && sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
 /* Files that lie beside pages and may have tags in them: a folder's page is not called so. */
@@ -212,7 +765,7 @@ static bool named_otherwise(struct pd_span name)
 static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_record *in, struct pd_page *page, enum type_said s,
 				const char **reason)
 {
-	enum pd_sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
+	enum sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
 	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || named_otherwise(page->id))) {
 		*reason = "text in a folder is a page with --all-text alone";
 		return PD_SKIP_TYPE;
@@ -225,15 +778,15 @@ static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_
 
 static void set_type(struct pd_page *page, struct pd_span content_type)
 {
-	page->content_type = pd_read_http_media_type(content_type);
-	page->charset = pd_read_http_charset(content_type);
+	page->content_type = http_media_type(content_type);
+	page->charset = http_charset(content_type);
 }
 
 /* HTTP/0.9 has a body alone; what the crawler took it for (ARC) is better than nothing. */
 static enum pd_skip open_simple(const struct pd_record *in, struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
 	struct pd_span block = pd_buf_span(&in->block), type = pd_buf_span(&in->content_type);
-	if (!pd_read_http_simple(block)) {
+	if (!http_simple(block)) {
 		*reason = "HTTP status line that cannot be read";
 		return PD_SKIP_DAMAGED;
 	}
@@ -287,7 +840,7 @@ static enum pd_skip decode(struct pd_page_opener *o, const struct pd_read_http *
 		r = pd_read_coder_content(o->coder, h->content, &page->body, &page->flags);
 	if (r == PD_OK)
 		return PD_SKIP_NONE;
-	*reason = pd_read_coder_reason(o->coder);
+	*reason = coder_reason(o->coder);
 	return PD_SKIP_DAMAGED;
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "read/coding.h"
 #include "read/page.h"
 #include "read/reader.h"
 

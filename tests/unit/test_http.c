@@ -5,9 +5,7 @@
  */
 #include "read_pack.h"
 
-#include "read/http.h"
 #include "read/page.h"
-#include "read/sniff.h"
 
 enum { MAX_PAGE = 4096 };
 
