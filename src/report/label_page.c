@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "report/markup.h"
-#include "report/texts.h"
 
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -1,17 +1,916 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In this order: what is read (verdicts or answers, pairs, settings), each into its numbers; then the dumps; then the page.
+ */
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apply/apply.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/outfile.h"
+#include "base/tsv.h"
 #include "report/markup.h"
-#include "report/reach.h"
-#include "report/sweep.h"
-#include "report/texts.h"
+#include "write/eval_rows.h"
+
+/* ==== verdicts and answers ==== */
+
+static const char *const size_names[PD_REPORT_SIZES] = {
+	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",
+};
+static const uint64_t size_ends[PD_REPORT_SIZES] = { 3, 4, 5, 10, 20, 50, 100, 1000, UINT64_MAX };
+
+static void set_value(struct pd_buf *out, struct pd_span field)
+{
+	pd_buf_clear(out);
+	if (pd_tsv_value(field, out) < 0)
+		pd_buf_set(out, field);
+}
+
+/* --- hosts --- */
+
+static uint64_t hash_of(const void *hosts, uint32_t i)
+{
+	struct pd_span name = ((const struct pd_report_host *)hosts)[i].name;
+	return pd_hash64(name.p, name.n);
+}
+
+static bool is_host(const void *hosts, uint32_t i, const void *name)
+{
+	return pd_span_eq(((const struct pd_report_host *)hosts)[i].name, *(const struct pd_span *)name);
+}
+
+static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t bytes)
+{
+	pd_url_host(url, &s->host);
+	struct pd_span name = pd_buf_span(&s->host);
+	uint64_t hash = pd_hash64(name.p, name.n);
+	uint32_t host = pd_index_find(&s->by_name, hash, is_host, s->hosts, &name);
+	if (host == PD_NO_NUMBER) {
+		host = (uint32_t)s->n_hosts++;
+		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
+		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
+		pd_index_add(&s->by_name, hash, hash_of, s->hosts);
+	}
+	s->hosts[host].pages++;
+	s->hosts[host].bytes += bytes;
+}
+
+static int by_pages(const void *x, const void *y)
+{
+	const struct pd_report_host *a = x, *b = y;
+	if (a->pages != b->pages)
+		return a->pages > b->pages ? -1 : 1;
+	return pd_span_cmp(a->name, b->name);
+}
+
+/* --- the sample --- */
+
+static void release_sampled(struct pd_report_sampled *d)
+{
+	struct pd_buf *const bufs[] = { &d->id, &d->url, &d->reason, &d->dup_of, &d->kept_url, &d->kept_reason };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+}
+
+/* Where a pair with this number would stand among those sampled; `want`: nowhere. */
+static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
+{
+	size_t i = t->n;
+	while (i > 0 && t->v[i - 1].order > order)
+		i--;
+	return i < s->want ? i : s->want;
+}
+
+/* NULL: it is none of those sampled. */
+static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const struct pd_span *f, struct pd_report_stratum **stratum)
+{
+	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
+	if (!*stratum)
+		*stratum = pd_zalloc(sizeof **stratum);
+	struct pd_report_stratum *t = *stratum;
+	size_t at = rank_of(s, t, order);
+	if (at == s->want)
+		return NULL;
+	if (t->n == s->want)
+		release_sampled(&t->v[--t->n]);
+	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
+	t->n++;
+	struct pd_report_sampled *d = &t->v[at];
+	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster };
+	set_value(&d->id, f[PD_VERDICTS_ID]);
+	set_value(&d->url, f[PD_VERDICTS_URL]);
+	set_value(&d->reason, f[PD_VERDICTS_REASON]);
+	set_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
+	return d;
+}
+
+static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	struct pd_report_sampled *d = sample_row(s, f, &s->strata[stratum]);
+	if (!d)
+		return;
+	d->stratum = stratum;
+	s->sampled_now = true;
+}
+
+/* The page kept may stand behind those removed. */
+static void name_kept(struct pd_report_sums *s)
+{
+	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
+			struct pd_report_sampled *d = &s->strata[i]->v[k];
+			if (d->cluster != s->cluster)
+				continue;
+			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
+			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
+		}
+	}
+	s->sampled_now = false;
+}
+
+size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
+{
+	size_t take[PD_BITS_MAX + 2] = { 0 }, n = 0, before;
+	do {
+		before = n;
+		for (size_t i = 0; i < PD_BITS_MAX + 2 && n < s->want; i++) {
+			if (!s->strata[i] || take[i] == s->strata[i]->n)
+				continue;
+			take[i]++;
+			n++;
+		}
+	} while (n > before);
+	n = 0;
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++)
+		for (size_t k = 0; k < take[i]; k++)
+			out[n++] = &s->strata[i]->v[k];
+	return n;
+}
+
+/* --- clusters --- */
+
+static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cluster *from)
+{
+	pd_buf_set(&to->id, pd_buf_span(&from->id));
+	pd_buf_set(&to->url, pd_buf_span(&from->url));
+	pd_buf_set(&to->reason, pd_buf_span(&from->reason));
+	to->size = from->size;
+	to->removed_bytes = from->removed_bytes;
+}
+
+/* Among those of one size the first stays in front. */
+static void note_largest(struct pd_report_sums *s)
+{
+	size_t at = s->n_largest;
+	while (at > 0 && s->largest[at - 1].size < s->now.size)
+		at--;
+	if (at == PD_REPORT_LARGEST)
+		return;
+	size_t last = s->n_largest < PD_REPORT_LARGEST ? s->n_largest++ : PD_REPORT_LARGEST - 1;
+	struct pd_report_cluster again = s->largest[last];
+	memmove(&s->largest[at + 1], &s->largest[at], (last - at) * sizeof *s->largest);
+	s->largest[at] = again;
+	copy_cluster(&s->largest[at], &s->now);
+}
+
+static void end_cluster(struct pd_report_sums *s)
+{
+	int bucket = 0;
+	if (!s->any)
+		return;
+	while (s->now.size >= size_ends[bucket])
+		bucket++;
+	s->sizes[bucket]++;
+	s->clusters++;
+	note_largest(s);
+	name_kept(s);
+	pd_buf_clear(&s->now.id);
+	pd_buf_clear(&s->now.url);
+	pd_buf_clear(&s->now.reason);
+	s->now.size = s->now.removed_bytes = 0;
+}
+
+/* --- rows --- */
+
+static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
+}
+
+/* 0 and up, or negative. */
+static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t distance;
+	struct pd_span f = in->fields[PD_VERDICTS_DISTANCE];
+	if (!f.n || pd_span_is(f, "-"))
+		return 0;
+	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
+		return fail_row(in, "invalid distance", e);
+	return (int)distance + 1;
+}
+
+static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t cluster;
+	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
+		return fail_row(in, "cluster_id is not a number", e);
+	if (s->any && cluster == s->cluster)
+		return PD_OK;
+	if (s->any && cluster < s->cluster)
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": cluster %" PRIu64 " behind cluster %" PRIu64
+			       ": the rows are needed in the order in which cluster writes them", in->path, in->line_no, cluster, s->cluster);
+	end_cluster(s);
+	s->cluster = cluster;
+	s->any = true;
+	return PD_OK;
+}
+
+static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
+{
+	set_value(&s->now.id, f[PD_VERDICTS_ID]);
+	set_value(&s->now.url, f[PD_VERDICTS_URL]);
+	set_value(&s->now.reason, f[PD_VERDICTS_REASON]);
+}
+
+static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	uint64_t bytes = 0;
+	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
+	s->removed++;
+	s->removed_bytes += bytes;
+	s->now.removed_bytes += bytes;
+	set_value(&s->value, f[PD_VERDICTS_URL]);
+	count_host(s, pd_buf_span(&s->value), bytes);
+	if (s->want)
+		sample_removed(s, f, stratum);
+}
+
+/* A page that stays although it may be a duplicate; it is in no cluster. */
+static bool is_suspect(const struct pd_span *f)
+{
+	struct pd_span why = f[PD_VERDICTS_SUSPECT];
+	return why.n && !pd_span_is(why, "-") && pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0");
+}
+
+static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	size_t i = 0;
+	set_value(&s->value, f[PD_VERDICTS_SUSPECT]);
+	while (i < s->n_doubts && !pd_span_eq(pd_buf_span(&s->doubts[i].name), pd_buf_span(&s->value)))
+		i++;
+	if (i == s->n_doubts && i < PD_REPORT_DOUBTS) {
+		s->n_doubts++;
+		pd_buf_set(&s->doubts[i].name, i + 1 < PD_REPORT_DOUBTS ? pd_buf_span(&s->value) : pd_span_z("other reasons"));
+	}
+	s->doubts[i < PD_REPORT_DOUBTS ? i : PD_REPORT_DOUBTS - 1].pages++;
+	s->suspects++;
+	struct pd_report_sampled *d = s->want ? sample_row(s, f, &s->suspected) : NULL;
+	if (!d)
+		return;
+	d->stratum = stratum;
+	if (!d->reason.n)
+		pd_buf_set(&d->reason, pd_buf_span(&s->value));
+}
+
+static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	bool removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
+	if (!f[PD_VERDICTS_ID].n)
+		return fail_row(in, "a row without an id", e);
+	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
+		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
+	int stratum = stratum_of(in, e);
+	if (stratum >= 0 && is_suspect(f)) {
+		take_suspect(s, f, stratum);
+		return PD_OK;
+	}
+	int status = stratum < 0 ? stratum : enter_cluster(s, in, e);
+	if (status)
+		return status;
+	s->members++;
+	s->now.size++;
+	if (removed)
+		take_removed(s, f, stratum);
+	else
+		take_kept(s, f);
+	return PD_OK;
+}
+
+static int check_columns(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	static const int needed[] = { PD_VERDICTS_CLUSTER_ID, PD_VERDICTS_ID, PD_VERDICTS_IS_DUPLICATE, PD_VERDICTS_DUP_OF };
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!in->fields[needed[i]].p)
+			return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, pd_verdicts_columns[needed[i]]);
+	return PD_OK;
+}
+
+static void add_total(uint64_t *to, struct pd_span line, const char *key)
+{
+	uint64_t n = 0;
+	if (pd_span_u64(pd_param(line, key), &n))
+		*to += n;
+}
+
+static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
+{
+	struct pd_span totals = pd_buf_span(&in->totals), line;
+	end_cluster(s);
+	while (totals.n && pd_span_split(&totals, '\n', &line)) {
+		add_total(&s->pages, line, "pages");
+		add_total(&s->input_bytes, line, "bytes");
+	}
+	pd_buf_set(&s->params, pd_buf_span(&in->header.must));
+	if (s->n_hosts)
+		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
+}
+
+/* --- answers of a store, in the order of its questions -> the same as `cluster` would write them --- */
+
+/* Pages that no other was near to are left out.  A page that was kept on another day has no answer of its own: its row then
+ * says that. */
+struct answer {
+	uint64_t cluster, at;		/* at: in the file of rows */
+	uint32_t bytes;
+	bool removed;
+};
+
+struct answers {
+	FILE *rows;			/* as they come */
+	struct answer *v;
+	size_t n, cap;
+	uint64_t at;
+	struct pd_buf line;
+};
+
+static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* not kept, and no duplicate */
+		return PD_OK;
+	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
+	pd_buf_clear(&a->line);
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+		if (f[i].n)
+			pd_buf_add_span(&a->line, f[i]);
+		else
+			pd_buf_add_c(&a->line, '-');
+		pd_buf_add_c(&a->line, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	}
+	answer.bytes = (uint32_t)a->line.n;
+	a->v = pd_grow(a->v, a->n, &a->cap, sizeof *a->v);
+	a->v[a->n++] = answer;
+	a->at += a->line.n;
+	if (fwrite(a->line.p, 1, a->line.n, a->rows) != a->line.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	return PD_OK;
+}
+
+static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx, struct pd_err *e)
+{
+	int status = 1;
+	for (; status; status = pd_tsv_next(in, e)) {
+		if (status > 0)
+			status = spool_answer(a, in, e);
+		if (status == PD_ERR_FORMAT)
+			bad_row(ctx, e->text);
+		else if (status)
+			return status;
+	}
+	return fflush(a->rows) ? pd_fail_errno(e, "cannot write a temporary file") : PD_OK;
+}
+
+static int by_cluster(const void *x, const void *y)
+{
+	const struct answer *a = x, *b = y;
+	if (a->cluster != b->cluster)
+		return a->cluster < b->cluster ? -1 : 1;
+	if (a->removed != b->removed)
+		return a->removed ? 1 : -1;
+	return a->at < b->at ? -1 : 1;
+}
+
+static int load_answer(struct answers *a, const struct answer *answer, struct pd_err *e)
+{
+	pd_buf_clear(&a->line);
+	char *p = pd_buf_reserve(&a->line, answer->bytes);
+	if (fseeko(a->rows, (off_t)answer->at, SEEK_SET) < 0 || fread(p, 1, answer->bytes, a->rows) != answer->bytes)
+		return pd_fail_errno(e, "cannot read a temporary file");
+	a->line.n = answer->bytes;
+	return PD_OK;
+}
+
+/* The page kept in place of the first of a cluster, where that page was not asked about. */
+static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
+{
+	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
+	pd_tsv_fields(pd_buf_span(&a->line), f, PD_VERDICTS_COLUMNS);
+	fprintf(out, "%" PRIu64 "\t%.*s\t-\t0\t-\t-\t-\t-\t-\t1\tkept before\n", cluster, (int)f[PD_VERDICTS_DUP_OF].n,
+		f[PD_VERDICTS_DUP_OF].p);
+}
+
+static int write_answered(struct answers *a, const struct answer *v, size_t n, FILE *out, struct pd_err *e)
+{
+	bool any = v[n - 1].removed, kept = !v[0].removed;
+	for (size_t i = 0; i < n && any; i++) {
+		if (i && !v[i].removed)		/* asked about again */
+			continue;
+		int status = load_answer(a, &v[i], e);
+		if (status)
+			return status;
+		if (!i && !kept)
+			write_kept_before(a, v[0].cluster, out);
+		fwrite(a->line.p, 1, a->line.n, out);
+	}
+	return PD_OK;
+}
+
+static int write_sorted(struct answers *a, FILE *out, struct pd_err *e)
+{
+	int status = PD_OK;
+	if (a->n)
+		qsort(a->v, a->n, sizeof *a->v, by_cluster);
+	for (size_t i = 0, n; i < a->n && !status; i += n) {
+		for (n = 1; i + n < a->n && a->v[i + n].cluster == a->v[i].cluster;)
+			n++;
+		status = write_answered(a, a->v + i, n, out, e);
+	}
+	if (!status && (ferror(out) || fflush(out)))
+		status = pd_fail_errno(e, "cannot write a temporary file");
+	return status;
+}
+
+/* `in` stands at the first.  *out: rows as `cluster` writes them, without a header, to be closed by the caller. */
+static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*bad_row)(void *ctx, const char *why), void *ctx,
+			FILE **out, struct pd_err *e)
+{
+	struct answers a = { .rows = pd_tempfile_open(tmp_dir, e) };
+	*out = a.rows ? pd_tempfile_open(tmp_dir, e) : NULL;
+	int status = *out ? spool_answers(&a, in, bad_row, ctx, e) : PD_ERR_SYSTEM;
+	if (!status)
+		status = write_sorted(&a, *out, e);
+	if (a.rows)
+		fclose(a.rows);
+	if (status && *out)
+		fclose(*out);
+	free(a.v);
+	pd_buf_release(&a.line);
+	return status;
+}
+
+/* --- the file --- */
+
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e);
+
+static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_tsv_next(in, e)) != 0) {
+		if (status > 0)
+			status = check_columns(in, e);
+		if (!status && in->new_header && !strcmp(in->header.kind, "answers"))
+			return read_answers(s, in, o, e);
+		if (!status)
+			status = count_row(s, in, e);
+		if (status == PD_ERR_FORMAT) {
+			s->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			return status;
+		}
+	}
+	return PD_OK;
+}
+
+struct bad_answers {
+	struct pd_report_sums *sums;
+	const struct pd_report_reading *o;
+};
+
+static void bad_answer(void *ctx, const char *why)
+{
+	struct bad_answers *c = ctx;
+	c->sums->bad++;
+	c->o->bad_row(c->o->ctx, why);
+}
+
+/* `in` stands at the first of them. */
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+{
+	struct bad_answers counted = { s, o };
+	char path[40], *paths = path;
+	struct pd_tsv_reader sorted = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns,
+					.paths = &paths, .n_paths = 1 };
+	FILE *f;
+	in->new_header = false;
+	int status = sort_answers(in, o->tmp_dir, bad_answer, &counted, &f, e);
+	if (status)
+		return status;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+	status = read_rows(s, &sorted, o, e);
+	pd_tsv_release(&sorted);
+	fclose(f);
+	return status;
+}
+
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "verdicts", .or_kind = "answers", .columns = pd_verdicts_columns,
+				    .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	int status = read_rows(s, &in, o, e);
+	if (!status)
+		close_sums(s, &in);
+	pd_tsv_release(&in);
+	return status;
+}
+
+static void release_cluster(struct pd_report_cluster *c)
+{
+	pd_buf_release(&c->id);
+	pd_buf_release(&c->url);
+	pd_buf_release(&c->reason);
+}
+
+void pd_report_sums_release(struct pd_report_sums *s)
+{
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++)
+			release_sampled(&s->strata[i]->v[k]);
+		free(s->strata[i]);
+	}
+	for (size_t i = 0; i < s->n_largest; i++)
+		release_cluster(&s->largest[i]);
+	for (size_t k = 0; s->suspected && k < s->suspected->n; k++)
+		release_sampled(&s->suspected->v[k]);
+	free(s->suspected);
+	for (size_t i = 0; i < s->n_doubts; i++)
+		pd_buf_release(&s->doubts[i].name);
+	release_cluster(&s->now);
+	pd_arena_release(&s->arena);
+	free(s->hosts);
+	pd_index_release(&s->by_name);
+	pd_buf_release(&s->params);
+	pd_buf_release(&s->value);
+	pd_buf_release(&s->host);
+	*s = (struct pd_report_sums){ 0 };
+}
+
+/* ==== pairs ==== */
+
+struct reach_link {
+	uint32_t a, b;
+	int distance;			/* -1: the same text */
+};
+
+/* Pages are known by a hash of their id: two of ten million share one in fewer than one run of 100,000. */
+struct reach_pages {
+	struct pd_map numbers;		/* hash -> number + 1 */
+	uint32_t n;
+	uint32_t *parent;
+	size_t cap_parent;
+	struct reach_link *links;
+	size_t n_links, cap_links;
+};
+
+static uint32_t page_of(struct reach_pages *p, struct pd_span id)
+{
+	uint32_t *number = pd_map_put(&p->numbers, pd_hash64(id.p, id.n));
+	if (!*number) {
+		p->parent = pd_grow(p->parent, p->n, &p->cap_parent, sizeof *p->parent);
+		p->parent[p->n] = p->n;
+		*number = ++p->n;
+	}
+	return *number - 1;
+}
+
+static uint32_t root_of(struct reach_pages *p, uint32_t i)
+{
+	while (p->parent[i] != i)
+		i = p->parent[i] = p->parent[p->parent[i]];
+	return i;
+}
+
+static int by_distance(const void *x, const void *y)
+{
+	const struct reach_link *a = x, *b = y;
+	return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+static void join_all(struct reach_pages *p, struct pd_report_reach *r)
+{
+	if (p->n_links)
+		qsort(p->links, p->n_links, sizeof *p->links, by_distance);
+	for (size_t i = 0; i < p->n_links; i++) {
+		uint32_t a = root_of(p, p->links[i].a), b = root_of(p, p->links[i].b);
+		if (a == b)
+			continue;
+		p->parent[a < b ? b : a] = a < b ? a : b;
+		r->removed[p->links[i].distance + 1]++;
+	}
+}
+
+static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	struct pd_span a = in->fields[PD_PAIRS_ID_A], b = in->fields[PD_PAIRS_ID_B], d = in->fields[PD_PAIRS_DISTANCE];
+	uint64_t distance = 0;
+	bool text = pd_span_is(d, "-");
+	if (!a.p || !b.p || !d.p)
+		return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, !a.p ? "id_a" : !b.p ? "id_b" : "distance");
+	if (!text && (!pd_span_u64(d, &distance) || distance > PD_BITS_MAX))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
+	if (p->n_links == UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
+	p->links = pd_grow(p->links, p->n_links, &p->cap_links, sizeof *p->links);
+	p->links[p->n_links] = (struct reach_link){ page_of(p, a), page_of(p, b), text ? -1 : (int)distance };
+	r->pairs[p->links[p->n_links++].distance + 1]++;
+	r->all++;
+	return PD_OK;
+}
+
+static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_tsv_reader *in)
+{
+	uint64_t n;
+	struct pd_span must = pd_buf_span(&in->header.must);
+	if (pd_span_u64(pd_param(must, "k"), &n) && n <= PD_BITS_MAX)
+		r->k = (int)n;
+	if (pd_span_u64(pd_param(must, "bits"), &n) && n <= PD_BITS_MAX)
+		r->most = (int)n / 4;
+	join_all(p, r);
+}
+
+int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = &path,
+				    .n_paths = 1 };
+	struct reach_pages p = { 0 };
+	int status;
+	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = add_pair_row(&p, r, &in, e);
+		if (status == PD_ERR_FORMAT) {
+			r->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			break;
+		}
+	}
+	if (!status)
+		close_reach(r, &p, &in);
+	pd_tsv_release(&in);
+	pd_map_release(&p.numbers);
+	free(p.parent);
+	free(p.links);
+	return status;
+}
+
+/* ==== settings ==== */
+
+enum { BITS, SHINGLE, WEIGHTS, K, PRECISION, RECALL, F1 };
+
+/* --- reading --- */
+
+static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, what);
+}
+
+/* A number from 0 to 1. */
+static bool share_of(struct pd_span s, double *out)
+{
+	char z[32], *end;
+	if (!s.n || s.n >= sizeof z)
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	*out = strtod(z, &end);
+	return !*end && *out >= 0 && *out <= 1;
+}
+
+/* A setting begins with k = 0. */
+static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle,
+					    struct pd_span weights,
+					    uint64_t k)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->v[i]->bits == bits && s->v[i]->shingle == shingle && pd_span_is(weights, s->v[i]->weights))
+			return s->v[i];
+	if (k || s->n == PD_REPORT_SETTINGS || weights.n >= sizeof s->v[0]->weights)
+		return NULL;
+	struct pd_report_setting *v = pd_zalloc(sizeof *v);
+	v->bits = bits;
+	v->shingle = shingle;
+	memcpy(v->weights, weights.p, weights.n);
+	return s->v[s->n++] = v;
+}
+
+static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	uint64_t bits, shingle, k;
+	double precision, recall, f1;
+	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
+		return fail_cell(in, "no setting", e);
+	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
+		return fail_cell(in, "invalid k", e);
+	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
+		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
+	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
+	if (!v)
+		return fail_cell(in, "a setting that does not begin with k 0, or one more than can be shown", e);
+	if (k != (uint64_t)v->n_k)
+		return fail_cell(in, "rows of a setting do not follow k", e);
+	v->precision[k] = precision;
+	v->recall[k] = recall;
+	v->f1[k] = f1;
+	v->best = f1 > v->f1[v->best] ? (int)k : v->best;
+	v->n_k++;
+	return PD_OK;
+}
+
+static double best_of(const struct pd_report_setting *v)
+{
+	return v->f1[v->best];
+}
+
+/* There are few. */
+static void best_first(struct pd_report_sweep *s)
+{
+	for (int i = 1; i < s->n; i++)
+		for (int j = i; j > 0 && best_of(s->v[j]) > best_of(s->v[j - 1]); j--) {
+			struct pd_report_setting *v = s->v[j];
+			s->v[j] = s->v[j - 1];
+			s->v[j - 1] = v;
+		}
+}
+
+int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "sweep",
+				    .columns = pd_write_sweep_columns,
+				    .v1_columns = pd_write_sweep_columns,
+				    .paths = &path,
+				    .n_paths = 1 };
+	int status;
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = read_setting(s, &in, e);
+		if (status && status != PD_ERR_FORMAT)
+			break;
+		if (status) {
+			s->bad++;
+			o->bad_row(o->ctx, e->text);
+		}
+	}
+	pd_tsv_release(&in);
+	best_first(s);
+	return status;
+}
+
+void pd_report_sweep_release(struct pd_report_sweep *s)
+{
+	for (int i = 0; i < s->n; i++)
+		free(s->v[i]);
+	s->n = 0;
+}
+
+/* --- the curves --- */
+
+enum { WIDTH = 720, HEIGHT = 340, LEFT = 70, RIGHT = 20, TOP = 16, BOTTOM = 56, CURVES = 12, COLOURS = 6 };
+enum { ACROSS = WIDTH - LEFT - RIGHT, DOWN = HEIGHT - TOP - BOTTOM };
+
+struct sweep_scale {
+	int n_k, n_drawn;
+	double low;			/* F1 at the bottom */
+};
+
+static double across(const struct sweep_scale *c, int k)
+{
+	return c->n_k > 1 ? (double)ACROSS * k / (c->n_k - 1) : 0;
+}
+
+static double down(const struct sweep_scale *c, double f1)
+{
+	return (1 - f1) / (1 - c->low) * DOWN;
+}
+
+/* What lies deep below the best of every setting is not what anybody chooses by. */
+static struct sweep_scale scale_of(const struct pd_report_sweep *s)
+{
+	struct sweep_scale c = { .n_drawn = s->n < CURVES ? s->n : CURVES, .low = 1 };
+	for (int i = 0; i < c.n_drawn; i++) {
+		c.n_k = s->v[i]->n_k > c.n_k ? s->v[i]->n_k : c.n_k;
+		c.low = best_of(s->v[i]) < c.low ? best_of(s->v[i]) : c.low;
+	}
+	c.low = (int)(c.low * 10 - 1.5) / 10.;
+	c.low = c.low < 0 ? 0 : c.low;
+	return c;
+}
+
+static void add_axes(const struct sweep_scale *c, int k, struct pd_buf *out)
+{
+	int lines = (int)((1 - c->low) * 10 + .5), every = lines > 5 ? 2 : 1;
+	int step = c->n_k > 40 ? 16 : c->n_k > 16 ? 4 : 2;
+	for (int i = 0; i <= lines; i += every) {
+		double y = TOP + down(c, 1 - i / 10.);
+		pd_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>", LEFT, y, ACROSS);
+		pd_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", LEFT - 8, y + 5, 1 - i / 10.);
+	}
+	for (int x = 0; x < c->n_k; x += step)
+		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + across(c, x),
+			      TOP + DOWN + 28, x ? "" : "k = ", x);
+	if (k >= 0 && k < c->n_k)
+		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + across(c, k), TOP, DOWN);
+}
+
+/* Six colours, and then the same with gaps. */
+static void add_class(int i, struct pd_buf *out)
+{
+	pd_buf_printf(out, " class=\"line c%d%s\"", i % COLOURS, i >= COLOURS ? " gaps" : "");
+}
+
+static void add_line(const struct sweep_scale *c, const struct pd_report_setting *v, int i, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<path");
+	add_class(i, out);
+	pd_buf_add_z(out, " d=\"");
+	for (int k = 0; k < v->n_k; k++)
+		pd_buf_printf(out, "%c%.1f %.1f", k ? 'L' : 'M', across(c, k), down(c, v->f1[k]));
+	pd_buf_add_z(out, "\"/><circle");
+	add_class(i, out);
+	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
+}
+
+/* Lines that leave the window at the bottom are clipped by an inner svg. */
+static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
+{
+	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
+	pd_buf_add_z(out, "aria-label=\"Curves of F1 over k, one for each setting; the table has their numbers\">\n");
+	add_axes(c, k, out);
+	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
+		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
+	for (int i = c->n_drawn; i-- > 0;)
+		add_line(c, s->v[i], i, out);
+	pd_buf_add_z(out, "</svg>\n</svg>\n");
+}
+
+/* --- the table --- */
+
+static void add_setting(const struct pd_report_setting *v, int i, int k, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<tr><th scope=\"row\">");
+	if (i < CURVES) {
+		pd_buf_add_z(out, "<svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path");
+		add_class(i, out);
+		pd_buf_add_z(out, " d=\"M0 4h28\"/></svg> ");
+	}
+	pd_buf_printf(out, "%" PRIu64 " bits, shingle %" PRIu64 ", ", v->bits, v->shingle);
+	pd_markup_text(out, pd_span_z(v->weights));
+	pd_buf_printf(out, "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>", v->best,
+		      v->precision[v->best], v->recall[v->best], best_of(v));
+	pd_buf_add_z(out, "<td class=\"n\">");
+	if (k >= 0 && k < v->n_k)
+		pd_buf_printf(out, "%.4f</td></tr>\n", v->f1[k]);
+	else
+		pd_buf_add_z(out, "–</td></tr>\n");
+}
+
+void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out)
+{
+	struct sweep_scale c = scale_of(s);
+	pd_buf_add_z(out, "<h2>Other settings</h2>\n");
+	if (!s->n) {
+		pd_buf_add_z(out, "<p>The table of settings has no rows.</p>\n");
+		return;
+	}
+	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k "
+			  "marked");
+	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
+	add_curves(s, &c, k, out);
+	pd_buf_add_z(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
+			  "its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">"
+			  "best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">recall</th>"
+			  "<th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < s->n; i++)
+		add_setting(s->v[i], i, k, out);
+	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
+	if (s->n > CURVES)
+		pd_buf_printf(out, "<p>The curves show the %d best of %d.</p>\n", CURVES, s->n);
+	if (s->bad)
+		pd_buf_printf(out, "<p>%" PRIu64 " rows of settings could not be read and are not shown.</p>\n", s->bad);
+}
+
+/* ==== the report ==== */
 
 struct report {
 	const struct pd_report_options *o;
@@ -54,7 +953,7 @@ static int copy_verdicts(struct report *r)
 	return PD_OK;
 }
 
-static int read_rows(struct report *r)
+static int read_inputs(struct report *r)
 {
 	const struct pd_report_options *o = r->o;
 	struct pd_report_reading verdicts = { r->verdicts, o->tmp_dir, pd_log_bad_row, r->log }, pairs = { o->pairs, NULL, pd_log_bad_row, r->log };
@@ -393,14 +1292,14 @@ static void add_sizes(const struct pd_report_sums *s, struct pd_buf *out)
 			  "them.</caption>\n<thead><tr><th scope=\"col\">pages</th><th scope=\"col\" class=\"n\">clusters</th>"
 			  "<td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < PD_REPORT_SIZES; i++) {
-		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", pd_report_size_names[i], s->sizes[i]);
+		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", size_names[i], s->sizes[i]);
 		add_bar(out, s->sizes[i], most);
 		pd_buf_add_z(out, "</tr>\n");
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 }
 
-static void add_host(const struct pd_report_host *h, uint64_t most, struct pd_buf *out)
+static void write_host(const struct pd_report_host *h, uint64_t most, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
 	add_name(out, h->name.n ? h->name : pd_span_z("(no host)"));
@@ -411,7 +1310,7 @@ static void add_host(const struct pd_report_host *h, uint64_t most, struct pd_bu
 	pd_buf_add_z(out, "</td></tr>\n");
 }
 
-static void add_hosts(const struct pd_report_sums *s, struct pd_buf *out)
+static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 {
 	uint64_t rest = 0;
 	pd_buf_add_z(out, "<h2>Duplicates by host</h2>\n");
@@ -423,7 +1322,7 @@ static void add_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 			  "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
 			  "</thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++)
-		add_host(&s->hosts[i], s->hosts[0].pages, out);
+		write_host(&s->hosts[i], s->hosts[0].pages, out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	for (size_t i = HOSTS; i < s->n_hosts; i++)
 		rest += s->hosts[i].pages;
@@ -468,7 +1367,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 	if (f->sweep)
 		pd_report_sweep_page(f->sweep, threshold_of(f), out);
 	add_sizes(f->sums, out);
-	add_hosts(f->sums, out);
+	write_hosts(f->sums, out);
 	add_largest(f->sums, out);
 	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
 }
@@ -655,7 +1554,7 @@ static int report(struct report *r)
 	if (!status)
 		status = copy_verdicts(r);
 	if (!status)
-		status = read_rows(r);
+		status = read_inputs(r);
 	if (!status)
 		status = measure_dumps(r);
 	if (!status)

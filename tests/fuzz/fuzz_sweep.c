@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A table of settings, of any bytes: what was read is sound, and what is drawn of it is finite. */
 #include "fuzz.h"
-#include "report/sweep.h"
+#include "report/report.h"
 
 static void bad_row(void *ctx, const char *why)
 {

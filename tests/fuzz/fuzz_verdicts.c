@@ -6,8 +6,7 @@
 #include "apply/removals.h"
 #include "fuzz.h"
 #include "group/sample.h"
-#include "report/reach.h"
-#include "report/sums.h"
+#include "report/report.h"
 
 static void bad_row(void *ctx, const char *why)
 {

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "report/texts.h"
+#include "report/markup.h"
 
 static const struct texts_row {
 	const char *name, *a, *b, *html_a, *html_b;
