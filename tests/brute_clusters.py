@@ -19,7 +19,7 @@ def make(seed, n_pages, n_pairs):
         if name in some: continue
         some.add(name)
         zone = r.choice(['Z', 'Z', '.5Z', '+02:00', '-05:30'])
-        pages.append((name, 'http://h%d.example/%s' % (r.randrange(5), 'x' * r.randrange(9)) if r.random() < .9 else '-',
+        pages.append((name, 'http%s://h%d.example/%s' % (r.choice(['', '', 's']), r.randrange(5), 'x' * r.randrange(9)) if r.random() < .9 else '-',
                       '20%02d-0%d-01T%02d:00:00%s' % (r.randrange(3), r.randrange(1, 3), r.randrange(24), zone) if r.random() < .9 else '-',
                       str(r.randrange(9)) if r.random() < .9 else '-', '%.2f' % r.random() if r.random() < .5 else '-'))
     print('# pagededup pairs 1 version=1 k=8 scope=all links=first | plan=all')
@@ -74,7 +74,7 @@ def verdicts(linkage, keep, path, rank):
         near.append((f['id_a'], f['id_b']))
         if f['distance'] in '-0': same.append(near[-1])
     criteria = [key_for(k, rank) for k in keep.split(',')]
-    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (order_of_id(p[0]),))
+    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
     node, whole = closed(pages, same), closed(pages, near)
     kept = {}
     for p in (p[0] for p in order):

@@ -351,17 +351,30 @@ static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *orde
 	return status;
 }
 
+/* Of pages that nothing else tells apart those of https come first: where a page is there under both it is the one to keep. */
+static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
+{
+	uint64_t *key = pd_alloc(pages->n * sizeof *key);
+	for (uint32_t i = 0; i < pages->n; i++)
+		key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);
+	pd_order_by(order, pages->n, key);
+	free(key);
+}
+
 /* From the last criterion to the first: the sort is stable. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
 {
 	uint32_t *order = pd_ids_order(&pages->ids);
 	int status = PD_OK;
 	pd_ids_release(&pages->ids);
-	bool by_id = !o->prefer_hosts && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	bool schemes = pages->n_https && pages->n_https < pages->n;
+	bool by_id = !schemes && !o->prefer_hosts && (!o->n || o->by[0] == PD_KEEP_FIRST);
 	if (!by_id) {
 		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
 	}
+	if (schemes)
+		sort_by_scheme(pages, order);
 	for (int i = o->n; !status && i-- > 0;)
 		status = sort_by(pages, o->by[i], o, in, order, e);
 	if (!status && o->prefer_hosts)

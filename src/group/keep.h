@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * M26: which page of a cluster is kept: pages are numbered anew, those to keep first.  Hosts that are preferred come
- * before all others; then the criteria count, one after the other; ties end in the order of ids, which is what `first`
- * means.  Whatever is unknown comes last.
+ * before all others; then the criteria count, one after the other; ties end with https before all other schemes, then in the
+ * order of ids, which is what `first` means.  Whatever is unknown comes last.
  */
 #ifndef PD_GROUP_KEEP_H
 #define PD_GROUP_KEEP_H
@@ -10,7 +10,7 @@
 #include "group/pages.h"
 
 enum pd_keep {
-	PD_KEEP_FIRST,		/* smallest id */
+	PD_KEEP_FIRST,		/* https before others, then the smallest id */
 	PD_KEEP_LONGEST,	/* most bytes of main text */
 	PD_KEEP_NEWEST,		/* latest fetch_time */
 	PD_KEEP_OLDEST,

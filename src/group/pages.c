@@ -54,6 +54,18 @@ struct pages_batch {
 	size_t last_a;			/* the end that the last row had first; NO_END: none in this batch */
 };
 
+static struct pd_span after_id(struct pd_span line)
+{
+	struct pd_span id;
+	pd_span_split(&line, '\t', &id);
+	return line;
+}
+
+bool pd_pages_is_https(struct pd_span url)
+{
+	return url.n > 8 && !strncasecmp(url.p, "https://", 8);
+}
+
 static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
 {
 	uint64_t at = pd_spool_end(&p->spool);
@@ -61,6 +73,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 		return pd_fail(e, PD_ERR_LIMIT, "over a terabyte of rows about pages");
 	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
 	offset_put(p->at, p->n++, at);
+	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
 	pd_buf_add(&p->spool.tail, batch->text.p + end->line, end->n);
 	return pd_spool_line_done(&p->spool, e);
 }

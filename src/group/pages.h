@@ -26,6 +26,7 @@ struct pd_pages {
 	struct pd_names reasons;	/* of suspicions, by number: as the rows have them */
 	struct pd_names similarity;	/* by number, larger ones first, "-" last: as the rows have it */
 	uint32_t *by_id;		/* pages in the order of their ids; NULL: that is the order of their numbers */
+	size_t n_https;			/* pages whose URL has that scheme */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	struct pd_buf must, totals;	/* of the header, for the next stage */
 	bool same_is_one;		/* equal signatures are one node (not with scope other-hosts) */
@@ -47,6 +48,9 @@ struct pd_pages_options {
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
+
+/* Does a URL begin with https:? */
+bool pd_pages_is_https(struct pd_span url);
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);

@@ -59,6 +59,18 @@ done
 cluster --keep=longest,newest k.tsv
 is "--keep=longest,newest: the first criterion decides" "$(kept)" d:1
 
+# --- of equals https comes first ---
+{ echo 'd:1 d:2 0 http://e/a https://e/a - - 5 5'; echo 'd:1 d:3 0 http://e/a HTTPS://e/b - - 5 7'; } | pairs_rows | with_header >s.tsv
+for case in first:d:2 longest:d:3 longest,first:d:3 shortest-url:d:1; do
+	cluster --keep="${case%%:*}" s.tsv
+	is "https and http, --keep=${case%%:*}" "$(kept)" "${case#*:}"
+done
+printf 'e\n' >hosts.txt
+cluster --prefer-host=hosts.txt s.tsv
+is "https and http on a preferred host" "$(kept)" d:2
+is "rows stand in the order of ids all the same" "$(rows "$tmp/out" | cut -f 2 | tr '\n' ' ')" 'd:1 d:2 d:3 '
+is "and the page kept says for how many it stands" "$(rows "$tmp/out" | cut -f 12 | tr '\n' ' ')" '- 3 - '
+
 # --- rank, hosts ---
 printf '# numbers of somebody\nhttp://e/c\t2\nhttp://e/b\t10\nhttp://e/c\t30\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
