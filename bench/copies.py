@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Copies that were edited, in ten languages, and families of pages that only look alike (tools/make-copies)."""
-import collections, os, subprocess, sys
+import collections, itertools, os, subprocess, sys
 
 from common import PROGRAM, TOP, output, run
 from pairs import figures, host, table
@@ -74,3 +74,52 @@ def bench_copies(tmp):
                                                  for kind, lang in sorted(all_scores[0][1]) if kind == 'lang'))
         false = sum((s[2] for s in all_scores), collections.Counter())
         print('false pairs: ' + (', '.join(f'{family} {n}' for family, n in sorted(false.items())) or 'none'), flush=True)
+
+
+# What many pages are matched by, were they so many: k alone, as before there were bands, and the bands that N pages get:
+# minima in one, and bits in which fingerprints may differ (src/match/bands.h).
+BY_PAGES = [('10^5', 16, None, None), ('10^6', 14, 4, 23), ('10^7', 12, 4, 20), ('10^8', 10, 5, 21)]
+MINIMA = 128
+
+
+class Page:
+    """A row, as candidates are chosen by it."""
+    def __init__(self, row):
+        self.url, self.key = row['url'], int(row['fingerprint'], 16)
+        self.minima = [int(digit, 16) for at in range(0, MINIMA, 16) for digit in reversed(row['sketch'][at:at + 16])]
+
+    def similarity(self, other):
+        agreeing = sum(a == b for a, b in zip(self.minima, other.minima)) / MINIMA
+        return (agreeing - 1 / 16) / (1 - 1 / 16)
+
+    def shares_band(self, other, width):
+        return any(self.minima[i:i + width] == other.minima[i:i + width] for i in range(0, MINIMA // width * width, width))
+
+
+def bench_candidates(tmp):
+    """pairs of edited copies that are similar enough: how many are candidates when there are so many pages, by similarity and by edit"""
+    wanted, hits = collections.Counter(), collections.Counter()
+    for seed in range(1, 6):
+        subprocess.run([sys.executable, os.path.join(TOP, 'tools', 'make-copies'), '--seed', str(seed), tmp + '/copies'], check=True)
+        truth = Copies(tmp + '/copies.truth.tsv').pages
+        with open(tmp + '/fp', 'w') as f:
+            run([PROGRAM, 'fp', '-q', tmp + '/copies.jsonl'], f)
+        groups = collections.defaultdict(list)
+        for row in table(tmp + '/fp', []):
+            if row['fingerprint'] != '-' and truth[row['url']]['family'] == '-':
+                groups[truth[row['url']]['content']].append(Page(row))
+        for a, b in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
+            similarity = a.similarity(b)
+            if similarity < (.7 if host(a.url) == host(b.url) else .5):
+                continue
+            edits = {truth[a.url]['edit'], truth[b.url]['edit']} - {'exact'}
+            kinds = ['all', f'similarity .{min(9, int(similarity * 10))}', *([f'edit {edits.pop()}'] if len(edits) == 1 else [])]
+            wanted.update(kinds)
+            distance = bin(a.key ^ b.key).count('1')
+            for n, k, width, reach in BY_PAGES:
+                found = distance <= reach and a.shares_band(b, width) if width else distance <= k
+                hits.update((kind, n, 'both') for kind in kinds if found or distance <= 3)
+                hits.update((kind, n, 'k') for kind in kinds if distance <= k)
+    print('pairs ' + 'pages'.rjust(14) + ''.join(n.rjust(14) for n, *_ in BY_PAGES) + '   (default, then k alone)')
+    for kind, n_pairs in sorted(wanted.items()):
+        print(f'{kind:14} {n_pairs:6}' + ''.join(f'{hits[kind, n, "both"] / n_pairs:8.3f}{hits[kind, n, "k"] / n_pairs:6.3f}' for n, *_ in BY_PAGES))

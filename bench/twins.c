@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows to measure the second look and bands with: fp rows with random fingerprints and sketches of the default kind on
- * stdout, one in ten near an earlier one in both.  The same arguments give the same rows everywhere.
+ * stdout, one in ten near an earlier one in both, with all columns, as long as those of real pages.  The same arguments
+ * give the same rows everywhere.
  *
  *	twins N SEED
  */
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 9			/* a fingerprint of 64 bits, a sketch of 512 */
+#define WORDS 10		/* a fingerprint of 64 bits, a sketch of 512, what the page is about */
+#define SUBJECT 9
 #define MINIMA 128
 #define FLIPS 12		/* bits of the fingerprint at most */
 
@@ -49,10 +51,14 @@ static void make_row(uint64_t *rows, uint64_t i, uint64_t *state)
 
 static void print_row(const uint64_t *row, uint64_t i)
 {
-	printf("%016" PRIx64 "\tgen.warc.gz:%" PRIu64 "\thttp://host%" PRIu64 ".example/%" PRIu64 "\t", row[0], i, i % 1000, i);
-	for (int w = 1; w < WORDS; w++)
+	uint64_t digest = row[1] ^ i;
+	printf("%016" PRIx64 "\tgen.warc.gz:%" PRIu64 "\thttp://host%" PRIu64 ".example/articles/%" PRIu64 "\t", row[0], i * 4099, i % 1000, i);
+	printf("2024-03-%02dT12:00:00Z\tABCDEFGHIJKLMNOP%016" PRIX64 "\t%016" PRIx64 "%016" PRIx64 "\tutf-8\teng\t", (int)(i % 28) + 1, digest,
+	       digest, i);
+	printf("%d\t%d\t0.90\tcharset-http\t-\t", 200 + (int)(i % 1000), 1200 + (int)(i % 1000) * 6);
+	for (int w = 1; w < SUBJECT; w++)
 		printf("%016" PRIx64, row[w]);
-	putchar('\n');
+	printf("\t-\t4fbe504c\t%08" PRIx32 "%08" PRIx32 "\n", (uint32_t)row[SUBJECT], (uint32_t)row[SUBJECT]);
 }
 
 int main(int argc, char **argv)
@@ -67,7 +73,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "twins: out of memory\n");
 		return 2;
 	}
-	puts("#fingerprint\tid\turl\tsketch");
+	puts("#fingerprint\tid\turl\tfetch_time\tcontent_digest\ttext_digest\tcontent_charset\tlanguages\tterms\ttext_bytes\tconfidence\tflags\t"
+	     "quality\tsketch\tuser_id\tparams\tsubject");
 	for (uint64_t i = 0; i < n; i++) {
 		make_row(rows, i, &state);
 		print_row(rows + i * WORDS, i);

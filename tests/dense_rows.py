@@ -5,7 +5,7 @@
 ball     fingerprints with up to four bits of one flipped, all different; no sketches
 texts    the same, with sketches that differ in a twentieth of their minima
 twins    the same, with sketches that have nothing in common but in pairs: row 2 i and 2 i + 1
-sketches fingerprints that have nothing in common, with one sketch
+sketches fingerprints with up to ten bits of one flipped, with one sketch
 parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
 
 Rows come in no order of their ids.
@@ -19,7 +19,10 @@ base = [draw.randrange(16) for _ in range(MINIMA)]
 
 def fingerprint(i):
     if kind == 'sketches':
-        return draw.getrandbits(64)
+        v = centre
+        for bit in draw.sample(range(64), 10):
+            v ^= 1 << bit
+        return v
     if kind == 'parts':
         return centre ^ i // 2 % 2
     while True:

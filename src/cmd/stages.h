@@ -15,7 +15,7 @@
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
 	  .help = "largest Hamming distance of a pair (default: by the number of pages)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
-	  .help = "hamming (default), bands of the sketches, or both" }, \
+	  .help = "hamming, bands of sketches, or both (default: by number of pages)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (default: by the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \

@@ -1,32 +1,72 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Some bands at a time, so that sketches are read seldom, each band in the manner of groups.c: rows are dealt into parts by
+ * the first bits of the band's value, and a part, small enough for the cache, into buckets, whose fingerprints then lie side
+ * by side.  Where memory is short, parts are dealt in several rounds.
+ */
 #include "match/bands.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/threads.h"
 #include "join/bits.h"
+#include "join/plan.h"
 
-#define CHANCE_COMPARISONS 128
 #define NONE UINT32_MAX
+#define CACHE_LINE 64
+#define AHEAD 16		/* hits whose sketches are asked for before they are needed */
+#define AT_ONCE 4		/* bands whose values are taken in one pass over the sketches */
+#define PART_ROWS_BITS 15	/* a part has about so many rows, */
+#define PART_BITS_MAX 12	/* unless there would be too many parts to write to at once */
+#define BUCKET_BITS_MAX 22
+#define PIECE 256		/* rows of a bucket that are held against the others at a time */
 
-/* The sketches of the rows that take part, and which members those are. */
-struct sketches {
+/* The rows that take part. */
+struct taking {
 	struct pd_sketch_options options;
-	uint64_t *v;
+	uint64_t *sketch;		/* `words` each */
 	uint32_t *member;
 	size_t n, words;
 	struct pd_array memory[2];
 };
 
+/* A row as it is dealt. */
+struct dealt {
+	uint64_t print;			/* the first 64 bits of its fingerprint */
+	uint32_t value, row;
+};
+
+/* What a thread needs. */
+struct worker {
+	struct pd_verifier verifier;
+	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
+	uint32_t *row;			/* theirs */
+	uint32_t *begin;		/* of each bucket, and the end */
+	size_t cap_prints, cap_rows, cap_begin;
+	struct pd_join_hits hits;
+	uint64_t looks;
+};
+
 struct search {
-	const struct sketches *s;
-	int width;
-	int least;			/* minima that must agree */
-	const struct pd_rows_set *set;
-	struct pd_verifier *verifiers;	/* one of each for each thread */
+	const struct taking *t;
+	const struct pd_match_set *m;
+	int width, reach, least;	/* minima that must agree */
+	int part_bits, bucket_bits;	/* the first ones of the value; the bucket's begin with the part's */
+	struct pd_join_scan_loops scan;
+	size_t n_stretches;		/* of the rows */
+	size_t first_band, n_bands;	/* at work */
+	uint32_t *value[AT_ONCE];	/* the first 32 bits of the bands' values, by row */
+	struct pd_radix radix[AT_ONCE];
+	size_t band, from, to;		/* of them the one at work, and the parts of this round */
+	struct dealt *dealt;
+	size_t cap_dealt;
+	struct worker *workers;		/* one of each for each thread */
 	struct pd_items *lists;
 };
+
+/* --- how wide, how near --- */
 
 /* A band is at most 64 bits, and at most the sketch. */
 static int width_max(const struct pd_sketch_options *o)
@@ -34,83 +74,25 @@ static int width_max(const struct pd_sketch_options *o)
 	return 64 / o->bits < o->minima ? 64 / o->bits : o->minima;
 }
 
+static double meetings(const struct pd_sketch_options *o, int r, size_t n)
+{
+	return (double)n / 2 * (o->minima / r) * ldexp(1, -r * o->bits);
+}
+
 int pd_match_bands_width(const struct pd_sketch_options *o, size_t n)
 {
 	int r = 1;
-	while (r < width_max(o) && n / 2. * (o->minima / r) * ldexp(1, -r * o->bits) > CHANCE_COMPARISONS)
+	while (r < width_max(o) && meetings(o, r, n) > PD_BANDS_MEETINGS)
 		r++;
 	return r;
 }
 
-/* The band's minima as one number; they may lie in two words. */
-static uint64_t band_of(const struct search *s, size_t i, size_t band)
+int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n)
 {
-	int bits = s->width * s->s->options.bits;
-	return pd_bits_get(s->s->v + i * s->s->words, (int)band * bits, bits);
-}
-
-static bool is_shared_before(const struct search *s, size_t i, size_t j, size_t band)
-{
-	for (size_t t = 0; t < band; t++)
-		if (band_of(s, i, t) == band_of(s, j, t))
-			return true;
-	return false;
-}
-
-static bool is_alike(const struct search *s, size_t i, size_t j)
-{
-	return pd_sketch_agreeing(&s->s->options, s->s->v + i * s->s->words, s->s->v + j * s->s->words) >= s->least;
-}
-
-/* All with all, in the first band that they share. */
-static void compare_run(const struct search *s, const struct pd_item *run, size_t n, size_t band, struct pd_items *out)
-{
-	for (size_t x = 0; x < n; x++)
-		for (size_t y = x + 1; y < n; y++)
-			if (is_alike(s, run[x].value, run[y].value) && !is_shared_before(s, run[x].value, run[y].value, band))
-				pd_items_add_pair(out, run[x].value, run[y].value, 0);
-}
-
-/* The leader stands for the row: is it verified with it? */
-static bool may_follow(const struct search *s, uint32_t row, uint32_t leader, int thread)
-{
-	double similarity;
-	return is_alike(s, leader, row) && pd_verify_rows(&s->verifiers[thread], pd_rows_set_row(s->set, s->s->member[leader]),
-							  pd_rows_set_row(s->set, s->s->member[row]), 0, &similarity);
-}
-
-static void compare_long_run(const struct search *s, const struct pd_item *run, size_t n, int thread)
-{
-	uint32_t leaders[PD_BANDS_LEADERS];
-	int n_leaders = 0, at;
-	for (size_t x = 0; x < n; x++) {
-		for (at = 0; at < n_leaders && !may_follow(s, run[x].value, leaders[at], thread); at++)
-			;
-		if (at < n_leaders)
-			pd_items_add_pair(&s->lists[thread], leaders[at], run[x].value, PD_BANDS_LINKED);
-		else if (n_leaders < PD_BANDS_LEADERS)
-			leaders[n_leaders++] = run[x].value;
-	}
-}
-
-/* Sorting is stable, so a run is in the order of the rows. */
-static void search_band(void *ctx, size_t band, int thread)
-{
-	const struct search *s = ctx;
-	size_t n = s->s->n;
-	struct pd_items table = { .v = pd_alloc(n * sizeof *table.v), .n = n, .cap = n };
-	for (size_t i = 0; i < n; i++)
-		table.v[i] = (struct pd_item){ band_of(s, i, band), (uint32_t)i };
-	pd_items_sort(&table);
-	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && table.v[to].key == table.v[from].key; to++)
-			;
-		if (to - from > PD_BANDS_RUN)
-			compare_long_run(s, table.v + from, to - from, thread);
-		else
-			compare_run(s, table.v + from, to - from, band, &s->lists[thread]);
-	}
-	pd_items_release(&table);
+	int reach = 24;
+	while (reach > 0 && meetings(o, width, n) * pd_join_chance(64, reach) > PD_BANDS_CHANCE)
+		reach--;
+	return reach;
 }
 
 /* The fewest minima with which a pair may be verified, on one host or on two. */
@@ -122,39 +104,324 @@ static int least_agreeing(const struct pd_sketch_options *o, const struct pd_ver
 	return n;
 }
 
-static bool takes_part(const struct pd_match_links *l, uint32_t member)
+/* --- who takes part --- */
+
+static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, uint32_t member)
 {
-	return l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
+	const struct pd_match_links *l = &m->links;
+	bool all = l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
+	return all && (!only || only[pd_match_groups_name(pd_match_set_prints(m), member)]);
 }
 
-static void gather(struct sketches *s, const struct pd_match_set *m, const uint8_t *only)
+static void gather(struct taking *t, const struct pd_match_set *m, const uint8_t *only)
 {
 	const struct pd_rows *rows = m->rows;
-	const struct pd_rows_set *set = m->set;
-	const struct pd_match_groups *prints = pd_match_set_prints(m);
+	struct pd_sketch sketch;
 	size_t n = 0;
-	s->options = rows->sketch;
-	s->words = (size_t)pd_sketch_words(&rows->sketch);
-	for (uint32_t i = 0; i < set->n; i++)
-		n += takes_part(&m->links, i) && (!only || only[pd_match_groups_name(prints, i)]);
-	s->v = pd_array_room(&s->memory[0], rows->budget, (n + 1) * s->words * sizeof *s->v);
-	s->member = pd_array_room(&s->memory[1], rows->budget, (n + 1) * sizeof *s->member);
-	for (uint32_t i = 0; i < set->n; i++) {
-		struct pd_sketch sketch;
-		if (!takes_part(&m->links, i) || (only && !only[pd_match_groups_name(prints, i)]) || !pd_rows_sketch(rows, pd_rows_set_row(set, i), &sketch))
+	t->options = rows->sketch;
+	t->words = (size_t)pd_sketch_words(&rows->sketch);
+	for (uint32_t i = 0; i < m->set->n; i++)
+		n += is_taking_part(m, only, i);
+	/* A sketch of the default kind is a line of the cache, where it begins with one. */
+	char *room = pd_array_room(&t->memory[0], rows->budget, (n + 1) * t->words * sizeof *t->sketch + CACHE_LINE);
+	t->sketch = (uint64_t *)(void *)(room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
+	t->member = pd_array_room(&t->memory[1], rows->budget, (n + 1) * sizeof *t->member);
+	for (uint32_t i = 0; i < m->set->n; i++) {
+		if (!is_taking_part(m, only, i) || !pd_rows_sketch(rows, pd_rows_set_row(m->set, i), &sketch))
 			continue;
-		memcpy(s->v + s->n * s->words, sketch.w, s->words * sizeof *s->v);
-		s->member[s->n++] = i;
+		memcpy(t->sketch + t->n * t->words, sketch.w, t->words * sizeof *t->sketch);
+		t->member[t->n++] = i;
 	}
 }
 
-/* Long runs name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
- * linked itself: what is linked is one, and must not become a chain.  Other links are pairs like any. */
-static void settle_links(struct pd_items *pairs, size_t n_sketches, bool may_link)
+static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 {
-	uint32_t *first = pd_alloc((n_sketches + 1) * sizeof *first);
+	/* One of each side. */
+	if (l->side && (l->side[pd_rows_set_row(l->set, a)] | l->side[pd_rows_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
+		return false;
+	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == pd_match_scope_inside(l->scope);
+}
+
+/* --- a pair --- */
+
+/* The band's minima as one number; they may lie in two words. */
+static uint64_t band_of(const struct search *s, size_t i, size_t band)
+{
+	int bits = s->width * s->t->options.bits;
+	return pd_bits_get(s->t->sketch + i * s->t->words, (int)band * bits, bits);
+}
+
+static bool is_alike(const struct search *s, size_t i, size_t j, struct worker *w)
+{
+	w->looks++;
+	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
+}
+
+/* Is this the first band that they share? */
+static bool belongs_here(const struct search *s, size_t i, size_t j)
+{
+	size_t band = s->first_band + s->band;
+	if (band_of(s, i, band) != band_of(s, j, band))
+		return false;
+	for (size_t t = 0; t < band; t++)
+		if (band_of(s, i, t) == band_of(s, j, t))
+			return false;
+	return true;
+}
+
+/* --- a bucket --- */
+
+static void take_hits(const struct search *s, struct worker *w, struct pd_items *out)
+{
+	const size_t words = s->t->words;
+	for (size_t i = 0; i < w->hits.n; i++) {
+		const struct pd_join_hit *hit = &w->hits.v[i];
+		if (i + AHEAD < w->hits.n) {
+			__builtin_prefetch(s->t->sketch + w->row[hit[AHEAD].a] * words);
+			__builtin_prefetch(s->t->sketch + w->row[hit[AHEAD].b] * words);
+		}
+		uint32_t a = w->row[hit->a], b = w->row[hit->b];
+		if (is_alike(s, a, b, w) && belongs_here(s, a, b) && is_in_scope(&s->m->links, s->t->member[a], s->t->member[b]))
+			pd_items_add_pair(out, a, b, 0);
+	}
+}
+
+/* All pairs within reach; with a limit, false where there are more.  Piece by piece, which needs little memory. */
+static bool compare_all(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit, struct pd_items *out)
+{
+	const struct pd_join_columns *c = &w->columns;
+	w->hits.n = 0;
+	for (size_t at = from; at < to; at += PIECE) {
+		size_t end = at + PIECE < to ? at + PIECE : to;
+		s->scan.self((struct pd_join_run){ c, at, end }, s->reach, &w->hits);
+		if (end < to)
+			s->scan.cross((struct pd_join_run){ c, at, end }, (struct pd_join_run){ c, end, to }, s->reach, &w->hits);
+		if (limit && w->hits.n > limit)
+			return false;
+		if (!limit) {
+			take_hits(s, w, out);
+			w->hits.n = 0;
+		}
+	}
+	take_hits(s, w, out);
+	return true;
+}
+
+/* One that was like none before it, and the first of its followers that those pair with which may not pair with it. */
+struct leader {
+	uint32_t row, second;
+};
+
+struct crowd {
+	struct leader leaders[PD_BANDS_LEADERS];
+	int n;
+};
+
+static bool is_on(const struct search *s, uint32_t row, uint8_t side)
+{
+	const struct pd_match_links *l = &s->m->links;
+	return !l->side || (l->side[pd_rows_set_row(l->set, s->t->member[row])] & side);
+}
+
+static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
+{
+	const struct pd_match_links *l = &s->m->links;
+	return l->host[s->t->member[a]] == l->host[s->t->member[b]];
+}
+
+/* A leader stands for the row: is it verified with it? */
+static struct leader *leader_of(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
+{
+	const struct pd_match_set *m = s->m;
+	double similarity;
+	for (struct leader *l = crowd->leaders; l < crowd->leaders + crowd->n; l++) {
+		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, l->row, row))
+			continue;
+		if (is_alike(s, l->row, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[l->row]),
+								   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
+			return l;
+	}
+	return NULL;
+}
+
+/* Where two sides are matched the leaders are those of B; those of A follow them. */
+static void find_leader(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
+{
+	bool between = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
+	struct leader *l = leader_of(s, w, crowd, row);
+	if (!l && crowd->n < PD_BANDS_LEADERS)
+		crowd->leaders[crowd->n++] = (struct leader){ row, NONE };
+	else if (l && l->second == NONE && (!between || !is_same_host(s, l->row, row)))
+		l->second = row;
+}
+
+static void follow(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row, struct pd_items *out)
+{
+	const struct pd_match_links *links = &s->m->links;
+	struct leader *l = NULL;
+	for (int i = 0; i < crowd->n && !l; i++)
+		l = crowd->leaders[i].row == row ? &crowd->leaders[i] : NULL;
+	bool itself = l;
+	if (itself && !links->side && links->scope != PD_SCOPE_OTHER_HOSTS)
+		return;
+	if (!l)
+		l = leader_of(s, w, crowd, row);
+	if (!l)
+		return;
+	bool second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
+	uint32_t to = second ? l->second : l->row;
+	if (to != NONE && to != row)
+		pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
+}
+
+/* Buckets are in the order of the rows. */
+static void compare_crowd(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	struct crowd crowd = { .n = 0 };
+	w->verifier.apart = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
+	for (size_t i = from; i < to; i++)
+		if (is_on(s, w->row[i], PD_SIDE_B))
+			find_leader(s, w, &crowd, w->row[i]);
+	for (size_t i = from; i < to; i++)
+		if (is_on(s, w->row[i], PD_SIDE_A))
+			follow(s, w, &crowd, w->row[i], out);
+}
+
+static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	size_t n = to - from;
+	if (s->m->o->all_pairs)
+		compare_all(s, w, from, to, 0, out);
+	else if (n > PD_BANDS_BUCKET || !compare_all(s, w, from, to, PD_BANDS_PAIRS * n, out))
+		compare_crowd(s, w, from, to, out);
+}
+
+/* --- a part --- */
+
+static size_t bucket_of(const struct search *s, uint32_t value)
+{
+	return (value >> (32 - s->bucket_bits)) & (((size_t)1 << (s->bucket_bits - s->part_bits)) - 1);
+}
+
+static void part_task(void *ctx, size_t i, int thread)
+{
+	const struct search *s = ctx;
+	struct worker *w = &s->workers[thread];
+	const size_t *part = s->radix[s->band].part;
+	const struct dealt *rows = s->dealt + part[s->from + i] - part[s->from];
+	size_t n = part[s->from + i + 1] - part[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->part_bits);
+	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
+	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
+	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
+	/* Counted two places on, so that placing leaves the beginnings behind. */
+	memset(w->begin, 0, (n_buckets + 2) * sizeof *w->begin);
+	for (size_t j = 0; j < n; j++)
+		w->begin[bucket_of(s, rows[j].value) + 2]++;
+	for (size_t b = 2; b < n_buckets + 2; b++)
+		w->begin[b] += w->begin[b - 1];
+	for (size_t j = 0; j < n; j++) {
+		uint32_t at = w->begin[bucket_of(s, rows[j].value) + 1]++;
+		w->columns.w[0][at] = rows[j].print;
+		w->row[at] = rows[j].row;
+	}
+	for (size_t b = 0; b < n_buckets; b++)
+		if (w->begin[b + 1] - w->begin[b] > 1)
+			search_bucket(s, w, w->begin[b], w->begin[b + 1], &s->lists[thread]);
+}
+
+/* --- all --- */
+
+/* The first 32 bits of a value; where the scope is inside a host, rows of two hosts seldom meet. */
+static uint32_t value_of(const struct search *s, size_t i, size_t band)
+{
+	int bits = s->width * s->t->options.bits;
+	uint64_t v = band_of(s, i, band);
+	if (pd_match_scope_inside(s->m->links.scope))
+		return (uint32_t)pd_hash64((char *)(uint64_t[]){ v, s->m->links.host[s->t->member[i]] }, 2 * sizeof v);
+	return (uint32_t)(bits > 32 ? v >> (bits - 32) : v << (32 - bits));
+}
+
+static size_t stretch_begins(const struct search *s, size_t stretch)
+{
+	return s->t->n * stretch / s->n_stretches;
+}
+
+static void count_task(void *ctx, size_t stretch, int thread)
+{
+	const struct search *s = ctx;
+	(void)thread;
+	for (size_t i = stretch_begins(s, stretch); i < stretch_begins(s, stretch + 1); i++)
+		for (size_t b = 0; b < s->n_bands; b++) {
+			s->value[b][i] = value_of(s, i, s->first_band + b);
+			pd_radix_next(&s->radix[b], stretch)[s->value[b][i] >> 1 >> (31 - s->part_bits)]++;
+		}
+}
+
+static void deal_task(void *ctx, size_t stretch, int thread)
+{
+	const struct search *s = ctx;
+	const struct pd_rows_set *set = s->m->set;
+	size_t *next = pd_radix_next(&s->radix[s->band], stretch), base = s->radix[s->band].part[s->from];
+	(void)thread;
+	for (size_t i = stretch_begins(s, stretch); i < stretch_begins(s, stretch + 1); i++) {
+		uint32_t value = s->value[s->band][i];
+		size_t p = value >> 1 >> (31 - s->part_bits);
+		if (p - s->from < s->to - s->from)
+			s->dealt[next[p]++ - base] = (struct dealt){ set->keys[s->t->member[i] * (size_t)set->words], value, (uint32_t)i };
+	}
+}
+
+/* As many parts, one at least, as `room` bytes hold. */
+static void search_band(struct search *s, int threads, size_t room)
+{
+	const struct pd_radix *r = &s->radix[s->band];
+	for (s->from = 0; s->from < r->n_parts; s->from = s->to) {
+		s->to = s->from + 1;
+		while (s->to < r->n_parts && (r->part[s->to + 1] - r->part[s->from]) * sizeof *s->dealt <= room)
+			s->to++;
+		s->dealt = pd_big_at_least(s->dealt, r->part[s->to] - r->part[s->from] + 1, &s->cap_dealt, sizeof *s->dealt);
+		pd_parallel(threads, (size_t)threads, deal_task, s);
+		pd_parallel(threads, s->to - s->from, part_task, s);
+	}
+}
+
+static void search_bands(struct search *s, int threads, size_t room)
+{
+	size_t all = (size_t)(s->t->options.minima / s->width);
+	for (s->first_band = 0; s->first_band < all; s->first_band += AT_ONCE) {
+		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
+		for (size_t b = 0; b < s->n_bands; b++)
+			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->part_bits);
+		pd_parallel(threads, (size_t)threads, count_task, s);
+		for (size_t b = 0; b < s->n_bands; b++)
+			pd_radix_sum(&s->radix[b]);
+		for (s->band = 0; s->band < s->n_bands; s->band++) {
+			search_band(s, threads, room);
+			pd_radix_release(&s->radix[s->band]);
+		}
+	}
+}
+
+/* Small parts, and buckets of one value each, as far as that goes. */
+static void choose_digits(struct search *s)
+{
+	int bits = s->width * s->t->options.bits, log = 0;
+	while (s->t->n >> log > 1)
+		log++;
+	if (pd_match_scope_inside(s->m->links.scope))
+		bits = log > bits ? log : bits;
+	s->bucket_bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
+	s->part_bits = log - PART_ROWS_BITS < 0 ? 0 : log - PART_ROWS_BITS < PART_BITS_MAX ? log - PART_ROWS_BITS : PART_BITS_MAX;
+	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
+}
+
+/* Crowds name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
+ * linked itself: what is linked is one, and must not become a chain.  Other links are pairs like any. */
+static void settle_links(struct pd_items *pairs, size_t n_rows, bool may_link)
+{
+	uint32_t *first = pd_alloc((n_rows + 1) * sizeof *first);
 	size_t n = 0;
-	memset(first, 0xff, (n_sketches + 1) * sizeof *first);
+	memset(first, 0xff, (n_rows + 1) * sizeof *first);
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct pd_item *p = &pairs->v[i];
 		uint32_t a = (uint32_t)(p->key >> 32), b = (uint32_t)p->key;
@@ -178,48 +445,53 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 {
 	const struct pd_match_options *o = m->o;
 	const struct pd_rows *rows = m->rows;
-	struct sketches s = { .n = 0 };
-	bands->most_distance = only ? o->k : rows->bits;
+	struct taking t = { .n = 0 };
+	struct pd_array values = { 0 };
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
-	gather(&s, m, only);
-	int most = width_max(&s.options);
-	bands->width = !o->band_width ? pd_match_bands_width(&s.options, s.n) : o->band_width < most ? o->band_width : most;
-	/* A thread sorts one band of all sketches at a time, with a copy. */
-	size_t threads = pd_budget_left(rows->budget) / 2 / (2 * sizeof(struct pd_item) * (s.n + 1));
-	threads = threads < (size_t)o->threads ? threads : (size_t)o->threads;
-	threads = threads > 1 ? threads : 1;
-	struct search search = { .s = &s, .width = bands->width, .least = least_agreeing(&s.options, &o->verify), .set = m->set,
-				 .verifiers = pd_zalloc(threads * sizeof *search.verifiers),
-				 .lists = pd_items_lists((int)threads, rows->budget) };
-	for (size_t i = 0; i < threads; i++)
-		search.verifiers[i] = pd_match_verifier(o, rows);
-	pd_parallel((int)threads, (size_t)(s.options.minima / bands->width), search_band, &search);
-	int status = pd_items_gather(search.lists, (int)threads, (int)threads, &bands->pairs, e);
-	settle_links(&bands->pairs, s.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);
+	gather(&t, m, only);
+	int threads = o->threads > 1 ? o->threads : 1, most = width_max(&t.options);
+	bands->width = !o->band_width ? pd_match_bands_width(&t.options, t.n) : o->band_width < most ? o->band_width : most;
+	bands->reach = only ? o->k : pd_match_bands_reach(&t.options, bands->width, t.n);
+	bands->most_distance = only ? o->k : rows->bits;
+	struct search s = { .t = &t, .m = m, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
+			    .n_stretches = (size_t)threads,
+			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
+	choose_digits(&s);
+	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
+	for (size_t b = 0; b < AT_ONCE; b++)
+		s.value[b] = value + b * t.n;
+	s.workers = pd_zalloc((size_t)threads * sizeof *s.workers);
+	for (int i = 0; i < threads; i++)
+		s.workers[i].verifier = pd_match_verifier(o, rows);
+	s.lists = pd_items_lists(threads, rows->budget);
+	search_bands(&s, threads, pd_budget_left(rows->budget) / 4);
+	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);
+	settle_links(&bands->pairs, t.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);
 	for (size_t i = 0; i < bands->pairs.n; i++) {
 		uint64_t *key = &bands->pairs.v[i].key;
-		*key = (uint64_t)s.member[*key >> 32] << 32 | s.member[(uint32_t)*key];
+		*key = (uint64_t)t.member[*key >> 32] << 32 | t.member[(uint32_t)*key];
 	}
-	for (size_t i = 0; i < threads; i++)
-		pd_verifier_release(&search.verifiers[i]);
-	free(search.verifiers);
-	pd_array_release(&s.memory[0]);
-	pd_array_release(&s.memory[1]);
+	for (int i = 0; i < threads; i++) {
+		struct worker *w = &s.workers[i];
+		bands->looks += w->looks;
+		pd_verifier_release(&w->verifier);
+		free(w->columns.w[0]);
+		free(w->row);
+		free(w->begin);
+		free(w->hits.v);
+	}
+	free(s.workers);
+	free(s.dealt);
+	pd_array_release(&values);
+	pd_array_release(&t.memory[0]);
+	pd_array_release(&t.memory[1]);
 	return status;
 }
 
 void pd_match_bands_release(struct pd_match_bands *bands)
 {
 	pd_items_release(&bands->pairs);
-}
-
-static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
-{
-	/* One of each side. */
-	if (l->side && (l->side[pd_rows_set_row(l->set, a)] | l->side[pd_rows_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
-		return false;
-	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == pd_match_scope_inside(l->scope);
 }
 
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out)
@@ -229,12 +501,13 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 	const struct pd_item *v = bands->pairs.v;
 	uint32_t a = (uint32_t)(v[at].key >> 32);
 	size_t words = (size_t)set->words;
-	bool linked = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
+	/* Equal fingerprints are linked, or not, where they are grouped; but of many parts not all were compared. */
+	bool equal = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
+	equal = equal || pd_match_parts_several(&m->parts, pd_match_groups_name(pd_match_set_prints(m), a));
 	for (; at < bands->pairs.n && v[at].key >> 32 == a; at++) {
 		uint32_t b = (uint32_t)v[at].key;
 		int distance = pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words);
-		/* Equal fingerprints are linked, or not, where they are grouped; but of many parts not all were compared. */
-		if ((!distance && !linked) || distance > bands->most_distance || !is_in_scope(links, a, b))
+		if ((!distance && !equal) || distance > bands->most_distance || !is_in_scope(links, a, b))
 			continue;
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = (struct pd_match_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows -> candidate pairs by their sketches alone: pairs that share a band, that is, r minima that follow each other, and
- * whose similarity may be enough (P. Indyk, R. Motwani, "Approximate Nearest Neighbors", STOC 1998; A. Z. Broder et al.,
- * "Syntactic Clustering of the Web", WWW 1997).  Fingerprints have no part in it.
+ * Rows -> candidate pairs by their sketches: pairs that share a band, that is, r minima that follow each other, whose
+ * fingerprints are not farther apart than chance would have them too often, and whose similarity may be enough (P. Indyk,
+ * R. Motwani, "Approximate Nearest Neighbors", STOC 1998; A. Z. Broder et al., "Syntactic Clustering of the Web", WWW 1997).
  *
- *	128 minima, r = 5:  [0 ... 4][5 ... 9] ... [120 ... 124], 25 bands, each found by sorting
+ *	128 minima, r = 4:  [0 ... 3][4 ... 7] ... [124 ... 127], 32 bands
  *
  * Two texts of similarity J share a band of r minima of b bits with the probability p^r, p = J + (1 - J) / 2^b, and one of
- * M / r bands with 1 - (1 - p^r)^(M/r).  Rows with one value of a band are compared with each other; where there are more
- * than PD_BANDS_RUN of them, each only with the first of those before it that were like none before them, up to
- * PD_BANDS_LEADERS, until it is like one: so what very many sketches have in common costs in proportion to their number.
+ * M / r bands with 1 - (1 - p^r)^(M/r).  Narrow bands find more, and meet more by chance: 2,400 others a page at ten million
+ * pages and r = 4.  So those that meet are first held against each other by the first 64 bits of their fingerprints, which
+ * cost a fraction of a nanosecond (join/scan.h), and only those within `reach` bits, about six a page by chance, by their
+ * sketches.  Both numbers follow from the number of pages alone; docs/accuracy.md has what is found.
+ *
+ * Rows that share a band are a bucket.  Where a bucket is crowded, that is, has more than PD_BANDS_BUCKET rows or more than
+ * PD_BANDS_PAIRS pairs within reach a row, each row is only held against the first of those before it that were like none
+ * before them, up to PD_BANDS_LEADERS, until it is like one: so what very many sketches have in common costs in proportion to
+ * their number.  Where all pairs are asked for nothing is left out.
  */
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
 
 #include "match/links.h"
 
-#define PD_BANDS_RUN 256
+#define PD_BANDS_BUCKET 4096
+#define PD_BANDS_PAIRS 64
 #define PD_BANDS_LEADERS 64
+
+/* What chance may cost a page: comparisons of fingerprints, and of sketches. */
+#define PD_BANDS_MEETINGS 4096
+#define PD_BANDS_CHANCE 6
 
 struct pd_match_bands {
 	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once */
 	int width;			/* r; 0: nothing was looked for */
+	int reach;			/* bits in which fingerprints may differ */
+	uint64_t looks;			/* pairs of sketches that were compared */
 	int most_distance;		/* of the fingerprints of a pair: k where only some took part */
 };
 
@@ -35,7 +48,9 @@ void pd_match_bands_release(struct pd_match_bands *bands);
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
 
-/* The narrowest band at which a sketch is compared with few others by chance, n / 2 * (M / r) / 2^(r b) <= 128. */
+/* The narrowest band at which a page meets at most PD_BANDS_MEETINGS others by chance, n / 2 * (M / r) / 2^(r b). */
 int pd_match_bands_width(const struct pd_sketch_options *o, size_t n);
+/* The most bits, up to three eighths of 64, in which fingerprints may differ so that at most PD_BANDS_CHANCE of those are left. */
+int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n);
 
 #endif

@@ -66,7 +66,8 @@ struct pd_match_stats {
 	struct pd_join_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
 	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints (near.h) */
-	int band_width;
+	int band_width, band_reach;
+	uint64_t band_looks;	/* pairs of sketches that shared a band and were compared */
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
 };
 

@@ -298,6 +298,8 @@ static int find_near(struct found *f, struct pd_match_stats *stats, struct pd_er
 		double t = pd_cpu_seconds();
 		status = pd_match_bands_find(&f->bands, m, m->o->candidates == PD_CANDIDATES_HAMMING ? f->near.alone : NULL, e);
 		stats->band_width = f->bands.width;
+		stats->band_reach = f->bands.reach;
+		stats->band_looks = f->bands.looks;
 		stats->bands_seconds = pd_cpu_seconds() - t;
 	}
 	return status;

@@ -162,6 +162,14 @@ static inline uint64_t differing(uint64_t x, int bits)
 int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b)
 {
 	int n = o->minima;
+	if (o->bits == 4) {
+		/* Eight words give each of 16 places a count of at most eight. */
+		uint64_t sum = 0;
+		for (int i = 0; i < pd_sketch_words(o); i++)
+			sum += differing(a[i] ^ b[i], 4);
+		sum = (sum & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (sum >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+		return n - (int)(sum * UINT64_C(0x0101010101010101) >> 56);
+	}
 	for (int i = 0; i < pd_sketch_words(o); i++)
 		n -= __builtin_popcountll(differing(a[i] ^ b[i], o->bits));
 	return n;

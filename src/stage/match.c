@@ -164,13 +164,20 @@ static int write_totals(struct match_run *r)
 	return status;
 }
 
-/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does. */
+#define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
+
+/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does.  Where pages are
+ * so many that the second look cannot hold a quarter of the bits against them, sketches find what fingerprints no longer do. */
 static void settle_distance(struct match_run *r, int bits, bool paper)
 {
 	size_t n = r->rows.prints.n;
 	int alone = paper ? 3 : pd_join_default_k(bits, n);
-	bool looks = !r->match.verify.off && r->rows.sketched;
+	bool looks = !r->match.verify.off && r->rows.sketched, many = looks && pd_verify_default_k(bits, n) < bits / 4;
+	if (r->o->candidates < 0)
+		r->match.candidates = r->o->k < 0 && many ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
 	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
+	if (r->o->candidates < 0 && r->match.candidates == PD_CANDIDATES_BOTH)
+		r->match.k = r->rows.sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
 	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
 	r->match.k += r->o->one_more && r->match.k < bits / 4;
 }
@@ -191,7 +198,7 @@ static void settle_options(struct match_run *r)
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
 	r->match.verify = r->verify;
-	r->match.candidates = (enum pd_match_candidates)o->candidates;
+	r->match.candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
 	r->match.band_width = o->band_width;
 	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
 	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
@@ -246,7 +253,7 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 /* A limit that was given must do; what is half of a small machine's is tried. */
 static int check_memory(struct match_run *r, size_t n_rows)
 {
-	size_t least = pd_memory_least(n_rows, r->o->candidates != PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
+	size_t least = pd_memory_least(n_rows, r->o->candidates > PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
 	if (r->budget.limit >= least)
 		return PD_OK;
 	if (!r->o->memory) {
@@ -320,7 +327,10 @@ static int write_stats(struct match_run *r)
 	pd_json_int(j, "linked", (int64_t)r->stats.linked);
 	pd_json_int(j, "suspects", (int64_t)r->suspects);
 	pd_json_int(j, "k", r->match.k);
+	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
 	pd_json_int(j, "band_width", r->stats.band_width);
+	pd_json_int(j, "band_reach", r->stats.band_reach);
+	pd_json_int(j, "band_looks", (int64_t)r->stats.band_looks);
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
@@ -387,13 +397,13 @@ static int close_match(struct match_run *r)
 
 struct pd_stage_match pd_stage_match_defaults(void)
 {
-	return (struct pd_stage_match){ .preset = -1, .k = -1, .second_look = PD_VERIFY_NOTHING_SAID };
+	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .second_look = PD_VERIFY_NOTHING_SAID };
 }
 
 static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
 {
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
-	if (status || o->candidates == PD_CANDIDATES_HAMMING || !out->off)
+	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
 		return status;
 	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_match_candidates_names[o->candidates]);
 }
