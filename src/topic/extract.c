@@ -44,6 +44,7 @@ enum { OWN_SHORT = 500 };
 /* Flows are summed up by name in so many sums. */
 enum { PLACES = 1021 };
 #define RULES "rules"	/* the step that is no fallback */
+static const char CARDS[] = "cards";	/* the rule that may be taken back */
 
 /* What is known of a box. */
 struct note {
@@ -276,6 +277,11 @@ static void drop_outside(struct pd_extractor *x, const struct pd_box *region)
 	drop_all(x, pd_lines_end(&x->lines, region), x->lines.n, "outside");
 }
 
+static bool is_heading(uint16_t tag)
+{
+	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
+}
+
 /* Boxes of one name are one place: the posts of a thread, the parts of an article. */
 static size_t place_of(const struct pd_blocks *in, uint32_t home)
 {
@@ -343,15 +349,16 @@ static enum kind find_kind(const struct pd_extractor *x, const struct pd_blocks 
 		prose += l->prose ? l->mass : 0;
 		code += tag == PD_TAG_pre ? l->mass : 0;
 		terms += tag == PD_TAG_dt || tag == PD_TAG_dd;
-		headings += tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
+		headings += is_heading(tag);
 	}
 	bool described = m->timestamp.n || m->site_name.n || (m->description.n && m->canonical.n);
 	bool sparse = !described && headings > 0 && prose < w->kind_prose * mass;
 	return sparse || code > w->kind_code * mass || terms > w->kind_terms * lines ? KIND_REFERENCE : KIND_ARTICLE;
 }
 
-/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  On an
- * article's page they are chrome; where they are most of what the page says, they are its text and stay. */
+/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  Before and
+ * behind an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
+ * they are its text. */
 
 /* What the children of a box are. */
 struct family {
@@ -402,7 +409,7 @@ static void drop_box(struct pd_extractor *x, const struct pd_blocks *in, uint32_
 		x->notes[k].card = true;
 	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b); i++)
 		if (!x->why[i])
-			x->why[i] = "cards";
+			x->why[i] = CARDS;
 }
 
 static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
@@ -532,7 +539,7 @@ static struct stretch stretch_of(const struct pd_extractor *x, size_t first, siz
 static int rank_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t line)
 {
 	uint16_t tag = line < x->lines.n ? in->boxes[x->lines.v[line].box].tag : PD_TAG_NONE;
-	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6 ? tag - PD_TAG_h1 + 1 : 0;
+	return is_heading(tag) ? tag - PD_TAG_h1 + 1 : 0;
 }
 
 /* A manual's chapter is made of sections in sections: what stands around the richest of them, begins with a heading of no
@@ -591,22 +598,22 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 }
 
 /* 5. Short lines.  Lines of code, definitions and lists are parts of a text wherever they stand; others beside the
- * prose are dates, names and the like. */
+ * prose are dates, names and the like.  Between paragraphs, lists are text even where their items are links. */
 static bool is_list_or_code(uint16_t tag)
 {
 	return tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
 }
 
-/* Why a line that is no prose goes; `between`: prose stands before and after it. */
-static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l,
-	bool between)
+/* Why a line that is no prose goes; `inside`: prose stands before and after it; `bare`: the region has none. */
+static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l, bool inside, bool bare)
 {
 	uint16_t tag = in->boxes[l->box].tag;
 	bool flows = x->notes[l->home].home;
 	if (x->kind == KIND_REFERENCE)
 		return NULL;
-	bool kept = tag == PD_TAG_p || (tag >= PD_TAG_h1 && tag <= PD_TAG_h6);
-	if (l->link_mass > x->weights->short_links * l->mass && !(flows && between && kept))
+	bool between = inside || bare;
+	bool kept = (inside && tag == PD_TAG_li) || (between && flows && (tag == PD_TAG_p || is_heading(tag)));
+	if (l->link_mass > x->weights->short_links * l->mass && !kept)
 		return "links";
 	return between || flows || is_list_or_code(tag) ? NULL : "apart";
 }
@@ -628,18 +635,15 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 	for (size_t i = first; i < end; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		bool inside = i > first_prose && i < last_prose;
-		if (!x->why[i] && !l->prose)
-			x->why[i] = l->notice && !inside && !x->notes[l->home].home ? "notice" : short_line(x, in, l, inside || first_prose == end);
+		if (inside && x->why[i] == CARDS)
+			x->why[i] = NULL;
+		else if (!x->why[i] && !l->prose)
+			x->why[i] = l->notice && !inside && !x->notes[l->home].home ? "notice" : short_line(x, in, l, inside, first_prose == end);
 	}
 }
 
 /* 6. Sections.  Lines that announce what follows ("Related articles", 网友评论): they go with the region that they head,
  * unless that is a good part of the text. */
-
-static bool is_heading(uint16_t tag)
-{
-	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
-}
 
 /* The outermost box whose first line is line i. */
 static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)

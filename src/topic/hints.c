@@ -9,6 +9,8 @@
 
 /* Class and id together: longer names are cut, what matters stands first. */
 enum { NAME_MAX_BYTES = 240 };
+/* A number in a name has so many digits; what follows the first of them, as in a UUID, so many. */
+enum { NUMBER_LEAST = 6, NUMBER_NEXT = 4 };
 enum where { ANY, START, WORD };
 
 static const struct row {
@@ -61,12 +63,31 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* How many bytes at `p` are one number in base 16, letters and digits, `least` or more, as generators of markup write them
+ * into names ("text-5995ad1f").  The letters of such a number are no words. */
+static size_t number_at(const char *p, size_t n, size_t least)
+{
+	size_t k = 0, digits = 0;
+	for (; k < n && ((p[k] >= '0' && p[k] <= '9') || (p[k] >= 'a' && p[k] <= 'f')); k++)
+		digits += p[k] <= '9';
+	bool ends = k == n || !is_letter(p[k]);
+	return k >= least && digits && digits < k && ends ? k : 0;
+}
+
 /* Letters only; what else stands there ends a word, and a space ends the name too: it stays, as a letter that no row
  * has. */
 static void name_add(struct name *name, struct pd_span s)
 {
 	bool start = true, lower = false;
+	size_t least = NUMBER_LEAST;
 	for (size_t i = 0; i < s.n && name->n < NAME_MAX_BYTES; i++) {
+		if (i == 0 || s.p[i - 1] == '-' || s.p[i - 1] == '_' || s.p[i - 1] == ' ') {
+			size_t number = number_at(s.p + i, s.n - i, least);
+			i += number;
+			least = number ? NUMBER_NEXT : least;
+		}
+		if (i == s.n)
+			break;
 		char c = s.p[i];
 		if (!is_letter(c)) {
 			start = true;

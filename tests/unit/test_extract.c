@@ -116,6 +116,13 @@ static const struct row {
 	  "<li><a href=/3>Locks, dry docks and basins of the harbour</a></li><li><a href=/4>Lighthouses, buoys and other marks</a></li>"
 	  "<li><a href=/5>Storms that people remember to this day</a></li></ul><div class=footer>&copy; 2020 the Harbour Office.<br>" OTHER OTHER "</div>",
 	  "Lighthouses", "Somebody", 1 },
+	{ "cards in the midst of a text", "<div>" P1 "<div>" CARDS "</div>" P2 P3 "</div>", "number three", NULL, 0 },
+	{ "cards behind a text", "<div>" P1 P2 P3 "</div><div>" CARDS "</div>", "ferry", "number three", 0 },
+	{ "a list of links in the midst of a text", "<div>" P1 NAV P2 P3 "</div>", "News of today", NULL, 0 },
+	{ "a list of links behind a text", "<div>" P1 P2 P3 NAV "</div>", "ferry", "News of today", 0 },
+	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
+	{ "a number's next part", "<div>" P1 "<div id=b-0a1b2c3d-0ad1-99>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
+	{ "an advert with a number", "<div>" P1 "<div class=ad-12>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
 	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "a note that is a list of links", "<div>" P1 "<div class=sidebar>" NAV "</div>" P2 P3 "</div>", "ferry", "Sports", 0 },
 	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry", "Somebody", 0 },
