@@ -193,6 +193,8 @@ static void print_must(const struct pd_options *o, struct pd_tables *t)
 	print_settings(o, &t->must);
 	pd_buf_printf(&t->must, " dict=%s stopwords=%s", pd_dict_checksum(t->dict),
 		      t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
+	if (t->userwords)
+		pd_buf_printf(&t->must, " user_dict=%s", pd_userwords_checksum(t->userwords));
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }
 
@@ -251,19 +253,24 @@ static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Only where a method weighs words. */
-static int open_idf(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+/* Only where a method looks at them. */
+static int open_word_tables(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
-	bool used = false;
-	for (int i = 0; i < t->methods.n; i++)
-		used |= t->methods.v[i].method->uses_idf;
-	if (o->idf && !used)
+	bool idf = false, synonyms = false;
+	for (int i = 0; i < t->methods.n; i++) {
+		idf |= t->methods.v[i].method->uses_idf;
+		synonyms |= t->methods.v[i].method->uses_synonyms;
+	}
+	if (o->idf && !idf)
 		return pd_fail(e, PD_ERR_USAGE, "--idf goes with a --method that weighs words, such as keywords");
-	if (o->idf)
-		return pd_idf_load(o->idf, &t->idf, e);
-	if (used)
+	if (o->synonyms && !synonyms)
+		return pd_fail(e, PD_ERR_USAGE, "--synonyms goes with a --method that replaces them, such as semantic");
+	int status = o->idf ? pd_idf_load(o->idf, &t->idf, e) : PD_OK;
+	if (!status && o->synonyms)
+		status = pd_synonyms_load(o->synonyms, &t->synonyms, e);
+	if (!status && !o->idf && idf)
 		t->idf = pd_idf_of_dict(t->dict);
-	return PD_OK;
+	return status;
 }
 
 /* The fingerprint is one of the methods; the others have columns of their own. */
@@ -280,11 +287,13 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 	if (t->methods.n && !t->stopwords)
 		status = pd_stopwords_builtin(&t->function_words, e);
 	if (!status)
-		status = open_idf(t, o, e);
+		status = open_word_tables(t, o, e);
 	t->sign = (struct pd_sign_tables){ .dict = t->dict,
 					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
 					   .segment = (enum pd_segment_method)o->segment,
-					   .idf = t->idf };
+					   .userwords = t->userwords,
+					   .idf = t->idf,
+					   .synonyms = t->synonyms };
 	return status;
 }
 
@@ -294,6 +303,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	int status = check_weights(&o->sign, e);
 	if (!status)
 		status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
+	if (!status && o->userwords)
+		status = pd_userwords_load(o->userwords, &t->userwords, e);
 	if (!status && !strcmp(o->stopwords, "builtin"))
 		status = pd_stopwords_builtin(&t->stopwords, e);
 	else if (!status && strcmp(o->stopwords, "none"))
@@ -317,6 +328,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 		pd_methods_print(&o->methods, PD_METHOD_SIGNS, &t->recorded);
 		if (t->idf)
 			pd_buf_printf(&t->recorded, " idf=%s", pd_idf_checksum(t->idf));
+		if (t->synonyms)
+			pd_buf_printf(&t->recorded, " synonyms=%s", pd_synonyms_checksum(t->synonyms));
 	}
 	status = open_boilerplate(t, o, e);
 	if (status)
@@ -332,6 +345,8 @@ void pd_tables_release(struct pd_tables *t)
 	pd_stopwords_free(t->function_words);
 	pd_boilerplate_free(t->boilerplate);
 	pd_idf_free(t->idf);
+	pd_synonyms_free(t->synonyms);
+	pd_userwords_free(t->userwords);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);
 	*t = (struct pd_tables){ 0 };

@@ -30,6 +30,8 @@ struct pd_options {
 	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
 	int segment;			/* enum pd_segment_method */
+	const char *userwords;		/* a file of words beside the dictionary's; NULL: none */
+	const char *synonyms;		/* a file of words that mean the same, for methods that replace them; NULL: none */
 	const char *idf;		/* a file of word and idf, for methods that weigh words; NULL: the dictionary's */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
 	bool match_stubs;		/* redirects, error pages and the like are signed as any other page */
@@ -54,6 +56,7 @@ extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_h
 
 struct pd_tables {
 	struct pd_dict *dict;
+	struct pd_userwords *userwords;		/* NULL: none */
 	struct pd_stopwords *stopwords;		/* that are no terms; NULL: all words are */
 	struct pd_stopwords *compared;		/* topic=paper: those that blocks are compared without, where terms keep them */
 	struct pd_boilerplate *boilerplate;	/* NULL: none */
@@ -64,6 +67,7 @@ struct pd_tables {
 	struct pd_methods methods;	/* beside the fingerprint, each a column */
 	struct pd_stopwords *function_words;	/* that methods' keywords never are, where `stopwords` is NULL */
 	struct pd_idf *idf;
+	struct pd_synonyms *synonyms;
 	struct pd_sign_tables sign;	/* what methods share */
 };
 

@@ -23,6 +23,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct options, idf_from),
 	  .help = "write lines of 'word idf' for 'fp --idf': of this dump, and those behind" },
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" },
+	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords),
+	  .help = "Chinese words beside the dictionary's" },
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names,
 	  .help = "Chinese words: probability (default), forward" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
@@ -117,8 +119,8 @@ static int run_dict(int argc, char **argv)
 		pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words");
 	else if (o.idf_from && o.idf)
 		pd_fail(&e, PD_ERR_USAGE, "--idf goes with a list of words, --idf-from with dumps: one of them");
-	else if (!o.idf_from && o.walk.page.dict)
-		pd_fail(&e, PD_ERR_USAGE, "--dict goes with --idf-from");
+	else if (!o.idf_from && (o.walk.page.dict || o.walk.page.userwords))
+		pd_fail(&e, PD_ERR_USAGE, "%s goes with --idf-from", o.walk.page.dict ? "--dict" : "--user-dict");
 	else if (o.idf_from)
 		return count_idf(&o, argv + first, argc - first, &log);
 	else

@@ -65,6 +65,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "ignore the lines that sites repeat; FILE from 'boilerplate'" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), \
 	  .help = "another compiled dictionary" }, \
+	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords), \
+	  .help = "Chinese words beside the dictionary's: WORD [PART-OF-SPEECH] a line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stopwords", .rare = true, .arg = "LIST", PD_AT(page.stopwords), \
 	  .help = "none (default), builtin (paper), or a file" }, \
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
@@ -90,7 +92,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", PD_AT(method), \
 	  .help = "other signatures too, a column each: NAME:PARAMETER=VALUE,... (help)" }, \
 	{ .type = PD_OPT_TEXT, .name = "idf", .rare = true, .arg = "FILE", PD_AT(page.idf), \
-	  .help = "how rare words are, for methods that weigh them; from 'dict --idf-from'" }
+	  .help = "how rare words are, for methods that weigh them; from 'dict --idf-from'" }, \
+	{ .type = PD_OPT_TEXT, .name = "synonyms", .rare = true, .arg = "FILE", PD_AT(page.synonyms), \
+	  .help = "words that mean the same, for the method semantic: BASE WORD... a line" }
 
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \

@@ -43,7 +43,7 @@ struct intake {
 	struct pd_buf scratch, host[2], recorded, sketch;
 	uint64_t content;		/* hash of the row's content digest; 0: not known */
 	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
-	struct pd_buf idf;		/* by which the first header's rows were weighed */
+	struct pd_buf idf, synonyms;	/* tables that the first header's rows were made with */
 	bool methods_known;		/* from the first header */
 };
 
@@ -179,22 +179,26 @@ static void choose_methods(struct intake *in, const struct pd_methods *signed_by
 		to->n = 0;
 }
 
-/* Weights by one table say nothing beside those by another. */
-static int check_idf(struct intake *in, struct pd_span recorded, bool first, struct pd_err *e)
+/* Values made with one table say nothing beside those made with another. */
+static int check_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known, struct pd_err *e)
 {
 	const struct pd_methods *wanted = &in->rows->methods;
-	struct pd_span idf = pd_param(recorded, "idf");
+	struct pd_span given = pd_param(recorded, table);
 	const char *user = NULL;
-	for (int i = 0; i < wanted->n && !user; i++)
-		user = wanted->v[i].method->uses_idf ? wanted->v[i].method->name : NULL;
+	for (int i = 0; i < wanted->n && !user; i++) {
+		const struct pd_method *m = wanted->v[i].method;
+		user = (known == &in->idf ? m->uses_idf : m->uses_synonyms) ? m->name : NULL;
+	}
 	if (!user)
 		return PD_OK;
+	if (!given.n)
+		given = pd_span_z("none");
 	if (first)
-		pd_buf_set(&in->idf, idf);
-	if (pd_span_eq(idf, pd_buf_span(&in->idf)))
+		pd_buf_set(known, given);
+	if (pd_span_eq(given, pd_buf_span(known)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' weighed its words by another table (idf=%.*s) than those before (idf=%s): sign both with the same "
-		       "--idf", in->in.path, user, (int)idf.n, idf.p ? idf.p : "", pd_buf_z(&in->idf));
+	return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with another table (%s=%.*s) than those before (%s=%s): sign both with the same "
+		       "--%s", in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
 }
 
 static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
@@ -209,7 +213,9 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 	if (first)
 		choose_methods(in, &signed_by);
 	in->methods_known = true;
-	status = check_idf(in, recorded, first, e);
+	status = check_table(in, recorded, "idf", first, &in->idf, e);
+	if (!status)
+		status = check_table(in, recorded, "synonyms", first, &in->synonyms, e);
 	if (status)
 		return status;
 	for (int i = 0; i < wanted->n; i++) {
@@ -639,6 +645,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	pd_tsv_release(&in.in);
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.idf);
+	pd_buf_release(&in.synonyms);
 	pd_buf_release(&in.host[0]);
 	pd_buf_release(&in.host[1]);
 	pd_buf_release(&in.recorded);

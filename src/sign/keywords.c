@@ -86,12 +86,7 @@ static void keywords_sign(void *state, const struct pd_sign_page *in, struct pd_
 static int keywords_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
 	struct keywords *k = state;
-	size_t n = rank(k, in);
-	for (size_t i = 0; i < n; i++) {
-		pd_buf_printf(out, "%.6g\t%u\t", k->ranked.v[i].weight, k->ranked.v[i].count);
-		pd_buf_add_span(out, k->ranked.v[i].text);
-		pd_buf_add_c(out, '\n');
-	}
+	pd_ranked_explain(&k->ranked, rank(k, in), out);
 	return PD_OK;
 }
 

@@ -30,6 +30,8 @@ void pd_ranked_sort(struct pd_ranked *r);
 void pd_ranked_sort_text(struct pd_ranked *r, size_t n);
 /* The first n, nothing between them. */
 void pd_ranked_join(const struct pd_ranked *r, size_t n, struct pd_buf *out);
+/* The first n, one a line: weight, how often, text. */
+void pd_ranked_explain(const struct pd_ranked *r, size_t n, struct pd_buf *out);
 void pd_ranked_release(struct pd_ranked *r);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method, &pd_exact_method, &pd_segments_method, &pd_abstract_method,
-						    &pd_keywords_method, NULL };
+						    &pd_keywords_method, &pd_semantic_method, NULL };
 
 static const struct pd_method_param no_params[] = { { .name = NULL } };
 

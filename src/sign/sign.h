@@ -99,7 +99,7 @@ struct pd_method {
 	enum pd_sign_kind kind;
 	const char *summary;
 	const struct pd_method_param *params;	/* NULL: it has options of its own */
-	bool uses_idf;			/* values made with another table do not go together */
+	bool uses_idf, uses_synonyms;	/* values made with another table do not go together */
 	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
 	bool (*wants_body)(const double *value);	/* the page's body is all it looks at; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
@@ -110,7 +110,7 @@ struct pd_method {
 };
 
 extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method,
-	pd_keywords_method;
+	pd_keywords_method, pd_semantic_method;
 
 extern const struct pd_method *const pd_sign_methods[];	/* NULL ends it */
 

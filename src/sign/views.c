@@ -142,7 +142,7 @@ static void add_words(struct pd_sign_views *v, struct pd_span piece, uint32_t se
 
 void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out)
 {
-	struct pd_segmenter_options o = { .dict = v->tables->dict, .method = v->tables->segment };
+	struct pd_segmenter_options o = { .dict = v->tables->dict, .userwords = v->tables->userwords, .method = v->tables->segment };
 	struct pd_span piece;
 	enum pd_piece_end end;
 	size_t began = 0;	/* the sentence's first word */

@@ -16,7 +16,9 @@
 #include "term/fold.h"
 #include "term/idf.h"
 #include "term/stopwords.h"
+#include "term/synonyms.h"
 #include "term/terms.h"
+#include "term/userwords.h"
 #include "topic/topic.h"
 
 /* Shared by threads, read only. */
@@ -24,7 +26,9 @@ struct pd_sign_tables {
 	const struct pd_dict *dict;
 	const struct pd_stopwords *stopwords;	/* that keywords are never */
 	enum pd_segment_method segment;
+	const struct pd_userwords *userwords;	/* NULL: none */
 	const struct pd_idf *idf;
+	const struct pd_synonyms *synonyms;	/* NULL: none */
 };
 
 enum pd_piece_end { PD_PIECE_TEXT, PD_PIECE_CLAUSE, PD_PIECE_SENTENCE, PD_PIECE_LINE };

@@ -5,7 +5,7 @@
  *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
  *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
  *				boundaries of Unicode Standard Annex 29); every other sign parts: "3.14" is two terms
- *	Han			words of the dictionary (han.c), traditional characters as simplified ones (fold.h)
+ *	Han			a user's words, then those of the dictionary (han.c), traditional characters as simplified ones (fold.h)
  *	kana, Thai …		every two neighbours; a character alone stands for itself
  *
  * A term is written into the sequence's text as it is read, and taken back when it is a stop word.  A run that holds a
@@ -20,6 +20,7 @@
 #include "term/stopwords.h"
 #include "term/terms.h"
 #include "term/unicode.h"
+#include "term/userwords.h"
 
 void pd_terms_clear(struct pd_terms *t)
 {
@@ -46,6 +47,7 @@ void pd_terms_add(struct pd_terms *t, struct pd_span term)
 
 struct pd_segmenter {
 	const struct pd_stopwords *stopwords;
+	const struct pd_userwords *userwords;
 	struct pd_folder *folder;
 	struct pd_han *han;
 	struct pd_buf run;		/* one that was folded before */
@@ -63,6 +65,7 @@ struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o)
 {
 	struct pd_segmenter *s = pd_zalloc(sizeof *s);
 	s->stopwords = o->stopwords;
+	s->userwords = o->userwords;
 	s->folder = pd_folder_new();
 	s->han = pd_han_new(o->dict, o->method == PD_SEGMENT_FORWARD);
 	return s;
@@ -240,10 +243,37 @@ static const char *end_of_class(const struct scan *c, const char *p, enum pd_cha
 	return p;
 }
 
+/* Words of the dictionary. */
+static void cut_han(const struct scan *c, struct pd_span run)
+{
+	const uint32_t *ends;
+	size_t words = run.n ? pd_han_cut(c->s->han, run, &ends) : 0;
+	for (size_t i = 0, at = 0; i < words; at = ends[i++])
+		add_term(c, run.p + at, ends[i] - at);
+}
+
+/* Between words of the user's, the longest that begins at each place. */
+static void cut_around_userwords(const struct scan *c, struct pd_span run)
+{
+	size_t from = 0;
+	for (size_t at = 0, n; at < run.n; at += n) {
+		n = pd_userwords_at(c->s->userwords, run, at);
+		if (!n) {
+			const char *next = run.p + at;
+			pd_utf8_next(&next);
+			n = (size_t)(next - run.p) - at;
+			continue;
+		}
+		cut_han(c, pd_span(run.p + from, at - from));
+		add_term(c, run.p + at, n);
+		from = at + n;
+	}
+	cut_han(c, pd_span(run.p + from, run.n - from));
+}
+
 static const char *han(const struct scan *c, const char *p)
 {
 	struct found found;
-	const uint32_t *ends;
 	const char *end = end_of_class(c, p, PD_CHAR_HAN, PD_HAN_RUN_MAX, &found);
 	struct scan in = *c;
 	if (found.fold)
@@ -255,9 +285,10 @@ static const char *han(const struct scan *c, const char *p)
 		run = pd_buf_span(&c->s->simple);
 		in.end = run.p + run.n;
 	}
-	size_t words = pd_han_cut(c->s->han, run, &ends);
-	for (size_t i = 0, at = 0; i < words; at = ends[i++])
-		add_term(&in, run.p + at, ends[i] - at);
+	if (c->s->userwords)
+		cut_around_userwords(&in, run);
+	else
+		cut_han(&in, run);
 	return end;
 }
 

@@ -38,11 +38,13 @@ enum pd_segment_method { PD_SEGMENT_PROBABILITY, PD_SEGMENT_FORWARD };
 
 struct pd_dict;
 struct pd_stopwords;
+struct pd_userwords;
 
 struct pd_segmenter_options {
 	const struct pd_dict *dict;		/* shared by threads, read only */
 	const struct pd_stopwords *stopwords;	/* NULL: none are dropped */
 	enum pd_segment_method method;
+	const struct pd_userwords *userwords;	/* that come before those of the dictionary; NULL: none */
 };
 
 struct pd_segmenter;	/* scratch for one thread */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `semantic` (a chapter on semantic fingerprints, from "Web Crawlers: Techniques, Principles and Practice"): the n terms
+ * that say most of a page, sorted by code point, nothing between them, as one digest; equal digests, duplicate pages.
+ *
+ *	title and main text -> synonyms replaced -> terms -> tf·idf times the weight of their class -> the first n -> MD5
+ *
+ * Classes are parts of speech: names (places, persons, organisations, other proper nouns: ns, nr, nt, nz and their kinds) and other
+ * nouns (n…) weigh more.  The chapter gives no values.
+ */
+#include <stdlib.h>
+
+#include "sign/ranked.h"
+#include "sign/sign.h"
+#include "term/dict.h"
+#include "term/synonyms.h"
+#include "term/userwords.h"
+
+enum { N, HASH, NAMES, NOUNS };
+enum { HASH_MD5, HASH_XXH3 };
+
+struct semantic {
+	size_t n;
+	int hash;
+	double names, nouns;
+	const struct pd_sign_tables *tables;
+	struct pd_ranked ranked;
+	struct pd_words words;
+	struct pd_buf text, plain, joined;
+};
+
+static int semantic_open(void **state, const struct pd_method_open *with, struct pd_err *e)
+{
+	struct semantic *s = pd_zalloc(sizeof *s);
+	s->n = (size_t)with->value[N];
+	s->hash = (int)with->value[HASH];
+	s->names = with->value[NAMES];
+	s->nouns = with->value[NOUNS];
+	s->tables = with->tables;
+	*state = s;
+	return PD_OK;
+}
+
+static void semantic_close(void *state)
+{
+	struct semantic *s = state;
+	pd_ranked_release(&s->ranked);
+	pd_words_release(&s->words);
+	pd_buf_release(&s->text);
+	pd_buf_release(&s->plain);
+	pd_buf_release(&s->joined);
+	free(s);
+}
+
+static double weight_of_class(const struct semantic *s, struct pd_span term)
+{
+	struct pd_dict_word word;
+	const char *tag = s->tables->userwords ? pd_userwords_tag(s->tables->userwords, term) : NULL;
+	if (!tag)
+		tag = pd_dict_find(s->tables->dict, term, &word) ? word.pos : "";
+	if (tag[0] != 'n')
+		return 1;
+	return tag[1] == 's' || tag[1] == 'r' || tag[1] == 't' || tag[1] == 'z' ? s->names : s->nouns;
+}
+
+/* Title and main text as terms are written, synonyms replaced. */
+static struct pd_span text_of(struct semantic *s, const struct pd_sign_page *in)
+{
+	pd_buf_clear(&s->text);
+	pd_buf_add_span(&s->text, pd_sign_title(in));
+	pd_buf_add_c(&s->text, '\n');
+	pd_buf_add_span(&s->text, pd_buf_span(&in->topic->text));
+	if (!s->tables->synonyms)
+		return pd_buf_span(&s->text);
+	pd_fold_term(pd_sign_folder(in), pd_buf_span(&s->text), &s->plain);
+	pd_synonyms_replace(s->tables->synonyms, pd_buf_span(&s->plain), &s->text);
+	return pd_buf_span(&s->text);
+}
+
+static size_t rank(struct semantic *s, const struct pd_sign_page *in)
+{
+	struct pd_ranked *r = &s->ranked;
+	pd_sign_words_of(in->views, text_of(s, in), &s->words);
+	pd_ranked_count(r, &s->words);
+	for (size_t i = 0; i < r->n; i++)
+		r->v[i].weight = r->v[i].count * pd_idf_get(s->tables->idf, r->v[i].text, r->v[i].hash) * weight_of_class(s, r->v[i].text);
+	pd_ranked_sort(r);
+	return r->n < s->n ? r->n : s->n;
+}
+
+static void semantic_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
+{
+	struct semantic *s = state;
+	size_t n = rank(s, in);
+	out->present = n > 0;
+	out->few = n < s->n;
+	if (!n)
+		return;
+	pd_ranked_sort_text(&s->ranked, n);
+	pd_buf_clear(&s->joined);
+	pd_ranked_join(&s->ranked, n, &s->joined);
+	if (s->hash == HASH_MD5)
+		pd_md5_hex(pd_buf_span(&s->joined), &out->column);
+	else
+		pd_hex_add(&out->column, pd_hash64(s->joined.p, s->joined.n));
+}
+
+static int semantic_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	struct semantic *s = state;
+	pd_ranked_explain(&s->ranked, rank(s, in), out);
+	return PD_OK;
+}
+
+static const struct pd_method_param semantic_params[] = {
+	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "terms that stand for a page" },
+	[HASH] = { .name = "hash", .choices = "md5,xxh3", .normal = HASH_MD5, .paper = HASH_MD5, .help = "the digest: 128 bits, or 64" },
+	[NAMES] = { .name = "names", .normal = 2, .paper = 2, .least = 0, .most = 1000, .help = "how much more names weigh" },
+	[NOUNS] = { .name = "nouns", .normal = 1.5, .paper = 1.5, .least = 0, .most = 1000, .help = "how much more other nouns weigh" },
+	{ .name = NULL },
+};
+
+const struct pd_method pd_semantic_method = {
+	.name = "semantic",
+	.kind = PD_SIGN_KEY,
+	.summary = "pages of the same heaviest terms, synonyms taken for one, nouns before others",
+	.params = semantic_params,
+	.uses_idf = true,
+	.uses_synonyms = true,
+	.few = "terms",
+	.open = semantic_open,
+	.close = semantic_close,
+	.sign = semantic_sign,
+	.explain = semantic_explain,
+};

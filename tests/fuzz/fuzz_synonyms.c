@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * The lines of a list of synonyms, a NUL, a text: the list is refused by an error that says why, or each of its words alone becomes the
+ * first of its line; the text comes out with what stands between the words as it was. */
+#include "fuzz.h"
+#include "base/err.h"
+#include "term/fold.h"
+#include "term/synonyms.h"
+#include "term/wordfile.h"
+
+static void check_lines(const struct pd_synonyms *s, const char *path)
+{
+	struct pd_folder *f = pd_folder_new();
+	struct pd_buf base = { 0 }, folded = { 0 }, out = { 0 };
+	struct pd_wordfile file;
+	struct pd_span line, word;
+	struct pd_err e;
+	size_t words = 0;
+	HOLDS(pd_wordfile_open(&file, path, &e) == PD_OK);
+	while (pd_wordfile_next(&file, &line, &e) == 1) {
+		HOLDS(pd_wordfile_word(&line, &word));
+		pd_fold_term(f, word, &base);
+		for (; pd_wordfile_word(&line, &word); words++) {
+			pd_fold_term(f, word, &folded);
+			pd_synonyms_replace(s, pd_buf_span(&folded), &out);
+			HOLDS(pd_span_eq(pd_buf_span(&out), pd_buf_span(&base)));
+		}
+	}
+	HOLDS(words >= pd_synonyms_words(s) && words > 0);
+	pd_wordfile_release(&file);
+	pd_buf_release(&base);
+	pd_buf_release(&folded);
+	pd_buf_release(&out);
+	pd_folder_free(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const uint8_t *cut = n ? memchr(data, 0, n) : NULL;
+	size_t lines = cut ? (size_t)(cut - data) : n;
+	struct pd_synonyms *s;
+	struct pd_err e = { 0 };
+	struct pd_buf out = { 0 };
+	const char *path = fuzz_file(data, lines);
+	int status = pd_synonyms_load(path, &s, &e);
+	HOLDS(!status == (s != NULL) && (!status || e.text[0]));
+	if (status)
+		return 0;
+	check_lines(s, path);
+	struct pd_span text = cut ? fuzz_span(cut + 1, n - lines - 1) : pd_span(NULL, 0);
+	bool utf8 = true;
+	for (size_t at = 0, k; utf8 && at < text.n; at += k)
+		utf8 = (k = pd_utf8_sequence(text.p + at, text.n - at)) > 0;
+	if (utf8)
+		pd_synonyms_replace(s, text, &out);
+	HOLDS(out.n <= 255 * text.n);
+	pd_buf_release(&out);
+	pd_synonyms_free(s);
+	return 0;
+}

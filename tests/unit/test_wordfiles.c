@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of words that a user writes: how rare words are, synonyms, words beside the dictionary's; and the longest word at a place.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "term/dict.h"
+#include "term/idf.h"
+#include "term/longest.h"
+#include "term/synonyms.h"
+#include "term/terms.h"
+#include "term/userwords.h"
+
+/* A file with that text, which is gone when it has been read. */
+static const char *file_of(const char *text)
+{
+	static char path[64];
+	strcpy(path, "/tmp/pd-wordfile-XXXXXX");
+	int fd = mkstemp(path);
+	ck_assert_msg(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "cannot write %s", path);
+	close(fd);
+	return path;
+}
+
+/* --- the longest word at a place --- */
+
+static const struct {
+	const char *name, *words, *text;
+	size_t at;
+	const char *found;	/* NULL: none */
+} longests[] = {
+	{ "the longest", "华联 华联超市 华", "去华联超市", 3, "华联超市" },
+	{ "one that fits, where a longer one does not", "华联 华联超市", "去华联超人", 3, "华联" },
+	{ "none, where only the beginning of one is", "华联超市", "去华联超人", 3, NULL },
+	{ "at the end of the text", "华联超市", "华联", 0, NULL },
+	{ "Chinese inside Chinese", "联超", "去华联超市", 6, "联超" },
+	{ "a whole Latin word", "car", "a car.", 2, "car" },
+	{ "not the beginning of one", "car", "a cart", 2, NULL },
+	{ "not the end of one", "car", "scar", 1, NULL },
+	{ "not before a mark that goes on with it", "cafe", "cafe\xcc\x81", 0, NULL },
+	{ "not before a digit", "b", "b2", 0, NULL },
+	{ "Latin beside Chinese is its own word", "b超", "做b超了", 3, "b超" },
+	{ "a shorter word that ends where one may", "超b 超b2", "超b2x", 0, NULL },
+	{ "no words", "", "text", 0, NULL },
+};
+
+START_TEST(longest)
+{
+	struct pd_longest l = { 0 };
+	struct pd_span rest = pd_span_z(longests[_i].words), word, list[8];
+	uint32_t n = 0;
+	size_t bytes = 0;
+	while (rest.n && pd_span_split(&rest, ' ', &word)) {
+		list[n] = word;
+		ck_assert(pd_longest_add(&l, word, n++) == PD_LONGEST_NONE);
+	}
+	uint32_t got = pd_longest_find(&l, pd_span_z(longests[_i].text), longests[_i].at, &bytes);
+	if (!longests[_i].found)
+		ck_assert_msg(got == PD_LONGEST_NONE, "%s: found %.*s", longests[_i].name, (int)list[got].n, list[got].p);
+	else
+		ck_assert_msg(got != PD_LONGEST_NONE && pd_span_is(list[got], longests[_i].found) && bytes == list[got].n, "%s", longests[_i].name);
+	if (n)
+		ck_assert(pd_longest_add(&l, list[0], 7) == 0);
+	pd_longest_release(&l);
+}
+END_TEST
+
+/* --- synonyms --- */
+
+static const struct {
+	const char *name, *file, *text, *replaced;
+} replacements[] = {
+	{ "the documents' example", "华联商厦 北京华联 华联超市\n", "开业之初,比这还要多的质疑的声音环绕在北京华联决策者的周围",
+	  "开业之初,比这还要多的质疑的声音环绕在华联商厦决策者的周围" },
+	{ "every one, in order", "甲 乙 丙\n", "乙丙甲乙", "甲甲甲甲" },
+	{ "the longest first", "甲 乙\n子 乙丙\n", "乙丙乙", "子甲" },
+	{ "from the left", "甲 乙丙\n子 丙丁\n", "乙丙丁", "甲丁" },
+	{ "what was put there is not looked at again", "乙 甲\n子 丙乙\n", "丙甲", "丙乙" },
+	{ "another script, other widths and cases in the file", "\xef\xbb\xbfTruck\tＬＯＲＲＹ\r\n华联 華聯超市", "a lorry, 华联超市", "a truck, 华联" },
+	{ "U+3000 parts words, too", "甲\u3000乙\u3000丙\n", "丙", "甲" },
+	{ "nothing to do", "甲 乙\n", "", "" },
+};
+
+START_TEST(synonyms)
+{
+	struct pd_synonyms *s;
+	struct pd_err e = { 0 };
+	struct pd_buf out = { 0 };
+	const char *path = file_of(replacements[_i].file);
+	ck_assert_msg(pd_synonyms_load(path, &s, &e) == PD_OK, "%s: %s", replacements[_i].name, e.text);
+	unlink(path);
+	pd_synonyms_replace(s, pd_span_z(replacements[_i].text), &out);
+	ck_assert_msg(pd_span_is(pd_buf_span(&out), replacements[_i].replaced), "%s: %s", replacements[_i].name, pd_buf_z(&out));
+	pd_buf_release(&out);
+	pd_synonyms_free(s);
+}
+END_TEST
+
+static void sum_of_synonyms(const char *text, char sum[9])
+{
+	struct pd_synonyms *s;
+	struct pd_err e = { 0 };
+	const char *path = file_of(text);
+	ck_assert_msg(pd_synonyms_load(path, &s, &e) == PD_OK, "%s", e.text);
+	unlink(path);
+	strcpy(sum, pd_synonyms_checksum(s));
+	pd_synonyms_free(s);
+}
+
+START_TEST(checksums)
+{
+	char a[9], b[9], c[9];
+	sum_of_synonyms("甲 乙 丙\n子 丑\n", a);
+	sum_of_synonyms("子 丑\n甲 丙\n甲 乙 乙", b);
+	sum_of_synonyms("甲 乙\n子 丑 丙\n", c);
+	ck_assert_msg(!strcmp(a, b), "other lines, the same senses: %s, %s", a, b);
+	ck_assert_msg(strcmp(a, c), "other senses, the same words: %s", a);
+}
+END_TEST
+
+/* --- how rare words are --- */
+
+START_TEST(idf_of_a_file)
+{
+	struct pd_idf *idf;
+	struct pd_err e = { 0 };
+	const char *path = file_of("mill 3\n石头\t2.5\nWHEEL 1\n\nwheel .5\n經濟 4\n");
+	ck_assert_msg(pd_idf_load(path, &idf, &e) == PD_OK, "%s", e.text);
+	unlink(path);
+	const struct { const char *word; double idf; } rows[] = { { "mill", 3 }, { "石头", 2.5 }, { "wheel", .5 }, { "经济", 4 }, { "other", 2.5 } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct pd_span word = pd_span_z(rows[i].word);
+		double got = pd_idf_get(idf, word, pd_hash64(word.p, word.n));
+		ck_assert_msg(got == rows[i].idf, "%s: %g", rows[i].word, got);
+	}
+	ck_assert(pd_idf_words(idf) == 4 && pd_idf_median(idf) == 2.5 && strlen(pd_idf_checksum(idf)) == 8);
+	pd_idf_free(idf);
+}
+END_TEST
+
+START_TEST(idf_of_the_dictionary)
+{
+	struct pd_dict *d;
+	struct pd_dict_word w;
+	struct pd_err e = { 0 };
+	struct pd_span known = pd_span_z("磨坊"), latin = pd_span_z("mill");
+	ck_assert_msg(pd_dict_builtin(&d, &e) == PD_OK, "%s", e.text);
+	struct pd_idf *idf = pd_idf_of_dict(d);
+	ck_assert(pd_dict_find(d, known, &w) && w.idf > 0);
+	ck_assert(pd_idf_get(idf, known, pd_hash64(known.p, known.n)) == (double)w.idf);
+	ck_assert(pd_idf_get(idf, latin, pd_hash64(latin.p, latin.n)) == pd_idf_median(idf));
+	/* jieba's own median of its table, which it gives to words that are not there. */
+	ck_assert_msg(fabs(pd_idf_median(idf) - 11.9548) < .01, "median %g", pd_idf_median(idf));
+	pd_idf_free(idf);
+	pd_dict_free(d);
+}
+END_TEST
+
+START_TEST(counting)
+{
+	struct pd_idf_counter *c = pd_idf_counter_new();
+	struct pd_buf out = { 0 };
+	pd_idf_counter_page(c, pd_span_z("mill wheel mill"));
+	pd_idf_counter_page(c, pd_span_z(""));
+	pd_idf_counter_page(c, pd_span_z("mill"));
+	pd_idf_counter_page(c, pd_span_z("stone"));
+	ck_assert(pd_idf_counter_pages(c) == 3 && pd_idf_counter_print(c, &out) == 3);
+	/* ln(4/2), ln(4/1) */
+	ck_assert_msg(pd_span_is(pd_buf_span(&out), "mill 0.693147\nstone 1.386294\nwheel 1.386294\n"), "%s", pd_buf_z(&out));
+	pd_buf_release(&out);
+	pd_idf_counter_free(c);
+}
+END_TEST
+
+/* --- a user's words --- */
+
+static const struct {
+	const char *name, *words, *text, *terms;
+} cuts[] = {
+	{ "a name that the dictionary lacks", "罗玉凤\n", "罗玉凤征婚", "罗玉凤 征婚" },
+	{ "before a word of the dictionary", "京大\n", "北京大学", "北 京大 学" },
+	{ "the longest", "罗玉\n罗玉凤\n", "罗玉凤罗玉", "罗玉凤 罗玉" },
+	{ "between words of the dictionary", "罗玉凤 nr\n", "记者罗玉凤来到医院", "记者 罗玉凤 来到 医院" },
+	{ "in traditional characters", "罗玉凤\n", "羅玉鳳，罗玉凤", "罗玉凤 罗玉凤" },
+	{ "at both ends", "凤\n", "凤征婚凤", "凤 征婚 凤" },
+};
+
+START_TEST(userwords)
+{
+	struct pd_dict *d;
+	struct pd_userwords *u;
+	struct pd_terms t = { 0 };
+	struct pd_err e = { 0 };
+	const char *path = file_of(cuts[_i].words);
+	ck_assert_msg(pd_userwords_load(path, &u, &e) == PD_OK && pd_dict_builtin(&d, &e) == PD_OK, "%s", e.text);
+	unlink(path);
+	struct pd_segmenter *s = pd_segmenter_new(&(struct pd_segmenter_options){ .dict = d, .userwords = u });
+	pd_segment(s, pd_span_z(cuts[_i].text), &t);
+	ck_assert_msg(pd_span_is(pd_buf_span(&t.text), cuts[_i].terms), "%s: %s", cuts[_i].name, pd_buf_z(&t.text));
+	pd_segmenter_free(s);
+	pd_terms_release(&t);
+	pd_userwords_free(u);
+	pd_dict_free(d);
+}
+END_TEST
+
+START_TEST(tags)
+{
+	struct pd_userwords *u;
+	struct pd_err e = { 0 };
+	const char *path = file_of("甲\n乙 ns\n丙 7 nt\n丁 9\n戊 n\n戊 nr\n");
+	ck_assert_msg(pd_userwords_load(path, &u, &e) == PD_OK, "%s", e.text);
+	unlink(path);
+	const char *rows[][2] = { { "甲", "nz" }, { "乙", "ns" }, { "丙", "nt" }, { "丁", "nz" }, { "戊", "nr" } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *tag = pd_userwords_tag(u, pd_span_z(rows[i][0]));
+		ck_assert_msg(tag && !strncmp(tag, rows[i][1], 4), "%s: %.4s", rows[i][0], tag ? tag : "none");
+	}
+	ck_assert(pd_userwords_count(u) == 5 && !pd_userwords_tag(u, pd_span_z("己")));
+	pd_userwords_free(u);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("wordfiles");
+	TCase *t = tcase_create("wordfiles");
+	tcase_add_loop_test(t, longest, 0, (int)(sizeof longests / sizeof *longests));
+	tcase_add_loop_test(t, synonyms, 0, (int)(sizeof replacements / sizeof *replacements));
+	tcase_add_test(t, checksums);
+	tcase_add_test(t, idf_of_a_file);
+	tcase_add_test(t, idf_of_the_dictionary);
+	tcase_add_test(t, counting);
+	tcase_add_loop_test(t, userwords, 0, (int)(sizeof cuts / sizeof *cuts));
+	tcase_add_test(t, tags);
+	suite_add_tcase(s, t);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
