@@ -1,21 +1,1181 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In this order: what outputs are called; an input and its cuts -> the output; which cuts an input has, where something is
+ * removed and where something comes back; the run over all inputs.
+ */
 #include "apply/apply.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apply/places.h"
-#include "apply/restore.h"
-#include "apply/rewrite.h"
-#include "apply/scan.h"
+#include "apply/revisit.h"
 #include "base/alloc.h"
+#include "base/codec.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/outfile.h"
+#include "read/dump.h"
+#include "read/source.h"
+#include "read/warc.h"
+
+/* ==== names of outputs ==== */
+
+/* The names of outputs in a folder, after those of the inputs.  An input that was named becomes NAME, a file of a folder
+ * that was named becomes NAME/…, as with `cp -r`; what was found under "." or ".." keeps its path from there.  Where two
+ * would have one name, all keep the folders that they were named with, but for those that they have in common:
+ * a/crawl.gz b/crawl.gz		->	a/crawl.gz, b/crawl.gz
+ * /data/1/crawl.gz /data/2/x.gz /data/2/crawl.gz	->	1/crawl.gz, 2/x.gz, 2/crawl.gz */
+
+struct places {
+	struct pd_map seen;	/* hashes of names */
+	bool any, twice;	/* twice: some name alone does not tell */
+	struct pd_buf common;	/* folders that all have in common, with a slash behind each */
+	struct pd_buf folders;	/* scratch */
+};
+
+/* What follows the folders that an input was named with. */
+static const char *last_part(const struct pd_read_file *file)
+{
+	const char *name = file->path ? file->path + file->name : file->label;
+	const char *slash = file->path ? NULL : strrchr(name, '/');
+	name = slash ? slash + 1 : name;
+	while (*name == '/')
+		name++;
+	if (!file->path && (!*name || !strcmp(name, "-") || !strcmp(name, ".") || !strcmp(name, "..")))
+		name = "stdin";
+	return name;
+}
+
+/* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one behind each. */
+static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
+{
+	struct pd_span rest = file->path ? pd_span(file->path, file->name) : pd_span("", 0), step;
+	pd_buf_clear(out);
+	while (rest.n && pd_span_split(&rest, '/', &step)) {
+		if (!step.n || pd_span_is(step, ".") || pd_span_is(step, ".."))
+			continue;
+		pd_buf_add_span(out, step);
+		pd_buf_add_c(out, '/');
+	}
+}
+
+/* Every input, before the first name is asked for. */
+static void places_add(struct places *p, const struct pd_read_file *file)
+{
+	const char *name = last_part(file);
+	p->twice |= !pd_map_add(&p->seen, pd_hash64(name, strlen(name)));
+	folders_of(file, &p->folders);
+	if (!p->any)
+		pd_buf_set(&p->common, pd_buf_span(&p->folders));
+	p->any = true;
+	size_t n = 0, whole = 0;
+	for (; n < p->common.n && n < p->folders.n && p->common.p[n] == p->folders.p[n]; n++)
+		if (p->common.p[n] == '/')
+			whole = n + 1;
+	p->common.n = whole;
+}
+
+/* Replaces `out` by the name of an output. */
+static void places_name(struct places *p, const struct pd_read_file *file, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (p->twice) {
+		folders_of(file, &p->folders);
+		pd_buf_add(out, p->folders.p + p->common.n, p->folders.n - p->common.n);
+	}
+	pd_buf_add_z(out, last_part(file));
+}
+
+static void places_release(struct places *p)
+{
+	pd_map_release(&p->seen);
+	pd_buf_release(&p->common);
+	pd_buf_release(&p->folders);
+}
+
+int pd_apply_make_folders(const char *path, struct pd_err *e)
+{
+	struct pd_buf part = { 0 };
+	int status = PD_OK;
+	for (const char *slash = path; !status && (slash = strchr(slash + 1, '/'));) {
+		pd_buf_set(&part, pd_span(path, (size_t)(slash - path)));
+		if (mkdir(part.p, 0777) < 0 && errno != EEXIST)
+			status = pd_fail_errno(e, "cannot create the folder %s", part.p);
+	}
+	pd_buf_release(&part);
+	return status;
+}
+
+/* The real path of the longest part of `path` that is there; NULL: nobody could tell, errno. */
+static char *real_place(const char *path)
+{
+	char *part = pd_strdup(path), *real;
+	while (!(real = realpath(*part ? part : "/", NULL)) && (errno == ENOENT || errno == ENOTDIR)) {
+		char *slash = strrchr(part, '/');
+		if (!slash) {
+			real = realpath(".", NULL);
+			break;
+		}
+		*slash = 0;
+	}
+	free(part);
+	return real;
+}
+
+/* Is `path`, there or not, `folder` or something in it?  Links are followed.  1, 0, or negative: nobody could tell. */
+static int is_inside(const char *path, const char *folder, struct pd_err *e)
+{
+	char *inner = real_place(path), *outer = inner ? realpath(folder, NULL) : NULL;
+	size_t n = outer ? strlen(outer) : 0;
+	int inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1) :
+			     pd_fail_errno(e, "cannot tell whether %s lies in %s", path, folder);
+	free(inner);
+	free(outer);
+	return inside;
+}
+
+/* ==== an input without its cuts ==== */
+
+/* An input and the cuts that a scan made -> the input without them.  What stays is copied as it lies in the file,
+ * compressed members and all.  Only a member that has lost a part of what it unpacks to is compressed again, in its own
+ * codec: one member for one, and none where nothing is left.  Where a record stands in the place of a cut, the members that
+ * share such cuts become one.
+ *
+ * Cuts come in two kinds: bytes of the file, which are skipped, and bytes of what members unpack to.  Cuts of the second
+ * kind that share members are done in one go, from the first such member to the last: each is unpacked, and its parts
+ * between the cuts are packed again.  Whatever lies between members, junk or padding, is copied.
+ * Where records stand in the place of such cuts, all that is left of these members is packed as one, and what lay between them
+ * is left out: so one member stands for one range of bytes of the input, by which it can be given back. */
+
+/* Bytes that are not copied, and what stands in their place. */
+struct cut {
+	struct pd_read_extent x;
+	enum pd_codec codec;		/* of the input */
+	size_t text_at, text_n;		/* a record among the texts of the run; 0: none … */
+	const char *from;		/* … or bytes of another file; NULL: none */
+	uint64_t from_begin, from_end;
+};
+
+struct rewriter {
+	struct pd_read_source source;	/* for members that are unpacked once more */
+	struct pd_read_sink sink;
+	struct pd_packer *packer;
+	struct pd_buf out;
+	/* of the run */
+	const char *path, *name;
+	int fd;
+	FILE *to;
+	const char *texts;
+	uint64_t written, rewritten;	/* bytes; members compressed again */
+	uint64_t lost;			/* bytes of broken members that could not be kept */
+};
+
+enum { FLUSH = 1 << 18 };
+
+/* Damage inside members that are compressed again goes to `o->damage`. */
+static void rewriter_init(struct rewriter *c, const struct pd_reader_options *o)
+{
+	*c = (struct rewriter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
+	pd_read_source_init(&c->source, o, &c->sink);
+}
+
+static void rewriter_release(struct rewriter *c)
+{
+	pd_read_source_release(&c->source);
+	pd_packer_free(c->packer);
+	pd_buf_release(&c->out);
+}
+
+/* What could not be read is neither junk nor the end. */
+static int check_input(const struct rewriter *c, struct pd_err *e)
+{
+	errno = c->source.in.error;
+	return errno ? pd_fail_errno(e, "%s: cannot read", c->name) : PD_OK;
+}
+
+static int copy_between(struct rewriter *c, uint64_t from, uint64_t to, struct pd_err *e)
+{
+	return from >= to ? PD_OK : pd_copy_range(c->fd, c->name, from, to, c->to, &c->written, e);
+}
+
+static int flush_packed(struct rewriter *c, struct pd_err *e)
+{
+	if (c->out.n && fwrite(c->out.p, 1, c->out.n, c->to) != c->out.n)
+		return pd_fail_errno(e, "cannot write");
+	c->written += c->out.n;
+	pd_buf_clear(&c->out);
+	return PD_OK;
+}
+
+/* The members that some cuts have a part in. */
+struct cut_group {
+	const struct cut *cuts;
+	size_t n, at;			/* at: the first cut that does not end before what is being looked at */
+	uint64_t base;			/* stream offset of the first member */
+	uint64_t last;			/* where the last one begins */
+	bool begun;			/* the member that is written has something in it */
+	bool joined;			/* records stand in the place of cuts: all becomes one member */
+	size_t n_texts;			/* cuts whose place has been passed */
+};
+
+static void pack_span(struct rewriter *c, struct cut_group *g, struct pd_span s)
+{
+	if (!g->begun)
+		pd_pack_start(c->packer, c->source.member.codec);
+	g->begun = true;
+	pd_pack_feed(c->packer, s, &c->out);
+}
+
+/* Packs what stays of the bytes at `offset` of the stream. */
+static void pack_rest(struct rewriter *c, struct cut_group *g, uint64_t offset, struct pd_span s)
+{
+	while (s.n) {
+		while (g->at < g->n && g->cuts[g->at].x.end <= offset)
+			g->at++;
+		const struct cut *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
+		bool inside = cut && cut->x.begin <= offset;
+		uint64_t until = !cut ? UINT64_MAX : inside ? cut->x.end : cut->x.begin;
+		size_t n = until - offset < s.n ? (size_t)(until - offset) : s.n;
+		if (!inside)
+			pack_span(c, g, pd_span(s.p, n));
+		else if (cut->text_n && g->n_texts <= g->at)
+			pack_span(c, g, pd_span(c->texts + cut->text_at, cut->text_n));
+		if (inside)
+			g->n_texts = g->at + 1;
+		offset += n;
+		s = pd_span(s.p + n, s.n - n);
+	}
+}
+
+static int end_packed(struct rewriter *c, struct cut_group *g, struct pd_err *e)
+{
+	if (!g->begun)
+		return PD_OK;
+	g->begun = false;
+	pd_pack_end(c->packer, &c->out);
+	c->rewritten++;
+	return flush_packed(c, e);
+}
+
+/* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
+static int end_member(struct rewriter *c, struct cut_group *g, bool empty, struct pd_err *e)
+{
+	const struct pd_read_member *m = &c->source.member;
+	if (g->joined)
+		return PD_OK;
+	return empty && m->state == PD_MEMBER_ENDED ? copy_between(c, m->start, c->source.in.offset, e) : end_packed(c, g, e);
+}
+
+static int rewrite_member(struct rewriter *c, struct cut_group *g, struct pd_err *e)
+{
+	struct pd_read_member *m = &c->source.member;
+	bool empty = true;
+	int status = PD_OK;
+	for (struct pd_span s; !status && (s = pd_read_member_peek(m, 1)).n; empty = false) {
+		pack_rest(c, g, g->base + pd_read_member_offset(m), s);
+		pd_read_member_skip(m, s.n);
+		if (c->out.n >= FLUSH)
+			status = flush_packed(c, e);
+	}
+	if (!status)
+		status = check_input(c, e);
+	return status ? status : end_member(c, g, empty, e);
+}
+
+/* Behind a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
+ * unpack, is lost. */
+static int pass_damage(struct rewriter *c, bool junk, bool joined, struct pd_err *e)
+{
+	struct pd_read_member *m = &c->source.member;
+	uint64_t from = c->source.in.offset;
+	if (!junk)
+		pd_read_sink_tell(&c->sink, c->name, (struct pd_read_place){ m->start, false }, m->reason);
+	pd_read_member_resync(m);
+	uint64_t to = c->source.in.offset;
+	int status = check_input(c, e);
+	if (status)
+		return status;
+	if (junk)
+		return joined ? PD_OK : copy_between(c, from, to, e);
+	c->lost += to > m->start ? to - m->start : 0;
+	return PD_OK;
+}
+
+/* Opens the input at the first member of the group, with the dictionary that it may need. */
+static int open_members(struct rewriter *c, uint64_t at, struct pd_err *e)
+{
+	struct pd_read_source *s = &c->source;
+	if (pd_read_source_open(s, c->path, c->name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", c->name);
+	enum pd_codec codec = s->member.codec;
+	int status = check_input(c, e);
+	if (status)
+		return status;
+	if (codec == PD_CODEC_NONE || pd_read_input_seek(&s->in, at) < 0)
+		return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", c->name);
+	pd_read_member_open(&s->member, &s->in, codec);
+	return PD_OK;
+}
+
+/* *pos: what of the input was dealt with; in: the start of the group, out: its end. */
+static int rewrite_members(struct rewriter *c, struct cut_group *g, uint64_t *pos, struct pd_err *e)
+{
+	struct pd_read_member *m = &c->source.member;
+	int status = PD_OK;
+	while (!status) {
+		int r = pd_read_member_next(m);
+		uint64_t at = r == 1 ? m->start : c->source.in.offset;
+		bool over = r == 0 || at > g->last;
+		status = check_input(c, e);
+		if (!status && over)
+			status = end_packed(c, g, e);
+		if (!status && (over || !g->joined))
+			status = copy_between(c, *pos, at, e);	/* zeroes between members */
+		*pos = at;
+		if (status || over)
+			return status;
+		if (r == 1)
+			status = rewrite_member(c, g, e);
+		if (!status && (r < 0 || m->state == PD_MEMBER_BROKEN))
+			status = pass_damage(c, r < 0, g->joined, e);
+		*pos = c->source.in.offset;
+	}
+	return status;
+}
+
+static int rewrite_group(struct rewriter *c, struct cut_group *g, uint64_t *pos, struct pd_err *e)
+{
+	int status = open_members(c, *pos, e);
+	if (!status)
+		status = rewrite_members(c, g, pos, e);
+	pd_read_source_close(&c->source);
+	return status;
+}
+
+/* How many cuts from the first on share compressed members; *last: where the last of these members begins. */
+static size_t cuts_sharing(const struct cut *cuts, size_t n, uint64_t *last)
+{
+	size_t shared = 1;
+	*last = cuts->x.last;
+	while (shared < n && cuts[shared].x.stream && cuts[shared].x.member <= *last) {
+		if (cuts[shared].x.last > *last)
+			*last = cuts[shared].x.last;
+		shared++;
+	}
+	return shared;
+}
+
+static struct cut_group gather(const struct cut *cuts, size_t n)
+{
+	struct cut_group g = { .cuts = cuts, .base = cuts->x.member_offset };
+	g.n = cuts_sharing(cuts, n, &g.last);
+	for (size_t i = 0; i < g.n; i++)
+		g.joined |= cuts[i].text_n > 0;
+	return g;
+}
+
+static int copy_other(struct rewriter *c, const struct cut *cut, struct pd_err *e)
+{
+	int fd = open(cut->from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", cut->from);
+	int status = pd_copy_range(fd, cut->from, cut->from_begin, cut->from_end, c->to, &c->written, e);
+	close(fd);
+	return status;
+}
+
+/* What stands in the place of bytes of the file. */
+static int put(struct rewriter *c, const struct cut *cut, struct pd_err *e)
+{
+	if (cut->from)
+		return copy_other(c, cut, e);
+	if (!cut->text_n)
+		return PD_OK;
+	pd_pack_start(c->packer, cut->codec);
+	pd_pack_feed(c->packer, pd_span(c->texts + cut->text_at, cut->text_n), &c->out);
+	pd_pack_end(c->packer, &c->out);
+	return flush_packed(c, e);
+}
+
+static int rewrite_all(struct rewriter *c, const struct cut *cuts, size_t n, struct pd_err *e)
+{
+	uint64_t pos = 0;
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status;) {
+		status = copy_between(c, pos, cuts[i].x.stream ? cuts[i].x.member : cuts[i].x.begin, e);
+		if (status)
+			return status;
+		if (!cuts[i].x.stream) {
+			pos = cuts[i].x.end;
+			status = put(c, &cuts[i++], e);
+			continue;
+		}
+		struct cut_group g = gather(cuts + i, n - i);
+		pos = cuts[i].x.member;
+		status = rewrite_group(c, &g, &pos, e);
+		i += g.n;
+	}
+	return status ? status : copy_between(c, pos, UINT64_MAX, e);
+}
+
+/* `path`: a regular file.  `texts`: what the cuts point into.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: a file is not
+ * what was scanned. */
+static int write_without_cuts(struct rewriter *c, const char *path, const char *name, const struct cut *cuts, size_t n_cuts,
+		     const char *texts, FILE *to, struct pd_err *e)
+{
+	c->path = path;
+	c->name = name;
+	c->texts = texts;
+	c->to = to;
+	c->written = c->rewritten = c->lost = 0;
+	pd_buf_clear(&c->out);
+	c->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	int status = rewrite_all(c, cuts, n_cuts, e);
+	close(c->fd);
+	return status;
+}
+
+/* ==== what of an input goes ==== */
+
+/* One input and the pages that are to go -> the bytes of it that go (cuts).  The input is read once and nothing is
+ * written.  Memory grows with what goes.
+ * Of a WARC file, records that are no pages are removed along with pages.  The rule:
+ *  - A request or metadata record goes when every record that it names (WARC-Concurrent-To, WARC-Refers-To) goes, or when
+ *    a record that goes names it (WARC-Concurrent-To).
+ *  - One that names nothing goes when it stands beside a page that goes, with nothing but such records between, and has
+ *    its URL.
+ *  - A revisit goes when the record that it refers to goes (WARC-Refers-To, else WARC-Refers-To-Target-URI and
+ *    WARC-Refers-To-Date), and takes its own request and metadata along as a page does.
+ *  - Everything else stays: warcinfo, and whatever belongs to a page that stays.
+ * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records, so that memory grows with the
+ * pages that go and not with the dump: writers put the records of a capture side by side.
+ * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
+ * nothing: their ids are told at the end.  With `kept` it is replaced by one that names the page kept (revisit.h).  Memory: 16 to 32 bytes for what is removed; the revisits lie in a temporary file. */
+
+struct revisits {
+	const char *tmp_dir;		/* set by the caller */
+	struct pd_map removed;
+	FILE *stay;
+	struct pd_err err;		/* of writing them */
+};
+
+enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
+
+/* A request or metadata record that stays so far. */
+struct neighbour {
+	struct pd_read_extent extent;
+	uint64_t own;				/* hash of its id, 0: none */
+	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of the ids that it names */
+	int n_names, n_removed;			/* of those, how many go; over PD_APPLY_ASSOCIATED_NAMES it stays */
+	uint64_t url;
+	bool removed;
+};
+
+struct associated {
+	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record goes */
+	void *ctx;
+	bool keep;			/* nothing goes along */
+	const struct pd_apply_kept *kept;	/* revisits of what is removed are replaced; or NULL */
+	struct revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
+	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
+	uint64_t n;			/* records that came into the ring, ever */
+	uint64_t beside;		/* of them, the first behind the last page */
+	bool page_removed;		/* the last page goes … */
+	uint64_t page_url;		/* … and this is its URL */
+	uint64_t refers_to;		/* hash of what a revisit that is replaced refers to, else 0 */
+	struct pd_map ids;		/* hashes of what goes and of what that names */
+};
+
+struct scan_options {
+	struct pd_apply_removals *removals;
+	struct revisits *revisits;	/* of all inputs; or NULL: nobody asks */
+	bool keep_others;		/* records that are no pages stay all */
+	const struct pd_apply_kept *kept;	/* of WARC, revisits stand for what is removed; or NULL.  Others stay all */
+	struct pd_read_jsonl_fields fields;
+	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
+	void (*damage)(void *ctx, const struct pd_read_damage *d);
+	/* A page goes; may be NULL. */
+	void (*page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
+	/* The record that an id names has another URL than its verdict: it stays. */
+	void (*other_url)(void *ctx, const char *id);
+	void *ctx;
+};
+
+struct scan {
+	struct scan_options o;
+	struct pd_read_sink sink;
+	struct pd_read_source source;
+	struct pd_record record;
+	struct associated associated;
+	/* of the input scanned last */
+	struct cut *cuts;	/* in the order of the input, none touches another */
+	size_t n_cuts, cap_cuts;
+	struct pd_buf texts, begun;	/* what the cuts point into: records that stand in their place; scratch */
+	uint64_t revisits;		/* … and how many these are */
+	bool whole;			/* the input is one page, and it goes */
+	uint64_t pages, along;		/* records that go: pages, and others with them */
+	uint64_t records;		/* read */
+};
+
+/* --- revisits that stay --- */
+
+/* One in the file: this, and the id. */
+struct stays {
+	uint64_t original;
+	uint64_t n;
+};
+
+static void note_removed(struct revisits *r, uint64_t id)
+{
+	pd_map_add(&r->removed, id);
+}
+
+static void note_revisit(struct revisits *r, uint64_t original, struct pd_span id)
+{
+	struct stays s = { original, id.n };
+	if (!original || r->err.status)
+		return;
+	if (!r->stay)
+		r->stay = pd_tempfile_open(r->tmp_dir, &r->err);
+	if (r->stay && (fwrite(&s, sizeof s, 1, r->stay) != 1 || fwrite(id.p, 1, id.n, r->stay) != id.n))
+		pd_fail_errno(&r->err, "cannot write a temporary file");
+}
+
+/* All inputs are scanned: `orphan` is called for each revisit whose original is removed, in the order in which they came. */
+static int revisits_end(struct revisits *r, void (*orphan)(void *ctx, const char *id), void *ctx, struct pd_err *e)
+{
+	struct pd_buf id = { 0 };
+	struct stays s;
+	if (r->err.status) {
+		*e = r->err;
+		return e->status;
+	}
+	if (!r->stay || !r->removed.n)
+		return PD_OK;
+	if (fflush(r->stay) || fseeko(r->stay, 0, SEEK_SET) < 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	bool ok = true;
+	while (ok && fread(&s, sizeof s, 1, r->stay) == 1) {
+		pd_buf_clear(&id);
+		ok = fread(pd_buf_reserve(&id, s.n), 1, s.n, r->stay) == s.n;
+		id.p[s.n] = 0;
+		if (ok && pd_map_has(&r->removed, s.original))
+			orphan(ctx, id.p);
+	}
+	pd_buf_release(&id);
+	return ok && !ferror(r->stay) ? PD_OK : pd_fail_errno(e, "cannot read a temporary file");
+}
+
+static void revisits_release(struct revisits *r)
+{
+	pd_map_release(&r->removed);
+	if (r->stay)
+		fclose(r->stay);
+}
+
+/* --- records that go along --- */
+
+/* What a header says of other records; views into it. */
+struct ties {
+	struct pd_span type, own, refers_url, refers_date;
+	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];
+	int n_names;
+	uint64_t refers_to;
+};
+
+static void add_name(struct ties *t, uint64_t id)
+{
+	if (id && t->n_names < PD_APPLY_ASSOCIATED_NAMES)
+		t->names[t->n_names] = id;
+	t->n_names += id != 0;
+}
+
+static void read_ties(struct pd_span header, struct ties *t)
+{
+	struct pd_span name, value;
+	*t = (struct ties){ 0 };
+	while (pd_read_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Type"))
+			t->type = pd_span_trim(value);
+		else if (pd_span_ieq(name, "WARC-Record-ID"))
+			t->own = value;
+		else if (pd_span_ieq(name, "WARC-Concurrent-To"))
+			add_name(t, pd_apply_hash_field(value));
+		else if (pd_span_ieq(name, "WARC-Refers-To"))
+			t->refers_to = pd_apply_hash_field(value);
+		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
+			t->refers_url = value;
+		else if (pd_span_ieq(name, "WARC-Refers-To-Date"))
+			t->refers_date = value;
+	}
+}
+
+/* --- ids of what goes --- */
+
+static bool is_removed(const struct associated *o, uint64_t id)
+{
+	return id && pd_map_has(&o->ids, id);
+}
+
+static void remove_other(struct associated *o, struct neighbour *other)
+{
+	if (o->keep)
+		return;
+	other->removed = true;
+	o->cut(o->ctx, &other->extent);
+}
+
+/* An id goes: what names it, or is it, may go along. */
+static void look_back(struct associated *o, uint64_t id)
+{
+	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
+	for (uint64_t i = from; i < o->n; i++) {
+		struct neighbour *other = &o->ring[i % PD_APPLY_ASSOCIATED_BACK];
+		for (int k = 0; k < other->n_names && k < PD_APPLY_ASSOCIATED_NAMES; k++)
+			other->n_removed += other->names[k] == id;
+		bool all = other->n_names && other->n_removed == other->n_names;
+		if (!other->removed && (all || other->own == id))
+			remove_other(o, other);
+	}
+}
+
+static void add_id(struct associated *o, uint64_t id)
+{
+	if (id && o->revisits)
+		note_removed(o->revisits, id);
+	if (id && pd_map_add(&o->ids, id))
+		look_back(o, id);
+}
+
+/* --- records --- */
+
+static void clear_associated(struct associated *o)
+{
+	pd_map_clear(&o->ids, 0);
+	o->n = o->beside = 0;
+	o->page_removed = false;
+	o->page_url = 0;
+}
+
+static void release_associated(struct associated *o)
+{
+	pd_map_release(&o->ids);
+}
+
+/* Those before it that name nothing and have its URL. */
+static void remove_beside(struct associated *o)
+{
+	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
+	for (uint64_t i = o->beside > from ? o->beside : from; i < o->n; i++) {
+		struct neighbour *other = &o->ring[i % PD_APPLY_ASSOCIATED_BACK];
+		if (!other->removed && !other->n_names && other->url == o->page_url)
+			remove_other(o, other);
+	}
+}
+
+static void note_capture(struct associated *o, const struct pd_record *r, const struct ties *t, bool page_goes)
+{
+	o->page_removed = page_goes;
+	o->page_url = pd_apply_hash_field(pd_buf_span(&r->url));
+	if (page_goes) {
+		add_id(o, pd_apply_hash_field(t->own));
+		add_id(o, pd_apply_hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
+		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
+			add_id(o, t->names[i]);
+		if (o->page_url)
+			remove_beside(o);
+	}
+	o->beside = o->n;
+}
+
+static void meet_page(struct associated *o, const struct pd_record *r, bool page_goes)
+{
+	struct ties t = { 0 };
+	if (page_goes)
+		read_ties(pd_buf_span(&r->header), &t);
+	note_capture(o, r, &t, page_goes);
+}
+
+static bool revisit_is_removed(struct associated *o, const struct pd_record *r, const struct ties *t)
+{
+	uint64_t original = t->refers_to ? t->refers_to : pd_apply_hash_capture(t->refers_url, t->refers_date);
+	bool along = !o->keep && is_removed(o, original);
+	if (o->kept && pd_apply_kept_is_removed(o->kept, original)) {
+		o->refers_to = original;
+		along = true;
+	}
+	if (!along && o->revisits)
+		note_revisit(o->revisits, original, pd_buf_span(&r->id));
+	note_capture(o, r, t, along);
+	return along;
+}
+
+static bool is_associated(const struct associated *o, const struct neighbour *other)
+{
+	if (is_removed(o, other->own) || (other->n_names && other->n_removed == other->n_names))
+		return true;
+	return !other->n_names && o->page_removed && other->url && other->url == o->page_url;
+}
+
+static bool other_is_removed(struct associated *o, const struct pd_record *r, const struct pd_read_extent *extent)
+{
+	struct ties t;
+	o->refers_to = 0;
+	read_ties(pd_buf_span(&r->header), &t);
+	if (pd_span_ieq(t.type, "revisit"))
+		return revisit_is_removed(o, r, &t);
+	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
+		return false;
+	add_name(&t, t.refers_to);
+	struct neighbour other = { .extent = *extent, .own = pd_apply_hash_field(t.own), .n_names = t.n_names,
+				  .url = pd_apply_hash_field(pd_buf_span(&r->url)) };
+	memcpy(other.names, t.names, sizeof t.names);
+	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
+		other.n_removed += is_removed(o, t.names[i]);
+	if (!o->keep && is_associated(o, &other))
+		return true;
+	o->ring[o->n++ % PD_APPLY_ASSOCIATED_BACK] = other;
+	return false;
+}
+
+/* --- one input --- */
+
+/* Of a dump only headers matter; block bytes are passed over. */
+enum { HEAD = 1 };
+
+static void scan_init(struct scan *s, const struct scan_options *o)
+{
+	struct pd_reader_options r = { .max_block = o->max_block, .fields = o->fields };
+	*s = (struct scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
+	pd_read_source_init(&s->source, &r, &s->sink);
+	s->source.max_block = HEAD;
+	s->source.keep_headers = !o->keep_others || o->revisits || o->kept;
+}
+
+static void scan_release(struct scan *s)
+{
+	pd_read_source_release(&s->source);
+	pd_record_release(&s->record);
+	release_associated(&s->associated);
+	pd_buf_release(&s->texts);
+	pd_buf_release(&s->begun);
+	free(s->cuts);
+}
+
+static void add_cut(struct scan *s, const struct pd_read_extent *x)
+{
+	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
+	s->cuts[s->n_cuts++] = (struct cut){ .x = *x, .codec = s->source.member.codec };
+}
+
+static void add_other(void *ctx, const struct pd_read_extent *x)
+{
+	struct scan *s = ctx;
+	s->along++;
+	add_cut(s, x);
+}
+
+static bool is_warc(const struct scan *s)
+{
+	return s->source.kind == PD_SOURCE_DUMP && s->source.dump.format == &pd_read_format_warc;
+}
+
+/* The record given last is removed; a revisit stands in its place. */
+static void begin_revisit(struct scan *s, struct pd_span dup_of, uint64_t refers_to)
+{
+	if (!s->o.kept || !is_warc(s))
+		return;
+	pd_apply_revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
+	s->revisits++;
+}
+
+static bool page_is_removed(struct scan *s)
+{
+	const struct pd_record *r = &s->record;
+	struct pd_apply_removal drop = pd_apply_removals_take(s->o.removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
+	if (drop.other_url && s->o.other_url)
+		s->o.other_url(s->o.ctx, pd_buf_z(&r->id));
+	s->pages += drop.found;
+	if (drop.found && s->o.page)
+		s->o.page(s->o.ctx, r, drop.dup_of);
+	if (drop.found)
+		begin_revisit(s, drop.dup_of, 0);
+	return drop.found;
+}
+
+/* Does the record given last go? */
+static bool record_is_removed(struct scan *s, const struct pd_read_extent *x)
+{
+	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
+	bool asked = page && page_is_removed(s);
+	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
+		return asked;
+	if (page) {
+		meet_page(&s->associated, &s->record, asked);
+		return asked;
+	}
+	bool along = other_is_removed(&s->associated, &s->record, x);
+	if (along && s->associated.refers_to)
+		begin_revisit(s, pd_span(NULL, 0), s->associated.refers_to);
+	else
+		s->along += along;
+	return along;
+}
+
+/* Where a cut begins in the input. */
+static uint64_t place_of(const struct pd_read_extent *x)
+{
+	return x->stream ? x->member : x->begin;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pd_read_extent *x = &((const struct cut *)a)->x, *y = &((const struct cut *)b)->x;
+	if (place_of(x) != place_of(y))
+		return place_of(x) < place_of(y) ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Neighbours become one, unless something stands in their place. */
+static void join_cuts(struct scan *s)
+{
+	size_t n = 0;
+	if (s->n_cuts)
+		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_place);
+	for (size_t i = 0; i < s->n_cuts; i++) {
+		struct cut *before = n ? &s->cuts[n - 1] : NULL, *cut = &s->cuts[i];
+		if (!before || before->text_n || cut->text_n || before->x.stream != cut->x.stream || before->x.end != cut->x.begin) {
+			s->cuts[n++] = *cut;
+			continue;
+		}
+		before->x.end = cut->x.end;
+		before->x.last = cut->x.last;
+	}
+	s->n_cuts = n;
+}
+
+static int scan_records(struct scan *s)
+{
+	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
+	int r;
+	while ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut) {
+		if (open_cut)
+			s->cuts[s->n_cuts - 1].x.end = pd_read_source_end(&s->source);
+		open_cut = false;
+		if (r != 1)
+			break;
+		struct pd_read_extent x;
+		pd_read_source_extent(&s->source, &x);
+		s->records++;
+		size_t text_at = s->begun.n;
+		if (!record_is_removed(s, &x))
+			continue;
+		s->whole |= s->source.kind == PD_SOURCE_PAGE;
+		add_cut(s, &x);
+		s->cuts[s->n_cuts - 1].text_at = text_at;
+		s->cuts[s->n_cuts - 1].text_n = s->begun.n - text_at;
+		open_cut = tar;
+	}
+	return r;
+}
+
+/* The bytes that cut `i` and those that share members with it stand for; the number of these cuts. */
+static size_t original_range(struct scan *s, size_t i, const char *path, const char *name, uint64_t *begin, uint64_t *end,
+			     int *status, struct pd_err *e)
+{
+	const struct pd_read_extent *x = &s->cuts[i].x;
+	uint64_t last;
+	*begin = place_of(x);
+	*end = x->end;
+	if (!x->stream)
+		return 1;
+	size_t n = cuts_sharing(s->cuts + i, s->n_cuts - i, &last);
+	*status = pd_apply_member_end(&s->source, path, name, last, end, e);
+	return n;
+}
+
+/* Each revisit names the bytes that it stands for. */
+static int end_revisits(struct scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_buf digest = { 0 };
+	uint64_t begin, end;
+	int status = PD_OK;
+	for (size_t i = 0; i < s->n_cuts && s->revisits && !status;) {
+		size_t n = original_range(s, i, path, name, &begin, &end, &status, e);
+		pd_buf_clear(&digest);
+		if (!status && s->cuts[i].text_n)
+			status = pd_apply_digest_range(path, begin, end - begin, &digest, e);
+		for (struct cut *cut = &s->cuts[i]; !status && cut < &s->cuts[i + n]; cut++) {
+			if (!cut->text_n)
+				continue;
+			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n);
+			cut->text_at = s->texts.n;
+			pd_buf_add_span(&s->texts, text);
+			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), &s->texts);
+			cut->text_n = s->texts.n - cut->text_at;
+		}
+		i += n;
+	}
+	pd_buf_release(&digest);
+	return status;
+}
+
+static int open_scan(struct scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	s->n_cuts = 0;
+	s->whole = false;
+	s->pages = s->along = s->records = s->revisits = 0;
+	pd_buf_clear(&s->texts);
+	pd_buf_clear(&s->begun);
+	s->associated.cut = add_other;
+	s->associated.ctx = s;
+	s->associated.kept = s->o.kept;
+	s->associated.keep = s->o.keep_others || s->o.kept;
+	s->associated.revisits = s->o.revisits;
+	clear_associated(&s->associated);
+	return pd_read_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
+}
+
+/* `name`: what the verdicts call the input.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
+static int scan_input(struct scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	int status = open_scan(s, path, name, e);
+	if (status)
+		return status;
+	status = scan_records(s);
+	if (status < 0)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&s->source);
+	if (s->whole)
+		s->n_cuts = 0;
+	join_cuts(s);
+	return status ? status : end_revisits(s, path, name, e);
+}
+
+/* A WARC file from which nothing goes is read for its revisits alone; with `kept` these may be cuts. */
+static int scan_revisits(struct scan *s, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_read_sink told = s->sink;
+	int status = open_scan(s, path, name, e);
+	if (status)
+		return status;
+	s->sink.damage = NULL;		/* it is passed on as it is */
+	if (s->source.kind == PD_SOURCE_DUMP || s->source.in.error)
+		status = scan_records(s);
+	if (status < 0)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&s->source);
+	s->sink = told;
+	join_cuts(s);
+	return status ? status : end_revisits(s, path, name, e);
+}
+
+/* ==== what comes back ==== */
+
+/* A dump with revisit records in place of what was removed (revisit.h) -> the bytes of it that are replaced by those of the
+ * inputs it was made from, compressed as they were there.  Bytes are given back only when their digest is right. */
+
+struct restore {
+	const char *folder;		/* where the inputs are looked for; NULL: where the records say */
+	/* A record that stays, and why; may be NULL. */
+	void (*missing)(void *ctx, const char *id, const char *why);
+	void *ctx;
+	/* its own */
+	struct pd_read_source source, probe;
+	struct pd_read_sink sink;
+	struct pd_record record;
+	struct pd_apply_original original;
+	struct pd_arena paths;
+	struct pd_buf path, digest;
+	/* the bytes looked at last, and what is wrong with them */
+	const char *last_path;
+	uint64_t last_offset, last_length;
+	struct pd_buf last_digest;
+	const char *last_why;
+	/* of the dump scanned last */
+	struct cut *cuts;	/* in the order of the dump; `from` dies with the next scan */
+	size_t n_cuts, cap_cuts;
+	uint64_t restored, missed;	/* records */
+};
+
+/* folder, missing and ctx are set. */
+static void restore_init(struct restore *r, const struct pd_reader_options *o)
+{
+	r->sink = (struct pd_read_sink){ .damage = o->damage, .ctx = o->damage_ctx };
+	pd_read_source_init(&r->source, o, &r->sink);
+	pd_read_source_init(&r->probe, o, &r->sink);
+	r->source.max_block = 1;	/* of a record only the header matters */
+	r->source.keep_headers = true;
+}
+
+static void restore_release(struct restore *r)
+{
+	pd_read_source_release(&r->source);
+	pd_read_source_release(&r->probe);
+	pd_record_release(&r->record);
+	pd_arena_release(&r->paths);
+	pd_buf_release(&r->original.file);
+	pd_buf_release(&r->path);
+	pd_buf_release(&r->digest);
+	pd_buf_release(&r->last_digest);
+	free(r->cuts);
+}
+
+/* --- the bytes that a record stands for --- */
+
+/* 1: the path is that of a file; 0: nothing is there, or something else. */
+static int is_file(const char *path, struct pd_err *e)
+{
+	struct stat st;
+	int there = pd_look(path, &st, e);
+	return there < 0 ? there : there && S_ISREG(st.st_mode);
+}
+
+/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there. */
+static int find_original(struct restore *r, struct pd_err *e)
+{
+	const char *name = r->original.file.p, *slash = strrchr(name, '/');
+	int found = 0;
+	if (!r->folder) {
+		pd_buf_set(&r->path, pd_buf_span(&r->original.file));
+		return is_file(pd_buf_z(&r->path), e);
+	}
+	for (int i = 0; i < 2 && !found; i++) {
+		pd_buf_clear(&r->path);
+		pd_buf_printf(&r->path, "%s/%s", r->folder, i && slash ? slash + 1 : name);
+		found = is_file(r->path.p, e);
+	}
+	return found;
+}
+
+/* Bytes of one codec in a file of another would make it unreadable.  1: it is the same. */
+static int same_codec(struct restore *r, struct pd_err *e)
+{
+	if (pd_read_source_open(&r->probe, r->path.p, r->path.p) < 0)
+		return pd_fail_errno(e, "%s: cannot open", r->path.p);
+	bool same = r->probe.member.codec == r->source.member.codec;
+	errno = r->probe.in.error;
+	int status = errno ? pd_fail_errno(e, "%s: cannot read", r->path.p) : PD_OK;
+	pd_read_source_close(&r->probe);
+	return status ? status : same;
+}
+
+/* *why NULL: they are what they were.  What cannot be read ends the run: it may be what it was. */
+static int check_original(struct restore *r, const char **why, struct pd_err *e)
+{
+	const struct pd_apply_original *o = &r->original;
+	int there = find_original(r, e), same = there == 1 ? same_codec(r, e) : there;
+	*why = NULL;
+	if (same < 0)
+		return same;
+	if (!same) {
+		*why = there ? "the input that it names is compressed otherwise than this dump" : "the input that it names is not there";
+		return PD_OK;
+	}
+	pd_buf_clear(&r->digest);
+	int status = pd_apply_digest_range(r->path.p, o->offset, o->length, &r->digest, e);
+	if (status == PD_ERR_INPUT)
+		*why = "the input that it names has become shorter";
+	else if (status)
+		return status;
+	else if (!pd_span_eq(pd_buf_span(&r->digest), o->digest))
+		*why = "the bytes that it names have another digest";
+	return PD_OK;
+}
+
+/* Records that share members with others name the same bytes. */
+static int check_again(struct restore *r, const char **why, struct pd_err *e)
+{
+	const struct pd_apply_original *o = &r->original;
+	if (r->last_path && r->last_offset == o->offset && r->last_length == o->length &&
+	    pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path)) {
+		*why = r->last_why;
+		return PD_OK;
+	}
+	r->last_path = pd_arena_copy(&r->paths, pd_buf_span(&o->file)).p;
+	r->last_offset = o->offset;
+	r->last_length = o->length;
+	pd_buf_set(&r->last_digest, o->digest);
+	int status = check_original(r, why, e);
+	r->last_why = *why;
+	return status;
+}
+
+/* --- the dump --- */
+
+/* The bytes of the dump that the record takes: all of the members that it shares with others. */
+static int range_of(struct restore *r, const char *path, const char *name, struct pd_read_extent *x, struct pd_err *e)
+{
+	pd_read_source_extent(&r->source, x);
+	if (!x->stream)
+		return PD_OK;
+	x->begin = x->member;
+	x->stream = false;
+	return pd_apply_member_end(&r->probe, path, name, x->last, &x->end, e);
+}
+
+/* NULL: its bytes are given back, with this cut or with the one before. */
+static const char *add_original(struct restore *r, const struct pd_read_extent *x)
+{
+	const struct pd_apply_original *o = &r->original;
+	const struct cut *last = r->n_cuts ? &r->cuts[r->n_cuts - 1] : NULL;
+	uint64_t end = o->offset + o->length;
+	if (last && x->begin < last->x.end) {
+		bool same = last->x.begin == x->begin && last->x.end == x->end && last->from_begin == o->offset && last->from_end == end;
+		return same ? NULL : "it shares a compressed member with a record that stands for other bytes";
+	}
+	r->cuts = pd_grow(r->cuts, r->n_cuts, &r->cap_cuts, sizeof *r->cuts);
+	r->cuts[r->n_cuts++] = (struct cut){ .x = *x, .from = pd_arena_copy(&r->paths, pd_buf_span(&r->path)).p,
+						      .from_begin = o->offset, .from_end = end };
+	return NULL;
+}
+
+static int take_revisit(struct restore *r, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_read_extent x;
+	const char *why = NULL;
+	int status = range_of(r, path, name, &x, e);
+	if (!status)
+		status = check_again(r, &why, e);
+	if (status)
+		return status;
+	if (!why)
+		why = add_original(r, &x);
+	r->restored += !why;
+	r->missed += why != NULL;
+	if (why && r->missing)
+		r->missing(r->ctx, pd_buf_z(&r->record.id), why);
+	return PD_OK;
+}
+
+/* What is no dump has no cuts.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
+static int restore_scan(struct restore *r, const char *path, const char *name, struct pd_err *e)
+{
+	int more = 1, status = PD_OK;
+	r->n_cuts = 0;
+	r->restored = r->missed = 0;
+	r->last_path = NULL;
+	pd_arena_clear(&r->paths);
+	if (pd_read_source_open(&r->source, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	bool dump = r->source.kind == PD_SOURCE_DUMP || r->source.in.error;
+	while (dump && !status && (more = pd_read_source_next(&r->source, &r->record)) == 1)
+		if (r->record.kind == PD_RECORD_OTHER && pd_apply_original_parse(pd_buf_span(&r->record.header), &r->original))
+			status = take_revisit(r, path, name, e);
+	if (more < 0)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&r->source);
+	return status;
+}
+
+/* ==== the run ==== */
 
 struct pd_apply {
 	const struct pd_apply_options *o;
@@ -24,13 +1184,13 @@ struct pd_apply {
 	struct pd_buf list_path;
 	struct pd_read_files files;
 	struct pd_read_file file;		/* at hand */
-	struct pd_apply_scan scan;
-	struct pd_apply_rewriter rewriter;
-	struct pd_apply_restore restore;
-	struct pd_apply_revisits revisits;
+	struct scan scan;
+	struct rewriter rewriter;
+	struct restore restore;
+	struct revisits revisits;
 	struct pd_apply_kept *kept;	/* for rewrite_revisits */
 	bool ended;
-	struct pd_apply_places places;
+	struct places places;
 	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
 };
 
@@ -69,7 +1229,7 @@ static bool is_reserved(const struct pd_apply *a)
 /* Sets `place`; the path of the output, or NULL: none. */
 static const char *place(struct pd_apply *a, const struct pd_read_file *f)
 {
-	pd_apply_places_name(&a->places, f, &a->place);
+	places_name(&a->places, f, &a->place);
 	if (a->o->mode != PD_APPLY_WRITE)
 		return NULL;
 	pd_buf_clear(&a->output);
@@ -187,7 +1347,7 @@ static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
 		n += n < 2;
 		pd_apply_removals_meet(a->o->removals, f.label);
-		pd_apply_places_add(&a->places, &f);
+		places_add(&a->places, &f);
 	}
 	pd_read_files_release(&files);
 	return r < 0 ? r : one_output(a, n, e);
@@ -219,7 +1379,7 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 	for (int i = 0; i < a->in.n_inputs; i++) {
 		int inside = is_folder(a->in.inputs[i], e);
 		if (inside > 0)
-			inside = pd_apply_is_inside(a->o->output, a->in.inputs[i], e);
+			inside = is_inside(a->o->output, a->in.inputs[i], e);
 		if (inside < 0)
 			return inside;
 		if (inside)
@@ -254,7 +1414,7 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
 {
 	struct pd_apply *a = pd_zalloc(sizeof *a);
-	struct pd_apply_scan_options scan = { .removals = o->removals, .keep_others = o->keep_others, .fields = o->in.fields,
+	struct scan_options scan = { .removals = o->removals, .keep_others = o->keep_others, .fields = o->in.fields,
 					.max_block = o->in.max_block, .damage = o->in.damage, .page = o->on_page,
 					.other_url = o->other_url, .ctx = o->ctx };
 	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
@@ -265,10 +1425,10 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 		scan.revisits = &a->revisits;
 	if (o->rewrite_revisits)
 		scan.kept = a->kept = pd_apply_kept_new(o->removals);
-	pd_apply_scan_init(&a->scan, &scan);
-	pd_apply_rewriter_init(&a->rewriter, &cut);
-	a->restore = (struct pd_apply_restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
-	pd_apply_restore_init(&a->restore, &o->in);
+	scan_init(&a->scan, &scan);
+	rewriter_init(&a->rewriter, &cut);
+	a->restore = (struct restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
+	restore_init(&a->restore, &o->in);
 	int status = spool_list(a, e);
 	if (!status)
 		status = check_folder(a, e);
@@ -293,12 +1453,12 @@ void pd_apply_free(struct pd_apply *a)
 	if (!a)
 		return;
 	pd_read_files_release(&a->files);
-	pd_apply_scan_release(&a->scan);
-	pd_apply_revisits_release(&a->revisits);
+	scan_release(&a->scan);
+	revisits_release(&a->revisits);
 	pd_apply_kept_free(a->kept);
-	pd_apply_rewriter_release(&a->rewriter);
-	pd_apply_restore_release(&a->restore);
-	pd_apply_places_release(&a->places);
+	rewriter_release(&a->rewriter);
+	restore_release(&a->restore);
+	places_release(&a->places);
 	pd_buf_release(&a->place);
 	pd_buf_release(&a->output);
 	pd_buf_release(&a->list_path);
@@ -377,7 +1537,7 @@ static int make_folder(const struct pd_apply *a, const struct pd_apply_result *d
 	return a->o->to_folder ? pd_apply_make_folders(done->output, e) : PD_OK;
 }
 
-static int write_without(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const struct pd_apply_cut *cuts,
+static int write_without(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const struct cut *cuts,
 			 size_t n_cuts, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct pd_outfile out;
@@ -386,7 +1546,7 @@ static int write_without(struct pd_apply *a, const struct apply_input *in, const
 		status = pd_outfile_open(&out, done->output, e);
 	if (status)
 		return status;
-	status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
+	status = write_without_cuts(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
 	if (!status)
 		status = unchanged(in, f, e);
 	if (status) {
@@ -420,7 +1580,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	FILE *nowhere = fopen("/dev/null", "we");
 	if (!nowhere)
 		return pd_fail_errno(e, "cannot open /dev/null");
-	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
+	int status = write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
 	return status;
@@ -471,7 +1631,7 @@ static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *nam
 	struct apply_input in = { 0 };
 	int status = open_input(&in, f, a->o->tmp_dir, e);
 	if (!status)
-		status = pd_apply_scan_input(&a->scan, in.path.p, name, e);
+		status = scan_input(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->pages = a->scan.pages;
 	done->along = a->scan.along;
@@ -496,7 +1656,7 @@ static bool has_revisits(const struct pd_apply *a, const struct pd_read_file *f)
 
 static int find_revisits(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_err *e)
 {
-	return a->o->orphan && has_revisits(a, f) ? pd_apply_scan_revisits(&a->scan, f->path, name, e) : PD_OK;
+	return a->o->orphan && has_revisits(a, f) ? scan_revisits(&a->scan, f->path, name, e) : PD_OK;
 }
 
 /* The same, where they are rewritten. */
@@ -506,7 +1666,7 @@ static int rewrite_revisits(struct pd_apply *a, const struct pd_read_file *f, co
 	struct apply_input in = { 0 };
 	int status = open_input(&in, f, a->o->tmp_dir, e);
 	if (!status)
-		status = pd_apply_scan_revisits(&a->scan, in.path.p, name, e);
+		status = scan_revisits(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->revisits = a->scan.revisits;
 	if (!status && a->scan.n_cuts)
@@ -529,7 +1689,7 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 		return pd_fail(e, PD_ERR_USAGE, "%s is there already: what is restored is written over nothing", done->output);
 	int status = open_input(&in, f, a->o->tmp_dir, e);
 	if (!status)
-		status = pd_apply_restore_scan(&a->restore, in.path.p, f->label, e);
+		status = restore_scan(&a->restore, in.path.p, f->label, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->restored = a->restore.restored;
 	done->missing = a->restore.missed;
@@ -563,7 +1723,7 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	*out = (struct pd_apply_result){ .file = f };
 	if (!r && !a->ended && a->o->orphan) {
 		a->ended = true;
-		return pd_apply_revisits_end(&a->revisits, a->o->orphan, a->o->ctx, e);
+		return revisits_end(&a->revisits, a->o->orphan, a->o->ctx, e);
 	}
 	if (r <= 0)
 		return r;

@@ -12,8 +12,9 @@
 #ifndef PD_APPLY_APPLY_H
 #define PD_APPLY_APPLY_H
 
-#include "read/files.h"
 #include "apply/removals.h"
+#include "base/map.h"
+#include "read/files.h"
 
 enum pd_apply_mode {
 	PD_APPLY_WRITE,
@@ -28,19 +29,19 @@ struct pd_apply_options {
 	const char *output;		/* a file, "-", or with `to_folder` a folder */
 	bool to_folder;
 	bool distinct;			/* every input needs a name of its own, whatever is written */
-	/* The other way: dumps with revisits in place of what was removed -> what they were made from (restore.h).  Nothing is
+	/* The other way: dumps with revisits in place of what was removed -> what they were made from.  Nothing is
 	 * removed, and no file that is there is written over. */
 	bool restore;
 	const char *originals;		/* the folder where it is looked for; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why);	/* a revisit that stays; or NULL */
 	bool link;			/* hard links to inputs that lose nothing */
-	bool keep_others;		/* see scan.h */
+	bool keep_others;		/* records that are no pages stay all */
 	bool rewrite_revisits;		/* see revisit.h; `removals` need dup_of, and inputs are files */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
-	void (*other_url)(void *ctx, const char *id);	/* see scan.h */
+	void (*other_url)(void *ctx, const char *id);	/* the record has another URL than its verdict: it stays */
 	void (*lost)(void *ctx, const struct pd_read_damage *d);	/* a broken member that had to be compressed again */
 	/* A revisit record stays, and what it refers to does not; told at the end.  NULL: nobody wants to know, and inputs that
 	 * lose nothing are not read for it. */
@@ -53,7 +54,7 @@ struct pd_apply_options {
 struct pd_apply_result {
 	const struct pd_read_file *file;	/* the input; dies at the next call */
 	const char *output;		/* where it went; NULL: nowhere, it is a page that goes, or nothing is written */
-	const char *place;		/* its name in a folder of outputs: see places.h */
+	const char *place;		/* its name in a folder of outputs */
 	bool page;			/* the input is one page that goes */
 	bool skipped;
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
@@ -71,5 +72,8 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 /* The next input: 1; 0 no more; negative. */
 int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e);
 void pd_apply_free(struct pd_apply *a);
+
+/* Makes the folders that `path` lies in. */
+int pd_apply_make_folders(const char *path, struct pd_err *e);
 
 #endif

@@ -2,7 +2,7 @@
 #include "apply/attributes.h"
 
 #include "base/tsv.h"
-#include "apply/places.h"
+#include "apply/apply.h"
 
 void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder)
 {

@@ -5,7 +5,7 @@
  *
  *	{"id":"crawl.jsonl:1432","user_id":"doc-17","url":"http://…","duplicate_of":"crawl.jsonl:0"}
  *
- * FOLDER/NAME.jsonl is named after the input as places.h says; pages that are files of their own go to one file,
+ * FOLDER/NAME.jsonl is named as the output of the input is; pages that are files of their own go to one file,
  * FOLDER/pages.jsonl.  Memory: the rows of one input.
  */
 #ifndef PD_APPLY_ATTRIBUTES_H

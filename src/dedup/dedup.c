@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
-#include "apply/places.h"
 #include "base/alloc.h"
 #include "base/fields.h"
 #include "base/hash.h"
