@@ -62,11 +62,13 @@ class Truth:
         """{key: (Pair, distance, similarity)} of a file that match wrote; similarity None when it is not known."""
         found = {}
         for row in table(path, []):
-            a, b = self.pages[row['url_a']], self.pages[row['url_b']]
             distance = 0 if row['distance'] == '-' else int(row['distance'])
             similarity = None if row['similarity'] == '-' else float(row['similarity'])
-            found[self.key(a['url'], b['url'])] = Pair(a, b), distance, similarity
+            found[self.key(row['url_a'], row['url_b'])] = self.pair(row), distance, similarity
         return found
+
+    def pair(self, row):
+        return Pair(self.pages[row['url_a']], self.pages[row['url_b']])
 
 
 def figures(hits, false, wanted):
