@@ -10,7 +10,7 @@ import sys
 DEFAULTS = {
     "segments": {"shared": 3, "share": 0.5},
     "keywords": {"order": "sorted", "sigma": 0.02},
-    "overlap": {"share": 0.8},
+    "overlap": {"shared": 15, "share": 0.9},
     "punctuation": {"codes": 0, "share": 0.5},
     "vsm": {"cosine": 0.9},
 }
@@ -67,6 +67,8 @@ def matches(method, o, a, b):
     least = 1
     if method == "segments":
         least = min(o["shared"], fewer)
+    if method == "overlap":
+        least = o["shared"]
     if method == "punctuation" and o["codes"]:
         least = o["codes"] + 1
     return shared >= least and (not o["share"] or shared > o["share"] * fewer)

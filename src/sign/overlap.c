@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `overlap` (background of patent CN101645082): a page is a set of keywords, those of its title and the terms of its
+ * main text that are most related to them; two pages are duplicates when they share more than a share of the smaller set.  The
+ * patent says itself that different pages of one topic have much the same set.
+ *
+ * Keywords of the title are its terms but stop words.  A term of the text is as related to them as there are sentences that it
+ * shares with one of them; the n most related are taken, of equal ones the more frequent, then the first by code point.  Without
+ * an end the set would become the page.  A page without <title> has its first heading for one; without both it has no keywords.
+ */
+#include <stdlib.h>
+
+#include "sign/ranked.h"
+#include "sign/sign.h"
+#include "sign/values.h"
+
+enum { N, SHARED, SHARE };
+
+struct overlap {
+	size_t n;
+	struct pd_buf heading;
+	struct pd_words title;
+	struct pd_map in_title;
+	struct pd_ranked related;
+	uint32_t *seen;			/* by place in `related`: the sentence that counted it last, from 1 */
+	size_t cap;
+};
+
+static int overlap_open(void **state, const struct pd_method_open *with, struct pd_err *e)
+{
+	struct overlap *o = pd_zalloc(sizeof *o);
+	o->n = (size_t)with->value[N];
+	*state = o;
+	return PD_OK;
+}
+
+static void overlap_close(void *state)
+{
+	struct overlap *o = state;
+	pd_buf_release(&o->heading);
+	pd_words_release(&o->title);
+	pd_map_release(&o->in_title);
+	pd_ranked_release(&o->related);
+	free(o->seen);
+	free(o);
+}
+
+/* <title>, or else the page's first heading. */
+static struct pd_span title_of(struct overlap *o, const struct pd_sign_page *in)
+{
+	struct pd_span title = pd_sign_title(in);
+	pd_buf_clear(&o->heading);
+	for (uint32_t i = 0; !title.n && i < in->blocks->n_blocks; i++) {
+		if (!in->blocks->blocks[i].title)
+			continue;
+		pd_block_text(in->blocks, i, false, &o->heading);
+		title = pd_buf_span(&o->heading);
+	}
+	return title;
+}
+
+static void read_title(struct overlap *o, const struct pd_sign_page *in)
+{
+	pd_sign_words_of(in->views, title_of(o, in), &o->title);
+	pd_map_clear(&o->in_title, o->title.terms.n);
+	for (size_t i = 0; i < o->title.terms.n; i++)
+		if (!o->title.v[i].stop)
+			pd_map_add(&o->in_title, o->title.terms.v[i].hash);
+}
+
+static bool has_keyword(const struct overlap *o, const struct pd_words *w, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (pd_map_has(&o->in_title, w->terms.v[i].hash))
+			return true;
+	return false;
+}
+
+/* Each term of a sentence once. */
+static void count_sentence(struct overlap *o, const struct pd_words *w, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		const uint32_t *place = w->v[i].stop ? NULL : pd_map_find(&o->related.place, w->terms.v[i].hash);
+		uint32_t *seen = place ? &o->seen[*place - 1] : NULL;
+		if (!seen || *seen == w->v[from].sentence + 1)
+			continue;
+		*seen = w->v[from].sentence + 1;
+		o->related.v[*place - 1].weight++;
+	}
+}
+
+/* How many sentences each term shares with a keyword of the title, and a little for being frequent, which decides between equals. */
+static void relate(struct overlap *o, const struct pd_words *w)
+{
+	struct pd_ranked *r = &o->related;
+	size_t n = 0;
+	pd_ranked_count(r, w);
+	while (o->cap < r->n)
+		o->seen = pd_grow(o->seen, o->cap, &o->cap, sizeof *o->seen);
+	if (r->n)
+		memset(o->seen, 0, r->n * sizeof *o->seen);
+	for (size_t from = 0, to; from < w->terms.n; from = to) {
+		for (to = from + 1; to < w->terms.n && w->v[to].sentence == w->v[from].sentence;)
+			to++;
+		if (has_keyword(o, w, from, to))
+			count_sentence(o, w, from, to);
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].weight > 0 && !pd_map_has(&o->in_title, r->v[i].hash))
+			r->v[n++] = r->v[i];
+	r->n = n;
+	for (size_t i = 0; i < n; i++)
+		r->v[i].weight += 1 - 1 / (1 + (double)r->v[i].count);
+	pd_ranked_sort(r);
+	r->n = n < o->n ? n : o->n;
+}
+
+static void overlap_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
+{
+	struct overlap *o = state;
+	read_title(o, in);
+	out->present = o->in_title.n > 0;
+	if (!out->present)
+		return;
+	relate(o, pd_sign_words(in));
+	for (size_t i = 0; i < o->title.terms.n; i++)
+		if (!o->title.v[i].stop)
+			pd_value_add_item(&out->column, o->title.terms.v[i].hash);
+	for (size_t i = 0; i < o->related.n; i++)
+		pd_value_add_item(&out->column, o->related.v[i].hash);
+}
+
+static int overlap_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	struct overlap *o = state;
+	read_title(o, in);
+	relate(o, pd_sign_words(in));
+	for (size_t i = 0; i < o->title.terms.n; i++) {
+		if (o->title.v[i].stop)
+			continue;
+		pd_buf_add_z(out, "title\t");
+		pd_buf_add_span(out, pd_term_text(&o->title.terms, &o->title.terms.v[i]));
+		pd_buf_add_c(out, '\n');
+	}
+	for (size_t i = 0; i < o->related.n; i++) {
+		pd_buf_printf(out, "%.0f\t", o->related.v[i].weight - .5);
+		pd_buf_add_span(out, o->related.v[i].text);
+		pd_buf_add_c(out, '\n');
+	}
+	return PD_OK;
+}
+
+static void overlap_rule(const double *value, struct pd_sign_rule *out)
+{
+	out->least = (uint64_t)value[SHARED];
+	out->over_share = value[SHARE];
+}
+
+static const struct pd_method_param overlap_params[] = {
+	[N] = { .name = "n", .normal = 100, .paper = 100, .least = 0, .most = 10000, .whole = true,
+		.help = "terms of the text beside the title's keywords, at most" },
+	[SHARED] = { .name = "shared", .normal = 15, .paper = 1, .least = 1, .most = 10000, .whole = true, .compares = true,
+		     .help = "keywords that two pages must share; a page with fewer matches nothing" },
+	[SHARE] = { .name = "share", .normal = .9, .paper = .9, .least = 0, .most = .999, .compares = true,
+		    .help = "and more than this share of the page with fewer" },
+	{ .name = NULL },
+};
+
+const struct pd_method pd_overlap_method = {
+	.name = "overlap",
+	.kind = PD_SIGN_SET,
+	.summary = "pages whose titles' keywords, and what is said of them, are mostly the same",
+	.params = overlap_params,
+	.open = overlap_open,
+	.close = overlap_close,
+	.sign = overlap_sign,
+	.explain = overlap_explain,
+	.rule = overlap_rule,
+};
