@@ -50,10 +50,33 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 	return start;
 }
 
-static void arrange(struct pd_group *g)
+static int by_number(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* Behind members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
+static size_t add_looked_like(struct pd_group *g)
+{
+	uint32_t *pages = g->order + g->n_members + g->n_suspects;
+	size_t n = 0, different = 0;
+	for (size_t i = 0; i < g->n_suspects; i++)
+		if (g->members[g->suspects[i].keep].keep == PD_NO_PAGE)
+			pages[n++] = g->suspects[i].keep;
+	if (n)
+		qsort(pages, n, sizeof *pages, by_number);
+	for (size_t i = 0; i < n; i++)
+		if (!i || pages[i] != pages[i - 1])
+			pages[different++] = pages[i];
+	return different;
+}
+
+/* Returns how many pages will be given out or named. */
+static size_t arrange(struct pd_group *g)
 {
 	uint32_t *start = starts_of_clusters(g);
-	g->order = pd_big_alloc((g->n_members + g->n_suspects + 1) * sizeof *g->order);
+	g->order = pd_big_alloc((g->n_members + 2 * g->n_suspects + 1) * sizeof *g->order);
 	for (size_t i = 0; i < g->pages.n; i++) {
 		uint32_t page = nth_by_id(g, i);
 		if (g->pages.by_id)
@@ -66,6 +89,7 @@ static void arrange(struct pd_group *g)
 	for (size_t i = 0; i < g->n_suspects; i++)
 		g->order[g->n_members + i] = g->suspects[i].page;
 	free(start);
+	return g->n_members + g->n_suspects + add_looked_like(g);
 }
 
 /* --- what would be lost ---
@@ -625,8 +649,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		status = find_suspects(g, e);
 	if (status)
 		return status;
-	arrange(g);
-	return pd_pages_arrange(&g->pages, g->order, g->n_members + g->n_suspects, o->in.tmp_dir, e);
+	size_t named = arrange(g);
+	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
 }
 
 /* Members that come soon: their verdicts, then their lines. */

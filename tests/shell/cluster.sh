@@ -141,4 +141,14 @@ is "in a star, every distance is that of a pair in the list" "$(rows v.tsv | awk
 	$4 && !(seen[$2, $6] && d[$2, $6] == $7) && !(seen[$2, $6] && !d[$2, $6] && d[$6, $5] == $7)' pairs.tsv -)" ""
 is "URL and text_bytes are those of the page" "$(rows v.tsv | cut -f 2,3,9 | sort)" \
 	"$(rows p.fp | cut -f 2,3,10 | grep -F -f <(rows v.tsv | cut -f 2 | sed 's/$/\t/') | sort)"
+# --- suspects beside clusters whose rows lie far apart in the file, so that they are laid out anew ---
+{
+	for i in $(seq 1 2000); do echo "d:$((i * 7919 % 2000 + 1)) e:$((i * 7919 % 2000 + 1)) 4 http://a.example/$i http://b.example/$i"; done | pairs_rows
+	for i in 5 900 1999; do echo "f:$i f:$((i + 5000)) 4 http://f.example/$i http://f.example/like-$i"; done | pairs_rows | sed 's/^/# suspect few-terms\t/'
+} | with_header >suspects.tsv
+cluster suspects.tsv
+exits "suspects behind many pages" 0
+is "each names what it looks like" "$(rows "$tmp/out" | awk -F '\t' '$14 == "few-terms" { print $2, $3, $5 }')" "f:5005 http://f.example/like-5 f:5
+f:5900 http://f.example/like-900 f:900
+f:6999 http://f.example/like-1999 f:1999"
 tap_done
