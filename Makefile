@@ -22,7 +22,7 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle
+PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle libpsl libidn2
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lunistring
@@ -38,7 +38,7 @@ ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) 
 ALL_LIBS = $(PKG_LIBS) -lm
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
-LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic sign rows join match store group write walk stage apply report inspect dedup,src/$(d)/*.c)))
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)

@@ -130,15 +130,24 @@ void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
 	pd_sha1_end(h, out);
 }
 
-void pd_md5_hex(struct pd_span data, struct pd_buf *out)
+void pd_md5(struct pd_span data, uint64_t w[2])
 {
 	struct md5_ctx ctx;
 	uint8_t digest[MD5_DIGEST_SIZE];
 	md5_init(&ctx);
 	md5_update(&ctx, data.n, (const uint8_t *)data.p);
 	md5_digest(&ctx, sizeof digest, digest);
+	w[0] = w[1] = 0;
 	for (size_t i = 0; i < sizeof digest; i++)
-		pd_buf_printf(out, "%02x", digest[i]);
+		w[i / 8] = w[i / 8] << 8 | digest[i];
+}
+
+void pd_md5_hex(struct pd_span data, struct pd_buf *out)
+{
+	uint64_t w[2];
+	pd_md5(data, w);
+	pd_hex_add(out, w[0]);
+	pd_hex_add(out, w[1]);
 }
 
 /* --- simhash --- */

@@ -37,7 +37,8 @@ struct pd_sha1 *pd_sha1_new(void);
 void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece);
 /* Appends the digest and frees. */
 void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
-/* MD5 (RFC 1321) as 32 hex digits. */
+/* MD5 (RFC 1321): its high and low half; and as 32 hex digits. */
+void pd_md5(struct pd_span data, uint64_t w[2]);
 void pd_md5_hex(struct pd_span data, struct pd_buf *out);
 
 /* XXH3-128 over pieces, for digests of texts that are never in one place. */

@@ -25,6 +25,18 @@ static void add_escaped(struct pd_buf *line, uint8_t c)
 	}
 }
 
+/* Are these eight bytes printable ASCII, no backslash among them?  (Zero bytes of a word are found as in H. Warren,
+ * "Hacker's Delight", 6-1.) */
+static bool plain_word(const char *p)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	uint64_t x, slash, del;
+	memcpy(&x, p, sizeof x);
+	slash = x ^ ones * '\\';
+	del = x ^ ones * 0x7F;
+	return !((x | (x - ones * ' ') | (slash - ones) | (del - ones)) & high);
+}
+
 void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 {
 	if (v.n == 0) {
@@ -42,6 +54,8 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 		p++;
 	}
 	for (size_t i = 0, plain = 0; i <= v.n;) {
+		while (v.n - i >= 8 && plain_word(v.p + i))
+			i += 8;
 		size_t n = i < v.n && p[i] != '\\' ? pd_utf8_sequence(v.p + i, v.n - i) : 0;
 		if (n && !pd_utf8_acts(v.p + i, n)) {
 			i += n;
@@ -281,7 +295,8 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 /* The first row of a file does not fit: what is this file, and what would have been right? */
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
-	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" : "cluster";
+	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" :
+			     !strcmp(r->kind, "params") ? "url --learn-params" : "cluster";
 	if (r->line.p[0] == '{')
 		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
 			       "without --format=jsonl", r->path, writer);

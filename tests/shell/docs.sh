@@ -84,6 +84,7 @@ mkdir "$tmp/w/man" && cd "$tmp/w/man" || exit 2
 for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do cp "$demo" $name; done
 "$P" fp -q crawl.warc.gz >crawl.fp
 cp crawl.fp january.fp
+printf 'http://harborgazette.example/%s\n' 1 2 2 >frontier.txt
 "$P" fp -q crawl-2.warc.gz >february.fp
 "$P" fp -q crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz | "$P" match -q >pairs.tsv
 "$P" store init -q kept

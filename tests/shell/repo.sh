@@ -29,10 +29,12 @@ home brotli 'brotli' 'src/base/codec\.c'
 home libarchive 'archive' 'src/read/tar\.c'
 home jansson 'jansson' 'src/base/json\.c'
 home nettle 'nettle/' 'src/base/hash\.c'
+home libidn2 'idn2' 'src/link/host\.c'
+home libpsl 'libpsl' 'src/link/domain\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
-order="base read text page term topic sign rows join match store group write walk stage apply report inspect dedup"
+order="base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
 	# What the spine made is written and looked at.

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "link/seen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "link/canonical.h"
+
+const char *const pd_seen_modes[] = { "exact", "features", "site-features", NULL };
+const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
+
+/* --- sizes --- */
+
+static uint64_t up(double bits)
+{
+	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
+}
+
+uint64_t pd_seen_bits(uint64_t count, double error)
+{
+	return up(-(double)count * log(error) / (M_LN2 * M_LN2));
+}
+
+uint64_t pd_seen_bits_of(uint64_t count, double error, int k)
+{
+	return up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));
+}
+
+/* --- what was seen --- */
+
+struct value {
+	uint64_t w[2];
+};
+
+struct pd_seen {
+	struct pd_seen_options o;
+	struct pd_buf shape;
+	uint64_t count;
+	struct value *values;		/* exact: in the order in which they came */
+	size_t cap;
+	struct pd_index index;
+	uint64_t *filters[PD_FEATURES];	/* words(bits) each; NULL: not among the features */
+	struct pd_buf scratch;
+};
+
+static size_t words(uint64_t bits)
+{
+	return (size_t)(bits / 64 + (bits % 64 != 0));
+}
+
+struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
+{
+	struct pd_seen *s = pd_zalloc(sizeof *s);
+	s->o = *o;
+	s->o.features |= PD_FEATURE_SITE;
+	pd_buf_set(&s->shape, o->shape);
+	s->o.shape = pd_buf_span(&s->shape);
+	for (int i = 0; i < PD_FEATURES && o->mode != PD_SEEN_EXACT; i++)
+		if (s->o.features >> i & 1)
+			s->filters[i] = pd_zalloc(words(o->bits) * sizeof(uint64_t));
+	return s;
+}
+
+void pd_seen_free(struct pd_seen *s)
+{
+	if (!s)
+		return;
+	free(s->values);
+	pd_index_release(&s->index);
+	for (int i = 0; i < PD_FEATURES; i++)
+		free(s->filters[i]);
+	pd_buf_release(&s->shape);
+	pd_buf_release(&s->scratch);
+	free(s);
+}
+
+uint64_t pd_seen_count(const struct pd_seen *s)
+{
+	return s->count;
+}
+
+/* --- exact --- */
+
+static uint64_t value_hash(const void *things, uint32_t number)
+{
+	return ((const struct value *)things)[number].w[1];
+}
+
+static bool value_same(const void *things, uint32_t number, const void *key)
+{
+	const struct value *a = &((const struct value *)things)[number], *b = key;
+	return a->w[0] == b->w[0] && a->w[1] == b->w[1];
+}
+
+static void add_value(struct pd_seen *s, const struct value *v)
+{
+	if (s->count >= UINT32_MAX - 1)		/* some hundred gigabytes */
+		pd_out_of_memory();
+	s->values = pd_grow(s->values, s->count, &s->cap, sizeof *s->values);
+	s->values[s->count++] = *v;
+	pd_index_add(&s->index, v->w[1], value_hash, s->values);
+}
+
+static bool ask_exact(struct pd_seen *s, struct pd_span canonical, bool keep)
+{
+	struct value v;
+	pd_hash128(canonical.p, canonical.n, 0, v.w);
+	if (pd_index_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
+		return true;
+	if (keep)
+		add_value(s, &v);
+	return false;
+}
+
+/* --- features --- */
+
+struct parts {
+	struct pd_span site, directory, last, query;
+	uint64_t depth;
+};
+
+/* u1/u2/…/un.  A slash at the end and those side by side begin no part; the query belongs to the last part. */
+static void take_apart(struct pd_span canonical, struct parts *p)
+{
+	struct pd_span path = pd_span("", 0), segment;
+	*p = (struct parts){ .site = canonical, .depth = 1, .directory = path, .last = path, .query = path };
+	if (!pd_canonical_split(canonical, &p->site, &path))
+		return;
+	size_t n = 0;
+	while (n < path.n && path.p[n] != '?' && path.p[n] != '#')
+		n++;
+	p->query = pd_span(path.p + n, path.n - n);
+	path.n = n;
+	while (path.n && pd_span_split(&path, '/', &segment)) {
+		if (!segment.n)
+			continue;
+		p->last = segment;
+		if (++p->depth == 2)
+			p->directory = segment;
+	}
+}
+
+/* Modulo N, a place in the filter. */
+static uint64_t place(const struct pd_seen *s, struct pd_span text)
+{
+	uint64_t w[2];
+	if (s->o.hash == PD_SEEN_MD5)
+		pd_md5(text, w);
+	else
+		pd_hash128(text.p, text.n, 0, w);
+	return (uint64_t)(((unsigned __int128)w[0] << 64 | w[1]) % s->o.bits);
+}
+
+/* A part, within its site where the mode says so. */
+static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_span a, struct pd_span b)
+{
+	if (s->o.mode != PD_SEEN_SITE_FEATURES && !b.n)
+		return place(s, a);
+	pd_buf_clear(&s->scratch);
+	if (s->o.mode == PD_SEEN_SITE_FEATURES) {
+		pd_buf_add_span(&s->scratch, p->site);
+		pd_buf_add_c(&s->scratch, '\n');
+	}
+	pd_buf_add_span(&s->scratch, a);
+	pd_buf_add_span(&s->scratch, b);
+	return place(s, pd_buf_span(&s->scratch));
+}
+
+static uint64_t depth_place(struct pd_seen *s, const struct parts *p)
+{
+	char number[24];
+	if (s->o.mode != PD_SEEN_SITE_FEATURES)
+		return p->depth % s->o.bits;
+	int n = snprintf(number, sizeof number, "%" PRIu64, p->depth);
+	return part_place(s, p, pd_span(number, (size_t)n), pd_span("", 0));
+}
+
+static bool ask_features(struct pd_seen *s, struct pd_span canonical, bool keep)
+{
+	struct parts p;
+	uint64_t at[PD_FEATURES];
+	bool seen = true;
+	take_apart(canonical, &p);
+	at[0] = place(s, p.site);
+	if (s->filters[1])
+		at[1] = depth_place(s, &p);
+	if (s->filters[2])
+		at[2] = part_place(s, &p, p.directory, pd_span("", 0));
+	if (s->filters[3])
+		at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
+	for (int i = 0; i < PD_FEATURES; i++)
+		seen = seen && (!s->filters[i] || s->filters[i][at[i] / 64] >> at[i] % 64 & 1);
+	if (seen || !keep)
+		return seen;
+	for (int i = 0; i < PD_FEATURES; i++)
+		if (s->filters[i])
+			s->filters[i][at[i] / 64] |= UINT64_C(1) << at[i] % 64;
+	s->count++;
+	return false;
+}
+
+bool pd_seen_ask(struct pd_seen *s, struct pd_span canonical, bool keep)
+{
+	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, canonical, keep) : ask_features(s, canonical, keep);
+}
+
+/* --- in files --- */
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "what was seen is written as it lies in memory: little-endian"
+#endif
+
+#define MAGIC "\x89PDU\r\n\x1a\n"
+enum { VERSION = 1, SHAPE_MAX = 4096 };
+
+struct header {
+	char magic[8];
+	uint32_t version;
+	uint8_t mode, hash, features, zero;
+	uint64_t count, bits;
+	uint32_t shape, zeroes;		/* bytes of the text that follows */
+	uint64_t checksum;		/* of the header before it, with the text's as its seed */
+};
+
+static uint64_t header_sum(const struct header *h, struct pd_span shape)
+{
+	return pd_hash64_seed(h, offsetof(struct header, checksum), pd_hash64(shape.p, shape.n));
+}
+
+/* The filters, or the values: one after the other. */
+struct section {
+	void *p;
+	size_t n;
+};
+
+static int sections(const struct pd_seen *s, struct section out[PD_FEATURES])
+{
+	int n = 0;
+	if (s->o.mode == PD_SEEN_EXACT)
+		out[n++] = (struct section){ s->values, (size_t)s->count * sizeof *s->values };
+	for (int i = 0; i < PD_FEATURES; i++)
+		if (s->filters[i])
+			out[n++] = (struct section){ s->filters[i], words(s->o.bits) * sizeof(uint64_t) };
+	return n;
+}
+
+int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
+{
+	struct header h = { .version = VERSION, .mode = (uint8_t)s->o.mode, .hash = (uint8_t)s->o.hash,
+			    .features = (uint8_t)s->o.features, .count = s->count, .bits = s->o.bits, .shape = (uint32_t)s->shape.n };
+	struct section section[PD_FEATURES];
+	uint64_t sum = 0;
+	memcpy(h.magic, MAGIC, sizeof h.magic);
+	h.checksum = header_sum(&h, pd_buf_span(&s->shape));
+	bool good = fwrite(&h, sizeof h, 1, to) == 1 && fwrite(s->shape.p, 1, s->shape.n, to) == s->shape.n;
+	int n = sections(s, section);
+	for (int i = 0; i < n && good; i++) {
+		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
+		good = !section[i].n || fwrite(section[i].p, 1, section[i].n, to) == section[i].n;
+	}
+	good = good && fwrite(&sum, sizeof sum, 1, to) == 1;
+	return good ? PD_OK : pd_fail_errno(e, "cannot write %s", name);
+}
+
+static int bad(struct pd_err *e, const char *name, const char *what)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged file of URLs seen: %s", name, what);
+}
+
+static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const char *name, struct pd_err *e)
+{
+	size_t n = fread(h, 1, sizeof *h, f);
+	if (ferror(f))
+		return pd_fail_errno(e, "cannot read %s", name);
+	if (n < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
+		return pd_fail(e, PD_ERR_FORMAT, "%s: no file of URLs seen", name);
+	if (n < sizeof *h)
+		return bad(e, name, "it ends in its header");
+	if (h->version != VERSION)
+		return pd_fail(e, PD_ERR_VERSION, "%s: URLs seen in version %" PRIu32 " of the format; this program reads %d", name,
+			       h->version, VERSION);
+	if (h->shape > SHAPE_MAX)
+		return bad(e, name, "its parameters are too long");
+	pd_buf_clear(shape);
+	pd_buf_reserve(shape, h->shape);
+	shape->n = fread(shape->p, 1, h->shape, f);
+	shape->p[shape->n] = 0;
+	if (shape->n < h->shape || header_sum(h, pd_buf_span(shape)) != h->checksum)
+		return bad(e, name, "its header has another checksum");
+	if (h->mode > PD_SEEN_SITE_FEATURES || h->hash > PD_SEEN_MD5 || h->features > PD_FEATURES_ALL ||
+	    !(h->features & PD_FEATURE_SITE) || (h->mode == PD_SEEN_EXACT ? h->bits != 0 : h->bits == 0))
+		return bad(e, name, "parameters that cannot be");
+	return PD_OK;
+}
+
+/* Are so many bytes there as the header promises?  Asked before memory is. */
+static int check_length(FILE *f, const struct header *h, const char *name, struct pd_err *e)
+{
+	struct stat st;
+	uint64_t each = h->mode == PD_SEEN_EXACT ? sizeof(struct value) : sizeof(uint64_t);
+	uint64_t units = h->mode == PD_SEEN_EXACT ? h->count :
+						    (uint64_t)__builtin_popcount(h->features) * (h->bits / 64 + (h->bits % 64 != 0));
+	if (fstat(fileno(f), &st))
+		return pd_fail_errno(e, "cannot read %s", name);
+	uint64_t fixed = sizeof *h + h->shape + sizeof(uint64_t), length = (uint64_t)st.st_size;
+	if (h->bits >> 62 || units > UINT64_MAX / 64 || length < fixed || length - fixed != units * each ||
+	    (h->mode == PD_SEEN_EXACT && h->count >= UINT32_MAX))
+		return bad(e, name, "it has another length than it says");
+	return PD_OK;
+}
+
+static int read_sections(struct pd_seen *s, FILE *f, const char *name, struct pd_err *e)
+{
+	struct section section[PD_FEATURES];
+	uint64_t sum = 0, stands;
+	int n = sections(s, section);
+	for (int i = 0; i < n; i++) {
+		if (section[i].n && fread(section[i].p, 1, section[i].n, f) != section[i].n)
+			return ferror(f) ? pd_fail_errno(e, "cannot read %s", name) : bad(e, name, "it ends too early");
+		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
+	}
+	if (fread(&stands, sizeof stands, 1, f) != 1 || stands != sum)
+		return bad(e, name, "its content has another checksum");
+	return PD_OK;
+}
+
+/* The values as they were read get their index. */
+static int find_again(struct pd_seen *s, const char *name, struct pd_err *e)
+{
+	for (uint64_t i = 0; i < s->count && s->o.mode == PD_SEEN_EXACT; i++) {
+		struct value *v = &s->values[i];
+		if (pd_index_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
+			return bad(e, name, "a URL stands twice");
+		pd_index_add(&s->index, v->w[1], value_hash, s->values);
+	}
+	return PD_OK;
+}
+
+struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
+{
+	struct header h;
+	struct pd_buf shape = { 0 };
+	struct pd_seen *s = NULL;
+	int status = read_header(f, &h, &shape, name, e);
+	if (!status)
+		status = check_length(f, &h, name, e);
+	if (!status) {
+		s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)h.mode, .hash = (enum pd_seen_hash)h.hash,
+							   .features = h.features, .bits = h.bits, .shape = pd_buf_span(&shape) });
+		s->count = h.count;
+		if (s->o.mode == PD_SEEN_EXACT) {
+			s->cap = (size_t)h.count;
+			s->values = pd_alloc(s->cap * sizeof *s->values);
+		}
+		status = read_sections(s, f, name, e);
+	}
+	if (!status)
+		status = find_again(s, name, e);
+	pd_buf_release(&shape);
+	if (!status)
+		return s;
+	pd_seen_free(s);
+	return NULL;
+}
+
+static void describe(const struct pd_seen_options *o, struct pd_buf *out)
+{
+	pd_buf_printf(out, "mode=%s", pd_seen_modes[o->mode]);
+	if (o->mode != PD_SEEN_EXACT) {
+		static const char *const names[] = { "", ",depth", ",directory", ",last" };
+		pd_buf_add_z(out, " features=site");
+		for (int i = 1; i < PD_FEATURES; i++)
+			pd_buf_add_z(out, o->features >> i & 1 ? names[i] : "");
+		pd_buf_printf(out, " bits=%" PRIu64 " hash=%s", o->bits, pd_seen_hashes[o->hash]);
+	}
+	pd_buf_add_c(out, ' ');
+	pd_buf_add_span(out, o->shape);
+}
+
+int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
+{
+	struct pd_buf a = { 0 }, b = { 0 }, difference = { 0 };
+	struct pd_seen_options asked = *o;
+	asked.features |= PD_FEATURE_SITE;
+	describe(&s->o, &a);
+	describe(&asked, &b);
+	int status = PD_OK;
+	if (!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))) {
+		pd_params_differ(pd_buf_span(&a), pd_buf_span(&b), &difference);
+		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with other parameters than this run has: %s", name, pd_buf_z(&difference));
+	}
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+	pd_buf_release(&difference);
+	return status;
+}

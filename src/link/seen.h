@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * URLs, one after the other -> was this one here before?  Three ways:
+ *
+ * - exact: the set of all canonical forms, as 128-bit hashes (two of a thousand million URLs share one with probability 10^-21),
+ *   up to 2^32 - 2 of them;
+ * - features: patent 003's Bloom filter.  A URL u1/u2/…/un has four features: site u1, depth n, first directory u2, last part
+ *   un; each modulo N is one bit in the filter of its own type.  A URL all of whose bits are set counts as seen; otherwise
+ *   they are set.  URLs that share their features with different others are wrongly seen: that is the method, and no error rate
+ *   holds;
+ * - site-features: the same, but depth, first directory and last part count within their site.
+ *
+ * What was seen is saved with its parameters and a checksum (docs/format-urls.md), and a file that is damaged is refused.
+ */
+#ifndef PD_LINK_SEEN_H
+#define PD_LINK_SEEN_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum pd_seen_mode { PD_SEEN_EXACT, PD_SEEN_FEATURES, PD_SEEN_SITE_FEATURES };
+enum pd_seen_hash { PD_SEEN_XXH3, PD_SEEN_MD5 };
+enum pd_seen_feature { PD_FEATURE_SITE = 1, PD_FEATURE_DEPTH = 2, PD_FEATURE_DIRECTORY = 4, PD_FEATURE_LAST = 8 };
+enum { PD_FEATURES = 4, PD_FEATURES_ALL = 15 };
+extern const char *const pd_seen_modes[], *const pd_seen_hashes[];	/* NULL at the end */
+
+struct pd_seen_options {
+	enum pd_seen_mode mode;
+	enum pd_seen_hash hash;
+	unsigned features;	/* of pd_seen_feature; the site always */
+	uint64_t bits;		/* of each filter: N; 0 with mode exact */
+	struct pd_span shape;	/* what else shapes the keys, as "form=canonical …"; must be the same between runs */
+};
+
+/* Bits in all for so many URLs and such an error rate: the standard formula, -n ln P / (ln 2)^2; and for `k` bits a URL,
+ * -k n / ln(1 - P^(1/k)).  Rounded up. */
+uint64_t pd_seen_bits(uint64_t count, double error);
+uint64_t pd_seen_bits_of(uint64_t count, double error, int k);
+
+struct pd_seen;
+
+struct pd_seen *pd_seen_new(const struct pd_seen_options *o);
+void pd_seen_free(struct pd_seen *s);
+/* URLs that were new. */
+uint64_t pd_seen_count(const struct pd_seen *s);
+/* Was this canonical form seen?  If not, it is from now on, unless `keep` is false. */
+bool pd_seen_ask(struct pd_seen *s, struct pd_span canonical, bool keep);
+
+/* --- in files --- */
+
+/* PD_ERR_SYSTEM. */
+int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e);
+/* NULL: PD_ERR_FORMAT, damaged or no such file; PD_ERR_VERSION; PD_ERR_SYSTEM. */
+struct pd_seen *pd_seen_read(FILE *from, const char *name, struct pd_err *e);
+/* PD_ERR_PARAMS: what was seen in a file was asked in another way. */
+int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e);
+
+#endif

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The standard is a machine that looks at one character after the other.  Whatever state it is in, the first '#' begins
+ * the fragment and the first '?' before it the query, so both are cut off first; what is left is a scheme, a host and a path,
+ * each of which ends where a search says.  The parts are written in their order, into the buffer that is the result.
+ */
+#include "link/url.h"
+
+#include <inttypes.h>
+
+#include "link/host.h"
+
+/* --- which bytes are escaped where --- */
+
+enum {
+	IN_FRAGMENT = 1,
+	IN_QUERY = 2,
+	IN_SPECIAL_QUERY = 4,
+	IN_PATH = 8,
+	IN_USER = 16,
+	IN_OPAQUE = 32,
+	REMOVED = 64,		/* tab and newlines */
+	ENDS = 128,		/* '?' and '#' */
+};
+
+enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE };
+enum { IN_QUERIES = IN_QUERY | IN_SPECIAL_QUERY };
+
+static const uint8_t class[256] = {
+	[0 ... 8] = EVERYWHERE,
+	[9 ... 10] = EVERYWHERE | REMOVED,
+	[11 ... 12] = EVERYWHERE,
+	[13] = EVERYWHERE | REMOVED,
+	[14 ... 31] = EVERYWHERE,
+	[' '] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
+	['"'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
+	['#'] = IN_QUERIES | IN_PATH | IN_USER | ENDS,
+	['\''] = IN_SPECIAL_QUERY,
+	['/'] = IN_USER, [':'] = IN_USER, [';'] = IN_USER,
+	['<'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
+	['='] = IN_USER,
+	['>'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
+	['?'] = IN_PATH | IN_USER | ENDS,
+	['@'] = IN_USER, ['['] = IN_USER, ['\\'] = IN_USER, [']'] = IN_USER,
+	['^'] = IN_PATH | IN_USER,
+	['`'] = IN_FRAGMENT | IN_PATH | IN_USER,
+	['{'] = IN_PATH | IN_USER, ['|'] = IN_USER, ['}'] = IN_PATH | IN_USER,
+	[0x7F ... 0xFF] = EVERYWHERE,
+};
+
+static void add_escaped(struct pd_buf *out, struct pd_span s, int where)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char *to = pd_buf_reserve(out, 3 * s.n);
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		*to++ = (char)c;
+		if (class[c] & where) {
+			to[-1] = '%';
+			*to++ = digits[c >> 4];
+			*to++ = digits[c & 15];
+		}
+	}
+	out->n = (size_t)(to - out->p);
+	*to = 0;
+}
+
+/* --- schemes --- */
+
+static const struct {
+	const char *name, *port;
+} schemes[] = {
+	[PD_URL_HTTP] = { "http", "80" }, [PD_URL_HTTPS] = { "https", "443" }, [PD_URL_WS] = { "ws", "80" },
+	[PD_URL_WSS] = { "wss", "443" },  [PD_URL_FTP] = { "ftp", "21" },      [PD_URL_FILE] = { "file", "" },
+};
+
+static bool letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Length of the scheme before a colon; 0: there is none. */
+static size_t scheme_length(struct pd_span s)
+{
+	size_t i = 0;
+	if (!s.n || !letter(s.p[0]))
+		return 0;
+	while (i < s.n && (letter(s.p[i]) || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '+' || s.p[i] == '-' || s.p[i] == '.'))
+		i++;
+	return i < s.n && s.p[i] == ':' ? i : 0;
+}
+
+static void set_scheme(struct pd_url *u, struct pd_span name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		pd_buf_add_c(&u->href, pd_ascii_lower(name.p[i]));
+	u->colon = (uint32_t)u->href.n;
+	u->scheme = PD_URL_OTHER;
+	for (int i = PD_URL_HTTP; i <= PD_URL_FILE; i++)
+		if (pd_span_is(pd_buf_span(&u->href), schemes[i].name))
+			u->scheme = (enum pd_url_scheme)i;
+	pd_buf_add_c(&u->href, ':');
+}
+
+/* --- what the base lends --- */
+
+static void no_host(struct pd_url *u)
+{
+	u->has_host = false;
+	u->user = u->host = u->host_end = (uint32_t)u->href.n;
+}
+
+/* Everything before the path; the scheme is the base's. */
+static void take_host(struct pd_url *u, const struct pd_url *base)
+{
+	uint32_t end = base->path - (base->slash_dot ? 2 : 0);
+	pd_buf_add(&u->href, base->href.p + u->href.n, end - u->href.n);
+	u->has_host = base->has_host;
+	u->user = base->user;
+	u->host = base->host;
+	u->host_end = base->host_end;
+}
+
+static void empty_host(struct pd_url *u)
+{
+	pd_buf_add_z(&u->href, "//");
+	no_host(u);
+	u->has_host = true;
+}
+
+static void begin_path(struct pd_url *u)
+{
+	u->path = (uint32_t)u->href.n;
+}
+
+static void take_path(struct pd_url *u, const struct pd_url *base)
+{
+	begin_path(u);
+	pd_buf_add_span(&u->href, pd_url_path(base));
+}
+
+/* --- paths --- */
+
+static bool slash(const struct pd_url *u, char c)
+{
+	return c == '/' || (c == '\\' && u->scheme != PD_URL_OTHER);
+}
+
+/* C: or C|, and nothing else in the segment. */
+static bool drive(struct pd_span s)
+{
+	return s.n == 2 && letter(s.p[0]) && (s.p[1] == ':' || s.p[1] == '|');
+}
+
+static bool begins_with_drive(struct pd_span s)
+{
+	return s.n >= 2 && drive(pd_span(s.p, 2)) && (s.n == 2 || s.p[2] == '/' || s.p[2] == '\\');
+}
+
+/* "/C:" at the beginning of a path. */
+static bool path_has_drive(struct pd_span path)
+{
+	return path.n >= 3 && path.p[0] == '/' && letter(path.p[1]) && path.p[2] == ':' && (path.n == 3 || path.p[3] == '/');
+}
+
+static void up(struct pd_url *u)
+{
+	struct pd_span path = pd_span(u->href.p + u->path, u->href.n - u->path);
+	if (u->scheme == PD_URL_FILE && path.n == 3 && path_has_drive(path))
+		return;
+	const char *last = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	u->href.n = last ? (size_t)(last - u->href.p) : u->path;
+}
+
+/* How many dots the segment is, escaped or not; 0: it is something else. */
+static int dots(struct pd_span s)
+{
+	int n = 0;
+	for (size_t i = 0; i < s.n; n++) {
+		if (s.p[i] == '.')
+			i++;
+		else if (s.n - i >= 3 && s.p[i] == '%' && s.p[i + 1] == '2' && (s.p[i + 2] | 0x20) == 'e')
+			i += 3;
+		else
+			return 0;
+	}
+	return n;
+}
+
+static void add_segment(struct pd_url *u, struct pd_span s, bool last)
+{
+	int n = s.n <= 6 ? dots(s) : 0;
+	if (n == 2)
+		up(u);
+	if (n == 1 || n == 2) {
+		if (last)
+			pd_buf_add_c(&u->href, '/');
+		return;
+	}
+	bool first = u->href.n == u->path;
+	pd_buf_add_c(&u->href, '/');
+	add_escaped(&u->href, s, IN_PATH);
+	if (first && u->scheme == PD_URL_FILE && drive(s))
+		u->href.p[u->href.n - 1] = ':';
+}
+
+/* May be copied: no dot at the beginning of a segment, escaped or not, nothing to be escaped, no other kind of slash. */
+static bool plain_path(struct pd_span s)
+{
+	char before = '/';
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (class[(unsigned char)c] & IN_PATH || c == '\\' || (before == '/' && (c == '.' || c == '%')))
+			return false;
+		before = c;
+	}
+	return true;
+}
+
+/* The segments of `s` behind those that are there. */
+static void add_path(struct pd_url *u, struct pd_span s)
+{
+	size_t from = 0;
+	if (u->scheme != PD_URL_FILE && plain_path(s)) {
+		pd_buf_add_c(&u->href, '/');
+		pd_buf_add_span(&u->href, s);
+		return;
+	}
+	for (size_t i = 0; i <= s.n; i++) {
+		if (i < s.n && !slash(u, s.p[i]))
+			continue;
+		add_segment(u, pd_span(s.p + from, i - from), i == s.n);
+		from = i + 1;
+	}
+}
+
+/* The path of a URL with a host. */
+static void path_after_host(struct pd_url *u, struct pd_span s)
+{
+	begin_path(u);
+	if (s.n && slash(u, s.p[0]))
+		add_path(u, pd_span(s.p + 1, s.n - 1));
+	else if (s.n || u->scheme != PD_URL_OTHER)
+		add_path(u, s);
+}
+
+/* --- hosts --- */
+
+static bool fail(struct pd_url *u, const char *why)
+{
+	u->why = why;
+	return false;
+}
+
+static size_t until_slash(const struct pd_url *u, struct pd_span s)
+{
+	size_t i = 0;
+	while (i < s.n && !slash(u, s.p[i]))
+		i++;
+	return i;
+}
+
+static void add_user(struct pd_url *u, struct pd_span s)
+{
+	const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
+	struct pd_span name = colon ? pd_span(s.p, (size_t)(colon - s.p)) : s;
+	struct pd_span secret = colon ? pd_span(colon + 1, s.n - name.n - 1) : pd_span("", 0);
+	add_escaped(&u->href, name, IN_USER);
+	if (secret.n) {
+		pd_buf_add_c(&u->href, ':');
+		add_escaped(&u->href, secret, IN_USER);
+	}
+	if (name.n || secret.n)
+		pd_buf_add_c(&u->href, '@');
+}
+
+static bool add_port(struct pd_url *u, struct pd_span s)
+{
+	uint64_t port;
+	if (!s.n)
+		return true;
+	if (!pd_span_u64(s, &port)) {
+		for (size_t i = 0; i < s.n; i++)
+			if (s.p[i] < '0' || s.p[i] > '9')
+				return fail(u, "a port that is no number");
+		port = UINT64_MAX;
+	}
+	if (port > 65535)
+		return fail(u, "a port over 65535");
+	size_t from = u->href.n;
+	pd_buf_printf(&u->href, ":%" PRIu64, port);
+	if (u->scheme != PD_URL_OTHER && !strcmp(u->href.p + from + 1, schemes[u->scheme].port))
+		u->href.n = from;
+	return true;
+}
+
+/* Where the port's colon stands, or the end: colons inside brackets are the address's. */
+static size_t host_length(struct pd_span s)
+{
+	bool inside = false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == ':' && !inside)
+			return i;
+		inside = s.p[i] == '[' || (inside && s.p[i] != ']');
+	}
+	return s.n;
+}
+
+static bool add_host(struct pd_url *u, struct pd_span s)
+{
+	u->why = pd_host_parse(s, u->scheme != PD_URL_OTHER, &u->scratch, &u->href);
+	u->host_end = (uint32_t)u->href.n;
+	return !u->why;
+}
+
+/* user:secret@host:port/path */
+static bool authority(struct pd_url *u, struct pd_span s)
+{
+	size_t end = until_slash(u, s);
+	struct pd_span rest = pd_span(s.p + end, s.n - end), a = pd_span(s.p, end);
+	pd_buf_add_z(&u->href, "//");
+	u->has_host = true;
+	u->user = (uint32_t)u->href.n;
+	const char *at = a.n ? memrchr(a.p, '@', a.n) : NULL;
+	if (at) {
+		add_user(u, pd_span(a.p, (size_t)(at - a.p)));
+		a = pd_span(at + 1, a.n - (size_t)(at - a.p) - 1);
+	}
+	u->host = (uint32_t)u->href.n;
+	size_t n = host_length(a);
+	if (!n && (at || a.n || u->scheme != PD_URL_OTHER))
+		return fail(u, "no host");
+	if (!add_host(u, pd_span(a.p, n)) || (n < a.n && !add_port(u, pd_span(a.p + n + 1, a.n - n - 1))))
+		return false;
+	path_after_host(u, rest);
+	return true;
+}
+
+static bool authority_after_slashes(struct pd_url *u, struct pd_span s)
+{
+	while (s.n && slash(u, s.p[0]))
+		s = pd_span(s.p + 1, s.n - 1);
+	return authority(u, s);
+}
+
+/* --- files --- */
+
+/* file://HOST/path, the slashes taken. */
+static bool file_host(struct pd_url *u, struct pd_span s)
+{
+	size_t end = until_slash(u, s);
+	struct pd_span host = pd_span(s.p, end);
+	empty_host(u);
+	if (drive(host)) {
+		begin_path(u);
+		add_path(u, s);
+		return true;
+	}
+	if (host.n && !add_host(u, host))
+		return false;
+	if (pd_span_is(pd_url_host_of(u), "localhost")) {
+		u->href.n = u->host;
+		u->host_end = u->host;
+	}
+	path_after_host(u, pd_span(s.p + end, s.n - end));
+	return true;
+}
+
+static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
+{
+	bool one = s.n && slash(u, s.p[0]);
+	if (base && base->scheme != PD_URL_FILE)
+		base = NULL;
+	if (one && s.n > 1 && slash(u, s.p[1]))
+		return file_host(u, pd_span(s.p + 2, s.n - 2));
+	if (base)
+		take_host(u, base);
+	else
+		empty_host(u);
+	begin_path(u);
+	if (one) {
+		s = pd_span(s.p + 1, s.n - 1);
+		if (base && !begins_with_drive(s) && path_has_drive(pd_url_path(base)))
+			pd_buf_add(&u->href, base->href.p + base->path, 3);
+	} else if (base && !begins_with_drive(s)) {
+		pd_buf_add_span(&u->href, pd_url_path(base));
+		if (!s.n)
+			return true;
+		up(u);
+	}
+	add_path(u, s);
+	return true;
+}
+
+/* --- which of these it is --- */
+
+/* A path beside the base's. */
+static bool relative(struct pd_url *u, struct pd_span s, const struct pd_url *base)
+{
+	if (s.n > 1 && slash(u, s.p[0]) && slash(u, s.p[1]))
+		return u->scheme == PD_URL_OTHER ? authority(u, pd_span(s.p + 2, s.n - 2)) :
+						   authority_after_slashes(u, pd_span(s.p + 2, s.n - 2));
+	take_host(u, base);
+	if (s.n && slash(u, s.p[0])) {
+		begin_path(u);
+		add_path(u, pd_span(s.p + 1, s.n - 1));
+		return true;
+	}
+	take_path(u, base);
+	if (s.n) {
+		up(u);
+		add_path(u, s);
+	}
+	return true;
+}
+
+static bool opaque_path(struct pd_url *u, struct pd_span s, bool more)
+{
+	no_host(u);
+	begin_path(u);
+	u->opaque = true;
+	bool space = more && s.n && s.p[s.n - 1] == ' ';	/* where it could be lost with what follows */
+	s.n -= space;
+	add_escaped(&u->href, s, IN_OPAQUE);
+	if (space)
+		pd_buf_add_z(&u->href, "%20");
+	return true;
+}
+
+static bool with_scheme(struct pd_url *u, struct pd_span s, const struct pd_url *base, bool more)
+{
+	if (u->scheme == PD_URL_FILE)
+		return file(u, s, base);
+	if (u->scheme != PD_URL_OTHER) {
+		bool two = s.n > 1 && s.p[0] == '/' && s.p[1] == '/';
+		return base && base->scheme == u->scheme && !two ? relative(u, s, base) : authority_after_slashes(u, s);
+	}
+	if (s.n > 1 && s.p[0] == '/' && s.p[1] == '/')
+		return authority(u, pd_span(s.p + 2, s.n - 2));
+	if (!s.n || s.p[0] != '/')
+		return opaque_path(u, s, more);
+	no_host(u);
+	begin_path(u);
+	add_path(u, pd_span(s.p + 1, s.n - 1));
+	return true;
+}
+
+static bool without_scheme(struct pd_url *u, struct pd_span s, const struct pd_url *base, bool fragment_alone)
+{
+	if (!base)
+		return fail(u, "no scheme");
+	if (base->opaque && !fragment_alone)
+		return fail(u, "relative to a URL without a path");
+	set_scheme(u, pd_url_part(base, 0, base->colon));
+	if (base->opaque) {
+		no_host(u);
+		take_path(u, base);
+		u->opaque = true;
+		return true;
+	}
+	return u->scheme == PD_URL_FILE ? file(u, s, base) : relative(u, s, base);
+}
+
+/* --- all of it --- */
+
+/* Tabs and newlines are not there, nor blanks and control characters at the ends.  Where the query and the fragment begin. */
+static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query, size_t *fragment)
+{
+	while (in.n && (unsigned char)in.p[0] <= ' ')
+		in = pd_span(in.p + 1, in.n - 1);
+	while (in.n && (unsigned char)in.p[in.n - 1] <= ' ')
+		in.n--;
+	*query = *fragment = SIZE_MAX;
+	for (size_t i = 0; i < in.n; i++) {
+		uint8_t c = class[(unsigned char)in.p[i]];
+		if (!(c & (REMOVED | ENDS)))
+			continue;
+		if (c & REMOVED) {
+			pd_buf_clear(&u->clean);
+			for (i = 0; i < in.n; i++)
+				if (!(class[(unsigned char)in.p[i]] & REMOVED))
+					pd_buf_add_c(&u->clean, in.p[i]);
+			return prepare(u, pd_buf_span(&u->clean), query, fragment);
+		}
+		if (in.p[i] == '#' && *fragment == SIZE_MAX)
+			*fragment = i;
+		if (in.p[i] == '?' && *query == SIZE_MAX && *fragment == SIZE_MAX)
+			*query = i;
+	}
+	*fragment = *fragment < in.n ? *fragment : in.n;
+	*query = *query < *fragment ? *query : *fragment;
+	return in;
+}
+
+static void add_query(struct pd_url *u, struct pd_span query, const struct pd_url *base, bool take)
+{
+	u->query = (uint32_t)u->href.n;
+	if (take)
+		pd_buf_add_span(&u->href, pd_url_part(base, base->query, base->fragment));
+	if (query.n) {
+		pd_buf_add_c(&u->href, '?');
+		add_escaped(&u->href, pd_span(query.p + 1, query.n - 1), u->scheme == PD_URL_OTHER ? IN_QUERY : IN_SPECIAL_QUERY);
+	}
+}
+
+static void add_fragment(struct pd_url *u, struct pd_span fragment)
+{
+	u->fragment = (uint32_t)u->href.n;
+	if (fragment.n) {
+		pd_buf_add_c(&u->href, '#');
+		add_escaped(&u->href, pd_span(fragment.p + 1, fragment.n - 1), IN_FRAGMENT);
+	}
+}
+
+/* A path that begins with two slashes would be read as a host where there is none. */
+static void guard_path(struct pd_url *u)
+{
+	u->slash_dot = !u->has_host && !u->opaque && u->href.n - u->path >= 2 && !memcmp(u->href.p + u->path, "//", 2);
+	if (!u->slash_dot)
+		return;
+	pd_buf_reserve(&u->href, 2);
+	memmove(u->href.p + u->path + 2, u->href.p + u->path, u->href.n - u->path + 1);
+	memcpy(u->href.p + u->path, "/.", 2);
+	u->href.n += 2;
+	u->path += 2;
+}
+
+bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u)
+{
+	size_t q, f;
+	pd_buf_clear(&u->href);
+	u->opaque = u->slash_dot = false;
+	u->why = NULL;
+	if (in.n > PD_URL_MAX)
+		return fail(u, "over 65536 bytes");
+	in = prepare(u, in, &q, &f);
+	struct pd_span main = pd_span(in.p, q), query = pd_span(in.p + q, f - q), fragment = pd_span(in.p + f, in.n - f);
+	size_t n = scheme_length(main);
+	bool good;
+	if (n) {
+		set_scheme(u, pd_span(main.p, n));
+		main = pd_span(main.p + n + 1, main.n - n - 1);
+		good = with_scheme(u, main, base, query.n || fragment.n);
+	} else {
+		good = without_scheme(u, main, base, !main.n && !query.n && fragment.n);
+	}
+	if (!good)
+		return false;
+	guard_path(u);
+	/* The base's query stands where nothing but a fragment was said. */
+	bool same = base && !main.n && !query.n && base->scheme == u->scheme;
+	bool take = same && (n ? u->scheme != PD_URL_OTHER : true);
+	add_query(u, query, base, take);
+	add_fragment(u, fragment);
+	return true;
+}
+
+void pd_url_release(struct pd_url *u)
+{
+	pd_buf_release(&u->href);
+	pd_buf_release(&u->scratch);
+	pd_buf_release(&u->clean);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * URLs seen: sizes of filters, what each mode takes for seen, files that come back as they went and are refused when damaged.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "link/seen.h"
+
+START_TEST(test_sizes)
+{
+	ck_assert_uint_eq(pd_seen_bits(1000000, .01), 9585059);
+	ck_assert_uint_eq(pd_seen_bits_of(1000000, .01, 4), 10522705);
+	ck_assert_uint_eq(pd_seen_bits(1, .5), 64);
+	ck_assert_uint_ge(pd_seen_bits_of(1000000, .01, 1), 64);
+}
+
+static bool ask(struct pd_seen *s, const char *url)
+{
+	return pd_seen_ask(s, pd_span_z(url), true);
+}
+
+static struct pd_seen *seen(enum pd_seen_mode mode, unsigned features, enum pd_seen_hash hash)
+{
+	return pd_seen_new(&(struct pd_seen_options){ .mode = mode, .features = features, .hash = hash,
+						      .bits = mode == PD_SEEN_EXACT ? 0 : 1 << 20, .shape = pd_span_z("form=canonical") });
+}
+
+START_TEST(test_exact)
+{
+	struct pd_seen *s = seen(PD_SEEN_EXACT, PD_FEATURES_ALL, PD_SEEN_XXH3);
+	char url[64];
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 5000; i++) {
+			snprintf(url, sizeof url, "http://a.org/%d", i);
+			ck_assert_msg(ask(s, url) == (round == 1), "%s, round %d", url, round);
+		}
+	ck_assert_uint_eq(pd_seen_count(s), 5000);
+	ck_assert(!pd_seen_ask(s, pd_span_z("http://b.org/"), false));
+	ck_assert(!pd_seen_ask(s, pd_span_z("http://b.org/"), true));
+	ck_assert(pd_seen_ask(s, pd_span_z("http://b.org/"), false));
+	pd_seen_free(s);
+}
+
+/* After the first URL, is the second seen?  With all features; within sites; with the site alone. */
+static const struct {
+	const char *first, *second;
+	bool all, within, site;
+} pairs[] = {
+	{ "http://a/x/y/z", "http://a/x/y/z", true, true, true },
+	{ "http://a/x/y/z", "http://a/x/w/z", true, true, true },
+	{ "http://a/x/y/z", "http://a/x/z", false, false, true },		/* depth */
+	{ "http://a/x/y/z", "http://a/w/y/z", false, false, true },		/* first directory */
+	{ "http://a/x/y/z", "http://a/x/y/w", false, false, true },		/* last part */
+	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false },		/* site */
+	{ "http://a/x/y/z", "http://a:81/x/y/z", false, false, false },
+	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },		/* the scheme is no part */
+	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor is nothing behind a slash */
+	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true },	/* the query belongs to the last part */
+	{ "http://a/", "http://a/?q=1", false, false, true },
+	{ "http://a/", "http://a", true, true, true },
+	{ "mailto:a", "mailto:b", false, false, false },
+};
+
+START_TEST(test_features)
+{
+	for (int hash = 0; hash < 2; hash++) {
+		struct pd_seen *all = seen(PD_SEEN_FEATURES, PD_FEATURES_ALL, (enum pd_seen_hash)hash);
+		struct pd_seen *within = seen(PD_SEEN_SITE_FEATURES, PD_FEATURES_ALL, (enum pd_seen_hash)hash);
+		struct pd_seen *site = seen(PD_SEEN_FEATURES, 0, (enum pd_seen_hash)hash);
+		struct pd_seen *s[] = { all, within, site };
+		bool want[] = { pairs[_i].all, pairs[_i].within, pairs[_i].site };
+		for (int i = 0; i < 3; i++) {
+			ck_assert(!ask(s[i], pairs[_i].first));
+			ck_assert_msg(ask(s[i], pairs[_i].second) == want[i], "%s, %s: %d", pairs[_i].first, pairs[_i].second, i);
+			pd_seen_free(s[i]);
+		}
+	}
+}
+
+/* What the method gets wrong, and what a site of its own for each feature mends. */
+START_TEST(test_shared)
+{
+	struct pd_seen *all = seen(PD_SEEN_FEATURES, PD_FEATURES_ALL, PD_SEEN_XXH3);
+	struct pd_seen *within = seen(PD_SEEN_SITE_FEATURES, PD_FEATURES_ALL, PD_SEEN_XXH3);
+	struct pd_seen *s[] = { all, within };
+	for (int i = 0; i < 2; i++) {
+		ck_assert(!ask(s[i], "http://a/x/1"));
+		ck_assert(!ask(s[i], "http://b/y/2"));
+		ck_assert_int_eq(ask(s[i], "http://a/y/2"), i == 0);
+		pd_seen_free(s[i]);
+	}
+}
+
+/* --- in files --- */
+
+static FILE *file_of(const void *p, size_t n)
+{
+	FILE *f = tmpfile();
+	ck_assert(f && fwrite(p, 1, n, f) == n && !fseek(f, 0, SEEK_SET));
+	return f;
+}
+
+static struct pd_buf written(const struct pd_seen *s)
+{
+	struct pd_buf out = { 0 };
+	struct pd_err e;
+	FILE *f = tmpfile();
+	ck_assert(f && !pd_seen_write(s, f, "test", &e));
+	size_t n = (size_t)ftell(f);
+	ck_assert(!fseek(f, 0, SEEK_SET) && fread(pd_buf_reserve(&out, n), 1, n, f) == n);
+	out.n = n;
+	fclose(f);
+	return out;
+}
+
+static struct pd_seen *filled(int mode)
+{
+	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)mode, .features = 1 | 8,
+								   .bits = mode ? 1000 : 0, .shape = pd_span_z("form=loose") });
+	ask(s, "http://a.org/1");
+	ask(s, "http://a.org/2");
+	ask(s, "http://b.org/3");
+	return s;
+}
+
+START_TEST(test_file)
+{
+	struct pd_err e;
+	struct pd_seen *s = filled(_i), *back;
+	struct pd_buf bytes = written(s);
+	FILE *f = file_of(bytes.p, bytes.n);
+	back = pd_seen_read(f, "test", &e);
+	ck_assert(back && pd_seen_count(back) == 3);
+	ck_assert(ask(back, "http://a.org/1") && ask(back, "http://b.org/3") && !ask(back, "http://c.org/4"));
+	struct pd_seen_options o = { .mode = (enum pd_seen_mode)_i, .features = 8, .bits = _i ? 1000 : 0, .shape = pd_span_z("form=loose") };
+	ck_assert(!pd_seen_check(back, &o, "test", &e));
+	o.shape = pd_span_z("form=canonical");
+	ck_assert_int_eq(pd_seen_check(back, &o, "test", &e), PD_ERR_PARAMS);
+	ck_assert_msg(strstr(e.text, "form") != NULL, "%s", e.text);
+	fclose(f);
+	pd_seen_free(back);
+	/* Any byte changed, any byte missing, one too many: refused. */
+	for (size_t i = 0; i < bytes.n; i++) {
+		bytes.p[i] ^= 4;
+		f = file_of(bytes.p, bytes.n);
+		ck_assert_msg(!pd_seen_read(f, "test", &e), "byte %zu", i);
+		bytes.p[i] ^= 4;
+		fclose(f);
+		f = file_of(bytes.p, i);
+		ck_assert_msg(!pd_seen_read(f, "test", &e), "%zu bytes", i);
+		fclose(f);
+	}
+	pd_buf_add_c(&bytes, 0);
+	f = file_of(bytes.p, bytes.n);
+	ck_assert(!pd_seen_read(f, "test", &e));
+	fclose(f);
+	pd_buf_release(&bytes);
+	pd_seen_free(s);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("seen");
+	TCase *t = tcase_create("seen");
+	tcase_add_test(t, test_sizes);
+	tcase_add_test(t, test_exact);
+	tcase_add_loop_test(t, test_features, 0, sizeof pairs / sizeof *pairs);
+	tcase_add_test(t, test_shared);
+	tcase_add_loop_test(t, test_file, 0, 3);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
