@@ -13,8 +13,8 @@
 #define PD_APPLY_APPLY_H
 
 #include "apply/removals.h"
-#include "base/map.h"
 #include "read/files.h"
+#include "read/record.h"
 
 enum pd_apply_mode {
 	PD_APPLY_WRITE,

@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "read/files.h"
+#include "read/record.h"
 
 struct pd_apply_attributes {
 	const char *folder;

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "dedup/folder.h"
-#include "dedup/journal.h"
+#include "dedup/dedup.h"
 #include "inspect/show.h"
 
 /* What the library calls "bits" is --bits here, in messages too. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "dedup/folder.h"
+#include "dedup/dedup.h"
 #include "inspect/why.h"
 
 struct options {

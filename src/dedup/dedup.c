@@ -4,23 +4,399 @@
  */
 #include "dedup/dedup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apply/apply.h"
 #include "base/alloc.h"
 #include "base/fields.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/outfile.h"
 #include "base/tsv.h"
-#include "dedup/folder.h"
 #include "inspect/pick.h"
 #include "report/report.h"
+
+/* ==== the folder of a run ==== */
+
+#define DEDUP_PAIRS ".dedup/pairs.tsv"
+
+#define DEDUP_MORE_PAIRS ".dedup/more.tsv"
+
+#define DEDUP_TABLE ".dedup/site.bp"
+
+/* Names at the top that no output of an input may take; NULL at the end. */
+static const char *const folder_reserved[] = {
+	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "site.bp", ".dedup", NULL,
+};
+
+char *pd_dedup_folder_path(const char *folder, const char *name)
+{
+	struct pd_buf path = { 0 };
+	pd_buf_printf(&path, "%s/%s", folder, name);
+	return path.p;
+}
+
+/* … of a file of a unit: its rows ("fp"), "shingles", "left-out". */
+static char *folder_unit(const char *folder, size_t unit, const char *what)
+{
+	struct pd_buf path = { 0 };
+	pd_buf_printf(&path, "%s/.dedup/%zu.%s", folder, unit, what);
+	return path.p;
+}
+
+/* … of all units, for folder_free. */
+static char **folder_units(const char *folder, size_t n, const char *what)
+{
+	char **paths = pd_zalloc((n + 1) * sizeof *paths);
+	for (size_t i = 0; i < n; i++)
+		paths[i] = folder_unit(folder, i, what);
+	return paths;
+}
+
+static void folder_free(char **paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+/* A folder that is not there yet, or with nothing in it: but for what a run made that ended before its journal began. */
+static int check_empty(const char *path, struct pd_err *e)
+{
+	char *own = pd_dedup_folder_path(path, ".dedup");
+	rmdir(own);
+	free(own);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+	if (!dir)
+		return errno == ENOENT ? PD_OK : pd_fail_errno(e, "%s: cannot open", path);
+	errno = 0;
+	while ((entry = readdir(dir)))
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	int status = errno ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
+	closedir(dir);
+	if (!status && !empty)
+		status = pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
+	return status;
+}
+
+/* Is a run in it?  Without one, what is there is no business of ours: PD_ERR_USAGE unless it is empty or not there. */
+static int folder_look(const char *folder, bool *run, struct pd_err *e)
+{
+	char *journal = pd_dedup_folder_path(folder, PD_DEDUP_JOURNAL);
+	*run = access(journal, F_OK) == 0;
+	free(journal);
+	return *run ? PD_OK : check_empty(folder, e);
+}
+
+/* --- what was unfinished --- */
+
+/* Of a path, nothing is a wildcard. */
+static void add_literal(struct pd_buf *pattern, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			pd_buf_add_c(pattern, '\\');
+		pd_buf_add_c(pattern, *path);
+	}
+}
+
+/* Unfinished files of a killed process beside `path`, and beside all that stands at the top. */
+static void folder_sweep(const char *path)
+{
+	struct pd_buf pattern = { 0 };
+	glob_t found;
+	add_literal(&pattern, path);
+	pd_buf_add_z(&pattern, ".??????.part");
+	if (glob(pattern.p, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	pd_buf_release(&pattern);
+}
+
+static void folder_sweep_top(const char *folder)
+{
+	for (const char *const *name = folder_reserved; *name; name++) {
+		char *path = pd_dedup_folder_path(folder, *name);
+		folder_sweep(path);
+		free(path);
+	}
+}
+
+/* --- the end --- */
+
+static int add_file(const char *path, bool behind_head, FILE *to, struct pd_err *e)
+{
+	uint64_t written = 0, from = 0;
+	FILE *f = fopen(path, "re");
+	int c = 0;
+	if (!f)
+		return pd_fail_errno(e, "cannot open %s", path);
+	while (behind_head && c != '\n' && (c = getc(f)) != EOF)
+		from++;
+	int status = ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : pd_copy_range(fileno(f), path, from, UINT64_MAX, to, &written, e);
+	fclose(f);
+	return status;
+}
+
+/* Copies: what a run reads stays where it is until it has ended. */
+static int folder_copy(char *const *from, size_t n, bool headed, const char *to, struct pd_err *e)
+{
+	struct pd_outfile out;
+	int status = pd_outfile_open(&out, to, e);
+	if (status)
+		return status;
+	for (size_t i = 0; i < n && !status; i++)
+		status = add_file(from[i], headed && i, out.f, e);
+	if (!status)
+		return pd_outfile_commit(&out, e);
+	pd_outfile_abandon(&out);
+	return status;
+}
+
+/* Removes all that only the run itself needed, but the journal; what cannot be removed is named. */
+static void folder_tidy(const char *folder, struct pd_log *log)
+{
+	struct pd_buf path = { 0 };
+	char *own = pd_dedup_folder_path(folder, ".dedup");
+	DIR *dir = opendir(own);
+	struct dirent *entry;
+	if (dir)
+		errno = 0;
+	for (; dir && (entry = readdir(dir)); errno = 0) {
+		pd_buf_clear(&path);
+		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") != 0 && unlink(path.p) < 0)
+			pd_log_error(log, "cannot remove %s: %s", path.p, strerror(errno));
+	}
+	if (errno)
+		pd_log_error(log, "cannot clear %s: %s", own, strerror(errno));
+	if (dir)
+		closedir(dir);
+	free(own);
+	pd_buf_release(&path);
+}
+
+/* ==== the journal ==== */
+
+#define FIRST_LINE "pagededup dedup 1"
+
+static int read_journal(struct pd_journal *j, struct pd_err *e)
+{
+	char piece[4096];
+	size_t n;
+	FILE *f = fopen(j->path, "re");
+	if (!f && errno == ENOENT)
+		return PD_OK;
+	if (!f)
+		return pd_fail_errno(e, "cannot read %s", j->path);
+	while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+		pd_buf_add(&j->text, piece, n);
+	bool bad = ferror(f);
+	fclose(f);
+	if (bad)
+		return pd_fail_errno(e, "cannot read %s", j->path);
+	/* What was being written when the run died. */
+	while (j->text.n && j->text.p[j->text.n - 1] != '\n')
+		j->text.n--;
+	return PD_OK;
+}
+
+static bool parse_number(struct pd_span *rest, uint64_t *out)
+{
+	struct pd_span word;
+	return pd_span_split(rest, ' ', &word) && pd_span_u64(word, out);
+}
+
+static bool parse_output(struct pd_journal *j, struct pd_span rest)
+{
+	struct pd_journal_sums *s = &j->sums;
+	uint64_t *const sums[] = { &s->pages, &s->along, &s->bytes_in, &s->bytes_out, &s->rewritten, &s->lost };
+	struct pd_buf label = { 0 };
+	uint64_t n;
+	bool ok = true;
+	for (size_t i = 0; ok && i < sizeof sums / sizeof *sums; i++) {
+		ok = parse_number(&rest, &n);
+		*sums[i] += ok ? n : 0;
+	}
+	ok = ok && rest.p && pd_tsv_value(rest, &label) == PD_OK;
+	if (ok)
+		pd_map_add(&j->outputs, pd_hash64(label.p, label.n));
+	s->inputs += ok;
+	pd_buf_release(&label);
+	return ok;
+}
+
+static void note_rows(struct pd_journal *j, uint64_t identity)
+{
+	j->rows = pd_grow(j->rows, j->n_rows, &j->cap_rows, sizeof *j->rows);
+	j->rows[j->n_rows++] = identity;
+}
+
+static bool parse_rows(struct pd_journal *j, struct pd_span rest)
+{
+	uint64_t n, identity;
+	/* Once their number stands there, no rows follow. */
+	if (j->n_units || !parse_number(&rest, &n) || n != j->n_rows || !parse_number(&rest, &identity))
+		return false;
+	note_rows(j, identity);
+	return true;
+}
+
+static bool parse_options(struct pd_journal *j, struct pd_span rest)
+{
+	pd_buf_set(&j->options, rest);
+	return rest.n;
+}
+
+static bool parse_step(struct pd_journal *j, struct pd_span line)
+{
+	struct pd_span word;
+	uint64_t n = 0;
+	pd_span_split(&line, ' ', &word);
+	if (pd_span_is(word, "options") != !j->options.n)	/* once, and before the first step */
+		return false;
+	if (pd_span_is(word, "options"))
+		return parse_options(j, line);
+	if (pd_span_is(word, "rows"))
+		return parse_rows(j, line);
+	else if (pd_span_is(word, "units"))
+		return parse_number(&line, &n) && (j->n_units = (size_t)n) == j->n_rows;
+	else if (pd_span_is(word, "pairs"))
+		j->pairs = true;
+	else if (pd_span_is(word, "verdicts"))
+		j->verdicts = true;
+	else if (pd_span_is(word, "output"))
+		return parse_output(j, line);
+	else if (pd_span_is(word, "end"))
+		j->end = true;
+	else
+		return false;
+	return true;
+}
+
+static int parse_journal(struct pd_journal *j, struct pd_err *e)
+{
+	struct pd_span rest = pd_buf_span(&j->text), line;
+	bool first = true, ok = true;
+	while (ok && rest.n && pd_span_split(&rest, '\n', &line)) {
+		if (first)
+			ok = pd_span_is(line, FIRST_LINE);
+		else
+			ok = parse_step(j, line);
+		first = false;
+	}
+	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read: delete the folder and start again", j->path);
+}
+
+static int compare_options(const struct pd_journal *j, struct pd_span options, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	pd_params_differ(pd_buf_span(&j->options), options, &differ);
+	int status = !differ.n ? PD_OK :
+				 pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path, differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+/* A new journal, or the old one behind its last whole line. */
+static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd_err *e)
+{
+	bool fresh = !j->options.n;
+	j->f = fopen(j->path, fresh ? "we" : "r+e");
+	if (!j->f)
+		return pd_fail_errno(e, "cannot write %s", j->path);
+	if (fresh)
+		return pd_journal_add(j, e, FIRST_LINE "\noptions %.*s", (int)options.n, options.p);
+	if (ftruncate(fileno(j->f), (off_t)j->text.n) < 0 || fseek(j->f, 0, SEEK_END) < 0)
+		return pd_fail_errno(e, "cannot write %s", j->path);
+	return PD_OK;
+}
+
+int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e)
+{
+	*j = (struct pd_journal){ .path = pd_strdup(path) };
+	int status = read_journal(j, e);
+	if (!status)
+		status = parse_journal(j, e);
+	if (!status && j->options.n)
+		status = compare_options(j, options, e);
+	return status ? status : open_to_write(j, options, e);
+}
+
+int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_journal j = { .path = pd_strdup(path) };
+	int status = read_journal(&j, e);
+	if (!status && !j.text.n)
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s does not exist: name the folder of a run of dedup", path);
+	if (!status)
+		status = parse_journal(&j, e);
+	if (!status)
+		pd_buf_set(out, pd_buf_span(&j.options));
+	pd_journal_release(&j);
+	return status;
+}
+
+void pd_journal_release(struct pd_journal *j)
+{
+	if (j->f)
+		fclose(j->f);
+	free(j->path);
+	free(j->rows);
+	pd_buf_release(&j->text);
+	pd_buf_release(&j->options);
+	pd_map_release(&j->outputs);
+}
+
+int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vfprintf(j->f, format, args);
+	va_end(args);
+	if (fputc('\n', j->f) == EOF || fflush(j->f) != 0 || ferror(j->f))
+		return pd_fail_errno(e, "cannot write %s", j->path);
+	return PD_OK;
+}
+
+static int journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *e)
+{
+	note_rows(j, identity);
+	return pd_journal_add(j, e, "rows %zu %" PRIu64, j->n_rows - 1, identity);
+}
+
+int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, struct pd_err *e)
+{
+	struct pd_journal_sums *s = &j->sums;
+	struct pd_buf label = { 0 };
+	s->inputs++;
+	s->pages += done->pages;
+	s->along += done->along;
+	s->bytes_in += done->bytes_in;
+	s->bytes_out += done->bytes_out;
+	s->rewritten += done->rewritten;
+	s->lost += done->lost;
+	pd_tsv_add(&label, pd_span_z(done->file->label));
+	int status = pd_journal_add(j, e, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s",
+				    done->pages, done->along, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
+	pd_buf_release(&label);
+	return status;
+}
+
+/* ==== the stages ==== */
 
 struct run {
 	const struct pd_dedup_options *o;
@@ -49,7 +425,7 @@ static char *table_path(const struct run *r)
 	const char *given = r->o->walk.page.boilerplate;
 	if (!r->o->walk.learn)
 		return given ? pd_strdup(given) : NULL;
-	return r->journal.n_rows ? pd_dedup_folder_path(r->folder, PD_DEDUP_TABLE) : NULL;
+	return r->journal.n_rows ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
 }
 
 /* --- the beginning --- */
@@ -66,7 +442,7 @@ static int enter(struct run *r)
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
 	bool found;
-	int status = pd_dedup_folder_look(r->folder, &found, r->err);
+	int status = folder_look(r->folder, &found, r->err);
 	if (status)
 		return status;
 	if (found && !r->o->resume)
@@ -81,7 +457,7 @@ static int enter(struct run *r)
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, pd_buf_span(&options), r->err);
 	pd_buf_set(&r->journal.options, pd_buf_span(&options));
-	pd_dedup_folder_sweep_top(r->folder);
+	folder_sweep_top(r->folder);
 	free(journal);
 	pd_buf_release(&options);
 	return status;
@@ -166,9 +542,9 @@ static int units_next(struct units *u, struct pd_err *e)
 static int make_rows(struct run *r, struct units *u, size_t unit)
 {
 	struct pd_walk_options walk = r->o->walk;
-	char *output = pd_dedup_folder_unit(r->folder, unit, "fp"), *shingles = pd_dedup_folder_unit(r->folder, unit, "shingles");
-	char *left_out = pd_dedup_folder_unit(r->folder, unit, "left-out");
-	char *table = walk.learn ? pd_dedup_folder_path(r->folder, PD_DEDUP_TABLE) : NULL;
+	char *output = folder_unit(r->folder, unit, "fp"), *shingles = folder_unit(r->folder, unit, "shingles");
+	char *left_out = folder_unit(r->folder, unit, "left-out");
+	char *table = walk.learn ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
 	walk.output = output;
 	walk.shingles = shingles;
 	walk.left_out = left_out;
@@ -177,17 +553,17 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	walk.ignore_damaged = true;
 	walk.tmp_dir = r->o->tmp_dir;
 	walk.save_boilerplate = table;
-	pd_dedup_folder_sweep(output);
-	pd_dedup_folder_sweep(shingles);
-	pd_dedup_folder_sweep(left_out);
+	folder_sweep(output);
+	folder_sweep(shingles);
+	folder_sweep(left_out);
 	if (table)
-		pd_dedup_folder_sweep(table);
+		folder_sweep(table);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
 	free(table);
 	free(left_out);
 	free(shingles);
 	free(output);
-	return status < 0 ? status : pd_journal_add_rows(&r->journal, u->identity, r->err);
+	return status < 0 ? status : journal_add_rows(&r->journal, u->identity, r->err);
 }
 
 static void on_alias(void *ctx, const char *path)
@@ -234,15 +610,15 @@ static int match_rows(struct run *r, const struct pd_stage_match *how, const cha
 {
 	struct pd_stage_match match = *how;
 	size_t n = r->journal.n_rows;
-	char **rows = pd_dedup_folder_units(r->folder, n, "fp"), *path = pd_dedup_folder_path(r->folder, output);
+	char **rows = folder_units(r->folder, n, "fp"), *path = pd_dedup_folder_path(r->folder, output);
 	match.preset = r->o->walk.preset;
 	match.jobs = r->o->walk.jobs;
 	match.tmp_dir = r->o->tmp_dir;
 	match.output = path;
 	match.ignore_damaged = true;
-	pd_dedup_folder_sweep(path);
+	folder_sweep(path);
 	int status = pd_stage_match_run(&match, rows, (int)n, log, r->err);
-	pd_dedup_folder_free(rows, n);
+	folder_free(rows, n);
 	free(path);
 	return status;
 }
@@ -251,7 +627,7 @@ static int do_pairs(struct run *r)
 {
 	if (r->journal.pairs)
 		return PD_OK;
-	int status = match_rows(r, &r->o->match, PD_DEDUP_PAIRS, r->log);
+	int status = match_rows(r, &r->o->match, DEDUP_PAIRS, r->log);
 	return status ? status : pd_journal_add(&r->journal, r->err, "pairs");
 }
 
@@ -260,16 +636,16 @@ static int do_verdicts(struct run *r)
 	struct pd_stage_cluster cluster = r->o->cluster;
 	if (r->journal.verdicts)
 		return PD_OK;
-	char *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_PAIRS), *output = pd_dedup_folder_path(r->folder, "verdicts.tsv");
+	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_PAIRS), *output = pd_dedup_folder_path(r->folder, "verdicts.tsv");
 	size_t n = r->journal.n_rows;
-	char **shingles = pd_dedup_folder_units(r->folder, n, "shingles");
+	char **shingles = folder_units(r->folder, n, "shingles");
 	cluster.group.shingles = shingles;
 	cluster.group.n_shingles = (int)n;
 	cluster.output = output;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	cluster.ignore_damaged = true;
 	int status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
-	pd_dedup_folder_free(shingles, n);
+	folder_free(shingles, n);
 	free(pairs);
 	free(output);
 	return status ? status : pd_journal_add(&r->journal, r->err, "verdicts");
@@ -308,7 +684,7 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 	if (pd_map_has(&r->journal.outputs, pd_hash64(file->label, strlen(file->label))))
 		return true;
 	if (r->o->resume)
-		pd_dedup_folder_sweep(output);
+		folder_sweep(output);
 	return false;
 }
 
@@ -369,7 +745,7 @@ static int check_outputs(struct run *r)
 	struct pd_apply *apply = NULL;
 	int status = read_removals(r, nothing, &removals);
 	struct pd_apply_options a = apply_options(r, removals);
-	a.reserved = pd_dedup_folder_reserved;
+	a.reserved = folder_reserved;
 	if (!status)
 		status = pd_apply_open(&apply, &a, r->err);
 	pd_apply_free(apply);
@@ -387,13 +763,13 @@ static int match_more(struct run *r)
 	log.quiet = match.quiet = true;
 	match.explain = false;
 	match.one_more = match.plan != PD_PLAN_PAPER;	/* whose k has an end of its own */
-	return match_rows(r, &match, PD_DEDUP_MORE_PAIRS, &log);
+	return match_rows(r, &match, DEDUP_MORE_PAIRS, &log);
 }
 
 /* What it is made of stays until the run has ended, so that it is the same for a run that was resumed. */
 static int write_report(struct run *r)
 {
-	char *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_MORE_PAIRS);
+	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_MORE_PAIRS);
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
 	char *output = pd_dedup_folder_path(r->folder, "report.html"), *table = table_path(r);
 	struct pd_walk_options walk = r->o->walk;
@@ -426,7 +802,7 @@ static int write_report(struct run *r)
 static int copy_to_top(struct run *r, char *const *from, size_t n, const char *name)
 {
 	char *to = pd_dedup_folder_path(r->folder, name);
-	int status = pd_dedup_folder_copy(from, n, false, to, r->err);
+	int status = folder_copy(from, n, false, to, r->err);
 	free(to);
 	return status;
 }
@@ -434,11 +810,11 @@ static int copy_to_top(struct run *r, char *const *from, size_t n, const char *n
 static int keep_rows(struct run *r)
 {
 	size_t n = r->journal.n_rows;
-	char **rows = pd_dedup_folder_units(r->folder, n, "fp"), *pairs = pd_dedup_folder_path(r->folder, PD_DEDUP_PAIRS);
+	char **rows = folder_units(r->folder, n, "fp"), *pairs = pd_dedup_folder_path(r->folder, DEDUP_PAIRS);
 	int status = copy_to_top(r, rows, n, "rows.fp");
 	if (!status)
 		status = copy_to_top(r, &pairs, 1, "pairs.tsv");
-	pd_dedup_folder_free(rows, n);
+	folder_free(rows, n);
 	free(pairs);
 	return status;
 }
@@ -458,9 +834,9 @@ static int list_left_out(struct run *r)
 	size_t n = r->journal.n_rows;
 	if (!r->o->walk.left_out)
 		return PD_OK;
-	char **lists = pd_dedup_folder_units(r->folder, n, "left-out");
-	int status = pd_dedup_folder_copy(lists, n, true, r->o->walk.left_out, r->err);
-	pd_dedup_folder_free(lists, n);
+	char **lists = folder_units(r->folder, n, "left-out");
+	int status = folder_copy(lists, n, true, r->o->walk.left_out, r->err);
+	folder_free(lists, n);
 	return status;
 }
 
@@ -559,7 +935,7 @@ static int leave(struct run *r)
 	if (!status)
 		status = pd_journal_add(&r->journal, r->err, "end");
 	if (!status)
-		pd_dedup_folder_tidy(r->folder, r->log);
+		folder_tidy(r->folder, r->log);
 	return status;
 }
 
@@ -643,7 +1019,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	if (!status && !ended)
 		status = leave(&r);
 	else if (!status)	/* it may have been stopped before it was done with this */
-		pd_dedup_folder_tidy(r.folder, r.log);
+		folder_tidy(r.folder, r.log);
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);
 	return status;

@@ -14,7 +14,629 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "page/clean.h"
+
+/* ==== bytes, before the parser sees them ==== */
+
+/* In this order: text and values, the scan_attributes of a tag, tags, the page. */
+
+/* A shorter one is a notice, or a picture for those without scripts. */
+#define NOSCRIPT_MIN 512
+
+struct cleaner {
+	bool all;			/* keep every attribute, and white space as it stands */
+	bool unfold;			/* long noscripts become divs */
+	size_t noscript;		/* bytes in long noscripts of the page */
+	bool unfolded;			/* in such a div: none nests in it */
+	const char *p, *end;		/* what is left to read */
+	struct pd_buf out;
+	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not look again */
+	bool unquoted[2];		/* no " (no ') lies ahead */
+};
+
+/* References.  See the header.  The names are in entity.def; the rules are those of the HTML standard's tokenizer (13.2.5.72 and the
+ * states after it). */
+
+#define NAME_MAX_LEN 24		/* longer than any name */
+#define LEGACY_MAX_LEN 6	/* Aacute … */
+#define REPLACEMENT 0xFFFD
+
+struct entity {
+	const char *name;
+	uint16_t cp;
+	bool legacy;
+};
+
+static const struct entity entities[] = {
+#define E(name, cp, legacy) { name, cp, legacy },
+#include "page/entity.def"
+#undef E
+};
+
+/* What 128 … 159 stand for in windows-1252; the five holes stay as they are. */
+static const uint16_t cp1252[32] = {
+	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
+	0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
+	0x017E, 0x0178,
+};
+
+static bool is_alnum(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+static int by_name(const void *key, const void *item)
+{
+	const struct entity *e = item;
+	return pd_span_cmp(*(const struct pd_span *)key, pd_span_z(e->name));
+}
+
+static const struct entity *find_entity(const char *p, size_t n)
+{
+	struct pd_span key = pd_span(p, n);
+	return bsearch(&key, entities, sizeof(entities) / sizeof(entities[0]), sizeof(entities[0]), by_name);
+}
+
+static size_t named_reference(struct pd_span s, bool in_value, uint32_t *cp)
+{
+	size_t n = 0;
+	while (n < NAME_MAX_LEN && 1 + n < s.n && is_alnum(s.p[1 + n]))
+		n++;
+	char next = 1 + n < s.n ? s.p[1 + n] : 0;
+	const struct entity *e = next == ';' ? find_entity(s.p + 1, n) : NULL;
+	if (e) {
+		*cp = e->cp;
+		return n + 2;
+	}
+	for (size_t k = n < LEGACY_MAX_LEN ? n : LEGACY_MAX_LEN; k >= 2; k--) {
+		if (in_value && (k < n || next == '='))
+			continue;
+		e = find_entity(s.p + 1, k);
+		if (e && e->legacy) {
+			*cp = e->cp;
+			return k + 1;
+		}
+	}
+	return 0;
+}
+
+static int digit(char c, unsigned base)
+{
+	int d = pd_hex_digit(c);
+	return d < (int)base ? d : -1;
+}
+
+static uint32_t replaced(uint64_t value)
+{
+	if (value >= 128 && value < 160)
+		return cp1252[value - 128];
+	if (value == 0 || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000) || (value & 0xFFFE) == 0xFFFE)
+		return REPLACEMENT;
+	return (uint32_t)value;
+}
+
+static size_t numeric_reference(struct pd_span s, uint32_t *cp)
+{
+	unsigned base = s.n > 2 && (s.p[2] | 0x20) == 'x' ? 16 : 10;
+	size_t start = base == 16 ? 3 : 2, i = start;
+	uint64_t value = 0;
+	for (; i < s.n && digit(s.p[i], base) >= 0; i++)
+		if (value <= 0x10FFFF)
+			value = value * base + (unsigned)digit(s.p[i], base);
+	if (i == start)
+		return 0;
+	*cp = replaced(value);
+	return i < s.n && s.p[i] == ';' ? i + 1 : i;
+}
+
+size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp)
+{
+	if (s.n < 3)
+		return 0;
+	return s.p[1] == '#' ? numeric_reference(s, cp) : named_reference(s, in_value, cp);
+}
+
+/* Tags. */
+
+static void put(struct cleaner *cl, const char *p, size_t n)
+{
+	struct pd_buf *b = &cl->out;
+	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
+	memcpy(to, p, n);
+	b->n += n;
+}
+
+static void put_z(struct cleaner *cl, const char *z)
+{
+	put(cl, z, strlen(z));
+}
+
+/*
+ * Text and attribute values: references decoded, what XML forbids left out, white space around line breaks collapsed (the
+ * indentation of a page's source is a good part of its bytes).
+ */
+
+/* Bytes that need a look: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
+static const bool special[256] = {
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	['&'] = 1, ['<'] = 1, [0xEF] = 1,
+};
+
+static void put_code_point(struct cleaner *cl, uint32_t cp)
+{
+	if (cp == '<')
+		put_z(cl, "&lt;");
+	else if (cp == '&')
+		put_z(cl, "&amp;");
+	else if (cp == '"')
+		put_z(cl, "&quot;");
+	else if (cp >= ' ')
+		pd_buf_add_utf8(&cl->out, cp);
+	else if (pd_ascii_space((char)cp))
+		put_z(cl, " ");
+}
+
+static void reference(struct cleaner *cl, const char *stop, bool in_value)
+{
+	uint32_t cp;
+	size_t n = pd_reference(pd_span(cl->p, (size_t)(stop - cl->p)), in_value, &cp);
+	put_code_point(cl, n ? cp : '&');
+	cl->p += n ? n : 1;
+}
+
+static bool noncharacter(const char *p, const char *stop)
+{
+	return stop - p >= 3 && (uint8_t)p[1] == 0xBF && (uint8_t)p[2] >= 0xBE;
+}
+
+static bool line_break(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+static void white_space(struct cleaner *cl, const char *stop)
+{
+	bool line = line_break(*cl->p);
+	if (cl->all) {
+		put_z(cl, line ? "\n" : *cl->p == '\t' ? "\t" : " ");
+		cl->p += stop - cl->p >= 2 && cl->p[0] == '\r' && cl->p[1] == '\n' ? 2 : 1;
+		return;
+	}
+	for (; cl->p < stop && pd_ascii_space(*cl->p); cl->p++)
+		line |= line_break(*cl->p);
+	put_z(cl, line ? "\n" : " ");
+}
+
+static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
+{
+	char c = *cl->p;
+	if (c == '&') {
+		reference(cl, stop, in_value);
+	} else if (c == '<') {
+		put_z(cl, "&lt;");
+		cl->p++;
+	} else if (pd_ascii_space(c)) {
+		white_space(cl, stop);
+	} else if ((uint8_t)c != 0xEF) {
+		cl->p++;
+	} else if (noncharacter(cl->p, stop)) {
+		cl->p += 3;
+	} else {
+		put(cl, cl->p, 1);
+		cl->p++;
+	}
+}
+
+static void copy_text(struct cleaner *cl, const char *stop, bool raw)
+{
+	while (cl->p < stop) {
+		const char *run = cl->p;
+		while (cl->p < stop && !special[(uint8_t)*cl->p])
+			cl->p++;
+		put(cl, run, (size_t)(cl->p - run));
+		if (cl->p == stop || (*cl->p == '<' && !raw))
+			return;
+		special_byte(cl, stop, false);
+	}
+}
+
+static void copy_value(struct cleaner *cl, struct pd_span value)
+{
+	const char *after = cl->p, *stop = value.p + value.n;
+	cl->p = value.p;
+	while (cl->p < stop) {
+		const char *run = cl->p;
+		while (cl->p < stop && !special[(uint8_t)*cl->p] && *cl->p != '"')
+			cl->p++;
+		put(cl, run, (size_t)(cl->p - run));
+		if (cl->p < stop && *cl->p == '"') {
+			put_z(cl, "&quot;");
+			cl->p++;
+		} else if (cl->p < stop) {
+			special_byte(cl, stop, true);
+		}
+	}
+	cl->p = after;
+}
+
+/*
+ * The scan_attributes of one tag, by the HTML standard's states (13.2.5.32 to 13.2.5.39), but for a quote that is never
+ * closed: there a browser loses the rest of the page, and we only that quote.
+ */
+
+static bool name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == ':' || c == '.';
+}
+
+/* libxml2 reads names of up to 100 such bytes. */
+static bool plain_name(struct pd_span name)
+{
+	if (name.n == 0 || name.n > 100 || !((name.p[0] | 0x20) >= 'a' && (name.p[0] | 0x20) <= 'z'))
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if (!name_byte(name.p[i]))
+			return false;
+	return true;
+}
+
+static struct pd_span attr_name(struct cleaner *cl)
+{
+	const char *at = cl->p++;	/* whatever it is, '=' too, the first byte belongs to the name */
+	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '/' && *cl->p != '>' && *cl->p != '=')
+		cl->p++;
+	return pd_span(at, (size_t)(cl->p - at));
+}
+
+static void skip_space(struct cleaner *cl)
+{
+	while (cl->p < cl->end && pd_ascii_space(*cl->p))
+		cl->p++;
+}
+
+static bool quoted(struct cleaner *cl, struct pd_span *value)
+{
+	char q = *cl->p;
+	bool *none = &cl->unquoted[q == '"'];
+	const char *close = *none ? NULL : memchr(cl->p + 1, q, (size_t)(cl->end - cl->p - 1));
+	if (!close) {
+		*none = true;
+		cl->p++;
+		return false;
+	}
+	*value = pd_span(cl->p + 1, (size_t)(close - cl->p - 1));
+	cl->p = close + 1;
+	return true;
+}
+
+static struct pd_span attr_value(struct cleaner *cl)
+{
+	struct pd_span value = { cl->p, 0 };
+	skip_space(cl);
+	if (cl->p == cl->end || *cl->p != '=')
+		return value;
+	cl->p++;
+	skip_space(cl);
+	if (cl->p < cl->end && (*cl->p == '"' || *cl->p == '\'') && quoted(cl, &value))
+		return value;
+	value.p = cl->p;
+	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '>')
+		cl->p++;
+	value.n = (size_t)(cl->p - value.p);
+	return value;
+}
+
+/* Cut to what a value may have, at a whole character. */
+static struct pd_span bounded(struct pd_span value)
+{
+	if (value.n <= PD_ATTR_SIZE_MAX)
+		return value;
+	value.n = PD_ATTR_SIZE_MAX;
+	while (value.n && ((uint8_t)value.p[value.n] & 0xC0) == 0x80)
+		value.n--;
+	return value;
+}
+
+static bool attribute(struct cleaner *cl, enum pd_tag tag)
+{
+	struct pd_span name = attr_name(cl), value = attr_value(cl);
+	if (tag == PD_TAG_NONE || !(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name))))
+		return false;
+	put_z(cl, " ");
+	put(cl, name.p, name.n);
+	put_z(cl, "=\"");
+	copy_value(cl, bounded(value));
+	put_z(cl, "\"");
+	return true;
+}
+
+static bool scan_attributes(struct cleaner *cl, enum pd_tag tag, bool *self_closing)
+{
+	int written = 0;
+	*self_closing = false;
+	while (cl->p < cl->end) {
+		char c = *cl->p;
+		if (c == '>') {
+			cl->p++;
+			return true;
+		}
+		if (c == '/' || pd_ascii_space(c)) {
+			cl->p++;
+			*self_closing = c == '/';
+			continue;
+		}
+		*self_closing = false;
+		if (attribute(cl, tag) && ++written == PD_ATTRS_MAX)
+			tag = PD_TAG_NONE;
+	}
+	return false;
+}
+
+/*
+ * The page is cut into text and tags (HTML standard, 13.2.5), and each is written, left out, or left out with what is in it.
+ */
+
+static bool letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool name_end(char c)
+{
+	return c == '>' || c == '/' || pd_ascii_space(c);
+}
+
+/* Left out here with what is in it.  The first kind holds no markup and ends at its first end tag; the second nests. */
+static bool raw(enum pd_tag t)
+{
+	return t == PD_TAG_script || t == PD_TAG_style || t == PD_TAG_noscript || t == PD_TAG_iframe ||
+	       t == PD_TAG_noembed || t == PD_TAG_noframes;
+}
+
+static bool island(enum pd_tag t)
+{
+	return t == PD_TAG_svg || t == PD_TAG_template || t == PD_TAG_math || t == PD_TAG_video || t == PD_TAG_audio ||
+	       t == PD_TAG_canvas || t == PD_TAG_object;
+}
+
+static bool holds_text(enum pd_tag t)
+{
+	return t == PD_TAG_title || t == PD_TAG_textarea || t == PD_TAG_xmp;
+}
+
+/* Does a tag's name, from p on, read `name`? */
+static bool tag_is(const struct cleaner *cl, const char *p, struct pd_span name)
+{
+	return (size_t)(cl->end - p) > name.n && name_end(p[name.n]) && pd_span_ieq(pd_span(p, name.n), name.p);
+}
+
+/* Where the next end tag `t` begins, or NULL. */
+static const char *end_tag_of(struct cleaner *cl, enum pd_tag t)
+{
+	struct pd_span name = pd_span_z(pd_tag_name(t));
+	const char *q = cl->unclosed[t] ? NULL : cl->p;
+	for (; q && (q = memchr(q, '<', (size_t)(cl->end - q))); q++)
+		if (cl->end - q > 2 && q[1] == '/' && tag_is(cl, q + 2, name))
+			return q;
+	cl->unclosed[t] = true;
+	return NULL;
+}
+
+/* The same for an element that may hold others of its kind. */
+static const char *own_end_tag_of(struct cleaner *cl, enum pd_tag t)
+{
+	struct pd_span name = pd_span_z(pd_tag_name(t));
+	const char *q = cl->unclosed[t] ? NULL : cl->p;
+	for (int depth = 1; q && (q = memchr(q, '<', (size_t)(cl->end - q))); q++) {
+		if (cl->end - q > 2 && q[1] == '/' && tag_is(cl, q + 2, name) && --depth == 0)
+			return q;
+		if (!tag_is(cl, q + 1, name))
+			continue;
+		q = memchr(q, '>', (size_t)(cl->end - q));
+		if (!q)
+			break;
+		depth += q[-1] != '/';
+	}
+	cl->unclosed[t] = true;
+	return NULL;
+}
+
+static void skip_past(struct cleaner *cl, char c)
+{
+	const char *q = memchr(cl->p, c, (size_t)(cl->end - cl->p));
+	cl->p = q ? q + 1 : cl->end;
+}
+
+/* cl->p is behind "<!--". */
+static void comment(struct cleaner *cl)
+{
+	struct pd_span s = pd_span(cl->p, (size_t)(cl->end - cl->p));
+	if (s.n >= 1 && s.p[0] == '>') {
+		cl->p += 1;
+		return;
+	}
+	if (s.n >= 2 && memcmp(s.p, "->", 2) == 0) {
+		cl->p += 2;
+		return;
+	}
+	const char *q = s.p;
+	for (; (q = memchr(q, '>', (size_t)(cl->end - q))); q++) {
+		bool plain = q - s.p >= 2 && memcmp(q - 2, "--", 2) == 0;
+		if (plain || (q - s.p >= 3 && memcmp(q - 3, "--!", 3) == 0))
+			break;
+	}
+	cl->p = q ? q + 1 : cl->end;
+}
+
+static void declaration(struct cleaner *cl)
+{
+	if (cl->end - cl->p >= 4 && memcmp(cl->p, "<!--", 4) == 0) {
+		cl->p += 4;
+		comment(cl);
+	} else {
+		skip_past(cl, '>');
+	}
+}
+
+static enum pd_tag tag_name(struct cleaner *cl)
+{
+	const char *at = cl->p;
+	while (cl->p < cl->end && !name_end(*cl->p))
+		cl->p++;
+	return pd_tag_by_span(pd_span(at, (size_t)(cl->p - at)));
+}
+
+static void put_end_tag(struct cleaner *cl, enum pd_tag t)
+{
+	put_z(cl, "</");
+	put_z(cl, pd_tag_name(t));
+	put_z(cl, ">");
+}
+
+static void end_tag(struct cleaner *cl)
+{
+	bool self_closing;
+	cl->p += 2;
+	enum pd_tag t = tag_name(cl);
+	if (!scan_attributes(cl, PD_TAG_NONE, &self_closing) || t == PD_TAG_NONE)
+		return;
+	if (t == PD_TAG_br)
+		put_z(cl, "<br/>");
+	if (t == PD_TAG_noscript && cl->unfolded) {
+		cl->unfolded = false;
+		t = PD_TAG_div;
+	}
+	if (pd_tag_void(t))
+		return;
+	put_end_tag(cl, t);
+}
+
+/* Skips what is in an element that is left out.  False when it never ends and so must stand: a script takes the rest of
+ * the page with it, of other raw text only the start tag goes, and where an island ends the parser must say. */
+static bool drop_content(struct cleaner *cl, enum pd_tag t)
+{
+	const char *end = raw(t) ? end_tag_of(cl, t) : own_end_tag_of(cl, t);
+	if (end) {
+		cl->p = end;
+		skip_past(cl, '>');
+	} else if (t == PD_TAG_script || t == PD_TAG_style) {
+		cl->p = cl->end;
+	}
+	return end || raw(t);
+}
+
+/* Up to the end tag all is text; where there is none, up to the next tag. */
+static void plain_content(struct cleaner *cl, enum pd_tag t)
+{
+	const char *end = end_tag_of(cl, t);
+	if (end)
+		copy_text(cl, end, true);
+	else
+		copy_text(cl, cl->end, false);
+	put_end_tag(cl, t);
+}
+
+/* A start tag of `t` has just been read.  False: what stands in `out` of it must go. */
+static bool content(struct cleaner *cl, enum pd_tag t, bool self_closing)
+{
+	if (t == PD_TAG_noscript && cl->unfolded)
+		return false;
+	if (self_closing)
+		return !raw(t) && !island(t);
+	if ((raw(t) || island(t)) && drop_content(cl, t))
+		return false;
+	put_z(cl, ">");
+	if (holds_text(t))
+		plain_content(cl, t);
+	return true;
+}
+
+/* A noscript's start tag, written from `mark` on, has just been read.  True when a div was opened in its place. */
+static bool unfold_noscript(struct cleaner *cl, size_t mark)
+{
+	const char *end = end_tag_of(cl, PD_TAG_noscript);
+	if (!end || end - cl->p < NOSCRIPT_MIN)
+		return false;
+	cl->noscript += (size_t)(end - cl->p);
+	if (!cl->unfold)
+		return false;
+	cl->out.n = mark;
+	put_z(cl, "<div>");
+	cl->unfolded = true;
+	return true;
+}
+
+static void start_tag(struct cleaner *cl)
+{
+	size_t mark = cl->out.n;
+	bool self_closing;
+	cl->p++;
+	enum pd_tag t = tag_name(cl);
+	if (t != PD_TAG_NONE) {
+		put_z(cl, "<");
+		put_z(cl, pd_tag_name(t));
+	}
+	if (!scan_attributes(cl, t, &self_closing) || t == PD_TAG_NONE) {
+		cl->out.n = mark;
+		return;
+	}
+	self_closing |= pd_tag_void(t);
+	if (t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
+		return;
+	if (!content(cl, t, self_closing))
+		cl->out.n = mark;
+	else if (self_closing)
+		put_z(cl, "/>");
+}
+
+/* cl->p is at a '<'. */
+static void markup(struct cleaner *cl)
+{
+	char next = cl->end - cl->p > 1 ? cl->p[1] : 0;
+	if (letter(next)) {
+		start_tag(cl);
+	} else if (next == '!' || next == '?') {
+		declaration(cl);
+	} else if (next == '/' && cl->end - cl->p > 2) {
+		if (letter(cl->p[2]))
+			end_tag(cl);
+		else
+			skip_past(cl, '>');
+	} else {
+		put_z(cl, "&lt;");
+		cl->p++;
+	}
+}
+
+/* The span lies in `out` and dies at the next call. */
+static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
+{
+	if (html.n >= 3 && memcmp(html.p, "\xEF\xBB\xBF", 3) == 0)
+		html = pd_span(html.p + 3, html.n - 3);
+	if (html.n == 0)
+		html = pd_span("", 0);
+	pd_buf_clear(&cl->out);
+	memset(cl->unclosed, 0, sizeof(cl->unclosed));
+	memset(cl->unquoted, 0, sizeof(cl->unquoted));
+	cl->noscript = 0;
+	cl->unfolded = false;
+	cl->p = html.p;
+	cl->end = html.p + html.n;
+	while (cl->p < cl->end) {
+		copy_text(cl, cl->end, false);
+		if (cl->p < cl->end)
+			markup(cl);
+	}
+	pd_buf_add(&cl->out, "", 0);	/* the NUL behind it */
+	return pd_buf_span(&cl->out);
+}
+
+static void cleaner_release(struct cleaner *cl)
+{
+	pd_buf_release(&cl->out);
+}
+
+/* ==== the parser ==== */
 
 #define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | \
 		 HTML_PARSE_IGNORE_ENC)
@@ -37,7 +659,7 @@ struct pd_saxer {
 	const struct pd_html_sink *sink;
 	void *self;
 	htmlParserCtxtPtr ctxt;
-	struct pd_cleaner cleaner;
+	struct cleaner cleaner;
 	struct element open[PD_DEPTH_MAX];
 	int n;
 	int ignored;		/* level of the ignored element that we are in, or 0 */
@@ -72,7 +694,7 @@ static void cut_stack(struct pd_saxer *s)
 		s->ignored = PD_DEPTH_MAX;
 }
 
-static size_t attributes(const xmlChar **atts, struct pd_attr *to)
+static size_t take_attributes(const xmlChar **atts, struct pd_attr *to)
 {
 	size_t n = 0;
 	for (; atts && atts[0] && n < PD_ATTRS_MAX; atts += 2) {
@@ -88,7 +710,7 @@ static size_t attributes(const xmlChar **atts, struct pd_attr *to)
 static void send_open(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
 {
 	struct pd_attr attrs[PD_ATTRS_MAX];
-	size_t n = attributes(atts, attrs);
+	size_t n = take_attributes(atts, attrs);
 	s->sink->open(s->self, t, attrs, n);
 }
 
@@ -207,7 +829,7 @@ void pd_saxer_free(struct pd_saxer *s)
 	if (!s)
 		return;
 	htmlFreeParserCtxt(s->ctxt);
-	pd_cleaner_release(&s->cleaner);
+	cleaner_release(&s->cleaner);
 	free(s);
 }
 
@@ -216,7 +838,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 	/* libxml2 keeps something for each thread, and would go on without it when there is no memory. */
 	pd_have(xmlGetGlobalState());
 	s->cleaner.unfold = unfold;
-	struct pd_span clean = pd_clean(&s->cleaner, utf8);
+	struct pd_span clean = clean_source(&s->cleaner, utf8);
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
 		renew(s);
 	s->n = 0;

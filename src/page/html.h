@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 (module 120): UTF-8 HTML of any quality -> clean events.  Cleaned source (clean.h) goes through libxml2's SAX
+ * M2 (module 120): UTF-8 HTML of any quality -> clean events.  Cleaned source goes through libxml2's SAX
  * parser, which knows what closes what; out come open, close and text, whatever the page is:
  *
  * - they nest well, and the first is open(html), the last close(html);
@@ -14,6 +14,7 @@
 #ifndef PD_PAGE_HTML_H
 #define PD_PAGE_HTML_H
 
+#include "base/buf.h"
 #include "page/tags.h"
 
 #define PD_DEPTH_MAX 512
@@ -34,7 +35,28 @@ struct pd_saxer;	/* a libxml2 parser that is used again and again: one per threa
 /* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands. */
 struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes);
 void pd_saxer_free(struct pd_saxer *s);
-/* Returns the bytes that stand in long noscripts (clean.h); `unfold`: they are read. */
+/* Returns the bytes that stand in long noscripts; `unfold`: they are read. */
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
+
+/* UTF-8 HTML as found -> HTML that libxml2 2.9 reads as browsers do, in one linear pass over the bytes.
+ *
+ * libxml2 knows what closes what, and that is what it is used for.  Its tokenizer is older than the HTML standard
+ * (`<!-->` swallows the page, `&copy 2020` and `&#128;` are misread, a title may hold tags, `@click="a > b"` ends a tag
+ * early), copies every byte of scripts and every attribute, and takes quadratic time on an element of a million
+ * attributes.  So the bytes are cut into tags here, by the standard's rules, and written again in plain form:
+ *
+ * - comments, declarations, processing instructions, tags that are not HTML: left out;
+ * - script, style, noscript, iframe, noembed, noframes, svg, template and the like: left out with what is in them;
+ * - but with `unfold` a noscript that holds over PD_NOSCRIPT_MIN bytes becomes a div: some pages have their text there;
+ * - title, textarea, xmp: what is in them is text;
+ * - attributes: quoted, bounded, only those that someone reads (or all, for XHTML);
+ * - references: decoded, but for what must stay escaped;
+ * - control characters and noncharacters: left out.  White space with a line break in it: one line break. */
+
+/* Character references (&amp; &#8364; &#x20AC;) as browsers read them: old names without their semicolon, and the numbers 128
+ * to 159 as windows-1252.
+ * `s` begins with '&'.  How many bytes of it are a reference (0: it is none), and in *cp the code point that it stands
+ * for.  `in_value`: inside an attribute value, where `&copy=1` is no reference. */
+size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp);
 
 #endif

@@ -5,7 +5,14 @@
 #ifndef PD_READ_OPTIONS_H
 #define PD_READ_OPTIONS_H
 
-#include "read/jsonl.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the members of JSONL are called; NULL: "url", "text", "html", "id". */
+struct pd_read_jsonl_fields {
+	const char *url, *text, *html, *id;
+};
 
 struct pd_read_damage {
 	const char *file;	/* as typed */

@@ -5,10 +5,546 @@
  */
 #include "read/source.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/err.h"
-#include "read/mirror.h"
+#include "base/hash.h"
+
+/* ==== JSON Lines ==== */
+
+/* A line is parsed where it lies in the window; only one that goes over its edge is copied. */
+
+/* A page with every byte escaped is twice as long, or six times when it is made of control characters; what is over
+ * four times the limit of a page is no page that could be used. */
+enum { LINE_FACTOR = 4, KEEP = 1 << 22, LOOK = 16 };
+
+static void jsonl_init(struct pd_read_jsonl *j, const struct pd_read_jsonl_fields *f, size_t max_block)
+{
+	*j = (struct pd_read_jsonl){ .max_block = max_block };
+	j->max_line = max_block < SIZE_MAX / LINE_FACTOR ? max_block * LINE_FACTOR : SIZE_MAX;
+	j->fields[PD_JSONL_URL].name = f->url ? f->url : "url";
+	j->fields[PD_JSONL_TEXT].name = f->text ? f->text : "text";
+	j->fields[PD_JSONL_HTML].name = f->html ? f->html : "html";
+	j->fields[PD_JSONL_ID].name = f->id ? f->id : "id";
+}
+
+static void jsonl_release(struct pd_read_jsonl *j)
+{
+	for (int i = 0; i < PD_JSONL_FIELDS; i++)
+		pd_buf_release(&j->fields[i].value);
+	pd_buf_release(&j->line);
+	pd_buf_release(&j->names);
+}
+
+static void jsonl_open(struct pd_read_jsonl *j, struct pd_read_member *m)
+{
+	j->m = m;
+	j->over = false;
+	j->useful = j->lines = 0;
+	pd_buf_clear(&j->names);
+	pd_buf_shrink(&j->line, KEEP);
+}
+
+/* No member of the line is what a page could be made of: which are there, and which is the longest string? */
+static void note_useless(struct pd_read_jsonl *j, struct pd_span line)
+{
+	struct pd_buf names = { 0 }, longest = { 0 };
+	bool markup;
+	if (!pd_json_survey(line, &names, &longest, &markup))
+		return;
+	pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", j->fields[PD_JSONL_TEXT].name, j->fields[PD_JSONL_HTML].name,
+		      names.n ? names.p : "none");
+	if (longest.n)
+		pd_buf_printf(&j->names, ": use --field-%s=%s", markup ? "html" : "text", longest.p);
+	pd_buf_release(&names);
+	pd_buf_release(&longest);
+}
+
+/* Read to its end: NULL, or why no line of it was a page, and what to do. */
+static const char *jsonl_useless(const struct pd_read_jsonl *j)
+{
+	return j->lines && !j->useful && j->names.n ? j->names.p : NULL;
+}
+
+static int jsonl_damage(struct pd_read_jsonl *j, struct pd_read_place place, const char *reason)
+{
+	j->place = place;
+	j->reason = reason;
+	j->over = false;
+	pd_buf_shrink(&j->line, KEEP);
+	return PD_ERR_INPUT;
+}
+
+static struct pd_read_place here(const struct pd_read_jsonl *j)
+{
+	return (struct pd_read_place){ pd_read_member_offset(j->m), pd_read_member_packed(j->m) };
+}
+
+static void set_block(struct pd_read_jsonl *j, struct pd_record *out, struct pd_span page)
+{
+	out->length = page.n;
+	out->cut = page.n > j->max_block;
+	pd_buf_add(&out->block, page.p, out->cut ? j->max_block : page.n);
+}
+
+static bool fill(struct pd_read_jsonl *j, struct pd_span line, struct pd_record *out)
+{
+	const struct pd_json_member *f = j->fields, *html = &f[PD_JSONL_HTML], *text = &f[PD_JSONL_TEXT];
+	pd_record_clear(out);
+	if (!pd_json_members(line, j->fields, PD_JSONL_FIELDS))
+		return false;
+	if (f[PD_JSONL_URL].present)
+		pd_buf_add_span(&out->url, pd_buf_span(&f[PD_JSONL_URL].value));
+	if (f[PD_JSONL_ID].present)
+		pd_buf_add_span(&out->user_id, pd_buf_span(&f[PD_JSONL_ID].value));
+	if (html->present && (html->value.n || !text->present)) {
+		out->kind = PD_RECORD_PAYLOAD;
+		pd_buf_add_z(&out->content_type, "text/html; charset=utf-8");
+		set_block(j, out, pd_buf_span(&html->value));
+	} else if (text->present) {
+		out->kind = PD_RECORD_TEXT;
+		set_block(j, out, pd_buf_span(&text->value));
+	} else {
+		out->length = line.n;
+		if (!j->useful && !j->names.n)
+			note_useless(j, line);
+	}
+	j->lines++;
+	j->useful += out->kind != PD_RECORD_OTHER;
+	return true;
+}
+
+/* White space, and the mark that some editors put at the start of a file. */
+static struct pd_span trim_line(struct pd_span line)
+{
+	if (line.n >= 3 && memcmp(line.p, "\xef\xbb\xbf", 3) == 0)
+		line = pd_span(line.p + 3, line.n - 3);
+	return pd_span_trim(line);
+}
+
+/* The window is empty: 1 when the next member goes on, 0 the end, PD_ERR_INPUT; the line read so far began at `begin`. */
+static int more(struct pd_read_jsonl *j, struct pd_read_place begin)
+{
+	struct pd_read_member *m = j->m;
+	const char *reason = m->state == PD_MEMBER_BROKEN ? m->reason : NULL;
+	int r = reason ? PD_ERR_INPUT : pd_read_member_next(m);
+	if (r >= 0)
+		return r;
+	if (!reason)
+		reason = m->reason;
+	pd_read_member_resync(m);
+	return jsonl_damage(j, begin, reason);
+}
+
+static void keep(struct pd_read_jsonl *j, struct pd_span part)
+{
+	if (part.n > j->max_line - j->line.n)
+		j->over = true;
+	else
+		pd_buf_add_span(&j->line, part);
+	pd_read_member_skip(j->m, part.n);
+}
+
+/* One line, or its copy when it goes over the window's edge; *skip bytes of the window are the caller's to move over. */
+static int next_line(struct pd_read_jsonl *j, struct pd_read_place begin, struct pd_span *line, size_t *skip)
+{
+	for (;;) {
+		struct pd_span s = pd_read_member_peek(j->m, 1);
+		const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
+		*skip = end ? (size_t)(end - s.p) + 1 : 0;
+		if (end && !j->line.n && !j->over && *skip <= j->max_line) {
+			*line = pd_span(s.p, *skip);
+			return 1;
+		}
+		keep(j, end ? pd_span(s.p, *skip) : s);
+		*skip = 0;
+		int r = s.n ? 1 : more(j, begin);
+		if (r < 0)
+			return r;
+		if (end || !r) {
+			*line = pd_buf_span(&j->line);
+			return end || j->line.n || j->over;
+		}
+	}
+}
+
+/* As pd_read_dump_next. */
+static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
+{
+	for (;;) {
+		struct pd_read_place begin = here(j);
+		struct pd_span line;
+		size_t skip;
+		pd_buf_shrink(&j->line, KEEP);
+		int r = next_line(j, begin, &line, &skip);
+		if (r <= 0)
+			return r;
+		if (j->over)
+			return jsonl_damage(j, begin, "line over four times the page limit");
+		line = trim_line(line);
+		bool empty = !line.n, ok = !empty && fill(j, line, out);
+		pd_read_member_skip(j->m, skip);
+		j->place = begin;
+		if (ok)
+			return 1;
+		if (!empty)
+			return jsonl_damage(j, begin, "line that is no JSON object in UTF-8");
+	}
+}
+
+/* A first line that is longer than what can be seen: does a member of it have a name that we know? */
+static bool names_field(const struct pd_read_jsonl *j, struct pd_span s)
+{
+	for (int i = 0; i < PD_JSONL_FIELDS; i++) {
+		size_t n = strlen(j->fields[i].name);
+		for (struct pd_span rest = s; rest.n > n + 2;) {
+			ptrdiff_t at = pd_span_find(rest, pd_span(j->fields[i].name, n));
+			if (at < 1)
+				break;
+			const char *p = rest.p + at;
+			rest = pd_span(p + n, rest.n - (size_t)at - n);
+			struct pd_span after = rest.n ? pd_span_trim(pd_span(rest.p + 1, rest.n - 1)) : rest;
+			if (p[-1] == '"' && rest.n && rest.p[0] == '"' && after.n && after.p[0] == ':')
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Some put comments, null and other values before the first object. */
+static bool may_come_first(struct pd_span line)
+{
+	static const char *const begin[] = { "#", "//", "null", "true", "false", "[", "\"", NULL };
+	for (int i = 0; begin[i]; i++)
+		if (pd_span_istarts(line, begin[i]))
+			return !memchr(line.p, '<', line.n);
+	return line.n && line.p[0] == '{';
+}
+
+static bool any_field(const struct pd_read_jsonl *j)
+{
+	for (int i = 0; i < PD_JSONL_FIELDS; i++)
+		if (j->fields[i].present)
+			return true;
+	return false;
+}
+
+/* Is what begins like this JSONL: is one of its first lines an object with one of the fields, or are two of them objects of
+ * any kind?  `more`: it goes on. */
+static bool jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
+{
+	int objects = 0;
+	head = trim_line(head);
+	for (int i = 0; i < LOOK && head.n; i++) {
+		const char *end = memchr(head.p, '\n', head.n);
+		if (!end && more)
+			return head.p[0] == '{' && names_field(j, head);
+		struct pd_span line = pd_span(head.p, end ? (size_t)(end - head.p) : head.n);
+		if (!may_come_first(line))
+			return false;
+		if (line.p[0] == '{' && pd_json_members(line, j->fields, PD_JSONL_FIELDS)) {
+			/* Two objects are lines, whatever their fields; one without our fields is any file of JSON. */
+			if (any_field(j) || ++objects == 2)
+				return true;
+		}
+		head = trim_line(pd_span(line.p + line.n, head.n - line.n));
+	}
+	return false;
+}
+
+/* ==== tar archives ==== */
+
+/* The only place that includes libarchive, which is given the bytes of our own members: so what is compressed, how it
+ * breaks and what it may cost is the same as for every other input. */
+
+enum { PIECE = 1 << 16, HEADER = 512, CHECKSUM = 148 };
+
+static la_ssize_t pull_from_member(struct archive *a, void *ctx, const void **bytes)
+{
+	struct pd_read_tar *t = ctx;
+	pd_read_member_skip(t->m, t->given);
+	t->given = 0;
+	for (;;) {
+		struct pd_span s = pd_read_member_peek(t->m, 1);
+		if (s.n) {
+			*bytes = s.p;
+			t->given = s.n;
+			return (la_ssize_t)s.n;
+		}
+		int r = t->m->state == PD_MEMBER_BROKEN ? PD_ERR_INPUT : pd_read_member_next(t->m);
+		if (r == 1)
+			continue;
+		t->stopped = r < 0 ? t->m->reason : NULL;
+		return 0;
+	}
+}
+
+static void tar_close(struct pd_read_tar *t)
+{
+	archive_read_free(t->archive);
+	t->archive = NULL;
+	t->given = 0;
+	t->begin = 0;
+	t->ended = false;
+	t->stopped = NULL;
+	t->lost = false;
+	pd_map_release(&t->names);
+	pd_buf_clear(&t->reason);
+}
+
+static void tar_open(struct pd_read_tar *t, struct pd_read_member *m, size_t max_block)
+{
+	tar_close(t);
+	t->m = m;
+	t->max_block = max_block;
+	t->archive = pd_have(archive_read_new());
+	archive_read_support_format_tar(t->archive);
+	t->done = archive_read_open(t->archive, t, NULL, pull_from_member, NULL) != ARCHIVE_OK;
+}
+
+static void tar_release(struct pd_read_tar *t)
+{
+	tar_close(t);
+	pd_buf_release(&t->name);
+	pd_buf_release(&t->reason);
+}
+
+static int tar_damage(struct pd_read_tar *t, const char *reason)
+{
+	const char *more = t->stopped ? t->stopped : archive_error_string(t->archive);
+	int64_t at = archive_read_header_position(t->archive);
+	pd_buf_clear(&t->reason);
+	pd_buf_add_z(&t->reason, reason);
+	if (more)
+		pd_buf_printf(&t->reason, ": %s", more);
+	t->place = (struct pd_read_place){ at > 0 ? (uint64_t)at : t->begin, pd_read_member_packed(t->m) };
+	return PD_ERR_INPUT;
+}
+
+/* Names are bytes; only those that a pax header gives in UTF-8 have to be asked for in UTF-8. */
+static const char *path_of(struct archive_entry *entry)
+{
+	const char *path = archive_entry_pathname_utf8(entry);
+	return path ? path : archive_entry_pathname(entry);
+}
+
+static void set_name(struct pd_read_tar *t, const char *path)
+{
+	pd_buf_clear(&t->name);
+	pd_buf_add_z(&t->name, path);
+	while (!pd_map_add(&t->names, pd_hash64(t->name.p, t->name.n)))
+		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
+}
+
+static int read_block(struct pd_read_tar *t, struct pd_record *out)
+{
+	while (out->block.n < t->max_block && out->block.n < out->length) {
+		size_t room = t->max_block - out->block.n;
+		char *at = pd_buf_reserve(&out->block, room < PIECE ? room : PIECE);
+		la_ssize_t n = archive_read_data(t->archive, at, room < PIECE ? room : PIECE);
+		if (n < 0) {
+			t->done = true;
+			return tar_damage(t, "tar archive cut or damaged");
+		}
+		if (!n)
+			break;
+		out->block.n += (size_t)n;
+		out->block.p[out->block.n] = 0;
+	}
+	out->cut = out->block.n < out->length;
+	return 1;
+}
+
+static int read_file(struct pd_read_tar *t, struct archive_entry *entry, const char *path, struct pd_record *out)
+{
+	int64_t size = archive_entry_size(entry);
+	pd_record_clear(out);
+	t->begin = (uint64_t)archive_read_header_position(t->archive);
+	t->ended = false;
+	out->kind = PD_RECORD_PAYLOAD;
+	pd_buf_add_z(&out->url, path);
+	set_name(t, path);
+	out->length = size > 0 ? (uint64_t)size : 0;
+	return read_block(t, out);
+}
+
+/* No entry: the end, or a place that is no header. */
+static int no_entry(struct pd_read_tar *t, int status)
+{
+	if (status == ARCHIVE_RETRY) {
+		bool told = t->lost;
+		t->lost = true;
+		return told ? 1 : tar_damage(t, "damaged tar header");
+	}
+	t->done = true;
+	return status == ARCHIVE_EOF && !t->stopped ? 0 : tar_damage(t, "tar archive cut or damaged");
+}
+
+/* The file given last ends where the next entry begins, be it a file or not; where the archive is cut before that, with
+ * all that is left. */
+static void note_end(struct pd_read_tar *t)
+{
+	int64_t at = archive_read_header_position(t->archive);
+	if (!t->ended)
+		t->end = at > 0 && (uint64_t)at > t->begin ? (uint64_t)at : UINT64_MAX;
+	t->ended = true;
+}
+
+/* 1 a record (without id); 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
+static int tar_next(struct pd_read_tar *t, struct pd_record *out)
+{
+	struct archive_entry *entry;
+	while (!t->done) {
+		int status = archive_read_next_header(t->archive, &entry);
+		note_end(t);
+		if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
+			int r = no_entry(t, status);
+			if (r <= 0)
+				return r;
+			continue;
+		}
+		t->lost = false;
+		const char *path = path_of(entry);
+		if (path && archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry))
+			return read_file(t, entry, path, out);
+	}
+	return 0;
+}
+
+/* The checksum is that of the header with spaces in its own place, in octal; some wrote it over signed characters. */
+static bool tar_looks(struct pd_span head)
+{
+	int64_t sum = 0, sum_signed = 0, said = 0;
+	int i = CHECKSUM;
+	if (head.n < HEADER || !head.p[0])
+		return false;
+	for (int k = 0; k < HEADER; k++) {
+		bool own = k >= CHECKSUM && k < CHECKSUM + 8;
+		sum += own ? ' ' : (unsigned char)head.p[k];
+		sum_signed += own ? ' ' : (signed char)head.p[k];
+	}
+	while (i < CHECKSUM + 7 && head.p[i] == ' ')
+		i++;
+	for (; i < CHECKSUM + 8 && head.p[i] >= '0' && head.p[i] <= '7'; i++)
+		said = said * 8 + (head.p[i] - '0');
+	return said && (said == sum || said == sum_signed);
+}
+
+/* ==== folders of a site, as wget leaves them ==== */
+
+/* The country codes, and the domains for everybody that hosts are mostly in.  A folder is more often called conf.d, node.js or
+ * page_files than like a host in one of the other thousand; those count with "www." before them. */
+static const char countries[] =
+	"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca cc cd cf "
+	"cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gb gd ge gf gg "
+	"gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp "
+	"kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne "
+	"nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk "
+	"sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn "
+	"vu wf ws ye yt za zm zw ";
+static const char general[] =
+	"com org net edu gov mil int info biz name pro mobi museum aero coop jobs travel tel cat asia arpa dev cloud online site "
+	"website store shop tech blog news wiki live life art design agency academy world today space fun club top xyz icu vip "
+	"social network systems software solutions digital media studio foundation institute university school science health care "
+	"community group team email host hosting page link click pub press events guide guru tips tools works help support zone "
+	"center city eco earth green energy one ngo ong bank insure finance law lawyer games game audio video photo photos gallery "
+	"chat codes codelabs engineering technology computer company business international berlin paris london nyc tokyo amsterdam "
+	"hamburg koeln wien brussels vlaanderen swiss scot wales bzh eus gal barcelona madrid moscow quebec africa ";
+
+static bool listed(const char *list, struct pd_span word)
+{
+	char key[32] = { ' ' };
+	if (!word.n || word.n > sizeof key - 3)
+		return false;
+	for (size_t i = 0; i < word.n; i++)
+		key[i + 1] = pd_ascii_lower(word.p[i]);
+	key[word.n + 1] = ' ';
+	key[word.n + 2] = 0;
+	return strstr(list, key) || strncmp(list, key + 1, word.n + 1) == 0;
+}
+
+static bool digits(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0;
+}
+
+static bool label(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = pd_ascii_lower(s.p[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c == '-' && i && i + 1 < s.n)))
+			return false;
+	}
+	return s.n > 0 && s.n < 64;
+}
+
+/* 192.0.2.1 */
+static bool address(struct pd_span host)
+{
+	struct pd_span part;
+	uint64_t v;
+	int n = 0;
+	for (; pd_span_split(&host, '.', &part); n++)
+		if (part.n > 3 || !digits(part) || !pd_span_u64(part, &v) || v > 255)
+			return false;
+	return n == 4;
+}
+
+static bool domain(struct pd_span host)
+{
+	struct pd_span part = host, rest = host;
+	int n = 0;
+	for (; pd_span_split(&rest, '.', &part); n++)
+		if (!label(part))
+			return false;
+	if (n < 2 || digits(part))
+		return false;
+	return listed(countries, part) || listed(general, part) || pd_span_istarts(part, "xn--") ||
+	       (n > 2 && pd_span_istarts(host, "www."));
+}
+
+/* wget puts a colon before the port, or a plus sign where file names may have no colon. */
+static bool is_host(struct pd_span folder, struct pd_span *host, struct pd_span *port)
+{
+	*host = folder;
+	*port = pd_span(NULL, 0);
+	for (size_t i = folder.n; i > 0; i--) {
+		if (folder.p[i - 1] != ':' && folder.p[i - 1] != '+')
+			continue;
+		*host = pd_span(folder.p, i - 1);
+		*port = pd_span(folder.p + i, folder.n - i);
+		break;
+	}
+	if (port->p && (!digits(*port) || port->n > 5))
+		return false;
+	return address(*host) || domain(*host) || (port->n && pd_span_ieq(*host, "localhost"));
+}
+
+bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url)
+{
+	struct pd_span folder, host, port, before = pd_span(NULL, 0), rest = path;
+	while (pd_span_split(&rest, '/', &folder) && rest.p) {
+		if (is_host(folder, &host, &port)) {
+			pd_buf_add_z(url, pd_span_is(before, "https") ? "https://" : "http://");
+			pd_buf_add_span(url, host);
+			if (port.n)
+				pd_buf_printf(url, ":%.*s", (int)port.n, port.p);
+			pd_buf_add_c(url, '/');
+			pd_buf_add_span(url, rest);
+			return true;
+		}
+		before = folder;
+	}
+	return false;
+}
+
+/* ==== any input ==== */
 
 static void tell(struct pd_read_sink *sink, const struct pd_read_damage *d)
 {
@@ -37,13 +573,13 @@ void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_option
 	*s = (struct pd_read_source){ .max_block = o->max_block, .all_text = o->all_text, .sink = sink };
 	pd_read_input_init(&s->in);
 	pd_read_member_init(&s->member);
-	pd_read_jsonl_init(&s->jsonl, &o->fields, o->max_block);
+	jsonl_init(&s->jsonl, &o->fields, o->max_block);
 }
 
 void pd_read_source_release(struct pd_read_source *s)
 {
-	pd_read_tar_release(&s->tar);
-	pd_read_jsonl_release(&s->jsonl);
+	tar_release(&s->tar);
+	jsonl_release(&s->jsonl);
 	pd_read_input_release(&s->in);
 	pd_read_member_release(&s->member);
 	pd_buf_release(&s->reason);
@@ -51,7 +587,7 @@ void pd_read_source_release(struct pd_read_source *s)
 
 void pd_read_source_close(struct pd_read_source *s)
 {
-	pd_read_tar_close(&s->tar);
+	tar_close(&s->tar);
 	pd_read_input_close(&s->in);
 }
 
@@ -93,7 +629,7 @@ static void open_jsonl(struct pd_read_source *s)
 {
 	s->kind = PD_SOURCE_JSONL;
 	s->member.begins = begins_line;
-	pd_read_jsonl_open(&s->jsonl, &s->member);
+	jsonl_open(&s->jsonl, &s->member);
 }
 
 static const struct pd_read_format *format_of(struct pd_span head)
@@ -117,16 +653,16 @@ static bool looks_jsonl(struct pd_read_source *s, struct pd_span head)
 	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])))
 		return false;
 	head = pd_read_member_peek(&s->member, PD_INPUT_WINDOW);
-	return pd_read_jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
+	return jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
 }
 
 /* By what the input begins with.  tar first: a path in it may begin with anything; then JSON, whose lines may hold what
  * looks like a WARC header without its first line. */
 static bool by_head(struct pd_read_source *s, struct pd_span head)
 {
-	if (pd_read_tar_looks(head)) {
+	if (tar_looks(head)) {
 		s->kind = PD_SOURCE_TAR;
-		pd_read_tar_open(&s->tar, &s->member, s->max_block);
+		tar_open(&s->tar, &s->member, s->max_block);
 	} else if (looks_jsonl(s, head)) {
 		open_jsonl(s);
 	} else if (pd_read_format_warc.looks(head)) {
@@ -328,15 +864,15 @@ static int next_dump(struct pd_read_source *s, struct pd_record *out)
 	return r;
 }
 
-static int next_line(struct pd_read_source *s, struct pd_record *out)
+static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 {
-	int r = pd_read_jsonl_next(&s->jsonl, out);
+	int r = jsonl_next(&s->jsonl, out);
 	if (r == 1)
 		set_id(s, s->jsonl.place, out);
 	else if (r < 0 && !s->in.error)
 		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
-	else if (!r && pd_read_jsonl_useless(&s->jsonl))
-		pd_read_sink_tell_whole(s->sink, s->label, pd_read_jsonl_useless(&s->jsonl));
+	else if (!r && jsonl_useless(&s->jsonl))
+		pd_read_sink_tell_whole(s->sink, s->label, jsonl_useless(&s->jsonl));
 	return r;
 }
 
@@ -351,7 +887,7 @@ static void set_url(struct pd_read_source *s, const char *path, struct pd_record
 
 static int next_file(struct pd_read_source *s, struct pd_record *out)
 {
-	int r = pd_read_tar_next(&s->tar, out);
+	int r = tar_next(&s->tar, out);
 	if (r == 1) {
 		pd_buf_printf(&out->id, "%s!%s", s->label, pd_buf_z(&s->tar.name));
 		pd_buf_set(&s->reason, pd_buf_span(&out->url));
@@ -417,7 +953,7 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 {
 	static int (*const next[])(struct pd_read_source *s, struct pd_record *out) = {
 		[PD_SOURCE_DUMP] = next_dump,
-		[PD_SOURCE_JSONL] = next_line,
+		[PD_SOURCE_JSONL] = next_jsonl,
 		[PD_SOURCE_TAR] = next_file,
 		[PD_SOURCE_PAGE] = next_page,
 		[PD_SOURCE_NONE] = next_none,

@@ -6,10 +6,60 @@
 #ifndef PD_READ_SOURCE_H
 #define PD_READ_SOURCE_H
 
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "read/dump.h"
 #include "read/files.h"
-#include "read/jsonl.h"
 #include "read/options.h"
-#include "read/tar.h"
+
+/* In: lines that are JSON objects, plain or compressed.  Out: a record a line, and the place where the line begins.  A
+ * line that cannot be read is damage; reading goes on at the next one. */
+
+enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_FIELDS };
+
+struct pd_read_jsonl {
+	struct pd_read_member *m;
+	size_t max_block, max_line;
+	struct pd_json_member fields[PD_JSONL_FIELDS];
+	struct pd_buf line;		/* a line that does not lie in the window as a whole */
+	bool over;			/* it is longer than max_line */
+	struct pd_read_place place;		/* of the record given, or of the damage */
+	const char *reason;
+	uint64_t useful, lines;		/* records with text or HTML; all of them */
+	struct pd_buf names;		/* of the first without: what its members are called, and which may be meant */
+};
+
+/* In: a tar archive of pages (ustar, pax, GNU, v7), plain or compressed.  Out: a record for each regular file; its url is
+ * the member's path.  Links, folders and devices are passed over.
+ *
+ * Archives that were added to may hold a path twice: then the later ones are told apart by the place of their header,
+ * PATH!OFFSET.  To see that, 16 bytes are remembered of each name, the one thing here that grows with the archive. */
+
+struct archive;
+
+struct pd_read_tar {
+	struct pd_read_member *m;
+	size_t max_block;
+	struct archive *archive;
+	size_t given;			/* bytes of the window that the archive reader works on */
+	const char *stopped;		/* why the bytes ended before their time */
+	bool lost;			/* looking for the next header */
+	bool done;
+	struct pd_map names;		/* hashes of those that were met */
+	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
+	uint64_t begin, end;		/* of the file given last, header and all; `end` is known at the next call */
+	bool ended;			/* it is */
+	struct pd_read_place place;		/* of the damage */
+	struct pd_buf reason;
+};
+
+/* Pages on disk as wget and HTTrack lay a mirror out: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  In: a path as
+ * typed, or that of a file in an archive.  Out: the URL that it is of. */
+
+/* Appends "http://HOST/PATH".  The host is the first folder of the path that is called like one: labels with dots between,
+ * of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with one.  False: there is none. */
+bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 enum pd_read_source_kind {
 	PD_SOURCE_DUMP,		/* WARC, ARC */

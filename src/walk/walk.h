@@ -7,6 +7,7 @@
 #ifndef PD_WALK_WALK_H
 #define PD_WALK_WALK_H
 
+#include "base/json.h"
 #include "base/terminal.h"
 #include "pipeline.h"
 #include "topic/site_learn.h"

@@ -2,7 +2,7 @@
  * A journal of dedup, of any bytes: what can be read can be gone on with, and is read again as it was, and what was added. */
 #include "base/hash.h"
 #include "fuzz.h"
-#include "dedup/journal.h"
+#include "dedup/dedup.h"
 
 /* Counts of a journal that could be read. */
 struct journal_counts {

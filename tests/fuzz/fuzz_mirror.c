@@ -3,7 +3,7 @@
  * same wherever the mirror lies. */
 #include "base/fields.h"
 #include "fuzz.h"
-#include "read/mirror.h"
+#include "read/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "page/parse.h"
-#include "page/clean.h"
 #include "page/html.h"
 
 static struct pd_html *new_html(void)
