@@ -70,10 +70,15 @@ static void shrink(struct pd_pipeline *p)
 			pd_buf_release(bufs[i]);
 }
 
+struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
+{
+	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .url = p->page.url, .body = p->page.body, .views = p->views };
+}
+
 /* Each method its own; `body`: those that look at nothing else. */
 static void sign_by_methods(struct pd_pipeline *p, bool body)
 {
-	struct pd_sign_page page = { .blocks = &p->blocks, .topic = &p->topic, .url = p->page.url, .body = p->page.body, .views = p->views };
+	struct pd_sign_page page = pd_pipeline_sign_page(p);
 	for (int i = 0; i < p->tables->methods.n; i++)
 		if (pd_signer_wants_body(p->signers[i]) == body)
 			pd_sign(p->signers[i], &page, &p->by_method[i]);

@@ -122,6 +122,8 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 /* The same in two steps: up to the blocks, and from there on.  Between them pages may lie in a spool (spool.h). */
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 void pd_pipeline_sign(struct pd_pipeline *p);
+/* The page as methods of signing see it. */
+struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p);
 /* What decides about the page, as its row would say it. */
 struct pd_facts pd_pipeline_facts(struct pd_pipeline *p);
 /* After pd_pipeline_parse: appends what learning keeps of the page (topic/site.h), to be aligned to 8 bytes.  False: the

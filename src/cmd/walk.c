@@ -89,16 +89,16 @@ static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, st
 	return pd_command_parse(u, argc, argv, o, first, log);
 }
 
-static bool read_methods(struct pd_walk_options *o, struct pd_log *log)
+static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
 	struct pd_err e = { 0 };
 	if (o->method && strcmp(o->method, "help"))
-		pd_methods_read(&o->page.methods, pd_span_z(o->method), PD_METHOD_SIGNS, o->preset == PD_PRESET_PAPER, &e);
+		pd_methods_read(&o->page.methods, pd_span_z(o->method), side, o->preset == PD_PRESET_PAPER, &e);
 	return !e.status || !pd_command_failed(log, &e);
 }
 
 /* What the choices of a command line say of `page`, and whether they go together. */
-static int settle(struct pd_walk_options *o, struct pd_log *log)
+static int settle(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
 	o->page.topic.method = (enum pd_topic_method)o->topic;
 	o->page.html.drop_hidden = !o->hidden;
@@ -106,7 +106,7 @@ static int settle(struct pd_walk_options *o, struct pd_log *log)
 	o->page.sign.hash = (enum pd_sign_hash)o->hash;
 	o->page.sign.weights = (enum pd_sign_weights)o->weights;
 	log->quiet = o->quiet;
-	if (check_learning(o, log) || !read_methods(o, log))
+	if (check_learning(o, log) || !read_methods(o, side, log))
 		return 1 + PD_EXIT_FAILED;
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;
@@ -119,7 +119,7 @@ static int settle(struct pd_walk_options *o, struct pd_log *log)
 int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
 {
 	int code = parse_with_preset(u, argc, argv, o, defaults, first, log);
-	return code ? code : settle(o, log);
+	return code ? code : settle(o, PD_METHOD_SIGNS, log);
 }
 
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
@@ -227,7 +227,7 @@ int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pic
 	int code = parse_with_preset(u, argc, argv, &o->walk, pick_defaults, first, log);
 	if (!code && o->run)
 		code = parse_with_run(u, argc, argv, o, log);
-	return code ? code : settle(&o->walk, log);
+	return code ? code : settle(&o->walk, PD_METHOD_BOTH, log);
 }
 
 void pd_pick_options_release(struct pd_pick_options *o)

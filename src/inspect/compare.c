@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sign/shingle.h"
+#include "sign/values.h"
 
 /* A sorted set of hashes. */
 struct set {
@@ -78,12 +79,12 @@ static void lines_of(const struct pd_pipeline *p, struct set *out)
 
 static void say_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
 {
-	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text, fingerprint ", name, (int)p->page.id.n,
+	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text", name, (int)p->page.id.n,
 		      p->page.id.p, (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
+	if (p->tables->fingerprints)
+		pd_buf_add_z(out, p->signature.present ? ", fingerprint " : ", fingerprint none (too little text)");
 	if (p->signature.present)
 		pd_key_hex(&p->signature.key, p->signature.bits, out);
-	else
-		pd_buf_add_z(out, "none (too little text)");
 	pd_buf_add_c(out, '\n');
 }
 
@@ -104,10 +105,42 @@ static void say_distance(const struct pd_pipeline *a, const struct pd_pipeline *
 	if (a->signature.present && b->signature.present)
 		pd_buf_printf(out, "distance: %d of %d bits\n",
 			      pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits), a->signature.bits);
-	else
+	else if (a->tables->fingerprints)
 		pd_buf_add_z(out, "distance: - (no fingerprint: such pages match by equal text alone)\n");
 	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
 	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
+}
+
+/* What each method says: "segments: match, 12 shared of 14 in a and 12 in b". */
+static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	struct pd_value x = { 0 }, y = { 0 };
+	for (int i = 0; i < a->tables->methods.n; i++) {
+		const struct pd_method_spec *spec = &a->tables->methods.v[i];
+		const struct pd_method *m = spec->method;
+		const struct pd_signature *s = &a->by_method[i], *t = &b->by_method[i];
+		struct pd_sign_rule rule = { 0 };
+		struct pd_likeness like;
+		if (m->rule)
+			m->rule(spec->value, &rule);
+		pd_buf_printf(out, "%s: ", m->name);
+		if (!s->present || !t->present || !pd_value_read(m->kind, pd_buf_span(&s->column), &x) ||
+		    !pd_value_read(m->kind, pd_buf_span(&t->column), &y)) {
+			pd_buf_printf(out, "no match, there is nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
+			continue;
+		}
+		pd_value_compare(m->kind, &rule, &x, &y, &like);
+		pd_buf_add_z(out, like.match ? "match" : "no match");
+		if (m->kind == PD_SIGN_SET)
+			pd_buf_printf(out, ", %zu shared of %zu in a and %zu in b", like.shared, x.n, y.n);
+		else if (m->kind == PD_SIGN_KEYWORDS && memcmp(x.key[rule.key], y.key[rule.key], sizeof x.key[0]))
+			pd_buf_add_z(out, ", other keys");
+		if (m->kind == PD_SIGN_KEYWORDS || m->kind == PD_SIGN_VECTOR)
+			pd_buf_printf(out, ", similarity %.3f", like.similarity);
+		pd_buf_add_c(out, '\n');
+	}
+	pd_value_release(&x);
+	pd_value_release(&y);
 }
 
 /* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */
@@ -170,6 +203,7 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 	say_page(a, "a", out);
 	say_page(b, "b", out);
 	say_distance(a, b, out);
+	say_methods(a, b, out);
 	say_similarity(a, b, out);
 	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
 	say_shared(&sa, &sb, out);

@@ -107,9 +107,24 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 	add_indented(out, pd_buf_span(&p->topic.text), "  | ");
 }
 
+/* Of the fingerprint its shingles; of another method its lines, the method's name before each. */
 static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 {
-	pd_sign_explain(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, out);
+	struct pd_sign_page page = pd_pipeline_sign_page(p);
+	struct pd_buf lines = { 0 };
+	if (p->tables->fingerprints)
+		pd_sign_explain(p->signer, &page, out);
+	for (int i = 0; i < p->tables->methods.n; i++) {
+		pd_buf_clear(&lines);
+		pd_sign_explain(p->signers[i], &page, &lines);
+		struct pd_span rest = pd_buf_span(&lines), line;
+		while (rest.n && pd_span_split(&rest, '\n', &line)) {
+			pd_buf_printf(out, "%s\t", p->tables->methods.v[i].method->name);
+			pd_buf_add_span(out, line);
+			pd_buf_add_c(out, '\n');
+		}
+	}
+	pd_buf_release(&lines);
 }
 
 static void show_signature(struct pd_pipeline *p, struct pd_buf *out)

@@ -46,6 +46,24 @@ run "$P" fp --format=jsonl --method=exact "$demo"
 has "JSONL has the columns" "$tmp/out" '"exact": *"[0-9a-f]{32}"'
 run "$P" show --stage=signature --method=exact,segments "$(column id alone.fp | head -1)"
 has "show prints them" "$tmp/out" '^exact: [0-9a-f]{32}$'
+run "$P" show --stage=features --method=keywords:n=2,overlap:n=1 "$(column id alone.fp | head -1)"
+is "and what they are made of" "$(cut -f1 "$tmp/out" | uniq -c | tr -s ' ' | tr '\n' ' ')" " 2 keywords 9 overlap "
+hasnt "without shingles where simhash is not named" "$tmp/out" '	text	'
+a=$(column id alone.fp | sed -n 1p) b=$(column id alone.fp | sed -n 2p) c=$(column id alone.fp | sed -n 20p)
+run "$P" compare --method=simhash,exact,segments,keywords,overlap:share=.5 "$a" "$b"
+has "compare: fingerprints" "$tmp/out" '^distance: 0 of 64 bits$'
+has "keys" "$tmp/out" '^exact: match$'
+has "sets" "$tmp/out" '^segments: match, 14 shared of 14 in a and 14 in b$'
+has "keywords" "$tmp/out" '^keywords: match, similarity 1\.000$'
+run "$P" compare --method=exact,segments,keywords "$a" "$c"
+hasnt "no word of fingerprints where simhash is not named" "$tmp/out" 'fingerprint|distance'
+has "keys that differ" "$tmp/out" '^exact: no match$'
+has "sets that share nothing" "$tmp/out" '^segments: no match, 0 shared of 14 in a and [0-9]+ in b$'
+has "other keywords" "$tmp/out" '^keywords: no match, other keys, similarity [0-9.]+$'
+run "$P" compare --method=segments:shared=15:share=0 "$a" "$b"
+has "the rule is told by parameters: all of a page with fewer" "$tmp/out" '^segments: match'
+run "$P" compare --method=overlap:shared=1000 "$a" "$b"
+has "or nothing" "$tmp/out" '^overlap: no match, [0-9]+ shared'
 while IFS=$'\t' read -r method message; do
 	run "$P" fp --method="$method" "$demo"
 	exits "--method=$method is misuse" 2
