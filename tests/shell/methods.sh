@@ -47,7 +47,7 @@ has "JSONL has the columns" "$tmp/out" '"exact": *"[0-9a-f]{32}"'
 run "$P" show --stage=signature --method=exact,segments "$(column id alone.fp | head -1)"
 has "show prints them" "$tmp/out" '^exact: [0-9a-f]{32}$'
 run "$P" show --stage=features --method=keywords:n=2,overlap:n=1 "$(column id alone.fp | head -1)"
-is "and what they are made of" "$(cut -f1 "$tmp/out" | uniq -c | tr -s ' ' | tr '\n' ' ')" " 2 keywords 9 overlap "
+is "and what they are made of" "$(cut -f1 "$tmp/out" | uniq -c | tr -s ' ' | tr '\n' ' ')" " 2 keywords  9 overlap "
 hasnt "without shingles where simhash is not named" "$tmp/out" '	text	'
 a=$(column id alone.fp | sed -n 1p) b=$(column id alone.fp | sed -n 2p) c=$(column id alone.fp | sed -n 20p)
 run "$P" compare --method=simhash,exact,segments,keywords,overlap:share=.5 "$a" "$b"
