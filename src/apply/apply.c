@@ -1398,7 +1398,7 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 	int r = pd_read_files_open(&files, &a->in, e);
 	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
 		errno = f.error;
-		if (f.error && (f.typed || !pd_error_stays(f.error)))
+		if (f.error && (f.typed || !pd_errno_stays(f.error)))
 			r = pd_fail_errno(e, "%s: cannot open", f.label);
 		else if (f.error)
 			continue;
@@ -1495,16 +1495,21 @@ static int fill_spool(struct apply_input *in, const struct pd_read_file *f, stru
 	return PD_OK;
 }
 
-static int open_input(struct apply_input *in, const struct pd_read_file *f, const char *tmp_dir, struct pd_err *e)
+static int meet(const struct pd_apply *a, const struct pd_read_file *f, const struct stat *st, struct pd_err *e)
+{
+	return a->o->meet ? a->o->meet(a->o->ctx, f, st, e) : PD_OK;
+}
+
+static int open_input(const struct pd_apply *a, struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
 	int there = f->path ? pd_look(f->path, &in->st, e) : 0;
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(in->st.st_mode)) {
 		pd_buf_add_z(&in->path, f->path);
-		return PD_OK;
+		return meet(a, f, &in->st, e);
 	}
-	in->spool = pd_tempfile_open(tmp_dir, e);
+	in->spool = pd_tempfile_open(a->o->tmp_dir, e);
 	if (!in->spool)
 		return PD_ERR_SYSTEM;
 	pd_buf_printf(&in->path, "/proc/self/fd/%d", fileno(in->spool));
@@ -1613,12 +1618,14 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 		return there;
 	if (there && S_ISREG(st.st_mode)) {
 		done->bytes_in = done->bytes_out = (uint64_t)st.st_size;
-		int status = make_folder(a, done, e);
+		int status = meet(a, f, &st, e);
+		if (!status)
+			status = make_folder(a, done, e);
 		return status ? status : link_input(f->path, done->output, e);
 	}
 	struct apply_input in = { 0 };
 	a->scan.n_cuts = 0;
-	int status = open_input(&in, f, a->o->tmp_dir, e);
+	int status = open_input(a, &in, f, e);
 	done->bytes_in = done->bytes_out = (uint64_t)in.st.st_size;
 	if (!status && a->o->mode == PD_APPLY_WRITE)
 		status = write_cut(a, &in, f, done, e);
@@ -1629,7 +1636,7 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct apply_input in = { 0 };
-	int status = open_input(&in, f, a->o->tmp_dir, e);
+	int status = open_input(a, &in, f, e);
 	if (!status)
 		status = scan_input(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
@@ -1664,7 +1671,7 @@ static int rewrite_revisits(struct pd_apply *a, const struct pd_read_file *f, co
 			    struct pd_err *e)
 {
 	struct apply_input in = { 0 };
-	int status = open_input(&in, f, a->o->tmp_dir, e);
+	int status = open_input(a, &in, f, e);
 	if (!status)
 		status = scan_revisits(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
@@ -1687,7 +1694,7 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 		return there;
 	if (there && S_ISREG(st.st_mode))
 		return pd_fail(e, PD_ERR_USAGE, "%s is there already: what is restored is written over nothing", done->output);
-	int status = open_input(&in, f, a->o->tmp_dir, e);
+	int status = open_input(a, &in, f, e);
 	if (!status)
 		status = restore_scan(&a->restore, in.path.p, f->label, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
@@ -1731,8 +1738,8 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	out->place = a->place.p;
 	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
 	errno = out->error;
-	if (out->error)		/* as for the reader: what was typed must be there */
-		return f->typed ? pd_fail_errno(e, "%s: cannot open", f->label) : 1;
-	r = do_input(a, f, out, e);
+	if (out->error && (f->typed || pd_errno_is_want(out->error)))	/* as for the reader: what was typed must be there */
+		return pd_fail_errno(e, "%s: cannot open", f->label);
+	r = out->error ? meet(a, f, NULL, e) : do_input(a, f, out, e);
 	return r < 0 ? r : 1;
 }

@@ -16,6 +16,8 @@
 #include "read/files.h"
 #include "read/record.h"
 
+struct stat;
+
 enum pd_apply_mode {
 	PD_APPLY_WRITE,
 	PD_APPLY_LIST,			/* nothing is written: see `on_page` and pd_apply_result */
@@ -46,6 +48,9 @@ struct pd_apply_options {
 	/* A revisit record stays, and what it refers to does not; told at the end.  NULL: nobody wants to know, and inputs that
 	 * lose nothing are not read for it. */
 	void (*orphan)(void *ctx, const char *id);
+	/* The file that an input is, just before it is read; `st` NULL: it cannot be opened.  Negative: not what it was.  NULL: any
+	 * will do. */
+	int (*meet)(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e);
 	bool (*skip)(void *ctx, const struct pd_read_file *file, const char *output);	/* done already; may be NULL */
 	void *ctx;
 };

@@ -63,3 +63,13 @@ int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
 	errno = saved;
 	return PD_ERR_SYSTEM;
 }
+
+bool pd_errno_stays(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == ENAMETOOLONG;
+}
+
+bool pd_errno_is_want(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}

@@ -212,11 +212,6 @@ int pd_look(const char *path, struct stat *st, struct pd_err *e)
 	return pd_fail_errno(e, "cannot tell what %s is", path);
 }
 
-bool pd_error_stays(int error)
-{
-	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == ENAMETOOLONG;
-}
-
 static bool is_standard(const char *path)
 {
 	return !path || !strcmp(path, "-");
@@ -236,7 +231,7 @@ static int input_at(const char *path, struct file *out, struct pd_err *e)
 	struct stat st;
 	int there = is_standard(path) ? look_at_standard(STDIN_FILENO, &st, e) : pd_look(path, &st, e);
 	*out = there > 0 ? file_of(&st) : (struct file){ 0 };
-	return there < 0 && pd_error_stays(errno) ? 0 : there;
+	return there < 0 && pd_errno_stays(errno) ? 0 : there;
 }
 
 static int is_input(const char *path, const char *input, struct pd_err *e)

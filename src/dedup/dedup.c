@@ -406,6 +406,7 @@ struct run {
 	struct pd_log *log;
 	struct pd_journal journal;
 	struct pd_dedup_counts counts;
+	struct pd_map met;		/* what each file was when its unit was met: state_of its facts, by a hash of the path */
 	bool incomplete;		/* something could not be read for the report */
 	struct pd_err *err;
 };
@@ -473,6 +474,7 @@ enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
 struct units {
 	struct pd_read_files files;
 	struct pd_arena arena;
+	struct pd_map *met;	/* of the run */
 	bool whole;		/* all inputs are one unit */
 	/* of the unit at hand */
 	char **paths;
@@ -482,9 +484,9 @@ struct units {
 	uint64_t identity;
 };
 
-static int units_open(struct units *u, const struct pd_reader_options *o, bool whole, struct pd_err *e)
+static int units_open(struct units *u, const struct pd_reader_options *o, struct pd_map *met, bool whole, struct pd_err *e)
 {
-	*u = (struct units){ .whole = whole };
+	*u = (struct units){ .met = met, .whole = whole };
 	return pd_read_files_open(&u->files, o, e);
 }
 
@@ -496,10 +498,22 @@ static void units_release(struct units *u)
 	free(u->found);
 }
 
+/* Of the state of a file, seeded; 0 is left for one that cannot be opened. */
+static uint64_t state_of(uint64_t seed, const struct stat *st)
+{
+	int64_t facts[] = { (int64_t)seed, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
+	return pd_hash64(facts, sizeof facts);
+}
+
+static uint32_t short_state(const struct stat *st)
+{
+	return (uint32_t)state_of(0, st) | 1;
+}
+
 static void add_to_unit(struct units *u, const struct pd_read_file *f, const struct stat *st)
 {
-	int64_t facts[] = { (int64_t)u->identity, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
-	u->identity = pd_hash64_seed(f->path, strlen(f->path), pd_hash64(facts, sizeof facts));
+	u->identity = pd_hash64_seed(f->path, strlen(f->path), state_of(u->identity, st));
+	*pd_map_put(u->met, pd_hash64(f->path, strlen(f->path))) = access(f->path, R_OK) == 0 ? short_state(st) : 0;
 	u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
 	u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
 	u->found[u->n_paths] = (struct pd_found){ f->name, f->typed, f->found };
@@ -511,7 +525,7 @@ static void add_to_unit(struct units *u, const struct pd_read_file *f, const str
 static int look_at(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
 {
 	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
-	if (!f->path || stat(f->path, st) == 0 || pd_error_stays(errno))
+	if (!f->path || stat(f->path, st) == 0 || pd_errno_stays(errno))
 		return PD_OK;
 	return pd_fail_errno(e, "%s: cannot tell its size", f->label);
 }
@@ -593,7 +607,7 @@ static int do_rows(struct run *r)
 	o.damage_ctx = r;
 	struct units u;
 	size_t n_units = 0;
-	int status = units_open(&u, &o, r->o->walk.learn, r->err), more = 0;
+	int status = units_open(&u, &o, &r->met, r->o->walk.learn, r->err), more = 0;
 	while (!status && (more = units_next(&u, r->err)) == 1)
 		status = one_unit(r, &u, n_units++);
 	if (!status && !more && n_units < r->journal.n_rows)
@@ -688,12 +702,24 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 	return false;
 }
 
+/* Records are found by where they lay when the rows were made, and pages go for others that must be written. */
+static int on_input(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e)
+{
+	struct run *r = ctx;
+	const uint32_t *was = pd_map_find(&r->met, pd_hash64(file->path, strlen(file->path)));
+	if (!was || *was == (st ? short_state(st) : 0))
+		return PD_OK;
+	if (!st)
+		return pd_fail_errno(e, "%s: cannot open, and it could be before", file->label);
+	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made: start again in another folder", file->label) : PD_OK;
+}
+
 static struct pd_apply_options apply_options(struct run *r, struct pd_apply_removals *removals)
 {
 	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
 				      .link = r->o->link, .keep_others = r->o->keep_others,
 				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
-				      .lost = on_lost, .orphan = on_orphan, .skip = is_done, .ctx = r };
+				      .lost = on_lost, .orphan = on_orphan, .meet = on_input, .skip = is_done, .ctx = r };
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
 	return a;
@@ -710,11 +736,14 @@ static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals
 static int write_outputs(struct run *r, struct pd_apply *apply)
 {
 	struct pd_apply_result done;
+	size_t met = 0;
 	int more;
-	while ((more = pd_apply_next(apply, &done, r->err)) == 1)
+	while ((more = pd_apply_next(apply, &done, r->err)) == 1) {
+		met += pd_map_has(&r->met, pd_hash64(done.file->path, strlen(done.file->path)));
 		if (!done.skipped && !done.error && (more = pd_journal_add_output(&r->journal, &done, r->err)) < 0)
 			break;
-	return more;
+	}
+	return more || met == r->met.n ? more : changed(r, "the list of inputs");
 }
 
 static int do_outputs(struct run *r)
@@ -1022,5 +1051,6 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		folder_tidy(r.folder, r.log);
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);
+	pd_map_release(&r.met);
 	return status;
 }

@@ -64,12 +64,12 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 	return PD_OK;
 }
 
-/* What cannot be opened or read: fatal when it was typed, else one more damage. */
+/* What cannot be opened or read: fatal when it was typed, or no fault of the input, else one more damage. */
 static int refuse(struct pd_reader *r, const char *what, int error, struct pd_err *e)
 {
 	char reason[256];
 	errno = error;
-	if (r->file.typed)
+	if (r->file.typed || pd_errno_is_want(error))
 		return pd_fail_errno(e, "%s: %s", r->file.label, what);
 	snprintf(reason, sizeof reason, "%s: %s", what, strerror(error));
 	pd_read_sink_tell_whole(&r->sink, r->file.label, reason);

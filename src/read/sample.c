@@ -53,11 +53,11 @@ static void add_file(struct pd_read_sampler *s, const struct pd_read_file *f)
 	s->files[s->n_files++] = new;
 }
 
-/* As the reader does: what cannot be opened or read is fatal when it was typed, else one more damage. */
+/* As the reader does: what cannot be opened or read is fatal when it was typed, or no fault of the input, else one more damage. */
 static int refuse(struct pd_read_sampler *s, const char *label, bool typed, const char *what, struct pd_err *e)
 {
 	char reason[256];
-	if (typed)
+	if (typed || pd_errno_is_want(errno))
 		return pd_fail_errno(e, "%s: %s", label, what);
 	snprintf(reason, sizeof reason, "%s: %s", what, strerror(errno));
 	pd_read_sink_tell_whole(&s->sink, label, reason);

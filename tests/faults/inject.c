@@ -39,9 +39,14 @@
 #define SYS_mkdir NONE
 #define SYS_stat NONE
 #define SYS_lstat NONE
+#define SYS_access NONE
+#define SYS_readlink NONE
 #endif
 #ifndef SYS_renameat
 #define SYS_renameat NONE
+#endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
 #endif
 
 enum { MALLOC, THREAD, ICONV };
@@ -50,7 +55,7 @@ static const struct kind {
 	const char *name;
 	int error;
 	int n;
-	long calls[8];
+	long calls[12];
 } kinds[] = {
 	[MALLOC] = { "malloc", ENOMEM, 0, { 0 } },
 	[THREAD] = { "thread", EAGAIN, 0, { 0 } },
@@ -65,7 +70,8 @@ static const struct kind {
 	{ "seek", EIO, 1, { SYS_lseek } },
 	{ "map", ENOMEM, 2, { SYS_mmap, SYS_mremap } },
 	{ "open", EMFILE, 2, { SYS_open, SYS_openat } },
-	{ "stat", EIO, 5, { SYS_stat, SYS_lstat, SYS_fstat, SYS_newfstatat, SYS_statx } },
+	{ "stat", EIO, 10, { SYS_stat, SYS_lstat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
+			     SYS_readlink, SYS_readlinkat } },
 	{ "remove", EIO, 3, { SYS_unlink, SYS_unlinkat, SYS_rmdir } },
 	{ "mkdir", ENOSPC, 2, { SYS_mkdir, SYS_mkdirat } },
 };

@@ -23,8 +23,11 @@ TOP = tempfile.mkdtemp(prefix='faults-')
 GIVEN = os.path.join(TOP, 'given')      # inputs, made once
 
 
-def plain(*command, cwd=GIVEN, stdin=None, want=0):
-    r = subprocess.run([PROGRAM, *command], cwd=cwd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+METHODS = 'simhash,exact,segments,abstract'
+
+
+def plain(*command, given=b'', want=0):
+    r = subprocess.run([PROGRAM, *command], cwd=GIVEN, input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if r.returncode != want:
         sys.exit('Bail out! %s: exit %d: %s' % (' '.join(command), r.returncode, r.stderr.decode()))
     return r.stdout
@@ -68,12 +71,22 @@ def make_inputs():
     save('rank.tsv', b''.join(b'http://host%d.example/%d\t%d\n' % (i % 3, i, 20 - i) for i in range(8)))
     save('hosts', b'host2.example\nhost1.example\n')
     save('rows.tsv', plain('fp', '-q', 'one.warc.gz', 'two.warc'))
+    save('methods.tsv', plain('fp', '-q', '--method=' + METHODS, '--shingles=rows.shingles', 'one.warc.gz', 'two.warc'))
     save('site.tsv', plain('fp', '-q', 'site'))
     save('more.tsv', plain('fp', '-q', 'lines.jsonl'))
     save('pairs.tsv', plain('match', '-q', '-k', '16', 'rows.tsv'))
     save('site-pairs.tsv', plain('match', '-q', '-k', '16', 'site.tsv'))
     save('verdicts.tsv', plain('cluster', '-q', 'pairs.tsv'))
     save('site-verdicts.tsv', plain('cluster', '-q', 'site-pairs.tsv'))
+    # A row that is only suspected: no duplicate, of weight 1.
+    rows = [row.split(b'\t') for row in read(os.path.join(GIVEN, 'verdicts.tsv')).splitlines()]
+    suspect = next(row for row in rows if len(row) > 13 and row[3] == b'1')
+    suspect[3], suspect[9], suspect[13] = b'0', b'1', b'few-terms'
+    save('suspects.tsv', b''.join(b'\t'.join(row) + b'\n' for row in rows))
+    for name in ('one.warc.gz', 'two.warc'):
+        save('dumps/' + name, read(os.path.join(GIVEN, name)))
+    save('dumps.tsv', plain('cluster', '-q', given=plain('match', '-q', '-k', '16', given=plain('fp', '-q', 'dumps'))))
+    plain('boilerplate', '-q', '-o', 'two.bp', 'two.warc')
     plain('apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', '-o', 'revisits.warc.gz', 'one.warc.gz')
     plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
     plain('boilerplate', '-q', '-o', 'site.bp', 'one.warc.gz', 'two.warc')
@@ -126,6 +139,8 @@ Job('fp-list', 'fp', '-q', '-j1', '-T', 'list', *OUT, damage=True)
 Job('fp-stdin', 'fp', '-q', '-j1', *OUT, stdin='one.warc.gz')
 Job('fp-learn', 'fp', '-q', '-j1', '--learn-boilerplate', '--save-boilerplate=out/bp', 'one.warc.gz', 'two.warc', *OUT)
 Job('fp-boilerplate', 'fp', '-q', '-j1', '--boilerplate=site.bp', 'one.warc.gz', *OUT)
+Job('fp-methods', 'fp', '-q', '-j1', '--method=' + METHODS, '--shingles=out/shingles', 'one.warc.gz', *OUT)
+Job('fp-left-out', 'fp', '-q', '-j1', '--left-out=out/left-out', '--stats=out/stats', '--min-terms=20', 'lines.jsonl', 'charsets', *OUT, damage=True)
 Job('fp-jsonl', 'fp', '-q', '-j1', '--format=jsonl', 'one.warc.gz', *OUT)
 # Outputs that are inputs, under another name: refused whatever fails.
 Job('fp-over-input', 'fp', '-q', '-j1', 'site/0.html', 'site/1.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
@@ -135,21 +150,33 @@ Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
 Job('match', 'match', '-q', '-j1', '-k', '16', 'rows.tsv', *OUT)
 Job('match-threads', 'match', '-q', '-j3', '-k', '8', '--candidates=both', 'rows.tsv', *OUT)
 Job('match-stdin', 'match', '-q', '-j1', '--memory=64M', *OUT, stdin='rows.tsv')
+Job('match-methods', 'match', '-q', '-j1', '--method=exact,segments,abstract', 'methods.tsv', *OUT)
+Job('match-scope', 'match', '-q', '-j1', '--all-pairs', '--scope=same-language', '--stats=out/stats', 'rows.tsv', *OUT)
 Job('match-save', 'match', '-q', '-j1', '--save=out/new', 'rows.tsv')
 Job('match-against', 'match', '-q', '-j1', '-k', '16', '--against=rows.key', 'more.tsv', *OUT)
 # Rows, keys and what is known of hosts lie on disk; the keys are joined in parts.
 Job('match-spills', 'match', '-q', '-j1', '-k', '3', '--scope=other-hosts', '--memory=34M', 'big.tsv', *OUT, slow=True)
 Job('cluster', 'cluster', '-q', 'pairs.tsv', *OUT)
 Job('cluster-keep', 'cluster', '-q', '--keep=rank', '--rank=rank.tsv', '--prefer-host=hosts', 'pairs.tsv', *OUT)
+Job('cluster-shingles', 'cluster', '-q', '--shingles=rows.shingles', '--keep=least-loss', 'pairs.tsv', *OUT)
 Job('apply', 'apply', '-q', '-V', 'verdicts.tsv', 'one.warc.gz', *OUT)
 Job('apply-folder', 'apply', '-q', '-V', 'verdicts.tsv', '--attributes=out/attributes', 'one.warc.gz', 'two.warc', '-o', 'out/d/')
 Job('apply-cdxj', 'apply', '-q', '-V', 'verdicts.tsv', '--cdxj=out/index', 'one.warc.gz', *OUT)
 Job('apply-revisits', 'apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', 'one.warc.gz', *OUT)
+Job('apply-suspects', 'apply', '-q', '-V', 'suspects.tsv', '--remove-suspects', 'one.warc.gz', *OUT)
+# A folder of dumps: what cannot be read of it is left out, and said.
+Job('apply-dumps', 'apply', '-q', '-V', 'dumps.tsv', '--link', '--stats=out/stats', 'dumps', '-o', 'out/d/', damage=True)
+Job('apply-dumps-revisits', 'apply', '-q', '-V', 'dumps.tsv', '--rewrite-revisits', '--cdxj=out/index', 'dumps', '-o', 'out/d/', damage=True)
+Job('apply-originals', 'apply', '-q', '--restore', '--originals=dumps', 'revisits.warc.gz', *OUT, old=False)
 Job('apply-restore', 'apply', '-q', '--restore', 'revisits.warc.gz', *OUT, old=False)
 Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', damage=True)
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)
+Job('dedup-folder', 'dedup', '-q', '-j1', '-o', 'out/d/', '--rewrite-revisits', '--keep-rows', '--left-out=out/left-out', 'dumps', more=['--resume'], old=False, damage=True)
 Job('dedup-resume', 'dedup', '-q', '-j1', '-o', 'out/begun/', '--resume', 'one.warc.gz', 'two.warc', copy=['begun'], old=False, more=[], damage=True)
+Job('boilerplate-merge', 'boilerplate', '-q', '--merge', 'site.bp', 'two.bp', *OUT)
+Job('boilerplate-update', 'boilerplate', '-q', '--update=two.bp', 'one.warc.gz', *OUT)
+Job('report-answers', 'report', '-q', '-V', 'answers.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True)
 Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True, every=('open',))
 Job('store-init', 'store', 'init', 'out/store', '-q', old=False, more='verify')
 Job('store-add', 'store', 'add', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
@@ -161,13 +188,18 @@ Job('store-segments', 'store', 'add', 'out/kept', '-q', '--on-duplicate=replace'
 Job('store-verify', 'store', 'verify', 'store', '-q')
 Job('store-info', 'store', 'info', 'store')
 Job('store-export', 'store', 'export', 'store', '-q')
+Job('store-by-url', 'store', 'remove', 'out/store', '-q', '--by-url', 'http://host0.example/0', copy=['store'], old=False, more='verify')
+Job('store-update', 'store', 'add', 'out/store', '-q', '--same-url=update', 'rows.tsv', copy=['store'], old=False, more='verify')
+Job('show-run', 'show', '--stage=topic', '--run=begun', 'one.warc.gz:0')
 Job('show', 'show', '--stage=topic', 'site/0.html')
 Job('compare', 'compare', 'site/0.html', 'site/1.html')
+Job('why-run', 'why', '--run=begun', 'one.warc.gz:0')
 Job('why', 'why', '--verdicts=verdicts.tsv', '--pairs=pairs.tsv', 'one.warc.gz:0')
 Job('eval', 'eval', '-q', '--pairs=site-pairs.tsv', 'truth.tsv', *OUT)
 Job('eval-clusters', 'eval', '-q', '--clusters=site-verdicts.tsv', 'truth.tsv', *OUT)
 Job('sweep', 'eval', '-q', '--sweep', 'truth.tsv', 'site', *OUT, damage=True)
 Job('sample', 'sample', '-q', 'pairs.tsv', *OUT, damage=True, every=('open',))
+Job('estimate-folder', 'estimate', 'dumps', 'site', mask=rb'(?s).*', damage=True)
 Job('estimate', 'estimate', 'one.warc.gz', mask=rb'(?s).*')       # guesses: any will do
 Job('info', 'info')
 Job('selftest', 'selftest')
@@ -241,9 +273,10 @@ class Run:
             self.files |= {'site/' + k: v for k, v in tree(job, os.path.join(local.dir, 'site')).items()}
 
 
-def records(data):
-    """The records of a dump, compressed or not."""
-    return re.split(rb'(?=WARC/1.0\r\nWARC-Type)', gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data)
+def pages(data):
+    """The pages of a dump, compressed or not."""
+    data = gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data
+    return {r for r in re.split(rb'(?=WARC/1.[01]\r\nWARC-Type)', data) if b'WARC-Type: revisit' not in r}
 
 
 def store_rows(job):
@@ -276,8 +309,8 @@ def look(job, run, want):
     elif run.code == 1 and job.name.startswith('dedup'):
         changed = [k for k in sorted(set(run.files) | set(want.files)) if run.files.get(k) != want.files.get(k)]
         # Less was known to be a duplicate: more records stay, none is changed or missing.
-        lost = [k for k in changed if 'warc' in k and not set(records(want.files.get(k, b''))) <= set(records(run.files.get(k, b'')))]
-        left_out = 'left out' in run.err
+        lost = [k for k in changed if 'warc' in k and not pages(want.files.get(k, b'')) <= pages(run.files.get(k, b''))]
+        left_out = re.search('left out|cannot (open|read):', run.err)
         if not run.err.strip() or lost or ([k for k in changed if not k.endswith('report.html')] and not left_out):
             return 'exit 1, other files: %s; lost from: %s; said: %s' % (changed, lost, run.err[-200:])
     elif not run.err.strip() and not (job.name == 'selftest' and b'FAILED' in run.said):

@@ -60,6 +60,35 @@ printf '%s\n' d.warc.gz >list
 "$P" dedup -q -T list -o listed
 same "a list" listed/d.warc.gz clean.warc.gz
 
+# --- an input that is another one, or gone, once its rows are made ---
+for i in 1 2 3 4 5 6 7 8; do cat d.warc.gz; done >long.warc.gz
+cat >between.py <<'END'
+"""between.py WHAT COMMAND…: stops the command when its rows are there, does that to long.warc.gz, lets it go on."""
+import os, shutil, signal, subprocess, sys, time
+for _ in range(20):
+    shutil.rmtree('between', ignore_errors=True), shutil.rmtree('in', ignore_errors=True)
+    os.mkdir('in'), shutil.copy('long.warc.gz', 'in/long.warc.gz'), shutil.copy('d.warc.gz', 'in/other.warc.gz')
+    p = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE)
+    while p.poll() is None and not os.path.exists('between/.dedup/0.fp') and not os.path.exists('between/verdicts.tsv'):
+        time.sleep(.0005)
+    os.kill(p.pid, signal.SIGSTOP)
+    early = os.path.exists('between/.dedup/0.fp') and not os.path.exists('between/verdicts.tsv') and p.poll() is None
+    if early and sys.argv[1] == 'change': open('in/long.warc.gz', 'ab').write(b' ')
+    if early and sys.argv[1] == 'remove': os.remove('in/long.warc.gz')
+    os.kill(p.pid, signal.SIGCONT)
+    err = p.communicate()[1]
+    if early: break
+sys.stderr.write(err.decode())
+sys.exit(p.returncode if early else 99)
+END
+run python3 between.py change "$P" dedup -q -j1 in -o between
+exits "an input that changes between rows and outputs" 2
+has "is named" "$tmp/err" 'in/long.warc.gz has changed since its rows were made: start again in another folder'
+absent "and is not cut where other records lay" between/in/long.warc.gz
+run python3 between.py remove "$P" dedup -q -j1 in -o between
+exits "one that goes" 2
+has "is missed" "$tmp/err" 'the list of inputs has changed'
+
 # --- links that lead nowhere ---
 mkdir hole && for i in 1 2; do printf '<title>Herons</title><p>Nine grey herons stood along the weir this morning, and none of them moved while the river rose.\n' >hole/$i.html; done
 printf '<title>Bread</title><p>The bakery at the corner opens at five, and by six the first loaves are gone to the harbour and the school.\n' >hole/3.html
