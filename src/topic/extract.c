@@ -11,7 +11,8 @@
  * 4. the box that holds the prose left is the region; what lies outside is dropped;
  * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
  * is one of a manual;
- * 6. lines that announce chrome take it along (heads.def).
+ * 6. lines that announce chrome take it along (heads.def);
+ * 7. the goods of a shop's shelf are text where they are most of it (shelf.h).
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
  * by name: `rules` is what stands above.  Hints are believed less, level by level (enum level), as long as that at
@@ -32,6 +33,7 @@
 #include "base/hash.h"
 #include "topic/hints.h"
 #include "topic/phrases.h"
+#include "topic/shelf.h"
 #include "topic/site.h"
 
 /* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
@@ -69,6 +71,7 @@ struct pd_extractor {
 	struct pd_phrases *phrases;
 	struct pd_lines lines;
 	struct pd_site_keys keys;
+	struct pd_shelf shelf;
 	struct note *notes;		/* one a box */
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
@@ -102,6 +105,7 @@ void pd_extractor_free(struct pd_extractor *x)
 	pd_phrases_free(x->phrases);
 	pd_lines_release(&x->lines);
 	pd_site_keys_release(&x->keys);
+	pd_shelf_release(&x->shelf);
 	free(x->notes);
 	free(x->why);
 	free(x->live);
@@ -702,6 +706,21 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 	}
 }
 
+/* 7. The shelf.  Where what a page offers is more than all the rest that was kept, it is text as a whole, but for what most
+ * of the goods have alike: controls.  What else was kept stays. */
+static void take_shelf(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	const struct pd_shelf *s = &x->shelf;
+	uint64_t rest = 0;
+	for (size_t i = 0; i < x->lines.n; i++)
+		if (!x->why[i] && (i < s->first || i >= s->end))
+			rest += x->lines.v[i].mass;
+	if (!s->mass || (double)s->mass < x->weights->shelf_rest * (double)rest)
+		return;
+	for (size_t i = s->first; i < s->end; i++)
+		x->why[i] = pd_shelf_same(s, in, &x->lines, i) ? "alike" : NULL;
+}
+
 /* Text, and what of it stands outside links. */
 struct amount {
 	double mass, plain;
@@ -835,6 +854,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
 	enum level level = choose_level(x, in);
 	x->kind = find_kind(x, in);
+	pd_shelf_find(&x->shelf, in, &x->lines, x->why);
 	drop_cards(x, in);
 	sum_live(x, LIVE_PROSE);
 	const struct pd_box *region = &in->boxes[find_region(x, in)];
@@ -842,6 +862,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	drop_short(x, in, region);
 	drop_sections(x, in);
 	const char *step = mend_scrap(x, in);
+	take_shelf(x, in);
 	return step ? step : levels[level];
 }
 

@@ -24,6 +24,8 @@
 #define NAV "<ul><li><a href=/1>Home page</a></li><li><a href=/2>News of today</a></li><li><a href=/3>Sports</a></li></ul>"
 #define CARD(n) "<div><a href=/" n ">Another story of this site, number " n "</a><p>" \
 	"A teaser of the story, with a comma and a stop, that wants to be read by many more people.</p></div>"
+#define GOODS(n) "<li><a href=/" n ">Chair number " n ", of oak</a><div>" n "20.50 &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
+#define SHELF "<ul>" GOODS("1") GOODS("2") GOODS("3") GOODS("4") GOODS("5") GOODS("6") GOODS("7") GOODS("8") "</ul>"
 #define CARDS CARD("one") CARD("two") CARD("three") CARD("four")
 
 static const struct row {
@@ -123,6 +125,12 @@ static const struct row {
 	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "a number's next part", "<div>" P1 "<div id=b-0a1b2c3d-0ad1-99>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "an advert with a number", "<div>" P1 "<div class=ad-12>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
+	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
+	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
+	{ "a shelf beside a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
+	{ "links without prices are no shelf", "<div>" P1 P2 "</div><ul><li><a href=/1>Chair of oak</a></li><li><a href=/2>Chair of ash</a></li>"
+	  "<li><a href=/3>Table of oak, round</a></li><li><a href=/4>Table of ash</a></li><li><a href=/5>Bench</a></li>"
+	  "<li><a href=/6>Shelf, of oak or of ash, to hang on a wall</a></li></ul>", "closed since", "Bench", 0 },
 	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "a note that is a list of links", "<div>" P1 "<div class=sidebar>" NAV "</div>" P2 P3 "</div>", "ferry", "Sports", 0 },
 	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry", "Somebody", 0 },
