@@ -480,7 +480,7 @@ static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query
 			for (i = 0; i < in.n; i++)
 				if (!(class[(unsigned char)in.p[i]] & REMOVED))
 					pd_buf_add_c(&u->clean, in.p[i]);
-			return prepare(u, pd_buf_span(&u->clean), query, fragment);
+			return prepare(u, pd_span(pd_buf_z(&u->clean), u->clean.n), query, fragment);
 		}
 		if (in.p[i] == '#' && *fragment == SIZE_MAX)
 			*fragment = i;
@@ -533,7 +533,7 @@ bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u
 	u->why = NULL;
 	if (in.n > PD_URL_MAX)
 		return fail(u, "over 65536 bytes");
-	in = prepare(u, in, &q, &f);
+	in = prepare(u, in.n ? in : pd_span("", 0), &q, &f);
 	struct pd_span main = pd_span(in.p, q), query = pd_span(in.p + q, f - q), fragment = pd_span(in.p + f, in.n - f);
 	size_t n = scheme_length(main);
 	bool good;

@@ -14,7 +14,7 @@
 enum { LINE = 8192, SCHEME = 20, DATE = 14 };
 
 struct line {
-	struct pd_span url, date, type, length;
+	struct pd_span url, address, date, type, length;
 };
 
 static bool digits(struct pd_span s)
@@ -58,6 +58,7 @@ static bool parse_line(struct pd_span rest, struct line *out)
 		before = rest;
 		if (out->date.n >= DATE && digits(out->date) && last_word(&before, &word) && address(word)) {
 			out->url = before;
+			out->address = word;
 			return before.n > 0;
 		}
 		out->type = out->date;
@@ -146,6 +147,9 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 	out->kind = kind(line.url);
 	pd_buf_add_span(&out->url, line.url);
 	set_date(&out->fetch_time, line.date);
+	/* "-" and 0.0.0.0: nobody looked. */
+	if (!pd_span_is(line.address, "-") && !pd_span_is(line.address, "0.0.0.0"))
+		pd_buf_add_span(&out->address, line.address);
 	/* "no-type" and the like say nothing. */
 	if (line.type.n && memchr(line.type.p, '/', line.type.n))
 		pd_buf_add_span(&out->content_type, line.type);

@@ -10,6 +10,7 @@ void pd_record_clear(struct pd_record *r)
 	pd_buf_clear(&r->digest);
 	pd_buf_clear(&r->user_id);
 	pd_buf_clear(&r->content_type);
+	pd_buf_clear(&r->address);
 	pd_buf_clear(&r->header);
 	pd_buf_clear(&r->block);
 	r->length = 0;
@@ -25,6 +26,7 @@ void pd_record_release(struct pd_record *r)
 	pd_buf_release(&r->digest);
 	pd_buf_release(&r->user_id);
 	pd_buf_release(&r->content_type);
+	pd_buf_release(&r->address);
 	pd_buf_release(&r->header);
 	pd_buf_release(&r->block);
 }

@@ -23,6 +23,7 @@ struct pd_record {
 	struct pd_buf digest;		/* WARC-Payload-Digest without "sha1:" when it is SHA-1 in base32, else empty */
 	struct pd_buf user_id;		/* the row's own id (JSONL), may be empty */
 	struct pd_buf content_type;	/* of the block, as the record says; may be empty */
+	struct pd_buf address;		/* of the server, as the dump has it; may be empty */
 	struct pd_buf header;		/* of WARC and ARC, as it stands; only where pd_read_dump.keep_header asks for it */
 	struct pd_buf block;		/* at most the reader's limit */
 	uint64_t length;		/* bytes of the block in the dump */

@@ -46,6 +46,8 @@ static struct pd_span *slot(struct pd_read_warc_header *h, struct pd_span name)
 		return &h->date;
 	if (pd_span_ieq(name, "WARC-Payload-Digest"))
 		return &h->digest;
+	if (pd_span_ieq(name, "WARC-IP-Address"))
+		return &h->address;
 	if (pd_span_ieq(name, "Content-Type"))
 		return &h->content_type;
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
@@ -146,6 +148,7 @@ void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *ou
 	set_value(&out->url, bare_uri(h->uri));
 	set_value(&out->fetch_time, h->date);
 	set_value(&out->content_type, h->content_type);
+	set_value(&out->address, h->address);
 	set_digest(&out->digest, h->digest);
 	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
 }

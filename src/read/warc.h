@@ -9,13 +9,13 @@
 
 /* Views into the window that it was read from. */
 struct pd_read_warc_header {
-	struct pd_span type, uri, date, digest, content_type, content_length;
+	struct pd_span type, uri, date, digest, address, content_type, content_length;
 };
 
 /* The next named field of the header at *rest, which moves on: its name, and its value as it stands, folds and all. */
 bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value);
 void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out);
-/* Kind, url, time, digest and type of the record. */
+/* Kind, url, time, digest, address and type of the record. */
 void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out);
 
 #endif
