@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fp rows that crowd, for matching: dense_rows.py KIND ROWS.
+"""fp rows that crowd, for matching: dense_rows.py KIND ROWS [HOSTS [TOGETHER]].
 
 ball     fingerprints with up to four bits of one flipped, all different; no sketches
 texts    the same, with sketches that differ in a twentieth of their minima
@@ -8,11 +8,12 @@ twins    the same, with sketches that have nothing in common but in pairs: row 2
 sketches fingerprints with up to ten bits of one flipped, with one sketch
 parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
 
-Rows come in no order of their ids.
+Rows come in no order of their ids, each on a host of its own, or on HOSTS of them in turn, TOGETHER (1) rows each.
 """
 import random, sys
 
 kind, n = sys.argv[1], int(sys.argv[2])
+hosts, together = (int(v) for v in (sys.argv[3:] + ['0', '1'][len(sys.argv) - 3:])[:2])
 draw = random.Random(n)
 MINIMA, centre = 128, 0x9e3779b97f4a7c15
 base = [draw.randrange(16) for _ in range(MINIMA)]
@@ -50,7 +51,7 @@ def sketch(i):
 
 seen, rows = set(), []
 for i in range(n):
-    fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/' % i] + ['-'] * 6 + [str(1000 + i * 7919 % n)] + ['-'] * 3
+    fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/%d' % (i // together % hosts if hosts else i, i)] + ['-'] * 6 + [str(1000 + i * 7919 % n)] + ['-'] * 3
     rows.append('\t'.join(fields + [sketch(i), '-', '-']))
 draw.shuffle(rows)
 print('\n'.join(rows))

@@ -44,7 +44,10 @@ struct worker {
 	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
 	uint32_t *row;			/* theirs */
 	uint32_t *begin;		/* of each bucket, and the end */
-	size_t cap_prints, cap_rows, cap_begin;
+	uint8_t *leader;		/* in a crowd: which leader each follows, or FREE */
+	uint64_t *spare_prints;
+	uint32_t *spare_rows;
+	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows;
 	struct pd_join_hits hits;
 	uint64_t looks;
 };
@@ -53,6 +56,9 @@ struct search {
 	const struct taking *t;
 	const struct pd_match_set *m;
 	int width, reach, least;	/* minima that must agree */
+	double chance;			/* that two fingerprints are within reach */
+	uint64_t *crowded;		/* a bit for each bucket of each band, once that was searched */
+	uint8_t *covered;		/* by row: 1 once it follows a leader */
 	int part_bits, bucket_bits;	/* the first ones of the value; the bucket's begin with the part's */
 	struct pd_join_scan_loops scan;
 	size_t n_stretches;		/* of the rows */
@@ -151,20 +157,48 @@ static uint64_t band_of(const struct search *s, size_t i, size_t band)
 	return pd_bits_get(s->t->sketch + i * s->t->words, (int)band * bits, bits);
 }
 
+static bool is_within_reach(const struct search *s, uint32_t i, uint32_t j)
+{
+	const struct pd_rows_set *set = s->m->set;
+	const size_t words = (size_t)set->words;
+	return pd_bits_distance(set->keys + s->t->member[i] * words, set->keys + s->t->member[j] * words, 1) <= s->reach;
+}
+
 static bool is_alike(const struct search *s, size_t i, size_t j, struct worker *w)
 {
 	w->looks++;
 	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
 }
 
-/* Is this the first band that they share? */
+/* The first 32 bits of a value; where the scope is inside a host, rows of two hosts seldom meet. */
+static uint32_t value_of(const struct search *s, size_t i, size_t band)
+{
+	int bits = s->width * s->t->options.bits;
+	uint64_t v = band_of(s, i, band);
+	if (pd_match_scope_inside(s->m->links.scope))
+		return (uint32_t)pd_hash64((char *)(uint64_t[]){ v, s->m->links.host[s->t->member[i]] }, 2 * sizeof v);
+	return (uint32_t)(bits > 32 ? v >> (bits - 32) : v << (32 - bits));
+}
+
+/* The bit of a row's bucket. */
+static size_t bucket_bit(const struct search *s, size_t i, size_t band)
+{
+	return (band << s->bucket_bits) + (value_of(s, i, band) >> (32 - s->bucket_bits));
+}
+
+static bool is_crowded(const struct search *s, size_t bit)
+{
+	return __atomic_load_n(&s->crowded[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
+}
+
+/* A pair is found in the first band that both share, unless others crowd there. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
 	if (band_of(s, i, band) != band_of(s, j, band))
 		return false;
 	for (size_t t = 0; t < band; t++)
-		if (band_of(s, i, t) == band_of(s, j, t))
+		if (band_of(s, i, t) == band_of(s, j, t) && !is_crowded(s, bucket_bit(s, i, t)))
 			return false;
 	return true;
 }
@@ -207,6 +241,10 @@ static bool compare_all(const struct search *s, struct worker *w, size_t from, s
 	return true;
 }
 
+/* --- a crowd --- */
+
+#define FREE UINT8_MAX
+
 /* One that was like none before it, and the first of its followers that those pair with which may not pair with it. */
 struct leader {
 	uint32_t row, second;
@@ -214,7 +252,7 @@ struct leader {
 
 struct crowd {
 	struct leader leaders[PD_BANDS_LEADERS];
-	int n;
+	uint8_t n;
 };
 
 static bool is_on(const struct search *s, uint32_t row, uint8_t side)
@@ -229,71 +267,155 @@ static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
 	return l->host[s->t->member[a]] == l->host[s->t->member[b]];
 }
 
-/* A leader stands for the row: is it verified with it? */
-static struct leader *leader_of(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
+/* A leader stands for the row when it is verified with it. */
+static uint8_t leader_of(const struct search *s, struct worker *w, const struct crowd *crowd, uint32_t row)
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
-	for (struct leader *l = crowd->leaders; l < crowd->leaders + crowd->n; l++) {
-		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, l->row, row))
+	for (uint8_t i = 0; i < crowd->n; i++) {
+		uint32_t leader = crowd->leaders[i].row;
+		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, leader, row))
 			continue;
-		if (is_alike(s, l->row, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[l->row]),
+		if (!is_within_reach(s, leader, row))
+			continue;
+		if (is_alike(s, leader, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[leader]),
 								   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
-			return l;
+			return i;
 	}
-	return NULL;
+	return FREE;
 }
 
-/* Where two sides are matched the leaders are those of B; those of A follow them. */
-static void find_leader(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
+/* Where two sides are matched the leaders are those of B; those of A alone only follow them. */
+static uint8_t join_crowd(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
 {
+	uint8_t i = leader_of(s, w, crowd, row);
+	if (i == FREE && crowd->n < PD_BANDS_LEADERS) {
+		crowd->leaders[crowd->n] = (struct leader){ row, NONE };
+		return crowd->n++;
+	}
+	if (i == FREE)
+		return FREE;
+	struct leader *l = &crowd->leaders[i];
 	bool between = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
-	struct leader *l = leader_of(s, w, crowd, row);
-	if (!l && crowd->n < PD_BANDS_LEADERS)
-		crowd->leaders[crowd->n++] = (struct leader){ row, NONE };
-	else if (l && l->second == NONE && (!between || !is_same_host(s, l->row, row)))
+	if (l->second == NONE && (!between || !is_same_host(s, l->row, row)))
 		l->second = row;
+	return i;
 }
 
-static void follow(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row, struct pd_items *out)
+/* A pair with the leader, or with the one behind it where the scope asks for that.  False: the row is like neither. */
+static bool follow(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
 {
 	const struct pd_match_links *links = &s->m->links;
-	struct leader *l = NULL;
-	for (int i = 0; i < crowd->n && !l; i++)
-		l = crowd->leaders[i].row == row ? &crowd->leaders[i] : NULL;
-	bool itself = l;
-	if (itself && !links->side && links->scope != PD_SCOPE_OTHER_HOSTS)
-		return;
-	if (!l)
-		l = leader_of(s, w, crowd, row);
-	if (!l)
-		return;
-	bool second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
+	bool itself = l->row == row, second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
 	uint32_t to = second ? l->second : l->row;
-	if (to != NONE && to != row)
-		pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
+	if (to == NONE || to == row || (itself && !links->side && links->scope != PD_SCOPE_OTHER_HOSTS))
+		return true;
+	if (second && !itself && (!is_within_reach(s, to, row) || !is_alike(s, to, row, w)))
+		return false;
+	pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
+	s->covered[row] = !itself;
+	return true;
+}
+
+/* A leader that none follows may be like one that follows another: the first of these. */
+static void find_any(const struct search *s, struct worker *w, uint32_t row, size_t from, size_t to, struct pd_items *out)
+{
+	const struct pd_match_set *m = s->m;
+	double similarity;
+	for (size_t i = from; i < to; i++) {
+		uint32_t other = w->row[i];
+		if (other == row || !is_in_scope(&m->links, s->t->member[row], s->t->member[other]) || !is_within_reach(s, row, other) ||
+		    !is_alike(s, row, other, w))
+			continue;
+		if (!pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[row]), pd_rows_set_row(m->set, s->t->member[other]), 0,
+				    &similarity))
+			continue;
+		pd_items_add_pair(out, row, other, 0);
+		return;
+	}
+}
+
+/* Those that follow none go on among themselves, in their order; how many. */
+static size_t keep_free(struct worker *w, size_t from, size_t to)
+{
+	size_t n = from;
+	for (size_t i = from; i < to; i++)
+		if (w->leader[i] == FREE) {
+			w->columns.w[0][n] = w->columns.w[0][i];
+			w->row[n++] = w->row[i];
+		}
+	return n - from;
+}
+
+/* By the minimum that comes `depth` behind the band; end[v]: where those of value v end. */
+static void split(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
+{
+	int bits = s->t->options.bits, at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
+	w->spare_prints = pd_big_at_least(w->spare_prints, n, &w->cap_spare_prints, sizeof *w->spare_prints);
+	w->spare_rows = pd_big_at_least(w->spare_rows, n, &w->cap_spare_rows, sizeof *w->spare_rows);
+	memcpy(w->spare_prints, w->columns.w[0] + from, n * sizeof *w->spare_prints);
+	memcpy(w->spare_rows, w->row + from, n * sizeof *w->spare_rows);
+	memset(end, 0, 256 * sizeof *end);
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < n; i++) {
+			size_t *next = &end[pd_bits_get(s->t->sketch + w->spare_rows[i] * s->t->words, at * bits, bits)];
+			if (pass) {
+				w->columns.w[0][from + *next] = w->spare_prints[i];
+				w->row[from + *next] = w->spare_rows[i];
+			}
+			++*next;
+		}
+		/* From counts to where each value begins. */
+		for (size_t v = 0, sum = 0; !pass && v < 256; v++) {
+			size_t count = end[v];
+			end[v] = sum;
+			sum += count;
+		}
+	}
 }
 
 /* Buckets are in the order of the rows. */
-static void compare_crowd(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
 {
-	struct crowd crowd = { .n = 0 };
-	w->verifier.apart = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
-	for (size_t i = from; i < to; i++)
-		if (is_on(s, w->row[i], PD_SIDE_B))
-			find_leader(s, w, &crowd, w->row[i]);
-	for (size_t i = from; i < to; i++)
-		if (is_on(s, w->row[i], PD_SIDE_A))
-			follow(s, w, &crowd, w->row[i], out);
-}
-
-static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
-{
-	size_t n = to - from;
-	if (s->m->o->all_pairs)
+	size_t n = to - from, limit = PD_BANDS_PAIRS * n + (size_t)((double)n * (double)n * s->chance), end[256];
+	if (s->m->o->all_pairs) {
 		compare_all(s, w, from, to, 0, out);
-	else if (n > PD_BANDS_BUCKET || !compare_all(s, w, from, to, PD_BANDS_PAIRS * n, out))
-		compare_crowd(s, w, from, to, out);
+		return;
+	}
+	if (n <= PD_BANDS_BUCKET && compare_all(s, w, from, to, limit, out))
+		return;
+	if (!depth) {
+		size_t bit = bucket_bit(s, w->row[from], s->first_band + s->band);
+		__atomic_fetch_or(&s->crowded[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
+	}
+	struct crowd crowd = { .n = 0 };
+	size_t kept = from;
+	for (size_t i = from; i < to; i++)
+		if (!s->covered[w->row[i]]) {
+			w->columns.w[0][kept] = w->columns.w[0][i];
+			w->row[kept++] = w->row[i];
+		}
+	w->verifier.apart = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
+	for (size_t i = from; i < kept; i++)
+		w->leader[i] = is_on(s, w->row[i], PD_SIDE_B) ? join_crowd(s, w, &crowd, w->row[i]) : FREE;
+	for (size_t i = from; i < kept; i++) {
+		if (!is_on(s, w->row[i], PD_SIDE_B))
+			w->leader[i] = leader_of(s, w, &crowd, w->row[i]);
+		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow(s, w, &crowd.leaders[w->leader[i]], w->row[i], out))
+			w->leader[i] = FREE;
+	}
+	for (uint8_t i = 0; i < crowd.n; i++)
+		if (crowd.leaders[i].second == NONE)
+			find_any(s, w, crowd.leaders[i].row, from, kept, out);
+	n = keep_free(w, from, kept);
+	if (n == 1)
+		find_any(s, w, w->row[from], from + 1, kept, out);
+	if (n < 2 || (s->width + depth + 1) * s->t->options.bits > 64)
+		return;
+	split(s, w, from, n, depth, end);
+	for (size_t v = 0, begin = 0; v < 256; begin = end[v++])
+		if (end[v] - begin > 1)
+			search_bucket(s, w, from + begin, from + end[v], depth + 1, out);
 }
 
 /* --- a part --- */
@@ -312,6 +434,7 @@ static void part_task(void *ctx, size_t i, int thread)
 	size_t n = part[s->from + i + 1] - part[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->part_bits);
 	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
+	w->leader = pd_big_at_least(w->leader, n + 1, &w->cap_leaders, sizeof *w->leader);
 	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
 	/* Counted two places on, so that placing leaves the beginnings behind. */
 	memset(w->begin, 0, (n_buckets + 2) * sizeof *w->begin);
@@ -326,20 +449,10 @@ static void part_task(void *ctx, size_t i, int thread)
 	}
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
-			search_bucket(s, w, w->begin[b], w->begin[b + 1], &s->lists[thread]);
+			search_bucket(s, w, w->begin[b], w->begin[b + 1], 0, &s->lists[thread]);
 }
 
 /* --- all --- */
-
-/* The first 32 bits of a value; where the scope is inside a host, rows of two hosts seldom meet. */
-static uint32_t value_of(const struct search *s, size_t i, size_t band)
-{
-	int bits = s->width * s->t->options.bits;
-	uint64_t v = band_of(s, i, band);
-	if (pd_match_scope_inside(s->m->links.scope))
-		return (uint32_t)pd_hash64((char *)(uint64_t[]){ v, s->m->links.host[s->t->member[i]] }, 2 * sizeof v);
-	return (uint32_t)(bits > 32 ? v >> (bits - 32) : v << (32 - bits));
-}
 
 static size_t stretch_begins(const struct search *s, size_t stretch)
 {
@@ -458,6 +571,9 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
+	s.chance = pd_join_chance(64, s.reach);
+	s.covered = pd_zalloc(t.n + 1);
+	s.crowded = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.crowded);
 	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
 	for (size_t b = 0; b < AT_ONCE; b++)
 		s.value[b] = value + b * t.n;
@@ -480,8 +596,13 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		free(w->row);
 		free(w->begin);
 		free(w->hits.v);
+		free(w->leader);
+		free(w->spare_prints);
+		free(w->spare_rows);
 	}
 	free(s.workers);
+	free(s.covered);
+	free(s.crowded);
 	free(s.dealt);
 	pd_array_release(&values);
 	pd_array_release(&t.memory[0]);

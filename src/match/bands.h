@@ -12,10 +12,12 @@
  * cost a fraction of a nanosecond (join/scan.h), and only those within `reach` bits, about six a page by chance, by their
  * sketches.  Both numbers follow from the number of pages alone; docs/accuracy.md has what is found.
  *
- * Rows that share a band are a bucket.  Where a bucket is crowded, that is, has more than PD_BANDS_BUCKET rows or more than
- * PD_BANDS_PAIRS pairs within reach a row, each row is only held against the first of those before it that were like none
- * before them, up to PD_BANDS_LEADERS, until it is like one: so what very many sketches have in common costs in proportion to
- * their number.  Where all pairs are asked for nothing is left out.
+ * Rows that share a band are a bucket.  A bucket is crowded that has more than PD_BANDS_BUCKET rows or more than
+ * PD_BANDS_PAIRS pairs within reach a row (and twice those of chance).  There each row is only held against the first of those
+ * before it that were like none before them, up to PD_BANDS_LEADERS, until it is like one, and follows that one: it is covered,
+ * and has no part in other crowds.  Rows that are like none of the leaders go on in narrower company: those that share the next
+ * minimum, too, are a bucket again.  So what very many sketches have in common costs in proportion to their
+ * number, and those that differ still meet.  Where all pairs are asked for nothing is left out.
  */
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
@@ -23,8 +25,8 @@
 #include "match/links.h"
 
 #define PD_BANDS_BUCKET 4096
-#define PD_BANDS_PAIRS 64
-#define PD_BANDS_LEADERS 64
+#define PD_BANDS_PAIRS 16
+#define PD_BANDS_LEADERS 16
 
 /* What chance may cost a page: comparisons of fingerprints, and of sketches. */
 #define PD_BANDS_MEETINGS 4096

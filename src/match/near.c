@@ -327,10 +327,16 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	return status ? status : gathered;
 }
 
-/* Where every pair is asked for there is no other way. */
 static bool may_link(const struct pd_match_set *m)
 {
 	return m->o->scope == PD_SCOPE_ALL && !m->o->all_pairs && !m->rows->side;
+}
+
+/* What one page stands for to all others it does not to those of one host or one side.  There bands tell such rows from each
+ * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to look at it. */
+static bool may_leave_to_sketches(const struct pd_match_set *m)
+{
+	return !m->o->all_pairs && !m->o->verify.off && m->rows->sketched == m->rows->n;
 }
 
 /* Keys in, the pairs of groups near each other out. */
@@ -338,12 +344,17 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 		     struct pd_match_stats *stats, struct pd_err *e)
 {
 	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
-	struct pd_join_limit limit = { .most = (uint64_t)(PD_NEAR_PAIRS * n + n * n * pd_join_chance(keys->bits, m->o->k)) + PD_NEAR_PAIRS_LEAST };
-	keys->limit = may_link(m) ? &limit : NULL;
+	double others = keys->against ? (double)keys->n_against : n;
+	struct pd_join_limit limit = { .most = PD_NEAR_PAIRS_LEAST + (uint64_t)(PD_NEAR_PAIRS * (n + others) / 2 +
+									     n * others * pd_join_chance(keys->bits, m->o->k)) };
+	keys->limit = may_link(m) || may_leave_to_sketches(m) ? &limit : NULL;
 	int status = join(m, keys, &stats->plan, &near->after, e);
 	if (!status && pd_join_is_over(keys)) {
 		near->alone = pd_zalloc(m->set->n + 1);
-		status = join_dense(m, keys, stats, near->alone, &near->after, e);
+		if (may_link(m))
+			status = join_dense(m, keys, stats, near->alone, &near->after, e);
+		else
+			memset(near->alone, 1, m->set->n);
 	} else if (!status) {
 		verify_pairs(m, &near->after, stats);
 	}

@@ -10,7 +10,8 @@
  * of PD_NEAR_LEADERS or more of those taken before it is covered: it is linked to the first of them that it matches, in
  * the order of rows, as a page with the same fingerprint would be, and joined with no other.  What is not covered is joined
  * with all that is not, and so nothing is lost where no neighbourhood is dense.  Covered groups that match none of those
- * before are left to their sketches (`alone`).
+ * before are left to their sketches (`alone`).  With a scope or two sides nothing is linked so, and if there are more pairs than
+ * that, all are left to their sketches, as long as all have one.
  */
 #ifndef PD_MATCH_NEAR_H
 #define PD_MATCH_NEAR_H

@@ -30,6 +30,36 @@ check texts $((2 * n)) "1 cluster of $n pages"
 check twins $n "$((n / 2)) clusters of $n pages"
 check parts $n "$((n / 2)) clusters of $n pages"
 check sketches $n "1 cluster of $n pages" --candidates=bands
+# With a scope, or against a collection, sketches tell them apart: the work is bounded, and who has a partner finds one.
+check_scope() { # KIND ROWS IN PAIRS OPTION…, of the rows that are there already
+	local kind=$1 want=$2
+	shift 2
+	run "$P" match --stats stats.json -o scoped.pairs "$@"
+	exits "$kind $*: matched" 0
+	at_least "$kind $*: at most 2,048 sketches a page were compared" $((2048 * n - $(stat candidates) - $(stat band_looks))) 0
+	at_least "$kind $*: at most 64 pairs a page" $((64 * n - $(stat pairs))) 0
+	at_least "$kind $*: pages in pairs" "$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | sort -u | wc -l)" "$want"
+	for other in -j1 -j3 --memory=40M; do
+		run "$P" match -q $other "$@"
+		cmp -s "$tmp/out" scoped.pairs || fail "$kind $*: the same pairs with $other"
+	done
+}
+for kind in texts twins parts sketches; do
+	python3 "$TOP/tests/dense_rows.py" $kind $n 40 2 >scoped.fp
+	check_scope $kind $n --scope=same-host scoped.fp
+	python3 "$TOP/tests/dense_rows.py" $kind $n 40 >scoped.fp
+	check_scope $kind $((n * 99 / 100)) --scope=other-hosts scoped.fp
+	check_scope $kind $((n * 99 / 100)) --scope=other-hosts --candidates=bands scoped.fp
+	awk -F '\t' '{ split($2, id, ":"); print > (id[2] % 2 ? "a.fp" : "b.fp") }' scoped.fp
+	check_scope $kind $((n / 2)) a.fp --against b.fp
+	is "$kind: each page of a batch has its partner in the collection" \
+		"$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | grep -c '[13579]$')" "$(rows scoped.pairs | wc -l)"
+	at_least "$kind: all of the batch have one" "$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | grep '[13579]$' | sort -u | wc -l)" $((n / 2 * 99 / 100))
+	check_scope $kind $((n / 2)) --scope=other-hosts a.fp --against b.fp
+done
+# One host that crowds hides no other: a single page elsewhere is found by all that are like it.
+{ python3 "$TOP/tests/dense_rows.py" sketches $n 1 | sed '1s/h0/other/'; } >scoped.fp
+check_scope "one host" $((n * 99 / 100)) --scope=other-hosts --candidates=bands scoped.fp
 head -1000 ball.fp >some.fp
 run "$P" match -q -k 8 some.fp
 is "of fewer pages every pair is named" "$(rows "$tmp/out" | wc -l)" 499500
