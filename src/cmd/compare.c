@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup compare: why two pages match, or do not. */
 #include "cmd/walk.h"
-#include "inspect/pick.h"
-#include "inspect/compare.h"
+#include "inspect/inspect.h"
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },

@@ -4,7 +4,7 @@
 
 #include "base/threads.h"
 #include "cmd/walk.h"
-#include "inspect/estimate.h"
+#include "inspect/inspect.h"
 
 /* LIMIT: seconds after which a sample of slow pages is ended. */
 enum { LIMIT = 10 };

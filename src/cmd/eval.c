@@ -10,7 +10,7 @@
 #include "cmd/walk.h"
 #include "group/score.h"
 #include "group/sweep.h"
-#include "write/eval_rows.h"
+#include "write/write.h"
 
 struct options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */

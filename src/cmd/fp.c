@@ -2,8 +2,7 @@
  * pagededup fp: dumps -> one row per page with its fingerprint. */
 #include "base/fields.h"
 #include "cmd/walk.h"
-#include "write/page_rows.h"
-#include "write/jsonl.h"
+#include "write/write.h"
 
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_OUTPUT_OPTS,

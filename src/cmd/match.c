@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "write/jsonl.h"
+#include "write/write.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_match, member)
 

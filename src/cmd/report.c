@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup report: verdicts, pairs, dumps -> one HTML page that shows what would go. */
 #include "cmd/walk.h"
-#include "inspect/pick.h"
+#include "inspect/inspect.h"
 #include "report/report.h"
 
 struct options {

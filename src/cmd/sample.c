@@ -6,7 +6,7 @@
 #include "base/outfile.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"
-#include "inspect/pick.h"
+#include "inspect/inspect.h"
 #include "group/sample.h"
 #include "report/label_page.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup show: what each stage makes of one page. */
 #include "cmd/walk.h"
-#include "inspect/pick.h"
-#include "inspect/show.h"
+#include "inspect/inspect.h"
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },

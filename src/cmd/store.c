@@ -10,8 +10,7 @@
 #include "base/threads.h"
 #include "cmd/command.h"
 #include "store/judge.h"
-#include "write/jsonl.h"
-#include "write/store_rows.h"
+#include "write/write.h"
 
 enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup text: dumps -> each page's record with its main text (M29), as JSONL. */
 #include "cmd/walk.h"
-#include "write/page_rows.h"
+#include "write/write.h"
 
 static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
 

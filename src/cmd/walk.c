@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "dedup/dedup.h"
-#include "inspect/show.h"
+#include "inspect/inspect.h"
 
 /* What the library calls "bits" is --bits here, in messages too. */
 static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "dedup/dedup.h"
-#include "inspect/why.h"
+#include "inspect/inspect.h"
 
 struct options {
 	struct pd_why_options why;

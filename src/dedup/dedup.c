@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "base/tsv.h"
-#include "inspect/pick.h"
+#include "inspect/inspect.h"
 #include "report/report.h"
 
 /* ==== the folder of a run ==== */

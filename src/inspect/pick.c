@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/pick.h"
+#include "inspect/inspect.h"
 
 #include <inttypes.h>
 

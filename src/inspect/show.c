@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/show.h"
+#include "inspect/inspect.h"
 
 #include <inttypes.h>
 
 #include "base/tsv.h"
 #include "term/language.h"
-#include "write/page_rows.h"
+#include "write/write.h"
 
 enum { DECISION_TEXT = 48 };	/* bytes of a piece that say which one it is */
 

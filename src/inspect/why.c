@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/why.h"
+#include "inspect/inspect.h"
 
 #include "base/tsv.h"
-#include "write/jsonl.h"
+#include "write/write.h"
 
 enum { LISTED = 10 };
 

@@ -14,7 +14,7 @@
 #include "base/outfile.h"
 #include "base/tsv.h"
 #include "report/markup.h"
-#include "write/eval_rows.h"
+#include "write/write.h"
 
 /* ==== verdicts and answers ==== */
 

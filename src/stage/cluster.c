@@ -7,8 +7,7 @@
 #include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
-#include "write/jsonl.h"
-#include "write/verdict_row.h"
+#include "write/write.h"
 
 struct cluster_run {
 	const struct pd_stage_cluster *o;

@@ -12,7 +12,7 @@
 #include "pipeline.h"
 #include "rows/keyfile.h"
 #include "rows/rows.h"
-#include "write/jsonl.h"
+#include "write/write.h"
 
 struct match_run {
 	const struct pd_stage_match *o;

@@ -7,7 +7,7 @@
 #define PD_STAGE_MATCH_H
 
 #include "base/terminal.h"
-#include "write/pair_row.h"
+#include "write/write.h"
 
 /* Done, but rows that could not be read were left out, which the options do not call right. */
 enum { PD_STAGE_DAMAGED = 1 };

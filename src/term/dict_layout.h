@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How the dictionary lies in its container (docs/format-dict.md), shared by who writes it (dict_compile.c), who opens it
- * (dict.c) and who cuts Chinese with it (han.c).  All of it is used in place: little-endian, parts aligned to 64 bytes.
+ * (dict.c) and who cuts Chinese with it (segment.c).  All of it is used in place: little-endian, parts aligned to 64 bytes.
  */
 #ifndef PD_TERM_DICT_LAYOUT_H
 #define PD_TERM_DICT_LAYOUT_H

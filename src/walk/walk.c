@@ -17,7 +17,7 @@
 #include "base/tsv.h"
 #include "rows/shingles.h"
 #include "walk/spool.h"
-#include "write/page_rows.h"
+#include "write/write.h"
 
 /* What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats. */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/eval_rows.h"
+#include "write/write.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #include "pipeline.h"
-#include "write/jsonl.h"
 
 const char *const pd_write_eval_formats[] = { "text", "tsv", "jsonl", NULL };
 const char *const pd_write_eval_columns[] = {

@@ -3,7 +3,7 @@
  * What a column holds is told by its name, alike in all kinds of rows.  match and cluster copy some values from files
  * that others may have edited: what is no number where one should be stays the string that it is.
  */
-#include "write/jsonl.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 

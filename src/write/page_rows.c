@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/page_rows.h"
+#include "write/write.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/pair_row.h"
+#include "write/write.h"
 
 #include <stdio.h>
 

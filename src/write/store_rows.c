@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/store_rows.h"
+#include "write/write.h"
 
 #include <inttypes.h>
 
-#include "write/jsonl.h"
 
 const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };

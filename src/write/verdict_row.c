@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/verdict_row.h"
+#include "write/write.h"
 
 #include <inttypes.h>
 

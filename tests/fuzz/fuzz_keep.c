@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "group/keep.h"
 #include "group/order.h"
-#include "inspect/why.h"
+#include "inspect/inspect.h"
 
 static void bad_row(void *ctx, const char *why)
 {

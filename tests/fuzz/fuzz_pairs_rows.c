@@ -5,7 +5,7 @@
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
-#include "write/verdict_row.h"
+#include "write/write.h"
 
 enum { PAGES = 128 };
 

@@ -2,8 +2,8 @@
  * The bytes as a page, the first of them its preset, in every form in which people see one: each stage of `show`, and
  * the record of `text`, a line of JSON. */
 #include "fuzz.h"
-#include "inspect/show.h"
-#include "write/page_rows.h"
+#include "inspect/inspect.h"
+#include "write/write.h"
 
 struct way {
 	struct pd_options o;

@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
-#include "write/page_rows.h"
+#include "write/write.h"
 
 struct way {
 	struct pd_options o;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "write/eval_rows.h"
+#include "write/write.h"
 
 enum { PAGES = 64 };
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is shown of pages, where everything the pipeline knows of them may be looked at.
+ */
+#ifndef PD_INSPECT_INSPECT_H
+#define PD_INSPECT_INSPECT_H
+
+#include "base/json.h"
+#include "base/terminal.h"
+#include "group/why.h"
+#include "pipeline.h"
+#include "read/sample.h"
+#include "rows/rows.h"
+#include "walk/walk.h"
+
+/* show and compare: an id, a file, or --url=URL and the dumps to look in -> one page that has walked the pipeline. */
+
+struct pd_pick {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+};
+
+/* The record of this id, or, with `url`, the one record of that URL in the dumps; then through the pipeline.
+ * PD_ERR_NOT_FOUND when there is none or more than one (the ids are then listed on stderr). */
+int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const char *id, const char *url,
+		 char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e);
+void pd_pick_release(struct pd_pick *p);
+
+/* What the report shows of a page, as pd_report_options.fetch wants it: `ctx` is a struct pd_pick_texts. */
+struct pd_pick_texts {
+	const struct pd_walk_options *walk;
+	struct pd_tables tables;
+	struct pd_log *log;
+};
+
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e);
+
+/* What each stage made of a page, as text: `pagededup show --stage=…`, and the golden files of the tests. */
+
+enum pd_stage { PD_STAGE_UTF8, PD_STAGE_HTML, PD_STAGE_BLOCKS, PD_STAGE_TERMS, PD_STAGE_TOPIC, PD_STAGE_FEATURES, PD_STAGE_SIGNATURE };
+extern const char *const pd_stage_names[];	/* NULL at the end */
+
+/* The pipeline has run over the page with keep_xhtml and explain set. */
+void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out);
+
+/* Which lines of it are what, for pd_print; NULL: the page itself, as it is. */
+const struct pd_paint *pd_show_paint(enum pd_stage stage);
+
+/* Why two pages match, or do not: distance, shared shingles and lines of main text. */
+
+/* Both pipelines have run over their page, with the same options `o`. */
+void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out);
+
+/* Which lines of it are what, for pd_print. */
+extern const struct pd_paint pd_compare_paint[];
+
+/* What becomes of a page, and why: in words for people, or as JSON Lines, a line for each step to the page kept. */
+
+/* `verdicts`: the name of the file, for words. */
+void pd_why_text(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out);
+void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out);
+
+/* A sample of a dump -> what a whole run would find, take and need, as a short table for people.
+ *
+ * Numbers of records and pages follow from the bytes that the sample's records take; their range is two standard errors
+ * of that ratio over the places of the sample.  Near-duplicates cannot be counted so: a page and its partner are
+ * seldom both in a small sample.  What has a partner inside the sample is the least share; the most comes from the pairs between
+ * different places, of which a sample of n out of N pages holds about (n/N)^2. */
+
+struct pd_estimate_page {
+	struct pd_key key;
+	struct pd_sketch sketch;
+	uint64_t text, host;	/* hashes of the text digest and of the host; host 0: none */
+	struct pd_facts facts;
+	bool present, has_text;
+	int place;
+};
+
+struct pd_name_count {
+	char name[32];
+	uint64_t n;
+};
+
+struct pd_name_counts {
+	struct pd_name_count *v;
+	size_t n, cap;
+};
+
+struct pd_estimate {
+	/* set by the caller before it is printed */
+	struct pd_read_sample_stats sample;
+	uint64_t records, damaged;
+	double cpu_seconds;	/* for all records of the sample */
+	double limit;		/* > 0: the sample was ended after so many seconds */
+	int bits, threads;
+	struct pd_sketch_options sketch;
+	/* by pd_estimate_add */
+	struct pd_estimate_page *pages;
+	size_t n, cap;
+	uint64_t too_short, at_place[PD_SAMPLE_PLACES];
+	struct pd_name_counts languages, charsets;
+	struct pd_buf scratch;
+};
+
+/* The pipeline has run over a page that stands at this place of the sample. */
+void pd_estimate_add(struct pd_estimate *e, struct pd_pipeline *p, int place);
+void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out);
+void pd_estimate_release(struct pd_estimate *e);
+
+#endif
