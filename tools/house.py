@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measure the house: rooms, symbols that leave their file, files that use each other in a circle.
 
-usage: house.py [--circles] [BUILD]
+usage: house.py [--circles | --names] [BUILD]
 
 BUILD (build) holds the objects of the tree that is measured: run `make all` first; objects that lack or are older than their
 source are an error (exit status 2), because what they need may no longer be so.  Prints a table of rooms with files and
@@ -10,15 +10,27 @@ lines; how many external symbols are used by exactly one other file; how many fi
 files.  A file uses another when its object needs a symbol that the other's defines, or (NAME.c and NAME.h as one) when
 it includes the other's header; a circle is a set of files of src/ each of which uses, over others, itself, in one of the
 two ways.  --circles prints the circles alone.
-Exit status 1 when there is one.
+Of the symbols used once, those whose one user lies in the same room are told apart: there a border may be one too many,
+while between rooms one user is what a stage of a pipeline has.  Of the short files, headers are told apart: they are to be
+narrow.  --names lists the names of static functions that three or more files have, which say too little.
+Exit status 1 when there is a circle.
 """
 import collections, os, re, subprocess, sys
 
 only_circles = '--circles' in sys.argv
+only_names = '--names' in sys.argv
 args = [a for a in sys.argv[1:] if not a.startswith('-')]
 build = args[0] if args else 'build'
 
 sources = sorted(os.path.join(d, f) for d, _, fs in os.walk('src') for f in fs if f.endswith(('.c', '.h', '.def')))
+if only_names:
+    files = collections.defaultdict(set)
+    for s in sources:
+        for name in re.findall(r'^static (?:inline )?(?:__attribute__\S+ )?[\w ]+[ *](\w+)\([^;]*$', open(s, encoding='utf-8').read(), re.M):
+            files[name].add(s[4:])
+    for name, where in sorted(files.items(), key=lambda x: (-len(x[1]), x[0])):
+        if len(where) >= 3: print(f'{len(where):>3} {name}: ' + ' '.join(sorted(where)))
+    sys.exit(0)
 def fail(why):
     print('house.py: ' + why, file=sys.stderr)
     sys.exit(2)
@@ -96,14 +108,15 @@ def lines(path): return sum(1 for _ in open(path, encoding='utf-8'))
 def percent(part, whole): return f'{100 * part / whole if whole else 0:.0f} %'
 
 if not only_circles:
+    def room_of(path): return path.split('/')[1] if path.count('/') > 1 else '(src)'
     rooms = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
     for s in sources:
-        r = rooms[s.split('/')[1] if s.count('/') > 1 else '(src)']
+        r = rooms[room_of(s)]
         n = lines(s)
         r[0] += 1; r[1] += n; r[2] += n < 60
     once = [y for y in defined if len(needed[y] - {defined[y]}) == 1]
     for y, f in defined.items():
-        r = rooms[f.split('/')[1] if f.count('/') > 1 else '(src)']
+        r = rooms[room_of(f)]
         r[3] += 1; r[4] += len(needed[y] - {f}) == 1
     print(f'{"room":<10}{"files":>7}{"lines":>8}{"under 60":>10}{"external":>10}{"used once":>11}')
     for name in sorted(rooms):
@@ -111,7 +124,13 @@ if not only_circles:
         print(f'{name:<10}{r[0]:>7}{r[1]:>8}{r[2]:>10}{r[3]:>10}{r[4]:>6} {percent(r[4], r[3]):>4}')
     total = [sum(r[i] for r in rooms.values()) for i in range(5)]
     print(f'{"all":<10}{total[0]:>7}{total[1]:>8}{total[2]:>10}{total[3]:>10}{total[4]:>6} {percent(total[4], total[3]):>4}')
-    print(f'files under 60 lines: {percent(total[2], total[0])}; external symbols used by one other file: {percent(len(once), len(defined))}')
+    inside = [y for y in once if room_of(next(iter(needed[y] - {defined[y]}))) == room_of(defined[y])]
+    headers = [lines(s) for s in sources if not s.endswith('.c')]
+    bodies = [lines(s) for s in units]
+    print(f'files under 60 lines: {percent(total[2], total[0])}; of headers {percent(sum(n < 60 for n in headers), len(headers))}, '
+          f'of bodies {percent(sum(n < 60 for n in bodies), len(bodies))}')
+    print(f'external symbols used by one other file: {percent(len(once), len(defined))}; by one of the same room '
+          f'{percent(len(inside), len(defined))}, of another {percent(len(once) - len(inside), len(defined))}')
     print(f'circles: {len(loops)}, of {sum(map(len, loops))} files')
 for part in loops:
     print('circle: ' + ' '.join(p[4:] for p in part))

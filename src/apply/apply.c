@@ -370,7 +370,7 @@ static size_t cuts_sharing(const struct cut *cuts, size_t n, uint64_t *last)
 	return shared;
 }
 
-static struct cut_group gather(const struct cut *cuts, size_t n)
+static struct cut_group gather_cuts(const struct cut *cuts, size_t n)
 {
 	struct cut_group g = { .cuts = cuts, .base = cuts->x.member_offset };
 	g.n = cuts_sharing(cuts, n, &g.last);
@@ -390,7 +390,7 @@ static int copy_other(struct rewriter *c, const struct cut *cut, struct pd_err *
 }
 
 /* What stands in the place of bytes of the file. */
-static int put(struct rewriter *c, const struct cut *cut, struct pd_err *e)
+static int write_replacement(struct rewriter *c, const struct cut *cut, struct pd_err *e)
 {
 	if (cut->from)
 		return copy_other(c, cut, e);
@@ -412,10 +412,10 @@ static int rewrite_all(struct rewriter *c, const struct cut *cuts, size_t n, str
 			return status;
 		if (!cuts[i].x.stream) {
 			pos = cuts[i].x.end;
-			status = put(c, &cuts[i++], e);
+			status = write_replacement(c, &cuts[i++], e);
 			continue;
 		}
-		struct cut_group g = gather(cuts + i, n - i);
+		struct cut_group g = gather_cuts(cuts + i, n - i);
 		pos = cuts[i].x.member;
 		status = rewrite_group(c, &g, &pos, e);
 		i += g.n;
@@ -1227,7 +1227,7 @@ static bool is_reserved(const struct pd_apply *a)
 }
 
 /* Sets `place`; the path of the output, or NULL: none. */
-static const char *place(struct pd_apply *a, const struct pd_read_file *f)
+static const char *find_output_path(struct pd_apply *a, const struct pd_read_file *f)
 {
 	places_name(&a->places, f, &a->place);
 	if (a->o->mode != PD_APPLY_WRITE)
@@ -1284,7 +1284,7 @@ static int note_files(struct pd_apply *a, const struct pd_read_file *f, struct n
 
 static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
 {
-	const char *output = place(a, f);
+	const char *output = find_output_path(a, f);
 	bool to_folder = output && a->o->to_folder;
 	if (to_folder && is_reserved(a))
 		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name; rename the input", output);
@@ -1633,7 +1633,7 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 	return status;
 }
 
-static int cut(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
+static int write_cut_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct apply_input in = { 0 };
 	int status = open_input(a, &in, f, e);
@@ -1716,7 +1716,7 @@ static int do_input(struct pd_apply *a, const struct pd_read_file *f, struct pd_
 		return find_revisits(a, f, name, e);
 	}
 	if (pd_apply_removals_any(a->o->removals, name))
-		return cut(a, f, name, done, e);
+		return write_cut_input(a, f, name, done, e);
 	if (a->kept && a->o->mode == PD_APPLY_WRITE && has_revisits(a, f))
 		return rewrite_revisits(a, f, name, done, e);
 	int status = pass_on(a, f, done, e);
@@ -1734,7 +1734,7 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	}
 	if (r <= 0)
 		return r;
-	out->output = place(a, f);
+	out->output = find_output_path(a, f);
 	out->place = a->place.p;
 	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
 	errno = out->error;

@@ -32,7 +32,7 @@ void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_reco
 	pd_buf_release(&plain);
 }
 
-static int put(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
+static int write_rows(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
 {
 	if (fwrite(a->rows.p, 1, a->rows.n, to->f) != a->rows.n)
 		return pd_fail_errno(e, "cannot write %s", to->path);
@@ -53,7 +53,7 @@ static int put_page(struct pd_apply_attributes *a, struct pd_err *e)
 	if (!a->pages_open)
 		status = open_file(a, &a->pages, e);
 	a->pages_open |= !status;
-	return status ? status : put(a, &a->pages, e);
+	return status ? status : write_rows(a, &a->pages, e);
 }
 
 static int put_input(struct pd_apply_attributes *a, const char *place, struct pd_err *e)
@@ -64,7 +64,7 @@ static int put_input(struct pd_apply_attributes *a, const char *place, struct pd
 	int status = open_file(a, &to, e);
 	if (status)
 		return status;
-	status = put(a, &to, e);
+	status = write_rows(a, &to, e);
 	if (!status)
 		return pd_outfile_commit(&to, e);
 	pd_outfile_abandon(&to);

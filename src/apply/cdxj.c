@@ -54,7 +54,7 @@ static struct pd_span without_www(struct pd_span host)
 	size_t i = 3;
 	if (host.n < 4 || memcmp(host.p, "www", 3) != 0)
 		return host;
-	while (i < host.n && host.p[i] >= '0' && host.p[i] <= '9')
+	while (i < host.n && pd_ascii_digit(host.p[i]))
 		i++;
 	return i + 1 < host.n && host.p[i] == '.' ? pd_span(host.p + i + 1, host.n - i - 1) : host;
 }
@@ -98,7 +98,7 @@ static struct pd_span split_authority(struct pd_span a, struct pd_span *port)
 	if (at)
 		a = pd_span(at + 1, (size_t)(a.p + a.n - at) - 1);
 	size_t i = a.n;
-	while (i > 0 && a.p[i - 1] >= '0' && a.p[i - 1] <= '9')
+	while (i > 0 && pd_ascii_digit(a.p[i - 1]))
 		i--;
 	*port = pd_span("", 0);
 	if (i == 0 || a.p[i - 1] != ':')
@@ -152,7 +152,7 @@ static bool letters(struct pd_span s, size_t from, size_t n)
 	if (s.n != from + n)
 		return false;
 	for (size_t i = from; i < s.n; i++)
-		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9')))
+		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || pd_ascii_digit(s.p[i])))
 			return false;
 	return true;
 }
@@ -169,7 +169,7 @@ static bool session(struct pd_span p)
 	       (starts(p, "aspsessionid") && p.n == 45 && p.p[20] == '=' && letters(p, 21, 24));
 }
 
-static struct pd_span key_of(struct pd_span p)
+static struct pd_span key_of_parameter(struct pd_span p)
 {
 	const char *equals = p.n ? memchr(p.p, '=', p.n) : NULL;
 	return equals ? pd_span(p.p, (size_t)(equals - p.p)) : p;
@@ -178,7 +178,7 @@ static struct pd_span key_of(struct pd_span p)
 static int by_key(const void *x, const void *y)
 {
 	const struct pd_span *a = x, *b = y;
-	int d = pd_span_cmp(key_of(*a), key_of(*b));
+	int d = pd_span_cmp(key_of_parameter(*a), key_of_parameter(*b));
 	return d ? d : pd_span_cmp(*a, *b);
 }
 
@@ -226,7 +226,7 @@ static size_t scheme(struct pd_span url)
 		return 0;
 	for (ptrdiff_t i = 0; i < at; i++) {
 		char c = pd_ascii_lower(url.p[i]);
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'))
+		if (!((c >= 'a' && c <= 'z') || pd_ascii_digit(c) || c == '+' || c == '-' || c == '.'))
 			return 0;
 	}
 	return (size_t)at + 3;

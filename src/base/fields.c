@@ -92,7 +92,7 @@ struct pd_page_id pd_page_id_parse(struct pd_span id)
 	size_t i = id.n;
 	if (!i)
 		return out;
-	while (i > 0 && id.p[i - 1] >= '0' && id.p[i - 1] <= '9')
+	while (i > 0 && pd_ascii_digit(id.p[i - 1]))
 		i--;
 	struct pd_span digits = pd_span(id.p + i, id.n - i);
 	bool stream = i > 0 && id.p[i - 1] == '+';

@@ -17,7 +17,7 @@
 #define DIGITS 6
 #define VALUES (1 << DIGIT_BITS)
 
-static size_t digit(uint64_t key, int d)
+static size_t digit_of(uint64_t key, int d)
 {
 	return key >> (d * DIGIT_BITS) & (VALUES - 1);
 }
@@ -26,10 +26,10 @@ static void count_digits(const struct pd_items *s, size_t (*counts)[VALUES])
 {
 	for (size_t i = 0; i < s->n; i++)
 		for (int d = 0; d < DIGITS; d++)
-			counts[d][digit(s->v[i].key, d)]++;
+			counts[d][digit_of(s->v[i].key, d)]++;
 }
 
-static void place(const struct pd_items *s, struct pd_item *to, size_t *counts, int d)
+static void place_items(const struct pd_items *s, struct pd_item *to, size_t *counts, int d)
 {
 	size_t at = 0;
 	for (size_t v = 0; v < VALUES; v++) {
@@ -38,7 +38,7 @@ static void place(const struct pd_items *s, struct pd_item *to, size_t *counts, 
 		at += n;
 	}
 	for (size_t i = 0; i < s->n; i++)
-		to[counts[digit(s->v[i].key, d)]++] = s->v[i];
+		to[counts[digit_of(s->v[i].key, d)]++] = s->v[i];
 }
 
 void pd_items_sort(struct pd_items *s)
@@ -49,9 +49,9 @@ void pd_items_sort(struct pd_items *s)
 	struct pd_item *spare = pd_alloc(s->n * sizeof *spare);
 	count_digits(s, counts);
 	for (int d = 0; d < DIGITS; d++) {
-		if (counts[d][digit(s->v[0].key, d)] == s->n)
+		if (counts[d][digit_of(s->v[0].key, d)] == s->n)
 			continue;
-		place(s, spare, counts[d], d);
+		place_items(s, spare, counts[d], d);
 		struct pd_item *sorted = spare;
 		spare = s->v;
 		s->v = sorted;

@@ -118,7 +118,7 @@ void pd_json_write(struct pd_json *j, struct pd_buf *out)
 
 /* --- reading --- */
 
-static json_t *parse(struct pd_span text, bool *rounded)
+static json_t *parse_value(struct pd_span text, bool *rounded)
 {
 	json_error_t e;
 	json_t *root = json_loadb(text.p, text.n, JSON_ALLOW_NUL, &e);
@@ -178,7 +178,7 @@ static bool set_value(struct pd_buf *out, const json_t *v)
 bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n)
 {
 	bool rounded;
-	json_t *root = parse(text, &rounded);
+	json_t *root = parse_value(text, &rounded);
 	bool object = json_is_object(root);
 	for (int i = 0; object && i < n; i++) {
 		const json_t *v = json_object_get(root, members[i].name);
@@ -201,7 +201,7 @@ static bool is_url(const char *z)
 bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup)
 {
 	bool rounded;
-	json_t *root = parse(text, &rounded), *value;
+	json_t *root = parse_value(text, &rounded), *value;
 	const char *name;
 	size_t most = 0;
 	*markup = false;

@@ -77,7 +77,7 @@ int pd_budget_check(const struct pd_budget *b, struct pd_err *e)
 }
 
 /* Is there room in the half that arrays may have? */
-static bool fits(const struct pd_array *b, const struct pd_budget *budget, size_t bytes)
+static bool fits_in_budget(const struct pd_array *b, const struct pd_budget *budget, size_t bytes)
 {
 	return !budget || budget->status || budget->used - (b->budget && b->where != PD_ARRAY_FILE ? b->bytes : 0) + bytes <= budget->limit / 2;
 }
@@ -165,7 +165,7 @@ void *pd_array_room(struct pd_array *b, struct pd_budget *budget, size_t bytes)
 	bytes = bytes < BIG / 2 ? bytes + bytes / 2 + 64 : (bytes + bytes / 16 + BIG) / 4096 * 4096;
 	bool was_counted = b->budget && b->where != PD_ARRAY_FILE;
 	size_t before = b->bytes;
-	if ((b->where != PD_ARRAY_FILE && fits(b, budget, bytes)) || !file_room(b, budget, bytes))
+	if ((b->where != PD_ARRAY_FILE && fits_in_budget(b, budget, bytes)) || !file_room(b, budget, bytes))
 		memory_room(b, bytes);
 	if (budget)
 		budget->used += (b->where == PD_ARRAY_FILE ? 0 : b->bytes) - (was_counted ? before : 0);

@@ -106,7 +106,7 @@ static struct file file_of(const struct stat *st)
 	return S_ISREG(st->st_mode) ? (struct file){ st->st_dev, st->st_ino } : (struct file){ 0 };
 }
 
-static uint64_t key_of(struct file f)
+static uint64_t key_of_file(struct file f)
 {
 	const uint64_t both[2] = { f.dev, f.ino };
 	return pd_hash64(both, sizeof both);
@@ -142,7 +142,7 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 	lock();
 	bool written = is_written(f);
 	if (!written && inputs.n < INPUTS_KNOWN)
-		pd_map_add(&inputs, key_of(f));
+		pd_map_add(&inputs, key_of_file(f));
 	unlock();
 	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path) : PD_OK;
 }
@@ -177,7 +177,7 @@ static int take_slot(struct file target, const char *path, struct pd_err *e)
 {
 	int slot = 0;
 	lock();
-	bool read = target.ino && pd_map_has(&inputs, key_of(target)), written = is_written(target);
+	bool read = target.ino && pd_map_has(&inputs, key_of_file(target)), written = is_written(target);
 	while (slot < SLOTS && outputs[slot].taken)
 		slot++;
 	if (!read && !written && slot < SLOTS)

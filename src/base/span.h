@@ -42,6 +42,16 @@ static inline char pd_ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+static inline bool pd_ascii_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool pd_ascii_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 static inline bool pd_ascii_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';

@@ -37,7 +37,7 @@ struct member {
 };
 
 /* A job for this worker, and the slot for its result.  NULL: no more. */
-static struct slot *take(struct pool *p, void *worker)
+static struct slot *take_job(struct pool *p, void *worker)
 {
 	struct slot *slot = NULL;
 	pthread_mutex_lock(&p->input);
@@ -97,7 +97,7 @@ static void *member_run(void *arg)
 {
 	struct member *m = arg;
 	struct slot *slot;
-	while ((slot = take(m->pool, m->worker))) {
+	while ((slot = take_job(m->pool, m->worker))) {
 		pd_buf_clear(&slot->out);
 		m->pool->ops->work(m->worker, &slot->out);
 		hand_over(m->pool, slot);

@@ -210,7 +210,7 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 	return status;
 }
 
-static int run(struct run *r, char **inputs, int n_inputs)
+static int apply_inputs(struct run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	char *verdicts = o->restore ? (char *)"/dev/null" : (char *)o->verdicts;
@@ -395,7 +395,7 @@ static int run_apply(int argc, char **argv)
 	if (code)
 		return code - 1;
 	struct run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };
-	int status = run(&r, argv + first, argc - first);
+	int status = apply_inputs(&r, argv + first, argc - first);
 	if (!status && o.walk.stats)
 		status = write_stats(&r);
 	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);

@@ -68,7 +68,7 @@ static int fetch(const char *id, const struct pd_reader_options *o, struct pd_re
 	return status;
 }
 
-static int run(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, struct pd_err *e)
+static int run_pipeline(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, struct pd_err *e)
 {
 	struct pd_options page = o->page;
 	const char *reason = NULL;
@@ -102,7 +102,7 @@ int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struc
 	if (!status)
 		status = fetch(url ? s.id.p : id, &s.reader, &p->record, e);
 	if (!status)
-		status = run(p, o, t, e);
+		status = run_pipeline(p, o, t, e);
 	pd_buf_release(&s.id);
 	pd_buf_release(&s.list);
 	return status;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 #define NONE UINT32_MAX
 
 struct methods {
@@ -39,15 +41,8 @@ static bool read_value(const struct methods *m, int method, uint32_t row, struct
 /* The row's place in a set, or NONE. */
 static uint32_t member_at(const struct pd_rows_set *set, uint32_t row)
 {
-	size_t from = 0, to = set->n;
-	while (from < to) {
-		size_t half = from + (to - from) / 2;
-		if (pd_rows_set_row(set, (uint32_t)half) < row)
-			from = half + 1;
-		else
-			to = half;
-	}
-	return from < set->n && pd_rows_set_row(set, (uint32_t)from) == row ? (uint32_t)from : NONE;
+	size_t at = PD_LOWER_BOUND(i, 0, set->n, pd_rows_set_row(set, (uint32_t)i) < row);
+	return at < set->n && pd_rows_set_row(set, (uint32_t)at) == row ? (uint32_t)at : NONE;
 }
 
 /* --- rows that are the same to every method --- */

@@ -61,7 +61,7 @@ static const uint16_t cp1252[32] = {
 
 static bool is_alnum(char c)
 {
-	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+	return pd_ascii_digit(c) || pd_ascii_letter(c);
 }
 
 static int by_name(const void *key, const void *item)
@@ -99,7 +99,7 @@ static size_t named_reference(struct pd_span s, bool in_value, uint32_t *cp)
 	return 0;
 }
 
-static int digit(char c, unsigned base)
+static int digit_value(char c, unsigned base)
 {
 	int d = pd_hex_digit(c);
 	return d < (int)base ? d : -1;
@@ -119,9 +119,9 @@ static size_t numeric_reference(struct pd_span s, uint32_t *cp)
 	unsigned base = s.n > 2 && (s.p[2] | 0x20) == 'x' ? 16 : 10;
 	size_t start = base == 16 ? 3 : 2, i = start;
 	uint64_t value = 0;
-	for (; i < s.n && digit(s.p[i], base) >= 0; i++)
+	for (; i < s.n && digit_value(s.p[i], base) >= 0; i++)
 		if (value <= 0x10FFFF)
-			value = value * base + (unsigned)digit(s.p[i], base);
+			value = value * base + (unsigned)digit_value(s.p[i], base);
 	if (i == start)
 		return 0;
 	*cp = replaced(value);
@@ -137,7 +137,7 @@ size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp)
 
 /* Tags. */
 
-static void put(struct cleaner *cl, const char *p, size_t n)
+static void put_bytes(struct cleaner *cl, const char *p, size_t n)
 {
 	struct pd_buf *b = &cl->out;
 	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
@@ -147,7 +147,7 @@ static void put(struct cleaner *cl, const char *p, size_t n)
 
 static void put_z(struct cleaner *cl, const char *z)
 {
-	put(cl, z, strlen(z));
+	put_bytes(cl, z, strlen(z));
 }
 
 /*
@@ -221,7 +221,7 @@ static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
 	} else if (noncharacter(cl->p, stop)) {
 		cl->p += 3;
 	} else {
-		put(cl, cl->p, 1);
+		put_bytes(cl, cl->p, 1);
 		cl->p++;
 	}
 }
@@ -232,7 +232,7 @@ static void copy_text(struct cleaner *cl, const char *stop, bool raw)
 		const char *run = cl->p;
 		while (cl->p < stop && !special[(uint8_t)*cl->p])
 			cl->p++;
-		put(cl, run, (size_t)(cl->p - run));
+		put_bytes(cl, run, (size_t)(cl->p - run));
 		if (cl->p == stop || (*cl->p == '<' && !raw))
 			return;
 		special_byte(cl, stop, false);
@@ -247,7 +247,7 @@ static void copy_value(struct cleaner *cl, struct pd_span value)
 		const char *run = cl->p;
 		while (cl->p < stop && !special[(uint8_t)*cl->p] && *cl->p != '"')
 			cl->p++;
-		put(cl, run, (size_t)(cl->p - run));
+		put_bytes(cl, run, (size_t)(cl->p - run));
 		if (cl->p < stop && *cl->p == '"') {
 			put_z(cl, "&quot;");
 			cl->p++;
@@ -265,14 +265,14 @@ static void copy_value(struct cleaner *cl, struct pd_span value)
 
 static bool name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pd_ascii_digit(c) || c == '-' || c == '_' ||
 	       c == ':' || c == '.';
 }
 
 /* libxml2 reads names of up to 100 such bytes. */
 static bool plain_name(struct pd_span name)
 {
-	if (name.n == 0 || name.n > 100 || !((name.p[0] | 0x20) >= 'a' && (name.p[0] | 0x20) <= 'z'))
+	if (name.n == 0 || name.n > 100 || !pd_ascii_letter(name.p[0]))
 		return false;
 	for (size_t i = 0; i < name.n; i++)
 		if (!name_byte(name.p[i]))
@@ -343,7 +343,7 @@ static bool attribute(struct cleaner *cl, enum pd_tag tag)
 	if (tag == PD_TAG_NONE || !(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name))))
 		return false;
 	put_z(cl, " ");
-	put(cl, name.p, name.n);
+	put_bytes(cl, name.p, name.n);
 	put_z(cl, "=\"");
 	copy_value(cl, bounded(value));
 	put_z(cl, "\"");
@@ -375,11 +375,6 @@ static bool scan_attributes(struct cleaner *cl, enum pd_tag tag, bool *self_clos
 /*
  * The page is cut into text and tags (HTML standard, 13.2.5), and each is written, left out, or left out with what is in it.
  */
-
-static bool letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
 
 static bool name_end(char c)
 {
@@ -593,12 +588,12 @@ static void start_tag(struct cleaner *cl)
 static void markup(struct cleaner *cl)
 {
 	char next = cl->end - cl->p > 1 ? cl->p[1] : 0;
-	if (letter(next)) {
+	if (pd_ascii_letter(next)) {
 		start_tag(cl);
 	} else if (next == '!' || next == '?') {
 		declaration(cl);
 	} else if (next == '/' && cl->end - cl->p > 2) {
-		if (letter(cl->p[2]))
+		if (pd_ascii_letter(cl->p[2]))
 			end_tag(cl);
 		else
 			skip_past(cl, '>');

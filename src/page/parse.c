@@ -548,7 +548,7 @@ static bool sends_on(struct pd_span content)
 	uint64_t seconds = 0;
 	size_t i = 0;
 	content = pd_span_trim(content);
-	for (; i < content.n && content.p[i] >= '0' && content.p[i] <= '9' && seconds <= SOON; i++)
+	for (; i < content.n && pd_ascii_digit(content.p[i]) && seconds <= SOON; i++)
 		seconds = seconds * 10 + (uint64_t)(content.p[i] - '0');
 	struct pd_span rest = pd_span(content.p + i, content.n - i);
 	const char *equals = rest.n ? memchr(rest.p, '=', rest.n) : NULL;
@@ -641,7 +641,7 @@ static bool name_byte(char c, bool first)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
 		return true;
-	return !first && ((c >= '0' && c <= '9') || c == '-' || c == '.');
+	return !first && (pd_ascii_digit(c) || c == '-' || c == '.');
 }
 
 static bool xml_name(struct pd_span name)

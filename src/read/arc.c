@@ -17,10 +17,10 @@ struct line {
 	struct pd_span url, address, date, type, length;
 };
 
-static bool digits(struct pd_span s)
+static bool only_digits(struct pd_span s)
 {
 	size_t i = 0;
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+	while (i < s.n && pd_ascii_digit(s.p[i]))
 		i++;
 	return i == s.n;
 }
@@ -30,7 +30,7 @@ static bool address(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = pd_ascii_lower(s.p[i]);
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '.' || c == ':' || c == '-'))
+		if (!(pd_ascii_digit(c) || (c >= 'a' && c <= 'f') || c == '.' || c == ':' || c == '-'))
 			return false;
 	}
 	return s.n > 0;
@@ -56,7 +56,7 @@ static bool parse_line(struct pd_span rest, struct line *out)
 		return false;
 	while (last_word(&rest, &out->date)) {
 		before = rest;
-		if (out->date.n >= DATE && digits(out->date) && last_word(&before, &word) && address(word)) {
+		if (out->date.n >= DATE && only_digits(out->date) && last_word(&before, &word) && address(word)) {
 			out->url = before;
 			out->address = word;
 			return before.n > 0;
@@ -82,13 +82,13 @@ static bool scheme(struct pd_span s)
 		char c = pd_ascii_lower(s.p[i]);
 		if (c == ':')
 			return i > 1;
-		if (!((c >= 'a' && c <= 'z') || (i && ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'))))
+		if (!((c >= 'a' && c <= 'z') || (i && (pd_ascii_digit(c) || c == '+' || c == '-' || c == '.'))))
 			return false;
 	}
 	return usual(s);
 }
 
-static bool begins(struct pd_span s, bool cut)
+static bool begins_arc(struct pd_span s, bool cut)
 {
 	struct line line;
 	if (!scheme(s))
@@ -99,14 +99,14 @@ static bool begins(struct pd_span s, bool cut)
 	return parse_line(pd_span(s.p, (size_t)(end - s.p)), &line);
 }
 
-static ptrdiff_t find(struct pd_span s)
+static ptrdiff_t find_arc(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n;) {
 		const char *at = memchr(s.p + i, '\n', s.n - i);
 		if (!at)
 			break;
 		i = (size_t)(at - s.p) + 1;
-		if (begins(pd_span(s.p + i, s.n - i), false))
+		if (begins_arc(pd_span(s.p + i, s.n - i), false))
 			return (ptrdiff_t)i;
 	}
 	return -1;
@@ -138,7 +138,7 @@ static enum pd_record_kind kind(struct pd_span url)
 	return PD_RECORD_PAYLOAD;
 }
 
-static const char *parse(struct pd_span header, struct pd_record *out)
+static const char *parse_arc(struct pd_span header, struct pd_record *out)
 {
 	struct line line;
 	header.n--;
@@ -161,10 +161,10 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 static bool looks(struct pd_span head)
 {
 	head = pd_span_trim(head);
-	if (begins(head, false))
+	if (begins_arc(head, false))
 		return true;
-	ptrdiff_t at = find(head);
+	ptrdiff_t at = find_arc(head);
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins, find, header_end, parse, looks };
+const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins_arc, find_arc, header_end, parse_arc, looks };

@@ -228,7 +228,7 @@ static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t len
 
 /* Does the length lead to where a record can end?  A wrong one would swallow the records that follow, so what can be
  * seen is looked at: where it does not end as a record does, no other record may begin inside it. */
-static bool fits(struct pd_read_dump *d, size_t header, struct pd_record *out)
+static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	const struct pd_read_input *in = d->m->in;
 	bool packed = pd_read_member_packed(d->m);
@@ -283,7 +283,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	const char *wrong = d->format->parse(header, out);
 	if (d->keep_header)
 		pd_buf_set(&out->header, header);
-	if (!wrong && !fits(d, header.n, out))
+	if (!wrong && !leads_to_end(d, header.n, out))
 		wrong = "the record's length leads past the end of the file or into another record";
 	pd_read_member_skip(d->m, header.n);
 	return wrong ? lose(d, wrong) : read_block(d, out);

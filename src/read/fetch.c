@@ -30,7 +30,7 @@ static char *archive_of(const char *id)
 	return NULL;
 }
 
-static void parse(const char *id, struct address *a)
+static void parse_address(const char *id, struct address *a)
 {
 	const char *colon = strrchr(id, ':');
 	*a = (struct address){ 0 };
@@ -54,7 +54,7 @@ static void parse(const char *id, struct address *a)
 char *pd_reader_file(const char *id)
 {
 	struct address a;
-	parse(id, &a);
+	parse_address(id, &a);
 	return a.file;
 }
 
@@ -140,7 +140,7 @@ int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd
 	struct pd_read_sink sink = { note_damage, &told, 0 };
 	struct pd_read_source s;
 	int r;
-	parse(id, &a);
+	parse_address(id, &a);
 	pd_read_source_init(&s, o, &sink);
 	if (from_stdin(&a, o))
 		r = pd_fail(e, PD_ERR_USAGE, "%s came from standard input and cannot be read again", id);

@@ -103,7 +103,7 @@ static void failed(struct pd_read_input *in)
 	in->end = true;
 }
 
-static void fill(struct pd_read_input *in)
+static void fill_window(struct pd_read_input *in)
 {
 	ssize_t got = read(in->fd, in->window + in->n, CAPACITY - in->n);
 	if (got > 0) {
@@ -123,7 +123,7 @@ struct pd_span pd_read_input_peek(struct pd_read_input *in, size_t want)
 	if (in->n - in->at < want && !in->end)
 		compact(in);
 	while (in->n - in->at < want && !in->end)
-		fill(in);
+		fill_window(in);
 	return pd_span(in->window + in->at, in->n - in->at);
 }
 

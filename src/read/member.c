@@ -209,7 +209,7 @@ uint64_t pd_read_member_offset(const struct pd_read_member *m)
 /* Trained dictionaries are some hundred KiB. */
 enum { DICTIONARY_MAX = 1 << 24 };
 
-static bool take(struct pd_read_input *in, size_t n, struct pd_buf *out)
+static bool take_bytes(struct pd_read_input *in, size_t n, struct pd_buf *out)
 {
 	while (n) {
 		struct pd_span s = pd_read_input_peek(in, 1);
@@ -250,7 +250,7 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 	if (n > DICTIONARY_MAX)
 		return "zstd dictionary over 16 MiB";
 	pd_read_input_skip(m->in, 8);
-	const char *wrong = !take(m->in, n, &content) ? "zstd dictionary cut by the end of the file" :
+	const char *wrong = !take_bytes(m->in, n, &content) ? "zstd dictionary cut by the end of the file" :
 			    !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary" : NULL;
 	pd_buf_release(&content);
 	return wrong;

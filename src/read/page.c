@@ -60,10 +60,10 @@ static bool binary(struct pd_span s)
 	return false;
 }
 
-static bool letter(char c)
+static bool letter_or_digit(char c)
 {
 	c = pd_ascii_lower(c);
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+	return (c >= 'a' && c <= 'z') || pd_ascii_digit(c);
 }
 
 /* s begins behind a '<': is it one of HTML's common tags, a comment or its doctype? */
@@ -81,7 +81,7 @@ static bool html_tag(struct pd_span s)
 		return pd_span_istarts(s, "!doctype html");
 	if (s.n && s.p[0] == '/')
 		s = pd_span(s.p + 1, s.n - 1);
-	while (n < s.n && letter(s.p[n]))
+	while (n < s.n && letter_or_digit(s.p[n]))
 		n++;
 	if (n == s.n || (s.p[n] != '>' && s.p[n] != '/' && !pd_ascii_space(s.p[n])))
 		return false;
@@ -115,10 +115,10 @@ static bool sniff_xhtml(struct pd_span body)
 	struct pd_span s = without_nuls(body, room, sizeof room);
 	for (const char *at; s.n && (at = memchr(s.p, '<', s.n));) {
 		s = pd_span(at + 1, s.n - (size_t)(at + 1 - s.p));
-		if (pd_span_istarts(s, "html") && s.n > 4 && !letter(s.p[4]))
+		if (pd_span_istarts(s, "html") && s.n > 4 && !letter_or_digit(s.p[4]))
 			return true;
 		/* Past declarations and comments, the first element is the root. */
-		if (s.n && letter(s.p[0]))
+		if (s.n && letter_or_digit(s.p[0]))
 			return false;
 	}
 	return false;
@@ -165,18 +165,13 @@ static bool next_line(struct pd_span *rest, struct pd_span *line)
 	return true;
 }
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* "HTTP/", also of servers that speak "HTTPX/1.1": letters, a slash, a version. */
 static bool protocol(struct pd_span line)
 {
 	size_t i = 0;
 	while (i < line.n && pd_ascii_lower(line.p[i]) >= 'a' && pd_ascii_lower(line.p[i]) <= 'z')
 		i++;
-	return i && i + 1 < line.n && line.p[i] == '/' && digit(line.p[i + 1]);
+	return i && i + 1 < line.n && line.p[i] == '/' && pd_ascii_digit(line.p[i + 1]);
 }
 
 /* "HTTP/1.1 200 OK", "HTTP/2 200": three digits after the version. */
@@ -187,7 +182,7 @@ static bool status_line(struct pd_span line, int *status)
 	const char *p = memchr(line.p, ' ', line.n), *end = line.p + line.n;
 	while (p && p < end && *p == ' ')
 		p++;
-	if (!p || end - p < 3 || !digit(p[0]) || !digit(p[1]) || !digit(p[2]) || (end - p > 3 && digit(p[3])))
+	if (!p || end - p < 3 || !pd_ascii_digit(p[0]) || !pd_ascii_digit(p[1]) || !pd_ascii_digit(p[2]) || (end - p > 3 && pd_ascii_digit(p[3])))
 		return false;
 	*status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
 	return true;
@@ -431,7 +426,7 @@ static const char *coder_reason(const struct pd_read_coder *c)
 	return pd_buf_z(&c->reason);
 }
 
-static int damaged(struct pd_read_coder *c, const char *what, struct pd_span coding)
+static int fail_coding(struct pd_read_coder *c, const char *what, struct pd_span coding)
 {
 	pd_buf_clear(&c->reason);
 	pd_buf_printf(&c->reason, "%s: %.*s", what, coding.n < 40 ? (int)coding.n : 40, coding.p);
@@ -446,7 +441,7 @@ static int as_it_is(struct work *w)
 }
 
 /* What unpacking gave becomes the body; `r` is how it ended. */
-static int take(struct work *w, const struct pd_buf *out, int r)
+static int take_unpacked(struct work *w, const struct pd_buf *out, int r)
 {
 	if (!out->n && r < 0)
 		return r;
@@ -467,7 +462,7 @@ static int unpack(struct work *w, enum pd_codec codec, struct pd_buf *out)
 /* Codings with magic bytes. */
 static int undo_packed(struct work *w, enum pd_codec codec, struct pd_buf *out)
 {
-	return pd_looks_packed(codec, *w->body) ? take(w, out, unpack(w, codec, out)) : as_it_is(w);
+	return pd_looks_packed(codec, *w->body) ? take_unpacked(w, out, unpack(w, codec, out)) : as_it_is(w);
 }
 
 static bool zlib_header(struct pd_span s)
@@ -480,9 +475,9 @@ static int undo_deflate(struct work *w, struct pd_buf *out)
 {
 	if (sniff_is_text(*w->body))
 		return as_it_is(w);
-	if (zlib_header(*w->body) && take(w, out, unpack(w, PD_CODEC_ZLIB, out)) == PD_OK)
+	if (zlib_header(*w->body) && take_unpacked(w, out, unpack(w, PD_CODEC_ZLIB, out)) == PD_OK)
 		return PD_OK;
-	return take(w, out, unpack(w, PD_CODEC_DEFLATE, out));
+	return take_unpacked(w, out, unpack(w, PD_CODEC_DEFLATE, out));
 }
 
 /* Nothing tells Brotli from text but that it can be read to its end, or to the limit. */
@@ -491,7 +486,7 @@ static int undo_brotli(struct work *w, struct pd_buf *out)
 	int r = unpack(w, PD_CODEC_BROTLI, out);
 	if (r != PD_OK && r != PD_ERR_LIMIT && sniff_is_text(*w->body))
 		return as_it_is(w);
-	return take(w, out, r);
+	return take_unpacked(w, out, r);
 }
 
 static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
@@ -507,9 +502,9 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 		r = undo_brotli(w, out);
 	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
 		return sniff_is_text(*w->body) ? as_it_is(w) :
-						 damaged(w->c, "content coding not supported", coding);
+						 fail_coding(w->c, "content coding not supported", coding);
 	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
-	return r < 0 ? damaged(w->c, "body cannot be decoded", coding) : r;
+	return r < 0 ? fail_coding(w->c, "body cannot be decoded", coding) : r;
 }
 
 static void undo_chunks(struct work *w)
@@ -844,7 +839,7 @@ static enum pd_skip decode(struct pd_page_opener *o, const struct pd_read_http *
 	return PD_SKIP_DAMAGED;
 }
 
-static void cut(struct pd_page_opener *o, struct pd_page *page)
+static void cut_page(struct pd_page_opener *o, struct pd_page *page)
 {
 	if (page->body.n <= o->max_page)
 		return;
@@ -880,6 +875,6 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	}
 	if (skip != PD_SKIP_NONE)
 		return skip;
-	cut(o, out);
+	cut_page(o, out);
 	return out->body.n ? decide_type(o, in, out, type, reason) : PD_SKIP_EMPTY;
 }

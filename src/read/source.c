@@ -90,7 +90,7 @@ static void set_block(struct pd_read_jsonl *j, struct pd_record *out, struct pd_
 	pd_buf_add(&out->block, page.p, out->cut ? j->max_block : page.n);
 }
 
-static bool fill(struct pd_read_jsonl *j, struct pd_span line, struct pd_record *out)
+static bool fill_jsonl_record(struct pd_read_jsonl *j, struct pd_span line, struct pd_record *out)
 {
 	const struct pd_json_member *f = j->fields, *html = &f[PD_JSONL_HTML], *text = &f[PD_JSONL_TEXT];
 	pd_record_clear(out);
@@ -185,7 +185,7 @@ static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 		if (j->over)
 			return jsonl_damage(j, begin, "line over four times the page limit");
 		line = trim_line(line);
-		bool empty = !line.n, ok = !empty && fill(j, line, out);
+		bool empty = !line.n, ok = !empty && fill_jsonl_record(j, line, out);
 		pd_read_member_skip(j->m, skip);
 		j->place = begin;
 		if (ok)
@@ -466,7 +466,7 @@ static bool listed(const char *list, struct pd_span word)
 	return strstr(list, key) || strncmp(list, key + 1, word.n + 1) == 0;
 }
 
-static bool digits(struct pd_span s)
+static bool is_number(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] < '0' || s.p[i] > '9')
@@ -478,7 +478,7 @@ static bool label(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = pd_ascii_lower(s.p[i]);
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c == '-' && i && i + 1 < s.n)))
+		if (!((c >= 'a' && c <= 'z') || pd_ascii_digit(c) || c == '_' || (c == '-' && i && i + 1 < s.n)))
 			return false;
 	}
 	return s.n > 0 && s.n < 64;
@@ -491,7 +491,7 @@ static bool address(struct pd_span host)
 	uint64_t v;
 	int n = 0;
 	for (; pd_span_split(&host, '.', &part); n++)
-		if (part.n > 3 || !digits(part) || !pd_span_u64(part, &v) || v > 255)
+		if (part.n > 3 || !is_number(part) || !pd_span_u64(part, &v) || v > 255)
 			return false;
 	return n == 4;
 }
@@ -503,7 +503,7 @@ static bool domain(struct pd_span host)
 	for (; pd_span_split(&rest, '.', &part); n++)
 		if (!label(part))
 			return false;
-	if (n < 2 || digits(part))
+	if (n < 2 || is_number(part))
 		return false;
 	return listed(countries, part) || listed(general, part) || pd_span_istarts(part, "xn--") ||
 	       (n > 2 && pd_span_istarts(host, "www."));
@@ -521,7 +521,7 @@ static bool is_host(struct pd_span folder, struct pd_span *host, struct pd_span 
 		*port = pd_span(folder.p + i, folder.n - i);
 		break;
 	}
-	if (port->p && (!digits(*port) || port->n > 5))
+	if (port->p && (!is_number(*port) || port->n > 5))
 		return false;
 	return address(*host) || domain(*host) || (port->n && pd_span_ieq(*host, "localhost"));
 }

@@ -153,31 +153,26 @@ void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *ou
 	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
 }
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The version is written in capitals, but for crawlers that write all of the header small. */
 static bool names_warc(const char *p)
 {
 	return memcmp(p, "WARC/", 5) == 0 || memcmp(p, "warc/", 5) == 0;
 }
 
-static ptrdiff_t find(struct pd_span s)
+static ptrdiff_t find_warc(struct pd_span s)
 {
 	for (size_t i = 0; i + 9 <= s.n; i++) {
 		const char *at = memchr(s.p + i, '\n', s.n - i - 8);
 		if (!at)
 			break;
 		i = (size_t)(at - s.p);
-		if (names_warc(at + 1) && digit(at[6]) && at[7] == '.' && digit(at[8]))
+		if (names_warc(at + 1) && pd_ascii_digit(at[6]) && at[7] == '.' && pd_ascii_digit(at[8]))
 			return (ptrdiff_t)i + 1;
 	}
 	return -1;
 }
 
-static bool begins(struct pd_span s, bool cut)
+static bool begins_warc(struct pd_span s, bool cut)
 {
 	size_t n = s.n < 5 ? s.n : 5;
 	return n && (cut || n == 5) && (memcmp(s.p, "WARC/", n) == 0 || memcmp(s.p, "warc/", n) == 0);
@@ -188,7 +183,7 @@ static bool looks(struct pd_span head)
 	head = pd_span_trim(head);
 	if (head.n > 1024)
 		head.n = 1024;
-	if (begins(head, false))
+	if (begins_warc(head, false))
 		return true;
 	ptrdiff_t at = pd_span_find(head, pd_span_z("\nWARC-Type:"));
 	if (at < 0)
@@ -196,7 +191,7 @@ static bool looks(struct pd_span head)
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-static const char *parse(struct pd_span header, struct pd_record *out)
+static const char *parse_warc(struct pd_span header, struct pd_record *out)
 {
 	struct pd_read_warc_header h;
 	pd_read_warc_parse(header, &h);
@@ -210,4 +205,4 @@ static const char *parse(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins, find, header_end, parse, looks };
+const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins_warc, find_warc, header_end, parse_warc, looks };

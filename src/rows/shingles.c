@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/sort.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "shingles are written as they lie in memory: little-endian"
@@ -160,15 +161,8 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 
 static struct place *find_place(const struct pd_shingles *s, uint64_t id)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (s->places[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < s->n && s->places[low].id == id ? &s->places[low] : NULL;
+	size_t at = PD_LOWER_BOUND(i, 0, s->n, s->places[i].id < id);
+	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
 }
 
 /* A block's lists: where the pages lie that are looked for.  *at: behind its head, then behind the block. */

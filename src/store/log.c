@@ -71,7 +71,7 @@ void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *removed, si
 	seal(file, at, from, out);
 }
 
-static int damaged(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
+static int fail_damaged(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", r->name, at, what);
 }
@@ -80,12 +80,12 @@ static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 {
 	const char *p = r->bytes.p;
 	if (r->bytes.n < PD_STORE_LOG_HEAD || memcmp(p, PD_STORE_LOG_MAGIC, 8))
-		return damaged(r, 0, "not the beginning of a log", e);
+		return fail_damaged(r, 0, "not the beginning of a log", e);
 	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
 		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d",
 			       r->name, pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + 24) != pd_hash64(p, 24) || pd_store_get64(p + 16) != r->file)
-		return damaged(r, 0, "the checksum of its head is another", e);
+		return fail_damaged(r, 0, "the checksum of its head is another", e);
 	r->at = PD_STORE_LOG_HEAD;
 	return PD_OK;
 }
@@ -143,14 +143,14 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 		return 0;
 	length = pd_store_get32(p);
 	if (pd_store_get32(p + 4) != length_check(r->file, r->at, length))
-		return damaged(r, r->at, "the checksum of a length is another", e);
+		return fail_damaged(r, r->at, "the checksum of a length is another", e);
 	if (left - LENGTH < length + UINT64_C(8))
 		return 0;
 	struct pd_span body = pd_span(p + LENGTH, length);
 	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, seed(r->file, r->at)))
-		return damaged(r, r->at, "the checksum of a record is another", e);
+		return fail_damaged(r, r->at, "the checksum of a record is another", e);
 	if (!take_body(r, body, out))
-		return damaged(r, r->at, "a record contradicts itself", e);
+		return fail_damaged(r, r->at, "a record contradicts itself", e);
 	r->at += LENGTH + length + CHECK;
 	r->torn = false;
 	return 1;

@@ -37,7 +37,7 @@ struct text {
 	struct pd_err *e;
 };
 
-static int damaged(const struct text *t, const char *what)
+static int fail_line(const struct text *t, const char *what)
 {
 	return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset %zu: %s", t->name, t->all.n - t->rest.n, what);
 }
@@ -61,7 +61,7 @@ static int take_number(struct text *t, const char *key, uint64_t most, uint64_t 
 	struct pd_span v;
 	if (take_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
 		return PD_OK;
-	return damaged(t, key);
+	return fail_line(t, key);
 }
 
 static int take_words(struct text *t, const char *key, struct pd_buf *out)
@@ -69,7 +69,7 @@ static int take_words(struct text *t, const char *key, struct pd_buf *out)
 	struct pd_span v;
 	pd_buf_clear(out);
 	if (!take_line(t, key, &v) || memchr(v.p, 0, v.n))
-		return damaged(t, key);
+		return fail_line(t, key);
 	if (!pd_span_is(v, "-"))
 		pd_buf_set(out, v);
 	return PD_OK;
@@ -80,7 +80,7 @@ static int take_short_words(struct text *t, const char *key, char *out, size_t r
 	struct pd_buf v = { 0 };
 	int status = take_words(t, key, &v);
 	if (!status && v.n >= room)
-		status = damaged(t, key);
+		status = fail_line(t, key);
 	if (!status)
 		snprintf(out, room, "%s", pd_buf_z(&v));
 	pd_buf_release(&v);
@@ -106,7 +106,7 @@ static int take_segment(struct text *t, struct pd_store_manifest *m, struct pd_s
 		n++;
 	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) ||
 	    !pd_span_u64(f[2], &s.bytes) || !hex64(f[3], &s.check))
-		return damaged(t, "segment");
+		return fail_line(t, "segment");
 	pd_store_manifest_put(m, m->n_segments, m->n_segments, s);
 	return PD_OK;
 }
@@ -120,7 +120,7 @@ static int check_sum(struct text *t, uint64_t *check)
 	t->rest = t->all;
 	if (t->all.n < n || memcmp(at, word, sizeof word - 1) || t->all.p[t->all.n - 1] != '\n' ||
 	    !hex64(pd_span(at + sizeof word - 1, 16), check) || *check != pd_hash64(t->all.p, t->all.n - n))
-		return damaged(t, "its checksum does not match");
+		return fail_line(t, "its checksum does not match");
 	t->all.n -= n;
 	t->rest = t->all;
 	return PD_OK;
@@ -154,7 +154,7 @@ static int take_settings(struct text *t, struct pd_store_manifest *m)
 	if (!status)
 		status = take_number(t, "alone", k, &alone);
 	if (!status && ((bits != 64 && bits != 128 && bits != 256) || k > bits / 4))
-		status = damaged(t, "bits and k");
+		status = fail_line(t, "bits and k");
 	m->bits = (int)bits;
 	m->k = (int)k;
 	m->alone = (int)alone;
@@ -178,7 +178,7 @@ static int take_files(struct text *t, struct pd_store_manifest *m)
 	if (!status)
 		status = take_number(t, "gone", UINT64_MAX, &m->tombstones);
 	while (!status && t->rest.n)
-		status = take_line(t, "segment", &v) ? take_segment(t, m, v) : damaged(t, "segment");
+		status = take_line(t, "segment", &v) ? take_segment(t, m, v) : fail_line(t, "segment");
 	return status;
 }
 

@@ -103,7 +103,7 @@ static bool place_all(struct filling *f, const struct list *l)
 	return true;
 }
 
-static bool fill(struct filling *f, const struct list *l)
+static bool fill_bucket(struct filling *f, const struct list *l)
 {
 	f->begin = pd_zalloc((f->t.buckets + 1) * sizeof *f->begin);
 	f->order = pd_zalloc((l->n + 1) * sizeof *f->order);
@@ -155,7 +155,7 @@ static bool add_level(struct walker *w, size_t n, const struct list *l, struct p
 	f.t.shift = f.shift;
 	tables->n += size;
 	pd_buf_add(levels, &level, sizeof level);
-	if (!fill(&f, l))
+	if (!fill_bucket(&f, l))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (w[i].there)

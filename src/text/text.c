@@ -153,7 +153,7 @@ static unsigned unit_at(const unsigned char *p, bool big_endian)
 }
 
 /* Writes one character (up to 4 bytes) and returns where the next goes. */
-static char *put(char *o, uint32_t c)
+static char *put_utf8_char(char *o, uint32_t c)
 {
 	if (c == 0 || (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF))
 		c = 0xFFFD;
@@ -200,10 +200,10 @@ void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out
 	size_t left = in.n;
 	char *o = pd_buf_reserve(out, in.n / 2 * 3 + 4);
 	for (size_t used; left >= 2; p += used, left -= used)
-		o = put(o, utf16_next(p, left, big_endian, &used, tally));
+		o = put_utf8_char(o, utf16_next(p, left, big_endian, &used, tally));
 	if (left) {
 		tally->bad++;
-		o = put(o, 0xFFFD);
+		o = put_utf8_char(o, 0xFFFD);
 	}
 	out->n = (size_t)(o - out->p);
 	out->p[out->n] = 0;
@@ -354,7 +354,7 @@ static int fill_euc_jp(struct pd_text_table *t, iconv_t euc, struct pd_err *e)
 	return PD_OK;
 }
 
-static int fill(struct pd_text_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
+static int fill_table(struct pd_text_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
 {
 	if (c->kind == PD_CHARSET_KIND_EUC_JP)
 		return fill_euc_jp(t, cd, e);
@@ -397,7 +397,7 @@ struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_er
 	if (cd == NO_ICONV)
 		return NULL;
 	struct pd_text_table *t = pd_zalloc(sizeof(*t));
-	int status = fill(t, c, cd, e);
+	int status = fill_table(t, c, cd, e);
 	fix(t, c->id);
 	if (c->kind == PD_CHARSET_KIND_GB18030)
 		t->four = cd;
@@ -512,7 +512,7 @@ static size_t rare(struct pd_text_table *t, enum pd_charset_kind kind, const uns
 {
 	if (left < 2 || !is_lead(kind, p[0]))
 		return 1;
-	if (kind == PD_CHARSET_KIND_GB18030 && p[1] >= '0' && p[1] <= '9')
+	if (kind == PD_CHARSET_KIND_GB18030 && pd_ascii_digit(p[1]))
 		return four_bytes(t, p, left, e);
 	if (kind == PD_CHARSET_KIND_EUC_JP && p[0] == 0x8F && p[1] > 0xA0 && p[1] < 0xFF)
 		return three_bytes(t, p, left, e);
@@ -868,7 +868,7 @@ static void skip_white(struct pd_span *s)
 }
 
 /* Takes what stands before the first byte that ends it. */
-static struct pd_span take(struct pd_span *s, bool (*ends)(char))
+static struct pd_span take_until(struct pd_span *s, bool (*ends)(char))
 {
 	size_t n = 0;
 	while (n < s->n && !ends(s->p[n]))
@@ -914,7 +914,7 @@ static bool next_attribute(struct pd_span *s, struct attribute *a)
 		return false;
 	size_t first = s->p[0] == '=';	/* a name may begin with it */
 	struct pd_span rest = pd_span(s->p + first, s->n - first);
-	a->name = take(&rest, ends_name);
+	a->name = take_until(&rest, ends_name);
 	a->name.p -= first;
 	a->name.n += first;
 	a->value = pd_span(rest.p, 0);
@@ -927,7 +927,7 @@ static bool next_attribute(struct pd_span *s, struct attribute *a)
 	if (s->n && (s->p[0] == '"' || s->p[0] == '\''))
 		a->value = quoted(s, &closed);
 	else
-		a->value = take(s, ends_tag_name);
+		a->value = take_until(s, ends_tag_name);
 	/* A value that the bytes cut is none. */
 	return closed && s->n;
 }
@@ -948,7 +948,7 @@ static const struct pd_charset *from_content(struct pd_span s)
 		if (v.n && (v.p[0] == '"' || v.p[0] == '\''))
 			v = quoted(&v, &closed);
 		else
-			v = take(&v, ends_label);
+			v = take_until(&v, ends_label);
 		return closed ? pd_charset_by_label(v) : NULL;
 	}
 	return NULL;
@@ -1005,18 +1005,13 @@ static void skip_past(struct pd_span *s, const char *what)
 	skip(s, at < 0 ? s->n : (size_t)at + strlen(what));
 }
 
-static bool letter(char c)
-{
-	return pd_ascii_lower(c) >= 'a' && pd_ascii_lower(c) <= 'z';
-}
-
 /* A "<" that begins neither a comment nor meta. */
 static void skip_markup(struct pd_span *s)
 {
 	struct attribute a;
 	size_t slash = s->n > 1 && s->p[1] == '/';
-	if (s->n > 1 + slash && letter(s->p[1 + slash])) {
-		take(s, ends_tag_name);
+	if (s->n > 1 + slash && pd_ascii_letter(s->p[1 + slash])) {
+		take_until(s, ends_tag_name);
 		while (next_attribute(s, &a))
 			continue;
 	} else if (s->n > 1 && (slash || s->p[1] == '!' || s->p[1] == '?')) {

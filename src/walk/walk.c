@@ -75,7 +75,7 @@ static uint64_t left_out(const struct counts *c)
 	return n;
 }
 
-static uint64_t damaged(const struct counts *c)
+static uint64_t count_damaged(const struct counts *c)
 {
 	return c->input.damaged + c->skipped[PD_SKIP_DAMAGED];
 }
@@ -84,7 +84,7 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
 			   " bytes=%" PRIu64,
-		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), damaged(c), c->input.bytes_read);
+		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), count_damaged(c), c->input.bytes_read);
 	if (c->barren)
 		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->barren);
 	pd_buf_add_c(out, '\n');
@@ -106,7 +106,7 @@ static int write_stats(const struct counts *c, const char *path, struct pd_err *
 		pd_json_int(stub, pd_stub_name((enum pd_stub)s), (int64_t)c->stubs[s]);
 	pd_json_object(j, "not_matched", stub);
 	pd_json_object(j, "left_out", skip);
-	pd_json_int(j, "damaged", (int64_t)damaged(c));
+	pd_json_int(j, "damaged", (int64_t)count_damaged(c));
 	pd_json_int(j, "inputs_without_pages", (int64_t)c->barren);
 	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
 	pd_json_int(j, "records", (int64_t)c->input.records);
@@ -188,8 +188,8 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		say_stubs(c, &line);
 	if (left_out(c))
 		say_left_out(c, &line);
-	if (damaged(c))
-		pd_buf_printf(&line, ", %" PRIu64 " damaged", damaged(c));
+	if (count_damaged(c))
+		pd_buf_printf(&line, ", %" PRIu64 " damaged", count_damaged(c));
 	if (c->input.aliases) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, c->input.aliases, "further name");
@@ -204,7 +204,7 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&says);
 	pd_buf_release(&line);
-	return damaged(c) > 0 || c->barren > 0;
+	return count_damaged(c) > 0 || c->barren > 0;
 }
 
 /* What became of each input, told in the order of the inputs: the list of what was left out (--left-out), and the inputs of
@@ -248,7 +248,7 @@ static int inputs_open(struct inputs *in, const char *left_out, struct pd_err *e
 	return status;
 }
 
-static void add(struct pd_buf *out, struct head h, struct pd_span words, struct pd_span row)
+static void add_event(struct pd_buf *out, struct head h, struct pd_span words, struct pd_span row)
 {
 	h.words = (uint32_t)words.n;
 	h.row = (uint32_t)row.n;
@@ -262,7 +262,7 @@ static void add(struct pd_buf *out, struct head h, struct pd_span words, struct 
  * nothing is asked. */
 static void event_input(struct pd_buf *out, struct pd_span label)
 {
-	add(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
+	add_event(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
 }
 
 /* Something is left out: its id, URL, type, and the reason, with more words if there are some; `skip` of PD_WALK_LEFT_OUT. */
@@ -280,14 +280,14 @@ static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip ski
 	if (reason.n)
 		pd_tsv_add(&row, reason);
 	pd_buf_add_c(&row, '\n');
-	add(out, (struct head){ .what = what, .skip = skip }, reason, pd_buf_span(&row));
+	add_event(out, (struct head){ .what = what, .skip = skip }, reason, pd_buf_span(&row));
 	pd_buf_release(&row);
 }
 
 /* The end of a page's events: what follows was made of it. */
 static void event_page(struct pd_buf *out)
 {
-	add(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
+	add_event(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
 }
 
 /* Not one page came of the records of the input, and nothing was said of it yet. */
@@ -837,7 +837,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 		pd_reader_stats(w->reader, &sum->input);
 }
 
-static int run(struct walk *w, struct counts *sum)
+static int run_walk(struct walk *w, struct counts *sum)
 {
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
 	struct pd_buf text = { 0 };
@@ -879,7 +879,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	if (!status)
 		status = open_all(&w, inputs, n_inputs);
 	if (!status)
-		status = run(&w, &sum);
+		status = run_walk(&w, &sum);
 	pd_log_progress(log, NULL);
 	pd_log_many_end(log);
 	/* First what stands beside the rows: rows without it would be believed to have it. */

@@ -61,7 +61,7 @@ static struct line split(const struct pd_rows *rows, uint32_t row)
 	return l;
 }
 
-static char *put(char *to, struct pd_span s, char after)
+static char *put_field(char *to, struct pd_span s, char after)
 {
 	memcpy(to, s.p, s.n);
 	to[s.n] = after;
@@ -106,17 +106,17 @@ static char *put_values(char *to, const struct pd_match_pair *pair)
 	else
 		to = put_similarity(to, pair->similarity);
 	*to++ = '\t';
-	return put(to, pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"), '\t');
+	return put_field(to, pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"), '\t');
 }
 
 static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
 {
 	struct line x = split(rows, pair->a), y = split(rows, pair->b);
 	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + 64), *to = from;
-	to = put(put(to, x.id, '\t'), y.id, '\t');
+	to = put_field(put_field(to, x.id, '\t'), y.id, '\t');
 	to = put_values(to, pair);
-	to = put(put(to, x.url, '\t'), y.url, '\t');
-	to = put(put(to, x.rest, '\t'), y.rest, '\n');
+	to = put_field(put_field(to, x.url, '\t'), y.url, '\t');
+	to = put_field(put_field(to, x.rest, '\t'), y.rest, '\n');
 	*to = 0;
 	out->n += (size_t)(to - from);
 }

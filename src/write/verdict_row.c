@@ -48,7 +48,7 @@ int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struc
 	return status;
 }
 
-static void add(struct pd_buf *out, struct pd_span s)
+static void add_span_or_dash(struct pd_buf *out, struct pd_span s)
 {
 	pd_buf_add_span(out, s);
 	pd_buf_add_c(out, '\t');
@@ -119,14 +119,14 @@ static void add_relation(struct pd_pages *pages, const struct pd_group_member *m
 {
 	const struct pd_edge *edge = m->edge;
 	struct pd_span keep = pd_pages_view(pages, m->keep).id;
-	add(out, keep);
-	add(out, m->via == m->keep ? keep : pd_pages_view(pages, m->via).id);
+	add_span_or_dash(out, keep);
+	add_span_or_dash(out, m->via == m->keep ? keep : pd_pages_view(pages, m->via).id);
 	if (edge->distance < 0)
 		pd_buf_add_c(out, '-');
 	else
 		add_number(out, (uint64_t)edge->distance);
 	pd_buf_add_c(out, '\t');
-	add(out, pd_pages_similarity(pages, edge));
+	add_span_or_dash(out, pd_pages_similarity(pages, edge));
 }
 
 static void add_kept(const struct pd_group_options *o, uint32_t size, struct pd_buf *out)
@@ -166,12 +166,12 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 	else
 		add_number(out, m->cluster);
 	pd_buf_add_c(out, '\t');
-	add(out, v.id);
-	add(out, v.url);
+	add_span_or_dash(out, v.id);
+	add_span_or_dash(out, v.url);
 	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : suspect ? "0\t" : "1\t");
 	if (!kept)
 		add_relation(&g->pages, m, out);
-	add(out, v.text_bytes);
+	add_span_or_dash(out, v.text_bytes);
 	if (kept) {
 		add_kept(g->o, m->size, out);
 	} else if (suspect) {
