@@ -127,6 +127,8 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 		sign_by_methods(p, false);
 	}
 	p->stub = pd_stub_find(p->stubs, &p->blocks, &p->topic);
+	if (!p->stub && !p->signature.present && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
+		p->stub = PD_STUB_EMPTY;
 	if (p->stub && !p->match_stubs)
 		unsign(p);
 	lap(p, PD_PHASE_SIGN, t);

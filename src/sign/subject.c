@@ -132,6 +132,24 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 		out->heading = first;
 }
 
+bool pd_subject_is_all(struct pd_subject_finder *f, const struct pd_subject *s, struct pd_span text)
+{
+	struct pd_span line;
+	if (!text.n)
+		return false;
+	while (pd_span_split(&text, '\n', &line)) {
+		if (line.n > BYTES)
+			return false;
+		pd_fold(f->folder, line, &f->folded);
+		pd_buf_clear(&f->heading);
+		add_words(pd_buf_span(&f->folded), &f->heading);
+		uint32_t words = hash_words(pd_buf_span(&f->heading));
+		if (words && words != s->heading && words != s->title)
+			return false;
+	}
+	return s->heading || s->title;
+}
+
 void pd_subject_finder_release(struct pd_subject_finder *f)
 {
 	pd_buf_release(&f->raw);

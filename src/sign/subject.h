@@ -33,6 +33,8 @@ struct pd_subject_finder {
 };
 
 void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out);
+/* Is each line of the main text the title or the main heading and nothing else? */
+bool pd_subject_is_all(struct pd_subject_finder *f, const struct pd_subject *s, struct pd_span text);
 void pd_subject_finder_release(struct pd_subject_finder *f);
 
 /* NAMED: the headings differ, and the name of the address, which both pages have, is one of them. */
