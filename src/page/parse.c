@@ -868,6 +868,8 @@ static size_t shown_text(const struct pd_blocks *b)
 static bool script_sends_on(struct pd_span html)
 {
 	static const char word[] = "location";
+	if (!html.n)	/* then there may be no pointer, either */
+		return false;
 	const char *end = html.p + html.n;
 	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1)); ) {
 		p += sizeof word - 1;

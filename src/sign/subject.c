@@ -123,7 +123,7 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 		seen++;
 		if (b->boxes[i].tag == PD_TAG_h1 && !firsts++)
 			first = hash_words(words);
-		if (words.n > longest && memmem(f->title.p, f->title.n, words.p, words.n)) {
+		if (words.n > longest && f->title.n && memmem(f->title.p, f->title.n, words.p, words.n)) {
 			longest = words.n;
 			out->heading = hash_words(words);
 		}

@@ -1319,7 +1319,7 @@ static uint64_t errors(const struct attempt *a, struct pd_span body)
 {
 	/* ASCII read as UTF-16 is Chinese without an error; markup in UTF-16 is full of zero bytes. */
 	if (a->charset->kind == PD_CHARSET_KIND_UTF_16LE || a->charset->kind == PD_CHARSET_KIND_UTF_16BE)
-		return memchr(body.p, 0, body.n) ? a->tally.bad : body.n;
+		return body.n && memchr(body.p, 0, body.n) ? a->tally.bad : body.n;
 	return a->tally.bad + a->tally.odd;
 }
 
