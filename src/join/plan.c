@@ -234,8 +234,8 @@ static struct spread spread_of(const struct pd_join_plan *p, const struct pd_joi
 	s.buckets = ldexp(1, telling);
 	s.filled_a = filled(s.buckets, n_a);
 	s.filled_b = filled(s.buckets, n_b);
-	s.run_a = n_a / s.filled_a;
-	s.run_b = n_b / s.filled_b;
+	s.run_a = n_a > 0 ? n_a / s.filled_a : 0;
+	s.run_b = n_b > 0 ? n_b / s.filled_b : 0;
 	return s;
 }
 

@@ -101,10 +101,10 @@ static bool goes_on(uint32_t mark, const char *next, const char *end)
 
 bool pd_piece_next(struct pd_span *rest, struct pd_span *piece, enum pd_piece_end *end)
 {
-	const char *p = rest->p, *stop = p + rest->n, *at = p;
 	*end = PD_PIECE_TEXT;
 	if (!rest->n)
 		return false;
+	const char *p = rest->p, *stop = p + rest->n, *at = p;
 	while (p < stop) {
 		at = p;
 		uint32_t c = pd_utf8_next(&p);
