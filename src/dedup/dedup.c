@@ -408,6 +408,7 @@ struct run {
 	struct pd_dedup_counts counts;
 	struct pd_map met;		/* what each file was when its unit was met: state_of its facts, by a hash of the path */
 	bool incomplete;		/* something could not be read for the report */
+	struct pd_buf aliases;		/* rows of the list of what was left out: further names of files */
 	struct pd_err *err;
 };
 
@@ -584,6 +585,8 @@ static void on_alias(void *ctx, const char *path)
 {
 	struct run *r = ctx;
 	pd_log_note(r->log, "%s: the same file is read under another name already; it is copied, without a row of its own", path);
+	pd_tsv_add(&r->aliases, pd_span_z(path));
+	pd_buf_add_z(&r->aliases, "\t-\t-\tanother name of a file that was read already\n");
 }
 
 static int changed(struct run *r, const char *what)
@@ -857,15 +860,32 @@ static int keep_table(struct run *r)
 	return status;
 }
 
-/* What was left out of all units, as fp would list it. */
+static int write_aliases(struct run *r, const char *path)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, path, r->err);
+	if (status)
+		return status;
+	fprintf(f.f, "#id\turl\ttype\treason\n%s", pd_buf_z(&r->aliases));
+	return pd_outfile_commit(&f, r->err);
+}
+
+/* What was left out of all units, as fp would list it, and behind it the files that are no input of any. */
 static int list_left_out(struct run *r)
 {
 	size_t n = r->journal.n_rows;
 	if (!r->o->walk.left_out)
 		return PD_OK;
-	char **lists = folder_units(r->folder, n, "left-out");
-	int status = folder_copy(lists, n, true, r->o->walk.left_out, r->err);
-	folder_free(lists, n);
+	char **units = folder_units(r->folder, n, "left-out"), *aliases = pd_dedup_folder_path(r->folder, ".dedup/aliases");
+	char **lists = pd_alloc((n + 1) * sizeof *lists);
+	memcpy(lists, units, n * sizeof *lists);
+	lists[n] = aliases;
+	int status = write_aliases(r, aliases);
+	if (!status)
+		status = folder_copy(lists, n + 1, true, r->o->walk.left_out, r->err);
+	free(lists);
+	free(aliases);
+	folder_free(units, n);
 	return status;
 }
 
@@ -1052,5 +1072,6 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);
 	pd_map_release(&r.met);
+	pd_buf_release(&r.aliases);
 	return status;
 }

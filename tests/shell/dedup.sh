@@ -21,6 +21,14 @@ is "rows do not stay" "$(ls -A out/.dedup)" "journal"
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows --left-out=listed.tsv d.warc.gz -o rows -j 1
 same "--left-out" listed.tsv left-out.tsv
+mkdir aliases && cp "$demo" aliases/a.warc.gz && ln -s a.warc.gz aliases/b.warc.gz && ln -s nowhere aliases/c.warc.gz
+printf '{"url": "http://a/", "html": "<p>x"}\n{"broken\n{"url": "http://b/"}\n' >aliases/d.jsonl
+"$P" fp --left-out=fp.list aliases >aliases.fp 2>"$tmp/err"
+"$P" dedup -q --left-out=dedup.list aliases -o aliases-out 2>/dev/null
+is "--left-out: further names, links that lead nowhere, damage, what holds no page" "$(grep -c '' <dedup.list)" "$(grep -c '' <fp.list)"
+same "as fp lists it" <(sort dedup.list) <(sort fp.list)
+is "the list has what the closing line counts" "$(rows fp.list | wc -l)" \
+	"$(sed -n 's/.*, \([0-9]*\) records left out.*, \([0-9]*\) damaged.*, 1 further name.*/\1 \2 1/p' "$tmp/err" | awk '{ print $1 + $2 + $3 }')"
 at_least "which lists records" "$(grep -vc '^#' listed.tsv)" 10
 run "$P" dedup -q --left-out=d.warc.gz d.warc.gz -o nowhere8
 exits "--left-out is no input" 2
