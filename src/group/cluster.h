@@ -26,10 +26,12 @@ enum pd_linkage { PD_LINKAGE_STAR, PD_LINKAGE_CONNECTED };
 struct pd_edge {
 	uint32_t a, b;		/* pages */
 	unsigned tag : 21;	/* the caller's number of the edge: settles ties between edges that are alike */
-	int distance : 10;	/* bits; 0 = same signature; -1 = same text */
+	int distance : 10;	/* bits; 0 = same signature; PD_SAME_TEXT, PD_NO_DISTANCE */
 	unsigned same : 1;	/* one node: same fingerprint or same text */
 };
 
+#define PD_SAME_TEXT (-1)
+#define PD_NO_DISTANCE 511	/* it was not the fingerprint that found the pair */
 #define PD_EDGE_TAGS (1 << 21)
 
 #define PD_NO_PAGE UINT32_MAX

@@ -115,12 +115,28 @@ static double similarity_of(const struct pd_group *g, const struct pd_edge *edge
 	return strtod(z, NULL);
 }
 
+/* Of a pair that the fingerprint did not find: of the items that a method compares, the page's share that the other lacks.  A
+ * page that is the same as one of the two has its share; of a page that neither end is, the smaller one counts. */
+static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out)
+{
+	const struct pd_edge_by *by = edge->distance == PD_NO_DISTANCE ? pd_pages_by(&g->pages, edge) : NULL;
+	if (!by || by->share_a == PD_NO_SHARE || by->share_b == PD_NO_SHARE)
+		return false;
+	bool a = edge->a == page || edge->b == keep, b = edge->b == page || edge->a == keep;
+	uint16_t least = by->share_a < by->share_b ? by->share_a : by->share_b, share = a ? by->share_a : b ? by->share_b : least;
+	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.), .known = PD_LOSS_BY_ITEMS };
+	return true;
+}
+
 /* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both. */
 static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
 {
 	double j = similarity_of(g, edge);
 	uint64_t a, b;
-	if (edge->distance < 0 || j < 0 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
+	struct pd_loss by_items;
+	if (loss_by_items(g, page, keep, edge, &by_items))
+		return by_items;
+	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
 	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
 		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
 	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * ((double)a + (double)b) / (double)a;
@@ -139,7 +155,7 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
 	int known = 0;
 	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
-	if (edge->distance < 0 && direct)	/* the same text */
+	if (edge->distance == PD_SAME_TEXT && direct)
 		return PD_OK;
 	if (t && t->kept_page != keep) {
 		known = set_of_page(g, keep, &t->kept, e);
@@ -482,7 +498,7 @@ static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *
 		uint32_t keep = g->members[list[i]].keep;
 		bool differ = false;
 		for (end = i; end < n && g->members[list[end]].keep == keep; end++)
-			differ |= g->pages.edges[g->members[list[end]].edge].distance >= 0;
+			differ |= g->pages.edges[g->members[list[end]].edge].distance != PD_SAME_TEXT;
 		status = differ ? find_least_loss(g, keep, list + i, end - i, &best, e) : PD_OK;
 		if (!differ || status || best == keep)
 			continue;

@@ -28,13 +28,14 @@ struct pd_group_options {
 	struct pd_keep_options keep;
 	enum pd_action action;
 	double weight;			/* demote: of a duplicate, over 0 and below 1 */
+	const char *required;		/* what `in.require` was read from; NULL: nothing was said */
 	double max_loss;		/* share of its text that a duplicate may take with it; 1 or 0: all */
 	char *const *shingles;		/* files of rows/shingles.h: texts are compared exactly; without one their sketches are */
 	int n_shingles;
 };
 
 /* What a duplicate takes with it: the share of its text that the page kept lacks. */
-enum pd_loss_known { PD_LOSS_UNKNOWN, PD_LOSS_BY_SKETCHES, PD_LOSS_EXACT };
+enum pd_loss_known { PD_LOSS_UNKNOWN, PD_LOSS_BY_SKETCHES, PD_LOSS_BY_ITEMS, PD_LOSS_EXACT };
 struct pd_loss {
 	float share;
 	uint8_t known;			/* enum pd_loss_known */

@@ -139,6 +139,107 @@ static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
 	return end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
 }
 
+/* --- which methods must have found a pair --- */
+
+static const char *method_name(struct pd_span word)
+{
+	for (int i = 0; pd_sign_methods[i]; i++)
+		if (pd_span_is(word, pd_sign_methods[i]->name))
+			return pd_sign_methods[i]->name;
+	return NULL;
+}
+
+static int unknown_method(struct pd_span word, struct pd_err *e)
+{
+	struct pd_buf names = { 0 };
+	for (int i = 0; pd_sign_methods[i]; i++)
+		pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
+	int status = pd_fail(e, PD_ERR_USAGE, "--require takes any, all, a number, or names of methods with commas between (%s), not '%.*s'",
+			     names.p + 2, (int)word.n, word.p);
+	pd_buf_release(&names);
+	return status;
+}
+
+int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(text), word;
+	uint64_t n;
+	*out = (struct pd_require){ 0 };
+	if (pd_span_is(rest, "any"))
+		return PD_OK;
+	if (pd_span_is(rest, "all")) {
+		out->least = -1;
+		return PD_OK;
+	}
+	if (pd_span_u64(rest, &n) && n >= 1 && n <= PD_METHODS_MAX) {
+		out->least = (int)n;
+		return PD_OK;
+	}
+	while (pd_span_split(&rest, ',', &word)) {
+		const char *name = method_name(word);
+		if (!name || out->n == PD_METHODS_MAX)
+			return unknown_method(word, e);
+		out->names[out->n++] = name;
+	}
+	return PD_OK;
+}
+
+/* Of rows of the fingerprint alone, and of pages without one, the column says how it found them. */
+static bool is_method(struct pd_span word, const char *name)
+{
+	bool fingerprint = pd_span_is(word, "linked") || pd_span_is(word, "text_digest");
+	return fingerprint ? !strcmp(name, pd_simhash_method.name) : pd_span_is(word, name);
+}
+
+static bool is_found_by(struct pd_span methods, const char *name)
+{
+	struct pd_span word;
+	while (methods.n && pd_span_split(&methods, ',', &word))
+		if (is_method(word, name))
+			return true;
+	return false;
+}
+
+static bool is_required(const struct pd_pages *p, const struct pd_require *r, struct pd_span methods)
+{
+	struct pd_span rest = methods, word;
+	int n = 0, least = r->least >= 0 ? r->least : p->n_methods;
+	for (int i = 0; i < r->n; i++)
+		if (!is_found_by(methods, r->names[i]))
+			return false;
+	while (rest.n && pd_span_split(&rest, ',', &word))
+		n++;
+	return n >= least || least <= 1;
+}
+
+/* Could any pair of these rows be found by what is asked for? */
+static int check_require(const struct pd_pages *p, const struct pd_require *r, struct pd_span must, const char *path, struct pd_err *e)
+{
+	struct pd_methods of = { 0 };
+	struct pd_span list = pd_param(must, "methods");
+	int n = p->n_methods ? p->n_methods : 1;
+	if (list.n && pd_methods_read(&of, list, PD_METHOD_BOTH, false, e))
+		return e->status;
+	for (int i = 0; i < r->n; i++)
+		if (p->n_methods ? pd_methods_find(&of, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
+			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were not matched by it", path, r->names[i]);
+	if (r->least > n)
+		return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%d: these rows were matched by %d method%s", path, r->least, n,
+			       n == 1 ? "" : "s");
+	return PD_OK;
+}
+
+static int count_methods(struct pd_span must)
+{
+	struct pd_span list = pd_param(must, "methods"), item;
+	int n = 0;
+	while (list.n && pd_span_split(&list, ',', &item))
+		n++;
+	return n;
+}
+
+/* --- */
+
 static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
@@ -160,29 +261,64 @@ static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, 
 	return PD_OK;
 }
 
-static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, struct pd_err *e)
+/* Thousandths; PD_NO_SHARE where there is none. */
+static uint16_t share_of(struct pd_span s)
+{
+	char z[16];
+	if (!s.n || s.n >= sizeof z || pd_span_is(s, "-"))
+		return PD_NO_SHARE;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	double v = strtod(z, NULL);
+	return v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
+}
+
+/* Of the edge that is added next; rows that name no methods may stand before it. */
+static void add_by(struct pd_pages *p, const struct pd_span *f)
+{
+	uint64_t shared = 0;
+	pd_span_u64(f[PD_PAIRS_SHARED], &shared);
+	while (p->n_by <= p->n_edges) {
+		p->by = pd_big_grow(p->by, p->n_by, &p->cap_by, sizeof *p->by);
+		p->by[p->n_by++] = (struct pd_edge_by){ UINT32_MAX, 0, PD_NO_SHARE, PD_NO_SHARE };
+	}
+	p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared, share_of(f[PD_PAIRS_SHARE_A]),
+						 share_of(f[PD_PAIRS_SHARE_B]) };
+}
+
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, const struct pd_require *require,
+		     struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	uint64_t distance;
 	int status = check_pair(p, in, &distance, e);
 	if (status)
 		return status;
+	/* Several methods say of each pair whether its pages are the same to all of them. */
+	bool named = f[PD_PAIRS_LINKED].n, none = distance == UINT64_MAX;
+	bool text = none && (!named || is_found_by(f[PD_PAIRS_METHOD], pd_simhash_method.name));
+	bool same = named ? pd_span_is(f[PD_PAIRS_LINKED], "1") : text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked");
+	if (!in->mark.n && !is_required(p, require, f[PD_PAIRS_METHOD])) {
+		p->n_refused++;
+		return PD_OK;
+	}
 	struct pd_span similarity = f[PD_PAIRS_SIMILARITY].n ? f[PD_PAIRS_SIMILARITY] : pd_span("-", 1);
 	uint32_t tag = pd_names_add(&p->similarity, similarity);
 	if (tag >= PD_EDGE_TAGS)
 		return pd_fail(e, PD_ERR_LIMIT, "over %d different similarities", PD_EDGE_TAGS);
-	bool text = distance == UINT64_MAX;
 	if (!is_last_a(batch, f[PD_PAIRS_ID_A]))
 		batch->last_a = add_end(p, batch, f, fields_of_a);
 	struct pd_edge edge = { .a = (uint32_t)batch->last_a,
 				.b = (uint32_t)add_end(p, batch, f, fields_of_b),
-				.distance = text ? -1 : (int)distance,
-				.same = p->same_is_one && (text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked")),
+				.distance = text ? PD_SAME_TEXT : none ? PD_NO_DISTANCE : (int)distance,
+				.same = p->same_is_one && same,
 				.tag = tag };
 	if (in->mark.n) {
 		p->suspicions = pd_big_grow(p->suspicions, p->n_suspicions, &p->cap_suspicions, sizeof *p->suspicions);
 		p->suspicions[p->n_suspicions++] = (struct pd_suspicion){ edge, pd_names_add(&p->reasons, in->mark) };
 	} else {
+		if (named)
+			add_by(p, f);
 		p->edges = pd_big_grow(p->edges, p->n_edges, &p->cap_edges, sizeof *p->edges);
 		p->edges[p->n_edges++] = edge;
 	}
@@ -190,7 +326,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 }
 
 /* A second header must say the same as the first. */
-static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, struct pd_err *e)
+static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
 	struct pd_buf differ = { 0 };
@@ -198,7 +334,8 @@ static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, struct pd_
 	if (!p->must.n) {
 		pd_buf_set(&p->must, must);
 		p->same_is_one = !pd_span_is(pd_param(must, "scope"), "other-hosts");
-		return PD_OK;
+		p->n_methods = count_methods(must);
+		return check_require(p, require, must, in->path, e);
 	}
 	pd_params_differ(pd_buf_span(&p->must), must, &differ);
 	int status = !differ.n ? PD_OK :
@@ -214,9 +351,9 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 	int status;
 	while ((status = pd_tsv_next(in, e)) != 0) {
 		if (status > 0 && in->new_header)
-			status = check_header(p, in, e);
+			status = check_header(p, in, &o->require, e);
 		if (status >= 0)
-			status = take_pair(p, &batch, in, e);
+			status = take_pair(p, &batch, in, &o->require, e);
 		if (status && status != PD_ERR_FORMAT)
 			break;
 		if (status) {
@@ -228,7 +365,7 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 		status = settle_batch(p, &batch, e);
 	pd_buf_release(&batch.text);
 	if (!status && in->new_header)
-		status = check_header(p, in, e);
+		status = check_header(p, in, &o->require, e);
 	return status;
 }
 
@@ -271,7 +408,7 @@ static void order_similarities(struct pd_pages *p)
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e)
 {
 	struct pd_tsv_reader in = { .kind = "pairs",
-				    .columns = pd_pairs_columns,
+				    .columns = pd_pairs_methods_columns,
 				    .v1_columns = pd_pairs_columns,
 				    .marked = PD_SUSPECT_MARK,
 				    .paths = o->paths,
@@ -313,6 +450,13 @@ void pd_pages_expect(const struct pd_pages *p, uint32_t page)
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge)
 {
 	return p->similarity.v[edge->tag];
+}
+
+const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_edge *edge)
+{
+	uintptr_t from = (uintptr_t)p->edges, at = (uintptr_t)edge;
+	size_t i = p->by && at >= from ? (at - from) / sizeof *edge : SIZE_MAX;
+	return i < p->n_by && i < p->n_edges && p->by[i].methods != UINT32_MAX ? &p->by[i] : NULL;
 }
 
 static void renumber_edges(struct pd_pages *p, const uint32_t *place)
@@ -439,6 +583,8 @@ void pd_pages_release(struct pd_pages *p)
 	pd_names_release(&p->similarity);
 	pd_spool_release(&p->spool);
 	pd_names_release(&p->reasons);
+	pd_names_release(&p->methods);
+	free(p->by);
 	free(p->edges);
 	free(p->suspicions);
 	free(p->at);

@@ -10,11 +10,28 @@
 #include "base/memory.h"
 #include "group/cluster.h"
 #include "group/ids.h"
+#include "sign/sign.h"
 
 /* Two pages that look alike and are no pair. */
 struct pd_suspicion {
 	struct pd_edge edge;
 	uint32_t why;			/* number of a reason */
+};
+
+/* What other methods than the fingerprint say of a pair. */
+struct pd_edge_by {
+	uint32_t methods;		/* number of the list of those that found it */
+	uint32_t shared;		/* items that both pages have, of the first of these that compares sets */
+	uint16_t share_a, share_b;	/* thousandths of each page's items; PD_NO_SHARE: none compares sets */
+};
+
+#define PD_NO_SHARE UINT16_MAX
+
+/* Which methods must have found a pair. */
+struct pd_require {
+	int least;			/* so many; 0: one will do; negative: all that matched the rows */
+	const char *names[PD_METHODS_MAX];	/* these (of the table of methods), where there are any */
+	int n;
 };
 
 struct pd_pages {
@@ -23,6 +40,11 @@ struct pd_pages {
 	size_t n_edges, cap_edges;
 	struct pd_suspicion *suspicions;
 	size_t n_suspicions, cap_suspicions;
+	struct pd_edge_by *by;		/* beside `edges`; NULL: the rows know the fingerprint alone */
+	size_t n_by, cap_by;
+	struct pd_names methods;	/* lists of methods, by number: as the rows have them */
+	int n_methods;			/* that matched the rows, by their header; 0: the fingerprint alone */
+	uint64_t n_refused;		/* pairs that too few methods found */
 	struct pd_names reasons;	/* of suspicions, by number: as the rows have them */
 	struct pd_names similarity;	/* by number, larger ones first, "-" last: as the rows have it */
 	uint32_t *by_id;		/* pages in the order of their ids; NULL: that is the order of their numbers */
@@ -45,10 +67,13 @@ struct pd_pages_options {
 	char **paths;
 	int n_paths;
 	const char *tmp_dir;
+	struct pd_require require;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
 
+/* "any", "all", "2", "simhash,segments"; PD_ERR_USAGE. */
+int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e);
 /* Does a URL begin with https:? */
 bool pd_pages_is_https(struct pd_span url);
 
@@ -60,6 +85,8 @@ int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const 
 void pd_pages_expect_place(const struct pd_pages *p, uint32_t page);
 void pd_pages_expect(const struct pd_pages *p, uint32_t page);
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);
+/* What methods say of an edge; NULL: there is the fingerprint alone. */
+const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_edge *edge);
 /* `order` holds all pages: the first becomes page 0 and so on, in edges too. */
 void pd_pages_renumber(struct pd_pages *p, const uint32_t *order);
 void pd_pages_release(struct pd_pages *p);

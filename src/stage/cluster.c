@@ -85,6 +85,11 @@ static int close_cluster(const struct cluster_run *r)
 	if (g->n_spared)
 		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them", g->n_spared,
 			      g->o->max_loss * 100);
+	if (g->pages.n_refused) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_refused, "pair");
+		pd_buf_printf(&line, " not found as --require=%s asks", g->o->required);
+	}
 	if (g->n_by_sketches)
 		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
 	if (g->pages.bad) {
@@ -106,6 +111,8 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	if (!o->keep && texts && !k->prefer_hosts)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
+	if (!status && o->group.required)
+		status = pd_require_parse(o->group.required, &o->group.in.require, e);
 	if (status)
 		return status;
 	o->group.linkage = (enum pd_linkage)o->linkage;

@@ -42,7 +42,10 @@ int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struc
 	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
-	pd_buf_printf(out, " max_loss=%g |\n#", o->max_loss);
+	pd_buf_printf(out, " max_loss=%g", o->max_loss);
+	if (o->required)
+		pd_buf_printf(out, " require=%s", o->required);
+	pd_buf_add_z(out, " |\n#");
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 	return status;
@@ -67,23 +70,39 @@ static void add_number(struct pd_buf *out, uint64_t v)
 static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edge, struct pd_buf *out)
 {
 	struct pd_span similarity = pd_pages_similarity(pages, edge);
-	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000");
-	pd_buf_add_z(out, edge->distance < 0 ? "same text" : edge->distance == 0 ? "same fingerprint" : "distance ");
-	if (edge->distance > 0)
+	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000"), none = edge->distance == PD_NO_DISTANCE;
+	const struct pd_edge_by *by = pd_pages_by(pages, edge);
+	pd_buf_add_z(out, none ? "" : edge->distance == PD_SAME_TEXT ? "same text" : edge->distance == 0 ? "same fingerprint" : "distance ");
+	if (edge->distance > 0 && !none)
 		add_number(out, (uint64_t)edge->distance);
-	if (pd_span_is(similarity, "-") || nothing_new)
+	if (!pd_span_is(similarity, "-") && !nothing_new) {
+		pd_buf_add_z(out, none ? "similarity " : " and similarity ");
+		pd_buf_add_span(out, similarity);
+	}
+	if (!by)
 		return;
-	pd_buf_add_z(out, " and similarity ");
-	pd_buf_add_span(out, similarity);
+	pd_buf_add_z(out, none && pd_span_is(similarity, "-") ? "found by " : ", found by ");
+	pd_buf_add_span(out, pages->methods.v[by->methods]);
+}
+
+/* Which part of which page: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
+static void add_parts(const struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
+{
+	const struct pd_edge_by *by = pd_pages_by(pages, m->edge);
+	bool a = m->edge->a == m->page;
+	if (!by || by->share_a == PD_NO_SHARE || by->share_b == PD_NO_SHARE || (!a && m->edge->b != m->page))
+		return;
+	pd_buf_printf(out, ", %" PRIu32 " in common: %.1f%% of it in %s, %.1f%% of that one in it", by->shared,
+		      (a ? by->share_a : by->share_b) / 10., m->via == m->keep ? "the page kept" : "the other", (a ? by->share_b : by->share_a) / 10.);
 }
 
 /* What the verdict rests on beside the pair: the texts themselves, or nothing more than their sketches. */
 static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
 {
 	bool exact = loss && loss->known == PD_LOSS_EXACT;
-	if (edge->distance < 0 && (!exact || !loss->share))
+	if (edge->distance == PD_SAME_TEXT && (!exact || !loss->share))
 		return;
-	if (!exact && !pd_span_is(pd_pages_similarity(pages, edge), "-"))
+	if (!exact && edge->distance != PD_NO_DISTANCE && !pd_span_is(pd_pages_similarity(pages, edge), "-"))
 		pd_buf_add_z(out, ", by sketches only");
 	if (!exact)
 		return;
@@ -111,6 +130,7 @@ static void add_reason(struct pd_pages *pages, const struct pd_group_member *m, 
 		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
 		pd_buf_add_z(out, ", which leads to the page kept");
 	}
+	add_parts(pages, m, out);
 	add_evidence(pages, edge, m->loss, out);
 }
 
@@ -121,7 +141,7 @@ static void add_relation(struct pd_pages *pages, const struct pd_group_member *m
 	struct pd_span keep = pd_pages_view(pages, m->keep).id;
 	add_span_or_dash(out, keep);
 	add_span_or_dash(out, m->via == m->keep ? keep : pd_pages_view(pages, m->via).id);
-	if (edge->distance < 0)
+	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE)
 		pd_buf_add_c(out, '-');
 	else
 		add_number(out, (uint64_t)edge->distance);

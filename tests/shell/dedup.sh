@@ -159,6 +159,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	stubs) value==match ;;
 	boilerplate) value==site.bp ;;
 	dict) printf '网页 10 n\n' >words && "$P" dict -o mine.dict words; value==mine.dict ;;
+	user-dict) printf '网页 10 n\n' >mine.words; value==mine.words ;;
 	stopwords) value==builtin ;;
 	segment) value==forward ;;
 	bits) value==128 ;;
