@@ -1331,7 +1331,8 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	if (folder < 0)
 		return folder;
 	if (n > 1 || a->in.files_from || folder)
-		return pd_fail(e, PD_ERR_USAGE, "several inputs need a folder: end its name with a slash, as in -o %s/", a->o->output && strcmp(a->o->output, "-") ? a->o->output : "clean");
+		return pd_fail(e, PD_ERR_USAGE, "-o must name a directory for %s: add a slash, as in -o %s/", folder ? "what is in one" : "several inputs",
+			       a->o->output && strcmp(a->o->output, "-") ? a->o->output : "clean");
 	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
 	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
 		status = pd_outfile_check(a->o->output, (char *[]){ (char *)*path }, 1, e);

@@ -155,24 +155,24 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	return p.emit_status ? p.emit_status : p.next_status;
 }
 
-struct crowd {
+struct team {
 	void (*task)(void *ctx, size_t i, int thread);
 	void *ctx;
 	size_t n_tasks;
 	size_t next;
 };
 
-struct crowd_member {
-	struct crowd *crowd;
+struct team_member {
+	struct team *team;
 	int index;
 	bool started;
 	pthread_t thread;
 };
 
-static void *crowd_run(void *arg)
+static void *run_task_of_team(void *arg)
 {
-	struct crowd_member *m = arg;
-	struct crowd *c = m->crowd;
+	struct team_member *m = arg;
+	struct team *c = m->team;
 	size_t i;
 	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks)
 		c->task(c->ctx, i, m->index);
@@ -181,14 +181,14 @@ static void *crowd_run(void *arg)
 
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
 {
-	struct crowd c = { .task = task, .ctx = ctx, .n_tasks = n_tasks };
-	struct crowd_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
+	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks };
+	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
 	for (int i = 0; i < n_threads; i++) {
-		m[i] = (struct crowd_member){ .crowd = &c, .index = i };
+		m[i] = (struct team_member){ .team = &c, .index = i };
 		if (i)
-			m[i].started = !pthread_create(&m[i].thread, NULL, crowd_run, &m[i]);
+			m[i].started = !pthread_create(&m[i].thread, NULL, run_task_of_team, &m[i]);
 	}
-	crowd_run(&m[0]);
+	run_task_of_team(&m[0]);
 	for (int i = 1; i < n_threads; i++)
 		if (m[i].started)
 			pthread_join(m[i].thread, NULL);

@@ -37,7 +37,7 @@
 #define PD_CLUSTER_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Clusters" }, \
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
-	  .help = "star (default): all near the page kept; connected: connected components" }, \
+	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "first, least-loss, longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \

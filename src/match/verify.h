@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The second look: a pair whose fingerprints are near -> is it one, by what the sketches say?  A fingerprint of 64 bits
+ * Verification: a pair whose fingerprints are near -> is it one, by what the sketches say?  A fingerprint of 64 bits
  * cannot tell near-duplicates from pages that are near by chance or by their chrome where k is generous; the similarity
  * estimated from two sketches can.  Inside one host more is asked, because pages of one site share what is left of its
  * chrome, and pages of one template nearly all of their text: those with another subject or in another language, those with

@@ -274,7 +274,7 @@ same "one clean" out/d.warc.gz clean.warc.gz
 same "one as it was" out/y.warc.gz d.warc.gz
 run "$P" apply -V v.tsv d.warc.gz b/y.warc.gz
 exits "several inputs to stdout" 2
-has "need a folder" "$tmp/err" "several inputs need a folder: end its name with a slash"
+has "need a folder" "$tmp/err" "-o must name a directory for several inputs: add a slash, as in -o "
 run "$P" apply -V v.tsv a b/x.warc.gz -o out.warc
 exits "a folder to a file" 2
 sed 's|d\.warc\.gz:|a/x.warc.gz:|' v.tsv >ax.tsv
