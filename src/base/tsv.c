@@ -296,7 +296,8 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
 	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" :
-			     !strcmp(r->kind, "params") ? "url --learn-params" : "cluster";
+			     !strcmp(r->kind, "params") ? "url --learn-params" :
+			     !strcmp(r->kind, "sites") ? "sites" : "cluster";
 	if (r->line.p[0] == '{')
 		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
 			       "without --format=jsonl", r->path, writer);

@@ -26,7 +26,9 @@
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
-	  .help = "all (default), same-host, other-hosts or same-language" }, \
+	  .help = "all (default), same-X or other-Xs, X host, domain, site; same-language" }, \
+	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \
+	  .help = "same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "list every pair, not only those to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \

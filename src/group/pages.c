@@ -333,7 +333,7 @@ static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, const stru
 	in->new_header = false;
 	if (!p->must.n) {
 		pd_buf_set(&p->must, must);
-		p->same_is_one = !pd_span_is(pd_param(must, "scope"), "other-hosts");
+		p->same_is_one = !pd_span_istarts(pd_param(must, "scope"), "other-");
 		p->n_methods = count_methods(must);
 		return check_require(p, require, must, in->path, e);
 	}

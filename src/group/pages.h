@@ -51,7 +51,7 @@ struct pd_pages {
 	size_t n_https;			/* pages whose URL has that scheme */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	struct pd_buf must, totals;	/* of the header, for the next stage */
-	bool same_is_one;		/* equal signatures are one node (not with scope other-hosts) */
+	bool same_is_one;		/* equal signatures are one node (not with a scope that keeps apart) */
 	/* its own */
 	struct pd_ids ids;		/* until pages are numbered anew */
 	uint8_t *at;			/* of a page's line in the spool */

@@ -14,8 +14,8 @@
  * How rows are matched, and what that came to.
  *
  * Scope (M26): `all`; `same-host` (linking happens inside a host); `other-hosts` (no pair inside a host, and nothing is
- * collapsed that would lose a pair between hosts); `same-language`, which is same-host with the language for the host: below,
- * "host" is what the scope compares (rows->realm).
+ * collapsed that would lose a pair between hosts); `same-language`, which is same-host with the language for the host; the
+ * same two with the registered domain, or an owner that a table tells: below, "host" is what the scope compares (rows->realm).
  */
 #ifndef PD_MATCH_LINKS_H
 #define PD_MATCH_LINKS_H
@@ -37,11 +37,16 @@ static inline bool pd_match_scope_inside(enum pd_match_scope scope)
 	return scope == PD_SCOPE_SAME_HOST || scope == PD_SCOPE_SAME_LANGUAGE;
 }
 
-/* What the rows must know of themselves for it. */
-static inline enum pd_rows_realm pd_match_scope_realms(enum pd_match_scope scope)
-{
-	return scope == PD_SCOPE_ALL ? PD_REALM_NONE : scope == PD_SCOPE_SAME_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
-}
+/* What is typed: a scope, and what it keeps together or apart, which the rows must know of themselves. */
+struct pd_match_scope_choice {
+	const char *name;
+	enum pd_match_scope scope;
+	enum pd_rows_realm realms;
+	bool table;		/* whose a page is says a table */
+};
+
+extern const struct pd_match_scope_choice pd_match_scope_choices[];
+extern const char *const pd_match_scope_names[];	/* of the choices, in their order; NULL at the end */
 
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
@@ -50,6 +55,8 @@ struct pd_match_options {
 	enum pd_match_candidates candidates;
 	int band_width;		/* minima in a band; 0: by the number of rows */
 	enum pd_match_scope scope;
+	const char *scope_name;		/* as typed; NULL: the scope's own */
+	uint64_t owners;		/* checksum of the table of owners; 0: none */
 	bool all_pairs;
 	int threads;
 	struct pd_doubts *doubts;	/* pairs that are doubted are noted here; NULL: nowhere */
@@ -71,8 +78,8 @@ struct pd_match_stats {
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
 };
 
-/* Names of scopes and of candidates, in the order of their enums, NULL at the end. */
-extern const char *const pd_match_scope_names[], *const pd_match_candidates_names[];
+/* Names of candidates, in the order of their enum, NULL at the end. */
+extern const char *const pd_match_candidates_names[];
 
 /* --- parts of groups --- */
 

@@ -282,7 +282,19 @@ static int emit_pairs(const struct found *prints, const struct found *digests, c
 
 /* --- matching --- */
 
-const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", "same-language", NULL };
+const struct pd_match_scope_choice pd_match_scope_choices[] = {
+	{ "all", PD_SCOPE_ALL, PD_REALM_NONE },
+	{ "same-host", PD_SCOPE_SAME_HOST, PD_REALM_HOST },
+	{ "other-hosts", PD_SCOPE_OTHER_HOSTS, PD_REALM_HOST },
+	{ "same-language", PD_SCOPE_SAME_LANGUAGE, PD_REALM_LANGUAGE },
+	{ "same-domain", PD_SCOPE_SAME_HOST, PD_REALM_OWNER },
+	{ "other-domains", PD_SCOPE_OTHER_HOSTS, PD_REALM_OWNER },
+	{ "same-site", PD_SCOPE_SAME_HOST, PD_REALM_OWNER, true },
+	{ "other-sites", PD_SCOPE_OTHER_HOSTS, PD_REALM_OWNER, true },
+};
+
+const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", "same-language", "same-domain", "other-domains",
+					     "same-site", "other-sites", NULL };
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
 /* Of rows without fingerprints only equal texts match. */

@@ -358,7 +358,9 @@ static void add_realm(struct intake *in, struct pd_span line)
 		return;
 	pd_tsv_fields(line, f, PD_ROW_FIELDS);
 	rows->realm = room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
-	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST ? pd_rows_hash_host(f[1], in->host) : pd_rows_hash_language(f[7]);
+	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST  ? pd_rows_hash_host(f[1], in->host) :
+			       in->o->realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[1]) :
+								 pd_rows_hash_language(f[7]);
 }
 
 static int read_sketch(struct intake *in, struct pd_err *e)

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "link/owner.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -44,7 +45,7 @@ static inline uint32_t pd_rows_set_row(const struct pd_rows_set *set, uint32_t i
 }
 
 /* What a scope keeps together, or apart. */
-enum pd_rows_realm { PD_REALM_NONE, PD_REALM_HOST, PD_REALM_LANGUAGE };
+enum pd_rows_realm { PD_REALM_NONE, PD_REALM_HOST, PD_REALM_LANGUAGE, PD_REALM_OWNER };
 
 struct pd_rows_memory {
 	struct pd_array row[2], keys[2], low, high, realm, side;
@@ -66,7 +67,7 @@ struct pd_rows {
 	size_t n;
 	struct pd_rows_set prints, digests;
 	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
-	uint64_t *realm;		/* hash of the host or of the language, by row; NULL unless asked for */
+	uint64_t *realm;		/* hash of the host, the language or the owner, by row; NULL unless asked for */
 	enum pd_rows_realm realms;
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	uint64_t repeated;		/* rows whose id stood there already: left out */
@@ -156,6 +157,7 @@ struct pd_rows_options {
 	const char *tmp_dir;
 	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
 	enum pd_rows_realm realms;	/* to be had of each row */
+	struct pd_owners *owners;	/* with PD_REALM_OWNER: whose a page is */
 	const struct pd_methods *asked;	/* the methods to join, with how to compare; NULL or none: those that the rows were signed by */
 	bool paper;			/* what nobody said of comparing is the preset's */
 	void (*bad_row)(void *ctx, const char *why);

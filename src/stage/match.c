@@ -25,6 +25,7 @@ struct match_run {
 	struct pd_outfile out;
 	struct pd_buf line;
 	bool json;		/* else TSV */
+	struct pd_owners *owners;	/* NULL: the scope needs none */
 	struct pd_methods asked;
 	struct pd_match_methods_stats by_method;
 	struct pd_doubts doubts;
@@ -194,7 +195,9 @@ static void settle_options(struct match_run *r)
 	const struct pd_stage_match *o = r->o;
 	bool paper = is_paper(r);
 	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
-					      .scope = (enum pd_match_scope)o->scope,
+					      .scope = pd_match_scope_choices[o->scope].scope,
+					      .scope_name = pd_match_scope_choices[o->scope].name,
+					      .owners = r->owners ? pd_owners_checksum(r->owners) : 0,
 					      .all_pairs = o->all_pairs,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
 	r->match.verify = r->verify;
@@ -273,7 +276,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .n_against = r->o->n_against,
 				      .tmp_dir = r->o->tmp_dir,
 				      .budget = &r->budget,
-				      .realms = pd_match_scope_realms((enum pd_match_scope)r->o->scope),
+				      .realms = pd_match_scope_choices[r->o->scope].realms,
+				      .owners = r->owners,
 				      .asked = &r->asked,
 				      .paper = r->o->preset == 1,
 				      .bad_row = pd_log_bad_row,
@@ -408,20 +412,41 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_match_candidates_names[o->candidates]);
 }
 
+static int check_sites(const struct pd_stage_match *o, struct pd_err *e)
+{
+	const struct pd_match_scope_choice *c = &pd_match_scope_choices[o->scope];
+	if (c->table && !o->sites)
+		return pd_fail(e, PD_ERR_USAGE, "--scope=%s needs --sites=FILE, which 'pagededup sites' writes", c->name);
+	if (o->sites && !c->table)
+		return pd_fail(e, PD_ERR_USAGE, "--sites has no effect without --scope=same-site or --scope=other-sites");
+	return PD_OK;
+}
+
+static int open_owners(struct match_run *r)
+{
+	bool wanted = pd_match_scope_choices[r->o->scope].realms == PD_REALM_OWNER;
+	return wanted ? pd_owners_open(&r->owners, r->o->sites, &r->err) : PD_OK;
+}
+
 int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 {
 	struct pd_verify_options verify;
-	return settle_verify(o, &verify, e);
+	int status = check_sites(o, e);
+	return status ? status : settle_verify(o, &verify, e);
 }
 
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
 	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	int status = settle_verify(o, &r.verify, &r.err);
+	int status = check_sites(o, &r.err);
+	if (!status)
+		status = settle_verify(o, &r.verify, &r.err);
 	if (!status && o->method)
 		status = pd_methods_read(&r.asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
+	if (!status)
+		status = open_owners(&r);
 	if (!status)
 		status = read_and_match(&r, paths, n_paths);
 	if (!status)
@@ -435,6 +460,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	else
 		status = close_match(&r);
 	pd_doubts_release(&r.doubts);
+	pd_owners_free(r.owners);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);
 	return status;

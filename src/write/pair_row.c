@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/write.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/fields.h"
@@ -11,7 +12,10 @@ void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_opt
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
 		pd_buf_printf(out, "%s ", rows->must.p);
-	pd_buf_printf(out, "k=%d scope=%s links=%s ", o->k, pd_match_scope_names[o->scope], o->all_pairs ? "all" : "first");
+	pd_buf_printf(out, "k=%d scope=%s ", o->k, o->scope_name ? o->scope_name : pd_match_scope_names[o->scope]);
+	if (o->owners)
+		pd_buf_printf(out, "sites=%016" PRIx64 " ", o->owners);
+	pd_buf_printf(out, "links=%s ", o->all_pairs ? "all" : "first");
 	pd_buf_printf(out, "candidates=%s ", pd_match_candidates_names[o->candidates]);
 	if (o->verify.off)
 		pd_buf_add_z(out, "similarity=none");

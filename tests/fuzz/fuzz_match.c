@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
 	struct pd_rows rows = { .bits = 64 << bits % 3, .realm = m.realm, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool };
-	rows.realms = pd_match_scope_realms((enum pd_match_scope)(how >> 2 & 3)) == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
+	rows.realms = pd_match_scope_choices[how >> 2 & 3].realms == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;
 	rows.prints = (struct pd_rows_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };

@@ -171,6 +171,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	similar) value==90% ;;
 	similarity | similarity-same-host) value==.9 ;;
 	scope) value==same-host ;;
+	sites) printf 'a.example\tb.example\n' >owners; value==owners more=--scope=same-site ;;
 	plan) value==all ;;
 	linkage) value==connected ;;
 	keep) value==longest ;;
