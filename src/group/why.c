@@ -167,6 +167,7 @@ static void add_near(struct pd_why *w, const struct pd_span *f, struct pd_span m
 		w->n_near++;
 	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
 	w->near[at] = (struct pd_why_near){ keep_span(w, id), keep_span(w, url), keep_span(w, f[PD_PAIRS_DISTANCE]), keep_span(w, f[PD_PAIRS_SIMILARITY]),
+					    keep_span(w, f[PD_PAIRS_METHOD]),
 					    mark.n ? keep_span(w, mark) : mark, false, { { { NULL, 0 } } } };
 }
 

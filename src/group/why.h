@@ -21,6 +21,7 @@ struct pd_why_row {
 
 struct pd_why_near {
 	struct pd_span id, url, distance, similarity;
+	struct pd_span method;
 	struct pd_span doubt;		/* why the two are no pair although they look alike; {NULL, 0}: they are one */
 	bool named;			/* in the verdicts: `row` is its row there */
 	struct pd_why_row row;

@@ -151,6 +151,16 @@ static double say_shared(const struct set *a, const struct set *b, struct pd_buf
 	return all ? (double)both / (double)all : 0;
 }
 
+/* What goes with a page when the other is kept for it: what cluster --max-loss asks. */
+static void say_loss(const struct set *a, const struct set *b, struct pd_buf *out)
+{
+	double both = (double)shared(a, b);
+	if (!a->n || !b->n)
+		return;
+	pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n", 100 - 100 * both / (double)a->n,
+		      100 - 100 * both / (double)b->n);
+}
+
 /* What the sketches estimate, and what it is. */
 static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
 {
@@ -166,6 +176,7 @@ static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct 
 	if (estimate >= 0)
 		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
 	pd_buf_printf(out, "%.3f in fact (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+	say_loss(&sa, &sb, out);
 	pd_buf_release(&counts);
 	free(sa.v);
 	free(sb.v);

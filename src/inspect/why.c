@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/inspect.h"
 
+#include <stdlib.h>
+
 #include "base/tsv.h"
 #include "write/write.h"
 
@@ -36,10 +38,12 @@ static void add_row_page(const struct pd_why_row *row, struct pd_buf *out)
 	add_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
 }
 
-/* "has the same text as", "is at distance 5 (similarity 0.83) from" */
-static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_buf *out)
+/* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that say so, where there are several */
+static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
 {
-	if (!known(distance))
+	if (!known(distance) && known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
+		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n, similarity.p);
+	else if (!known(distance))
 		pd_buf_add_z(out, "has the same text as ");
 	else if (pd_span_is(distance, "0"))
 		pd_buf_add_z(out, "has the same fingerprint as ");
@@ -48,6 +52,18 @@ static void add_nearness(struct pd_span distance, struct pd_span similarity, str
 			      similarity.p);
 	else
 		pd_buf_printf(out, "is at distance %.*s from ", (int)distance.n, distance.p);
+}
+
+/* "similarity 0.850, found by exact,segments, 12 in common" -> "exact,segments" */
+static struct pd_span found_by(struct pd_span reason)
+{
+	struct pd_span words = pd_span_z("found by "), end = pd_span_z(", ");
+	ptrdiff_t at = pd_span_find(reason, words);
+	if (at < 0)
+		return pd_span(NULL, 0);
+	struct pd_span rest = pd_span(reason.p + at + words.n, reason.n - (size_t)at - words.n);
+	ptrdiff_t n = pd_span_find(rest, end);
+	return n < 0 ? rest : pd_span(rest.p, (size_t)n);
 }
 
 /* A row whose pair is another page's: "same as X, which has distance 5". */
@@ -64,7 +80,7 @@ static void add_step(const struct pd_why_row *row, struct pd_buf *out)
 	if (is_shared(row))
 		pd_buf_add_z(out, "has the same fingerprint or text as ");
 	else
-		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY), out);
+		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY), found_by(value(row, PD_VERDICTS_REASON)), out);
 	pd_buf_add_span(out, value(row, PD_VERDICTS_VIA));
 }
 
@@ -75,6 +91,27 @@ static void add_why_kept(const struct pd_why_row *row, struct pd_buf *out)
 	if (reason.n > kept.n && !memcmp(reason.p, kept.p, kept.n))
 		reason = pd_span(reason.p + kept.n, reason.n - kept.n);
 	pd_buf_add_span(out, reason);
+}
+
+static bool says(struct pd_span reason, const char *words)
+{
+	return pd_span_find(reason, pd_span_z(words)) >= 0;
+}
+
+/* What goes with it: by the texts, where these were compared. */
+static void say_loss(const struct pd_why_row *row, struct pd_buf *out)
+{
+	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
+	char z[16];
+	if (known(loss) && loss.n < sizeof z) {
+		memcpy(z, loss.p, loss.n);
+		z[loss.n] = 0;
+		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * strtod(z, NULL));
+	} else if (says(reason, ", by sketches only")) {
+		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
+	}
+	if (says(reason, ", a part of the page kept"))
+		pd_buf_add_z(out, "  It is a part of the page kept\n");
 }
 
 static void say_duplicate(const struct pd_why *w, struct pd_buf *out)
@@ -98,6 +135,7 @@ static void say_duplicate(const struct pd_why *w, struct pd_buf *out)
 		add_why_kept(last, out);
 		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n, value(last, PD_VERDICTS_CLUSTER_ID).p);
 	}
+	say_loss(w->page, out);
 	if (known(weight) && !pd_span_is(weight, "0"))
 		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
 }
@@ -157,7 +195,7 @@ static void say_near(const struct pd_why *w, struct pd_buf *out)
 	for (size_t i = 0; i < w->n_near; i++) {
 		const struct pd_why_near *n = &w->near[i];
 		pd_buf_add_z(out, "    it ");
-		add_nearness(n->distance, n->similarity, out);
+		add_nearness(n->distance, n->similarity, n->method, out);
 		add_page(n->id, n->url, out);
 		if (n->doubt.n)
 			pd_buf_printf(out, ", which is no pair (%.*s)", (int)n->doubt.n, n->doubt.p);

@@ -114,6 +114,19 @@ is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
   is kept: new
   No other page of these rows is its duplicate"
 
+# --- pairs that other methods found; what goes with a page ---
+{
+	echo "# pagededup pairs 1 version=3 k=8 scope=all links=first methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5 |"
+	echo "$pairs_columns	shared	share_a	share_b	linked"
+	printf 'm:1\tm:%d\t-\t%s\t%s\t-\t-\t-\t100\t-\t-\t100\t-\t%s\t0\n' 2 0.850 exact,segments '7	0.900	0.900' 3 1.000 text_digest '-	-	-'
+} >m.tsv
+"$P" cluster -q m.tsv >m.v
+why m:2 -V m.v -P m.tsv
+has "the methods that found it" "$tmp/out" '^    m:2 matches by exact,segments, with similarity 0.850, m:1$'
+has "and of its pairs" "$tmp/out" '^    it matches by exact,segments, with similarity 0.850, m:1'
+why m:3 -V m.v
+has "the same text" "$tmp/out" '^    m:3 has the same text as m:1$'
+
 # --- what a run of dedup used ---
 "$P" dedup -q --shingle=3 --bits=128 --keep-rows d.warc.gz -o 'a run'
 "$P" fp -q --shingle=3 --bits=128 --boilerplate='a run/site.bp' d.warc.gz >run.fp
@@ -124,7 +137,7 @@ for id in $(rows run.fp | awk -F '\t' '$1 != "-" { print $2 }' | head -40); do
 	"$P" show --run='a run' --stage=signature "$id" | grep -q "$(print_of "$id")" || other=$((other + 1))
 done
 is "show --run: the fingerprints of the run" "$other" 0
-read -r a b < <(rows 'a run/verdicts.tsv' | awk -F '\t' '$4 == 1 && $7 > 0 { print $2, $5; exit }')
+read -r a b < <(rows 'a run/verdicts.tsv' | awk -F '\t' '$4 == 1 && $7 > 0 && $13 > 0 { print $2, $5; exit }')
 distance=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { print $7 }')
 run "$P" compare --run='a run' "$a" "$b"
 exits "compare --run" 0
@@ -133,6 +146,14 @@ same "options beside it come first" <("$P" show --run='a run' --bits=64 --stage=
 	<("$P" show --shingle=3 --boilerplate='a run/site.bp' --stage=signature "$a")
 why "$a" --run='a run'
 has "why --run" "$tmp/out" "^  is a duplicate of $b"
+loss=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { printf "%.1f", 100 * $13 }')
+at_least "a pair of which something would be lost" "$loss" .1
+has "why --run: what the page kept lacks, exactly" "$tmp/out" "^  Its text was compared with that of the page kept, which lacks $loss% of it\$"
+run "$P" compare --run='a run' "$a" "$b"
+has "compare --run: the same" "$tmp/out" "^would be lost: $loss% of a if b is kept, [0-9.]+% of b if a is kept\$"
+"$P" match -q 'a run/rows.fp' | "$P" cluster -q >sketched.v
+why "$(rows sketched.v | awk -F '\t' '$11 ~ /by sketches only/ { print $2; exit }')" -V sketched.v
+has "without texts, that there were none" "$tmp/out" '^  Their sketches were compared, not their texts$'
 run "$P" show --run=nowhere "$a"
 exits "no such run" 2
 has "no such run: message" "$tmp/err" "nowhere/.dedup/journal does not exist: name the folder of a run of dedup"
