@@ -12,7 +12,8 @@
  * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
  * is one of a manual;
  * 6. lines that announce chrome take it along (heads.def);
- * 7. the goods of a shop's shelf are text where they are most of it (shelf.h).
+ * 7. what is said again elsewhere on the page goes (copies.h);
+ * 8. the goods of a shop's shelf are text where they are most of it (shelf.h).
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
  * by name: `rules` is what stands above.  Hints are believed less, level by level (enum level), as long as that at
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "topic/copies.h"
 #include "topic/hints.h"
 #include "topic/phrases.h"
 #include "topic/shelf.h"
@@ -47,6 +49,7 @@ enum { OWN_SHORT = 500 };
 enum { PLACES = 1021 };
 #define RULES "rules"	/* the step that is no fallback */
 static const char CARDS[] = "cards";	/* the rule that may be taken back */
+static const char COPY[] = "copy";	/* what it drops stands elsewhere: nothing is lost */
 
 /* What is known of a box. */
 struct note {
@@ -72,6 +75,7 @@ struct pd_extractor {
 	struct pd_lines lines;
 	struct pd_site_keys keys;
 	struct pd_shelf shelf;
+	struct pd_copies copies;
 	struct note *notes;		/* one a box */
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
@@ -106,6 +110,7 @@ void pd_extractor_free(struct pd_extractor *x)
 	pd_lines_release(&x->lines);
 	pd_site_keys_release(&x->keys);
 	pd_shelf_release(&x->shelf);
+	pd_copies_release(&x->copies);
 	free(x->notes);
 	free(x->why);
 	free(x->live);
@@ -679,13 +684,9 @@ static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *
 
 static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t i, const char **name)
 {
-	const struct pd_line *l = &x->lines.v[i];
-	const struct pd_run *last = &in->runs[l->end_run - 1], *first = &in->runs[l->first_run];
 	/* Not its mass: what a site repeats has none, and still announces what follows. */
-	size_t n = last->at + last->n - first->at;
-	if (x->why[i] || n > PD_HEAD_MAX)
-		return PD_HEAD_NONE;
-	return pd_head_of(x->phrases, pd_span(in->text.p + first->at, n), name);
+	struct pd_span text = pd_line_text(in, &x->lines.v[i]);
+	return x->why[i] || text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->phrases, text, name);
 }
 
 static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
@@ -706,7 +707,7 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 	}
 }
 
-/* 7. The shelf.  Where what a page offers is more than all the rest that was kept, it is text as a whole, but for what most
+/* 8. The shelf.  Where what a page offers is more than all the rest that was kept, it is text as a whole, but for what most
  * of the goods have alike: controls.  What else was kept stays. */
 static void take_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 {
@@ -843,7 +844,7 @@ static double confidence(const struct pd_extractor *x, bool fallback)
 {
 	double own = kept(x).plain, all = 0, enough = x->weights->short_text;
 	for (size_t i = 0; i < x->lines.n; i++)
-		all += x->lines.v[i].mass - x->lines.v[i].link_mass;
+		all += x->why[i] == COPY ? 0 : x->lines.v[i].mass - x->lines.v[i].link_mass;
 	double share = all > 0 ? own / all : 0, damp = own < enough ? own / enough : 1;
 	return share * damp * (fallback ? .5 : 1);
 }
@@ -862,6 +863,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	drop_short(x, in, region);
 	drop_sections(x, in);
 	const char *step = mend_scrap(x, in);
+	pd_copies_drop(&x->copies, in, &x->lines, x->why, COPY);
 	take_shelf(x, in);
 	return step ? step : levels[level];
 }

@@ -60,6 +60,13 @@ void pd_lines_cut(struct pd_lines *l, const struct pd_blocks *in);
 void pd_lines_judge(struct pd_lines *l, const struct pd_blocks *in, const struct pd_weights *w);
 void pd_lines_release(struct pd_lines *l);
 
+/* With what stands between its runs. */
+static inline struct pd_span pd_line_text(const struct pd_blocks *in, const struct pd_line *l)
+{
+	const struct pd_run *first = &in->runs[l->first_run], *last = &in->runs[l->end_run - 1];
+	return pd_span(in->text.p + first->at, last->at + last->n - first->at);
+}
+
 static inline size_t pd_lines_first(const struct pd_lines *l, const struct pd_box *b)
 {
 	return l->of_run[b->first_run];

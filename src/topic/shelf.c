@@ -46,12 +46,6 @@ static bool has_price(struct pd_span s)
 	return false;
 }
 
-static struct pd_span text_of(const struct pd_blocks *in, const struct pd_line *l)
-{
-	const struct pd_run *first = &in->runs[l->first_run], *last = &in->runs[l->end_run - 1];
-	return pd_span(in->text.p + first->at, last->at + last->n - first->at);
-}
-
 static uint32_t prices_of(const struct pd_shelf *s, const struct pd_lines *l, const struct pd_box *b)
 {
 	return s->sums[pd_lines_end(l, b)].prices - s->sums[pd_lines_first(l, b)].prices;
@@ -88,10 +82,10 @@ static void try_box(struct pd_shelf *s, const struct pd_blocks *in, const struct
 	s->mass = mass;
 }
 
-static uint32_t *sum_of(const struct pd_shelf *s, const struct pd_blocks *in, const struct pd_line *l)
+static uint64_t key_of(const struct pd_blocks *in, const struct pd_line *l)
 {
-	struct pd_span text = text_of(in, l);
-	return (uint32_t *)&s->alike[pd_hash64(text.p, text.n) % PD_SHELF_SUMS];
+	struct pd_span text = pd_line_text(in, l);
+	return pd_hash64(text.p, text.n);
 }
 
 void pd_shelf_find(struct pd_shelf *s, const struct pd_blocks *in, const struct pd_lines *l, const char *const *why)
@@ -102,7 +96,7 @@ void pd_shelf_find(struct pd_shelf *s, const struct pd_blocks *in, const struct 
 	for (size_t i = 0; i < l->n; i++) {
 		s->sums[i] = sum;
 		sum.left += !why[i];
-		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && has_price(text_of(in, &l->v[i]));
+		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && has_price(pd_line_text(in, &l->v[i]));
 	}
 	s->sums[l->n] = sum;
 	for (uint32_t i = 0; sum.prices >= l->weights->shelf_count && i < in->n_boxes; i++) {
@@ -114,17 +108,19 @@ void pd_shelf_find(struct pd_shelf *s, const struct pd_blocks *in, const struct 
 	}
 	if (!s->mass)
 		return;
-	memset(s->alike, 0, sizeof s->alike);
+	pd_map_clear(&s->alike, s->end - s->first);
 	for (size_t i = s->first; i < s->end; i++)
-		++*sum_of(s, in, &l->v[i]);
+		++*pd_map_put(&s->alike, key_of(in, &l->v[i]));
 }
 
 bool pd_shelf_same(const struct pd_shelf *s, const struct pd_blocks *in, const struct pd_lines *l, size_t i)
 {
-	return *sum_of(s, in, &l->v[i]) >= l->weights->shelf_same * (double)s->goods;
+	const uint32_t *times = pd_map_find(&s->alike, key_of(in, &l->v[i]));
+	return times && *times >= l->weights->shelf_same * (double)s->goods;
 }
 
 void pd_shelf_release(struct pd_shelf *s)
 {
 	free(s->sums);
+	pd_map_release(&s->alike);
 }

@@ -6,9 +6,8 @@
 #ifndef PD_TOPIC_SHELF_H
 #define PD_TOPIC_SHELF_H
 
+#include "base/map.h"
 #include "topic/lines.h"
-
-enum { PD_SHELF_SUMS = 4096 };
 
 /* Of the lines before one. */
 struct pd_shelf_sum {
@@ -21,7 +20,7 @@ struct pd_shelf {
 	uint64_t mass;		/* of its goods; 0: the page has no shelf */
 	size_t goods;
 	struct pd_shelf_sum *sums;	/* lines + 1 */
-	uint32_t alike[PD_SHELF_SUMS];	/* how many of its lines have a text, by hash */
+	struct pd_map alike;	/* hash of a text -> how many of its lines have it */
 	size_t cap;
 };
 

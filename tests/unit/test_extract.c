@@ -125,6 +125,10 @@ static const struct row {
 	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "a number's next part", "<div>" P1 "<div id=b-0a1b2c3d-0ad1-99>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "an advert with a number", "<div>" P1 "<div class=ad-12>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
+	{ "a text that stands on the page twice", "<div><div class=a>" TEXT "</div>" OTHER "<div class=b>" TEXT "</div>"
+	  "<p>The last of the trains left the station long before the flood, as everybody in the town can tell you.</p></div>",
+	  "thing.\nThe last", NULL, 0 },
+	{ "a refrain", "<div>" P1 OTHER P2 OTHER P3 "</div>", "thing.\nA ferry", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
 	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf beside a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
