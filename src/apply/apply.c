@@ -1,27 +1,355 @@
 /* SPDX-License-Identifier: MIT
  *
- * In this order: what outputs are called; an input and its cuts -> the output; which cuts an input has, where something is
+ * In this order: revisit records; what outputs are called; an input and its cuts -> the output; which cuts an input has, where something is
  * removed and where something comes back; the run over all inputs.
  */
 #include "apply/apply.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apply/revisit.h"
 #include "base/alloc.h"
 #include "base/codec.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/outfile.h"
+#include "base/tsv.h"
 #include "read/dump.h"
 #include "read/source.h"
 #include "read/warc.h"
+
+/* ==== revisit records ==== */
+
+/* Revisit records (WARC/1.1, 6.7) in place of what is removed from a WARC file, and the way back.  In: the verdicts, and all
+ * inputs of the run, read once before anything is written.  Out: for a page that is removed, and for a revisit of such a page,
+ * a record that names the page kept and the bytes that it stands for:
+ *
+ * WARC-Type: revisit
+ * WARC-Record-ID, WARC-Target-URI, WARC-Date	of the record that it stands for: what names that one names it
+ * WARC-Profile: urn:pagededup:revisit:near-duplicate
+ * WARC-Refers-To, -Target-URI, -Date		the page kept
+ * WARC-Payload-Digest				of the page kept, by which replay finds it
+ * Pagededup-Kept					its id in the verdicts
+ * Pagededup-Original-Type, -Payload-Digest	of the record that it stands for
+ * Pagededup-Original-File, -Offset, -Length, -Digest	its bytes in the input, compressed as they were
+ *
+ * Records that share a compressed member with others share one range of bytes, that of the members.
+ *
+ * Memory: a kept page about 200 bytes, a removed one 32 to 64. */
+
+/* The pages kept, and which of them each removed one is a duplicate of. */
+struct kept;
+
+/* What such a record says of the bytes that it stands for. */
+struct original {
+	struct pd_buf file;
+	uint64_t offset, length;
+	struct pd_span digest;		/* lies in the header */
+};
+
+#define PROFILE "urn:pagededup:revisit:near-duplicate"
+
+struct kept_page {
+	struct pd_span id;
+	struct pd_span fields;		/* lines of a header: what a revisit says of it; empty while it was not met */
+};
+
+struct kept {
+	const struct pd_apply_removals *removals;
+	struct pd_arena arena;
+	struct kept_page *pages;
+	size_t n_pages, cap_pages;
+	struct pd_map by_id;		/* hash of an id -> page + 1 */
+	struct pd_map removed;		/* hash of a removed record -> the page kept + 1 */
+	struct pd_read_source source;
+	struct pd_read_sink sink;
+	struct pd_record record;
+	struct pd_buf text;
+};
+
+/* Hashes by which revisits know what they refer to: a record's id; URL and time.  0: there is none. */
+static uint64_t hash_field(struct pd_span value)
+{
+	value = pd_span_trim(value);
+	return value.n ? pd_hash64(value.p, value.n) | 1 : 0;
+}
+
+static uint64_t hash_capture(struct pd_span url, struct pd_span date)
+{
+	url = pd_span_trim(url);
+	return url.n && date.n ? pd_hash64_seed(url.p, url.n, hash_field(date)) | 1 : 0;
+}
+
+/* --- the pages kept --- */
+
+/* The id of a page as the rows have it -> its number + 1; 0: it is kept for none. */
+static uint32_t kept_of(const struct kept *k, struct pd_span dup_of, struct pd_buf *text)
+{
+	if (pd_tsv_value(dup_of, text) < 0)
+		return 0;
+	const uint32_t *page = pd_map_find(&k->by_id, pd_hash64(text->p, text->n));
+	return page ? *page : 0;
+}
+
+/* `removals`: with dup_of. */
+static struct kept *kept_new(const struct pd_apply_removals *removals)
+{
+	/* Of a record only the header matters. */
+	struct pd_reader_options o = { .max_block = 1 };
+	struct kept *k = pd_zalloc(sizeof *k);
+	struct pd_span dup_of;
+	k->removals = removals;
+	pd_read_source_init(&k->source, &o, &k->sink);
+	k->source.max_block = 1;
+	k->source.keep_headers = true;
+	for (size_t i = 0; pd_apply_removals_dup_of(removals, i, &dup_of); i++) {
+		if (pd_tsv_value(dup_of, &k->text) < 0 || !k->text.n)
+			continue;
+		uint32_t *page = pd_map_put(&k->by_id, pd_hash64(k->text.p, k->text.n));
+		if (*page)
+			continue;
+		k->pages = pd_grow(k->pages, k->n_pages, &k->cap_pages, sizeof *k->pages);
+		k->pages[k->n_pages++] = (struct kept_page){ .id = pd_arena_copy(&k->arena, pd_buf_span(&k->text)) };
+		*page = (uint32_t)k->n_pages;
+	}
+	return k;
+}
+
+static void kept_free(struct kept *k)
+{
+	if (!k)
+		return;
+	pd_arena_release(&k->arena);
+	free(k->pages);
+	pd_map_release(&k->by_id);
+	pd_map_release(&k->removed);
+	pd_read_source_release(&k->source);
+	pd_record_release(&k->record);
+	pd_buf_release(&k->text);
+	free(k);
+}
+
+/* A line of a header; what is folded there becomes one line. */
+static void add_line(struct pd_buf *out, const char *name, struct pd_span value)
+{
+	value = pd_span_trim(value);
+	if (!value.n)
+		return;
+	pd_buf_printf(out, "%s: ", name);
+	for (size_t i = 0; i < value.n; i++)
+		pd_buf_add_c(out, (unsigned char)value.p[i] < ' ' ? ' ' : value.p[i]);
+	pd_buf_add_z(out, "\r\n");
+}
+
+/* What a header says of its record, as it stands there. */
+struct warc_fields {
+	struct pd_span type, id, uri, date, digest;
+};
+
+/* Of ARC the record says what there is. */
+static struct warc_fields read_fields(const struct pd_record *r)
+{
+	struct warc_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
+	struct pd_span header = pd_buf_span(&r->header), name, value;
+	if (header.n < 5 || memcmp(header.p, "WARC/", 5) != 0)
+		return f;
+	while (pd_read_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Type"))
+			f.type = value;
+		else if (pd_span_ieq(name, "WARC-Record-ID"))
+			f.id = value;
+		else if (pd_span_ieq(name, "WARC-Target-URI"))
+			f.uri = value;
+		else if (pd_span_ieq(name, "WARC-Date"))
+			f.date = value;
+		else if (pd_span_ieq(name, "WARC-Payload-Digest"))
+			f.digest = value;
+	}
+	return f;
+}
+
+static void note_kept(struct kept *k, struct kept_page *page)
+{
+	struct warc_fields f = read_fields(&k->record);
+	pd_buf_clear(&k->text);
+	add_line(&k->text, "WARC-Refers-To", f.id);
+	add_line(&k->text, "WARC-Refers-To-Target-URI", f.uri);
+	add_line(&k->text, "WARC-Refers-To-Date", f.date);
+	add_line(&k->text, "WARC-Payload-Digest", f.digest);
+	page->fields = pd_arena_copy(&k->arena, pd_buf_span(&k->text));
+}
+
+static void note_kept_for(struct kept *k, uint64_t hash, uint32_t kept)
+{
+	if (hash)
+		*pd_map_put(&k->removed, hash) = kept;
+}
+
+static void note_page(struct kept *k)
+{
+	const struct pd_record *r = &k->record;
+	const uint32_t *page = pd_map_find(&k->by_id, pd_hash64(r->id.p, r->id.n));
+	if (page)
+		note_kept(k, &k->pages[*page - 1]);
+	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
+	if (!removal.found)
+		return;
+	uint32_t kept = kept_of(k, removal.dup_of, &k->text);
+	note_kept_for(k, hash_field(read_fields(r).id), kept);
+	note_kept_for(k, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)), kept);
+}
+
+/* An input, which the rows call `name`: every one, before the first revisit is written. */
+static int kept_read(struct kept *k, const char *path, const char *name, struct pd_err *e)
+{
+	int r = 0;
+	if (pd_read_source_open(&k->source, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	bool read = k->source.kind == PD_SOURCE_DUMP || k->source.in.error;
+	while (read && (r = pd_read_source_next(&k->source, &k->record)) == 1)
+		if (k->record.kind != PD_RECORD_OTHER)
+			note_page(k);
+	if (r < 0)
+		pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&k->source);
+	return r < 0 ? PD_ERR_SYSTEM : PD_OK;
+}
+
+/* Is the record of this hash a page that is removed? */
+static bool kept_is_removed(const struct kept *k, uint64_t hash)
+{
+	return hash && pd_map_has(&k->removed, hash);
+}
+
+/* --- the record --- */
+
+static void revisit_begin(const struct kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
+			    struct pd_buf *out)
+{
+	struct pd_buf text = { 0 };
+	struct warc_fields f = read_fields(r);
+	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
+	uint32_t kept = removed ? *removed : kept_of(k, dup_of, &text);
+	pd_buf_add_z(out, "WARC/1.1\r\nWARC-Type: revisit\r\n");
+	add_line(out, "WARC-Record-ID", f.id);
+	add_line(out, "WARC-Target-URI", f.uri);
+	add_line(out, "WARC-Date", f.date);
+	pd_buf_add_z(out, "WARC-Profile: " PROFILE "\r\n");
+	if (kept) {
+		pd_buf_add_span(out, k->pages[kept - 1].fields);
+		add_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
+	}
+	add_line(out, "Pagededup-Original-Type", f.type);
+	add_line(out, "Pagededup-Original-Payload-Digest", f.digest);
+	pd_buf_release(&text);
+}
+
+/* … and the rest. */
+static void revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "Pagededup-Original-File: ");
+	pd_tsv_add(out, pd_span_z(path));
+	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset, length);
+	add_line(out, "Pagededup-Original-Digest", digest);
+	pd_buf_add_z(out, "Content-Length: 0\r\n\r\n\r\n\r\n");
+}
+
+static bool parse_number(struct pd_span s, uint64_t *out)
+{
+	s = pd_span_trim(s);
+	*out = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || *out > (UINT64_MAX >> 4) / 10)
+			return false;
+		*out = *out * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	return s.n > 0;
+}
+
+/* False: it is another record. */
+static bool original_parse(struct pd_span header, struct original *out)
+{
+	struct pd_span name, value;
+	bool profile = false, file = false, offset = false, length = false;
+	out->digest = pd_span(NULL, 0);
+	while (pd_read_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Profile"))
+			profile = pd_span_is(pd_span_trim(value), PROFILE);
+		else if (pd_span_ieq(name, "Pagededup-Original-File"))
+			file = pd_tsv_value(pd_span_trim(value), &out->file) == PD_OK && out->file.n;
+		else if (pd_span_ieq(name, "Pagededup-Original-Offset"))
+			offset = parse_number(value, &out->offset);
+		else if (pd_span_ieq(name, "Pagededup-Original-Length"))
+			length = parse_number(value, &out->length);
+		else if (pd_span_ieq(name, "Pagededup-Original-Digest"))
+			out->digest = pd_span_trim(value);
+	}
+	return profile && file && offset && length && out->digest.n;
+}
+
+/* --- bytes of files --- */
+
+static int digest_range(const char *path, uint64_t offset, uint64_t length, struct pd_buf *out, struct pd_err *e)
+{
+	char piece[1 << 16];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status = PD_OK;
+	if (fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", path);
+	struct pd_sha1 *h = pd_sha1_new();
+	while (length && !status) {
+		ssize_t n = pread(fd, piece, length < sizeof piece ? (size_t)length : sizeof piece, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			status = pd_fail_errno(e, "%s: cannot read", path);
+		else if (n == 0)
+			status = pd_fail(e, PD_ERR_INPUT, "%s ends before byte %" PRIu64, path, offset + length);
+		if (n <= 0)
+			break;
+		pd_sha1_add(h, pd_span(piece, (size_t)n));
+		offset += (uint64_t)n;
+		length -= (uint64_t)n;
+	}
+	pd_buf_add_z(out, "sha1:");
+	pd_sha1_end(h, out);
+	close(fd);
+	return status;
+}
+
+/* Where the compressed member that begins at `at` ends; of a broken one, where the next begins.  `s` is opened and closed. */
+static int member_end(struct pd_read_source *s, const char *path, const char *name, uint64_t at, uint64_t *end, struct pd_err *e)
+{
+	struct pd_read_member *m = &s->member;
+	struct pd_span piece;
+	if (pd_read_source_open(s, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	int status = PD_OK;
+	enum pd_codec codec = m->codec;
+	if (codec == PD_CODEC_NONE || pd_read_input_seek(&s->in, at) < 0)
+		status = pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", name);
+	if (!status) {
+		pd_read_member_open(m, &s->in, codec);
+		if (pd_read_member_next(m) != 1)
+			status = pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", name);
+	}
+	while (!status && (piece = pd_read_member_peek(m, 1)).n)
+		pd_read_member_skip(m, piece.n);
+	if (!status && m->state == PD_MEMBER_BROKEN)
+		pd_read_member_resync(m);
+	errno = s->in.error;
+	if (errno)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	*end = s->in.offset;
+	pd_read_source_close(s);
+	return status;
+}
 
 /* ==== names of outputs ==== */
 
@@ -457,7 +785,8 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
  * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records, so that memory grows with the
  * pages that go and not with the dump: writers put the records of a capture side by side.
  * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
- * nothing: their ids are told at the end.  With `kept` it is replaced by one that names the page kept (revisit.h).  Memory: 16 to 32 bytes for what is removed; the revisits lie in a temporary file. */
+ * nothing: their ids are told at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32 bytes for
+ * what is removed; the revisits lie in a temporary file. */
 
 struct revisits {
 	const char *tmp_dir;		/* set by the caller */
@@ -482,7 +811,7 @@ struct associated {
 	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record goes */
 	void *ctx;
 	bool keep;			/* nothing goes along */
-	const struct pd_apply_kept *kept;	/* revisits of what is removed are replaced; or NULL */
+	const struct kept *kept;	/* revisits of what is removed are replaced; or NULL */
 	struct revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
 	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
@@ -497,7 +826,7 @@ struct scan_options {
 	struct pd_apply_removals *removals;
 	struct revisits *revisits;	/* of all inputs; or NULL: nobody asks */
 	bool keep_others;		/* records that are no pages stay all */
-	const struct pd_apply_kept *kept;	/* of WARC, revisits stand for what is removed; or NULL.  Others stay all */
+	const struct kept *kept;	/* of WARC, revisits stand for what is removed; or NULL.  Others stay all */
 	struct pd_read_jsonl_fields fields;
 	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
@@ -607,9 +936,9 @@ static void read_ties(struct pd_span header, struct ties *t)
 		else if (pd_span_ieq(name, "WARC-Record-ID"))
 			t->own = value;
 		else if (pd_span_ieq(name, "WARC-Concurrent-To"))
-			add_name(t, pd_apply_hash_field(value));
+			add_name(t, hash_field(value));
 		else if (pd_span_ieq(name, "WARC-Refers-To"))
-			t->refers_to = pd_apply_hash_field(value);
+			t->refers_to = hash_field(value);
 		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
 			t->refers_url = value;
 		else if (pd_span_ieq(name, "WARC-Refers-To-Date"))
@@ -683,10 +1012,10 @@ static void remove_beside(struct associated *o)
 static void note_capture(struct associated *o, const struct pd_record *r, const struct ties *t, bool page_goes)
 {
 	o->page_removed = page_goes;
-	o->page_url = pd_apply_hash_field(pd_buf_span(&r->url));
+	o->page_url = hash_field(pd_buf_span(&r->url));
 	if (page_goes) {
-		add_id(o, pd_apply_hash_field(t->own));
-		add_id(o, pd_apply_hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
+		add_id(o, hash_field(t->own));
+		add_id(o, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
 		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 			add_id(o, t->names[i]);
 		if (o->page_url)
@@ -705,9 +1034,9 @@ static void meet_page(struct associated *o, const struct pd_record *r, bool page
 
 static bool revisit_is_removed(struct associated *o, const struct pd_record *r, const struct ties *t)
 {
-	uint64_t original = t->refers_to ? t->refers_to : pd_apply_hash_capture(t->refers_url, t->refers_date);
+	uint64_t original = t->refers_to ? t->refers_to : hash_capture(t->refers_url, t->refers_date);
 	bool along = !o->keep && is_removed(o, original);
-	if (o->kept && pd_apply_kept_is_removed(o->kept, original)) {
+	if (o->kept && kept_is_removed(o->kept, original)) {
 		o->refers_to = original;
 		along = true;
 	}
@@ -734,8 +1063,8 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
 		return false;
 	add_name(&t, t.refers_to);
-	struct neighbour other = { .extent = *extent, .own = pd_apply_hash_field(t.own), .n_names = t.n_names,
-				  .url = pd_apply_hash_field(pd_buf_span(&r->url)) };
+	struct neighbour other = { .extent = *extent, .own = hash_field(t.own), .n_names = t.n_names,
+				  .url = hash_field(pd_buf_span(&r->url)) };
 	memcpy(other.names, t.names, sizeof t.names);
 	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 		other.n_removed += is_removed(o, t.names[i]);
@@ -792,7 +1121,7 @@ static void begin_revisit(struct scan *s, struct pd_span dup_of, uint64_t refers
 {
 	if (!s->o.kept || !is_warc(s))
 		return;
-	pd_apply_revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
+	revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
 	s->revisits++;
 }
 
@@ -897,7 +1226,7 @@ static size_t original_range(struct scan *s, size_t i, const char *path, const c
 	if (!x->stream)
 		return 1;
 	size_t n = cuts_sharing(s->cuts + i, s->n_cuts - i, &last);
-	*status = pd_apply_member_end(&s->source, path, name, last, end, e);
+	*status = member_end(&s->source, path, name, last, end, e);
 	return n;
 }
 
@@ -911,14 +1240,14 @@ static int end_revisits(struct scan *s, const char *path, const char *name, stru
 		size_t n = original_range(s, i, path, name, &begin, &end, &status, e);
 		pd_buf_clear(&digest);
 		if (!status && s->cuts[i].text_n)
-			status = pd_apply_digest_range(path, begin, end - begin, &digest, e);
+			status = digest_range(path, begin, end - begin, &digest, e);
 		for (struct cut *cut = &s->cuts[i]; !status && cut < &s->cuts[i + n]; cut++) {
 			if (!cut->text_n)
 				continue;
 			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n);
 			cut->text_at = s->texts.n;
 			pd_buf_add_span(&s->texts, text);
-			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), &s->texts);
+			revisit_end(path, begin, end - begin, pd_buf_span(&digest), &s->texts);
 			cut->text_n = s->texts.n - cut->text_at;
 		}
 		i += n;
@@ -979,7 +1308,7 @@ static int scan_revisits(struct scan *s, const char *path, const char *name, str
 
 /* ==== what comes back ==== */
 
-/* A dump with revisit records in place of what was removed (revisit.h) -> the bytes of it that are replaced by those of the
+/* A dump with revisit records in place of what was removed -> the bytes of it that are replaced by those of the
  * inputs it was made from, compressed as they were there.  Bytes are given back only when their digest is right. */
 
 struct restore {
@@ -991,7 +1320,7 @@ struct restore {
 	struct pd_read_source source, probe;
 	struct pd_read_sink sink;
 	struct pd_record record;
-	struct pd_apply_original original;
+	struct original original;
 	struct pd_arena paths;
 	struct pd_buf path, digest;
 	/* the bytes looked at last, and what is wrong with them */
@@ -1070,7 +1399,7 @@ static int same_codec(struct restore *r, struct pd_err *e)
 /* *why NULL: they are what they were.  What cannot be read ends the run: it may be what it was. */
 static int check_original(struct restore *r, const char **why, struct pd_err *e)
 {
-	const struct pd_apply_original *o = &r->original;
+	const struct original *o = &r->original;
 	int there = find_original(r, e), same = there == 1 ? same_codec(r, e) : there;
 	*why = NULL;
 	if (same < 0)
@@ -1080,7 +1409,7 @@ static int check_original(struct restore *r, const char **why, struct pd_err *e)
 		return PD_OK;
 	}
 	pd_buf_clear(&r->digest);
-	int status = pd_apply_digest_range(r->path.p, o->offset, o->length, &r->digest, e);
+	int status = digest_range(r->path.p, o->offset, o->length, &r->digest, e);
 	if (status == PD_ERR_INPUT)
 		*why = "the input that it names has become shorter";
 	else if (status)
@@ -1093,7 +1422,7 @@ static int check_original(struct restore *r, const char **why, struct pd_err *e)
 /* Records that share members with others name the same bytes. */
 static int check_again(struct restore *r, const char **why, struct pd_err *e)
 {
-	const struct pd_apply_original *o = &r->original;
+	const struct original *o = &r->original;
 	if (r->last_path && r->last_offset == o->offset && r->last_length == o->length &&
 	    pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path)) {
 		*why = r->last_why;
@@ -1118,13 +1447,13 @@ static int range_of(struct restore *r, const char *path, const char *name, struc
 		return PD_OK;
 	x->begin = x->member;
 	x->stream = false;
-	return pd_apply_member_end(&r->probe, path, name, x->last, &x->end, e);
+	return member_end(&r->probe, path, name, x->last, &x->end, e);
 }
 
 /* NULL: its bytes are given back, with this cut or with the one before. */
 static const char *add_original(struct restore *r, const struct pd_read_extent *x)
 {
-	const struct pd_apply_original *o = &r->original;
+	const struct original *o = &r->original;
 	const struct cut *last = r->n_cuts ? &r->cuts[r->n_cuts - 1] : NULL;
 	uint64_t end = o->offset + o->length;
 	if (last && x->begin < last->x.end) {
@@ -1167,7 +1496,7 @@ static int restore_scan(struct restore *r, const char *path, const char *name, s
 		return pd_fail_errno(e, "%s: cannot open", name);
 	bool dump = r->source.kind == PD_SOURCE_DUMP || r->source.in.error;
 	while (dump && !status && (more = pd_read_source_next(&r->source, &r->record)) == 1)
-		if (r->record.kind == PD_RECORD_OTHER && pd_apply_original_parse(pd_buf_span(&r->record.header), &r->original))
+		if (r->record.kind == PD_RECORD_OTHER && original_parse(pd_buf_span(&r->record.header), &r->original))
 			status = take_revisit(r, path, name, e);
 	if (more < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
@@ -1188,7 +1517,7 @@ struct pd_apply {
 	struct rewriter rewriter;
 	struct restore restore;
 	struct revisits revisits;
-	struct pd_apply_kept *kept;	/* for rewrite_revisits */
+	struct kept *kept;	/* for rewrite_revisits */
 	bool ended;
 	struct places places;
 	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
@@ -1406,7 +1735,7 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 		else if (!f.path || !f.regular)
 			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice, so that they must be files", f.label);
 		else
-			r = pd_apply_kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
+			r = kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
 	}
 	pd_read_files_release(&files);
 	return r;
@@ -1425,7 +1754,7 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	if (o->orphan)
 		scan.revisits = &a->revisits;
 	if (o->rewrite_revisits)
-		scan.kept = a->kept = pd_apply_kept_new(o->removals);
+		scan.kept = a->kept = kept_new(o->removals);
 	scan_init(&a->scan, &scan);
 	rewriter_init(&a->rewriter, &cut);
 	a->restore = (struct restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
@@ -1456,7 +1785,7 @@ void pd_apply_free(struct pd_apply *a)
 	pd_read_files_release(&a->files);
 	scan_release(&a->scan);
 	revisits_release(&a->revisits);
-	pd_apply_kept_free(a->kept);
+	kept_free(a->kept);
 	rewriter_release(&a->rewriter);
 	restore_release(&a->restore);
 	places_release(&a->places);

@@ -38,7 +38,7 @@ struct pd_apply_options {
 	void (*missing)(void *ctx, const char *id, const char *why);	/* a revisit that stays; or NULL */
 	bool link;			/* hard links to inputs that lose nothing */
 	bool keep_others;		/* records that are no pages stay all */
-	bool rewrite_revisits;		/* see revisit.h; `removals` need dup_of, and inputs are files */
+	bool rewrite_revisits;		/* a revisit record for each page removed; `removals` need dup_of, and inputs are files */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */

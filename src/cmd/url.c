@@ -10,7 +10,7 @@
 #include "base/tsv.h"
 #include "cmd/command.h"
 #include "link/canonical.h"
-#include "link/domain.h"
+#include "link/host.h"
 #include "link/seen.h"
 
 enum { PRINT_ROWS, PRINT_NEW, PRINT_SEEN, PRINT_NONE };

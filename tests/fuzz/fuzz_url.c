@@ -3,7 +3,7 @@
  * each of its forms; buffers that were used before make no difference. */
 #include "fuzz.h"
 #include "link/canonical.h"
-#include "link/domain.h"
+#include "link/host.h"
 
 static struct pd_url used;
 

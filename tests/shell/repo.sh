@@ -30,7 +30,7 @@ home libarchive 'archive' 'src/read/source\.c'
 home jansson 'jansson' 'src/base/json\.c'
 home nettle 'nettle/' 'src/base/hash\.c'
 home libidn2 'idn2' 'src/link/host\.c'
-home libpsl 'libpsl' 'src/link/domain\.c'
+home libpsl 'libpsl' 'src/link/host\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.

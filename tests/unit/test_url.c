@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "link/canonical.h"
-#include "link/domain.h"
+#include "link/host.h"
 
 /* --- reading --- */
 
