@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In this order: revisit records; what outputs are called; an input and its cuts -> the output; which cuts an input has, where something is
- * removed and where something comes back; the run over all inputs.
+ * In this order: revisit records; what outputs are called; an input and its cuts -> the output; which cuts an input has,
+ * where something is removed and where something comes back; the run over all inputs.
  */
 #include "apply/apply.h"
 

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/tsv.h"
-#include "link/domain.h"
+#include "link/host.h"
 #include "link/url.h"
 
 struct pd_owners {
