@@ -74,6 +74,64 @@ def leave_one_out(f1):
         print(f'  {site:22} {THRESHOLDS[best]:.2f} by the others: F1 {values[best]:.4f} here')
 
 
+# What the decision rests on: how a run goes without it.  A column that is blank is not known, so its rules do not apply.
+RULES = {
+    'pages that stand in for others match nothing': {'fp': ['--stubs=match']},
+    'a pair needs .5, .7 on one host, not .4, .5': {'match': ['--similarity=.4', '--similarity-same-host=.5']},
+    'short texts need more': {'blank': ['terms']},
+    'pages of other title and heading need more': {'blank': ['subject']},
+    'pages in other languages need more': {'blank': ['languages']},
+    'a doubtful main text needs more': {'blank': ['confidence']},
+    'texts are compared before a page goes': {'cluster': ['--max-loss=1']},
+}
+
+
+def blanked(path, columns, out):
+    """The rows without what these columns say."""
+    with open(path, encoding='utf-8') as f, open(out, 'w', encoding='utf-8') as to:
+        at = []
+        for line in f:
+            fields = line.rstrip('\n').split('\t')
+            if line.startswith('#') and not line.startswith('# '):
+                at = [i for i, name in enumerate(fields) if name in columns]
+            elif not line.startswith('#'):
+                for i in at:
+                    fields[i] = '-'
+            to.write('\t'.join(fields) + '\n')
+    return out
+
+
+def measured(tmp, learned, off):
+    """A line of figures, with these rules off."""
+    def options(kind):
+        return [o for rule in off for o in RULES[rule].get(kind, [])]
+    base = f'{tmp}/rows-{learned}-{"".join(options("fp"))}'
+    if not os.path.exists(base):
+        with open(base, 'w') as f:
+            run([PROGRAM, 'fp', '-q', *options('fp'), *(['--learn-boilerplate'] if learned else []), f'--shingles={base}.shingles', DUMP], f)
+    rows = blanked(base, options('blank'), tmp + '/blanked')
+    pairs = scored('--pairs', pipe([['match', '-q', '--all-pairs', *options('match'), rows]], tmp + '/pairs'))
+    verdicts = scored('--verdicts', pipe([['match', '-q', *options('match'), rows],
+                                          ['cluster', '-q', f'--shingles={base}.shingles', *options('cluster')]], tmp + '/verdicts'))
+    def fields(text, name):
+        return next(line for line in text.splitlines() if line.startswith(name))[len(name):].split()
+    every, removed = fields(pairs, 'all '), fields(verdicts, 'all ')
+    return (f'P {every[0]} R {every[1]} F1 {every[2]}, mean of sites {fields(pairs, "mean of sites")[2]}, thin P {fields(pairs, "thin pages")[0]}; '
+            f'removed {removed[0]}, loss over .2 {float(removed[1]):.2%}, over .5 {float(removed[2]):.2%}')
+
+
+def bench_rules(tmp):
+    """six real sites: what each rule of the decision brings alone, and what is missing without it"""
+    for learned in (False, True):
+        print('-- with what sites repeat' if learned else '-- a page alone')
+        print(f'  {"none of them":55}' + measured(tmp, learned, list(RULES)))
+        for rule in RULES:
+            print(f'  {"only: " + rule:55}' + measured(tmp, learned, [r for r in RULES if r != rule]), flush=True)
+        for rule in RULES:
+            print(f'  {"all but: " + rule:55}' + measured(tmp, learned, [rule]), flush=True)
+        print(f'  {"all of them":55}' + measured(tmp, learned, []), flush=True)
+
+
 def bench_sites(tmp):
     """six real sites: pairs found and what a clean-up takes with it, a page alone, with what sites repeat, and dedup"""
     if not os.path.exists(SCORER) or not os.path.exists(DUMP):
@@ -93,3 +151,4 @@ def bench_sites(tmp):
     verdicts = next(os.path.join(tmp, 'sites', f) for f in os.listdir(tmp + '/sites') if re.search('verdicts', f))
     print('-- dedup')
     print(scored('--verdicts', verdicts))
+    bench_rules(tmp)
