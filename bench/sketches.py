@@ -96,6 +96,6 @@ def bench_thresholds(tmp):
             other, same = fit(Part(truth, hosts, False), learn)
             there = Part(truth, hosts, True)
             p, r, f = f1(there, test, other, same)
-            dp, dr, df = f1(there, test, .4, .5)
+            dp, dr, df = f1(there, test, .5, .7)
             print(f'{name}: fitted {other:.2f} and {same:.2f}: P {p:.4f} R {r:.4f} F1 {f:.4f}; default: P {dp:.4f} R {dr:.4f} F1 {df:.4f}')
-        print(f'{name}: all hosts: fitted {fit(truth, found)}, default F1 {f1(truth, found, .4, .5)[2]:.4f}', flush=True)
+        print(f'{name}: all hosts: fitted {fit(truth, found)}, default F1 {f1(truth, found, .5, .7)[2]:.4f}', flush=True)
