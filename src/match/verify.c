@@ -53,17 +53,17 @@ int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd
 	return PD_OK;
 }
 
-/* What more is asked of pages that are easily taken for each other, by the terms of the shorter text. */
-enum { FEW = 50, SOME = 100 };
-#define LEAST_FEW .9			/* fewer than FEW */
-#define LEAST_SOME .8			/* fewer than SOME */
-#define LEAST_FEW_OF_SUBJECT .8		/* fewer than FEW, of the same subject */
-#define LEAST_OTHER_SUBJECT .9		/* on one host; the language counts as one */
-#define LEAST_OTHER_LANGUAGE_OF_SUBJECT .8	/* a page is often declared to be in another language than its text */
-#define LEAST_OTHER_SUBJECT_APART .8	/* on two hosts: one template may serve both, and copies get other headlines */
-#define LEAST_NAMED .8			/* on one host: a heading is translated, so part of the text may be */
-#define SURE .4				/* confidence in both main texts, on one host, unless the subject is the same */
-#define SURE_TITLED .25			/* the same where titles are equal, and no footer has so many terms */
+/* What more is asked of pages that are easily taken for each other. */
+const struct pd_verify_numbers pd_verify_numbers_default = {
+#define X(name, value, meaning) .name = value,
+#include "match/verify.def"
+#undef X
+};
+
+static const struct pd_verify_numbers *numbers_of(const struct pd_verify_options *o)
+{
+	return o->numbers ? o->numbers : &pd_verify_numbers_default;
+}
 
 const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
 
@@ -77,19 +77,20 @@ static void explain_rule(const struct pd_verify_options *o, const char *when, do
 
 void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 {
+	const struct pd_verify_numbers *n = numbers_of(o);
 	char few[80];
 	pd_buf_add_z(out, "a pair needs this similarity, estimated from sketches (--similar sets the first line):\n");
 	explain_rule(o, "any two pages", 0, 0, out);
-	explain_rule(o, "with different titles and headings", LEAST_OTHER_SUBJECT, LEAST_OTHER_SUBJECT_APART, out);
-	explain_rule(o, "with different headings, under an address that names the same page", LEAST_NAMED, LEAST_OTHER_SUBJECT_APART, out);
-	explain_rule(o, "in different languages", LEAST_OTHER_SUBJECT, 0, out);
-	explain_rule(o, "in different languages, with the same title or heading", LEAST_OTHER_LANGUAGE_OF_SUBJECT, 0, out);
-	snprintf(few, sizeof few, "of which one has fewer than %d terms", SOME);
-	explain_rule(o, few, LEAST_SOME, LEAST_SOME, out);
-	snprintf(few, sizeof few, "of which one has fewer than %d terms", FEW);
-	explain_rule(o, few, LEAST_FEW, LEAST_FEW, out);
-	snprintf(few, sizeof few, "of which one has fewer than %d terms, with the same title or heading", FEW);
-	explain_rule(o, few, LEAST_FEW_OF_SUBJECT, LEAST_FEW_OF_SUBJECT, out);
+	explain_rule(o, "with different titles and headings", n->least_other_subject, n->least_other_subject_apart, out);
+	explain_rule(o, "with different headings, under an address that names the same page", n->least_named, n->least_other_subject_apart, out);
+	explain_rule(o, "in different languages", n->least_other_subject, 0, out);
+	explain_rule(o, "in different languages, with the same title or heading", n->least_other_language_of_subject, 0, out);
+	snprintf(few, sizeof few, "of which one has fewer than %g terms", n->some_terms);
+	explain_rule(o, few, n->least_some, n->least_some, out);
+	snprintf(few, sizeof few, "of which one has fewer than %g terms", n->few_terms);
+	explain_rule(o, few, n->least_few, n->least_few, out);
+	snprintf(few, sizeof few, "of which one has fewer than %g terms, with the same title or heading", n->few_terms);
+	explain_rule(o, few, n->least_few_of_subject, n->least_few_of_subject, out);
 }
 
 bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance)
@@ -111,13 +112,13 @@ static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
 
 /* On one host pages of one template stand beside each other: what is not known to be the same subject must show that it is a
  * text of its own at all. */
-static enum pd_look look_at_template(const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
+static enum pd_look look_at_template(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
 {
 	if (!has_subject(a) || !has_subject(b))
 		return PD_LOOK_YES;
-	if (terms < FEW)
+	if ((double)terms < n->few_terms)
 		return PD_LOOK_FEW_TERMS;
-	double sure = terms >= SOME && a->subject.title == b->subject.title ? SURE_TITLED : SURE;
+	double sure = (double)terms >= n->some_terms && a->subject.title == b->subject.title ? n->sure_titled : n->sure;
 	return a->confidence < sure || b->confidence < sure ? PD_LOOK_UNSURE : PD_LOOK_YES;
 }
 
@@ -139,20 +140,21 @@ enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int
 		return distance <= o->k_unknown ? PD_LOOK_YES : PD_LOOK_NO;
 	if (similarity < (same_host ? o->least_same_host : o->least))
 		return PD_LOOK_NO;
+	const struct pd_verify_numbers *n = numbers_of(o);
 	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, same_host);
-	int64_t terms = a->terms < 0 || b->terms < 0 ? SOME : a->terms < b->terms ? a->terms : b->terms;
-	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? LEAST_OTHER_SUBJECT : LEAST_OTHER_SUBJECT_APART))
+	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
+	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
 		return PD_LOOK_OTHER_SUBJECT;
-	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? LEAST_NAMED : LEAST_OTHER_SUBJECT_APART))
+	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? n->least_named : n->least_other_subject_apart))
 		return PD_LOOK_OTHER_SUBJECT;
 	if (same_host && other_language(a, b) &&
-	    similarity < (subjects == PD_SUBJECTS_SAME ? LEAST_OTHER_LANGUAGE_OF_SUBJECT : LEAST_OTHER_SUBJECT))
+	    similarity < (subjects == PD_SUBJECTS_SAME ? n->least_other_language_of_subject : n->least_other_subject))
 		return PD_LOOK_OTHER_LANGUAGE;
 	if (subjects == PD_SUBJECTS_SAME)
-		return terms < FEW && similarity < LEAST_FEW_OF_SUBJECT ? PD_LOOK_FEW_TERMS : PD_LOOK_YES;
-	if ((terms < FEW && similarity < LEAST_FEW) || (terms < SOME && similarity < LEAST_SOME))
+		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_LOOK_FEW_TERMS : PD_LOOK_YES;
+	if (((double)terms < n->few_terms && similarity < n->least_few) || ((double)terms < n->some_terms && similarity < n->least_some))
 		return PD_LOOK_FEW_TERMS;
-	return same_host ? look_at_template(a, b, terms) : PD_LOOK_YES;
+	return same_host ? look_at_template(n, a, b, terms) : PD_LOOK_YES;
 }
 
 /* Such a page has hardly a text: nothing at all, a title and nothing else, a line of a few words. */

@@ -4,7 +4,7 @@
  * cannot tell near-duplicates from pages that are near by chance or by their chrome where k is generous; the similarity
  * estimated from two sketches can.  Inside one host more is asked, because pages of one site share what is left of its
  * chrome, and pages of one template nearly all of their text: those with another subject or in another language, those with
- * few terms, and those whose main text is doubtful need more than others (the table in verify.c).  Sources and
+ * few terms, and those whose main text is doubtful need more than others (verify.def).  Sources and
  * measurements: docs/accuracy.md.
  *
  * A pair of which one page has no sketch cannot be looked at again: it counts as before, up to a distance of its own.
@@ -17,11 +17,22 @@
 
 #define PD_SIMILARITY_UNKNOWN (-1.)
 
+/* The numbers that no command line sets (verify.def has their values and meanings).  The program uses pd_verify_numbers_default
+ * alone; bench/decide.c tries others. */
+struct pd_verify_numbers {
+#define X(name, value, meaning) double name;
+#include "match/verify.def"
+#undef X
+};
+
+extern const struct pd_verify_numbers pd_verify_numbers_default;
+
 struct pd_verify_options {
 	bool off;		/* every pair within k counts */
 	double least;		/* estimated Jaccard similarity that a pair needs: 0 ... 1 */
 	double least_same_host;
 	int k_unknown;		/* Hamming distance up to which pairs without a similarity count */
+	const struct pd_verify_numbers *numbers;	/* NULL: those of verify.def */
 };
 
 /* Measured: docs/accuracy.md. */
