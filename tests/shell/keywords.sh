@@ -29,6 +29,12 @@ is "SIM of them is 1/13" "$("$P" match -q --all-pairs --method=$fifth two.fp | r
 is "fourth: sigma over 1/13" "$(matched two.fp $fourth:sigma=.0770)" "ab-ba"
 is "fourth: sigma under 1/13" "$(matched two.fp $fourth:sigma=.0769)" ""
 is "third: twice the weights are .2 apart" "$(matched two.fp $third:sigma=.199)|$(matched two.fp $third:sigma=.201)" "|ab-twice"
+pages >pages.jsonl <<E
+barn	<p>$(times mill 3) $(times wheel 2) barn stone</p>
+river	<p>$(times mill 3) $(times wheel 2) river flood</p>
+E
+"$P" fp -q --stubs=match --method=keywords:n=2 pages.jsonl >rest.fp
+is "SIM is of the keywords, not of all words" "$("$P" match -q --all-pairs --method=$third rest.fp | rows /dev/stdin | cut -f4)" 1.000
 
 pages >pages.jsonl <<E
 n	<p>$(times mill 5) $(times wheel 4) $(times stone 3) $(times river 2) barn</p>
@@ -98,6 +104,16 @@ exits "--idf without a method that weighs words" 2
 has "which is said" "$tmp/err" 'idf goes with a --method that weighs words'
 run "$P" dict --idf-from=pages.jsonl
 exits "dict --idf-from without -o" 2
+{ cat pages.jsonl; echo '{"url":'; } >broken.jsonl
+run "$P" dict --idf-from=broken.jsonl -o broken.idf
+exits "dict --idf-from of a dump with a damaged record" 1
+has "which is named" "$tmp/err" 'broken.jsonl:'
+same "counts the others" broken.idf pages.idf
+run "$P" dict --idf-from=pages.jsonl -o nowhere/pages.idf
+exits "where the table cannot be written" 2
+run_full() { "$P" dict --idf-from=pages.jsonl -o - >/dev/full 2>"$tmp/err"; code=$?; }
+run_full
+exits "or the disk is full" 2
 run "$P" dict --idf=small.idf --idf-from=pages.jsonl -o x
 exits "dict with both" 2
 run "$P" dict --dict=x words -o x
