@@ -11,8 +11,8 @@ DEFAULTS = {
     "segments": {"shared": 3, "share": 0.5},
     "keywords": {"order": "sorted", "sigma": 0.02},
     "overlap": {"shared": 15, "share": 0.9},
-    "punctuation": {"codes": 0, "share": 0.5},
-    "vsm": {"cosine": 0.9},
+    "punctuation": {"codes": 2, "share": 0.7},
+    "vsm": {"cosine": 0.95},
 }
 
 
@@ -69,7 +69,7 @@ def matches(method, o, a, b):
         least = min(o["shared"], fewer)
     if method == "overlap":
         least = o["shared"]
-    if method == "punctuation" and o["codes"]:
+    if method == "punctuation":
         least = o["codes"] + 1
     return shared >= least and (not o["share"] or shared > o["share"] * fewer)
 

@@ -25,8 +25,8 @@
 #include "match/links.h"
 
 #define PD_BANDS_BUCKET 4096
-#define PD_BANDS_PAIRS 16
-#define PD_BANDS_LEADERS 16
+#define PD_BANDS_PAIRS 8
+#define PD_BANDS_LEADERS 8
 
 /* What chance may cost a page: comparisons of fingerprints, and of sketches. */
 #define PD_BANDS_MEETINGS 4096

@@ -110,7 +110,7 @@ struct pd_method {
 };
 
 extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method,
-	pd_keywords_method, pd_semantic_method, pd_overlap_method;
+	pd_keywords_method, pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method;
 
 extern const struct pd_method *const pd_sign_methods[];	/* NULL ends it */
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `vsm` (the vector space model, as the encyclopaedia's entry on removing duplicate pages tells it): a page is a
+ * vector of how often each word, or each character, stands in its main text; two pages are duplicates when the cosine of their
+ * vectors is over a threshold near 1.  Order counts for nothing.
+ *
+ * Words are the terms of the text but stop words, which would make all texts of a language alike (`stop=keep` keeps them).
+ * Characters are letters, digits and ideographs of the folded text.
+ */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "sign/sign.h"
+#include "sign/values.h"
+#include "term/unicode.h"
+
+enum { OF, STOP, COSINE };
+enum { OF_WORDS, OF_CHARS };
+enum { STOP_DROP, STOP_KEEP };
+
+struct vsm {
+	bool characters, keep;
+	struct pd_map count;		/* what -> how often */
+	uint64_t *seen;
+	size_t n, cap;
+};
+
+static int vsm_open(void **state, const struct pd_method_open *with, struct pd_err *e)
+{
+	struct vsm *s = pd_zalloc(sizeof *s);
+	s->characters = (int)with->value[OF] == OF_CHARS;
+	s->keep = (int)with->value[STOP] == STOP_KEEP;
+	*state = s;
+	return PD_OK;
+}
+
+static void vsm_close(void *state)
+{
+	struct vsm *s = state;
+	pd_map_release(&s->count);
+	free(s->seen);
+	free(s);
+}
+
+static void count(struct vsm *s, uint64_t what)
+{
+	uint32_t *n = pd_map_put(&s->count, what);
+	if (!(*n)++) {
+		s->seen = pd_grow(s->seen, s->n, &s->cap, sizeof *s->seen);
+		s->seen[s->n++] = what;
+	}
+}
+
+static bool is_counted(uint32_t character)
+{
+	switch (pd_char_kind_of(character)->class) {
+	case PD_CHAR_LETTER: case PD_CHAR_DIGIT: case PD_CHAR_HAN: case PD_CHAR_BIGRAM: return true;
+	default: return false;
+	}
+}
+
+static void count_characters(struct vsm *s, struct pd_span text)
+{
+	const char *p = text.p, *end = p + text.n;
+	uint32_t character;
+	pd_map_clear(&s->count, 256);
+	while (p < end) {
+		p += pd_utf8_get(p, end, &character);
+		if (character != PD_UNICODE_BAD && is_counted(character))
+			count(s, pd_hash64((const char *)&character, sizeof character));
+	}
+}
+
+static void count_words(struct vsm *s, const struct pd_words *w)
+{
+	pd_map_clear(&s->count, w->terms.n);
+	for (size_t i = 0; i < w->terms.n; i++)
+		if (s->keep || !w->v[i].stop)
+			count(s, w->terms.v[i].hash);
+}
+
+static int by_number(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
+{
+	struct vsm *s = state;
+	s->n = 0;
+	if (s->characters)
+		count_characters(s, pd_sign_folded(in, pd_buf_span(&in->topic->text)));
+	else
+		count_words(s, pd_sign_words(in));
+	if (s->n)
+		qsort(s->seen, s->n, sizeof *s->seen, by_number);
+	for (size_t i = 0; i < s->n; i++)
+		pd_value_add_weighted(&out->column, s->seen[i], *pd_map_find(&s->count, s->seen[i]));
+	out->present = s->n > 0;
+}
+
+static void vsm_rule(const double *value, struct pd_sign_rule *out)
+{
+	out->cosine = value[COSINE];
+}
+
+static const struct pd_method_param vsm_params[] = {
+	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "what is counted" },
+	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "stop words among the words" },
+	[COSINE] = { .name = "cosine", .normal = .95, .paper = .95, .least = .1, .most = .9999, .compares = true,
+		     .help = "two pages match when their cosine is over it" },
+	{ .name = NULL },
+};
+
+const struct pd_method pd_vsm_method = {
+	.name = "vsm",
+	.kind = PD_SIGN_VECTOR,
+	.summary = "pages that use the same words, or characters, nearly as often",
+	.params = vsm_params,
+	.open = vsm_open,
+	.close = vsm_close,
+	.sign = vsm_sign,
+	.rule = vsm_rule,
+};

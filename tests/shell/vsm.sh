@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Vectors of words and of characters: what is counted, when two match, from HTML to pairs; against brute force on real text.
+. "$(dirname "$0")/../tap.sh"
+pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }
+value() { rows "$1" | awk -F '\t' -v url="http://$2.example/" '$3 == url { print $NF }'; } # FILE PAGE
+weights() { value "$1" "$2" | tr ',' '\n' | sed 's/^[0-9a-f]*$/&=1/; s/.*=//' | sort -n | tr '\n' ' '; }
+sign() { "$P" fp -q --stubs=match --method="$1" pages.jsonl; }
+matched() { "$P" match -q --all-pairs --method="$1" "$2" | rows /dev/stdin | awk -F '\t' '{ gsub(/http:\/\/|\.example\//, ""); printf "%s-%s ", $6, $7 }'; }
+
+pages >pages.jsonl <<'E'
+one	<p>The mill, the wheel and the mill. A Wheel turns; the MILL stands.</p>
+moved	<p>A wheel turns; the mill stands. The mill and the wheel, the mill.</p>
+more	<p>The mill, the wheel and the mill. A wheel turns; the mill stands beside rivers.</p>
+other	<p>Rivers freeze in winter, boats wait.</p>
+E
+sign vsm >words.fp
+is "how often each word stands there, in any case, no stop words" "$(weights words.fp one)" "1 1 2 3 "
+is "their order counts for nothing" "$(value words.fp moved)" "$(value words.fp one)"
+sign vsm:stop=keep >stop.fp
+is "stop=keep: stop words too" "$(weights stop.fp one)" "1 1 1 1 2 3 4 "
+# one . more = 15 of lengths sqrt(15) and sqrt(16 or 17), as "beside" is a stop word or not.
+cosine=$("$P" match -q --all-pairs --method=vsm:cosine=.5 words.fp | rows /dev/stdin | awk -F '\t' '$7 ~ /more/ { print $4; exit }')
+is "the cosine is in the pair" "$cosine" "$(awk -v n="$(weights words.fp more | awk '{ for (i = 1; i <= NF; i++) s += $i * $i; print s }')" 'BEGIN { printf "%.3f", sqrt(15 / n) }')"
+is "over the threshold" "$(matched "vsm:cosine=$(awk -v c="$cosine" 'BEGIN { print c - .002 }')" words.fp)" "one-moved one-more moved-more "
+is "not over it" "$(matched "vsm:cosine=$(awk -v c="$cosine" 'BEGIN { print c + .002 }')" words.fp)" "one-moved "
+
+pages >pages.jsonl <<'E'
+cn	<p>天气真好，天气！</p>
+turned	<p>好天，真气天气。</p>
+tw	<p>天氣真好，天氣！</p>
+latin	<p>AaB 1 - b</p>
+E
+sign vsm:of=chars >chars.fp
+is "characters: ideographs, no marks" "$(weights chars.fp cn)" "1 1 2 2 "
+is "in any order" "$(value chars.fp turned)" "$(value chars.fp cn)"
+is "letters and digits, folded" "$(weights chars.fp latin)" "1 2 2 "
+sign vsm >cn.fp
+is "words of either script are the same" "$(value cn.fp tw)" "$(value cn.fp cn)"
+
+# --- real text: exactly the pairs of brute force ---
+dump=${PAGEDEDUP_CORPORA:-}/neardup/transplant-dev.warc.gz
+if [ -f "$dump" ]; then
+	"$P" fp -q --method=vsm "$dump" >all.fp
+	{ grep '^#' all.fp | head -2; rows all.fp | head -1200; } >real.fp
+	for cosine in .95 .6; do
+		python3 "$TOP/tests/brute_methods.py" vsm:cosine=$cosine real.fp >want
+		"$P" match -q --all-pairs --method=vsm:cosine=$cosine real.fp | rows /dev/stdin | cut -f1,2 >found
+		same "cosine over $cosine: those of brute force" found want
+		at_least "there are some" "$(wc -l <want)" 100
+	done
+else
+	skip "real text" "needs PAGEDEDUP_CORPORA"
+fi
+while IFS=$'\t' read -r method message; do
+	run "$P" match --method="$method" words.fp
+	exits "$method cannot be" 2
+	has "which is said: $message" "$tmp/err" "$message"
+done <<'E'
+vsm:cosine=1.5	cosine takes a number from 0.1 to 0.9999
+vsm:of=chars	of is for 'fp --method', which signs
+E
+tap_done
