@@ -837,7 +837,7 @@ struct scan_options {
 	void *ctx;
 };
 
-struct scan {
+struct input_scan {
 	struct scan_options o;
 	struct pd_read_sink sink;
 	struct pd_read_source source;
@@ -1079,16 +1079,16 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 /* Of a dump only headers matter; block bytes are passed over. */
 enum { HEAD = 1 };
 
-static void scan_init(struct scan *s, const struct scan_options *o)
+static void scan_init(struct input_scan *s, const struct scan_options *o)
 {
 	struct pd_reader_options r = { .max_block = o->max_block, .fields = o->fields };
-	*s = (struct scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
+	*s = (struct input_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
 	pd_read_source_init(&s->source, &r, &s->sink);
 	s->source.max_block = HEAD;
 	s->source.keep_headers = !o->keep_others || o->revisits || o->kept;
 }
 
-static void scan_release(struct scan *s)
+static void scan_release(struct input_scan *s)
 {
 	pd_read_source_release(&s->source);
 	pd_record_release(&s->record);
@@ -1098,7 +1098,7 @@ static void scan_release(struct scan *s)
 	free(s->cuts);
 }
 
-static void add_cut(struct scan *s, const struct pd_read_extent *x)
+static void add_cut(struct input_scan *s, const struct pd_read_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
 	s->cuts[s->n_cuts++] = (struct cut){ .x = *x, .codec = s->source.member.codec };
@@ -1106,18 +1106,18 @@ static void add_cut(struct scan *s, const struct pd_read_extent *x)
 
 static void add_other(void *ctx, const struct pd_read_extent *x)
 {
-	struct scan *s = ctx;
+	struct input_scan *s = ctx;
 	s->along++;
 	add_cut(s, x);
 }
 
-static bool is_warc(const struct scan *s)
+static bool is_warc(const struct input_scan *s)
 {
 	return s->source.kind == PD_SOURCE_DUMP && s->source.dump.format == &pd_read_format_warc;
 }
 
 /* The record given last is removed; a revisit stands in its place. */
-static void begin_revisit(struct scan *s, struct pd_span dup_of, uint64_t refers_to)
+static void begin_revisit(struct input_scan *s, struct pd_span dup_of, uint64_t refers_to)
 {
 	if (!s->o.kept || !is_warc(s))
 		return;
@@ -1125,7 +1125,7 @@ static void begin_revisit(struct scan *s, struct pd_span dup_of, uint64_t refers
 	s->revisits++;
 }
 
-static bool page_is_removed(struct scan *s)
+static bool page_is_removed(struct input_scan *s)
 {
 	const struct pd_record *r = &s->record;
 	struct pd_apply_removal drop = pd_apply_removals_take(s->o.removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
@@ -1140,7 +1140,7 @@ static bool page_is_removed(struct scan *s)
 }
 
 /* Does the record given last go? */
-static bool record_is_removed(struct scan *s, const struct pd_read_extent *x)
+static bool record_is_removed(struct input_scan *s, const struct pd_read_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
 	bool asked = page && page_is_removed(s);
@@ -1173,7 +1173,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Neighbours become one, unless something stands in their place. */
-static void join_cuts(struct scan *s)
+static void join_cuts(struct input_scan *s)
 {
 	size_t n = 0;
 	if (s->n_cuts)
@@ -1190,7 +1190,7 @@ static void join_cuts(struct scan *s)
 	s->n_cuts = n;
 }
 
-static int scan_records(struct scan *s)
+static int scan_records(struct input_scan *s)
 {
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
 	int r;
@@ -1216,7 +1216,7 @@ static int scan_records(struct scan *s)
 }
 
 /* The bytes that cut `i` and those that share members with it stand for; the number of these cuts. */
-static size_t original_range(struct scan *s, size_t i, const char *path, const char *name, uint64_t *begin, uint64_t *end,
+static size_t original_range(struct input_scan *s, size_t i, const char *path, const char *name, uint64_t *begin, uint64_t *end,
 			     int *status, struct pd_err *e)
 {
 	const struct pd_read_extent *x = &s->cuts[i].x;
@@ -1231,7 +1231,7 @@ static size_t original_range(struct scan *s, size_t i, const char *path, const c
 }
 
 /* Each revisit names the bytes that it stands for. */
-static int end_revisits(struct scan *s, const char *path, const char *name, struct pd_err *e)
+static int end_revisits(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_buf digest = { 0 };
 	uint64_t begin, end;
@@ -1256,7 +1256,7 @@ static int end_revisits(struct scan *s, const char *path, const char *name, stru
 	return status;
 }
 
-static int open_scan(struct scan *s, const char *path, const char *name, struct pd_err *e)
+static int open_scan(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	s->n_cuts = 0;
 	s->whole = false;
@@ -1273,7 +1273,7 @@ static int open_scan(struct scan *s, const char *path, const char *name, struct 
 }
 
 /* `name`: what the verdicts call the input.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
-static int scan_input(struct scan *s, const char *path, const char *name, struct pd_err *e)
+static int scan_input(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	int status = open_scan(s, path, name, e);
 	if (status)
@@ -1289,7 +1289,7 @@ static int scan_input(struct scan *s, const char *path, const char *name, struct
 }
 
 /* A WARC file from which nothing goes is read for its revisits alone; with `kept` these may be cuts. */
-static int scan_revisits(struct scan *s, const char *path, const char *name, struct pd_err *e)
+static int scan_revisits(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_read_sink told = s->sink;
 	int status = open_scan(s, path, name, e);
@@ -1513,7 +1513,7 @@ struct pd_apply {
 	struct pd_buf list_path;
 	struct pd_read_files files;
 	struct pd_read_file file;		/* at hand */
-	struct scan scan;
+	struct input_scan scan;
 	struct rewriter rewriter;
 	struct restore restore;
 	struct revisits revisits;

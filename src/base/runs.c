@@ -11,7 +11,7 @@
 #define WINDOW_MAX ((size_t)64 << 10)
 
 /* A run lies in the file from `at` to `end` and is read through its window; one that was kept is its own window. */
-struct run {
+struct sorted_run {
 	uint64_t at, end;
 	struct pd_buf window;
 	size_t pos;		/* in the window: where the record begins that the merge may take next, */
@@ -27,10 +27,10 @@ struct pd_runs {
 	uint64_t written;
 	int status;		/* of writing */
 	struct pd_err err;
-	struct run *v;
+	struct sorted_run *v;
 	size_t n, cap, n_kept;
 	size_t window;
-	struct run **heap;	/* those with a record left, the smallest first */
+	struct sorted_run **heap;	/* those with a record left, the smallest first */
 	size_t n_heap;
 };
 
@@ -78,7 +78,7 @@ void pd_runs_begin(struct pd_runs *r)
 	if (!r->file && !r->status)
 		r->status = PD_ERR_SYSTEM;
 	r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
-	r->v[r->n] = (struct run){ .at = r->written };
+	r->v[r->n] = (struct sorted_run){ .at = r->written };
 }
 
 void pd_runs_add(struct pd_runs *r, const void *records, size_t n)
@@ -100,7 +100,7 @@ void pd_runs_keep(struct pd_runs *r, struct pd_buf *records)
 {
 	pd_lock_take(r->lock);
 	r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
-	r->v[r->n++] = (struct run){ .window = *records };
+	r->v[r->n++] = (struct sorted_run){ .window = *records };
 	r->n_kept++;
 	*records = (struct pd_buf){ 0 };
 	pd_lock_give(r->lock);
@@ -113,7 +113,7 @@ size_t pd_runs_written(const struct pd_runs *r, uint64_t *bytes)
 }
 
 /* More of the run into its window, from where its record begins. */
-static int refill(const struct pd_runs *r, struct run *run, struct pd_err *e)
+static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err *e)
 {
 	struct pd_buf *w = &run->window;
 	size_t left = w->n - run->pos, want = run->end - run->at < r->window ? run->end - run->at : r->window;
@@ -132,7 +132,7 @@ static int refill(const struct pd_runs *r, struct run *run, struct pd_err *e)
 }
 
 /* Finds the record that the run stands at.  1, 0 at its end, negative. */
-static int find_record(const struct pd_runs *r, struct run *run, struct pd_err *e)
+static int find_record(const struct pd_runs *r, struct sorted_run *run, struct pd_err *e)
 {
 	for (;;) {
 		size_t left = run->window.n - run->pos;
@@ -149,12 +149,12 @@ static int find_record(const struct pd_runs *r, struct run *run, struct pd_err *
 	}
 }
 
-static struct pd_span record_of(const struct run *run)
+static struct pd_span record_of(const struct sorted_run *run)
 {
 	return pd_span(run->window.p + run->pos, run->size);
 }
 
-static bool is_before(const struct pd_runs *r, const struct run *a, const struct run *b)
+static bool is_before(const struct pd_runs *r, const struct sorted_run *a, const struct sorted_run *b)
 {
 	if (a->key != b->key || !r->type->compare)
 		return a->key < b->key;
@@ -163,7 +163,7 @@ static bool is_before(const struct pd_runs *r, const struct run *a, const struct
 
 static void sift_down(struct pd_runs *r, size_t i)
 {
-	struct run *run = r->heap[i];
+	struct sorted_run *run = r->heap[i];
 	for (size_t child; (child = 2 * i + 1) < r->n_heap; i = child) {
 		if (child + 1 < r->n_heap && is_before(r, r->heap[child + 1], r->heap[child]))
 			child++;
@@ -205,7 +205,7 @@ bool pd_runs_see(const struct pd_runs *r, struct pd_span *record)
 
 int pd_runs_step(struct pd_runs *r, struct pd_err *e)
 {
-	struct run *run = r->heap[0];
+	struct sorted_run *run = r->heap[0];
 	run->pos += run->size;
 	int status = find_record(r, run, e);
 	if (status == 0)

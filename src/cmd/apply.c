@@ -65,7 +65,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-struct run {
+struct apply_run {
 	const struct apply_options *o;
 	struct pd_log *log;
 	struct pd_apply_removals *removals;
@@ -79,7 +79,7 @@ struct run {
 	struct pd_err err;
 };
 
-static void tell(struct run *r, const struct pd_read_damage *d, const char *what)
+static void tell(struct apply_run *r, const struct pd_read_damage *d, const char *what)
 {
 	pd_read_damage_tell(d, what, r->log);
 }
@@ -91,21 +91,21 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 
 static void on_lost(void *ctx, const struct pd_read_damage *d)
 {
-	struct run *r = ctx;
+	struct apply_run *r = ctx;
 	r->lost++;
 	tell(r, d, "the rest of this compressed member is lost");
 }
 
 static void on_other_url(void *ctx, const char *id)
 {
-	struct run *r = ctx;
+	struct apply_run *r = ctx;
 	r->other_url++;
 	pd_log_error(r->log, "%s has another URL than the page of the verdict; kept", id);
 }
 
 static void on_orphan(void *ctx, const char *id)
 {
-	struct run *r = ctx;
+	struct apply_run *r = ctx;
 	r->orphans++;
 	if (pd_log_many(r->log, "revisit records"))
 		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
@@ -113,14 +113,14 @@ static void on_orphan(void *ctx, const char *id)
 
 static void on_missing(void *ctx, const char *id, const char *why)
 {
-	struct run *r = ctx;
+	struct apply_run *r = ctx;
 	if (pd_log_many(r->log, "records that cannot be restored"))
 		pd_log_error(r->log, "%s: %s; not restored", id, why);
 }
 
 static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
 {
-	struct run *r = ctx;
+	struct apply_run *r = ctx;
 	if (r->o->attributes)
 		pd_apply_attributes_add(&r->attributes, record, dup_of);
 	if (r->o->remove || r->o->list)
@@ -128,7 +128,7 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 }
 
 /* Pages that are files are listed, or deleted, once all that go are known. */
-static int remove_files(struct run *r)
+static int remove_files(struct apply_run *r)
 {
 	struct pd_apply_deleted file;
 	int status = pd_apply_deleter_check(&r->remover, &r->err);
@@ -141,7 +141,7 @@ static int remove_files(struct run *r)
 	return status;
 }
 
-static int after_input(struct run *r, const struct pd_apply_result *done)
+static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 {
 	if (done->error) {
 		r->missing++;
@@ -178,7 +178,7 @@ static int is_folder(const char *path, struct pd_err *e)
 	return there < 0 ? there : there && S_ISDIR(st.st_mode);
 }
 
-static int apply_all(struct run *r, char **inputs, int n_inputs)
+static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	const char *output = o->walk.output ? o->walk.output : "-";
@@ -210,7 +210,7 @@ static int apply_all(struct run *r, char **inputs, int n_inputs)
 	return status;
 }
 
-static int apply_inputs(struct run *r, char **inputs, int n_inputs)
+static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
 	char *verdicts = o->restore ? (char *)"/dev/null" : (char *)o->verdicts;
@@ -242,7 +242,7 @@ static int apply_inputs(struct run *r, char **inputs, int n_inputs)
 /* --- talk --- */
 
 /* True: these are other inputs than those of the verdicts. */
-static bool say_unmet(struct run *r)
+static bool say_unmet(struct apply_run *r)
 {
 	struct pd_buf ids = { 0 };
 	uint64_t n = pd_apply_removals_unmet(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
@@ -262,7 +262,7 @@ static bool say_unmet(struct run *r)
 	return none;
 }
 
-static int close_run(struct run *r)
+static int close_run(struct apply_run *r)
 {
 	struct pd_buf line = { 0 };
 	pd_log_many_end(r->log);
@@ -301,7 +301,7 @@ static int close_run(struct run *r)
 	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-static int write_stats(struct run *r)
+static int write_stats(struct apply_run *r)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, r->o->walk.stats, &r->err);
@@ -394,7 +394,7 @@ static int run_apply(int argc, char **argv)
 	int code = parse_apply(argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	struct run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };
+	struct apply_run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };
 	int status = apply_inputs(&r, argv + first, argc - first);
 	if (!status && o.walk.stats)
 		status = write_stats(&r);

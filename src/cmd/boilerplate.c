@@ -6,13 +6,13 @@
 #include "base/tsv.h"
 #include "cmd/walk.h"
 
-struct options {
+struct boilerplate_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	const char *update;		/* a table whose hosts stay */
 	bool merge, print;		/* of tables */
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct boilerplate_options, member)
 
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS,
@@ -103,7 +103,7 @@ static int print_table(const char *path, struct pd_err *e)
 	return PD_OK;
 }
 
-static int check_boilerplate(const struct options *o, int n, struct pd_err *e)
+static int check_boilerplate(const struct boilerplate_options *o, int n, struct pd_err *e)
 {
 	if (o->merge && o->print)
 		return pd_fail(e, PD_ERR_USAGE, "--merge and --print do not go together");
@@ -118,7 +118,7 @@ static int check_boilerplate(const struct options *o, int n, struct pd_err *e)
 	return PD_OK;
 }
 
-static int read_known(struct options *o, struct pd_err *e)
+static int read_known(struct boilerplate_options *o, struct pd_err *e)
 {
 	if (!o->update)
 		return PD_OK;
@@ -136,7 +136,7 @@ static int read_known(struct options *o, struct pd_err *e)
 static int run_boilerplate(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .total = false };
-	struct options o = { 0 };
+	struct boilerplate_options o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first, code;

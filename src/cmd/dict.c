@@ -9,7 +9,7 @@
 #include "term/dict.h"
 #include "term/idf.h"
 
-struct options {
+struct dict_options {
 	struct pd_walk_options walk;	/* first: its options are parsed into it */
 	const char *idf, *idf_from;
 };
@@ -17,10 +17,10 @@ struct options {
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output),
 	  .help = "the dictionary or table to write; required" },
-	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct options, idf),
+	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct dict_options, idf),
 	  .help = "lines of 'word idf' for the dictionary" },
 	{ .type = PD_OPT_HEADING, .name = "How rare words are" },
-	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct options, idf_from),
+	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct dict_options, idf_from),
 	  .help = "write lines of 'word idf' for 'fp --idf': of this dump, and those behind" },
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" },
 	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords),
@@ -42,7 +42,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int write_bytes(const struct options *o, struct pd_span bytes, struct pd_err *e)
+static int write_bytes(const struct dict_options *o, struct pd_span bytes, struct pd_err *e)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, o->walk.output, e);
@@ -57,7 +57,7 @@ static int write_bytes(const struct options *o, struct pd_span bytes, struct pd_
 	return pd_outfile_commit(&f, e);
 }
 
-static int compile(const struct options *o, const char *words, struct pd_err *e)
+static int compile(const struct dict_options *o, const char *words, struct pd_err *e)
 {
 	struct pd_buf bytes = { 0 };
 	int status = pd_dict_compile(words, o->idf, &bytes, e);
@@ -89,7 +89,7 @@ static void write_idf(void *ctx, FILE *out)
 	pd_buf_release(&lines);
 }
 
-static int count_idf(struct options *o, char **more, int n_more, struct pd_log *log)
+static int count_idf(struct dict_options *o, char **more, int n_more, struct pd_log *log)
 {
 	struct pd_idf_counter *counter = pd_idf_counter_new();
 	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
@@ -105,7 +105,7 @@ static int count_idf(struct options *o, char **more, int n_more, struct pd_log *
 
 static int run_dict(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct dict_options o = { 0 };
 	struct pd_log log;
 	struct pd_err e = { 0 };
 	int first;

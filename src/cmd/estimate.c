@@ -9,14 +9,14 @@
 /* LIMIT: seconds after which a sample of slow pages is ended. */
 enum { LIMIT = 10 };
 
-struct options {
+struct estimate_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	int sample;
 };
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", .at = offsetof(struct options, sample), .min = 16, .max = 20000,
+	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", .at = offsetof(struct estimate_options, sample), .min = 16, .max = 20000,
 	  .help = "sample about N pages (1000)" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads of the run that is estimated (all cores)" },
@@ -32,8 +32,8 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-struct run {
-	const struct options *o;
+struct estimate_run {
+	const struct estimate_options *o;
 	struct pd_tables tables;
 	struct pd_pipeline pipeline;
 	struct pd_record record;
@@ -42,7 +42,7 @@ struct run {
 	struct pd_err err;
 };
 
-static int open_all(struct run *r, struct pd_reader_options *in)
+static int open_all(struct estimate_run *r, struct pd_reader_options *in)
 {
 	int status = pd_tables_open(&r->tables, &r->o->walk.page, &r->err);
 	if (!status)
@@ -52,7 +52,7 @@ static int open_all(struct run *r, struct pd_reader_options *in)
 	return status;
 }
 
-static int add_page(struct run *r)
+static int add_page(struct estimate_run *r)
 {
 	const char *reason;
 	struct pd_estimate *e = &r->estimate;
@@ -68,7 +68,7 @@ static int add_page(struct run *r)
 	return PD_OK;
 }
 
-static int sample(struct run *r)
+static int sample(struct estimate_run *r)
 {
 	struct pd_estimate *e = &r->estimate;
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
@@ -97,7 +97,7 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 	pd_read_damage_tell(d, "left out", ctx);
 }
 
-static void print_estimate(struct run *r)
+static void print_estimate(struct estimate_run *r)
 {
 	struct pd_buf out = { 0 };
 	pd_estimate_print(&r->estimate, &out);
@@ -105,7 +105,7 @@ static void print_estimate(struct run *r)
 	pd_buf_release(&out);
 }
 
-static void release(struct run *r)
+static void release(struct estimate_run *r)
 {
 	pd_read_sampler_free(r->sampler);
 	pd_pipeline_release(&r->pipeline);
@@ -116,7 +116,7 @@ static void release(struct run *r)
 
 static int run_estimate(int argc, char **argv)
 {
-	struct options o = { .sample = 1000 };
+	struct estimate_options o = { .sample = 1000 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "estimate");
@@ -132,7 +132,7 @@ static int run_estimate(int argc, char **argv)
 					.all_text = o.walk.all_text,
 					.damage = on_damage,
 					.damage_ctx = &log };
-	struct run r = { .o = &o };
+	struct estimate_run r = { .o = &o };
 	int status = open_all(&r, &in);
 	if (!status)
 		status = sample(&r);

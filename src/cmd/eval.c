@@ -12,7 +12,7 @@
 #include "group/sweep.h"
 #include "write/write.h"
 
-struct options {
+struct eval_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	struct pd_truth_options truth;
 	const char *pairs, *clusters;
@@ -24,11 +24,11 @@ struct options {
 	int shingle[16], n_shingle, weights[3], n_weights, bits[3], n_bits;
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct eval_options, member)
 
 static int set_by(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_truth_options *t = &((struct options *)options)->truth;
+	struct pd_truth_options *t = &((struct eval_options *)options)->truth;
 	struct pd_span rest = pd_span_z(arg), name;
 	t->n_by = 0;
 	while (pd_span_split(&rest, ',', &name)) {
@@ -70,20 +70,20 @@ static int parse_choices(const char *arg, const char *name, const char *const *n
 
 static int set_shingle(void *options, const char *arg, struct pd_err *e)
 {
-	struct options *o = options;
+	struct eval_options *o = options;
 	return parse_numbers(arg, "shingle", 16, o->shingle, &o->n_shingle, e);
 }
 
 static int set_weights(void *options, const char *arg, struct pd_err *e)
 {
-	struct options *o = options;
+	struct eval_options *o = options;
 	return parse_choices(arg, "weights", pd_weights_names, o->weights, &o->n_weights, e);
 }
 
 static int set_bits(void *options, const char *arg, struct pd_err *e)
 {
 	static const char *const widths[] = { "64", "128", "256", NULL };
-	struct options *o = options;
+	struct eval_options *o = options;
 	return parse_choices(arg, "bits", widths, o->bits, &o->n_bits, e);
 }
 
@@ -137,8 +137,8 @@ static const struct pd_usage usage = {
 
 /* --- pairs or clusters against the truth --- */
 
-struct run {
-	struct options *o;
+struct eval_run {
+	struct eval_options *o;
 	struct pd_log *log;
 	struct pd_truth truth;
 	struct pd_score score;
@@ -148,7 +148,7 @@ struct run {
 };
 
 /* Rows of a kind, one after the other; bad ones are told and counted. */
-static int next_row(struct run *r, struct pd_tsv_reader *in)
+static int next_row(struct eval_run *r, struct pd_tsv_reader *in)
 {
 	int status;
 	while ((status = pd_tsv_next(in, &r->err)) == PD_ERR_FORMAT) {
@@ -158,7 +158,7 @@ static int next_row(struct run *r, struct pd_tsv_reader *in)
 	return status;
 }
 
-static int score_pairs(struct run *r)
+static int score_pairs(struct eval_run *r)
 {
 	char *paths[] = { (char *)r->o->pairs };
 	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns,
@@ -170,7 +170,7 @@ static int score_pairs(struct run *r)
 	return status;
 }
 
-static int score_clusters(struct run *r)
+static int score_clusters(struct eval_run *r)
 {
 	char *paths[] = { (char *)r->o->clusters };
 	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths,
@@ -196,7 +196,7 @@ static int score_clusters(struct run *r)
 	return status;
 }
 
-static int write_out(struct run *r, const struct pd_buf *text)
+static int write_out(struct eval_run *r, const struct pd_buf *text)
 {
 	int status = pd_outfile_open(&r->out, r->o->walk.output, &r->err);
 	if (status)
@@ -205,9 +205,9 @@ static int write_out(struct run *r, const struct pd_buf *text)
 	return pd_outfile_commit(&r->out, &r->err);
 }
 
-static int score(struct run *r)
+static int score(struct eval_run *r)
 {
-	const struct options *o = r->o;
+	const struct eval_options *o = r->o;
 	struct pd_buf text = { 0 };
 	pd_score_init(&r->score, &r->truth);
 	int status = o->pairs ? score_pairs(r) : score_clusters(r);
@@ -232,7 +232,7 @@ struct sweep_worker {
 };
 
 struct sweep_run {
-	const struct options *o;
+	const struct eval_options *o;
 	struct pd_log *log;
 	struct pd_sweep sweep;
 	struct pd_sign_options sign[PD_SWEEP_SETTINGS];
@@ -339,7 +339,7 @@ static int keep_signed(void *shared, const struct pd_buf *out)
 static int plan_settings(struct sweep_run *r, const struct pd_truth *t)
 {
 	static const int shingle[] = { 1, 2, 3 }, weights[] = { 0, 1, 2 }, bits[] = { 0 };
-	const struct options *o = r->o;
+	const struct eval_options *o = r->o;
 	const int *s = o->n_shingle ? o->shingle : shingle, *w = o->n_weights ? o->weights : weights, *b = o->n_bits ? o->bits : bits;
 	int n_s = o->n_shingle ? o->n_shingle : 3, n_w = o->n_weights ? o->n_weights : 3, n_b = o->n_bits ? o->n_bits : 1, n = 0;
 	if (n_s * n_w * n_b > PD_SWEEP_SETTINGS)
@@ -429,7 +429,7 @@ static int print_sweep(struct sweep_run *r)
 	return pd_outfile_commit(&out, r->err);
 }
 
-static int sweep_settings(struct options *o, const struct pd_truth *t, char **dumps, int n_dumps, uint64_t *damaged,
+static int sweep_settings(struct eval_options *o, const struct pd_truth *t, char **dumps, int n_dumps, uint64_t *damaged,
 		 struct pd_log *log, struct pd_err *e)
 {
 	struct sweep_run r = { .o = o, .log = log, .err = e };
@@ -453,7 +453,7 @@ static int sweep_settings(struct options *o, const struct pd_truth *t, char **du
 
 /* --- the command --- */
 
-static int check_eval(const struct options *o, int n, struct pd_err *e)
+static int check_eval(const struct eval_options *o, int n, struct pd_err *e)
 {
 	if (n < 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
@@ -468,7 +468,7 @@ static int check_eval(const struct options *o, int n, struct pd_err *e)
 	return PD_OK;
 }
 
-static int eval(struct run *r, char **operands, int n)
+static int eval(struct eval_run *r, char **operands, int n)
 {
 	int status = check_eval(r->o, n, &r->err);
 	if (!status)
@@ -483,7 +483,7 @@ static int eval(struct run *r, char **operands, int n)
 
 static int run_eval(int argc, char **argv)
 {
-	struct options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
+	struct eval_options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "eval");
@@ -492,7 +492,7 @@ static int run_eval(int argc, char **argv)
 		return code - 1;
 	o.truth.bad_row = pd_log_bad_row;
 	o.truth.ctx = &log;
-	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
+	struct eval_run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
 	int status = eval(&r, argv + first, argc - first);
 	code = status ? pd_command_failed(&log, &r.err) : r.bad && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 	pd_truth_release(&r.truth);

@@ -4,12 +4,12 @@
 #include "inspect/inspect.h"
 #include "report/report.h"
 
-struct options {
+struct report_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	struct pd_report_options report;
 };
 
-#define AT(member) .at = offsetof(struct options, report.member)
+#define AT(member) .at = offsetof(struct report_options, report.member)
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Rows" },
@@ -48,7 +48,7 @@ static int from_stdin(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static int check_report(const struct options *o, struct pd_err *e)
+static int check_report(const struct report_options *o, struct pd_err *e)
 {
 	const struct pd_report_options *r = &o->report;
 	if (!r->verdicts)
@@ -72,7 +72,7 @@ static void say_result(const struct pd_report_result *done, const char *output, 
 	pd_buf_release(&line);
 }
 
-static int report(struct options *o, struct pd_log *log, struct pd_err *e)
+static int report(struct report_options *o, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_pick_texts texts = { .walk = &o->walk, .log = log };
 	struct pd_report_result done;
@@ -90,7 +90,7 @@ static int report(struct options *o, struct pd_log *log, struct pd_err *e)
 
 static int run_report(int argc, char **argv)
 {
-	struct options o = { .report = { .sample = PD_REPORT_SAMPLE, .seed = 1 } };
+	struct report_options o = { .report = { .sample = PD_REPORT_SAMPLE, .seed = 1 } };
 	struct pd_log log;
 	struct pd_err e;
 	int first;

@@ -10,12 +10,12 @@
 #include "group/sample.h"
 #include "report/label_page.h"
 
-struct options {
+struct sample_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	int number, max_k, seed;
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct sample_options, member)
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
@@ -45,8 +45,8 @@ static const struct pd_usage usage = {
 
 static const char columns[] = "# pagededup labels 1 |\n#id_a\tid_b\tlabel\tdistance\tweight\turl_a\turl_b";
 
-struct run {
-	const struct options *o;
+struct sample_run {
+	const struct sample_options *o;
 	struct pd_log *log;
 	struct pd_sample sample;
 	struct pd_tables tables;
@@ -56,11 +56,11 @@ struct run {
 };
 
 /* What the label page needs of a page, copied out of its pipeline. */
-struct page_text {
+struct sample_text {
 	struct pd_buf title, url, text;
 };
 
-static int fetch_page(struct run *r, struct pd_span id, struct page_text *out)
+static int fetch_page(struct sample_run *r, struct pd_span id, struct sample_text *out)
 {
 	struct pd_pick pick;
 	char *z = pd_strndup(id.p, id.n);
@@ -80,12 +80,12 @@ static int fetch_page(struct run *r, struct pd_span id, struct page_text *out)
 	return status;
 }
 
-static struct pd_label_text text_of(const struct page_text *t)
+static struct pd_label_text text_of(const struct sample_text *t)
 {
 	return (struct pd_label_text){ pd_buf_span(&t->title), pd_buf_span(&t->url), pd_buf_span(&t->text) };
 }
 
-static void release_text(struct page_text *t)
+static void release_text(struct sample_text *t)
 {
 	pd_buf_release(&t->title);
 	pd_buf_release(&t->url);
@@ -105,9 +105,9 @@ static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, s
 	pd_buf_add_span(rest, f[3]);
 }
 
-static void write_pair(struct run *r, const struct pd_sampled_pair *d, struct pd_buf *html)
+static void write_pair(struct sample_run *r, const struct pd_sampled_pair *d, struct pd_buf *html)
 {
-	struct page_text a = { { 0 } }, b = { { 0 } };
+	struct sample_text a = { { 0 } }, b = { { 0 } };
 	struct pd_buf rest = { 0 };
 	struct pd_span f[4], line = pd_span_z(d->text);
 	pd_tsv_fields(line, f, 4);
@@ -124,13 +124,13 @@ static void write_pair(struct run *r, const struct pd_sampled_pair *d, struct pd
 	pd_buf_release(&rest);
 }
 
-static void flush_html(struct run *r, struct pd_buf *html)
+static void flush_html(struct sample_run *r, struct pd_buf *html)
 {
 	fwrite(pd_buf_z(html), 1, html->n, r->out.f);
 	pd_buf_clear(html);
 }
 
-static void write_page(struct run *r)
+static void write_page(struct sample_run *r)
 {
 	struct pd_buf html = { 0 };
 	uint64_t name = (uint64_t)r->o->seed;
@@ -146,7 +146,7 @@ static void write_page(struct run *r)
 	pd_buf_release(&html);
 }
 
-static int sample(struct run *r, char **paths, int n_paths)
+static int sample(struct sample_run *r, char **paths, int n_paths)
 {
 	struct pd_sample_options d = { .paths = paths,
 				     .n_paths = n_paths,
@@ -178,14 +178,14 @@ static int sample(struct run *r, char **paths, int n_paths)
 
 static int run_sample(int argc, char **argv)
 {
-	struct options o = { .number = 200, .max_k = PD_BITS_MAX, .seed = 1 };
+	struct sample_options o = { .number = 200, .max_k = PD_BITS_MAX, .seed = 1 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "sample");
 	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	struct run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
+	struct sample_run r = { .o = &o, .log = &log, .out = { .slot = -1 } };
 	int status = sample(&r, argv + first, argc - first);
 	if (!status)
 		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", r.written, r.sample.seen, o.walk.output ? "; open in a browser: " : "",

@@ -10,14 +10,14 @@
 #include "link/alias.h"
 #include "link/url.h"
 
-struct options {
+struct sites_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	struct pd_alias_options alias;
 	int by;
 	const char *addresses;
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct sites_options, member)
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "One site" },
@@ -45,8 +45,8 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-struct run {
-	const struct options *o;
+struct sites_run {
+	const struct sites_options *o;
 	struct pd_log *log;
 	struct pd_aliases *aliases;
 	struct pd_url url;
@@ -56,13 +56,13 @@ struct run {
 
 static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
-	struct run *r = ctx;
+	struct sites_run *r = ctx;
 	r->damaged++;
 	pd_read_damage_tell(d, "left out", r->log);
 }
 
 /* Lines of host, blanks, address; '#' begins a comment. */
-static int read_addresses(struct run *r)
+static int read_addresses(struct sites_run *r)
 {
 	const char *path = r->o->addresses;
 	FILE *f = path ? pd_input_fopen(path, &r->err) : NULL;
@@ -90,7 +90,7 @@ static int read_addresses(struct run *r)
 	return status;
 }
 
-static void take_page(struct run *r, const struct pd_record *record, const struct pd_page *page)
+static void take_page(struct sites_run *r, const struct pd_record *record, const struct pd_page *page)
 {
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
@@ -99,7 +99,7 @@ static void take_page(struct run *r, const struct pd_record *record, const struc
 			pd_buf_span(&record->address), page->body);
 }
 
-static int read_pages(struct run *r, struct pd_reader_options *in)
+static int read_pages(struct sites_run *r, struct pd_reader_options *in)
 {
 	const struct pd_options *o = &r->o->walk.page;
 	struct pd_page_options po = { .max_page = o->max_page, .status = o->status, .content_types = o->content_types };
@@ -126,7 +126,7 @@ static int read_pages(struct run *r, struct pd_reader_options *in)
 	return status;
 }
 
-static int write_table(struct run *r, double from)
+static int write_table(struct sites_run *r, double from)
 {
 	struct pd_outfile f;
 	struct pd_buf out = { 0 };
@@ -145,7 +145,7 @@ static int write_table(struct run *r, double from)
 
 static int run_sites(int argc, char **argv)
 {
-	struct options o = { .alias = PD_ALIAS_DEFAULTS };
+	struct sites_options o = { .alias = PD_ALIAS_DEFAULTS };
 	struct pd_log log;
 	int first;
 	double from = pd_wall_seconds();
@@ -154,7 +154,7 @@ static int run_sites(int argc, char **argv)
 	if (code)
 		return code - 1;
 	o.alias.by = (enum pd_alias_by)o.by;
-	struct run r = { .o = &o, .log = &log, .aliases = pd_aliases_new(&o.alias) };
+	struct sites_run r = { .o = &o, .log = &log, .aliases = pd_aliases_new(&o.alias) };
 	struct pd_reader_options in = { .inputs = argv + first,
 					.n_inputs = argc - first,
 					.files_from = o.walk.files_from,

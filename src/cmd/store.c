@@ -22,7 +22,7 @@ struct store_options {
 };
 
 /* One action, from opening to closing. */
-struct run {
+struct store_run {
 	const struct store_options *o;
 	struct pd_log *log;
 	const char *dir;
@@ -91,12 +91,12 @@ static const struct pd_usage usage = {
 /* Something is damaged or missing and was left out: said, and counted. */
 static void leave_out(void *run, const char *what)
 {
-	struct run *r = run;
+	struct store_run *r = run;
 	pd_log_error(r->log, "%s", what);
 	r->bad++;
 }
 
-static int write_out(struct run *r)
+static int write_out(struct store_run *r)
 {
 	size_t n = r->out.n;
 	if (n && (fwrite(r->out.p, 1, n, stdout) != n || fflush(stdout)))
@@ -105,7 +105,7 @@ static int write_out(struct run *r)
 	return PD_OK;
 }
 
-static int run_init(struct run *r)
+static int run_init(struct store_run *r)
 {
 	const struct store_options *o = r->o;
 	int bits = 64 << (o->bits < 0 ? 0 : o->bits), k = o->k < 0 && o->preset == 1 ? 3 : o->k;
@@ -123,7 +123,7 @@ static int run_init(struct run *r)
 
 /* add and check: a run of rows, whose answers are written batch by batch, when what they say is durable. */
 struct answering {
-	struct run *r;
+	struct store_run *r;
 	struct pd_store_ask ask;
 	bool header_written;
 };
@@ -157,7 +157,7 @@ static void leave_out_row(void *ctx, const char *path, const char *what)
 		pd_log_error(log, "%s", what);
 }
 
-static int judge_options(const struct run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
+static int judge_options(const struct store_run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
 {
 	const struct store_options *o = r->o;
 	int k = r->store.m.k;
@@ -174,7 +174,7 @@ static int judge_options(const struct run *r, bool keep, struct pd_store_judge_o
 	return PD_OK;
 }
 
-static void say_counts(const struct run *r, const struct pd_store_ask *ask)
+static void say_counts(const struct store_run *r, const struct pd_store_ask *ask)
 {
 	const uint64_t *n = ask->counts;
 	struct pd_buf line = { 0 };
@@ -192,7 +192,7 @@ static void say_counts(const struct run *r, const struct pd_store_ask *ask)
 	pd_buf_release(&line);
 }
 
-static int write_totals(struct run *r, const struct pd_store_ask *ask)
+static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
 {
 	struct pd_span rest = pd_buf_span(&ask->totals), line;
 	while (!r->json && rest.n && pd_span_split(&rest, '\n', &line))
@@ -200,7 +200,7 @@ static int write_totals(struct run *r, const struct pd_store_ask *ask)
 	return write_out(r);
 }
 
-static int answer_rows(struct run *r, bool keep)
+static int answer_rows(struct store_run *r, bool keep)
 {
 	struct answering a = { .r = r,
 			       .ask = { .s = &r->store,
@@ -228,18 +228,18 @@ static int answer_rows(struct run *r, bool keep)
 	return status;
 }
 
-static int run_add(struct run *r)
+static int run_add(struct store_run *r)
 {
 	return answer_rows(r, true);
 }
 
-static int run_check(struct run *r)
+static int run_check(struct store_run *r)
 {
 	return answer_rows(r, false);
 }
 
 /* All that is kept under an id or a URL, escaped as in rows. */
-static int remove_one(struct run *r, struct pd_span what, uint64_t *pages)
+static int remove_one(struct store_run *r, struct pd_span what, uint64_t *pages)
 {
 	enum pd_store_by by = r->o->by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID;
 	uint64_t n;
@@ -252,7 +252,7 @@ static int remove_one(struct run *r, struct pd_span what, uint64_t *pages)
 	return status;
 }
 
-static int remove_lines(struct run *r, uint64_t *pages)
+static int remove_lines(struct store_run *r, uint64_t *pages)
 {
 	struct pd_line_reader lines = { .f = stdin, .path = "standard input" };
 	struct pd_span what;
@@ -267,7 +267,7 @@ static int remove_lines(struct run *r, uint64_t *pages)
 	return status;
 }
 
-static int run_remove(struct run *r)
+static int run_remove(struct store_run *r)
 {
 	uint64_t pages = 0;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_WRITE, &r->err);
@@ -283,7 +283,7 @@ static int run_remove(struct run *r)
 	return status ? status : pd_store_tend(&r->store, true, &r->err);
 }
 
-static int run_compact(struct run *r)
+static int run_compact(struct store_run *r)
 {
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_WRITE, &r->err);
 	if (!status)
@@ -293,7 +293,7 @@ static int run_compact(struct run *r)
 	return status;
 }
 
-static int run_verify(struct run *r)
+static int run_verify(struct store_run *r)
 {
 	r->store.damaged = leave_out;
 	r->store.damaged_ctx = r;
@@ -303,7 +303,7 @@ static int run_verify(struct run *r)
 	return status;
 }
 
-static int run_info(struct run *r)
+static int run_info(struct store_run *r)
 {
 	struct pd_store_size size;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
@@ -316,14 +316,14 @@ static int run_info(struct run *r)
 }
 
 struct exporting {
-	struct run *r;
+	struct store_run *r;
 	uint64_t n;
 };
 
 static int export_page(void *ctx, uint64_t number, const struct pd_store_page *page)
 {
 	struct exporting *x = ctx;
-	struct run *r = x->r;
+	struct store_run *r = x->r;
 	const struct pd_store *s = &r->store;
 	size_t at = r->out.n;
 	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, &r->out);
@@ -333,7 +333,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 	return r->out.n < WRITE_AT ? PD_OK : write_out(r);
 }
 
-static int run_export(struct run *r)
+static int run_export(struct store_run *r)
 {
 	struct exporting x = { .r = r };
 	r->store.damaged = leave_out;
@@ -357,7 +357,7 @@ enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO
 static const struct action {
 	int bit;
 	int most;			/* operands behind DIR; -1: any */
-	int (*run)(struct run *r);
+	int (*run)(struct store_run *r);
 } actions[] = {
 	{ INIT, 0, run_init },	      { ADD, -1, run_add },	   { CHECK, -1, run_check },
 	{ REMOVE, -1, run_remove },  { COMPACT, 0, run_compact }, { VERIFY, 0, run_verify },
@@ -424,7 +424,7 @@ static int run_store(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	struct run r = { .o = &o, .log = &log, .store = { .lock = -1, .log.fd = -1 },
+	struct store_run r = { .o = &o, .log = &log, .store = { .lock = -1, .log.fd = -1 },
 			 .json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL, .started = pd_wall_seconds() };
 	int status = find_action(argc, argv, first, &a, &r.err);
 	if (!status)

@@ -19,7 +19,7 @@ static const char *const prints[] = { "rows", "new", "seen", "none", NULL };
 enum { FORMULA_STANDARD, FORMULA_FEATURES };
 static const char *const formulas[] = { "standard", "features", NULL };
 
-struct options {
+struct url_options {
 	int mode, hash, form, print, formula, least;
 	double count, error;
 	unsigned features;
@@ -27,12 +27,12 @@ struct options {
 	bool ask, with_base, keep_fragment, drop_known, learn, domain, line_buffered, quiet;
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct url_options, member)
 
 static int take_features(void *options, const char *arg, struct pd_err *e)
 {
 	static const char *const names[PD_FEATURES] = { "site", "depth", "directory", "last" };
-	struct options *o = options;
+	struct url_options *o = options;
 	struct pd_span rest = pd_span_z(arg), name;
 	o->features = PD_FEATURE_SITE;
 	while (pd_span_split(&rest, ',', &name)) {
@@ -95,8 +95,8 @@ static const struct pd_usage usage = {
 
 static const char columns[] = "#status\turl\tkey\tdomain\treason\n";
 
-struct run {
-	const struct options *o;
+struct url_run {
+	const struct url_options *o;
 	struct pd_log *log;
 	struct pd_params params;
 	struct pd_canonical canonical;
@@ -111,7 +111,7 @@ struct run {
 
 /* --- what to do, from the options --- */
 
-static void describe_shape(struct run *r)
+static void describe_shape(struct url_run *r)
 {
 	pd_buf_printf(&r->shape, "form=%s", pd_url_forms[r->o->form]);
 	pd_buf_add_z(&r->shape, r->o->keep_fragment ? " fragment=keep" : "");
@@ -120,9 +120,9 @@ static void describe_shape(struct run *r)
 	r->how.shape = pd_buf_span(&r->shape);
 }
 
-static int prepare_params(struct run *r)
+static int prepare_params(struct url_run *r)
 {
-	const struct options *o = r->o;
+	const struct url_options *o = r->o;
 	int status = o->drop ? pd_params_name(&r->params, pd_span_z(o->drop), &r->err) : PD_OK;
 	if (!status && o->params)
 		status = pd_params_read(&r->params, o->params, &r->err);
@@ -135,7 +135,7 @@ static int prepare_params(struct run *r)
 }
 
 /* The documents size one filter; each type has its own share of it. */
-static uint64_t filter_bits(const struct options *o)
+static uint64_t filter_bits(const struct url_options *o)
 {
 	int n = __builtin_popcount(o->features);
 	uint64_t count = (uint64_t)o->count;
@@ -143,9 +143,9 @@ static uint64_t filter_bits(const struct options *o)
 	return o->mode == PD_SEEN_EXACT ? 0 : all;
 }
 
-static int prepare(struct run *r)
+static int prepare(struct url_run *r)
 {
-	const struct options *o = r->o;
+	const struct url_options *o = r->o;
 	if (o->ask && !o->seen)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, which says what was seen");
 	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
@@ -160,9 +160,9 @@ static int prepare(struct run *r)
 }
 
 /* What was seen before; nothing, when the file is not there yet and may be made. */
-static int open_seen(struct run *r)
+static int open_seen(struct url_run *r)
 {
-	const struct options *o = r->o;
+	const struct url_options *o = r->o;
 	/* It is read whole before it is written again, and so is no input in the sense of base/outfile.h. */
 	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
 	if (!f && o->seen && (errno != ENOENT || o->ask))
@@ -176,7 +176,7 @@ static int open_seen(struct run *r)
 	return r->seen ? pd_seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
 }
 
-static int save_seen(struct run *r)
+static int save_seen(struct url_run *r)
 {
 	struct pd_outfile f;
 	if (!r->o->seen || r->o->ask)
@@ -195,7 +195,7 @@ static int save_seen(struct run *r)
 /* --- a line --- */
 
 /* "example.org/page", as people write it. */
-static bool parse_bare(struct run *r, struct pd_span text)
+static bool parse_bare(struct url_run *r, struct pd_span text)
 {
 	if (r->o->form == PD_FORM_STANDARD || !text.n || text.p[0] == '/' || text.p[0] == '\\')
 		return false;
@@ -204,7 +204,7 @@ static bool parse_bare(struct run *r, struct pd_span text)
 	return pd_url_parse(pd_buf_span(&r->key), NULL, &r->url) && pd_domain_listed(pd_url_host_of(&r->url), &r->domain);
 }
 
-static bool parse(struct run *r, struct pd_span text, const struct pd_url *base)
+static bool parse(struct url_run *r, struct pd_span text, const struct pd_url *base)
 {
 	if (pd_url_parse(text, base, &r->url))
 		return true;
@@ -215,7 +215,7 @@ static bool parse(struct run *r, struct pd_span text, const struct pd_url *base)
 	return false;
 }
 
-static void add_row(struct run *r, const char *status, struct pd_span url, struct pd_span key)
+static void add_row(struct url_run *r, const char *status, struct pd_span url, struct pd_span key)
 {
 	struct pd_buf *out = &r->out;
 	pd_buf_add_z(out, status);
@@ -233,7 +233,7 @@ static void add_row(struct run *r, const char *status, struct pd_span url, struc
 	pd_buf_add_c(out, '\n');
 }
 
-static int flush(struct run *r, size_t least)
+static int flush(struct url_run *r, size_t least)
 {
 	if (r->out.n < least)
 		return PD_OK;
@@ -244,7 +244,7 @@ static int flush(struct run *r, size_t least)
 	return good ? PD_OK : pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
 }
 
-static void answer(struct run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
+static void answer(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
 {
 	static const char *const names[] = { "new", "seen", "bad" };
 	int status = 2;
@@ -267,7 +267,7 @@ static void answer(struct run *r, struct pd_span line, struct pd_span text, cons
 }
 
 /* URL, tab, base; both escaped. */
-static int answer_with_base(struct run *r, struct pd_span line, const struct pd_line_reader *l)
+static int answer_with_base(struct url_run *r, struct pd_span line, const struct pd_line_reader *l)
 {
 	struct pd_span rest = line, url;
 	pd_span_split(&rest, '\t', &url);
@@ -280,7 +280,7 @@ static int answer_with_base(struct run *r, struct pd_span line, const struct pd_
 	return PD_OK;
 }
 
-static int read_lines(struct run *r, const char *path)
+static int read_lines(struct url_run *r, const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	FILE *f = standard ? stdin : pd_input_fopen(path, &r->err);
@@ -305,7 +305,7 @@ static int read_lines(struct run *r, const char *path)
 	return status;
 }
 
-static int read_all(struct run *r, char **paths, int n_paths)
+static int read_all(struct url_run *r, char **paths, int n_paths)
 {
 	char dash[] = "-", *standard[] = { dash };
 	int status = PD_OK;
@@ -327,7 +327,7 @@ static int read_all(struct run *r, char **paths, int n_paths)
 
 enum { URL, DIGEST };
 
-static int read_pages(struct run *r, struct pd_params_lesson *l, char **paths, int n_paths)
+static int read_pages(struct url_run *r, struct pd_params_lesson *l, char **paths, int n_paths)
 {
 	static const char *const wanted[] = { "url", "text_digest", NULL };
 	struct pd_tsv_reader t = { .kind = "fp", .columns = wanted, .v1_columns = pd_fp_columns, .paths = paths, .n_paths = n_paths };
@@ -348,7 +348,7 @@ static int read_pages(struct run *r, struct pd_params_lesson *l, char **paths, i
 	return status;
 }
 
-static int learn(struct run *r, char **paths, int n_paths)
+static int learn(struct url_run *r, char **paths, int n_paths)
 {
 	struct pd_params_lesson *l = pd_params_lesson_new();
 	int status = read_pages(r, l, paths, n_paths);
@@ -364,9 +364,9 @@ static int learn(struct run *r, char **paths, int n_paths)
 
 /* --- all --- */
 
-static int run_all(struct run *r, char **paths, int n_paths)
+static int run_all(struct url_run *r, char **paths, int n_paths)
 {
-	const struct options *o = r->o;
+	const struct url_options *o = r->o;
 	double from = pd_wall_seconds();
 	int status = prepare(r);
 	if (!status)
@@ -393,7 +393,7 @@ static int run_all(struct run *r, char **paths, int n_paths)
 	return status;
 }
 
-static void release(struct run *r)
+static void release(struct url_run *r)
 {
 	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->out };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
@@ -407,7 +407,7 @@ static void release(struct run *r)
 
 static int run_url(int argc, char **argv)
 {
-	struct options o = { .form = PD_FORM_CANONICAL, .features = PD_FEATURES_ALL, .count = 1e6, .error = .01, .least = 3 };
+	struct url_options o = { .form = PD_FORM_CANONICAL, .features = PD_FEATURES_ALL, .count = 1e6, .error = .01, .least = 3 };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "url");
@@ -415,7 +415,7 @@ static int run_url(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	struct run r = { .o = &o, .log = &log, .file = { .slot = -1 } };
+	struct url_run r = { .o = &o, .log = &log, .file = { .slot = -1 } };
 	int status = run_all(&r, argv + first, argc - first);
 	code = status < 0 ? pd_command_failed(&log, &r.err) : o.learn && r.bad ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 	release(&r);

@@ -8,13 +8,13 @@
 #include "dedup/dedup.h"
 #include "inspect/inspect.h"
 
-struct options {
+struct why_options {
 	struct pd_why_options why;
 	const char *run;
 	int format;
 };
 
-#define AT(member) .at = offsetof(struct options, member)
+#define AT(member) .at = offsetof(struct why_options, member)
 
 static const char *const formats[] = { "text", "jsonl", NULL };
 
@@ -41,7 +41,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int check_why(const struct options *o, int n_ids, struct pd_err *e)
+static int check_why(const struct why_options *o, int n_ids, struct pd_err *e)
 {
 	if (n_ids + (o->why.url != NULL) != 1)
 		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "missing operand: the id or path of a page");
@@ -52,7 +52,7 @@ static int check_why(const struct options *o, int n_ids, struct pd_err *e)
 	return PD_OK;
 }
 
-static int why(const struct options *o, struct pd_err *e)
+static int why(const struct why_options *o, struct pd_err *e)
 {
 	struct pd_why w;
 	struct pd_buf out = { 0 };
@@ -72,7 +72,7 @@ static int why(const struct options *o, struct pd_err *e)
 
 static int run_why(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct why_options o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first;

@@ -9,7 +9,7 @@
 enum { LISTED = 5, FAR = 4 };
 
 /* What the first reading of the verdicts looks for. */
-struct search {
+struct why_search {
 	struct pd_why *why;
 	struct pd_span id, url;		/* escaped; {NULL, 0}: not asked for */
 	struct pd_span cluster;		/* of the page, once found */
@@ -113,7 +113,7 @@ int pd_why_edits(struct pd_span a, struct pd_span b)
 	return 3 * (size_t)n <= longest ? n : FAR;
 }
 
-static void suggest(struct search *s, struct pd_span id)
+static void suggest(struct why_search *s, struct pd_span id)
 {
 	struct pd_why *w = s->why;
 	int n = pd_why_edits(s->id, id);
@@ -182,7 +182,7 @@ static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
 
 /* --- verdicts --- */
 
-static void note_page(struct search *s, const struct pd_span *f)
+static void note_page(struct why_search *s, const struct pd_span *f)
 {
 	if (!s->n_found++) {
 		s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
@@ -194,7 +194,7 @@ static void note_page(struct search *s, const struct pd_span *f)
 
 static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
-	struct search *s = ctx;
+	struct why_search *s = ctx;
 	struct pd_span id = f[PD_VERDICTS_ID];
 	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id))
 		note_page(s, f);
@@ -207,7 +207,7 @@ static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mar
 
 static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
-	struct search *s = ctx;
+	struct why_search *s = ctx;
 	struct pd_why *w = s->why;
 	/* A store says "-" of what it does not keep: no two of those belong together. */
 	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id) :
@@ -244,7 +244,7 @@ static void follow(struct pd_why *w)
 }
 
 /* The first reading: which page is it? */
-static int find_page(struct search *s, const struct pd_why_options *o, struct pd_err *e)
+static int find_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	int status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 	if (status)
@@ -261,7 +261,7 @@ static int find_page(struct search *s, const struct pd_why_options *o, struct pd
 }
 
 /* An id given with another path: read again with the one that the file has. */
-static int settle_base(struct search *s, const struct pd_why_options *o, struct pd_err *e)
+static int settle_base(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	if (s->n_found || s->n_by_base != 1)
 		return PD_OK;
@@ -272,7 +272,7 @@ static int settle_base(struct search *s, const struct pd_why_options *o, struct 
 
 int pd_why_open(struct pd_why *w, const struct pd_why_options *o, struct pd_err *e)
 {
-	struct search s = { .why = w };
+	struct why_search s = { .why = w };
 	*w = (struct pd_why){ 0 };
 	s.id = escaped(w, o->id);
 	s.url = escaped(w, o->url);

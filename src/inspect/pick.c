@@ -7,7 +7,7 @@
 
 enum { LISTED = 20 };
 
-struct search {
+struct pick_search {
 	struct pd_reader_options reader;
 	struct pd_span url;
 	struct pd_buf id, list;
@@ -19,7 +19,7 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 	pd_read_damage_tell(d, "left out", ctx);
 }
 
-static void note_hit(struct search *s, const struct pd_record *r)
+static void note_hit(struct pick_search *s, const struct pd_record *r)
 {
 	if (s->found == 0)
 		pd_buf_set(&s->id, pd_buf_span(&r->id));
@@ -27,7 +27,7 @@ static void note_hit(struct search *s, const struct pd_record *r)
 		pd_buf_printf(&s->list, "\n  %s %s", pd_buf_z(&r->id), pd_buf_z(&r->fetch_time));
 }
 
-static int search(struct search *s, struct pd_err *e)
+static int search(struct pick_search *s, struct pd_err *e)
 {
 	struct pd_reader *reader;
 	struct pd_record r = { 0 };
@@ -42,7 +42,7 @@ static int search(struct search *s, struct pd_err *e)
 	return status;
 }
 
-static int by_url(struct search *s, struct pd_log *log, struct pd_err *e)
+static int by_url(struct pick_search *s, struct pd_log *log, struct pd_err *e)
 {
 	int status = search(s, e);
 	if (status)
@@ -89,7 +89,7 @@ static int run_pipeline(struct pd_pick *p, const struct pd_walk_options *o, cons
 int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const char *id, const char *url,
 		 char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e)
 {
-	struct search s = { .reader = { .inputs = dumps,
+	struct pick_search s = { .reader = { .inputs = dumps,
 					.n_inputs = n_dumps,
 					.stdin_name = o->name,
 					.max_block = o->page.max_page + PD_BLOCK_ROOM,

@@ -120,7 +120,7 @@ struct level {
 	struct pd_join_plan plan;
 };
 
-struct worker {
+struct block_worker {
 	const struct pd_join_keys *keys;
 	const struct pd_join_scan *scan;
 	int k, words;
@@ -134,9 +134,9 @@ struct worker {
 	struct level levels[DEPTH_MAX];
 };
 
-static void meet_bucket(struct worker *w, const struct meeting *m, size_t v);
+static void meet_bucket(struct block_worker *w, const struct meeting *m, size_t v);
 
-static const uint64_t *key_of(const struct worker *w, uint32_t i)
+static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 {
 	return w->keys->v + i * (size_t)w->words;
 }
@@ -160,7 +160,7 @@ static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uin
 
 /* Those that wait: pairs within k that no earlier block of the frame catches are found.  Whole keys lie anywhere in memory,
  * so all are prefetched before the first is compared.  To be called before a table or a frame of theirs changes. */
-static void verify(struct worker *w)
+static void verify(struct block_worker *w)
 {
 	uint64_t n = 0;
 	struct { uint32_t x, y; } two[CANDIDATES];
@@ -182,7 +182,7 @@ static void verify(struct worker *w)
 	pd_join_report(w->keys, n);
 }
 
-static void take_hits(struct worker *w, const struct meeting *m)
+static void take_hits(struct block_worker *w, const struct meeting *m)
 {
 	for (size_t i = 0; i < w->hits.n; i++) {
 		if (w->n_candidates == CANDIDATES || (w->n_candidates && w->frame != &m->frame))
@@ -195,12 +195,12 @@ static void take_hits(struct worker *w, const struct meeting *m)
 	w->hits.n = 0;
 }
 
-static const struct pd_join_scan_loops *loops_of(const struct worker *w, const struct meeting *m)
+static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, const struct meeting *m)
 {
 	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_join_scan_width_of(w->keys->bits)];
 }
 
-static void compare(struct worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+static void compare(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
 {
 	int k = m->a->is_half ? m->frame.window.spare - spent : w->k;
 	if (self)
@@ -210,7 +210,7 @@ static void compare(struct worker *w, const struct meeting *m, struct pd_join_ru
 }
 
 /* A bucket with all the neighbours that were listed. */
-static void compare_gathered(struct worker *w, const struct meeting *m, struct pd_join_run a, int spent)
+static void compare_gathered(struct block_worker *w, const struct meeting *m, struct pd_join_run a, int spent)
 {
 	while (gather_next(&w->gather, m->b, loops_of(w, m))) {
 		compare(w, m, a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
@@ -228,7 +228,7 @@ struct two_runs {
 };
 
 /* A bucket of halves as one of whole keys. */
-static struct pd_join_run whole_run(const struct worker *w, const struct pd_join_table *t, struct pd_join_run run,
+static struct pd_join_run whole_run(const struct block_worker *w, const struct pd_join_table *t, struct pd_join_run run,
 				   struct pd_join_table *whole)
 {
 	if (!t->is_half)
@@ -246,7 +246,7 @@ static void add_varying(struct pd_key *varying, struct pd_join_run run, const st
 			varying->w[w] |= run.columns->w[w][i] ^ first->w[w];
 }
 
-static struct pd_join_plan_part part_of(const struct worker *w, const struct two_runs *r)
+static struct pd_join_plan_part part_of(const struct block_worker *w, const struct two_runs *r)
 {
 	struct pd_join_plan_part part = { .n_a = r->a.to - r->a.from, .n_b = r->self ? 0 : r->b.to - r->b.from };
 	struct pd_key first = { { 0 } };
@@ -273,7 +273,7 @@ static bool was_planned(const struct level *level, const struct pd_join_plan_par
 }
 
 /* The cheaper of two ways: by the bits of later blocks alone, where less distance is left, or by all that are open. */
-static struct pd_join_plan plan_again(struct worker *w, const struct meeting *m, const struct two_runs *r, int spent,
+static struct pd_join_plan plan_again(struct block_worker *w, const struct meeting *m, const struct two_runs *r, int spent,
 				 struct pd_key *usable)
 {
 	struct level *level = &w->levels[m->depth];
@@ -299,7 +299,7 @@ static struct pd_join_plan plan_again(struct worker *w, const struct meeting *m,
 }
 
 /* Two runs sorted again by the blocks of a plan of their own.  False: brute force is better. */
-static bool partition_again(struct worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self,
+static bool partition_again(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self,
 			    int spent)
 {
 	struct level *level = &w->levels[m->depth];
@@ -332,13 +332,13 @@ static bool partition_again(struct worker *w, const struct meeting *m, struct pd
 	return true;
 }
 
-static bool is_big(const struct worker *w, struct pd_join_run a, struct pd_join_run b)
+static bool is_big(const struct block_worker *w, struct pd_join_run a, struct pd_join_run b)
 {
 	return (double)(a.to - a.from) * (double)(b.to - b.from) > (double)w->split.over * (double)w->split.over;
 }
 
 /* Two buckets whose values differ in `spent` bits; self: a bucket with itself. */
-static void meet_two(struct worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+static void meet_two(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
 {
 	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
@@ -375,7 +375,7 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 }
 
 /* What meets inside big buckets lists and gathers too, so they wait until the small ones are done. */
-static void meet_masks(struct worker *w, const struct meeting *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
+static void meet_masks(struct block_worker *w, const struct meeting *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
 {
 	const struct pd_join_columns *c = &m->b->columns;
 	struct gather *g = &w->gather;
@@ -397,7 +397,7 @@ static void meet_masks(struct worker *w, const struct meeting *m, size_t v, stru
 
 /* Bucket v with all that are within the radius; of one table with itself only with those after it, whose highest bit that
  * differs is set. */
-static void meet_bucket(struct worker *w, const struct meeting *m, size_t v)
+static void meet_bucket(struct block_worker *w, const struct meeting *m, size_t v)
 {
 	bool self = m->a == m->b;
 	struct pd_join_run a = pd_join_table_bucket(m->a, v), b = pd_join_table_bucket(m->b, v);
@@ -418,7 +418,7 @@ static void meet_bucket(struct worker *w, const struct meeting *m, size_t v)
 
 /* The first level: one table that all threads read. */
 struct top {
-	struct worker *workers;
+	struct block_worker *workers;
 	struct meeting meeting;
 };
 
@@ -440,12 +440,12 @@ static bool is_one_bucket(const struct pd_join_table *t)
 	return t->start[v + 1] == t->n;
 }
 
-static struct worker *new_workers(const struct pd_join_keys *keys, const struct pd_join_plan *plan, int threads, struct pd_join_split split,
+static struct block_worker *new_workers(const struct pd_join_keys *keys, const struct pd_join_plan *plan, int threads, struct pd_join_split split,
 				  struct pd_items *lists)
 {
-	struct worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
+	struct block_worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
 	for (int i = 0; i < threads; i++) {
-		struct worker *w = &workers[i];
+		struct block_worker *w = &workers[i];
 		w->keys = keys;
 		w->scan = plan->scan;
 		w->k = plan->k;
@@ -457,7 +457,7 @@ static struct worker *new_workers(const struct pd_join_keys *keys, const struct 
 	return workers;
 }
 
-static void free_workers(struct worker *workers, int threads)
+static void free_workers(struct block_worker *workers, int threads)
 {
 	for (int i = 0; i < threads; i++) {
 		for (struct level *l = workers[i].levels; l < workers[i].levels + DEPTH_MAX; l++) {

@@ -376,12 +376,12 @@ static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key 
 }
 
 /* Usable bits that follow each other. */
-struct stretches {
+struct plan_stretches {
 	int n;
 	struct { int first, n; } v[PD_BITS_MAX / 2];
 };
 
-static void find_stretches(struct stretches *s, const struct pd_key *usable, int bits)
+static void find_stretches(struct plan_stretches *s, const struct pd_key *usable, int bits)
 {
 	s->n = 0;
 	for (int from = 0, to; from < bits; from = to + 1) {
@@ -399,7 +399,7 @@ struct partition {
 	int piece, take;
 };
 
-static int count_pieces(const struct stretches *s, int piece)
+static int count_pieces(const struct plan_stretches *s, int piece)
 {
 	int n = 0;
 	for (int i = 0; i < s->n; i++)
@@ -407,7 +407,7 @@ static int count_pieces(const struct stretches *s, int piece)
 	return n;
 }
 
-static void partition(struct pd_join_plan *p, int *telling, const struct stretches *s, const struct pd_key *varying, struct partition c)
+static void partition(struct pd_join_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying, struct partition c)
 {
 	p->n_blocks = 0;
 	for (int i = 0; i < s->n; i++) {
@@ -421,7 +421,7 @@ static void partition(struct pd_join_plan *p, int *telling, const struct stretch
 }
 
 /* One partition, kept when it is the best so far. */
-static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct stretches *s, const struct pd_join_plan_part *part,
+static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s, const struct pd_join_plan_part *part,
 			struct partition c, int depth)
 {
 	int telling[PD_PLAN_BLOCKS_MAX];
@@ -438,7 +438,7 @@ static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, con
 /* What is partitioned the same way whatever the number of blocks. */
 struct partitioner {
 	struct pd_join_plan start;
-	struct stretches stretches;
+	struct plan_stretches stretches;
 	const struct pd_join_plan_part *part;
 	int depth;
 };

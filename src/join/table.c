@@ -189,17 +189,17 @@ struct deal {
 	struct pd_join_table *spare;	/* else: for each thread, a part being sorted */
 };
 
-struct stretch {
+struct table_stretch {
 	size_t from, to, *next;
 };
 
-static struct stretch stretch(const struct deal *d, size_t i)
+static struct table_stretch stretch(const struct deal *d, size_t i)
 {
 	size_t n = d->from->n, all = d->radix.n_stretches;
-	return (struct stretch){ n * i / all, n * (i + 1) / all, pd_radix_next(&d->radix, i) };
+	return (struct table_stretch){ n * i / all, n * (i + 1) / all, pd_radix_next(&d->radix, i) };
 }
 
-INLINE void count(const struct deal *d, struct stretch s, int words, bool half)
+INLINE void count(const struct deal *d, struct table_stretch s, int words, bool half)
 {
 	const struct pd_join_source from = *d->from;
 	const struct writer to = writer_of(d->table, d->shape);
@@ -212,7 +212,7 @@ INLINE void count(const struct deal *d, struct stretch s, int words, bool half)
 }
 
 /* Halves go out in one stream with their numbers: the fewer places are written to at a time, the more stay in the cache. */
-INLINE void place(const struct deal *d, struct stretch s, int words, bool half)
+INLINE void place(const struct deal *d, struct table_stretch s, int words, bool half)
 {
 	const struct pd_join_source from = *d->from;
 	const struct writer to = writer_of(d->table, d->shape);

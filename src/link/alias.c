@@ -14,14 +14,14 @@ const char *const pd_alias_by_names[] = { "both", "ip", "pages", NULL };
 
 /* --- sources --- */
 
-struct source {
+struct alias_source {
 	uint64_t digest;		/* without the host's name */
 	uint64_t hash[HASHES];		/* the smallest, ascending */
 	uint32_t n;
 	bool all;			/* there are no others */
 };
 
-struct reading {
+struct alias_reading {
 	uint64_t *v;			/* hashes of runs */
 	size_t n, cap;
 	struct pd_buf text;
@@ -52,7 +52,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void add_runs(struct reading *r, struct pd_span text)
+static void add_runs(struct alias_reading *r, struct pd_span text)
 {
 	uint64_t word[RUN] = { 0 };
 	r->n = 0;
@@ -71,7 +71,7 @@ static void add_runs(struct reading *r, struct pd_span text)
 	}
 }
 
-static void read_source(struct reading *r, struct pd_span bytes, struct pd_span host, struct source *out)
+static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd_span host, struct alias_source *out)
 {
 	without_host(bytes, host, &r->text);
 	out->digest = pd_hash64(r->text.p, r->text.n);
@@ -92,7 +92,7 @@ static void read_source(struct reading *r, struct pd_span bytes, struct pd_span 
 }
 
 /* Of the smallest hashes of both together, the share that stands in each. */
-static double similarity(const struct source *a, const struct source *b)
+static double similarity(const struct alias_source *a, const struct alias_source *b)
 {
 	uint32_t i = 0, j = 0, both = 0, n = 0;
 	if (a->digest == b->digest)
@@ -115,7 +115,7 @@ static double similarity(const struct source *a, const struct source *b)
 struct first_page {
 	struct pd_buf path;
 	uint32_t depth;
-	struct source source;
+	struct alias_source source;
 };
 
 struct host {
@@ -141,7 +141,7 @@ struct pd_aliases {
 	struct pd_names names, addresses;
 	struct host *hosts;
 	size_t cap;
-	struct reading reading;
+	struct alias_reading reading;
 	struct key *keys;
 	size_t n_keys, cap_keys;
 };
@@ -230,7 +230,7 @@ static void take_page(struct pd_aliases *a, struct host *h, struct pd_span host,
 	bool again = at > 0 && order == 0;
 	if (!again && at == a->o.first)
 		return;
-	struct source source;
+	struct alias_source source;
 	read_source(&a->reading, bytes, host, &source);
 	if (again) {
 		if (source.digest < h->page[at - 1].source.digest)

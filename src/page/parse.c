@@ -465,7 +465,7 @@ struct meta_finder {
 	uint8_t rank[META_FIELDS];	/* of the source that the field has, 1 the best; 0: none yet */
 };
 
-struct source {
+struct parse_source {
 	enum pd_attr_id attr;	/* the attribute that names it */
 	const char *name;
 	enum meta_field field;
@@ -476,7 +476,7 @@ struct source {
 #define PROPERTY PD_ATTR_PROPERTY
 #define ITEMPROP PD_ATTR_ITEMPROP
 
-static const struct source sources[] = {
+static const struct parse_source sources[] = {
 	{ NAME, "keywords", META_KEYWORDS, 1 },
 	{ ITEMPROP, "keywords", META_KEYWORDS, 2 },
 	{ NAME, "news_keywords", META_KEYWORDS, 3 },

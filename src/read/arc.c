@@ -13,7 +13,7 @@
 
 enum { LINE = 8192, SCHEME = 20, DATE = 14 };
 
-struct line {
+struct arc_line {
 	struct pd_span url, address, date, type, length;
 };
 
@@ -47,7 +47,7 @@ static bool last_word(struct pd_span *s, struct pd_span *word)
 	return true;
 }
 
-static bool parse_line(struct pd_span rest, struct line *out)
+static bool parse_line(struct pd_span rest, struct arc_line *out)
 {
 	struct pd_span word, before;
 	while (rest.n && rest.p[rest.n - 1] == '\r')
@@ -90,7 +90,7 @@ static bool scheme(struct pd_span s)
 
 static bool begins_arc(struct pd_span s, bool cut)
 {
-	struct line line;
+	struct arc_line line;
 	if (!scheme(s))
 		return false;
 	const char *end = memchr(s.p, '\n', s.n < LINE ? s.n : LINE);
@@ -140,7 +140,7 @@ static enum pd_record_kind kind(struct pd_span url)
 
 static const char *parse_arc(struct pd_span header, struct pd_record *out)
 {
-	struct line line;
+	struct arc_line line;
 	header.n--;
 	if (!parse_line(header, &line))
 		return "ARC header that cannot be read";

@@ -1032,7 +1032,7 @@ struct facts {
 	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: not known, bytes are then those of main texts */
 };
 
-struct page_text {
+struct report_text {
 	struct pd_span title, text;
 };
 
@@ -1393,7 +1393,7 @@ static void add_page(const char *what, const struct pd_buf *id, const struct pd_
 }
 
 /* A pair of the sample; `failed`: why a text could not be read, or NULL. */
-static void add_pair(const struct pd_report_sampled *d, const struct page_text *page, const struct page_text *kept,
+static void add_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
 		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
@@ -1466,9 +1466,9 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 		pd_log_error(r->log, "%s; its text is left out", e.text);
 		r->failed++;
 	}
-	struct page_text texts[2];
+	struct report_text texts[2];
 	for (int i = 0; i < 2; i++)
-		texts[i] = (struct page_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
+		texts[i] = (struct report_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
 	add_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
 	for (int i = 0; i < 2; i++) {
 		pd_buf_release(&sides[i].title);

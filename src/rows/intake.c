@@ -453,14 +453,14 @@ static int take_row(struct intake *in, struct pd_err *e)
 }
 
 /* Where in the columns the next row stands. */
-struct cursor {
+struct row_cursor {
 	const struct pd_keyfile *k;
 	const char *path;
 	uint64_t print, digest, sketch;
 };
 
 /* "name value" lines. */
-static int take_key_params(struct intake *in, const struct cursor *c, struct pd_err *e)
+static int take_key_params(struct intake *in, const struct row_cursor *c, struct pd_err *e)
 {
 	struct pd_span rest = c->k->params, line, name;
 	int status = PD_OK;
@@ -481,7 +481,7 @@ static int take_key_params(struct intake *in, const struct cursor *c, struct pd_
 	return status;
 }
 
-static int take_key_sketch(struct intake *in, struct cursor *c, uint64_t row, struct pd_err *e)
+static int take_key_sketch(struct intake *in, struct row_cursor *c, uint64_t row, struct pd_err *e)
 {
 	const uint64_t *words = NULL;
 	if (c->k->sketched[row] == 1)
@@ -492,7 +492,7 @@ static int take_key_sketch(struct intake *in, struct cursor *c, uint64_t row, st
 	return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches are not of the kind that it names", c->path);
 }
 
-static int take_key_row(struct intake *in, struct cursor *c, uint64_t row, struct pd_span line, struct pd_err *e)
+static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, struct pd_span line, struct pd_err *e)
 {
 	const struct pd_keyfile *k = c->k;
 	int status = take_key_sketch(in, c, row, e);
@@ -505,7 +505,7 @@ static int take_key_row(struct intake *in, struct cursor *c, uint64_t row, struc
 	return spool_line(in, line, e);
 }
 
-static int take_key_rows(struct intake *in, struct cursor *c, struct pd_err *e)
+static int take_key_rows(struct intake *in, struct row_cursor *c, struct pd_err *e)
 {
 	struct pd_unpacker *u = pd_unpacker_new();
 	struct pd_buf text = { 0 };
@@ -526,7 +526,7 @@ static int take_key_rows(struct intake *in, struct cursor *c, struct pd_err *e)
 static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 {
 	struct pd_keyfile k;
-	struct cursor c = { .k = &k, .path = strcmp(path, "-") ? path : "standard input" };
+	struct row_cursor c = { .k = &k, .path = strcmp(path, "-") ? path : "standard input" };
 	int status = pd_keyfile_open(&k, path, in->o->tmp_dir, e);
 	if (status)
 		return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;

@@ -22,7 +22,7 @@
 #error "key files are written as they lie in memory: little-endian"
 #endif
 
-struct writing {
+struct keyfile_writing {
 	const struct pd_rows *rows;
 	struct pd_buf section[PD_KEYFILE_SECTIONS];
 };
@@ -33,7 +33,7 @@ static void add_param(struct pd_buf *out, const char *name, struct pd_span value
 		pd_buf_printf(out, "%s %.*s\n", name, (int)value.n, value.p);
 }
 
-static void make_params(struct writing *w)
+static void make_params(struct keyfile_writing *w)
 {
 	struct pd_buf *out = &w->section[PD_KEYFILE_PARAMS], sketch = { 0 };
 	struct pd_span rest = pd_buf_span(&w->rows->totals), line;
@@ -47,7 +47,7 @@ static void make_params(struct writing *w)
 	pd_buf_release(&sketch);
 }
 
-static void make_sketches(struct writing *w)
+static void make_sketches(struct keyfile_writing *w)
 {
 	size_t bytes = (size_t)pd_sketch_words(&w->rows->sketch) * sizeof(uint64_t);
 	for (size_t i = 0; i < w->rows->n; i++) {
@@ -59,7 +59,7 @@ static void make_sketches(struct writing *w)
 	}
 }
 
-static void end_block(struct writing *w, struct pd_zstd_packer *packer, struct pd_buf *text)
+static void end_block(struct keyfile_writing *w, struct pd_zstd_packer *packer, struct pd_buf *text)
 {
 	uint64_t at = w->section[PD_KEYFILE_ROWS].n;
 	pd_buf_add(&w->section[PD_KEYFILE_BLOCK_AT], &at, sizeof at);
@@ -68,7 +68,7 @@ static void end_block(struct writing *w, struct pd_zstd_packer *packer, struct p
 	pd_buf_clear(text);
 }
 
-static void make_rows(struct writing *w)
+static void make_rows(struct keyfile_writing *w)
 {
 	struct pd_zstd_packer *packer = pd_zstd_packer_new();
 	struct pd_buf text = { 0 };
@@ -91,14 +91,14 @@ static void make_rows(struct writing *w)
 }
 
 /* A column that lies in memory as it goes into the file. */
-static void make_set(struct writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
+static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
 {
 	for (uint32_t i = 0; i < set->n; i++)
 		pd_buf_add(&w->section[rows], &(uint32_t){ pd_rows_set_row(set, i) }, sizeof(uint32_t));
 	pd_buf_add(&w->section[keys], set->keys, set->n * (size_t)set->words * sizeof *set->keys);
 }
 
-static struct pd_keyfile_header make_header(const struct writing *w)
+static struct pd_keyfile_header make_header(const struct keyfile_writing *w)
 {
 	struct pd_keyfile_header h = { .version = PD_KEYFILE_VERSION, .header_bytes = sizeof h, .file_bytes = sizeof h };
 	memcpy(h.magic, PD_KEYFILE_MAGIC, sizeof h.magic);
@@ -116,7 +116,7 @@ static struct pd_keyfile_header make_header(const struct writing *w)
 	return h;
 }
 
-static bool write_all(const struct writing *w, const struct pd_keyfile_header *h, FILE *to)
+static bool write_all(const struct keyfile_writing *w, const struct pd_keyfile_header *h, FILE *to)
 {
 	static const char zeros[8];
 	bool good = fwrite(h, sizeof *h, 1, to) == 1;
@@ -129,7 +129,7 @@ static bool write_all(const struct writing *w, const struct pd_keyfile_header *h
 
 int pd_keyfile_write(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e)
 {
-	struct writing w = { .rows = rows };
+	struct keyfile_writing w = { .rows = rows };
 	make_params(&w);
 	make_set(&w, &rows->prints, PD_KEYFILE_PRINT_ROWS, PD_KEYFILE_PRINTS);
 	make_set(&w, &rows->digests, PD_KEYFILE_DIGEST_ROWS, PD_KEYFILE_DIGESTS);

@@ -106,7 +106,7 @@ void pd_shingles_abandon(struct pd_shingles_writer *w)
 /* --- reading --- */
 
 /* A page that is looked for. */
-struct place {
+struct shingle_place {
 	uint64_t id;
 	uint64_t at;			/* of its shingles, in bytes; 0: not found */
 	uint32_t n;
@@ -114,7 +114,7 @@ struct place {
 };
 
 struct pd_shingles {
-	struct place *places;		/* by id */
+	struct shingle_place *places;		/* by id */
 	size_t n;
 	char *const *paths;
 	FILE **files;
@@ -159,7 +159,7 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 	return status;
 }
 
-static struct place *find_place(const struct pd_shingles *s, uint64_t id)
+static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id)
 {
 	size_t at = PD_LOWER_BOUND(i, 0, s->n, s->places[i].id < id);
 	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
@@ -186,9 +186,9 @@ static int read_block(struct pd_shingles *s, int file, uint64_t size, uint32_t p
 		uint32_t n;
 		memcpy(&id, ids + (size_t)i * 8, sizeof id);
 		memcpy(&n, counts + (size_t)i * 4, sizeof n);
-		struct place *place = find_place(s, id);
+		struct shingle_place *place = find_place(s, id);
 		if (place && !place->at)
-			*place = (struct place){ id, *at + 4 * total, n, (uint32_t)file };
+			*place = (struct shingle_place){ id, *at + 4 * total, n, (uint32_t)file };
 		total += n;
 	}
 	if (total != shingles)
@@ -267,7 +267,7 @@ struct pd_span pd_shingles_must(const struct pd_shingles *s)
 
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id)
 {
-	const struct place *place = find_place(s, id);
+	const struct shingle_place *place = find_place(s, id);
 	return place && place->at ? place->n : 0;
 }
 
@@ -303,7 +303,7 @@ static void sort_values(uint32_t *v, uint32_t *other, size_t n)
 
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)
 {
-	const struct place *place = find_place(s, id);
+	const struct shingle_place *place = find_place(s, id);
 	out->n = 0;
 	if (!place || !place->at)
 		return 0;

@@ -341,13 +341,13 @@ int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_pl
 	return pd_store_tombstones_has(&s->tombstones, number) ? 0 : find_row(s, number, at, e);
 }
 
-struct walk {
+struct store_walk {
 	struct pd_store *s;
 	pd_store_each_fn *each;
 	void *ctx;
 };
 
-static int each_in_block(const struct walk *w, uint32_t segment, size_t block, uint32_t first, uint32_t end,
+static int each_in_block(const struct store_walk *w, uint32_t segment, size_t block, uint32_t first, uint32_t end,
 			 struct pd_err *e)
 {
 	struct pd_store_segment *seg = &w->s->segments[segment];
@@ -369,7 +369,7 @@ static int each_in_block(const struct walk *w, uint32_t segment, size_t block, u
 	return status;
 }
 
-static int each_in_segment(const struct walk *w, uint32_t segment, struct pd_err *e)
+static int each_in_segment(const struct store_walk *w, uint32_t segment, struct pd_err *e)
 {
 	struct pd_store_segment *seg = &w->s->segments[segment];
 	struct pd_store_damage damage = { .s = w->s, .file = seg->name };
@@ -393,7 +393,7 @@ static int each_in_segment(const struct walk *w, uint32_t segment, struct pd_err
 
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e)
 {
-	struct walk w = { s, each, ctx };
+	struct store_walk w = { s, each, ctx };
 	int status = PD_OK;
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++)
 		status = each_in_segment(&w, i, e);

@@ -325,7 +325,7 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 
 enum { TABLE_ROOM = 128 << 20, NOWHERE = -1 };	/* bytes of a table that are sorted at once */
 
-struct writing {
+struct segment_writing {
 	const struct pd_store_segment_job *job;
 	const struct part *parts;	/* in the order of their pages' numbers */
 	size_t n_parts;
@@ -339,7 +339,7 @@ struct writing {
 #define NO_ROW UINT32_MAX
 
 /* Numbers and the list of tombstones both ascend. */
-static void number_rows(struct writing *w, size_t part, const uint64_t **tombstones)
+static void number_rows(struct segment_writing *w, size_t part, const uint64_t **tombstones)
 {
 	const struct part *p = &w->parts[part];
 	const uint64_t *end = w->job->tombstones + w->job->n_tombstones;
@@ -363,7 +363,7 @@ static void number_rows(struct writing *w, size_t part, const uint64_t **tombsto
 		for (size_t i = 0; i < p->n; i++) \
 			if ((w)->row[p - (w)->parts][i] != NO_ROW)
 
-static void write_columns(struct writing *w)
+static void write_columns(struct segment_writing *w)
 {
 	static const uint64_t none[PD_SKETCH_WORDS];
 	struct out *o = &w->out;
@@ -392,7 +392,7 @@ static void write_columns(struct writing *w)
 }
 
 /* The part whose next hash is the smallest, or NOWHERE. */
-static int next_part(const struct writing *w, int by, const size_t *at)
+static int next_part(const struct segment_writing *w, int by, const size_t *at)
 {
 	int best = NOWHERE;
 	for (size_t i = 0; i < w->n_parts; i++) {
@@ -412,7 +412,7 @@ static int bits_for(uint64_t n)
 }
 
 /* Hashes go out as they come, rows and starts wait. */
-static void merge_list(struct writing *w, int by, struct pd_buf *rows, uint32_t *starts)
+static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
 {
 	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.footer.start_bits[by];
 	for (int i; (i = next_part(w, by, at)) != NOWHERE; at[i]++) {
@@ -428,7 +428,7 @@ static void merge_list(struct writing *w, int by, struct pd_buf *rows, uint32_t 
 	free(at);
 }
 
-static void write_lists(struct writing *w)
+static void write_lists(struct segment_writing *w)
 {
 	struct out *o = &w->out;
 	struct pd_buf rows[PD_STORE_BY_COUNT] = { 0 };
@@ -461,7 +461,7 @@ static void write_lists(struct writing *w)
 }
 
 /* starts[v + 1]: keys in bucket v, and then where each begins. */
-static void count_buckets(const struct writing *w, int table, uint32_t *starts)
+static void count_buckets(const struct segment_writing *w, int table, uint32_t *starts)
 {
 	size_t words = (size_t)w->job->bits / 64, n = (size_t)1 << w->partition.n_bits;
 	memset(starts, 0, (n + 1) * sizeof *starts);
@@ -473,7 +473,7 @@ static void count_buckets(const struct writing *w, int table, uint32_t *starts)
 }
 
 /* Buckets from .. to - 1 of one column of a table: word `column` of the keys, or, behind the last word, the rows. */
-static void write_buckets(struct writing *w, int table, int column, const uint32_t *starts, size_t from, size_t to)
+static void write_buckets(struct segment_writing *w, int table, int column, const uint32_t *starts, size_t from, size_t to)
 {
 	size_t words = (size_t)w->job->bits / 64, base = starts[from], n = starts[to] - base;
 	bool is_row = column == (int)words;
@@ -499,7 +499,7 @@ static void write_buckets(struct writing *w, int table, int column, const uint32
 }
 
 /* As many buckets at once as TABLE_ROOM allows, at least one. */
-static void write_column(struct writing *w, int table, int column, const uint32_t *starts)
+static void write_column(struct segment_writing *w, int table, int column, const uint32_t *starts)
 {
 	size_t n = (size_t)1 << w->partition.n_bits;
 	for (size_t from = 0, to; from < n; from = to) {
@@ -509,7 +509,7 @@ static void write_column(struct writing *w, int table, int column, const uint32_
 	}
 }
 
-static void write_tables(struct writing *w)
+static void write_tables(struct segment_writing *w)
 {
 	static const uint64_t pad[PD_STORE_ALIGN];
 	struct pd_store_table_layout l;
@@ -532,7 +532,7 @@ static void write_tables(struct writing *w)
 	free(starts);
 }
 
-static void write_rows(struct writing *w)
+static void write_rows(struct segment_writing *w)
 {
 	struct row_packer packer;
 	struct out *o = &w->out;
@@ -551,7 +551,7 @@ static void write_rows(struct writing *w)
 	row_packer_release(&packer);
 }
 
-static void write_all(struct writing *w)
+static void write_all(struct segment_writing *w)
 {
 	struct pd_store_segment_footer *f = &w->out.footer;
 	f->rows = w->rows;
@@ -570,7 +570,7 @@ static void write_all(struct writing *w)
 static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,
 		       struct pd_store_manifest_segment *out, struct pd_err *e)
 {
-	struct writing w = { .job = job, .parts = parts, .n_parts = n_parts,
+	struct segment_writing w = { .job = job, .parts = parts, .n_parts = n_parts,
 			     .row = pd_zalloc((n_parts + 1) * sizeof *w.row) };
 	const uint64_t *tombstones = job->tombstones;
 	int status = PD_OK;

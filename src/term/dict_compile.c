@@ -20,7 +20,7 @@
 #define CHARS (0xA000 - FIRST_CHAR)
 #define TAGS_MAX 256
 
-struct word {
+struct dict_word {
 	struct pd_span text;
 	size_t line;
 	uint32_t frequency;
@@ -31,7 +31,7 @@ struct word {
 
 struct compiler {
 	struct pd_buf words_file, idf_file;
-	struct word *v;
+	struct dict_word *v;
 	size_t n, cap;
 	char tags[TAGS_MAX][4];
 	size_t n_tags;
@@ -87,7 +87,7 @@ static int tag_number(struct compiler *c, struct pd_span tag)
 
 static const char *read_word(struct compiler *c, struct pd_span line, size_t number)
 {
-	struct word w = { .text = next_field(&line), .line = number };
+	struct dict_word w = { .text = next_field(&line), .line = number };
 	uint64_t frequency = 0;
 	if (w.text.n > PD_DICT_WORD_MAX || !is_utf8(w.text))
 		return "the word is too long or not UTF-8";
@@ -107,7 +107,7 @@ static const char *read_word(struct compiler *c, struct pd_span line, size_t num
 
 static int by_text_and_rank(const void *a, const void *b)
 {
-	const struct word *x = a, *y = b;
+	const struct dict_word *x = a, *y = b;
 	int d = pd_span_cmp(x->text, y->text);
 	if (!d)
 		d = (x->frequency < y->frequency) - (x->frequency > y->frequency);
@@ -116,7 +116,7 @@ static int by_text_and_rank(const void *a, const void *b)
 
 static int by_text(const void *a, const void *b)
 {
-	return pd_span_cmp(((const struct word *)a)->text, ((const struct word *)b)->text);
+	return pd_span_cmp(((const struct dict_word *)a)->text, ((const struct dict_word *)b)->text);
 }
 
 /* Sorted, each word once: the most frequent of those that stand twice, or the first. */
@@ -154,7 +154,7 @@ static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 
 static bool read_idf_line(struct compiler *c, struct pd_span line)
 {
-	struct word key = { .text = next_field(&line) };
+	struct dict_word key = { .text = next_field(&line) };
 	char number[40] = { 0 }, *end;
 	struct pd_span value = next_field(&line);
 	if (value.n == 0 || value.n >= sizeof number || pd_span_trim(line).n > 0)
@@ -163,7 +163,7 @@ static bool read_idf_line(struct compiler *c, struct pd_span line)
 	double idf = strtod(number, &end);
 	if (*end || !(idf >= 0 && idf < UINT16_MAX / PD_DICT_IDF_UNIT))
 		return false;
-	struct word *w = bsearch(&key, c->v, c->n, sizeof *c->v, by_text);
+	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, by_text);
 	if (w && !w->has_idf) {
 		w->idf = (uint32_t)lrint(idf * PD_DICT_IDF_UNIT);
 		w->has_idf = true;

@@ -22,7 +22,7 @@ struct pd_folder {
 };
 
 /* `to` runs ahead of out->n; there is room for all of p..end folded by table. */
-struct cursor {
+struct fold_cursor {
 	const char *begin, *p, *end;
 	struct pd_buf *out;
 	char *to;
@@ -42,25 +42,25 @@ void pd_folder_free(struct pd_folder *f)
 }
 
 /* The table makes text longer by a half at most; a byte that is no UTF-8 makes room for itself. */
-static void make_room(struct cursor *c, size_t extra)
+static void make_room(struct fold_cursor *c, size_t extra)
 {
 	size_t rest = (size_t)(c->end - c->p);
 	c->to = pd_buf_reserve(c->out, rest + rest / 2 + extra + 8);
 }
 
-static void written(struct cursor *c)
+static void written(struct fold_cursor *c)
 {
 	c->out->n = (size_t)(c->to - c->out->p);
 }
 
-static void put_space(struct cursor *c)
+static void put_space(struct fold_cursor *c)
 {
 	if (c->to != c->out->p && c->to[-1] != ' ')
 		*c->to++ = ' ';
 }
 
 /* ASCII, eight bytes at a time, while there is nothing to collapse. */
-static void fold_ascii(struct cursor *c)
+static void fold_ascii(struct fold_cursor *c)
 {
 	const char *p = c->p;
 	char *to = c->to;
@@ -80,7 +80,7 @@ static void fold_ascii(struct cursor *c)
 }
 
 /* Adds folded text that may hold white space. */
-static void add_collapsed(struct cursor *c, const char *p, const char *end)
+static void add_collapsed(struct fold_cursor *c, const char *p, const char *end)
 {
 	make_room(c, (size_t)(end - p));
 	while (p < end) {
@@ -96,7 +96,7 @@ static void add_collapsed(struct cursor *c, const char *p, const char *end)
 	}
 }
 
-static void fold_slowly(struct pd_folder *f, struct cursor *c, const char *p, const char *end)
+static void fold_slowly(struct pd_folder *f, struct fold_cursor *c, const char *p, const char *end)
 {
 	size_t n = (size_t)(end - p);
 	pd_buf_clear(&f->span);
@@ -111,7 +111,7 @@ static void fold_slowly(struct pd_folder *f, struct cursor *c, const char *p, co
 }
 
 /* Takes back the character before c->p, which the table wrote; white space may stay, it collapses. */
-static void step_back(struct cursor *c)
+static void step_back(struct fold_cursor *c)
 {
 	uint32_t cp;
 	const char *p = c->p - 1;
@@ -127,7 +127,7 @@ static void step_back(struct cursor *c)
 	while ((*c->to & 0xC0) == 0x80);
 }
 
-static void fold_span(struct pd_folder *f, struct cursor *c, const struct pd_char_kind *k)
+static void fold_span(struct pd_folder *f, struct fold_cursor *c, const struct pd_char_kind *k)
 {
 	const char *end = c->p;
 	uint32_t cp;
@@ -145,7 +145,7 @@ static void fold_span(struct pd_folder *f, struct cursor *c, const struct pd_cha
 	fold_slowly(f, c, p, end);
 }
 
-static void replace_bad(struct cursor *c)
+static void replace_bad(struct fold_cursor *c)
 {
 	c->p++;
 	written(c);
@@ -153,7 +153,7 @@ static void replace_bad(struct cursor *c)
 	c->to = pd_utf8_put(c->to, 0xFFFD);
 }
 
-static void fold_one(struct pd_folder *f, struct cursor *c)
+static void fold_one(struct pd_folder *f, struct fold_cursor *c)
 {
 	uint32_t cp;
 	size_t n = pd_utf8_get(c->p, c->end, &cp);
@@ -174,7 +174,7 @@ static void fold_one(struct pd_folder *f, struct cursor *c)
 }
 
 /* The bulk of Chinese text: copied as it stands. */
-static void copy_han(struct cursor *c)
+static void copy_han(struct fold_cursor *c)
 {
 	const char *p = c->p;
 	char *to = c->to;
@@ -186,7 +186,7 @@ static void copy_han(struct cursor *c)
 
 void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 {
-	struct cursor c = { utf8.p, utf8.p, utf8.n ? utf8.p + utf8.n : utf8.p, out, NULL };	/* nothing may be NULL */
+	struct fold_cursor c = { utf8.p, utf8.p, utf8.n ? utf8.p + utf8.n : utf8.p, out, NULL };	/* nothing may be NULL */
 	pd_buf_clear(out);
 	make_room(&c, 0);
 	while (c.p < c.end) {

@@ -18,13 +18,13 @@ struct pd_idf {
 	char checksum[9];
 };
 
-struct entry {
+struct idf_entry {
 	uint64_t word;
 	float idf;
 };
 
-struct list {
-	struct entry *v;
+struct idf_list {
+	struct idf_entry *v;
 	size_t n, cap;
 };
 
@@ -54,7 +54,7 @@ static bool is_number(const char *z, double *out)
 }
 
 /* NULL, or what is wrong with the line. */
-static const char *read_line(struct list *l, struct pd_folder *f, struct pd_span line, struct pd_buf *scratch)
+static const char *read_line(struct idf_list *l, struct pd_folder *f, struct pd_span line, struct pd_buf *scratch)
 {
 	struct pd_span word, number, more;
 	char z[40] = { 0 };
@@ -70,13 +70,13 @@ static const char *read_line(struct list *l, struct pd_folder *f, struct pd_span
 	if (!scratch->n)
 		return "there is no word on it";
 	l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = (struct entry){ pd_hash64(scratch->p, scratch->n), (float)idf };
+	l->v[l->n++] = (struct idf_entry){ pd_hash64(scratch->p, scratch->n), (float)idf };
 	return NULL;
 }
 
 static int by_word(const void *x, const void *y)
 {
-	const struct entry *a = x, *b = y;
+	const struct idf_entry *a = x, *b = y;
 	if (a->word != b->word)
 		return a->word < b->word ? -1 : 1;
 	return (a->idf > b->idf) - (a->idf < b->idf);
@@ -84,11 +84,11 @@ static int by_word(const void *x, const void *y)
 
 static int by_idf(const void *x, const void *y)
 {
-	const struct entry *a = x, *b = y;
+	const struct idf_entry *a = x, *b = y;
 	return (a->idf > b->idf) - (a->idf < b->idf);
 }
 
-static void take_list(struct pd_idf *idf, struct list *l)
+static void take_list(struct pd_idf *idf, struct idf_list *l)
 {
 	size_t n = 0;
 	uint64_t sum[2];
@@ -114,7 +114,7 @@ int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 {
 	struct pd_wordfile file;
 	struct pd_buf scratch = { 0 };
-	struct list l = { 0 };
+	struct idf_list l = { 0 };
 	struct pd_folder *f = pd_folder_new();
 	struct pd_span line;
 	*out = NULL;

@@ -11,14 +11,14 @@
 /* What cmph packs for CHM, in its own words of 32 bits, before the table of `vertices` numbers. */
 enum { ALGORITHM, HASH_1, SEED_1, HASH_2, SEED_2, VERTICES, KEYS, HEAD };
 
-struct source {
+struct perfect_source {
 	const struct pd_span *keys;
 	size_t at;
 };
 
 static int read_key(void *data, char **key, cmph_uint32 *n)
 {
-	struct source *s = data;
+	struct perfect_source *s = data;
 	*key = (char *)s->keys[s->at].p;
 	*n = (cmph_uint32)s->keys[s->at++].n;
 	return (int)*n;
@@ -30,7 +30,7 @@ static void dispose_key(void *data, char *key, cmph_uint32 n)
 
 static void rewind_keys(void *data)
 {
-	struct source *s = data;
+	struct perfect_source *s = data;
 	s->at = 0;
 }
 
@@ -47,7 +47,7 @@ static cmph_t *build_once(cmph_io_adapter_t *adapter, unsigned seed)
 
 int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, struct pd_err *e)
 {
-	struct source source = { keys, 0 };
+	struct perfect_source source = { keys, 0 };
 	cmph_io_adapter_t adapter = { &source, (cmph_uint32)n, read_key, dispose_key, rewind_keys };
 	cmph_t *f = NULL;
 	/* cmph gives up after some tries; for a handful of keys that is likely. */

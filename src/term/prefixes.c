@@ -16,23 +16,23 @@ enum { BUCKET = 4, SHIFTS = UINT16_MAX + 1, BUCKET_MAX = 64 };
 /* Four slots of five are taken: fewer would be found faster, but fit fewer caches. */
 #define SLOTS(n) ((n) * 5 / 4 + 1)
 
-struct list {
+struct prefix_list {
 	uint64_t *slot;		/* as they will stand in the table */
 	size_t n, cap;
 };
 
-static void list_add(struct list *l, uint64_t key)
+static void list_add(struct prefix_list *l, uint64_t key)
 {
 	l->slot = pd_grow(l->slot, l->n, &l->cap, sizeof *l->slot);
 	l->slot[l->n++] = key << 22 | PD_PREFIX_NO_COST;
 }
 
-static void ends_here(struct list *l, uint32_t cost)
+static void ends_here(struct prefix_list *l, uint32_t cost)
 {
 	l->slot[l->n - 1] = (l->slot[l->n - 1] & ~(uint64_t)PD_PREFIX_NO_COST) | cost;
 }
 
-static void goes_on(struct list *l)
+static void goes_on(struct prefix_list *l)
 {
 	l->slot[l->n - 1] |= PD_PREFIX_MORE;
 }
@@ -51,7 +51,7 @@ static uint32_t bucket_of(const struct filling *f, uint64_t slot)
 	return pd_prefix_bucket(&f->t, pd_prefix_hash(slot >> 22));
 }
 
-static void sort_into_buckets(struct filling *f, const struct list *l)
+static void sort_into_buckets(struct filling *f, const struct prefix_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		f->begin[bucket_of(f, l->slot[i])]++;
@@ -64,7 +64,7 @@ static void sort_into_buckets(struct filling *f, const struct list *l)
 }
 
 /* The members of a bucket go where this shift sends them, if nobody is there; else nothing changes. */
-static bool try_shift(struct filling *f, const struct list *l, uint32_t bucket, uint32_t shift)
+static bool try_shift(struct filling *f, const struct prefix_list *l, uint32_t bucket, uint32_t shift)
 {
 	uint32_t first = f->begin[bucket], last = f->begin[bucket + 1], i = first;
 	for (; i < last; i++) {
@@ -81,7 +81,7 @@ static bool try_shift(struct filling *f, const struct list *l, uint32_t bucket, 
 	return false;
 }
 
-static bool place_bucket(struct filling *f, const struct list *l, uint32_t bucket)
+static bool place_bucket(struct filling *f, const struct prefix_list *l, uint32_t bucket)
 {
 	for (uint32_t shift = 0; shift < SHIFTS; shift++)
 		if (try_shift(f, l, bucket, shift)) {
@@ -92,7 +92,7 @@ static bool place_bucket(struct filling *f, const struct list *l, uint32_t bucke
 }
 
 /* The fullest first, while there is room. */
-static bool place_all(struct filling *f, const struct list *l)
+static bool place_all(struct filling *f, const struct prefix_list *l)
 {
 	for (uint32_t size = BUCKET_MAX; size > 0; size--)
 		for (uint32_t b = 0; b < f->t.buckets; b++) {
@@ -103,7 +103,7 @@ static bool place_all(struct filling *f, const struct list *l)
 	return true;
 }
 
-static bool fill_bucket(struct filling *f, const struct list *l)
+static bool fill_bucket(struct filling *f, const struct prefix_list *l)
 {
 	f->begin = pd_zalloc((f->t.buckets + 1) * sizeof *f->begin);
 	f->order = pd_zalloc((l->n + 1) * sizeof *f->order);
@@ -130,7 +130,7 @@ static void begin_walks(struct walker *w, const struct pd_prefix_word *words, si
 	}
 }
 
-static void step(struct walker *w, uint32_t cost, struct list *l)
+static void step(struct walker *w, uint32_t cost, struct prefix_list *l)
 {
 	w->there = w->p < w->end;
 	if (!w->there)
@@ -144,7 +144,7 @@ static void step(struct walker *w, uint32_t cost, struct list *l)
 		goes_on(l);
 }
 
-static bool add_level(struct walker *w, size_t n, const struct list *l, struct pd_buf *tables, struct pd_buf *levels)
+static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, struct pd_buf *tables, struct pd_buf *levels)
 {
 	struct filling f = { .t = { .slots = (uint32_t)SLOTS(l->n), .buckets = (uint32_t)(l->n / BUCKET + 1) } };
 	struct pd_prefix_level level = { tables->n, f.t.slots, f.t.buckets };
@@ -167,7 +167,7 @@ int pd_prefixes_make(const struct pd_prefix_word *words, size_t n, struct pd_buf
 		     struct pd_err *e)
 {
 	struct walker *w = pd_zalloc(n * sizeof *w);
-	struct list l = { 0 };
+	struct prefix_list l = { 0 };
 	bool placed = true;
 	begin_walks(w, words, n);
 	do {

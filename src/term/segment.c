@@ -43,7 +43,7 @@
 #define NO_WAY ((uint64_t)1 << 44)	/* more than a run costs */
 
 /* One character of the run, and what begins with it. */
-struct place {
+struct word_place {
 	uint64_t best;		/* WAY to before it */
 	uint64_t pair_cost;	/* of it and the next as a word, NO_WAY when they are none */
 	uint32_t cp, at;	/* code point; bytes before it */
@@ -64,7 +64,7 @@ struct word {
 struct han {
 	const struct pd_dict *dict;
 	bool forward;
-	struct place *place;
+	struct word_place *place;
 	struct start *start;
 	struct word *word;
 	uint32_t *ends;
@@ -118,7 +118,7 @@ static void read_run(struct han *h, struct pd_span run)
 	h->n = n;
 }
 
-static inline uint64_t pair_key(const struct place *x)
+static inline uint64_t pair_key(const struct word_place *x)
 {
 	return pd_prefix_key(x[0].cp, x[1].cp);
 }
@@ -126,7 +126,7 @@ static inline uint64_t pair_key(const struct place *x)
 static void find_pairs(struct han *h)
 {
 	const struct pd_prefix_table *t = &h->dict->prefixes[0];
-	struct place *x = h->place;
+	struct word_place *x = h->place;
 	size_t starts = 0;
 	for (size_t i = 0; i + 1 < h->n; i++) {
 		x[i].pair = pd_prefix_place(t, pair_key(&x[i]));
@@ -184,7 +184,7 @@ static void find_longer(struct han *h)
 		find_words(h, &h->start[i]);
 }
 
-static inline uint32_t char_cost(const struct han *h, struct pd_span run, const struct place *x)
+static inline uint32_t char_cost(const struct han *h, struct pd_span run, const struct word_place *x)
 {
 	const struct pd_dict_index *index = h->dict->index;
 	if (x->cp - index->first_char < index->chars)
@@ -193,14 +193,14 @@ static inline uint32_t char_cost(const struct han *h, struct pd_span run, const 
 	return cost == PD_DICT_NO_COST ? index->floor : cost;
 }
 
-static inline void reach(struct place *to, uint64_t way)
+static inline void reach(struct word_place *to, uint64_t way)
 {
 	to->best = way < to->best ? way : to->best;
 }
 
 static void weigh(struct han *h, struct pd_span run)
 {
-	struct place *x = h->place;
+	struct word_place *x = h->place;
 	const struct word *w = h->word;
 	x[0].best = WAY(0, 0);
 	for (size_t i = 0, k = 0; i < h->n; i++) {
@@ -294,7 +294,7 @@ struct pd_segmenter {
 	struct pd_buf simple;		/* a run of Han with its traditional characters made simplified */
 };
 
-struct scan {
+struct term_scan {
 	struct pd_segmenter *s;
 	const char *end;
 	struct pd_terms *out;
@@ -345,7 +345,7 @@ static inline void take_back(struct pd_terms *out, size_t begin)
 
 /* The term from `begin` to the end of the text is counted, or taken back: without a branch, because a third of all
  * terms are stop words and nobody can guess which. */
-static inline void end_term(const struct scan *c, size_t begin)
+static inline void end_term(const struct term_scan *c, size_t begin)
 {
 	struct pd_terms *out = c->out;
 	size_t n = out->text.n - begin;
@@ -359,7 +359,7 @@ static inline void end_term(const struct scan *c, size_t begin)
 	out->text.n -= stop ? n + (begin > 0) : 0;
 }
 
-static inline void add_term(const struct scan *c, const char *p, size_t n)
+static inline void add_term(const struct term_scan *c, const char *p, size_t n)
 {
 	size_t begin = begin_term(c->out);
 	char *to = room(&c->out->text, n < 16 ? 16 : n);
@@ -372,7 +372,7 @@ static inline void add_term(const struct scan *c, const char *p, size_t n)
 }
 
 /* ASCII letters and digits at p, made small, behind the text; returns what follows them. */
-static inline const char *copy_ascii(const struct scan *c, const char *p)
+static inline const char *copy_ascii(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
 	while (p < c->end) {
@@ -394,12 +394,12 @@ static inline const char *copy_ascii(const struct scan *c, const char *p)
 	return p;
 }
 
-static inline bool folds_first(const struct scan *c, const struct pd_char_kind *k)
+static inline bool folds_first(const struct term_scan *c, const struct pd_char_kind *k)
 {
 	return (k->flags & PD_CHAR_FOLD_FIRST) && !c->folded;
 }
 
-static bool letter_follows(const struct scan *c, const char *p)
+static bool letter_follows(const struct term_scan *c, const char *p)
 {
 	uint32_t cp;
 	if (p >= c->end)
@@ -408,10 +408,10 @@ static bool letter_follows(const struct scan *c, const char *p)
 	return pd_char_kind_of(cp)->class == PD_CHAR_LETTER;
 }
 
-static const char *folded_run(const struct scan *c, const char *p);
+static const char *folded_run(const struct term_scan *c, const char *p);
 
 /* Where the apostrophe at p, n bytes, stays: the term goes on after it. */
-static bool keep_apostrophe(const struct scan *c, const char *p, size_t n, size_t begin)
+static bool keep_apostrophe(const struct term_scan *c, const char *p, size_t n, size_t begin)
 {
 	struct pd_buf *text = &c->out->text;
 	uint32_t last;
@@ -429,7 +429,7 @@ static bool keep_apostrophe(const struct scan *c, const char *p, size_t n, size_
 }
 
 /* A term of letters and digits that begins at p; returns what follows it. */
-static const char *letters(const struct scan *c, const char *p)
+static const char *letters(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
 	size_t begin = begin_term(c->out);
@@ -455,15 +455,15 @@ static const char *letters(const struct scan *c, const char *p)
 
 /* What stands in a run: a character of it, or the one that ended it, has to be folded together with what stands before
  * it; one is traditional. */
-struct found {
+struct found_word {
 	bool fold, traditional;
 };
 
 /* The end of a run of one class, at most `most` characters. */
-static const char *end_of_class(const struct scan *c, const char *p, enum pd_char_class class, size_t most, struct found *found)
+static const char *end_of_class(const struct term_scan *c, const char *p, enum pd_char_class class, size_t most, struct found_word *found)
 {
 	bool traditional = false;
-	*found = (struct found){ 0 };
+	*found = (struct found_word){ 0 };
 	for (size_t i = 0; p < c->end && i < most; i++) {
 		uint32_t cp;
 		if (class == PD_CHAR_HAN && (cp = pd_common_han_at(p, c->end)) != 0) {
@@ -484,7 +484,7 @@ static const char *end_of_class(const struct scan *c, const char *p, enum pd_cha
 }
 
 /* Words of the dictionary. */
-static void cut_han(const struct scan *c, struct pd_span run)
+static void cut_han(const struct term_scan *c, struct pd_span run)
 {
 	const uint32_t *ends;
 	size_t words = run.n ? han_cut(c->s->han, run, &ends) : 0;
@@ -493,7 +493,7 @@ static void cut_han(const struct scan *c, struct pd_span run)
 }
 
 /* Between words of the user's, the longest that begins at each place. */
-static void cut_around_userwords(const struct scan *c, struct pd_span run)
+static void cut_around_userwords(const struct term_scan *c, struct pd_span run)
 {
 	size_t from = 0;
 	for (size_t at = 0, n; at < run.n; at += n) {
@@ -511,11 +511,11 @@ static void cut_around_userwords(const struct scan *c, struct pd_span run)
 	cut_han(c, pd_span(run.p + from, run.n - from));
 }
 
-static const char *han(const struct scan *c, const char *p)
+static const char *han(const struct term_scan *c, const char *p)
 {
-	struct found found;
+	struct found_word found;
 	const char *end = end_of_class(c, p, PD_CHAR_HAN, HAN_RUN_MAX, &found);
-	struct scan in = *c;
+	struct term_scan in = *c;
 	if (found.fold)
 		return folded_run(c, p);
 	struct pd_span run = pd_span(p, (size_t)(end - p));
@@ -532,9 +532,9 @@ static const char *han(const struct scan *c, const char *p)
 	return end;
 }
 
-static const char *bigrams(const struct scan *c, const char *p)
+static const char *bigrams(const struct term_scan *c, const char *p)
 {
-	struct found found;
+	struct found_word found;
 	const char *end = end_of_class(c, p, PD_CHAR_BIGRAM, SIZE_MAX, &found);
 	if (found.fold)
 		return folded_run(c, p);
@@ -552,7 +552,7 @@ static const char *bigrams(const struct scan *c, const char *p)
 	return end;
 }
 
-static const char *beyond_ascii(const struct scan *c, const char *p)
+static const char *beyond_ascii(const struct term_scan *c, const char *p)
 {
 	uint32_t cp;
 	size_t n = pd_utf8_get(p, c->end, &cp);
@@ -579,7 +579,7 @@ static inline bool is_ascii_word(char ch)
 	return (uint8_t)((ch | 0x20) - 'a') < 26 || (uint8_t)(ch - '0') < 10;
 }
 
-static void scan(const struct scan *c, const char *p)
+static void scan(const struct term_scan *c, const char *p)
 {
 	while (p < c->end) {
 		if ((uint8_t)*p >= 0x80)
@@ -606,7 +606,7 @@ static void drop_ignored(struct pd_buf *text)
 }
 
 /* Folds from p up to the next character that parts terms, and cuts that; returns what follows it. */
-static const char *folded_run(const struct scan *c, const char *p)
+static const char *folded_run(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *run = &c->s->run;
 	const char *end = p;
@@ -619,14 +619,14 @@ static const char *folded_run(const struct scan *c, const char *p)
 	}
 	pd_fold(c->s->folder, pd_span(p, (size_t)(end - p)), run);
 	drop_ignored(run);
-	struct scan inner = { c->s, run->p + run->n, c->out, true };
+	struct term_scan inner = { c->s, run->p + run->n, c->out, true };
 	scan(&inner, run->p);
 	return end;
 }
 
 void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out)
 {
-	struct scan c = { s, utf8.n ? utf8.p + utf8.n : NULL, out, false };
+	struct term_scan c = { s, utf8.n ? utf8.p + utf8.n : NULL, out, false };
 	/* Places are 32 bits; terms take at most 7/3 of their text.  No page comes near it. */
 	if (utf8.n > 0 && utf8.n < UINT32_MAX / 3 && out->text.n < UINT32_MAX - 3 * utf8.n)
 		scan(&c, utf8.p);

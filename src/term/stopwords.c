@@ -21,7 +21,7 @@ struct pd_stopwords {
 /* data.S */
 extern const char pd_data_stopwords[], pd_data_stopwords_end[];
 
-struct list {
+struct stopword_list {
 	struct pd_buf text;	/* the folded words, end to end */
 	struct pd_span *v;
 	size_t n, cap;
@@ -33,7 +33,7 @@ bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
 }
 
 /* Words are kept as offsets first, because the text moves as it grows. */
-static void read_list(struct list *l, struct pd_span text)
+static void read_list(struct stopword_list *l, struct pd_span text)
 {
 	struct pd_folder *f = pd_folder_new();
 	struct pd_buf word = { 0 };
@@ -61,7 +61,7 @@ static int by_text(const void *a, const void *b)
 	return pd_span_cmp(*(const struct pd_span *)a, *(const struct pd_span *)b);
 }
 
-static struct pd_stopwords *build(struct list *l)
+static struct pd_stopwords *build(struct stopword_list *l)
 {
 	struct pd_stopwords *s = pd_zalloc(sizeof *s);
 	struct pd_hasher *hasher = pd_hasher_new();
@@ -84,7 +84,7 @@ static struct pd_stopwords *build(struct list *l)
 
 static struct pd_stopwords *from_text(struct pd_span text)
 {
-	struct list l = { 0 };
+	struct stopword_list l = { 0 };
 	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
 		text = pd_span(text.p + 3, text.n - 3);
 	read_list(&l, text);

@@ -14,14 +14,14 @@
 enum { WORD_MAX = 255 };	/* bytes */
 
 /* What a word is: a base word, or replaced by one.  Words have numbers. */
-struct entry {
+struct synonym_entry {
 	uint32_t base;		/* number of the word that stands for it; its own: a base word */
 	size_t line;
 };
 
 struct pd_synonyms {
 	struct pd_names words;
-	struct entry *of;
+	struct synonym_entry *of;
 	size_t cap;
 	struct pd_longest replaced;
 	size_t n_replaced;
@@ -43,7 +43,7 @@ static uint32_t number_of(struct pd_synonyms *s, struct pd_span word, uint32_t b
 	*known = s->words.n == before;
 	if (!*known) {
 		s->of = pd_grow(s->of, number, &s->cap, sizeof *s->of);
-		s->of[number] = (struct entry){ base == PD_NO_NAME ? number : base, line };
+		s->of[number] = (struct synonym_entry){ base == PD_NO_NAME ? number : base, line };
 	}
 	return number;
 }
@@ -53,7 +53,7 @@ static int add_word(struct pd_synonyms *s, const struct pd_wordfile *f, struct p
 {
 	bool known;
 	uint32_t number = number_of(s, word, *base, f->number, &known);
-	const struct entry *at = &s->of[number];
+	const struct synonym_entry *at = &s->of[number];
 	if (*base == PD_NO_NAME) {
 		*base = number;
 		return known && at->base != number ? wrong(f, word, "is a base word here, but is replaced itself", at->line, e) : PD_OK;

@@ -444,7 +444,7 @@ enum { CHUNK = 1 << 16, SLACK = 16 };
 #define REPLACEMENT UINT32_C(0xBDBFEF)
 
 /* What is being decoded, and where it stands. */
-struct cursor {
+struct decode_cursor {
 	const unsigned char *p, *end;
 	char *o;
 };
@@ -520,7 +520,7 @@ static size_t rare(struct pd_text_table *t, enum pd_charset_kind kind, const uns
 }
 
 /* One code that is not ASCII. */
-static inline void code(struct pd_text_table *t, enum pd_charset_kind kind, struct cursor *c, struct pd_text_tally *tally)
+static inline void code(struct pd_text_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
 {
 	uint32_t e = t->one[c->p[0] & 0x7F];
 	size_t left = (size_t)(c->end - c->p), used = 1;
@@ -539,7 +539,7 @@ static inline void code(struct pd_text_table *t, enum pd_charset_kind kind, stru
 }
 
 /* Codes that begin before `stop`. */
-static void chunk(struct pd_text_table *t, enum pd_charset_kind kind, struct cursor *c, const unsigned char *stop,
+static void chunk(struct pd_text_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
 		  struct pd_text_tally *tally)
 {
 	while (c->p < stop) {
@@ -559,7 +559,7 @@ static void chunk(struct pd_text_table *t, enum pd_charset_kind kind, struct cur
 static void decode_bytes(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
 			 struct pd_text_tally *tally)
 {
-	struct cursor c = { .p = (const unsigned char *)in.p };
+	struct decode_cursor c = { .p = (const unsigned char *)in.p };
 	c.end = c.p + in.n;
 	while (c.p < c.end) {
 		size_t n = (size_t)(c.end - c.p) < CHUNK ? (size_t)(c.end - c.p) : CHUNK;

@@ -11,7 +11,7 @@
 enum { NAME_MAX_BYTES = 240 };
 /* A number in a name has so many digits; what follows the first of them, as in a UUID, so many. */
 enum { NUMBER_LEAST = 6, NUMBER_NEXT = 4 };
-enum where { ANY, START, WORD };
+enum hint_place { ANY, START, WORD };
 
 static const struct row {
 	const char *letters;

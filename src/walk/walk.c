@@ -392,7 +392,7 @@ static void inputs_release(struct inputs *in)
  * right; negative, and why. */
 enum { PD_WALK_DAMAGED = 1 };
 
-struct worker {
+struct walk_worker {
 	struct pd_pipeline pipeline;
 	struct pd_record record;
 	struct pd_json *json;
@@ -415,7 +415,7 @@ struct walk {
 	struct inputs inputs;
 	struct pd_outfile out;
 	struct pd_shingles_writer shingles;	/* where they are wanted */
-	struct worker **workers;
+	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
 	struct progress progress;
@@ -459,7 +459,7 @@ static void on_alias(void *ctx, const char *path)
 static int next_record(void *shared, void *ctx)
 {
 	struct walk *w = shared;
-	struct worker *me = ctx;
+	struct walk_worker *me = ctx;
 	double t = w->o->stats ? pd_thread_seconds() : 0;
 	if (me->pipeline.err.status)
 		return me->pipeline.err.status;
@@ -473,7 +473,7 @@ static int next_record(void *shared, void *ctx)
 	return r;
 }
 
-static void count_record(struct worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
+static void count_record(struct walk_worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
 {
 	const struct pd_record *r = &me->record;
 	struct pd_span type = me->pipeline.page.content_type;
@@ -491,7 +491,7 @@ static void count_record(struct worker *me, enum pd_skip skip, const char *reaso
 }
 
 /* Before the row: u32 bytes of the id and of the shingles, the id as rows have it, the shingles. */
-static void add_shingles(struct worker *me, struct pd_buf *out)
+static void add_shingles(struct walk_worker *me, struct pd_buf *out)
 {
 	pd_buf_clear(&me->shingles);
 	pd_buf_clear(&me->id);
@@ -537,7 +537,7 @@ static int emit_made(struct walk *w, struct pd_span row)
 	return status;
 }
 
-static void write_row(struct worker *me, struct pd_buf *out)
+static void write_row(struct walk_worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
@@ -553,7 +553,7 @@ static void write_row(struct worker *me, struct pd_buf *out)
 
 static void work(void *ctx, struct pd_buf *out)
 {
-	struct worker *me = ctx;
+	struct walk_worker *me = ctx;
 	const char *reason = NULL;
 	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
 	count_record(me, skip, reason, out);
@@ -570,7 +570,7 @@ static int emit_row(void *shared, const struct pd_buf *out)
 	return emit_made(w, row);
 }
 
-static void worker_free(struct worker *me)
+static void worker_free(struct walk_worker *me)
 {
 	if (!me)
 		return;
@@ -590,7 +590,7 @@ static int make_workers(struct walk *w)
 	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
 	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
 	for (int i = 0; i < w->n_workers; i++) {
-		struct worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		struct walk_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
 		me->walk = w;
 		me->json = pd_json_new();
 		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
@@ -684,7 +684,7 @@ void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log)
 
 static void first_work(void *ctx, struct pd_buf *out)
 {
-	struct worker *me = ctx;
+	struct walk_worker *me = ctx;
 	const char *reason = NULL;
 	uint64_t record = 0;
 	enum pd_skip skip = pd_pipeline_parse(&me->pipeline, &me->record, &reason);
@@ -781,13 +781,13 @@ static int learn_first(struct walk *w)
 static int next_packed(void *shared, void *ctx)
 {
 	struct walk *w = shared;
-	struct worker *me = ctx;
+	struct walk_worker *me = ctx;
 	return pd_walk_spool_next(w->spool, &me->packed, &w->err);
 }
 
 static void second_work(void *ctx, struct pd_buf *out)
 {
-	struct worker *me = ctx;
+	struct walk_worker *me = ctx;
 	if (!pd_walk_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
 		me->lost = true;
 		return;
@@ -819,7 +819,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 {
 	*sum = (struct counts){ .methods = &w->tables.methods };
 	for (int i = 0; i < w->n_workers; i++) {
-		const struct worker *me = w->workers[i];
+		const struct walk_worker *me = w->workers[i];
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;

@@ -36,7 +36,7 @@ void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_opt
 #define NEAR 12		/* and, when those are there, their rows */
 
 /* A row of the spool: id, url, and as they stand fetch_time, text_bytes and quality, of what follows. */
-struct line {
+struct pair_line {
 	struct pd_span id, url, rest;
 };
 
@@ -54,10 +54,10 @@ static size_t three_fields(struct pd_span s)
 	return n;
 }
 
-static struct line split(const struct pd_rows *rows, uint32_t row)
+static struct pair_line split(const struct pd_rows *rows, uint32_t row)
 {
 	const char *end = rows->spool + rows->spool_size;
-	struct line l;
+	struct pair_line l;
 	l.id = until(pd_rows_text(rows, row), '\t', end);
 	l.url = until(l.id.p + l.id.n + 1, '\t', end);
 	l.rest = until(l.url.p + l.url.n + 1, '\n', end);
@@ -115,7 +115,7 @@ static char *put_values(char *to, const struct pd_match_pair *pair)
 
 static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
 {
-	struct line x = split(rows, pair->a), y = split(rows, pair->b);
+	struct pair_line x = split(rows, pair->a), y = split(rows, pair->b);
 	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + 64), *to = from;
 	to = put_field(put_field(to, x.id, '\t'), y.id, '\t');
 	to = put_values(to, pair);
@@ -174,7 +174,7 @@ static void add_methods(const struct pd_rows *rows, const struct pd_match_method
 
 void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out)
 {
-	struct line x = split(rows, pair->a), y = split(rows, pair->b);
+	struct pair_line x = split(rows, pair->a), y = split(rows, pair->b);
 	pd_buf_add_span(out, x.id);
 	pd_buf_add_c(out, '\t');
 	pd_buf_add_span(out, y.id);

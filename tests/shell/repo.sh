@@ -52,8 +52,8 @@ done
 is "what is measured with compiles" "$(for f in bench/*.c; do
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -I"$B/gen" $(pkg-config --cflags libxml-2.0) -fsyntax-only "$f" 2>&1 | grep error; done)" ""
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
-is "no struct of the program has two definitions" \
-	"$(grep -rhoE '^(struct|enum|union) pd_[a-z_0-9]+ \{' src | sort | uniq -d)" ""
+is "no tag means two things, in one file or in two" \
+	"$(grep -rhoE '^(struct|enum|union) [a-z_0-9]+ \{' src | sort | uniq -d)" ""
 # What can fail is asked whether it did; what has no way to say so is not used.
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
