@@ -192,7 +192,7 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT }, { "UserComments", PD_HINT_COMMENT },
 		{ "SiteNavigationElement", PD_HINT_CHROME }, { "WPHeader", PD_HINT_WEAK },
 		{ "WPFooter", PD_HINT_FOOT }, { "WPSideBar", PD_HINT_CHROME }, { "BreadcrumbList", PD_HINT_CHROME },
-		{ "DiscussionForumPosting", PD_HINT_FORUM }, { "Question", PD_HINT_FORUM }, { "QAPage", PD_HINT_FORUM },
+		{ "DiscussionForumPosting", PD_HINT_FORUM }, { "Question", PD_HINT_FORUM }, { "QAPage", PD_HINT_FORUM }, { "Person", PD_HINT_WEAK },
 	};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (pd_span_ieq(role, roles[i].role)) {

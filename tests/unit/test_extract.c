@@ -128,6 +128,8 @@ static const struct row {
 	{ "a text that stands on the page twice", "<div><div class=a>" TEXT "</div>" OTHER "<div class=b>" TEXT "</div>"
 	  "<p>The last of the trains left the station long before the flood, as everybody in the town can tell you.</p></div>",
 	  "thing.\nThe last", NULL, 0 },
+	{ "who wrote a post", "<article itemtype='http://schema.org/DiscussionForumPosting' itemscope>" P1 "<div class=who itemscope itemtype='http://schema.org/Person'>"
+	  "<p>Ferryman, 812 posts</p></div>" P2 "</article>", "Repairs", "Ferryman", 0 },
 	{ "a refrain", "<div>" P1 OTHER P2 OTHER P3 "</div>", "thing.\nA ferry", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
 	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
@@ -319,6 +321,7 @@ static const struct hint_row {
 	{ "", "ad", PD_HINT_ADVERT }, { "", "header-ad-1", PD_HINT_ADVERT }, { "", "shadow load read", PD_HINT_NONE },
 	{ "", "with-sidebar", PD_HINT_NONE }, { "", "sidebar-layout", PD_HINT_NONE }, { "", "sidebar", PD_HINT_MARGIN },
 	{ "", "article-body related", PD_HINT_CHROME }, { "", "a b", PD_HINT_NONE }, { "", "si debar", PD_HINT_NONE },
+	{ "", "message-userExtras", PD_HINT_CHROME }, { "", "post-signature", PD_HINT_CHROME }, { "", "method-signature", PD_HINT_NONE },
 	{ "", "", PD_HINT_NONE }, { "\xE5\x8D\x8E", "\xC3\xA9-_-", PD_HINT_NONE },
 };
 
