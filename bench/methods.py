@@ -123,6 +123,7 @@ def bench_methods(tmp):
         print(f'{name} | {three(*s["all"][:3])} | {figure(s["lang zh"][2])} | {edits} | {three(*site)} | {figure(mean)} | {three(*ecir)} | '
               f'{pages_of(pairs)} | {1e6 * (cpu - base) / n:.0f}, {1e6 * joined / n:.0f} | {size:.0f}', flush=True)
     together(tmp, [m for m in TOGETHER if m in known], truth)
+    removals(tmp, [m for m in TOGETHER if m in known])
 
 
 def together(tmp, methods, truth):
@@ -151,3 +152,18 @@ def together(tmp, methods, truth):
                     *site, mean = site_figures(tmp + '/some')
                     line += f' | {three(*site)} | {figure(mean)}'
             print(line, flush=True)
+
+
+def removals(tmp, methods):
+    """What a clean-up of the sites removes, by the default and where another method has to agree, or may find pairs too."""
+    print('clean-up by | removed | loss > .2, > .5 | of 831 redundant left')
+    for name, signs, require in [('the default', None, None)] + [
+            (f'simhash {how} {m}', f'simhash,{m}', rule) for m in methods if m != 'simhash' for how, rule in (('and', 'all'), ('or', 'any'))]:
+        rows, pairs, verdicts = tmp + '/fp', tmp + '/pairs', tmp + '/verdicts'
+        for command, path in ((['fp', '-q', *([f'--method={signs}'] if signs else []), SITES], rows), (['match', '-q', rows], pairs),
+                              (['cluster', '-q', *([f'--require={require}'] if require else []), pairs], verdicts)):
+            with open(path, 'w') as f:
+                run([PROGRAM, *command], f)
+        text = output([sys.executable, SCORER, SITES_TRUTH, SITES_PAGES, '--verdicts', verdicts])
+        removed, over2, over5, _, _, _, left = re.search(r'^all +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+), (\d+)', text, re.M).groups()
+        print(f'{name} | {removed} | {100 * float(over2):.2f} %, {100 * float(over5):.2f} % | {left}', flush=True)
