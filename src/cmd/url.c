@@ -176,19 +176,27 @@ static int open_seen(struct url_run *r)
 	return r->seen ? pd_seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
 }
 
-static int save_seen(struct url_run *r)
+/* What was answered appears before what was seen does: a run that fails between the two is run again, and no URL is lost. */
+static int commit(struct url_run *r)
 {
-	struct pd_outfile f;
-	if (!r->o->seen || r->o->ask)
-		return PD_OK;
-	int status = pd_outfile_open(&f, r->o->seen, &r->err);
+	struct pd_outfile seen;
+	bool keep = r->o->seen && !r->o->ask && !r->o->learn;
+	int status = keep ? pd_outfile_open(&seen, r->o->seen, &r->err) : PD_OK;
+	if (status) {
+		pd_outfile_abandon(&r->file);
+		return status;
+	}
+	if (keep)
+		status = pd_seen_write(r->seen, seen.f, r->o->seen, &r->err);
 	if (!status)
-		status = pd_seen_write(r->seen, f.f, r->o->seen, &r->err);
+		status = pd_outfile_commit(&r->file, &r->err);
 	else
+		pd_outfile_abandon(&r->file);
+	if (!keep)
 		return status;
 	if (!status)
-		return pd_outfile_commit(&f, &r->err);
-	pd_outfile_abandon(&f);
+		return pd_outfile_commit(&seen, &r->err);
+	pd_outfile_abandon(&seen);
 	return status;
 }
 
@@ -380,13 +388,10 @@ static int run_all(struct url_run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	status = o->learn ? learn(r, paths, n_paths) : read_all(r, paths, n_paths);
-	if (!status)
-		status = save_seen(r);
-	if (status) {
+	if (status)
 		pd_outfile_abandon(&r->file);
-		return status;
-	}
-	status = pd_outfile_commit(&r->file, &r->err);
+	else
+		status = commit(r);
 	if (!status && !o->learn)
 		pd_log_note(r->log, "%" PRIu64 " URLs, %" PRIu64 " new, %" PRIu64 " seen, %" PRIu64 " that are none, %.1f s", r->urls,
 			    r->fresh, r->again, r->bad, pd_wall_seconds() - from);

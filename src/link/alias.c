@@ -160,7 +160,7 @@ void pd_aliases_free(struct pd_aliases *a)
 		return;
 	for (size_t i = 0; i < a->names.n; i++) {
 		struct host *h = &a->hosts[i];
-		for (int j = 0; h->page && j < a->o.first; j++)
+		for (int j = 0; j < h->n; j++)
 			pd_buf_release(&h->page[j].path);
 		free(h->page);
 		free(h->address);
@@ -237,8 +237,10 @@ static void take_page(struct pd_aliases *a, struct host *h, struct pd_span host,
 			h->page[at - 1].source = source;
 		return;
 	}
-	if (h->n < a->o.first)
-		h->n++;
+	if (h->n < a->o.first) {
+		h->page = pd_realloc(h->page, (size_t)(h->n + 1) * sizeof *h->page);	/* few, and of a kilobyte */
+		h->page[h->n++] = (struct first_page){ 0 };
+	}
 	struct first_page last = h->page[h->n - 1];	/* its buffer is used again */
 	memmove(&h->page[at + 1], &h->page[at], (size_t)(h->n - 1 - at) * sizeof *h->page);
 	h->page[at] = last;
@@ -252,11 +254,8 @@ void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span p
 	struct host *h = host_of(a, host);
 	h->pages++;
 	add_address(a, h, address);
-	if (a->o.by == PD_ALIAS_IP)
-		return;
-	if (!h->page)
-		h->page = pd_zalloc((size_t)a->o.first * sizeof *h->page);
-	take_page(a, h, host, path, source);
+	if (a->o.by != PD_ALIAS_IP)
+		take_page(a, h, host, path, source);
 }
 
 /* --- which hosts are one site --- */
