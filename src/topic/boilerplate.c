@@ -7,8 +7,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/outfile.h"
+#include "base/runs.h"
 #include "topic/boilerplate_layout.h"
-#include "topic/site_decide.h"
+
+/* ==== the table ==== */
+
+/* Writing: hosts in the order of their keys, each once; what they hold is spooled, and the file put together at the end. */
+struct table_writer;
 
 struct pd_boilerplate {
 	FILE *f;
@@ -264,7 +269,7 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 
 enum part { HOSTS, KEYS, NAMES, SAMPLES, PARTS };
 
-struct pd_boilerplate_writer {
+struct table_writer {
 	FILE *parts[PARTS];
 	uint64_t bytes[PARTS];
 	struct pd_boilerplate_header h;
@@ -272,28 +277,7 @@ struct pd_boilerplate_writer {
 	bool samples;
 };
 
-int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
-			      struct pd_err *e)
-{
-	struct pd_boilerplate_writer *w = pd_zalloc(sizeof *w);
-	w->samples = samples;
-	w->hasher = pd_hasher_new();
-	w->h = (struct pd_boilerplate_header){ .version = PD_BOILERPLATE_VERSION, .sample = PD_SITE_SAMPLE, .texts = PD_SITE_TEXTS,
-					       .bits = PD_SITE_BITS, .hidden = hidden_kept };
-	memcpy(w->h.magic, PD_BOILERPLATE_MAGIC, sizeof w->h.magic);
-	*out = w;
-	for (int i = 0; i < PARTS; i++) {
-		w->parts[i] = pd_tempfile_open(tmp_dir, e);
-		if (w->parts[i])
-			continue;
-		pd_boilerplate_writer_free(w);
-		*out = NULL;
-		return PD_ERR_SYSTEM;
-	}
-	return PD_OK;
-}
-
-void pd_boilerplate_writer_free(struct pd_boilerplate_writer *w)
+static void writer_free(struct table_writer *w)
 {
 	if (!w)
 		return;
@@ -304,14 +288,36 @@ void pd_boilerplate_writer_free(struct pd_boilerplate_writer *w)
 	free(w);
 }
 
-static void put(struct pd_boilerplate_writer *w, enum part part, const void *p, size_t n)
+static int writer_new(struct table_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
+			      struct pd_err *e)
+{
+	struct table_writer *w = pd_zalloc(sizeof *w);
+	w->samples = samples;
+	w->hasher = pd_hasher_new();
+	w->h = (struct pd_boilerplate_header){ .version = PD_BOILERPLATE_VERSION, .sample = PD_SITE_SAMPLE, .texts = PD_SITE_TEXTS,
+					       .bits = PD_SITE_BITS, .hidden = hidden_kept };
+	memcpy(w->h.magic, PD_BOILERPLATE_MAGIC, sizeof w->h.magic);
+	*out = w;
+	for (int i = 0; i < PARTS; i++) {
+		w->parts[i] = pd_tempfile_open(tmp_dir, e);
+		if (w->parts[i])
+			continue;
+		writer_free(w);
+		*out = NULL;
+		return PD_ERR_SYSTEM;
+	}
+	return PD_OK;
+}
+
+static void put(struct table_writer *w, enum part part, const void *p, size_t n)
 {
 	if (n)
 		fwrite(p, 1, n, w->parts[part]);
 	w->bytes[part] += n;
 }
 
-void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_boilerplate_host *h, struct pd_span records)
+/* A failure to write shows in `end`. */
+static void writer_add(struct table_writer *w, const struct pd_boilerplate_host *h, struct pd_span records)
 {
 	const struct pd_site *s = &h->site;
 	struct pd_boilerplate_entry entry = {
@@ -336,7 +342,7 @@ void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_
 }
 
 /* A part from its beginning: into the checksum, or into `to`. */
-static bool run_through(struct pd_boilerplate_writer *w, enum part part, FILE *to)
+static bool run_through(struct table_writer *w, enum part part, FILE *to)
 {
 	enum { PIECE = 1 << 16 };
 	uint64_t left = w->bytes[part];
@@ -355,7 +361,7 @@ static bool run_through(struct pd_boilerplate_writer *w, enum part part, FILE *t
 	return good;
 }
 
-static bool close_header(struct pd_boilerplate_writer *w)
+static bool close_header(struct table_writer *w)
 {
 	struct pd_boilerplate_header *h = &w->h;
 	pd_hasher_end(w->hasher, h->samples_checksum);
@@ -374,7 +380,8 @@ static bool close_header(struct pd_boilerplate_writer *w)
 	return good;
 }
 
-int pd_boilerplate_writer_end(struct pd_boilerplate_writer *w, FILE *f, struct pd_err *e)
+/* Into `f`, which need not be a file that can be sought in. */
+static int writer_end(struct table_writer *w, FILE *f, struct pd_err *e)
 {
 	if (!close_header(w))
 		return pd_fail_errno(e, "cannot write a temporary file");
@@ -382,4 +389,505 @@ int pd_boilerplate_writer_end(struct pd_boilerplate_writer *w, FILE *f, struct p
 	for (enum part i = HOSTS; i < PARTS; i++)
 		good = good && run_through(w, i, f);
 	return good && fflush(f) == 0 ? PD_OK : pd_fail_errno(e, "cannot write the table of boilerplate");
+}
+
+/* ==== what of a site is boilerplate ==== */
+
+#define SITE_TITLES 6
+
+/* A line of a page of the sample. */
+struct pd_site_seen {
+	uint64_t line, path;
+	uint32_t page;		/* number in the order of contexts */
+	bool repeated;
+};
+
+/* A path of a page of the sample. */
+struct pd_site_vote {
+	uint64_t path;
+	uint32_t links;
+};
+
+struct pd_site_judge {
+	struct pd_site_page *pages;	/* in the order of their contexts */
+	struct pd_site_seen *seen;
+	struct pd_site_vote *votes;
+	uint64_t *lines, *paths;
+	size_t n_pages, n_seen, n_votes, n_lines, n_paths;
+	size_t cap_pages, cap_seen, cap_votes, cap_lines, cap_paths;
+};
+
+struct pd_site_judge *pd_site_judge_new(void)
+{
+	return pd_zalloc(sizeof(struct pd_site_judge));
+}
+
+void pd_site_judge_free(struct pd_site_judge *j)
+{
+	if (!j)
+		return;
+	free(j->pages);
+	free(j->seen);
+	free(j->votes);
+	free(j->lines);
+	free(j->paths);
+	free(j);
+}
+
+static int by_context(const void *x, const void *y)
+{
+	const struct pd_site_page *a = x, *b = y;
+	if (a->text != b->text)
+		return a->text < b->text ? -1 : 1;
+	return (a->main > b->main) - (a->main < b->main);
+}
+
+static int by_line(const void *x, const void *y)
+{
+	const struct pd_site_seen *a = x, *b = y;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->page > b->page) - (a->page < b->page);
+}
+
+static int by_path(const void *x, const void *y)
+{
+	const struct pd_site_seen *a = x, *b = y;
+	return (a->path > b->path) - (a->path < b->path);
+}
+
+static int by_vote(const void *x, const void *y)
+{
+	const struct pd_site_vote *a = x, *b = y;
+	return (a->path > b->path) - (a->path < b->path);
+}
+
+static void gather_page(struct pd_site_judge *j, uint32_t page)
+{
+	const struct pd_site_page *p = &j->pages[page];
+	for (size_t i = 0; i < p->n_lines; i++) {
+		j->seen = pd_grow(j->seen, j->n_seen, &j->cap_seen, sizeof *j->seen);
+		j->seen[j->n_seen++] = (struct pd_site_seen){ p->lines[i], p->paths[p->path_of[i]], page, false };
+	}
+	for (size_t i = 0; i < p->n_paths; i++) {
+		j->votes = pd_grow(j->votes, j->n_votes, &j->cap_votes, sizeof *j->votes);
+		j->votes[j->n_votes++] = (struct pd_site_vote){ p->paths[i], p->links[i] };
+	}
+}
+
+static void gather(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n)
+{
+	j->n_seen = j->n_votes = j->n_lines = j->n_paths = 0;
+	for (j->n_pages = 0; j->n_pages < n; j->n_pages++) {
+		j->pages = pd_grow(j->pages, j->n_pages, &j->cap_pages, sizeof *j->pages);
+		j->pages[j->n_pages] = pages[j->n_pages];
+	}
+	qsort(j->pages, n, sizeof *j->pages, by_context);
+	for (uint32_t i = 0; i < n; i++)
+		gather_page(j, i);
+}
+
+static bool differ(uint64_t a, uint64_t b)
+{
+	return __builtin_popcountll(a ^ b) > PD_SITE_BITS;
+}
+
+/* Do the pages on which these stand (one line, in the order of contexts) have so many different texts? */
+static bool under_texts(const struct pd_site_judge *j, const struct pd_site_seen *s, size_t n, bool often)
+{
+	const struct pd_site_page *kept[PD_SITE_TEXTS];
+	size_t n_kept = 0;
+	for (size_t i = 0; i < n && n_kept < PD_SITE_TEXTS; i++) {
+		const struct pd_site_page *p = &j->pages[s[i].page];
+		bool other = true;
+		for (size_t k = 0; k < n_kept && other; k++)
+			other = differ(p->text, kept[k]->text) && (often || differ(p->main, kept[k]->main));
+		if (other)
+			kept[n_kept++] = p;
+	}
+	return n_kept == PD_SITE_TEXTS;
+}
+
+/* Have those pages so many different titles? */
+static bool under_titles(const struct pd_site_judge *j, const struct pd_site_seen *s, size_t n)
+{
+	uint64_t titles[SITE_TITLES];
+	size_t found = 0;
+	for (size_t i = 0; i < n && found < SITE_TITLES; i++) {
+		uint64_t title = j->pages[s[i].page].title;
+		bool other = title != 0;
+		for (size_t k = 0; k < found && other; k++)
+			other = title != titles[k];
+		if (other)
+			titles[found++] = title;
+	}
+	return found == SITE_TITLES;
+}
+
+static size_t count_pages(const struct pd_site_seen *s, size_t n)
+{
+	size_t pages = 0;
+	for (size_t i = 0; i < n; i++)
+		pages += i == 0 || s[i].page != s[i - 1].page;
+	return pages;
+}
+
+static void judge_lines(struct pd_site_judge *j)
+{
+	qsort(j->seen, j->n_seen, sizeof *j->seen, by_line);
+	for (size_t i = 0, end; i < j->n_seen; i = end) {
+		for (end = i + 1; end < j->n_seen && j->seen[end].line == j->seen[i].line; end++)
+			;
+		size_t pages = count_pages(j->seen + i, end - i);
+		bool often = pages * 2 > j->n_pages;
+		if (pages < PD_SITE_TEXTS ||
+		    (!under_texts(j, j->seen + i, end - i, often) && !(often && under_titles(j, j->seen + i, end - i))))
+			continue;
+		for (size_t k = i; k < end; k++)
+			j->seen[k].repeated = true;
+		j->lines = pd_grow(j->lines, j->n_lines, &j->cap_lines, sizeof *j->lines);
+		j->lines[j->n_lines++] = j->seen[i].line;
+	}
+}
+
+/* `at`: the first of j->seen that is not before this path; returns where the next begins. */
+static size_t judge_path(struct pd_site_judge *j, size_t at, const struct pd_site_vote *v, size_t n)
+{
+	uint64_t lines = 0, repeated = 0, links = 0;
+	for (size_t i = 0; i < n; i++)
+		links += v[i].links;
+	for (; at < j->n_seen && j->seen[at].path == v->path; at++) {
+		lines++;
+		repeated += j->seen[at].repeated;
+	}
+	if (n >= PD_SITE_PATH_PAGES && repeated && (repeated + links) * 2 >= lines + links) {
+		j->paths = pd_grow(j->paths, j->n_paths, &j->cap_paths, sizeof *j->paths);
+		j->paths[j->n_paths++] = v->path;
+	}
+	return at;
+}
+
+/* Each line's path is one of its page's, so both lists run through the same paths. */
+static void judge_paths(struct pd_site_judge *j)
+{
+	qsort(j->seen, j->n_seen, sizeof *j->seen, by_path);
+	qsort(j->votes, j->n_votes, sizeof *j->votes, by_vote);
+	for (size_t i = 0, end, at = 0; i < j->n_votes; i = end) {
+		for (end = i + 1; end < j->n_votes && j->votes[end].path == j->votes[i].path; end++)
+			;
+		at = judge_path(j, at, j->votes + i, end - i);
+	}
+}
+
+struct pd_site pd_site_decide(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n)
+{
+	if (n < PD_SITE_TEXTS)
+		return (struct pd_site){ 0 };
+	gather(j, pages, n);
+	if (j->n_seen)
+		judge_lines(j);
+	if (j->n_lines)
+		judge_paths(j);
+	return (struct pd_site){ j->lines, j->paths, j->n_lines, j->n_paths };
+}
+
+/* ==== learning ==== */
+
+#define MEMORY (64u << 20)
+
+/*
+ * The samples of all hosts, within bounded memory: records come in any order, and out by host and URL, each URL once, and of
+ * each host no more than its sample.  An external merge sort (base/runs.h): what memory holds is sorted and cut to the samples
+ * of its hosts before it is written, because what is over a sample here cannot be in it.
+ */
+
+/* What a record begins with, and is ordered by. */
+struct host_and_url {
+	uint64_t host, url;
+};
+
+struct samples {
+	size_t memory;
+	struct pd_buf records;
+	size_t *order;			/* record -> where it begins */
+	size_t n, cap;
+	struct pd_runs *runs;
+};
+
+static struct host_and_url key_of(const char *record)
+{
+	struct host_and_url key;
+	memcpy(&key, record, sizeof key);
+	return key;
+}
+
+static size_t record_size(struct pd_span bytes)
+{
+	struct pd_site_page p;
+	return pd_site_page_see(bytes, &p) ? p.size : 0;
+}
+
+static uint64_t record_host(const char *record)
+{
+	return key_of(record).host;
+}
+
+static int compare_records(struct pd_span a, struct pd_span b)
+{
+	struct host_and_url key_a = key_of(a.p), key_b = key_of(b.p);
+	if (key_a.host != key_b.host)
+		return key_a.host < key_b.host ? -1 : 1;
+	if (key_a.url != key_b.url)
+		return key_a.url < key_b.url ? -1 : 1;
+	struct pd_site_page page_a, page_b;
+	pd_site_page_see(a, &page_a);
+	pd_site_page_see(b, &page_b);
+	return pd_site_page_cmp(&page_a, &page_b, a.p, b.p);
+}
+
+static struct samples *samples_new(const char *tmp_dir, size_t memory)
+{
+	static const struct pd_runs_type type = { .size = record_size, .key = record_host, .compare = compare_records };
+	struct samples *r = pd_zalloc(sizeof *r);
+	r->memory = memory;
+	r->runs = pd_runs_new(&type, tmp_dir);
+	return r;
+}
+
+static void samples_free(struct samples *r)
+{
+	if (!r)
+		return;
+	pd_runs_free(r->runs);
+	pd_buf_release(&r->records);
+	free(r->order);
+	free(r);
+}
+
+static struct pd_span record_at(const struct samples *r, size_t begin)
+{
+	return pd_span(r->records.p + begin, r->records.n - begin);
+}
+
+static int compare_places(const void *x, const void *y, void *ctx)
+{
+	const struct samples *r = ctx;
+	return compare_records(record_at(r, *(const size_t *)x), record_at(r, *(const size_t *)y));
+}
+
+/* Sorts what is in memory and cuts it to the samples. */
+static void sort_records(struct samples *r)
+{
+	size_t n = 0, of_host = 0;
+	struct host_and_url last = { 0, 0 };
+	if (r->n)
+		qsort_r(r->order, r->n, sizeof *r->order, compare_places, r);
+	for (size_t i = 0; i < r->n; i++) {
+		struct host_and_url key = key_of(r->records.p + r->order[i]);
+		if (i && key.host == last.host && key.url == last.url)
+			continue;
+		of_host = i && key.host == last.host ? of_host + 1 : 1;
+		last = key;
+		if (of_host <= PD_SITE_SAMPLE)
+			r->order[n++] = r->order[i];
+	}
+	r->n = n;
+}
+
+static int write_run(struct samples *r, struct pd_err *e)
+{
+	sort_records(r);
+	pd_runs_begin(r->runs);
+	for (size_t i = 0; i < r->n; i++)
+		pd_runs_add(r->runs, r->records.p + r->order[i], record_size(record_at(r, r->order[i])));
+	r->n = 0;
+	pd_buf_clear(&r->records);
+	return pd_runs_end(r->runs, e);
+}
+
+static int samples_add(struct samples *r, const struct pd_site_page *p, const char *bytes, struct pd_err *e)
+{
+	int status = r->n && r->records.n + p->size > r->memory ? write_run(r, e) : PD_OK;
+	if (status)
+		return status;
+	r->order = pd_grow(r->order, r->n, &r->cap, sizeof *r->order);
+	r->order[r->n++] = r->records.n;
+	pd_buf_add(&r->records, bytes, p->size);
+	return PD_OK;
+}
+
+static int samples_close(struct samples *r, struct pd_err *e)
+{
+	struct pd_buf rest = { 0 };
+	sort_records(r);
+	for (size_t i = 0; i < r->n; i++)
+		pd_buf_add(&rest, r->records.p + r->order[i], record_size(record_at(r, r->order[i])));
+	pd_buf_release(&r->records);
+	pd_runs_keep(r->runs, &rest);
+	return pd_runs_merge(r->runs, r->memory, e);
+}
+
+static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_span record;
+	struct host_and_url last = { 0, 0 };
+	size_t n = 0;
+	int status = PD_OK;
+	pd_buf_clear(out);
+	if (!pd_runs_see(r->runs, &record))
+		return 0;
+	for (uint64_t host = record_host(record.p); !status && pd_runs_see(r->runs, &record) && record_host(record.p) == host;) {
+		struct host_and_url key = key_of(record.p);
+		if (n < PD_SITE_SAMPLE && (!n || key.url != last.url)) {
+			pd_buf_add(out, record.p, record.n);
+			last = key;
+			n++;
+		}
+		status = pd_runs_step(r->runs, e);
+	}
+	return status ? status : 1;
+}
+
+/*
+ * The learner: samples, and for each host what they repeat.
+ */
+
+struct pd_site_learner {
+	struct pd_site_learn_options o;
+	struct samples *samples;
+	struct pd_site_judge *judge;
+	struct pd_buf sample;
+	size_t next_known;		/* host of o.known that was not written yet */
+	struct pd_site_learn_counts counts;
+};
+
+struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *o)
+{
+	struct pd_site_learner *l = pd_zalloc(sizeof *l);
+	l->o = *o;
+	l->samples = samples_new(o->tmp_dir, o->memory ? o->memory : MEMORY);
+	l->judge = pd_site_judge_new();
+	return l;
+}
+
+void pd_site_learner_free(struct pd_site_learner *l)
+{
+	if (!l)
+		return;
+	samples_free(l->samples);
+	pd_site_judge_free(l->judge);
+	pd_buf_release(&l->sample);
+	free(l);
+}
+
+const struct pd_site_learn_counts *pd_site_learner_counts(const struct pd_site_learner *l)
+{
+	return &l->counts;
+}
+
+int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e)
+{
+	while (records.n) {
+		struct pd_site_page p;
+		if (!pd_site_page_see(records, &p))
+			return pd_fail(e, PD_ERR_FORMAT, "a record of a page cannot be");
+		if (!l->o.known || !pd_boilerplate_knows(l->o.known, p.host)) {
+			int status = samples_add(l->samples, &p, records.p, e);
+			if (status)
+				return status;
+			l->counts.pages++;
+		}
+		records.p += p.size;
+		records.n -= p.size;
+	}
+	return PD_OK;
+}
+
+int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e)
+{
+	int status = PD_OK;
+	if (pd_boilerplate_hidden_kept(b) != l->o.hidden_kept)
+		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s: say so, and merge it with such tables alone",
+			       pd_boilerplate_hidden_kept(b) ? "keep" : "drop");
+	for (size_t i = 0; !status && i < pd_boilerplate_hosts(b); i++) {
+		status = pd_boilerplate_sample(b, i, &l->sample, e);
+		if (!status)
+			status = pd_site_learner_add(l, pd_buf_span(&l->sample), e);
+	}
+	return status;
+}
+
+static void write_host(struct pd_site_learner *l, struct table_writer *w, const struct pd_boilerplate_host *h,
+		       struct pd_span records)
+{
+	writer_add(w, h, records);
+	l->counts.hosts++;
+	l->counts.taught += h->site.n_lines > 0;
+	l->counts.lines += h->site.n_lines;
+	l->counts.paths += h->site.n_paths;
+}
+
+/* The hosts of the known table that come before `key`. */
+static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64_t key, bool all, struct pd_err *e)
+{
+	struct pd_buf records = { 0 };
+	int status = PD_OK;
+	while (!status && l->o.known && l->next_known < pd_boilerplate_hosts(l->o.known)) {
+		struct pd_boilerplate_host h = pd_boilerplate_host(l->o.known, l->next_known);
+		if (!all && h.key >= key)
+			break;
+		if (l->o.samples)
+			status = pd_boilerplate_sample(l->o.known, l->next_known, &records, e);
+		if (!status)
+			write_host(l, w, &h, pd_buf_span(&records));
+		l->next_known++;
+	}
+	pd_buf_release(&records);
+	return status;
+}
+
+/* From the records in l->sample. */
+static struct pd_boilerplate_host decide(struct pd_site_learner *l)
+{
+	struct pd_site_page pages[PD_SITE_SAMPLE];
+	struct pd_boilerplate_host h = { 0 };
+	struct pd_span rest = pd_buf_span(&l->sample);
+	for (; rest.n; h.pages++) {
+		struct pd_site_page *p = &pages[h.pages];
+		pd_site_page_see(rest, p);
+		rest.p += p->size;
+		rest.n -= p->size;
+	}
+	h.key = pages[0].host;
+	h.name = pd_span(pages[0].name, pages[0].n_name);
+	h.site = pd_site_decide(l->judge, pages, h.pages);
+	return h;
+}
+
+static int write_all(struct pd_site_learner *l, struct table_writer *w, struct pd_err *e)
+{
+	int status = samples_close(l->samples, e);
+	if (status)
+		return status;
+	while ((status = samples_next(l->samples, &l->sample, e)) > 0) {
+		struct pd_boilerplate_host h = decide(l);
+		status = write_known(l, w, h.key, false, e);
+		if (status)
+			return status;
+		write_host(l, w, &h, pd_buf_span(&l->sample));
+	}
+	return status ? status : write_known(l, w, 0, true, e);
+}
+
+int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_err *e)
+{
+	struct table_writer *w;
+	int status = writer_new(&w, l->o.tmp_dir, l->o.hidden_kept, l->o.samples, e);
+	if (status)
+		return status;
+	status = write_all(l, w, e);
+	if (!status)
+		status = writer_end(w, f, e);
+	writer_free(w);
+	return status;
 }

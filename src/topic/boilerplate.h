@@ -48,15 +48,69 @@ bool pd_boilerplate_knows(const struct pd_boilerplate *b, uint64_t key);
 /* The records of host i's sample (site.h), checked; replaces what `out` held. */
 int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out, struct pd_err *e);
 
-/* Writing: hosts in the order of their keys, each once; what they hold is spooled, and the file put together at the end. */
-struct pd_boilerplate_writer;
+/* Which lines does a host repeat?  In: the sample of its pages (site.h).  Out: keys of lines and of paths.
+ *
+ * Not on how many pages a line recurs decides, but under how many texts: a page that the host holds three times has the
+ * same lines three times, and they are its text.  Two pages are of different texts when their signatures differ in more
+ * than PD_SITE_BITS bits: those of the text outside links, and, unless the line stands on more than half of the sample,
+ * those of the main texts too (where chrome outweighs a short text, copies look different by the first alone; where the
+ * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
+ * each different from each, is repeated.  So is one that stands on more than half of the sample under PD_SITE_TITLES titles:
+ * of pages that hold little but what their site repeats, such as those of a reference, all texts look the same.  Texts are taken in the order of their signatures.
+ *
+ * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
+ * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
+ * texts along where it is wrong, so it asks for more pages than a line does: three threads of a forum with the same stock
+ * replies are no layout yet.
+ *
+ * The result depends on the set of pages alone. */
 
-int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
-			      struct pd_err *e);
-void pd_boilerplate_writer_free(struct pd_boilerplate_writer *w);
-/* A failure to write shows in `end`. */
-void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_boilerplate_host *h, struct pd_span records);
-/* Into `f`, which need not be a file that can be sought in. */
-int pd_boilerplate_writer_end(struct pd_boilerplate_writer *w, FILE *f, struct pd_err *e);
+#define PD_SITE_TEXTS 3
+#define PD_SITE_PATH_PAGES 6
+#define PD_SITE_BITS 16
+
+struct pd_site_judge;
+
+struct pd_site_judge *pd_site_judge_new(void);
+void pd_site_judge_free(struct pd_site_judge *j);
+/* What `pages`, all of one host, repeat; it lies in the judge, until the next call. */
+struct pd_site pd_site_decide(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n);
+
+/* Learning what sites repeat.  In: records of pages (site.h), in any order, and tables to merge or to leave as they
+ * are.  Out: a table (boilerplate.h).
+ *
+ * Of each host the PD_SITE_SAMPLE pages whose URLs have the smallest keys are its sample, whatever the order in which
+ * they come; of several captures of one URL the one with the smallest record.  So the table depends on the set of pages
+ * alone, and a table learned from two dumps is that of their tables merged.
+ *
+ * Memory is bounded whatever the dump: records gather in a buffer of `memory` bytes; when it is full it is sorted, cut to
+ * the samples and spooled as a run.  At the end all runs are merged host by host, with a window of each. */
+
+struct pd_site_learn_options {
+	const char *tmp_dir;	/* NULL: TMPDIR, /tmp */
+	size_t memory;		/* 0: 64 MiB */
+	bool hidden_kept;	/* recorded in the table */
+	bool samples;		/* write them into the table */
+	struct pd_boilerplate *known;	/* its hosts are copied as they are, pages of theirs left out; NULL: none */
+};
+
+struct pd_site_learner;
+
+struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *o);
+void pd_site_learner_free(struct pd_site_learner *l);
+/* Any number of records, one behind the other. */
+int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
+/* The sample of every host of a table. */
+int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);
+/* Decides, and writes the table into `f`.  Once. */
+int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_err *e);
+
+struct pd_site_learn_counts {
+	uint64_t pages;			/* records given, without those of hosts that were known */
+	uint64_t hosts, taught;		/* in the table; of them, with anything repeated */
+	uint64_t lines, paths;
+};
+
+const struct pd_site_learn_counts *pd_site_learner_counts(const struct pd_site_learner *l);
 
 #endif

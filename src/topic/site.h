@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A page as its site sees it.  In: the lines of a page.  Out: keys of its lines, the record that learning keeps of it
- * (site_learn.h), and, when the page's host is known to repeat lines (boilerplate.h), those lines marked before the extractor
+ * (boilerplate.h), and, when the page's host is known to repeat lines, those lines marked before the extractor
  * decides.
  *
  * A line has two keys: of its text as it stands, and of its path, the tags and classes of the boxes around it from the

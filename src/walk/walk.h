@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "pipeline.h"
-#include "topic/site_learn.h"
+#include "topic/boilerplate.h"
 
 /* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };

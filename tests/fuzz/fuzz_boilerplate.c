@@ -3,7 +3,7 @@
  * each host can be read, and its samples can be learned from again. */
 #include "fuzz.h"
 #include "topic/boilerplate_layout.h"
-#include "topic/site_learn.h"
+#include "topic/boilerplate.h"
 
 /* What must be true before anything else is looked at: what is damaged lies behind it. */
 static void seal(char *p, size_t n)

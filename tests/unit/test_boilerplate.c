@@ -12,8 +12,7 @@
 #include "base/hash.h"
 #include "topic/boilerplate_layout.h"
 #include "topic/site.h"
-#include "topic/site_decide.h"
-#include "topic/site_learn.h"
+#include "topic/boilerplate.h"
 
 /* A line of a page: which text, in which path. */
 struct line {
