@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pairs rows as text, the first byte chooses the pages kept: in a star every page left out has an edge to the kept one's
  * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept,
- * and verdicts have all their columns. */
+ * suspects are in no cluster and look like pages that stay and are none, and verdicts have all their columns. */
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
@@ -83,12 +83,21 @@ static void check_rows(struct pd_group *g)
 	struct pd_buf row = { 0 };
 	struct pd_span f[PD_TSV_COLUMNS_MAX], last = { 0 };
 	struct pd_group_member m;
-	size_t n = 0;
-	for (uint32_t cluster = 0; pd_group_next(g, &m); n++) {
+	size_t n = 0, n_suspects = 0;
+	uint32_t suspect[PAGES], looks_like[PAGES], cluster = 0;
+	for (; pd_group_next(g, &m); n++) {
 		struct pd_span id = pd_pages_view(&g->pages, m.page).id;
-		HOLDS(m.cluster == cluster || m.cluster == cluster + 1);
-		HOLDS(m.cluster != cluster || pd_page_id_cmp(last, id) < 0);
-		cluster = m.cluster;
+		if (m.suspect.n) {
+			HOLDS(!m.cluster && m.keep != m.page && g->members[m.page].keep == PD_NO_PAGE);
+			HOLDS(g->members[m.keep].keep == PD_NO_PAGE || g->members[m.keep].keep == m.keep);
+			HOLDS(!n_suspects || pd_page_id_cmp(last, id) < 0);
+			suspect[n_suspects] = m.page;
+			looks_like[n_suspects++] = m.keep;
+		} else {
+			HOLDS(!n_suspects && (m.cluster == cluster || m.cluster == cluster + 1));
+			HOLDS(m.cluster != cluster || pd_page_id_cmp(last, id) < 0);
+			cluster = m.cluster;
+		}
 		last = id;
 		pd_buf_clear(&row);
 		pd_write_verdict_row(g, &m, &row);
@@ -97,7 +106,10 @@ static void check_rows(struct pd_group *g)
 		for (int k = 0; k < PD_VERDICTS_COLUMNS; k++)
 			HOLDS(f[k].n > 0);
 	}
-	HOLDS(n == g->n_members);
+	HOLDS(n == g->n_members + g->n_suspects && n_suspects == g->n_suspects);
+	for (size_t i = 0; i < n_suspects; i++)
+		for (size_t k = 0; k < n_suspects; k++)
+			HOLDS(looks_like[i] != suspect[k]);
 	pd_buf_release(&row);
 }
 
