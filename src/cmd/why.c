@@ -54,19 +54,10 @@ static int check_why(const struct why_options *o, int n_ids, struct pd_err *e)
 
 static int why(const struct why_options *o, struct pd_err *e)
 {
-	struct pd_why w;
 	struct pd_buf out = { 0 };
-	int status = pd_why_open(&w, &o->why, e);
-	if (!status && o->format) {
-		struct pd_json *j = pd_json_new();
-		pd_why_json(&w, j, &out);
-		pd_json_free(j);
-	} else if (!status) {
-		pd_why_text(&w, o->why.verdicts, o->why.pairs != NULL, &out);
-	}
+	int status = pd_why(&o->why, o->format, &out, e);
 	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);
 	pd_buf_release(&out);
-	pd_why_release(&w);
 	return status;
 }
 

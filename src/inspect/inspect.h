@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "group/why.h"
 #include "pipeline.h"
 #include "read/sample.h"
 #include "rows/rows.h"
@@ -54,11 +53,18 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 /* Which lines of it are what, for pd_print. */
 extern const struct pd_paint pd_compare_paint[];
 
-/* What becomes of a page, and why: in words for people, or as JSON Lines, a line for each step to the page kept. */
+/* What becomes of a page, and why: a page's id or URL, a verdicts file, perhaps the pairs -> the steps to the page kept, the
+ * duplicates of a page that is kept, the pages that it is paired with.  The verdicts are read twice, so that memory grows with
+ * one cluster alone. */
 
-/* `verdicts`: the name of the file, for words. */
-void pd_why_text(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out);
-void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out);
+struct pd_why_options {
+	const char *id, *url;		/* one of them */
+	const char *verdicts, *pairs;	/* files; pairs may be NULL */
+};
+
+/* In words for people, or as JSON Lines, a line for each step.  PD_ERR_NOT_FOUND: no page has this URL, or several (the message
+ * lists some).  An id that is not named is no error. */
+int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct pd_err *e);
 
 /* A sample of a dump -> what a whole run would find, take and need, as a short table for people.
  *

@@ -1,14 +1,344 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * First the page is looked for, by its id, its URL, or an id given with another path; then the pairs that name it; then the rows
+ * of its cluster and of the pages that it is paired with.  What was found is then told.
+ */
 #include "inspect/inspect.h"
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "base/fields.h"
 #include "base/tsv.h"
 #include "write/write.h"
 
-enum { LISTED = 10 };
+/* --- what is known of the page --- */
 
-static struct pd_span value(const struct pd_why_row *row, enum pd_verdicts_column column)
+enum { NEAR = 20, SUGGESTIONS = 3, LISTED = 10 };
+
+/* Values escaped as in the file; "-" where there is none. */
+struct why_row {
+	struct pd_span f[PD_VERDICTS_COLUMNS];
+};
+
+struct why_near {
+	struct pd_span id, url, distance, similarity;
+	struct pd_span method;
+	struct pd_span doubt;		/* why the two are no pair although they look alike; {NULL, 0}: they are one */
+	bool named;			/* in the verdicts: `row` is its row there */
+	struct why_row row;
+};
+
+struct why {
+	struct pd_span id;		/* of the page, as rows have it */
+	struct why_row *rows;	/* of its cluster, as they come; none: the page is not named */
+	size_t n, cap;
+	const struct why_row *page;	/* among them; NULL: not named */
+	const struct why_row **chain;	/* the page, its `via` and so on, up to the page kept */
+	size_t n_chain;
+	struct why_near near[NEAR];	/* the nearest pages that it is paired with */
+	size_t n_near;
+	uint64_t pairs;			/* rows of `pairs` that name the page */
+	struct pd_span suggestions[SUGGESTIONS];	/* ids much like the one that is not named */
+	size_t n_suggestions;
+	struct pd_arena arena;
+};
+
+enum { URLS_LISTED = 5, FAR = 4 };
+
+/* What the first reading of the verdicts looks for. */
+struct why_search {
+	struct why *why;
+	struct pd_span id, url;		/* escaped; {NULL, 0}: not asked for */
+	struct pd_span cluster;		/* of the page, once found */
+	struct pd_span by_base;		/* the one id with the same base name and place, and how many there are */
+	uint64_t n_by_base;
+	uint64_t n_found;
+	struct pd_buf list;
+	int edits[SUGGESTIONS];
+};
+
+/* mark: as in the reader. */
+typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
+
+/* Rows that cannot be read say nothing of the page that is asked for. */
+static int read_rows(const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx, struct pd_err *e)
+{
+	char *paths[] = { (char *)path };
+	bool verdicts = columns == pd_verdicts_columns;
+	struct pd_tsv_reader in = { .kind = kind, .or_kind = verdicts ? "answers" : NULL, .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	int status;
+	in.marked = verdicts ? NULL : PD_SUSPECT_MARK;
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			each(ctx, in.fields, in.mark);
+		else if (status != PD_ERR_FORMAT)
+			break;
+	}
+	pd_tsv_release(&in);
+	return status;
+}
+
+static struct pd_span keep_span(struct why *w, struct pd_span s)
+{
+	return s.n ? pd_arena_copy(&w->arena, s) : pd_span("-", 1);
+}
+
+static void copy_row(struct why *w, const struct pd_span *f, struct why_row *out)
+{
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
+		out->f[i] = keep_span(w, f[i]);
+}
+
+static struct pd_span escaped(struct why *w, const char *z)
+{
+	struct pd_buf b = { 0 };
+	if (!z)
+		return pd_span(NULL, 0);
+	pd_tsv_add(&b, pd_span_z(z));
+	struct pd_span s = keep_span(w, pd_buf_span(&b));
+	pd_buf_release(&b);
+	return s;
+}
+
+/* --- ids that are alike --- */
+
+static size_t shared_start(struct pd_span a, struct pd_span b)
+{
+	size_t n = 0;
+	while (n < a.n && n < b.n && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
+static size_t shared_end(struct pd_span a, struct pd_span b)
+{
+	size_t n = 0;
+	while (n < a.n && n < b.n && a.p[a.n - 1 - n] == b.p[b.n - 1 - n])
+		n++;
+	return n;
+}
+
+/* Insertions, deletions, replacements; the parts that differ are short, or it is no slip of a finger. */
+static int count_edits(struct pd_span a, struct pd_span b)
+{
+	int row[32], n = (int)b.n;
+	if (a.n > 30 || b.n > 30)
+		return FAR;
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; i < a.n; i++) {
+		int before = row[0];
+		row[0] = (int)i + 1;
+		for (int j = 1; j <= n; j++) {
+			int best = before + (a.p[i] != b.p[j - 1]);
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			before = row[j];
+			row[j] = best;
+		}
+	}
+	return row[n] < FAR ? row[n] : FAR;
+}
+
+/* Changes that make one id of another, at most FAR - 1, and no more than a third of it: small numbers are alike. */
+static int id_edits(struct pd_span a, struct pd_span b)
+{
+	size_t start = shared_start(a, b), longest = a.n > b.n ? a.n : b.n;
+	a = pd_span(a.p + start, a.n - start);
+	b = pd_span(b.p + start, b.n - start);
+	size_t end = shared_end(a, b);
+	int n = count_edits(pd_span(a.p, a.n - end), pd_span(b.p, b.n - end));
+	return 3 * (size_t)n <= longest ? n : FAR;
+}
+
+static void suggest(struct why_search *s, struct pd_span id)
+{
+	struct why *w = s->why;
+	int n = id_edits(s->id, id);
+	size_t at = w->n_suggestions;
+	if (n >= FAR)
+		return;
+	while (at > 0 && s->edits[at - 1] > n)
+		at--;
+	if (at == SUGGESTIONS)
+		return;
+	if (w->n_suggestions < SUGGESTIONS)
+		w->n_suggestions++;
+	for (size_t i = w->n_suggestions - 1; i > at; i--) {
+		w->suggestions[i] = w->suggestions[i - 1];
+		s->edits[i] = s->edits[i - 1];
+	}
+	w->suggestions[at] = keep_span(w, id);
+	s->edits[at] = n;
+}
+
+/* "some/where/crawl.warc.gz:53" without the folders */
+static struct pd_span base_of(struct pd_span id)
+{
+	size_t n = pd_page_id_parse(id).file.n;
+	while (n > 0 && id.p[n - 1] != '/')
+		n--;
+	return pd_span(id.p + n, id.n - n);
+}
+
+/* --- pairs --- */
+
+/* Numbers in the order of numbers, "-" (the same text) before them. */
+static uint64_t nearness(struct pd_span distance)
+{
+	uint64_t n;
+	return pd_span_u64(distance, &n) ? n + 1 : 0;
+}
+
+static void add_near(struct why *w, const struct pd_span *f, struct pd_span mark, bool other_is_b)
+{
+	struct pd_span id = f[other_is_b ? PD_PAIRS_ID_B : PD_PAIRS_ID_A], url = f[other_is_b ? PD_PAIRS_URL_B : PD_PAIRS_URL_A];
+	size_t at = w->n_near;
+	uint64_t near = nearness(f[PD_PAIRS_DISTANCE]);
+	w->pairs++;
+	while (at > 0 && (nearness(w->near[at - 1].distance) > near ||
+			  (nearness(w->near[at - 1].distance) == near && pd_page_id_cmp(w->near[at - 1].id, id) > 0)))
+		at--;
+	if (at == NEAR)
+		return;
+	if (w->n_near < NEAR)
+		w->n_near++;
+	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
+	w->near[at] = (struct why_near){ keep_span(w, id), keep_span(w, url), keep_span(w, f[PD_PAIRS_DISTANCE]), keep_span(w, f[PD_PAIRS_SIMILARITY]),
+					    keep_span(w, f[PD_PAIRS_METHOD]),
+					    mark.n ? keep_span(w, mark) : mark, false, { { { NULL, 0 } } } };
+}
+
+static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why *w = ctx;
+	if (pd_span_eq(f[PD_PAIRS_ID_A], w->id))
+		add_near(w, f, mark, true);
+	else if (pd_span_eq(f[PD_PAIRS_ID_B], w->id))
+		add_near(w, f, mark, false);
+}
+
+/* --- verdicts --- */
+
+static void note_page(struct why_search *s, const struct pd_span *f)
+{
+	if (!s->n_found++) {
+		s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
+		s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
+	}
+	if (s->n_found <= URLS_LISTED)
+		pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n, f[PD_VERDICTS_ID].p);
+}
+
+static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why_search *s = ctx;
+	struct pd_span id = f[PD_VERDICTS_ID];
+	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id))
+		note_page(s, f);
+	if (s->url.p || s->n_found)
+		return;
+	if (pd_span_eq(base_of(id), base_of(s->id)) && !s->n_by_base++)
+		s->by_base = keep_span(s->why, id);
+	suggest(s, id);
+}
+
+static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why_search *s = ctx;
+	struct why *w = s->why;
+	/* A store says "-" of what it does not keep: no two of those belong together. */
+	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id) :
+				     pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
+	if (same) {
+		w->rows = pd_grow(w->rows, w->n, &w->cap, sizeof *w->rows);
+		copy_row(w, f, &w->rows[w->n++]);
+	}
+	for (size_t i = 0; i < w->n_near; i++) {
+		if (!pd_span_eq(w->near[i].id, f[PD_VERDICTS_ID]))
+			continue;
+		copy_row(w, f, &w->near[i].row);
+		w->near[i].named = true;
+	}
+}
+
+static const struct why_row *row_of(const struct why *w, struct pd_span id)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (pd_span_eq(w->rows[i].f[PD_VERDICTS_ID], id))
+			return &w->rows[i];
+	return NULL;
+}
+
+/* Verdicts that somebody cut may lead nowhere, or in a circle: the chain then ends early. */
+static void follow(struct why *w)
+{
+	const struct why_row *row = w->page = row_of(w, w->id);
+	w->chain = pd_alloc((w->n + 1) * sizeof *w->chain);
+	while (row && w->n_chain < w->n) {
+		w->chain[w->n_chain++] = row;
+		row = pd_span_is(row->f[PD_VERDICTS_VIA], "-") ? NULL : row_of(w, row->f[PD_VERDICTS_VIA]);
+	}
+}
+
+/* The first reading: which page is it? */
+static int find_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+{
+	int status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	if (status)
+		return status;
+	if (o->url && s->n_found > 1)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%llu pages of %s have this URL (%s%s): name one by its id",
+			       (unsigned long long)s->n_found, o->verdicts, s->list.p, s->n_found > URLS_LISTED ? ", …" : "");
+	if (o->url && !s->n_found)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "no page that %s names has this URL: it is kept, or it is not in these dumps",
+			       o->verdicts);
+	if (!s->n_found)
+		s->why->id = s->n_by_base == 1 ? s->by_base : s->id;
+	return PD_OK;
+}
+
+/* An id given with another path: read again with the one that the file has. */
+static int settle_base(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+{
+	if (s->n_found || s->n_by_base != 1)
+		return PD_OK;
+	s->id = s->by_base;
+	s->why->n_suggestions = 0;
+	return read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+}
+
+static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err *e)
+{
+	struct why_search s = { .why = w };
+	*w = (struct why){ 0 };
+	s.id = escaped(w, o->id);
+	s.url = escaped(w, o->url);
+	int status = find_page(&s, o, e);
+	if (!status)
+		status = settle_base(&s, o, e);
+	if (!status && o->pairs)
+		status = read_rows(o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
+	if (!status && (s.n_found || w->n_near))
+		status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
+	if (!status)
+		follow(w);
+	pd_buf_release(&s.list);
+	return status;
+}
+
+static void release_why(struct why *w)
+{
+	free(w->rows);
+	free(w->chain);
+	pd_arena_release(&w->arena);
+	*w = (struct why){ 0 };
+}
+
+/* --- telling it --- */
+
+static struct pd_span value(const struct why_row *row, enum pd_verdicts_column column)
 {
 	return row->f[column];
 }
@@ -18,7 +348,7 @@ static bool known(struct pd_span s)
 	return s.n && !pd_span_is(s, "-");
 }
 
-static bool is_kept(const struct pd_why_row *row)
+static bool is_kept(const struct why_row *row)
 {
 	return !pd_span_is(value(row, PD_VERDICTS_IS_DUPLICATE), "1");
 }
@@ -33,7 +363,7 @@ static void add_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 	pd_buf_add_c(out, ')');
 }
 
-static void add_row_page(const struct pd_why_row *row, struct pd_buf *out)
+static void add_row_page(const struct why_row *row, struct pd_buf *out)
 {
 	add_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
 }
@@ -67,13 +397,13 @@ static struct pd_span found_by(struct pd_span reason)
 }
 
 /* A row whose pair is another page's: "same as X, which has distance 5". */
-static bool is_shared(const struct pd_why_row *row)
+static bool is_shared(const struct why_row *row)
 {
 	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
 	return reason.n > same_as.n && !memcmp(reason.p, same_as.p, same_as.n);
 }
 
-static void add_step(const struct pd_why_row *row, struct pd_buf *out)
+static void add_step(const struct why_row *row, struct pd_buf *out)
 {
 	pd_buf_add_span(out, value(row, PD_VERDICTS_ID));
 	pd_buf_add_c(out, ' ');
@@ -85,7 +415,7 @@ static void add_step(const struct pd_why_row *row, struct pd_buf *out)
 }
 
 /* "first of 3 pages" */
-static void add_why_kept(const struct pd_why_row *row, struct pd_buf *out)
+static void add_why_kept(const struct why_row *row, struct pd_buf *out)
 {
 	struct pd_span reason = value(row, PD_VERDICTS_REASON), kept = pd_span_z("kept: ");
 	if (reason.n > kept.n && !memcmp(reason.p, kept.p, kept.n))
@@ -99,7 +429,7 @@ static bool says(struct pd_span reason, const char *words)
 }
 
 /* What goes with it: by the texts, where these were compared. */
-static void say_loss(const struct pd_why_row *row, struct pd_buf *out)
+static void say_loss(const struct why_row *row, struct pd_buf *out)
 {
 	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
 	char z[16];
@@ -114,9 +444,9 @@ static void say_loss(const struct pd_why_row *row, struct pd_buf *out)
 		pd_buf_add_z(out, "  It is a part of the page kept\n");
 }
 
-static void say_duplicate(const struct pd_why *w, struct pd_buf *out)
+static void say_duplicate(const struct why *w, struct pd_buf *out)
 {
-	const struct pd_why_row *last = w->chain[w->n_chain - 1];
+	const struct why_row *last = w->chain[w->n_chain - 1];
 	struct pd_span weight = value(w->page, PD_VERDICTS_WEIGHT);
 	add_row_page(w->page, out);
 	pd_buf_printf(out, "\n  is a duplicate of ");
@@ -140,7 +470,7 @@ static void say_duplicate(const struct pd_why *w, struct pd_buf *out)
 		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
 }
 
-static void say_kept(const struct pd_why *w, struct pd_buf *out)
+static void say_kept(const struct why *w, struct pd_buf *out)
 {
 	size_t listed = 0;
 	add_row_page(w->page, out);
@@ -162,12 +492,12 @@ static void say_kept(const struct pd_why *w, struct pd_buf *out)
 		pd_buf_printf(out, "    and %zu more\n", w->n - 1 - listed);
 }
 
-static bool is_suspect(const struct pd_why_row *row)
+static bool is_suspect(const struct why_row *row)
 {
 	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
 }
 
-static void say_suspect(const struct pd_why *w, struct pd_buf *out)
+static void say_suspect(const struct why *w, struct pd_buf *out)
 {
 	struct pd_span reason = value(w->page, PD_VERDICTS_REASON), keep = value(w->page, PD_VERDICTS_DUP_OF);
 	add_row_page(w->page, out);
@@ -177,7 +507,7 @@ static void say_suspect(const struct pd_why *w, struct pd_buf *out)
 	pd_buf_printf(out, "\n    %.*s\n", (int)reason.n, reason.p);
 }
 
-static void say_unnamed(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+static void say_unnamed(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	pd_buf_add_span(out, w->id);
 	pd_buf_printf(out, "\n  is not named in %s: it is kept: it is in no cluster", verdicts);
@@ -187,13 +517,13 @@ static void say_unnamed(const struct pd_why *w, const char *verdicts, bool has_p
 			      i + 1 < w->n_suggestions ? "" : "?\n");
 }
 
-static void say_near(const struct pd_why *w, struct pd_buf *out)
+static void say_near(const struct why *w, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "  ");
 	pd_buf_count(out, w->pairs, "pair");
 	pd_buf_add_z(out, w->pairs == 1 ? " names it:\n" : " name it:\n");
 	for (size_t i = 0; i < w->n_near; i++) {
-		const struct pd_why_near *n = &w->near[i];
+		const struct why_near *n = &w->near[i];
 		pd_buf_add_z(out, "    it ");
 		add_nearness(n->distance, n->similarity, n->method, out);
 		add_page(n->id, n->url, out);
@@ -214,7 +544,7 @@ static void say_near(const struct pd_why *w, struct pd_buf *out)
 		pd_buf_printf(out, "    and %llu more\n", (unsigned long long)(w->pairs - w->n_near));
 }
 
-void pd_why_text(const struct pd_why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+static void print_text(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	if (!w->page)
 		say_unnamed(w, verdicts, has_pairs, out);
@@ -240,7 +570,7 @@ static void add_string(struct pd_json *j, const char *key, struct pd_span s)
 }
 
 /* The row as it stands in the verdicts. */
-static void write_step(const struct pd_why_row *row, struct pd_json *j, struct pd_buf *out)
+static void write_step(const struct why_row *row, struct pd_json *j, struct pd_buf *out)
 {
 	size_t at = out->n;
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
@@ -250,7 +580,7 @@ static void write_step(const struct pd_why_row *row, struct pd_json *j, struct p
 	pd_write_jsonl_row(j, pd_verdicts_columns, out, at);
 }
 
-void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out)
+static void print_json(const struct why *w, struct pd_json *j, struct pd_buf *out)
 {
 	for (size_t i = 0; i < w->n_chain; i++)
 		write_step(w->chain[i], j, out);
@@ -263,4 +593,18 @@ void pd_why_json(const struct pd_why *w, struct pd_json *j, struct pd_buf *out)
 		pd_json_push(j, "suggestions", w->suggestions[i]);
 	pd_json_write(j, out);
 	pd_buf_add_c(out, '\n');
+}
+
+int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct pd_err *e)
+{
+	struct why w;
+	struct pd_json *j = json ? pd_json_new() : NULL;
+	int status = open_why(&w, o, e);
+	if (!status && json)
+		print_json(&w, j, out);
+	else if (!status)
+		print_text(&w, o->verdicts, o->pairs != NULL, out);
+	pd_json_free(j);
+	release_why(&w);
+	return status;
 }
