@@ -63,6 +63,10 @@ check_scope "one host" $((n * 99 / 100)) --scope=other-hosts --candidates=bands 
 head -1000 ball.fp >some.fp
 run "$P" match -q -k 8 some.fp
 is "of fewer pages every pair is named" "$(rows "$tmp/out" | wc -l)" 499500
+# With --all-pairs of any number: what --memory has no room for lies on disk.
+head -2500 ball.fp >some.fp
+is "--all-pairs: every pair of a crowd" "$("$P" match -q -k 8 --all-pairs --memory=40M --stats=stats.json some.fp | grep -vc '^#')" $((2500 * 2499 / 2))
+at_least "--all-pairs: pairs lie on disk" "$(stat bytes_on_disk)" $((2500 * 2499 / 2 * 8))
 run "$P" match -q --preset=paper -k 3 ball.fp
 cp "$tmp/out" paper.pairs
 run "$P" match -q --preset=paper -k 3 --plan=blocks ball.fp
