@@ -6,7 +6,10 @@
 #include "term/perfect.h"
 
 #include <cmph.h>
+#include <signal.h>
 #include <stdlib.h>
+
+#include "base/alloc.h"
 
 /* What cmph packs for CHM, in its own words of 32 bits, before the table of `vertices` numbers. */
 enum { ALGORITHM, HASH_1, SEED_1, HASH_2, SEED_2, VERTICES, KEYS, HEAD };
@@ -45,14 +48,25 @@ static cmph_t *build_once(cmph_io_adapter_t *adapter, unsigned seed)
 	return f;
 }
 
+/* cmph asserts that malloc gave it what it asked for, or writes there without a look. */
+static void on_no_memory(int sig)
+{
+	pd_out_of_memory();
+}
+
 int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, struct pd_err *e)
 {
 	struct perfect_source source = { keys, 0 };
 	cmph_io_adapter_t adapter = { &source, (cmph_uint32)n, read_key, dispose_key, rewind_keys };
 	cmph_t *f = NULL;
+	struct sigaction a = { .sa_handler = on_no_memory }, on_abort, on_fault;
+	sigaction(SIGABRT, &a, &on_abort);
+	sigaction(SIGSEGV, &a, &on_fault);
 	/* cmph gives up after some tries; for a handful of keys that is likely. */
 	for (unsigned seed = 1; !f && seed <= 200; seed++)
 		f = build_once(&adapter, seed);
+	sigaction(SIGABRT, &on_abort, NULL);
+	sigaction(SIGSEGV, &on_fault, NULL);
 	if (!f)
 		return pd_fail(e, PD_ERR_DICT, "cannot make a perfect hash of %zu words", n);
 	size_t size = cmph_packed_size(f);

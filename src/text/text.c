@@ -1126,9 +1126,12 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 {
 	extract(body, &d->extract);
 	uchardet_reset(d->handle);
+	errno = 0;
 	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* it names no other reason */
 		pd_out_of_memory();
 	uchardet_data_end(d->handle);
+	if (errno == ENOMEM)	/* of the copy of a name: it takes its want for an answer, namely none */
+		pd_out_of_memory();
 	const struct pd_charset *c = by_name(uchardet_get_charset(d->handle));
 	return c && proven(c, pd_buf_span(&d->extract)) ? c : NULL;
 }

@@ -23,7 +23,7 @@ TOP = tempfile.mkdtemp(prefix='faults-')
 GIVEN = os.path.join(TOP, 'given')      # inputs, made once
 
 
-METHODS = 'simhash,exact,segments,abstract'
+METHODS = 'simhash,exact,segments,abstract,keywords,semantic,overlap'
 
 
 def plain(*command, given=b'', want=0):
@@ -69,6 +69,9 @@ def make_inputs():
         save('charsets/%s.html' % (charset or 'none'), (head + '<body><p>%s</p></body></html>' % (text * 20)).encode(charset or 'cp1251'))
     save('list', b'one.warc.gz\ntwo.warc\n')
     save('rank.tsv', b''.join(b'http://host%d.example/%d\t%d\n' % (i % 3, i, 20 - i) for i in range(8)))
+    save('urls', b''.join(b'http://host%d.example/a/%d.html\n' % (i % 3, i) for i in range(8)))
+    save('addresses', b'host0.example 192.0.2.1\nhost1.example 192.0.2.1\n')
+    save('words', '网页 500 n\n内容 400 n\n中文 300 n\n'.encode())
     save('hosts', b'host2.example\nhost1.example\n')
     save('urls', 'http://a.example/1?b=1&a=2\nhttps://\u00fc\u00f6.example.co.uk/x\nhttp://a.example/2\nno url\n'.encode())
     save('owners', b'host0.example\tmill\nhost1.example\tmill\n')
@@ -91,6 +94,9 @@ def make_inputs():
         save('dumps/' + name, read(os.path.join(GIVEN, name)))
     save('dumps.tsv', plain('cluster', '-q', given=plain('match', '-q', '-k', '16', given=plain('fp', '-q', 'dumps'))))
     plain('boilerplate', '-q', '-o', 'two.bp', 'two.warc')
+    plain('dict', '-q', '-o', 'small.dict', 'words')
+    plain('dict', '-q', '-o', 'rare.idf', '--idf-from=one.warc.gz')
+    plain('url', '-q', '-o', 'urls.out', '--mode=features', '--count=1000', '--seen=seen', 'hosts')
     plain('apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', '-o', 'revisits.warc.gz', 'one.warc.gz')
     plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
     plain('boilerplate', '-q', '-o', 'site.bp', 'one.warc.gz', 'two.warc')
@@ -205,6 +211,12 @@ Job('show', 'show', '--stage=topic', 'site/0.html')
 Job('compare', 'compare', 'site/0.html', 'site/1.html')
 Job('why-run', 'why', '--run=begun', 'one.warc.gz:0')
 Job('why', 'why', '--verdicts=verdicts.tsv', '--pairs=pairs.tsv', 'one.warc.gz:0')
+Job('url', 'url', '-q', '--seen=out/seen', 'urls', *OUT, old=False)
+Job('url-features', 'url', '-q', '--mode=features', '--count=1000', '--ask', '--seen=seen', 'urls', *OUT)
+Job('sites', 'sites', '-q', '--addresses=addresses', 'dumps', *OUT, damage=True)
+Job('dict', 'dict', '-q', '-o', 'out/new', 'words')
+Job('dict-idf', 'dict', '-q', '-j1', '-o', 'out/new', '--idf-from=one.warc.gz', 'two.warc')
+Job('fp-idf', 'fp', '-q', '-j1', '--method=keywords,semantic,overlap', '--idf=rare.idf', '--dict=small.dict', 'charsets', *OUT, damage=True)
 Job('eval', 'eval', '-q', '--pairs=site-pairs.tsv', 'truth.tsv', *OUT)
 Job('eval-clusters', 'eval', '-q', '--clusters=site-verdicts.tsv', 'truth.tsv', *OUT)
 Job('sweep', 'eval', '-q', '--sweep', 'truth.tsv', 'site', *OUT, damage=True)
@@ -371,6 +383,10 @@ def main():
     os.makedirs(GIVEN)
     make_inputs()
     done = wrong = runs = 0
+    lacking = {line.split()[0] for line in plain('help').decode().splitlines() if re.match('  [a-z]', line)} - {j.command[0] for j in JOBS.values()}
+    if lacking:
+        done = wrong = 1
+        print('not ok 1 - every command has a job: %s' % ' '.join(sorted(lacking)))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for job in JOBS.values():
             if (o.jobs and job.name not in o.jobs) or (job.slow and not o.every and job.name not in o.jobs):
