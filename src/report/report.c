@@ -1185,11 +1185,13 @@ static int threshold_of(const struct facts *f)
 	return f->reach ? f->reach->k : -1;
 }
 
-static void add_distance(const struct pd_report_reach *r, int d, int k, uint64_t most, uint64_t sum, struct pd_buf *out)
+static void add_distance(const struct facts *f, int d, int k, uint64_t most, uint64_t sum, struct pd_buf *out)
 {
+	const struct pd_report_reach *r = f->reach;
+	bool by_methods = pd_param(pd_buf_span(&f->sums->params), "methods").n;
 	pd_buf_printf(out, "<tr%s>", d == k ? " class=\"edge\"" : k >= 0 && d > k ? " class=\"past\"" : "");
 	if (d < 0)
-		pd_buf_add_z(out, "<th scope=\"row\">same text</th>");
+		pd_buf_printf(out, "<th scope=\"row\">%s</th>", by_methods ? "same text, or found by other methods alone" : "same text");
 	else
 		pd_buf_printf(out, "<th scope=\"row\">%d%s</th>", d, d == k ? " – threshold" : "");
 	pd_buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", r->pairs[d + 1]);
@@ -1276,7 +1278,7 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
 	for (int d = -1; d <= last && d <= PD_BITS_MAX; d++) {
 		sum += r->removed[d + 1];
-		add_distance(r, d, k, most, sum, out);
+		add_distance(f, d, k, most, sum, out);
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (r->bad)
@@ -1397,8 +1399,13 @@ static void add_pair(const struct pd_report_sampled *d, const struct report_text
 		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
+	/* Without a distance the reason tells which it is. */
+	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
+			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
 	if (d->stratum)
 		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
+	else if (by_methods)
+		pd_buf_printf(out, "<h3>%zu. Found by other methods than the fingerprint</h3>\n", number);
 	else
 		pd_buf_printf(out, "<h3>%zu. The same text</h3>\n", number);
 	if (failed) {

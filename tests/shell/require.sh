@@ -60,6 +60,17 @@ is "as with the program's own rows" "$(
 	for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides</title><p>$(seq -s ' word' $((200 + i)))</p>\"}"; done >d.jsonl
 	"$P" fp -q --method=simhash,exact d.jsonl | tee d.fp | "$P" match -q --no-verify -k 16 | tee d.pairs | "$P" cluster -q --require=all | rows /dev/stdin | wc -l)" 0
 is "which would go for the fingerprint's sake" "$("$P" cluster -q d.pairs | rows /dev/stdin | wc -l)" 4
+# --- the report ---
+for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides $i</title><p>$(seq -s '. Word ' 60)</p><p>$(seq -s ' and ' $((i * 1000)) $((i * 1000 + 9)))</p>\"}"; done >s.jsonl
+"$P" fp -q --method=segments s.jsonl | tee s.fp | "$P" match -q | tee s.pairs | "$P" cluster -q --max-loss=1 >s.v
+run "$P" report -V s.v -P s.pairs s.jsonl -o s.html
+exits "report of pairs that another method found" 0
+has "does not call them the same text" s.html '<h3>1\. Found by other methods than the fingerprint</h3>'
+has "nor in its table" s.html 'same text, or found by other methods alone'
+printf 'url\tcontent\nhttp://h.example/1\t1\nhttp://h.example/2\t1\n' >truth.tsv
+run "$P" eval --bootstrap=0 --pairs=s.pairs truth.tsv
+exits "eval takes them as any" 0
+has "and finds what they found" "$tmp/out" '^all .* 1 / 1, 0$'
 # --- refused ---
 refuse() { # NAME MESSAGE ARGUMENT...
 	run "$P" cluster "${@:3}"
