@@ -11,9 +11,9 @@
 #include "match/verify.h"
 #include "term/language.h"
 
-/* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md.  TOP: names in a list.  JUMPS: fewer places give
+/* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: what bands of sketches take beside.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */
-enum { MATCH_BYTES = 60, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
+enum { MATCH_BYTES = 60, BANDS_BYTES = 84, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
 
 /* --- gathering --- */
 
@@ -285,7 +285,7 @@ static void say_partners(const struct pd_estimate *e, const struct whole *w, int
 		      w->known ? "  Most: pairs between places, times (N/n)^2." : "");
 }
 
-static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, struct pd_buf *out)
+static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
 {
 	double per_page = e->cpu_seconds / (double)e->n;
 	label(out, "fp");
@@ -295,12 +295,16 @@ static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, 
 	}
 	pd_buf_printf(out, "%.2f ms of CPU a page\n", 1000 * per_page);
 	label(out, "match");
-	double row = MATCH_BYTES + (e->bits - 64) / 8.;
+	double row = MATCH_BYTES + (bands ? BANDS_BYTES : 0) + (e->bits - 64) / 8.;
 	if (w->known) {
 		add_size(w->pages * row, out);
 		pd_buf_add_z(out, " of memory and ");
 		add_size(w->pages * ROW_BYTES, out);
-		pd_buf_printf(out, " of spool (%.0f + %d bytes a page), k %d\n", row, ROW_BYTES, k);
+		pd_buf_printf(out, " of spool (%.0f + %d bytes a page), ", row, ROW_BYTES);
+		if (bands)
+			pd_buf_add_z(out, "candidates from sketches\n");
+		else
+			pd_buf_printf(out, "k %d\n", k);
 	} else {
 		pd_buf_printf(out, "%.0f bytes of memory and %d of spool a page\n", row, ROW_BYTES);
 	}
@@ -320,8 +324,12 @@ void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
 	verify.off = !e->sketch.minima;
 	verify.k_unknown = pd_join_default_k(e->bits, n);
 	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
+	/* Of so many, match finds by their sketches what lies that far apart. */
+	bool bands = !verify.off && k < e->bits / 4;
+	if (bands)
+		k = e->bits / 4;
 	say_names("languages", &e->languages, e->n, out);
 	say_names("charsets", &e->charsets, e->n, out);
 	say_partners(e, &w, k, &verify, out);
-	say_cost(e, &w, k, out);
+	say_cost(e, &w, k, bands, out);
 }
