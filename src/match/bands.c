@@ -85,7 +85,8 @@ static double meetings(const struct pd_sketch_options *o, int r, size_t n)
 	return (double)n / 2 * (o->minima / r) * ldexp(1, -r * o->bits);
 }
 
-int pd_match_bands_width(const struct pd_sketch_options *o, size_t n)
+/* The narrowest band at which a page meets at most PD_BANDS_MEETINGS others by chance. */
+static int width_of(const struct pd_sketch_options *o, size_t n)
 {
 	int r = 1;
 	while (r < width_max(o) && meetings(o, r, n) > PD_BANDS_MEETINGS)
@@ -564,7 +565,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		return PD_OK;
 	gather(&t, m, only);
 	int threads = o->threads > 1 ? o->threads : 1, most = width_max(&t.options);
-	bands->width = !o->band_width ? pd_match_bands_width(&t.options, t.n) : o->band_width < most ? o->band_width : most;
+	bands->width = !o->band_width ? width_of(&t.options, t.n) : o->band_width < most ? o->band_width : most;
 	bands->reach = only ? o->k : pd_match_bands_reach(&t.options, bands->width, t.n);
 	bands->most_distance = only ? o->k : rows->bits;
 	struct search s = { .t = &t, .m = m, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),

@@ -50,8 +50,6 @@ void pd_match_bands_release(struct pd_match_bands *bands);
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
 
-/* The narrowest band at which a page meets at most PD_BANDS_MEETINGS others by chance, n / 2 * (M / r) / 2^(r b). */
-int pd_match_bands_width(const struct pd_sketch_options *o, size_t n);
 /* The most bits, up to three eighths of 64, in which fingerprints may differ so that at most PD_BANDS_CHANCE of those are left. */
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n);
 
