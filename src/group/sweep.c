@@ -60,13 +60,13 @@ static int distance(const struct pd_sweep *s, const struct pd_sweep_setting *set
 /* Without a similarity a pair counts up to k, as when match is given a k. */
 static bool stands(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b)
 {
-	bool same_host = s->host[a] && s->host[a] == s->host[b];
+	enum pd_hosts hosts = s->host[a] != s->host[b] ? PD_HOSTS_DIFFER : s->host[a] ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
 	if (s->verify.off)
 		return true;
 	if (!s->settings[setting].present[a])
-		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], same_host) == PD_LOOK_YES;
+		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
 	double similarity = pd_sketch_similarity(&s->sketches, &s->sketch[a], &s->sketch[b]);
-	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], same_host) == PD_LOOK_YES;
+	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], hosts) == PD_LOOK_YES;
 }
 
 static void count_pair(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b, struct histogram *h)

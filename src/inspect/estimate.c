@@ -122,7 +122,8 @@ static bool near(const struct pd_estimate *e, const struct pd_estimate_page *a, 
 	if (!a->present || !b->present || distance > k)
 		return false;
 	double similarity = pd_sketch_similarity(&e->sketch, &a->sketch, &b->sketch);
-	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, a->host && a->host == b->host) == PD_LOOK_YES;
+	enum pd_hosts hosts = a->host != b->host ? PD_HOSTS_DIFFER : a->host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
+	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, hosts) == PD_LOOK_YES;
 }
 
 /* Each with each: a sample is small. */

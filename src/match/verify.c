@@ -132,14 +132,15 @@ static enum pd_subjects compare_subjects(const struct pd_subject *a, const struc
 }
 
 enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
-		       const struct pd_facts *b, bool same_host)
+		       const struct pd_facts *b, enum pd_hosts hosts)
 {
 	if (o->off)
 		return PD_LOOK_YES;
 	if (similarity < 0)
 		return distance <= o->k_unknown ? PD_LOOK_YES : PD_LOOK_NO;
-	if (similarity < (same_host ? o->least_same_host : o->least))
+	if (similarity < (hosts == PD_HOSTS_SAME ? o->least_same_host : o->least))
 		return PD_LOOK_NO;
+	bool same_host = hosts != PD_HOSTS_DIFFER;
 	const struct pd_verify_numbers *n = numbers_of(o);
 	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, same_host);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
@@ -180,13 +181,13 @@ static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
 	return pd_sketch_similarity(&rows->sketch, &x, &y);
 }
 
-/* Pages without a host, such as files, are on no host in common. */
-static bool same_host(struct pd_verifier *v, uint32_t a, uint32_t b)
+/* Pages without a host, such as files, may be of one site. */
+static enum pd_hosts compare_hosts(struct pd_verifier *v, uint32_t a, uint32_t b)
 {
-	if (v->apart)
-		return false;
 	uint64_t host = pd_rows_host(v->rows, a, v->scratch);
-	return host != pd_hash64("", 0) && host == pd_rows_host(v->rows, b, v->scratch);
+	if (v->apart || host != pd_rows_host(v->rows, b, v->scratch))
+		return PD_HOSTS_DIFFER;
+	return host == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
 }
 
 /* --- doubts ---
@@ -262,8 +263,8 @@ static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, 
 		return PD_LOOK_YES;
 	struct pd_facts x = pd_rows_facts(v->rows, a), y = pd_rows_facts(v->rows, b);
 	if (v->texts)
-		return pd_verify_equal_texts(v->o, &x, &y, same_host(v, a, b));
-	return pd_verify(v->o, *similarity, distance, &x, &y, same_host(v, a, b));
+		return pd_verify_equal_texts(v->o, &x, &y, compare_hosts(v, a, b) == PD_HOSTS_SAME);
+	return pd_verify(v->o, *similarity, distance, &x, &y, compare_hosts(v, a, b));
 }
 
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)

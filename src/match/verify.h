@@ -75,9 +75,12 @@ extern const char *const pd_look_names[];	/* "-" for no and yes */
 /* Can pages with this similarity (estimated, or PD_SIMILARITY_UNKNOWN) be anything but PD_LOOK_NO?  Asked first: it needs
  * nothing else of them. */
 bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance);
+/* Of pages whose hosts are not known as much is asked as of one host, but for the least similarity itself. */
+enum pd_hosts { PD_HOSTS_DIFFER, PD_HOSTS_SAME, PD_HOSTS_UNKNOWN };
+
 /* The decision, the same for every command.  A similarity that is not known decides by the distance alone. */
 enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
-		       const struct pd_facts *b, bool same_host);
+		       const struct pd_facts *b, enum pd_hosts hosts);
 /* The same for two pages without a fingerprint whose texts are equal. */
 enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
 				   bool same_host);

@@ -446,7 +446,7 @@ static const char countries[] =
 	"sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn "
 	"vu wf ws ye yt za zm zw ";
 static const char general[] =
-	"com org net edu gov mil int info biz name pro mobi museum aero coop jobs travel tel cat asia arpa dev cloud online site "
+	"example internal local test com org net edu gov mil int info biz name pro mobi museum aero coop jobs travel tel cat asia arpa dev cloud online site "
 	"website store shop tech blog news wiki live life art design agency academy world today space fun club top xyz icu vip "
 	"social network systems software solutions digital media studio foundation institute university school science health care "
 	"community group team email host hosting page link click pub press events guide guru tips tools works help support zone "

@@ -144,11 +144,11 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	if (pd_store_page(j->s, &m->at, true, &kept, e))
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
-	bool same_host = host && host == host_of(j, kept.text);
+	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
 	struct pd_facts a = facts_of(page), b = facts_of(&kept);
 	if (m->distance < 0)
-		return pd_verify_equal_texts(&j->o.verify, &a, &b, same_host) == PD_LOOK_YES;
-	return pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, same_host) == PD_LOOK_YES;
+		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
+	return pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts) == PD_LOOK_YES;
 }
 
 static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)

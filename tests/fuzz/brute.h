@@ -80,12 +80,12 @@ static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y,
 		return distance <= b->o->verify.k_unknown;
 	uint64_t h = pd_rows_host(b->rows, x, scratch), i = pd_rows_host(b->rows, y, scratch);
 	struct pd_facts f = pd_rows_facts(b->rows, x), g = pd_rows_facts(b->rows, y);
-	bool same_host = !apart && h == i && h != pd_hash64("", 0);
+	enum pd_hosts hosts = apart || h != i ? PD_HOSTS_DIFFER : h == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);
 	if (b->set[x] == 1)
-		return pd_verify_equal_texts(&b->o->verify, &f, &g, same_host) == PD_LOOK_YES;
-	return pd_verify(&b->o->verify, s, distance, &f, &g, same_host) == PD_LOOK_YES;
+		return pd_verify_equal_texts(&b->o->verify, &f, &g, hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
+	return pd_verify(&b->o->verify, s, distance, &f, &g, hosts) == PD_LOOK_YES;
 }
 
 static inline bool brute_share_band(const struct brute *b, uint32_t x, uint32_t y)

@@ -33,4 +33,31 @@ is "nothing else goes" "$(wc -l <gone)" 3
 "$P" text -q --boilerplate=out/site.bp manual.jsonl >texts
 is "a notice longer than a page's own text is not its text" "$(grep -c 'Great Library Licence' texts)" 0
 is "which is what it has for itself" "$(grep -c 'static const unit kettle' texts)" 1
+
+# --- the same as a mirror on disk, two sites in folders of one, with stubs that redirect ---
+python3 - manual.jsonl <<'END'
+import json, os, sys
+from urllib.parse import urlsplit
+for line in open(sys.argv[1]):
+    page = json.loads(line)
+    url = urlsplit(page['url'])
+    for host in ([url.netloc] if 'ledger' in url.netloc else [url.netloc, 'copy.manual.example']):
+        path = 'mirror/' + host + url.path + ('' if url.path.endswith('.html') else '.html')
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        open(path, 'w').write(page['html'].replace('Search the manual', 'Search this copy') if host.startswith('copy') else page['html'])
+for i in range(6):
+    os.makedirs('mirror/manual.example/old', exist_ok=True)
+    open('mirror/manual.example/old/%d.html' % i, 'w').write(
+        '<html><head><title>Moved</title><meta http-equiv=refresh content="0; url=../latest/tour.html"></head><body><p>This page has moved to the latest tour.</p></body></html>')
+open('mirror/manual.example/robots.txt', 'w').write('User-agent: *')
+END
+run "$P" dedup -q --left-out=left.tsv mirror -o clean
+exits "dedup of a mirror" 0
+rows clean/verdicts.tsv | awk -F '\t' '$4 == 1 { print $3, $5 }' >gone
+is "of forty pages on two hosts one of each subject stays" "$(grep -c /ref/ gone)" 40
+is "none goes for one of another subject" "$(awk '{ a = $1; b = $2; gsub(".*/", "", a); gsub(".*/", "", b); if (a != b) print }' gone)" ""
+is "of eight versions of a page all but one go" "$(grep -c /tour.html gone)" 7
+is "stubs that redirect stay, each" "$(grep -c /old/ gone)" 0
+is "so do shells and what is no page" "$(find clean/mirror -name 'view*' | wc -l) $(find clean/mirror -name robots.txt | wc -l)" "5 1"
+is "what goes is gone from the folder" "$(find clean/mirror -name '*.html' | wc -l)" $(($(find mirror -name '*.html' | wc -l) - 47))
 tap_done

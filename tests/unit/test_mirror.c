@@ -15,6 +15,7 @@ static const struct {
 	{ "/srv/mirror/Example.COM/a b.html?x=1", "http://Example.COM/a b.html?x=1" },
 	{ "m/https/example.co.uk/a.html", "https://example.co.uk/a.html" },
 	{ "m/http/example.co.uk/a.html", "http://example.co.uk/a.html" },
+	{ "m/a.example/b.html", "http://a.example/b.html" },
 	{ "m/example.org:8080/a.html", "http://example.org:8080/a.html" },
 	{ "m/example.org+8080/a.html", "http://example.org:8080/a.html" },
 	{ "m/localhost:8000/a.html", "http://localhost:8000/a.html" },

@@ -17,7 +17,7 @@ static const struct row {
 	const char *name;
 	double similarity;
 	struct pd_facts a, b;
-	bool same_host;
+	enum pd_hosts same_host;
 	enum pd_look want;
 } rows[] = {
 	{ "half of the text, two hosts", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_LOOK_YES },
@@ -33,6 +33,8 @@ static const struct row {
 	{ "the same, fewer terms", 1, { 99, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_LOOK_UNSURE },
 	{ "another subject on another host", .82, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_LOOK_YES },
 	{ "the same, less", .81, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_LOOK_OTHER_SUBJECT },
+	{ "hosts not known, half of the text", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, PD_HOSTS_UNKNOWN, PD_LOOK_YES },
+	{ "hosts not known, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, PD_HOSTS_UNKNOWN, PD_LOOK_OTHER_SUBJECT },
 	{ "a heading translated and hardly more", .8, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_YES },
 	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_OTHER_SUBJECT },
 	{ "one title on two hosts, other headings", .5, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, false, PD_LOOK_YES },
