@@ -54,7 +54,7 @@ struct pd_params {
 /* "sid,utm_*,PHPSESSID": case does not matter.  PD_ERR_USAGE. */
 int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e);
 void pd_params_know(struct pd_params *p);
-/* Rows that pd_params_learn wrote. */
+/* Rows that pd_params_lesson_write wrote. */
 int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e);
 void pd_params_release(struct pd_params *p);
 
