@@ -73,7 +73,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Learning" },
 	{ .type = PD_OPT_FLAG, .name = "learn-params", AT(learn), .help = "INPUT is rows of fp: print which parameters change no page" },
 	{ .type = PD_OPT_INT, .name = "least", .arg = "N", AT(least), .min = 1, .max = 1000000, .rare = true,
-	  .help = "groups of URLs, and texts, that teach (3)" },
+	  .help = "groups of URLs, texts and values that teach (3)" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "print", .arg = "NAME", AT(print), .choices = prints,
 	  .help = "rows (default); URLs as they came that are new, or seen; none" },

@@ -104,8 +104,8 @@ void pd_params_know(struct pd_params *p)
 	p->known = true;
 }
 
-enum { HOST, NAME, SAME, DIFFERENT, TEXTS, LEARNT, COLUMNS };
-static const char *const columns[] = { "host", "name", "same", "different", "texts", "learnt", NULL };
+enum { HOST, NAME, SAME, DIFFERENT, TEXTS, VALUES, LEARNT, COLUMNS };
+static const char *const columns[] = { "host", "name", "same", "different", "texts", "values", "learnt", NULL };
 
 int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e)
 {
@@ -191,22 +191,41 @@ void pd_params_release(struct pd_params *p)
 
 /* --- learning --- */
 
-/* URLs of a host that differ in one parameter's value alone. */
+/* URLs of a host that differ in one parameter's value alone, or in whether it is there. */
 struct group {
+	uint64_t rest;		/* the URL without it */
 	uint64_t value, text;	/* of the first */
 	uint32_t owner;
 	bool several, differ;	/* values; texts */
 };
 
-struct owner {
-	uint64_t same, different, texts;
+/* A URL as a whole: what others become without a parameter. */
+struct url_text {
+	uint64_t text;
+	bool differ;
 };
+
+/* A value that a group was seen with. */
+struct entry {
+	uint64_t value;
+	uint32_t group;
+};
+
+struct owner {
+	uint64_t same, different, texts, values;
+};
+
+enum { PARAMS_MAX = 32 };	/* of a URL that teaches: each is looked at with all others */
 
 struct pd_params_lesson {
 	struct pd_names owners;		/* host, newline, name */
-	struct pd_map at;		/* hash of a group: its place */
+	struct pd_map group_at, whole_at;	/* hashes: place and one */
 	struct group *groups;
 	size_t n, cap;
+	struct url_text *wholes;
+	size_t n_wholes, cap_wholes;
+	struct entry *entries;
+	size_t n_entries, cap_entries;
 	struct pd_query query;
 	struct pd_buf rest, owner;
 };
@@ -221,55 +240,96 @@ void pd_params_lesson_free(struct pd_params_lesson *l)
 	if (!l)
 		return;
 	pd_names_release(&l->owners);
-	pd_map_release(&l->at);
+	pd_map_release(&l->group_at);
+	pd_map_release(&l->whole_at);
 	free(l->groups);
+	free(l->wholes);
+	free(l->entries);
 	query_release(&l->query);
 	pd_buf_release(&l->rest);
 	pd_buf_release(&l->owner);
 	free(l);
 }
 
-static void add_to_group(struct pd_params_lesson *l, uint64_t key, uint32_t owner, uint64_t value, uint64_t text)
+static void add_to_group(struct pd_params_lesson *l, uint64_t rest, uint32_t owner, uint64_t value, uint64_t text)
 {
-	uint32_t *at = pd_map_put(&l->at, key);
+	uint32_t *at = pd_map_put(&l->group_at, pd_hash64_seed(&rest, sizeof rest, owner));
 	if (!*at) {
 		l->groups = pd_grow(l->groups, l->n, &l->cap, sizeof *l->groups);
-		l->groups[l->n++] = (struct group){ .value = value, .text = text, .owner = owner };
+		l->groups[l->n++] = (struct group){ .rest = rest, .value = value, .text = text, .owner = owner };
 		*at = (uint32_t)l->n;
-		return;
 	}
 	struct group *g = &l->groups[*at - 1];
 	g->several |= g->value != value;
 	g->differ |= g->text != text;
+	l->entries = pd_grow(l->entries, l->n_entries, &l->cap_entries, sizeof *l->entries);
+	l->entries[l->n_entries++] = (struct entry){ value, *at - 1 };
+}
+
+static void add_whole(struct pd_params_lesson *l, uint64_t url, uint64_t text)
+{
+	uint32_t *at = pd_map_put(&l->whole_at, url);
+	if (!*at) {
+		l->wholes = pd_grow(l->wholes, l->n_wholes, &l->cap_wholes, sizeof *l->wholes);
+		l->wholes[l->n_wholes++] = (struct url_text){ .text = text };
+		*at = (uint32_t)l->n_wholes;
+	}
+	struct url_text *w = &l->wholes[*at - 1];
+	w->differ |= w->text != text;
+}
+
+/* The URL without its item i; SIZE_MAX: with all. */
+static uint64_t hash_without(struct pd_params_lesson *l, struct pd_span path, size_t i)
+{
+	pd_buf_set(&l->rest, path);
+	for (size_t j = 0; j < l->query.n; j++) {
+		if (j == i)
+			continue;
+		pd_buf_add_c(&l->rest, '\n');
+		pd_buf_add_span(&l->rest, l->query.items[j].item);
+	}
+	return pd_hash64(l->rest.p, l->rest.n);
 }
 
 void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest)
 {
 	const char *question = url.n ? memchr(url.p, '?', url.n) : NULL;
-	if (!question || !host.n || !digest.n)
+	struct pd_span path = pd_span(url.p, question ? (size_t)(question - url.p) : url.n);
+	if (!host.n || !digest.n)
 		return;
-	size_t path = (size_t)(question - url.p);
-	query_split(&l->query, pd_span(question + 1, url.n - path - 1));
+	query_split(&l->query, question ? pd_span(question + 1, url.n - path.n - 1) : pd_span("", 0));
+	if (l->query.n > PARAMS_MAX)
+		return;
+	uint64_t text = pd_hash64(digest.p, digest.n);
+	add_whole(l, hash_without(l, path, SIZE_MAX), text);
 	for (size_t i = 0; i < l->query.n; i++) {
 		struct pd_span name = l->query.items[i].name, item = l->query.items[i].item;
-		pd_buf_set(&l->rest, pd_span(url.p, path));
-		for (size_t j = 0; j < l->query.n; j++) {
-			pd_buf_add_c(&l->rest, '\n');
-			pd_buf_add_span(&l->rest, j == i ? name : l->query.items[j].item);
-		}
 		pd_buf_set(&l->owner, host);
 		pd_buf_add_c(&l->owner, '\n');
 		for (size_t j = 0; j < name.n; j++)
 			pd_buf_add_c(&l->owner, pd_ascii_lower(name.p[j]));
-		add_to_group(l, pd_hash64_seed(l->rest.p, l->rest.n, i + 1), pd_names_add(&l->owners, pd_buf_span(&l->owner)),
-			     pd_hash64(item.p, item.n), pd_hash64(digest.p, digest.n));
+		add_to_group(l, hash_without(l, path, i), pd_names_add(&l->owners, pd_buf_span(&l->owner)), pd_hash64(item.p, item.n), text);
 	}
 }
 
-static struct owner *count(const struct pd_params_lesson *l)
+/* A URL that lacks the parameter has one value more of it. */
+static void add_wholes_to_groups(struct pd_params_lesson *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct group *g = &l->groups[i];
+		const uint32_t *at = pd_map_find(&l->whole_at, g->rest);
+		if (!at)
+			continue;
+		g->several = true;
+		g->differ |= l->wholes[*at - 1].differ || l->wholes[*at - 1].text != g->text;
+	}
+}
+
+static struct owner *count(struct pd_params_lesson *l)
 {
 	struct owner *owners = pd_zalloc((l->owners.n + 1) * sizeof *owners);
-	struct pd_map texts = { 0 };
+	struct pd_map texts = { 0 }, values = { 0 };
+	add_wholes_to_groups(l);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct group *g = &l->groups[i];
 		struct owner *o = &owners[g->owner];
@@ -279,7 +339,14 @@ static struct owner *count(const struct pd_params_lesson *l)
 		o->same += !g->differ;
 		o->texts += !g->differ && pd_map_add(&texts, pd_hash64_seed(&g->text, sizeof g->text, g->owner));
 	}
+	for (size_t i = 0; i < l->n_entries; i++) {
+		const struct entry *e = &l->entries[i];
+		const struct group *g = &l->groups[e->group];
+		owners[g->owner].values += g->several && !g->differ &&
+					   pd_map_add(&values, pd_hash64_seed(&e->value, sizeof e->value, g->owner));
+	}
 	pd_map_release(&texts);
+	pd_map_release(&values);
 	return owners;
 }
 
@@ -307,12 +374,13 @@ struct pd_params_counts pd_params_lesson_write(struct pd_params_lesson *l, unsig
 		struct pd_span name = l->owners.v[order[i]], host;
 		if (!o->same && !o->different)
 			continue;
-		bool learnt = !o->different && o->same >= least && o->texts >= least;
+		bool learnt = !o->different && o->same >= least && o->texts >= least && o->values >= least;
 		pd_span_split(&name, '\n', &host);
 		pd_tsv_add(out, host);
 		pd_buf_add_c(out, '\t');
 		pd_tsv_add(out, name);
-		pd_buf_printf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", o->same, o->different, o->texts, learnt);
+		pd_buf_printf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", o->same, o->different, o->texts,
+			      o->values, learnt);
 		counts.parameters++;
 		counts.learnt += learnt;
 	}

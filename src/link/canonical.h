@@ -23,9 +23,10 @@
 /* The parameters of a URL's query, and which of them do not change the page: named by the user, known by everybody
  * (params.def), or learnt from rows of `fp`.
  *
- * Learning looks at URLs of one host that differ in the value of one parameter alone, wherever there are two or more with a
- * text: a group.  A parameter does not change pages where no group had two texts, so many groups had one, and these
- * texts are so many different ones: a site that answers any number with the same "not found" teaches nothing. */
+ * Learning looks at URLs of one host that differ in the value of one parameter alone, or in whether it is there, wherever there
+ * are two or more with a text: a group.  A parameter does not change pages where no group had two texts, so many groups had
+ * one, these texts are so many different ones, and so are the values: a site that answers any number with the same "not found"
+ * teaches nothing, nor does page=1, which is the page without it. */
 
 /* --- a query in pieces --- */
 
@@ -72,7 +73,7 @@ struct pd_params_counts {
 };
 
 /* A row for each parameter with a group, by host and name: host, name, groups of one text, groups of several, different
- * texts, and whether it was learnt, for which `least` groups and texts are needed. */
+ * texts and values of the former, and whether it was learnt, for which `least` groups, texts and values are needed. */
 struct pd_params_counts pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_buf *out);
 
 enum pd_url_form { PD_FORM_STANDARD, PD_FORM_CANONICAL, PD_FORM_LOOSE };

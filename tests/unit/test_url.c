@@ -196,7 +196,8 @@ static void lesson(struct pd_params_lesson *l, const char *url, const char *text
 	pd_params_lesson_add(l, pd_span_z("h"), pd_span_z(url), pd_span_z(text));
 }
 
-/* s never changes a page; p does; e always gives the same text, whatever the page; one group too few teaches nothing. */
+/* s and u never change a page, u against its absence; q does; e always gives the same text, whatever the page; v has one value;
+ * one group too few teaches nothing; f changes what is there without it. */
 START_TEST(test_learn)
 {
 	struct pd_params_lesson *l = pd_params_lesson_new();
@@ -204,23 +205,30 @@ START_TEST(test_learn)
 	for (int page = 0; page < 3; page++)
 		for (int s = 0; s < 2; s++) {
 			char url[64], text[8];
-			snprintf(url, sizeof url, "http://h/%d?p=%d&s=%d", page, page, s);
+			snprintf(url, sizeof url, "http://h/%d?p=%d&s=%d", page, page, page + s);
 			snprintf(text, sizeof text, "t%d", page);
 			lesson(l, url, text);
-			snprintf(url, sizeof url, "http://h/e%d?e=%d", page, s);
+			snprintf(url, sizeof url, "http://h/e%d?e=%d", page, page + s);
 			lesson(l, url, "no such page");
 			snprintf(url, sizeof url, "http://h/x?q=%d", page);
 			lesson(l, url, text);
-			snprintf(url, sizeof url, "http://h/y%d?two=%d", page % 2, s);
+			snprintf(url, sizeof url, "http://h/y%d?two=%d", page % 2, page + s);
 			lesson(l, url, page % 2 ? "y1" : "y0");
+			snprintf(url, sizeof url, s ? "http://h/u%d?u=%d" : "http://h/u%d", page, page);
+			lesson(l, url, text);
+			snprintf(url, sizeof url, s ? "http://h/v%d?v=1" : "http://h/v%d", page);
+			lesson(l, url, text);
+			snprintf(url, sizeof url, s ? "http://h/f%d?f=%d" : "http://h/f%d", page, page);
+			lesson(l, url, s ? "framed" : text);
 		}
 	struct pd_params_counts n = pd_params_lesson_write(l, 3, &out);
-	ck_assert_uint_eq(n.parameters, 4);
-	ck_assert_uint_eq(n.learnt, 1);
-	ck_assert_str_eq(out.p, "# pagededup params 1 | least=3\n#host\tname\tsame\tdifferent\ttexts\tlearnt\n"
-				"h\te\t3\t0\t1\t0\nh\tq\t0\t1\t0\t0\nh\ts\t3\t0\t3\t1\nh\ttwo\t2\t0\t2\t0\n");
+	ck_assert_str_eq(out.p, "# pagededup params 1 | least=3\n#host\tname\tsame\tdifferent\ttexts\tvalues\tlearnt\n"
+				"h\te\t3\t0\t1\t4\t0\nh\tf\t0\t3\t0\t0\t0\nh\tq\t0\t1\t0\t0\t0\nh\ts\t3\t0\t3\t4\t1\n"
+				"h\ttwo\t2\t0\t2\t4\t0\nh\tu\t3\t0\t3\t3\t1\nh\tv\t3\t0\t3\t1\t0\n");
+	ck_assert_uint_eq(n.parameters, 7);
+	ck_assert_uint_eq(n.learnt, 2);
 	pd_buf_clear(&out);
-	ck_assert_uint_eq(pd_params_lesson_write(l, 2, &out).learnt, 2);
+	ck_assert_uint_eq(pd_params_lesson_write(l, 2, &out).learnt, 3);
 	pd_params_lesson_free(l);
 	pd_buf_release(&out);
 }
