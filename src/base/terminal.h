@@ -7,7 +7,7 @@
  * there is colour on a terminal that can show it, unless NO_COLOR is set and not empty (no-color.org); who types always means
  * it, NO_COLOR or not.
  *
- * Messages on standard error: "pagededup fp: text".  One struct per command run, handed to whoever must speak; safe to call
+ * Messages on standard error: "pagededup fp: text".  One struct per command run, handed to whoever has something to say; safe to call
  * from several threads.  A progress line, when one is shown, is wiped before the text and drawn again after it.
  */
 #ifndef PD_BASE_TERMINAL_H

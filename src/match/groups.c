@@ -203,6 +203,7 @@ static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
 	return memcmp(q->keys + x * w, q->keys + y * w, w * sizeof *q->keys) == 0;
 }
 
+/* Eight bytes for a row, the high bits of its hash and its number: half of a slot of base/map.h, and emptied part by part. */
 static void clear_table(struct part_table *t, size_t n)
 {
 	for (t->mask = 15; t->mask < 2 * n; t->mask = 2 * t->mask + 1)

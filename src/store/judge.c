@@ -130,7 +130,7 @@ static struct pd_facts facts_of(const struct pd_store_page *p)
 			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
 }
 
-/* The second look at a pair that is near: 1 it counts, 0 not, negative error. */
+/* Verifies a pair that is near: 1 it counts, 0 not, negative error. */
 static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
 		       struct pd_err *e)
 {

@@ -12,7 +12,8 @@ enum {
 	BUCKET = 8		/* keys that a bucket has room for at first */
 };
 
-/* Chains are found by the highest bits: those of the id alone. */
+/* Chains, and not the tables of base/map.h: pages of one hash are many (one text, one URL), and all of them are wanted, newest
+ * first.  They are found by the highest bits: those of the id alone. */
 static uint32_t chain(uint64_t hash)
 {
 	return (uint32_t)(hash >> (64 - CHAIN_BITS));

@@ -18,7 +18,7 @@ enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 
 struct pd_store_settings {
 	int bits, k;
-	int alone;		/* k where there is no second look: one of the pages has no sketch */
+	int alone;		/* k where nothing is verified: one of the pages has no sketch */
 };
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
