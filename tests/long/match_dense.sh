@@ -29,7 +29,7 @@ for test in ball texts twins parts sketches,--candidates=bands {texts,twins,part
 	work() { python3 -c 'import json; s = json.load(open("stats")); print(s["candidates"] + s["band_looks"])'; }
 	python3 cost.py "$P" $option small.fp >/dev/null && a=$(work)
 	python3 cost.py "$P" $option large.fp >/dev/null && b=$(work)
-	at_least "$test: $a, then $b pairs compared" "$(awk -v n=$n -v a="$a" 'BEGIN { m = 1.2 * a * 4 * log(4 * n) / log(n) + 1000; print (m > most * 4 * n ? m : most * 4 * n) }')" "$b"
+	at_least "$test: $a, then $b pairs compared" "$(awk -v n=$n -v a="$a" -v most=$most 'BEGIN { m = 1.2 * a * 4 * log(4 * n) / log(n) + 1000; print (m > most * 4 * n ? m : most * 4 * n) }')" "$b"
 	at_least "$test: $mb_a MB, then $mb_b MB" $((5 * mb_a)) "$mb_b"
 done
 tap_done
