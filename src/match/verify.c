@@ -181,13 +181,33 @@ static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
 	return pd_sketch_similarity(&rows->sketch, &x, &y);
 }
 
-/* Pages without a host, such as files, may be of one site. */
-static enum pd_hosts compare_hosts(struct pd_verifier *v, uint32_t a, uint32_t b)
+/* What decides of a row beside its sketch.  It is read from the row's text, which costs more than comparing sketches, and where
+ * pages crowd each of them is asked for again and again: so those that were asked for last are remembered, one in each place. */
+struct pd_verifier_row {
+	struct pd_facts facts;
+	uint64_t host;
+	uint32_t row;
+	bool is_read;
+};
+
+enum { KNOWN_ROWS = 1 << 14 };
+
+static const struct pd_verifier_row *read_row(struct pd_verifier *v, uint32_t row)
 {
-	uint64_t host = pd_rows_host(v->rows, a, v->scratch);
-	if (v->apart || host != pd_rows_host(v->rows, b, v->scratch))
+	if (!v->known)
+		v->known = pd_zalloc(KNOWN_ROWS * sizeof *v->known);
+	struct pd_verifier_row *r = &v->known[row % KNOWN_ROWS];
+	if (!r->is_read || r->row != row)
+		*r = (struct pd_verifier_row){ pd_rows_facts(v->rows, row), pd_rows_host(v->rows, row, v->scratch), row, true };
+	return r;
+}
+
+/* Pages without a host, such as files, may be of one site. */
+static enum pd_hosts compare_hosts(const struct pd_verifier *v, uint64_t a, uint64_t b)
+{
+	if (v->apart || a != b)
 		return PD_HOSTS_DIFFER;
-	return host == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
+	return a == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
 }
 
 /* --- doubts ---
@@ -261,10 +281,12 @@ static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, 
 		return PD_LOOK_NO;
 	if (v->o->off || *similarity < 0)
 		return PD_LOOK_YES;
-	struct pd_facts x = pd_rows_facts(v->rows, a), y = pd_rows_facts(v->rows, b);
+	struct pd_verifier_row x = *read_row(v, a);
+	const struct pd_verifier_row *y = read_row(v, b);
+	enum pd_hosts hosts = compare_hosts(v, x.host, y->host);
 	if (v->texts)
-		return pd_verify_equal_texts(v->o, &x, &y, compare_hosts(v, a, b) == PD_HOSTS_SAME);
-	return pd_verify(v->o, *similarity, distance, &x, &y, compare_hosts(v, a, b));
+		return pd_verify_equal_texts(v->o, &x.facts, &y->facts, hosts == PD_HOSTS_SAME);
+	return pd_verify(v->o, *similarity, distance, &x.facts, &y->facts, hosts);
 }
 
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
@@ -279,4 +301,5 @@ void pd_verifier_release(struct pd_verifier *v)
 {
 	pd_buf_release(&v->scratch[0]);
 	pd_buf_release(&v->scratch[1]);
+	free(v->known);
 }

@@ -121,6 +121,7 @@ struct pd_verifier {
 	bool apart;		/* as if all were on different hosts */
 	struct pd_doubts *doubts;	/* what is doubted is noted here; NULL: nowhere.  Threads may share it. */
 	struct pd_buf scratch[2];
+	struct pd_verifier_row *known;	/* what was read of rows, some of them */
 };
 
 /* Are they duplicates?  *similarity: 1 for equal texts. */
