@@ -122,11 +122,11 @@ static enum pd_look look_at_template(const struct pd_verify_numbers *n, const st
 	return a->confidence < sure || b->confidence < sure ? PD_LOOK_UNSURE : PD_LOOK_YES;
 }
 
-/* Of two hosts, that the titles begin alike is no name of the site. */
-static enum pd_subjects compare_subjects(const struct pd_subject *a, const struct pd_subject *b, bool same_host)
+/* An equal title may be the name of the site only where the site is known to be one. */
+static enum pd_subjects compare_subjects(const struct pd_subject *a, const struct pd_subject *b, enum pd_hosts hosts)
 {
 	enum pd_subjects s = pd_subjects_compare(a, b);
-	if (same_host || !a->title || a->title != b->title)
+	if (hosts == PD_HOSTS_SAME || !a->title || a->title != b->title)
 		return s;
 	return a->heading && b->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
 }
@@ -142,7 +142,7 @@ enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int
 		return PD_LOOK_NO;
 	bool same_host = hosts != PD_HOSTS_DIFFER;
 	const struct pd_verify_numbers *n = numbers_of(o);
-	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, same_host);
+	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, hosts);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
 		return PD_LOOK_OTHER_SUBJECT;
