@@ -85,9 +85,10 @@ exits "that fp reads" 0
 # --- progress ---
 lines() { tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | grep ' pages, ' | grep -v '^pagededup'; }
 mkdir -p folder/deeper
-for i in 1 2 3 4; do cp d.warc.gz folder/$i.warc.gz; done
-cp d.warc.gz folder/deeper/
 for i in $(seq 40); do cat d.warc.gz; done >long.warc.gz
+# Each takes long enough for something to be told of it.
+for i in 1 2 3 4; do cp long.warc.gz folder/$i.warc.gz; done
+cp d.warc.gz folder/deeper/
 zcat long.warc.gz >long.warc
 shown() { # NAME ARGUMENT…: with a share that grows to 100
 	local name=$1; shift
