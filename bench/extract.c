@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/tsv.h"
 #include "pipeline.h"
-#include "topic/lines.h"
+#include "topic/finder.h"
 
 struct leaf {
 	struct pd_buf id;
@@ -73,7 +73,11 @@ static bool set_weight(struct pd_weights *w, const char *word)
 
 static bool read_weights(struct pd_weights *w, char *line)
 {
-	*w = pd_weights_default;
+	*w = (struct pd_weights){
+#define X(name, value, meaning) .name = value,
+#include "topic/weights.def"
+#undef X
+	};
 	for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n"))
 		if (!set_weight(w, word)) {
 			fprintf(stderr, "extract: no such weight: %s\n", word);
@@ -87,7 +91,7 @@ static void extract_all(struct leaves *leaves, struct pd_topic_finder *finder, s
 	struct pd_buf row = { 0 };
 	for (size_t i = 0; i < leaves->n; i++) {
 		struct leaf *leaf = &leaves->v[i];
-		pd_topic_find(finder, &leaf->blocks, topic);
+		pd_topic_find(finder, &leaf->blocks, NULL, topic);
 		uint64_t hash = pd_hash64(topic->text.p, topic->text.n) | 1;
 		if (hash == leaf->last)
 			continue;

@@ -220,7 +220,7 @@ void pd_tables_boilerplate(struct pd_tables *t, struct pd_boilerplate *b, const 
 		}
 		pd_buf_add_z(&out, "boilerplate=");
 		add_name(&out, name);
-		pd_buf_printf(&out, "@%s", pd_boilerplate_checksum(b));
+		pd_buf_printf(&out, "@%s", pd_boilerplate_info(b)->checksum);
 	}
 	pd_buf_release(&t->recorded);
 	t->recorded = out;
@@ -237,10 +237,10 @@ static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, str
 	if (status)
 		return status;
 	pd_tables_boilerplate(t, b, o->boilerplate);
-	if (pd_boilerplate_hidden_kept(b) != o->html.drop_hidden)
+	if (pd_boilerplate_info(b)->hidden_kept != o->html.drop_hidden)
 		return PD_OK;
 	return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: use it with the same", o->boilerplate,
-		       pd_hidden_names[pd_boilerplate_hidden_kept(b)]);
+		       pd_hidden_names[pd_boilerplate_info(b)->hidden_kept]);
 }
 
 /* What would be passed over in silence. */

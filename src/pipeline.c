@@ -44,13 +44,12 @@ static void unsign(struct pd_pipeline *p)
 }
 
 /* What the page's host is known to repeat. */
-static void know_site(struct pd_pipeline *p)
+static struct pd_site known_site(struct pd_pipeline *p)
 {
 	if (!p->tables->boilerplate)
-		return;
+		return (struct pd_site){ 0 };
 	pd_url_host(p->page.url, &p->scratch);
-	struct pd_site site = pd_boilerplate_site(p->tables->boilerplate, pd_buf_span(&p->scratch));
-	pd_topic_finder_site(p->finder, &site);
+	return pd_boilerplate_site(p->tables->boilerplate, pd_buf_span(&p->scratch));
 }
 
 static void digest_content(struct pd_pipeline *p)
@@ -112,8 +111,8 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 void pd_pipeline_sign(struct pd_pipeline *p)
 {
 	double t = p->timed ? pd_thread_seconds() : 0;
-	know_site(p);
-	pd_topic_find(p->finder, &p->blocks, &p->topic);
+	struct pd_site site = known_site(p);
+	pd_topic_find(p->finder, &p->blocks, &site, &p->topic);
 	t = lap(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, &p->signature);
@@ -126,7 +125,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 		pd_sign_views_clear(p->views);
 		sign_by_methods(p, false);
 	}
-	p->stub = pd_stub_find(p->stubs, &p->blocks, &p->topic);
+	p->stub = pd_stub_find(p->finder, &p->blocks, &p->topic);
 	if (!p->stub && !p->signature.present && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
 		p->stub = PD_STUB_EMPTY;
 	if (p->stub && !p->match_stubs)
@@ -154,7 +153,7 @@ bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 	double t = p->timed ? pd_thread_seconds() : 0;
 	if (!p->learner)
 		p->learner = pd_topic_finder_new(&o, p->segmenter);
-	pd_topic_find(p->learner, &p->blocks, &p->topic);
+	pd_topic_find(p->learner, &p->blocks, NULL, &p->topic);
 	bool made = pd_topic_site_page(p->learner, &p->blocks, &p->topic, p->page.url, out);
 	lap(p, PD_PHASE_TOPIC, t);
 	return made;
@@ -199,7 +198,6 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->segmenter = pd_segmenter_new(&terms);
 	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
-	p->stubs = pd_stub_finder_new();
 	p->match_stubs = o->match_stubs;
 	p->subject_finder.folder = p->folder;
 	p->views = t->methods.n ? pd_sign_views_new(&t->sign) : NULL;
@@ -224,7 +222,6 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_sketcher_release(&p->sketcher);
 	pd_subject_finder_release(&p->subject_finder);
 	pd_folder_free(p->folder);
-	pd_stub_finder_free(p->stubs);
 	pd_text_release(&p->text);
 	pd_blocks_release(&p->blocks);
 	pd_topic_release(&p->topic);

@@ -17,7 +17,6 @@
 #include "term/stopwords.h"
 #include "text/text.h"
 #include "topic/boilerplate.h"
-#include "topic/stubs.h"
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
@@ -87,7 +86,6 @@ struct pd_pipeline {
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
 	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is wanted */
-	struct pd_stub_finder *stubs;
 	struct pd_signer *signer;		/* of the fingerprint */
 	struct pd_signer *signers[PD_METHODS_MAX];	/* of tables->methods */
 	struct pd_sign_views *views;

@@ -63,16 +63,17 @@ static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd
 		status = pd_outfile_open(&out, o->output, e);
 	if (status)
 		return status;
+	struct pd_site_learn_counts counts;
 	struct pd_site_learner *l = pd_site_learner_new(&lo);
 	status = merge_all(l, paths, n, e);
 	if (!status)
-		status = pd_site_learner_end(l, out.f, e);
+		status = pd_site_learner_end(l, out.f, &counts, e);
 	if (!status)
 		status = pd_outfile_commit(&out, e);
 	else
 		pd_outfile_abandon(&out);
 	if (!status)
-		pd_walk_taught(l, log);
+		pd_walk_taught(&counts, log);
 	pd_site_learner_free(l);
 	return status;
 }
@@ -92,9 +93,9 @@ static int print_table(const char *path, struct pd_err *e)
 	if (status)
 		return status;
 	printf("# pagededup boilerplate %d %s hidden=%s samples=%s\n#host\tpages\tlines\tpaths\n", PD_BOILERPLATE_VERSION,
-	       pd_boilerplate_checksum(b), pd_hidden_names[pd_boilerplate_hidden_kept(b)],
-	       pd_boilerplate_has_samples(b) ? "yes" : "no");
-	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+	       pd_boilerplate_info(b)->checksum, pd_hidden_names[pd_boilerplate_info(b)->hidden_kept],
+	       pd_boilerplate_info(b)->has_samples ? "yes" : "no");
+	for (size_t i = 0; i < pd_boilerplate_info(b)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
 		print_host(&h, &line);
 	}
@@ -125,10 +126,10 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 	int status = pd_boilerplate_open(o->update, &o->walk.known, e);
 	if (status)
 		return status;
-	if (pd_boilerplate_hidden_kept(o->walk.known) == o->walk.page.html.drop_hidden)
+	if (pd_boilerplate_info(o->walk.known)->hidden_kept == o->walk.page.html.drop_hidden)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
-			       pd_hidden_names[pd_boilerplate_hidden_kept(o->walk.known)]);
-	if (o->walk.samples && !pd_boilerplate_has_samples(o->walk.known))
+			       pd_hidden_names[pd_boilerplate_info(o->walk.known)->hidden_kept]);
+	if (o->walk.samples && !pd_boilerplate_info(o->walk.known)->has_samples)
 		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: update it with --no-samples", o->update);
 	return PD_OK;
 }

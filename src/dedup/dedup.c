@@ -908,14 +908,14 @@ static void add_table(const struct pd_boilerplate *b, struct pd_json *j)
 {
 	struct pd_json *out = pd_json_new();
 	int64_t repeat = 0, lines = 0, paths = 0;
-	for (size_t i = 0; i < pd_boilerplate_hosts(b); i++) {
+	for (size_t i = 0; i < pd_boilerplate_info(b)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
 		repeat += h.site.n_lines || h.site.n_paths;
 		lines += (int64_t)h.site.n_lines;
 		paths += (int64_t)h.site.n_paths;
 	}
-	pd_json_str(out, "checksum", pd_span_z(pd_boilerplate_checksum(b)));
-	pd_json_int(out, "hosts", (int64_t)pd_boilerplate_hosts(b));
+	pd_json_str(out, "checksum", pd_span_z(pd_boilerplate_info(b)->checksum));
+	pd_json_int(out, "hosts", (int64_t)pd_boilerplate_info(b)->hosts);
 	pd_json_int(out, "hosts_that_repeat", repeat);
 	pd_json_int(out, "lines", lines);
 	pd_json_int(out, "paths", paths);

@@ -1,14 +1,427 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What sites repeat, from the page that knows of it to the table of all hosts: the lines of a page are marked; a page becomes
+ * a record; a table is read and written; the records of a host decide; the learner brings them together.
+ */
 #include "topic/boilerplate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 #include "base/runs.h"
-#include "topic/boilerplate_layout.h"
+#include "base/utf8.h"
+#include "topic/site.h"
+
+/* ==== what the site repeats, on one page ==== */
+
+/* A line of text and where it stands. */
+struct pd_site_entry {
+	uint64_t line, path;
+};
+
+/* A path, and how many of its lines are mostly links. */
+struct pd_site_place {
+	uint64_t path;
+	uint16_t links;
+};
+
+void pd_site_keys_release(struct pd_site_keys *k)
+{
+	free(k->boxes);
+	free(k->entries);
+	free(k->places);
+	pd_buf_release(&k->scratch);
+	pd_buf_release(&k->host);
+	*k = (struct pd_site_keys){ 0 };
+}
+
+/* The paths of all boxes of a page. */
+static void find_paths(struct pd_site_keys *k, const struct pd_blocks *in)
+{
+	k->boxes = pd_grow(k->boxes, in->n_boxes, &k->cap_boxes, sizeof *k->boxes);
+	for (size_t i = 0; i < in->n_boxes; i++) {
+		const struct pd_box *b = &in->boxes[i];
+		uint64_t above = b->parent == PD_BOX_NONE ? 0 : k->boxes[b->parent];
+		k->boxes[i] = pd_hash64_seed(b->klass.p, b->klass.n, above ^ b->tag);
+	}
+}
+
+/* The key of a line's text. */
+static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
+{
+	const struct pd_run *r = &in->runs[l->first_run];
+	if (l->end_run == l->first_run + 1)
+		return pd_hash64(in->text.p + r->at, r->n);
+	pd_buf_clear(&k->scratch);
+	for (size_t i = l->first_run; i < l->end_run; i++) {
+		r = &in->runs[i];
+		if (i > l->first_run && r->flags & PD_RUN_SPACE)
+			pd_buf_add_c(&k->scratch, ' ');
+		pd_buf_add_span(&k->scratch, pd_run_text(in, r));
+	}
+	return pd_hash64(k->scratch.p, k->scratch.n);
+}
+
+/* ASCII letters, and any character from U+00C0 on that is no punctuation or symbol of the blocks that hold little else. */
+static bool is_letter(uint32_t c)
+{
+	if (c < 0x80)
+		return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+	if (c < 0xC0 || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c < 0x2C00))
+		return false;
+	return (c < 0x3000 || c > 0x3004) && (c < 0x3008 || c > 0x3030) && (c < 0xFF00 || c > 0xFF20) && c < 0x1F000;
+}
+
+static bool run_has_letter(struct pd_span s)
+{
+	for (const char *p = s.p, *end = s.p + s.n; p < end;)
+		if (is_letter(pd_utf8_next(&p)))
+			return true;
+	return false;
+}
+
+/* What holds no letter (numbers, prices, dates) is never known as repeated by its text. */
+static bool line_has_letter(const struct pd_blocks *in, const struct pd_line *l)
+{
+	for (size_t i = l->first_run; i < l->end_run; i++)
+		if (run_has_letter(pd_run_text(in, &in->runs[i])))
+			return true;
+	return false;
+}
+
+static int key_order(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static bool holds_key(const uint64_t *keys, size_t n, uint64_t key)
+{
+	return n && bsearch(&key, keys, n, sizeof key, key_order) != NULL;
+}
+
+uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n)
+{
+	uint64_t taken = 0;
+	if (!s->n_lines && !s->n_paths)
+		return 0;
+	find_paths(k, in);
+	for (size_t i = 0; i < n; i++) {
+		struct pd_line *line = &lines[i];
+		if (in->boxes[line->box].tag == PD_TAG_title)
+			continue;
+		if (!holds_key(s->paths, s->n_paths, k->boxes[line->box]) &&
+		    !holds_key(s->lines, s->n_lines, line_key(k, in, line)))
+			continue;
+		taken += line->mass - line->link_mass;
+		line->site = true;
+		line->mass = line->link_mass = 0;
+		line->stop = false;
+	}
+	return taken;
+}
+
+/* ==== the record of a page (site.h) ==== */
+
+static int entry_order(const void *x, const void *y)
+{
+	const struct pd_site_entry *a = x, *b = y;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->path > b->path) - (a->path < b->path);
+}
+
+static int place_order(const void *x, const void *y)
+{
+	uint64_t a = ((const struct pd_site_place *)x)->path, b = ((const struct pd_site_place *)y)->path;
+	return (a > b) - (a < b);
+}
+
+static void add_entry(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
+{
+	bool link = (uint64_t)l->link_mass * 2 > l->mass;
+	if (in->boxes[l->box].tag == PD_TAG_title || !line_has_letter(in, l))
+		return;
+	uint64_t path = k->boxes[l->box];
+	k->places = pd_grow(k->places, k->n_places, &k->cap_places, sizeof *k->places);
+	k->places[k->n_places++] = (struct pd_site_place){ path, link };
+	if (link)
+		return;
+	k->entries = pd_grow(k->entries, k->n_entries, &k->cap_entries, sizeof *k->entries);
+	k->entries[k->n_entries++] = (struct pd_site_entry){ line_key(k, in, l), path };
+}
+
+/* Each path once, with the sum of its links; the smallest. */
+static void close_places(struct pd_site_keys *k)
+{
+	size_t n = 0;
+	if (k->n_places)
+		qsort(k->places, k->n_places, sizeof *k->places, place_order);
+	for (size_t i = 0; i < k->n_places; i++) {
+		if (n && k->places[n - 1].path == k->places[i].path) {
+			unsigned links = k->places[n - 1].links + k->places[i].links;
+			k->places[n - 1].links = (uint16_t)(links < UINT16_MAX ? links : UINT16_MAX);
+		} else {
+			k->places[n++] = k->places[i];
+		}
+	}
+	k->n_places = n < PD_SITE_PATHS_MAX ? n : PD_SITE_PATHS_MAX;
+}
+
+static const struct pd_site_place *find_place(const struct pd_site_keys *k, uint64_t path)
+{
+	struct pd_site_place key = { .path = path };
+	return k->n_places ? bsearch(&key, k->places, k->n_places, sizeof key, place_order) : NULL;
+}
+
+/* Each line once with each path that was taken; the smallest. */
+static void close_entries(struct pd_site_keys *k)
+{
+	size_t n = 0;
+	if (k->n_entries)
+		qsort(k->entries, k->n_entries, sizeof *k->entries, entry_order);
+	for (size_t i = 0; i < k->n_entries && n < PD_SITE_LINES_MAX; i++)
+		if ((!n || entry_order(&k->entries[n - 1], &k->entries[i])) && find_place(k, k->entries[i].path))
+			k->entries[n++] = k->entries[i];
+	k->n_entries = n;
+}
+
+/*
+ * Under which text does a line stand?  A simhash of 64 bits of the words of a text, two by two: the same text, edited a
+ * little, differs in a few bits, another one in about half of them.  Words are cut at anything that is no letter or
+ * digit, ideographs and kana stand alone; no dictionary is needed, because these signatures are only compared with others
+ * of the same host.
+ */
+
+struct context {
+	struct pd_simhash sum;
+	uint64_t last;		/* hash of the word before; 0: none */
+};
+
+static uint64_t mix(uint64_t h)
+{
+	h ^= h >> 32;
+	h *= 0xD6E8FEB86659FD93ull;
+	h ^= h >> 32;
+	h *= 0xD6E8FEB86659FD93ull;
+	return h ^ h >> 29;
+}
+
+static void clear_context(struct context *c)
+{
+	pd_simhash_clear(&c->sum, 64);
+	c->last = 0;
+}
+
+static void add_context_word(struct context *c, uint64_t word)
+{
+	uint64_t hash = mix(word);
+	if (c->last) {
+		struct pd_key key = { { mix(c->last * 0x9E3779B97F4A7C15ull + hash) } };
+		pd_simhash_add(&c->sum, &key, 1);
+	}
+	c->last = hash;
+}
+
+enum sort { NOTHING, PART, ALONE };
+
+/* A character that is part of a word, a word by itself, or neither. */
+static enum sort sort_of(uint32_t c)
+{
+	if (c < 0x80)
+		return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ? PART : NOTHING;
+	if (c < 0xC0 || (c >= 0x2000 && c < 0x2E80) || (c >= 0x3000 && c < 0x3040) || c >= 0xFF00)
+		return NOTHING;
+	return c < 0x2000 ? PART : ALONE;
+}
+
+static void add_words(struct context *c, struct pd_span utf8)
+{
+	uint64_t word = 0;
+	for (const char *p = utf8.p, *end = p + utf8.n; p < end;) {
+		uint32_t ch = pd_utf8_next(&p);
+		enum sort sort = sort_of(ch);
+		if (word && sort != PART) {
+			add_context_word(c, word);
+			word = 0;
+		}
+		if (ch >= 'A' && ch <= 'Z')
+			ch |= 0x20;
+		if (sort == PART)
+			word = (word + ch) * 0x9E3779B97F4A7C15ull;
+		else if (sort == ALONE)
+			add_context_word(c, ch);
+	}
+	if (word)
+		add_context_word(c, word);
+}
+
+static uint64_t end_context(struct context *c)
+{
+	struct pd_key key;
+	pd_simhash_end(&c->sum, &key);
+	return key.w[0];
+}
+
+static uint64_t page_signature(const struct pd_blocks *in)
+{
+	struct context c;
+	clear_context(&c);
+	for (size_t i = 0; i < in->n_runs; i++)
+		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
+			add_words(&c, pd_run_text(in, &in->runs[i]));
+	return end_context(&c);
+}
+
+/* What the page calls itself, in title and first h1: 48 bits, 0 when it says nothing. */
+static uint64_t title_key(const struct pd_blocks *in)
+{
+	uint32_t i = 0;
+	uint64_t key = in->meta.title.n ? pd_hash64(in->meta.title.p, in->meta.title.n) : 0;
+	while (i < in->n_boxes && (in->boxes[i].tag != PD_TAG_h1 || in->boxes[i].first_run == in->boxes[i].end_run))
+		i++;
+	for (size_t r = i < in->n_boxes ? in->boxes[i].first_run : in->n_runs; r < in->n_runs && r < in->boxes[i].end_run; r++)
+		key = pd_hash64_seed(in->text.p + in->runs[r].at, in->runs[r].n, key);
+	return key >> 16;
+}
+
+/* That of a text edited a little differs in a few of 64 bits, that of another in about half. */
+static uint64_t signature_of(struct pd_span text)
+{
+	struct context c;
+	clear_context(&c);
+	add_words(&c, text);
+	return end_context(&c);
+}
+
+static void add_u16(struct pd_buf *out, size_t n)
+{
+	uint16_t v = (uint16_t)n;
+	pd_buf_add(out, &v, sizeof v);
+}
+
+static void add_u64(struct pd_buf *out, uint64_t v)
+{
+	pd_buf_add(out, &v, sizeof v);
+}
+
+static size_t record_bytes(size_t paths, size_t lines, size_t name)
+{
+	return (PD_SITE_HEADER + 10 * (paths + lines) + name + 7) / 8 * 8;
+}
+
+static void write_record(const struct pd_site_keys *k, const uint64_t head[4], uint64_t title, struct pd_span name,
+			 struct pd_buf *out)
+{
+	size_t at = out->n;
+	uint32_t size = (uint32_t)record_bytes(k->n_places, k->n_entries, name.n);
+	pd_buf_add(out, head, 4 * sizeof *head);
+	pd_buf_add(out, &size, sizeof size);
+	add_u16(out, name.n);
+	add_u16(out, k->n_places);
+	add_u16(out, k->n_entries);
+	pd_buf_add(out, &title, 6);
+	for (size_t i = 0; i < k->n_places; i++)
+		add_u64(out, k->places[i].path);
+	for (size_t i = 0; i < k->n_entries; i++)
+		add_u64(out, k->entries[i].line);
+	for (size_t i = 0; i < k->n_places; i++)
+		add_u16(out, k->places[i].links);
+	for (size_t i = 0; i < k->n_entries; i++)
+		add_u16(out, (size_t)(find_place(k, k->entries[i].path) - k->places));
+	pd_buf_add_span(out, name);
+	while (out->n < at + size)
+		pd_buf_add_c(out, 0);
+}
+
+/* The key of a host, as records and tables have it. */
+static uint64_t host_key(struct pd_span name)
+{
+	return pd_hash64(name.p, name.n);
+}
+
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, size_t n, struct pd_span text,
+		       struct pd_span url, struct pd_buf *out)
+{
+	pd_url_host(url, &k->host);
+	if (!k->host.n || k->host.n > PD_SITE_NAME_MAX || !in->n_runs)
+		return false;
+	k->n_entries = k->n_places = 0;
+	find_paths(k, in);
+	for (size_t i = 0; i < n; i++)
+		add_entry(k, in, &lines[i]);
+	close_places(k);
+	close_entries(k);
+	struct pd_span host = pd_buf_span(&k->host);
+	uint64_t head[4] = { host_key(host), pd_hash64(url.p, url.n), page_signature(in), signature_of(text) };
+	write_record(k, head, title_key(in), host, out);
+	return true;
+}
+
+/* A record, read in place. */
+struct site_page {
+	uint64_t host, url, text, main, title;
+	uint32_t size;
+	uint16_t n_name, n_paths, n_lines;
+	const uint64_t *paths, *lines;
+	const uint16_t *links, *path_of;
+	const char *name;
+};
+
+static bool keys_ascend(const uint64_t *v, size_t n, bool strictly)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i - 1] > v[i] || (strictly && v[i - 1] == v[i]))
+			return false;
+	return true;
+}
+
+/* Reads the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
+static bool read_record(struct pd_span bytes, struct site_page *out)
+{
+	uint16_t n[3];
+	if (bytes.n < PD_SITE_HEADER)
+		return false;
+	memcpy(&out->host, bytes.p, 8);
+	memcpy(&out->url, bytes.p + 8, 8);
+	memcpy(&out->text, bytes.p + 16, 8);
+	memcpy(&out->main, bytes.p + 24, 8);
+	memcpy(&out->size, bytes.p + 32, 4);
+	memcpy(n, bytes.p + 36, 6);
+	out->title = 0;
+	memcpy(&out->title, bytes.p + 42, 6);
+	out->n_name = n[0];
+	out->n_paths = n[1];
+	out->n_lines = n[2];
+	if (n[0] > PD_SITE_NAME_MAX || n[1] > PD_SITE_PATHS_MAX || n[2] > PD_SITE_LINES_MAX ||
+	    out->size != record_bytes(n[1], n[2], n[0]) || out->size > bytes.n)
+		return false;
+	out->paths = (const uint64_t *)(const void *)(bytes.p + PD_SITE_HEADER);
+	out->lines = out->paths + n[1];
+	out->links = (const uint16_t *)(const void *)(out->lines + n[2]);
+	out->path_of = out->links + n[1];
+	out->name = (const char *)(out->path_of + n[2]);
+	for (size_t i = 0; i < n[2]; i++)
+		if (out->path_of[i] >= n[1])
+			return false;
+	return keys_ascend(out->paths, n[1], true) && keys_ascend(out->lines, n[2], false);
+}
+
+/* By host, then URL, then bytewise. */
+static int record_order(const struct site_page *a, const struct site_page *b, const char *bytes_a, const char *bytes_b)
+{
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->url != b->url)
+		return a->url < b->url ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return memcmp(bytes_a, bytes_b, a->size);
+}
 
 /* ==== the table ==== */
 
@@ -23,16 +436,16 @@ struct pd_boilerplate {
 	const struct pd_boilerplate_entry *hosts;
 	const uint64_t *keys;
 	const char *names;
-	char checksum[17];
+	struct pd_boilerplate_info info;
 	bool samples_checked;
 };
 
-static int damaged(const struct pd_boilerplate *b, const char *why, struct pd_err *e)
+static int table_damaged(const struct pd_boilerplate *b, const char *why, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged: %s", b->name, why);
 }
 
-static int read_header(struct pd_boilerplate *b, struct pd_err *e)
+static int read_table_header(struct pd_boilerplate *b, struct pd_err *e)
 {
 	struct pd_boilerplate_header *h = &b->h;
 	size_t n = fseeko(b->f, 0, SEEK_SET) < 0 ? 0 : fread(h, 1, sizeof *h, b->f);
@@ -46,7 +459,7 @@ static int read_header(struct pd_boilerplate *b, struct pd_err *e)
 	if (fseeko(b->f, 0, SEEK_END) != 0)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (n < sizeof *h || (uint64_t)ftello(b->f) != h->length)
-		return damaged(b, "it is shorter or longer than it says", e);
+		return table_damaged(b, "it is shorter or longer than it says", e);
 	return PD_OK;
 }
 
@@ -65,30 +478,24 @@ static bool sizes_fit(const struct pd_boilerplate_header *h)
 	return h->names == room && h->names % 8 == 0 && !h->zero && h->hidden < 2 && !h->zeroes[0] && !h->zeroes[1] && !h->zeroes[2];
 }
 
-static int read_head(struct pd_boilerplate *b, struct pd_err *e)
+static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
 {
 	uint64_t sum[2];
 	if (!sizes_fit(&b->h))
-		return damaged(b, "its parts do not fit", e);
+		return table_damaged(b, "its parts do not fit", e);
 	b->head = pd_alloc(b->h.samples_at);
 	if (fseeko(b->f, 0, SEEK_SET) < 0 || fread(b->head, 1, b->h.samples_at, b->f) != b->h.samples_at)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	pd_hash128(b->head + PD_BOILERPLATE_UNCHECKED, b->h.samples_at - PD_BOILERPLATE_UNCHECKED, 0, sum);
 	if (memcmp(sum, b->h.checksum, sizeof sum) != 0)
-		return damaged(b, "its checksum is not that of its bytes", e);
-	snprintf(b->checksum, sizeof b->checksum, "%016" PRIx64, sum[0]);
+		return table_damaged(b, "its checksum is not that of its bytes", e);
+	b->info = (struct pd_boilerplate_info){ .hosts = b->h.hosts, .hidden_kept = b->h.hidden,
+						.has_samples = b->h.samples_at < b->h.length || !b->h.hosts };
+	snprintf(b->info.checksum, sizeof b->info.checksum, "%016" PRIx64, sum[0]);
 	b->hosts = (const void *)(b->head + sizeof b->h);
 	b->keys = (const void *)(b->hosts + b->h.hosts);
 	b->names = (const void *)(b->keys + b->h.keys);
 	return PD_OK;
-}
-
-static bool ascending(const uint64_t *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (v[i - 1] >= v[i])
-			return false;
-	return true;
 }
 
 /* A checksum can be made for any content: what it says must be possible. */
@@ -102,16 +509,16 @@ static bool entry_fits(const struct pd_boilerplate *b, const struct pd_boilerpla
 	if (samples && (x->sample_at > samples || x->sample > samples - x->sample_at || x->sample_at % 8))
 		return false;
 	const uint64_t *keys = b->keys + x->keys_at;
-	return ascending(keys, x->lines) && ascending(keys + x->lines, x->paths);
+	return keys_ascend(keys, x->lines, true) && keys_ascend(keys + x->lines, x->paths, true);
 }
 
 static int check_entries(struct pd_boilerplate *b, struct pd_err *e)
 {
 	for (uint64_t i = 0; i < b->h.hosts; i++) {
 		if (i && b->hosts[i - 1].key >= b->hosts[i].key)
-			return damaged(b, "its hosts are not in order", e);
+			return table_damaged(b, "its hosts are not in order", e);
 		if (!entry_fits(b, &b->hosts[i]))
-			return damaged(b, "a host lies outside of it", e);
+			return table_damaged(b, "a host lies outside of it", e);
 	}
 	return PD_OK;
 }
@@ -121,9 +528,9 @@ int pd_boilerplate_read(FILE *f, const char *name, struct pd_boilerplate **out, 
 	struct pd_boilerplate *b = pd_zalloc(sizeof *b);
 	b->f = f;
 	b->name = pd_strdup(name);
-	int status = read_header(b, e);
+	int status = read_table_header(b, e);
 	if (!status)
-		status = read_head(b, e);
+		status = read_table_head(b, e);
 	if (!status)
 		status = check_entries(b, e);
 	if (status) {
@@ -151,35 +558,20 @@ void pd_boilerplate_free(struct pd_boilerplate *b)
 	free(b);
 }
 
-const char *pd_boilerplate_checksum(const struct pd_boilerplate *b)
+const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplate *b)
 {
-	return b->checksum;
+	return &b->info;
 }
 
-bool pd_boilerplate_hidden_kept(const struct pd_boilerplate *b)
-{
-	return b->h.hidden;
-}
-
-bool pd_boilerplate_has_samples(const struct pd_boilerplate *b)
-{
-	return b->h.samples_at < b->h.length || !b->h.hosts;
-}
-
-static int by_key(const void *x, const void *y)
+static int host_order(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = ((const struct pd_boilerplate_entry *)y)->key;
 	return (a > b) - (a < b);
 }
 
-static const struct pd_boilerplate_entry *find(const struct pd_boilerplate *b, uint64_t key)
+static const struct pd_boilerplate_entry *find_host(const struct pd_boilerplate *b, uint64_t key)
 {
-	return b->h.hosts ? bsearch(&key, b->hosts, b->h.hosts, sizeof *b->hosts, by_key) : NULL;
-}
-
-bool pd_boilerplate_knows(const struct pd_boilerplate *b, uint64_t key)
-{
-	return find(b, key) != NULL;
+	return b->h.hosts ? bsearch(&key, b->hosts, b->h.hosts, sizeof *b->hosts, host_order) : NULL;
 }
 
 static struct pd_site site_of(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
@@ -190,13 +582,8 @@ static struct pd_site site_of(const struct pd_boilerplate *b, const struct pd_bo
 
 struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_span host)
 {
-	const struct pd_boilerplate_entry *x = host.n ? find(b, pd_site_host(host)) : NULL;
+	const struct pd_boilerplate_entry *x = host.n ? find_host(b, host_key(host)) : NULL;
 	return x ? site_of(b, x) : (struct pd_site){ 0 };
-}
-
-size_t pd_boilerplate_hosts(const struct pd_boilerplate *b)
-{
-	return b->h.hosts;
 }
 
 struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, size_t i)
@@ -224,7 +611,7 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 	if (ferror(b->f))
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (left || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
-		return damaged(b, "the checksum of its samples is not that of their bytes", e);
+		return table_damaged(b, "the checksum of its samples is not that of their bytes", e);
 	b->samples_checked = true;
 	return PD_OK;
 }
@@ -232,11 +619,11 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 /* `n` records of the host, in the order of their URLs. */
 static bool records_fit(struct pd_span bytes, uint64_t host, unsigned n)
 {
-	struct pd_site_page p;
+	struct site_page p;
 	uint64_t last = 0;
 	unsigned i = 0;
 	for (; bytes.n; i++) {
-		if (!pd_site_page_see(bytes, &p) || p.host != host || (i && p.url <= last))
+		if (!read_record(bytes, &p) || p.host != host || (i && p.url <= last))
 			return false;
 		last = p.url;
 		bytes.p += p.size;
@@ -249,7 +636,7 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 {
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
 	pd_buf_clear(out);
-	if (!pd_boilerplate_has_samples(b))
+	if (!b->info.has_samples)
 		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: it was written with --no-samples", b->name);
 	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules (sample, texts, bits): learn it again", b->name);
@@ -260,7 +647,7 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET) < 0 || fread(at, 1, x->sample, b->f) != x->sample)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	out->n = x->sample;
-	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : damaged(b, "a sample cannot be", e);
+	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : table_damaged(b, "a sample cannot be", e);
 }
 
 /*
@@ -393,36 +780,53 @@ static int writer_end(struct table_writer *w, FILE *f, struct pd_err *e)
 
 /* ==== what of a site is boilerplate ==== */
 
-#define SITE_TITLES 6
+#define SITE_TITLES 6	/* different titles, on more than half of the sample */
+
+/* Which lines does a host repeat?  In: the sample of its pages (site.h).  Out: keys of lines and of paths.
+ *
+ * Not on how many pages a line recurs decides, but under how many texts: a page that the host holds three times has the
+ * same lines three times, and they are its text.  Two pages are of different texts when their signatures differ in more
+ * than PD_SITE_BITS bits: those of the text outside links, and, unless the line stands on more than half of the sample,
+ * those of the main texts too (where chrome outweighs a short text, copies look different by the first alone; where the
+ * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
+ * each different from each, is repeated.  So is one that stands on more than half of the sample under PD_SITE_TITLES titles:
+ * of pages that hold little but what their site repeats, such as those of a reference, all texts look the same.  Texts are taken in the order of their signatures.
+ *
+ * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
+ * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
+ * texts along where it is wrong, so it asks for more pages than a line does: three threads of a forum with the same stock
+ * replies are no layout yet.
+ *
+ * The result depends on the set of pages alone. */
 
 /* A line of a page of the sample. */
-struct pd_site_seen {
+struct seen_line {
 	uint64_t line, path;
 	uint32_t page;		/* number in the order of contexts */
 	bool repeated;
 };
 
 /* A path of a page of the sample. */
-struct pd_site_vote {
+struct path_vote {
 	uint64_t path;
 	uint32_t links;
 };
 
-struct pd_site_judge {
-	struct pd_site_page *pages;	/* in the order of their contexts */
-	struct pd_site_seen *seen;
-	struct pd_site_vote *votes;
+struct judge {
+	struct site_page *pages;	/* in the order of their contexts */
+	struct seen_line *seen;
+	struct path_vote *votes;
 	uint64_t *lines, *paths;
 	size_t n_pages, n_seen, n_votes, n_lines, n_paths;
 	size_t cap_pages, cap_seen, cap_votes, cap_lines, cap_paths;
 };
 
-struct pd_site_judge *pd_site_judge_new(void)
+static struct judge *judge_new(void)
 {
-	return pd_zalloc(sizeof(struct pd_site_judge));
+	return pd_zalloc(sizeof(struct judge));
 }
 
-void pd_site_judge_free(struct pd_site_judge *j)
+static void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
@@ -436,46 +840,46 @@ void pd_site_judge_free(struct pd_site_judge *j)
 
 static int by_context(const void *x, const void *y)
 {
-	const struct pd_site_page *a = x, *b = y;
+	const struct site_page *a = x, *b = y;
 	if (a->text != b->text)
 		return a->text < b->text ? -1 : 1;
 	return (a->main > b->main) - (a->main < b->main);
 }
 
-static int by_line(const void *x, const void *y)
+static int seen_by_line(const void *x, const void *y)
 {
-	const struct pd_site_seen *a = x, *b = y;
+	const struct seen_line *a = x, *b = y;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
 	return (a->page > b->page) - (a->page < b->page);
 }
 
-static int by_path(const void *x, const void *y)
+static int seen_by_path(const void *x, const void *y)
 {
-	const struct pd_site_seen *a = x, *b = y;
+	const struct seen_line *a = x, *b = y;
 	return (a->path > b->path) - (a->path < b->path);
 }
 
 static int by_vote(const void *x, const void *y)
 {
-	const struct pd_site_vote *a = x, *b = y;
+	const struct path_vote *a = x, *b = y;
 	return (a->path > b->path) - (a->path < b->path);
 }
 
-static void gather_page(struct pd_site_judge *j, uint32_t page)
+static void gather_page(struct judge *j, uint32_t page)
 {
-	const struct pd_site_page *p = &j->pages[page];
+	const struct site_page *p = &j->pages[page];
 	for (size_t i = 0; i < p->n_lines; i++) {
 		j->seen = pd_grow(j->seen, j->n_seen, &j->cap_seen, sizeof *j->seen);
-		j->seen[j->n_seen++] = (struct pd_site_seen){ p->lines[i], p->paths[p->path_of[i]], page, false };
+		j->seen[j->n_seen++] = (struct seen_line){ p->lines[i], p->paths[p->path_of[i]], page, false };
 	}
 	for (size_t i = 0; i < p->n_paths; i++) {
 		j->votes = pd_grow(j->votes, j->n_votes, &j->cap_votes, sizeof *j->votes);
-		j->votes[j->n_votes++] = (struct pd_site_vote){ p->paths[i], p->links[i] };
+		j->votes[j->n_votes++] = (struct path_vote){ p->paths[i], p->links[i] };
 	}
 }
 
-static void gather(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n)
+static void gather(struct judge *j, const struct site_page *pages, size_t n)
 {
 	j->n_seen = j->n_votes = j->n_lines = j->n_paths = 0;
 	for (j->n_pages = 0; j->n_pages < n; j->n_pages++) {
@@ -493,12 +897,12 @@ static bool differ(uint64_t a, uint64_t b)
 }
 
 /* Do the pages on which these stand (one line, in the order of contexts) have so many different texts? */
-static bool under_texts(const struct pd_site_judge *j, const struct pd_site_seen *s, size_t n, bool often)
+static bool under_texts(const struct judge *j, const struct seen_line *s, size_t n, bool often)
 {
-	const struct pd_site_page *kept[PD_SITE_TEXTS];
+	const struct site_page *kept[PD_SITE_TEXTS];
 	size_t n_kept = 0;
 	for (size_t i = 0; i < n && n_kept < PD_SITE_TEXTS; i++) {
-		const struct pd_site_page *p = &j->pages[s[i].page];
+		const struct site_page *p = &j->pages[s[i].page];
 		bool other = true;
 		for (size_t k = 0; k < n_kept && other; k++)
 			other = differ(p->text, kept[k]->text) && (often || differ(p->main, kept[k]->main));
@@ -509,7 +913,7 @@ static bool under_texts(const struct pd_site_judge *j, const struct pd_site_seen
 }
 
 /* Have those pages so many different titles? */
-static bool under_titles(const struct pd_site_judge *j, const struct pd_site_seen *s, size_t n)
+static bool under_titles(const struct judge *j, const struct seen_line *s, size_t n)
 {
 	uint64_t titles[SITE_TITLES];
 	size_t found = 0;
@@ -524,7 +928,7 @@ static bool under_titles(const struct pd_site_judge *j, const struct pd_site_see
 	return found == SITE_TITLES;
 }
 
-static size_t count_pages(const struct pd_site_seen *s, size_t n)
+static size_t count_pages(const struct seen_line *s, size_t n)
 {
 	size_t pages = 0;
 	for (size_t i = 0; i < n; i++)
@@ -532,9 +936,9 @@ static size_t count_pages(const struct pd_site_seen *s, size_t n)
 	return pages;
 }
 
-static void judge_lines(struct pd_site_judge *j)
+static void judge_lines(struct judge *j)
 {
-	qsort(j->seen, j->n_seen, sizeof *j->seen, by_line);
+	qsort(j->seen, j->n_seen, sizeof *j->seen, seen_by_line);
 	for (size_t i = 0, end; i < j->n_seen; i = end) {
 		for (end = i + 1; end < j->n_seen && j->seen[end].line == j->seen[i].line; end++)
 			;
@@ -551,7 +955,7 @@ static void judge_lines(struct pd_site_judge *j)
 }
 
 /* `at`: the first of j->seen that is not before this path; returns where the next begins. */
-static size_t judge_path(struct pd_site_judge *j, size_t at, const struct pd_site_vote *v, size_t n)
+static size_t judge_path(struct judge *j, size_t at, const struct path_vote *v, size_t n)
 {
 	uint64_t lines = 0, repeated = 0, links = 0;
 	for (size_t i = 0; i < n; i++)
@@ -568,9 +972,9 @@ static size_t judge_path(struct pd_site_judge *j, size_t at, const struct pd_sit
 }
 
 /* Each line's path is one of its page's, so both lists run through the same paths. */
-static void judge_paths(struct pd_site_judge *j)
+static void judge_paths(struct judge *j)
 {
-	qsort(j->seen, j->n_seen, sizeof *j->seen, by_path);
+	qsort(j->seen, j->n_seen, sizeof *j->seen, seen_by_path);
 	qsort(j->votes, j->n_votes, sizeof *j->votes, by_vote);
 	for (size_t i = 0, end, at = 0; i < j->n_votes; i = end) {
 		for (end = i + 1; end < j->n_votes && j->votes[end].path == j->votes[i].path; end++)
@@ -579,7 +983,8 @@ static void judge_paths(struct pd_site_judge *j)
 	}
 }
 
-struct pd_site pd_site_decide(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n)
+/* What `pages`, all of one host, repeat; it lies in the judge, until the next call. */
+static struct pd_site judge_pages(struct judge *j, const struct site_page *pages, size_t n)
 {
 	if (n < PD_SITE_TEXTS)
 		return (struct pd_site){ 0 };
@@ -614,7 +1019,7 @@ struct samples {
 	struct pd_runs *runs;
 };
 
-static struct host_and_url key_of(const char *record)
+static struct host_and_url record_key(const char *record)
 {
 	struct host_and_url key;
 	memcpy(&key, record, sizeof key);
@@ -623,26 +1028,26 @@ static struct host_and_url key_of(const char *record)
 
 static size_t record_size(struct pd_span bytes)
 {
-	struct pd_site_page p;
-	return pd_site_page_see(bytes, &p) ? p.size : 0;
+	struct site_page p;
+	return read_record(bytes, &p) ? p.size : 0;
 }
 
 static uint64_t record_host(const char *record)
 {
-	return key_of(record).host;
+	return record_key(record).host;
 }
 
 static int compare_records(struct pd_span a, struct pd_span b)
 {
-	struct host_and_url key_a = key_of(a.p), key_b = key_of(b.p);
+	struct host_and_url key_a = record_key(a.p), key_b = record_key(b.p);
 	if (key_a.host != key_b.host)
 		return key_a.host < key_b.host ? -1 : 1;
 	if (key_a.url != key_b.url)
 		return key_a.url < key_b.url ? -1 : 1;
-	struct pd_site_page page_a, page_b;
-	pd_site_page_see(a, &page_a);
-	pd_site_page_see(b, &page_b);
-	return pd_site_page_cmp(&page_a, &page_b, a.p, b.p);
+	struct site_page page_a, page_b;
+	read_record(a, &page_a);
+	read_record(b, &page_b);
+	return record_order(&page_a, &page_b, a.p, b.p);
 }
 
 static struct samples *samples_new(const char *tmp_dir, size_t memory)
@@ -683,7 +1088,7 @@ static void sort_records(struct samples *r)
 	if (r->n)
 		qsort_r(r->order, r->n, sizeof *r->order, compare_places, r);
 	for (size_t i = 0; i < r->n; i++) {
-		struct host_and_url key = key_of(r->records.p + r->order[i]);
+		struct host_and_url key = record_key(r->records.p + r->order[i]);
 		if (i && key.host == last.host && key.url == last.url)
 			continue;
 		of_host = i && key.host == last.host ? of_host + 1 : 1;
@@ -705,7 +1110,7 @@ static int write_run(struct samples *r, struct pd_err *e)
 	return pd_runs_end(r->runs, e);
 }
 
-static int samples_add(struct samples *r, const struct pd_site_page *p, const char *bytes, struct pd_err *e)
+static int samples_add(struct samples *r, const struct site_page *p, const char *bytes, struct pd_err *e)
 {
 	int status = r->n && r->records.n + p->size > r->memory ? write_run(r, e) : PD_OK;
 	if (status)
@@ -737,7 +1142,7 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
 	if (!pd_runs_see(r->runs, &record))
 		return 0;
 	for (uint64_t host = record_host(record.p); !status && pd_runs_see(r->runs, &record) && record_host(record.p) == host;) {
-		struct host_and_url key = key_of(record.p);
+		struct host_and_url key = record_key(record.p);
 		if (n < PD_SITE_SAMPLE && (!n || key.url != last.url)) {
 			pd_buf_add(out, record.p, record.n);
 			last = key;
@@ -755,7 +1160,7 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
 struct pd_site_learner {
 	struct pd_site_learn_options o;
 	struct samples *samples;
-	struct pd_site_judge *judge;
+	struct judge *judge;
 	struct pd_buf sample;
 	size_t next_known;		/* host of o.known that was not written yet */
 	struct pd_site_learn_counts counts;
@@ -766,7 +1171,7 @@ struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *
 	struct pd_site_learner *l = pd_zalloc(sizeof *l);
 	l->o = *o;
 	l->samples = samples_new(o->tmp_dir, o->memory ? o->memory : MEMORY);
-	l->judge = pd_site_judge_new();
+	l->judge = judge_new();
 	return l;
 }
 
@@ -775,23 +1180,18 @@ void pd_site_learner_free(struct pd_site_learner *l)
 	if (!l)
 		return;
 	samples_free(l->samples);
-	pd_site_judge_free(l->judge);
+	judge_free(l->judge);
 	pd_buf_release(&l->sample);
 	free(l);
-}
-
-const struct pd_site_learn_counts *pd_site_learner_counts(const struct pd_site_learner *l)
-{
-	return &l->counts;
 }
 
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e)
 {
 	while (records.n) {
-		struct pd_site_page p;
-		if (!pd_site_page_see(records, &p))
+		struct site_page p;
+		if (!read_record(records, &p))
 			return pd_fail(e, PD_ERR_FORMAT, "a record of a page cannot be");
-		if (!l->o.known || !pd_boilerplate_knows(l->o.known, p.host)) {
+		if (!l->o.known || !find_host(l->o.known, p.host)) {
 			int status = samples_add(l->samples, &p, records.p, e);
 			if (status)
 				return status;
@@ -806,10 +1206,10 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e)
 {
 	int status = PD_OK;
-	if (pd_boilerplate_hidden_kept(b) != l->o.hidden_kept)
+	if (b->info.hidden_kept != l->o.hidden_kept)
 		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s: say so, and merge it with such tables alone",
-			       pd_boilerplate_hidden_kept(b) ? "keep" : "drop");
-	for (size_t i = 0; !status && i < pd_boilerplate_hosts(b); i++) {
+			       b->info.hidden_kept ? "keep" : "drop");
+	for (size_t i = 0; !status && i < b->info.hosts; i++) {
 		status = pd_boilerplate_sample(b, i, &l->sample, e);
 		if (!status)
 			status = pd_site_learner_add(l, pd_buf_span(&l->sample), e);
@@ -832,7 +1232,7 @@ static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64
 {
 	struct pd_buf records = { 0 };
 	int status = PD_OK;
-	while (!status && l->o.known && l->next_known < pd_boilerplate_hosts(l->o.known)) {
+	while (!status && l->o.known && l->next_known < l->o.known->info.hosts) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(l->o.known, l->next_known);
 		if (!all && h.key >= key)
 			break;
@@ -849,22 +1249,22 @@ static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64
 /* From the records in l->sample. */
 static struct pd_boilerplate_host decide(struct pd_site_learner *l)
 {
-	struct pd_site_page pages[PD_SITE_SAMPLE];
+	struct site_page pages[PD_SITE_SAMPLE] = { 0 };
 	struct pd_boilerplate_host h = { 0 };
 	struct pd_span rest = pd_buf_span(&l->sample);
 	for (; rest.n; h.pages++) {
-		struct pd_site_page *p = &pages[h.pages];
-		pd_site_page_see(rest, p);
+		struct site_page *p = &pages[h.pages];
+		read_record(rest, p);
 		rest.p += p->size;
 		rest.n -= p->size;
 	}
 	h.key = pages[0].host;
 	h.name = pd_span(pages[0].name, pages[0].n_name);
-	h.site = pd_site_decide(l->judge, pages, h.pages);
+	h.site = judge_pages(l->judge, pages, h.pages);
 	return h;
 }
 
-static int write_all(struct pd_site_learner *l, struct table_writer *w, struct pd_err *e)
+static int write_hosts(struct pd_site_learner *l, struct table_writer *w, struct pd_err *e)
 {
 	int status = samples_close(l->samples, e);
 	if (status)
@@ -879,15 +1279,17 @@ static int write_all(struct pd_site_learner *l, struct table_writer *w, struct p
 	return status ? status : write_known(l, w, 0, true, e);
 }
 
-int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_err *e)
+int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_site_learn_counts *counts, struct pd_err *e)
 {
 	struct table_writer *w;
 	int status = writer_new(&w, l->o.tmp_dir, l->o.hidden_kept, l->o.samples, e);
 	if (status)
 		return status;
-	status = write_all(l, w, e);
+	status = write_hosts(l, w, e);
 	if (!status)
 		status = writer_end(w, f, e);
 	writer_free(w);
+	if (counts)
+		*counts = l->counts;
 	return status;
 }

@@ -13,10 +13,13 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "topic/site.h"
+#include "topic/topic.h"
 
 #define PD_BOILERPLATE_VERSION 1
 #define PD_SITE_SAMPLE 32		/* pages of a host that decide */
+#define PD_SITE_TEXTS 3			/* a line that stands under so many different texts is repeated */
+#define PD_SITE_BITS 16			/* texts are different whose signatures differ in more bits */
+#define PD_SITE_PATH_PAGES 6		/* a path on so many pages may be chrome as a whole */
 
 struct pd_boilerplate;
 
@@ -25,11 +28,14 @@ int pd_boilerplate_open(const char *path, struct pd_boilerplate **out, struct pd
 int pd_boilerplate_read(FILE *f, const char *name, struct pd_boilerplate **out, struct pd_err *e);
 void pd_boilerplate_free(struct pd_boilerplate *b);
 
-/* 16 hex digits: the name under which fingerprints record the table. */
-const char *pd_boilerplate_checksum(const struct pd_boilerplate *b);
-/* Were hidden elements left out when it was learned?  It must be used in the same way. */
-bool pd_boilerplate_hidden_kept(const struct pd_boilerplate *b);
-bool pd_boilerplate_has_samples(const struct pd_boilerplate *b);
+struct pd_boilerplate_info {
+	size_t hosts;
+	char checksum[17];	/* 16 hex digits: the name under which fingerprints record the table */
+	bool hidden_kept;	/* were hidden elements text when it was learned?  It must be used in the same way */
+	bool has_samples;
+};
+
+const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplate *b);
 
 /* What a host repeats: nothing, when it is not known.  Borrowed. */
 struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_span host);
@@ -42,39 +48,9 @@ struct pd_boilerplate_host {
 	struct pd_site site;
 };
 
-size_t pd_boilerplate_hosts(const struct pd_boilerplate *b);
 struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, size_t i);
-bool pd_boilerplate_knows(const struct pd_boilerplate *b, uint64_t key);
 /* The records of host i's sample (site.h), checked; replaces what `out` held. */
 int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out, struct pd_err *e);
-
-/* Which lines does a host repeat?  In: the sample of its pages (site.h).  Out: keys of lines and of paths.
- *
- * Not on how many pages a line recurs decides, but under how many texts: a page that the host holds three times has the
- * same lines three times, and they are its text.  Two pages are of different texts when their signatures differ in more
- * than PD_SITE_BITS bits: those of the text outside links, and, unless the line stands on more than half of the sample,
- * those of the main texts too (where chrome outweighs a short text, copies look different by the first alone; where the
- * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
- * each different from each, is repeated.  So is one that stands on more than half of the sample under PD_SITE_TITLES titles:
- * of pages that hold little but what their site repeats, such as those of a reference, all texts look the same.  Texts are taken in the order of their signatures.
- *
- * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
- * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
- * texts along where it is wrong, so it asks for more pages than a line does: three threads of a forum with the same stock
- * replies are no layout yet.
- *
- * The result depends on the set of pages alone. */
-
-#define PD_SITE_TEXTS 3
-#define PD_SITE_PATH_PAGES 6
-#define PD_SITE_BITS 16
-
-struct pd_site_judge;
-
-struct pd_site_judge *pd_site_judge_new(void);
-void pd_site_judge_free(struct pd_site_judge *j);
-/* What `pages`, all of one host, repeat; it lies in the judge, until the next call. */
-struct pd_site pd_site_decide(struct pd_site_judge *j, const struct pd_site_page *pages, size_t n);
 
 /* Learning what sites repeat.  In: records of pages (site.h), in any order, and tables to merge or to leave as they
  * are.  Out: a table (boilerplate.h).
@@ -102,15 +78,13 @@ void pd_site_learner_free(struct pd_site_learner *l);
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
 /* The sample of every host of a table. */
 int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);
-/* Decides, and writes the table into `f`.  Once. */
-int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_err *e);
-
 struct pd_site_learn_counts {
 	uint64_t pages;			/* records given, without those of hosts that were known */
 	uint64_t hosts, taught;		/* in the table; of them, with anything repeated */
 	uint64_t lines, paths;
 };
 
-const struct pd_site_learn_counts *pd_site_learner_counts(const struct pd_site_learner *l);
+/* Decides, and writes the table into `f`.  Once.  `counts` may be NULL. */
+int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_site_learn_counts *counts, struct pd_err *e);
 
 #endif

@@ -4,7 +4,7 @@
  * rule.  A few passes over arrays, no tree is built.  In order:
  *
  * 0. lines that the page's site is known to repeat weigh nothing (site.h);
- * 1. lines are prose by what they look like, and licences, copyright and the like never are (lines.c, notices.def);
+ * 1. lines are prose by what they look like, and licences, copyright and the like never are (cues.h);
  * boxes that say what they are (tag, role, class, id: hints.def) are dropped;
  * 2. the kind of the page is found from what is left;
  * 3. lists of other pages are dropped;
@@ -12,8 +12,8 @@
  * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
  * is one of a manual;
  * 6. lines that announce chrome take it along (heads.def);
- * 7. what is said again elsewhere on the page goes (copies.h);
- * 8. the goods of a shop's shelf are text where they are most of it (shelf.h).
+ * 7. what is said again elsewhere on the page goes;
+ * 8. the goods of a shop's shelf are text where they are most of it.
  *
  * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
  * by name: `rules` is what stands above.  Hints are believed less, level by level (enum level), as long as that at
@@ -27,16 +27,466 @@
  * names of classes and ids (Readability, 2009); a chain of extractors, so that no page is left without text
  * (Barbaresi's Trafilatura, ACL 2021).
  */
-#include "topic/finder.h"
-
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
-#include "topic/copies.h"
-#include "topic/hints.h"
-#include "topic/phrases.h"
-#include "topic/shelf.h"
+#include "base/map.h"
+#include "topic/cues.h"
+#include "topic/finder.h"
 #include "topic/site.h"
+
+/* ==== lines ====
+ *
+ * Runs -> lines: the runs between two box borders, which people see as one paragraph, heading, list item or cell.
+ * Every box holds whole lines, so sums over a box are differences of sums over lines.
+ *
+ * Text is measured by its bytes of UTF-8, its mass: a Chinese character weighs three letters, about what it says.
+ *
+ * Which lines are prose is decided by length, punctuation and links (the shallow text features of Kohlschütter et
+ * al., "Boilerplate Detection using Shallow Text Features", WSDM 2010), of what flows together rather than of one
+ * line, so that a poem, a list of dates or an old page's <br> lines are not lost. */
+
+enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
+
+static const struct pd_weights default_weights = {
+#define X(name, value, meaning) .name = value,
+#include "topic/weights.def"
+#undef X
+};
+
+/* Sums over the lines before one. */
+struct line_sum {
+	uint64_t mass, link_mass;
+	uint64_t prose;			/* text outside links of lines that are prose */
+	uint64_t notices;		/* how many of the lines are notices */
+};
+
+/* The paragraphs (p) that a box is the home of. */
+struct home {
+	uint32_t mass, link_mass;
+};
+
+struct lines {
+	const struct pd_weights *weights;
+	const struct pd_cues *cues;	/* borrowed */
+	struct pd_line *v;
+	struct line_sum *sums;	/* n + 1 */
+	uint32_t *of_run;		/* run -> line; n_runs + 1 */
+	struct home *homes;		/* one a box */
+	size_t n, cap, cap_sums, cap_of, cap_homes;
+};
+
+/* With what stands between its runs. */
+static struct pd_span line_text(const struct pd_blocks *in, const struct pd_line *l)
+{
+	const struct pd_run *first = &in->runs[l->first_run], *last = &in->runs[l->end_run - 1];
+	return pd_span(in->text.p + first->at, last->at + last->n - first->at);
+}
+
+static size_t first_line(const struct lines *l, const struct pd_box *b)
+{
+	return l->of_run[b->first_run];
+}
+
+static size_t end_line(const struct lines *l, const struct pd_box *b)
+{
+	return l->of_run[b->end_run];
+}
+
+/* What a box holds. */
+static struct line_sum sum_of_box(const struct lines *l, const struct pd_box *box)
+{
+	const struct line_sum *a = &l->sums[first_line(l, box)], *b = &l->sums[end_line(l, box)];
+	return (struct line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose,
+				      b->notices - a->notices };
+}
+
+static bool wide_stop(const char *p)
+{
+	static const char stops[][4] = { "，", "。", "！", "？", "；", "、", "：", "…", "।", "؟", "،" };
+	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+		if (memcmp(p, stops[i], strlen(stops[i])) == 0)
+			return true;
+	return false;
+}
+
+/* A stop of ASCII counts where a space or nothing follows: "3.14" and "a.org" have none. */
+static bool has_stop(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c == '.' || c == ',' || c == '!' || c == '?' || c == ';') {
+			if (i + 1 == s.n || s.p[i + 1] == ' ' || s.p[i + 1] == '"')
+				return true;
+		} else if (c >= 0xD8 && i + 3 <= s.n && wide_stop(s.p + i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_run(struct lines *l, const struct pd_blocks *in, size_t i)
+{
+	const struct pd_run *r = &in->runs[i];
+	if (i == 0 || r->flags & PD_RUN_LINE || r->box != l->v[l->n - 1].box) {
+		l->v = pd_grow(l->v, l->n, &l->cap, sizeof(*l->v));
+		l->v[l->n++] = (struct pd_line){ .first_run = (uint32_t)i, .box = r->box };
+	}
+	struct pd_line *line = &l->v[l->n - 1];
+	l->of_run[i] = (uint32_t)(l->n - 1);
+	line->end_run = (uint32_t)(i + 1);
+	line->mass += r->n;
+	line->chars += r->chars;
+	if (r->flags & PD_RUN_LINK)
+		line->link_mass += r->n;
+	else if (!line->stop)
+		line->stop = has_stop(pd_run_text(in, r));
+}
+
+/* Elements that are part of a text's flow, not a region of the page. */
+static bool is_flow(uint16_t tag)
+{
+	switch (tag) {
+	case PD_TAG_p:
+	case PD_TAG_blockquote:
+	case PD_TAG_pre:
+	case PD_TAG_center:
+	case PD_TAG_ul:
+	case PD_TAG_ol:
+	case PD_TAG_li:
+	case PD_TAG_dl:
+	case PD_TAG_dt:
+	case PD_TAG_dd:
+	case PD_TAG_table:
+	case PD_TAG_caption:
+	case PD_TAG_tr:
+	case PD_TAG_td:
+	case PD_TAG_th:
+	case PD_TAG_h2:
+	case PD_TAG_h3:
+	case PD_TAG_h4:
+	case PD_TAG_h5:
+	case PD_TAG_h6:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A div without a name around one line: it lays out a paragraph. */
+static bool is_wrapper(const struct lines *l, const struct pd_box *b)
+{
+	return b->tag == PD_TAG_div && !b->klass.n && !b->ident.n && end_line(l, b) - first_line(l, b) == 1;
+}
+
+static uint32_t home_of(const struct lines *l, const struct pd_blocks *in, uint32_t box)
+{
+	for (int i = 0; i < FLOW_DEPTH && box; i++) {
+		const struct pd_box *b = &in->boxes[box];
+		if (!is_flow(b->tag) && !is_wrapper(l, b))
+			break;
+		box = b->parent;
+	}
+	return box;
+}
+
+static void find_homes(struct lines *l, const struct pd_blocks *in)
+{
+	l->homes = pd_grow(l->homes, in->n_boxes, &l->cap_homes, sizeof(*l->homes));
+	memset(l->homes, 0, in->n_boxes * sizeof(*l->homes));
+	for (size_t i = 0; i < l->n; i++) {
+		struct pd_line *line = &l->v[i];
+		bool same = i && line->box == line[-1].box;
+		line->home = same ? line[-1].home : home_of(l, in, line->box);
+		if (in->boxes[line->box].tag != PD_TAG_p)
+			continue;
+		l->homes[line->home].mass += line->mass;
+		l->homes[line->home].link_mass += line->link_mass;
+	}
+}
+
+/* Lines i..end are those of one box that only <br> parts. */
+static bool is_prose(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end)
+{
+	uint64_t mass = 0, link_mass = 0;
+	bool stop = false;
+	const struct pd_weights *w = l->weights;
+	const struct home *home = &l->homes[l->v[i].home];
+	bool paragraph = in->boxes[l->v[i].box].tag == PD_TAG_p;
+	for (; i < end; i++) {
+		mass += l->v[i].mass;
+		link_mass += l->v[i].link_mass;
+		stop |= l->v[i].stop;
+	}
+	if (paragraph && home->mass >= w->flow_mass && home->link_mass < w->flow_links * home->mass)
+		return true;
+	if ((double)link_mass > w->prose_links * (double)mass)
+		return false;
+	return (double)mass >= (stop ? w->prose_stop : w->prose_plain);
+}
+
+static bool is_notice(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
+{
+	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
+	return pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
+}
+
+static void find_prose(struct lines *l, const struct pd_blocks *in)
+{
+	for (size_t i = 0, end; i < l->n; i = end) {
+		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
+			;
+		bool prose = is_prose(l, in, i, end), notice = is_notice(l, in, i, end, prose);
+		for (size_t k = i; k < end; k++) {
+			l->v[k].notice = notice || (end > i + 1 && is_notice(l, in, k, k + 1, prose));
+			l->v[k].prose = prose && !l->v[k].notice && l->v[k].link_mass < l->v[k].mass;
+		}
+	}
+}
+
+static void sum_lines(struct lines *l)
+{
+	l->sums = pd_grow(l->sums, l->n, &l->cap_sums, sizeof(*l->sums));
+	struct line_sum sum = { 0 };
+	for (size_t i = 0; i < l->n; i++) {
+		const struct pd_line *line = &l->v[i];
+		l->sums[i] = sum;
+		sum.mass += line->mass;
+		sum.link_mass += line->link_mass;
+		sum.notices += line->notice;
+		if (line->prose)
+			sum.prose += line->mass - line->link_mass;
+	}
+	l->sums[l->n] = sum;
+}
+
+static void find_lines(struct lines *l, const struct pd_blocks *in)
+{
+	l->n = 0;
+	l->of_run = pd_grow(l->of_run, in->n_runs, &l->cap_of, sizeof *l->of_run);
+	for (size_t i = 0; i < in->n_runs; i++)
+		add_run(l, in, i);
+	l->of_run[in->n_runs] = (uint32_t)l->n;
+}
+
+static void judge_lines(struct lines *l, const struct pd_blocks *in, const struct pd_weights *w)
+{
+	l->weights = w;
+	find_homes(l, in);
+	find_prose(l, in);
+	sum_lines(l);
+}
+
+static void release_lines(struct lines *l)
+{
+	free(l->v);
+	free(l->sums);
+	free(l->of_run);
+	free(l->homes);
+	*l = (struct lines){ 0 };
+}
+
+/* ==== the shelf ====
+ *
+ * Lines that hints left -> the shelf of a page: siblings that each name a price and lead somewhere, as a shop shows its
+ * goods.  Where one holds more than all else that a page says, the goods are what the page is about.
+ *
+ * A price is a sign of money beside a digit, in a short line.  Lines are summed up, so a box is asked for its prices in
+ * constant time and the children of all boxes are looked at once each. */
+
+/* Of the lines before one. */
+struct shelf_sum {
+	uint32_t prices;	/* how many name a price */
+	uint32_t left;		/* how many no rule dropped */
+};
+
+struct shelf {
+	size_t first, end;	/* its lines */
+	uint64_t mass;		/* of its goods; 0: the page has no shelf */
+	size_t goods;
+	struct shelf_sum *sums;	/* lines + 1 */
+	struct pd_map alike;	/* hash of a text -> how many of its lines have it */
+	size_t cap;
+};
+
+enum { PRICE_LINE = 200 };	/* a line that names a price is no longer */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A sign of money that ends before `at`, or begins there; one space may part it from the digits. */
+static bool has_money(struct pd_span s, size_t at, bool before)
+{
+	static const char signs[][4] = { "$", "£", "€", "¥", "￥", "₹", "₽", "₩", "₺", "元", "円" };
+	if (before)
+		at -= at > 0 && s.p[at - 1] == ' ';
+	else
+		at += at < s.n && s.p[at] == ' ';
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		size_t n = strlen(signs[i]), room = before ? at : s.n - at;
+		if (room >= n && memcmp(s.p + (before ? at - n : at), signs[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_price(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is_digit(s.p[i]))
+			continue;
+		if ((i == 0 || !is_digit(s.p[i - 1])) && has_money(s, i, true))
+			return true;
+		if ((i + 1 == s.n || !is_digit(s.p[i + 1])) && has_money(s, i + 1, false))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t prices_of(const struct shelf *s, const struct lines *l, const struct pd_box *b)
+{
+	return s->sums[end_line(l, b)].prices - s->sums[first_line(l, b)].prices;
+}
+
+static bool is_left(const struct shelf *s, const struct lines *l, const struct pd_box *b)
+{
+	return s->sums[end_line(l, b)].left > s->sums[first_line(l, b)].left;
+}
+
+/* Is the box a shelf, and richer than what was found before? */
+static void try_box(struct shelf *s, const struct pd_blocks *in, const struct lines *l, uint32_t box)
+{
+	const struct pd_weights *w = l->weights;
+	const struct pd_box *b = &in->boxes[box];
+	size_t children = 0, goods = 0;
+	uint64_t mass = 0;
+	for (uint32_t i = box + 1; i < b->end; i = in->boxes[i].end) {
+		const struct pd_box *child = &in->boxes[i];
+		struct line_sum sum = sum_of_box(l, child);
+		if (!is_left(s, l, child))
+			continue;
+		children++;
+		if (!prices_of(s, l, child) || !sum.link_mass || (double)sum.mass > w->shelf_card)
+			continue;
+		goods++;
+		mass += sum.mass;
+	}
+	if ((double)goods < w->shelf_count || (double)goods < w->shelf_share * (double)children || mass <= s->mass)
+		return;
+	s->first = first_line(l, b);
+	s->end = end_line(l, b);
+	s->goods = goods;
+	s->mass = mass;
+}
+
+static uint64_t text_key(const struct pd_blocks *in, const struct pd_line *l)
+{
+	struct pd_span text = line_text(in, l);
+	return pd_hash64(text.p, text.n);
+}
+
+/* The richest shelf, in boxes that still have lines that `why` (one a line) does not drop. */
+static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, const char *const *why)
+{
+	struct shelf_sum sum = { 0 };
+	s->mass = 0;
+	s->sums = pd_grow(s->sums, l->n, &s->cap, sizeof *s->sums);
+	for (size_t i = 0; i < l->n; i++) {
+		s->sums[i] = sum;
+		sum.left += !why[i];
+		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && has_price(line_text(in, &l->v[i]));
+	}
+	s->sums[l->n] = sum;
+	for (uint32_t i = 0; sum.prices >= l->weights->shelf_count && i < in->n_boxes; i++) {
+		/* a box with too few prices has no children with more */
+		if (prices_of(s, l, &in->boxes[i]) >= l->weights->shelf_count)
+			try_box(s, in, l, i);
+		else
+			i = in->boxes[i].end - 1;
+	}
+	if (!s->mass)
+		return;
+	pd_map_clear(&s->alike, s->end - s->first);
+	for (size_t i = s->first; i < s->end; i++)
+		++*pd_map_put(&s->alike, text_key(in, &l->v[i]));
+}
+
+/* Does line i of the shelf say what most of its goods say: "Add to cart"? */
+static bool says_same(const struct shelf *s, const struct pd_blocks *in, const struct lines *l, size_t i)
+{
+	const uint32_t *times = pd_map_find(&s->alike, text_key(in, &l->v[i]));
+	return times && *times >= l->weights->shelf_same * (double)s->goods;
+}
+
+static void release_shelf(struct shelf *s)
+{
+	free(s->sums);
+	pd_map_release(&s->alike);
+}
+
+/* ==== copies ====
+ *
+ * Lines kept -> those that say again, elsewhere on the page, what was said before: a layout for each width of screen, a
+ * post that quotes another, a notice under each of them.  The first of them is enough: nothing is lost.
+ *
+ * Lines in a row are a copy when they are equal to lines in a row that stand before them in another home.  Short ones are
+ * none (headings, labels, "yes"), and neither is what one flow repeats: a song's refrain, the meals of a week.  What the site
+ * repeats goes anyway, and must not take the page's own text along. */
+
+/* A line that was kept, and which of them it repeats. */
+struct copy {
+	uint32_t line, of;
+};
+
+struct copies {
+	struct copy *v;	/* lines that were kept, in order */
+	size_t n, cap;
+	struct pd_map first;	/* hash of a text -> where it stands first, from 1 */
+};
+
+enum { NO_COPY = UINT32_MAX };
+
+static void find_firsts(struct copies *c, const struct pd_blocks *in, const struct lines *l, const char *const *why)
+{
+	c->n = 0;
+	pd_map_clear(&c->first, l->n);
+	for (size_t i = 0; i < l->n; i++) {
+		if (why[i] || l->v[i].site)
+			continue;
+		struct pd_span text = line_text(in, &l->v[i]);
+		uint32_t *first = pd_map_put(&c->first, pd_hash64(text.p, text.n)), of = NO_COPY;
+		if (!*first)
+			*first = (uint32_t)c->n + 1;
+		else if (l->v[c->v[*first - 1].line].home != l->v[i].home)
+			of = *first - 1;
+		c->v = pd_grow(c->v, c->n, &c->cap, sizeof *c->v);
+		c->v[c->n++] = (struct copy){ .line = (uint32_t)i, .of = of };
+	}
+}
+
+/* Lines that `why` (one a line) keeps and that are copies get the rule `rule`. */
+static void drop_copies(struct copies *c, const struct pd_blocks *in, const struct lines *l, const char **why, const char *rule)
+{
+	find_firsts(c, in, l, why);
+	for (size_t i = 0, end; i < c->n; i = end) {
+		uint64_t mass = l->v[c->v[i].line].mass;
+		for (end = i + 1; end < c->n && c->v[i].of != NO_COPY && c->v[end].of == c->v[end - 1].of + 1; end++)
+			mass += l->v[c->v[end].line].mass;
+		for (size_t k = i; k < end && c->v[i].of != NO_COPY && mass >= l->weights->copy_mass; k++)
+			why[c->v[k].line] = rule;
+	}
+}
+
+static void release_copies(struct copies *c)
+{
+	free(c->v);
+	pd_map_release(&c->first);
+}
+
+/* ==== the extractor ==== */
 
 /* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
  * what they would without; else all is taken that is the page's own, if it is so much at least. */
@@ -70,12 +520,11 @@ enum kind {
 
 struct pd_extractor {
 	const struct pd_weights *weights;
-	struct pd_hinter *hinter;
-	struct pd_phrases *phrases;
-	struct pd_lines lines;
+	struct pd_cues *cues;
+	struct lines lines;
 	struct pd_site_keys keys;
-	struct pd_shelf shelf;
-	struct pd_copies copies;
+	struct shelf shelf;
+	struct copies copies;
 	struct note *notes;		/* one a box */
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
@@ -96,21 +545,19 @@ enum level {
 struct pd_extractor *pd_extractor_new(const struct pd_weights *w)
 {
 	struct pd_extractor *x = pd_zalloc(sizeof(*x));
-	x->weights = w ? w : &pd_weights_default;
-	x->hinter = pd_hinter_new();
-	x->phrases = pd_phrases_new();
-	x->lines.phrases = x->phrases;
+	x->weights = w ? w : &default_weights;
+	x->cues = pd_cues_new();
+	x->lines.cues = x->cues;
 	return x;
 }
 
 void pd_extractor_free(struct pd_extractor *x)
 {
-	pd_hinter_free(x->hinter);
-	pd_phrases_free(x->phrases);
-	pd_lines_release(&x->lines);
+	free(x->cues);
+	release_lines(&x->lines);
 	pd_site_keys_release(&x->keys);
-	pd_shelf_release(&x->shelf);
-	pd_copies_release(&x->copies);
+	release_shelf(&x->shelf);
+	release_copies(&x->copies);
 	free(x->notes);
 	free(x->why);
 	free(x->live);
@@ -139,7 +586,7 @@ static void sum_live(struct pd_extractor *x, enum live what)
 
 static uint64_t live_of_box(const struct pd_extractor *x, const struct pd_box *b)
 {
-	return x->live[pd_lines_end(&x->lines, b)] - x->live[pd_lines_first(&x->lines, b)];
+	return x->live[end_line(&x->lines, b)] - x->live[first_line(&x->lines, b)];
 }
 
 static uint64_t live_of_page(const struct pd_extractor *x)
@@ -169,7 +616,7 @@ static bool is_own_tag(const struct pd_box *b, const char *name)
 	return strcmp(name, pd_tag_name((enum pd_tag)b->tag)) == 0;
 }
 
-static bool weak_holds(const struct pd_weights *w, struct pd_line_sum sum, double all)
+static bool weak_holds(const struct pd_weights *w, struct line_sum sum, double all)
 {
 	double mass = (double)sum.mass;
 	if ((double)sum.link_mass <= w->weak_links * mass && (double)sum.prose >= w->weak_prose * mass)
@@ -182,7 +629,7 @@ static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_bl
 {
 	const struct pd_line *l = &x->lines.v[i];
 	const struct pd_box *around = &in->boxes[b->parent];
-	return i >= pd_lines_first(&x->lines, around) && i < pd_lines_end(&x->lines, around) && l->prose &&
+	return i >= first_line(&x->lines, around) && i < end_line(&x->lines, around) && l->prose &&
 	       in->boxes[l->box].depth <= b->depth;
 }
 
@@ -190,8 +637,8 @@ static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_bl
 static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
-	struct pd_line_sum sum = pd_lines_of_box(&x->lines, b);
-	size_t first = pd_lines_first(&x->lines, b), end = pd_lines_end(&x->lines, b);
+	struct line_sum sum = sum_of_box(&x->lines, b);
+	size_t first = first_line(&x->lines, b), end = end_line(&x->lines, b);
 	if (b->parent == PD_BOX_NONE || (double)sum.link_mass > w->note_links * (double)sum.mass ||
 	    (double)sum.prose < w->note_prose * (double)sum.mass)
 		return false;
@@ -202,7 +649,7 @@ static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, co
 static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	double prose = 0, enough = x->weights->control_prose;
-	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b) && prose < enough; i++) {
+	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b) && prose < enough; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		uint16_t tag = in->boxes[l->box].tag;
 		if (l->prose && &in->boxes[l->box] != b && tag != PD_TAG_option && tag != PD_TAG_optgroup)
@@ -216,7 +663,7 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	bool heading, enum level level)
 {
 	const struct pd_weights *w = x->weights;
-	struct pd_line_sum sum = pd_lines_of_box(&x->lines, b);
+	struct line_sum sum = sum_of_box(&x->lines, b);
 	double all = (double)x->lines.sums[x->lines.n].prose, prose = (double)sum.prose;
 	bool tag = is_own_tag(b, note->name);
 	enum pd_hint hint = (note->hint == PD_HINT_NOTICE || note->hint == PD_HINT_FOOT) && heading ? PD_HINT_CHROME : note->hint;
@@ -225,7 +672,7 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 		return true;
 	if (note->hint == PD_HINT_CONTROL)
 		return !holds_paragraphs(x, in, b);
-	bool low = 2 * pd_lines_first(&x->lines, b) > x->lines.n;
+	bool low = 2 * first_line(&x->lines, b) > x->lines.n;
 	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest && (low || prose <= w->foot_prose))
 		return true;
 	if (level == LEVEL_NONE || (level == LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
@@ -262,7 +709,7 @@ static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum
 			continue;
 		/* asked for only now, and once: what lies in chrome is most of a page's boxes */
 		if (!note->name)
-			note->hint = pd_hint_of(x->hinter, b, &note->name);
+			note->hint = pd_hint_of(x->cues, b, &note->name);
 		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
 		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
 		if (hint_holds(x, in, b, note, heading, level))
@@ -282,8 +729,8 @@ static void drop_all(struct pd_extractor *x, size_t first, size_t end, const cha
 
 static void drop_outside(struct pd_extractor *x, const struct pd_box *region)
 {
-	drop_all(x, 0, pd_lines_first(&x->lines, region), "outside");
-	drop_all(x, pd_lines_end(&x->lines, region), x->lines.n, "outside");
+	drop_all(x, 0, first_line(&x->lines, region), "outside");
+	drop_all(x, end_line(&x->lines, region), x->lines.n, "outside");
 }
 
 static bool is_heading(uint16_t tag)
@@ -292,7 +739,7 @@ static bool is_heading(uint16_t tag)
 }
 
 /* Boxes of one name are one place: the posts of a thread, the parts of an article. */
-static size_t place_of(const struct pd_blocks *in, uint32_t home)
+static size_t flow_place(const struct pd_blocks *in, uint32_t home)
 {
 	const struct pd_box *b = &in->boxes[home];
 	return (b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : home) % PLACES;
@@ -307,7 +754,7 @@ static double richest_flow(const struct pd_extractor *x, const struct pd_blocks 
 		const struct pd_line *l = &x->lines.v[i];
 		if (x->why[i] || l->notice || (what == LIVE_PROSE && !l->prose))
 			continue;
-		uint64_t *flow = &flows[place_of(in, l->home)];
+		uint64_t *flow = &flows[flow_place(in, l->home)];
 		*flow += l->mass - l->link_mass;
 		most = *flow > most ? *flow : most;
 	}
@@ -378,10 +825,10 @@ struct family {
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
-	struct pd_line_sum s = pd_lines_of_box(&x->lines, b);
+	struct line_sum s = sum_of_box(&x->lines, b);
 	if ((double)s.link_mass < w->card_link || (double)s.mass > w->card_mass || (double)s.prose > w->card_prose)
 		return false;
-	size_t first = pd_lines_first(&x->lines, b), end = pd_lines_end(&x->lines, b);
+	size_t first = first_line(&x->lines, b), end = end_line(&x->lines, b);
 	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
 		const struct pd_run *r = &in->runs[x->lines.v[i].first_run];
 		if (r->flags & PD_RUN_LINK && r->n >= w->card_link)
@@ -416,7 +863,7 @@ static void drop_box(struct pd_extractor *x, const struct pd_blocks *in, uint32_
 	const struct pd_box *b = &in->boxes[box];
 	for (uint32_t k = box; k < b->end; k++)
 		x->notes[k].card = true;
-	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b); i++)
+	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b); i++)
 		if (!x->why[i])
 			x->why[i] = CARDS;
 }
@@ -514,7 +961,7 @@ static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint
 	uint32_t best = root;
 	for (uint32_t i = root; i < b->end; i++)
 		x->notes[i].prose = 0;
-	for (size_t i = pd_lines_first(&x->lines, b); i < pd_lines_end(&x->lines, b); i++) {
+	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b); i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		if (!x->why[i] && l->prose && l->home >= root)
 			x->notes[l->home].prose += l->mass - l->link_mass;
@@ -545,7 +992,7 @@ static struct stretch stretch_of(const struct pd_extractor *x, size_t first, siz
 }
 
 /* The rank of a line that is a heading: 1 for h1; 0: it is none. */
-static int rank_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t line)
+static int heading_rank(const struct pd_extractor *x, const struct pd_blocks *in, size_t line)
 {
 	uint16_t tag = line < x->lines.n ? in->boxes[x->lines.v[line].box].tag : PD_TAG_NONE;
 	return is_heading(tag) ? tag - PD_TAG_h1 + 1 : 0;
@@ -556,13 +1003,13 @@ static int rank_of(const struct pd_extractor *x, const struct pd_blocks *in, siz
 static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
 {
 	uint32_t wide = best;
-	size_t first = pd_lines_first(&x->lines, &in->boxes[best]), end = pd_lines_end(&x->lines, &in->boxes[best]);
+	size_t first = first_line(&x->lines, &in->boxes[best]), end = end_line(&x->lines, &in->boxes[best]);
 	size_t head = stretch_of(x, first, end).head;
-	int rank = rank_of(x, in, head == end ? x->lines.n : head);
+	int rank = heading_rank(x, in, head == end ? x->lines.n : head);
 	double mass = 0, link_mass = 0;
 	for (uint32_t i = best; i && (rank || x->kind == KIND_REFERENCE);) {
 		i = in->boxes[i].parent;
-		size_t from = pd_lines_first(&x->lines, &in->boxes[i]), to = pd_lines_end(&x->lines, &in->boxes[i]);
+		size_t from = first_line(&x->lines, &in->boxes[i]), to = end_line(&x->lines, &in->boxes[i]);
 		struct stretch before = stretch_of(x, from, first), behind = stretch_of(x, end, to);
 		double more = before.mass + behind.mass;
 		head = before.head < first ? before.head : head;
@@ -572,7 +1019,7 @@ static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, 
 		end = to;
 		if (more == 0)
 			continue;
-		int outer = rank_of(x, in, head);
+		int outer = heading_rank(x, in, head);
 		if (!outer || (rank && outer > rank) || link_mass > x->weights->widen_links * mass)
 			break;
 		rank = outer;
@@ -630,7 +1077,7 @@ static const char *short_line(const struct pd_extractor *x, const struct pd_bloc
 /* Inside the region. */
 static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *region)
 {
-	size_t first = pd_lines_first(&x->lines, region), end = pd_lines_end(&x->lines, region);
+	size_t first = first_line(&x->lines, region), end = end_line(&x->lines, region);
 	size_t first_prose = end, last_prose = first;
 	for (size_t i = first; i < end; i++) {
 		const struct pd_line *l = &x->lines.v[i];
@@ -657,9 +1104,9 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 /* The outermost box whose first line is line i. */
 static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
-	const struct pd_lines *l = &x->lines;
+	const struct lines *l = &x->lines;
 	uint32_t b = l->v[i].box;
-	while (b && pd_lines_first(l, &in->boxes[b]) == i && pd_lines_end(l, &in->boxes[b]) == i + 1)
+	while (b && first_line(l, &in->boxes[b]) == i && end_line(l, &in->boxes[b]) == i + 1)
 		b = in->boxes[b].parent;
 	return b;
 }
@@ -668,11 +1115,11 @@ static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks 
  * another line's with the box around it. */
 static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
-	const struct pd_lines *l = &x->lines;
+	const struct lines *l = &x->lines;
 	const struct pd_box *box = &in->boxes[headed_box(x, in, i)];
-	size_t end = pd_lines_end(l, box);
+	size_t end = end_line(l, box);
 	uint16_t tag = in->boxes[l->v[i].box].tag;
-	if (pd_lines_first(l, box) == i || !is_heading(tag))
+	if (first_line(l, box) == i || !is_heading(tag))
 		return end;
 	for (size_t k = i + 1; k < end; k++) {
 		uint16_t other = in->boxes[l->v[k].box].tag;
@@ -685,8 +1132,8 @@ static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *
 static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t i, const char **name)
 {
 	/* Not its mass: what a site repeats has none, and still announces what follows. */
-	struct pd_span text = pd_line_text(in, &x->lines.v[i]);
-	return x->why[i] || text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->phrases, text, name);
+	struct pd_span text = line_text(in, &x->lines.v[i]);
+	return x->why[i] || text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->cues, text, name);
 }
 
 static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
@@ -709,9 +1156,9 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 
 /* 8. The shelf.  Where what a page offers is more than all the rest that was kept, it is text as a whole, but for what most
  * of the goods have alike: controls.  What else was kept stays. */
-static void take_shelf(struct pd_extractor *x, const struct pd_blocks *in)
+static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	const struct pd_shelf *s = &x->shelf;
+	const struct shelf *s = &x->shelf;
 	uint64_t rest = 0;
 	for (size_t i = 0; i < x->lines.n; i++)
 		if (!x->why[i] && (i < s->first || i >= s->end))
@@ -719,7 +1166,7 @@ static void take_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 	if (!s->mass || (double)s->mass < x->weights->shelf_rest * (double)rest)
 		return;
 	for (size_t i = s->first; i < s->end; i++)
-		x->why[i] = pd_shelf_same(s, in, &x->lines, i) ? "alike" : NULL;
+		x->why[i] = says_same(s, in, &x->lines, i) ? "alike" : NULL;
 }
 
 /* Text, and what of it stands outside links. */
@@ -763,7 +1210,7 @@ static bool is_scrap(const struct pd_extractor *x)
 }
 
 /* Forgets every rule but the hints. */
-static void take_list(struct pd_extractor *x, const struct pd_blocks *in)
+static void keep_list(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	for (size_t i = 0; i < x->lines.n; i++)
 		x->why[i] = x->notes[x->lines.v[i].box].rule;
@@ -771,7 +1218,7 @@ static void take_list(struct pd_extractor *x, const struct pd_blocks *in)
 	drop_outside(x, &in->boxes[region_of_most(x, in)]);
 }
 
-static void take_page(struct pd_extractor *x, const struct pd_blocks *in)
+static void keep_page(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	for (size_t i = 0; i < x->lines.n; i++)
 		x->why[i] = in->boxes[x->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
@@ -781,12 +1228,12 @@ static void take_page(struct pd_extractor *x, const struct pd_blocks *in)
 static const char *mend_scrap(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if (is_scrap(x)) {
-		take_list(x, in);
+		keep_list(x, in);
 		return "list";
 	}
 	if (kept(x).mass > 0)
 		return NULL;
-	take_page(x, in);
+	keep_page(x, in);
 	return "page";
 }
 
@@ -807,7 +1254,7 @@ static void join_line(const struct pd_blocks *in, const struct pd_line *l, bool 
 }
 
 /* `links`: only what stands in links. */
-static void add_text(const struct pd_extractor *x, const struct pd_blocks *in, bool links, struct pd_buf *out)
+static void write_kept(const struct pd_extractor *x, const struct pd_blocks *in, bool links, struct pd_buf *out)
 {
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
@@ -855,7 +1302,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
 	enum level level = choose_level(x, in);
 	x->kind = find_kind(x, in);
-	pd_shelf_find(&x->shelf, in, &x->lines, x->why);
+	find_shelf(&x->shelf, in, &x->lines, x->why);
 	drop_cards(x, in);
 	sum_live(x, LIVE_PROSE);
 	const struct pd_box *region = &in->boxes[find_region(x, in)];
@@ -863,8 +1310,8 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	drop_short(x, in, region);
 	drop_sections(x, in);
 	const char *step = mend_scrap(x, in);
-	pd_copies_drop(&x->copies, in, &x->lines, x->why, COPY);
-	take_shelf(x, in);
+	drop_copies(&x->copies, in, &x->lines, x->why, COPY);
+	keep_shelf(x, in);
 	return step ? step : levels[level];
 }
 
@@ -879,19 +1326,19 @@ static void drop_repeated(struct pd_extractor *x)
  * was taken out. */
 static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
 {
-	pd_lines_cut(&x->lines, in);
-	*taken = pd_site_mark(&x->keys, site, in, &x->lines);
-	pd_lines_judge(&x->lines, in, x->weights);
+	find_lines(&x->lines, in);
+	*taken = site ? pd_site_mark(&x->keys, site, in, x->lines.v, x->lines.n) : 0;
+	judge_lines(&x->lines, in, x->weights);
 	const char *step = choose_lines(x, in);
 	drop_repeated(x);
 	return step;
 }
 
 /* After choose_own: all that is the page's own, as a list is taken; of a short page wherever it stands. */
-static const char *take_own(struct pd_extractor *x, const struct pd_blocks *in)
+static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if (of_page(x).plain >= OWN_SHORT) {
-		take_list(x, in);
+		keep_list(x, in);
 	} else {
 		for (size_t i = 0; i < x->lines.n; i++) {
 			uint32_t box = x->lines.v[i].box;
@@ -906,36 +1353,35 @@ static const char *take_own(struct pd_extractor *x, const struct pd_blocks *in)
  * if nothing were known of the site: it must not lose all of its text. */
 static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, unsigned *flags)
 {
-	static const struct pd_site unknown = { 0 };
 	uint64_t taken, none;
 	const char *step = choose_own(x, in, site, &taken);
 	if (!taken)
 		return step;
 	double left = kept(x).mass, own = of_page(x).plain;
 	if (own >= OWN_LEAST && own < OWN_SHORT && kept(x).plain < OWN_SHARE * own)
-		return take_own(x, in);
+		return keep_own(x, in);
 	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken)
 		return step;
-	step = choose_own(x, in, &unknown, &none);
+	step = choose_own(x, in, NULL, &none);
 	double all = kept(x).mass;
 	bool enough = all <= left || (left >= OWN_TEXT && left * OWN_PART >= all);
 	if (enough || own >= OWN_LEAST) {
 		step = choose_own(x, in, site, &taken);
-		return enough ? step : take_own(x, in);
+		return enough ? step : keep_own(x, in);
 	}
 	*flags |= PD_TOPIC_SPARED;
 	return step;
 }
 
-void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out)
 {
 	struct pd_extractor *x = f->main;
 	if (!in->n_runs)
 		return;
-	out->step = choose(x, in, &f->site, &out->flags);
+	out->step = choose(x, in, site, &out->flags);
 	bool fallback = strcmp(out->step, RULES) != 0;
-	add_text(x, in, false, &out->text);
-	add_text(x, in, true, &out->anchor_text);
+	write_kept(x, in, false, &out->text);
+	write_kept(x, in, true, &out->anchor_text);
 	size_t first = out->terms.n;
 	pd_topic_terms(f, PD_FEATURE_TEXT, pd_buf_span(&out->text), out);
 	pd_topic_feature(out, PD_FEATURE_TEXT, first);
@@ -953,5 +1399,5 @@ bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, c
 {
 	struct pd_extractor *x = f->main;
 	return f->options.method == PD_TOPIC_MAIN &&
-	       pd_site_page_make(&x->keys, in, &x->lines, pd_buf_span(&topic->text), url, out);
+	       pd_site_page_make(&x->keys, in, x->lines.v, x->lines.n, pd_buf_span(&topic->text), url, out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * M5's frame: the extractor that the options name finds text and anchor text; title and metadata are the same for
- * both.
+ * both.  And the extractor `paper`; `main` is extract.c.
  */
-#include "topic/topic.h"
-
 #include <stdlib.h>
 
+#include "term/fold.h"
+#include "term/stopwords.h"
 #include "topic/finder.h"
 
 const char *pd_feature_name(enum pd_feature_kind k)
@@ -21,13 +21,8 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 	f->options = *o;
 	f->segmenter = segmenter;
 	f->main = pd_extractor_new(o->weights);
-	f->paper = pd_paper_new();
+	f->folder = pd_folder_new();
 	return f;
-}
-
-void pd_topic_finder_site(struct pd_topic_finder *f, const struct pd_site *site)
-{
-	f->site = site ? *site : (struct pd_site){ 0 };
 }
 
 void pd_topic_finder_free(struct pd_topic_finder *f)
@@ -36,7 +31,12 @@ void pd_topic_finder_free(struct pd_topic_finder *f)
 		return;
 	pd_buf_release(&f->scratch);
 	pd_extractor_free(f->main);
-	pd_paper_free(f->paper);
+	pd_terms_release(&f->paper.terms);
+	free(f->paper.blocks);
+	free(f->paper.longest);
+	free(f->paper.other);
+	pd_folder_free(f->folder);
+	pd_buf_release(&f->folded);
 	free(f);
 }
 
@@ -83,14 +83,217 @@ static void add_meta(struct pd_topic_finder *f, const struct pd_blocks *in, stru
 	pd_topic_feature(out, PD_FEATURE_META, first);
 }
 
-int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+/* ==== the extractor `paper` ====
+ *
+ * M5 to the letter.  The longest block that is no title is topic; every other one is topic when more than .3 of the
+ * smaller of the two term streams is common to both; a topic block that is more than .7 links is topic-anchor.
+ * The longest block's terms are sorted and counted once, each other block's when its turn comes: n log n in terms. */
+
+/* The terms of a block. */
+struct pd_paper_block {
+	size_t first, end;
+	double similarity, anchors;
+	bool topic, anchor;
+};
+
+/* A term and how often it occurs. */
+struct pd_term_count {
+	uint64_t hash;
+	size_t n;
+};
+
+/* Blocks are always compared without stop words, also where the features keep them. */
+static void drop_stop_words(struct pd_topic_finder *f, size_t from)
+{
+	struct pd_paper *p = &f->paper;
+	const struct pd_stopwords *stop = f->options.stopwords;
+	size_t n = from;
+	for (size_t i = from; i < p->terms.n && stop; i++)
+		if (!pd_stopwords_has(stop, p->terms.v[i].hash))
+			p->terms.v[n++] = p->terms.v[i];
+	p->terms.n = stop ? n : p->terms.n;
+}
+
+static void segment_blocks(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	struct pd_paper *p = &f->paper;
+	pd_terms_clear(&p->terms);
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		p->blocks = pd_grow(p->blocks, i, &p->cap_blocks, sizeof(*p->blocks));
+		struct pd_paper_block *b = &p->blocks[i];
+		*b = (struct pd_paper_block){ .first = p->terms.n };
+		if (!in->blocks[i].title) {
+			pd_buf_clear(&f->scratch);
+			pd_block_text(in, i, false, &f->scratch);
+			if (f->scratch.n)
+				pd_segment(f->segmenter, pd_buf_span(&f->scratch), &p->terms);
+			drop_stop_words(f, b->first);
+		}
+		b->end = p->terms.n;
+	}
+}
+
+static int term_order(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pd_term_count *)a)->hash, y = ((const struct pd_term_count *)b)->hash;
+	return (x > y) - (x < y);
+}
+
+/* The terms of a block, each once with its count, by hash.  Returns how many. */
+static size_t count_terms(const struct pd_terms *t, const struct pd_paper_block *b, struct pd_term_count **out,
+	size_t *cap)
+{
+	size_t n = b->end - b->first, kinds = 0;
+	*out = pd_grow(*out, n, cap, sizeof(**out));
+	for (size_t i = 0; i < n; i++)
+		(*out)[i] = (struct pd_term_count){ t->v[b->first + i].hash, 1 };
+	qsort(*out, n, sizeof(**out), term_order);
+	for (size_t i = 0; i < n; i++) {
+		if (kinds && (*out)[kinds - 1].hash == (*out)[i].hash)
+			(*out)[kinds - 1].n++;
+		else
+			(*out)[kinds++] = (*out)[i];
+	}
+	return kinds;
+}
+
+/* Size of the intersection with repetition; `b` is the block that is looked up in `a`. */
+static size_t common_terms(const struct pd_term_count *a, size_t n_a, const struct pd_term_count *b, size_t n_b)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < n_b; i++) {
+		const struct pd_term_count *same = bsearch(&b[i], a, n_a, sizeof(*a), term_order);
+		if (same)
+			sum += same->n < b[i].n ? same->n : b[i].n;
+	}
+	return sum;
+}
+
+/* n_blocks when all are titles. */
+static uint32_t longest_block(const struct pd_blocks *in)
+{
+	uint32_t best = (uint32_t)in->n_blocks;
+	for (uint32_t i = 0; i < in->n_blocks; i++)
+		if (!in->blocks[i].title && (best == in->n_blocks || in->blocks[i].chars > in->blocks[best].chars))
+			best = i;
+	return best;
+}
+
+static void compare_blocks(struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a)
+{
+	struct pd_paper *p = &f->paper;
+	const struct pd_paper_block *longest = &p->blocks[a];
+	size_t n_a = count_terms(&p->terms, longest, &p->longest, &p->cap_longest);
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		struct pd_paper_block *b = &p->blocks[i];
+		size_t n = b->end - b->first, m = longest->end - longest->first;
+		if (in->blocks[i].title || i == a || !n || !m)
+			continue;
+		size_t n_b = count_terms(&p->terms, b, &p->other, &p->cap_other);
+		b->similarity = (double)common_terms(p->longest, n_a, p->other, n_b) / (double)(n < m ? n : m);
+		b->topic = b->similarity > f->options.min_similarity;
+	}
+	p->blocks[a].topic = true;
+	p->blocks[a].similarity = 1;
+}
+
+static void find_anchors(struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	struct pd_paper *p = &f->paper;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		struct pd_paper_block *b = &p->blocks[i];
+		const struct pd_block *block = &in->blocks[i];
+		b->anchors = block->chars ? (double)block->anchor_chars / block->chars : 0;
+		b->anchor = b->topic && b->anchors > f->options.max_anchors;
+	}
+}
+
+/* The text of topic blocks, or the anchor text of topic-anchor blocks, and its terms as one feature. */
+static void add_block_texts(struct pd_topic_finder *f, const struct pd_blocks *in, bool anchor, struct pd_topic *out)
+{
+	struct pd_paper *p = &f->paper;
+	enum pd_feature_kind kind = anchor ? PD_FEATURE_ANCHOR : PD_FEATURE_TEXT;
+	struct pd_buf *text = anchor ? &out->anchor_text : &out->text;
+	size_t first = out->terms.n;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		if (!p->blocks[i].topic || p->blocks[i].anchor != anchor)
+			continue;
+		pd_buf_clear(&f->scratch);
+		pd_block_text(in, i, anchor, &f->scratch);
+		pd_topic_terms(f, kind, pd_buf_span(&f->scratch), out);
+		if (text->n && f->scratch.n)
+			pd_buf_add_c(text, '\n');
+		pd_buf_add_span(text, pd_buf_span(&f->scratch));
+	}
+	pd_topic_feature(out, kind, first);
+}
+
+static struct pd_span first_text(const struct pd_blocks *in, uint32_t i)
+{
+	const struct pd_block *b = &in->blocks[i];
+	return b->first_run < b->end_run ? pd_run_text(in, &in->runs[b->first_run]) : pd_span(NULL, 0);
+}
+
+static void explain_blocks(const struct pd_topic_finder *f, const struct pd_blocks *in, uint32_t a, struct pd_topic *out)
+{
+	const struct pd_paper *p = &f->paper;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		const struct pd_paper_block *b = &p->blocks[i];
+		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars,
+					 .text = first_text(in, i) };
+		if (in->blocks[i].title) {
+			d.label = d.rule = "title";
+		} else if (b->anchor) {
+			d.label = "topic-anchor";
+			d.rule = "anchors";
+			d.value = b->anchors;
+		} else {
+			d.kept = b->topic;
+			d.label = b->topic ? "topic" : "noise";
+			d.rule = i == a ? "longest" : "similarity";
+		}
+		pd_topic_decide(out, &d);
+	}
+}
+
+/* The share of the text in blocks that is topic. */
+static double topic_share(const struct pd_topic_finder *f, const struct pd_blocks *in)
+{
+	const struct pd_paper *p = &f->paper;
+	double all = 0, kept = 0;
+	for (uint32_t i = 0; i < in->n_blocks; i++) {
+		double plain = in->blocks[i].title ? 0 : in->blocks[i].chars - in->blocks[i].anchor_chars;
+		all += plain;
+		kept += p->blocks[i].topic ? plain : 0;
+	}
+	return all > 0 ? kept / all : 0;
+}
+
+static void find_by_paper(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+{
+	uint32_t a = longest_block(in);
+	segment_blocks(f, in);
+	if (a < in->n_blocks) {
+		compare_blocks(f, in, a);
+		find_anchors(f, in);
+		add_block_texts(f, in, false, out);
+		add_block_texts(f, in, true, out);
+		out->confidence = topic_share(f, in);
+	}
+	if (f->options.explain)
+		explain_blocks(f, in, a, out);
+}
+
+/* ==== both ==== */
+
+int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out)
 {
 	topic_clear(out);
 	add_titles(f, in, out);
 	add_meta(f, in, out);
 	if (f->options.method == PD_TOPIC_PAPER)
-		pd_topic_paper(f, in, out);
+		find_by_paper(f, in, out);
 	else
-		pd_topic_main(f, in, out);
+		pd_topic_main(f, in, site, out);
 	return PD_OK;
 }

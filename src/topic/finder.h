@@ -1,34 +1,47 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the frame (finder.c) and the two extractors (extract.c, paper.c) share: the finder, and how an extractor hands over
- * what it found.
+ * What the parts of this folder share behind topic.h: the finder with the scratch of each (the frame and the extractor
+ * `paper`: finder.c; the extractor `main`: extract.c; stubs.c), how an extractor hands over what it found, and the numbers
+ * that decide.
  */
 #ifndef PD_TOPIC_FINDER_H
 #define PD_TOPIC_FINDER_H
 
-#include "topic/site.h"
 #include "topic/topic.h"
 
-struct pd_extractor;		/* scratch of `main`, extract.c */
-struct pd_paper;		/* of `paper`, paper.c */
+struct pd_extractor;		/* scratch of `main` */
+struct pd_folder;
+
+/* The numbers that decide in the extractor `main` (weights.def has their values and meanings).  The program uses those
+ * values alone; bench/extract.c, for tools/fit-extract, tries others. */
+struct pd_weights {
+#define X(name, value, meaning) double name;
+#include "topic/weights.def"
+#undef X
+};
+
+/* Scratch of `paper`. */
+struct pd_paper {
+	struct pd_terms terms;
+	struct pd_paper_block *blocks;
+	struct pd_term_count *longest, *other;
+	size_t cap_blocks, cap_longest, cap_other;
+};
 
 struct pd_topic_finder {
 	struct pd_topic_options options;
 	struct pd_segmenter *segmenter;
 	struct pd_buf scratch;
-	struct pd_site site;		/* of the page's host */
 	struct pd_extractor *main;
-	struct pd_paper *paper;
+	struct pd_paper paper;
+	struct pd_folder *folder;	/* of stubs.c, with what it folds */
+	struct pd_buf folded;
 };
 
-struct pd_extractor *pd_extractor_new(const struct pd_weights *w);
+struct pd_extractor *pd_extractor_new(const struct pd_weights *w);	/* NULL: those of weights.def */
 void pd_extractor_free(struct pd_extractor *x);
-struct pd_paper *pd_paper_new(void);
-void pd_paper_free(struct pd_paper *p);
-
-/* The extractors: everything but title and metadata. */
-void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
-void pd_topic_paper(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
+/* Everything but title and metadata. */
+void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);
 
 static inline void pd_topic_decide(struct pd_topic *out, const struct pd_decision *d)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page as its site sees it.  In: the lines of a page.  Out: keys of its lines, the record that learning keeps of it
- * (boilerplate.h), and, when the page's host is known to repeat lines, those lines marked before the extractor
- * decides.
+ * A page as its site sees it, and the bytes of what is learned.  In: the lines of a page.  Out: the record that learning
+ * keeps of it, and, when the page's host is known to repeat lines, those lines marked before the extractor decides.  Then
+ * how the table of all hosts lies in its file.  The bodies are in boilerplate.c.
  *
  * A line has two keys: of its text as it stands, and of its path, the tags and classes of the boxes around it from the
  * page down.  Both are XXH3-64, as the table holds them.
@@ -32,19 +32,27 @@
 #ifndef PD_TOPIC_SITE_H
 #define PD_TOPIC_SITE_H
 
-#include "topic/lines.h"
+#include "topic/topic.h"
 
 #define PD_SITE_LINES_MAX 1000
 #define PD_SITE_PATHS_MAX 1000
 #define PD_SITE_HEADER 48
 #define PD_SITE_NAME_MAX 255
 
-/* What is known of one host: keys in ascending order, borrowed from the table. */
-struct pd_site {
-	const uint64_t *lines, *paths;
-	size_t n_lines, n_paths;
+/* A line of a page: the runs between two box borders, which people see as one paragraph, heading, list item or cell. */
+struct pd_line {
+	uint32_t first_run, end_run;
+	uint32_t box;			/* innermost */
+	uint32_t home;			/* the region whose flow of paragraphs, lists and tables it is part of */
+	uint32_t mass, link_mass;	/* bytes of its text; of them inside links */
+	uint32_t chars;			/* code points */
+	bool stop;			/* holds a sign that ends or parts sentences, outside links */
+	bool site;			/* what the site repeats: it weighs nothing */
+	bool notice;			/* a licence, a copyright, a request to accept cookies: no prose (cues.h) */
+	bool prose;			/* reads like sentences, itself or with what flows around it */
 };
 
+/* Scratch. */
 struct pd_site_keys {
 	uint64_t *boxes;	/* box -> its path; one a box */
 	size_t cap_boxes;
@@ -55,38 +63,45 @@ struct pd_site_keys {
 };
 
 void pd_site_keys_release(struct pd_site_keys *k);
-/* The paths of all boxes of a page. */
-void pd_site_paths(struct pd_site_keys *k, const struct pd_blocks *in);
-/* The key of a line's text. */
-uint64_t pd_site_line(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l);
-/* Does it hold a letter?  What does not (numbers, prices, dates) is never known as repeated by its text. */
-bool pd_site_letter(const struct pd_blocks *in, const struct pd_line *l);
-
 /* Marks what the site repeats: such lines weigh nothing from here on, so that no rule counts them.  Titles stay.
  * Returns how much text outside links was marked, in bytes. */
-uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_lines *l);
-
-/* A record, seen. */
-struct pd_site_page {
-	uint64_t host, url, text, main, title;
-	uint32_t size;
-	uint16_t n_name, n_paths, n_lines;
-	const uint64_t *paths, *lines;
-	const uint16_t *links, *path_of;
-	const char *name;
-};
-
+uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n);
 /* Appends the record of a page with these lines, whose main text is `text`.  False: its URL has no host, or a name over
  * PD_SITE_NAME_MAX; or it has no text. */
-bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_lines *lines, struct pd_span text,
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, size_t n, struct pd_span text,
 		       struct pd_span url, struct pd_buf *out);
-/* Sees the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
-bool pd_site_page_see(struct pd_span bytes, struct pd_site_page *out);
-/* The signature of a text: that of a text edited a little differs in a few of 64 bits, that of another in about half. */
-uint64_t pd_site_signature(struct pd_span text);
-/* The key of a host, as records and tables have it. */
-uint64_t pd_site_host(struct pd_span name);
-/* The order of records: by host, then URL, then bytewise. */
-int pd_site_page_cmp(const struct pd_site_page *a, const struct pd_site_page *b, const char *bytes_a, const char *bytes_b);
+
+/* How the table lies in its file (docs/format-boilerplate.md).  Used in place: little-endian, numbers aligned to their size. */
+#define PD_BOILERPLATE_MAGIC "\x89PDBOIL\n"
+
+struct pd_boilerplate_header {
+	char magic[8];
+	uint64_t checksum[2];		/* XXH3-128 of bytes 24 to samples_at, high half first */
+	uint32_t version, zero;
+	uint64_t length;		/* of the file */
+	uint64_t samples_at;		/* where the samples begin; `length` when there are none */
+	uint64_t samples_checksum[2];	/* XXH3-128 of them */
+	uint64_t hosts, keys, names;	/* entries, keys, bytes of names padded to 8 */
+	uint32_t sample, texts, bits;	/* what decided: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
+	uint32_t hidden;		/* 1: hidden elements were text */
+	uint64_t zeroes[3];
+};
+
+#define PD_BOILERPLATE_UNCHECKED 24	/* bytes before those that the checksum covers */
+
+/* Then `hosts` of these, ascending by key; then the keys, the names, the samples. */
+struct pd_boilerplate_entry {
+	uint64_t key;
+	uint64_t keys_at;		/* number of its first key: lines, then paths */
+	uint64_t name_at;		/* byte of the names */
+	uint64_t sample_at;		/* byte of the samples */
+	uint32_t lines, paths;
+	uint32_t sample;		/* bytes of its sample */
+	uint16_t name, pages;		/* bytes of the name; pages of the sample */
+};
+
+_Static_assert(sizeof(struct pd_boilerplate_header) == 128, "no padding");
+_Static_assert(sizeof(struct pd_boilerplate_entry) == 48, "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are used in place");
 
 #endif

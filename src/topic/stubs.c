@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: MIT */
-#include "topic/stubs.h"
-
-#include <stdlib.h>
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Which page stands in for another (topic.h).  In: a page and its main text.  Out: the kind, by phrases in its title, its
+ * headings, the first line of its text or a sentence.
+ */
 #include "term/fold.h"
+#include "topic/finder.h"
 
 /* Bytes of text up to which a page may be a stub: outside links where it redirects; of its main text where its title or
  * heading says what it is, and where only a sentence does. */
@@ -25,35 +26,13 @@ static const struct phrase {
 #undef X
 };
 
-struct pd_stub_finder {
-	struct pd_folder *folder;
-	struct pd_buf line, folded;
-};
-
-struct pd_stub_finder *pd_stub_finder_new(void)
-{
-	struct pd_stub_finder *f = pd_zalloc(sizeof *f);
-	f->folder = pd_folder_new();
-	return f;
-}
-
-void pd_stub_finder_free(struct pd_stub_finder *f)
-{
-	if (!f)
-		return;
-	pd_folder_free(f->folder);
-	pd_buf_release(&f->line);
-	pd_buf_release(&f->folded);
-	free(f);
-}
-
 const char *pd_stub_name(enum pd_stub s)
 {
 	static const char *const names[PD_STUBS] = { "", "redirect", "error-page", "access-wall", "no-text" };
 	return names[s];
 }
 
-static struct pd_span fold(struct pd_stub_finder *f, struct pd_span text)
+static struct pd_span fold(struct pd_topic_finder *f, struct pd_span text)
 {
 	pd_fold_term(f->folder, text, &f->folded);
 	return pd_buf_span(&f->folded);
@@ -98,7 +77,7 @@ static enum pd_stub whole(struct pd_span s, enum where where)
 }
 
 /* The line, or a part of it. */
-static enum pd_stub heading(struct pd_stub_finder *f, struct pd_span line)
+static enum pd_stub heading(struct pd_topic_finder *f, struct pd_span line)
 {
 	struct pd_span s = fold(f, line);
 	enum pd_stub stub = whole(s, HEADING);
@@ -112,7 +91,7 @@ static enum pd_stub heading(struct pd_stub_finder *f, struct pd_span line)
 	return stub;
 }
 
-static enum pd_stub sentence(struct pd_stub_finder *f, struct pd_span text)
+static enum pd_stub sentence(struct pd_topic_finder *f, struct pd_span text)
 {
 	struct pd_span s = fold(f, text);
 	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
@@ -132,7 +111,7 @@ static size_t shown(const struct pd_blocks *in, bool links)
 }
 
 /* The first h1 and the first h2. */
-static enum pd_stub headings(struct pd_stub_finder *f, const struct pd_blocks *in)
+static enum pd_stub headings(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	static const enum pd_tag tags[] = { PD_TAG_h1, PD_TAG_h2 };
 	for (size_t t = 0; t < 2; t++) {
@@ -141,19 +120,19 @@ static enum pd_stub headings(struct pd_stub_finder *f, const struct pd_blocks *i
 			i++;
 		if (i == in->n_boxes)
 			continue;
-		pd_buf_clear(&f->line);
+		pd_buf_clear(&f->scratch);
 		for (size_t r = in->boxes[i].first_run; r < in->boxes[i].end_run; r++) {
-			pd_buf_add_span(&f->line, pd_run_text(in, &in->runs[r]));
-			pd_buf_add_c(&f->line, ' ');
+			pd_buf_add_span(&f->scratch, pd_run_text(in, &in->runs[r]));
+			pd_buf_add_c(&f->scratch, ' ');
 		}
-		enum pd_stub stub = heading(f, pd_buf_span(&f->line));
+		enum pd_stub stub = heading(f, pd_buf_span(&f->scratch));
 		if (stub)
 			return stub;
 	}
 	return PD_STUB_NONE;
 }
 
-enum pd_stub pd_stub_find(struct pd_stub_finder *f, const struct pd_blocks *in, const struct pd_topic *topic)
+enum pd_stub pd_stub_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic)
 {
 	struct pd_span text = pd_buf_span(&topic->text), rest = text, first = { 0 };
 	if (text.n > HEADING_TEXT)

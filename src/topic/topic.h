@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * M5 (module 230): blocks + terms -> the page's main text and its features, each block with the rule that kept or
- * dropped it.  Two extractors: `paper` (the patent's rules to the letter: paper.c) and `main` (ours, the default:
- * extract.c).
+ * dropped it.  Two extractors: `paper` (the patent's rules to the letter: finder.c) and `main` (ours, the default:
+ * extract.c).  Then, which pages are no text at all but stand in for another page (stubs.c).
  */
 #ifndef PD_TOPIC_TOPIC_H
 #define PD_TOPIC_TOPIC_H
@@ -55,7 +55,7 @@ struct pd_topic {
 	unsigned flags;
 };
 
-struct pd_weights;		/* the numbers that decide in `main`: lines.h */
+struct pd_weights;		/* the numbers that decide in `main`: finder.h */
 
 struct pd_topic_options {
 	enum pd_topic_method method;
@@ -69,20 +69,37 @@ struct pd_topic_options {
 
 #define PD_TOPIC_DEFAULTS { .method = PD_TOPIC_MAIN, .min_similarity = .3, .max_anchors = .7 }
 
-struct pd_site;			/* what a site repeats: site.h */
+/* What a site repeats: keys of lines and paths (site.h) in ascending order, borrowed. */
+struct pd_site {
+	const uint64_t *lines, *paths;
+	size_t n_lines, n_paths;
+};
+
 struct pd_topic_finder;	/* scratch for one thread */
 
 struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, struct pd_segmenter *segmenter);
 void pd_topic_finder_free(struct pd_topic_finder *f);
-/* The pages that follow are of this host (main; NULL: of none that is known). */
-void pd_topic_finder_site(struct pd_topic_finder *f, const struct pd_site *site);
+/* `site`: what the page's host is known to repeat (main); NULL: nothing is known. */
+int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);
 /* Appends what learning keeps of the page that was found last (site.h).  False: it has no host, or it was not read by the
  * extractor `main`. */
 bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
 			struct pd_buf *out);
-int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out);
 void pd_topic_release(struct pd_topic *t);
 
 const char *pd_feature_name(enum pd_feature_kind k);
+
+/* Pages that stand in for another page: redirects, error pages sent with status 200, walls (sign in, prove that you are no
+ * robot), shells of applications without a text.
+ *
+ * All of one kind and site look alike and none is a copy of another's text, so they are flagged, and not matched.  A page is
+ * one of them only where hardly any text is left beside it: an article about the error 404 is an article.  What they say is a
+ * table in many languages (stubs.def). */
+enum pd_stub { PD_STUB_NONE, PD_STUB_REDIRECT, PD_STUB_ERROR, PD_STUB_WALL, PD_STUB_EMPTY, PD_STUBS };
+
+/* Which of them a page is, whose topic was found. */
+enum pd_stub pd_stub_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic);
+/* As rows flag it: "redirect", "error-page", "access-wall", "no-text"; "" for PD_STUB_NONE. */
+const char *pd_stub_name(enum pd_stub s);
 
 #endif

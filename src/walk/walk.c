@@ -664,9 +664,8 @@ static int run_pool(struct walk *w, const struct pd_pool_ops *ops)
  * What one page gives in the first pass: 8 bytes, how long its record is; the record; the page as the spool holds it.
  */
 
-void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log)
+void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 {
-	const struct pd_site_learn_counts *c = pd_site_learner_counts(l);
 	struct pd_buf line = { 0 };
 	if (!c->hosts) {
 		pd_log_note(log, "no page has a host, so nothing can be learned of sites; a host is known from a record's URL, or from a "
@@ -738,13 +737,13 @@ static int save(struct walk *w, FILE *table)
 	return pd_fail_errno(&w->err, "cannot read a temporary file");
 }
 
-static int use_table(struct walk *w)
+static int use_table(struct walk *w, struct pd_site_learn_counts *counts)
 {
 	struct pd_boilerplate *b;
 	FILE *table = pd_tempfile_open(w->o->tmp_dir, &w->err);
 	if (!table)
 		return PD_ERR_SYSTEM;
-	int status = pd_site_learner_end(w->learner, table, &w->err);
+	int status = pd_site_learner_end(w->learner, table, counts, &w->err);
 	if (!status)
 		status = save(w, table);
 	if (status) {
@@ -763,6 +762,7 @@ static int learn_first(struct walk *w)
 {
 	static const struct pd_pool_ops ops = { next_record, first_work, first_emit };
 	bool rows = w->walker->row != NULL;
+	struct pd_site_learn_counts counts;
 	struct pd_site_learn_options o = { .tmp_dir = w->o->tmp_dir,
 					   .hidden_kept = !w->o->page.html.drop_hidden,
 					   .samples = rows || w->o->samples,
@@ -772,9 +772,9 @@ static int learn_first(struct walk *w)
 	if (!status)
 		status = run_pool(w, &ops);
 	if (!status)
-		status = rows ? use_table(w) : pd_site_learner_end(w->learner, w->out.f, &w->err);
+		status = rows ? use_table(w, &counts) : pd_site_learner_end(w->learner, w->out.f, &counts, &w->err);
 	if (!status)
-		pd_walk_taught(w->learner, w->log);
+		pd_walk_taught(&counts, w->log);
 	return status;
 }
 

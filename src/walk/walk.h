@@ -50,7 +50,7 @@ struct pd_walker {
 extern const struct pd_walker pd_walk_fp;	/* fp's rows */
 
 /* The closing line of what was learned. */
-void pd_walk_taught(const struct pd_site_learner *l, struct pd_log *log);
+void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log);
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e);
 

@@ -20,8 +20,8 @@ static void there_and_back(struct pd_span page)
 	HOLDS(pd_blocks_unpack(&in, &b) && in.at == in.end);
 	pd_blocks_pack(&b, &again);
 	HOLDS(pd_span_eq(pd_buf_span(&packed), pd_buf_span(&again)));
-	pd_topic_find(finder, &a, &x);
-	pd_topic_find(finder, &b, &y);
+	pd_topic_find(finder, &a, NULL, &x);
+	pd_topic_find(finder, &b, NULL, &y);
 	HOLDS(pd_span_eq(pd_buf_span(&x.text), pd_buf_span(&y.text)) && x.flags == y.flags && a.noscript == b.noscript);
 	pd_blocks_release(&a);
 	pd_blocks_release(&b);

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "topic/boilerplate_layout.h"
-#include "topic/site.h"
 #include "topic/boilerplate.h"
+#include "topic/site.h"
 
 /* A line of a page: which text, in which path. */
 struct line {
@@ -84,15 +83,22 @@ static void make_record(const struct page *p, struct pd_buf *out)
 		pd_buf_add_c(out, 0);
 }
 
-static struct pd_site decide(struct pd_site_judge *j, const struct page *pages, size_t n, struct pd_buf *bytes)
+/* What a table says that was learned from these pages, all of host 1; it lies in `*table`. */
+static struct pd_site decide(const struct page *pages, size_t n, struct pd_boilerplate **table)
 {
-	struct pd_site_page seen[PD_SITE_SAMPLE];
-	pd_buf_clear(bytes);
+	struct pd_site_learn_options o = { .samples = true };
+	struct pd_site_learner *l = pd_site_learner_new(&o);
+	struct pd_buf records = { 0 };
+	struct pd_err e = { 0 };
+	FILE *f = tmpfile();
 	for (size_t i = 0; i < n; i++)
-		make_record(&pages[i], bytes);
-	for (size_t i = 0, at = 0; i < n; at += seen[i++].size)
-		ck_assert(pd_site_page_see(pd_span(bytes->p + at, bytes->n - at), &seen[i]));
-	return pd_site_decide(j, seen, n);
+		make_record(&pages[i], &records);
+	ck_assert_msg(pd_site_learner_add(l, pd_buf_span(&records), &e) == 0, "%s", e.text);
+	ck_assert_msg(pd_site_learner_end(l, f, NULL, &e) == 0, "%s", e.text);
+	ck_assert_msg(pd_boilerplate_read(f, "table", table, &e) == 0, "%s", e.text);
+	pd_site_learner_free(l);
+	pd_buf_release(&records);
+	return pd_boilerplate_site(*table, pd_span_z("host1.example"));
 }
 
 static bool has(const uint64_t *keys, size_t n, uint64_t k)
@@ -149,14 +155,12 @@ START_TEST(decided)
 {
 	struct page pages[12];
 	const struct decision *d = &decisions[_i];
-	struct pd_buf bytes = { 0 };
-	struct pd_site_judge *j = pd_site_judge_new();
-	struct pd_site s = decide(j, pages, make_rounds(d, pages), &bytes);
+	struct pd_boilerplate *table;
+	struct pd_site s = decide(pages, make_rounds(d, pages), &table);
 	ck_assert_msg(has(s.lines, s.n_lines, key("line", 7)) == d->line, "%s: line", d->name);
 	ck_assert_msg(has(s.paths, s.n_paths, key("path", 2)) == d->path, "%s: path", d->name);
 	ck_assert_msg(!has(s.paths, s.n_paths, key("path", 0)), "%s: another path", d->name);
-	pd_site_judge_free(j);
-	pd_buf_release(&bytes);
+	pd_boilerplate_free(table);
 }
 END_TEST
 
@@ -164,26 +168,27 @@ END_TEST
 START_TEST(links_vote)
 {
 	struct page pages[PD_SITE_PATH_PAGES];
-	struct pd_buf bytes = { 0 };
-	struct pd_site_judge *j = pd_site_judge_new();
+	struct pd_boilerplate *table;
 	for (int i = 0; i < PD_SITE_PATH_PAGES; i++)
 		pages[i] = (struct page){ 1, i + 1, i + 1, i + 1, { { 7, 1 }, { 10 + i, 1 }, { 30 + i, 1 } }, 1 };
-	struct pd_site s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
+	struct pd_site s = decide(pages, PD_SITE_PATH_PAGES, &table);
 	ck_assert(has(s.paths, s.n_paths, key("path", 1)));
-	s = decide(j, pages, PD_SITE_PATH_PAGES - 1, &bytes);
+	pd_boilerplate_free(table);
+	s = decide(pages, PD_SITE_PATH_PAGES - 1, &table);
 	ck_assert_msg(s.n_lines == 1 && !has(s.paths, s.n_paths, key("path", 1)), "a page too few");
 	for (int i = 0; i < PD_SITE_PATH_PAGES; i++)
 		pages[i].links = 0;
-	s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
+	pd_boilerplate_free(table);
+	s = decide(pages, PD_SITE_PATH_PAGES, &table);
 	ck_assert(s.n_lines == 1 && !has(s.paths, s.n_paths, key("path", 1)));
 	for (int i = 0; i < PD_SITE_PATH_PAGES; i++) {
 		pages[i].lines[0].text = 50 + i;
 		pages[i].links = 50;
 	}
-	s = decide(j, pages, PD_SITE_PATH_PAGES, &bytes);
+	pd_boilerplate_free(table);
+	s = decide(pages, PD_SITE_PATH_PAGES, &table);
 	ck_assert_msg(s.n_lines == 0 && s.n_paths == 0, "links alone are no sign");
-	pd_site_judge_free(j);
-	pd_buf_release(&bytes);
+	pd_boilerplate_free(table);
 }
 END_TEST
 
@@ -224,7 +229,7 @@ static FILE *end_of(struct pd_site_learner *l, const char *name)
 {
 	struct pd_err e = { 0 };
 	FILE *f = tmpfile();
-	ck_assert_msg(pd_site_learner_end(l, f, &e) == 0, "%s: %s", name, e.text);
+	ck_assert_msg(pd_site_learner_end(l, f, NULL, &e) == 0, "%s: %s", name, e.text);
 	pd_site_learner_free(l);
 	return f;
 }
@@ -293,8 +298,8 @@ START_TEST(what_it_holds)
 	size_t at[PAGES + 1];
 	make_pages(&records, at);
 	struct pd_boilerplate *b = open_table(table_of(&straight, &records, at));
-	ck_assert_uint_eq(pd_boilerplate_hosts(b), 5);
-	ck_assert(pd_boilerplate_has_samples(b) && !pd_boilerplate_hidden_kept(b) && strlen(pd_boilerplate_checksum(b)) == 16);
+	ck_assert_uint_eq(pd_boilerplate_info(b)->hosts, 5);
+	ck_assert(pd_boilerplate_info(b)->has_samples && !pd_boilerplate_info(b)->hidden_kept && strlen(pd_boilerplate_info(b)->checksum) == 16);
 	for (int host = 1; host <= 5; host++) {
 		char name[32];
 		snprintf(name, sizeof name, "host%d.example", host);
@@ -336,10 +341,13 @@ START_TEST(bounded_sample)
 		qsort(urls, n, sizeof *urls, up);
 		struct pd_span rest = pd_buf_span(&sample);
 		for (unsigned k = 0; k < h.pages; k++) {
-			struct pd_site_page p;
-			ck_assert(pd_site_page_see(rest, &p) && p.url == urls[k]);
-			rest.p += p.size;
-			rest.n -= p.size;
+			uint64_t url;
+			uint32_t size;
+			memcpy(&url, rest.p + 8, sizeof url);
+			memcpy(&size, rest.p + 32, sizeof size);
+			ck_assert_uint_eq(url, urls[k]);
+			rest.p += size;
+			rest.n -= size;
 		}
 	}
 	ck_assert_uint_eq(pages[1], PD_SITE_SAMPLE);
@@ -395,8 +403,8 @@ START_TEST(updated)
 		pd_buf_release(&one);
 	}
 	struct pd_boilerplate *b = open_table(end_of(l, "updated"));
-	ck_assert_uint_eq(pd_boilerplate_hosts(b), pd_boilerplate_hosts(known) + 1);
-	for (size_t i = 0; i < pd_boilerplate_hosts(known); i++) {
+	ck_assert_uint_eq(pd_boilerplate_info(b)->hosts, pd_boilerplate_info(known)->hosts + 1);
+	for (size_t i = 0; i < pd_boilerplate_info(known)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(known, i);
 		struct pd_site s = pd_boilerplate_site(b, h.name);
 		ck_assert(s.n_lines == h.site.n_lines && s.n_paths == h.site.n_paths);
@@ -416,7 +424,7 @@ static int read_bytes(const char *p, size_t n, struct pd_err *e)
 	FILE *f = tmpfile();
 	fwrite(p, 1, n, f);
 	int status = pd_boilerplate_read(f, "table", &b, e);
-	for (size_t i = 0; !status && i < pd_boilerplate_hosts(b); i++)
+	for (size_t i = 0; !status && i < pd_boilerplate_info(b)->hosts; i++)
 		status = pd_boilerplate_sample(b, i, &sample, e);
 	if (b)
 		pd_boilerplate_free(b);
@@ -462,47 +470,27 @@ static const struct record_damage {
 	{ "a path that is not there", 48 + 8 * PATHS + 8 * 4 + 2 * PATHS, 99 }, { "paths not in order", 48 + 7, (char)0xff },
 };
 
+static int learn_record(struct pd_span record)
+{
+	struct pd_site_learn_options o = { 0 };
+	struct pd_site_learner *l = pd_site_learner_new(&o);
+	struct pd_err e = { 0 };
+	int status = pd_site_learner_add(l, record, &e);
+	pd_site_learner_free(l);
+	return status;
+}
+
 START_TEST(damaged_record)
 {
 	const struct record_damage *d = &record_damages[_i];
 	struct page p = { 1, 1, 1, 1, { { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 } }, 0 };
-	struct pd_site_page seen;
 	struct pd_buf bytes = { 0 };
 	make_record(&p, &bytes);
-	ck_assert(pd_site_page_see(pd_buf_span(&bytes), &seen));
-	ck_assert_msg(!pd_site_page_see(pd_span(bytes.p, bytes.n - 1), &seen), "cut");
+	ck_assert_int_eq(learn_record(pd_buf_span(&bytes)), PD_OK);
+	ck_assert_msg(learn_record(pd_span(bytes.p, bytes.n - 1)) == PD_ERR_FORMAT, "cut");
 	bytes.p[d->at] = d->value;
-	ck_assert_msg(!pd_site_page_see(pd_buf_span(&bytes), &seen), "%s", d->name);
+	ck_assert_msg(learn_record(pd_buf_span(&bytes)) == PD_ERR_FORMAT, "%s", d->name);
 	pd_buf_release(&bytes);
-}
-END_TEST
-
-#define TEXT "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. " \
-	"Repairs will take two years, the engineers said, and the town must find most of the money for them itself. "
-#define OTHER "A ferry carries people across in the meantime, though it does not run at night or when the river is high. " \
-	"Whoever wants to cross later has to drive thirty miles to the next one, over the hills and through two villages."
-#define HAN "委员会周二开会讨论了自去年春天洪水以来一直关闭的大桥。工程师们说，维修需要两年时间，城镇必须自己找到大部分资金。"
-#define HAN2 "与此同时，渡船载着人们过河，但它在夜间或河水高涨时不运行。谁想晚些时候过河，就得开车三十英里到下一座桥，翻山越岭。"
-
-START_TEST(contexts)
-{
-	static const struct {
-		const char *a, *b;
-		bool differ;
-	} pairs[] = {
-		{ TEXT, TEXT, false },
-		{ TEXT, "the COMMITTEE met, on tuesday - to discuss the bridge which has been closed since the flood of last spring "
-			"Repairs will take two years, the engineers said, and the city must find most of the money for them itself.", false },
-		{ TEXT, OTHER, true },
-		{ TEXT OTHER, OTHER TEXT, false },
-		{ HAN, HAN2, true },
-		{ HAN, HAN " 责任编辑", false },
-		{ "", "", false },
-	};
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		int bits = __builtin_popcountll(pd_site_signature(pd_span_z(pairs[i].a)) ^ pd_site_signature(pd_span_z(pairs[i].b)));
-		ck_assert_msg((bits > PD_SITE_BITS) == pairs[i].differ, "pair %zu: %d bits", i, bits);
-	}
 }
 END_TEST
 
@@ -519,7 +507,6 @@ int main(void)
 	tcase_add_test(t, updated);
 	tcase_add_test(t, damage);
 	tcase_add_loop_test(t, damaged_record, 0, sizeof record_damages / sizeof *record_damages);
-	tcase_add_test(t, contexts);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

@@ -97,7 +97,7 @@ START_TEST(chain)
 {
 	const struct row *r = &rows[_i];
 	ck_assert_int_eq(pd_html_parse(html, pd_span_z(r->html), false, &blocks), 0);
-	ck_assert_int_eq(pd_topic_find(finder, &blocks, &topic), 0);
+	ck_assert_int_eq(pd_topic_find(finder, &blocks, NULL, &topic), 0);
 	const char *text = pd_buf_z(&topic.text);
 	ck_assert_msg(holds(r->has), "%s: \"%s\" is lost from \"%s\" (%s)", r->name, r->has, text, topic.step);
 	ck_assert_msg(!r->lacks || !holds(r->lacks), "%s: \"%s\" is kept in \"%s\"", r->name, r->lacks, text);

@@ -9,8 +9,7 @@
 
 #include "base/threads.h"
 #include "term/dict.h"
-#include "topic/phrases.h"
-#include "topic/hints.h"
+#include "topic/cues.h"
 #include "topic/topic.h"
 #include "topic_fixture.h"
 
@@ -170,7 +169,7 @@ static const struct row {
 static void find(struct pd_span page, bool plain)
 {
 	ck_assert_int_eq(pd_html_parse(html, page, plain, &blocks), 0);
-	ck_assert_int_eq(pd_topic_find(finder, &blocks, &topic), 0);
+	ck_assert_int_eq(pd_topic_find(finder, &blocks, NULL, &topic), 0);
 }
 
 static bool holds(const char *part)
@@ -295,7 +294,7 @@ static double seconds_for(const struct shape *s, size_t n)
 	double best = 1e9;
 	for (int i = 0; i < 3; i++) {
 		double since = pd_thread_seconds();
-		ck_assert_int_eq(pd_topic_find(finder, &blocks, &topic), 0);
+		ck_assert_int_eq(pd_topic_find(finder, &blocks, NULL, &topic), 0);
 		double took = pd_thread_seconds() - since;
 		best = took < best ? took : best;
 	}
@@ -328,13 +327,13 @@ static const struct hint_row {
 START_TEST(hints)
 {
 	const struct hint_row *r = &hint_rows[_i];
-	struct pd_hinter *h = pd_hinter_new();
+	struct pd_cues *h = pd_cues_new();
 	struct pd_box box = { .tag = PD_TAG_div, .klass = pd_span_z(r->klass), .ident = pd_span_z(r->ident) };
 	const char *name = NULL;
 	enum pd_hint hint = pd_hint_of(h, &box, &name);
 	ck_assert_msg(hint == r->hint, "id \"%s\" class \"%s\": %d, not %d", r->ident, r->klass, hint, r->hint);
 	ck_assert_msg(name != NULL, "id \"%s\" class \"%s\" has no name", r->ident, r->klass);
-	pd_hinter_free(h);
+	free(h);
 }
 END_TEST
 
@@ -342,7 +341,7 @@ END_TEST
 START_TEST(long_names)
 {
 	char class[1000];
-	struct pd_hinter *h = pd_hinter_new();
+	struct pd_cues *h = pd_cues_new();
 	for (size_t n = 200; n < sizeof class; n++) {
 		memset(class, 'n', n);
 		memcpy(class + n - 3, "nav", 3);
@@ -350,7 +349,7 @@ START_TEST(long_names)
 		const char *name = NULL;
 		ck_assert_msg(pd_hint_of(h, &box, &name) == PD_HINT_NONE, "%zu bytes", n);
 	}
-	pd_hinter_free(h);
+	free(h);
 }
 END_TEST
 
@@ -367,12 +366,12 @@ static const struct head_row {
 START_TEST(heads)
 {
 	const struct head_row *r = &head_rows[_i];
-	struct pd_phrases *h = pd_phrases_new();
+	struct pd_cues *h = pd_cues_new();
 	const char *name = NULL;
 	enum pd_head head = pd_head_of(h, pd_span_z(r->line), &name);
 	ck_assert_msg(head == r->head, "\"%s\": %d, not %d", r->line, head, r->head);
 	ck_assert_msg((head == PD_HEAD_NONE) == (name == NULL), "\"%s\": name", r->line);
-	pd_phrases_free(h);
+	free(h);
 }
 END_TEST
 

@@ -130,7 +130,7 @@ static struct pd_topic find(const struct pd_blocks *b, int stop)
 	struct pd_segmenter *s = pd_segmenter_new(&so);
 	struct pd_topic_finder *f = pd_topic_finder_new(&o, s);
 	struct pd_topic t = { 0 };
-	ck_assert_int_eq(pd_topic_find(f, b, &t), 0);
+	ck_assert_int_eq(pd_topic_find(f, b, NULL, &t), 0);
 	pd_topic_finder_free(f);
 	pd_segmenter_free(s);
 	return t;

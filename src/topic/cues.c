@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of letters, chained by their first two, is matched at every letter of an element's class and id, which
- * are read without case and separators but with the places where words begin.
+ * Each table is chained by the first two letters or bytes of its rows, so that what is no cue is dismissed at once.
  */
-#include "topic/hints.h"
+#include "topic/cues.h"
 
-#include <stdlib.h>
+#include "base/buf.h"
+
+/* ==== what an element says of itself ==== */
+
+/* A table of letters is matched at every letter of an element's class and id, which are read without case and separators but
+ * with the places where words begin. */
 
 /* Class and id together: longer names are cut, what matters stands first. */
 enum { NAME_MAX_BYTES = 240 };
 /* A number in a name has so many digits; what follows the first of them, as in a UUID, so many. */
 enum { NUMBER_LEAST = 6, NUMBER_NEXT = 4 };
-enum hint_place { ANY, START, WORD };
+enum name_place { ANY, START, WORD };
 
-static const struct row {
+static const struct hint_row {
 	const char *letters;
 	uint8_t n, where, hint;
-} rows[] = {
+} hint_rows[] = {
 #define X(letters, where, hint) { #letters, sizeof #letters - 1, where, PD_HINT_##hint },
 #include "topic/hints.def"
 #undef X
 };
 
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { HINT_ROWS = sizeof hint_rows / sizeof *hint_rows };
 
 /* Rows by their first two letters: a chain each.  Most pairs of letters begin nothing. */
-struct pd_hinter {
+struct hint_chains {
 	uint16_t first[26 * 26];
-	uint16_t next[ROWS];
+	uint16_t next[HINT_ROWS];
 };
 
 /* A name without case and separators: `starts[i]` where a word begins at letter i. */
@@ -42,20 +46,13 @@ static size_t pair(const char *p)
 	return (size_t)(p[0] - 'a') * 26 + (size_t)(p[1] - 'a');
 }
 
-struct pd_hinter *pd_hinter_new(void)
+static void chain_hints(struct hint_chains *h)
 {
-	struct pd_hinter *h = pd_zalloc(sizeof(*h));
-	for (uint16_t i = 0; i < ROWS; i++) {
-		uint16_t *first = &h->first[pair(rows[i].letters)];
+	for (uint16_t i = 0; i < HINT_ROWS; i++) {
+		uint16_t *first = &h->first[pair(hint_rows[i].letters)];
 		h->next[i] = *first;
 		*first = (uint16_t)(i + 1);
 	}
-	return h;
-}
-
-void pd_hinter_free(struct pd_hinter *h)
-{
-	free(h);
 }
 
 static bool is_letter(char c)
@@ -123,7 +120,7 @@ static bool qualified(const struct name *name, size_t at, size_t end)
 	return false;
 }
 
-static bool row_fits(const struct row *r, const struct name *name, size_t at)
+static bool row_fits(const struct hint_row *r, const struct name *name, size_t at)
 {
 	if (name->n - at < r->n || (r->where != ANY && !name->starts[at]))
 		return false;
@@ -134,14 +131,14 @@ static bool row_fits(const struct row *r, const struct name *name, size_t at)
 	return !qualified(name, at, at + r->n);
 }
 
-static enum pd_hint name_hint(const struct pd_hinter *h, const struct name *name, const char **word)
+static enum pd_hint name_hint(const struct hint_chains *h, const struct name *name, const char **word)
 {
 	enum pd_hint best = PD_HINT_NONE;
 	for (size_t at = 0; at + 1 < name->n; at++) {
 		if (name->p[at] > 'z' || name->p[at + 1] > 'z')
 			continue;
 		for (uint16_t i = h->first[pair(name->p + at)]; i; i = h->next[i - 1]) {
-			const struct row *r = &rows[i - 1];
+			const struct hint_row *r = &hint_rows[i - 1];
 			if (r->hint > best && row_fits(r, name, at)) {
 				best = r->hint;
 				*word = r->letters;
@@ -202,7 +199,105 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 	return PD_HINT_NONE;
 }
 
-enum pd_hint pd_hint_of(const struct pd_hinter *h, const struct pd_box *box, const char **name)
+/* ==== what a line or a text says ==== */
+
+/* The beginning of a line is looked up among the heads; at the beginning of each word of a sentence, and of other text once,
+ * the notices are tried. */
+
+enum head_fit { HEAD_WHOLE, HEAD_START };
+enum notice_fit { NOTICE_BEGINS, NOTICE_ANY };
+
+struct phrase {
+	const char *words;
+	uint8_t n, fit, scope;	/* scope: of a head, enum pd_head */
+};
+
+static const struct phrase heads[] = {
+#define X(words, fit, scope) { words, sizeof words - 1, HEAD_##fit, PD_HEAD_##scope },
+#include "topic/heads.def"
+#undef X
+};
+
+static const struct phrase notices[] = {
+#define X(words, fit) { words, sizeof words - 1, NOTICE_##fit, 0 },
+#include "topic/notices.def"
+#undef X
+};
+
+enum { HEADS = sizeof heads / sizeof *heads, NOTICES = sizeof notices / sizeof *notices };
+_Static_assert(HEADS < 255 && NOTICES < 255, "phrases are numbered by a byte");
+
+/* A notice says what it is within so many bytes, where it is no sentence with the first of them, and is no longer than this. */
+enum { NOTICE_START = 200, NOTICE_HEAD = 40, NOTICE_MAX = 900 };
+
+/* Most pairs of bytes begin nothing.  Phrases are numbered from 1; 0 ends a chain. */
+struct phrase_chains {
+	uint8_t first[1024], next[255];
+};
+
+static uint8_t *chain_of(struct phrase_chains *c, const char *p)
+{
+	return &c->first[((size_t)(uint8_t)p[0] * 31 + (uint8_t)p[1]) % sizeof c->first];
+}
+
+static uint8_t chain_begin(const struct phrase_chains *c, const char *p)
+{
+	return *chain_of((struct phrase_chains *)c, p);
+}
+
+static void chain_phrases(struct phrase_chains *c, const struct phrase *v, int n)
+{
+	for (int i = n; i-- > 0;) {
+		uint8_t *first = chain_of(c, v[i].words);
+		c->next[i] = *first;
+		*first = (uint8_t)(i + 1);
+	}
+}
+
+/* Nothing but signs and digits: "(12)", ":". */
+static bool only_signs(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if ((c >= 'a' && c <= 'z') || (c & 0x80))
+			return false;
+	}
+	return true;
+}
+
+/* Does a notice's phrase stand here?  `begin`: also one that must begin a text. */
+static bool notice_fits(const struct phrase_chains *c, struct pd_span low, size_t at, bool begin)
+{
+	for (uint8_t i = chain_begin(c, low.p + at); i; i = c->next[i - 1]) {
+		const struct phrase *n = &notices[i - 1];
+		if ((begin || n->fit == NOTICE_ANY) && low.n - at >= n->n && memcmp(low.p + at, n->words, n->n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool begins_word(struct pd_span low, size_t at)
+{
+	return at == 0 || low.p[at - 1] == ' ' || low.p[at - 1] == '(' || (unsigned char)low.p[at] >= 0xE3;
+}
+
+/* ==== all tables together ==== */
+
+struct pd_cues {
+	struct hint_chains hints;
+	struct phrase_chains heads, notices;
+};
+
+struct pd_cues *pd_cues_new(void)
+{
+	struct pd_cues *c = pd_zalloc(sizeof *c);
+	chain_hints(&c->hints);
+	chain_phrases(&c->heads, heads, HEADS);
+	chain_phrases(&c->notices, notices, NOTICES);
+	return c;
+}
+
+enum pd_hint pd_hint_of(const struct pd_cues *c, const struct pd_box *box, const char **name)
 {
 	enum pd_hint best = tag_hint(box, name);
 	if (box->role.n) {
@@ -220,10 +315,46 @@ enum pd_hint pd_hint_of(const struct pd_hinter *h, const struct pd_box *box, con
 	name_add(&letters, box->ident);
 	name_add(&letters, box->klass);
 	const char *word = NULL;
-	enum pd_hint hint = name_hint(h, &letters, &word);
+	enum pd_hint hint = name_hint(&c->hints, &letters, &word);
 	if (hint > best && !(best == PD_HINT_GOOD && hint == PD_HINT_WEAK)) {
 		best = hint;
 		*name = word;
 	}
 	return best;
+}
+
+enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char **name)
+{
+	char low[PD_HEAD_MAX];
+	if (line.n < 2 || line.n > PD_HEAD_MAX)
+		return PD_HEAD_NONE;
+	for (size_t i = 0; i < line.n; i++)
+		low[i] = pd_ascii_lower(line.p[i]);
+	for (uint8_t i = chain_begin(&c->heads, low); i; i = c->heads.next[i - 1]) {
+		const struct phrase *h = &heads[i - 1];
+		if (h->n > line.n || memcmp(low, h->words, h->n) != 0)
+			continue;
+		if (h->fit == HEAD_WHOLE && !only_signs(pd_span(low + h->n, line.n - h->n)))
+			continue;
+		*name = h->words;
+		return (enum pd_head)h->scope;
+	}
+	return PD_HEAD_NONE;
+}
+
+bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
+{
+	char start[NOTICE_START];
+	size_t look = sentences ? NOTICE_START : NOTICE_HEAD;
+	struct pd_span low = pd_span(start, text.n < look ? text.n : look);
+	if (text.n < 2 || text.n > NOTICE_MAX)
+		return false;
+	for (size_t i = 0; i < low.n; i++)
+		start[i] = pd_ascii_lower(text.p[i]);
+	if (notice_fits(&c->notices, low, 0, true))
+		return true;
+	for (size_t at = 1; sentences && at + 1 < low.n; at++)
+		if (begins_word(low, at) && notice_fits(&c->notices, low, at, false))
+			return true;
+	return false;
 }
