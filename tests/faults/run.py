@@ -138,6 +138,8 @@ class Job:
     def __init__(self, name, *command, copy=(), old=True, more=None, slow=False, stdin=None, damage=False, mask=None, refused=False, every=()):
         self.name, self.command, self.copy, self.old, self.more, self.slow = name, command, copy, old, more, slow
         self.stdin, self.damage, self.mask, self.refused, self.every = stdin, damage, mask, refused, every
+        if name in JOBS:
+            sys.exit('Bail out! two jobs are called %s' % name)
         JOBS[name] = self
 
 
@@ -211,9 +213,9 @@ Job('show', 'show', '--stage=topic', 'site/0.html')
 Job('compare', 'compare', 'site/0.html', 'site/1.html')
 Job('why-run', 'why', '--run=begun', 'one.warc.gz:0')
 Job('why', 'why', '--verdicts=verdicts.tsv', '--pairs=pairs.tsv', 'one.warc.gz:0')
-Job('url', 'url', '-q', '--seen=out/seen', 'urls', *OUT, old=False)
+Job('url-answers', 'url', '-q', '--seen=out/seen', 'urls', *OUT, old=False)
 Job('url-features', 'url', '-q', '--mode=features', '--count=1000', '--ask', '--seen=seen', 'urls', *OUT)
-Job('sites', 'sites', '-q', '--addresses=addresses', 'dumps', *OUT, damage=True)
+Job('sites-addresses', 'sites', '-q', '--addresses=addresses', 'dumps', *OUT, damage=True)
 Job('dict', 'dict', '-q', '-o', 'out/new', 'words')
 Job('dict-idf', 'dict', '-q', '-j1', '-o', 'out/new', '--idf-from=one.warc.gz', 'two.warc')
 Job('fp-idf', 'fp', '-q', '-j1', '--method=keywords,semantic,overlap', '--idf=rare.idf', '--dict=small.dict', 'charsets', *OUT, damage=True)
