@@ -424,7 +424,7 @@ static int run_store(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
-	struct store_run r = { .o = &o, .log = &log, .store = { .lock = -1, .log.fd = -1 },
+	struct store_run r = { .o = &o, .log = &log, .store = { .lock = -1 },
 			 .json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL, .started = pd_wall_seconds() };
 	int status = find_action(argc, argv, first, &a, &r.err);
 	if (!status)

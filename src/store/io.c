@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,6 +43,16 @@ void pd_store_io_close_dir(struct pd_store_io *io)
 		close(io->fd);
 	free(io->dir);
 	io->dir = NULL;
+}
+
+void pd_store_io_name(const struct pd_store_io *io, const char *kind, uint64_t number, char out[PD_STORE_IO_NAME_MAX],
+		      struct pd_buf *path)
+{
+	snprintf(out, PD_STORE_IO_NAME_MAX, "%s-%" PRIu64, kind, number);
+	if (path) {
+		pd_buf_clear(path);
+		pd_buf_printf(path, "%s/%s", io->dir, out);
+	}
 }
 
 static void begin_file(struct pd_store_io *io, const char *name, int fd, uint64_t size, struct pd_store_io_file *f)
@@ -124,6 +135,18 @@ void pd_store_io_close(struct pd_store_io_file *f)
 		close(f->fd);
 	f->fd = -1;
 	pd_buf_release(&f->waiting);
+}
+
+int pd_store_io_write(struct pd_store_io *io, const char *name, const void *p, size_t n, struct pd_err *e)
+{
+	struct pd_store_io_file f;
+	int status = pd_store_io_create(io, name, &f, e);
+	if (!status)
+		status = pd_store_io_append(&f, p, n, e);
+	if (!status)
+		status = pd_store_io_sync(&f, e);
+	pd_store_io_close(&f);
+	return status;
 }
 
 int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e)

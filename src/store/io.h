@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that reads or changes the files of a store goes through here, step by step, so that a test can make any step
- * fail, or end the process before it, and look at what is left.
+ * The files of a store (docs/format-store.md): what they have in common, and every step that reads or changes them.  All
+ * goes through here, so that a test can make any step fail, or end the process before it, and look at what is left.
+ *
+ *	DIR/manifest	text: parameters, and which of the other files belong to the store
+ *	DIR/log-N	what was added and removed since the last segment: checksummed records, appended
+ *	DIR/seg-N	pages, immutable: columns, permuted tables, indexes, compressed rows
+ *	DIR/gone-N	tombstones: numbers of pages in segments that were removed or replaced
+ *	DIR/lock	empty; who writes holds it
+ *
+ * All numbers are little-endian and used in place.
  *
  * Durability: pd_store_io_sync makes the content of a file durable, pd_store_io_sync_dir the names in the folder.  A file that the
  * manifest will name is synced, and the folder too, before the manifest is.
@@ -11,6 +19,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
+
+#define PD_STORE_VERSION 2
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store's files are used in place: little-endian only");
 
 enum pd_store_io_step {
 	PD_STORE_IO_CREATE,
@@ -35,6 +48,10 @@ struct pd_store_io {
 
 #define PD_STORE_IO_NAME_MAX 32
 
+/* The name of a file, log-N, seg-N or gone-N; `path`, unless it is NULL, is set to the same with the folder. */
+void pd_store_io_name(const struct pd_store_io *io, const char *kind, uint64_t number, char out[PD_STORE_IO_NAME_MAX],
+		      struct pd_buf *path);
+
 struct pd_store_io_file {
 	struct pd_store_io *io;
 	int fd;			/* -1: closed */
@@ -52,6 +69,8 @@ int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store
 /* To append behind the first `size` bytes; what lies behind them is cut off. */
 int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
 		       struct pd_err *e);
+/* A file of these bytes, synced and closed. */
+int pd_store_io_write(struct pd_store_io *io, const char *name, const void *p, size_t n, struct pd_err *e);
 int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e);
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
 /* Without a last flush: a file that counts was synced. */
@@ -70,5 +89,29 @@ int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_st
 void pd_store_io_unmap(struct pd_store_io_map *map);
 /* The same, copied: of a file that a writer may cut off meanwhile. */
 int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_buf *out, struct pd_err *e);
+
+static inline void pd_store_put32(struct pd_buf *b, uint32_t v)
+{
+	pd_buf_add(b, &v, sizeof v);
+}
+
+static inline void pd_store_put64(struct pd_buf *b, uint64_t v)
+{
+	pd_buf_add(b, &v, sizeof v);
+}
+
+static inline uint32_t pd_store_get32(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline uint64_t pd_store_get64(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
 
 #endif

@@ -17,6 +17,150 @@ enum {
 	SOON = 8
 };
 
+/* --- pages by hash --- */
+
+static void add_place(struct pd_store_places *p, struct pd_store_place at)
+{
+	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
+	p->v[p->n++] = at;
+}
+
+/* Rows that were found in a segment -> places, without those with tombstones. */
+static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd_store_places *out, struct pd_err *e)
+{
+	for (size_t i = 0; i < s->found.n && out->n < end; i++) {
+		struct pd_store_place at = { .segment = segment, .row = s->found.v[i] };
+		if (segment == PD_STORE_IN_LOG)
+			at.number = s->log.recent.numbers[at.row];
+		else if (pd_store_segment_number(&s->segments[segment], at.row, &at.number, e))
+			return PD_ERR_FORMAT;
+		if (!pd_store_is_removed(s, &at))
+			add_place(out, at);
+	}
+	s->found.n = 0;
+	return PD_OK;
+}
+
+/* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Hashes can lie: look. */
+static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_store_places *out,
+		  struct pd_err *e)
+{
+	int status = PD_OK;
+	s->found.n = s->found.most = 0;
+	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
+		status = pd_store_segment_find(&s->segments[i], by, hash & mask, hash | ~mask, &s->found, e);
+		if (!status && s->found.n)
+			status = add_found(s, i, SIZE_MAX, out, e);
+	}
+	if (status)
+		return status;
+	pd_store_recent_find(&s->log.recent, by, hash, mask, &s->found);
+	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const struct pd_store_place *a = x, *b = y;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int find_band(struct pd_store *s, uint32_t band, size_t end, struct pd_store_places *out, struct pd_err *e)
+{
+	uint64_t hash = pd_store_band_hash(band);
+	int status = PD_OK;
+	for (uint32_t i = 0; !status && out->n < end && i < s->m.n_segments; i++) {
+		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, &s->found, e);
+		if (!status && s->found.n)
+			status = add_found(s, i, end, out, e);
+	}
+	if (status)
+		return status;
+	pd_store_recent_find_band(&s->log.recent, band, &s->found);
+	return add_found(s, PD_STORE_IN_LOG, end, out, e);
+}
+
+/* Pages that are kept and found by one of the bands (page.h), anew, each once, in the order of numbers: of each band the
+ * oldest `most`, looked for among the oldest 4 * most of each segment. */
+static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, size_t most, struct pd_store_places *out,
+			struct pd_err *e)
+{
+	size_t unique = 0;
+	int status = PD_OK;
+	out->n = s->found.n = 0;
+	s->found.most = 4 * most;
+	for (size_t i = 0; !status && i < n; i++)
+		status = find_band(s, bands[i], out->n + most, out, e);
+	if (out->n)
+		qsort(out->v, out->n, sizeof *out->v, by_number);
+	for (size_t i = 0; i < out->n; i++)
+		if (!unique || out->v[unique - 1].number != out->v[i].number)
+			out->v[unique++] = out->v[i];
+	out->n = unique;
+	return status;
+}
+
+/* Same id, fetch time, content digest and fingerprint? */
+static bool is_same_page(const struct pd_store_page *a, const struct pd_store_page *b)
+{
+	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
+						     PD_STORE_TEXT_CONTENT_DIGEST };
+	if ((a->has ^ b->has) & PD_STORE_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
+		return false;
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
+			return false;
+	return true;
+}
+
+/* The page itself, if it is kept: 1, 0, or negative. */
+static int find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at,
+		       struct pd_err *e)
+{
+	struct pd_store_places places = { 0 };
+	struct pd_store_page kept;
+	int status = find_hash(s, PD_STORE_BY_ID, page->hash[PD_STORE_BY_ID], UINT64_MAX, &places, e), found = 0;
+	for (size_t i = 0; !status && !found && i < places.n; i++) {
+		status = pd_store_page(s, &places.v[i], true, &kept, e);
+		found = !status && is_same_page(page, &kept);
+		if (found)
+			*at = places.v[i];
+	}
+	free(places.v);
+	return status ? status : found;
+}
+
+int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
+		       struct pd_err *e)
+{
+	uint64_t mask = by == PD_STORE_BY_ID ? ~UINT64_C(0xffffffff) : UINT64_MAX;
+	uint64_t hash = pd_hash64(value.p, value.n) | (by == PD_STORE_BY_URL);
+	enum pd_store_column column = by == PD_STORE_BY_ID ? PD_STORE_TEXT_ID : PD_STORE_TEXT_URL;
+	struct pd_store_page kept;
+	size_t from = out->n, to = from;
+	int status = find_hash(s, by, hash, mask, out, e);
+	for (size_t i = from; !status && i < out->n; i++) {
+		status = pd_store_page(s, &out->v[i], true, &kept, e);
+		if (!status && pd_span_eq(pd_store_text(kept.text, column), value))
+			out->v[to++] = out->v[i];
+	}
+	out->n = to;
+	return status;
+}
+
+int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
+			  struct pd_err *e)
+{
+	struct pd_store_places places = { 0 };
+	int status = pd_store_find_text(s, by, name, &places, e);
+	for (size_t i = 0; !status && i < places.n; i++)
+		status = pd_store_remove(s, &places.v[i].number, 1, e);
+	*pages = places.n;
+	free(places.v);
+	return status;
+}
+
+/* --- pages by key --- */
+
 /* Segments do not change while a batch is judged: they are asked for many of its pages at once, segment by segment. */
 
 static void make_room(struct pd_store_judge *j, size_t n)
@@ -96,8 +240,10 @@ static void ask_recent(struct pd_store_judge *j, const struct pd_store_page *pag
 		q.keys.w[w] = key[w];
 	}
 	j->s->near.n = 0;
-	pd_store_near_recent(&j->s->near, &j->s->recent, &q);
+	pd_store_near_recent(&j->s->near, &j->s->log.recent, &q);
 }
+
+/* --- the answer --- */
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)
 {
@@ -188,7 +334,7 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	ask_recent(j, page);
 	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_store_near_hit hit = j->s->near.v[h];
-		struct pd_store_place at = { j->s->recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
+		struct pd_store_place at = { j->s->log.recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
 		if (!pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)hit.distance);
 	}
@@ -215,7 +361,7 @@ static int find_by_bands(struct pd_store_judge *j, const struct pd_store_page *p
 	uint32_t bands[PD_STORE_BANDS];
 	asked.has |= PD_STORE_HAS_BANDS;
 	size_t n = pd_store_page_bands(&asked, bands);
-	int status = pd_store_find_bands(j->s, bands, n, PD_STORE_BAND_PAGES, &j->places, e);
+	int status = find_bands(j->s, bands, n, PD_STORE_BAND_PAGES, &j->places, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < j->places.n; i++) {
@@ -248,7 +394,7 @@ static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *
 {
 	struct pd_store_page kept;
 	j->places.n = 0;
-	int status = pd_store_find(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
+	int status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
 	for (size_t i = 0; !status && i < j->places.n; i++) {
 		status = pd_store_page(j->s, &j->places.v[i], true, &kept, e);
 		if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST),
@@ -373,8 +519,8 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
-	struct pd_store_place at;
-	int same = pd_store_find_same(j->s, page, &at, e);
+	struct pd_store_place at = { 0 };
+	int same = find_same(j->s, page, &at, e);
 	pd_buf_clear(&a->texts);
 	a->n_matches = a->n_near = 0;
 	j->n_by_key = 0;
@@ -451,6 +597,76 @@ void pd_store_judge_release(struct pd_store_judge *j)
 
 /* --- rows --- */
 
+/* A store holds fingerprints of one make.  Which, it learns from the first rows that are added. */
+
+static int differ(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir,
+		       how);
+}
+
+/* The name of the sketches, out of a header's recorded parameters; none is as good as not said. */
+static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
+{
+	struct pd_span name = pd_param(recorded, "sketch");
+	char how[64];
+	if (!name.n || pd_span_is(name, "none") || pd_span_is(name, "-") || name.n >= sizeof s->m.sketch)
+		return PD_OK;
+	if (s->m.sketch[0] && !pd_span_is(name, s->m.sketch)) {
+		snprintf(how, sizeof how, "sketch: %s and %.*s", s->m.sketch, (int)name.n, name.p);
+		return differ(s, where, how, e);
+	}
+	if (s->m.sketch[0])
+		return PD_OK;
+	int status = pd_sketch_read(&s->sketch, name, e);
+	if (status)
+		return status;
+	snprintf(s->m.sketch, sizeof s->m.sketch, "%.*s", (int)name.n, name.p);
+	s->dirty = true;
+	return PD_OK;
+}
+
+int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
+		    struct pd_err *e)
+{
+	struct pd_buf how = { 0 };
+	struct pd_span bits = pd_param(must, "bits");
+	char params[9];
+	uint64_t n;
+	int status = PD_OK;
+	pd_params_hash(must, params);
+	if (pd_span_u64(bits, &n) && n != (uint64_t)s->m.bits) {
+		pd_buf_printf(&how, "bits: %d and %.*s", s->m.bits, (int)bits.n, bits.p);
+		status = differ(s, where, how.p, e);
+	} else if (s->m.must.n) {
+		pd_params_differ(pd_buf_span(&s->m.must), must, &how);
+		status = how.n ? differ(s, where, how.p, e) : PD_OK;
+	} else if (must.n && s->m.params[0] && strcmp(s->m.params, params)) {
+		pd_buf_printf(&how, "params: %s and %s", s->m.params, params);
+		status = differ(s, where, how.p, e);
+	} else if (must.n) {
+		pd_buf_set(&s->m.must, must);
+		memcpy(s->m.params, params, sizeof params);
+		s->dirty = true;
+	}
+	pd_buf_release(&how);
+	return status ? status : settle_sketch(s, recorded, where, e);
+}
+
+static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *e)
+{
+	if (!params.n || pd_span_is(params, "-") || pd_span_is(params, s->m.params))
+		return PD_OK;
+	if (s->m.params[0])
+		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the store %s (%s)",
+			       (int)params.n, params.p, s->io.dir, s->m.params);
+	if (params.n < sizeof s->m.params) {
+		snprintf(s->m.params, sizeof s->m.params, "%.*s", (int)params.n, params.p);
+		s->dirty = true;
+	}
+	return PD_OK;
+}
+
 enum { BATCH = 16384, BATCH_BYTES = 8 << 20 };	/* rows, and bytes of their texts, that are judged at once */
 
 struct asking {
@@ -508,7 +724,7 @@ static int judge_row(struct asking *g)
 {
 	struct pd_store *s = g->q->s;
 	g->text_at[g->n] = g->text.n;
-	int status = pd_store_settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
+	int status = settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
 	if (!status)
 		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
 	if (status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of a page (M7): it is new, kept already, or a duplicate of pages that are kept; and then it is kept or not.
- * In: pages, in batches; out: an answer for each, in their order.  A page of a batch sees those before it, so batches of
- * any size give the same answers.
+ * What becomes of a page that comes to a store: it is new, kept already, or a duplicate of pages that are kept; and then it is
+ * kept or not.  In: pages, in batches; out: an answer for each, in their order.  A page of a batch sees those before it, so
+ * batches of any size give the same answers.
  *
  *	kept		the page itself is kept: same id, fetch time, content digest and fingerprint; nothing changes
  *	duplicate	within k of a page kept, and verified; without a fingerprint: the same text
@@ -36,6 +36,11 @@ struct pd_store_judge_options {
 	enum pd_store_on_duplicate on_duplicate;
 	enum pd_store_same_url same_url;
 	struct pd_verify_options verify;
+};
+
+struct pd_store_places {
+	struct pd_store_place *v;
+	size_t n, cap;
 };
 
 /* A kept page that the page asked for matches, or replaces. */
@@ -120,5 +125,17 @@ struct pd_store_ask {
 /* Tidying up at the end (pd_store_tend) is left to the caller. */
 int pd_store_ask(struct pd_store_ask *q, struct pd_err *e);
 void pd_store_ask_release(struct pd_store_ask *q);
+
+/* Parameters of rows that come: taken when the store knows none, else PD_ERR_PARAMS says what differs.  must, recorded: of
+ * a header. */
+int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
+		    struct pd_err *e);
+
+/* Pages kept whose column is `value`, appended: PD_STORE_BY_ID or PD_STORE_BY_URL. */
+int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
+		       struct pd_err *e);
+/* Removes all that is kept under an id or a URL, escaped as in rows; *pages: how many they are. */
+int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
+			  struct pd_err *e);
 
 #endif

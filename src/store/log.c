@@ -2,8 +2,11 @@
 #include "store/log.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-#include "store/layout.h"
+#include "join/scan.h"
+
+/* --- the file --- */
 
 enum { LENGTH = 8, CHECK = 8, ADD_HEAD = 16, REMOVE_HEAD = 8 };
 
@@ -50,24 +53,20 @@ static size_t begin_record(enum pd_store_log_kind kind, uint8_t has, size_t n_re
 	return from;
 }
 
-void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
-		      const uint64_t *removed, size_t n_removed, struct pd_buf *out)
+/* The record that stands at offset `at`, appended to out. */
+static void print_record(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
+			 const uint64_t *removed, size_t n_removed, struct pd_buf *out)
 {
-	size_t from = begin_record(PD_STORE_LOG_ADD, page->has, n_removed, out);
-	pd_store_put64(out, number);
+	size_t from = begin_record(page ? PD_STORE_LOG_ADD : PD_STORE_LOG_REMOVE, page ? page->has : 0, n_removed, out);
+	if (page)
+		pd_store_put64(out, number);
 	pd_buf_add(out, removed, n_removed * 8);
-	if (page->has & PD_STORE_HAS_PRINT)
+	if (page && page->has & PD_STORE_HAS_PRINT)
 		pd_buf_add(out, page->key.w, (size_t)bits / 8);
-	if (page->has & PD_STORE_HAS_SKETCH)
+	if (page && page->has & PD_STORE_HAS_SKETCH)
 		pd_buf_add(out, page->sketch, sizeof page->sketch);
-	pd_buf_add_span(out, page->text);
-	seal(file, at, from, out);
-}
-
-void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *removed, size_t n_removed, struct pd_buf *out)
-{
-	size_t from = begin_record(PD_STORE_LOG_REMOVE, 0, n_removed, out);
-	pd_buf_add(out, removed, n_removed * 8);
+	if (page)
+		pd_buf_add_span(out, page->text);
 	seal(file, at, from, out);
 }
 
@@ -154,4 +153,423 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 	r->at += LENGTH + length + CHECK;
 	r->torn = false;
 	return 1;
+}
+
+/* --- pages in memory --- */
+
+enum {
+	EXPECTED = 32768,
+	TABLE_BITS = 12,	/* at most: buckets of a few keys, which opening fills without waiting for memory */
+	BUCKET = 8		/* keys that a bucket has room for at first */
+};
+
+void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
+{
+	*r = (struct pd_store_recent){ .bits = bits };
+	r->partition = pd_store_partition_choose(bits, k, EXPECTED);
+	if (r->partition.n_bits > TABLE_BITS)
+		r->partition.n_bits = TABLE_BITS;
+	r->buckets = pd_zalloc(((size_t)r->partition.n_blocks << r->partition.n_bits) * sizeof *r->buckets);
+}
+
+void pd_store_recent_release(struct pd_store_recent *r)
+{
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		pd_map_release(&r->newest[by]);
+		free(r->older[by]);
+	}
+	free(r->bands);
+	free(r->band_chains);
+	free(r->buckets);
+	free(r->numbers);
+	free(r->pages);
+	free(r->text_at);
+	pd_buf_release(&r->text);
+	pd_arena_release(&r->arena);
+	*r = (struct pd_store_recent){ 0 };
+}
+
+/* A bucket grows word by word: each column is moved behind the one before it.  What it leaves stays in the arena. */
+static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket *b)
+{
+	size_t words = (size_t)r->bits / 64;
+	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
+	uint64_t *keys = pd_arena_alloc(&r->arena, (cap * words + PD_SCAN_PAD) * 8 + cap * sizeof *b->rows);
+	uint32_t *rows = (uint32_t *)(keys + cap * words + PD_SCAN_PAD);
+	for (size_t w = 0; w < words && b->n; w++)
+		memcpy(keys + w * cap, b->keys + w * b->cap, b->n * sizeof *keys);
+	memset(keys + words * cap, 0, PD_SCAN_PAD * 8);
+	if (b->n)
+		memcpy(rows, b->rows, b->n * sizeof *rows);
+	b->keys = keys;
+	b->rows = rows;
+	b->cap = cap;
+}
+
+static struct pd_store_recent_bucket *bucket_of(const struct pd_store_recent *r, const struct pd_key *key, int table)
+{
+	uint32_t block = pd_store_partition_block(r->partition, key->w, table);
+	return &r->buckets[((size_t)table << r->partition.n_bits) + block];
+}
+
+static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
+{
+	int words = r->bits / 64;
+	for (int t = 0; t < r->partition.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = bucket_of(r, key, t);
+		if (b->n == b->cap)
+			grow_bucket(r, b);
+		for (int w = 0; w < words; w++)
+			b->keys[(size_t)w * b->cap + b->n] = key->w[w];
+		b->rows[b->n++] = row;
+	}
+}
+
+static void grow_rows(struct pd_store_recent *r)
+{
+	size_t cap = r->cap ? r->cap * 2 : 256;
+	r->numbers = pd_realloc(r->numbers, cap * sizeof *r->numbers);
+	r->pages = pd_realloc(r->pages, cap * sizeof *r->pages);
+	r->text_at = pd_realloc(r->text_at, cap * sizeof *r->text_at);
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
+		r->older[by] = pd_realloc(r->older[by], cap * sizeof *r->older[by]);
+	r->cap = cap;
+}
+
+/* Pages of one hash are many (one text, one URL), and all of them are wanted, newest first: a chain of rows for each value of
+ * the highest bits, which are those of the id alone. */
+static uint64_t chain_of(uint64_t hash)
+{
+	return hash >> 32;
+}
+
+static void chain_hashes(struct pd_store_recent *r, uint32_t row)
+{
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		uint64_t hash = r->pages[row].hash[by];
+		r->older[by][row] = 0;
+		if (!hash)
+			continue;
+		uint32_t *newest = pd_map_put(&r->newest[by], chain_of(hash));
+		r->older[by][row] = *newest;
+		*newest = row + 1;
+	}
+}
+
+/* The oldest stands first in its chain: it is found whether others follow or not. */
+static void chain_bands(struct pd_store_recent *r, uint32_t row)
+{
+	uint32_t band[PD_STORE_BANDS];
+	size_t n = pd_store_page_bands(&r->pages[row], band);
+	if (n && !r->band_chains)
+		r->band_chains = pd_zalloc(PD_STORE_BAND_VALUES * sizeof *r->band_chains);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *last = &r->band_chains[band[i]].last, *first = &r->band_chains[band[i]].first;
+		r->bands = pd_grow(r->bands, r->n_bands, &r->cap_bands, sizeof *r->bands);
+		r->bands[r->n_bands++] = (struct pd_store_recent_band){ band[i], row, 0 };
+		if (*last)
+			r->bands[*last - 1].next = (uint32_t)r->n_bands;
+		else
+			*first = (uint32_t)r->n_bands;
+		*last = (uint32_t)r->n_bands;
+	}
+}
+
+/* Where the text of a page lies in r->text from here on. */
+static size_t keep_text(struct pd_store_recent *r, struct pd_span text)
+{
+	const char *from = r->text.p, *end = from + r->text.n;
+	size_t at = r->text.n;
+	if (from && (uintptr_t)text.p >= (uintptr_t)from && (uintptr_t)text.p < (uintptr_t)end)
+		return (size_t)(text.p - from);
+	pd_buf_add_span(&r->text, text);
+	return at;
+}
+
+void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p)
+{
+	uint32_t row = (uint32_t)r->n;
+	if (r->n == r->cap)
+		grow_rows(r);
+	r->numbers[row] = number;
+	r->pages[row] = *p;
+	r->text_at[row] = keep_text(r, p->text);
+	chain_hashes(r, row);
+	chain_bands(r, row);
+	if (pd_store_in_tables(p->has))
+		add_key(r, &p->key, row);
+	r->n++;
+}
+
+/* The last key of a bucket takes the place of the one that leaves. */
+static void drop_key(struct pd_store_recent *r, uint32_t row)
+{
+	for (int t = 0; t < r->partition.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = bucket_of(r, &r->pages[row].key, t);
+		uint32_t i = 0;
+		while (i < b->n && b->rows[i] != row)
+			i++;
+		if (i == b->n)
+			continue;
+		b->n--;
+		b->rows[i] = b->rows[b->n];
+		for (size_t w = 0; w < (size_t)r->bits / 64; w++)
+			b->keys[w * b->cap + i] = b->keys[w * b->cap + b->n];
+	}
+}
+
+static void unchain_hashes(struct pd_store_recent *r, uint32_t row)
+{
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		uint64_t hash = r->pages[row].hash[by];
+		uint32_t *link = hash ? pd_map_find(&r->newest[by], chain_of(hash)) : NULL;
+		while (link && *link && *link != row + 1)
+			link = &r->older[by][*link - 1];
+		if (link && *link)
+			*link = r->older[by][row];
+	}
+}
+
+void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number)
+{
+	int64_t row = pd_store_recent_row(r, number);
+	if (row < 0)
+		return;
+	unchain_hashes(r, (uint32_t)row);
+	if (pd_store_in_tables(r->pages[row].has))
+		drop_key(r, (uint32_t)row);
+}
+
+static void add_row(struct pd_store_rows_found *out, uint32_t row)
+{
+	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+	out->v[out->n++] = row;
+}
+
+void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
+			  struct pd_store_rows_found *out)
+{
+	const uint32_t *newest = pd_map_find(&r->newest[by], chain_of(hash));
+	for (uint32_t i = newest ? *newest : 0; i; i = r->older[by][i - 1])
+		if (!((r->pages[i - 1].hash[by] ^ hash) & mask))
+			add_row(out, i - 1);
+}
+
+void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out)
+{
+	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i &&
+	     out->n < out->most; i = r->bands[i - 1].next)
+		add_row(out, r->bands[i - 1].row);
+}
+
+/* --- tombstones --- */
+
+static int check_tombstones(const struct pd_store_tombstones *t, uint64_t file, const char *name, struct pd_err *e)
+{
+	const uint8_t *p = t->map.p;
+	size_t n = t->map.n;
+	if (n < PD_STORE_TOMBSTONES_HEAD + 8 || memcmp(p, PD_STORE_TOMBSTONES_MAGIC, 8))
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: not a list of tombstones", name);
+	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
+		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu32 "; this program knows version %d", name,
+			       pd_store_get32(p + 8), PD_STORE_VERSION);
+	if (pd_store_get64(p + n - 8) != pd_hash64_seed(p, n - 8, file) || pd_store_get64(p + 16) != file ||
+	    (n - PD_STORE_TOMBSTONES_HEAD - 8) % 8 || pd_store_get64(p + 24) != (n - PD_STORE_TOMBSTONES_HEAD - 8) / 8)
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: its checksum does not match", name);
+	return PD_OK;
+}
+
+int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
+			     struct pd_err *e)
+{
+	*t = (struct pd_store_tombstones){ .map = map };
+	int status = check_tombstones(t, file, name, e);
+	if (status) {
+		pd_store_tombstones_release(t);
+		return status;
+	}
+	t->old = (const uint64_t *)(map.p + PD_STORE_TOMBSTONES_HEAD);
+	t->n_old = (map.n - PD_STORE_TOMBSTONES_HEAD - 8) / 8;
+	return PD_OK;
+}
+
+void pd_store_tombstones_release(struct pd_store_tombstones *t)
+{
+	pd_store_io_unmap(&t->map);
+	pd_map_release(&t->fresh);
+	*t = (struct pd_store_tombstones){ 0 };
+}
+
+void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
+{
+	if (!pd_store_tombstones_has(t, number))
+		pd_map_add(&t->fresh, number);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n)
+{
+	*n = t->n_old + t->fresh.n;
+	uint64_t *v = pd_alloc((*n + 1) * sizeof *v);
+	if (t->n_old)
+		memcpy(v, t->old, t->n_old * sizeof *v);
+	pd_map_keys(&t->fresh, v + t->n_old);
+	if (t->fresh.n)
+		qsort(v, *n, sizeof *v, by_number);
+	return v;
+}
+
+int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e)
+{
+	struct pd_store_io_map map;
+	struct pd_buf path = { 0 };
+	char name[PD_STORE_IO_NAME_MAX];
+	*t = (struct pd_store_tombstones){ 0 };
+	if (!file)
+		return PD_OK;
+	pd_store_io_name(io, "gone", file, name, &path);
+	int status = pd_store_io_map(io, name, &map, e);
+	if (!status)
+		status = pd_store_tombstones_open(t, map, file, path.p, e);
+	pd_buf_release(&path);
+	return status;
+}
+
+static int write_tombstones(struct pd_store_io *io, uint64_t file, const uint64_t *numbers, size_t n, struct pd_err *e)
+{
+	struct pd_buf b = { 0 };
+	char name[PD_STORE_IO_NAME_MAX];
+	pd_store_io_name(io, "gone", file, name, NULL);
+	pd_buf_add(&b, PD_STORE_TOMBSTONES_MAGIC, 8);
+	pd_store_put32(&b, PD_STORE_VERSION);
+	pd_store_put32(&b, 0);
+	pd_store_put64(&b, file);
+	pd_store_put64(&b, n);
+	pd_buf_add(&b, numbers, n * sizeof *numbers);
+	pd_store_put64(&b, pd_hash64_seed(b.p, b.n, file));
+	int status = pd_store_io_write(io, name, b.p, b.n, e);
+	pd_buf_release(&b);
+	return status;
+}
+
+int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file,
+				const uint64_t *numbers, size_t n, struct pd_err *e)
+{
+	struct pd_store_tombstones fresh = { 0 };
+	int status = n ? write_tombstones(io, file, numbers, n, e) : PD_OK;
+	if (!status)
+		status = pd_store_tombstones_load(&fresh, io, n ? file : 0, e);
+	if (status)
+		return status;
+	pd_store_tombstones_release(t);
+	*t = fresh;
+	return PD_OK;
+}
+
+/* --- all of it --- */
+
+/* From here on these are removed: numbers of 8 bytes, which in a file lie anywhere. */
+static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n_removed)
+{
+	for (size_t i = 0; i < n_removed; i++) {
+		uint64_t number = pd_store_get64((const char *)removed + i * 8);
+		pd_store_tombstones_add(&l->tombstones, number);
+		pd_store_recent_drop(&l->recent, number);
+	}
+}
+
+static int read_records(struct pd_store_log *l, struct pd_store_log_reader *r, uint64_t *next, struct pd_err *e)
+{
+	struct pd_store_log_record record;
+	uint64_t last = 0;
+	int more;
+	while ((more = pd_store_log_next(r, &record, e)) > 0) {
+		bool adds = record.kind == PD_STORE_LOG_ADD;
+		if (adds && (record.number <= last || l->recent.n >= UINT32_MAX / 2))
+			return fail_damaged(r, r->at, "pages are out of order", e);
+		add_tombstones(l, record.removed, record.n_removed);
+		if (!adds)
+			continue;
+		last = record.number;
+		pd_store_recent_add(&l->recent, record.number, &record.page);
+		if (record.number >= *next)
+			*next = record.number + 1;
+	}
+	l->synced = r->at;
+	return more;
+}
+
+int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct pd_err *e)
+{
+	struct pd_buf path = { 0 };
+	char name[PD_STORE_IO_NAME_MAX];
+	pd_store_io_name(l->io, "log", l->number, name, &path);
+	pd_store_recent_init(&l->recent, l->bits, l->k);
+	int status = pd_store_io_read(l->io, name, &l->recent.text, e);
+	struct pd_store_log_reader r = { .bytes = pd_buf_span(&l->recent.text), .file = l->number, .name = path.p,
+					 .bits = l->bits };
+	if (!status)
+		status = read_records(l, &r, next, e);
+	if (!status && write)
+		status = pd_store_io_reopen(l->io, name, l->synced, &l->file, e);
+	if (!status && write)	/* a writer may have died between writing and syncing */
+		status = pd_store_io_sync(&l->file, e);
+	pd_buf_release(&path);
+	return status;
+}
+
+int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e)
+{
+	struct pd_buf head = { 0 };
+	char name[PD_STORE_IO_NAME_MAX];
+	pd_store_recent_release(&l->recent);
+	pd_store_recent_init(&l->recent, l->bits, l->k);
+	pd_store_io_name(l->io, "log", number, name, NULL);
+	pd_store_log_head(number, &head);
+	pd_store_io_close(&l->file);
+	l->number = number;
+	int status = pd_store_io_create(l->io, name, &l->file, e);
+	if (!status)
+		status = pd_store_io_append(&l->file, head.p, head.n, e);
+	if (!status)
+		status = pd_store_io_sync(&l->file, e);
+	if (!status)
+		l->synced = l->file.size;
+	pd_buf_release(&head);
+	return status;
+}
+
+int pd_store_log_append(struct pd_store_log *l, uint64_t number, const struct pd_store_page *page, const uint64_t *removed,
+			size_t n_removed, struct pd_err *e)
+{
+	struct pd_buf record = { 0 };
+	print_record(l->number, l->file.size, number, page, l->bits, removed, n_removed, &record);
+	if (page)
+		pd_store_recent_add(&l->recent, number, page);
+	add_tombstones(l, removed, n_removed);
+	int status = pd_store_io_append(&l->file, record.p, record.n, e);
+	pd_buf_release(&record);
+	return status;
+}
+
+int pd_store_log_sync(struct pd_store_log *l, struct pd_err *e)
+{
+	if (l->file.size == l->synced)
+		return PD_OK;
+	int status = pd_store_io_sync(&l->file, e);
+	if (!status)
+		l->synced = l->file.size;
+	return status;
+}
+
+void pd_store_log_close(struct pd_store_log *l)
+{
+	pd_store_recent_release(&l->recent);
+	pd_store_tombstones_release(&l->tombstones);
+	pd_store_io_close(&l->file);
 }

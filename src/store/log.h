@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The log: what was added and removed since the last segment, record behind record.  What is reported as kept lies here,
- * synced, before it is reported.
+ * What was added and removed since the last segment: in the file log-N, record behind record, and in memory, where it is
+ * asked for.  What is reported as kept lies in the file, synced, before it is reported.
  *
  *	head	8 bytes magic, 4 version, 4 zero, 8 number of the log, 8 checksum of the 24 before
  *	record	4 bytes length of the body, 4 checksum of the length, body, 8 checksum of the body
@@ -9,12 +9,24 @@
  * All checksums are seeded with the log's number and the record's offset.  A log whose last record is cut off, or that ends
  * in zeroes, was being written when the writer died: that record was never reported, and is passed over.  Anything else
  * that does not fit is damage.
+ *
+ * Pages lie in memory with tables of buckets for their keys and maps for their hashes (struct pd_store_recent).  What was
+ * removed has a tombstone: those of the file gone-N, which pages in segments have, are sorted and mapped, those since then
+ * lie in a set.
+ *
+ *	gone-N	8 bytes magic, 4 version, 4 zero, 8 number of the file, 8 n; n numbers of 8 bytes, ascending; 8 checksum
+ *		of all before
  */
 #ifndef PD_STORE_LOG_H
 #define PD_STORE_LOG_H
 
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/sort.h"
 #include "store/io.h"
 #include "store/page.h"
+
+/* --- the file --- */
 
 #define PD_STORE_LOG_MAGIC "\x89PDLOG\r\n"
 #define PD_STORE_LOG_HEAD 32
@@ -42,10 +54,119 @@ struct pd_store_log_reader {
 /* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first looks at the head, too. */
 int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e);
 
-/* Bytes of an empty log, and of one record that stands at offset `at`; both appended. */
+/* Bytes of an empty log, appended. */
 void pd_store_log_head(uint64_t file, struct pd_buf *out);
-void pd_store_log_add(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
-		      const uint64_t *removed, size_t n_removed, struct pd_buf *out);
-void pd_store_log_remove(uint64_t file, uint64_t at, const uint64_t *removed, size_t n_removed, struct pd_buf *out);
+
+/* --- pages in memory --- */
+
+struct pd_store_recent_bucket {
+	uint32_t n, cap;
+	uint64_t *keys;		/* word by word, `cap` apart; in `arena`, as rows */
+	uint32_t *rows;
+};
+
+struct pd_store_recent {
+	int bits;
+	size_t n, cap;
+	uint64_t *numbers;		/* ascending */
+	struct pd_store_page *pages;	/* their texts lie in `text` */
+	struct pd_buf text;		/* the log as it was when it was opened, then what was added */
+	size_t *text_at;
+	struct pd_arena arena;
+	struct pd_store_partition partition;
+	struct pd_store_recent_bucket *buckets;	/* of all tables */
+	struct pd_map newest[PD_STORE_BY_COUNT];	/* highest 32 bits of a hash -> row + 1 */
+	uint32_t *older[PD_STORE_BY_COUNT];		/* by row: the next one with these bits, row + 1 */
+	struct pd_store_recent_band {
+		uint32_t band, row, next;	/* index + 1 */
+	} *bands;			/* of pages with PD_STORE_HAS_BANDS, in the order of rows */
+	size_t n_bands, cap_bands;
+	struct {
+		uint32_t first, last;	/* index + 1 of a chain */
+	} *band_chains;			/* by band; NULL: there are none */
+};
+
+void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
+void pd_store_recent_release(struct pd_store_recent *r);
+/* Copies the text, unless it lies in `text` already. */
+void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p);
+/* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
+void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
+/* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
+void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
+			  struct pd_store_rows_found *out);
+/* The oldest first, up to out->most. */
+void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out);
+
+static inline struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row)
+{
+	struct pd_store_page p = r->pages[row];
+	p.text.p = pd_buf_z(&r->text) + r->text_at[row];
+	return p;
+}
+
+/* The row with this number, or -1. */
+static inline int64_t pd_store_recent_row(const struct pd_store_recent *r, uint64_t number)
+{
+	size_t at = PD_LOWER_BOUND(i, 0, r->n, r->numbers[i] < number);
+	return at < r->n && r->numbers[at] == number ? (int64_t)at : -1;
+}
+
+/* --- tombstones --- */
+
+#define PD_STORE_TOMBSTONES_MAGIC "\x89PDGONE\n"
+#define PD_STORE_TOMBSTONES_HEAD 32
+
+struct pd_store_tombstones {
+	struct pd_store_io_map map;
+	const uint64_t *old;
+	size_t n_old;
+	struct pd_map fresh;
+};
+
+/* Takes over the map; checks all of it. */
+int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
+			     struct pd_err *e);
+void pd_store_tombstones_release(struct pd_store_tombstones *t);
+/* Those of the file gone-N, which is mapped; file 0: none. */
+int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e);
+/* These, ascending, in place of all: durable in the file gone-N but for its name in the folder.  On error nothing changes. */
+int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file,
+				const uint64_t *numbers, size_t n, struct pd_err *e);
+void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number);
+/* All of them, ascending, once; the caller frees. */
+uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n);
+
+static inline bool pd_store_tombstones_has(const struct pd_store_tombstones *t, uint64_t number)
+{
+	if (pd_map_has(&t->fresh, number))
+		return true;
+	size_t at = PD_LOWER_BOUND(i, 0, t->n_old, t->old[i] < number);
+	return at < t->n_old && t->old[at] == number;
+}
+
+/* --- all of it --- */
+
+struct pd_store_log {
+	struct pd_store_io *io;
+	uint64_t number;		/* log-N */
+	int bits, k;			/* of the store */
+	struct pd_store_io_file file;	/* open to be written, or not open */
+	uint64_t synced;		/* bytes of it that are durable */
+	struct pd_store_recent recent;
+	struct pd_store_tombstones tombstones;
+};
+
+/* Reads log-N, whose number, io, bits and k are set, into memory.  `write`: to be appended to.  *next, the number of the next
+ * page, is raised by the pages that it holds. */
+int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct pd_err *e);
+/* log-N anew, empty and durable but for its name in the folder; no pages lie in memory then. */
+int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e);
+/* A page that is added (NULL: none) and numbers that are removed: in memory at once, and durable after pd_store_log_sync. */
+int pd_store_log_append(struct pd_store_log *l, uint64_t number, const struct pd_store_page *page, const uint64_t *removed,
+			size_t n_removed, struct pd_err *e);
+int pd_store_log_sync(struct pd_store_log *l, struct pd_err *e);
+/* What lies in memory is forgotten, the file closed. */
+void pd_store_log_close(struct pd_store_log *l);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/page.h"
 
+#include <math.h>
+
 #include "base/tsv.h"
-#include "join/bits.h"
 
 static const int columns[PD_STORE_TEXT_COLUMNS] = {
 	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
@@ -166,18 +167,6 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 	return PD_OK;
 }
 
-bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b)
-{
-	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
-						     PD_STORE_TEXT_CONTENT_DIGEST };
-	if ((a->has ^ b->has) & PD_STORE_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
-		return false;
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
-			return false;
-	return true;
-}
-
 static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o,
 		       const char *params, struct pd_buf *out)
 {
@@ -207,4 +196,44 @@ void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_
 		add_column(p, c, bits, sketch, params, out);
 		pd_buf_add_c(out, c + 1 < PD_FP_COLUMNS ? '\t' : '\n');
 	}
+}
+
+/* The partition of keys. */
+
+/* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
+#define COST_BUCKET 40.0
+#define BLOCK_BITS_MIN 4
+
+static double ball(int bits, int radius)
+{
+	double sum = 1, c = 1;
+	for (int i = 1; i <= radius && i <= bits; i++)
+		sum += c = c * (bits - i + 1) / i;
+	return radius < 0 ? 0 : sum;
+}
+
+static double cost_of(struct pd_store_partition p, int k, uint64_t n_keys)
+{
+	int radius[PD_STORE_TABLES_MAX];
+	double sum = 0;
+	pd_join_radii(k, p.n_blocks, radius);
+	for (int i = 0; i < p.n_blocks; i++)
+		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
+	return sum;
+}
+
+/* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
+struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
+{
+	struct pd_store_partition best = { 1, 0 };
+	double least = (double)n_keys;
+	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
+		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
+			double c = cost_of((struct pd_store_partition){ m, w }, k, n_keys);
+			if (c >= least)
+				continue;
+			least = c;
+			best = (struct pd_store_partition){ m, w };
+		}
+	return best;
 }

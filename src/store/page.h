@@ -11,8 +11,25 @@
 
 #include "base/err.h"
 #include "base/fields.h"
+#include "base/hash.h"
+#include "join/bits.h"
 #include "sign/sketch.h"
-#include "store/layout.h"
+
+#define PD_STORE_ROW_MAX (1 << 20)	/* bytes of a row's text */
+
+/* What a page has, in the column `has` of a segment and in records of the log. */
+enum pd_store_has {
+	PD_STORE_HAS_PRINT = 1,
+	PD_STORE_HAS_SKETCH = 2,
+	PD_STORE_HAS_DIGEST = 4,
+	PD_STORE_HAS_BANDS = 8	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+};
+
+/* Is a page with these found by its key? */
+static inline bool pd_store_in_tables(uint8_t has)
+{
+	return (has & (PD_STORE_HAS_PRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_PRINT;
+}
 
 /* What pages are looked up by, besides their keys: 64-bit hashes. */
 enum pd_store_by {
@@ -67,10 +84,33 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 uint64_t pd_store_band_hash(uint32_t band);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
-/* Same id, fetch time, content digest and fingerprint? */
-bool pd_store_same(const struct pd_store_page *a, const struct pd_store_page *b);
 /* The page as an fp row with its newline. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
 		       const char *params, struct pd_buf *out);
+
+/* How keys are found: a spread key is partitioned into blocks of equal width from bit 0 on, the rest is left over; there is a
+ * table for each. */
+struct pd_store_partition {
+	int n_blocks, n_bits;		/* one block of 0 bits: brute force */
+};
+
+#define PD_STORE_TABLES_MAX 16
+#define PD_STORE_BLOCK_BITS_MAX 24	/* of a table's block */
+
+/* The partition in which a question of n_keys keys costs least. */
+struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
+
+/* The value of a block of a key. */
+static inline uint32_t pd_store_partition_block(struct pd_store_partition p, const uint64_t *key, int block)
+{
+	return p.n_bits ? (uint32_t)pd_bits_get(key, block * p.n_bits, p.n_bits) : 0;
+}
+
+/* Rows that were found, in a segment or in the log. */
+struct pd_store_rows_found {
+	uint32_t *v;
+	size_t n, cap;
+	size_t most;		/* no more than these are found; 0: all */
+};
 
 #endif

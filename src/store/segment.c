@@ -6,47 +6,8 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "join/bits.h"
 
-/* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
-#define COST_BUCKET 40.0
-#define BLOCK_BITS_MIN 4
-
-static double ball(int bits, int radius)
-{
-	double sum = 1, c = 1;
-	for (int i = 1; i <= radius && i <= bits; i++)
-		sum += c = c * (bits - i + 1) / i;
-	return radius < 0 ? 0 : sum;
-}
-
-static double cost_of(struct pd_store_partition p, int k, uint64_t n_keys)
-{
-	int radius[PD_STORE_TABLES_MAX];
-	double sum = 0;
-	pd_join_radii(k, p.n_blocks, radius);
-	for (int i = 0; i < p.n_blocks; i++)
-		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
-	return sum;
-}
-
-/* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
-struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
-{
-	struct pd_store_partition best = { 1, 0 };
-	double least = (double)n_keys;
-	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
-		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
-			double c = cost_of((struct pd_store_partition){ m, w }, k, n_keys);
-			if (c >= least)
-				continue;
-			least = c;
-			best = (struct pd_store_partition){ m, w };
-		}
-	return best;
-}
-
-int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
+static int fail_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", s->name, at, what);
 }
@@ -123,18 +84,18 @@ static int read_footer(struct pd_store_segment *s, uint64_t file, struct pd_err 
 	struct pd_store_segment_footer *f = &s->f;
 	uint64_t at = s->map.n - sizeof *f;
 	if (s->map.n < sizeof *f)
-		return pd_store_segment_damaged(s, s->map.n, "too short for a segment", e);
+		return fail_damaged(s, s->map.n, "too short for a segment", e);
 	memcpy(f, s->map.p + at, sizeof *f);
 	if (memcmp(f->magic, PD_STORE_SEGMENT_MAGIC, 8))
-		return pd_store_segment_damaged(s, at, "not the end of a segment", e);
+		return fail_damaged(s, at, "not the end of a segment", e);
 	if (f->version > PD_STORE_VERSION)
 		return pd_fail(e, PD_ERR_VERSION, "%s: a segment of version %" PRIu32 "; this program knows version %d",
 			       s->name, f->version, PD_STORE_VERSION);
 	if (f->check != pd_hash64_seed(f, sizeof *f - 8, file))
-		return pd_store_segment_damaged(s, at, "the checksum of the footer is another", e);
+		return fail_damaged(s, at, "the checksum of the footer is another", e);
 	if (f->file != file || f->block != PD_STORE_BLOCK || f->content > at || !counts_hold(f) || !sections_hold(s) ||
 	    at - f->content != n_checks(f) * 8)
-		return pd_store_segment_damaged(s, at, "the footer contradicts itself", e);
+		return fail_damaged(s, at, "the footer contradicts itself", e);
 	return PD_OK;
 }
 
@@ -147,7 +108,7 @@ int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map
 	if (!status)
 		s->checks = map.p + s->f.content;
 	if (!status && s->f.checks_check != pd_hash64_seed(s->checks, n, file))
-		status = pd_store_segment_damaged(s, s->f.content, "the checksum of the checksums is another", e);
+		status = fail_damaged(s, s->f.content, "the checksum of the checksums is another", e);
 	if (status) {
 		pd_store_segment_close(s);
 		return status;
@@ -166,13 +127,36 @@ void pd_store_segment_close(struct pd_store_segment *s)
 	*s = (struct pd_store_segment){ 0 };
 }
 
+int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
+			  int bits, struct pd_err *e)
+{
+	struct pd_store_io_map map;
+	struct pd_buf path = { 0 };
+	char name[PD_STORE_IO_NAME_MAX];
+	pd_store_io_name(io, "seg", m->file, name, &path);
+	int status = pd_store_io_map(io, name, &map, e);
+	if (!status && map.n != m->bytes) {
+		status = pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %zu: it has %zu bytes, not %" PRIu64, path.p,
+				 map.n < m->bytes ? map.n : (size_t)m->bytes, map.n, m->bytes);
+		pd_store_io_unmap(&map);
+	}
+	if (!status)
+		status = pd_store_segment_open(s, map, m->file, path.p, e);
+	if (!status && (s->f.check != m->check || s->f.rows != m->rows || (int)s->f.bits != bits)) {
+		status = fail_damaged(s, s->f.content, "not the file that the manifest means", e);
+		pd_store_segment_close(s);
+	}
+	pd_buf_release(&path);
+	return status;
+}
+
 static int check_block(struct pd_store_segment *s, uint64_t block, struct pd_err *e)
 {
 	uint64_t at = block * PD_STORE_BLOCK, n = s->f.content - at;
 	if (n > PD_STORE_BLOCK)
 		n = PD_STORE_BLOCK;
 	if (pd_hash64_seed(s->map.p + at, n, s->f.file << 32 ^ block) != pd_store_get64(s->checks + block * 8))
-		return pd_store_segment_damaged(s, at, "the checksum of this block is another", e);
+		return fail_damaged(s, at, "the checksum of this block is another", e);
 	s->seen[block] = 1;
 	return PD_OK;
 }
@@ -187,12 +171,12 @@ int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, 
 	return PD_OK;
 }
 
-const void *pd_store_segment_at(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
+static const void *items_at(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
 				struct pd_err *e)
 {
 	uint64_t at = s->f.section[section].at;
 	if (from > to || to * size > s->f.section[section].n) {
-		pd_store_segment_damaged(s, at, "it leads out of a section", e);
+		fail_damaged(s, at, "it leads out of a section", e);
 		return NULL;
 	}
 	return pd_store_segment_check(s, at + from * size, (to - from) * size, e) ? NULL : s->map.p + at + from * size;
@@ -200,7 +184,7 @@ const void *pd_store_segment_at(struct pd_store_segment *s, int section, uint64_
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e)
 {
-	const uint32_t *p = pd_store_segment_at(s, PD_STORE_SEG_NUMBERS, row, row + UINT64_C(1), 4, e);
+	const uint32_t *p = items_at(s, PD_STORE_SEG_NUMBERS, row, row + UINT64_C(1), 4, e);
 	if (p)
 		*number = s->f.first + *p;
 	return p ? PD_OK : PD_ERR_FORMAT;
@@ -226,22 +210,6 @@ int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *
 	return status ? PD_ERR_FORMAT : found < s->f.rows && at == number;
 }
 
-int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_page *p, struct pd_err *e)
-{
-	size_t words = s->f.bits / 64, sketch = s->f.sketch_words;
-	uint64_t next = row + UINT64_C(1);
-	const uint8_t *has = pd_store_segment_at(s, PD_STORE_SEG_HAS, row, next, 1, e);
-	const uint64_t *key = has ? pd_store_segment_at(s, PD_STORE_SEG_KEYS, row, next, words * 8, e) : NULL;
-	const uint64_t *sk = key ? pd_store_segment_at(s, PD_STORE_SEG_SKETCHES, row, next, sketch * 8, e) : NULL;
-	*p = (struct pd_store_page){ 0 };
-	if (!sk)
-		return PD_ERR_FORMAT;
-	p->has = *has;
-	memcpy(p->key.w, key, words * 8);
-	memcpy(p->sketch, sk, sketch * 8);
-	return PD_OK;
-}
-
 /* Looking up hashes: the highest bits say where to look, and a few hashes stand there. */
 
 /* Where hashes with these highest bits stand: from *from to *to - 1. */
@@ -250,14 +218,14 @@ static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low,
 {
 	int shift = 64 - (int)s->f.start_bits[by], section = PD_STORE_SEG_STARTS + (int)by;
 	uint64_t a = shift == 64 ? 0 : low >> shift, b = shift == 64 ? 0 : high >> shift;
-	const uint32_t *first = pd_store_segment_at(s, section, a, a + 1, 4, e);
-	const uint32_t *last = first ? pd_store_segment_at(s, section, b + 1, b + 2, 4, e) : NULL;
+	const uint32_t *first = items_at(s, section, a, a + 1, 4, e);
+	const uint32_t *last = first ? items_at(s, section, b + 1, b + 2, 4, e) : NULL;
 	if (!last)
 		return PD_ERR_FORMAT;
 	*from = *first;
 	*to = *last;
 	if (*from > *to || *to > s->f.listed[by])
-		return pd_store_segment_damaged(s, s->f.section[section].at, "a list leads out of itself", e);
+		return fail_damaged(s, s->f.section[section].at, "a list leads out of itself", e);
 	return PD_OK;
 }
 
@@ -281,17 +249,17 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 	int status = narrow(s, by, low, high, &from, &to, e);
 	if (status || from == to)
 		return status;
-	const uint64_t *hash = pd_store_segment_at(s, PD_STORE_SEG_HASHES + (int)by, from, to, 8, e);
+	const uint64_t *hash = items_at(s, PD_STORE_SEG_HASHES + (int)by, from, to, 8, e);
 	if (!hash)
 		return PD_ERR_FORMAT;
 	for (uint64_t i = PD_LOWER_BOUND(at, 0, to - from, hash[at] < low); i < to - from && hash[i] <= high &&
 	     (!out->most || out->n < out->most); i++) {
-		const uint32_t *row = pd_store_segment_at(s, PD_STORE_SEG_LIST_ROWS + (int)by, from + i, from + i + 1,
+		const uint32_t *row = items_at(s, PD_STORE_SEG_LIST_ROWS + (int)by, from + i, from + i + 1,
 							  4, e);
 		if (!row)
 			return PD_ERR_FORMAT;
 		if (*row >= s->f.rows)
-			return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at,
+			return fail_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at,
 							"a list leads out of the segment", e);
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = *row;
@@ -302,37 +270,19 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 /* Texts of rows, unpacked block by block.  Who asks for one row often asks for its neighbours soon: the last blocks stay
  * unpacked, each in the place that its number says. */
 
-enum { CACHED = 64, TEXTS_MAX = 64 << 20 };
+enum { TEXTS_MAX = 64 << 20 };
 
-struct pd_store_text_cache {
-	struct pd_unpacker *unpacker;
-	struct {
-		uint64_t file, block;
-		bool used;
-		struct pd_buf text;
-	} v[CACHED];
-};
-
-struct pd_store_text_cache *pd_store_text_cache_new(void)
+void pd_store_text_cache_release(struct pd_store_text_cache *c)
 {
-	struct pd_store_text_cache *c = pd_zalloc(sizeof *c);
-	c->unpacker = pd_unpacker_new();
-	return c;
-}
-
-void pd_store_text_cache_free(struct pd_store_text_cache *c)
-{
-	if (!c)
-		return;
-	for (int i = 0; i < CACHED; i++)
+	for (size_t i = 0; i < sizeof c->v / sizeof *c->v; i++)
 		pd_buf_release(&c->v[i].text);
 	pd_unpacker_free(c->unpacker);
-	free(c);
+	*c = (struct pd_store_text_cache){ 0 };
 }
 
 static const struct pd_store_row_block *row_block(struct pd_store_segment *s, uint64_t i, struct pd_err *e)
 {
-	return pd_store_segment_at(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
+	return items_at(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
 }
 
 /* Does the block begin at the row or before it?  *status: could it be read? */
@@ -361,20 +311,22 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 		return PD_ERR_FORMAT;
 	uint64_t at = s->f.section[PD_STORE_SEG_ROWS].at + b->at;
 	if (b->at > s->f.section[PD_STORE_SEG_ROWS].n)
-		return pd_store_segment_damaged(s, at, "a block of rows leads out of its section", e);
-	const char *p = pd_store_segment_at(s, PD_STORE_SEG_ROWS, b->at, b->at + b->bytes, 1, e);
+		return fail_damaged(s, at, "a block of rows leads out of its section", e);
+	const char *p = items_at(s, PD_STORE_SEG_ROWS, b->at, b->at + b->bytes, 1, e);
 	if (!p)
 		return PD_ERR_FORMAT;
 	pd_buf_clear(out);
+	if (!c->unpacker)
+		c->unpacker = pd_unpacker_new();
 	if (pd_unpack_whole(c->unpacker, PD_CODEC_ZSTD, pd_span(p, b->bytes), TEXTS_MAX, out, &used))
-		return pd_store_segment_damaged(s, at, "these rows cannot be unpacked", e);
+		return fail_damaged(s, at, "these rows cannot be unpacked", e);
 	return PD_OK;
 }
 
-int pd_store_segment_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
+static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
 			   struct pd_err *e)
 {
-	size_t i = (block * 7 + s->f.file) % CACHED;
+	size_t i = (block * 7 + s->f.file) % (sizeof c->v / sizeof *c->v);
 	bool here = c->v[i].used && c->v[i].file == s->f.file && c->v[i].block == block;
 	if (!here && (c->v[i].used = false, unpack(s, block, c, &c->v[i].text, e)))
 		return PD_ERR_FORMAT;
@@ -385,14 +337,14 @@ int pd_store_segment_texts(struct pd_store_segment *s, size_t block, struct pd_s
 	return PD_OK;
 }
 
-int pd_store_segment_text(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
+static int text_of(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
 			  struct pd_err *e)
 {
 	size_t block;
 	struct pd_span rest;
 	int status = block_of_row(s, row, &block, e);
 	if (!status)
-		status = pd_store_segment_texts(s, block, c, &rest, e);
+		status = block_texts(s, block, c, &rest, e);
 	if (status)
 		return status;
 	const struct pd_store_row_block *b = row_block(s, block, e);
@@ -400,6 +352,546 @@ int pd_store_segment_text(struct pd_store_segment *s, uint32_t row, struct pd_st
 	for (uint64_t i = b->first; i <= row; i++)
 		if (!pd_span_split(&rest, '\n', out) || !rest.p)
 			*out = rest = pd_span(NULL, 0);
-	return out->p ? PD_OK : pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at + b->at,
+	return out->p ? PD_OK : fail_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at + b->at,
 							 "a row is missing", e);
+}
+
+/* Everything of a page but its text and hashes. */
+static int read_columns(struct pd_store_segment *s, uint32_t row, struct pd_store_page *p, struct pd_err *e)
+{
+	size_t words = s->f.bits / 64, sketch = s->f.sketch_words;
+	uint64_t next = row + UINT64_C(1);
+	const uint8_t *has = items_at(s, PD_STORE_SEG_HAS, row, next, 1, e);
+	const uint64_t *key = has ? items_at(s, PD_STORE_SEG_KEYS, row, next, words * 8, e) : NULL;
+	const uint64_t *sk = key ? items_at(s, PD_STORE_SEG_SKETCHES, row, next, sketch * 8, e) : NULL;
+	*p = (struct pd_store_page){ 0 };
+	if (!sk)
+		return PD_ERR_FORMAT;
+	p->has = *has;
+	memcpy(p->key.w, key, words * 8);
+	memcpy(p->sketch, sk, sketch * 8);
+	return PD_OK;
+}
+
+int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
+			  struct pd_store_page *p, struct pd_err *e)
+{
+	int status = read_columns(s, row, p, e);
+	if (!status && texts)
+		status = text_of(s, row, texts, &p->text, e);
+	if (!status && texts)
+		pd_store_page_hash(p);
+	return status;
+}
+
+/* --- questions by key --- */
+
+enum {
+	WINDOW = 32,		/* probes that wait for memory together */
+	LINE = 8,		/* keys of a cache line */
+	FETCH = 32 * LINE,	/* keys of a bucket that are asked for ahead */
+	PROBES = 1 << 20,	/* that are sorted at a time */
+	SORTED_BITS = 20,	/* of a block whose probes are sorted: one counter for each bucket */
+	TOGETHER = 64		/* questions that are compared with a bucket at once */
+};
+
+static const struct pd_join_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
+{
+	struct pd_join_masks **m = &near->masks[n_bits][radius < n_bits ? radius : n_bits];
+	if (!*m) {
+		*m = pd_zalloc(sizeof **m);
+		pd_join_masks_fill(*m, n_bits, radius);
+	}
+	return *m;
+}
+
+static void compare_runs(struct pd_store_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k)
+{
+	if (!near->scan)
+		near->scan = pd_join_scan_best();
+	near->hits.n = 0;
+	near->scan->by[pd_join_scan_width_of(bits)].cross(a, b, k, &near->hits);
+}
+
+static bool is_found_earlier(struct pd_store_partition partition, const int *radius, int table, const uint64_t *x)
+{
+	for (int t = 0; t < table; t++)
+		if (radius[t] >= 0 && pd_bits_count(pd_store_partition_block(partition, x, t)) <= radius[t])
+			return true;
+	return false;
+}
+
+static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
+{
+	near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
+	near->v[near->n++] = hit;
+}
+
+/* One table of a segment, while questions are put to it.  A question becomes one probe for each bucket that it looks at. */
+struct probing {
+	struct pd_store_near *near;
+	struct pd_store_segment *s;
+	const struct pd_store_questions *q;
+	struct pd_store_partition partition;
+	int radius[PD_STORE_TABLES_MAX];
+	int table;
+	uint64_t at;			/* of the table in the file */
+	struct pd_store_table_layout l;
+	const uint32_t *starts;
+	struct pd_join_columns columns;
+	const struct pd_join_masks *masks;
+	struct {
+		uint32_t question, bucket;
+		uint32_t from, to;
+	} probe[WINDOW];		/* buckets that were asked for and not looked at yet */
+	int n;
+	struct pd_err *e;
+};
+
+static uint32_t question_block(const struct probing *p, size_t question)
+{
+	uint64_t key[PD_KEY_WORDS];
+	for (int w = 0; w < p->q->bits / 64; w++)
+		key[w] = p->q->keys.w[w][question];
+	return pd_store_partition_block(p->partition, key, p->table);
+}
+
+/* The keys of a bucket: *from .. *to - 1. */
+static int bucket_bounds(struct probing *p, uint32_t bucket, uint32_t *from, uint32_t *to)
+{
+	if (pd_store_segment_check(p->s, p->at + bucket * UINT64_C(4), 8, p->e))
+		return PD_ERR_FORMAT;
+	*from = p->starts[bucket];
+	*to = p->starts[bucket + 1];
+	if (*from > *to || *to > p->s->f.prints)
+		return fail_damaged(p->s, p->at + bucket * UINT64_C(4), "a bucket leads out of its table",
+						p->e);
+	return PD_OK;
+}
+
+/* Their checksums. */
+static int check_keys(struct probing *p, uint32_t from, uint32_t to)
+{
+	uint64_t at = p->at + p->l.part[PD_STORE_TABLE_KEYS] + from * UINT64_C(8);
+	for (int w = 0; w < p->q->bits / 64; w++, at += p->l.stride * 8)
+		if (pd_store_segment_check(p->s, at, (to - from) * UINT64_C(8), p->e))
+			return PD_ERR_FORMAT;
+	return PD_OK;
+}
+
+/* A key at `place` of the table is within k of a question: a hit, unless an earlier table found it. */
+static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_t distance)
+{
+	uint64_t x[PD_KEY_WORDS];
+	for (int w = 0; w < p->q->bits / 64; w++)
+		x[w] = p->q->keys.w[w][question] ^ p->columns.w[w][place];
+	if (is_found_earlier(p->partition, p->radius, p->table, x))
+		return PD_OK;
+	uint64_t at = p->at + p->l.part[PD_STORE_TABLE_ROWS] + place * UINT64_C(4);
+	if (pd_store_segment_check(p->s, at, 4, p->e))
+		return PD_ERR_FORMAT;
+	uint32_t row = pd_store_get32(p->s->map.p + at);
+	if (row >= p->s->f.rows)
+		return fail_damaged(p->s, at, "a table leads out of the segment", p->e);
+	emit_hit(p->near, (struct pd_store_near_hit){ question, row, distance });
+	return PD_OK;
+}
+
+/* Few questions.  Probes go through three steps, WINDOW of them at a time: ask for the bucket's start, ask for its keys,
+ * compare. */
+
+static int open_bucket(struct probing *p, int i)
+{
+	uint32_t from, to;
+	int status = bucket_bounds(p, p->probe[i].bucket, &from, &to);
+	if (status)
+		return status;
+	for (int w = 0; w < p->q->bits / 64; w++)
+		for (uint32_t at = from; at < to && at < from + FETCH; at += LINE)
+			__builtin_prefetch(p->columns.w[w] + at);
+	p->probe[i].from = from;
+	p->probe[i].to = to;
+	return PD_OK;
+}
+
+static int compare_one(struct probing *p, int i)
+{
+	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
+	struct pd_join_hits *hits = &p->near->hits;
+	int status = check_keys(p, from, to);
+	if (status)
+		return status;
+	compare_runs(p->near, p->q->bits, (struct pd_join_run){ &p->q->keys, a, a + 1 },
+			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
+	for (size_t h = 0; !status && h < hits->n; h++)
+		status = add_hit(p, a, hits->v[h].b, hits->v[h].distance);
+	return status;
+}
+
+static int answer_window(struct probing *p)
+{
+	int status = PD_OK;
+	for (int i = 0; !status && i < p->n; i++)
+		status = open_bucket(p, i);
+	for (int i = 0; !status && i < p->n; i++)
+		if (p->probe[i].from < p->probe[i].to)
+			status = compare_one(p, i);
+	p->n = 0;
+	return status;
+}
+
+static int probe_one_by_one(struct probing *p)
+{
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < p->q->n; i++) {
+		uint32_t block = question_block(p, i);
+		for (size_t m = 0; !status && m < p->masks->n; m++) {
+			uint32_t bucket = block ^ p->masks->v[m];
+			__builtin_prefetch(p->starts + bucket);
+			p->probe[p->n].question = (uint32_t)i;
+			p->probe[p->n].bucket = bucket;
+			if (++p->n == WINDOW)
+				status = answer_window(p);
+		}
+	}
+	return status ? status : answer_window(p);
+}
+
+/* Many questions: their probes are sorted by bucket (a counting sort), and the table is gone through once, each bucket
+ * compared with all that ask for it.  What is waited for is then read in order, and read once. */
+
+/* Questions from .. to - 1: who asks for bucket v is asker[starts[v]] .. asker[starts[v + 1] - 1]. */
+static void sort_probes(const struct probing *p, size_t from, size_t to, uint32_t *starts, uint32_t *asker)
+{
+	size_t n = (size_t)1 << p->partition.n_bits;
+	memset(starts, 0, (n + 2) * sizeof *starts);
+	for (size_t i = from; i < to; i++) {
+		uint32_t block = question_block(p, i);
+		for (size_t m = 0; m < p->masks->n; m++)
+			starts[(block ^ p->masks->v[m]) + 2]++;
+	}
+	for (size_t v = 2; v < n + 2; v++)
+		starts[v] += starts[v - 1];
+	for (size_t i = from; i < to; i++) {
+		uint32_t block = question_block(p, i);
+		for (size_t m = 0; m < p->masks->n; m++)
+			asker[starts[(block ^ p->masks->v[m]) + 1]++] = (uint32_t)i;
+	}
+}
+
+/* Up to TOGETHER questions with the keys from .. to - 1. */
+static int compare_many(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
+{
+	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
+	struct pd_join_columns together;
+	struct pd_join_hits *hits = &p->near->hits;
+	int status = PD_OK;
+	for (int w = 0; w < p->q->bits / 64; w++) {
+		for (size_t i = 0; i < n; i++)
+			words[w][i] = p->q->keys.w[w][asker[i]];
+		together.w[w] = words[w];
+	}
+	compare_runs(p->near, p->q->bits, (struct pd_join_run){ &together, 0, n },
+			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
+	for (size_t h = 0; !status && h < hits->n; h++)
+		status = add_hit(p, asker[hits->v[h].a], hits->v[h].b, hits->v[h].distance);
+	return status;
+}
+
+static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *asker, size_t n)
+{
+	uint32_t from, to;
+	int status = bucket_bounds(p, bucket, &from, &to);
+	if (!status)
+		status = check_keys(p, from, to);
+	for (size_t at = 0, m; !status && from < to && at < n; at += m) {
+		m = n - at < TOGETHER ? n - at : TOGETHER;
+		status = compare_many(p, asker + at, m, from, to);
+	}
+	return status;
+}
+
+static int probe_in_order(struct probing *p)
+{
+	size_t n = (size_t)1 << p->partition.n_bits, n_masks = p->masks->n, round = n_masks < PROBES ?
+		PROBES / n_masks : 1;
+	uint32_t *starts = pd_alloc((n + 2) * sizeof *starts);
+	uint32_t *asker = pd_alloc((round < p->q->n ? round : p->q->n) * n_masks * sizeof *asker);
+	int status = PD_OK;
+	for (size_t from = 0, to; !status && from < p->q->n; from = to) {
+		to = p->q->n - from < round ? p->q->n : from + round;
+		sort_probes(p, from, to, starts, asker);
+		for (uint32_t v = 0; !status && v < n; v++)
+			if (starts[v] < starts[v + 1])
+				status = ask_bucket(p, v, asker + starts[v], starts[v + 1] - starts[v]);
+	}
+	free(starts);
+	free(asker);
+	return status;
+}
+
+static int probe_table(struct probing *p)
+{
+	const uint8_t *base = p->s->map.p + p->at;
+	int bits = p->partition.n_bits;
+	p->masks = masks_within(p->near, bits, p->radius[p->table]);
+	p->starts = (const uint32_t *)base;
+	for (int w = 0; w < p->q->bits / 64; w++)
+		p->columns.w[w] =
+			(uint64_t *)(uintptr_t)(base + p->l.part[PD_STORE_TABLE_KEYS]) + p->l.stride * (unsigned)w;
+	/* One probe for every bucket, at least: fewer are not worth the counters. */
+	bool many = bits > 0 && bits <= SORTED_BITS && p->q->n * p->masks->n >> bits > 0;
+	return many ? probe_in_order(p) : probe_one_by_one(p);
+}
+
+int pd_store_near_segment(struct pd_store_near *near, struct pd_store_segment *s, const struct pd_store_questions *q,
+			  struct pd_err *e)
+{
+	struct probing p = { .near = near, .s = s, .q = q, .e = e };
+	int status = PD_OK;
+	p.partition = (struct pd_store_partition){ (int)s->f.tables, (int)s->f.table_bits };
+	pd_join_radii(q->k, p.partition.n_blocks, p.radius);
+	pd_store_table_layout(&s->f, &p.l);
+	for (p.table = 0; !status && s->f.prints && p.table < p.partition.n_blocks; p.table++) {
+		p.at = s->f.section[PD_STORE_SEG_TABLES].at + p.l.bytes * (unsigned)p.table;
+		if (p.radius[p.table] >= 0)
+			status = probe_table(&p);
+	}
+	return status;
+}
+
+/* What lies in memory: no checksums, and few keys in a bucket. */
+
+static void add_recent_hits(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
+		      const int *radius, int table, const uint32_t *rows)
+{
+	for (size_t h = 0; h < near->hits.n; h++) {
+		const struct pd_join_hit *hit = &near->hits.v[h];
+		uint64_t x[PD_KEY_WORDS];
+		for (int w = 0; w < r->bits / 64; w++)
+			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
+		if (is_found_earlier(r->partition, radius, table, x))
+			continue;
+		emit_hit(near, (struct pd_store_near_hit){ hit->a, rows[hit->b], hit->distance });
+	}
+}
+
+static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r,
+			 const struct pd_store_questions *q, const int *radius, int table, uint32_t question)
+{
+	uint64_t key[PD_KEY_WORDS];
+	const struct pd_join_masks *masks = masks_within(near, r->partition.n_bits, radius[table]);
+	for (int w = 0; w < r->bits / 64; w++)
+		key[w] = q->keys.w[w][question];
+	uint32_t block = pd_store_partition_block(r->partition, key, table);
+	for (size_t m = 0; m < masks->n; m++) {
+		const struct pd_store_recent_bucket *b =
+			&r->buckets[((size_t)table << r->partition.n_bits) + (block ^ masks->v[m])];
+		struct pd_join_columns columns;
+		if (!b->n)
+			continue;
+		for (int w = 0; w < r->bits / 64; w++)
+			columns.w[w] = b->keys + (size_t)w * b->cap;
+		compare_runs(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
+			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
+		add_recent_hits(near, r, q, radius, table, b->rows);
+	}
+}
+
+void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
+			  const struct pd_store_questions *q)
+{
+	int radius[PD_STORE_TABLES_MAX];
+	pd_join_radii(q->k, r->partition.n_blocks, radius);
+	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
+		for (uint32_t i = 0; radius[t] >= 0 && i < q->n; i++)
+			probe_recent(near, r, q, radius, t, i);
+}
+
+void pd_store_near_release(struct pd_store_near *near)
+{
+	for (int w = 0; w <= PD_STORE_BLOCK_BITS_MAX; w++)
+		for (int r = 0; r <= PD_STORE_BLOCK_BITS_MAX; r++)
+			if (near->masks[w][r]) {
+				pd_join_masks_release(near->masks[w][r]);
+				free(near->masks[w][r]);
+			}
+	free(near->v);
+	free(near->hits.v);
+	*near = (struct pd_store_near){ 0 };
+}
+
+/* --- every page --- */
+
+struct damage {
+	const struct pd_store_segment *s;
+	pd_store_damage_fn *damaged;
+	void *ctx;
+	uint64_t n;
+};
+
+static void tell_damage(struct damage *d, const char *what)
+{
+	if (d->n++ < PD_STORE_TOLD)
+		d->damaged(d->ctx, what);
+}
+
+static void tell_rest(const struct damage *d)
+{
+	struct pd_buf line = { 0 };
+	if (d->n <= PD_STORE_TOLD)
+		return;
+	pd_buf_printf(&line, "%s: damaged in ", d->s->name);
+	pd_buf_count(&line, d->n - PD_STORE_TOLD, "more place");
+	d->damaged(d->ctx, line.p);
+	pd_buf_release(&line);
+}
+
+/* The rows of a block, first .. end - 1. */
+static int each_in_block(struct pd_store_segment *s, struct pd_store_text_cache *texts, size_t block, uint32_t first,
+			 uint32_t end, pd_store_each_fn *each, void *ctx, struct pd_err *e)
+{
+	struct pd_store_page page;
+	struct pd_span rest, text;
+	int status = block_texts(s, block, texts, &rest, e);
+	for (uint32_t row = first; !status && row < end; row++) {
+		uint64_t number = 0;
+		status = pd_store_segment_number(s, row, &number, e);
+		if (!status)
+			status = read_columns(s, row, &page, e);
+		if (!status && (!pd_span_split(&rest, '\n', &text) || !rest.p))
+			status = fail_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at, "a row is missing", e);
+		if (!status) {
+			page.text = text;
+			status = each(ctx, number, &page);
+		}
+	}
+	return status;
+}
+
+int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
+			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e)
+{
+	struct damage damage = { .s = s, .damaged = damaged, .ctx = damaged_ctx };
+	int status = PD_OK;
+	for (size_t b = 0; !status && b < s->f.row_blocks; b++) {
+		bool last = b + 1 == s->f.row_blocks;
+		const struct pd_store_row_block *block = row_block(s, b, e), *next = last ? NULL : row_block(s, b + 1, e);
+		uint64_t end = next ? next->first : s->f.rows;
+		status = !block || (!next && !last) ? PD_ERR_FORMAT :
+			 each_in_block(s, texts, b, block->first, (uint32_t)end, each, ctx, e);
+		if (status == PD_ERR_FORMAT && damaged) {
+			tell_damage(&damage, e->text);
+			status = PD_OK;
+		}
+	}
+	tell_rest(&damage);
+	return status;
+}
+
+/* --- every byte: each damage is told with its offset, and looking goes on behind it --- */
+
+/* Does entry `at` of a table stand in this bucket by right, behind the row before it? */
+static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_table_layout *l, const uint8_t *base,
+			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
+{
+	const uint64_t *keys = (const uint64_t *)(base + l->part[PD_STORE_TABLE_KEYS]);
+	uint32_t words = s->f.bits / 64, r = ((const uint32_t *)(base + l->part[PD_STORE_TABLE_ROWS]))[at];
+	if (r >= s->f.rows || r <= *row || !pd_store_in_tables(s->section[PD_STORE_SEG_HAS][r]))
+		return false;
+	const uint64_t *key = (const uint64_t *)s->section[PD_STORE_SEG_KEYS] + (size_t)r * words;
+	for (uint32_t w = 0; w < words; w++)
+		if (keys[l->stride * w + at] != key[w])
+			return false;
+	*row = r;
+	struct pd_store_partition partition = { (int)s->f.tables, (int)s->f.table_bits };
+	return pd_store_partition_block(partition, key, (int)table) == bucket;
+}
+
+/* Every table has every key once, where it belongs: the rows of a bucket ascend, and there are as many as fingerprints. */
+static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_err *e)
+{
+	struct pd_store_table_layout layout;
+	pd_store_table_layout(&s->f, &layout);
+	uint64_t at = s->f.section[PD_STORE_SEG_TABLES].at + layout.bytes * table;
+	const uint32_t *starts = (const uint32_t *)(s->map.p + at), n = UINT32_C(1) << s->f.table_bits;
+	for (uint32_t v = 0; v < n; v++) {
+		int64_t row = -1;
+		if (starts[v] > starts[v + 1] || starts[v + 1] > s->f.prints)
+			return fail_damaged(s, at + v * UINT64_C(4), "a bucket leads out of its table", e);
+		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
+			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
+				return fail_damaged(s, at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4),
+								"a table does not hold what the columns hold", e);
+	}
+	bool whole = starts[0] == 0 && starts[n] == s->f.prints;
+	return whole ? PD_OK : fail_damaged(s, at, "a table lacks a row", e);
+}
+
+static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
+{
+	uint64_t prints = 0;
+	int status = PD_OK;
+	for (uint64_t row = 0; row < s->f.rows; row++)
+		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
+	if (prints != s->f.prints)
+		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+						"there are more or fewer fingerprints than counted", e);
+	for (uint32_t t = 0; !status && t < s->f.tables; t++)
+		status = verify_table(s, t, e);
+	return status;
+}
+
+static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
+{
+	struct pd_store_rows_found found = { 0 };
+	bool there = false;
+	int status = pd_store_segment_find(s, by, hash, hash, &found, e);
+	for (size_t i = 0; i < found.n; i++)
+		there = there || found.v[i] == row;
+	free(found.v);
+	if (!status && !there)
+		status = fail_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at,
+						  "a list lacks a row", e);
+	return status;
+}
+
+/* Rows, one by one: numbers that ascend, texts that unpack, lists that hold what the columns hold. */
+static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *texts, struct pd_err *e)
+{
+	uint32_t bands[PD_STORE_BANDS];
+	struct pd_store_page page;
+	const uint32_t *numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS];
+	int status = PD_OK;
+	for (uint32_t row = 0; !status && row < s->f.rows; row++) {
+		if (row && numbers[row] <= numbers[row - 1])
+			status = fail_damaged(s, s->f.section[PD_STORE_SEG_NUMBERS].at + row * UINT64_C(4),
+					      "pages are out of order", e);
+		if (!status)
+			status = pd_store_segment_page(s, row, texts, &page, e);
+		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
+			if (page.hash[by])
+				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
+		for (size_t i = 0, n = status ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
+			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
+	}
+	return status;
+}
+
+int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
+			    void *damaged_ctx, struct pd_err *e)
+{
+	struct damage damage = { .s = s, .damaged = damaged, .ctx = damaged_ctx };
+	int status = PD_OK;
+	for (uint64_t at = 0; at < s->f.content; at += PD_STORE_BLOCK)
+		if (pd_store_segment_check(s, at, 1, e))
+			tell_damage(&damage, e->text);
+	if (!damage.n)
+		status = verify_tables(s, e);
+	if (!damage.n && !status)
+		status = verify_rows(s, texts, e);
+	if (status == PD_ERR_FORMAT)
+		tell_damage(&damage, e->text);
+	tell_rest(&damage);
+	return status == PD_ERR_FORMAT ? PD_OK : status;
 }

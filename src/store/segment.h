@@ -19,29 +19,14 @@
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
-#include "join/bits.h"
 #include "join/scan.h"
-#include "store/io.h"
-#include "store/page.h"
+#include "store/log.h"
 
+#define PD_STORE_BLOCK 16384	/* bytes under one checksum */
+#define PD_STORE_ALIGN 64	/* of the sections */
 #define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
-#define PD_STORE_BLOCK_BITS_MAX 24	/* of a table's block */
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
 #define PD_STORE_SEGMENT_PAD 16	/* keys of zeroes behind each column of a table: compared without a care for its end */
-
-/* A spread key is partitioned into blocks of equal width from bit 0 on, the rest is left over; there is a table for each. */
-struct pd_store_partition {
-	int n_blocks, n_bits;		/* one block of 0 bits: brute force */
-};
-
-/* The partition in which a question of n_keys keys costs least. */
-struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
-
-/* The value of a block of a key. */
-static inline uint32_t pd_store_partition_block(struct pd_store_partition p, const uint64_t *key, int block)
-{
-	return p.n_bits ? (uint32_t)pd_bits_get(key, block * p.n_bits, p.n_bits) : 0;
-}
 
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
 
@@ -87,6 +72,13 @@ struct pd_store_row_block {
 	uint32_t first;			/* row */
 };
 
+/* What the manifest says of a segment. */
+struct pd_store_manifest_segment {
+	uint64_t file;		/* seg-FILE */
+	uint64_t rows, bytes;
+	uint64_t check;		/* of its footer */
+};
+
 struct pd_store_segment {
 	struct pd_store_io_map map;
 	char *name;			/* for messages */
@@ -101,12 +93,13 @@ int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map
 			  struct pd_err *e);
 void pd_store_segment_close(struct pd_store_segment *s);
 
+/* Segment `m` of a manifest, mapped; `bits`: of the store. */
+int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
+			  int bits, struct pd_err *e);
+
 /* Looks at the checksums of the blocks that hold n bytes from `at` on, the first time. */
 int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e);
-/* Items from .. to - 1, `size` bytes each, of a section; NULL when damaged. */
-const void *pd_store_segment_at(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
-				struct pd_err *e);
-/* The same for a part of a table: 0 starts, 1 keys of one word, 2 rows. */
+/* The parts of a table, beside each other in each: 0 starts, 1 keys of one word, 2 rows. */
 enum pd_store_table_part { PD_STORE_TABLE_STARTS, PD_STORE_TABLE_KEYS, PD_STORE_TABLE_ROWS };
 struct pd_store_table_layout {
 	uint64_t part[3], bytes;	/* where each begins, from the table's beginning; all of it */
@@ -118,11 +111,6 @@ void pd_store_table_layout(const struct pd_store_segment_footer *f, struct pd_st
 int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e);
 
 /* Rows whose hash is between low and high, both included, appended to out. */
-struct pd_store_rows_found {
-	uint32_t *v;
-	size_t n, cap;
-	size_t most;		/* no more than these are found; 0: all */
-};
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
 			  struct pd_store_rows_found *out, struct pd_err *e);
 
@@ -132,17 +120,87 @@ void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
 /* The row with this number: 1 found, 0 not, negative error. */
 int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *row, struct pd_err *e);
-/* Everything of a page but its text and hashes. */
-int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_page *p, struct pd_err *e);
 
-/* Texts, block by block; a few unpacked blocks are kept. */
-struct pd_store_text_cache;
-struct pd_store_text_cache *pd_store_text_cache_new(void);
-void pd_store_text_cache_free(struct pd_store_text_cache *c);
-/* All of a block, a line a row; dies with the next call. */
-int pd_store_segment_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
-			   struct pd_err *e);
-int pd_store_segment_text(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
+/* Texts lie in blocks of rows; a few unpacked blocks are kept.  All zeroes is an empty cache. */
+struct pd_store_text_cache {
+	struct pd_unpacker *unpacker;
+	struct {
+		uint64_t file, block;
+		bool used;
+		struct pd_buf text;
+	} v[64];
+};
+
+void pd_store_text_cache_release(struct pd_store_text_cache *c);
+
+/* The page of a row; its text and its hashes only with a cache.  The text dies with the next call. */
+int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
+			  struct pd_store_page *p, struct pd_err *e);
+
+/* Questions by key: keys in, the rows of a segment within k of each out, every row once.  Many questions are asked together, so
+ * that the memory that one waits for is fetched while others are answered.  The same is asked of what lies in memory.
+ *
+ * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (join/plan.h: general pigeonhole); a
+ * question looks, in the table of each block, at every bucket within its radius.  The blocks were chosen for the k of the
+ * store; a smaller k has smaller radii, or needs fewer tables. */
+struct pd_store_questions {
+	size_t n;
+	struct pd_join_columns keys;	/* spread; word j of question i is keys.w[j][i] */
+	int bits, k;
+};
+
+struct pd_store_near_hit {
+	uint32_t question, row, distance;
+};
+
+struct pd_store_near {
+	/* out */
+	struct pd_store_near_hit *v;
+	size_t n, cap;
+	/* scratch */
+	struct pd_join_hits hits;
+	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
+	const struct pd_join_scan *scan;
+};
+
+/* Hits are appended. */
+int pd_store_near_segment(struct pd_store_near *near, struct pd_store_segment *s, const struct pd_store_questions *q,
 			  struct pd_err *e);
+void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
+			  const struct pd_store_questions *q);
+void pd_store_near_release(struct pd_store_near *near);
+
+/* Whoever is told of damage; of one file the first PD_STORE_TOLD places as they come, of the others how many they are. */
+#define PD_STORE_TOLD 100
+typedef void pd_store_damage_fn(void *ctx, const char *what);
+
+/* Every page of a segment, removed or not; `each` returns 0 or a status that ends it.  With `damaged`, a damaged block of rows
+ * is told, and those after it still come. */
+typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
+int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
+			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e);
+
+/* Looks at every byte of it: checksums; that tables and lists hold what the columns hold; that texts unpack. */
+int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
+			    void *damaged_ctx, struct pd_err *e);
+
+/* Writing one (segment_write.c).  Segments are made of what lies in memory, or of other segments.  Pages come in the order of
+ * their numbers; those that have tombstones are left out.  Compressed rows are copied as they are where all of a block stay,
+ * hashes and keys are merged, tables sorted anew: merging costs little more than reading and writing, and 16 bytes of memory a
+ * page at most. */
+struct pd_store_segment_job {
+	struct pd_store_io *io;
+	uint64_t file;			/* number of the new segment */
+	int bits, k;
+	const uint64_t *tombstones;	/* ascending */
+	size_t n_tombstones;
+};
+
+/* The file is durable, its name in the folder not yet.  out->rows 0: nothing was left, and there is no file. */
+int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent,
+			   int sketch_words, struct pd_store_manifest_segment *out, struct pd_err *e);
+/* Of segments in the order of their pages, whose checksums are all looked at. */
+int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
+			   struct pd_store_manifest_segment *out, struct pd_err *e);
 
 #endif

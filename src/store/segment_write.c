@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/segment_write.h"
+#include "store/segment.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/codec.h"
@@ -22,7 +20,7 @@ static void out_open(struct out *o, struct pd_store_io *io, uint64_t file, struc
 {
 	char name[PD_STORE_IO_NAME_MAX];
 	*o = (struct out){ .file = file, .e = e };
-	snprintf(name, sizeof name, "seg-%" PRIu64, file);
+	pd_store_io_name(io, "seg", file, name, NULL);
 	o->status = pd_store_io_create(io, name, &o->f, e);
 }
 

@@ -15,23 +15,336 @@
 #include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"
-#include "store/segment_write.h"
 
-static int write_log(struct pd_store *s, uint64_t file, struct pd_err *e)
+/* --- the manifest --- */
+
+static const char first_words[] = "pagededup store ";
+
+static void print_or_dash(struct pd_buf *out, const char *key, const char *value)
 {
-	struct pd_buf head = { 0 };
-	char name[PD_STORE_IO_NAME_MAX];
-	pd_store_file_name(s, "log", file, name, NULL);
-	pd_store_log_head(file, &head);
-	pd_store_io_close(&s->log);
-	int status = pd_store_io_create(&s->io, name, &s->log, e);
+	pd_buf_printf(out, "%s %s\n", key, *value ? value : "-");
+}
+
+void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->alone);
+	print_or_dash(out, "must", pd_buf_z(&m->must));
+	print_or_dash(out, "params", m->params);
+	print_or_dash(out, "sketch", m->sketch);
+	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next,
+		      m->next_file, m->log, m->tombstones);
+	for (size_t i = 0; i < m->n_segments; i++) {
+		const struct pd_store_manifest_segment *s = &m->segments[i];
+		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows,
+			      s->bytes, s->check);
+	}
+	pd_buf_printf(out, "check %016" PRIx64 "\n", pd_hash64(out->p, out->n));
+}
+
+struct manifest_text {
+	struct pd_span all, rest;
+	const char *name;
+	struct pd_err *e;
+};
+
+static int fail_line(const struct manifest_text *t, const char *what)
+{
+	return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset %zu: %s", t->name, t->all.n - t->rest.n, what);
+}
+
+/* The value on a line "key value". */
+static bool take_line(struct manifest_text *t, const char *key, struct pd_span *value)
+{
+	struct pd_span rest = t->rest, line, word;
+	if (!rest.n || !memchr(rest.p, '\n', rest.n) || !pd_span_split(&rest, '\n', &line))
+		return false;
+	pd_span_split(&line, ' ', &word);
+	if (!pd_span_is(word, key) || !line.p)
+		return false;
+	t->rest = rest;
+	*value = line;
+	return true;
+}
+
+static int take_number(struct manifest_text *t, const char *key, uint64_t most, uint64_t *out)
+{
+	struct pd_span v;
+	if (take_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
+		return PD_OK;
+	return fail_line(t, key);
+}
+
+static int take_words(struct manifest_text *t, const char *key, struct pd_buf *out)
+{
+	struct pd_span v;
+	pd_buf_clear(out);
+	if (!take_line(t, key, &v) || memchr(v.p, 0, v.n))
+		return fail_line(t, key);
+	if (!pd_span_is(v, "-"))
+		pd_buf_set(out, v);
+	return PD_OK;
+}
+
+static int take_short_words(struct manifest_text *t, const char *key, char *out, size_t room)
+{
+	struct pd_buf v = { 0 };
+	int status = take_words(t, key, &v);
+	if (!status && v.n >= room)
+		status = fail_line(t, key);
 	if (!status)
-		status = pd_store_io_append(&s->log, head.p, head.n, e);
-	if (!status)
-		status = pd_store_io_sync(&s->log, e);
-	pd_buf_release(&head);
+		snprintf(out, room, "%s", pd_buf_z(&v));
+	pd_buf_release(&v);
 	return status;
 }
+
+static bool hex64(struct pd_span v, uint64_t *out)
+{
+	struct pd_key key;
+	int bits;
+	if (!pd_key_parse(v, &bits, &key) || bits != 64)
+		return false;
+	*out = key.w[0];
+	return true;
+}
+
+static int take_segment(struct manifest_text *t, struct pd_store_manifest *m, struct pd_span v)
+{
+	struct pd_store_manifest_segment s;
+	struct pd_span f[4];
+	size_t n = 0;
+	while (n < 4 && pd_span_split(&v, ' ', &f[n]))
+		n++;
+	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) ||
+	    !pd_span_u64(f[2], &s.bytes) || !hex64(f[3], &s.check))
+		return fail_line(t, "segment");
+	m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
+	m->segments[m->n_segments++] = s;
+	return PD_OK;
+}
+
+/* The last line is over all before it. */
+static int check_sum(struct manifest_text *t, uint64_t *check)
+{
+	static const char word[] = "check ";
+	size_t n = sizeof word - 1 + 17;
+	const char *at = t->all.p + (t->all.n < n ? 0 : t->all.n - n);
+	t->rest = t->all;
+	if (t->all.n < n || memcmp(at, word, sizeof word - 1) || t->all.p[t->all.n - 1] != '\n' ||
+	    !hex64(pd_span(at + sizeof word - 1, 16), check) || *check != pd_hash64(t->all.p, t->all.n - n))
+		return fail_line(t, "its checksum does not match");
+	t->all.n -= n;
+	t->rest = t->all;
+	return PD_OK;
+}
+
+/* A newer version is told before anything else is looked at, its checksum too. */
+static int check_version(struct manifest_text *t, struct pd_store_manifest *m)
+{
+	struct pd_span line = t->all, v;
+	uint64_t n;
+	size_t words_n = sizeof first_words - 1;
+	pd_span_split(&t->all, '\n', &line);
+	if (line.n < words_n || memcmp(line.p, first_words, words_n))
+		return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset 0: not the manifest of a store", t->name);
+	v = pd_span(line.p + words_n, line.n - words_n);
+	if (!pd_span_u64(v, &n) || n == 0)
+		return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset %zu: no version", t->name, words_n);
+	if (n > PD_STORE_VERSION)
+		return pd_fail(t->e, PD_ERR_VERSION,
+			       "%s: a store of version %" PRIu64 "; this program knows version %d", t->name, n, PD_STORE_VERSION);
+	m->version = (int)n;
+	return PD_OK;
+}
+
+static int take_settings(struct manifest_text *t, struct pd_store_manifest *m)
+{
+	uint64_t bits = 0, k = 0, alone = 0;
+	int status = take_number(t, "bits", PD_BITS_MAX, &bits);
+	if (!status)
+		status = take_number(t, "k", PD_BITS_MAX / 4, &k);
+	if (!status)
+		status = take_number(t, "alone", k, &alone);
+	if (!status && ((bits != 64 && bits != 128 && bits != 256) || k > bits / 4))
+		status = fail_line(t, "bits and k");
+	m->bits = (int)bits;
+	m->k = (int)k;
+	m->alone = (int)alone;
+	if (!status)
+		status = take_words(t, "must", &m->must);
+	if (!status)
+		status = take_short_words(t, "params", m->params, sizeof m->params);
+	if (!status)
+		status = take_short_words(t, "sketch", m->sketch, sizeof m->sketch);
+	return status;
+}
+
+static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
+{
+	struct pd_span v;
+	int status = take_number(t, "next", UINT64_MAX, &m->next);
+	if (!status)
+		status = take_number(t, "file", UINT64_MAX, &m->next_file);
+	if (!status)
+		status = take_number(t, "log", UINT64_MAX, &m->log);
+	if (!status)
+		status = take_number(t, "gone", UINT64_MAX, &m->tombstones);
+	while (!status && t->rest.n)
+		status = take_line(t, "segment", &v) ? take_segment(t, m, v) : fail_line(t, "segment");
+	return status;
+}
+
+int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
+{
+	struct manifest_text t = { .all = text, .name = name, .e = e };
+	struct pd_span skip;
+	*m = (struct pd_store_manifest){ 0 };
+	int status = check_version(&t, m);
+	t.all = text;
+	if (!status)
+		status = check_sum(&t, &m->check);
+	if (!status)
+		pd_span_split(&t.rest, '\n', &skip);
+	if (!status)
+		status = take_settings(&t, m);
+	if (!status)
+		status = take_files(&t, m);
+	return status;
+}
+
+static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *io, struct pd_err *e)
+{
+	struct pd_store_io_map map;
+	struct pd_buf name = { 0 };
+	*m = (struct pd_store_manifest){ 0 };
+	int status = pd_store_io_map(io, "manifest", &map, e);
+	if (status == PD_ERR_NOT_FOUND)
+		return pd_fail(e, status, "%s is not a store (it has no manifest): 'pagededup store init' makes one",
+			       io->dir);
+	if (status)
+		return status;
+	pd_buf_printf(&name, "%s/manifest", io->dir);
+	status = pd_store_manifest_parse(m, pd_span((const char *)map.p, map.n), name.p, e);
+	pd_buf_release(&name);
+	pd_store_io_unmap(&map);
+	return status;
+}
+
+/* Everything that it names must be durable. */
+static int save_manifest(const struct pd_store_manifest *m, struct pd_store_io *io, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	pd_store_manifest_print(m, &text);
+	int status = pd_store_io_write(io, "manifest.new", text.p, text.n, e);
+	if (!status)
+		status = pd_store_io_rename(io, "manifest.new", "manifest", e);
+	if (!status)
+		status = pd_store_io_sync_dir(io, e);
+	pd_buf_release(&text);
+	return status;
+}
+
+void pd_store_manifest_release(struct pd_store_manifest *m)
+{
+	pd_buf_release(&m->must);
+	free(m->segments);
+	*m = (struct pd_store_manifest){ 0 };
+}
+
+/* Segments from .. to - 1 of the list give way to `by`, or to none when it has no rows. */
+static void replace_in_manifest(struct pd_store_manifest *m, size_t from, size_t to, struct pd_store_manifest_segment by)
+{
+	size_t stays = by.rows ? 1 : 0;
+	if (from + stays > to)
+		m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
+	memmove(m->segments + from + stays, m->segments + to, (m->n_segments - to) * sizeof *m->segments);
+	if (stays)
+		m->segments[from] = by;
+	m->n_segments = m->n_segments - (to - from) + stays;
+}
+
+/* --- the files that it names --- */
+
+/* Segment i of the manifest, mapped once more. */
+static int load_segment(struct pd_store *s, size_t i, struct pd_store_segment *out, struct pd_err *e)
+{
+	return pd_store_segment_load(out, &s->io, &s->m.segments[i], s->m.bits, e);
+}
+
+/* Damage ends the opening, unless somebody wants what can be saved. */
+static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
+{
+	if (!s->damaged || !(status == PD_ERR_FORMAT || (status == PD_ERR_NOT_FOUND && s->lost)))
+		return status;
+	pd_buf_add(&s->damage, e->text, strlen(e->text) + 1);
+	return PD_OK;
+}
+
+static void tell_damage(struct pd_store *s)
+{
+	for (size_t at = 0; at < s->damage.n; at += strlen(s->damage.p + at) + 1)
+		s->damaged(s->damaged_ctx, s->damage.p + at);
+	pd_buf_release(&s->damage);
+}
+
+static int load_segments(struct pd_store *s, struct pd_err *e)
+{
+	int status = PD_OK;
+	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
+	for (size_t i = 0; !status && i < s->m.n_segments; i++)
+		status = pass_over(s, load_segment(s, i, &s->segments[i], e), e);
+	return status;
+}
+
+static void unload(struct pd_store *s)
+{
+	for (size_t i = 0; s->segments && i < s->m.n_segments; i++)
+		pd_store_segment_close(&s->segments[i]);
+	free(s->segments);
+	s->segments = NULL;
+	pd_store_log_close(&s->log);
+	pd_store_manifest_release(&s->m);
+	pd_buf_clear(&s->damage);
+}
+
+static int load_once(struct pd_store *s, struct pd_err *e)
+{
+	int status = load_manifest(&s->m, &s->io, e);
+	if (status)
+		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
+	if (s->m.sketch[0] && pd_sketch_read(&s->sketch, pd_span_z(s->m.sketch), e))
+		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir,
+			       s->m.sketch);
+	s->dirty = s->m.version < PD_STORE_VERSION;	/* before it gets what an older program would misread */
+	s->log.number = s->m.log;
+	s->log.io = &s->io;
+	s->log.bits = s->m.bits;
+	s->log.k = s->m.k;
+	status = load_segments(s, e);
+	if (!status)
+		status = pass_over(s, pd_store_tombstones_load(&s->log.tombstones, &s->io, s->m.tombstones, e), e);
+	return status ? status : pass_over(s, pd_store_log_open(&s->log, s->lock >= 0, &s->m.next, e), e);
+}
+
+/* All files of the manifest, as they are at one moment.  `io` is open; with a lock the log is made ready to be written.
+ *
+ * A writer removes a file only after a manifest that does not name it has taken the place of the one that does.  So a file
+ * that is missing is looked for again by the manifest as it is now; when that is still the same, the file is lost. */
+static int load(struct pd_store *s, struct pd_err *e)
+{
+	uint64_t before = 0;
+	int status;
+	while ((status = load_once(s, e)) == PD_ERR_NOT_FOUND && !s->lost) {
+		s->lost = s->m.check == before;
+		before = s->m.check;
+		unload(s);
+	}
+	if (!status)
+		tell_damage(s);
+	return status;
+}
+
+/* --- creating and opening --- */
 
 struct pd_store_settings pd_store_defaults(int bits)
 {
@@ -83,7 +396,7 @@ static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 /* The same again changes nothing; other parameters are refused. */
 static int is_there(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
-	int status = pd_store_manifest_load(&s->m, &s->io, e);
+	int status = load_manifest(&s->m, &s->io, e);
 	if (status)
 		return status;
 	const struct {
@@ -127,17 +440,20 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 		status = sync_parent(s, e);
 	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone, .log = 1,
 					   .next_file = 2, .next = 1 };
+	s->log.io = &s->io;
+	s->log.bits = want->bits;
+	s->log.k = want->k;
 	if (!status)
-		status = write_log(s, s->m.log, e);
+		status = pd_store_log_begin(&s->log, s->m.log, e);
 	if (!status)
 		status = pd_store_io_sync_dir(&s->io, e);
-	return status ? status : pd_store_manifest_save(&s->m, &s->io, e);
+	return status ? status : save_manifest(&s->m, &s->io, e);
 }
 
 int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io,
 		    struct pd_err *e)
 {
-	struct pd_store s = { .lock = -1, .log.fd = -1 };
+	struct pd_store s = { .lock = -1 };
 	if (io)
 		s.io = *io;
 	if (mkdir(dir, 0777) && errno != EEXIST)
@@ -177,7 +493,7 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 /* Nothing is made in a folder that is no store. */
 static int lock_store(struct pd_store *s, struct pd_err *e)
 {
-	int status = pd_store_manifest_load(&s->m, &s->io, e);
+	int status = load_manifest(&s->m, &s->io, e);
 	pd_store_manifest_release(&s->m);
 	if (status)
 		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
@@ -187,150 +503,131 @@ static int lock_store(struct pd_store *s, struct pd_err *e)
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e)
 {
 	s->lock = -1;
-	s->log.fd = -1;
-	s->texts = pd_store_text_cache_new();
 	int status = pd_store_io_open_dir(&s->io, dir, e);
 	if (!status && mode == PD_STORE_WRITE)
 		status = lock_store(s, e);
 	if (!status)
-		status = pd_store_load(s, e);
+		status = load(s, e);
 	if (!status && mode == PD_STORE_WRITE)
 		status = sweep(s, e);
 	return status;
 }
 
-/* A store holds fingerprints of one make.  Which, it learns from the first rows that are added. */
+/* --- what is kept --- */
 
-static int differ(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
+int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
+		  struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir,
-		       how);
-}
-
-/* The name of the sketches, out of a header's recorded parameters; none is as good as not said. */
-static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
-{
-	struct pd_span name = pd_param(recorded, "sketch");
-	char how[64];
-	if (!name.n || pd_span_is(name, "none") || pd_span_is(name, "-") || name.n >= sizeof s->m.sketch)
-		return PD_OK;
-	if (s->m.sketch[0] && !pd_span_is(name, s->m.sketch)) {
-		snprintf(how, sizeof how, "sketch: %s and %.*s", s->m.sketch, (int)name.n, name.p);
-		return differ(s, where, how, e);
-	}
-	if (s->m.sketch[0])
-		return PD_OK;
-	int status = pd_sketch_read(&s->sketch, name, e);
-	if (status)
-		return status;
-	snprintf(s->m.sketch, sizeof s->m.sketch, "%.*s", (int)name.n, name.p);
-	s->dirty = true;
+	if (at->segment != PD_STORE_IN_LOG)
+		return pd_store_segment_page(&s->segments[at->segment], at->row, text ? &s->texts : NULL, out, e);
+	*out = pd_store_recent_page(&s->log.recent, at->row);
 	return PD_OK;
 }
 
-int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
-		    struct pd_err *e)
+/* Where a number lies, kept or not: 1, 0, or negative. */
+static int find_row(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e)
 {
-	struct pd_buf how = { 0 };
-	struct pd_span bits = pd_param(must, "bits");
-	char params[9];
-	uint64_t n;
+	int64_t row = pd_store_recent_row(&s->log.recent, number);
+	*at = (struct pd_store_place){ .number = number, .segment = PD_STORE_IN_LOG, .row = (uint32_t)row };
+	if (row >= 0)
+		return 1;
+	for (uint32_t i = (uint32_t)s->m.n_segments; i-- > 0;)
+		if (s->segments[i].f.first <= number) {
+			at->segment = i;
+			return pd_store_segment_row(&s->segments[i], number, &at->row, e);
+		}
+	return 0;
+}
+
+int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e)
+{
+	return pd_store_tombstones_has(&s->log.tombstones, number) ? 0 : find_row(s, number, at, e);
+}
+
+struct walk_kept {
+	struct pd_store *s;
+	pd_store_each_fn *each;
+	void *ctx;
+};
+
+static int on_page(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	const struct walk_kept *w = ctx;
+	return pd_store_tombstones_has(&w->s->log.tombstones, number) ? PD_OK : w->each(w->ctx, number, page);
+}
+
+int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e)
+{
+	struct walk_kept w = { s, each, ctx };
 	int status = PD_OK;
-	pd_params_hash(must, params);
-	if (pd_span_u64(bits, &n) && n != (uint64_t)s->m.bits) {
-		pd_buf_printf(&how, "bits: %d and %.*s", s->m.bits, (int)bits.n, bits.p);
-		status = differ(s, where, how.p, e);
-	} else if (s->m.must.n) {
-		pd_params_differ(pd_buf_span(&s->m.must), must, &how);
-		status = how.n ? differ(s, where, how.p, e) : PD_OK;
-	} else if (must.n && s->m.params[0] && strcmp(s->m.params, params)) {
-		pd_buf_printf(&how, "params: %s and %s", s->m.params, params);
-		status = differ(s, where, how.p, e);
-	} else if (must.n) {
-		pd_buf_set(&s->m.must, must);
-		memcpy(s->m.params, params, sizeof params);
-		s->dirty = true;
+	for (uint32_t i = 0; !status && i < s->m.n_segments; i++)
+		status = pd_store_segment_each(&s->segments[i], &s->texts, on_page, &w, s->damaged, s->damaged_ctx, e);
+	for (uint32_t i = 0; !status && i < s->log.recent.n; i++) {
+		struct pd_store_page page = pd_store_recent_page(&s->log.recent, i);
+		status = on_page(&w, s->log.recent.numbers[i], &page);
 	}
-	pd_buf_release(&how);
-	return status ? status : settle_sketch(s, recorded, where, e);
-}
-
-int pd_store_settle_row(struct pd_store *s, struct pd_span params, struct pd_err *e)
-{
-	if (!params.n || pd_span_is(params, "-") || pd_span_is(params, s->m.params))
-		return PD_OK;
-	if (s->m.params[0])
-		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the store %s (%s)",
-			       (int)params.n, params.p, s->io.dir, s->m.params);
-	if (params.n < sizeof s->m.params) {
-		snprintf(s->m.params, sizeof s->m.params, "%.*s", (int)params.n, params.p);
-		s->dirty = true;
-	}
-	return PD_OK;
-}
-
-/* Adding and removing: memory first, then the log, which waits for pd_store_sync. */
-
-static int append_record(struct pd_store *s, struct pd_buf *record, struct pd_err *e)
-{
-	int status = pd_store_io_append(&s->log, record->p, record->n, e);
-	pd_buf_release(record);
 	return status;
 }
 
-/* Pages that are removed from here on. */
-static void add_tombstones(struct pd_store *s, const uint64_t *removed, size_t n_removed)
+/* A tombstone may stand longer than what lay under it. */
+int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e)
 {
-	for (size_t i = 0; i < n_removed; i++) {
-		pd_store_tombstones_add(&s->tombstones, removed[i]);
-		pd_store_recent_drop(&s->recent, removed[i]);
+	size_t n;
+	uint64_t *all = pd_store_tombstones_all(&s->log.tombstones, &n);
+	int status = PD_OK;
+	*out = (struct pd_store_size){ .pages = s->log.recent.n, .bytes = s->log.synced + s->log.tombstones.map.n };
+	for (size_t i = 0; i < s->m.n_segments; i++) {
+		out->pages += s->m.segments[i].rows;
+		out->bytes += s->m.segments[i].bytes;
 	}
+	for (size_t i = 0; status >= 0 && i < n; i++) {
+		struct pd_store_place at;
+		status = find_row(s, all[i], &at, e);
+		out->tombstones += status > 0;
+	}
+	free(all);
+	out->pages -= out->tombstones;
+	return status < 0 ? status : PD_OK;
 }
+
+/* Opening looks at the manifest, the log and the tombstones; a segment that it had to leave out is not mapped. */
+int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
+{
+	int status = pd_store_open(s, dir, PD_STORE_READ, e);
+	if (status == PD_ERR_FORMAT) {
+		s->damaged(s->damaged_ctx, e->text);
+		return PD_OK;
+	}
+	for (uint32_t i = 0; !status && i < s->m.n_segments; i++)
+		if (s->segments[i].map.p)
+			status = pd_store_segment_verify(&s->segments[i], &s->texts, s->damaged, s->damaged_ctx, e);
+	return status;
+}
+
+/* --- changes: memory first, then the log, which waits for pd_store_sync --- */
 
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
 		 uint64_t *number, struct pd_err *e)
 {
-	struct pd_buf record = { 0 };
-	int status = s->dirty ? pd_store_manifest_save(&s->m, &s->io, e) : PD_OK;
+	int status = s->dirty ? save_manifest(&s->m, &s->io, e) : PD_OK;
 	if (status)
 		return status;
 	s->dirty = false;	/* what rows were made with is known before the first of them is */
 	*number = s->m.next++;
-	pd_store_log_add(s->m.log, s->log.size, *number, page, s->m.bits, removed, n_removed, &record);
-	pd_store_recent_add(&s->recent, *number, page);
-	add_tombstones(s, removed, n_removed);
-	return append_record(s, &record, e);
+	return pd_store_log_append(&s->log, *number, page, removed, n_removed, e);
 }
 
 int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
 {
-	struct pd_buf record = { 0 };
-	pd_store_log_remove(s->m.log, s->log.size, removed, n_removed, &record);
-	add_tombstones(s, removed, n_removed);
-	return append_record(s, &record, e);
-}
-
-int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
-			  struct pd_err *e)
-{
-	struct pd_store_places places = { 0 };
-	int status = pd_store_find_text(s, by, name, &places, e);
-	for (size_t i = 0; !status && i < places.n; i++)
-		status = pd_store_remove(s, &places.v[i].number, 1, e);
-	*pages = places.n;
-	free(places.v);
-	return status;
+	return pd_store_log_append(&s->log, 0, NULL, removed, n_removed, e);
 }
 
 int pd_store_sync(struct pd_store *s, struct pd_err *e)
 {
-	if (s->log.size == s->log_synced)
-		return PD_OK;
-	int status = pd_store_io_sync(&s->log, e);
-	if (!status)
-		s->log_synced = s->log.size;
-	return status;
+	return pd_store_log_sync(&s->log, e);
 }
+
+/* --- files: the log becomes a segment, segments become one --- */
 
 /* How the files of a store change: the log becomes a segment, segments become one.  Each change makes new files, all
  * durable; then the manifest is replaced; then the old ones are removed.
@@ -381,7 +678,7 @@ static int merge_begin(struct pd_store *s, size_t from, size_t to, bool backgrou
 	*m = (struct pd_store_merge){ .from = from, .to = to };
 	m->segments = pd_zalloc((to - from + 1) * sizeof *m->segments);
 	for (size_t i = from; !status && i < to; i++, m->n++)
-		status = pd_store_open_segment(s, i, &m->segments[i - from], e);
+		status = load_segment(s, i, &m->segments[i - from], e);
 	if (status) {
 		merge_free(m);
 		return status;
@@ -390,9 +687,9 @@ static int merge_begin(struct pd_store *s, size_t from, size_t to, bool backgrou
 	m->job.file = s->m.next_file++;
 	m->job.bits = s->m.bits;
 	m->job.k = s->m.k;
-	m->job.tombstones = m->tombstones = pd_store_tombstones_all(&s->tombstones, &m->job.n_tombstones);
+	m->job.tombstones = m->tombstones = pd_store_tombstones_all(&s->log.tombstones, &m->job.n_tombstones);
 	m->first = from ? s->segments[from].f.first : 0;
-	m->last = to < s->m.n_segments ? s->segments[to].f.first - 1 : s->recent.n ? s->recent.numbers[0] - 1 :
+	m->last = to < s->m.n_segments ? s->segments[to].f.first - 1 : s->log.recent.n ? s->log.recent.numbers[0] - 1 :
 		s->m.next - 1;
 	s->merge = m;
 	if (background)
@@ -421,7 +718,7 @@ struct change {
 static int unlink_file(struct pd_store *s, const char *kind, uint64_t file, struct pd_err *e)
 {
 	char name[PD_STORE_IO_NAME_MAX];
-	pd_store_file_name(s, kind, file, name, NULL);
+	pd_store_io_name(&s->io, kind, file, name, NULL);
 	return file ? pd_store_io_unlink(&s->io, name, e) : PD_OK;
 }
 
@@ -430,7 +727,7 @@ static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 {
 	int status = pd_store_io_sync_dir(&s->io, e);
 	if (!status)
-		status = pd_store_manifest_save(&s->m, &s->io, e);
+		status = save_manifest(&s->m, &s->io, e);
 	if (!status)
 		s->dirty = false;
 	if (!status)
@@ -450,14 +747,11 @@ static int replace_segments(struct pd_store *s, size_t from, size_t to, struct p
 	size_t stays = by.rows ? 1 : 0;
 	for (size_t i = from; i < to; i++)
 		pd_store_segment_close(&s->segments[i]);
-	if (stays)
-		pd_store_manifest_put(&s->m, from, to, by);
-	else
-		pd_store_manifest_cut(&s->m, from, to);
+	replace_in_manifest(&s->m, from, to, by);
 	size_t behind = s->m.n_segments - from - stays;
 	s->segments = pd_realloc(s->segments, (s->m.n_segments + (to - from) + 2) * sizeof *s->segments);
 	memmove(s->segments + from + stays, s->segments + to, behind * sizeof *s->segments);
-	int status = stays ? pd_store_open_segment(s, from, &fresh, e) : PD_OK;
+	int status = stays ? load_segment(s, from, &fresh, e) : PD_OK;
 	if (stays)
 		s->segments[from] = fresh;
 	return status;
@@ -477,15 +771,9 @@ static int shorten_tombstones(struct pd_store *s, const uint64_t *all, size_t n,
 			stay[n_stay++] = all[i];
 	}
 	uint64_t file = n_stay ? s->m.next_file++ : 0;
-	int status = n_stay ? pd_store_tombstones_write(&s->io, file, stay, n_stay, e) : PD_OK;
-	struct pd_store_tombstones fresh = { 0 };
+	int status = pd_store_tombstones_replace(&s->log.tombstones, &s->io, file, stay, n_stay, e);
 	if (!status)
-		status = pd_store_open_tombstones(s, file, &fresh, e);
-	if (!status) {
-		pd_store_tombstones_release(&s->tombstones);
-		s->tombstones = fresh;
 		s->m.tombstones = file;
-	}
 	free(stay);
 	return status;
 }
@@ -494,7 +782,7 @@ static int merge_install(struct pd_store *s, struct pd_store_merge *m, struct pd
 {
 	struct change c = { .old_tombstones = s->m.tombstones, .n_old = m->to - m->from };
 	size_t n;
-	uint64_t *all = pd_store_tombstones_all(&s->tombstones, &n);
+	uint64_t *all = pd_store_tombstones_all(&s->log.tombstones, &n);
 	c.old_segments = pd_alloc(c.n_old * sizeof *c.old_segments);
 	for (size_t i = 0; i < c.n_old; i++)
 		c.old_segments[i] = s->m.segments[m->from + i].file;
@@ -573,23 +861,19 @@ static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
 	struct pd_store_manifest_segment made;
 	struct change c = { .old_log = s->m.log, .old_tombstones = s->m.tombstones };
 	size_t n;
-	uint64_t *all = pd_store_tombstones_all(&s->tombstones, &n);
+	uint64_t *all = pd_store_tombstones_all(&s->log.tombstones, &n);
 	struct pd_store_segment_job job = { .io = &s->io, .file = s->m.next_file++, .bits = s->m.bits, .k = s->m.k,
 					    .tombstones = all, .n_tombstones = n };
-	int status = pd_store_segment_write(&job, &s->recent, pd_sketch_words(&s->sketch), &made, e);
-	uint64_t first = s->recent.n ? s->recent.numbers[0] : UINT64_MAX;
+	int status = pd_store_segment_write(&job, &s->log.recent, pd_sketch_words(&s->sketch), &made, e);
+	uint64_t first = s->log.recent.n ? s->log.recent.numbers[0] : UINT64_MAX;
 	if (!status)
 		status = shorten_tombstones(s, all, n, first, UINT64_MAX, all, n, e);
 	free(all);
 	s->m.log = s->m.next_file++;
 	if (!status)
-		status = write_log(s, s->m.log, e);
-	if (!status)
-		s->log_synced = s->log.size;
+		status = pd_store_log_begin(&s->log, s->m.log, e);
 	if (!status && made.rows)
 		status = replace_segments(s, s->m.n_segments, s->m.n_segments, made, e);
-	pd_store_recent_release(&s->recent);
-	pd_store_recent_init(&s->recent, s->m.bits, s->m.k);
 	return status ? status : install(s, &c, e);
 }
 
@@ -598,7 +882,7 @@ static bool log_is_long(const struct pd_store *s, bool closing)
 {
 	size_t most = s->limits.recent ? s->limits.recent : PD_STORE_RECENT_MAX, left = s->limits.left ?
 		s->limits.left : PD_STORE_RECENT_LEFT;
-	return s->recent.n > (closing ? left : most) || s->log.size > PD_STORE_RECENT_BYTES;
+	return s->log.recent.n > (closing ? left : most) || s->log.file.size > PD_STORE_RECENT_BYTES;
 }
 
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
@@ -622,7 +906,7 @@ int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
 int pd_store_compact(struct pd_store *s, struct pd_err *e)
 {
 	int status = s->merge ? merge_end(s, e) : PD_OK;
-	if (!status && (s->recent.n || s->log.size > PD_STORE_LOG_HEAD))
+	if (!status && (s->log.recent.n || s->log.file.size > PD_STORE_LOG_HEAD))
 		status = make_segment_of_log(s, e);
 	if (status || (s->m.n_segments < 2 && !s->m.tombstones))
 		return status;
@@ -634,14 +918,13 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e)
 void pd_store_close(struct pd_store *s)
 {
 	merge_abandon(s);
-	pd_store_unload(s);
-	pd_store_io_close(&s->log);
+	unload(s);
 	if (s->lock >= 0)
 		close(s->lock);
-	pd_store_text_cache_free(s->texts);
+	pd_store_text_cache_release(&s->texts);
 	pd_store_near_release(&s->near);
 	free(s->found.v);
 	pd_buf_release(&s->damage);
 	pd_store_io_close_dir(&s->io);
-	*s = (struct pd_store){ .lock = -1, .log.fd = -1 };
+	*s = (struct pd_store){ .lock = -1 };
 }

@@ -1,18 +1,76 @@
 /* SPDX-License-Identifier: MIT
  *
- * M7: the store, what is kept between runs.  Pages come as fp rows, are asked for by everything that was kept, and are kept
- * themselves or not (judge.h).  One process writes, any number read (contents.h).
+ * The store: what is kept between runs.  Pages come as fp rows, are asked for by everything that was kept, and are kept
+ * themselves or not (judge.h).  One process writes, any number read.
  *
- * What is added lies in the log and in memory (recent.h), until it becomes a segment; segments are merged in the
+ * What is added lies in the log and in memory (log.h), until it becomes a segment (segment.h); segments are merged in the
  * background, so that there are never more than a few of each size.  Any step can be the last one of the process: the
  * manifest names files that are whole, and the log tells the rest.
+ *
+ * A reader sees the store as it was when it was opened; strings and texts that are handed out die with the next call.
  */
 #ifndef PD_STORE_STORE_H
 #define PD_STORE_STORE_H
 
-#include "store/contents.h"
+#include "store/log.h"
+#include "store/segment.h"
 
 #define PD_STORE_PAGES 10000000		/* the default k is for so many */
+
+/* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT at the end of
+ * a run.  What a killed run leaves, with its last batch, is read whenever the store is opened: in under 50 ms. */
+#define PD_STORE_RECENT_MAX 16384
+#define PD_STORE_RECENT_BYTES (16 << 20)
+#define PD_STORE_RECENT_LEFT 4096
+
+/* The manifest: what the store was made with, and the files that it consists of.  Replaced as a whole, by rename: a reader
+ * sees the store before a change or after it. */
+struct pd_store_manifest {
+	int version;		/* of the text that was read: what is written is PD_STORE_VERSION */
+	int bits, k;
+	int alone;		/* distance up to which pages count of which one has no sketch: at most k */
+	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
+	char params[9];		/* their hash; "": not known yet */
+	char sketch[24];	/* "64x4x5"; "": none was seen yet */
+	uint64_t next;		/* number of the next page */
+	uint64_t next_file;
+	uint64_t log;		/* log-N */
+	uint64_t tombstones;	/* gone-N; 0: there is none */
+	struct pd_store_manifest_segment *segments;	/* the oldest pages first */
+	size_t n_segments, cap;
+	uint64_t check;		/* of the text that was read; never the same twice, since file numbers are not used again */
+};
+
+void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out);
+/* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
+int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e);
+void pd_store_manifest_release(struct pd_store_manifest *m);
+
+/* Others than usual, for tests: 0 is the usual one. */
+struct pd_store_limits {
+	size_t recent, left;		/* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */
+	size_t dense;			/* PD_STORE_DENSE (judge.h) */
+};
+
+struct pd_store {
+	struct pd_store_io io;
+	struct pd_store_limits limits;
+	int lock;			/* -1: reading */
+	struct pd_store_manifest m;
+	struct pd_store_segment *segments;	/* as the manifest's */
+	struct pd_store_log log;
+	bool dirty;			/* the manifest has what is not on disk yet */
+	struct pd_sketch_options sketch;
+	struct pd_store_merge *merge;	/* in the background, or NULL (store.c) */
+	struct pd_store_text_cache texts;
+	struct pd_store_near near;
+	struct pd_store_rows_found found;
+	/* Not NULL: what is damaged is told and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
+	void (*damaged)(void *ctx, const char *what);
+	void *damaged_ctx;
+	bool lost;			/* a file of the manifest is missing, and no writer took it away */
+	struct pd_buf damage;		/* messages of opening, each with its zero: told when all files are open */
+};
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 
@@ -31,19 +89,40 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 /* Without writing anything more. */
 void pd_store_close(struct pd_store *s);
 
-/* Parameters of rows that come: taken when the store knows none, else PD_ERR_PARAMS says what differs.  must, recorded: of
- * a header; params: of a row. */
-int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
-		    struct pd_err *e);
-int pd_store_settle_row(struct pd_store *s, struct pd_span params, struct pd_err *e);
+/* Where a page lies.  Until the store changes. */
+struct pd_store_place {
+	uint64_t number;
+	uint32_t segment;		/* PD_STORE_IN_LOG: recent */
+	uint32_t row;
+};
+#define PD_STORE_IN_LOG UINT32_MAX
+
+static inline bool pd_store_is_removed(const struct pd_store *s, const struct pd_store_place *p)
+{
+	return pd_store_tombstones_has(&s->log.tombstones, p->number);
+}
+
+/* The page that is kept there; text and hashes only with `text`. */
+int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
+		  struct pd_err *e);
+
+/* The kept page with this number: 1, 0, or negative. */
+int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e);
+
+/* Every kept page in the order of numbers; `each` returns 0 or a status that ends it.  With s->damaged set, a damaged block
+ * of rows is told, and those after it still come. */
+int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
+
+/* How much is kept: pages, tombstones (pages removed that lie in a segment still), bytes of files. */
+struct pd_store_size {
+	uint64_t pages, tombstones, bytes;
+};
+int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 
 /* Changes.  They are in memory at once, and durable after pd_store_sync. */
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
 		 uint64_t *number, struct pd_err *e);
 int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e);
-/* All that is kept under an id or a URL, escaped as in rows; *pages: how many they are. */
-int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
-			  struct pd_err *e);
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
 /* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);

@@ -154,7 +154,7 @@ static void add_word(struct pd_buf *out, const char *name, const char *value)
 static void add_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_buf *out)
 {
 	pd_buf_printf(out,
-		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n", s->m.version, size->pages, size->tombstones, s->recent.n, size->bytes, s->m.next);
+		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n", s->m.version, size->pages, size->tombstones, s->log.recent.n, size->bytes, s->m.next);
 	pd_buf_printf(out, "bits\t%d\nk\t%d\nk_unknown\t%d\n", s->m.bits, s->m.k, s->m.alone);
 	add_word(out, "sketch", s->m.sketch);
 	add_word(out, "params", s->m.params);
@@ -176,7 +176,7 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 	pd_json_int(j, "version", s->m.version);
 	pd_json_int(j, "pages", (int64_t)size->pages);
 	pd_json_int(j, "gone", (int64_t)size->tombstones);
-	pd_json_int(j, "in_log", (int64_t)s->recent.n);
+	pd_json_int(j, "in_log", (int64_t)s->log.recent.n);
 	pd_json_int(j, "bytes", (int64_t)size->bytes);
 	pd_json_int(j, "next", (int64_t)s->m.next);
 	pd_json_int(j, "bits", s->m.bits);

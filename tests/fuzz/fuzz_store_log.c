@@ -2,7 +2,6 @@
  * The bytes as a log of a store; and as records whose checksums hold: it ends, is torn or is damaged, and what it gives
  * lies in it. */
 #include "fuzz.h"
-#include "store/tombstones.h"
 #include "store/log.h"
 
 enum { FILE_NUMBER = 3 };

@@ -2,7 +2,7 @@
  * The bytes as the manifest of a store, as they are and with a checksum that holds: refused, or what is printed of it is
  * it again. */
 #include "fuzz.h"
-#include "store/manifest.h"
+#include "store/store.h"
 
 static void parse(struct pd_span text)
 {

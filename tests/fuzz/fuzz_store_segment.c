@@ -2,7 +2,6 @@
  * The bytes as a segment of a store, as they are and with checksums that hold: it is refused, or every question ends in
  * an answer or in damage, without reading outside of it. */
 #include "fuzz.h"
-#include "store/near.h"
 #include "store/segment.h"
 
 enum { FILE_NUMBER = 3 };
@@ -63,18 +62,17 @@ static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
 
 static void use(struct pd_store_segment *s)
 {
-	struct pd_store_text_cache *texts = pd_store_text_cache_new();
+	struct pd_store_text_cache texts = { 0 };
 	struct pd_store_rows_found found = { 0 };
 	struct pd_store_page page;
 	struct pd_err e = { 0 };
 	uint32_t row;
 	for (uint32_t i = 0; i < s->f.rows && i < 64; i++) {
 		uint64_t number;
-		if (pd_store_segment_page(s, i, &page, &e) == PD_OK)
+		if (pd_store_segment_page(s, i, NULL, &page, &e) == PD_OK)
 			ask_near(s, &page.key);
-		if (pd_store_segment_text(s, i, texts, &page.text, &e) == PD_OK) {
+		if (pd_store_segment_page(s, i, &texts, &page, &e) == PD_OK) {
 			fuzz_sum(page.text);
-			pd_store_page_hash(&page);
 			for (int by = 0; by < PD_STORE_BY_COUNT; by++)
 				pd_store_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found,
 						      &e);
@@ -86,7 +84,7 @@ static void use(struct pd_store_segment *s)
 	for (size_t i = 0; i < found.n; i++)
 		HOLDS(found.v[i] < s->f.rows);
 	free(found.v);
-	pd_store_text_cache_free(texts);
+	pd_store_text_cache_release(&texts);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -261,7 +261,7 @@ static void step(struct world *w)
 		break;
 	case 1:
 		ok(w, pd_store_compact(&w->s, &e), &e);
-		ck_assert(w->s.m.n_segments <= 1 && !w->s.m.tombstones && !w->s.recent.n);
+		ck_assert(w->s.m.n_segments <= 1 && !w->s.m.tombstones && !w->s.log.recent.n);
 		break;
 	case 2:
 		close_store(w);

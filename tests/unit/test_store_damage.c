@@ -53,7 +53,7 @@ static void make_store(const char *dir, struct model *m, size_t n)
 	add_pages(&s, m, 60);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 10);
-	ck_assert(s.m.n_segments == 2 && s.m.tombstones && s.recent.n);
+	ck_assert(s.m.n_segments == 2 && s.m.tombstones && s.log.recent.n);
 	ck_assert(n < 300 || s.segments[0].f.table_bits);
 	pd_store_close(&s);
 }
@@ -231,7 +231,7 @@ static void save_ever(const char *dir, struct saved *x)
 	struct pd_store s = { 0 };
 	struct pd_err e = { 0 };
 	ck_assert(pd_store_open(&s, dir, PD_STORE_READ, &e) == PD_OK);
-	pd_store_tombstones_release(&s.tombstones);
+	pd_store_tombstones_release(&s.log.tombstones);
 	ck_assert(pd_store_each(&s, save_page, x, &e) == PD_OK && !x->damaged);
 	pd_store_close(&s);
 }

@@ -486,14 +486,14 @@ START_TEST(failed_sync_is_told_again)
 	struct teller t = { .s = &scene, .store = &s };
 	ck_assert_msg(pd_store_open(&s, scene.dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
-	uint64_t synced = s.log_synced;
+	uint64_t synced = s.log.synced;
 	failing = true;
 	ck_assert_int_eq(add_batch(&t, &m, &e), PD_ERR_SYSTEM);
-	ck_assert(s.log_synced == synced && s.log.size > synced);
+	ck_assert(s.log.synced == synced && s.log.file.size > synced);
 	failing = false;
 	ck_assert_int_eq(pd_store_sync(&s, &e), PD_ERR_SYSTEM);
 	ck_assert_msg(strstr(e.text, "an earlier write to it failed"), "%s", e.text);
-	ck_assert(s.log_synced == synced);
+	ck_assert(s.log.synced == synced);
 	pd_store_close(&s);
 	scene_release(&scene);
 }

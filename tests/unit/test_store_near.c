@@ -6,8 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "store/near.h"
-#include "store/segment_write.h"
+#include "store/segment.h"
 #include "store_dir.h"
 
 enum { KEYS = 6000, QUESTIONS = 400 };
