@@ -9,7 +9,6 @@
 #include "base/tsv.h"
 #include "cmd/walk.h"
 #include "group/score.h"
-#include "group/sweep.h"
 #include "write/write.h"
 
 struct eval_options {
@@ -212,8 +211,7 @@ static int score(struct eval_run *r)
 	pd_score_init(&r->score, &r->truth);
 	int status = o->pairs ? score_pairs(r) : score_clusters(r);
 	if (!status) {
-		pd_score_close(&r->score);
-		pd_score_bootstrap(&r->score, o->bootstrap, (uint64_t)o->seed);
+		pd_score_close(&r->score, o->bootstrap, (uint64_t)o->seed);
 		pd_write_eval(&r->score, (enum pd_write_eval_format)o->eval_format, o->bootstrap, (uint64_t)o->seed, &text);
 		status = write_out(r, &text);
 	}

@@ -675,8 +675,7 @@ static void prefetch_member(const struct pd_group *g)
 	if (g->at + 2 * PD_AHEAD >= g->n_members)
 		return;
 	__builtin_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
-	pd_pages_expect_place(&g->pages, g->order[g->at + 2 * PD_AHEAD]);
-	pd_pages_expect(&g->pages, g->order[g->at + PD_AHEAD / 2]);
+	pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
 }
 
 static int next_suspect(struct pd_group *g, struct pd_group_member *out)

@@ -127,6 +127,15 @@ uint64_t pd_keep_time_key(struct pd_span s)
 	return (uint64_t)(seconds * 10000000 + parts);
 }
 
+/* A number whose order among unsigned integers is that of the doubles. */
+static uint64_t real_key(double v)
+{
+	uint64_t u;
+	v += 0.;	/* there is one zero */
+	memcpy(&u, &v, sizeof u);
+	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
+}
+
 bool pd_keep_number_key(struct pd_span s, uint64_t *key)
 {
 	char z[64], *end;
@@ -137,11 +146,11 @@ bool pd_keep_number_key(struct pd_span s, uint64_t *key)
 	if (strspn(z, "+-.0123456789eE") != s.n)
 		return false;
 	double v = strtod(z, &end);
-	*key = pd_key_of_real(v);
+	*key = real_key(v);
 	return !*end && isfinite(v);
 }
 
-static uint64_t key_of(const struct pd_page_view *v, enum pd_keep by)
+static uint64_t criterion_key(const struct pd_page_view *v, enum pd_keep by)
 {
 	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? pd_keep_time_key(v->fetch_time) : 0;
 	switch (by) {
@@ -158,7 +167,7 @@ static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
 {
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_page_view v = pd_pages_view(pages, i);
-		key[i] = key_of(&v, by);
+		key[i] = criterion_key(&v, by);
 	}
 }
 
@@ -364,9 +373,8 @@ static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
 /* From the last criterion to the first: the sort is stable. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
 {
-	uint32_t *order = pd_ids_order(&pages->ids);
+	uint32_t *order = pd_pages_order(pages);
 	int status = PD_OK;
-	pd_ids_release(&pages->ids);
 	bool schemes = pages->n_https && pages->n_https < pages->n;
 	bool by_id = !schemes && !o->prefer_hosts && (!o->n || o->by[0] == PD_KEEP_FIRST);
 	if (!by_id) {

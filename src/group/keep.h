@@ -37,6 +37,8 @@ void pd_keep_print(const struct pd_keep_options *o, const char *between, struct 
 /* Numbers the pages: 0 is the first to keep. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e);
 
+#define PD_KEY_LAST UINT64_MAX
+
 /* The steps of it, for tests.  key[i] is that of page i, the smaller the better, PD_KEY_LAST where nothing is said. */
 
 /* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */

@@ -78,11 +78,3 @@ void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t m
 {
 	order_by(order, n, &(struct order_keys){ .narrow = key, .mask = mask });
 }
-
-uint64_t pd_key_of_real(double v)
-{
-	uint64_t u;
-	v += 0.;	/* there is one zero */
-	memcpy(&u, &v, sizeof u);
-	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
-}

@@ -19,8 +19,4 @@ void pd_order_by(uint32_t *order, size_t n, const uint64_t *key);
 /* The same by those bits of the keys that are in `mask`. */
 void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t mask);
 
-/* Numbers whose order is that of unsigned integers: of doubles, of what is best when largest, of what is unknown. */
-uint64_t pd_key_of_real(double v);
-#define PD_KEY_LAST UINT64_MAX
-
 #endif

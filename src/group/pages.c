@@ -27,7 +27,214 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 		p[b] = (uint8_t)(at >> 8 * b);
 }
 
-/* --- rows in, pages and edges out --- */
+/* ==== ids ====
+ *
+ * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table (five
+ * bytes) for each: an id is known by its file, of which there are few, and its offset (base/page_id.h). */
+
+/* An id taken apart. */
+struct id_place {
+	uint32_t file;		/* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
+	uint64_t offset;
+};
+
+enum { FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
+
+/* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
+enum form { PATH, STREAM, OFFSET, ODD };
+
+/* Does the id end in the offset as a stage writes it? */
+static bool is_plain(struct pd_span id, const struct pd_page_id *at)
+{
+	struct pd_span digits = pd_span(id.p + at->file.n + 1 + at->stream, id.n - at->file.n - 1 - at->stream);
+	return digits.n == 1 || digits.p[0] != '0';
+}
+
+/* Rows that follow each other often name the same file. */
+static uint32_t file_number(struct pd_ids *ids, struct pd_span file)
+{
+	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], file))
+		ids->last_file = pd_names_add(&ids->files, file);
+	return ids->last_file;
+}
+
+static struct id_place id_place(struct pd_ids *ids, struct pd_span id)
+{
+	if (ids->files.n >= FILE_MASK)
+		return (struct id_place){ PD_NO_NAME, 0 };
+	struct pd_page_id at = pd_page_id_parse(id);
+	enum form form = !at.has_offset ? PATH : !is_plain(id, &at) ? ODD : at.stream ? STREAM : OFFSET;
+	struct id_place k = { file_number(ids, at.file), at.offset };
+	if (form == ODD)
+		k.offset = pd_names_add(&ids->odd, id);
+	k.file |= (uint32_t)form << FORM_SHIFT;
+	return k;
+}
+
+static uint64_t place_hash(struct id_place k)
+{
+	uint64_t h = (k.offset ^ (uint64_t)k.file << 32) * UINT64_C(0x9E3779B97F4A7C15);
+	return h ^ h >> 29;
+}
+
+static uint64_t number_hash(const void *ids, uint32_t n)
+{
+	const struct pd_ids *x = ids;
+	return place_hash((struct id_place){ x->file[n], x->offset[n] });
+}
+
+static bool is_at_place(const void *ids, uint32_t n, const void *place)
+{
+	const struct pd_ids *x = ids;
+	const struct id_place *k = place;
+	return x->offset[n] == k->offset && x->file[n] == k->file;
+}
+
+/* Many ids at a time are looked up in steps: the memory that a later step needs is asked for before, so that none waits. */
+static void expect_slot(const struct pd_ids *ids, struct id_place at)
+{
+	pd_index_expect(&ids->index, place_hash(at));
+}
+
+/* What its slot points to. */
+static void expect_id(const struct pd_ids *ids, struct id_place at)
+{
+	uint32_t n = pd_index_guess(&ids->index, place_hash(at));
+	if (n == PD_NO_NUMBER)
+		return;
+	__builtin_prefetch(&ids->offset[n]);
+	__builtin_prefetch(&ids->file[n]);
+}
+
+/* The number of the id at this place; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
+static uint32_t add_id(struct pd_ids *ids, struct id_place at, bool *is_new)
+{
+	*is_new = false;
+	if (at.file == PD_NO_NAME)
+		return PD_NO_NAME;
+	uint32_t n = pd_index_find(&ids->index, place_hash(at), is_at_place, ids, &at);
+	if (n != PD_NO_NUMBER)
+		return n;
+	ids->file = pd_big_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
+	ids->offset = pd_big_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
+	ids->file[ids->n] = at.file;
+	ids->offset[ids->n] = at.offset;
+	pd_index_add(&ids->index, place_hash(at), number_hash, ids);
+	*is_new = true;
+	return (uint32_t)ids->n++;
+}
+
+static enum form id_form(const struct pd_ids *ids, uint32_t n)
+{
+	return (enum form)(ids->file[n] >> FORM_SHIFT);
+}
+
+static uint64_t id_offset(const struct pd_ids *ids, uint32_t n)
+{
+	return id_form(ids, n) == ODD ? pd_page_id_parse(ids->odd.v[ids->offset[n]]).offset : ids->offset[n];
+}
+
+static struct pd_span write_id(const struct pd_ids *ids, uint32_t n, struct pd_buf *out)
+{
+	static const char *const between[] = { [STREAM] = ":+", [OFFSET] = ":" };
+	enum form form = id_form(ids, n);
+	if (form == ODD)
+		return ids->odd.v[ids->offset[n]];
+	pd_buf_set(out, ids->files.v[ids->file[n] & FILE_MASK]);
+	if (form != PATH)
+		pd_buf_printf(out, "%s%llu", between[form], (unsigned long long)ids->offset[n]);
+	return pd_buf_span(out);
+}
+
+static int id_order(const void *x, const void *y, void *ctx)
+{
+	struct pd_buf a = { 0 }, b = { 0 };
+	int d = pd_span_cmp(write_id(ctx, *(const uint32_t *)x, &a), write_id(ctx, *(const uint32_t *)y, &b));
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+	return d;
+}
+
+static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
+{
+	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
+}
+
+/* Ids of one file and offset, of different forms: bytewise.  There are hardly any. */
+static void settle_ties(const struct pd_ids *ids, uint32_t *order)
+{
+	for (size_t i = 0, end; i < ids->n; i = end) {
+		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
+		__builtin_prefetch(&ids->file[soon]);
+		__builtin_prefetch(&ids->offset[soon]);
+		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
+			;
+		if (end > i + 1)
+			qsort_r(order + i, end - i, sizeof *order, id_order, (void *)ids);
+	}
+}
+
+static int file_order(const void *x, const void *y, void *ctx)
+{
+	const struct pd_names *names = ctx;
+	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
+}
+
+/* Numbers of files become their places in bytewise order. */
+static void rank_files(struct pd_ids *ids)
+{
+	size_t n = ids->files.n;
+	uint32_t *order = pd_order_new(n), *rank = pd_alloc((n + 1) * sizeof *rank);
+	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
+	qsort_r(order, n, sizeof *order, file_order, &ids->files);
+	for (size_t i = 0; i < n; i++) {
+		rank[order[i]] = (uint32_t)i;
+		sorted[i] = ids->files.v[order[i]];
+	}
+	for (size_t i = 0; i < ids->n; i++)
+		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
+	free(ids->files.v);
+	ids->files.v = sorted;
+	free(order);
+	free(rank);
+}
+
+/* By offset: where all are plain no copy is needed. */
+static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
+{
+	if (!ids->odd.n) {
+		pd_order_by(order, ids->n, ids->offset);
+		return;
+	}
+	uint64_t *key = pd_big_alloc((ids->n + 1) * sizeof *key);
+	for (size_t i = 0; i < ids->n; i++)
+		key[i] = id_offset(ids, (uint32_t)i);
+	pd_order_by(order, ids->n, key);
+	free(key);
+}
+
+/* All numbers in the order of their ids; to be freed.  Nothing can be added any more. */
+static uint32_t *order_ids(struct pd_ids *ids)
+{
+	uint32_t *order = pd_order_new(ids->n);
+	rank_files(ids);
+	order_by_offset(ids, order);
+	pd_order_by_bits(order, ids->n, ids->file, FILE_MASK);
+	settle_ties(ids, order);
+	return order;
+}
+
+static void release_ids(struct pd_ids *ids)
+{
+	pd_names_release(&ids->files);
+	pd_names_release(&ids->odd);
+	free(ids->file);
+	free(ids->offset);
+	pd_index_release(&ids->index);
+	*ids = (struct pd_ids){ 0 };
+}
+
+/* ==== rows in, pages and edges out ==== */
 
 enum { VIEW_FIELDS = 5, BATCH = 128 };
 
@@ -40,12 +247,12 @@ static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B, PD_PAIRS_URL_B, PD_
 
 /* An end of a pair that waits for its page. */
 struct pages_end {
-	struct pd_id_place id;
+	struct id_place id;
 	size_t line, n;			/* in the text of the batch */
 	uint32_t page;
 };
 
-/* Ids are looked up many at a time, since each look-up alone waits for memory (ids.h). */
+/* Ids are looked up many at a time, since each look-up alone waits for memory. */
 struct pages_batch {
 	struct pages_end ends[2 * BATCH];
 	size_t n;
@@ -59,11 +266,6 @@ static struct pd_span after_id(struct pd_span line)
 	struct pd_span id;
 	pd_span_split(&line, '\t', &id);
 	return line;
-}
-
-bool pd_pages_is_https(struct pd_span url)
-{
-	return url.n > 8 && !strncasecmp(url.p, "https://", 8);
 }
 
 static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
@@ -82,7 +284,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 static int find_page(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
 {
 	bool is_new;
-	end->page = pd_ids_add_place(&p->ids, end->id, &is_new);
+	end->page = add_id(&p->ids, end->id, &is_new);
 	if (end->page == PD_NO_NAME)
 		return pd_fail(e, PD_ERR_LIMIT, "pages of over a thousand million files");
 	return is_new ? add_new(p, batch, end, e) : PD_OK;
@@ -98,9 +300,9 @@ static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd
 {
 	int status = PD_OK;
 	for (size_t i = 0; i < batch->n; i++)
-		pd_ids_expect(&p->ids, batch->ends[i].id);
+		expect_slot(&p->ids, batch->ends[i].id);
 	for (size_t i = 0; i < batch->n; i++)
-		pd_ids_expect_more(&p->ids, batch->ends[i].id);
+		expect_id(&p->ids, batch->ends[i].id);
 	for (size_t i = 0; i < batch->n && !status; i++)
 		status = find_page(p, batch, &batch->ends[i], e);
 	for (size_t i = batch->first_edge; i < p->n_edges; i++)
@@ -119,7 +321,7 @@ static size_t add_end(struct pd_pages *p, struct pages_batch *batch, const struc
 {
 	struct pages_end *end = &batch->ends[batch->n];
 	struct pd_buf *line = &batch->text;
-	*end = (struct pages_end){ .id = pd_ids_place(&p->ids, f[fields[0]]), .line = line->n };
+	*end = (struct pages_end){ .id = id_place(&p->ids, f[fields[0]]), .line = line->n };
 	for (int i = 0; i < VIEW_FIELDS; i++) {
 		if (i)
 			pd_buf_add_c(line, '\t');
@@ -417,7 +619,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	int status = pd_spool_init(&p->spool, o->tmp_dir, e);
 	if (!status)
 		status = take_pairs(p, &in, o, e);
-	pd_ids_close(&p->ids);
+	pd_index_release(&p->ids.index);
 	if (!status)
 		order_similarities(p);
 	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));
@@ -425,7 +627,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	return status;
 }
 
-/* --- what is known of a page --- */
+/* ==== what is known of a page ==== */
 
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {
@@ -435,14 +637,10 @@ struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
-void pd_pages_expect_place(const struct pd_pages *p, uint32_t page)
+void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)
 {
-	__builtin_prefetch(p->at + (size_t)page * OFFSET_BYTES);
-}
-
-void pd_pages_expect(const struct pd_pages *p, uint32_t page)
-{
-	uint64_t at = offset_get(p->at, page);
+	uint64_t at = offset_get(p->at, sooner);
+	__builtin_prefetch(p->at + (size_t)soon * OFFSET_BYTES);
 	if (at < p->spool.written)
 		__builtin_prefetch(p->spool.map + at);
 }
@@ -577,9 +775,16 @@ int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const 
 	return status;
 }
 
+uint32_t *pd_pages_order(struct pd_pages *p)
+{
+	uint32_t *order = order_ids(&p->ids);
+	release_ids(&p->ids);
+	return order;
+}
+
 void pd_pages_release(struct pd_pages *p)
 {
-	pd_ids_release(&p->ids);
+	release_ids(&p->ids);
 	pd_names_release(&p->similarity);
 	pd_spool_release(&p->spool);
 	pd_names_release(&p->reasons);

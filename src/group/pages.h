@@ -7,9 +7,12 @@
 #ifndef PD_GROUP_PAGES_H
 #define PD_GROUP_PAGES_H
 
+#include <strings.h>
+
+#include "base/fields.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "group/cluster.h"
-#include "group/ids.h"
 #include "sign/sign.h"
 
 /* Two pages that look alike and are no pair. */
@@ -32,6 +35,17 @@ struct pd_require {
 	int least;			/* so many; 0: one will do; negative: all that matched the rows */
 	const char *names[PD_METHODS_MAX];	/* these (of the table of methods), where there are any */
 	int n;
+};
+
+/* Ids of pages by number. */
+struct pd_ids {
+	struct pd_names files;
+	struct pd_names odd;	/* ids that no stage writes, such as f:007: known by all their bytes */
+	uint32_t *file;		/* by number; its two highest bits: enum form in pages.c */
+	uint64_t *offset;	/* with an odd id its number among those */
+	size_t n, cap_file, cap_offset;
+	struct pd_index index;	/* of what is in `file` and `offset` */
+	uint32_t last_file;	/* that was asked for */
 };
 
 struct pd_pages {
@@ -75,18 +89,23 @@ struct pd_pages_options {
 /* "any", "all", "2", "simhash,segments"; PD_ERR_USAGE. */
 int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e);
 /* Does a URL begin with https:? */
-bool pd_pages_is_https(struct pd_span url);
+static inline bool pd_pages_is_https(struct pd_span url)
+{
+	return url.n > 8 && !strncasecmp(url.p, "https://", 8);
+}
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);
 /* `pages` will be looked at in this order, and no others any more. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
-/* `page` will be looked at: first its place is fetched ahead, some steps later its line. */
-void pd_pages_expect_place(const struct pd_pages *p, uint32_t page);
-void pd_pages_expect(const struct pd_pages *p, uint32_t page);
+/* Pages that will be looked at: of one the place is fetched ahead, of another, whose place was fetched some steps before, the
+ * line. */
+void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner);
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);
 /* What methods say of an edge; NULL: there is the fingerprint alone. */
 const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_edge *edge);
+/* All pages in the order of their ids, once; to be freed.  No more can be added. */
+uint32_t *pd_pages_order(struct pd_pages *p);
 /* `order` holds all pages: the first becomes page 0 and so on, in edges too. */
 void pd_pages_renumber(struct pd_pages *p, const uint32_t *order);
 void pd_pages_release(struct pd_pages *p);

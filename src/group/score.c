@@ -1,11 +1,319 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * M28 in three steps: the truth is read; what was found is counted against it, with intervals; settings are swept.
+ */
 #include "group/score.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/outfile.h"
+#include "base/threads.h"
+#include "base/tsv.h"
 #include "group/order.h"
+
+/* ==== the truth ==== */
+
+/* Where the columns stand in a line; -1: nowhere. */
+struct truth_columns {
+	int page, content, level, template;
+	int a, b, label, weight, distance;
+	int by[PD_TRUTH_BY];
+	size_t n;
+};
+
+struct truth_reader {
+	struct pd_truth *t;
+	const char *path;
+	uint64_t line_no;
+	struct truth_columns at;
+	struct pd_names strata;
+	struct pd_span f[PD_TSV_COLUMNS_MAX];
+};
+
+static int column_of(const struct truth_reader *in, const char *name)
+{
+	for (size_t i = 0; i < in->at.n; i++)
+		if (pd_span_is(in->f[i], name))
+			return (int)i;
+	return -1;
+}
+
+static int either_column(const struct truth_reader *in, const char *first, const char *second)
+{
+	int at = column_of(in, first);
+	return at >= 0 ? at : column_of(in, second);
+}
+
+static int find_group_columns(struct truth_reader *in, struct pd_err *e)
+{
+	const struct pd_truth_options *o = in->t->o;
+	for (int i = 0; i < o->n_by; i++) {
+		in->at.by[i] = column_of(in, o->by[i]);
+		if (in->at.by[i] < 0)
+			return pd_fail(e, PD_ERR_USAGE, "%s has no column '%s' to group by", in->path, o->by[i]);
+	}
+	return PD_OK;
+}
+
+static int read_names(struct truth_reader *in, struct pd_span line, struct pd_err *e)
+{
+	struct pd_truth *t = in->t;
+	if (line.n && line.p[0] == '#')
+		line = pd_span(line.p + 1, line.n - 1);
+	in->at.n = pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX);
+	in->at.label = column_of(in, "label");
+	in->at.content = column_of(in, "content");
+	in->at.level = column_of(in, "level");
+	in->at.template = column_of(in, "template");
+	in->at.weight = column_of(in, "weight");
+	in->at.distance = column_of(in, "distance");
+	in->at.page = either_column(in, "id", "url");
+	in->at.a = either_column(in, "id_a", "url_a");
+	t->labels = in->at.label >= 0;
+	t->by_id = column_of(in, t->labels ? "id_a" : "id") >= 0;
+	in->at.b = column_of(in, t->by_id ? "id_b" : "url_b");
+	if (t->labels ? in->at.a < 0 || in->at.b < 0 : in->at.page < 0 || in->at.content < 0)
+		return pd_fail(e, PD_ERR_VERSION, "%s is not a truth file: its first line must name the columns url (or id) and content, "
+			       "or url_a, url_b (or id_a, id_b) and label", in->path);
+	return find_group_columns(in, e);
+}
+
+static int fail_line(const struct truth_reader *in, const char *why, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
+}
+
+static uint32_t value_of(struct truth_reader *in, int i)
+{
+	return pd_names_add(&in->t->values[i], in->f[in->at.by[i]]);
+}
+
+/* Levels that are the same number are the same group, however they are written. */
+static uint32_t level_value(struct truth_reader *in, int i, uint64_t level)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRIu64, level);
+	return pd_names_add(&in->t->values[i], pd_span(digits, (size_t)n));
+}
+
+static int read_page_line(struct truth_reader *in, struct pd_err *e)
+{
+	struct pd_truth *t = in->t;
+	size_t n = t->pages.n;
+	uint64_t level = 0;
+	if (in->at.level >= 0 && (!pd_span_u64(in->f[in->at.level], &level) || level >= PD_TRUTH_LEVELS))
+		return fail_line(in, "level is not a number from 0 to 99", e);
+	if (!in->f[in->at.page].n || !in->f[in->at.content].n)
+		return fail_line(in, "a page without a name or without content", e);
+	if (pd_names_add(&t->pages, in->f[in->at.page]) < n)
+		return fail_line(in, "a page for the second time", e);
+	t->content = pd_grow(t->content, n, &t->cap_content, sizeof *t->content);
+	t->template = pd_grow(t->template, n, &t->cap_template, sizeof *t->template);
+	t->level = pd_grow(t->level, n, &t->cap_level, sizeof *t->level);
+	t->content[n] = pd_names_add(&t->contents, in->f[in->at.content]);
+	t->template[n] = in->at.template < 0 ? PD_NO_NAME : pd_names_add(&t->templates, in->f[in->at.template]);
+	t->level[n] = (int)level;
+	for (int i = 0; i < t->o->n_by; i++) {
+		t->by[i] = pd_grow(t->by[i], n, &t->cap_by[i], sizeof *t->by[i]);
+		t->by[i][n] = in->at.by[i] == in->at.level ? level_value(in, i, level) : value_of(in, i);
+	}
+	return PD_OK;
+}
+
+static int kind_of_word(struct pd_span word)
+{
+	static const struct {
+		const char *word;
+		enum pd_truth_kind kind;
+	} words[] = {
+		{ "duplicate", PD_PAIR_TRUE }, { "different", PD_PAIR_FALSE }, { "unsure", PD_PAIR_GREY },
+		{ "1", PD_PAIR_TRUE }, { "0", PD_PAIR_FALSE }, { "?", PD_PAIR_GREY },
+		{ "yes", PD_PAIR_TRUE }, { "no", PD_PAIR_FALSE },
+	};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (pd_span_ieq(word, words[i].word))
+			return (int)words[i].kind;
+	return -1;
+}
+
+static bool read_weight(struct pd_span s, double *out)
+{
+	char z[40], *end;
+	if (!s.n || s.n >= sizeof z)
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	*out = strtod(z, &end);
+	return !*end && isfinite(*out) && *out > 0;
+}
+
+static int read_label_line(struct truth_reader *in, struct pd_err *e)
+{
+	struct pd_truth *t = in->t;
+	struct pd_label l = { .weight = 1 };
+	int kind = kind_of_word(in->f[in->at.label]);
+	if (kind < 0)
+		return fail_line(in, "label is none of duplicate, different, unsure", e);
+	if (!in->f[in->at.a].n || !in->f[in->at.b].n || pd_span_eq(in->f[in->at.a], in->f[in->at.b]))
+		return fail_line(in, "not two pages", e);
+	if (in->at.weight >= 0 && !read_weight(in->f[in->at.weight], &l.weight))
+		return fail_line(in, "weight is not a number over 0", e);
+	l.kind = (enum pd_truth_kind)kind;
+	l.a = pd_names_add(&t->pages, in->f[in->at.a]);
+	l.b = pd_names_add(&t->pages, in->f[in->at.b]);
+	l.stratum = in->at.distance < 0 ? 0 : pd_names_add(&in->strata, in->f[in->at.distance]);
+	for (int i = 0; i < t->o->n_by; i++)
+		l.by[i] = value_of(in, i);
+	t->label = pd_grow(t->label, t->n_labels, &t->cap_label, sizeof *t->label);
+	t->label[t->n_labels++] = l;
+	return PD_OK;
+}
+
+static int read_truth_line(struct truth_reader *in, struct pd_span line, struct pd_err *e)
+{
+	if (!in->at.n)
+		return read_names(in, line, e);
+	if (line.p[0] == '#')
+		return PD_OK;
+	if (pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX) < in->at.n)
+		return fail_line(in, "fewer columns than the first line names", e);
+	return in->t->labels ? read_label_line(in, e) : read_page_line(in, e);
+}
+
+static int read_truth_file(struct truth_reader *in, FILE *f, struct pd_err *e)
+{
+	struct pd_line_reader lines = { .f = f, .path = in->path };
+	struct pd_span line;
+	int status;
+	while ((status = pd_line_next(&lines, &line, e)) > 0) {
+		in->line_no = lines.no;
+		while (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (!line.n || (line.p[0] == '#' && line.n > 1 && line.p[1] == ' '))
+			continue;
+		status = read_truth_line(in, line, e);
+		if (status == PD_ERR_FORMAT) {
+			in->t->bad++;
+			in->t->o->bad_row(in->t->o->ctx, e->text);
+			status = PD_OK;
+		}
+		if (status)
+			break;
+	}
+	pd_line_reader_release(&lines);
+	return status;
+}
+
+static int name_order(const void *x, const void *y, void *ctx)
+{
+	const struct pd_names *names = ctx;
+	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
+}
+
+static void place_pages(struct pd_truth *t)
+{
+	uint32_t *order = pd_order_new(t->pages.n);
+	t->place = pd_alloc((t->pages.n + 1) * sizeof *t->place);
+	qsort_r(order, t->pages.n, sizeof *order, name_order, &t->pages);
+	for (size_t i = 0; i < t->pages.n; i++)
+		t->place[order[i]] = (uint32_t)i;
+	free(order);
+}
+
+static int by_pages(const void *x, const void *y)
+{
+	const struct pd_label *l = x, *m = y;
+	if (l->a != m->a)
+		return l->a < m->a ? -1 : 1;
+	return (l->b > m->b) - (l->b < m->b);
+}
+
+/* A pair that was labelled twice, in whichever order: what agrees counts once, what does not is grey. */
+static void settle_labels(struct pd_truth *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_labels; i++) {
+		struct pd_label *l = &t->label[i];
+		if (t->place[l->a] > t->place[l->b]) {
+			uint32_t a = l->a;
+			l->a = l->b;
+			l->b = a;
+		}
+	}
+	if (t->n_labels)
+		qsort(t->label, t->n_labels, sizeof *t->label, by_pages);
+	for (size_t i = 0; i < t->n_labels; i++) {
+		bool again = n && !by_pages(&t->label[n - 1], &t->label[i]);
+		if (again && t->label[n - 1].kind != t->label[i].kind)
+			t->label[n - 1].kind = PD_PAIR_GREY;
+		if (!again)
+			t->label[n++] = t->label[i];
+	}
+	t->n_labels = n;
+}
+
+int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e)
+{
+	struct truth_reader in = { .t = t, .path = path };
+	*t = (struct pd_truth){ .o = o };
+	FILE *f = pd_input_fopen(path, e);
+	if (!f)
+		return e->status;
+	int status = read_truth_file(&in, f, e);
+	fclose(f);
+	if (!status && !in.at.n)
+		status = pd_fail(e, PD_ERR_VERSION, "%s is empty: TRUTH needs rows", path);
+	t->n_strata = in.strata.n ? (uint32_t)in.strata.n : 1;
+	if (!status) {
+		place_pages(t);
+		settle_labels(t);
+	}
+	pd_names_release(&in.strata);
+	return status;
+}
+
+/* The label of a pair, or NULL. */
+static const struct pd_label *label_of(const struct pd_truth *t, uint32_t a, uint32_t b)
+{
+	bool turned = t->place[a] > t->place[b];
+	struct pd_label key = { .a = turned ? b : a, .b = turned ? a : b };
+	return t->n_labels ? bsearch(&key, t->label, t->n_labels, sizeof *t->label, by_pages) : NULL;
+}
+
+static enum pd_truth_kind kind_of(const struct pd_truth *t, uint32_t a, uint32_t b)
+{
+	if (t->labels) {
+		const struct pd_label *l = label_of(t, a, b);
+		return l ? l->kind : PD_PAIR_UNKNOWN;
+	}
+	if (t->content[a] != t->content[b])
+		return PD_PAIR_FALSE;
+	return t->level[a] <= t->o->true_level && t->level[b] <= t->o->true_level ? PD_PAIR_TRUE : PD_PAIR_GREY;
+}
+
+void pd_truth_release(struct pd_truth *t)
+{
+	pd_names_release(&t->pages);
+	pd_names_release(&t->contents);
+	pd_names_release(&t->templates);
+	for (int i = 0; i < PD_TRUTH_BY; i++) {
+		pd_names_release(&t->values[i]);
+		free(t->by[i]);
+	}
+	free(t->place);
+	free(t->content);
+	free(t->template);
+	free(t->level);
+	free(t->label);
+	*t = (struct pd_truth){ 0 };
+}
+
+/* ==== the score ==== */
 
 const char *const pd_measure_names[PD_MEASURES] = { "precision", "recall", "f1" };
 
@@ -27,7 +335,7 @@ static bool is_level(const char *by)
 
 /* --- groups --- */
 
-static int by_value(const void *x, const void *y, void *ctx)
+static int value_order(const void *x, const void *y, void *ctx)
 {
 	const struct pd_names *values = ctx;
 	return pd_span_cmp(values->v[*(const uint32_t *)x], values->v[*(const uint32_t *)y]);
@@ -207,12 +515,12 @@ static int by_pair(const void *x, const void *y)
 static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times)
 {
 	const struct pd_truth *t = s->truth;
-	enum pd_truth_kind kind = pd_truth_kind_of(t, a, b);
+	enum pd_truth_kind kind = kind_of(t, a, b);
 	struct pd_counts c = { .hits = kind == PD_PAIR_TRUE ? times : 0, .wrong = kind == PD_PAIR_FALSE ? times : 0 };
 	if (kind == PD_PAIR_UNKNOWN) {
 		s->unknown++;
 	} else if (kind != PD_PAIR_GREY && t->labels) {
-		const struct pd_label *l = pd_truth_label(t, a, b);
+		const struct pd_label *l = label_of(t, a, b);
 		count_label(s, l, times_counts(c, l->weight));
 	} else if (kind != PD_PAIR_GREY) {
 		if (kind == PD_PAIR_FALSE && t->template[a] != PD_NO_NAME && t->template[a] == t->template[b])
@@ -439,7 +747,7 @@ static void sort_groups(struct pd_score *s)
 	sorted[n++] = s->groups[0];
 	for (int i = 0; i < t->o->n_by; i++) {
 		uint32_t *order = pd_order_new(t->values[i].n);
-		qsort_r(order, t->values[i].n, sizeof *order, by_value, (void *)&t->values[i]);
+		qsort_r(order, t->values[i].n, sizeof *order, value_order, (void *)&t->values[i]);
 		for (size_t v = 0; v < t->values[i].n; v++) {
 			struct pd_score_group *g = &s->groups[s->first_of[i] + order[v]];
 			if (g->counts.wanted || g->counts.wrong)
@@ -452,16 +760,6 @@ static void sort_groups(struct pd_score *s)
 	free(s->groups);
 	s->groups = sorted;
 	s->n_groups = n;
-}
-
-void pd_score_close(struct pd_score *s)
-{
-	if (s->n_pairs)
-		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_pair);
-	for (size_t i = 0; i < s->n_pairs; i++)
-		if (!i || s->pairs[i] != s->pairs[i - 1])
-			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i], 1);
-	sort_groups(s);
 }
 
 /* --- intervals --- */
@@ -525,7 +823,7 @@ static void set_interval(struct pd_score_group *g, enum pd_measure m, double *va
 	g->high[m] = values[high];
 }
 
-void pd_score_bootstrap(struct pd_score *s, int resamples, uint64_t seed)
+static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 {
 	struct strata st;
 	struct pd_random r = { seed };
@@ -548,4 +846,149 @@ void pd_score_bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 	free(times);
 	free(st.unit);
 	free(st.first);
+}
+
+void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
+{
+	if (s->n_pairs)
+		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_pair);
+	for (size_t i = 0; i < s->n_pairs; i++)
+		if (!i || s->pairs[i] != s->pairs[i - 1])
+			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i], 1);
+	sort_groups(s);
+	bootstrap(s, resamples, seed);
+}
+
+/* ==== the sweep ==== */
+
+enum { ROWS = 64 };
+
+/* Pairs at each distance, of one thread: plain numbers, so that the sum does not depend on who counted what. */
+struct histogram {
+	double hits[PD_SWEEP_K + 1], wrong[PD_SWEEP_K + 1];
+};
+
+struct sweep_count {
+	struct pd_sweep *s;
+	struct histogram *histograms;	/* thread * n_settings + setting */
+};
+
+void pd_sweep_init(struct pd_sweep *s, const struct pd_truth *t, int n_settings, int max_k)
+{
+	size_t n = t->pages.n + 1;
+	*s = (struct pd_sweep){ .truth = t, .max_k = max_k, .n_settings = n_settings };
+	s->seen = pd_zalloc(n * sizeof *s->seen);
+	s->digest = pd_zalloc(n * sizeof *s->digest);
+	s->host = pd_zalloc(n * sizeof *s->host);
+	s->sketch = pd_zalloc(n * sizeof *s->sketch);
+	s->facts = pd_zalloc(n * sizeof *s->facts);
+	for (int i = 0; i < n_settings; i++) {
+		s->settings[i].key = pd_zalloc(n * sizeof *s->settings[i].key);
+		s->settings[i].present = pd_zalloc(n * sizeof *s->settings[i].present);
+	}
+}
+
+void pd_sweep_release(struct pd_sweep *s)
+{
+	for (int i = 0; i < s->n_settings; i++) {
+		free(s->settings[i].key);
+		free(s->settings[i].present);
+	}
+	free(s->seen);
+	free(s->digest);
+	free(s->host);
+	free(s->sketch);
+	free(s->facts);
+	*s = (struct pd_sweep){ 0 };
+}
+
+/* As match has it: bits that differ; 0 for pages without a fingerprint that have the same text; else too far. */
+static int pair_distance(const struct pd_sweep *s, const struct pd_sweep_setting *set, uint32_t a, uint32_t b)
+{
+	bool text = s->digest[a][0] | s->digest[a][1];
+	if (set->present[a] && set->present[b])
+		return pd_hamming(&set->key[a], &set->key[b], set->bits);
+	if (!set->present[a] && !set->present[b] && text && !memcmp(s->digest[a], s->digest[b], sizeof *s->digest))
+		return 0;
+	return PD_BITS_MAX + 1;
+}
+
+/* Without a similarity a pair counts up to k, as when match is given a k. */
+static bool is_verified(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b)
+{
+	enum pd_hosts hosts = s->host[a] != s->host[b] ? PD_HOSTS_DIFFER : s->host[a] ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
+	if (s->verify.off)
+		return true;
+	if (!s->settings[setting].present[a])
+		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
+	double similarity = pd_sketch_similarity(&s->sketches, &s->sketch[a], &s->sketch[b]);
+	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], hosts) == PD_LOOK_YES;
+}
+
+static void count_pair(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b, struct histogram *h)
+{
+	int d = pair_distance(s, &s->settings[setting], a, b);
+	if (d > s->max_k || !is_verified(s, setting, a, b))
+		return;
+	enum pd_truth_kind kind = kind_of(s->truth, a, b);
+	double weight = s->truth->labels ? label_of(s->truth, a, b)->weight : 1;
+	h->hits[d] += kind == PD_PAIR_TRUE ? weight : 0;
+	h->wrong[d] += kind == PD_PAIR_FALSE ? weight : 0;
+}
+
+static void count_rows(void *ctx, size_t task, int thread)
+{
+	struct sweep_count *c = ctx;
+	const struct pd_sweep *s = c->s;
+	struct histogram *h = c->histograms + (size_t)thread * (size_t)s->n_settings;
+	size_t end = (task + 1) * ROWS < s->truth->pages.n ? (task + 1) * ROWS : s->truth->pages.n;
+	for (int i = 0; i < s->n_settings; i++)
+		for (uint32_t a = (uint32_t)(task * ROWS); a < end; a++)
+			for (uint32_t b = 0; s->seen[a] && b < a; b++)
+				if (s->seen[b])
+					count_pair(s, i, a, b, &h[i]);
+}
+
+static void count_labels(const struct pd_sweep *s, struct histogram *h)
+{
+	for (int i = 0; i < s->n_settings; i++)
+		for (size_t l = 0; l < s->truth->n_labels; l++)
+			if (s->seen[s->truth->label[l].a] && s->seen[s->truth->label[l].b])
+				count_pair(s, i, s->truth->label[l].a, s->truth->label[l].b, &h[i]);
+}
+
+static double pairs_wanted(const struct pd_truth *t)
+{
+	struct pd_score score;
+	pd_score_init(&score, t);
+	double n = score.groups[0].counts.wanted;
+	pd_score_release(&score);
+	return n;
+}
+
+static void sum_histograms(struct pd_sweep *s, const struct histogram *h, int threads)
+{
+	double want = pairs_wanted(s->truth);
+	for (int i = 0; i < s->n_settings; i++) {
+		struct pd_counts sum = { .wanted = want };
+		for (int k = 0; k <= s->max_k; k++) {
+			for (int t = 0; t < threads; t++) {
+				sum.hits += h[t * s->n_settings + i].hits[k];
+				sum.wrong += h[t * s->n_settings + i].wrong[k];
+			}
+			s->settings[i].at[k] = sum;
+		}
+	}
+}
+
+void pd_sweep_count(struct pd_sweep *s, int threads)
+{
+	int n = s->truth->labels ? 1 : threads;
+	struct sweep_count c = { s, pd_zalloc((size_t)(n * s->n_settings) * sizeof *c.histograms) };
+	if (s->truth->labels)
+		count_labels(s, c.histograms);
+	else
+		pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
+	sum_histograms(s, c.histograms, n);
+	free(c.histograms);
 }

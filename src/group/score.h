@@ -11,7 +11,66 @@
 #ifndef PD_GROUP_SCORE_H
 #define PD_GROUP_SCORE_H
 
-#include "group/truth.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "match/verify.h"
+#include "sign/sketch.h"
+
+/* ==== the truth ====
+ *
+ * What is known of pages or pairs, to hold results against (docs/eval.md).  Two forms, told apart by their columns:
+ *
+ *	pages	url or id, content, and perhaps level: pages of the same content are near-duplicates, unless one of them
+ *		was edited beyond the level that counts: then the pair is grey, neither right nor wrong
+ *	labels	id_a and id_b, or url_a and url_b, and label; perhaps weight (how many pairs it stands for) and distance
+ *		(pairs of one distance were sampled together)
+ *
+ * Columns are found by name; any other can be grouped by. */
+
+enum { PD_TRUTH_BY = 8, PD_TRUTH_LEVELS = 100 };
+enum pd_truth_kind { PD_PAIR_FALSE, PD_PAIR_TRUE, PD_PAIR_GREY, PD_PAIR_UNKNOWN };
+
+struct pd_truth_options {
+	const char *by[PD_TRUTH_BY];	/* columns to group by */
+	int n_by;
+	int true_level;			/* the highest level that still is a near-duplicate; 2 in docs/eval.md */
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+struct pd_label {
+	uint32_t a, b;			/* pages, a the smaller place */
+	enum pd_truth_kind kind;
+	double weight;
+	uint32_t stratum;
+	uint32_t by[PD_TRUTH_BY];
+};
+
+struct pd_truth {
+	const struct pd_truth_options *o;
+	bool labels, by_id;		/* which form; whether pages are known by id or by URL */
+	struct pd_names pages;		/* their ids or URLs, escaped as they stand */
+	uint32_t *place;		/* of a page in bytewise order: a pair is counted with its first page */
+	struct pd_names values[PD_TRUTH_BY];
+	/* pages */
+	struct pd_names contents, templates;
+	uint32_t *content, *template;	/* by page; template: PD_NO_NAME where there is no such column */
+	uint32_t *by[PD_TRUTH_BY];
+	int *level;
+	size_t cap_content, cap_template, cap_level, cap_by[PD_TRUTH_BY];
+	/* labels, by a and b */
+	struct pd_label *label;
+	size_t n_labels, cap_label;
+	uint32_t n_strata;
+	uint64_t bad;
+};
+
+int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e);
+void pd_truth_release(struct pd_truth *t);
+
+/* ==== the score ==== */
 
 /* Weighted numbers of pairs. */
 struct pd_counts {
@@ -66,11 +125,42 @@ void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b);
 /* All pairs of members of one cluster, each once whatever else its pages belong to.  `members` is sorted and filled.  Time
  * grows with the members (and the square of those of one cluster that an earlier cluster holds too), memory with the members. */
 void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);
-/* When all pairs are in. */
-void pd_score_close(struct pd_score *s);
-/* With so many resamples. */
-void pd_score_bootstrap(struct pd_score *s, int resamples, uint64_t seed);
+/* When all pairs are in; the intervals are of so many resamples. */
+void pd_score_close(struct pd_score *s, int resamples, uint64_t seed);
 /* NaN: nothing to divide by; with nothing found precision and F1 are 0, as with nothing wanted recall is. */
 double pd_measure(const struct pd_counts *c, enum pd_measure m);
+
+/* ==== the sweep ====
+ *
+ * Fingerprints of the same pages made with several settings, and a truth -> hits and false pairs at every distance, for
+ * each setting, with the verification of match (match/verify.h) or without.  Every two pages of the truth are
+ * compared: time grows with their square. */
+
+enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
+
+struct pd_sweep_setting {
+	int bits;
+	struct pd_key *key;		/* by page of the truth */
+	bool *present;
+	struct pd_counts at[PD_SWEEP_K + 1];	/* at[k]: with all pairs within k */
+};
+
+struct pd_sweep {
+	const struct pd_truth *truth;
+	int max_k, n_settings;
+	struct pd_sweep_setting settings[PD_SWEEP_SETTINGS];
+	bool *seen;			/* pages that were there */
+	uint64_t (*digest)[2];		/* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
+	uint64_t *host;			/* a hash; 0: none */
+	struct pd_sketch *sketch;
+	struct pd_facts *facts;
+	uint64_t n_seen;
+	struct pd_sketch_options sketches;
+	struct pd_verify_options verify;
+};
+
+void pd_sweep_init(struct pd_sweep *s, const struct pd_truth *t, int n_settings, int max_k);
+void pd_sweep_release(struct pd_sweep *s);
+void pd_sweep_count(struct pd_sweep *s, int threads);
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "group/group.h"
 #include "group/score.h"
-#include "group/sweep.h"
 #include "match/methods.h"
 #include "pipeline.h"
 #include "sign/sign.h"
