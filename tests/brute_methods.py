@@ -8,7 +8,7 @@ import math
 import sys
 
 DEFAULTS = {
-    "segments": {"shared": 3, "share": 0.5},
+    "segments": {"shared": 3, "share": 0.75},
     "keywords": {"order": "sorted", "sigma": 0.02},
     "overlap": {"shared": 15, "share": 0.9},
     "punctuation": {"codes": 2, "share": 0.7},

@@ -377,7 +377,7 @@ static int parse_apply(int argc, char **argv, struct apply_options *o, int *firs
 {
 	struct pd_err e;
 	*o = (struct apply_options){ 0 };
-	int code = pd_walk_parse(&usage, argc, argv, &o->walk, first, log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
 	if (check_apply(o, argv + *first, argc - *first, &e) < 0)

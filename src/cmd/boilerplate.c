@@ -142,7 +142,7 @@ static int run_boilerplate(int argc, char **argv)
 	struct pd_err e;
 	int first, code;
 	pd_log_init(&log, "boilerplate");
-	code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	int n = argc - first, status = check_boilerplate(&o, n, &e);

@@ -7,8 +7,6 @@
 
 static const struct pd_opt opts[] = {
 	PD_CLUSTER_OPTS(AT),
-	{ .type = PD_OPT_TEXT, .name = "require", .arg = "LIST", AT(group.required),
-	  .help = "methods that must have found a pair: any (default), all, N, or names" },
 	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT(shingles),
 	  .help = "compare texts exactly: FILE from 'fp --shingles'" },
 	{ .type = PD_OPT_HEADING, .name = "Duplicates" },

@@ -17,7 +17,7 @@
 static const struct pd_opt opts[] = {
 	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
-	PD_WALK_SIGN_OPTS, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
+	PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What to write" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
@@ -73,19 +73,37 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	return PD_OK;
 }
 
+/* What no pair could be found by is said before hours are spent. */
+static int check_require(const struct pd_require *r, const struct pd_methods *m, struct pd_err *e)
+{
+	int n = m->n ? m->n : 1;
+	for (int i = 0; i < r->n; i++)
+		if (m->n ? pd_methods_find(m, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
+			return pd_fail(e, PD_ERR_USAGE, "--require=%s: pages are not signed by it: name it with --method, too", r->names[i]);
+	if (r->least > n)
+		return pd_fail(e, PD_ERR_USAGE, "--require=%d: pages are signed by %d method%s", r->least, n, n == 1 ? "" : "s");
+	return PD_OK;
+}
+
 static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
 	*o = (struct pd_dedup_options){ .match = pd_stage_match_defaults(), .cluster.texts_follow = true };
-	int code = pd_walk_parse(&usage, argc, argv, &o->walk, first, log);
+	int code = pd_walk_parse(&usage, PD_METHOD_BOTH, argc, argv, &o->walk, first, log);
 	if (code)
 		return code;
+	if (pd_command_methods_help(o->walk.method))
+		return 1 + PD_EXIT_DONE;
 	int status = check_dedup(o, argv + *first, argc - *first, &e);
 	o->match.preset = o->walk.preset;
 	if (!status)
 		status = pd_stage_match_check(&o->match, &e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o->cluster, &e);
+	if (!status)
+		status = check_require(&o->cluster.group.in.require, &o->walk.page.methods, &e);
+	if (o->walk.page.methods.n)
+		o->match.methods = &o->walk.page.methods;
 	/* The patent's rules know only the page. */
 	o->walk.learn = !o->no_boilerplate && !o->walk.page.boilerplate && o->walk.page.topic.method == PD_TOPIC_MAIN;
 	return status ? 1 + pd_command_failed(log, &e) : 0;

@@ -110,7 +110,7 @@ static int run_dict(int argc, char **argv)
 	struct pd_err e = { 0 };
 	int first;
 	pd_log_init(&log, "dict");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	if (!o.walk.output)

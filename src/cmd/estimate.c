@@ -120,7 +120,7 @@ static int run_estimate(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "estimate");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	struct pd_reader_options in = { .inputs = argv + first,

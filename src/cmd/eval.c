@@ -485,7 +485,7 @@ static int run_eval(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "eval");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	o.truth.bad_row = pd_log_bad_row;

@@ -43,7 +43,7 @@ static int run_fp(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "fp");
-	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	if (pd_command_methods_help(o.method))

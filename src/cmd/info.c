@@ -39,7 +39,7 @@ static int run_info(int argc, char **argv)
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "info");
-	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	if (pd_tables_open(&t, &o.page, &e))

@@ -95,7 +95,7 @@ static int run_report(int argc, char **argv)
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "report");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	o.report.output = o.walk.output;

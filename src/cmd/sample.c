@@ -182,7 +182,7 @@ static int run_sample(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "sample");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	struct sample_run r = { .o = &o, .log = &log, .out = { .slot = -1 } };

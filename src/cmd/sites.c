@@ -150,7 +150,7 @@ static int run_sites(int argc, char **argv)
 	int first;
 	double from = pd_wall_seconds();
 	pd_log_init(&log, "sites");
-	int code = pd_walk_parse(&usage, argc, argv, &o.walk, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
 	o.alias.by = (enum pd_alias_by)o.by;

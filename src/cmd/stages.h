@@ -44,6 +44,8 @@
 	  .help = "first, least-loss, longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
+	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
+	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \

@@ -27,7 +27,7 @@ static int run_text(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "text");
-	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o, &first, &log);
 	return code ? code - 1 : pd_walk_command(&walker, &o, argv + first, argc - first, &log);
 }
 

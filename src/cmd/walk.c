@@ -116,10 +116,11 @@ static int settle(struct pd_walk_options *o, enum pd_method_side side, struct pd
 	return 0;
 }
 
-int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log)
+int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
+		  struct pd_log *log)
 {
 	int code = parse_with_preset(u, argc, argv, o, defaults, first, log);
-	return code ? code : settle(o, PD_METHOD_SIGNS, log);
+	return code ? code : settle(o, side, log);
 }
 
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)

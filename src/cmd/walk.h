@@ -116,8 +116,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "auto (default): on a terminal, without NO_COLOR; always, never" }
 
 /* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
- * 0 go on, else the exit code + 1. */
-int pd_walk_parse(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o, int *first, struct pd_log *log);
+ * `side`: which parameters of methods --method takes.  0 go on, else the exit code + 1. */
+int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
+		  struct pd_log *log);
 
 /* The options of commands that look at single pages. */
 struct pd_pick_options {

@@ -711,6 +711,14 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 	return 1;
 }
 
+void pd_group_required(const struct pd_group *g, struct pd_buf *out)
+{
+	if (g->o->required)
+		pd_buf_add_z(out, g->o->required);
+	else if (g->pages.n_methods > 1)
+		pd_buf_printf(out, "%d", pd_require_usual(g->pages.n_methods));
+}
+
 void pd_group_release(struct pd_group *g)
 {
 	pd_pages_release(&g->pages);

@@ -74,5 +74,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 /* 1 a member, 0 the end. */
 int pd_group_next(struct pd_group *g, struct pd_group_member *out);
 void pd_group_release(struct pd_group *g);
+/* Which methods had to find a pair, as said or as is usual, appended; nothing where there is one method, and nothing was said. */
+void pd_group_required(const struct pd_group *g, struct pd_buf *out);
 
 #endif

@@ -366,7 +366,7 @@ int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 {
 	struct pd_span rest = pd_span_z(text), word;
 	uint64_t n;
-	*out = (struct pd_require){ 0 };
+	*out = (struct pd_require){ .said = true };
 	if (pd_span_is(rest, "any"))
 		return PD_OK;
 	if (pd_span_is(rest, "all")) {
@@ -405,7 +405,7 @@ static bool is_found_by(struct pd_span methods, const char *name)
 static bool is_required(const struct pd_pages *p, const struct pd_require *r, struct pd_span methods)
 {
 	struct pd_span rest = methods, word;
-	int n = 0, least = r->least >= 0 ? r->least : p->n_methods;
+	int n = 0, least = !r->said ? pd_require_usual(p->n_methods) : r->least >= 0 ? r->least : p->n_methods;
 	for (int i = 0; i < r->n; i++)
 		if (!is_found_by(methods, r->names[i]))
 			return false;

@@ -32,6 +32,7 @@ struct pd_edge_by {
 
 /* Which methods must have found a pair. */
 struct pd_require {
+	bool said;			/* false: more than half of them */
 	int least;			/* so many; 0: one will do; negative: all that matched the rows */
 	const char *names[PD_METHODS_MAX];	/* these (of the table of methods), where there are any */
 	int n;
@@ -85,6 +86,12 @@ struct pd_pages_options {
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
+
+/* How many methods of n have to find a pair where nothing was said: more than half. */
+static inline int pd_require_usual(int n)
+{
+	return n / 2 + 1;
+}
 
 /* "any", "all", "2", "simhash,segments"; PD_ERR_USAGE. */
 int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e);

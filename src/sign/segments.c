@@ -5,19 +5,21 @@
  * segments stand.  For partial copies: what of a page stands in another is told with each pair.
  *
  * A segment is hashed in its folded form (term/fold.h), its parts with a line break between.  Sentences end at the marks of
- * views.h and at the ends of lines; a sentence without a letter or digit is none.  The last segment may be shorter.
+ * views.h and at the ends of lines; a sentence without a letter or digit is none, and neither is one of so few bytes that
+ * any page may have it ("Note", "See also").  The last segment may be shorter.
  */
 #include <stdlib.h>
 
 #include "sign/sign.h"
 #include "sign/values.h"
 
-enum { BY, N, SHARED, SHARE };
+enum { BY, N, BYTES, SHARED, SHARE };
 enum { BY_LINES, BY_SENTENCES };
 
 struct segments {
 	bool sentences;
 	size_t n;		/* lines or sentences in one */
+	size_t bytes;		/* that each of them must have */
 	struct pd_buf part, segment;
 	size_t parts;		/* in `segment` */
 };
@@ -27,6 +29,7 @@ static int segments_open(void **state, const struct pd_method_open *with, struct
 	struct segments *s = pd_zalloc(sizeof *s);
 	s->sentences = (int)with->value[BY] == BY_SENTENCES;
 	s->n = (size_t)with->value[N];
+	s->bytes = (size_t)with->value[BYTES];
 	*state = s;
 	return PD_OK;
 }
@@ -60,7 +63,7 @@ static void take_part(struct segments *s, const struct pd_sign_page *in, struct 
 {
 	struct pd_span folded = pd_sign_folded(in, pd_buf_span(&s->part));
 	pd_buf_clear(&s->part);
-	if (!says_something(folded))
+	if (folded.n < s->bytes || !says_something(folded))
 		return;
 	pd_buf_add_span(&s->segment, folded);
 	pd_buf_add_c(&s->segment, '\n');
@@ -97,9 +100,11 @@ static void segments_rule(const double *value, struct pd_sign_rule *out)
 static const struct pd_method_param segments_params[] = {
 	[BY] = { .name = "by", .choices = "lines,sentences", .normal = BY_SENTENCES, .paper = BY_LINES, .help = "what a segment is made of" },
 	[N] = { .name = "n", .normal = 1, .paper = 1, .least = 1, .most = 1000, .whole = true, .help = "how many make a segment" },
+	[BYTES] = { .name = "bytes", .normal = 10, .paper = 0, .least = 0, .most = 1000, .whole = true,
+		    .help = "shorter lines or sentences do not count (a Chinese character has 3)" },
 	[SHARED] = { .name = "shared", .normal = 3, .paper = 3, .least = 1, .most = 1000000, .whole = true, .compares = true,
 		     .help = "segments that two pages must share; a page with fewer: all of its own" },
-	[SHARE] = { .name = "share", .normal = .5, .paper = 0, .least = 0, .most = .999, .compares = true,
+	[SHARE] = { .name = "share", .normal = .75, .paper = 0, .least = 0, .most = .999, .compares = true,
 		    .help = "and more than this share of the page with fewer" },
 	{ .name = NULL },
 };

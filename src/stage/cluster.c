@@ -88,7 +88,9 @@ static int close_cluster(const struct cluster_run *r)
 	if (g->pages.n_refused) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.n_refused, "pair");
-		pd_buf_printf(&line, " not found as --require=%s asks", g->o->required);
+		pd_buf_add_z(&line, " not found as --require=");
+		pd_group_required(g, &line);
+		pd_buf_add_z(&line, " asks");
 	}
 	if (g->n_by_sketches)
 		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);

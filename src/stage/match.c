@@ -441,6 +441,8 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	int status = check_sites(o, &r.err);
 	if (!status)
 		status = settle_verify(o, &r.verify, &r.err);
+	if (!status && o->methods)
+		r.asked = *o->methods;
 	if (!status && o->method)
 		status = pd_methods_read(&r.asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r.err);
 	if (!status)

@@ -20,6 +20,7 @@ struct pd_stage_match {
 	struct pd_verify_request second_look;	/* off with the preset paper, unless asked for */
 	const char *output, *tmp_dir, *stats;
 	const char *method;		/* what is joined, as typed; NULL: what the rows were signed by */
+	const struct pd_methods *methods;	/* the same, read already; NULL: as `method` says */
 	const char *sites;		/* whose hosts are, for the scopes same-site and other-sites */
 	const char *save;		/* only write the rows as a key file */
 	size_t memory;			/* 0: half of the machine's */

@@ -43,8 +43,10 @@ int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struc
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
 	pd_buf_printf(out, " max_loss=%g", o->max_loss);
-	if (o->required)
-		pd_buf_printf(out, " require=%s", o->required);
+	if (o->required || g->pages.n_methods > 1) {
+		pd_buf_add_z(out, " require=");
+		pd_group_required(g, out);
+	}
 	pd_buf_add_z(out, " |\n#");
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');

@@ -178,6 +178,10 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	max-loss) value==0.3 ;;
 	rank) value==rank.txt more=--keep=rank ;;
 	prefer-host) value==rank.txt ;;
+	method) value==simhash,segments ;;
+	idf) printf 'word 2\n' >mine.idf; value==mine.idf more=--method=simhash,keywords ;;
+	synonyms) printf 'base word\n' >mine.synonyms; value==mine.synonyms more=--method=simhash,semantic ;;
+	require) value==simhash ;;
 	*) unknown="$unknown $option"; continue ;;
 	esac
 	# shellcheck disable=SC2086
@@ -281,6 +285,36 @@ has "is named" "$tmp/err" "site/a/0001.html has changed since the run in steps b
 echo nonsense >steps/.dedup/journal
 run "$P" dedup -q --resume --keep-rows site -o steps
 exits "no journal" 2
+
+# --- several methods ---
+# --method has what fp and match are told; a pair counts that more than half of them found.
+methods=simhash,segments:share=.5,keywords:sigma=1
+"$P" fp -q --learn-boilerplate --shingles=m.shingles --method=simhash,segments,keywords d.warc.gz >m.fp
+"$P" match -q --method=$methods m.fp >m.pairs
+for require in '' any all simhash simhash,segments 3; do
+	"$P" cluster -q --shingles=m.shingles ${require:+--require=$require} m.pairs >m.v
+	"$P" dedup -q --method=$methods ${require:+--require=$require} d.warc.gz -o "by$require"
+	same "--method, --require=$require: the verdicts of fp, match and cluster" "by$require/verdicts.tsv" m.v
+	"$P" apply -q -V m.v d.warc.gz -o m.warc.gz
+	same "--method, --require=$require: the dump" "by$require/d.warc.gz" m.warc.gz
+done
+has "verdicts rest on the texts, whichever methods found the pair" by/verdicts.tsv 'found by simhash,segments, .* in common: .*, which has [0-9.]*% of its text'
+is "require decides" "$(for r in any '' all; do rows "by$r/verdicts.tsv" | cut -f4 | grep -c 1; done | sort -nr -u | wc -l)" 3
+head -n 2 by/.dedup/journal >journal && rm -rf by/* by/.dedup && mkdir by/.dedup && cp journal by/.dedup/journal
+refuse "--resume with other methods" "had other options \(methods: .*, --method: .* and simhash\)" --resume --method=simhash d.warc.gz -o by
+refuse "--resume with another way to compare" "had other options \(--method: $methods and simhash,segments:share=.6,keywords:sigma=1\)" \
+	--resume --method=simhash,segments:share=.6,keywords:sigma=1 d.warc.gz -o by
+refuse "--resume with another --require" "had other options \(--require: none and any\)" --resume --method=$methods --require=any d.warc.gz -o by
+"$P" dedup -q --resume --method=$methods d.warc.gz -o by
+"$P" dedup -q --method=$methods d.warc.gz -o again
+same "--resume with the same methods goes on" by/verdicts.tsv again/verdicts.tsv
+refuse "a method that does not sign" "--require=exact: pages are not signed by it: name it with --method, too" --method=$methods --require=exact d.warc.gz -o new
+refuse "more than there are" "--require=4: pages are signed by 3 methods" --method=$methods --require=4 d.warc.gz -o new
+refuse "more than the fingerprint" "--require=2: pages are signed by 1 method" --require=2 d.warc.gz -o new
+refuse "no such method" "unknown method 'sim'" --method=sim d.warc.gz -o new
+absent "nothing is begun" new
+run "$P" dedup --method=help
+exits "--method=help" 0
 
 # --- a full disk ---
 run bash -c "ulimit -f 60; '$P' dedup -q d.warc.gz -o little 2>err"

@@ -39,7 +39,7 @@ same "several: those of simhash too" <(rows several | awk -F '\t' '$5 ~ /simhash
 "$P" match -q --all-pairs plain.fp >plain
 same "--method=simhash: what rows without methods give" <(grep -v '^# ' simhash) <(grep -v '^# ' plain)
 is "each pair once" "$(pairs several | sort | uniq -d)" ""
-has "the header says with what" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5,abstract:'
+has "the header says with what" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10:shared=3:share=0.75,abstract:'
 run "$P" match demo.fp
 has "the closing line counts by method" "$tmp/err" 'pairs \(simhash [0-9]+, exact [0-9]+, segments [0-9]+, abstract [0-9]+, keywords [0-9]+, semantic [0-9]+, overlap [0-9]+, vsm [0-9]+, punctuation [0-9]+\)'
 run "$P" match --format=jsonl demo.fp

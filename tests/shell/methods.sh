@@ -34,7 +34,7 @@ sed '1s/ methods=simhash$//' "$tmp/named" >named.fp
 same "--method=simhash alone changes nothing but the header" named.fp plain.fp
 "$P" fp -q --method=simhash,exact,segments "$demo" >both.fp
 same "columns of methods stand behind the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
-has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1$'
+has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10$'
 "$P" fp -q -j3 --method=simhash,exact,segments "$demo" >three.fp
 same "the same for three threads" both.fp three.fp
 "$P" fp -q --method=exact "$demo" >alone.fp
@@ -121,6 +121,16 @@ sign segments:by=lines
 is "by lines: two" "$(value order segments segments:by=lines.fp | items | wc -l)" 2
 sign segments:n=3
 is "three sentences in one, the last is shorter" "$(value order segments segments:n=3.fp | items | wc -l)" 2
+
+pages >pages.jsonl <<'END'
+short	<p>The mill stood empty for forty years.</p><p>See also</p><p>Note</p><p>水车走。</p><p>ten bytes.</p><p>ten byte.</p>
+END
+sign segments
+is "what has fewer than ten bytes is none" "$(value short segments segments.fp | items | wc -l)" 1
+sign segments:bytes=9
+is "nine bytes of ASCII, three Chinese characters" "$(value short segments segments:bytes=9.fp | items | wc -l)" 3
+sign segments:bytes=0
+is "of the preset, any of them" "$(value short segments segments:bytes=0.fp | items | wc -l)" 5
 
 # --- abstract ---
 a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})

@@ -37,6 +37,16 @@ END
 run "$P" cluster --require=2 p.tsv
 has "pairs that too few found are counted" "$tmp/err" ', 4 pairs not found as --require=2 asks, '
 run "$P" cluster p.tsv
+is "nothing said: more than half of three" "$(gone)" "2 3 7"
+has "and the header says it, too" "$tmp/out" ' require=2 \|'
+run "$P" cluster <(sed '1s/,segments:by=[^ ]*//' p.tsv)
+is "of two: both" "$(gone)" "2 3 7"
+run "$P" cluster <(sed '1s/methods=simhash,/methods=simhash,abstract,keywords,/' p.tsv)
+is "of five: three" "$(gone)" "2"
+run "$P" cluster <(sed '1s/methods=simhash,exact[^,]*,segments:by=[^ ]*/methods=exact:of=text:hash=xxh3/' p.tsv)
+is "of one: that one" "$(gone)" "2 3 4 5 6 7 8"
+hasnt "which needs not be said" "$tmp/out" ' require='
+run "$P" cluster --require=any p.tsv
 cp "$tmp/out" v.tsv
 reason() { awk -F '\t' -v id="f:$1" '$2 == id { print $11 }' v.tsv; }
 is "the reason names the methods, and which part of which page" "$(reason 3)" \
@@ -46,7 +56,7 @@ is "a part of another page" "$(reason 5)" "similarity 0.700, found by segments, 
 is "without a distance it is not the same text" "$(reason 6)" "similarity 1.000, found by exact"
 is "nor without a fingerprint, unless that says so" "$(reason 7)" "same text, found by text_digest,exact"
 pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
-run "$P" cluster half.tsv
+run "$P" cluster --require=any half.tsv
 is "a page that takes half of its items with it stays" "$(gone)" ""
 has "and is counted" "$tmp/err" '1 kept because they would take over 15% of their text with them'
 # Rows that are no copies of each other to some method are no node, whatever their fingerprints are.
@@ -54,14 +64,14 @@ pairs <<'END' >node.tsv
 f:1 f:2 0 1.000 simhash - - - 0
 f:2 f:3 - 1.000 exact - - - 0
 END
-run "$P" cluster node.tsv
+run "$P" cluster --require=any node.tsv
 is "equal fingerprints are one node only when all methods say so" "$(gone)" "2"
 is "as with the program's own rows" "$(
 	for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides</title><p>$(seq -s ' word' $((200 + i)))</p>\"}"; done >d.jsonl
 	"$P" fp -q --method=simhash,exact d.jsonl | tee d.fp | "$P" match -q --no-verify -k 16 | tee d.pairs | "$P" cluster -q --require=all | rows /dev/stdin | wc -l)" 0
-is "which would go for the fingerprint's sake" "$("$P" cluster -q d.pairs | rows /dev/stdin | wc -l)" 4
+is "which would go for the fingerprint's sake" "$("$P" cluster -q --require=any d.pairs | rows /dev/stdin | wc -l)" 4
 # --- the report ---
-for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides $i</title><p>$(seq -s '. Word ' 60)</p><p>$(seq -s ' and ' $((i * 1000)) $((i * 1000 + 9)))</p>\"}"; done >s.jsonl
+for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides $i</title><p>$(seq -s '. Word number ' 60)</p><p>$(seq -s ' and ' $((i * 1000)) $((i * 1000 + 9)))</p>\"}"; done >s.jsonl
 "$P" fp -q --method=segments s.jsonl | tee s.fp | "$P" match -q | tee s.pairs | "$P" cluster -q --max-loss=1 >s.v
 run "$P" report -V s.v -P s.pairs s.jsonl -o s.html
 exits "report of pairs that another method found" 0

@@ -120,7 +120,7 @@ is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
 	echo "$pairs_columns	shared	share_a	share_b	linked"
 	printf 'm:1\tm:%d\t-\t%s\t%s\t-\t-\t-\t100\t-\t-\t100\t-\t%s\t0\n' 2 0.850 exact,segments '7	0.900	0.900' 3 1.000 text_digest '-	-	-'
 } >m.tsv
-"$P" cluster -q m.tsv >m.v
+"$P" cluster -q --require=any m.tsv >m.v
 why m:2 -V m.v -P m.tsv
 has "the methods that found it" "$tmp/out" '^    m:2 matches by exact,segments, with similarity 0.850, m:1$'
 has "and of its pairs" "$tmp/out" '^    it matches by exact,segments, with similarity 0.850, m:1'
