@@ -83,7 +83,7 @@ static int choose(const struct bench_join *b, struct pd_join_plan *plan, const s
 		if (plan->kind == PD_PLAN_BLOCKS && plan->n_blocks == b->blocks)
 			return PD_OK;
 	}
-	return b->blocks ? PD_ERR_USAGE : pd_join_plan_choose(plan, b->kind, keys->bits, k, keys->n, NULL);
+	return b->blocks ? PD_ERR_USAGE : pd_join_plan_choose(plan, b->kind, keys->bits, k, keys->n, 0, NULL);
 }
 
 static bool run(const struct bench_join *b, const struct pd_join_keys *keys, int k)

@@ -5,8 +5,6 @@
  *
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
- *
- * Masks are the values that a block is xored with to give its neighbours.
  */
 #ifndef PD_JOIN_BITS_H
 #define PD_JOIN_BITS_H
@@ -72,8 +70,6 @@ static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits,
 	pd_bits_put(out, other, size, h);
 }
 
-/* --- the neighbours of a bucket: what its value is xored with to give all values within a radius --- */
-
 /* The radii of blocks of equal rank: plus one, they sum to k + 1, since two keys further apart than its radius in every
  * block differ in k + 1 bits. */
 static inline void pd_join_radii(int k, int n_blocks, int *radius)
@@ -81,20 +77,5 @@ static inline void pd_join_radii(int k, int n_blocks, int *radius)
 	for (int i = 0; i < n_blocks; i++)
 		radius[i] = (k + 1) / n_blocks + (i < (k + 1) % n_blocks) - 1;
 }
-
-#define PD_BLOCK_BITS_MAX 22	/* a block's buckets: at most four million */
-#define PD_MASKS_BITS_MAX 24
-_Static_assert(PD_MASKS_BITS_MAX >= PD_BLOCK_BITS_MAX, "masks of all blocks");
-
-/* Ring by ring: first the value 0, then all values of one bit, of two, …; in a ring ascending, so by the highest bit. */
-struct pd_join_masks {
-	int n_bits, radius;
-	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1];	/* ring[s][h]: where values of s bits, h the highest, begin */
-	uint32_t *v;
-	size_t n, cap;
-};
-
-void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius);
-void pd_join_masks_release(struct pd_join_masks *m);
 
 #endif

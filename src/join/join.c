@@ -274,7 +274,7 @@ static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 static int run_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
 {
 	struct pd_join_plan own;
-	int status = pd_join_plan_choose_against(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
+	int status = pd_join_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
 	if (status)
 		return status;
 	own.took = plan->took;

@@ -13,15 +13,14 @@
 
 #include "join/keys.h"
 
-/* All pairs, sorted by (a, b).  What the steps took is added to the plan. */
+/* All pairs, sorted by (a, b).  What the steps took is added to the plan.  With keys->limit: whether there are more pairs than
+ * that depends on the keys alone; if so, keys->limit->found says it and there are no pairs in `out`. */
 int pd_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_join_pairs *out, struct pd_err *e);
 /* The same within what is left of a budget: keys whose tables would not fit are joined stretch by stretch, each with itself
  * and with each of the others, by the plan of the same kind that suits a stretch, and pairs that do not fit are sorted on
  * disk. */
 int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
 		   struct pd_join_pairs *out, struct pd_err *e);
-/* With keys->limit: whether there are more pairs than that depends on the keys alone; if so, keys->limit->found says it
- * and there are no pairs in `out`. */
 /* Items in order become pairs: key halves a, b, value distance.  Their memory is taken over. */
 void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items);
 void pd_join_pairs_release(struct pd_join_pairs *p);

@@ -528,13 +528,8 @@ static struct pd_join_plan_part whole_part(int bits, size_t n_keys, size_t n_aga
 	return part;
 }
 
-int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e)
-{
-	return pd_join_plan_choose_against(out, kind, bits, k, n_keys, 0, e);
-}
-
-int pd_join_plan_choose_against(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
-			   struct pd_err *e)
+int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			struct pd_err *e)
 {
 	int status = check_plan(kind, bits, k, e);
 	if (status)
@@ -566,7 +561,7 @@ int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, si
 	struct partitioner c = partitioner(&start, &part, 0);
 	int n = 0;
 	for (int i = 0; i < 2; i++)
-		if (!pd_join_plan_choose_against(&p, whole[i], bits, k, n_keys, n_against, NULL))
+		if (!pd_join_plan_choose(&p, whole[i], bits, k, n_keys, n_against, NULL))
 			add_plan(out, &n, &p);
 	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
 		p = (struct pd_join_plan){ .cost = INFINITY };

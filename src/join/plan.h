@@ -21,6 +21,7 @@
 #include "join/scan.h"
 
 #define PD_PLAN_BLOCKS_MAX 32
+#define PD_BLOCK_BITS_MAX 22	/* a block's buckets: at most four million */
 
 enum pd_join_plan_kind { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 
@@ -98,11 +99,10 @@ static inline int pd_join_frame_left(const struct pd_join_frame *f, int spent)
 
 /* --- choosing --- */
 
-/* PD_ERR_USAGE: k over a quarter of the width, a width that is not 64, 128 or 256, or `paper` with k > 3. */
-int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, struct pd_err *e);
-/* The same for n_keys with each of n_against others, unless that is 0. */
-int pd_join_plan_choose_against(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
-			   struct pd_err *e);
+/* For n_keys with each other, or with each of n_against others, unless that is 0.  PD_ERR_USAGE: k over a quarter of the width,
+ * a width that is not 64, 128 or 256, or `paper` with k > 3. */
+int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			struct pd_err *e);
 /* Every plan worth naming for a join, cheapest first: paper where it can be used, brute force, and the cheapest
  * partition for each number of blocks.  The first of those that are not paper is what AUTO takes. */
 #define PD_PLANS_MAX (PD_PLAN_BLOCKS_MAX + 2)

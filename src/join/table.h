@@ -52,4 +52,20 @@ static inline struct pd_join_run pd_join_table_bucket(const struct pd_join_table
 	return (struct pd_join_run){ &t->columns, t->start[v], t->start[v + 1] };
 }
 
+/* --- the neighbours of a bucket: what its value is xored with to give all values within a radius --- */
+
+#define PD_MASKS_BITS_MAX 24
+_Static_assert(PD_MASKS_BITS_MAX >= PD_BLOCK_BITS_MAX, "masks of all blocks");
+
+/* Ring by ring: first the value 0, then all values of one bit, of two, …; in a ring ascending, so by the highest bit. */
+struct pd_join_masks {
+	int n_bits, radius;
+	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1];	/* ring[s][h]: where values of s bits, h the highest, begin */
+	uint32_t *v;
+	size_t n, cap;
+};
+
+void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius);
+void pd_join_masks_release(struct pd_join_masks *m);
+
 #endif

@@ -44,7 +44,7 @@ struct worker {
 	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
 	uint32_t *row;			/* theirs */
 	uint32_t *begin;		/* of each bucket, and the end */
-	uint8_t *leader;		/* in a crowd: which leader each follows, or FREE */
+	uint8_t *leader;		/* in a crowded bucket: which leader each follows, or FREE */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
 	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows;
@@ -120,7 +120,7 @@ static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, ui
 	return all && (!only || only[pd_match_groups_name(pd_match_set_prints(m), member)]);
 }
 
-static void gather(struct taking *t, const struct pd_match_set *m, const uint8_t *only)
+static void gather_rows(struct taking *t, const struct pd_match_set *m, const uint8_t *only)
 {
 	const struct pd_rows *rows = m->rows;
 	struct pd_sketch sketch;
@@ -192,7 +192,7 @@ static bool is_crowded(const struct search *s, size_t bit)
 	return __atomic_load_n(&s->crowded[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
 }
 
-/* A pair is found in the first band that both share, unless others crowd there. */
+/* A pair is found in the first band that both share, unless that bucket is crowded. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
@@ -242,7 +242,7 @@ static bool compare_all(const struct search *s, struct worker *w, size_t from, s
 	return true;
 }
 
-/* --- a crowd --- */
+/* --- a crowded bucket --- */
 
 #define FREE UINT8_MAX
 
@@ -251,8 +251,9 @@ struct leader {
 	uint32_t row, second;
 };
 
-struct crowd {
-	struct leader leaders[PD_BANDS_LEADERS];
+/* Those of a bucket. */
+struct leaders {
+	struct leader v[PD_BANDS_LEADERS];
 	uint8_t n;
 };
 
@@ -269,12 +270,12 @@ static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
 }
 
 /* A leader stands for the row when it is verified with it. */
-static uint8_t leader_of(const struct search *s, struct worker *w, const struct crowd *crowd, uint32_t row)
+static uint8_t leader_of(const struct search *s, struct worker *w, const struct leaders *leaders, uint32_t row)
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
-	for (uint8_t i = 0; i < crowd->n; i++) {
-		uint32_t leader = crowd->leaders[i].row;
+	for (uint8_t i = 0; i < leaders->n; i++) {
+		uint32_t leader = leaders->v[i].row;
 		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, leader, row))
 			continue;
 		if (!is_within_reach(s, leader, row))
@@ -287,16 +288,16 @@ static uint8_t leader_of(const struct search *s, struct worker *w, const struct 
 }
 
 /* Where two sides are matched the leaders are those of B; those of A alone only follow them. */
-static uint8_t join_crowd(const struct search *s, struct worker *w, struct crowd *crowd, uint32_t row)
+static uint8_t find_leader(const struct search *s, struct worker *w, struct leaders *leaders, uint32_t row)
 {
-	uint8_t i = leader_of(s, w, crowd, row);
-	if (i == FREE && crowd->n < PD_BANDS_LEADERS) {
-		crowd->leaders[crowd->n] = (struct leader){ row, NONE };
-		return crowd->n++;
+	uint8_t i = leader_of(s, w, leaders, row);
+	if (i == FREE && leaders->n < PD_BANDS_LEADERS) {
+		leaders->v[leaders->n] = (struct leader){ row, NONE };
+		return leaders->n++;
 	}
 	if (i == FREE)
 		return FREE;
-	struct leader *l = &crowd->leaders[i];
+	struct leader *l = &leaders->v[i];
 	bool between = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
 	if (l->second == NONE && (!between || !is_same_host(s, l->row, row)))
 		l->second = row;
@@ -349,7 +350,7 @@ static size_t keep_free(struct worker *w, size_t from, size_t to)
 }
 
 /* By the minimum that comes `depth` behind the band; end[v]: where those of value v end. */
-static void split(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
+static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
 {
 	int bits = s->t->options.bits, at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
 	w->spare_prints = pd_big_at_least(w->spare_prints, n, &w->cap_spare_prints, sizeof *w->spare_prints);
@@ -389,7 +390,7 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 		size_t bit = bucket_bit(s, w->row[from], s->first_band + s->band);
 		__atomic_fetch_or(&s->crowded[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
 	}
-	struct crowd crowd = { .n = 0 };
+	struct leaders leaders = { .n = 0 };
 	size_t kept = from;
 	for (size_t i = from; i < to; i++)
 		if (!s->covered[w->row[i]]) {
@@ -398,22 +399,22 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 		}
 	w->verifier.apart = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
 	for (size_t i = from; i < kept; i++)
-		w->leader[i] = is_on(s, w->row[i], PD_SIDE_B) ? join_crowd(s, w, &crowd, w->row[i]) : FREE;
+		w->leader[i] = is_on(s, w->row[i], PD_SIDE_B) ? find_leader(s, w, &leaders, w->row[i]) : FREE;
 	for (size_t i = from; i < kept; i++) {
 		if (!is_on(s, w->row[i], PD_SIDE_B))
-			w->leader[i] = leader_of(s, w, &crowd, w->row[i]);
-		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow(s, w, &crowd.leaders[w->leader[i]], w->row[i], out))
+			w->leader[i] = leader_of(s, w, &leaders, w->row[i]);
+		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow(s, w, &leaders.v[w->leader[i]], w->row[i], out))
 			w->leader[i] = FREE;
 	}
-	for (uint8_t i = 0; i < crowd.n; i++)
-		if (crowd.leaders[i].second == NONE)
-			find_any(s, w, crowd.leaders[i].row, from, kept, out);
+	for (uint8_t i = 0; i < leaders.n; i++)
+		if (leaders.v[i].second == NONE)
+			find_any(s, w, leaders.v[i].row, from, kept, out);
 	n = keep_free(w, from, kept);
 	if (n == 1)
 		find_any(s, w, w->row[from], from + 1, kept, out);
 	if (n < 2 || (s->width + depth + 1) * s->t->options.bits > 64)
 		return;
-	split(s, w, from, n, depth, end);
+	split_by_minimum(s, w, from, n, depth, end);
 	for (size_t v = 0, begin = 0; v < 256; begin = end[v++])
 		if (end[v] - begin > 1)
 			search_bucket(s, w, from + begin, from + end[v], depth + 1, out);
@@ -529,7 +530,7 @@ static void choose_digits(struct search *s)
 	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
 }
 
-/* Crowds name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
+/* Crowded buckets name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
  * linked itself: what is linked is one, and must not become a chain.  Other links are pairs like any. */
 static void settle_links(struct pd_items *pairs, size_t n_rows, bool may_link)
 {
@@ -563,7 +564,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	struct pd_array values = { 0 };
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
-	gather(&t, m, only);
+	gather_rows(&t, m, only);
 	int threads = o->threads > 1 ? o->threads : 1, most = width_max(&t.options);
 	bands->width = !o->band_width ? width_of(&t.options, t.n) : o->band_width < most ? o->band_width : most;
 	bands->reach = only ? o->k : pd_match_bands_reach(&t.options, bands->width, t.n);
@@ -609,11 +610,6 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	pd_array_release(&t.memory[0]);
 	pd_array_release(&t.memory[1]);
 	return status;
-}
-
-void pd_match_bands_release(struct pd_match_bands *bands)
-{
-	pd_items_release(&bands->pairs);
 }
 
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out)

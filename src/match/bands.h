@@ -15,14 +15,14 @@
  * Rows that share a band are a bucket.  A bucket is crowded that has more than PD_BANDS_BUCKET rows or more than
  * PD_BANDS_PAIRS pairs within reach a row (and twice those of chance).  There each row is only held against the first of those
  * before it that were like none before them, up to PD_BANDS_LEADERS, until it is like one, and follows that one: it is covered,
- * and has no part in other crowds.  Rows that are like none of the leaders go on in narrower company: those that share the next
+ * and has no part in other crowded buckets.  Rows that are like none of the leaders go on in narrower company: those that share the next
  * minimum, too, are a bucket again.  So what very many sketches have in common costs in proportion to their
  * number, and those that differ still meet.  Where all pairs are asked for nothing is left out.
  */
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
 
-#include "match/links.h"
+#include "match/groups.h"
 
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
@@ -33,7 +33,7 @@
 #define PD_BANDS_CHANCE 6
 
 struct pd_match_bands {
-	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once */
+	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once; the caller releases them */
 	int width;			/* r; 0: nothing was looked for */
 	int reach;			/* bits in which fingerprints may differ */
 	uint64_t looks;			/* pairs of sketches that were compared */
@@ -42,10 +42,9 @@ struct pd_match_bands {
 
 #define PD_BANDS_LINKED 1		/* a pair's value: one row stands for the other (pd_match_pair.linked) */
 
-/* Candidates of rows that have a sketch: of the first row of each part (links.h), or, where nothing is linked and where two
+/* Candidates of rows that have a sketch: of the first row of each part (groups.h), or, where nothing is linked and where two
  * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all. */
 int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e);
-void pd_match_bands_release(struct pd_match_bands *bands);
 /* Adds the candidates of pairs.v[at] and those behind it that belong to the same first row, as far as they are in scope;
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);

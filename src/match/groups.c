@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hash table of all rows would miss the cache at every step, so rows are dealt into parts by the high bits of a hash, as
+ * First groups, then their parts, then links.
+ *
+ * Groups: a hash table of all rows would miss the cache at every step, so rows are dealt into parts by the high bits of a hash, as
  * (low half of the hash, row); then each part is small enough for a table that stays in the cache.  Keys themselves are
  * compared only where those halves are equal.  Rows stay in their order within a part, so the first of a group is the
  * smallest, and nothing depends on the hash function or the threads.  Where memory is short, parts are dealt in several
  * rounds.
+ *
+ * Links: first inside one set of rows; then a batch against a collection, where rows pair with those of the other side.
+ * There partners are emitted from the smaller row, so a row asks for its partners on both sides: as one of A, and as the
+ * one of B that others are linked to.  Of a million equal pages on each side every one is visited a few times.
  */
 #include "match/groups.h"
 
@@ -13,6 +19,10 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/threads.h"
+
+#define NONE UINT32_MAX
+
+/* --- groups --- */
 
 static size_t n_words(const struct pd_match_groups *g)
 {
@@ -70,7 +80,9 @@ static void rank_rows(struct pd_match_groups *g)
 			g->multi[rank_of(g, g->rows[i])] = (uint32_t)c;
 }
 
-void pd_match_groups_make(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
+/* Items whose keys are (first row of a group, another of its rows), in order, become the groups of n rows; those that no
+ * item names are alone.  What `g` held is given back. */
+static void make_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
 {
 	pd_match_groups_release(g);
 	g->n_rows = n_rows;
@@ -161,14 +173,14 @@ INLINE uint64_t hash_of(const uint64_t *key, int words)
 	return h;
 }
 
-INLINE void count(const struct equal *q, size_t stretch, int words)
+INLINE void count_rows(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	for (size_t i = q->n * stretch / all; i < to; i++)
 		next[hash_of(q->keys + i * (size_t)words, words) >> 32 >> (32 - q->part_bits)]++;
 }
 
-INLINE void deal(const struct equal *q, size_t stretch, int words)
+INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	uint64_t *dealt = q->dealt;
@@ -194,8 +206,8 @@ INLINE void deal(const struct equal *q, size_t stretch, int words)
 		else \
 			name(q, i, q->words); \
 	}
-DEFINE_TASK(count)
-DEFINE_TASK(deal)
+DEFINE_TASK(count_rows)
+DEFINE_TASK(deal_rows)
 
 static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
 {
@@ -247,7 +259,7 @@ static void run_rounds(struct equal *q, int threads, size_t room)
 		while (q->to < q->radix.n_parts && (part[q->to + 1] - part[q->from]) * sizeof *q->dealt <= room)
 			q->to++;
 		q->dealt = pd_big_at_least(q->dealt, part[q->to] - part[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
-		pd_parallel(threads, (size_t)threads, deal_task, q);
+		pd_parallel(threads, (size_t)threads, deal_rows_task, q);
 		pd_parallel(threads, q->to - q->from, part_task, q);
 	}
 }
@@ -256,7 +268,7 @@ static void find_followers(struct equal *q, int threads, size_t room)
 {
 	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->part_bits);
 	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
-	pd_parallel(threads, (size_t)threads, count_task, q);
+	pd_parallel(threads, (size_t)threads, count_rows_task, q);
 	pd_radix_sum(&q->radix);
 	run_rounds(q, threads, room);
 	for (int i = 0; i < threads; i++)
@@ -281,7 +293,493 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	find_followers(&q, threads, pd_budget_left(budget) / 3);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);
 	if (!status)
-		pd_match_groups_make(out, n, &all, budget);
+		make_groups(out, n, &all, budget);
 	pd_items_release(&all);
 	return status ? status : pd_budget_check(budget, e);
+}
+
+/* --- parts of groups --- */
+
+/* What splitting one group needs. */
+struct split {
+	struct pd_match_parts *parts;
+	const struct pd_rows_set *set;
+	struct pd_verifier *v;
+	const uint64_t *host;		/* by row of the set; NULL: hosts do not part */
+	struct pd_items followers;	/* (first row of a part, another row of it) */
+	uint32_t *rows;			/* of the group at work */
+	size_t cap_rows;
+};
+
+static int by_host_then_member(const void *x, const void *y, void *ctx)
+{
+	const uint64_t *host = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	if (host[a] != host[b])
+		return host[a] < host[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void begin_part(struct split *s, uint32_t print, uint32_t row)
+{
+	struct pd_match_parts *p = s->parts;
+	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
+	p->v[p->n++] = (struct pd_match_part){ print, row, s->host ? s->host[row] : 0 };
+}
+
+/* Puts `row` into one of the parts that began in this run, by their first rows, or begins a new one. */
+static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *run, size_t *n_run)
+{
+	double similarity;
+	for (size_t i = 0; i < *n_run; i++)
+		if (pd_verify_rows(s->v, pd_rows_set_row(s->set, run[i]), pd_rows_set_row(s->set, row), 0, &similarity)) {
+			pd_items_add(&s->followers, (uint64_t)run[i] << 32 | row, 0);
+			return;
+		}
+	begin_part(s, print, row);
+	if (*n_run < PD_PARTS_TRIED)
+		run[(*n_run)++] = row;
+}
+
+static void split_group(struct split *s, const uint32_t *rows, size_t n)
+{
+	uint32_t run[PD_PARTS_TRIED], print = rows[0];
+	size_t n_run = 0, n_before = s->parts->n;
+	while (s->cap_rows < n)
+		s->rows = pd_grow(s->rows, s->cap_rows, &s->cap_rows, sizeof *s->rows);
+	memcpy(s->rows, rows, n * sizeof *rows);
+	if (s->host)
+		qsort_r(s->rows, n, sizeof *rows, by_host_then_member, (void *)s->host);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && s->host && s->host[s->rows[i]] != s->host[s->rows[i - 1]])
+			n_run = 0;
+		place_row(s, print, s->rows[i], run, &n_run);
+	}
+	if (s->parts->n == n_before + 1)
+		s->parts->n = n_before;
+}
+
+static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *rows)
+{
+	uint64_t *host = pd_alloc((set->n + 1) * sizeof *host);
+	for (size_t i = 0; i < set->n; i++)
+		host[i] = rows->realm[pd_rows_set_row(set, (uint32_t)i)];
+	return host;
+}
+
+/* `prints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; not touched when p->n stays 0, that
+ * is, when every group is one part. */
+static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set, enum pd_match_scope scope,
+		    struct pd_verifier *v, struct pd_match_groups *out)
+{
+	uint64_t *host = pd_match_scope_inside(scope) && prints->n_multi ? hosts_of(set, v->rows) : NULL;
+	struct split s = { .parts = p, .set = set, .v = v, .host = host };
+	for (size_t c = 0; c < prints->n_multi; c++)
+		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
+	if (p->n) {
+		pd_items_sort(&s.followers);
+		make_groups(out, prints->n_rows, &s.followers, v->rows->budget);
+	}
+	pd_items_release(&s.followers);
+	free(s.rows);
+	free(host);
+}
+
+static void release_parts(struct pd_match_parts *p)
+{
+	free(p->v);
+	*p = (struct pd_match_parts){ 0 };
+}
+
+/* The first part that is not below (print, host). */
+static size_t part_bound(const struct pd_match_parts *p, uint32_t print, uint64_t host)
+{
+	return PD_LOWER_BOUND(i, 0, p->n, p->v[i].print < print || (p->v[i].print == print && p->v[i].host < host));
+}
+
+/* The first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
+static void find_parts(const struct pd_match_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to)
+{
+	*from = part_bound(p, print, host ? *host : 0);
+	*to = *from;
+	while (*to < p->n && *to - *from < PD_PARTS_TRIED && p->v[*to].print == print && (!host || p->v[*to].host == *host))
+		++*to;
+}
+
+bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print)
+{
+	size_t at = p->n ? part_bound(p, print, 0) : 0;
+	return at < p->n && p->v[at].print == print;
+}
+
+/* --- links --- */
+
+static void add_partner(struct pd_match_partners *out, uint32_t member, int distance)
+{
+	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+	out->v[out->n++] = (struct pd_match_partner){ .member = member, .distance = distance };
+}
+
+static bool is_on(const struct pd_match_links *l, uint32_t member, uint8_t side)
+{
+	return l->side[pd_rows_set_row(l->set, member)] & side;
+}
+
+/* Each multi-member group's members of one side. */
+static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_side *s)
+{
+	const struct pd_match_groups *g = &l->groups;
+	uint32_t n = 0;
+	s->side = side;
+	if (!g->n_multi)
+		return;
+	s->start = pd_alloc((g->n_multi + 1) * sizeof *s->start);
+	s->rows = pd_alloc(g->start[g->n_multi] * sizeof *s->rows);
+	for (size_t i = 0; i < g->n_multi; i++) {
+		s->start[i] = n;
+		for (uint32_t j = g->start[i]; j < g->start[i + 1]; j++)
+			if (is_on(l, g->rows[j], side))
+				s->rows[n++] = g->rows[j];
+		if (pd_match_scope_inside(l->scope) && n - s->start[i] > 1)
+			qsort_r(s->rows + s->start[i], n - s->start[i], sizeof *s->rows, by_host_then_member, (void *)l->host);
+	}
+	s->start[g->n_multi] = n;
+}
+
+/* The first of B in each multi-member group that lies on another host than the first of all. */
+static void find_elsewhere(struct pd_match_links *l)
+{
+	const struct pd_match_side *b = &l->b;
+	l->b_elsewhere = pd_alloc((l->groups.n_multi + 1) * sizeof *l->b_elsewhere);
+	for (size_t i = 0; i < l->groups.n_multi; i++) {
+		uint32_t at = b->start[i];
+		while (at < b->start[i + 1] && l->host[b->rows[at]] == l->host[b->rows[b->start[i]]])
+			at++;
+		l->b_elsewhere[i] = at < b->start[i + 1] ? b->rows[at] : NONE;
+	}
+}
+
+static void open_sides(struct pd_match_links *l)
+{
+	list_side(l, PD_SIDE_A, &l->a);
+	list_side(l, PD_SIDE_B, &l->b);
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		find_elsewhere(l);
+}
+
+static void release_sides(struct pd_match_links *l)
+{
+	free(l->a.start);
+	free(l->a.rows);
+	free(l->b.start);
+	free(l->b.rows);
+	free(l->b_elsewhere);
+}
+
+/* First place of a side's members from lo on whose host is not below `host`, or, with `over`, is above it. */
+static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host, bool over)
+{
+	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
+}
+
+/* Those of a side in a group; where the scope is inside a host those on the host of `a`. */
+static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a)
+{
+	bool same_host = pd_match_scope_inside(l->scope);
+	if (!pd_match_groups_is_multi(&l->groups, group))
+		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]), group };
+	uint32_t multi = pd_match_groups_multi(&l->groups, group);
+	size_t lo = s->start[multi], hi = s->start[multi + 1];
+	if (same_host) {
+		lo = side_bound(l, s, lo, hi, l->host[a], false);
+		hi = side_bound(l, s, lo, hi, l->host[a], true);
+	}
+	return (struct pd_match_members){ s->rows + lo, hi - lo, 0 };
+}
+
+/* The first of B in a group that is on another host than the first of all. */
+static uint32_t b_elsewhere(const struct pd_match_links *l, uint32_t group)
+{
+	return pd_match_groups_is_multi(&l->groups, group) ? l->b_elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
+}
+
+static bool may_pair(const struct pd_match_links *l, uint32_t a, uint32_t b)
+{
+	return l->scope != PD_SCOPE_OTHER_HOSTS || l->host[a] != l->host[b];
+}
+
+/* The member of B that a row of A is linked to, or NONE. */
+static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t group)
+{
+	struct pd_match_members b = side_members(l, &l->b, group, a);
+	if (!b.n)
+		return NONE;
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		return may_pair(l, a, pd_match_members_at(&b, 0)) ? pd_match_members_at(&b, 0) : b_elsewhere(l, group);
+	return pd_match_members_at(&b, 0) != a ? pd_match_members_at(&b, 0) : b.n > 1 ? pd_match_members_at(&b, 1) : NONE;
+}
+
+/* Those of a side that come after `a`. */
+static void add_side(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a, int distance,
+		    struct pd_match_partners *out)
+{
+	struct pd_match_members r = side_members(l, s, group, a);
+	for (size_t i = 0; i < r.n; i++)
+		if (pd_match_members_at(&r, i) > a && may_pair(l, a, pd_match_members_at(&r, i)))
+			add_partner(out, pd_match_members_at(&r, i), distance);
+}
+
+/* Can a row of A be linked to this one of B?  Only to the first of those it may be linked to, or, the first itself, to the
+ * second. */
+static bool is_linked_to(const struct pd_match_links *l, uint32_t b)
+{
+	struct pd_match_members r = side_members(l, &l->b, b, b);
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		return b == pd_match_members_at(&r, 0) || b == b_elsewhere(l, b);
+	return b == pd_match_members_at(&r, 0) || (r.n > 1 && b == pd_match_members_at(&r, 1));
+}
+
+/* As one of B: with those of A that are linked to it. */
+static void add_linked(const struct pd_match_links *l, uint32_t b, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	struct pd_match_members a = side_members(l, &l->a, group, b);
+	if (!is_linked_to(l, b))
+		return;
+	for (size_t i = 0; i < a.n; i++)
+		if (pd_match_members_at(&a, i) > b && linked_to(l, pd_match_members_at(&a, i), b) == b)
+			add_partner(out, pd_match_members_at(&a, i), distance);
+}
+
+static void add_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	uint32_t b = is_on(l, a, PD_SIDE_A) && !l->all_pairs ? linked_to(l, a, group) : NONE;
+	if (b != NONE && b > a)
+		add_partner(out, b, distance);
+	if (is_on(l, a, PD_SIDE_A) && l->all_pairs)
+		add_side(l, &l->b, group, a, distance, out);
+	if (is_on(l, a, PD_SIDE_B) && l->all_pairs)
+		add_side(l, &l->a, group, a, distance, out);
+	else if (is_on(l, a, PD_SIDE_B))
+		add_linked(l, a, group, distance, out);
+}
+
+static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
+{
+	const struct pd_match_groups *g = &l->groups;
+	for (uint32_t i = g->start[multi]; i < g->start[multi + 1]; i++)
+		if (l->host[g->rows[i]] != l->host[g->rows[g->start[multi]]])
+			return g->rows[i];
+	return NONE;
+}
+
+/* Hosts by member: as they are by row, when all rows are members. */
+static void take_hosts(struct pd_match_links *l)
+{
+	l->host = l->rows->realm;
+	if (!l->set->row)
+		return;
+	uint64_t *own = pd_array_room(&l->own_host, l->rows->budget, (l->set->n + 1) * sizeof *own);
+	for (size_t i = 0; i < l->set->n; i++)
+		own[i] = l->rows->realm[pd_rows_set_row(l->set, (uint32_t)i)];
+	l->host = own;
+}
+
+static void sort_hosts(struct pd_match_links *l)
+{
+	const struct pd_match_groups *g = &l->groups;
+	if (!g->n_multi)
+		return;
+	l->by_host = pd_array_room(&l->by_host_memory, l->rows->budget, g->start[g->n_multi] * sizeof *l->by_host);
+	memcpy(l->by_host, g->rows, g->start[g->n_multi] * sizeof *l->by_host);
+	l->elsewhere = pd_alloc(g->n_multi * sizeof *l->elsewhere);
+	for (size_t i = 0; i < g->n_multi; i++) {
+		qsort_r(l->by_host + g->start[i], g->start[i + 1] - g->start[i], sizeof *l->by_host, by_host_then_member,
+			(void *)l->host);
+		l->elsewhere[i] = first_elsewhere(l, i);
+	}
+}
+
+/* Takes over `groups`. */
+static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
+		   const struct pd_rows_set *set)
+{
+	*l = (struct pd_match_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set,
+				.side = rows->side };
+	*groups = (struct pd_match_groups){ 0 };
+	if (l->scope != PD_SCOPE_ALL) {
+		take_hosts(l);
+		sort_hosts(l);
+	}
+	if (l->side)
+		open_sides(l);
+}
+
+static void release_links(struct pd_match_links *l)
+{
+	pd_match_groups_release(&l->groups);
+	release_sides(l);
+	pd_array_release(&l->own_host);
+	pd_array_release(&l->by_host_memory);
+	free(l->elsewhere);
+	*l = (struct pd_match_links){ 0 };
+}
+
+/* First place of `by_host` from lo on whose host is not below `host`, or, with `over`, is above it. */
+static size_t host_bound(const struct pd_match_links *l, size_t lo, size_t hi, uint64_t host, bool over)
+{
+	return PD_LOWER_BOUND(i, lo, hi, l->host[l->by_host[i]] < host || (over && l->host[l->by_host[i]] == host));
+}
+
+/* Those members of the group that `group` names that are on the host of `a`. */
+static struct pd_match_members host_members(const struct pd_match_links *l, uint32_t group, uint32_t a)
+{
+	if (!pd_match_groups_is_multi(&l->groups, group))
+		return (struct pd_match_members){ NULL, l->host[group] == l->host[a], group };
+	uint32_t multi = pd_match_groups_multi(&l->groups, group);
+	size_t lo = host_bound(l, l->groups.start[multi], l->groups.start[multi + 1], l->host[a], false);
+	size_t hi = host_bound(l, lo, l->groups.start[multi + 1], l->host[a], true);
+	return (struct pd_match_members){ l->by_host + lo, hi - lo, 0 };
+}
+
+static struct pd_match_members after(struct pd_match_members r, uint32_t a)
+{
+	size_t from = PD_LOWER_BOUND(i, 0, r.n, pd_match_members_at(&r, i) <= a);
+	return (struct pd_match_members){ r.v ? r.v + from : NULL, r.n - from, r.one };
+}
+
+static void add_run(struct pd_match_partners *out, struct pd_match_members r, int distance)
+{
+	for (size_t i = 0; i < r.n; i++)
+		add_partner(out, pd_match_members_at(&r, i), distance);
+}
+
+/* All of the run that are on another host than `host`. */
+static void add_others(const struct pd_match_links *l, struct pd_match_partners *out, struct pd_match_members r, uint64_t host, int distance)
+{
+	for (size_t i = 0; i < r.n; i++)
+		if (l->host[pd_match_members_at(&r, i)] != host)
+			add_partner(out, pd_match_members_at(&r, i), distance);
+}
+
+/* Everyone is linked to the smallest member on another host: the group's first, or, on the first's own host, the first
+ * member elsewhere. */
+static void link_across(const struct pd_match_links *l, uint32_t a, int distance, struct pd_match_partners *out)
+{
+	const struct pd_match_groups *g = &l->groups;
+	uint32_t multi = pd_match_groups_multi(g, a), first = g->rows[g->start[multi]], other = l->elsewhere[multi];
+	if (other == NONE)
+		return;
+	if (a == first)
+		add_others(l, out, after(pd_match_groups_members(g, first), a), l->host[a], distance);
+	else if (a == other)
+		add_run(out, after(host_members(l, first, first), a), distance);
+	else if (l->host[a] == l->host[first] && other > a)
+		add_partner(out, other, distance);
+}
+
+/* The members among which a's partners are: of its host, or all. */
+static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
+{
+	return pd_match_scope_inside(l->scope) ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
+}
+
+bool pd_match_represents(const struct pd_match_set *m, uint32_t a)
+{
+	const struct pd_match_links *l = &m->links;
+	if (l->side || l->all_pairs || l->scope == PD_SCOPE_OTHER_HOSTS || !pd_match_groups_is_multi(&l->groups, a))
+		return true;
+	struct pd_match_members r = scope_run(l, a, a);
+	return pd_match_members_at(&r, 0) == a;
+}
+
+void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_match_partners *out)
+{
+	const struct pd_match_links *l = &m->links;
+	int distance = m->digests ? -1 : 0;
+	if (l->side) {
+		add_against(l, a, a, distance, out);
+		return;
+	}
+	if (!pd_match_groups_is_multi(&l->groups, a))
+		return;
+	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs) {
+		link_across(l, a, distance, out);
+		return;
+	}
+	struct pd_match_members r = scope_run(l, a, a);
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		add_others(l, out, after(r, a), l->host[a], distance);
+	else if (l->all_pairs || pd_match_members_at(&r, 0) == a)
+		add_run(out, after(r, a), distance);
+}
+
+/* Those of one part near a's. */
+static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	if (l->side) {
+		add_against(l, a, group, distance, out);
+		return;
+	}
+	struct pd_match_members r = scope_run(l, group, a);
+	if (!r.n)
+		return;
+	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+		add_others(l, out, after(r, a), l->host[a], distance);
+	else if (l->all_pairs)
+		add_run(out, after(r, a), distance);
+	else if (pd_match_members_at(&r, 0) > a)
+		add_partner(out, pd_match_members_at(&r, 0), distance);
+}
+
+void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t print, int distance, bool linked,
+		       struct pd_match_partners *out)
+{
+	const uint64_t *host = pd_match_scope_inside(m->o->scope) ? &m->links.host[a] : NULL;
+	size_t from, to, before = out->n;
+	if (!pd_match_parts_several(&m->parts, print)) {
+		add_near_part(&m->links, a, print, distance, out);
+		for (size_t i = before; i < out->n; i++)
+			out->v[i].linked = linked;
+		return;
+	}
+	find_parts(&m->parts, print, host, &from, &to);
+	for (; from < to; from++)
+		add_near_part(&m->links, a, m->parts.v[from].first, distance, out);
+}
+
+/* --- one set of rows --- */
+
+/* Groups of equal keys become links of the parts that are alike by their sketches too. */
+static void make_links(struct pd_match_set *m, double *verify_seconds)
+{
+	/* Pages of one host are no pair between hosts, so they may stand together as pages of two would. */
+	struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
+	verifier.texts = m->digests;
+	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
+	struct pd_match_groups by_part = { 0 };
+	double t = pd_cpu_seconds();
+	if (m->looks && !m->o->all_pairs)
+		split_groups(&m->parts, &m->prints, m->set, m->o->scope, &verifier, &by_part);
+	*verify_seconds += pd_cpu_seconds() - t;
+	pd_verifier_release(&verifier);
+	open_links(&m->links, m->parts.n ? &by_part : &m->prints, m->o, m->rows, m->set);
+}
+
+int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e)
+{
+	if (!m->set->n)
+		return PD_OK;
+	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
+	if (status)
+		return status;
+	m->looks = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
+	make_links(m, verify_seconds);
+	return PD_OK;
+}
+
+void pd_match_set_release(struct pd_match_set *m)
+{
+	pd_match_groups_release(&m->prints);
+	release_parts(&m->parts);
+	release_links(&m->links);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads take stretches of rows one after the other, each formats the pairs of its stretch, and writes when its turn has come; one that has much to write waits for its turn and
- * goes on from there, so that memory stays small and the output is the same for any number of threads.
+ * First groups near each other are found, then pairs of groups are emitted as pairs of rows.
  */
 #include "match/match.h"
 
@@ -9,8 +8,459 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
+#include "join/join.h"
+#include "match/bands.h"
 
-/* --- emitting --- */
+/* --- groups near each other ---
+ *
+ * Groups of equal fingerprints -> the groups near each other, as far as they are verified, from both ends.
+ * Partners of a row are emitted from the smaller row, so pairs in the order of their smaller group are all that most rows
+ * need; the other way round only those pairs are kept whose smaller group may have a row behind one of the larger.
+ *
+ * Dense neighbourhoods.  Where thousands of fingerprints lie within k of each other, all pairs would be their number
+ * squared.  So all pairs are joined only while there are no more than NEAR_PAIRS a fingerprint, beyond those that chance
+ * gives.  If there are more, fingerprints are taken in an order that depends on their values alone.  One that lies within k
+ * of NEAR_LEADERS or more of those taken before it is covered: it is linked to the first of them that it matches, in
+ * the order of rows, as a page with the same fingerprint would be, and joined with no other.  What is not covered is joined
+ * with all that is not, and so nothing is lost where no neighbourhood is dense.  Covered groups that match none of those
+ * before are left to their sketches (`alone`).  With a scope or two sides nothing is linked so, and if there are more pairs than
+ * that, all are left to their sketches, as long as all have one. */
+
+#define NEAR_PAIRS 64
+#define NEAR_PAIRS_LEAST (1 << 20)	/* whatever the number of fingerprints */
+#define NEAR_LEADERS 32
+
+#define NEAR_LINKED 0x8000	/* in a pair's distance: one is covered, and linked to the other */
+
+struct near {
+	struct pd_join_pairs after;	/* (group, one behind it), in order */
+	struct pd_join_pairs before;	/* (group, one before it), in order */
+	uint8_t *alone;			/* by the name of a group: its rows are left to their sketches; NULL: none is */
+};
+
+#define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
+#define FIRST_ROUND 40	/* fingerprints; each round takes twice as many as the one before */
+#define COVER_AT_ONCE 65536	/* fingerprints that are held against those taken before */
+#define NONE UINT32_MAX
+
+/* Does one row stand for all that have this fingerprint? */
+static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
+{
+	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
+		return !pd_match_groups_is_multi(pd_match_set_prints(m), print);
+	return !pd_match_parts_several(&m->parts, print);
+}
+
+/* Most candidates of a generous k are near by chance: they go before they cost memory twice. */
+struct verifying {
+	const struct pd_match_set *m;
+	struct pd_join_pairs *pairs;
+	struct pd_verifier *verifiers;	/* one for each thread */
+	size_t *left;			/* of each task's pairs */
+};
+
+static void verify_task(void *ctx, size_t task, int thread)
+{
+	const struct verifying *v = ctx;
+	const struct pd_match_set *m = v->m;
+	struct pd_join_pair *pairs = v->pairs->v;
+	size_t from = task * VERIFY_TASK, to = from + VERIFY_TASK < v->pairs->n ? from + VERIFY_TASK : v->pairs->n, n = from;
+	double similarity;
+	for (size_t i = from; i < to; i++) {
+		const struct pd_join_pair *p = &pairs[i];
+		if (i + 8 < to) {
+			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].a));
+			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].b));
+		}
+		if (pd_verify_rows(&v->verifiers[thread], pd_rows_set_row(m->set, p->a), pd_rows_set_row(m->set, p->b), p->distance, &similarity) ||
+		    !has_one_representative(m, p->a) || !has_one_representative(m, p->b))
+			pairs[n++] = *p;
+	}
+	v->left[task] = n - from;
+}
+
+static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs, struct pd_match_stats *stats)
+{
+	int threads = m->o->threads > 1 ? m->o->threads : 1;
+	size_t n = 0, tasks = (pairs->n + VERIFY_TASK - 1) / VERIFY_TASK;
+	struct verifying v = { .m = m, .pairs = pairs };
+	double t = pd_cpu_seconds();
+	stats->candidates += pairs->n;
+	if (!m->looks)
+		return;
+	v.left = pd_alloc((tasks + 1) * sizeof *v.left);
+	v.verifiers = pd_zalloc((size_t)threads * sizeof *v.verifiers);
+	for (int i = 0; i < threads; i++)
+		v.verifiers[i] = pd_match_verifier(m->o, m->rows);
+	pd_parallel(threads, tasks, verify_task, &v);
+	for (size_t i = 0; i < tasks; i++) {
+		memmove(pairs->v + n, pairs->v + i * VERIFY_TASK, v.left[i] * sizeof *pairs->v);
+		n += v.left[i];
+	}
+	pairs->n = n;
+	for (int i = 0; i < threads; i++)
+		pd_verifier_release(&v.verifiers[i]);
+	free(v.verifiers);
+	free(v.left);
+	stats->verify_seconds += pd_cpu_seconds() - t;
+}
+
+/* Which groups have rows on each side, by name. */
+struct sides {
+	uint8_t *of;
+	uint32_t *list[2];
+	size_t n[2];
+	struct pd_array memory[3];
+};
+
+static void find_sides(const struct pd_match_set *m, struct sides *s)
+{
+	const struct pd_match_groups *g = pd_match_set_prints(m);
+	s->of = pd_array_room(&s->memory[2], m->rows->budget, m->set->n + 1);
+	memset(s->of, 0, m->set->n + 1);
+	for (size_t i = 0; i < m->set->n; i++)
+		s->of[pd_match_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)];
+	for (int side = 0; side < 2; side++) {
+		s->list[side] = pd_array_room(&s->memory[side], m->rows->budget, (g->n_groups + 1) * sizeof *s->list[side]);
+		for (size_t i = 0; i < m->set->n; i++)
+			if (s->of[i] & (PD_SIDE_A << side))
+				s->list[side][s->n[side]++] = (uint32_t)i;
+	}
+}
+
+static int join_prints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
+		struct pd_err *e)
+{
+	int status = pd_join_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
+	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
+}
+
+/* What is known of a fingerprint while a dense set is joined round by round. */
+enum state { WAITS, IN_ROUND, TAKEN, COVERED = 4 };	/* never 3: what `sides` of struct pd_join_keys would misread */
+
+struct dense {
+	const struct pd_match_set *m;
+	const struct pd_join_keys *keys;	/* all */
+	struct pd_match_stats *stats;
+	uint32_t leaders;			/* that cover a fingerprint */
+	uint8_t *state;				/* by name, like those that follow */
+	uint32_t *n_near;			/* of those taken before */
+	uint32_t *leader;			/* the first that it matches */
+	uint32_t *round, *taken;		/* names, ascending */
+	size_t n_round, n_taken;
+	struct pd_items *found;
+	uint8_t *alone;
+};
+
+static uint32_t name_at(const struct pd_join_keys *keys, size_t i)
+{
+	return keys->ids ? keys->ids[i] : (uint32_t)i;
+}
+
+/* 0 ... 1, the same for the same fingerprint everywhere. */
+static double place_of(const struct pd_join_keys *keys, uint32_t name)
+{
+	size_t bytes = (size_t)keys->bits / 8;
+	return (double)(pd_hash64((const char *)keys->v + name * bytes, bytes) >> 11) * 0x1p-53;
+}
+
+/* Fingerprints from one place to another are this round's. */
+static void begin_round(struct dense *d, double from, double to)
+{
+	d->n_round = d->n_taken = 0;
+	for (size_t i = 0; i < d->keys->n; i++) {
+		uint32_t name = name_at(d->keys, i);
+		double place = place_of(d->keys, name);
+		if (place >= from && place < to) {
+			d->state[name] = IN_ROUND;
+			d->round[d->n_round++] = name;
+		} else if (d->state[name] == TAKEN) {
+			d->taken[d->n_taken++] = name;
+		}
+	}
+}
+
+static int distance_of(const struct dense *d, uint32_t a, uint32_t b)
+{
+	size_t words = (size_t)d->keys->bits / 64;
+	return pd_bits_distance(d->keys->v + a * words, d->keys->v + b * words, (int)words);
+}
+
+static void add_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
+{
+	pd_items_add_pair(d->found, a, b, (uint32_t)distance);
+}
+
+/* Names of this round with those taken before that lie near them, in the order of both. */
+struct covering {
+	struct dense *d;
+	struct pd_items near;		/* name in the high half, the other in the low one; the distance, or FAILED */
+	size_t *start;			/* name after name: where its part begins, and the end */
+	size_t n_names;
+	struct pd_verifier *verifiers;	/* one for each thread */
+};
+
+#define FAILED UINT32_MAX
+#define COVER_NAMES 256		/* that a thread deals with at a time */
+
+static bool may_be_covered(const struct dense *d, uint32_t name, uint32_t other)
+{
+	return d->n_near[name] >= d->leaders && has_one_representative(d->m, name) && has_one_representative(d->m, other);
+}
+
+/* What is covered needs the first that it matches, and no more. */
+static void cover_task(void *ctx, size_t task, int thread)
+{
+	struct covering *c = ctx;
+	const struct pd_match_set *m = c->d->m;
+	size_t to = (task + 1) * COVER_NAMES < c->n_names ? (task + 1) * COVER_NAMES : c->n_names;
+	double similarity;
+	for (size_t i = task * COVER_NAMES; i < to; i++)
+		for (size_t j = c->start[i]; j < c->start[i + 1]; j++) {
+			uint32_t name = (uint32_t)(c->near.v[j].key >> 32), other = (uint32_t)c->near.v[j].key;
+			if (m->looks && has_one_representative(m, name) && has_one_representative(m, other) &&
+			    !pd_verify_rows(&c->verifiers[thread], pd_rows_set_row(m->set, name), pd_rows_set_row(m->set, other),
+					    (int)c->near.v[j].value, &similarity)) {
+				c->near.v[j].value = FAILED;
+			} else if (may_be_covered(c->d, name, other)) {
+				c->d->leader[name] = other;
+				break;
+			}
+		}
+}
+
+static void verify_covering(struct covering *c)
+{
+	const struct pd_match_set *m = c->d->m;
+	int threads = m->o->threads > 1 ? m->o->threads : 1;
+	double t = pd_cpu_seconds();
+	c->start = pd_alloc((c->near.n + 1) * sizeof *c->start);
+	for (size_t i = 0; i < c->near.n; i++)
+		if (!i || c->near.v[i].key >> 32 != c->near.v[i - 1].key >> 32)
+			c->start[c->n_names++] = i;
+	c->start[c->n_names] = c->near.n;
+	c->verifiers = pd_zalloc((size_t)threads * sizeof *c->verifiers);
+	for (int i = 0; i < threads; i++)
+		c->verifiers[i] = pd_match_verifier(m->o, m->rows);
+	pd_parallel(threads, (c->n_names + COVER_NAMES - 1) / COVER_NAMES, cover_task, c);
+	for (int i = 0; i < threads; i++)
+		pd_verifier_release(&c->verifiers[i]);
+	free(c->verifiers);
+	free(c->start);
+	c->d->stats->verify_seconds += pd_cpu_seconds() - t;
+}
+
+/* Some of this round's with all that were taken before: what is covered keeps its link alone. */
+static int cover_some(struct dense *d, const uint32_t *names, size_t n, struct pd_err *e)
+{
+	struct covering c = { .d = d };
+	struct pd_join_keys keys = *d->keys;
+	struct pd_join_pairs pairs = { 0 };
+	struct pd_join_plan plan;
+	keys.ids = names;
+	keys.n = n;
+	keys.against = d->taken;
+	keys.n_against = d->n_taken;
+	keys.sides = d->state;
+	int status = join_prints(d->m, &keys, &plan, &pairs, e);
+	for (size_t i = 0; i < pairs.n; i++) {
+		const struct pd_join_pair *p = &pairs.v[i];
+		uint32_t name = d->state[p->a] == IN_ROUND ? p->a : p->b;
+		d->n_near[name]++;
+		pd_items_add(&c.near, (uint64_t)name << 32 | (name == p->a ? p->b : p->a), p->distance);
+	}
+	d->stats->candidates += pairs.n;
+	pd_join_pairs_release(&pairs);
+	pd_items_sort(&c.near);
+	verify_covering(&c);
+	for (size_t i = 0; i < c.near.n; i++) {
+		uint32_t name = (uint32_t)(c.near.v[i].key >> 32), other = (uint32_t)c.near.v[i].key;
+		if (c.near.v[i].value != FAILED && !may_be_covered(d, name, other))
+			add_pair(d, name, other, (int)c.near.v[i].value);
+	}
+	pd_items_release(&c.near);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t name = names[i];
+		if (d->n_near[name] < d->leaders)
+			continue;
+		d->state[name] = COVERED;
+		d->alone[name] = d->leader[name] == NONE;
+		if (d->leader[name] == NONE)
+			continue;
+		d->stats->linked++;
+		add_pair(d, name, d->leader[name], distance_of(d, name, d->leader[name]) | NEAR_LINKED);
+	}
+	return status;
+}
+
+/* All of this round's, some at a time, so that what lies near them does not fill memory. */
+static int cover_round(struct dense *d, struct pd_err *e)
+{
+	size_t some = d->n_taken > COVER_AT_ONCE ? d->n_taken : COVER_AT_ONCE;
+	int status = PD_OK;
+	for (size_t from = 0; !status && d->n_taken && from < d->n_round; from += some)
+		status = cover_some(d, d->round + from, d->n_round - from < some ? d->n_round - from : some, e);
+	return status;
+}
+
+/* This round's that are not covered with each other. */
+static int take_round(struct dense *d, struct pd_err *e)
+{
+	struct pd_join_keys keys = *d->keys;
+	struct pd_join_pairs pairs = { 0 };
+	struct pd_join_plan plan;
+	size_t n = 0;
+	for (size_t i = 0; i < d->n_round; i++)
+		if (d->state[d->round[i]] == IN_ROUND)
+			d->round[n++] = d->round[i];
+	keys.ids = d->round;
+	keys.n = n;
+	int status = n > 1 ? join_prints(d->m, &keys, &plan, &pairs, e) : PD_OK;
+	verify_pairs(d->m, &pairs, d->stats);
+	for (size_t i = 0; i < pairs.n; i++)
+		add_pair(d, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
+	pd_join_pairs_release(&pairs);
+	for (size_t i = 0; i < n; i++)
+		d->state[d->round[i]] = TAKEN;
+	return status;
+}
+
+static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, uint8_t *alone,
+		      struct pd_join_pairs *out, struct pd_err *e)
+{
+	struct pd_items all;
+	struct pd_array memory[5] = { { 0 } };
+	size_t n = m->set->n + 1;
+	struct pd_join_keys unlimited = *keys;
+	unlimited.limit = NULL;
+	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = alone };
+	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k), n_keys = (double)keys->n;
+	int status = PD_OK;
+	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
+	d.state = pd_array_room(&memory[0], m->rows->budget, n);
+	d.n_near = pd_array_room(&memory[1], m->rows->budget, n * sizeof *d.n_near);
+	d.leader = pd_array_room(&memory[2], m->rows->budget, n * sizeof *d.leader);
+	d.round = pd_array_room(&memory[3], m->rows->budget, n * sizeof *d.round);
+	d.taken = pd_array_room(&memory[4], m->rows->budget, n * sizeof *d.taken);
+	memset(d.state, WAITS, n);
+	memset(d.n_near, 0, n * sizeof *d.n_near);
+	memset(d.leader, 0xff, n * sizeof *d.leader);
+	d.found = pd_items_lists(1, m->rows->budget);
+	for (double from = 0, to = FIRST_ROUND / n_keys; !status && from < 1; from = to, to *= 2) {
+		begin_round(&d, from, to);
+		status = cover_round(&d, e);
+		if (!status)
+			status = take_round(&d, e);
+	}
+	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
+	pd_join_pairs_take(out, &all);
+	for (int i = 0; i < 5; i++)
+		pd_array_release(&memory[i]);
+	return status ? status : gathered;
+}
+
+static bool may_link(const struct pd_match_set *m)
+{
+	return m->o->scope == PD_SCOPE_ALL && !m->o->all_pairs && !m->rows->side;
+}
+
+/* What one page stands for to all others it does not to those of one host or one side.  There bands tell such rows from each
+ * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to look at it. */
+static bool may_leave_to_sketches(const struct pd_match_set *m)
+{
+	return !m->o->all_pairs && !m->o->verify.off && m->rows->sketched == m->rows->n;
+}
+
+/* Keys in, the pairs of groups near each other out. */
+static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, struct near *near,
+		     struct pd_match_stats *stats, struct pd_err *e)
+{
+	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
+	double others = keys->against ? (double)keys->n_against : n;
+	struct pd_join_limit limit = { .most = NEAR_PAIRS_LEAST + (uint64_t)(NEAR_PAIRS * (n + others) / 2 +
+									     n * others * pd_join_chance(keys->bits, m->o->k)) };
+	keys->limit = may_link(m) || may_leave_to_sketches(m) ? &limit : NULL;
+	int status = join_prints(m, keys, &stats->plan, &near->after, e);
+	if (!status && pd_join_is_over(keys)) {
+		near->alone = pd_zalloc(m->set->n + 1);
+		if (may_link(m))
+			status = join_dense(m, keys, stats, near->alone, &near->after, e);
+		else
+			memset(near->alone, 1, m->set->n);
+	} else if (!status) {
+		verify_pairs(m, &near->after, stats);
+	}
+	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
+	return status;
+}
+
+/* A row may have a partner before the first of its own group, where that group's other rows are joined, too. */
+static int turn_pairs(struct near *near, const struct pd_match_set *m, struct pd_err *e)
+{
+	struct pd_items *turned = pd_items_lists(1, m->rows->budget), sorted;
+	for (size_t i = 0; i < near->after.n; i++) {
+		const struct pd_join_pair *p = &near->after.v[i];
+		if (pd_match_groups_is_multi(pd_match_set_prints(m), p->a) && pd_match_set_all_represent(m, p->a))
+			pd_items_add(turned, (uint64_t)p->b << 32 | p->a, p->distance);
+	}
+	int status = pd_items_gather(turned, 1, m->o->threads, &sorted, e);
+	pd_join_pairs_take(&near->before, &sorted);
+	return status;
+}
+
+/* Of a group in more parts than are compared, all are left to their sketches. */
+static void mark_many_parts(struct near *near, const struct pd_match_set *m)
+{
+	const struct pd_match_parts *p = &m->parts;
+	for (size_t from = 0, to; from < p->n; from = to) {
+		for (to = from + 1; to < p->n && p->v[to].print == p->v[from].print; to++)
+			;
+		if (to - from <= PD_PARTS_TRIED)
+			continue;
+		if (!near->alone)
+			near->alone = pd_zalloc(m->set->n + 1);
+		near->alone[p->v[from].print] = 1;
+	}
+}
+
+static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
+{
+	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
+	struct sides sides = { 0 };
+	struct pd_array names = { 0 };
+	stats->distinct = keys.n;
+	if (m->rows->side) {
+		find_sides(m, &sides);
+		keys.ids = sides.list[0];
+		keys.n = sides.n[0];
+		keys.against = sides.list[1];
+		keys.n_against = sides.n[1];
+		keys.sides = sides.of;
+	} else {
+		keys.ids = pd_match_groups_names(pd_match_set_prints(m), &names, m->rows->budget);
+	}
+	int status = join_keys(m, &keys, near, stats, e);
+	if (!status)
+		status = turn_pairs(near, m, e);
+	mark_many_parts(near, m);
+	for (int i = 0; i < 3; i++)
+		pd_array_release(&sides.memory[i]);
+	pd_array_release(&names);
+	return status;
+}
+
+static void release_near(struct near *near)
+{
+	pd_join_pairs_release(&near->after);
+	pd_join_pairs_release(&near->before);
+	free(near->alone);
+}
+
+/* --- emitting ---
+ *
+ * Threads take stretches of rows one after the other, each formats the pairs of its stretch, and writes when its turn has come;
+ * one that has much to write waits for its turn and goes on from there, so that memory stays small and the output is the same
+ * for any number of threads. */
 
 #define STRETCH 16384		/* rows that a thread takes at a time */
 #define BATCH 256		/* pairs formatted together */
@@ -19,7 +469,7 @@
 /* All that was found in one set of rows. */
 struct found {
 	struct pd_match_set set;
-	struct pd_match_near near;	/* groups by fingerprint */
+	struct near near;	/* groups by fingerprint */
 	struct pd_match_bands bands;		/* candidates by sketch */
 };
 
@@ -89,37 +539,19 @@ static void verify_partners(struct reading *r, uint32_t a)
 	r->partners.n = n;
 }
 
-/* The partners of `a` in the parts of a group near its own, the first of them where they are many. */
-static void add_near(struct reading *r, uint32_t a, const struct pd_join_pair *near)
-{
-	int distance = near->distance & ~PD_NEAR_LINKED;
-	size_t before = r->partners.n;
-	const struct pd_match_set *m = r->m;
-	const uint64_t *host = pd_match_scope_inside(m->o->scope) ? &m->links.host[a] : NULL;
-	size_t from, to;
-	if (!pd_match_parts_several(&m->parts, near->b)) {
-		pd_match_links_near(&m->links, a, near->b, distance, &r->partners);
-		for (size_t i = before; i < r->partners.n; i++)
-			r->partners.v[i].linked = near->distance & PD_NEAR_LINKED;
-		return;
-	}
-	pd_match_parts_of(&m->parts, near->b, host, &from, &to);
-	for (; from < to; from++)
-		pd_match_links_near(&m->links, a, m->parts.v[from].first, distance, &r->partners);
-}
-
 /* Where the pairs whose first end is `group` or larger begin. */
 static size_t near_from(const struct pd_join_pairs *pairs, uint32_t group)
 {
 	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
 }
 
-static void add_all_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
+static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
 {
 	if (at >= pairs->n || pairs->v[at].a != print)
 		at = near_from(pairs, print);
 	for (; at < pairs->n && pairs->v[at].a == print; at++)
-		add_near(r, a, &pairs->v[at]);
+		pd_match_add_near(r->m, a, pairs->v[at].b, pairs->v[at].distance & ~NEAR_LINKED, pairs->v[at].distance & NEAR_LINKED,
+				  &r->partners);
 }
 
 /* All partners of `a` behind it. */
@@ -128,11 +560,11 @@ static void find_partners(struct reading *r, uint32_t a)
 	const struct pd_match_set *m = r->m;
 	uint32_t print = pd_match_groups_name(pd_match_set_prints(m), a);
 	r->partners.n = 0;
-	pd_match_links_equal(&m->links, a, m->digests ? -1 : 0, &r->partners);
-	if (pd_match_links_represents(&m->links, a)) {
-		add_all_near(r, a, print, &r->found->near.after, r->after);
+	pd_match_add_equal(m, a, &r->partners);
+	if (pd_match_represents(m, a)) {
+		add_near(r, a, print, &r->found->near.after, r->after);
 		if (r->found->near.before.n)
-			add_all_near(r, a, print, &r->found->near.before, r->before);
+			add_near(r, a, print, &r->found->near.before, r->before);
 	}
 	if (r->bands < r->found->bands.pairs.n && r->found->bands.pairs.v[r->bands].key >> 32 == a)
 		r->bands = pd_match_bands_add(&r->found->bands, r->bands, m, &r->partners);
@@ -298,14 +730,14 @@ const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", 
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
 /* Of rows without fingerprints only equal texts match. */
-static int find_near(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
+static int find_candidates(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
 {
 	const struct pd_match_set *m = &f->set;
 	int status = PD_OK;
 	if (!m->set->n || m->digests)
 		return PD_OK;
 	if (m->o->candidates != PD_CANDIDATES_BANDS)
-		status = pd_match_near_find(&f->near, m, stats, e);
+		status = find_near(&f->near, m, stats, e);
 	if (!status && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
 		double t = pd_cpu_seconds();
 		status = pd_match_bands_find(&f->bands, m, m->o->candidates == PD_CANDIDATES_HAMMING ? f->near.alone : NULL, e);
@@ -321,15 +753,15 @@ static int find_pairs(struct found *f, struct pd_match_stats *stats, struct pd_e
 {
 	int status = pd_match_set_open(&f->set, &stats->verify_seconds, e);
 	if (!status)
-		status = find_near(f, stats, e);
+		status = find_candidates(f, stats, e);
 	return status ? status : pd_budget_check(f->set.rows->budget, e);
 }
 
 static void release_found(struct found *f)
 {
 	pd_match_set_release(&f->set);
-	pd_match_near_release(&f->near);
-	pd_match_bands_release(&f->bands);
+	release_near(&f->near);
+	pd_items_release(&f->bands.pairs);
 }
 
 struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct pd_doubt *doubt)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "match/methods.h"
+#include "match/match.h"
 
 #include <stdlib.h>
 

@@ -182,7 +182,7 @@ static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
 }
 
 /* What decides of a row beside its sketch.  It is read from the row's text, which costs more than comparing sketches, and where
- * pages crowd each of them is asked for again and again: so those that were asked for last are remembered, one in each place. */
+ * many pages lie close together each of them is asked for again and again: so those that were asked for last are remembered, one in each place. */
 struct pd_verifier_row {
 	struct pd_facts facts;
 	uint64_t host;

@@ -211,7 +211,7 @@ static void settle_options(struct match_run *r)
 static int check_plan(struct match_run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
-	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, &r->err);
+	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, 0, &r->err);
 }
 
 static void say_other_sketches(struct match_run *r)

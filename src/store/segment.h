@@ -20,6 +20,7 @@
 
 #include "base/codec.h"
 #include "join/scan.h"
+#include "join/table.h"
 #include "store/log.h"
 
 #define PD_STORE_BLOCK 16384	/* bytes under one checksum */

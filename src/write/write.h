@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "group/group.h"
 #include "group/score.h"
-#include "match/methods.h"
+#include "match/match.h"
 #include "pipeline.h"
 #include "sign/sign.h"
 #include "store/judge.h"

@@ -7,7 +7,7 @@
 #define FUZZ_BRUTE_H
 
 #include "fuzz.h"
-#include "match/links.h"
+#include "match/bands.h"
 #include "match/match.h"
 
 enum { BRUTE_ROWS = 96, BRUTE_APART = 1000 };

@@ -239,7 +239,7 @@ static void join_one_way(const struct pd_join_keys *keys, const struct pd_join_p
 	struct pd_join_plan plan;
 	struct pd_join_pairs got = { 0 };
 	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
-	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, NULL),
+	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, 0, NULL),
 		      "%s", where);
 	if (way->path)
 		plan.scan = pd_join_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_join_scan_path)way->path);
@@ -314,7 +314,7 @@ static void check_spread(int bits, int d, unsigned blocks, enum pd_join_plan_kin
 	memcpy(key_at(&m, 1), key_at(&m, 0), (size_t)bits / 8);
 	for (int i = 0; i < d; i++, blocks /= 4)
 		flip(&m, 1, (blocks % 4) * (uint64_t)bits / 4 + 3 * (uint64_t)i);
-	ck_assert(!pd_join_plan_choose(&plan, kind, bits, 3, 1000000, NULL));
+	ck_assert(!pd_join_plan_choose(&plan, kind, bits, 3, 1000000, 0, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
 	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d",
@@ -346,7 +346,7 @@ START_TEST(m7_store)
 	ck_assert_uint_eq(g.n_groups, 4);
 	struct pd_array names = { 0 };
 	struct pd_join_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_match_groups_names(&g, &names, NULL) };
-	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, NULL));
+	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, 0, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
 	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 3);
@@ -463,7 +463,7 @@ START_TEST(refused)
 	struct pd_join_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
 	struct pd_join_plan plan;
 	struct pd_join_pairs got = { 0 };
-	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, NULL));
+	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, 0, NULL));
 	ck_assert_int_eq(pd_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
 	ck_assert_int_eq(pd_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
 }

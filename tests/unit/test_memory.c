@@ -195,7 +195,7 @@ START_TEST(joined_within)
 	struct pd_join_pairs want = { 0 }, got = { 0 };
 	struct pd_join_plan plan;
 	choose_keys(&keys, w, lists, sides);
-	ck_assert(!pd_join_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, NULL));
+	ck_assert(!pd_join_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, 0, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &want, NULL));
 	for (int threads = 1; threads <= 2; threads++) {
 		plan.took.stretches = 0;

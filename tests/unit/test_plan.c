@@ -39,7 +39,7 @@ START_TEST(choose)
 	struct pd_join_plan p;
 	struct pd_err e = { 0 };
 	struct pd_buf text = { 0 };
-	int status = pd_join_plan_choose(&p, c->kind, c->bits, c->k, c->n, &e);
+	int status = pd_join_plan_choose(&p, c->kind, c->bits, c->k, c->n, 0, &e);
 	ck_assert_msg(status == c->status, "%s: status %d, not %d", c->name, status, c->status);
 	if (status)
 		pd_buf_add_z(&text, e.text);
@@ -79,7 +79,7 @@ START_TEST(pigeonhole)
 			char where[64];
 			struct pd_join_plan p;
 			snprintf(where, sizeof where, "%d bits, k=%d, %zu keys", bits, k, counts[n]);
-			ck_assert_msg(!pd_join_plan_choose(&p, PD_PLAN_BLOCKS, bits, k, counts[n], NULL), "%s", where);
+			ck_assert_msg(!pd_join_plan_choose(&p, PD_PLAN_BLOCKS, bits, k, counts[n], 0, NULL), "%s", where);
 			ck_assert_msg(p.kind == PD_PLAN_BLOCKS && p.k == k && p.bits == bits, "%s: kind", where);
 			check_blocks(&p, where);
 		}
@@ -95,7 +95,7 @@ START_TEST(list)
 	};
 	struct pd_join_plan all[PD_PLANS_MAX], chosen, *first;
 	char where[64];
-	ck_assert(!pd_join_plan_choose_against(&chosen, PD_PLAN_AUTO, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against, NULL));
+	ck_assert(!pd_join_plan_choose(&chosen, PD_PLAN_AUTO, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against, NULL));
 	int n = pd_join_plan_list(all, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against), kinds[PD_PLAN_ALL + 1] = { 0 };
 	for (int i = 0; i < n; i++) {
 		snprintf(where, sizeof where, "row %d, plan %d", _i, i);
