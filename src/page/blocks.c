@@ -27,6 +27,7 @@ void pd_blocks_clear(struct pd_blocks *b)
 	b->links = kept_items(b->links, &b->cap_links);
 	b->n_runs = b->n_boxes = b->n_blocks = b->n_links = 0;
 	b->meta = (struct pd_meta){ 0 };
+	b->base = (struct pd_span){ 0 };
 	b->noscript = b->redirects = false;
 }
 
@@ -84,4 +85,14 @@ void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 	struct printer p = { .b = b, .out = out };
 	for (size_t i = 0; i < b->n_runs; i++)
 		print(&p, &b->runs[i]);
+}
+
+void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
+{
+	const struct pd_link *l = &b->links[link];
+	struct printer p = { .b = b, .out = out };
+	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
+		print(&p, &b->runs[i]);
+	if (!p.begun)
+		pd_buf_add_span(out, l->hidden_text.n ? l->hidden_text : l->alt);
 }

@@ -73,8 +73,14 @@ struct pd_block {
 
 struct pd_link {
 	struct pd_span href, rel;
+	struct pd_span alt;	/* of its first image that has one; only with all_links */
+	struct pd_span hidden_text;	/* what stands in a link that is not shown; only with all_links */
 	uint32_t block;		/* block of its first run, or PD_BLOCK_NONE */
+	uint32_t box;		/* innermost that it begins in */
+	uint32_t run;		/* its first run; without text, that of what follows it */
 	bool has_text, has_image;
+	bool hidden;		/* the page does not show it; only with all_links */
+	bool frame;		/* the address of a frame; only with all_links */
 };
 
 struct pd_meta {
@@ -91,10 +97,11 @@ struct pd_blocks {
 	struct pd_run *runs;
 	struct pd_box *boxes;
 	struct pd_block *blocks;
-	struct pd_link *links;
+	struct pd_link *links;	/* <a href>; with all_links also <area href>, frames, and those in hidden elements */
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
+	struct pd_span base;	/* <base href>; only with all_links */
 	bool redirects;		/* the page sends its readers on: <meta http-equiv=refresh> with an address, or a script and no text */
 	bool noscript;		/* the text is that of noscript elements: the page shows hardly any without scripts */
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
@@ -114,5 +121,7 @@ static inline struct pd_span pd_run_text(const struct pd_blocks *b, const struct
 void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out);
 /* All text of the page outside ignored tags, in the same form. */
 void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out);
+/* Appends what stands in a link: its text, hidden or not, else its image's alt; white space as in runs. */
+void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out);
 
 #endif

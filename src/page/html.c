@@ -21,6 +21,8 @@
 
 /* A shorter one is a notice, or a picture for those without scripts. */
 #define NOSCRIPT_MIN 512
+/* More of one page are not told of. */
+#define FRAMES_MAX 4096
 
 struct cleaner {
 	bool all;			/* keep every attribute, and white space as it stands */
@@ -31,6 +33,16 @@ struct cleaner {
 	struct pd_buf out;
 	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not look again */
 	bool unquoted[2];		/* no " (no ') lies ahead */
+	bool links;			/* what links need is kept */
+	struct pd_span src;		/* of the frame whose tag is being read, as it stands */
+	struct pd_buf frames;		/* addresses of frames, each with a NUL behind it */
+	struct frame_at *frame_at;
+	size_t n_frames, cap_frames;
+};
+
+/* A frame's address in `frames`. */
+struct frame_at {
+	size_t at, n;
 };
 
 /* References.  See the header.  The names are in entity.def; the rules are those of the HTML standard's tokenizer (13.2.5.72 and the
@@ -337,10 +349,19 @@ static struct pd_span bounded(struct pd_span value)
 	return value;
 }
 
+static bool is_frame(enum pd_tag t)
+{
+	return t == PD_TAG_iframe || t == PD_TAG_frame;
+}
+
 static bool attribute(struct cleaner *cl, enum pd_tag tag)
 {
 	struct pd_span name = attr_name(cl), value = attr_value(cl);
-	if (tag == PD_TAG_NONE || !(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name))))
+	if (tag == PD_TAG_NONE)
+		return false;
+	if (cl->links && is_frame(tag) && pd_span_ieq(name, "src"))
+		cl->src = bounded(value);
+	if (!(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name), cl->links)))
 		return false;
 	put_z(cl, " ");
 	put_bytes(cl, name.p, name.n);
@@ -561,6 +582,29 @@ static bool unfold_noscript(struct cleaner *cl, size_t mark)
 	return true;
 }
 
+/* The address of the frame whose tag has just been read waits for the comment that says where it stands. */
+static void put_frame(struct cleaner *cl)
+{
+	struct pd_span src = pd_span_trim(cl->src);
+	struct frame_at at = { .at = cl->frames.n };
+	cl->src = pd_span(NULL, 0);
+	if (!src.n || cl->n_frames == FRAMES_MAX)
+		return;
+	while (src.n) {
+		uint32_t cp = 0;
+		size_t n = src.p[0] == '&' ? pd_reference(src, true, &cp) : 0;
+		if (n)
+			pd_buf_add_utf8(&cl->frames, cp);
+		else
+			pd_buf_add_c(&cl->frames, src.p[0]);
+		src = pd_span(src.p + (n ? n : 1), src.n - (n ? n : 1));
+	}
+	at.n = cl->frames.n - at.at;
+	cl->frame_at = pd_grow(cl->frame_at, cl->n_frames, &cl->cap_frames, sizeof *cl->frame_at);
+	cl->frame_at[cl->n_frames] = at;
+	pd_buf_printf(&cl->out, "<!--%zu-->", cl->n_frames++);
+}
+
 static void start_tag(struct cleaner *cl)
 {
 	size_t mark = cl->out.n;
@@ -573,6 +617,7 @@ static void start_tag(struct cleaner *cl)
 	}
 	if (!scan_attributes(cl, t, &self_closing) || t == PD_TAG_NONE) {
 		cl->out.n = mark;
+		cl->src = pd_span(NULL, 0);
 		return;
 	}
 	self_closing |= pd_tag_void(t);
@@ -582,6 +627,8 @@ static void start_tag(struct cleaner *cl)
 		cl->out.n = mark;
 	else if (self_closing)
 		put_z(cl, "/>");
+	if (cl->src.n)
+		put_frame(cl);
 }
 
 /* cl->p is at a '<'. */
@@ -615,6 +662,9 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 	memset(cl->unquoted, 0, sizeof(cl->unquoted));
 	cl->noscript = 0;
 	cl->unfolded = false;
+	cl->src = pd_span(NULL, 0);
+	pd_buf_clear(&cl->frames);
+	cl->n_frames = 0;
 	cl->p = html.p;
 	cl->end = html.p + html.n;
 	while (cl->p < cl->end) {
@@ -629,6 +679,8 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 static void cleaner_release(struct cleaner *cl)
 {
 	pd_buf_release(&cl->out);
+	pd_buf_release(&cl->frames);
+	free(cl->frame_at);
 }
 
 /* ==== the parser ==== */
@@ -782,6 +834,18 @@ static void on_text(void *ctx, const xmlChar *p, int n)
 	s->sink->text(s->self, pd_span((const char *)p, (size_t)n));
 }
 
+/* All comments are the cleaner's, and each is the number of a frame. */
+static void on_comment(void *ctx, const xmlChar *text)
+{
+	struct pd_saxer *s = ctx;
+	const struct cleaner *cl = &s->cleaner;
+	uint64_t i;
+	if (s->ignored || !pd_span_u64(pd_span_z((const char *)text), &i) || i >= cl->n_frames)
+		return;
+	need_html(s);
+	s->sink->frame(s->self, pd_span(cl->frames.p + cl->frame_at[i].at, cl->frame_at[i].n));
+}
+
 void pd_html_own_memory(void)
 {
 	xmlMemSetup(free, pd_alloc, pd_realloc, pd_strdup);
@@ -801,12 +865,13 @@ static void renew(struct pd_saxer *s)
 		.characters = on_text,
 		.ignorableWhitespace = on_text,
 		.cdataBlock = on_text,
+		.comment = s->cleaner.links ? on_comment : NULL,
 	};
 	s->ctxt->userData = s;
 	memset(s->cache, 0, sizeof(s->cache));
 }
 
-struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes)
+struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes, bool links)
 {
 	static int ready;
 	struct pd_saxer *s = pd_zalloc(sizeof(*s));
@@ -815,6 +880,7 @@ struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool 
 	s->sink = sink;
 	s->self = self;
 	s->cleaner.all = all_attributes;
+	s->cleaner.links = links;
 	renew(s);
 	return s;
 }
@@ -849,5 +915,6 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 		s->sink->close(s->self, PD_TAG_body);
 	s->sink->close(s->self, PD_TAG_html);
 	pd_buf_shrink(&s->cleaner.out, 16 << 20);
+	pd_buf_shrink(&s->cleaner.frames, 1 << 20);
 	return s->cleaner.noscript;
 }

@@ -24,6 +24,8 @@ struct pd_html_sink {
 	void (*open)(void *self, enum pd_tag tag, const struct pd_attr *attrs, size_t n);
 	void (*close)(void *self, enum pd_tag tag);
 	void (*text)(void *self, struct pd_span s);
+	/* A frame or iframe with an address, where all links are wanted: no event tells of it otherwise. */
+	void (*frame)(void *self, struct pd_span src);
 };
 
 /* The program, once, before any page: when libxml2 gets no memory, base/alloc.h says what happens.  It does so for all of
@@ -32,8 +34,9 @@ void pd_html_own_memory(void);
 
 struct pd_saxer;	/* a libxml2 parser that is used again and again: one per thread */
 
-/* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands. */
-struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes);
+/* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands.
+ * `links`: all that links need: more attributes, and frames. */
+struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes, bool links);
 void pd_saxer_free(struct pd_saxer *s);
 /* Returns the bytes that stand in long noscripts; `unfold`: they are read. */
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
@@ -51,7 +54,10 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
  * - title, textarea, xmp: what is in them is text;
  * - attributes: quoted, bounded, only those that someone reads (or all, for XHTML);
  * - references: decoded, but for what must stay escaped;
- * - control characters and noncharacters: left out.  White space with a line break in it: one line break. */
+ * - control characters and noncharacters: left out.  White space with a line break in it: one line break.
+ *
+ * Where frames are wanted each leaves a comment with its number behind: a comment changes nothing for the parser, and so the page's
+ * text is the same whether they are wanted or not. */
 
 /* Character references (&amp; &#8364; &#x20AC;) as browsers read them: old names without their semicolon, and the numbers 128
  * to 159 as windows-1252.

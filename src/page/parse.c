@@ -249,6 +249,7 @@ static void links_to_blocks(struct pd_blocks *out)
 			continue;
 		out->links[r->link].has_text = true;
 		out->links[r->link].block = r->block;
+		out->links[r->link].run = (uint32_t)i;
 	}
 }
 
@@ -379,6 +380,20 @@ static void close_box(struct builder *b, enum pd_tag t, size_t markup)
 	b->pre -= keeps_lines(t);
 }
 
+/* PD_LINK_NONE: there are too many. */
+static uint32_t add_link(struct builder *b, struct pd_link link)
+{
+	struct pd_blocks *out = b->out;
+	if (out->n_links == PD_LINKS_MAX)
+		return PD_LINK_NONE;
+	out->links = pd_grow(out->links, out->n_links, &out->cap_links, sizeof(*out->links));
+	link.block = PD_BLOCK_NONE;
+	link.box = innermost(b)->box;
+	link.run = (uint32_t)out->n_runs;
+	out->links[out->n_links] = link;
+	return (uint32_t)out->n_links++;
+}
+
 static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
 {
 	struct pd_blocks *out = b->out;
@@ -387,13 +402,7 @@ static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
 	if (href.n == 0 || out->n_links == PD_LINKS_MAX)
 		return;
 	end_run(b);
-	out->links = pd_grow(out->links, out->n_links, &out->cap_links, sizeof(*out->links));
-	out->links[out->n_links] = (struct pd_link){
-		.href = href,
-		.rel = kept(out, attrs, n, PD_ATTR_REL),
-		.block = PD_BLOCK_NONE,
-	};
-	b->link = (uint32_t)out->n_links++;
+	b->link = add_link(b, (struct pd_link){ .href = href, .rel = kept(out, attrs, n, PD_ATTR_REL) });
 	innermost(b)->links++;
 }
 
@@ -442,6 +451,22 @@ static void build_close(struct builder *b, enum pd_tag t, size_t markup)
 		close_link(b);
 	else if (emphasis(t))
 		emphasise(b, -1);
+}
+
+/* --- links that no run tells of: hidden ones, frames, image maps --- */
+
+static void add_alt(struct builder *b, uint32_t link, const struct pd_attr *attrs, size_t n)
+{
+	if (b->out->links[link].alt.n == 0)
+		b->out->links[link].alt = kept(b->out, attrs, n, PD_ATTR_ALT);
+}
+
+static void add_area(struct builder *b, const struct pd_attr *attrs, size_t n, bool hidden)
+{
+	struct pd_span href = kept(b->out, attrs, n, PD_ATTR_HREF);
+	uint32_t link = href.n ? add_link(b, (struct pd_link){ .href = href, .has_image = true, .hidden = hidden }) : PD_LINK_NONE;
+	if (link != PD_LINK_NONE)
+		add_alt(b, link, attrs, n);
 }
 
 static void build_end(struct builder *b)
@@ -745,6 +770,11 @@ struct pd_html {
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
 	size_t hidden;		/* open elements from the outermost hidden one on */
+	/* with all_links: */
+	size_t unseen;		/* the same, also where what is hidden is read */
+	uint32_t unseen_link;	/* the link in what is hidden and not read that we are in, or PD_LINK_NONE … */
+	size_t unseen_at;	/* … and `hidden` where it began */
+	struct pd_buf unseen_text;
 };
 
 /* The page itself is never hidden: scripts that show it late are common, and no text at all is no answer. */
@@ -753,19 +783,80 @@ static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *
 	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && pd_attrs_hide(t, attrs, n));
 }
 
+/* A tag in what is hidden and not read. */
+static void open_unseen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	if (t == PD_TAG_a && h->unseen_link == PD_LINK_NONE) {
+		struct pd_span href = kept(h->out, attrs, n, PD_ATTR_HREF);
+		if (!href.n)
+			return;
+		h->unseen_link = add_link(h->builder, (struct pd_link){ .href = href, .rel = kept(h->out, attrs, n, PD_ATTR_REL), .hidden = true });
+		h->unseen_at = h->hidden;
+		pd_buf_clear(&h->unseen_text);
+	} else if (t == PD_TAG_area) {
+		add_area(h->builder, attrs, n, true);
+	} else if (t == PD_TAG_img && h->unseen_link != PD_LINK_NONE) {
+		h->out->links[h->unseen_link].has_image = true;
+		add_alt(h->builder, h->unseen_link, attrs, n);
+	}
+}
+
+static void text_unseen(struct pd_html *h, struct pd_span s)
+{
+	const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+	struct pd_buf *to = &h->unseen_text;
+	while (p < end) {
+		size_t k = maybe_white[*p] ? white(p, end) : 0;
+		if (k && to->n && to->p[to->n - 1] != ' ')
+			pd_buf_add_c(to, ' ');
+		if (!k)
+			pd_buf_add_c(to, (char)*p);
+		p += k ? k : 1;
+	}
+}
+
+/* `hidden` counts what is still open: less than where the link began, and it has ended. */
+static void close_unseen(struct pd_html *h)
+{
+	if (h->unseen_link == PD_LINK_NONE || h->hidden >= h->unseen_at)
+		return;
+	h->out->links[h->unseen_link].hidden_text = pd_arena_copy(&h->out->arena, pd_span_trim(pd_buf_span(&h->unseen_text)));
+	h->unseen_link = PD_LINK_NONE;
+}
+
+/* A tag that is read, after it was. */
+static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	struct builder *b = h->builder;
+	if (t == PD_TAG_a && b->link != PD_LINK_NONE)
+		h->out->links[b->link].hidden |= h->unseen || pd_attrs_hide_link(attrs, n);
+	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
+		add_alt(b, b->link, attrs, n);
+	else if (t == PD_TAG_area)
+		add_area(b, attrs, n, h->unseen);
+	else if (t == PD_TAG_base && !h->out->base.n)
+		h->out->base = kept(h->out, attrs, n, PD_ATTR_HREF);
+}
+
 static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
 	struct pd_html *h = self;
 	size_t markup = h->out->xhtml.n;
 	if (h->options.keep_xhtml)
 		xhtml_open(&h->out->xhtml, t, attrs, n);
+	if (h->options.all_links && (h->unseen || (n && t != PD_TAG_html && t != PD_TAG_body && pd_attrs_hide(t, attrs, n))))
+		h->unseen++;
 	if (hides(h, t, attrs, n)) {
 		h->hidden++;
+		if (h->options.all_links)
+			open_unseen(h, t, attrs, n);
 		return;
 	}
 	if (n)
 		meta_open(&h->meta, t, attrs, n, h->out);
 	build_open(h->builder, t, attrs, n, markup);
+	if (h->options.all_links)
+		open_seen(h, t, attrs, n);
 }
 
 static void on_close(void *self, enum pd_tag t)
@@ -773,10 +864,13 @@ static void on_close(void *self, enum pd_tag t)
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
 		xhtml_close(&h->out->xhtml, t);
-	if (h->hidden)
+	h->unseen -= h->unseen > 0;
+	if (h->hidden) {
 		h->hidden--;
-	else
+		close_unseen(h);
+	} else {
 		build_close(h->builder, t, h->out->xhtml.n);
+	}
 }
 
 static void on_text(void *self, struct pd_span s)
@@ -786,16 +880,24 @@ static void on_text(void *self, struct pd_span s)
 		xhtml_text(&h->out->xhtml, s);
 	if (!h->hidden)
 		build_text(h->builder, s);
+	else if (h->unseen_link != PD_LINK_NONE)
+		text_unseen(h, s);
 }
 
-static const struct pd_html_sink sink = { on_open, on_close, on_text };
+static void on_frame(void *self, struct pd_span src)
+{
+	struct pd_html *h = self;
+	add_link(h->builder, (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
+}
+
+static const struct pd_html_sink sink = { on_open, on_close, on_text, on_frame };
 
 struct pd_html *pd_html_new(const struct pd_html_options *o)
 {
 	struct pd_html *h = pd_zalloc(sizeof(*h));
 	h->options = *o;
 	h->builder = builder_new(o->min_chars, o->min_levels);
-	h->saxer = pd_saxer_new(&sink, h, o->keep_xhtml);
+	h->saxer = pd_saxer_new(&sink, h, o->keep_xhtml, o->all_links);
 	return h;
 }
 
@@ -805,6 +907,7 @@ void pd_html_free(struct pd_html *h)
 		return;
 	pd_saxer_free(h->saxer);
 	builder_free(h->builder);
+	pd_buf_release(&h->unseen_text);
 	free(h);
 }
 
@@ -842,7 +945,8 @@ static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, st
 	size_t noscript = 0;
 	pd_blocks_clear(out);
 	h->out = out;
-	h->hidden = 0;
+	h->hidden = h->unseen = 0;
+	h->unseen_link = PD_LINK_NONE;
 	meta_start(&h->meta);
 	build_start(h->builder, out);
 	if (way == PLAIN)

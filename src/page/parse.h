@@ -13,6 +13,7 @@ struct pd_html_options {
 	int min_levels;		/* or its level tags are over this: 5 */
 	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
 	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
+	bool all_links;		/* links that are not shown, frames and image maps too, with what is said of them; the text stays the same */
 };
 
 #define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }

@@ -93,6 +93,8 @@ static const struct {
 	{ "http-equiv", PD_ATTR_HTTP_EQUIV },
 	{ "lang", PD_ATTR_LANG },
 	{ "xml:lang", PD_ATTR_XML_LANG },
+	{ "alt", PD_ATTR_ALT },
+	{ "src", PD_ATTR_SRC },
 };
 
 enum pd_attr_id pd_attr_by_name(struct pd_span name)
@@ -132,9 +134,28 @@ static unsigned wanted(enum pd_tag tag)
 	       BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 }
 
-bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id)
+/* What is read only where all links are. */
+static unsigned wanted_for_links(enum pd_tag tag)
 {
-	return id != PD_ATTR_OTHER && (wanted(tag) & BIT(id));
+	switch (tag) {
+	case PD_TAG_a:
+		return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
+	case PD_TAG_area:
+		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
+	case PD_TAG_base:
+		return BIT(PD_ATTR_HREF);
+	case PD_TAG_img:
+		return BIT(PD_ATTR_ALT);
+	case PD_TAG_frame: case PD_TAG_iframe:
+		return BIT(PD_ATTR_SRC);
+	default:
+		return 0;
+	}
+}
+
+bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id, bool links)
+{
+	return id != PD_ATTR_OTHER && ((wanted(tag) | (links ? wanted_for_links(tag) : 0)) & BIT(id));
 }
 
 struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
@@ -157,13 +178,16 @@ static bool displays_none(struct pd_span style)
 	return false;
 }
 
-bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
+bool pd_attrs_hide_link(const struct pd_attr *attrs, size_t n)
 {
-	/* Where nobody wants them they are only there for the XHTML, and must change nothing. */
-	if (!pd_attr_wanted(tag, PD_ATTR_HIDDEN))
-		return false;
 	for (size_t i = 0; i < n; i++)
 		if (attrs[i].id == PD_ATTR_HIDDEN || (attrs[i].id == PD_ATTR_STYLE && displays_none(attrs[i].value)))
 			return true;
 	return false;
+}
+
+bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
+{
+	/* Where nobody wants them they are only there for the XHTML, and must change nothing. */
+	return pd_attr_wanted(tag, PD_ATTR_HIDDEN, false) && pd_attrs_hide_link(attrs, n);
 }

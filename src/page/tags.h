@@ -42,9 +42,9 @@ bool pd_tag_void(enum pd_tag t);
 
 /* The attributes that someone reads; PD_ATTR_OTHER only comes with `all_attributes`. */
 enum pd_attr_id {
-	PD_ATTR_OTHER, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV, PD_ATTR_ID,
-	PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE, PD_ATTR_STYLE,
-	PD_ATTR_XML_LANG,
+	PD_ATTR_OTHER, PD_ATTR_ALT, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV,
+	PD_ATTR_ID, PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE,
+	PD_ATTR_SRC, PD_ATTR_STYLE, PD_ATTR_XML_LANG,
 };
 
 struct pd_attr {
@@ -53,11 +53,13 @@ struct pd_attr {
 };
 
 enum pd_attr_id pd_attr_by_name(struct pd_span name);
-/* Does anyone read this attribute on this tag? */
-bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id);
+/* Does anyone read this attribute on this tag?  `links`: also who wants all links of a page. */
+bool pd_attr_wanted(enum pd_tag tag, enum pd_attr_id id, bool links);
 /* The value of the first such attribute, or an empty span. */
 struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id);
 /* Do these attributes say that the element is not shown? */
 bool pd_attrs_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n);
+/* The same of a link itself, whose text is text of the page all the same. */
+bool pd_attrs_hide_link(const struct pd_attr *attrs, size_t n);
 
 #endif

@@ -1286,6 +1286,16 @@ static void explain(const struct pd_extractor *x, const struct pd_blocks *in, st
 	}
 }
 
+static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *in, struct pd_topic *out)
+{
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		bool title = pd_tag_class((enum pd_tag)in->boxes[l->box].tag) == PD_CLASS_TITLE;
+		memset(out->classes + l->first_run, !x->why[i] ? PD_TOPIC_CLASS_TOPIC : title ? PD_TOPIC_CLASS_TITLE : PD_TOPIC_CLASS_NOISE,
+		       l->end_run - l->first_run);
+	}
+}
+
 /* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
 static double confidence(const struct pd_extractor *x, bool fallback)
 {
@@ -1390,6 +1400,8 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 	pd_topic_feature(out, PD_FEATURE_ANCHOR, first);
 	if (f->options.explain)
 		explain(x, in, out);
+	if (f->options.classes)
+		mark_classes(x, in, out);
 	out->confidence = confidence(x, fallback);
 	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
 }

@@ -15,6 +15,8 @@ const char *pd_feature_name(enum pd_feature_kind k)
 	return names[k];
 }
 
+const char *const pd_topic_class_names[PD_TOPIC_CLASSES] = { "none", "noise", "title", "topic", "topic-anchor" };
+
 struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, struct pd_segmenter *segmenter)
 {
 	struct pd_topic_finder *f = pd_zalloc(sizeof(*f));
@@ -47,6 +49,7 @@ void pd_topic_release(struct pd_topic *t)
 	pd_buf_release(&t->text);
 	pd_buf_release(&t->anchor_text);
 	free(t->decisions);
+	free(t->classes);
 	*t = (struct pd_topic){ 0 };
 }
 
@@ -256,6 +259,18 @@ static void explain_blocks(const struct pd_topic_finder *f, const struct pd_bloc
 	}
 }
 
+static void mark_block_classes(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
+{
+	for (size_t i = 0; i < in->n_runs; i++) {
+		uint32_t block = in->runs[i].block;
+		if (block == PD_BLOCK_NONE)
+			continue;
+		const struct pd_paper_block *b = &f->paper.blocks[block];
+		out->classes[i] = in->blocks[block].title ? PD_TOPIC_CLASS_TITLE : b->anchor ? PD_TOPIC_CLASS_ANCHOR :
+				  b->topic ? PD_TOPIC_CLASS_TOPIC : PD_TOPIC_CLASS_NOISE;
+	}
+}
+
 /* The share of the text in blocks that is topic. */
 static double topic_share(const struct pd_topic_finder *f, const struct pd_blocks *in)
 {
@@ -282,13 +297,27 @@ static void find_by_paper(struct pd_topic_finder *f, const struct pd_blocks *in,
 	}
 	if (f->options.explain)
 		explain_blocks(f, in, a, out);
+	if (f->options.classes)
+		mark_block_classes(f, in, out);
 }
 
 /* ==== both ==== */
 
+static void clear_classes(const struct pd_blocks *in, struct pd_topic *out)
+{
+	if (out->cap_classes < in->n_runs || !out->classes) {
+		free(out->classes);
+		out->cap_classes = in->n_runs + 1;
+		out->classes = pd_alloc(out->cap_classes);
+	}
+	memset(out->classes, PD_TOPIC_CLASS_NONE, in->n_runs);
+}
+
 int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out)
 {
 	topic_clear(out);
+	if (f->options.classes)
+		clear_classes(in, out);
 	add_titles(f, in, out);
 	add_meta(f, in, out);
 	if (f->options.method == PD_TOPIC_PAPER)

@@ -37,6 +37,11 @@ struct pd_decision {
 	struct pd_span text;	/* its first run: lies in the blocks */
 };
 
+/* What a run of text is part of: a block's class (M3, M5), and of `main`, which has none, a line's. */
+enum pd_topic_class { PD_TOPIC_CLASS_NONE, PD_TOPIC_CLASS_NOISE, PD_TOPIC_CLASS_TITLE, PD_TOPIC_CLASS_TOPIC, PD_TOPIC_CLASS_ANCHOR,
+		      PD_TOPIC_CLASSES };
+extern const char *const pd_topic_class_names[PD_TOPIC_CLASSES];	/* none, noise, title, topic, topic-anchor */
+
 enum pd_topic_flag {
 	PD_TOPIC_FALLBACK = 1,	/* the rules found too little: all visible text, or the longest piece, was taken */
 	PD_TOPIC_SPARED = 2,	/* what the site repeats is nearly all of the page's text: it was left in */
@@ -50,6 +55,8 @@ struct pd_topic {
 	struct pd_buf anchor_text;	/* of topic-anchor blocks (M29) */
 	struct pd_decision *decisions;	/* only with `explain` */
 	size_t n_decisions, cap_decisions;
+	uint8_t *classes;		/* enum pd_topic_class of each run; only with `classes` */
+	size_t cap_classes;
 	const char *step;		/* main: the step of the chain that gave the text (extract.c), a constant */
 	double confidence;		/* 0 … 1 */
 	unsigned flags;
@@ -60,6 +67,7 @@ struct pd_weights;		/* the numbers that decide in `main`: finder.h */
 struct pd_topic_options {
 	enum pd_topic_method method;
 	bool explain;			/* fill `decisions` */
+	bool classes;			/* fill `classes` */
 	double min_similarity;		/* paper: over .3 -> topic */
 	double max_anchors;		/* paper: over .7 -> topic-anchor */
 	const struct pd_stopwords *stopwords;	/* paper: blocks are compared without them, also where terms keep them; or NULL */

@@ -8,7 +8,7 @@
 
 /* A member more must be packed too. */
 _Static_assert(sizeof(struct pd_run) == 28 && sizeof(struct pd_box) == 72 && sizeof(struct pd_block) == 40, "all is packed");
-_Static_assert(sizeof(struct pd_blocks) == 280, "all is packed");
+_Static_assert(sizeof(struct pd_blocks) == 296 && sizeof(struct pd_link) == 80, "all is packed");
 _Static_assert(sizeof(struct pd_meta) == 7 * sizeof(struct pd_span), "all is packed");
 
 static void put_number(struct pd_buf *out, uint64_t n)
@@ -125,8 +125,12 @@ static void pack_links(const struct pd_blocks *b, struct pd_buf *out)
 		const struct pd_link *l = &b->links[i];
 		put_span(out, l->href);
 		put_span(out, l->rel);
+		put_span(out, l->alt);
+		put_span(out, l->hidden_text);
 		put_number(out, l->block + 1);
-		put_number(out, l->has_text | l->has_image << 1);
+		put_number(out, l->box);
+		put_number(out, l->run);
+		put_number(out, l->has_text | l->has_image << 1 | l->hidden << 2 | l->frame << 3);
 	}
 }
 
@@ -145,6 +149,7 @@ void pd_blocks_pack(const struct pd_blocks *b, struct pd_buf *out)
 	pack_m3(b, out);
 	pack_links(b, out);
 	pack_meta(&b->meta, out);
+	put_span(out, b->base);
 	put_number(out, b->noscript | b->redirects << 1);
 }
 
@@ -222,10 +227,17 @@ static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 		struct pd_link *l = &b->links[b->n_links];
 		l->href = next_span(p);
 		l->rel = next_span(p);
+		l->alt = next_span(p);
+		l->hidden_text = next_span(p);
 		l->block = (uint32_t)next_number(p) - 1;
+		l->box = (uint32_t)next_number(p);
+		l->run = (uint32_t)next_number(p);
 		uint64_t has = next_number(p);
 		l->has_text = has & 1;
 		l->has_image = has >> 1 & 1;
+		l->hidden = has >> 2 & 1;
+		l->frame = has >> 3 & 1;
+		p->bad |= l->box >= b->n_boxes || l->run > b->n_runs;
 	}
 }
 
@@ -261,6 +273,7 @@ bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	unpack_m3(p, out);
 	unpack_links(p, out);
 	unpack_meta(p, &out->meta);
+	out->base = next_span(p);
 	uint64_t flags = next_number(p);
 	out->noscript = flags & 1;
 	out->redirects = flags >> 1 & 1;
