@@ -273,6 +273,14 @@ static int open_word_tables(struct pd_tables *t, const struct pd_options *o, str
 	return status;
 }
 
+static int open_adverts(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	bool links = o->links;
+	for (int i = 0; i < t->methods.n; i++)
+		links |= t->methods.v[i].method->uses_links;
+	return links ? pd_adverts_open(&t->adverts, o->adverts, e) : PD_OK;
+}
+
 /* The fingerprint is one of the methods; the others have columns of their own. */
 static int settle_methods(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
@@ -288,6 +296,8 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 		status = pd_stopwords_builtin(&t->function_words, e);
 	if (!status)
 		status = open_word_tables(t, o, e);
+	if (!status)
+		status = open_adverts(t, o, e);
 	t->sign = (struct pd_sign_tables){ .dict = t->dict,
 					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
 					   .segment = (enum pd_segment_method)o->segment,
@@ -347,6 +357,7 @@ void pd_tables_release(struct pd_tables *t)
 	pd_idf_free(t->idf);
 	pd_synonyms_free(t->synonyms);
 	pd_userwords_free(t->userwords);
+	pd_adverts_free(t->adverts);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);
 	*t = (struct pd_tables){ 0 };

@@ -71,7 +71,8 @@ static void shrink(struct pd_pipeline *p)
 
 struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
 {
-	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .url = p->page.url, .body = p->page.body, .views = p->views };
+	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .links = &p->links, .url = p->page.url,
+				       .body = p->page.body, .views = p->views };
 }
 
 /* Each method its own; `body`: those that look at nothing else. */
@@ -113,6 +114,8 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	double t = p->timed ? pd_thread_seconds() : 0;
 	struct pd_site site = known_site(p);
 	pd_topic_find(p->finder, &p->blocks, &site, &p->topic);
+	if (p->link_finder)
+		pd_links_find(p->link_finder, p->page.url, &p->blocks, &p->topic, &p->links);
 	t = lap(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, &p->signature);
@@ -182,7 +185,9 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	struct pd_segmenter_options terms = { .dict = t->dict, .userwords = t->userwords, .stopwords = t->stopwords,
 					        .method = (enum pd_segment_method)o->segment };
 	struct pd_topic_options topic = topic_options(o);
+	struct pd_html_options html = o->html;
 	topic.stopwords = t->compared;
+	topic.classes = html.all_links = t->adverts != NULL;
 	*p = (struct pd_pipeline){ .tables = t };
 	int status = pd_text_decoder_new(&p->decoder, e);
 	if (!status)
@@ -194,7 +199,8 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 		return status;
 	}
 	p->opener = pd_page_opener_new(&(struct pd_page_options){ o->max_page, o->status, o->content_types });
-	p->html = pd_html_new(&o->html);
+	p->html = pd_html_new(&html);
+	p->link_finder = t->adverts ? pd_link_finder_new(t->adverts) : NULL;
 	p->segmenter = pd_segmenter_new(&terms);
 	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
@@ -212,6 +218,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_html_free(p->html);
 	pd_topic_finder_free(p->finder);
 	pd_topic_finder_free(p->learner);
+	pd_link_finder_free(p->link_finder);
 	pd_segmenter_free(p->segmenter);
 	pd_signer_free(p->signer);
 	for (int i = 0; i < PD_METHODS_MAX; i++) {
@@ -225,6 +232,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_text_release(&p->text);
 	pd_blocks_release(&p->blocks);
 	pd_topic_release(&p->topic);
+	pd_page_links_release(&p->links);
 	pd_buf_release(&p->text_digest);
 	pd_buf_release(&p->content_digest);
 	pd_buf_release(&p->visible);

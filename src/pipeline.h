@@ -6,6 +6,7 @@
 #ifndef PD_PIPELINE_H
 #define PD_PIPELINE_H
 
+#include "link/links.h"
 #include "page/parse.h"
 #include "read/page.h"
 #include "read/reader.h"
@@ -33,6 +34,8 @@ struct pd_options {
 	const char *synonyms;		/* a file of words that mean the same, for methods that replace them; NULL: none */
 	const char *idf;		/* a file of word and idf, for methods that weigh words; NULL: the dictionary's */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
+	bool links;			/* all links of a page are wanted, also where no method asks for them */
+	const char *adverts;		/* a file of hosts of adverts (link/links.h); NULL: the built-in list */
 	bool match_stubs;		/* redirects, error pages and the like are signed as any other page */
 	struct pd_html_options html;
 	struct pd_topic_options topic;
@@ -68,6 +71,7 @@ struct pd_tables {
 	struct pd_idf *idf;
 	struct pd_synonyms *synonyms;
 	struct pd_sign_tables sign;	/* what methods share */
+	struct pd_adverts *adverts;	/* NULL: nobody wants links */
 };
 
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
@@ -86,6 +90,7 @@ struct pd_pipeline {
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
 	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is wanted */
+	struct pd_link_finder *link_finder;	/* NULL: nobody wants links */
 	struct pd_signer *signer;		/* of the fingerprint */
 	struct pd_signer *signers[PD_METHODS_MAX];	/* of tables->methods */
 	struct pd_sign_views *views;
@@ -100,6 +105,7 @@ struct pd_pipeline {
 	struct pd_text text;
 	struct pd_blocks blocks;
 	struct pd_topic topic;
+	struct pd_page_links links;
 	enum pd_stub stub;
 	struct pd_signature signature;		/* the fingerprint */
 	struct pd_signature by_method[PD_METHODS_MAX];

@@ -11,6 +11,7 @@ DEFAULTS = {
     "segments": {"shared": 3, "share": 0.75},
     "keywords": {"order": "sorted", "sigma": 0.02},
     "overlap": {"shared": 15, "share": 0.9},
+    "links": {"shared": 10, "share": 0.5, "need": "either"},
     "punctuation": {"codes": 2, "share": 0.7},
     "vsm": {"cosine": 0.95},
 }
@@ -71,6 +72,10 @@ def matches(method, o, a, b):
         least = o["shared"]
     if method == "punctuation":
         least = o["codes"] + 1
+    if method == "links":
+        least = o["shared"] + 1
+        if o["need"] == "either":
+            return shared >= least or shared > o["share"] * fewer
     return shared >= least and (not o["share"] or shared > o["share"] * fewer)
 
 

@@ -32,6 +32,8 @@ const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
 	"shared", "share_a", "share_b", "linked",
 };
 
+const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor" };
+
 const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
 	"distance",   "similarity", "text_bytes", "weight",	  "reason", "cluster_size",

@@ -96,6 +96,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .name = "synonyms", .rare = true, .arg = "FILE", PD_AT(page.synonyms), \
 	  .help = "words that mean the same, for the method semantic: BASE WORD... a line" }
 
+#define PD_WALK_ADVERTS_OPT \
+	{ .type = PD_OPT_TEXT, .name = "adverts", .arg = "FILE", PD_AT(page.adverts), \
+	  .help = "hosts that serve adverts: a host a line, or a filter list for browsers" }
+
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" }, \

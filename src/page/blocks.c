@@ -87,6 +87,16 @@ void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 		print(&p, &b->runs[i]);
 }
 
+/* White space becomes one space. */
+static void add_words(struct pd_buf *out, struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		bool space = pd_ascii_space(s.p[i]);
+		if (!space || !pd_ascii_space(s.p[i - (i > 0)]))
+			pd_buf_add_c(out, space ? ' ' : s.p[i]);
+	}
+}
+
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 {
 	const struct pd_link *l = &b->links[link];
@@ -94,5 +104,5 @@ void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
 		print(&p, &b->runs[i]);
 	if (!p.begun)
-		pd_buf_add_span(out, l->hidden_text.n ? l->hidden_text : l->alt);
+		add_words(out, l->hidden_text.n ? l->hidden_text : l->alt);
 }

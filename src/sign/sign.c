@@ -6,7 +6,7 @@
 
 const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method, &pd_exact_method, &pd_segments_method, &pd_abstract_method,
 						    &pd_keywords_method, &pd_semantic_method, &pd_overlap_method, &pd_vsm_method,
-						    &pd_punctuation_method, NULL };
+						    &pd_punctuation_method, &pd_links_method, NULL };
 
 static const struct pd_method_param no_params[] = { { .name = NULL } };
 

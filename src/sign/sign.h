@@ -68,6 +68,7 @@ struct pd_sign_rule {
 	double sigma;		/* keywords: the weights are less than so far apart */
 	uint64_t least;		/* set: so many shared items at least; 0: not asked for */
 	bool all_of_fewer;	/* set: of a page with fewer than that, all */
+	bool either;		/* set: one of these two will do */
 	double over_share;	/* set: more than this share of the smaller set; negative: not asked for */
 	double cosine;		/* vector: more than this */
 };
@@ -99,6 +100,7 @@ struct pd_method {
 	enum pd_sign_kind kind;
 	const char *summary;
 	const struct pd_method_param *params;	/* NULL: it has options of its own */
+	bool uses_links;		/* pd_sign_page.links are wanted */
 	bool uses_idf, uses_synonyms;	/* values made with another table do not go together */
 	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
 	bool (*wants_body)(const double *value);	/* the page's body is all it looks at; NULL: never */
@@ -110,7 +112,8 @@ struct pd_method {
 };
 
 extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method,
-	pd_keywords_method, pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method;
+	pd_keywords_method, pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method,
+	pd_links_method;
 
 extern const struct pd_method *const pd_sign_methods[];	/* NULL ends it */
 

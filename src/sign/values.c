@@ -176,10 +176,10 @@ size_t pd_value_needed(const struct pd_sign_rule *rule, size_t n)
 	size_t need = 1;
 	if (rule->least)
 		need = n >= rule->least ? rule->least : rule->all_of_fewer ? n : 0;
-	if (rule->over_share >= 0 && need) {
+	if (rule->over_share >= 0 && (need || rule->either)) {
 		/* More than the share: what is exactly the share does not do. */
 		size_t share = (size_t)floor(rule->over_share * (double)n * (1 + 1e-12)) + 1;
-		need = share > need ? share : need;
+		need = !need || (share > need) != rule->either ? share : need;
 	}
 	return n && need <= n ? need : 0;
 }

@@ -11,6 +11,7 @@
 #ifndef PD_SIGN_VIEWS_H
 #define PD_SIGN_VIEWS_H
 
+#include "link/links.h"
 #include "page/blocks.h"
 #include "term/dict.h"
 #include "term/fold.h"
@@ -60,6 +61,7 @@ void pd_sign_views_clear(struct pd_sign_views *v);
 struct pd_sign_page {
 	const struct pd_blocks *blocks;		/* runs, boxes, links, title and metadata */
 	const struct pd_topic *topic;		/* the main text, and the terms of the signed features */
+	const struct pd_page_links *links;	/* only for methods that use them */
 	struct pd_span url, body;		/* body: only for methods that want it */
 	struct pd_sign_views *views;
 };

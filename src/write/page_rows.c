@@ -112,6 +112,32 @@ void pd_write_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *o
 	pd_buf_add_c(out, '\n');
 }
 
+void pd_write_link_header(const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# pagededup link 1 types=%d adverts=%s | %s\n#", PD_LINK_TYPES_VERSION, pd_adverts_checksum(t->adverts), t->must.p);
+	for (int i = 0; i < PD_LINK_COLUMNS; i++)
+		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_link_columns[i]);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_write_link_rows(const struct pd_pipeline *p, struct pd_buf *out)
+{
+	for (size_t i = 0; i < p->links.n; i++) {
+		const struct pd_page_link *l = &p->links.v[i];
+		pd_tsv_add(out, p->page.id);
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, l->target);
+		pd_buf_printf(out, "\t%s\t", pd_link_type_names[l->type]);
+		if (l->block == PD_BLOCK_NONE)
+			pd_buf_add_c(out, '-');
+		else
+			add_number(out, l->block);
+		pd_buf_printf(out, "\t%s\t", pd_topic_class_names[l->class]);
+		pd_tsv_add(out, l->anchor);
+		pd_buf_add_c(out, '\n');
+	}
+}
+
 void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out)
 {
 	const struct pd_meta *m = &p->blocks.meta;

@@ -37,6 +37,10 @@ void pd_write_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *o
 /* How the charset was decided and what is doubtful: "charset-meta,fallback,…"; replaces what `out` held. */
 struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *out);
 
+/* link rows (docs/format-rows.md): a page's links, a line each. */
+void pd_write_link_header(const struct pd_tables *t, struct pd_buf *out);
+void pd_write_link_rows(const struct pd_pipeline *p, struct pd_buf *out);
+
 /* id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing. */
 void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out);
 

@@ -110,13 +110,16 @@ static void check_nesting(struct pd_span x)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct pd_html *h, *hx;
-	static struct pd_blocks b, bx;
+	static struct pd_html *h, *hx, *hl;
+	static struct pd_blocks b, bx, bl;
 	struct pd_buf clean = { 0 };
 	struct pd_text_tally tally = { 0 };
 	struct pd_html_options o = PD_HTML_DEFAULTS;
 	if (!h) {
 		h = pd_html_new(&o);
+		o.all_links = true;
+		hl = pd_html_new(&o);
+		o.all_links = false;
 		o.keep_xhtml = true;
 		hx = pd_html_new(&o);
 	}
@@ -130,6 +133,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	check_nesting(pd_buf_span(&bx.xhtml));
 	HOLDS(pd_span_eq(pd_buf_span(&b.text), pd_buf_span(&bx.text)) && b.n_boxes == bx.n_boxes && b.n_runs == bx.n_runs &&
 	      b.n_links == bx.n_links && b.n_blocks == bx.n_blocks);
+	pd_html_parse(hl, pd_buf_span(&clean), false, &bl);
+	check(&bl, false);
+	HOLDS(pd_span_eq(pd_buf_span(&b.text), pd_buf_span(&bl.text)) && b.n_boxes == bl.n_boxes && b.n_runs == bl.n_runs &&
+	      b.n_links <= bl.n_links && b.n_blocks == bl.n_blocks);
+	for (size_t i = 0; i < bl.n_links; i++)
+		HOLDS(bl.links[i].box < bl.n_boxes && bl.links[i].run <= bl.n_runs);
 	pd_buf_release(&clean);
 	return 0;
 }

@@ -3,12 +3,13 @@
 # match joins rows by the methods that signed them: the pairs of brute force, each once, with who found them.
 . "$(dirname "$0")/../tap.sh"
 
-all=exact,segments,abstract,keywords,semantic,overlap,vsm,punctuation
+all=exact,segments,abstract,keywords,semantic,overlap,vsm,punctuation,links
 "$P" fp -q --method=simhash,$all "$demo" >demo.fp
 pairs() { rows "$1" | cut -f1,2; }
 
 for m in exact segments segments:shared=1:share=0 segments:shared=5:share=.25 abstract semantic overlap overlap:shared=1:share=.4 vsm \
-	vsm:cosine=.7 punctuation punctuation:codes=25:share=0 punctuation:codes=0:share=.3; do
+	vsm:cosine=.7 punctuation punctuation:codes=25:share=0 punctuation:codes=0:share=.3 \
+	links links:shared=5:share=.7 links:shared=2:share=.3:need=both; do
 	python3 "$TOP/tests/brute_methods.py" "$m" demo.fp >brute
 	at_least "$m: pairs in the demo" "$(wc -l <brute)" 3
 	"$P" match -q --all-pairs --method="$m" demo.fp >found
@@ -41,7 +42,7 @@ same "--method=simhash: what rows without methods give" <(grep -v '^# ' simhash)
 is "each pair once" "$(pairs several | sort | uniq -d)" ""
 has "the header says with what" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10:shared=3:share=0.75,abstract:'
 run "$P" match demo.fp
-has "the closing line counts by method" "$tmp/err" 'pairs \(simhash [0-9]+, exact [0-9]+, segments [0-9]+, abstract [0-9]+, keywords [0-9]+, semantic [0-9]+, overlap [0-9]+, vsm [0-9]+, punctuation [0-9]+\)'
+has "the closing line counts by method" "$tmp/err" 'pairs \(simhash [0-9]+, exact [0-9]+, segments [0-9]+, abstract [0-9]+, keywords [0-9]+, semantic [0-9]+, overlap [0-9]+, vsm [0-9]+, punctuation [0-9]+, links [0-9]+\)'
 run "$P" match --format=jsonl demo.fp
 has "JSONL has the columns of methods" "$tmp/out" '"shared": *[0-9]+, *"share_a": *[0-9.]+, *"share_b": *[0-9.]+, *"linked": *(true|false)'
 

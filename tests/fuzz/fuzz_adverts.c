@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a list of adverts: refused by an error that says why, or each plain host of it is known, and all below it. */
+#include "fuzz.h"
+#include "base/err.h"
+#include "link/links.h"
+
+/* Lower case letters with dots between, and nothing else: a host that stays as it is. */
+static bool plain(struct pd_span s)
+{
+	size_t label = 0, dots = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '.') {
+			if (!label)
+				return false;
+			dots++;
+			label = 0;
+		} else if (s.p[i] < 'a' || s.p[i] > 'z') {
+			return false;
+		} else {
+			label++;
+		}
+	}
+	return dots && label && s.n < 60;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct pd_span rest = fuzz_span(data, n), line;
+	struct pd_adverts *a;
+	struct pd_err e = { 0 };
+	struct pd_buf below = { 0 };
+	int status = pd_adverts_open(&a, fuzz_file(data, n), &e);
+	HOLDS(!status == (a != NULL) && (!status || e.text[0]));
+	for (; pd_span_split(&rest, '\n', &line);) {
+		if (!plain(line))
+			continue;
+		HOLDS(a && pd_adverts_has(a, line));
+		pd_buf_clear(&below);
+		pd_buf_add_z(&below, "www.");
+		pd_buf_add_span(&below, line);
+		HOLDS(pd_adverts_has(a, pd_buf_span(&below)));
+	}
+	pd_buf_release(&below);
+	pd_adverts_free(a);
+	return 0;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The links of pages: what one is, its type, the method `links`; on a small web what each method must find, and must not.
+. "$(dirname "$0")/../tap.sh"
+
+# --- what a link is ---
+web() { python3 -c 'import json, sys; print(json.dumps({"url": sys.argv[1], "html": sys.argv[2]}))' "$1" "$2"; } # URL HTML
+text='Some text of the page that is long enough to be a paragraph of its main text, with words enough to count as prose, and then some more.'
+web http://www.site.example/p/ "<base href='/dir/'><title>T</title><nav><a href='/a'>A</a></nav><p>$text <a href='x.html#f'>in <b>the</b>
+ text</a> and on it goes.</p><div style='display:none'><a href='http://spam.example/?b=1&amp;a=2'>hidden <b>one</b></a></div>
+<iframe src='https://ad.doubleclick.net/x?a=1&amp;b=2'></iframe><iframe src='f.html'>inside</iframe><a href='/'><img src=l alt='Home page'></a><a
+href='/empty'></a><a href='mailto:x@y.example'>m</a><a href='javascript:x()'>j</a><a href='/p/#top'>top</a><map><area href='/area' alt='Area
+51'></map><a href='http://blog.site.example/'>blog</a><a href='http://blog.site.example/post'>post</a><a href='/pic'><img src=x alt=Pic></a><a
+href='//ads.taboola.com/1'>buy</a><a hidden href='/unseen'>unseen</a><div role=navigation><a href=/r>r</a></div>" >page.jsonl
+"$P" link -q page.jsonl >links
+cat >want <<'W'
+http://www.site.example/a	navigation	noise	A
+http://www.site.example/dir/x.html	text	topic	in the text
+http://spam.example/?a=2&b=1	hidden	none	hidden one
+https://ad.doubleclick.net/x?a=1&b=2	advert	none	-
+http://www.site.example/dir/f.html	frame	none	-
+http://www.site.example/	back	noise	Home page
+http://www.site.example/empty	empty	noise	-
+http://www.site.example/area	image	noise	Area 51
+http://blog.site.example/	navigation	noise	blog
+http://blog.site.example/post	text	noise	post
+http://www.site.example/pic	image	noise	Pic
+http://ads.taboola.com/1	advert	noise	buy
+http://www.site.example/unseen	hidden	noise	unseen
+http://www.site.example/r	navigation	noise	r
+W
+same "targets, types, classes and anchors" <(rows links | cut -f2,3,5,6) want
+has "the header names the versions of rules and list" links '^# pagededup link 1 types=1 adverts=[0-9a-f]{8} \| '
+is "the fingerprint is the same whether links are looked at or not" \
+	"$("$P" fp -q --method=simhash,links page.jsonl | rows | cut -f1-17)" "$("$P" fp -q page.jsonl | rows | cut -f1-17)"
+is "and what is learned" "$("$P" fp -q --learn-boilerplate --method=simhash,links page.jsonl | rows | cut -f1-17)" \
+	"$("$P" fp -q --learn-boilerplate page.jsonl | rows | cut -f1-17)"
+same "links wait in the spool as they are" <("$P" fp -q --learn-boilerplate --method=links page.jsonl | column links) \
+	<("$P" fp -q --method=links page.jsonl | column links)
+"$P" link -q --hidden=keep page.jsonl >kept
+is "what is hidden stays so where it is read" "$(rows kept | cut -f2,3,6 | grep spam)" "http://spam.example/?a=2&b=1	hidden	hidden one"
+is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
+
+# --- the list of adverts ---
+printf '%s\n' '! a list' '[Adblock Plus 2.0]' '||plain.example^' '||opt.example^$third-party' '||path.example/ads^' '##.banner' '0.0.0.0 hosts.example' \
+	'bare.example # remark' >list
+web http://x.example/ "$(for h in plain opt path hosts bare; do echo "<a href=http://a.$h.example/x>$h</a>"; done)" >ads.jsonl
+is "hosts, and those below them, of each kind of list" "$("$P" link -q --adverts=list ads.jsonl | rows | awk -F'\t' '$3 == "advert" { printf "%s ", $6 }')" \
+	"plain opt hosts bare "
+echo '##.banner' >none
+run "$P" link --adverts=none ads.jsonl
+exits "a list without a host is refused" 2
+has "and named" "$tmp/err" 'none: no line names a host'
+run "$P" link --adverts=missing ads.jsonl
+exits "a list that is not there too" 2
+
+# --- the set: more than 10, more than half; from below and above ---
+linking() { # NAME FIRST LAST…: links of the web to numbers, and as many more of its own as OWN says
+	local body= i; for ((i = $2; i <= $3; i++)); do body+="<a href=http://t.example/$i>$i</a> "; done
+	for ((i = 0; i < ${4:-0}; i++)); do body+="<a href=http://$1-own.example/$i>o</a> "; done
+	web "http://$1.example/x/" "<p>$1 $body</p>"
+}
+{ linking a 1 30; linking ten 1 10 20; linking eleven 1 11 20; linking half 1 2 2; linking over 1 3 2; } >numbers.jsonl
+"$P" fp -q --method=links --stubs=match numbers.jsonl >numbers.fp
+with_a() { rows | awk -F '\t' '$6 == "http://a.example/x/" { print $7 } $7 == "http://a.example/x/" { print $6 }' | sed 's|http://||; s|.example/x/||' | sort | tr '\n' ' '; }
+is "10 shared are too few, 11 are not; half is too little, more is not" "$("$P" match -q --all-pairs numbers.fp | with_a)" "eleven over "
+is "shared and share, from below" "$("$P" match -q --all-pairs --method=links:shared=9:share=.49 numbers.fp | with_a)" "eleven half over ten "
+is "need=both" "$("$P" match -q --all-pairs --method=links:need=both:shared=2:share=.5 numbers.fp | with_a)" "over "
+is "the preset says the same of what is compared" "$("$P" match -q --all-pairs --method=links --preset=paper numbers.fp | with_a)" "eleven over "
+
+# --- a small web: what must be found, and what must not ---
+python3 "$TOP/tests/small_web.py" warc web.warc
+check() { # NAME DUMP
+	"$P" fp -q --method=simhash,links "$2" >web.fp
+	"$P" match -q --all-pairs --method=links web.fp >pairs
+	between() { rows pairs | awk -F '\t' -v a="$1" -v b="$2" '($6 ~ a && $7 ~ b) || ($6 ~ b && $7 ~ a)' | wc -l; }
+	is "$1: a mirror is found, page by page" "$(for n in 0 1 2 3 4 5; do between "orig.example/article/$n\$" "mirror.example/article/$n\$"; done | tr '\n' ' ')" "1 1 1 1 1 1 "
+	is "$1: an alias too" "$(for n in 0 1 2 3 4 5; do between "orig.example/article/$n\$" "alias.example/article/$n\$"; done | tr '\n' ' ')" "1 1 1 1 1 1 "
+	is "$1: and a copy under other adverts" "$(for n in 0 1 2 3 4 5; do between "orig.example/article/$n\$" "adcopy.example/$n.html\$"; done | tr '\n' ' ')" "1 1 1 1 1 1 "
+	is "$1: other articles are apart" "$(between 'orig.example/article/1$' 'mirror.example/article/2$') $(between 'orig.example/article/1$' 'orig.example/article/2$')" "0 0"
+	is "$1: pages of a portal are apart" "$(between portal.example .)" 0
+	is "$1: months of a calendar are apart" "$(between calendar.example .)" 0
+	is "$1: an item under two sessions shares no links" "$(between 'session.example/item.id=1&' 'session.example/item.id=1&')" 0
+	is "$1: items of one session do, which is what this method is bad at" "$(between session.example session.example)" 30
+	"$P" fp -q --method=links:navigation=keep "$2" | "$P" match -q --all-pairs >pairs
+	is "$1: with its navigation every page of a portal is a candidate" "$(between portal.example portal.example)" 66
+	"$P" fp -q --method=links:own=full "$2" | "$P" match -q --all-pairs >pairs
+	at_least "$1: addresses in full find the copies that link elsewhere" "$(between 'orig.example/article/1$' 'mirror.example/article/1$')" 1
+	is "$1: and no front page of a mirror" "$(between 'orig.example/$' 'mirror.example/$')" 0
+}
+check built web.warc
+"$P" match -q web.fp >all
+"$P" cluster -q --require=simhash,links all >verdicts
+is "both methods: what goes is a copy on another host" "$(rows verdicts | awk -F '\t' '$4 == 1 { print $3 }' | grep -vcE 'orig|mirror|alias|adcopy')" 0
+at_least "and copies go" "$(rows verdicts | awk -F '\t' '$4 == 1' | wc -l)" 12
+same "the same for three threads" <("$P" link -q -j3 web.warc) <("$P" link -q -j1 web.warc)
+
+# --- the same web, fetched ---
+if command -v wget >/dev/null; then
+	python3 "$TOP/tests/small_web.py" serve >port &
+	server=$!
+	for _ in $(seq 100); do [ -s port ] && break; sleep .1; done
+	python3 "$TOP/tests/small_web.py" urls >urls
+	http_proxy=http://127.0.0.1:$(cat port)/ wget -q -i urls -O /dev/null --warc-file=fetched --no-warc-keep-log --tries=2 --timeout=20 2>wget.err
+	kill "$server"
+	same "wget fetched all of it" <("$P" fp -q fetched.warc.gz | column url | sort) <(sort urls)
+	check fetched fetched.warc.gz
+else
+	skip "the same web, fetched" "no wget"
+fi
+
+# --- URLs and sites of the small web ---
+"$P" fp -q web.warc >plain.fp
+"$P" url -q --learn-params plain.fp >params
+is "a session is learnt, a month and an item are not" "$(rows params | awk -F '\t' '$7 == 1 { print $1 "?" $2 }')" "session.example?sid"
+python3 "$TOP/tests/small_web.py" urls >urls
+is "fifteen addresses of items are five" "$("$P" url -q --params=params --print=new urls | grep -c session)" 5
+"$P" sites -q web.warc >sites
+is "an alias is one site with what it names; a mirror elsewhere and a stranger at its address are not" \
+	"$(rows sites | awk -F '\t' '$1 != $2 { print $1, $2 }' | sort)" "alias.example orig.example"
+tap_done
