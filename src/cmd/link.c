@@ -30,7 +30,7 @@ static int run_link(int argc, char **argv)
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "link");
-	int code = pd_walk_parse(&usage, argc, argv, &o, &first, &log);
+	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	o.page.links = true;
