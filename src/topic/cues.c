@@ -201,11 +201,11 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 
 /* ==== what a line or a text says ==== */
 
-/* The beginning of a line is looked up among the heads; at the beginning of each word of a sentence, and of other text once,
- * the notices are tried. */
+/* The beginning of a line is looked up among the heads, and what stands behind a date that begins it; at the beginning of each
+ * word of a sentence, and of other text once, the notices are tried, and of those in scripts without spaces in all of it. */
 
-enum head_fit { HEAD_WHOLE, HEAD_START };
-enum notice_fit { NOTICE_BEGINS, NOTICE_ANY };
+enum head_fit { HEAD_WHOLE, HEAD_START, HEAD_DATED, HEAD_BEHIND };
+enum notice_fit { NOTICE_BEGINS, NOTICE_ANY, NOTICE_OWN, NOTICE_LEGAL };
 
 struct phrase {
 	const char *words;
@@ -265,20 +265,118 @@ static bool only_signs(struct pd_span s)
 	return true;
 }
 
-/* Does a notice's phrase stand here?  `begin`: also one that must begin a text. */
-static bool notice_fits(const struct phrase_chains *c, struct pd_span low, size_t at, bool begin)
+/* How the notices' phrases fit that stand here: a bit each. */
+static unsigned notices_at(const struct phrase_chains *c, struct pd_span low, size_t at)
 {
+	unsigned fits = 0;
 	for (uint8_t i = chain_begin(c, low.p + at); i; i = c->next[i - 1]) {
 		const struct phrase *n = &notices[i - 1];
-		if ((begin || n->fit == NOTICE_ANY) && low.n - at >= n->n && memcmp(low.p + at, n->words, n->n) == 0)
-			return true;
+		if (low.n - at >= n->n && memcmp(low.p + at, n->words, n->n) == 0)
+			fits |= 1U << n->fit;
 	}
-	return false;
+	return fits;
+}
+
+/* In scripts without spaces any character may begin a word. */
+static bool is_wide(char c)
+{
+	return (unsigned char)c >= 0xE3;
 }
 
 static bool begins_word(struct pd_span low, size_t at)
 {
-	return at == 0 || low.p[at - 1] == ' ' || low.p[at - 1] == '(' || (unsigned char)low.p[at] >= 0xE3;
+	return at == 0 || low.p[at - 1] == ' ' || low.p[at - 1] == '(' || is_wide(low.p[at]);
+}
+
+/* What a site says of itself and of the law, in one paragraph. */
+static bool is_disclaimer(const struct phrase_chains *c, struct pd_span text)
+{
+	unsigned fits = 0, both = 1U << NOTICE_OWN | 1U << NOTICE_LEGAL;
+	for (size_t at = 0; at + 1 < text.n && (fits & both) != both; at++)
+		if (is_wide(text.p[at]))
+			fits |= notices_at(c, text, at);
+	return (fits & both) == both;
+}
+
+/* --- dates --- */
+
+static struct pd_span behind(struct pd_span s, size_t at)
+{
+	return pd_span(s.p + at, s.n - at);
+}
+
+static size_t count_digits(struct pd_span s)
+{
+	size_t n = 0;
+	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+		n++;
+	return n;
+}
+
+/* How many bytes that takes which parts a date's numbers; 0: it is not here. */
+static size_t date_sign(struct pd_span s)
+{
+	static const char *const signs[] = { "-", "/", ".", "年", "月", "년 ", "월 " };
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (s.n >= strlen(signs[i]) && memcmp(s.p, signs[i], strlen(signs[i])) == 0)
+			return strlen(signs[i]);
+	return 0;
+}
+
+/* 2024-06-19, 19.6.2024, 2024年6月19日: its length; 0: none begins here. */
+static size_t date_in_numbers(struct pd_span s)
+{
+	size_t at = 0, years = 0;
+	for (int part = 0; part < 3; part++) {
+		size_t n = count_digits(behind(s, at)), sign = date_sign(behind(s, at + n));
+		if (n == 0 || n == 3 || n > 4 || (part < 2 && !sign))
+			return 0;
+		years += n == 4;
+		at += part < 2 ? n + sign : n;
+	}
+	return years == 1 ? at : 0;
+}
+
+/* The letters of an English month's name, whole or at least the first three of it. */
+static size_t month_name(struct pd_span s)
+{
+	static const char *const months[] = { "january", "february", "march", "april", "may", "june", "july", "august", "september",
+					      "october", "november", "december" };
+	size_t n = 0;
+	while (n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z')
+		n++;
+	for (size_t i = 0; n >= 3 && i < sizeof months / sizeof *months; i++)
+		if (n <= strlen(months[i]) && memcmp(s.p, months[i], n) == 0)
+			return n;
+	return 0;
+}
+
+/* june 19, 2024; 19 june 2024: its length, to the end of the year. */
+static size_t date_in_words(struct pd_span s)
+{
+	enum { FAR = 9 };	/* from the month to the year: ". 19th, " */
+	size_t day = count_digits(s), at = day && day < 3 && day < s.n && s.p[day] == ' ' ? day + 1 : 0, name = month_name(behind(s, at));
+	for (size_t i = at += name; name && i < s.n && i < at + FAR; i++) {
+		size_t n = count_digits(behind(s, i));
+		if (n == 4 && (s.p[i] == '1' || s.p[i] == '2'))
+			return i + n;
+		i += n ? n - 1 : 0;
+	}
+	return 0;
+}
+
+static size_t date_at(struct pd_span low)
+{
+	size_t n = date_in_numbers(low);
+	return n ? n : date_in_words(low);
+}
+
+static bool has_date(struct pd_span low)
+{
+	for (size_t i = 0; i < low.n; i++)
+		if ((i == 0 || !is_letter(low.p[i - 1])) && (i == 0 || low.p[i - 1] < '0' || low.p[i - 1] > '9') && date_at(behind(low, i)))
+			return true;
+	return false;
 }
 
 /* ==== all tables together ==== */
@@ -323,23 +421,36 @@ enum pd_hint pd_hint_of(const struct pd_cues *c, const struct pd_box *box, const
 	return best;
 }
 
+static const struct phrase *head_at(const struct phrase_chains *c, struct pd_span low, bool is_behind)
+{
+	for (uint8_t i = low.n > 1 ? chain_begin(c, low.p) : 0; i; i = c->next[i - 1]) {
+		const struct phrase *h = &heads[i - 1];
+		if (h->n > low.n || (h->fit == HEAD_BEHIND) != is_behind || memcmp(low.p, h->words, h->n) != 0)
+			continue;
+		if (h->fit == HEAD_WHOLE && !only_signs(behind(low, h->n)))
+			continue;
+		if (h->fit != HEAD_DATED || has_date(behind(low, h->n)))
+			return h;
+	}
+	return NULL;
+}
+
 enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char **name)
 {
-	char low[PD_HEAD_MAX];
+	char text[PD_HEAD_MAX];
+	struct pd_span low = pd_span(text, line.n);
 	if (line.n < 2 || line.n > PD_HEAD_MAX)
 		return PD_HEAD_NONE;
 	for (size_t i = 0; i < line.n; i++)
-		low[i] = pd_ascii_lower(line.p[i]);
-	for (uint8_t i = chain_begin(&c->heads, low); i; i = c->heads.next[i - 1]) {
-		const struct phrase *h = &heads[i - 1];
-		if (h->n > line.n || memcmp(low, h->words, h->n) != 0)
-			continue;
-		if (h->fit == HEAD_WHOLE && !only_signs(pd_span(low + h->n, line.n - h->n)))
-			continue;
-		*name = h->words;
-		return (enum pd_head)h->scope;
-	}
-	return PD_HEAD_NONE;
+		text[i] = pd_ascii_lower(line.p[i]);
+	const struct phrase *h = head_at(&c->heads, low, false);
+	for (size_t at = h ? 0 : date_at(low); !h && at && at < low.n; at++)
+		if (begins_word(low, at))
+			h = head_at(&c->heads, behind(low, at), true);
+	if (!h)
+		return PD_HEAD_NONE;
+	*name = h->words;
+	return (enum pd_head)h->scope;
 }
 
 bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
@@ -351,10 +462,10 @@ bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
 		return false;
 	for (size_t i = 0; i < low.n; i++)
 		start[i] = pd_ascii_lower(text.p[i]);
-	if (notice_fits(&c->notices, low, 0, true))
+	if (notices_at(&c->notices, low, 0) & (1U << NOTICE_BEGINS | 1U << NOTICE_ANY))
 		return true;
 	for (size_t at = 1; sentences && at + 1 < low.n; at++)
-		if (begins_word(low, at) && notice_fits(&c->notices, low, at, false))
+		if (begins_word(low, at) && notices_at(&c->notices, low, at) & 1U << NOTICE_ANY)
 			return true;
-	return false;
+	return sentences && is_disclaimer(&c->notices, text);
 }

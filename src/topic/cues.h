@@ -3,9 +3,10 @@
  * What a page says of its parts in so many words.  In: an element, a line, a paragraph.  Out:
  *
  * - what an element says of itself by tag, role, class and id (hints.def);
- * - whether a line announces other things than the main text ("Related articles", "Leave a reply", 责任编辑: heads.def);
- * - whether a text is a legal line: a licence, a copyright, a request to accept cookies (notices.def).  Legal lines are
- *   sentences, and on a page with little text the longest ones, but no page was written for them: they are no prose.
+ * - whether a line announces other things than the main text ("Related articles", "Leave a reply", 责任编辑), or only when
+ *   and by whom it was written (heads.def);
+ * - whether a text is a legal line: a licence, a copyright, a request to accept cookies, a disclaimer (notices.def).  Legal
+ *   lines are sentences, and on a page with little text the longest ones, but no page was written for them: they are no prose.
  *
  * None of them is the last word: extract.c weighs it against the text that is at stake.
  */

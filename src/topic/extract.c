@@ -11,7 +11,7 @@
  * 4. the box that holds the prose left is the region; what lies outside is dropped;
  * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
  * is one of a manual;
- * 6. lines that announce chrome take it along (heads.def);
+ * 6. lines that announce chrome take it along, and by-lines go (heads.def);
  * 7. what is said again elsewhere on the page goes;
  * 8. the goods of a shop's shelf are text where they are most of it.
  *
