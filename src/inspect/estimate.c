@@ -302,10 +302,12 @@ static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, 
 		pd_buf_add_z(out, " of memory and ");
 		add_size(w->pages * ROW_BYTES, out);
 		pd_buf_printf(out, " of spool (%.0f + %d bytes a page), ", row, ROW_BYTES);
-		if (bands)
+		if (!bands)
+			pd_buf_printf(out, "k %d\n", k);
+		else if (k < e->bits / 4)
 			pd_buf_add_z(out, "candidates from sketches\n");
 		else
-			pd_buf_printf(out, "k %d\n", k);
+			pd_buf_printf(out, "candidates from sketches and k %d\n", k);
 	} else {
 		pd_buf_printf(out, "%.0f bytes of memory and %d of spool a page\n", row, ROW_BYTES);
 	}
@@ -325,12 +327,10 @@ void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
 	verify.off = !e->sketch.minima;
 	verify.k_unknown = pd_join_default_k(e->bits, n);
 	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
-	/* Of so many, match finds by their sketches what lies that far apart. */
-	bool bands = !verify.off && k < e->bits / 4;
-	if (bands)
-		k = e->bits / 4;
+	/* However many they are, match finds by their sketches what lies that far apart (match/bands.h). */
+	int far = verify.off ? k : e->bits * 3 / 8;
 	say_names("languages", &e->languages, e->n, out);
 	say_names("charsets", &e->charsets, e->n, out);
-	say_partners(e, &w, k, &verify, out);
-	say_cost(e, &w, k, bands, out);
+	say_partners(e, &w, far, &verify, out);
+	say_cost(e, &w, k, !verify.off, out);
 }

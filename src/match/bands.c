@@ -556,7 +556,7 @@ static void settle_links(struct pd_items *pairs, size_t n_rows, bool may_link)
 	free(first);
 }
 
-int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e)
+int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most, struct pd_err *e)
 {
 	const struct pd_match_options *o = m->o;
 	const struct pd_rows *rows = m->rows;
@@ -565,10 +565,10 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
 	gather_rows(&t, m, only);
-	int threads = o->threads > 1 ? o->threads : 1, most = width_max(&t.options);
-	bands->width = !o->band_width ? width_of(&t.options, t.n) : o->band_width < most ? o->band_width : most;
-	bands->reach = only ? o->k : pd_match_bands_reach(&t.options, bands->width, t.n);
-	bands->most_distance = only ? o->k : rows->bits;
+	int threads = o->threads > 1 ? o->threads : 1, widest = width_max(&t.options);
+	bands->width = !o->band_width ? width_of(&t.options, t.n) : o->band_width < widest ? o->band_width : widest;
+	bands->reach = most >= 0 ? most : pd_match_bands_reach(&t.options, bands->width, t.n);
+	bands->most_distance = most >= 0 ? most : rows->bits;
 	struct search s = { .t = &t, .m = m, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };

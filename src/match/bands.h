@@ -43,8 +43,9 @@ struct pd_match_bands {
 #define PD_BANDS_LINKED 1		/* a pair's value: one row stands for the other (pd_match_pair.linked) */
 
 /* Candidates of rows that have a sketch: of the first row of each part (groups.h), or, where nothing is linked and where two
- * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all. */
-int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, struct pd_err *e);
+ * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all.
+ * most: bits in which fingerprints may differ; -1: as many as chance allows, and any number where sketches agree. */
+int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most, struct pd_err *e);
 /* Adds the candidates of pairs.v[at] and those behind it that belong to the same first row, as far as they are in scope;
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);

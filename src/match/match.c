@@ -36,6 +36,7 @@ struct near {
 	struct pd_join_pairs after;	/* (group, one behind it), in order */
 	struct pd_join_pairs before;	/* (group, one before it), in order */
 	uint8_t *alone;			/* by the name of a group: its rows are left to their sketches; NULL: none is */
+	uint8_t *free;			/* by name: no other stands for it; NULL: for none */
 };
 
 #define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
@@ -325,15 +326,15 @@ static int take_round(struct dense *d, struct pd_err *e)
 	return status;
 }
 
-static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, uint8_t *alone,
-		      struct pd_join_pairs *out, struct pd_err *e)
+static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+		      struct near *near, struct pd_err *e)
 {
 	struct pd_items all;
 	struct pd_array memory[5] = { { 0 } };
 	size_t n = m->set->n + 1;
 	struct pd_join_keys unlimited = *keys;
 	unlimited.limit = NULL;
-	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = alone };
+	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = near->alone };
 	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k), n_keys = (double)keys->n;
 	int status = PD_OK;
 	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
@@ -353,7 +354,10 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 			status = take_round(&d, e);
 	}
 	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
-	pd_join_pairs_take(out, &all);
+	pd_join_pairs_take(&near->after, &all);
+	near->free = pd_zalloc(n);
+	for (size_t i = 0; i < n; i++)
+		near->free[i] = d.state[i] != COVERED || d.leader[i] == NONE;
 	for (int i = 0; i < 5; i++)
 		pd_array_release(&memory[i]);
 	return status ? status : gathered;
@@ -384,7 +388,7 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 	if (!status && pd_join_is_over(keys)) {
 		near->alone = pd_zalloc(m->set->n + 1);
 		if (may_link(m))
-			status = join_dense(m, keys, stats, near->alone, &near->after, e);
+			status = join_dense(m, keys, stats, near, e);
 		else
 			memset(near->alone, 1, m->set->n);
 	} else if (!status) {
@@ -454,6 +458,7 @@ static void release_near(struct near *near)
 	pd_join_pairs_release(&near->after);
 	pd_join_pairs_release(&near->before);
 	free(near->alone);
+	free(near->free);
 }
 
 /* --- emitting ---
@@ -740,7 +745,8 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 		status = find_near(&f->near, m, stats, e);
 	if (!status && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
 		double t = pd_cpu_seconds();
-		status = pd_match_bands_find(&f->bands, m, m->o->candidates == PD_CANDIDATES_HAMMING ? f->near.alone : NULL, e);
+		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
+		status = pd_match_bands_find(&f->bands, m, left ? f->near.alone : f->near.free, left ? m->o->k : -1, e);
 		stats->band_width = f->bands.width;
 		stats->band_reach = f->bands.reach;
 		stats->band_looks = f->bands.looks;

@@ -167,17 +167,18 @@ static int write_totals(struct match_run *r)
 
 #define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
 
-/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does.  Where pages are
- * so many that the second look cannot hold a quarter of the bits against them, sketches find what fingerprints no longer do. */
+/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does.  Sketches find
+ * what fingerprints do not; where pages are so many that the second look cannot hold a quarter of the bits against them,
+ * sketches find nearly all of it alone. */
 static void settle_distance(struct match_run *r, int bits, bool paper)
 {
 	size_t n = r->rows.prints.n;
 	int alone = paper ? 3 : pd_join_default_k(bits, n);
 	bool looks = !r->match.verify.off && r->rows.sketched, many = looks && pd_verify_default_k(bits, n) < bits / 4;
 	if (r->o->candidates < 0)
-		r->match.candidates = r->o->k < 0 && many ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
+		r->match.candidates = r->o->k < 0 && looks ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
 	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
-	if (r->o->candidates < 0 && r->match.candidates == PD_CANDIDATES_BOTH)
+	if (r->o->candidates < 0 && r->o->k < 0 && many)
 		r->match.k = r->rows.sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
 	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
 	r->match.k += r->o->one_more && r->match.k < bits / 4;
