@@ -123,7 +123,7 @@ void pd_pipeline_release(struct pd_pipeline *p);
 /* PD_SKIP_NONE: a page, and everything above is filled; else why not (*reason in words when damaged).  PD_SKIP_FAILED: no
  * row can be made of any page, see `err`. */
 enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
-/* The same in two steps: up to the blocks, and from there on.  Between them pages may lie in a spool (spool.h). */
+/* The same in two steps: up to the blocks, and from there on.  Between them pages may wait as bytes (walk/packed.h). */
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 void pd_pipeline_sign(struct pd_pipeline *p);
 /* The page as methods of signing see it. */

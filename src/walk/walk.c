@@ -16,7 +16,7 @@
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "rows/shingles.h"
-#include "walk/spool.h"
+#include "walk/packed.h"
 #include "write/write.h"
 
 /* What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats. */
@@ -401,7 +401,7 @@ struct walk_worker {
 	struct counts counts;
 	struct pd_buf shingles, id;
 	struct pd_buf packed;		/* the page that came back from the spool */
-	struct pd_walk_codec codec;
+	struct pd_packed_codec codec;
 	bool lost;			/* one did not */
 };
 
@@ -423,7 +423,7 @@ struct walk {
 	uint64_t aliases;
 	/* where something is learned first */
 	struct pd_site_learner *learner;
-	struct pd_walk_spool *spool;		/* of pages that are signed afterwards; NULL: none are */
+	struct spool *spool;		/* of pages that are signed afterwards; NULL: none are */
 };
 
 /* As many names of one file are told; all are counted. */
@@ -581,7 +581,7 @@ static void worker_free(struct walk_worker *me)
 	pd_buf_release(&me->events);
 	pd_buf_release(&me->shingles);
 	pd_buf_release(&me->id);
-	pd_walk_codec_release(&me->codec);
+	pd_packed_codec_release(&me->codec);
 	free(me);
 }
 
@@ -664,6 +664,74 @@ static int run_pool(struct walk *w, const struct pd_pool_ops *ops)
  * What one page gives in the first pass: 8 bytes, how long its record is; the record; the page as the spool holds it.
  */
 
+/* Packed pages that wait for the second pass, in a temporary file without a name, in the order in which they came. */
+struct spool {
+	FILE *f;
+	uint64_t bytes, read;	/* put in; read since the rewind */
+};
+
+static int spool_new(struct spool **out, const char *tmp_dir, struct pd_err *e)
+{
+	FILE *f = pd_tempfile_open(tmp_dir, e);
+	*out = NULL;
+	if (!f)
+		return PD_ERR_SYSTEM;
+	*out = pd_zalloc(sizeof **out);
+	(*out)->f = f;
+	return PD_OK;
+}
+
+static void spool_free(struct spool *s)
+{
+	if (!s)
+		return;
+	fclose(s->f);
+	free(s);
+}
+
+static int spool_put(struct spool *s, struct pd_span page, struct pd_err *e)
+{
+	uint64_t n = page.n;
+	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	s->bytes += sizeof n + page.n;
+	return PD_OK;
+}
+
+/* Back to its beginning, to read. */
+static int spool_rewind(struct spool *s, struct pd_err *e)
+{
+	if (fflush(s->f) != 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	s->read = 0;
+	return fseeko(s->f, 0, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read a temporary file") : PD_OK;
+}
+
+static int spool_unreadable(struct spool *s, struct pd_err *e)
+{
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut short");
+}
+
+/* 1 a page, which replaces what `out` held; 0 the end; negative. */
+static int spool_next(struct spool *s, struct pd_buf *out, struct pd_err *e)
+{
+	uint64_t n;
+	pd_buf_clear(out);
+	if (s->read == s->bytes)
+		return 0;
+	if (fread(&n, sizeof n, 1, s->f) != 1)
+		return spool_unreadable(s, e);
+	if (n > s->bytes - s->read - sizeof n)
+		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
+	char *at = pd_buf_reserve(out, n);
+	if (fread(at, 1, n, s->f) != n)
+		return spool_unreadable(s, e);
+	s->read += sizeof n + n;
+	out->n = n;
+	out->p[n] = 0;
+	return 1;
+}
+
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
@@ -696,7 +764,7 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - at - sizeof record;
 	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)
-		pd_walk_spool_pack(&me->codec, &me->pipeline, out);
+		pd_packed_write(&me->codec, &me->pipeline, out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)
@@ -712,7 +780,7 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	rest = pd_span(rest.p + sizeof record, rest.n - sizeof record);
 	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
 	if (!status && w->spool)
-		status = pd_walk_spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
+		status = spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
 	return status;
 }
 
@@ -768,7 +836,7 @@ static int learn_first(struct walk *w)
 					   .samples = rows || w->o->samples,
 					   .known = w->o->known };
 	w->learner = pd_site_learner_new(&o);
-	int status = rows ? pd_walk_spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
+	int status = rows ? spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
 	if (!status)
 		status = run_pool(w, &ops);
 	if (!status)
@@ -782,13 +850,13 @@ static int next_packed(void *shared, void *ctx)
 {
 	struct walk *w = shared;
 	struct walk_worker *me = ctx;
-	return pd_walk_spool_next(w->spool, &me->packed, &w->err);
+	return spool_next(w->spool, &me->packed, &w->err);
 }
 
 static void second_work(void *ctx, struct pd_buf *out)
 {
 	struct walk_worker *me = ctx;
-	if (!pd_walk_spool_unpack(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
+	if (!pd_packed_read(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
 		me->lost = true;
 		return;
 	}
@@ -804,7 +872,7 @@ static int second_emit(void *shared, const struct pd_buf *out)
 static int sign_again(struct walk *w)
 {
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
-	int status = pd_walk_spool_rewind(w->spool, &w->err);
+	int status = spool_rewind(w->spool, &w->err);
 	if (!status)
 		status = run_pool(w, &ops);
 	for (int i = 0; !status && i < w->n_workers; i++)
@@ -904,7 +972,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		worker_free(w.workers[i]);
 	free(w.workers);
 	pd_site_learner_free(w.learner);
-	pd_walk_spool_free(w.spool);
+	spool_free(w.spool);
 	pd_tables_release(&w.tables);
 	return status;
 }

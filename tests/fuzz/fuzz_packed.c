@@ -2,7 +2,7 @@
  * The bytes as a page that is packed and unpacked: what comes back packs to the same bytes and gives the same main text.
  * Then the bytes as a packed page: it is refused, or what it says stays inside of it. */
 #include "fuzz.h"
-#include "walk/spool.h"
+#include "walk/packed.h"
 #include "page/parse.h"
 #include "topic/topic.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "walk/spool.h"
+#include "walk/packed.h"
 
-#include <stdlib.h>
-
-#include "base/file.h"
 #include "text/text.h"
 
 /* A member more must be packed too. */
@@ -280,12 +277,7 @@ bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	return !p->bad && refers_well(out);
 }
 
-struct pd_walk_spool {
-	FILE *f;
-	uint64_t bytes, read;	/* put in; read since the rewind */
-};
-
-void pd_walk_codec_release(struct pd_walk_codec *c)
+void pd_packed_codec_release(struct pd_packed_codec *c)
 {
 	pd_packer_free(c->packer);
 	pd_unpacker_free(c->unpacker);
@@ -310,7 +302,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_blocks_pack(&p->blocks, out);
 }
 
-void pd_walk_spool_pack(struct pd_walk_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
+void pd_packed_write(struct pd_packed_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
 {
 	if (!c->packer)
 		c->packer = pd_packer_new();
@@ -344,71 +336,11 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
 }
 
-bool pd_walk_spool_unpack(struct pd_walk_codec *c, struct pd_span bytes, struct pd_pipeline *p)
+bool pd_packed_read(struct pd_packed_codec *c, struct pd_span bytes, struct pd_pipeline *p)
 {
 	if (!c->unpacker)
 		c->unpacker = pd_unpacker_new();
 	pd_buf_clear(&c->plain);
 	int status = pd_unpack_all(c->unpacker, PD_CODEC_LZ4, bytes, SIZE_MAX / 2, &c->plain);
 	return !status && unpack_plain(pd_buf_span(&c->plain), p);
-}
-
-int pd_walk_spool_new(struct pd_walk_spool **out, const char *tmp_dir, struct pd_err *e)
-{
-	FILE *f = pd_tempfile_open(tmp_dir, e);
-	*out = NULL;
-	if (!f)
-		return PD_ERR_SYSTEM;
-	*out = pd_zalloc(sizeof **out);
-	(*out)->f = f;
-	return PD_OK;
-}
-
-void pd_walk_spool_free(struct pd_walk_spool *s)
-{
-	if (!s)
-		return;
-	fclose(s->f);
-	free(s);
-}
-
-int pd_walk_spool_put(struct pd_walk_spool *s, struct pd_span page, struct pd_err *e)
-{
-	uint64_t n = page.n;
-	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
-		return pd_fail_errno(e, "cannot write a temporary file");
-	s->bytes += sizeof n + page.n;
-	return PD_OK;
-}
-
-int pd_walk_spool_rewind(struct pd_walk_spool *s, struct pd_err *e)
-{
-	if (fflush(s->f) != 0)
-		return pd_fail_errno(e, "cannot write a temporary file");
-	s->read = 0;
-	return fseeko(s->f, 0, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read a temporary file") : PD_OK;
-}
-
-static int unreadable(struct pd_walk_spool *s, struct pd_err *e)
-{
-	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut short");
-}
-
-int pd_walk_spool_next(struct pd_walk_spool *s, struct pd_buf *out, struct pd_err *e)
-{
-	uint64_t n;
-	pd_buf_clear(out);
-	if (s->read == s->bytes)
-		return 0;
-	if (fread(&n, sizeof n, 1, s->f) != 1)
-		return unreadable(s, e);
-	if (n > s->bytes - s->read - sizeof n)
-		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
-	char *at = pd_buf_reserve(out, n);
-	if (fread(at, 1, n, s->f) != n)
-		return unreadable(s, e);
-	s->read += sizeof n + n;
-	out->n = n;
-	out->p[n] = 0;
-	return 1;
 }
