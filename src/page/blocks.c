@@ -1,7 +1,16 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A page's events (html.h) go to three listeners: the builder, which makes runs, boxes, blocks and links of them; the
+ * metadata; the writer of XHTML.  They stand here in this order, and behind them who drives them.
+ */
 #include "page/blocks.h"
 
 #include <stdlib.h>
+
+#include "base/utf8.h"
+#include "page/html.h"
+
+/* What is found lies in one object for all pages of a thread. */
 
 /* What one page may leave behind in memory: a page that needed more gives it back. */
 #define KEEP_ITEMS 65536
@@ -43,16 +52,1047 @@ void pd_blocks_release(struct pd_blocks *b)
 	*b = (struct pd_blocks){ 0 };
 }
 
+/* 1. Events -> runs, boxes, blocks and links, in one pass.  In this order: the stack of open elements; runs of text; the patent's blocks; boxes and links; the events. */
+
+/* An open element that breaks text, with what stands in it and no block has. */
+struct frame {
+	uint32_t box;		/* itself, or the box around it when there are too many boxes */
+	bool own;		/* `box` is itself */
+	uint32_t mark;		/* its runs begin here in `unassigned` */
+	uint32_t chars, anchor_chars, levels, links;
+	size_t markup_at;
+};
+
+struct builder {
+	uint32_t min_chars, min_levels;	/* of a block: more than */
+	struct pd_blocks *out;
+	struct frame frames[PD_DEPTH_MAX + 1];
+	size_t n_frames;
+	uint32_t *unassigned;		/* runs that no block has yet */
+	size_t n_unassigned, cap_unassigned;
+	uint32_t link, links[PD_DEPTH_MAX];	/* the link that we are in; those around open <a> */
+	size_t n_links;
+	int emphasis, pre;		/* how many such elements are open */
+	bool in_run;			/* the last run is still being written */
+	bool space, line;		/* white space, a line's end since the last character */
+	/* for putting blocks in order */
+	uint32_t *order;
+	struct pd_block *sorted;
+	size_t cap_order, cap_sorted;
+};
+
+static struct frame *innermost(struct builder *b)
+{
+	return &b->frames[b->n_frames - 1];
+}
+
+static struct builder *builder_new(int min_chars, int min_levels)
+{
+	struct builder *b = pd_zalloc(sizeof *b);
+	b->min_chars = (uint32_t)min_chars;
+	b->min_levels = (uint32_t)min_levels;
+	return b;
+}
+
+static void builder_free(struct builder *b)
+{
+	if (!b)
+		return;
+	free(b->unassigned);
+	free(b->order);
+	free(b->sorted);
+	free(b);
+}
+
+/*
+ * Text events -> runs: white space collapsed, ends trimmed, blank runs never begun, code points counted on the way.
+ * A run goes on through inline tags, and ends where a box begins or ends, or where links, emphasis or <pre> change.
+ */
+
+/* The bytes that white space may begin with: controls, and the first bytes of U+0085, U+00A0, U+1680, U+2000 … and
+ * U+3000, U+FEFF. */
+static const bool maybe_white[256] = {
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	[0xC2] = 1, [0xE1] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
+};
+
+static bool wide_white(const uint8_t *p)
+{
+	switch (p[0]) {
+	case 0xE1:
+		return p[1] == 0x9A && p[2] == 0x80;
+	case 0xE2:
+		return (p[1] == 0x80 && (p[2] <= 0x8A || p[2] == 0xA8 || p[2] == 0xA9 || p[2] == 0xAF)) ||
+		       (p[1] == 0x81 && p[2] == 0x9F);
+	case 0xE3:
+		return p[1] == 0x80 && p[2] == 0x80;
+	default:
+		return p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF;
+	}
+}
+
+/* Bytes of the white space character (a control counts as one) at p, 0 when there is none. */
+static size_t white(const uint8_t *p, const uint8_t *end)
+{
+	if (p[0] <= ' ')
+		return 1;
+	if (p[0] == 0xC2)
+		return end - p >= 2 && (p[1] == 0xA0 || p[1] == 0x85) ? 2 : 0;
+	return end - p >= 3 && wide_white(p) ? 3 : 0;
+}
+
+static void end_run(struct builder *b)
+{
+	struct pd_blocks *out = b->out;
+	if (!b->in_run)
+		return;
+	b->in_run = false;
+	const struct pd_run *r = &out->runs[out->n_runs - 1];
+	struct frame *f = innermost(b);
+	f->chars += r->chars;
+	if (r->flags & PD_RUN_LINK)
+		f->anchor_chars += r->chars;
+	b->unassigned = pd_grow(b->unassigned, b->n_unassigned, &b->cap_unassigned, sizeof(*b->unassigned));
+	b->unassigned[b->n_unassigned++] = (uint32_t)(out->n_runs - 1);
+}
+
+static void begin_run(struct builder *b)
+{
+	struct pd_blocks *out = b->out;
+	out->runs = pd_grow(out->runs, out->n_runs, &out->cap_runs, sizeof(*out->runs));
+	uint32_t flags = (b->link != PD_LINK_NONE ? PD_RUN_LINK : 0) | (b->emphasis ? PD_RUN_EMPHASIS : 0) |
+			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) |
+			 (b->line ? PD_RUN_LINE : 0);
+	out->runs[out->n_runs++] = (struct pd_run){
+		.at = (uint32_t)out->text.n,
+		.box = innermost(b)->box,
+		.block = PD_BLOCK_NONE,
+		.link = b->link,
+		.flags = flags,
+	};
+	b->in_run = true;
+}
+
+/* A character that is not white comes next: `to` is where the text goes, returned moved on. */
+static char *before_character(struct builder *b, char *to, uint32_t *chars)
+{
+	if (!b->in_run) {
+		begin_run(b);
+	} else if (b->space) {
+		*to++ = b->line ? '\n' : ' ';
+		++*chars;
+	}
+	b->space = b->line = false;
+	return to;
+}
+
+static void build_text(struct builder *b, struct pd_span s)
+{
+	struct pd_blocks *out = b->out;
+	const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+	if (out->n_runs == PD_RUNS_MAX && !b->in_run)
+		return;
+	char *start = pd_buf_reserve(&out->text, s.n + 1), *to = start;
+	uint32_t chars = 0;
+	while (p < end) {
+		size_t k = maybe_white[*p] ? white(p, end) : 0;
+		if (k) {
+			b->space = true;
+			b->line |= b->pre && *p == '\n';
+			p += k;
+			continue;
+		}
+		if (b->space || !b->in_run)
+			to = before_character(b, to, &chars);
+		do {
+			chars += (*p & 0xC0) != 0x80;
+			*to++ = (char)*p++;
+		} while (p < end && !maybe_white[*p]);
+	}
+	if (to == start)
+		return;
+	struct pd_run *r = &out->runs[out->n_runs - 1];
+	r->n += (uint32_t)(to - start);
+	r->chars += chars;
+	out->text.n += (size_t)(to - start);
+	*to = 0;
+}
+
+/*
+ * M3 (module 210), the rule itself.  Leaves first: an element's end comes after the ends of all that is in it, so the frames of
+ * open elements and the stack of runs that no block has yet are all that is needed.  A block takes the runs above its frame's
+ * mark; an element that is none leaves them, and its counts, to the one around it.
+ */
+
+static bool qualifies(const struct builder *b, const struct frame *f, enum pd_tag_class c)
+{
+	if (!f->own)
+		return false;
+	if (c == PD_CLASS_TITLE)
+		return f->chars > 0;
+	return c == PD_CLASS_BLOCK &&
+	       (f->chars > b->min_chars || f->levels > b->min_levels);
+}
+
+static void become_block(struct builder *b, const struct frame *f, bool title, size_t markup)
+{
+	struct pd_blocks *out = b->out;
+	uint32_t index = (uint32_t)out->n_blocks, first = (uint32_t)out->n_runs, end = first;
+	if (b->n_unassigned > f->mark) {
+		first = b->unassigned[f->mark];
+		end = b->unassigned[b->n_unassigned - 1] + 1;
+	}
+	for (size_t i = f->mark; i < b->n_unassigned; i++)
+		out->runs[b->unassigned[i]].block = index;
+	b->n_unassigned = f->mark;
+	out->boxes[f->box].block = index;
+	out->blocks = pd_grow(out->blocks, out->n_blocks, &out->cap_blocks, sizeof(*out->blocks));
+	out->blocks[out->n_blocks++] = (struct pd_block){
+		.box = f->box,
+		.title = title,
+		.chars = f->chars,
+		.anchor_chars = f->anchor_chars,
+		.levels = f->levels,
+		.links = f->links,
+		.first_run = first,
+		.end_run = end,
+		.markup_at = (uint32_t)f->markup_at,
+		.markup_n = (uint32_t)(markup - f->markup_at),
+	};
+}
+
+static void pass_up(const struct frame *f, struct frame *parent)
+{
+	parent->chars += f->chars;
+	parent->anchor_chars += f->anchor_chars;
+	parent->levels += f->levels;
+	parent->links += f->links;
+}
+
+static void assign_runs(struct builder *b, enum pd_tag t, size_t markup)
+{
+	const struct frame *f = innermost(b);
+	enum pd_tag_class c = pd_tag_class(t);
+	if (qualifies(b, f, c)) {
+		become_block(b, f, c == PD_CLASS_TITLE, markup);
+		return;
+	}
+	struct frame *parent = &b->frames[b->n_frames - 2];
+	pass_up(f, parent);
+	parent->levels += c == PD_CLASS_LEVEL;
+}
+
+/* A link belongs to the block of its first run. */
+static void links_to_blocks(struct pd_blocks *out)
+{
+	for (size_t i = 0; i < out->n_runs; i++) {
+		const struct pd_run *r = &out->runs[i];
+		if (r->link == PD_LINK_NONE || out->links[r->link].has_text)
+			continue;
+		out->links[r->link].has_text = true;
+		out->links[r->link].block = r->block;
+		out->links[r->link].run = (uint32_t)i;
+	}
+}
+
+static void order_blocks(struct builder *b)
+{
+	struct pd_blocks *out = b->out;
+	uint32_t next = 0;
+	b->order = pd_grow(b->order, out->n_blocks, &b->cap_order, sizeof(*b->order));
+	b->sorted = pd_grow(b->sorted, out->n_blocks, &b->cap_sorted, sizeof(*b->sorted));
+	for (size_t i = 0; i < out->n_boxes; i++) {
+		uint32_t old = out->boxes[i].block;
+		if (old == PD_BLOCK_NONE)
+			continue;
+		b->sorted[next] = out->blocks[old];
+		b->order[old] = next;
+		out->boxes[i].block = next++;
+	}
+	if (out->n_blocks)
+		memcpy(out->blocks, b->sorted, out->n_blocks * sizeof(*out->blocks));
+	for (size_t i = 0; i < out->n_runs; i++)
+		if (out->runs[i].block != PD_BLOCK_NONE)
+			out->runs[i].block = b->order[out->runs[i].block];
+	links_to_blocks(out);
+}
+
+/*
+ * Open and close events -> boxes and links; a frame for each open element that breaks text.
+ */
+
+static bool breaks_text(enum pd_tag t)
+{
+	return pd_tag_class(t) != PD_CLASS_OTHER;
+}
+
+static bool emphasis(enum pd_tag t)
+{
+	return t == PD_TAG_b || t == PD_TAG_strong || t == PD_TAG_em || t == PD_TAG_i || t == PD_TAG_u || t == PD_TAG_mark;
+}
+
+static bool keeps_lines(enum pd_tag t)
+{
+	return t == PD_TAG_pre || t == PD_TAG_textarea || t == PD_TAG_listing || t == PD_TAG_xmp || t == PD_TAG_plaintext;
+}
+
+/* The value of the first such attribute, or an empty span. */
+static struct pd_span attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (attrs[i].id == id)
+			return attrs[i].value;
+	return pd_span(NULL, 0);
+}
+
+static struct pd_span kept(struct pd_blocks *out, const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
+{
+	struct pd_span v = pd_span_trim(attr_value(attrs, n, id));
+	return v.n ? pd_arena_copy(&out->arena, v) : v;
+}
+
+static uint32_t add_box(struct pd_blocks *out, uint32_t parent, enum pd_tag t)
+{
+	out->boxes = pd_grow(out->boxes, out->n_boxes, &out->cap_boxes, sizeof(*out->boxes));
+	out->boxes[out->n_boxes] = (struct pd_box){
+		.parent = parent,
+		.first_run = (uint32_t)out->n_runs,
+		.block = PD_BLOCK_NONE,
+		.tag = (uint16_t)t,
+		.depth = parent == PD_BOX_NONE ? 0 : (uint16_t)(out->boxes[parent].depth + 1),
+	};
+	return (uint32_t)out->n_boxes++;
+}
+
+static void push_frame(struct builder *b, uint32_t box, bool own, size_t markup)
+{
+	b->frames[b->n_frames++] = (struct frame){
+		.box = box,
+		.own = own,
+		.mark = (uint32_t)b->n_unassigned,
+		.markup_at = markup,
+	};
+}
+
+/* "https://schema.org/Comment" -> "Comment". */
+static struct pd_span type_name(struct pd_span url)
+{
+	size_t at = url.n;
+	while (at && url.p[at - 1] != '/')
+		at--;
+	return at ? pd_span(url.p + at, url.n - at) : url;
+}
+
+static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_attr *attrs, size_t n)
+{
+	box->klass = kept(out, attrs, n, PD_ATTR_CLASS);
+	box->ident = kept(out, attrs, n, PD_ATTR_ID);
+	box->role = kept(out, attrs, n, PD_ATTR_ROLE);
+	if (box->role.n == 0)
+		box->role = type_name(kept(out, attrs, n, PD_ATTR_ITEMTYPE));
+	if (box->role.n == 0)
+		box->role = kept(out, attrs, n, PD_ATTR_ITEMPROP);
+}
+
+/* A box's edge: the run ends, and what follows stands on a line of its own. */
+static void edge(struct builder *b)
+{
+	end_run(b);
+	b->space = b->line = true;
+}
+
+static void open_box(struct builder *b, enum pd_tag t, const struct pd_attr *attrs, size_t n, size_t markup)
+{
+	struct pd_blocks *out = b->out;
+	uint32_t box = innermost(b)->box;
+	bool own = out->n_boxes < PD_BOXES_MAX;
+	edge(b);
+	if (own)
+		box = add_box(out, box, t);
+	if (own && n)
+		name_box(out, &out->boxes[box], attrs, n);
+	push_frame(b, box, own, markup);
+	b->pre += keeps_lines(t);
+}
+
+static void end_box(struct pd_blocks *out, uint32_t box)
+{
+	out->boxes[box].end = (uint32_t)out->n_boxes;
+	out->boxes[box].end_run = (uint32_t)out->n_runs;
+}
+
+static void close_box(struct builder *b, enum pd_tag t, size_t markup)
+{
+	edge(b);
+	assign_runs(b, t, markup);
+	if (innermost(b)->own)
+		end_box(b->out, innermost(b)->box);
+	b->n_frames--;
+	b->pre -= keeps_lines(t);
+}
+
+/* PD_LINK_NONE: there are too many. */
+static uint32_t add_link(struct builder *b, struct pd_link link)
+{
+	struct pd_blocks *out = b->out;
+	if (out->n_links == PD_LINKS_MAX)
+		return PD_LINK_NONE;
+	out->links = pd_grow(out->links, out->n_links, &out->cap_links, sizeof(*out->links));
+	link.block = PD_BLOCK_NONE;
+	link.box = innermost(b)->box;
+	link.run = (uint32_t)out->n_runs;
+	out->links[out->n_links] = link;
+	return (uint32_t)out->n_links++;
+}
+
+static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
+{
+	struct pd_blocks *out = b->out;
+	struct pd_span href = kept(out, attrs, n, PD_ATTR_HREF);
+	b->links[b->n_links++] = b->link;
+	if (href.n == 0 || out->n_links == PD_LINKS_MAX)
+		return;
+	end_run(b);
+	b->link = add_link(b, (struct pd_link){ .href = href, .rel = kept(out, attrs, n, PD_ATTR_REL) });
+	innermost(b)->links++;
+}
+
+static void close_link(struct builder *b)
+{
+	uint32_t around = b->links[--b->n_links];
+	if (around != b->link)
+		end_run(b);
+	b->link = around;
+}
+
+static void emphasise(struct builder *b, int by)
+{
+	if ((b->emphasis > 0) != (b->emphasis + by > 0))
+		end_run(b);
+	b->emphasis += by;
+}
+
+static void build_start(struct builder *b, struct pd_blocks *out)
+{
+	b->out = out;
+	b->n_frames = b->n_unassigned = b->n_links = 0;
+	b->link = PD_LINK_NONE;
+	b->emphasis = b->pre = 0;
+	b->in_run = b->space = b->line = false;
+	push_frame(b, add_box(out, PD_BOX_NONE, PD_TAG_NONE), false, 0);
+}
+
+static void build_open(struct builder *b, enum pd_tag t, const struct pd_attr *attrs, size_t n, size_t markup)
+{
+	if (breaks_text(t))
+		open_box(b, t, attrs, n, markup);
+	else if (t == PD_TAG_a)
+		open_link(b, attrs, n);
+	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
+		b->out->links[b->link].has_image = true;
+	else if (emphasis(t))
+		emphasise(b, 1);
+}
+
+static void build_close(struct builder *b, enum pd_tag t, size_t markup)
+{
+	if (breaks_text(t))
+		close_box(b, t, markup);
+	else if (t == PD_TAG_a)
+		close_link(b);
+	else if (emphasis(t))
+		emphasise(b, -1);
+}
+
+/* --- links that no run tells of: hidden ones, frames, image maps --- */
+
+static void add_alt(struct builder *b, uint32_t link, const struct pd_attr *attrs, size_t n)
+{
+	if (b->out->links[link].alt.n == 0)
+		b->out->links[link].alt = kept(b->out, attrs, n, PD_ATTR_ALT);
+}
+
+static void add_area(struct builder *b, const struct pd_attr *attrs, size_t n, bool hidden)
+{
+	struct pd_span href = kept(b->out, attrs, n, PD_ATTR_HREF);
+	uint32_t link = href.n ? add_link(b, (struct pd_link){ .href = href, .has_image = true, .hidden = hidden }) : PD_LINK_NONE;
+	if (link != PD_LINK_NONE)
+		add_alt(b, link, attrs, n);
+}
+
+static void build_end(struct builder *b)
+{
+	end_run(b);
+	end_box(b->out, 0);
+	order_blocks(b);
+}
+
+/* 2. What a page says about itself: <meta>, <link rel=canonical>, <time datetime>, <html lang> -> struct pd_meta.  Of
+ * several sources of one field the best wins (the table below), of equally good ones the first.
+ * Sources: HTML's own names, the Open Graph protocol (ogp.me), schema.org's properties, Dublin Core, and the names that
+ * content systems use for a page's date. */
+
+enum meta_field {
+	META_KEYWORDS, META_DESCRIPTION, META_CANONICAL, META_TIMESTAMP, META_LANG, META_SITE_NAME,
+	META_FIELDS
+};
+
+struct meta_finder {
+	uint8_t rank[META_FIELDS];	/* of the source that the field has, 1 the best; 0: none yet */
+};
+
+struct parse_source {
+	enum pd_attr_id attr;	/* the attribute that names it */
+	const char *name;
+	enum meta_field field;
+	uint8_t rank;
+};
+
+#define NAME PD_ATTR_NAME
+#define PROPERTY PD_ATTR_PROPERTY
+#define ITEMPROP PD_ATTR_ITEMPROP
+
+static const struct parse_source sources[] = {
+	{ NAME, "keywords", META_KEYWORDS, 1 },
+	{ ITEMPROP, "keywords", META_KEYWORDS, 2 },
+	{ NAME, "news_keywords", META_KEYWORDS, 3 },
+	{ NAME, "description", META_DESCRIPTION, 1 },
+	{ ITEMPROP, "description", META_DESCRIPTION, 2 },
+	{ PROPERTY, "og:description", META_DESCRIPTION, 3 },
+	{ NAME, "og:description", META_DESCRIPTION, 3 },
+	{ NAME, "twitter:description", META_DESCRIPTION, 4 },
+	{ NAME, "dc.description", META_DESCRIPTION, 4 },
+	{ PROPERTY, "og:url", META_CANONICAL, 2 },
+	{ PROPERTY, "article:published_time", META_TIMESTAMP, 1 },
+	{ NAME, "article:published_time", META_TIMESTAMP, 1 },
+	{ PROPERTY, "og:published_time", META_TIMESTAMP, 2 },
+	{ ITEMPROP, "datepublished", META_TIMESTAMP, 2 },
+	{ NAME, "datepublished", META_TIMESTAMP, 2 },
+	{ NAME, "publishdate", META_TIMESTAMP, 3 },
+	{ NAME, "publish_date", META_TIMESTAMP, 3 },
+	{ NAME, "publish-date", META_TIMESTAMP, 3 },
+	{ NAME, "pubdate", META_TIMESTAMP, 3 },
+	{ NAME, "publication_date", META_TIMESTAMP, 3 },
+	{ NAME, "citation_publication_date", META_TIMESTAMP, 3 },
+	{ NAME, "parsely-pub-date", META_TIMESTAMP, 3 },
+	{ NAME, "sailthru.date", META_TIMESTAMP, 3 },
+	{ NAME, "dc.date.issued", META_TIMESTAMP, 4 },
+	{ NAME, "dc.date.created", META_TIMESTAMP, 4 },
+	{ NAME, "dcterms.created", META_TIMESTAMP, 4 },
+	{ NAME, "dcterms.date", META_TIMESTAMP, 4 },
+	{ NAME, "dc.date", META_TIMESTAMP, 4 },
+	{ NAME, "date", META_TIMESTAMP, 5 },
+	{ ITEMPROP, "datecreated", META_TIMESTAMP, 6 },
+	{ PROPERTY, "article:modified_time", META_TIMESTAMP, 7 },
+	{ ITEMPROP, "datemodified", META_TIMESTAMP, 7 },
+	{ PD_ATTR_HTTP_EQUIV, "content-language", META_LANG, 2 },
+	{ NAME, "language", META_LANG, 3 },
+	{ NAME, "dc.language", META_LANG, 3 },
+	{ PROPERTY, "og:site_name", META_SITE_NAME, 1 },
+	{ NAME, "og:site_name", META_SITE_NAME, 1 },
+	{ NAME, "application-name", META_SITE_NAME, 2 },
+};
+
+#define RANK_TIME 8	/* the first <time datetime>, which may be anything's date */
+
+static struct pd_span *field_of(struct pd_meta *m, enum meta_field f)
+{
+	switch (f) {
+	case META_KEYWORDS: return &m->keywords;
+	case META_DESCRIPTION: return &m->description;
+	case META_CANONICAL: return &m->canonical;
+	case META_TIMESTAMP: return &m->timestamp;
+	case META_LANG: return &m->lang;
+	default: return &m->site_name;
+	}
+}
+
+static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, struct pd_span value,
+		  struct pd_blocks *out)
+{
+	value = pd_span_trim(value);
+	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
+		return;
+	f->rank[field] = rank;
+	*field_of(&out->meta, field) = pd_arena_copy(&out->arena, value);
+}
+
+/* "0; url=/there": an address, and soon.  A page that only wants to be read again names none, or waits long. */
+static bool sends_on(struct pd_span content)
+{
+	enum { SOON = 30 };	/* seconds */
+	uint64_t seconds = 0;
+	size_t i = 0;
+	content = pd_span_trim(content);
+	for (; i < content.n && pd_ascii_digit(content.p[i]) && seconds <= SOON; i++)
+		seconds = seconds * 10 + (uint64_t)(content.p[i] - '0');
+	struct pd_span rest = pd_span(content.p + i, content.n - i);
+	const char *equals = rest.n ? memchr(rest.p, '=', rest.n) : NULL;
+	return seconds <= SOON && equals && pd_span_trim(pd_span(equals + 1, (size_t)(rest.p + rest.n - equals - 1))).n > 0;
+}
+
+static void on_meta(struct meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
+{
+	struct pd_span content = attr_value(attrs, n, PD_ATTR_CONTENT);
+	if (content.n == 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (attrs[i].id == PD_ATTR_CONTENT || attrs[i].id == PD_ATTR_OTHER)
+			continue;
+		struct pd_span name = pd_span_trim(attrs[i].value);
+		if (attrs[i].id == PD_ATTR_HTTP_EQUIV && pd_span_ieq(name, "refresh"))
+			out->redirects |= sends_on(content);
+		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
+			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
+				offer(f, sources[k].field, sources[k].rank, content, out);
+	}
+}
+
+/* Is `word` one of the words of `list`? */
+static bool has_word(struct pd_span list, const char *word)
+{
+	size_t i = 0;
+	while (i < list.n) {
+		size_t from = i;
+		while (i < list.n && !pd_ascii_space(list.p[i]))
+			i++;
+		if (pd_span_ieq(pd_span(list.p + from, i - from), word))
+			return true;
+		i++;
+	}
+	return false;
+}
+
+static void on_time(struct meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
+{
+	bool published = has_word(attr_value(attrs, n, PD_ATTR_ITEMPROP), "datepublished");
+	offer(f, META_TIMESTAMP, published ? 2 : RANK_TIME, attr_value(attrs, n, PD_ATTR_DATETIME), out);
+}
+
+static void meta_start(struct meta_finder *f)
+{
+	*f = (struct meta_finder){ 0 };
+}
+
+static void meta_open(struct meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n,
+		  struct pd_blocks *out)
+{
+	switch (t) {
+	case PD_TAG_meta:
+		on_meta(f, attrs, n, out);
+		break;
+	case PD_TAG_link:
+		if (has_word(attr_value(attrs, n, PD_ATTR_REL), "canonical"))
+			offer(f, META_CANONICAL, 1, attr_value(attrs, n, PD_ATTR_HREF), out);
+		break;
+	case PD_TAG_time:
+		on_time(f, attrs, n, out);
+		break;
+	case PD_TAG_html:
+		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_LANG), out);
+		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_XML_LANG), out);
+		break;
+	default:
+		break;
+	}
+}
+
+static void meta_end(struct pd_blocks *out)
+{
+	for (size_t i = 0; i < out->n_boxes; i++) {
+		const struct pd_box *box = &out->boxes[i];
+		if (box->tag == PD_TAG_title && box->end_run > box->first_run) {
+			out->meta.title = pd_run_text(out, &out->runs[box->first_run]);
+			return;
+		}
+	}
+}
+
+/* 3. Events (html.h) -> XHTML that any XML parser reads (M2's output, `show --stage=html`).  One root because the events
+ * have one; names are those of the table; what XML forbids is left out.  XML 1.0 (fifth edition): section 2.2 for
+ * the characters, 2.3 for names; attributes with a colon or named xmlns are left out, since their namespace would have to be
+ * declared. */
+
+static bool name_byte(char c, bool first)
+{
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
+		return true;
+	return !first && (pd_ascii_digit(c) || c == '-' || c == '.');
+}
+
+static bool xml_name(struct pd_span name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!name_byte(name.p[i], i == 0))
+			return false;
+	return name.n > 0 && !pd_span_ieq(name, "xmlns");
+}
+
+static bool seen_before(const struct pd_attr *attrs, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (pd_span_eq(attrs[j].name, attrs[i].name))
+			return true;
+	return false;
+}
+
+static const char *escape(char c)
+{
+	switch (c) {
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '&': return "&amp;";
+	case '"': return "&quot;";
+	default: return NULL;
+	}
+}
+
+/* Bytes of the character at p, 0 when XML forbids it (a control, a noncharacter, no UTF-8). */
+static size_t xml_char(const char *p, size_t n)
+{
+	if ((uint8_t)p[0] < ' ')
+		return *p == '\t' || *p == '\n' || *p == '\r';
+	if (n >= 3 && memcmp(p, "\xEF\xBF", 2) == 0 && (uint8_t)p[2] >= 0xBE)
+		return 0;
+	return pd_utf8_sequence(p, n);
+}
+
+static void escaped(struct pd_buf *out, struct pd_span s)
+{
+	size_t from = 0, i = 0;
+	while (i < s.n) {
+		const char *esc = escape(s.p[i]);
+		size_t k = xml_char(s.p + i, s.n - i);
+		if (k && !esc) {
+			i += k;
+			continue;
+		}
+		pd_buf_add(out, s.p + from, i - from);
+		if (esc)
+			pd_buf_add_z(out, esc);
+		from = ++i;
+	}
+	pd_buf_add(out, s.p + from, i - from);
+}
+
+static void xhtml_open(struct pd_buf *out, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	pd_buf_add_c(out, '<');
+	pd_buf_add_z(out, pd_tag_name(t));
+	for (size_t i = 0; i < n; i++) {
+		if (!xml_name(attrs[i].name) || seen_before(attrs, i))
+			continue;
+		pd_buf_add_c(out, ' ');
+		pd_buf_add_span(out, attrs[i].name);
+		pd_buf_add_z(out, "=\"");
+		escaped(out, attrs[i].value);
+		pd_buf_add_c(out, '"');
+	}
+	pd_buf_add_z(out, pd_tag_void(t) ? " />" : ">");
+}
+
+static void xhtml_close(struct pd_buf *out, enum pd_tag t)
+{
+	if (pd_tag_void(t))
+		return;
+	pd_buf_add_z(out, "</");
+	pd_buf_add_z(out, pd_tag_name(t));
+	pd_buf_add_c(out, '>');
+}
+
+static void xhtml_text(struct pd_buf *out, struct pd_span s)
+{
+	escaped(out, s);
+}
+
+/* 4. The page. */
+
+/* A page whose noscripts hold so many times the bytes of the text that it shows is an application, which writes its text
+ * by script: it is read as those read it who run none. */
+#define NOSCRIPT_TIMES 16
+/* A page of at most so many bytes, with at most so many of text, may be there for a script that sends its readers on. */
+#define SCRIPT_PAGE 16384
+#define SCRIPT_TEXT 200
+
+struct pd_html {
+	struct pd_html_options options;
+	struct builder *builder;
+	struct meta_finder meta;
+	struct pd_saxer *saxer;
+	struct pd_blocks *out;
+	size_t hidden;		/* open elements from the outermost hidden one on */
+	/* with all_links: */
+	size_t unseen;		/* the same, also where what is hidden is read */
+	uint32_t unseen_link;	/* the link in what is hidden and not read that we are in, or PD_LINK_NONE … */
+	size_t unseen_at;	/* … and `hidden` where it began */
+	struct pd_buf unseen_text;
+};
+
+/* "display : none" among other declarations; what a style sheet says is beyond us. */
+static bool displays_none(struct pd_span style)
+{
+	struct pd_span part, name;
+	while (style.n && pd_span_split(&style, ';', &part)) {
+		pd_span_split(&part, ':', &name);
+		if (pd_span_ieq(pd_span_trim(name), "display") && part.p && pd_span_istarts(pd_span_trim(part), "none"))
+			return true;
+	}
+	return false;
+}
+
+/* Do these attributes say that the element is not shown?  Of a link itself, whose text is text of the page all the same. */
+static bool attributes_hide_link(const struct pd_attr *attrs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (attrs[i].id == PD_ATTR_HIDDEN || (attrs[i].id == PD_ATTR_STYLE && displays_none(attrs[i].value)))
+			return true;
+	return false;
+}
+
+/* The same of an element that breaks text. */
+static bool attributes_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
+{
+	/* Where nobody wants them they are only there for the XHTML, and must change nothing. */
+	return breaks_text(tag) && tag != PD_TAG_br && attributes_hide_link(attrs, n);
+}
+
+/* The page itself is never hidden: scripts that show it late are common, and no text at all is no answer. */
+static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && attributes_hide(t, attrs, n));
+}
+
+/* A tag in what is hidden and not read. */
+static void open_unseen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	if (t == PD_TAG_a && h->unseen_link == PD_LINK_NONE) {
+		struct pd_span href = kept(h->out, attrs, n, PD_ATTR_HREF);
+		if (!href.n)
+			return;
+		h->unseen_link = add_link(h->builder, (struct pd_link){ .href = href, .rel = kept(h->out, attrs, n, PD_ATTR_REL), .hidden = true });
+		h->unseen_at = h->hidden;
+		pd_buf_clear(&h->unseen_text);
+	} else if (t == PD_TAG_area) {
+		add_area(h->builder, attrs, n, true);
+	} else if (t == PD_TAG_img && h->unseen_link != PD_LINK_NONE) {
+		h->out->links[h->unseen_link].has_image = true;
+		add_alt(h->builder, h->unseen_link, attrs, n);
+	}
+}
+
+static void text_unseen(struct pd_html *h, struct pd_span s)
+{
+	const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+	struct pd_buf *to = &h->unseen_text;
+	while (p < end) {
+		size_t k = maybe_white[*p] ? white(p, end) : 0;
+		if (k && to->n && to->p[to->n - 1] != ' ')
+			pd_buf_add_c(to, ' ');
+		if (!k)
+			pd_buf_add_c(to, (char)*p);
+		p += k ? k : 1;
+	}
+}
+
+/* `hidden` counts what is still open: less than where the link began, and it has ended. */
+static void close_unseen(struct pd_html *h)
+{
+	if (h->unseen_link == PD_LINK_NONE || h->hidden >= h->unseen_at)
+		return;
+	h->out->links[h->unseen_link].hidden_text = pd_arena_copy(&h->out->arena, pd_span_trim(pd_buf_span(&h->unseen_text)));
+	h->unseen_link = PD_LINK_NONE;
+}
+
+/* A tag that is read, after it was. */
+static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	struct builder *b = h->builder;
+	if (t == PD_TAG_a && b->link != PD_LINK_NONE)
+		h->out->links[b->link].hidden |= h->unseen || attributes_hide_link(attrs, n);
+	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
+		add_alt(b, b->link, attrs, n);
+	else if (t == PD_TAG_area)
+		add_area(b, attrs, n, h->unseen);
+	else if (t == PD_TAG_base && !h->out->base.n)
+		h->out->base = kept(h->out, attrs, n, PD_ATTR_HREF);
+}
+
+static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
+{
+	struct pd_html *h = self;
+	size_t markup = h->out->xhtml.n;
+	if (h->options.keep_xhtml)
+		xhtml_open(&h->out->xhtml, t, attrs, n);
+	if (h->options.all_links && (h->unseen || (n && t != PD_TAG_html && t != PD_TAG_body && attributes_hide(t, attrs, n))))
+		h->unseen++;
+	if (hides(h, t, attrs, n)) {
+		h->hidden++;
+		if (h->options.all_links)
+			open_unseen(h, t, attrs, n);
+		return;
+	}
+	if (n)
+		meta_open(&h->meta, t, attrs, n, h->out);
+	build_open(h->builder, t, attrs, n, markup);
+	if (h->options.all_links)
+		open_seen(h, t, attrs, n);
+}
+
+static void on_close(void *self, enum pd_tag t)
+{
+	struct pd_html *h = self;
+	if (h->options.keep_xhtml)
+		xhtml_close(&h->out->xhtml, t);
+	h->unseen -= h->unseen > 0;
+	if (h->hidden) {
+		h->hidden--;
+		close_unseen(h);
+	} else {
+		build_close(h->builder, t, h->out->xhtml.n);
+	}
+}
+
+static void on_text(void *self, struct pd_span s)
+{
+	struct pd_html *h = self;
+	if (h->options.keep_xhtml)
+		xhtml_text(&h->out->xhtml, s);
+	if (!h->hidden)
+		build_text(h->builder, s);
+	else if (h->unseen_link != PD_LINK_NONE)
+		text_unseen(h, s);
+}
+
+static void on_frame(void *self, struct pd_span src)
+{
+	struct pd_html *h = self;
+	add_link(h->builder, (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
+}
+
+static const struct pd_html_sink sink = { on_open, on_close, on_text, on_frame };
+
+struct pd_html *pd_html_new(const struct pd_html_options *o)
+{
+	struct pd_html *h = pd_zalloc(sizeof(*h));
+	h->options = *o;
+	h->builder = builder_new(o->min_chars, o->min_levels);
+	h->saxer = pd_saxer_new(&sink, h, o->keep_xhtml, o->all_links);
+	return h;
+}
+
+void pd_html_free(struct pd_html *h)
+{
+	if (!h)
+		return;
+	pd_saxer_free(h->saxer);
+	builder_free(h->builder);
+	pd_buf_release(&h->unseen_text);
+	free(h);
+}
+
+/* Plain text: blank lines end a paragraph (a div), every other line is a p. */
+static void plain_text(struct pd_html *h, struct pd_span text)
+{
+	struct pd_span line;
+	bool inside = false;
+	on_open(h, PD_TAG_html, NULL, 0);
+	on_open(h, PD_TAG_body, NULL, 0);
+	while (pd_span_split(&text, '\n', &line)) {
+		bool blank = pd_span_trim(line).n == 0;
+		if (inside && blank)
+			on_close(h, PD_TAG_div);
+		if (!inside && !blank)
+			on_open(h, PD_TAG_div, NULL, 0);
+		inside = !blank;
+		if (blank)
+			continue;
+		on_open(h, PD_TAG_p, NULL, 0);
+		on_text(h, line);
+		on_close(h, PD_TAG_p);
+	}
+	if (inside)
+		on_close(h, PD_TAG_div);
+	on_close(h, PD_TAG_body);
+	on_close(h, PD_TAG_html);
+}
+
+enum way { PLAIN, HTML, UNFOLDED };
+
+/* Returns the bytes that stand in long noscripts. */
+static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, struct pd_blocks *out)
+{
+	size_t noscript = 0;
+	pd_blocks_clear(out);
+	h->out = out;
+	h->hidden = h->unseen = 0;
+	h->unseen_link = PD_LINK_NONE;
+	meta_start(&h->meta);
+	build_start(h->builder, out);
+	if (way == PLAIN)
+		plain_text(h, utf8);
+	else
+		noscript = pd_saxer_run(h->saxer, utf8, way == UNFOLDED);
+	build_end(h->builder);
+	meta_end(out);
+	return noscript;
+}
+
+/* Bytes of text that is neither in links nor the title. */
+static size_t shown_text(const struct pd_blocks *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < b->n_runs; i++)
+		if (!(b->runs[i].flags & PD_RUN_LINK) && b->boxes[b->runs[i].box].tag != PD_TAG_title)
+			n += b->runs[i].n;
+	return n;
+}
+
+/* Does a script set the page's address: location = …, location.href = …, location.replace(…), location.assign(…)? */
+static bool script_sends_on(struct pd_span html)
+{
+	static const char word[] = "location";
+	if (!html.n)	/* then there may be no pointer, either */
+		return false;
+	const char *end = html.p + html.n;
+	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1)); ) {
+		p += sizeof word - 1;
+		struct pd_span rest = pd_span(p, (size_t)(end - p));
+		if (pd_span_istarts(rest, ".replace(") || pd_span_istarts(rest, ".assign("))
+			return true;
+		if (pd_span_istarts(rest, ".href"))
+			rest = pd_span(rest.p + 5, rest.n - 5);
+		while (rest.n && pd_ascii_space(*rest.p))
+			rest = pd_span(rest.p + 1, rest.n - 1);
+		if (rest.n > 1 && rest.p[0] == '=' && rest.p[1] != '=')
+			return true;
+	}
+	return false;
+}
+
+int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_blocks *out)
+{
+	size_t noscript = read_page(h, utf8, plain ? PLAIN : HTML, out);
+	if (!plain && utf8.n <= SCRIPT_PAGE && shown_text(out) <= SCRIPT_TEXT)
+		out->redirects |= script_sends_on(utf8);
+	if (noscript / NOSCRIPT_TIMES <= shown_text(out))
+		return PD_OK;
+	read_page(h, utf8, UNFOLDED, out);
+	out->noscript = true;
+	return PD_OK;
+}
+
+/* Behind them: text as it is read again. */
+
 /* Runs as people read them.  Between two stands what the page has there: nothing, a space, or a newline; also when runs of
  * others, which are not printed, lie between them. */
-struct printer {
+struct text_printer {
 	const struct pd_blocks *b;
 	struct pd_buf *out;
 	bool begun;
 	unsigned gap;		/* PD_RUN_SPACE and PD_RUN_LINE since the last run printed */
 };
 
-static void print(struct printer *p, const struct pd_run *r)
+static void print_run(struct text_printer *p, const struct pd_run *r)
 {
 	p->gap |= r->flags;
 	if (p->begun && (p->gap & (PD_RUN_SPACE | PD_RUN_LINE)))
@@ -62,29 +1102,29 @@ static void print(struct printer *p, const struct pd_run *r)
 	p->gap = 0;
 }
 
-static void skip(struct printer *p, const struct pd_run *r)
+static void skip_run(struct text_printer *p, const struct pd_run *r)
 {
 	p->gap |= r->flags | PD_RUN_SPACE;
 }
 
 void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out)
 {
-	struct printer p = { .b = b, .out = out };
+	struct text_printer p = { .b = b, .out = out };
 	const struct pd_block *k = &b->blocks[block];
 	for (uint32_t i = k->first_run; i < k->end_run; i++) {
 		const struct pd_run *r = &b->runs[i];
 		if (r->block == block && (!only_links || (r->flags & PD_RUN_LINK)))
-			print(&p, r);
+			print_run(&p, r);
 		else
-			skip(&p, r);
+			skip_run(&p, r);
 	}
 }
 
 void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 {
-	struct printer p = { .b = b, .out = out };
+	struct text_printer p = { .b = b, .out = out };
 	for (size_t i = 0; i < b->n_runs; i++)
-		print(&p, &b->runs[i]);
+		print_run(&p, &b->runs[i]);
 }
 
 /* White space becomes one space. */
@@ -100,9 +1140,9 @@ static void add_words(struct pd_buf *out, struct pd_span s)
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 {
 	const struct pd_link *l = &b->links[link];
-	struct printer p = { .b = b, .out = out };
+	struct text_printer p = { .b = b, .out = out };
 	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
-		print(&p, &b->runs[i]);
+		print_run(&p, &b->runs[i]);
 	if (!p.begun)
 		add_words(out, l->hidden_text.n ? l->hidden_text : l->alt);
 }

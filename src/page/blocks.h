@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page is to all that follows: runs of text, the boxes they stand in, the patent's blocks (M3), links and metadata.
- * parse.h makes it of HTML.
+ * M2 and M3 (modules 120 and 210): UTF-8 HTML, or plain text -> what a page is to all that follows: runs of text, the boxes
+ * they stand in, the patent's blocks (M3), links and metadata.  In one pass: a page goes in, its events (html.h) go to whoever
+ * needs them.
  *
  * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.
  * A *box* is an element that breaks text (title, block or level class); boxes are in document order, a parent before
@@ -107,6 +108,23 @@ struct pd_blocks {
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
 	struct pd_arena arena;	/* attribute values and metadata */
 };
+
+struct pd_html_options {
+	int min_chars;		/* a block's text is over this: 100 */
+	int min_levels;		/* or its level tags are over this: 5 */
+	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
+	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
+	bool all_links;		/* links that are not shown, frames and image maps too, with what is said of them; the text stays the same */
+};
+
+#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }
+
+struct pd_html;		/* the parser with its stacks: one per thread */
+
+struct pd_html *pd_html_new(const struct pd_html_options *o);
+void pd_html_free(struct pd_html *h);
+/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that M3 applies. */
+int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain_text, struct pd_blocks *out);
 
 void pd_blocks_clear(struct pd_blocks *b);
 void pd_blocks_release(struct pd_blocks *b);

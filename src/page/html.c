@@ -147,6 +147,97 @@ size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp)
 	return s.p[1] == '#' ? numeric_reference(s, cp) : named_reference(s, in_value, cp);
 }
 
+/* Attribute names -> the few that someone reads, and which tag they are read on.  Pages are full of attributes; those that
+ * nobody reads are left out before the parser sees them. */
+
+#define BIT(id) (1u << (id))
+
+static const struct {
+	const char *name;
+	enum pd_attr_id id;
+} known_attributes[] = {
+	{ "class", PD_ATTR_CLASS },
+	{ "id", PD_ATTR_ID },
+	{ "href", PD_ATTR_HREF },
+	{ "rel", PD_ATTR_REL },
+	{ "role", PD_ATTR_ROLE },
+	{ "itemprop", PD_ATTR_ITEMPROP },
+	{ "itemtype", PD_ATTR_ITEMTYPE },
+	{ "style", PD_ATTR_STYLE },
+	{ "hidden", PD_ATTR_HIDDEN },
+	{ "content", PD_ATTR_CONTENT },
+	{ "name", PD_ATTR_NAME },
+	{ "property", PD_ATTR_PROPERTY },
+	{ "datetime", PD_ATTR_DATETIME },
+	{ "http-equiv", PD_ATTR_HTTP_EQUIV },
+	{ "lang", PD_ATTR_LANG },
+	{ "xml:lang", PD_ATTR_XML_LANG },
+	{ "alt", PD_ATTR_ALT },
+	{ "src", PD_ATTR_SRC },
+};
+
+static enum pd_attr_id attr_by_name(struct pd_span name)
+{
+	if (name.n == 0)
+		return PD_ATTR_OTHER;
+	char c = pd_ascii_lower(name.p[0]);
+	for (size_t i = 0; i < sizeof(known_attributes) / sizeof(known_attributes[0]); i++)
+		if (known_attributes[i].name[0] == c && pd_span_ieq(name, known_attributes[i].name))
+			return known_attributes[i].id;
+	return PD_ATTR_OTHER;
+}
+
+static unsigned wanted_bits(enum pd_tag tag)
+{
+	switch (tag) {
+	case PD_TAG_a:
+		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_html:
+		return BIT(PD_ATTR_LANG) | BIT(PD_ATTR_XML_LANG);
+	case PD_TAG_link:
+		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_meta:
+		return BIT(PD_ATTR_NAME) | BIT(PD_ATTR_PROPERTY) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HTTP_EQUIV) |
+		       BIT(PD_ATTR_CONTENT);
+	case PD_TAG_time:
+		return BIT(PD_ATTR_DATETIME) | BIT(PD_ATTR_ITEMPROP);
+	case PD_TAG_br:
+		return 0;
+	default:
+		break;
+	}
+	enum pd_tag_class c = pd_tag_class(tag);
+	if (c != PD_CLASS_TITLE && c != PD_CLASS_BLOCK && c != PD_CLASS_LEVEL)
+		return 0;
+	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_ITEMTYPE) |
+	       BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
+}
+
+/* What is read only where all links are. */
+static unsigned wanted_for_links(enum pd_tag tag)
+{
+	switch (tag) {
+	case PD_TAG_a:
+		return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
+	case PD_TAG_area:
+		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
+	case PD_TAG_base:
+		return BIT(PD_ATTR_HREF);
+	case PD_TAG_img:
+		return BIT(PD_ATTR_ALT);
+	case PD_TAG_frame: case PD_TAG_iframe:
+		return BIT(PD_ATTR_SRC);
+	default:
+		return 0;
+	}
+}
+
+/* Does anyone read this attribute on this tag?  `links`: also who wants all links of a page. */
+static bool is_wanted(enum pd_tag tag, enum pd_attr_id id, bool links)
+{
+	return id != PD_ATTR_OTHER && ((wanted_bits(tag) | (links ? wanted_for_links(tag) : 0)) & BIT(id));
+}
+
 /* Tags. */
 
 static void put_bytes(struct cleaner *cl, const char *p, size_t n)
@@ -361,7 +452,7 @@ static bool attribute(struct cleaner *cl, enum pd_tag tag)
 		return false;
 	if (cl->links && is_frame(tag) && pd_span_ieq(name, "src"))
 		cl->src = bounded(value);
-	if (!(cl->all ? plain_name(name) : pd_attr_wanted(tag, pd_attr_by_name(name), cl->links)))
+	if (!(cl->all ? plain_name(name) : is_wanted(tag, attr_by_name(name), cl->links)))
 		return false;
 	put_z(cl, " ");
 	put_bytes(cl, name.p, name.n);
@@ -499,7 +590,7 @@ static enum pd_tag tag_name(struct cleaner *cl)
 	const char *at = cl->p;
 	while (cl->p < cl->end && !name_end(*cl->p))
 		cl->p++;
-	return pd_tag_by_span(pd_span(at, (size_t)(cl->p - at)));
+	return pd_tag_by_name(pd_span(at, (size_t)(cl->p - at)));
 }
 
 static void put_end_tag(struct cleaner *cl, enum pd_tag t)
@@ -719,7 +810,7 @@ static enum pd_tag tag_of(struct pd_saxer *s, const xmlChar *name)
 	size_t i = ((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 40;
 	struct cached *c = &s->cache[i % CACHE_SIZE];
 	if (c->name != name)
-		*c = (struct cached){ name, pd_tag_by_name((const char *)name) };
+		*c = (struct cached){ name, pd_tag_by_name(pd_span_z((const char *)name)) };
 	return c->tag;
 }
 
@@ -749,7 +840,7 @@ static size_t take_attributes(const xmlChar **atts, struct pd_attr *to)
 		struct pd_attr *a = &to[n++];
 		a->name = pd_span_z(name);
 		a->value = pd_span_z(value);
-		a->id = pd_attr_by_name(a->name);
+		a->id = attr_by_name(a->name);
 	}
 	return n;
 }

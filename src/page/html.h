@@ -18,6 +18,20 @@
 #include "page/tags.h"
 
 #define PD_DEPTH_MAX 512
+#define PD_ATTRS_MAX 64			/* of one element: more are left out */
+#define PD_ATTR_SIZE_MAX 65536		/* bytes of one value: the rest is cut */
+
+/* The attributes that someone reads; PD_ATTR_OTHER only comes with `all_attributes`. */
+enum pd_attr_id {
+	PD_ATTR_OTHER, PD_ATTR_ALT, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV,
+	PD_ATTR_ID, PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE,
+	PD_ATTR_SRC, PD_ATTR_STYLE, PD_ATTR_XML_LANG,
+};
+
+struct pd_attr {
+	enum pd_attr_id id;
+	struct pd_span name, value;	/* the name in lower case */
+};
 
 /* Who listens. */
 struct pd_html_sink {

@@ -3,7 +3,7 @@
  * Then the bytes as a packed page: it is refused, or what it says stays inside of it. */
 #include "fuzz.h"
 #include "walk/packed.h"
-#include "page/parse.h"
+#include "page/blocks.h"
 #include "topic/topic.h"
 
 static struct pd_html *html;

@@ -2,7 +2,7 @@
  * The bytes as a page, as plain text, and as a page whose XHTML is kept: what blocks.h promises holds, the XHTML nests,
  * and keeping it changes nothing. */
 #include "fuzz.h"
-#include "page/parse.h"
+#include "page/blocks.h"
 #include "text/text.h"
 
 static void check_boxes(const struct pd_blocks *b)

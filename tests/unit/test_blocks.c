@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "page/parse.h"
+#include "page/blocks.h"
 
 static struct pd_blocks *parse(struct pd_span html, bool plain, bool xhtml)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "page/parse.h"
+#include "page/blocks.h"
 #include "page/html.h"
 
 static struct pd_html *new_html(void)
@@ -330,12 +330,12 @@ START_TEST(tags)
 		char loud[16];
 		const char *name = pd_tag_name((enum pd_tag)t);
 		ck_assert_msg(t == 1 || strcmp(pd_tag_name((enum pd_tag)(t - 1)), name) < 0, "%s is not in its place", name);
-		ck_assert_msg(pd_tag_by_name(name) == t, "%s is not found", name);
+		ck_assert_msg(pd_tag_by_name(pd_span_z(name)) == t, "%s is not found", name);
 		snprintf(loud, sizeof(loud), "%s", name);
 		for (char *p = loud; *p; p++)
 			if (*p >= 'a' && *p <= 'z')
 				*p = (char)(*p - 32);
-		ck_assert_msg(pd_tag_by_name(loud) == t, "%s is not found", loud);
+		ck_assert_msg(pd_tag_by_name(pd_span_z(loud)) == t, "%s is not found", loud);
 	}
 }
 END_TEST
@@ -345,7 +345,7 @@ static const char *const no_tags[] = { "", "foo", "di", "divv", "h7", "blockquot
 
 START_TEST(no_tag)
 {
-	ck_assert_msg(pd_tag_by_name(no_tags[_i]) == PD_TAG_NONE, "'%s' is found", no_tags[_i]);
+	ck_assert_msg(pd_tag_by_name(pd_span_z(no_tags[_i])) == PD_TAG_NONE, "'%s' is found", no_tags[_i]);
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "page/parse.h"
+#include "page/blocks.h"
 
 #define FIELD(name) offsetof(struct pd_meta, name)
 #define META(attr, name, content) "<meta " attr "=\"" name "\" content=\"" content "\">"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "page/parse.h"
+#include "page/blocks.h"
 #include "sign/subject.h"
 
 static struct pd_subject subject_of(const char *html)

@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-#include "page/parse.h"
+#include "page/blocks.h"
 #include "term/dict.h"
 #include "topic/topic.h"
 
