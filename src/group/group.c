@@ -724,8 +724,8 @@ void pd_group_release(struct pd_group *g)
 	pd_pages_release(&g->pages);
 	if (g->texts) {
 		pd_shingles_free(g->texts->shingles);
-		pd_shingle_set_release(&g->texts->kept);
-		pd_shingle_set_release(&g->texts->page);
+		free(g->texts->kept.v);
+		free(g->texts->page.v);
 	}
 	free(g->texts);
 	free(g->suspects);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing makes the sections first, because the header, which comes first, says where they lie.  Reading gives the columns
- * as they lie in the mapped file; nothing in it is believed before its checksum was found right, and no number is used
- * before it was found within its bounds: a checksum protects against accidents alone.
+ * The columns of a key file as they lie in the mapped file; nothing in it is believed before its checksum was found right,
+ * and no number is used before it was found within its bounds: a checksum protects against accidents alone.
  */
 #include "rows/keyfile.h"
 
@@ -18,131 +17,7 @@
 #include "base/outfile.h"
 #include "base/tsv.h"
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "key files are written as they lie in memory: little-endian"
-#endif
-
-struct keyfile_writing {
-	const struct pd_rows *rows;
-	struct pd_buf section[PD_KEYFILE_SECTIONS];
-};
-
-static void add_param(struct pd_buf *out, const char *name, struct pd_span value)
-{
-	if (value.n)
-		pd_buf_printf(out, "%s %.*s\n", name, (int)value.n, value.p);
-}
-
-static void make_params(struct keyfile_writing *w)
-{
-	struct pd_buf *out = &w->section[PD_KEYFILE_PARAMS], sketch = { 0 };
-	struct pd_span rest = pd_buf_span(&w->rows->totals), line;
-	add_param(out, "must", pd_buf_span(&w->rows->must));
-	add_param(out, "params", pd_span_z(w->rows->params));
-	if (w->rows->sketched)
-		pd_sketch_print(&w->rows->sketch, &sketch);
-	add_param(out, "sketch", pd_buf_span(&sketch));
-	while (rest.n && pd_span_split(&rest, '\n', &line))
-		add_param(out, "total", line);
-	pd_buf_release(&sketch);
-}
-
-static void make_sketches(struct keyfile_writing *w)
-{
-	size_t bytes = (size_t)pd_sketch_words(&w->rows->sketch) * sizeof(uint64_t);
-	for (size_t i = 0; i < w->rows->n; i++) {
-		struct pd_sketch s;
-		bool there = pd_rows_sketch(w->rows, (uint32_t)i, &s);
-		pd_buf_add_c(&w->section[PD_KEYFILE_SKETCHED], there);
-		if (there)
-			pd_buf_add(&w->section[PD_KEYFILE_SKETCHES], s.w, bytes);
-	}
-}
-
-static void end_block(struct keyfile_writing *w, struct pd_zstd_packer *packer, struct pd_buf *text)
-{
-	uint64_t at = w->section[PD_KEYFILE_ROWS].n;
-	pd_buf_add(&w->section[PD_KEYFILE_BLOCK_AT], &at, sizeof at);
-	if (text->n)
-		pd_zstd_pack(packer, pd_buf_span(text), &w->section[PD_KEYFILE_ROWS]);
-	pd_buf_clear(text);
-}
-
-static void make_rows(struct keyfile_writing *w)
-{
-	struct pd_zstd_packer *packer = pd_zstd_packer_new();
-	struct pd_buf text = { 0 };
-	uint64_t at = 0;
-	for (size_t i = 0; i < w->rows->n; i++) {
-		struct pd_span line = pd_rows_line(w->rows, (uint32_t)i);
-		if (i && i % PD_KEYFILE_BLOCK == 0)
-			end_block(w, packer, &text);
-		pd_buf_add(&w->section[PD_KEYFILE_ROW_AT], &at, sizeof at);
-		pd_buf_add_span(&text, line);
-		pd_buf_add_c(&text, '\n');
-		at += line.n + 1;
-	}
-	pd_buf_add(&w->section[PD_KEYFILE_ROW_AT], &at, sizeof at);
-	if (w->rows->n)
-		end_block(w, packer, &text);
-	end_block(w, packer, &text);
-	pd_buf_release(&text);
-	pd_zstd_packer_free(packer);
-}
-
-/* A column that lies in memory as it goes into the file. */
-static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
-{
-	for (uint32_t i = 0; i < set->n; i++)
-		pd_buf_add(&w->section[rows], &(uint32_t){ pd_rows_set_row(set, i) }, sizeof(uint32_t));
-	pd_buf_add(&w->section[keys], set->keys, set->n * (size_t)set->words * sizeof *set->keys);
-}
-
-static struct pd_keyfile_header make_header(const struct keyfile_writing *w)
-{
-	struct pd_keyfile_header h = { .version = PD_KEYFILE_VERSION, .header_bytes = sizeof h, .file_bytes = sizeof h };
-	memcpy(h.magic, PD_KEYFILE_MAGIC, sizeof h.magic);
-	h.rows = w->rows->n;
-	h.prints = w->rows->prints.n;
-	h.digests = w->rows->digests.n;
-	h.bits = (uint32_t)w->rows->bits;
-	h.sketch_words = w->rows->sketched ? (uint32_t)pd_sketch_words(&w->rows->sketch) : 0;
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
-		const struct pd_buf *s = &w->section[i];
-		h.section[i] = (struct pd_keyfile_place){ h.file_bytes, s->n, pd_hash64(s->p, s->n) };
-		h.file_bytes += (s->n + 7) / 8 * 8;
-	}
-	h.checksum = pd_hash64(&h, offsetof(struct pd_keyfile_header, checksum));
-	return h;
-}
-
-static bool write_all(const struct keyfile_writing *w, const struct pd_keyfile_header *h, FILE *to)
-{
-	static const char zeros[8];
-	bool good = fwrite(h, sizeof *h, 1, to) == 1;
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
-		size_t n = w->section[i].n, pad = (8 - n % 8) % 8;
-		good = good && (!n || fwrite(w->section[i].p, 1, n, to) == n) && fwrite(zeros, 1, pad, to) == pad;
-	}
-	return good;
-}
-
-int pd_keyfile_write(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e)
-{
-	struct keyfile_writing w = { .rows = rows };
-	make_params(&w);
-	make_set(&w, &rows->prints, PD_KEYFILE_PRINT_ROWS, PD_KEYFILE_PRINTS);
-	make_set(&w, &rows->digests, PD_KEYFILE_DIGEST_ROWS, PD_KEYFILE_DIGESTS);
-	make_sketches(&w);
-	make_rows(&w);
-	struct pd_keyfile_header h = make_header(&w);
-	int status = write_all(&w, &h, to) ? PD_OK : pd_fail_errno(e, "cannot write %s", name);
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++)
-		pd_buf_release(&w.section[i]);
-	return status;
-}
-
-static int damaged(struct pd_err *e, const char *name, uint64_t at, const char *what)
+static int fail_damaged(struct pd_err *e, const char *name, uint64_t at, const char *what)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %s, at byte %" PRIu64, name, what, at);
 }
@@ -156,13 +31,13 @@ static int check_header(const struct pd_keyfile *k, const char *name, struct pd_
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
 			       PD_KEYFILE_VERSION);
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
-		return damaged(e, name, 0, "the header does not have its checksum");
+		return fail_damaged(e, name, 0, "the header does not have its checksum");
 	if (h->file_bytes != k->map_bytes)
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
 	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
-		return damaged(e, name, 24, "counts that cannot be");
+		return fail_damaged(e, name, 24, "counts that cannot be");
 	return PD_OK;
 }
 
@@ -171,12 +46,12 @@ static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const 
 {
 	const struct pd_keyfile_place *s = &k->h.section[i];
 	if (s->offset != *at || s->length > k->map_bytes - *at)
-		return damaged(e, name, *at, "a section is not where it should be");
+		return fail_damaged(e, name, *at, "a section is not where it should be");
 	if (pd_hash64(k->map + s->offset, s->length) != s->checksum)
-		return damaged(e, name, s->offset, "a section does not have its checksum");
+		return fail_damaged(e, name, s->offset, "a section does not have its checksum");
 	for (*at += s->length; *at % 8; ++*at)
 		if (*at >= k->map_bytes || k->map[*at])
-			return damaged(e, name, *at, "bytes between sections");
+			return fail_damaged(e, name, *at, "bytes between sections");
 	return PD_OK;
 }
 
@@ -190,7 +65,7 @@ static uint64_t n_blocks(const struct pd_keyfile *k)
 	return (k->h.rows + PD_KEYFILE_BLOCK - 1) / PD_KEYFILE_BLOCK;
 }
 
-static const void *at(const struct pd_keyfile *k, enum pd_keyfile_section i)
+static const void *section_at(const struct pd_keyfile *k, enum pd_keyfile_section i)
 {
 	return k->map + k->h.section[i].offset;
 }
@@ -198,15 +73,15 @@ static const void *at(const struct pd_keyfile *k, enum pd_keyfile_section i)
 static bool set_columns(struct pd_keyfile *k)
 {
 	const struct pd_keyfile_header *h = &k->h;
-	k->params = pd_span(at(k, PD_KEYFILE_PARAMS), h->section[PD_KEYFILE_PARAMS].length);
-	k->print_row = at(k, PD_KEYFILE_PRINT_ROWS);
-	k->prints = at(k, PD_KEYFILE_PRINTS);
-	k->digest_row = at(k, PD_KEYFILE_DIGEST_ROWS);
-	k->digests = at(k, PD_KEYFILE_DIGESTS);
-	k->sketched = at(k, PD_KEYFILE_SKETCHED);
-	k->sketches = at(k, PD_KEYFILE_SKETCHES);
-	k->row_at = at(k, PD_KEYFILE_ROW_AT);
-	k->block_at = at(k, PD_KEYFILE_BLOCK_AT);
+	k->params = pd_span(section_at(k, PD_KEYFILE_PARAMS), h->section[PD_KEYFILE_PARAMS].length);
+	k->print_row = section_at(k, PD_KEYFILE_PRINT_ROWS);
+	k->prints = section_at(k, PD_KEYFILE_PRINTS);
+	k->digest_row = section_at(k, PD_KEYFILE_DIGEST_ROWS);
+	k->digests = section_at(k, PD_KEYFILE_DIGESTS);
+	k->sketched = section_at(k, PD_KEYFILE_SKETCHED);
+	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
+	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
+	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
 	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->prints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->prints * h->bits / 8) &&
 	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
 	       has_length(k, PD_KEYFILE_SKETCHED, h->rows) && has_length(k, PD_KEYFILE_ROW_AT, (h->rows + 1) * 8) &&
@@ -234,17 +109,17 @@ static int check_columns(struct pd_keyfile *k, const char *name, struct pd_err *
 	const struct pd_keyfile_header *h = &k->h;
 	uint64_t sketched = 0;
 	if (!set_columns(k))
-		return damaged(e, name, 0, "columns that are too short or too long");
+		return fail_damaged(e, name, 0, "columns that are too short or too long");
 	for (uint64_t i = 0; i < h->rows; i++)
 		sketched += k->sketched[i] == 1;
 	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
-		return damaged(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
+		return fail_damaged(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
 	if (!ascending32(k->print_row, h->prints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
-		return damaged(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
+		return fail_damaged(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
 	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
 	    !ascending64(k->block_at, n_blocks(k) + 1, h->section[PD_KEYFILE_ROWS].length) || k->block_at[0] ||
 	    k->block_at[n_blocks(k)] != h->section[PD_KEYFILE_ROWS].length)
-		return damaged(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
+		return fail_damaged(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
 	return PD_OK;
 }
 
@@ -259,7 +134,7 @@ int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *nam
 	for (int i = 0; !status && i < PD_KEYFILE_SECTIONS; i++)
 		status = check_section(k, i, &end, name, e);
 	if (!status && end != k->map_bytes)
-		status = damaged(e, name, end, "bytes after the last section");
+		status = fail_damaged(e, name, end, "bytes after the last section");
 	return status ? status : check_columns(k, name, e);
 }
 
@@ -336,18 +211,18 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 		     struct pd_err *e)
 {
 	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
-	const char *rows = at(k, PD_KEYFILE_ROWS);
+	const char *rows = section_at(k, PD_KEYFILE_ROWS);
 	size_t n_fields = k->h.version == 1 ? 5 : PD_ROW_FIELDS;
 	end = end < k->h.rows ? end : k->h.rows;
 	size_t text = k->row_at[end] - k->row_at[first];
 	pd_buf_clear(out);
 	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
 	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
-		return damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
+		return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
 	for (uint64_t i = first; i < end; i++) {
 		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
 		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
-			return damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "a row that is none");
+			return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "a row that is none");
 	}
 	return PD_OK;
 }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * The key file (`match --save`): rows that were read once, in a form that is read 1.2 to 1.6 times as fast.  Everything in
+ * The key file (`match --save`, pd_rows_save): rows that were read once, in a form that is read 1.2 to 1.6 times as fast.  Everything in
  * columns of its own, little-endian, with a checksum over each; docs/format-keys.md specifies it byte by byte.
  */
 #ifndef PD_ROWS_KEYFILE_H
 #define PD_ROWS_KEYFILE_H
 
-#include <stdio.h>
-
-#include "rows/rows.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "sign/sketch.h"
 
 #define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
 #define PD_KEYFILE_VERSION 2	/* 1: rows of five columns */
 #define PD_KEYFILE_BLOCK 256	/* rows compressed together */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key files are written as they lie in memory: little-endian");
+
+/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
+ * terms, confidence, languages, subject. */
+#define PD_ROW_FIELDS 9
 
 enum pd_keyfile_section {
 	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */
@@ -51,8 +57,6 @@ struct pd_keyfile {
 	const uint64_t *prints, *digests, *sketches, *row_at, *block_at;
 	const uint8_t *sketched;
 };
-
-int pd_keyfile_write(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);
 
 /* Does a file begin like one?  False for what cannot be read, and for what can be read only once.  "-": standard input,
  * which may be read all the same. */

@@ -2,7 +2,7 @@
  *
  * Rows as matching needs them: keys in memory, the rest of each row in a spool on disk.  Rows end up numbered in the
  * order of their ids, whatever the order in which they came.
- * They come from fp rows and key files, as text or binary, in any order (intake.c).
+ * They come from fp rows and key files, as text or binary, in any order.
  */
 #ifndef PD_ROWS_ROWS_H
 #define PD_ROWS_ROWS_H
@@ -73,17 +73,18 @@ struct pd_rows {
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
 	char params[16];		/* that rows carry, "" when none did */
-	/* sketches (intake.c says how they lie in the spool) */
+	/* sketches (rows.c says how they lie in the spool) */
 	struct pd_sketch_options sketch;	/* the kind that is compared */
 	int sketch_kind;
 	uint64_t sketched, other_sketches;	/* rows with one of that kind, and of others */
 	struct pd_methods methods;		/* that are joined; none: the fingerprint alone, as ever */
-	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line */
+	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line: PD_ROW_FIELDS
+	 * columns (keyfile.h), behind them the values of `methods`, of those that have a column */
 	struct pd_rows_offsets at;		/* of a row's line */
 	char *spool;			/* mapped */
 	size_t spool_size;
 	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
-	struct pd_rows_memory memory;	/* of the arrays, where intake.c made them */
+	struct pd_rows_memory memory;	/* of the arrays, where they were read */
 	struct pd_rows_origin *origin;	/* while rows come in: the files, each with its first row */
 	size_t n_origins, cap_origins;
 };
@@ -96,23 +97,13 @@ struct pd_rows_origin {
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2	/* an id that stands on both sides is one row, on both */
 
-/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
- * terms, confidence, languages, subject. */
-#define PD_ROW_FIELDS 9
-/* Behind them the values of rows->methods, of those that have a column. */
-
 /* The parts of a row that pairs carry. */
 struct pd_rows_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
 
 void pd_rows_release(struct pd_rows *rows);
-/* Rows in the order they came -> rows in the order of their ids, each id once; `repeated` counts the others.  Costs one
- * comparison a row when they came in order, as `fp` writes them. */
-int pd_rows_order(struct pd_rows *rows, struct pd_err *e);
-/* A row as it lies in the spool, without its newline. */
-struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row);
-/* The same as a C pointer to a line that ends with a newline. */
+/* A row's line as it lies in the spool; it ends with a newline. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
 	return rows->spool + pd_rows_offset(&rows->at, row);
@@ -140,11 +131,7 @@ struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
-/* The hash of the host of a URL as it stands in a row; `scratch` is the caller's. */
-uint64_t pd_rows_hash_host(struct pd_span url, struct pd_buf scratch[2]);
-/* The hash of a language as it stands in a row; 0: not said. */
-uint64_t pd_rows_hash_language(struct pd_span languages);
-/* The host of a row. */
+/* The hash of the host of a row; `scratch` is the caller's. */
 uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
 
 /* --- reading --- */
@@ -167,5 +154,8 @@ struct pd_rows_options {
 /* PD_ERR_PARAMS when rows were made with different parameters: the message says which.  PD_ERR_INPUT when one id stands for two
  * pages. */
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
+
+/* As a key file (keyfile.h); name: of `to`, for messages. */
+int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/sort.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -18,11 +17,6 @@
 /* A block is written when it holds so many; the last page of one may be long. */
 enum { BLOCK_PAGES = 512, BLOCK_SHINGLES = 1 << 20 };
 enum { MAGIC_BYTES = 8, BLOCK_HEAD = 16, MUST_MAX = 1 << 16, PAGE_MAX = 1 << 28 };
-
-uint64_t pd_shingles_id(struct pd_span id)
-{
-	return pd_hash64(id.p, id.n);
-}
 
 /* --- writing --- */
 
@@ -327,12 +321,6 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 			out->v[n++] = out->v[i];
 	out->n = n;
 	return 1;
-}
-
-void pd_shingle_set_release(struct pd_shingle_set *set)
-{
-	free(set->v);
-	*set = (struct pd_shingle_set){ 0 };
 }
 
 size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b)

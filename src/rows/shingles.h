@@ -18,6 +18,7 @@
 #define PD_ROWS_SHINGLES_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/outfile.h"
 
 #define PD_SHINGLES_VERSION 1
@@ -42,7 +43,11 @@ void pd_shingles_abandon(struct pd_shingles_writer *w);
 struct pd_shingles;
 
 /* What an id is known by here. */
-uint64_t pd_shingles_id(struct pd_span id);
+static inline uint64_t pd_shingles_id(struct pd_span id)
+{
+	return pd_hash64(id.p, id.n);
+}
+
 /* Looks in the files for these pages, known by their ids' numbers; which come in any order, and are sorted.  PD_ERR_FORMAT:
  * a file is damaged or cut; PD_ERR_PARAMS: two were made with different parameters. */
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e);
@@ -52,7 +57,7 @@ struct pd_span pd_shingles_must(const struct pd_shingles *s);
 
 /* Different shingles, ascending. */
 struct pd_shingle_set {
-	uint32_t *v;
+	uint32_t *v;			/* the caller frees it */
 	size_t n, cap;
 };
 
@@ -60,7 +65,6 @@ struct pd_shingle_set {
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
 /* How many shingles are listed of it, as often as they come; 0: it is in no file. */
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);
-void pd_shingle_set_release(struct pd_shingle_set *set);
 /* How many of a's are in b, too. */
 size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b);
 

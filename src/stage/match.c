@@ -10,7 +10,6 @@
 #include "base/threads.h"
 #include "join/plan.h"
 #include "pipeline.h"
-#include "rows/keyfile.h"
 #include "rows/rows.h"
 #include "write/write.h"
 
@@ -232,7 +231,7 @@ static int save_keys(struct match_run *r)
 	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
 	if (!status && isatty(fileno(r->out.f)))
 		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
-	return status ? status : pd_keyfile_write(&r->rows, r->out.f, name, &r->err);
+	return status ? status : pd_rows_save(&r->rows, r->out.f, name, &r->err);
 }
 
 /* What one run can do, and what would be read twice. */
