@@ -12,7 +12,7 @@
 
 int pd_columns_at_first(const char *kind, int all)
 {
-	return !strcmp(kind, "fp") ? PD_FP_SUBJECT : !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE : all;
+	return !strcmp(kind, "fp") ? PD_FP_SUBJECT : !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE : !strcmp(kind, "answers") ? PD_ANSWERS_SUSPECT : all;
 }
 
 const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
@@ -42,7 +42,7 @@ const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 
 const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
-	"distance",   "similarity", "text_bytes", "weight",	  "reason", "status", "matches",
+	"distance",   "similarity", "text_bytes", "weight",	  "reason", "status", "matches", "suspect",
 };
 
 /* --- parameters --- */

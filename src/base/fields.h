@@ -82,8 +82,8 @@ enum pd_verdicts_column {
 /* Lines "# suspect WHY" among pairs hold a row, too: of two pages that look alike and are no pair. */
 #define PD_SUSPECT_MARK "suspect"
 
-/* Those of verdicts up to the reason, and two more. */
-enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_COLUMNS };
+/* Those of verdicts up to the reason, and three more. */
+enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_SUSPECT, PD_ANSWERS_COLUMNS };
 
 /* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
  * Of a kind that gained none: `all`. */

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/threads.h"
 #include "cmd/command.h"
+#include "group/pages.h"
 #include "store/judge.h"
 #include "write/write.h"
 
@@ -17,6 +18,7 @@ enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
 /* What was said; -1: not said. */
 struct store_options {
 	int preset, bits, k, on_duplicate, same_url, format;
+	const char *method, *require;
 	struct pd_verify_request second_look;
 	bool line_buffered, quiet, ignore_damaged, by_url;
 };
@@ -47,7 +49,11 @@ static const struct pd_opt opts[] = {
 	  .help = "width of the fingerprints: 64 (default), 128 or 256" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "largest distance of duplicates (for 10 million pages; check: less)" },
+	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
+	  .help = "methods to keep bits and keys of (those of the rows), or to ask" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
+	{ .type = PD_OPT_TEXT, .name = "require", .arg = "N", AT(require),
+	  .help = "methods that must find a page: over half (default), any, all, N" },
 	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate), .choices = pd_store_on_duplicate_names,
 	  .help = "skip (default): do not keep it; replace: keep it, drop what it matches" },
 	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
@@ -105,6 +111,21 @@ static int write_out(struct store_run *r)
 	return PD_OK;
 }
 
+/* All that are named must be such as a store keeps. */
+static int init_methods(struct store_run *r, struct pd_methods *out)
+{
+	struct pd_methods all;
+	int status = pd_methods_read(&all, pd_span_z(r->o->method), PD_METHOD_SIGNS, r->o->preset == 1, &r->err);
+	if (status)
+		return status;
+	pd_store_kept_methods(&all, out);
+	for (int i = 0; i < all.n; i++)
+		if (pd_methods_find(out, pd_span_z(all.v[i].method->name)) < 0)
+			return pd_fail(&r->err, PD_ERR_USAGE, "a store cannot keep '%s': it compares items, and a store keeps bits and keys",
+				       all.v[i].method->name);
+	return PD_OK;
+}
+
 static int run_init(struct store_run *r)
 {
 	const struct store_options *o = r->o;
@@ -115,7 +136,10 @@ static int run_init(struct store_run *r)
 			       bits / 4, bits);
 	if (k >= 0)
 		settings.k = settings.alone = k;
-	int status = pd_store_create(r->dir, &settings, NULL, &r->err);
+	int status = o->method ? init_methods(r, &settings.methods) : PD_OK;
+	if (status)
+		return status;
+	status = pd_store_create(r->dir, &settings, NULL, &r->err);
 	if (!status)
 		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", r->dir, bits, settings.k);
 	return status;
@@ -160,11 +184,19 @@ static void leave_out_row(void *ctx, const char *path, const char *what)
 static int judge_options(const struct store_run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
 {
 	const struct store_options *o = r->o;
+	struct pd_require require = { 0 };
 	int k = r->store.m.k;
 	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, &j->verify, e);
+	if (!status && o->method)
+		status = pd_methods_read(&j->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, e);
+	if (!status && o->require)
+		status = pd_require_parse(o->require, &require, e);
 	if (status)
 		return status;
+	if (require.n)
+		return pd_fail(e, PD_ERR_USAGE, "--require takes any, all or a number here; --method names those that are asked");
+	j->least = require.least ? require.least : require.said;
 	if (j->k > k)
 		return pd_fail(e, PD_ERR_USAGE, "k %d: the store %s is made for distances up to %d", j->k, r->dir, k);
 	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
@@ -317,6 +349,7 @@ static int run_info(struct store_run *r)
 
 struct exporting {
 	struct store_run *r;
+	const char *columns[PD_WRITE_FP_COLUMNS];
 	uint64_t n;
 };
 
@@ -326,9 +359,9 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 	struct store_run *r = x->r;
 	const struct pd_store *s = &r->store;
 	size_t at = r->out.n;
-	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, &r->out);
+	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, pd_store_n_values(s), &r->out);
 	if (r->json)
-		pd_write_jsonl_row(r->json, pd_fp_columns, &r->out, at);
+		pd_write_jsonl_row(r->json, x->columns, &r->out, at);
 	x->n++;
 	return r->out.n < WRITE_AT ? PD_OK : write_out(r);
 }
@@ -339,6 +372,8 @@ static int run_export(struct store_run *r)
 	r->store.damaged = leave_out;
 	r->store.damaged_ctx = r;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
+	if (!status)
+		pd_write_store_columns(&r->store, x.columns);
 	if (!status && !r->json)
 		pd_write_store_header(&r->store, &r->out);
 	if (!status)
@@ -374,6 +409,8 @@ static int check_options(const struct store_options *o, const struct action *a, 
 	} rows[] = {
 		{ o->bits >= 0, INIT, "--bits" },
 		{ o->k >= 0, INIT | CHECK, "--distance" },
+		{ o->method, INIT | ADD | CHECK, "--method" },
+		{ o->require, ADD | CHECK, "--require" },
 		{ o->on_duplicate >= 0, ADD, "--on-duplicate" },
 		{ o->same_url >= 0, ADD | CHECK, "--same-url" },
 		{ o->second_look.similar, ADD | CHECK, "--similar" },
@@ -424,6 +461,8 @@ static int run_store(int argc, char **argv)
 	if (code)
 		return code - 1;
 	log.quiet = o.quiet;
+	if (pd_command_methods_help(o.method))
+		return PD_EXIT_DONE;
 	struct store_run r = { .o = &o, .log = &log, .store = { .lock = -1 },
 			 .json = o.format == PD_ROWS_JSONL ? pd_json_new() : NULL, .started = pd_wall_seconds() };
 	int status = find_action(argc, argv, first, &a, &r.err);

@@ -11,7 +11,6 @@
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };
 
 enum {
-	NOT_NEAR = -2,
 	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
 	HITS_MANY = 1 << 20,
 	SOON = 8
@@ -174,13 +173,18 @@ static void make_room(struct pd_store_judge *j, size_t n)
 	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
 }
 
+static bool asks_prints(const struct pd_store_judge *j)
+{
+	return !j->methods.n || pd_methods_find(&j->methods, pd_span_z(pd_simhash_method.name)) >= 0;
+}
+
 static struct pd_store_questions make_questions(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
 {
 	struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
 	for (int w = 0; w < q.bits / 64; w++)
 		q.keys.w[w] = j->columns + (size_t)w * n;
 	for (size_t i = 0; i < n; i++) {
-		if (!(pages[i].has & PD_STORE_HAS_PRINT))
+		if (!(pages[i].has & PD_STORE_HAS_PRINT) || !asks_prints(j))
 			continue;
 		for (int w = 0; w < q.bits / 64; w++)
 			q.keys.w[w][q.n] = pages[i].key.w[w];
@@ -276,6 +280,21 @@ static struct pd_facts facts_of(const struct pd_store_page *p)
 			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
 }
 
+/* Pages that are alike and that one would not take for the same unseen: of all that were looked at the likest is told. */
+static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_look look, struct pd_span text)
+{
+	struct pd_store_answer *a = &j->answer;
+	bool likelier = m->similarity != a->doubted.similarity ? m->similarity > a->doubted.similarity :
+								  m->at.number < a->doubted.at.number;
+	if (look <= PD_LOOK_YES || (a->doubt && !likelier))
+		return;
+	a->doubt = look;
+	a->doubted = *m;
+	a->doubted.text_at = a->texts.n;
+	a->doubted.text_n = text.n;
+	pd_buf_add_span(&a->texts, text);
+}
+
 /* Verifies a pair that is near: 1 it counts, 0 not, negative error. */
 static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
 		       struct pd_err *e)
@@ -294,7 +313,9 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	struct pd_facts a = facts_of(page), b = facts_of(&kept);
 	if (m->distance < 0)
 		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
-	return pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts) == PD_LOOK_YES;
+	enum pd_look look = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);
+	note_doubt(j, m, look, kept.text);
+	return look == PD_LOOK_YES;
 }
 
 static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
@@ -306,7 +327,8 @@ static bool same_url(const struct pd_store_judge *j, const struct pd_store_page 
 static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at,
 			  int distance, struct pd_err *e)
 {
-	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN };
+	int i = pd_methods_find(&j->methods, pd_span_z(pd_simhash_method.name));
+	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN, .found = UINT32_C(1) << (i < 0 ? 0 : i) };
 	int counts = verify_match(j, page, &m, e);
 	if (counts > 0)
 		add_match(&j->answer, m);
@@ -404,9 +426,114 @@ static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *
 	return status;
 }
 
+/* --- by keys --- */
+
+/* What was asked of which of the store's methods; PD_ERR_USAGE: it does not keep one. */
+static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
+{
+	const struct pd_methods *kept = &j->s->m.methods, *asked = &j->o.asked;
+	for (int i = 0; kept->n && i < asked->n; i++)
+		if (pd_methods_find(kept, pd_span_z(asked->v[i].method->name)) < 0)
+			return pd_fail(e, PD_ERR_USAGE, "the store %s does not keep '%s'", j->s->io.dir, asked->v[i].method->name);
+	j->methods = asked->n ? *asked : *kept;
+	for (int i = 0; i < j->methods.n; i++) {
+		struct pd_method_spec *m = &j->methods.v[i];
+		int at = pd_methods_find(kept, pd_span_z(m->method->name));
+		j->column[i] = -1;
+		j->rule[i] = (struct pd_sign_rule){ 0 };
+		if (at >= 0)
+			pd_method_spec_take(m, &kept->v[at], PD_METHOD_SIGNS);
+		for (int c = 0; c <= at; c++)
+			j->column[i] += kept->v[c].method->kind != PD_SIGN_BITS;
+		if (m->method->kind == PD_SIGN_BITS)
+			j->column[i] = -1;
+		if (m->method->rule)
+			m->method->rule(m->value, &j->rule[i]);
+	}
+	j->least = j->o.least < 0 ? j->methods.n : j->o.least ? j->o.least : j->methods.n / 2 + 1;
+	j->answer.asked = j->methods.n > 1 || (j->methods.n && j->column[0] >= 0) ? &j->methods : NULL;
+	if (j->least > (j->methods.n ? j->methods.n : 1))
+		return pd_fail(e, PD_ERR_USAGE, "--require=%d: the store %s is asked by %d method%s", j->least, j->s->io.dir,
+			       j->methods.n ? j->methods.n : 1, j->methods.n > 1 ? "s" : "");
+	return PD_OK;
+}
+
+/* Pages kept with this key, appended; hashes can lie. */
+static int find_key(struct pd_store *s, uint64_t hash, struct pd_store_places *out, struct pd_err *e)
+{
+	int status = PD_OK;
+	s->found.n = s->found.most = 0;
+	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
+		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, &s->found, e);
+		if (!status && s->found.n)
+			status = add_found(s, i, SIZE_MAX, out, e);
+	}
+	if (status)
+		return status;
+	pd_store_recent_find_key(&s->log.recent, hash, &s->found);
+	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
+}
+
+/* A page that a key led to: what its value says. */
+static int take_by_key(struct pd_store_judge *j, int method, struct pd_store_place at, struct pd_err *e)
+{
+	struct pd_store_answer *a = &j->answer;
+	struct pd_store_page kept;
+	struct pd_likeness like;
+	size_t m = 0;
+	if (pd_store_page(j->s, &at, true, &kept, e))
+		return PD_ERR_FORMAT;
+	enum pd_sign_kind kind = j->methods.v[method].method->kind;
+	if (!pd_value_read(kind, pd_store_value(kept.text, j->column[method]), &j->value[1]))
+		return PD_OK;
+	pd_value_compare(kind, &j->rule[method], &j->value[0], &j->value[1], &like);
+	if (!like.match)
+		return PD_OK;
+	while (m < a->n_matches && a->matches[m].at.number != at.number)
+		m++;
+	if (m == a->n_matches)
+		add_match(a, (struct pd_store_match){ .at = at, .distance = PD_STORE_BY_KEY, .similarity = like.similarity });
+	a->matches[m].found |= UINT32_C(1) << method;
+	return PD_OK;
+}
+
+static int take_same_keys(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (int i = 0; !status && i < j->methods.n; i++) {
+		struct pd_span value = pd_store_value(page->text, j->column[i]);
+		enum pd_sign_kind kind = j->methods.v[i].method->kind;
+		if (j->column[i] < 0 || !(page->has & PD_STORE_HAS_VALUES) || !pd_value_read(kind, value, &j->value[0]) || !j->value[0].present)
+			continue;
+		j->places.n = 0;
+		status = find_key(j->s, pd_store_key_hash(value, j->column[i], j->rule[i].key), &j->places, e);
+		for (size_t p = 0; !status && p < j->places.n; p++)
+			status = take_by_key(j, i, j->places.v[p], e);
+	}
+	return status;
+}
+
+/* Pages that too few methods found are no matches. */
+static void drop_weak(struct pd_store_judge *j)
+{
+	struct pd_store_answer *a = &j->answer;
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_matches; i++)
+		if (__builtin_popcount(a->matches[i].found) >= j->least)
+			a->matches[n++] = a->matches[i];
+	a->n_matches = n;
+}
+
+/* --- all matches --- */
+
 static int nearest_first(const void *x, const void *y)
 {
 	const struct pd_store_match *a = x, *b = y;
+	int by_a = __builtin_popcount(a->found), by_b = __builtin_popcount(b->found);
+	if (by_a != by_b)
+		return by_a > by_b ? -1 : 1;
+	if ((a->distance == PD_STORE_BY_KEY) != (b->distance == PD_STORE_BY_KEY))
+		return a->distance == PD_STORE_BY_KEY ? 1 : -1;
 	if (a->distance != b->distance)
 		return a->distance < b->distance ? -1 : 1;
 	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
@@ -446,7 +573,7 @@ static int add_versions(struct pd_store_judge *j, const struct pd_store_page *pa
 					e);
 	for (size_t i = 0; !status && i < j->places.n; i++)
 		if (!is_matched(&j->answer, j->places.v[i].number))
-			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i], .distance = NOT_NEAR,
+			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i], .distance = PD_STORE_NOT_NEAR,
 								       .similarity = PD_SIMILARITY_UNKNOWN });
 	return status;
 }
@@ -471,10 +598,14 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 {
 	struct pd_store_answer *a = &j->answer;
 	int status = PD_OK;
-	if (page->has & PD_STORE_HAS_PRINT)
+	bool prints = asks_prints(j);
+	if (prints && page->has & PD_STORE_HAS_PRINT)
 		status = take_near(j, page, i, e);
-	else if (page->hash[PD_STORE_BY_TEXT])
+	else if (prints && page->hash[PD_STORE_BY_TEXT])
 		status = take_same_text(j, page, e);
+	if (!status)
+		status = take_same_keys(j, page, e);
+	drop_weak(j);
 	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL])
 		status = add_versions(j, page, e);
 	if (!a->n_matches)
@@ -523,6 +654,7 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	int same = find_same(j->s, page, &at, e);
 	pd_buf_clear(&a->texts);
 	a->n_matches = a->n_near = 0;
+	a->doubt = PD_LOOK_NO;
 	j->n_by_key = 0;
 	a->number = 0;
 	a->text = page->text;
@@ -560,7 +692,7 @@ static void prefetch_rows(const struct pd_store *s, const struct pd_store_page *
 int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n,
 			 pd_store_answer_fn *each, void *ctx, struct pd_err *e)
 {
-	int status = PD_OK;
+	int status = settle_methods(j, e);
 	make_room(j, n < CHUNK ? n : CHUNK);
 	if (!j->chunk)
 		j->chunk = CHUNK_FIRST;
@@ -588,6 +720,8 @@ void pd_store_judge_release(struct pd_store_judge *j)
 	free(j->places.v);
 	free(j->near);
 	free(j->answer.matches);
+	pd_value_release(&j->value[0]);
+	pd_value_release(&j->value[1]);
 	pd_buf_release(&j->answer.texts);
 	pd_buf_release(&j->hosts[0]);
 	pd_buf_release(&j->hosts[1]);
@@ -626,6 +760,67 @@ static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char
 	return PD_OK;
 }
 
+/* Words that methods weighed by one table, or replaced by one list, say nothing beside those of another. */
+static int settle_tables(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
+{
+	struct pd_buf tables = { 0 }, how = { 0 };
+	int status = PD_OK;
+	bool idf = false, synonyms = false;
+	for (int i = 0; i < s->m.methods.n; i++) {
+		idf |= s->m.methods.v[i].method->uses_idf;
+		synonyms |= s->m.methods.v[i].method->uses_synonyms;
+	}
+	const struct {
+		bool used;
+		const char *name;
+	} rows[] = { { idf, "idf" }, { synonyms, "synonyms" } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct pd_span value = pd_param(recorded, rows[i].name);
+		if (rows[i].used)
+			pd_buf_printf(&tables, "%s%s=%.*s", tables.n ? " " : "", rows[i].name, value.n ? (int)value.n : 4, value.n ? value.p : "none");
+	}
+	if (s->m.tables.n)
+		pd_params_differ(pd_buf_span(&s->m.tables), pd_buf_span(&tables), &how);
+	if (how.n)
+		status = differ(s, where, how.p, e);
+	else if (tables.n && !s->m.tables.n) {
+		pd_buf_set(&s->m.tables, pd_buf_span(&tables));
+		s->dirty = true;
+	}
+	pd_buf_release(&tables);
+	pd_buf_release(&how);
+	return status;
+}
+
+/* The methods of rows; rows of a header that does not say have fingerprints. */
+static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
+{
+	struct pd_span list = pd_param(recorded, "methods");
+	struct pd_methods of, *kept = &s->m.methods;
+	struct pd_err why;
+	if (pd_methods_read(&of, list.n ? list : pd_span_z(pd_simhash_method.name), PD_METHOD_SIGNS, false, &why))
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not know (%.200s)", where, why.text);
+	if (!kept->n) {
+		pd_store_kept_methods(&of, kept);
+		s->dirty = true;
+	}
+	if (!kept->n)
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps bits and keys", where,
+			       of.v[0].method->name);
+	for (int i = 0; i < kept->n; i++) {
+		struct pd_method_spec *k = &kept->v[i], given = *k;
+		int at = pd_methods_find(&of, pd_span_z(k->method->name));
+		if (at < 0)
+			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by '%s', which the store %s keeps", where, k->method->name,
+				       s->io.dir);
+		pd_method_spec_take(&given, &of.v[at], PD_METHOD_SIGNS);
+		if (memcmp(given.value, k->value, sizeof given.value))
+			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those of the store %s", where,
+				       k->method->name, s->io.dir);
+	}
+	return settle_tables(s, recorded, where, e);
+}
+
 int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
 		    struct pd_err *e)
 {
@@ -650,6 +845,8 @@ int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span reco
 		s->dirty = true;
 	}
 	pd_buf_release(&how);
+	if (!status)
+		status = settle_kept_methods(s, recorded, where, e);
 	return status ? status : settle_sketch(s, recorded, where, e);
 }
 
@@ -677,6 +874,7 @@ struct asking {
 	size_t *text_at;
 	size_t n, batch;
 	struct pd_buf text;
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
 	struct pd_err *e;
 };
 
@@ -720,6 +918,26 @@ static int fail_in_row(struct asking *g, int status)
 	return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
 }
 
+/* What the methods that the store keeps made of the page. */
+static int take_values(struct asking *g, struct pd_store_page *page)
+{
+	const struct pd_methods *m = &g->q->s->m.methods;
+	struct pd_span value[PD_METHODS_MAX];
+	int n = 0;
+	for (int i = 0; i < m->n; i++) {
+		int c = PD_FP_COLUMNS;
+		if (m->v[i].method->kind == PD_SIGN_BITS)
+			continue;
+		while (strcmp(g->columns[c], m->v[i].method->name))
+			c++;
+		if (!g->in.fields[c].n)
+			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps", g->columns[c],
+				       g->q->s->io.dir);
+		value[n++] = g->in.fields[c];
+	}
+	return pd_store_page_take_values(page, value, n, &g->text, g->e);
+}
+
 static int judge_row(struct asking *g)
 {
 	struct pd_store *s = g->q->s;
@@ -727,6 +945,8 @@ static int judge_row(struct asking *g)
 	int status = settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
 	if (!status)
 		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
+	if (!status && pd_store_n_values(s))
+		status = take_values(g, &g->pages[g->n]);
 	if (status)
 		return fail_in_row(g, status);
 	g->n++;
@@ -783,13 +1003,16 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 {
 	struct asking g = { .q = q,
 			    .in = { .kind = "fp",
-				    .columns = pd_fp_columns,
+				    .columns = g.columns,
 				    .v1_columns = pd_fp_columns,
 				    .paths = (char **)q->paths,
 				    .n_paths = q->n_paths },
 			    .judge = { .s = q->s, .o = q->o },
 			    .batch = q->at_once ? 1 : BATCH,
 			    .e = e };
+	memcpy(g.columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *g.columns);
+	for (int i = 0; pd_sign_methods[i]; i++)
+		g.columns[PD_FP_COLUMNS + i] = pd_sign_methods[i]->name;
 	g.pages = pd_alloc(g.batch * sizeof *g.pages);
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
 	int status = ask_all(&g);

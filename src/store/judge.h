@@ -20,6 +20,7 @@
 #define PD_STORE_JUDGE_H
 
 #include "match/verify.h"
+#include "sign/values.h"
 #include "store/store.h"
 
 #define PD_STORE_DENSE 256
@@ -36,6 +37,8 @@ struct pd_store_judge_options {
 	enum pd_store_on_duplicate on_duplicate;
 	enum pd_store_same_url same_url;
 	struct pd_verify_options verify;
+	struct pd_methods asked;	/* of the methods that the store keeps, with how to compare; none: all */
+	int least;			/* so many of them must find a page; 0: more than half */
 };
 
 struct pd_store_places {
@@ -43,13 +46,17 @@ struct pd_store_places {
 	size_t n, cap;
 };
 
+/* In place of distances. */
+enum { PD_STORE_SAME_TEXT = -1, PD_STORE_NOT_NEAR = -2, PD_STORE_BY_KEY = -3 };
+
 /* A kept page that the page asked for matches, or replaces. */
 struct pd_store_match {
 	struct pd_store_place at;
-	int distance;			/* -1: the same text, no fingerprints */
+	int distance;			/* or the same text, without fingerprints; or none: found by keys alone */
 	double similarity;		/* PD_SIMILARITY_UNKNOWN */
+	uint32_t found;			/* bit i: by method i of those that were asked */
 	bool replaced;
-	bool same_url;			/* another version of the page; distance -2: and not near it */
+	bool same_url;			/* another version of the page, near it or not */
 	size_t text_at, text_n;		/* of its text in the answer's texts */
 };
 
@@ -60,6 +67,10 @@ struct pd_store_answer {
 	struct pd_store_match *matches;	/* nearest first, then oldest */
 	size_t n_matches, n_near, cap;	/* of them, near: the first; behind them older versions of the URL */
 	struct pd_buf texts;
+	/* Of a page that is new though it looks like a kept one: what keeps the two apart; PD_LOOK_NO: it does not. */
+	enum pd_look doubt;
+	struct pd_store_match doubted;	/* the kept one; its text lies in `texts` */
+	const struct pd_methods *asked;	/* NULL: the fingerprint alone */
 };
 
 /* A kept page within k of the page asked for, not verified yet. */
@@ -85,6 +96,12 @@ struct pd_store_judge {
 	size_t n_by_key;		/* pages kept within k and found by their keys */
 	uint64_t found, verified;	/* out: kept pages that were candidates, and of them verified, so far */
 	struct pd_store_places places;
+	/* of the methods that are asked, with all their parameters */
+	struct pd_methods methods;
+	struct pd_sign_rule rule[PD_METHODS_MAX];
+	int column[PD_METHODS_MAX];	/* of the store's values; -1: the fingerprint */
+	int least;
+	struct pd_value value[2];
 	struct pd_store_answer answer;
 	struct pd_buf hosts[2];
 	uint64_t *replaced;

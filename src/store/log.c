@@ -180,6 +180,8 @@ void pd_store_recent_release(struct pd_store_recent *r)
 	}
 	free(r->bands);
 	free(r->band_chains);
+	free(r->keys);
+	pd_map_release(&r->key_chains);
 	free(r->buckets);
 	free(r->numbers);
 	free(r->pages);
@@ -275,6 +277,20 @@ static void chain_bands(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
+static void chain_keys(struct pd_store_recent *r, uint32_t row, struct pd_span text)
+{
+	uint64_t hash[PD_STORE_KEYS_MAX];
+	struct pd_store_page page = r->pages[row];
+	page.text = text;
+	size_t n = pd_store_page_keys(&page, hash);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *newest = pd_map_put(&r->key_chains, chain_of(hash[i]));
+		r->keys = pd_grow(r->keys, r->n_keys, &r->cap_keys, sizeof *r->keys);
+		r->keys[r->n_keys++] = (struct pd_store_recent_key){ hash[i], row, *newest };
+		*newest = (uint32_t)r->n_keys;
+	}
+}
+
 /* Where the text of a page lies in r->text from here on. */
 static size_t keep_text(struct pd_store_recent *r, struct pd_span text)
 {
@@ -296,6 +312,7 @@ void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struc
 	r->text_at[row] = keep_text(r, p->text);
 	chain_hashes(r, row);
 	chain_bands(r, row);
+	chain_keys(r, row, p->text);
 	if (pd_store_in_tables(p->has))
 		add_key(r, &p->key, row);
 	r->n++;
@@ -353,6 +370,14 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 	for (uint32_t i = newest ? *newest : 0; i; i = r->older[by][i - 1])
 		if (!((r->pages[i - 1].hash[by] ^ hash) & mask))
 			add_row(out, i - 1);
+}
+
+void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out)
+{
+	const uint32_t *newest = pd_map_find(&r->key_chains, chain_of(hash));
+	for (uint32_t i = newest ? *newest : 0; i; i = r->keys[i - 1].next)
+		if (r->keys[i - 1].hash == hash)
+			add_row(out, r->keys[i - 1].row);
 }
 
 void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out)

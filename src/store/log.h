@@ -84,6 +84,12 @@ struct pd_store_recent {
 	struct {
 		uint32_t first, last;	/* index + 1 of a chain */
 	} *band_chains;			/* by band; NULL: there are none */
+	struct pd_store_recent_key {
+		uint64_t hash;
+		uint32_t row, next;	/* index + 1 */
+	} *keys;			/* of pages with PD_STORE_HAS_VALUES */
+	size_t n_keys, cap_keys;
+	struct pd_map key_chains;	/* highest 32 bits of a hash -> index + 1 of the newest */
 };
 
 void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
@@ -95,6 +101,8 @@ void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 /* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
+/* Pages with this key, those that were removed too. */
+void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
 /* The oldest first, up to out->most. */
 void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out);
 

@@ -49,13 +49,23 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out)
 	*out = key;
 }
 
-struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column)
+static struct pd_span nth_field(struct pd_span text, int n)
 {
 	struct pd_span field = { NULL, 0 };
-	for (int i = 0; i <= (int)column; i++)
+	for (int i = 0; i <= n; i++)
 		if (!pd_span_split(&text, '\t', &field))
 			return pd_span("-", 1);
 	return field;
+}
+
+struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column)
+{
+	return nth_field(text, (int)column);
+}
+
+struct pd_span pd_store_value(struct pd_span text, int i)
+{
+	return nth_field(text, PD_STORE_TEXT_COLUMNS + i);
 }
 
 static bool is_nothing(struct pd_span field)
@@ -100,6 +110,37 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 uint64_t pd_store_band_hash(uint32_t band)
 {
 	return (pd_hash64(&band, sizeof band) | 2) & ~UINT64_C(1);
+}
+
+/* The first key of a value, or the second, where there are two. */
+static struct pd_span nth_key(struct pd_span value, int which)
+{
+	struct pd_span key = { NULL, 0 };
+	pd_span_split(&value, ',', &key);
+	if (which && value.p && !pd_span_split(&value, ',', &key))
+		return pd_span(NULL, 0);
+	return which && !value.p ? pd_span(NULL, 0) : key;
+}
+
+uint64_t pd_store_key_hash(struct pd_span value, int i, int which)
+{
+	struct pd_span key = nth_key(value, which);
+	return pd_hash64_seed(key.p, key.n, (uint64_t)(2 * i + which + 1)) & ~UINT64_C(3);
+}
+
+size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX])
+{
+	struct pd_span rest = p->text, value;
+	size_t n = 0;
+	if (!(p->has & PD_STORE_HAS_VALUES))
+		return 0;
+	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++)
+		pd_span_split(&rest, '\t', &value);
+	for (int i = 0; i < PD_METHODS_MAX && rest.p && pd_span_split(&rest, '\t', &value); i++)
+		for (int which = 0; which < 2; which++)
+			if (!is_nothing(value) && nth_key(value, which).n)
+				hash[n++] = pd_store_key_hash(value, i, which);
+	return n;
 }
 
 static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, struct pd_err *e)
@@ -167,6 +208,21 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 	return PD_OK;
 }
 
+int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e)
+{
+	size_t at = text->n - p->text.n;
+	for (int i = 0; i < n; i++) {
+		pd_buf_add_c(text, '\t');
+		pd_buf_add_span(text, values[i].n ? values[i] : pd_span("-", 1));
+	}
+	p->has |= n ? PD_STORE_HAS_VALUES : 0;
+	p->text = pd_span(text->p + at, text->n - at);
+	if (p->text.n <= PD_STORE_ROW_MAX)
+		return PD_OK;
+	text->n = at;
+	return pd_fail(e, PD_ERR_FORMAT, "a row of over %d bytes", PD_STORE_ROW_MAX);
+}
+
 static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o,
 		       const char *params, struct pd_buf *out)
 {
@@ -190,11 +246,15 @@ static void add_column(const struct pd_store_page *p, int column, int bits, cons
 }
 
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
-		       const char *params, struct pd_buf *out)
+		       const char *params, int n_values, struct pd_buf *out)
 {
 	for (int c = 0; c < PD_FP_COLUMNS; c++) {
 		add_column(p, c, bits, sketch, params, out);
-		pd_buf_add_c(out, c + 1 < PD_FP_COLUMNS ? '\t' : '\n');
+		pd_buf_add_c(out, c + 1 < PD_FP_COLUMNS + n_values ? '\t' : '\n');
+	}
+	for (int i = 0; i < n_values; i++) {
+		pd_buf_add_span(out, pd_store_value(p->text, i));
+		pd_buf_add_c(out, i + 1 < n_values ? '\t' : '\n');
 	}
 }
 

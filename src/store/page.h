@@ -13,6 +13,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "join/bits.h"
+#include "sign/sign.h"
 #include "sign/sketch.h"
 
 #define PD_STORE_ROW_MAX (1 << 20)	/* bytes of a row's text */
@@ -22,7 +23,8 @@ enum pd_store_has {
 	PD_STORE_HAS_PRINT = 1,
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
-	PD_STORE_HAS_BANDS = 8	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+	PD_STORE_HAS_VALUES = 16	/* what other methods than the fingerprint made of it stands behind its text */
 };
 
 /* Is a page with these found by its key? */
@@ -35,7 +37,9 @@ static inline bool pd_store_in_tables(uint8_t has)
 enum pd_store_by {
 	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
-	PD_STORE_BY_TEXT,	/* pages without a fingerprint, by their digest; those that have bands, by each of these */
+	/* Pages without a fingerprint, by their digest; those that have bands, by each of these; those that have keys of other
+	 * methods, by each of these.  The two lowest bits of a hash say which: 1 or 3, 2, 0. */
+	PD_STORE_BY_TEXT,
 	PD_STORE_BY_COUNT
 };
 
@@ -72,6 +76,8 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
  * with the row, PD_ERR_PARAMS that it is of another width. */
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
 		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);
+/* The values of methods that make keys go behind the text of a page that was just taken, a column each. */
+int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
 /* The bands of a page that is found by them: 14 bits of its sketch (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
@@ -84,9 +90,17 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 uint64_t pd_store_band_hash(uint32_t band);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
-/* The page as an fp row with its newline. */
+/* What method i of those whose values the store keeps made of it. */
+struct pd_span pd_store_value(struct pd_span text, int i);
+
+/* The keys that these values begin with (sign/values.h): one, or two with a comma behind each. */
+enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
+uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
+/* The hashes of all keys of a page, whose text must be set. */
+size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
+/* The page as an fp row with its newline; behind the usual columns those of n_values methods. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
-		       const char *params, struct pd_buf *out);
+		       const char *params, int n_values, struct pd_buf *out);
 
 /* How keys are found: a spread key is partitioned into blocks of equal width from bit 0 on, the rest is left over; there is a
  * table for each. */

@@ -51,7 +51,7 @@ static bool counts_hold(const struct pd_store_segment_footer *f)
 	if (f->rows > PD_STORE_SEGMENT_ROWS)
 		return false;
 	for (int i = 0; i < PD_STORE_BY_COUNT; i++)
-		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS : 1) ||
+		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS + PD_STORE_KEYS_MAX : 1) ||
 		    f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
 	return f->prints <= f->rows && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
@@ -860,6 +860,7 @@ static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64
 static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *texts, struct pd_err *e)
 {
 	uint32_t bands[PD_STORE_BANDS];
+	uint64_t keys[PD_STORE_KEYS_MAX];
 	struct pd_store_page page;
 	const uint32_t *numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS];
 	int status = PD_OK;
@@ -874,6 +875,8 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
 		for (size_t i = 0, n = status ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
+		for (size_t i = 0, n = status ? 0 : pd_store_page_keys(&page, keys); !status && i < n; i++)
+			status = verify_listed(s, PD_STORE_BY_TEXT, keys[i], row, e);
 	}
 	return status;
 }

@@ -193,13 +193,15 @@ static int by_hash(const void *a, const void *b)
 
 static void list_recent(struct part *part, const struct pd_store_recent *r, int by)
 {
-	struct listed *v = pd_alloc((r->n + r->n_bands + 1) * sizeof *v);
+	struct listed *v = pd_alloc((r->n + r->n_bands + r->n_keys + 1) * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->pages[i].hash[by])
 			v[n++] = (struct listed){ r->pages[i].hash[by], (uint32_t)i };
 	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_bands; i++)
 		v[n++] = (struct listed){ pd_store_band_hash(r->bands[i].band), r->bands[i].row };
+	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
+		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
 	qsort(v, n, sizeof *v, by_hash);
 	uint64_t *hash = part->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
 	uint32_t *rows = part->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
@@ -439,7 +441,7 @@ static void write_lists(struct segment_writing *w)
 		out_section_end(o, PD_STORE_SEG_HASHES + by);
 		o->footer.listed[by] = rows[by].n / 4;
 		if (o->footer.listed[by] > UINT32_MAX && !o->status)
-			o->status = pd_fail(o->e, PD_ERR_LIMIT, "a segment would list over %u bands", UINT32_MAX);
+			o->status = pd_fail(o->e, PD_ERR_LIMIT, "a segment would list over %u bands or keys", UINT32_MAX);
 	}
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		out_section(o, PD_STORE_SEG_LIST_ROWS + by);

@@ -32,6 +32,10 @@ void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *o
 	print_or_dash(out, "must", pd_buf_z(&m->must));
 	print_or_dash(out, "params", m->params);
 	print_or_dash(out, "sketch", m->sketch);
+	pd_buf_add_z(out, "methods ");
+	pd_methods_print(&m->methods, PD_METHOD_SIGNS, out);
+	pd_buf_add_z(out, m->methods.n ? "\n" : "-\n");
+	print_or_dash(out, "tables", pd_buf_z(&m->tables));
 	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next,
 		      m->next_file, m->log, m->tombstones);
 	for (size_t i = 0; i < m->n_segments; i++) {
@@ -179,6 +183,35 @@ static int take_settings(struct manifest_text *t, struct pd_store_manifest *m)
 	return status;
 }
 
+void pd_store_kept_methods(const struct pd_methods *all, struct pd_methods *out)
+{
+	*out = (struct pd_methods){ 0 };
+	for (int i = 0; i < all->n; i++)
+		if (all->v[i].method->kind == PD_SIGN_BITS || all->v[i].method->kind == PD_SIGN_KEY ||
+		    all->v[i].method->kind == PD_SIGN_KEYWORDS)
+			out->v[out->n++] = all->v[i];
+}
+
+/* Before version 3 stores kept fingerprints alone. */
+static int take_methods(struct manifest_text *t, struct pd_store_manifest *m)
+{
+	struct pd_buf list = { 0 };
+	struct pd_err why;
+	int status = PD_OK;
+	if (m->version < 3 && m->must.n)
+		pd_buf_add_z(&list, pd_simhash_method.name);
+	else if (m->version >= 3)
+		status = take_words(t, "methods", &list);
+	if (!status && list.n && pd_methods_read(&m->methods, pd_buf_span(&list), PD_METHOD_SIGNS, false, &why))
+		status = fail_line(t, why.text);
+	struct pd_methods kept;
+	pd_store_kept_methods(&m->methods, &kept);
+	if (!status && kept.n != m->methods.n)
+		status = fail_line(t, "methods");
+	pd_buf_release(&list);
+	return status || m->version < 3 ? status : take_words(t, "tables", &m->tables);
+}
+
 static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
 {
 	struct pd_span v;
@@ -207,6 +240,8 @@ int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, co
 		pd_span_split(&t.rest, '\n', &skip);
 	if (!status)
 		status = take_settings(&t, m);
+	if (!status)
+		status = take_methods(&t, m);
 	if (!status)
 		status = take_files(&t, m);
 	return status;
@@ -247,6 +282,7 @@ static int save_manifest(const struct pd_store_manifest *m, struct pd_store_io *
 void pd_store_manifest_release(struct pd_store_manifest *m)
 {
 	pd_buf_release(&m->must);
+	pd_buf_release(&m->tables);
 	free(m->segments);
 	*m = (struct pd_store_manifest){ 0 };
 }
@@ -393,6 +429,30 @@ static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 		pd_fail_errno(e, "cannot lock %s/lock", io->dir);
 }
 
+int pd_store_n_values(const struct pd_store *s)
+{
+	return s->m.methods.n - (s->m.methods.n && pd_store_has_prints(s));
+}
+
+bool pd_store_has_prints(const struct pd_store *s)
+{
+	return !s->m.methods.n || pd_methods_find(&s->m.methods, pd_span_z(pd_simhash_method.name)) >= 0;
+}
+
+/* Nothing said: whatever they are. */
+static int same_methods(const struct pd_store *s, const struct pd_methods *want, struct pd_err *e)
+{
+	struct pd_buf is = { 0 }, wanted = { 0 };
+	pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, &is);
+	pd_methods_print(want, PD_METHOD_SIGNS, &wanted);
+	int status = !want->n || pd_span_eq(pd_buf_span(&is), pd_buf_span(&wanted)) ? PD_OK :
+		pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (methods: %s and %s)", s->io.dir,
+			is.n ? is.p : "not known yet", wanted.p);
+	pd_buf_release(&is);
+	pd_buf_release(&wanted);
+	return status;
+}
+
 /* The same again changes nothing; other parameters are refused. */
 static int is_there(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
@@ -408,7 +468,7 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 		if (rows[i].is != rows[i].wanted)
 			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)",
 				       s->io.dir, rows[i].name, rows[i].is, rows[i].wanted);
-	return PD_OK;
+	return same_methods(s, &want->methods, e);
 }
 
 static bool has_manifest(const struct pd_store *s)
@@ -438,8 +498,8 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 		return is_there(s, want, e);
 	if (!status)
 		status = sync_parent(s, e);
-	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone, .log = 1,
-					   .next_file = 2, .next = 1 };
+	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone,
+					   .methods = want->methods, .log = 1, .next_file = 2, .next = 1 };
 	s->log.io = &s->io;
 	s->log.bits = want->bits;
 	s->log.k = want->k;

@@ -32,6 +32,8 @@ struct pd_store_manifest {
 	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
 	char params[9];		/* their hash; "": not known yet */
 	char sketch[24];	/* "64x4x5"; "": none was seen yet */
+	struct pd_methods methods;	/* whose bits and keys are kept; none: not known yet */
+	struct pd_buf tables;	/* what their words were weighed by, as headers say it; empty: by nothing, or not known yet */
 	uint64_t next;		/* number of the next page */
 	uint64_t next_file;
 	uint64_t log;		/* log-N */
@@ -77,6 +79,7 @@ enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 struct pd_store_settings {
 	int bits, k;
 	int alone;		/* k where nothing is verified: one of the pages has no sketch */
+	struct pd_methods methods;	/* with the parameters that sign; none: those of the first rows */
 };
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
@@ -86,6 +89,12 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 		    struct pd_err *e);
 /* Set io.before, io.ctx, limits and damaged, if at all, in a store of zeroes before.  To be closed whatever comes. */
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
+/* Those of a list that a store can keep: bits, and values that begin with keys. */
+void pd_store_kept_methods(const struct pd_methods *all, struct pd_methods *out);
+/* How many methods have values behind the texts of pages. */
+int pd_store_n_values(const struct pd_store *s);
+/* Is the fingerprint one of the methods? */
+bool pd_store_has_prints(const struct pd_store *s);
 /* Without writing anything more. */
 void pd_store_close(struct pd_store *s);
 

@@ -68,6 +68,8 @@ void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct
 
 void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j, struct pd_buf *out);
 /* The header of fp rows that come out of the store. */
+/* The columns of exported rows, NULL at the end. */
+void pd_write_store_columns(const struct pd_store *s, const char *columns[PD_WRITE_FP_COLUMNS]);
 void pd_write_store_header(const struct pd_store *s, struct pd_buf *out);
 
 extern const char *const pd_store_on_duplicate_names[], *const pd_store_same_url_names[];	/* NULL at the end */

@@ -13,7 +13,7 @@ while read -r v; do
 	run "$P" store export -q "$golden/$v"
 	same "$v: holds what it held" <(of_then "$tmp/out") <(of_then "$golden/$v.fp")
 	run "$P" store check -q "$golden/$v" "$golden/questions.fp" --similarity=.4 --similarity-same-host=.5
-	same "$v: answers as it answered" "$tmp/out" "$golden/$v.answers"
+	same "$v: answers as it answered" <(cut -f1-13 "$tmp/out") <(cut -f1-13 "$golden/$v.answers")
 	cp -r "$golden/$v" mine && chmod -R u+w mine
 	run "$P" store compact mine
 	exits "$v: compact" 0

@@ -221,7 +221,7 @@ static int on_page(void *ctx, uint64_t number, const struct pd_store_page *page)
 		w->at++;
 	ck_assert_msg(w->at < w->m.n, "%s: more pages than were kept", w->name);
 	ck_assert_int_eq(number, w->m.v[w->at].number);
-	pd_store_page_row(page, w->m.bits, &so, "", &row);
+	pd_store_page_row(page, w->m.bits, &so, "", 0, &row);
 	row.p[row.n - 1] = 0;
 	ck_assert_str_eq(row.p, w->m.v[w->at].row);
 	pd_buf_release(&row);

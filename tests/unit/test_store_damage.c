@@ -18,10 +18,26 @@ static int each(void *ctx, const struct pd_store_answer *a)
 	return 0;
 }
 
+#define WITH_KEYS "sketch=64x4x5 methods=simhash,exact:of=text:hash=xxh3,keywords:n=6 idf=dict"
+
+/* What other methods make of a page: of a store that keeps them, two values that some pages have in common. */
+static void add_values(const struct pd_store *s, struct pd_store_page *page, struct pd_buf *text)
+{
+	char key[40], words[120];
+	struct pd_err e;
+	uint64_t x = page->hash[PD_STORE_BY_ID] % 5000;
+	if (!pd_store_n_values(s))
+		return;
+	snprintf(key, sizeof key, "%032" PRIx64, x);
+	snprintf(words, sizeof words, "%032" PRIx64 ",%032" PRIx64 ",0123456789abcdef=2", x / 2, x / 3);
+	const struct pd_span value[] = { pd_span_z(key), pd_span_z(words) };
+	ck_assert(pd_store_page_take_values(page, value, 2, text, &e) == PD_OK);
+}
+
 static void add_pages(struct pd_store *s, struct model *m, size_t n)
 {
 	struct pd_store_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify.off = true,
-						   .on_duplicate = PD_STORE_REPLACE } };
+						   .on_duplicate = PD_STORE_REPLACE, .least = 1 } };
 	struct pd_buf row = { 0 }, text = { 0 };
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
@@ -31,6 +47,7 @@ static void add_pages(struct pd_store *s, struct model *m, size_t n)
 		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		pd_buf_clear(&text);
 		ck_assert(pd_store_page_take(&page, f, m->bits, &s->sketch, &text, &e) == PD_OK);
+		add_values(s, &page, &text);
 		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
 	}
 	ck_assert_msg(pd_store_sync(s, &e) == PD_OK, "%s", e.text);
@@ -47,7 +64,7 @@ static void make_store(const char *dir, struct model *m, size_t n)
 	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s",
 		      e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
-	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z(WITH_KEYS), "rows", &e) == PD_OK);
 	add_pages(&s, m, n);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 60);
@@ -77,7 +94,7 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 	struct pd_buf row = { 0 }, texts[QUESTIONS] = { 0 };
 	struct pd_store_page pages[QUESTIONS];
 	struct pd_store_judge j = { .s = &s, .o = { .k = 3, .same_url = PD_STORE_SAME_URL_UPDATE,
-						    .verify = PD_VERIFY_DEFAULTS } };
+						    .verify = PD_VERIFY_DEFAULTS, .least = 1 } };
 	pd_buf_clear(out);
 	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
 	for (size_t i = 0; !status && i < QUESTIONS; i++) {
@@ -85,6 +102,8 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 		model_row(&m, &row);
 		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		status = pd_store_page_take(&pages[i], f, 64, &s.sketch, &texts[i], e);
+		if (!status)
+			add_values(&s, &pages[i], &texts[i]);
 	}
 	if (!status)
 		status = pd_store_judge_batch(&j, pages, QUESTIONS, print_answer, out, e);
@@ -133,7 +152,7 @@ static int save_page(void *ctx, uint64_t number, const struct pd_store_page *pag
 	struct saved *x = ctx;
 	const struct pd_sketch_options o = { 64, 4, 5 };
 	pd_buf_printf(&x->rows, "%" PRIu64 "\t", number);
-	pd_store_page_row(page, 64, &o, "-", &x->rows);
+	pd_store_page_row(page, 64, &o, "-", 0, &x->rows);
 	return 0;
 }
 
@@ -461,8 +480,8 @@ START_TEST(manifests)
 		int status;
 		const char *says;
 	} rows[] = {
-		{ "newer", "pagededup store 3\nwhatever\n", PD_ERR_VERSION,
-		  "a store of version 3; this program knows version 2" }, { "empty", "", PD_ERR_FORMAT,
+		{ "newer", "pagededup store 4\nwhatever\n", PD_ERR_VERSION,
+		  "a store of version 4; this program knows version 3" }, { "empty", "", PD_ERR_FORMAT,
 									    "not the manifest of a store" }, { "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" }, { "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" }, { "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum does not match" }, };
 	struct pd_store_manifest man;
 	struct pd_err e = { 0 };
@@ -491,7 +510,7 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 		for (int w = 0; w < 4; w++)
 			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3,
 				  &row);
-		pd_buf_add_z(&row, "\t-\t-");
+		pd_buf_add_z(&row, "\t-\t-\t-");
 		ck_assert(pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
 		ck_assert_msg(pd_store_page_take(&page, f, 64, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
 		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
