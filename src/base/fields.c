@@ -32,7 +32,7 @@ const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
 	"shared", "share_a", "share_b", "linked",
 };
 
-const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor" };
+const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor", "name" };
 
 const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",

@@ -49,7 +49,7 @@ enum pd_pairs_column {
 	PD_PAIRS_COLUMNS
 };
 
-enum pd_link_column { PD_LINK_PAGE, PD_LINK_TARGET, PD_LINK_TYPE, PD_LINK_BLOCK, PD_LINK_CLASS, PD_LINK_ANCHOR, PD_LINK_COLUMNS };
+enum pd_link_column { PD_LINK_PAGE, PD_LINK_TARGET, PD_LINK_TYPE, PD_LINK_BLOCK, PD_LINK_CLASS, PD_LINK_ANCHOR, PD_LINK_NAME, PD_LINK_COLUMNS };
 extern const char *const pd_link_columns[PD_LINK_COLUMNS + 1];	/* NULL at the end */
 
 /* Those of pairs that were found by other methods than the fingerprint, and four more. */

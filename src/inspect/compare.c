@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "link/rules.h"
 #include "sign/shingle.h"
 #include "sign/values.h"
 
@@ -143,6 +144,25 @@ static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b
 	pd_value_release(&y);
 }
 
+/* Where links were looked at: what each rule on them says, with its usual limit. */
+static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	struct pd_link_reader *x, *y;
+	struct pd_rules_counts counts;
+	struct pd_rules rules;
+	struct pd_err e;
+	size_t n, m;
+	if (!a->tables->adverts || pd_rules_parse(&rules, "adverts", NULL, &e) || pd_link_reader_new(&x, &rules, &e))
+		return;
+	if (!pd_link_reader_new(&y, &rules, &e)) {
+		const struct pd_link_facts *of_a = pd_link_reader_page(x, &a->links, &n), *of_b = pd_link_reader_page(y, &b->links, &m);
+		pd_rules_compare(&rules, of_a, n, of_b, m, &counts);
+		pd_rules_say(&rules, &counts, out);
+		pd_link_reader_free(y);
+	}
+	pd_link_reader_free(x);
+}
+
 /* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */
 static double say_shared(const struct set *a, const struct set *b, struct pd_buf *out)
 {
@@ -215,6 +235,7 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 	say_page(b, "b", out);
 	say_distance(a, b, out);
 	say_methods(a, b, out);
+	say_rules(a, b, out);
 	say_similarity(a, b, out);
 	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
 	say_shared(&sa, &sb, out);

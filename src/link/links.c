@@ -299,6 +299,35 @@ static void place(struct pd_page_links *out)
 	}
 }
 
+/* From one path to another: "../x/y", as if both lay in folders. */
+static void relative_path(struct pd_span from, struct pd_span to, struct pd_buf *out)
+{
+	size_t same = 0;
+	for (size_t i = 0; i < from.n && i < to.n && from.p[i] == to.p[i] && from.p[i] != '?'; i++)
+		if (from.p[i] == '/')
+			same = i + 1;
+	pd_buf_clear(out);
+	for (size_t i = same; i < from.n && from.p[i] != '?'; i++)
+		if (from.p[i] == '/')
+			pd_buf_add_z(out, "../");
+	if (!out->n)
+		pd_buf_add_z(out, "./");
+	pd_buf_add_span(out, pd_span(to.p + same, to.n - same));
+}
+
+struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,
+			    struct pd_buf *scratch)
+{
+	struct pd_span site, path, own_site, own_path;
+	if (naming == PD_LINK_FULL || !pd_canonical_split(links->page, &own_site, &own_path) ||
+	    !pd_canonical_split(link->target, &site, &path) || !pd_span_eq(site, own_site))
+		return link->target;
+	if (naming == PD_LINK_PATH)
+		return path;
+	relative_path(own_path, path, scratch);
+	return pd_buf_span(scratch);
+}
+
 static bool is_of_web(const struct pd_url *u)
 {
 	return (u->scheme == PD_URL_HTTP || u->scheme == PD_URL_HTTPS || u->scheme == PD_URL_FTP) && u->has_host;

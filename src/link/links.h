@@ -62,6 +62,13 @@ struct pd_page_links {
 
 void pd_page_links_release(struct pd_page_links *l);
 
+/* By what name a link is compared with those of other pages: the page's own host can be left out, since a copy on another host links
+ * to itself.  SEEN: as the page sees it, "../a/b", "./b"; PATH: the path alone; FULL: the target. */
+enum pd_link_naming { PD_LINK_SEEN, PD_LINK_PATH, PD_LINK_FULL };
+/* There until the page's next link, or in `scratch`. */
+struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,
+			    struct pd_buf *scratch);
+
 struct pd_link_finder;		/* scratch for one thread */
 
 struct pd_link_finder *pd_link_finder_new(const struct pd_adverts *a);

@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "base/items.h"
 #include "join/plan.h"
+#include "link/rules.h"
 #include "match/verify.h"
 
 /* --- how rows are matched --- */
@@ -62,6 +63,7 @@ struct pd_match_options {
 	enum pd_match_scope scope;
 	const char *scope_name;		/* as typed; NULL: the scope's own */
 	uint64_t owners;		/* checksum of the table of owners; 0: none */
+	const struct pd_rules *rules;	/* on links, that pairs were chosen by; NULL: none */
 	bool all_pairs;
 	int threads;
 	struct pd_doubts *doubts;	/* pairs that are doubted are noted here; NULL: nowhere */

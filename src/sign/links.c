@@ -10,16 +10,14 @@
  */
 #include <stdlib.h>
 
-#include "link/canonical.h"
 #include "sign/sign.h"
 #include "sign/values.h"
 
 enum { OF, OWN, NAVIGATION, SHARED, SHARE, NEED };
-enum own { RELATIVE, PATH, FULL };
 
 struct links {
 	bool text, navigation;
-	enum own own;
+	enum pd_link_naming own;
 	struct pd_buf name;
 };
 
@@ -27,7 +25,7 @@ static int links_open(void **state, const struct pd_method_open *with, struct pd
 {
 	struct links *l = pd_zalloc(sizeof *l);
 	l->text = with->value[OF] > 0;
-	l->own = (enum own)with->value[OWN];
+	l->own = (enum pd_link_naming)with->value[OWN];
 	l->navigation = with->value[NAVIGATION] > 0;
 	*state = l;
 	return PD_OK;
@@ -47,43 +45,14 @@ static void links_close(void *state)
 	free(l);
 }
 
-/* From one path to another: "../x/y", as if both lay in folders. */
-static void relative_path(struct pd_span from, struct pd_span to, struct pd_buf *out)
-{
-	size_t same = 0;
-	for (size_t i = 0; i < from.n && i < to.n && from.p[i] == to.p[i]; i++)
-		if (from.p[i] == '/')
-			same = i + 1;
-		else if (from.p[i] == '?')
-			break;
-	pd_buf_clear(out);
-	for (size_t i = same; i < from.n && from.p[i] != '?'; i++)
-		if (from.p[i] == '/')
-			pd_buf_add_z(out, "../");
-	pd_buf_add_c(out, '/');	/* no address in full begins so */
-	pd_buf_add_span(out, pd_span(to.p + same, to.n - same));
-}
-
-/* The name by which a target counts. */
-static struct pd_span name_of(struct links *l, const struct pd_page_links *links, const struct pd_page_link *link)
-{
-	struct pd_span site, path, own_site, own_path;
-	if (l->own == FULL || !pd_canonical_split(links->page, &own_site, &own_path) || !pd_canonical_split(link->target, &site, &path) ||
-	    !pd_span_eq(site, own_site))
-		return link->target;
-	if (l->own == PATH)
-		return path;
-	relative_path(own_path, path, &l->name);
-	return pd_buf_span(&l->name);
-}
-
 static void links_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
+	struct links *l = state;
 	for (size_t i = 0; i < in->links->n; i++) {
 		const struct pd_page_link *link = &in->links->v[i];
-		if (!counts(state, link))
+		if (!counts(l, link))
 			continue;
-		struct pd_span name = name_of(state, in->links, link);
+		struct pd_span name = pd_link_name(in->links, link, l->own, &l->name);
 		pd_value_add_item(&out->column, pd_hash64(name.p, name.n));
 	}
 	out->present = out->column.n > 0;
@@ -91,12 +60,13 @@ static void links_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 
 static int links_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
+	struct links *l = state;
 	for (size_t i = 0; i < in->links->n; i++) {
 		const struct pd_page_link *link = &in->links->v[i];
-		if (!counts(state, link))
+		if (!counts(l, link))
 			continue;
 		pd_buf_printf(out, "%s\t", pd_link_type_names[link->type]);
-		pd_buf_add_span(out, name_of(state, in->links, link));
+		pd_buf_add_span(out, pd_link_name(in->links, link, l->own, &l->name));
 		pd_buf_add_c(out, '\n');
 	}
 	return PD_OK;
@@ -111,7 +81,7 @@ static void links_rule(const double *value, struct pd_sign_rule *out)
 
 static const struct pd_method_param links_params[] = {
 	[OF] = { .name = "of", .choices = "page,text", .help = "links of all the page, or of its main text" },
-	[OWN] = { .name = "own", .choices = "relative,path,full", .paper = FULL,
+	[OWN] = { .name = "own", .choices = "relative,path,full", .paper = PD_LINK_FULL,
 		  .help = "links to the page's own host: as seen from the page, by their path, or in full" },
 	[NAVIGATION] = { .name = "navigation", .choices = "drop,keep", .help = "links back to the home page and those of navigation" },
 	[SHARED] = { .name = "shared", .normal = 10, .paper = 10, .least = 0, .most = 10000, .whole = true, .compares = true,

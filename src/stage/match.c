@@ -27,6 +27,9 @@ struct match_run {
 	struct pd_owners *owners;	/* NULL: the scope needs none */
 	struct pd_methods asked;
 	struct pd_match_methods_stats by_method;
+	struct pd_rules rules;		/* only with o->rule */
+	struct pd_link_table links;
+	uint64_t refused;		/* pairs that no rule called duplicates */
 	struct pd_doubts doubts;
 	uint64_t suspects;
 	struct pd_json *row_json;
@@ -93,9 +96,24 @@ static int find_pairs(struct match_run *r)
 
 /* --- by several methods --- */
 
+/* Does a rule on links call them duplicates? */
+static bool rule_says_so(struct match_run *r, uint32_t row_a, uint32_t row_b)
+{
+	struct pd_rules_counts counts;
+	size_t n_a, n_b;
+	const struct pd_link_facts *a = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_a).id, &n_a);
+	const struct pd_link_facts *b = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_b).id, &n_b);
+	pd_rules_compare(&r->rules, a, n_a, b, n_b, &counts);
+	return pd_rules_decide(&r->rules, &counts);
+}
+
 static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
 	struct match_run *r = ctx;
+	if (r->o->rule && !rule_says_so(r, pair->a, pair->b)) {
+		r->refused++;
+		return PD_OK;
+	}
 	pd_buf_clear(&r->line);
 	pd_write_methods_pair_row(&r->rows, pair, &r->line);
 	if (r->row_json)
@@ -110,7 +128,7 @@ static int find_pairs_by_methods(struct match_run *r)
 	pd_json_free(r->row_json);
 	r->row_json = NULL;
 	r->stats = r->by_method.fingerprints;
-	r->stats.pairs = r->by_method.pairs;
+	r->stats.pairs = r->by_method.pairs - r->refused;
 	r->stats.linked = r->by_method.linked;
 	return status;
 }
@@ -198,7 +216,8 @@ static void settle_options(struct match_run *r)
 					      .scope = pd_match_scope_choices[o->scope].scope,
 					      .scope_name = pd_match_scope_choices[o->scope].name,
 					      .owners = r->owners ? pd_owners_checksum(r->owners) : 0,
-					      .all_pairs = o->all_pairs,
+					      .all_pairs = o->all_pairs || o->rule,
+					      .rules = o->rule ? &r->rules : NULL,
 					      .threads = o->jobs ? o->jobs : pd_cores() };
 	r->match.verify = r->verify;
 	r->match.candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
@@ -247,6 +266,9 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing: it goes without --%s", o->output ? "output" : "against");
+	if (!o->rule != !o->links || (o->rule_weights && !o->rule))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together%s",
+			       o->rule ? "" : ", and --rule-weights with them");
 	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
@@ -266,6 +288,22 @@ static int check_memory(struct match_run *r, size_t n_rows)
 	if (n_rows)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little for %zu pages: it takes at least %zuM", n_rows, mb);
 	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little: it takes at least %zuM", mb);
+}
+
+/* Rules decide among the candidates of a method that names them; copies are not linked, since a rule may part them. */
+static int read_links(struct match_run *r)
+{
+	struct pd_link_reader *reader;
+	bool any = false;
+	for (int i = 0; i < r->rows.methods.n; i++)
+		any |= r->rows.methods.v[i].method->uses_links;
+	if (!any)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
+	int status = pd_link_reader_new(&reader, &r->rules, &r->err);
+	if (!status)
+		status = pd_link_table_read(&r->links, reader, r->o->links, &r->budget, &r->err);
+	pd_link_reader_free(reader);
+	return status ? status : pd_budget_check(&r->budget, &r->err);
 }
 
 static int read_and_match(struct match_run *r, char **paths, int n_paths)
@@ -295,6 +333,10 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "a key file holds fingerprints alone: --save goes without other methods");
 	if (r->o->save)
 		return save_keys(r);
+	if (r->o->rule)
+		status = read_links(r);
+	if (status)
+		return status;
 	settle_options(r);
 	say_other_sketches(r);
 	status = check_plan(r);
@@ -393,6 +435,8 @@ static int close_match(struct match_run *r)
 	pd_buf_count(&r->line, r->stats.pairs, "pair");
 	if (r->rows.methods.n)
 		add_found(r, &r->line);
+	if (r->refused)
+		pd_buf_printf(&r->line, ", %" PRIu64 " candidates that no rule called duplicates", r->refused);
 	if (r->suspects)
 		pd_buf_printf(&r->line, ", %" PRIu64 " more in doubt", r->suspects);
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
@@ -445,6 +489,8 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		r.asked = *o->methods;
 	if (!status && o->method)
 		status = pd_methods_read(&r.asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r.err);
+	if (!status && o->rule)
+		status = pd_rules_parse(&r.rules, o->rule, o->rule_weights, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
 	if (!status)
@@ -462,6 +508,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	else
 		status = close_match(&r);
 	pd_doubts_release(&r.doubts);
+	pd_link_table_release(&r.links);
 	pd_owners_free(r.owners);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);

@@ -120,7 +120,7 @@ void pd_write_link_header(const struct pd_tables *t, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-void pd_write_link_rows(const struct pd_pipeline *p, struct pd_buf *out)
+void pd_write_link_rows(struct pd_pipeline *p, struct pd_buf *out)
 {
 	for (size_t i = 0; i < p->links.n; i++) {
 		const struct pd_page_link *l = &p->links.v[i];
@@ -134,6 +134,8 @@ void pd_write_link_rows(const struct pd_pipeline *p, struct pd_buf *out)
 			add_number(out, l->block);
 		pd_buf_printf(out, "\t%s\t", pd_topic_class_names[l->class]);
 		pd_tsv_add(out, l->anchor);
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, pd_link_name(&p->links, l, PD_LINK_SEEN, &p->scratch));
 		pd_buf_add_c(out, '\n');
 	}
 }

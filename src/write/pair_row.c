@@ -13,6 +13,11 @@ void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_opt
 	if (rows->must.n)
 		pd_buf_printf(out, "%s ", rows->must.p);
 	pd_buf_printf(out, "k=%d scope=%s ", o->k, o->scope_name ? o->scope_name : pd_match_scope_names[o->scope]);
+	if (o->rules) {
+		pd_buf_add_z(out, "rules=");
+		pd_rules_print(o->rules, out);
+		pd_buf_add_c(out, ' ');
+	}
 	if (o->owners)
 		pd_buf_printf(out, "sites=%016" PRIx64 " ", o->owners);
 	pd_buf_printf(out, "links=%s ", o->all_pairs ? "all" : "first");

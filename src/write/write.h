@@ -39,7 +39,7 @@ struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *o
 
 /* link rows (docs/format-rows.md): a page's links, a line each. */
 void pd_write_link_header(const struct pd_tables *t, struct pd_buf *out);
-void pd_write_link_rows(const struct pd_pipeline *p, struct pd_buf *out);
+void pd_write_link_rows(struct pd_pipeline *p, struct pd_buf *out);
 
 /* id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing. */
 void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out);

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+#include "link/rules.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+#include "link/host.h"
+#include "link/url.h"
+#include "term/dict.h"
+#include "term/stopwords.h"
+#include "term/terms.h"
+
+/* --- what is asked --- */
+
+static const struct {
+	const char *name;
+	double normal, least, most;
+	bool whole;
+} rules[PD_RULES] = {
+	[PD_RULE_ADVERTS] = { "adverts", 5, 0, 1e6, true },
+	[PD_RULE_BODY] = { "body", 5, 0, 1e6, true },
+	[PD_RULE_TYPES] = { "types", 5, 0, 1e6, true },
+	[PD_RULE_DOMAINS] = { "domains", 5, 1, 1e6, true },
+	[PD_RULE_ANCHORS] = { "anchors", 1, 0, 1, false },
+	[PD_RULE_WEIGHTED] = { "weighted", 50, 0, 500, false },
+	[PD_RULE_DIFFERENCE] = { "difference", 5, 0, 500, false },
+	[PD_RULE_COUNT] = { "count", 3, 1, PD_RULES_PLAIN, true },
+};
+
+static int find_rule(struct pd_span name, int n)
+{
+	int i = 0;
+	while (i < n && !pd_span_is(name, rules[i].name))
+		i++;
+	return i;
+}
+
+static bool read_number(struct pd_span s, double least, double most, bool whole, double *out)
+{
+	char z[32], *end;
+	if (!s.n || s.n >= sizeof z || pd_ascii_space(s.p[0]))
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	*out = strtod(z, &end);
+	return !*end && isfinite(*out) && *out >= least && *out <= most && (!whole || *out == floor(*out));
+}
+
+static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)
+{
+	struct pd_span name;
+	pd_span_split(&item, '=', &name);
+	if (pd_span_is(name, "navigation") && !item.p) {
+		r->navigation = true;
+		return PD_OK;
+	}
+	int i = find_rule(name, PD_RULES);
+	if (i == PD_RULES)
+		return pd_fail(e, PD_ERR_USAGE, "--rule: unknown rule '%.*s': it is one of adverts, body, types, domains, anchors, weighted, "
+			       "difference, count; or the word navigation", (int)name.n, name.p ? name.p : "");
+	r->asked[i] = true;
+	if (item.p && !read_number(item, rules[i].least, rules[i].most, rules[i].whole, &r->limit[i]))
+		return pd_fail(e, PD_ERR_USAGE, "--rule: %s takes a %snumber from %g to %g, not '%.*s'", rules[i].name,
+			       rules[i].whole ? "whole " : "", rules[i].least, rules[i].most, (int)item.n, item.p);
+	return PD_OK;
+}
+
+int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(list), item, name;
+	bool any = false;
+	int status = PD_OK;
+	*out = (struct pd_rules){ .navigation = false };
+	for (int i = 0; i < PD_RULES; i++)
+		out->limit[i] = rules[i].normal;
+	for (int i = 0; i < PD_RULES_PLAIN; i++)
+		out->weight[i] = weights ? 0 : 1. / PD_RULES_PLAIN;
+	while (!status && pd_span_split(&rest, ',', &item))
+		status = read_rule(out, item, e);
+	for (int i = 0; i < PD_RULES; i++)
+		any |= out->asked[i];
+	if (!status && !any)
+		status = pd_fail(e, PD_ERR_USAGE, "--rule names no rule");
+	rest = weights ? pd_span_z(weights) : pd_span(NULL, 0);
+	while (!status && weights && pd_span_split(&rest, ',', &item)) {
+		pd_span_split(&item, '=', &name);
+		int i = find_rule(name, PD_RULES_PLAIN);
+		if (i == PD_RULES_PLAIN || !item.p || !read_number(item, 0, 1, false, &out->weight[i]))
+			status = pd_fail(e, PD_ERR_USAGE, "--rule-weights takes adverts, body, types, domains and anchors, each with a weight from 0 to 1, "
+					 "not '%.*s'", (int)name.n, name.p ? name.p : "");
+	}
+	return status;
+}
+
+void pd_rules_print(const struct pd_rules *r, struct pd_buf *out)
+{
+	const char *sep = "";
+	for (int i = 0; i < PD_RULES; i++) {
+		if (!r->asked[i] && !(r->asked[PD_RULE_COUNT] && i < PD_RULES_PLAIN))
+			continue;
+		pd_buf_printf(out, "%s%s%s:%g", sep, r->asked[i] ? "" : "(", rules[i].name, r->limit[i]);
+		if (!r->asked[i])
+			pd_buf_add_c(out, ')');
+		sep = ",";
+	}
+	if (r->asked[PD_RULE_WEIGHTED] || r->asked[PD_RULE_DIFFERENCE])
+		for (int i = 0; i < PD_RULES_PLAIN; i++)
+			pd_buf_printf(out, "%s%g", i ? "/" : ",weights:", r->weight[i]);
+	if (r->navigation)
+		pd_buf_add_z(out, ",navigation");
+}
+
+/* --- two pages --- */
+
+/* How often the commonest of n domains stands there, and how many there are; they are sorted. */
+static size_t commonest(uint32_t *domain, size_t n, size_t *distinct)
+{
+	size_t most = 0, run = 0;
+	*distinct = 0;
+	for (size_t i = 0; i < n; i++) {
+		run = i && domain[i] == domain[i - 1] ? run + 1 : 1;
+		*distinct += run == 1;
+		most = run > most ? run : most;
+	}
+	return most;
+}
+
+static int by_number(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* Of a page's own links: how many have the commonest domain. */
+static size_t own_domain(const struct pd_link_facts *f, size_t n, uint32_t *scratch)
+{
+	size_t distinct;
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = f[i].domain;
+	if (n)
+		qsort(scratch, n, sizeof *scratch, by_number);
+	return commonest(scratch, n, &distinct);
+}
+
+static double score(const struct pd_rules *r, const size_t part[PD_RULES_PLAIN], size_t n)
+{
+	double sum = 0;
+	for (int i = 0; n && i < PD_RULES_PLAIN; i++)
+		sum += r->weight[i] * 100 * (double)part[i] / (double)n;
+	return sum;
+}
+
+/* What a page has of its own: adverts and body links by themselves, types and anchors as the other page has them too. */
+static double own_score(const struct pd_rules *r, const struct pd_link_facts *f, size_t n, const size_t both[PD_RULES_PLAIN], uint32_t *scratch)
+{
+	size_t part[PD_RULES_PLAIN] = { [PD_RULE_TYPES] = both[PD_RULE_TYPES], [PD_RULE_ANCHORS] = both[PD_RULE_ANCHORS] };
+	for (size_t i = 0; i < n; i++) {
+		part[PD_RULE_ADVERTS] += f[i].type == PD_LINK_ADVERT;
+		part[PD_RULE_BODY] += f[i].body;
+	}
+	part[PD_RULE_DOMAINS] = own_domain(f, n, scratch);
+	return score(r, part, n);
+}
+
+static void decide(const struct pd_rules *r, struct pd_rules_counts *c)
+{
+	const double *limit = r->limit;
+	c->decided[PD_RULE_ADVERTS] = c->count[PD_RULE_ADVERTS] > limit[PD_RULE_ADVERTS];
+	c->decided[PD_RULE_BODY] = c->count[PD_RULE_BODY] > limit[PD_RULE_BODY];
+	c->decided[PD_RULE_TYPES] = c->count[PD_RULE_TYPES] > limit[PD_RULE_TYPES];
+	c->decided[PD_RULE_DOMAINS] = c->count[PD_RULE_DOMAINS] < limit[PD_RULE_DOMAINS];
+	c->decided[PD_RULE_ANCHORS] = c->count[PD_RULE_ANCHORS] >= limit[PD_RULE_ANCHORS];
+	for (int i = 0; i < PD_RULES_PLAIN; i++)
+		c->met += c->decided[i];
+	c->decided[PD_RULE_WEIGHTED] = c->weighted > limit[PD_RULE_WEIGHTED];
+	c->decided[PD_RULE_DIFFERENCE] = fabs(c->score[0] - c->score[1]) <= limit[PD_RULE_DIFFERENCE];
+	c->decided[PD_RULE_COUNT] = c->met >= limit[PD_RULE_COUNT];
+}
+
+void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
+		      struct pd_rules_counts *out)
+{
+	size_t both[PD_RULES_PLAIN] = { 0 }, distinct;
+	uint32_t *domain = pd_alloc(((n_a > n_b ? n_a : n_b) + 1) * sizeof *domain);
+	*out = (struct pd_rules_counts){ .a = n_a, .b = n_b };
+	for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
+		if (a[i].name != b[j].name) {
+			if (a[i].name < b[j].name)
+				i++;
+			else
+				j++;
+			continue;
+		}
+		both[PD_RULE_ADVERTS] += a[i].type == PD_LINK_ADVERT && b[j].type == PD_LINK_ADVERT;
+		both[PD_RULE_BODY] += a[i].body && b[j].body;
+		both[PD_RULE_TYPES] += a[i].type == b[j].type;
+		both[PD_RULE_ANCHORS] += a[i].anchor == b[j].anchor;
+		domain[out->shared++] = a[i].domain;
+		i++;
+		j++;
+	}
+	if (out->shared) {
+		qsort(domain, out->shared, sizeof *domain, by_number);
+		both[PD_RULE_DOMAINS] = commonest(domain, out->shared, &distinct);
+		for (int i = 0; i < PD_RULES_PLAIN; i++)
+			out->count[i] = (double)both[i];
+		out->count[PD_RULE_DOMAINS] = (double)distinct;
+		out->count[PD_RULE_ANCHORS] = (double)both[PD_RULE_ANCHORS] / (double)out->shared;
+		out->weighted = score(r, both, out->shared);
+		out->score[0] = own_score(r, a, n_a, both, domain);
+		out->score[1] = own_score(r, b, n_b, both, domain);
+		decide(r, out);
+	}
+	free(domain);
+}
+
+bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
+{
+	bool any = false;
+	for (int i = 0; i < PD_RULES; i++)
+		any |= r->asked[i] && c->decided[i];
+	return any;
+}
+
+void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
+{
+	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type", "registered domains",
+							  "of them with one text" };
+	pd_buf_printf(out, "rules on links: %zu shared of %zu in a and %zu in b\n", c->shared, c->a, c->b);
+	for (int i = 0; i < PD_RULES; i++) {
+		const char *says = c->decided[i] ? "met" : "not met";
+		if (i == PD_RULE_WEIGHTED)
+			pd_buf_printf(out, "  weighted: %s, %.1f, over %g asked for\n", says, c->weighted, r->limit[i]);
+		else if (i == PD_RULE_DIFFERENCE)
+			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, at most %g apart asked for\n", says, c->score[0], c->score[1], r->limit[i]);
+		else if (i == PD_RULE_COUNT)
+			pd_buf_printf(out, "  count: %s, %u of five, %g asked for\n", says, c->met, r->limit[i]);
+		else if (i == PD_RULE_ANCHORS)
+			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, %g%% asked for\n", says, 100 * c->count[i], what[i], 100 * r->limit[i]);
+		else
+			pd_buf_printf(out, "  %s: %s, %g %s, %s %g asked for\n", rules[i].name, says, c->count[i], what[i],
+				      i == PD_RULE_DOMAINS ? "fewer than" : "over", r->limit[i]);
+	}
+}
+
+/* --- facts --- */
+
+struct pd_link_reader {
+	bool navigation;
+	struct pd_dict *dict;
+	struct pd_stopwords *stopwords;
+	struct pd_segmenter *segmenter;
+	struct pd_terms terms;
+	struct pd_url url;
+	struct pd_buf domain, value[PD_LINK_COLUMNS];
+	struct pd_link_facts *v;	/* of the page that is being read */
+	size_t n, cap;
+};
+
+int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e)
+{
+	struct pd_link_reader *l = *out = pd_zalloc(sizeof *l);
+	l->navigation = r->navigation;
+	int status = pd_dict_builtin(&l->dict, e);
+	if (!status)
+		status = pd_stopwords_builtin(&l->stopwords, e);
+	if (status) {
+		pd_link_reader_free(l);
+		*out = NULL;
+		return status;
+	}
+	l->segmenter = pd_segmenter_new(&(struct pd_segmenter_options){ .dict = l->dict, .stopwords = l->stopwords });
+	return PD_OK;
+}
+
+void pd_link_reader_free(struct pd_link_reader *l)
+{
+	if (!l)
+		return;
+	pd_segmenter_free(l->segmenter);
+	pd_dict_free(l->dict);
+	pd_stopwords_free(l->stopwords);
+	pd_terms_release(&l->terms);
+	pd_url_release(&l->url);
+	pd_buf_release(&l->domain);
+	for (int i = 0; i < PD_LINK_COLUMNS; i++)
+		pd_buf_release(&l->value[i]);
+	free(l->v);
+	free(l);
+}
+
+/* Words but stop words; of nothing else than these the text as it stands. */
+static uint64_t anchor_of(struct pd_link_reader *l, struct pd_span text)
+{
+	uint64_t hash = 0;
+	pd_terms_clear(&l->terms);
+	pd_segment(l->segmenter, text, &l->terms);
+	if (!l->terms.n)
+		return text.n ? pd_hash64(text.p, text.n) : 0;
+	for (size_t i = 0; i < l->terms.n; i++)
+		hash = pd_hash64_seed(&l->terms.v[i].hash, sizeof l->terms.v[i].hash, hash + 1);
+	return hash;
+}
+
+static bool is_own(struct pd_span name)
+{
+	return name.n && (name.p[0] == '/' || name.p[0] == '.');
+}
+
+static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_link_type type, enum pd_topic_class class, struct pd_span anchor)
+{
+	if (!l->navigation && (type == PD_LINK_BACK || type == PD_LINK_NAVIGATION))
+		return;
+	struct pd_link_facts f = { .name = pd_hash64(name.p, name.n), .anchor = anchor_of(l, anchor), .type = (uint8_t)type,
+				   .body = class == PD_TOPIC_CLASS_TOPIC || class == PD_TOPIC_CLASS_ANCHOR };
+	if (!is_own(name) && pd_url_parse(name, NULL, &l->url)) {
+		pd_domain_of(pd_url_host_of(&l->url), &l->domain);
+		f.domain = (uint32_t)pd_hash64(l->domain.p, l->domain.n) | 1;
+	}
+	l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = f;
+}
+
+/* Sorted by name, the first of each; the sort is stable because it merges. */
+static void sort_facts(struct pd_link_facts *v, struct pd_link_facts *to, size_t n)
+{
+	if (n < 2)
+		return;
+	size_t m = n / 2, i = 0, j = m;
+	sort_facts(v, to, m);
+	sort_facts(v + m, to, n - m);
+	for (size_t k = 0; k < n; k++)
+		to[k] = j == n || (i < m && v[i].name <= v[j].name) ? v[i++] : v[j++];
+	memcpy(v, to, n * sizeof *v);
+}
+
+static void settle_page(struct pd_link_reader *l)
+{
+	struct pd_link_facts *scratch = pd_alloc((l->n + 1) * sizeof *scratch);
+	size_t n = 0;
+	sort_facts(l->v, scratch, l->n);
+	free(scratch);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || l->v[n - 1].name != l->v[i].name)
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+const struct pd_link_facts *pd_link_reader_page(struct pd_link_reader *l, const struct pd_page_links *links, size_t *n)
+{
+	l->n = 0;
+	for (size_t i = 0; i < links->n; i++) {
+		const struct pd_page_link *k = &links->v[i];
+		add_facts(l, pd_link_name(links, k, PD_LINK_SEEN, &l->value[0]), k->type, k->class, k->anchor);
+	}
+	settle_page(l);
+	*n = l->n;
+	return l->v;
+}
+
+/* --- files --- */
+
+static int find_word(struct pd_span s, const char *const *words, int n)
+{
+	int i = 0;
+	while (i < n && !pd_span_is(s, words[i]))
+		i++;
+	return i;
+}
+
+static int take_row(struct pd_link_reader *l, const struct pd_tsv_reader *r, struct pd_err *e)
+{
+	int type = find_word(r->fields[PD_LINK_TYPE], pd_link_type_names, PD_LINK_TYPES);
+	int class = find_word(r->fields[PD_LINK_CLASS], pd_topic_class_names, PD_TOPIC_CLASSES);
+	bool bad = type == PD_LINK_TYPES || class == PD_TOPIC_CLASSES || pd_tsv_value(r->fields[PD_LINK_NAME], &l->value[0]) ||
+		   pd_tsv_value(r->fields[PD_LINK_ANCHOR], &l->value[1]) || !l->value[0].n;
+	if (bad)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of a link", r->path, r->line_no);
+	add_facts(l, pd_buf_span(&l->value[0]), (enum pd_link_type)type, (enum pd_topic_class)class, pd_buf_span(&l->value[1]));
+	return PD_OK;
+}
+
+static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
+{
+	size_t room = a->bytes / size;
+	if (n <= room)
+		return a->p;
+	room = room < 512 ? 1024 : 2 * room;
+	return pd_array_room(a, budget, (room < n ? n : room) * size);
+}
+
+static void add_page(struct pd_link_table *t, struct pd_link_reader *l, struct pd_budget *budget)
+{
+	settle_page(l);
+	t->facts = grown(&t->facts_at, budget, t->n_facts + l->n + 1, sizeof *t->facts);
+	t->first = grown(&t->first_at, budget, t->n + 2, sizeof *t->first);
+	if (l->n)
+		memcpy(t->facts + t->n_facts, l->v, l->n * sizeof *t->facts);
+	t->first[t->n++] = t->n_facts;
+	t->n_facts += l->n;
+	t->first[t->n] = t->n_facts;
+	l->n = 0;
+}
+
+static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	struct pd_span types = pd_param(pd_buf_span(&r->header.must), "types");
+	char version[16];
+	snprintf(version, sizeof version, "%d", PD_LINK_TYPES_VERSION);
+	r->new_header = false;
+	if (!types.n || pd_span_is(types, version))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s: its types follow rules of version %.*s, here they are of version %s: run 'link' again", r->path,
+		       (int)types.n, types.p, version);
+}
+
+int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e)
+{
+	char *paths[] = { (char *)path };
+	struct pd_tsv_reader r = { .kind = "link", .columns = pd_link_columns, .v1_columns = pd_link_columns, .paths = paths, .n_paths = 1 };
+	uint64_t page = 0;
+	int status;
+	l->n = 0;
+	while ((status = pd_tsv_next(&r, e)) == 1) {
+		struct pd_span id = r.fields[PD_LINK_PAGE];
+		uint64_t hash = pd_hash64(id.p, id.n) | 1;
+		status = r.new_header ? check_header(&r, e) : PD_OK;
+		if (!status && hash != page) {
+			if (page)
+				add_page(t, l, budget);
+			page = hash;
+			uint32_t *number = pd_map_put(&t->page, hash);
+			if (*number)
+				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of the page %.*s do not stand together", r.path, r.line_no,
+						 (int)id.n, id.p);
+			*number = (uint32_t)t->n + 1;
+		}
+		if (!status)
+			status = take_row(l, &r, e);
+		if (status)
+			break;
+	}
+	if (!status && page)
+		add_page(t, l, budget);
+	pd_tsv_release(&r);
+	return status;
+}
+
+void pd_link_table_release(struct pd_link_table *t)
+{
+	pd_array_release(&t->facts_at);
+	pd_array_release(&t->first_at);
+	pd_map_release(&t->page);
+	*t = (struct pd_link_table){ 0 };
+}
+
+const struct pd_link_facts *pd_link_table_find(const struct pd_link_table *t, struct pd_span id, size_t *n)
+{
+	const uint32_t *number = pd_map_find(&t->page, pd_hash64(id.p, id.n) | 1);
+	*n = number ? t->first[*number] - t->first[*number - 1] : 0;
+	return number ? t->facts + t->first[*number - 1] : NULL;
+}

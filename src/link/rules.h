@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules on two pages that share links (patent CN101226533): in, what is known of each page's links, from rows of `link` or from
+ * the page itself; out, counts over the links that are on both, and whether a rule calls the pages duplicates.
+ *
+ *	adverts=N	more than N of them (5) are adverts on both pages
+ *	body=N		more than N (5) stand in the main text of both
+ *	types=N		more than N (5) have one type on both
+ *	domains=N	their targets have fewer than N (5) registered domains, that of the page's own host being one
+ *	anchors=S	the share of those whose text is the same on both, but for stop words, is S (1) or more
+ *	weighted=P	the score is over P (50): the sum of weight times percentage of the links on both, over five: adverts, body, one
+ *			type, of the commonest domain, same text
+ *	difference=D	the two pages' scores are no further apart than D (5): the same sums, each over the page's own links
+ *	count=M		M (3) or more of the first five are met
+ *
+ * A link is known by what it is called (pd_link_name); of several of one name on a page the first counts.  Links back to the home
+ * page and those of navigation are left out, unless `navigation` stands in the list.  Where nothing is shared no rule is met.
+ */
+#ifndef PD_LINK_RULES_H
+#define PD_LINK_RULES_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "link/links.h"
+
+enum pd_rule { PD_RULE_ADVERTS, PD_RULE_BODY, PD_RULE_TYPES, PD_RULE_DOMAINS, PD_RULE_ANCHORS, PD_RULES_PLAIN,
+	       PD_RULE_WEIGHTED = PD_RULES_PLAIN, PD_RULE_DIFFERENCE, PD_RULE_COUNT, PD_RULES };
+
+struct pd_rules {
+	bool asked[PD_RULES];		/* each of these decides alone */
+	double limit[PD_RULES];
+	double weight[PD_RULES_PLAIN];	/* 0 ... 1 */
+	bool navigation;
+};
+
+/* "adverts,body=7,weighted=40"; `weights`: "adverts=.5,body=1", what is not named weighs nothing; NULL: .2 each.  PD_ERR_USAGE. */
+int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, struct pd_err *e);
+/* As they read back, with all limits; without commas and blanks where `out` cannot have them. */
+void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
+
+/* What the rules look at of a link. */
+struct pd_link_facts {
+	uint64_t name, anchor;		/* hashes; anchor 0: none */
+	uint32_t domain;
+	uint8_t type;			/* enum pd_link_type */
+	bool body;
+};
+
+struct pd_rules_counts {
+	size_t shared, a, b;			/* links that are on both, in each */
+	double count[PD_RULES_PLAIN];		/* as each rule looks at it: the domains' number, the anchors' share */
+	double weighted, score[2];		/* by the weights of the rules */
+	unsigned met;				/* of the first five */
+	bool decided[PD_RULES];			/* by each rule, whether asked or not */
+};
+
+/* Facts in the order of their names. */
+void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
+		      struct pd_rules_counts *out);
+/* Does a rule that was asked for call them duplicates? */
+bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c);
+/* A line for each rule, for people. */
+void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out);
+
+/* --- facts --- */
+
+struct pd_link_reader;	/* makes facts: the words of anchors are cut by the program's own dictionary */
+
+int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e);
+void pd_link_reader_free(struct pd_link_reader *l);
+/* Of a page's links.  There until the next call. */
+const struct pd_link_facts *pd_link_reader_page(struct pd_link_reader *l, const struct pd_page_links *links, size_t *n);
+
+/* All pages of files of `link`, known by their ids; within a budget. */
+struct pd_link_table {
+	struct pd_array facts_at, first_at;
+	struct pd_link_facts *facts;
+	uint64_t *first;		/* of page i; that of page n is the end */
+	size_t n, n_facts;
+	struct pd_map page;		/* hash of the id -> 1 + number */
+};
+
+/* PD_ERR_FORMAT: a row that cannot be read, or the rows of a page do not stand together.  PD_ERR_PARAMS: other rules for types. */
+int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e);
+void pd_link_table_release(struct pd_link_table *t);
+/* NULL and 0: the page has none. */
+const struct pd_link_facts *pd_link_table_find(const struct pd_link_table *t, struct pd_span id, size_t *n);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as rows of `link`: refused by an error that says why, or a table whose pages have their links in order, each once. */
+#include "fuzz.h"
+#include "link/rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct pd_link_reader *reader;
+	static struct pd_rules rules;
+	struct pd_link_table t = { .n = 0 };
+	struct pd_err e = { 0 };
+	if (!reader)
+		HOLDS(!pd_rules_parse(&rules, "adverts,navigation", NULL, &e) && !pd_link_reader_new(&reader, &rules, &e));
+	int status = pd_link_table_read(&t, reader, fuzz_file(data, n), NULL, &e);
+	HOLDS(!status || e.text[0]);
+	for (size_t i = 0; !status && i < t.n; i++) {
+		const struct pd_link_facts *f = t.facts + t.first[i];
+		size_t m = t.first[i + 1] - t.first[i];
+		struct pd_rules_counts c;
+		for (size_t k = 1; k < m; k++)
+			HOLDS(f[k - 1].name < f[k].name);
+		pd_rules_compare(&rules, f, m, t.facts, t.first[1], &c);
+		HOLDS(c.shared <= m && c.a == m && c.met <= 5 && (c.shared || !pd_rules_decide(&rules, &c)));
+	}
+	pd_link_table_release(&t);
+	return 0;
+}

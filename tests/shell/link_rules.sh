@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Rules on links: each at its limit, one below and one above; the scores; the same pairs for any order of the input.
+. "$(dirname "$0")/../tap.sh"
+
+# A pair of pages for each property and number: NAME-a and NAME-b share 20 links, of which N have the property.
+cat >make.py <<'E2'
+import json, sys
+TEXT = "A paragraph of the main text that has words enough to be read as prose, and a few more behind them, for good measure. "
+def page(name, side, links):
+    body = "".join(f'<p>{TEXT} {name} {i} {l} {TEXT}</p>' if main else f"<ul><li>{l}</ul>" for i, (l, main) in enumerate(links))
+    print(json.dumps({"url": f"http://{name}-{side}.example/x/", "html": f"<title>{name}</title><div>{body}</div>"}))
+def link(host, i, text, image=False):
+    return f'<a href="http://{host}/{i}">' + (f'<img src="x" alt="{text}">' if image else text) + "</a>"
+for n in (4, 5, 6, 7):
+    for side in "ab":
+        other = side == "b"
+        page(f"adverts{n}", side, [(link("x.doubleclick.net" if i < n else f"h{i}.example", f"{n}-{i}", f"{side} {i}"), False) for i in range(20)])
+        page(f"types{n}", side, [(link(f"h{i}.example", f"t{n}-{i}", f"{side} {i}", image=i >= n and other), False) for i in range(20)])
+        page(f"body{n}", side, [(link(f"h{i}.example", f"b{n}-{i}", f"{side} {i}"), i < n) for i in range(20)])
+        page(f"domains{n}", side, [(link(f"h{i % n}.dom{i % n}.example", f"d{n}-{i}", f"{side} {i}"), False) for i in range(20)])
+for n in (17, 18, 19, 20):
+    for side in "ab":
+        page(f"anchors{n}", side, [(link(f"h{i}.example", f"a{n}-{i}", f"the {'title' if i < n else side} {i}" if side == "a" else
+                                         f"{'title' if i < n else side} of {i}"), False) for i in range(20)])
+E2
+python3 make.py >pages.jsonl
+"$P" fp -q --method=links --stubs=match pages.jsonl >pages.fp
+"$P" link -q --stubs=match pages.jsonl >links
+met() { # KIND RULE: which of its numbers
+	"$P" match -q --rule="$2" --links=links ${3:+--rule-weights=$3} pages.fp | rows | cut -f6 | sed -nE "s/.*:\/\/$1([0-9]+)-.*/\1/p" | sort -n | tr '\n' ' '
+}
+is "all of them are candidates" "$("$P" match -q pages.fp | rows | wc -l)" 20
+is "adverts: more than 5" "$(met adverts adverts)" "6 7 "
+is "adverts: more than 4, more than 6" "$(met adverts adverts=4)/$(met adverts adverts=6)" "5 6 7 /7 "
+is "types: more than 5" "$(met types types)" "6 7 "
+is "types: more than 6" "$(met types types=6)" "7 "
+is "body: more than 5" "$(met body body)" "6 7 "
+is "body: more than 4" "$(met body body=4)" "5 6 7 "
+is "domains: fewer than 5" "$(met domains domains)" "4 "
+is "domains: fewer than 6, than 4" "$(met domains domains=6)/$(met domains domains=4)" "4 5 /"
+is "anchors: all of them, but for stop words" "$(met anchors anchors)" "20 "
+is "anchors: nine in ten" "$(met anchors anchors=.9)" "18 19 20 "
+# 100 n / 20 for adverts alone: 5 % each.
+is "weighted: over 30, of adverts alone" "$(met adverts weighted=30 adverts=1)" "7 "
+is "weighted: half the weight is half the score" "$(met adverts weighted=15 adverts=.5)" "7 "
+is "difference: both have the same share of adverts" "$(met adverts difference=0 adverts=1)" "4 5 6 7 "
+is "count: two, three, four of the five" "$(met anchors count=2)/$(met anchors count)/$(met anchors count=4)" "17 18 19 20 /20 /"
+is "one rule is enough" "$(met adverts adverts=6,types=100,domains=1)" "7 "
+has "the header says by what" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
+run "$P" match --rule=adverts=6 --links=links pages.fp
+has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates that no rule called duplicates'
+
+# --- order ---
+{ grep '^#' pages.fp | head -2; rows pages.fp | tac; } >turned.fp
+{ grep '^#' links; rows links | awk -F '\t' '{ if ($1 != last) n++; last = $1; print 1000 - n "\t" NR "\t" $0 }' | sort -n -k1,1 -k2,2 | cut -f3-; } >turned.links
+for rule in adverts body types domains anchors=.9 weighted difference count; do
+	same "$rule: the same pairs in any order" <("$P" match -q --rule=$rule --links=turned.links turned.fp | rows) \
+		<("$P" match -q --rule=$rule --links=links pages.fp | rows)
+done
+
+# --- two pages ---
+web() { sed -n "/$1-$2\./p" pages.jsonl >"$1-$2.jsonl"; }
+run "$P" compare --method=links --stubs=match --url=http://adverts6-a.example/x/ --url=http://adverts6-b.example/x/ pages.jsonl
+has "compare: what is shared" "$tmp/out" '^rules on links: 20 shared of 20 in a and 20 in b$'
+has "compare: adverts" "$tmp/out" '^  adverts: met, 6 adverts on both, over 5 asked for$'
+has "compare: domains" "$tmp/out" '^  domains: not met, 15 registered domains, fewer than 5 asked for$'
+has "compare: types" "$tmp/out" '^  types: met, 20 of one type, over 5 asked for$'
+has "compare: count" "$tmp/out" '^  count: met, 3 of five, 3 asked for$'
+is "compare: every rule" "$(grep -cE '^  (adverts|body|types|domains|anchors|weighted|difference|count): ' "$tmp/out")" 8
+
+# --- misuse ---
+refused() { run "$P" match "${@:2}" pages.fp; exits "refused: $1" 2; }
+refused "an unknown rule" --rule=advert --links=links
+has "it says which there are" "$tmp/err" "unknown rule 'advert': it is one of adverts, body"
+refused "no number" --rule=adverts=many --links=links
+refused "half a link" --rule=adverts=.5 --links=links
+refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
+refused "rules without rows of links" --rule=adverts
+refused "rows of links without rules" --links=links
+refused "a file that is not there" --rule=adverts --links=missing
+sed 's/	text	/	texts	/' links >bad.links
+refused "a type that is none" --rule=adverts --links=bad.links
+has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: no row of a link'
+sed 's/types=1/types=9/' links >other.links
+refused "types by other rules" --rule=adverts --links=other.links
+{ cat links; rows links | head -1; } >apart.links
+refused "links of a page that do not stand together" --rule=adverts --links=apart.links
+"$P" fp -q --stubs=match pages.jsonl >plain.fp
+run "$P" match --rule=adverts --links=links plain.fp
+exits "refused: rows that are not signed by links" 2
+tap_done
