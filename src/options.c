@@ -232,7 +232,7 @@ static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, str
 	if (!o->boilerplate)
 		return PD_OK;
 	if (o->topic.method != PD_TOPIC_MAIN)
-		return pd_fail(e, PD_ERR_USAGE, "--boilerplate goes with --topic=main alone");
+		return pd_fail(e, PD_ERR_USAGE, "--boilerplate needs --topic=main");
 	int status = pd_boilerplate_open(o->boilerplate, &b, e);
 	if (status)
 		return status;

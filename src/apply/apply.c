@@ -1616,7 +1616,7 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 	const char *output = find_output_path(a, f);
 	bool to_folder = output && a->o->to_folder;
 	if (to_folder && is_reserved(a))
-		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name; rename the input", output);
+		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name: rename the input", output);
 	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
 	return to_folder ? note_files(a, f, n, e) : PD_OK;
@@ -1733,7 +1733,7 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 		else if (f.error)
 			continue;
 		else if (!f.path || !f.regular)
-			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice, so that they must be files", f.label);
+			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice: give files, not pipes", f.label);
 		else
 			r = kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
 	}
@@ -1860,7 +1860,7 @@ static int unchanged(const struct apply_input *in, const struct pd_read_file *f,
 {
 	struct stat now;
 	if (stat(in->path.p, &now) < 0)
-		return pd_fail_errno(e, "%s: cannot be looked at again", f->label);
+		return pd_fail_errno(e, "%s: cannot read its size and time again", f->label);
 	if (now.st_size == in->st.st_size && now.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == in->st.st_mtim.tv_nsec && now.st_ino == in->st.st_ino)
 		return PD_OK;
@@ -2023,7 +2023,7 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(st.st_mode))
-		return pd_fail(e, PD_ERR_USAGE, "%s is there already: what is restored is written over nothing", done->output);
+		return pd_fail(e, PD_ERR_USAGE, "%s exists already, and --restore overwrites nothing: name another output", done->output);
 	int status = open_input(a, &in, f, e);
 	if (!status)
 		status = restore_scan(&a->restore, in.path.p, f->label, e);

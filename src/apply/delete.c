@@ -20,9 +20,9 @@ enum reason {
 static const char *const reasons[] = {
 	[STDIN] = "it came from standard input",
 	[UNREADABLE] = "it cannot be read again",
-	[UNKNOWN] = "the rows do not say what it was",
-	[TWO_DIGESTS] = "the rows give it two digests",
-	[CHANGED] = "it is no longer what the rows saw",
+	[UNKNOWN] = "the rows do not have it",
+	[TWO_DIGESTS] = "the rows have two digests for it",
+	[CHANGED] = "it has changed since its rows were made",
 	[LONGER] = "it is longer than what was compared",
 	[REPLACED] = "it was replaced during this run",
 	[NOT_DELETED] = "it cannot be deleted",
@@ -34,7 +34,7 @@ static const char *const reasons[] = {
 	[KEPT_MISSING] = "is not there",
 	[KEPT_NOT_IN_ROWS] = "is not in the rows",
 	[KEPT_TWO_DIGESTS] = "has two digests in the rows",
-	[KEPT_CHANGED] = "is no longer what the rows saw",
+	[KEPT_CHANGED] = "has changed since its rows were made",
 	[KEPT_REPLACED] = "was changed during this run",
 };
 

@@ -186,7 +186,7 @@ static int take_slot(struct file target, const char *path, struct pd_err *e)
 	if (read)
 		return pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 	if (written)
-		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s", path);
+		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", path);
 	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
 }
 

@@ -96,7 +96,7 @@ int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e)
 {
 	if (!isatty(fileno(to)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s is binary and would spoil the terminal: write it to a file or a pipe", what);
+	return pd_fail(e, PD_ERR_USAGE, "%s is binary and would garble the terminal: write it to a file or a pipe", what);
 }
 
 /* --- messages --- */

@@ -206,16 +206,26 @@ static void close_file(struct pd_tsv_reader *r)
 	r->f = NULL;
 }
 
+static const char *writer_of(const char *kind)
+{
+	static const char *const writers[][2] = { { "fp", "fp" }, { "pairs", "match" }, { "params", "url --learn-params" }, { "sites", "sites" },
+						  { "sweep", "eval --sweep --format=tsv" }, { "verdicts", "cluster" } };
+	size_t i = 0;
+	while (i + 1 < sizeof writers / sizeof *writers && strcmp(kind, writers[i][0]) != 0)
+		i++;
+	return writers[i][1];
+}
+
 /* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
 static int read_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
 {
 	struct pd_span kind, version;
 	uint64_t v;
 	if (!pd_span_split(&s, ' ', &kind) || !pd_span_split(&s, ' ', &version) || !pd_span_u64(version, &v))
-		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": header line without kind and version", r->path, r->line_no);
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": the header line names no kind and version", r->path, r->line_no);
 	if (!pd_span_is(kind, r->kind) && !(r->or_kind && pd_span_is(kind, r->or_kind)))
-		return pd_fail(e, PD_ERR_VERSION, "%s: holds %.*s rows, %s rows are needed here", r->path, (int)kind.n, kind.p,
-			       r->kind);
+		return pd_fail(e, PD_ERR_VERSION, "%s holds %.*s rows, not the %s rows that 'pagededup %s' writes", r->path, (int)kind.n, kind.p,
+			       r->kind, writer_of(r->kind));
 	if (v > 1)
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu64 " of %s rows; this program knows version 1", r->path, v,
 			       r->kind);
@@ -295,9 +305,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 /* The first row of a file does not fit: what is this file, and what would have been right? */
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
-	const char *writer = !strcmp(r->kind, "fp") ? "fp" : !strcmp(r->kind, "pairs") ? "match" :
-			     !strcmp(r->kind, "params") ? "url --learn-params" :
-			     !strcmp(r->kind, "sites") ? "sites" : "cluster";
+	const char *writer = writer_of(r->kind);
 	if (r->line.p[0] == '{')
 		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
 			       "without --format=jsonl", r->path, writer);

@@ -46,7 +46,7 @@ static int run_help(const struct pd_command *const *all, int argc, char **argv)
 		return code - 1;
 	if (argc - first > 1) {
 		struct pd_err e;
-		pd_fail(&e, PD_ERR_USAGE, "one command at a time");
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': help takes one COMMAND", argv[first + 1]);
 		return pd_command_failed(&log, &e);
 	}
 	if (first == argc) {
@@ -217,7 +217,12 @@ static int run_completion(const struct pd_command *const *all, int argc, char **
 			return PD_EXIT_DONE;
 		}
 	}
-	pd_fail(&e, PD_ERR_USAGE, "missing operand SHELL: bash, zsh or fish");
+	if (argc - first == 1)
+		pd_fail(&e, PD_ERR_USAGE, "unknown shell '%s': give bash, zsh or fish", argv[first]);
+	else if (argc == first)
+		pd_fail(&e, PD_ERR_USAGE, "missing operand: bash, zsh or fish");
+	else
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': completion takes one shell", argv[first + 1]);
 	return pd_command_failed(&log, &e);
 }
 

@@ -28,31 +28,31 @@ static const struct pd_opt opts[] = {
 	PD_WALK_FIELD_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "What to do" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "OUT", AT(walk.output),
-	  .help = "a file, or a folder for several inputs (stdout)" },
+	  .help = "a file, or for several inputs a folder (stdout)" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
 	{ .type = PD_OPT_FLAG, .name = "remove-suspects", AT(remove_suspects),
-	  .help = "remove pages that the verdicts only suspect, too" },
+	  .help = "also remove pages that are only suspected duplicates" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
-	  .help = "WARC: a revisit record in place of each page removed" },
+	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
-	  .help = "no verdicts: put back what such records stand for" },
+	  .help = "put back the pages that such revisit records replace; needs no verdicts" },
 	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),
-	  .help = "--restore: where the inputs are that they name" },
+	  .help = "--restore: the folder of the original dumps" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of the files to delete" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete those files; needs --rows" },
 	{ .type = PD_OPT_TEXT, .name = "rows", .arg = "FP", AT(rows),
 	  .help = "rows of 'fp': check that pages are still what they were then" },
 	{ .type = PD_OPT_TEXT, .name = "attributes", .arg = "DIR", AT(attributes),
-	  .help = "write {\"id\":..., \"duplicate_of\":...} rows, a file an input" },
+	  .help = "write {\"id\":..., \"duplicate_of\":...} rows, one file per input" },
 	{ .type = PD_OPT_TEXT, .name = "cdxj", .arg = "FILE", AT(cdxj), .help = "write an index (CDXJ) of the dumps written" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", AT(walk.stats), .help = "write counts and seconds as JSON" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(walk.ignore_damaged),
-	  .help = "exit 0 although something could not be done or kept" },
+	  .help = "exit 0 even if something could not be done or kept" },
 	PD_OPT_END,
 };
 
@@ -345,17 +345,17 @@ static int check_apply(const struct apply_options *o, char **inputs, int n_input
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
 	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others || o->remove_suspects))
-		return pd_fail(e, PD_ERR_USAGE, "--restore takes the dumps alone, and -o: nothing is removed");
+		return pd_fail(e, PD_ERR_USAGE, "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
 	if (o->originals && !o->restore)
-		return pd_fail(e, PD_ERR_USAGE, "--originals is for --restore");
+		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
 	if (stdin_input && o->verdicts && strcmp(o->verdicts, "-") == 0)
 		return pd_fail(e, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->list && o->remove)
-		return pd_fail(e, PD_ERR_USAGE, "--list or --delete, not both");
+		return pd_fail(e, PD_ERR_USAGE, "--list and --delete cannot be combined");
 	if ((o->list || o->remove) && (o->walk.output || o->link || o->cdxj || o->rewrite_revisits))
-		return pd_fail(e, PD_ERR_USAGE, "with --list and --delete no dump is written");
+		return pd_fail(e, PD_ERR_USAGE, "--list and --delete write no dump, and cannot be combined with options that say how to write one");
 	if (o->rewrite_revisits && stdin_input)
 		return pd_fail(e, PD_ERR_USAGE, "--rewrite-revisits reads its inputs twice: give files, not standard input");
 	if (o->remove && !o->rows)

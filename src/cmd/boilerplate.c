@@ -107,13 +107,13 @@ static int print_table(const char *path, struct pd_err *e)
 static int check_boilerplate(const struct boilerplate_options *o, int n, struct pd_err *e)
 {
 	if (o->merge && o->print)
-		return pd_fail(e, PD_ERR_USAGE, "--merge and --print do not go together");
+		return pd_fail(e, PD_ERR_USAGE, "--merge and --print cannot be combined");
 	if (o->print && n != 1)
-		return pd_fail(e, PD_ERR_USAGE, "--print takes one table");
+		return pd_fail(e, PD_ERR_USAGE, "--print needs one operand, the table to print");
 	if (o->merge && !n)
-		return pd_fail(e, PD_ERR_USAGE, "--merge takes tables");
+		return pd_fail(e, PD_ERR_USAGE, "missing operand: --merge needs the tables to merge");
 	if (o->print && (o->update || o->walk.output))
-		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output");
+		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output, and cannot be combined with --update or -o");
 	if (!o->print && (!o->walk.output || !strcmp(o->walk.output, "-")) && isatty(STDOUT_FILENO))
 		return pd_fail(e, PD_ERR_USAGE, "a table cannot go to a terminal: name a file with -o");
 	return PD_OK;
@@ -130,7 +130,7 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
 			       pd_hidden_names[pd_boilerplate_info(o->walk.known)->hidden_kept]);
 	if (o->walk.samples && !pd_boilerplate_info(o->walk.known)->has_samples)
-		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: update it with --no-samples", o->update);
+		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples, because it was written with --no-samples: give --no-samples to update it", o->update);
 	return PD_OK;
 }
 

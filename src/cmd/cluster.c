@@ -19,8 +19,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default), or jsonl for other tools" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(group.in.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although bad rows were left out" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 even if bad rows were left out" },
 	PD_OPT_END,
 };
 

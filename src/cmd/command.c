@@ -21,7 +21,7 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 	struct pd_err e;
 	int status = pd_opt_parse(u, argc, argv, options, first, &e);
 	if (status == 0 && u->no_operands && *first < argc)
-		status = pd_fail(&e, PD_ERR_USAGE, "takes no operand such as '%s'", argv[*first]);
+		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': %s takes none", argv[*first], u->name);
 	if (status == 0)
 		return 0;
 	if (status > 0) {

@@ -59,7 +59,7 @@ static int run_compare(int argc, char **argv)
 	int n = argc - first;
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
 	int status = ok ? compare(&o, argv + first, n, &log, &e) :
-			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two ids, or --url twice and the INPUT to search");
+			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

@@ -23,13 +23,13 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
-	  .help = "keep rows.fp, pairs.tsv and site.bp in DIR" },
+	  .help = "keep rows.fp and pairs.tsv in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
 	{ .type = PD_OPT_FLAG, .name = "remove-suspects", .rare = true, AT(remove_suspects),
-	  .help = "remove pages that are only suspected, too" },
+	  .help = "also remove pages that are only suspected duplicates" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
-	  .help = "WARC: a revisit record in place of each page removed" },
+	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
 	  .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
@@ -38,11 +38,11 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .same_result = true, .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "no closing lines" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "print no summary lines" },
 	{ .type = PD_OPT_TEXT, .name = "left-out", .same_result = true, .rare = true, .arg = "FILE", AT(walk.left_out),
-	  .help = "list the records left out: id, URL, type, reason" },
+	  .help = "write a row for each record left out: id, URL, type, reason" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .same_result = true, .rare = true, AT(walk.ignore_damaged),
-	  .help = "exit 0 although damaged records were left out" },
+	  .help = "exit 0 even if damaged records were left out" },
 	PD_OPT_END,
 };
 
@@ -67,9 +67,9 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
 	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects))
-		return pd_fail(e, PD_ERR_USAGE, "with --dry-run no dump is written");
+		return pd_fail(e, PD_ERR_USAGE, "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
 	if (o->no_boilerplate && o->walk.page.boilerplate)
-		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate do not go together");
+		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate cannot be combined");
 	return PD_OK;
 }
 

@@ -18,18 +18,18 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output),
 	  .help = "the dictionary or table to write; required" },
 	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct dict_options, idf),
-	  .help = "lines of 'word idf' for the dictionary" },
+	  .help = "give words an idf: FILE has lines of 'word idf'" },
 	{ .type = PD_OPT_HEADING, .name = "How rare words are" },
 	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct dict_options, idf_from),
-	  .help = "write lines of 'word idf' for 'fp --idf': of this dump, and those behind" },
-	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "another compiled dictionary" },
+	  .help = "write lines of 'word idf' for 'fp --idf', counted in the DUMPs" },
+	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "use this compiled dictionary, not the built-in one" },
 	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords),
-	  .help = "Chinese words beside the dictionary's" },
+	  .help = "add Chinese words to the dictionary: WORD [PART-OF-SPEECH] per line" },
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names,
-	  .help = "Chinese words: probability (default), forward" },
+	  .help = "how Chinese is split into words: probability (default), forward" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
 	PD_OPT_END,
 };
 
@@ -115,12 +115,14 @@ static int run_dict(int argc, char **argv)
 		return code - 1;
 	if (!o.walk.output)
 		pd_fail(&e, PD_ERR_USAGE, "missing required option -o FILE, the file to write");
-	else if (!o.idf_from && argc - first != 1)
-		pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS: one list of words");
+	else if (!o.idf_from && argc == first)
+		pd_fail(&e, PD_ERR_USAGE, "missing operand WORDS, the list of words");
+	else if (!o.idf_from && argc - first > 1)
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': dict takes one list of words", argv[first + 1]);
 	else if (o.idf_from && o.idf)
-		pd_fail(&e, PD_ERR_USAGE, "--idf goes with a list of words, --idf-from with dumps: one of them");
+		pd_fail(&e, PD_ERR_USAGE, "--idf and --idf-from cannot be combined: --idf goes with WORDS, --idf-from with dumps");
 	else if (!o.idf_from && (o.walk.page.dict || o.walk.page.userwords))
-		pd_fail(&e, PD_ERR_USAGE, "%s goes with --idf-from", o.walk.page.dict ? "--dict" : "--user-dict");
+		pd_fail(&e, PD_ERR_USAGE, "%s needs --idf-from", o.walk.page.dict ? "--dict" : "--user-dict");
 	else if (o.idf_from)
 		return count_idf(&o, argv + first, argc - first, &log);
 	else

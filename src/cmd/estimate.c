@@ -27,7 +27,7 @@ static const struct pd_usage usage = {
 	.name = "estimate",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Estimate from a sample how many pages the dumps hold, of what kind, and what a run costs.",
-	.text = "INPUT and options as for 'pagededup fp'.",
+	.text = "INPUT: as for 'pagededup fp'; give the options that the run will have.",
 	.example = "pagededup estimate crawl-*.warc.gz",
 	.opts = opts,
 };

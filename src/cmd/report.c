@@ -28,9 +28,9 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged),
-	  .help = "exit 0 although rows or texts were left out" },
+	  .help = "exit 0 even if rows or texts were left out" },
 	PD_OPT_END,
 };
 

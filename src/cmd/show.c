@@ -56,9 +56,9 @@ static int run_show(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first;
-	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand: the id or path of a page") :
-		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "one --url at a time") :
-		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "one page at a time") :
+	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file") :
+		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "--url can be given only once") :
+		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': show takes one page", argv[first + 1]) :
 					   show(&o, argv + first, n, &log, &e);
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);

@@ -13,11 +13,11 @@
 #define PD_MATCH_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
-	  .help = "largest Hamming distance of a pair (default: by the number of pages)" }, \
+	  .help = "largest Hamming distance of a pair (by the number of pages)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
-	  .help = "hamming, bands of sketches, or both (default: by number of pages)" }, \
+	  .help = "find pairs by hamming, bands of sketches, or both (by number of pages)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
-	  .help = "minima in a band (default: by the number of pages)" }, \
+	  .help = "minima in a band (by the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \
 	  .help = "least share of text that duplicates have in common, such as 90%" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(second_look.similarity), .min = 0, .max = 1, \
@@ -26,14 +26,14 @@
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
-	  .help = "all (default), same-X or other-Xs, X host, domain, site; same-language" }, \
+	  .help = "all (default), same-X, other-Xs (X: host, domain, site), same-language" }, \
 	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \
-	  .help = "same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
+	  .help = "for --scope=same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "list every pair, not only those to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
-	  .help = "auto, paper (k up to 3), blocks, all; same pairs" }, \
-	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the cost of each search plan, and what was searched" }
+	  .help = "auto (default), paper (k up to 3), blocks, all; the pairs are the same" }, \
+	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the search plans, their costs, and what was searched" }
 
 /* AT(member): `.at` of a member of struct pd_stage_cluster. */
 #define PD_CLUSTER_OPTS(AT) \
@@ -41,7 +41,7 @@
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
 	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
-	  .help = "first, least-loss, longest, newest, oldest, shortest-url, quality, rank" }, \
+	  .help = "which page to keep, by rules in this order (first): first, least-loss,\n                            longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
@@ -49,6 +49,6 @@
 	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
-	  .help = "hosts to prefer, best first; decides before --keep" }
+	  .help = "hosts to prefer, one per line, best first; decides before --keep" }
 
 #endif

@@ -46,9 +46,9 @@ static const char *const widths[] = { "64", "128", "256", NULL };
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "init" },
 	{ .type = PD_OPT_CHOICE, .name = "bits", .arg = "N", AT(bits), .choices = widths,
-	  .help = "width of the fingerprints: 64 (default), 128 or 256" },
+	  .help = "bits of the fingerprints: 64 (default), 128 or 256" },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
-	  .help = "largest distance of duplicates (for 10 million pages; check: less)" },
+	  .help = "largest distance of duplicates (12 of 64 bits); 'check': this or less" },
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
 	  .help = "methods to keep bits and keys of (those of the rows), or to ask" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
@@ -74,8 +74,8 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default), or jsonl for other tools" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 although something was left out" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 even if something was left out" },
 	PD_OPT_END,
 };
 
@@ -87,9 +87,9 @@ static const struct pd_usage usage = {
 	.words = action_names,
 	.synopsis = "init|add|check|remove|compact|verify|info|export DIR [OPTION]... [FP|ID]...",
 	.summary = "Keep fingerprints between runs and tell which pages are new.",
-	.text = "add keeps what is new and answers for each row of FP (stdin); check only answers.\n"
-		"remove takes ids (stdin).  compact frees the room of removed pages, verify finds damage,\n"
-		"export writes fp rows.",
+	.text = "add keeps new pages and answers for each row of FP (stdin); check only answers.\n"
+		"remove takes ids (stdin).  compact frees the space of removed pages, verify finds damage,\n"
+		"export writes rows of 'fp'.",
 	.example = "pagededup fp tonight.warc.gz | pagededup store add kept/ > answers.tsv",
 	.opts = opts,
 };
@@ -198,7 +198,7 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 		return pd_fail(e, PD_ERR_USAGE, "--require takes any, all or a number here; --method names those that are asked");
 	j->least = require.least ? require.least : require.said;
 	if (j->k > k)
-		return pd_fail(e, PD_ERR_USAGE, "k %d: the store %s is made for distances up to %d", j->k, r->dir, k);
+		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s was made for distances up to %d", j->k, r->dir, k);
 	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
 			  o->preset == 1 ? PD_STORE_REPLACE : PD_STORE_SKIP;
 	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
@@ -310,7 +310,7 @@ static int run_remove(struct store_run *r)
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
 	if (!status)	/* said at once: tidying up may lack room, and they are gone all the same */
-		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not kept, %.1f s", pages, r->bad,
+		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not found, %.1f s", pages, r->bad,
 			    pd_wall_seconds() - r->started);
 	return status ? status : pd_store_tend(&r->store, true, &r->err);
 }
@@ -443,9 +443,9 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 			       "", near ? near : "", near ? "'?" : "");
 	}
 	if (first + 1 == argc || !*argv[first + 1])
-		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand STORE", argv[first]);
+		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand DIR, the store's folder", argv[first]);
 	if ((*out)->most >= 0 && argc - first - 2 > (*out)->most)
-		return pd_fail(e, PD_ERR_USAGE, "%s takes no operand such as '%s'", argv[first], argv[first + 2]);
+		return pd_fail(e, PD_ERR_USAGE, "extra operand '%s': 'store %s' takes none behind DIR", argv[first + 2], argv[first]);
 	return PD_OK;
 }
 

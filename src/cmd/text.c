@@ -8,7 +8,7 @@ static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD
 static const struct pd_usage usage = {
 	.name = "text",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Write each page's main text, title and metadata as one JSON object a line.",
+	.summary = "Write each page's main text, title and metadata as one JSON object per line.",
 	.text = "INPUT: as for 'pagededup fp'.\n"
 		"Keys: id, url, title, timestamp, text, keywords, description, anchor_text.",
 	.example = "pagededup text crawl.warc.gz > pages.jsonl",

@@ -40,7 +40,7 @@ static int take_features(void *options, const char *arg, struct pd_err *e)
 		while (i < PD_FEATURES && !pd_span_is(name, names[i]))
 			i++;
 		if (i == PD_FEATURES)
-			return pd_fail(e, PD_ERR_USAGE, "--features takes site, depth, directory and last, with commas between, not '%s'", arg);
+			return pd_fail(e, PD_ERR_USAGE, "--features takes a list of site, depth, directory, last, separated by commas, not '%s'", arg);
 		o->features |= 1u << i;
 	}
 	return PD_OK;
@@ -49,38 +49,38 @@ static int take_features(void *options, const char *arg, struct pd_err *e)
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What was seen" },
 	{ .type = PD_OPT_CHOICE, .name = "mode", .arg = "NAME", AT(mode), .choices = pd_seen_modes,
-	  .help = "exact (default), features or site-features" },
-	{ .type = PD_OPT_TEXT, .name = "seen", .arg = "FILE", AT(seen), .help = "read what was seen before, if FILE is there; write it again" },
-	{ .type = PD_OPT_FLAG, .name = "ask", AT(ask), .help = "with --seen: add nothing and write no FILE" },
+	  .help = "how URLs are remembered: exact (default), features, site-features" },
+	{ .type = PD_OPT_TEXT, .name = "seen", .arg = "FILE", AT(seen), .help = "file of seen URLs: read if it exists, then written with the new ones" },
+	{ .type = PD_OPT_FLAG, .name = "ask", AT(ask), .help = "with --seen: only ask, leave FILE as it is" },
 	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = take_features,
-	  .help = "beside the site: depth, directory, last (all)" },
-	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "URLs that the filters are made for (1000000)" },
+	  .help = "site-features: parts besides the site: depth, directory, last (all)" },
+	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "features: URLs to make room for (1000000)" },
 	{ .type = PD_OPT_REAL, .name = "error", .arg = "P", AT(error), .min = 1e-9, .max = .5,
-	  .help = "error rate that the filters are made for (0.01)" },
+	  .help = "features: error rate at that number of URLs (0.01)" },
 	{ .type = PD_OPT_CHOICE, .name = "formula", .arg = "NAME", AT(formula), .choices = formulas, .rare = true,
-	  .help = "size of the filters: standard, or by bits a URL: features" },
+	  .help = "features: filter size by formula: standard (default), features" },
 	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", AT(hash), .choices = pd_seen_hashes, .rare = true,
-	  .help = "of features: xxh3 (default) or md5" },
+	  .help = "hash of features: xxh3 (default), md5" },
 	{ .type = PD_OPT_HEADING, .name = "URLs" },
 	{ .type = PD_OPT_CHOICE, .name = "form", .arg = "NAME", AT(form), .choices = pd_url_forms,
-	  .help = "compare by: canonical (default), standard or loose form" },
+	  .help = "form in which URLs are compared: canonical (default), standard, loose" },
 	{ .type = PD_OPT_TEXT, .name = "base", .arg = "URL", AT(base), .help = "resolve relative URLs against URL" },
-	{ .type = PD_OPT_FLAG, .name = "with-base", AT(with_base), .rare = true, .help = "lines are URL, tab, base, escaped as in rows" },
-	{ .type = PD_OPT_FLAG, .name = "keep-fragment", AT(keep_fragment), .rare = true, .help = "what follows '#' tells pages apart" },
-	{ .type = PD_OPT_TEXT, .name = "drop-params", .arg = "LIST", AT(drop), .help = "parameters that do not change a page: sid,utm_*" },
-	{ .type = PD_OPT_FLAG, .name = "drop-known-params", AT(drop_known), .help = "session ids and campaigns that are known by name" },
-	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters that --learn-params found" },
+	{ .type = PD_OPT_FLAG, .name = "with-base", AT(with_base), .rare = true, .help = "lines are URL<TAB>BASE, escaped as in rows" },
+	{ .type = PD_OPT_FLAG, .name = "keep-fragment", AT(keep_fragment), .rare = true, .help = "URLs that differ after '#' are different" },
+	{ .type = PD_OPT_TEXT, .name = "drop-params", .arg = "LIST", AT(drop), .help = "ignore these query parameters, such as sid,utm_*" },
+	{ .type = PD_OPT_FLAG, .name = "drop-known-params", AT(drop_known), .help = "ignore session ids and campaign parameters known by name" },
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "ignore the parameters that --learn-params found" },
 	{ .type = PD_OPT_HEADING, .name = "Learning" },
-	{ .type = PD_OPT_FLAG, .name = "learn-params", AT(learn), .help = "INPUT is rows of fp: print which parameters change no page" },
+	{ .type = PD_OPT_FLAG, .name = "learn-params", AT(learn), .help = "INPUT is rows of 'fp': print which parameters change no page" },
 	{ .type = PD_OPT_INT, .name = "least", .arg = "N", AT(least), .min = 1, .max = 1000000, .rare = true,
-	  .help = "groups of URLs, texts and values that teach (3)" },
+	  .help = "least evidence for a parameter: groups of URLs, texts, values (3)" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_CHOICE, .name = "print", .arg = "NAME", AT(print), .choices = prints,
-	  .help = "rows (default); URLs as they came that are new, or seen; none" },
-	{ .type = PD_OPT_FLAG, .name = "domain", AT(domain), .help = "fill the column of registered domains" },
+	  .help = "rows (default); new or seen: those URLs as they came; none" },
+	{ .type = PD_OPT_FLAG, .name = "domain", AT(domain), .help = "fill the column 'domain' with the registered domain" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .rare = true, .help = "write each row at once" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "no closing line" },
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
 	PD_OPT_END,
 };
 
@@ -88,7 +88,7 @@ static const struct pd_usage usage = {
 	.name = "url",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Say which URLs are new and which were seen.",
-	.text = "INPUT holds a URL a line; none, or -: stdin.",
+	.text = "INPUT holds one URL per line; none, or -: stdin.",
 	.example = "pagededup url --seen=seen.urls --print=new frontier.txt",
 	.opts = opts,
 };
@@ -149,9 +149,9 @@ static int prepare(struct url_run *r)
 	if (o->ask && !o->seen)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, which says what was seen");
 	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--form=standard keeps fragments and all parameters: say canonical or loose");
+		return pd_fail(&r->err, PD_ERR_USAGE, "--form=standard keeps fragments and all parameters: use --form=canonical or --form=loose with this option");
 	if (o->base && !pd_url_parse(pd_span_z(o->base), NULL, &r->base))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is no URL: %s", o->base, r->base.why);
+		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is not a URL: %s", o->base, r->base.why);
 	int status = prepare_params(r);
 	r->how = (struct pd_seen_options){ .mode = (enum pd_seen_mode)o->mode, .hash = (enum pd_seen_hash)o->hash,
 					   .features = o->features, .bits = filter_bits(o) };
@@ -280,10 +280,10 @@ static int answer_with_base(struct url_run *r, struct pd_span line, const struct
 	struct pd_span rest = line, url;
 	pd_span_split(&rest, '\t', &url);
 	if (pd_tsv_value(url, &r->text) || pd_tsv_value(rest, &r->line_base))
-		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": an escape that does not exist", l->path, l->no);
+		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": an invalid escape", l->path, l->no);
 	bool based = r->line_base.n > 0;
 	if (based && !pd_url_parse(pd_buf_span(&r->line_base), NULL, &r->base))
-		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": the base is no URL: %s", l->path, l->no, r->base.why);
+		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": the base is not a URL: %s", l->path, l->no, r->base.why);
 	answer(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
 	return PD_OK;
 }
@@ -342,7 +342,7 @@ static int read_pages(struct url_run *r, struct pd_params_lesson *l, char **path
 	int status;
 	while ((status = pd_tsv_next(&t, &r->err)) == 1 || status == PD_ERR_FORMAT) {
 		if (status == PD_ERR_FORMAT || pd_tsv_value(t.fields[URL], &r->text)) {
-			pd_log_bad_row(r->log, status == PD_ERR_FORMAT ? r->err.text : "a URL with an escape that does not exist");
+			pd_log_bad_row(r->log, status == PD_ERR_FORMAT ? r->err.text : "a URL with an invalid escape");
 			r->bad++;
 			continue;
 		}
@@ -393,7 +393,7 @@ static int run_all(struct url_run *r, char **paths, int n_paths)
 	else
 		status = commit(r);
 	if (!status && !o->learn)
-		pd_log_note(r->log, "%" PRIu64 " URLs, %" PRIu64 " new, %" PRIu64 " seen, %" PRIu64 " that are none, %.1f s", r->urls,
+		pd_log_note(r->log, "%" PRIu64 " URLs, %" PRIu64 " new, %" PRIu64 " seen, %" PRIu64 " invalid, %.1f s", r->urls,
 			    r->fresh, r->again, r->bad, pd_wall_seconds() - from);
 	return status;
 }

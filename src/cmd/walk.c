@@ -69,11 +69,11 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 {
 	struct pd_err e = { 0 };
 	if (o->save_boilerplate && !o->learn)
-		pd_fail(&e, PD_ERR_USAGE, "--save-boilerplate goes with --learn-boilerplate");
+		pd_fail(&e, PD_ERR_USAGE, "--save-boilerplate needs --learn-boilerplate");
 	else if (o->learn && o->page.boilerplate)
-		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate and --boilerplate do not go together");
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate and --boilerplate cannot be combined");
 	else if (o->learn && o->page.topic.method != PD_TOPIC_MAIN)
-		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate goes with --topic=main alone");
+		pd_fail(&e, PD_ERR_USAGE, "--learn-boilerplate needs --topic=main");
 	return e.status && pd_command_failed(log, &e);
 }
 
@@ -110,7 +110,7 @@ static int settle(struct pd_walk_options *o, enum pd_method_side side, struct pd
 		return 1 + PD_EXIT_FAILED;
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;
-		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file of its own, not standard output");
+		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file, not standard output");
 		return 1 + pd_command_failed(log, &e);
 	}
 	return 0;

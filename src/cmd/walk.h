@@ -22,34 +22,34 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 #define PD_WALK_FILES_OPT \
 	{ .type = PD_OPT_HEADING, .name = "Input" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .same_result = true, .arg = "FILE", PD_AT(files_from), \
-	  .help = "read paths from FILE, one a line (-: stdin)" }
+	  .help = "read paths from FILE, one per line (-: stdin)" }
 
 #define PD_WALK_TEXT_OPT \
 	{ .type = PD_OPT_FLAG, .name = "all-text", .rare = true, PD_AT(all_text), \
-	  .help = "take text files too, not only HTML, from folders and tar" }
+	  .help = "in folders and tar, read text files too, not only HTML" }
 
 #define PD_WALK_PATH_OPTS PD_WALK_FILES_OPT, \
 	{ .type = PD_OPT_TEXT, .name = "name", .rare = true, .arg = "NAME", PD_AT(name), \
-	  .help = "use NAME for stdin in ids" }
+	  .help = "name of stdin in ids (-)" }
 
 #define PD_WALK_PAGE_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", PD_AT(page.max_page), \
 	  .help = "read at most SIZE bytes of a page (4M)" }, \
 	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", .call = pd_walk_status, \
-	  .help = "HTTP statuses of pages (200), such as 200,206 or 2xx" }, \
+	  .help = "HTTP statuses to accept (200), such as 200,206 or 2xx" }, \
 	{ .type = PD_OPT_CALL, .name = "content-types", .rare = true, .arg = "LIST", .call = pd_walk_content_types, \
-	  .help = "media types of pages (HTML, XHTML, plain text)" }, \
+	  .help = "media types to accept (HTML, XHTML, plain text)" }, \
 	PD_WALK_FIELD_OPTS
 
 #define PD_WALK_FIELD_OPTS \
 	{ .type = PD_OPT_TEXT, .name = "field-url", .rare = true, .arg = "NAME", PD_AT(fields.url), \
-	  .help = "JSONL: the URL (url)" }, \
+	  .help = "JSONL: field with the URL (url)" }, \
 	{ .type = PD_OPT_TEXT, .name = "field-text", .rare = true, .arg = "NAME", PD_AT(fields.text), \
-	  .help = "JSONL: plain text (text)" }, \
+	  .help = "JSONL: field with plain text (text)" }, \
 	{ .type = PD_OPT_TEXT, .name = "field-html", .rare = true, .arg = "NAME", PD_AT(fields.html), \
-	  .help = "JSONL: HTML (html)" }, \
+	  .help = "JSONL: field with HTML (html)" }, \
 	{ .type = PD_OPT_TEXT, .name = "field-id", .rare = true, .arg = "NAME", PD_AT(fields.id), \
-	  .help = "JSONL: the row's own id (id)" }
+	  .help = "JSONL: field with the row's own id (id)" }
 
 #define PD_WALK_TOPIC_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Main text" }, \
@@ -64,17 +64,17 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .name = "boilerplate", .arg = "FILE", PD_AT(page.boilerplate), \
 	  .help = "ignore the lines that sites repeat; FILE from 'boilerplate'" }, \
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), \
-	  .help = "another compiled dictionary" }, \
+	  .help = "use this compiled dictionary, not the built-in one" }, \
 	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords), \
-	  .help = "Chinese words beside the dictionary's: WORD [PART-OF-SPEECH] a line" }, \
+	  .help = "add Chinese words to the dictionary: WORD [PART-OF-SPEECH] per line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stopwords", .rare = true, .arg = "LIST", PD_AT(page.stopwords), \
-	  .help = "none (default), builtin (paper), or a file" }, \
+	  .help = "stop words to ignore: none (default), builtin (paper), or a file" }, \
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
-	  .help = "Chinese words: probability (default), forward" }
+	  .help = "how Chinese is split into words: probability (default), forward" }
 
 #define PD_WALK_SIGN_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Fingerprint" }, \
-	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "width: 64, 128 or 256 (64)" }, \
+	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "bits of the fingerprint: 64 (default), 128 or 256" }, \
 	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
 	  .help = "terms in a shingle (2; paper: 3)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "weights", .rare = true, .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
@@ -82,19 +82,19 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CHOICE, .name = "hash", .rare = true, .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
 	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
-	  .help = "title,meta,text,anchor (text); NAME:N adds weight N (tf)" }, \
+	  .help = "parts to sign: title,meta,text,anchor (text); NAME:N: more weight (tf)" }, \
 	{ .type = PD_OPT_INT, .name = "min-terms", .rare = true, .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
-	  .help = "fewer terms: no fingerprint (8; paper: 3)" }, \
+	  .help = "pages with fewer terms get no fingerprint (8; paper: 3)" }, \
 	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
-	  .help = "minima x bits x terms (128x4x3), or none (paper)" }
+	  .help = "MINIMAxBITSxTERMS (128x4x3), to verify pairs; none (paper)" }
 
 #define PD_WALK_METHOD_OPT \
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", PD_AT(method), \
-	  .help = "other signatures too, a column each: NAME:PARAMETER=VALUE,... (help)" }, \
+	  .help = "add columns by other methods, NAME:PARAMETER=VALUE,...; help: list them" }, \
 	{ .type = PD_OPT_TEXT, .name = "idf", .rare = true, .arg = "FILE", PD_AT(page.idf), \
-	  .help = "how rare words are, for methods that weigh them; from 'dict --idf-from'" }, \
+	  .help = "rarity of words, for methods that need it; FILE from 'dict --idf-from'" }, \
 	{ .type = PD_OPT_TEXT, .name = "synonyms", .rare = true, .arg = "FILE", PD_AT(page.synonyms), \
-	  .help = "words that mean the same, for the method semantic: BASE WORD... a line" }
+	  .help = "synonyms, for the method semantic: BASE WORD... per line" }
 
 #define PD_WALK_ADVERTS_OPT \
 	{ .type = PD_OPT_TEXT, .name = "adverts", .arg = "FILE", PD_AT(page.adverts), \
@@ -106,18 +106,18 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024, \
 	  .help = "threads (all cores); the output is the same for any N" }, \
 	{ .type = PD_OPT_SWITCH, .name = "progress", PD_AT(progress), .help = "show progress (on a terminal)" }, \
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "no closing line" }, \
+	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", PD_AT(stats), \
 	  .help = "write counts and CPU seconds as JSON" }, \
 	{ .type = PD_OPT_TEXT, .name = "left-out", .rare = true, .arg = "FILE", PD_AT(left_out), \
-	  .help = "list the records left out: id, URL, type, reason" }, \
+	  .help = "write a row for each record left out: id, URL, type, reason" }, \
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
-	  .help = "exit 0 although damaged records were left out" }
+	  .help = "exit 0 even if damaged records were left out" }
 
 #define PD_COLOR_OPTS(at_color) \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
-	  .help = "auto (default): on a terminal, without NO_COLOR; always, never" }
+	  .help = "auto (default): on a terminal, unless NO_COLOR is set; always, never" }
 
 /* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
  * `side`: which parameters of methods --method takes.  0 go on, else the exit code + 1. */

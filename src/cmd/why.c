@@ -44,7 +44,8 @@ static const struct pd_usage usage = {
 static int check_why(const struct why_options *o, int n_ids, struct pd_err *e)
 {
 	if (n_ids + (o->why.url != NULL) != 1)
-		return pd_fail(e, PD_ERR_USAGE, n_ids ? "one page at a time" : "missing operand: the id or path of a page");
+		return pd_fail(e, PD_ERR_USAGE, n_ids ? "too many operands: why takes one page, by its id or by --url" :
+					       "missing operand ID, or option --url=URL");
 	if (!o->why.verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE, or --run=DIR");
 	if (!strcmp(o->why.verdicts, "-"))

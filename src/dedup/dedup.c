@@ -713,7 +713,7 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 	if (!was || *was == (st ? short_state(st) : 0))
 		return PD_OK;
 	if (!st)
-		return pd_fail_errno(e, "%s: cannot open, and it could be before", file->label);
+		return pd_fail_errno(e, "%s: cannot open it now, though it could be opened before", file->label);
 	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made: start again in another folder", file->label) : PD_OK;
 }
 

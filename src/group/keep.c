@@ -343,7 +343,7 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	for (size_t i = 0; i < pages->n && !known; i++)
 		known = key[i] != PD_KEY_LAST;
 	if (!known)
-		status = pd_fail(e, PD_ERR_USAGE, "--keep=quality: no page has one, the columns quality_a and quality_b are empty");
+		status = pd_fail(e, PD_ERR_USAGE, "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);

@@ -356,7 +356,7 @@ static int unknown_method(struct pd_span word, struct pd_err *e)
 	struct pd_buf names = { 0 };
 	for (int i = 0; pd_sign_methods[i]; i++)
 		pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
-	int status = pd_fail(e, PD_ERR_USAGE, "--require takes any, all, a number, or names of methods with commas between (%s), not '%.*s'",
+	int status = pd_fail(e, PD_ERR_USAGE, "--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
 			     names.p + 2, (int)word.n, word.p);
 	pd_buf_release(&names);
 	return status;
@@ -424,7 +424,7 @@ static int check_require(const struct pd_pages *p, const struct pd_require *r, s
 		return e->status;
 	for (int i = 0; i < r->n; i++)
 		if (p->n_methods ? pd_methods_find(&of, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were not matched by it", path, r->names[i]);
+			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were matched without this method", path, r->names[i]);
 	if (r->least > n)
 		return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%d: these rows were matched by %d method%s", path, r->least, n,
 			       n == 1 ? "" : "s");
@@ -453,7 +453,7 @@ static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, 
 	bool text = !f[PD_PAIRS_DISTANCE].n || pd_span_is(f[PD_PAIRS_DISTANCE], "-");
 	*distance = UINT64_MAX;
 	if (!f[PD_PAIRS_ID_A].n || !f[PD_PAIRS_ID_B].n)
-		return fail_row(in, "a pair without two ids", e);
+		return fail_row(in, "a pair needs two ids", e);
 	if (pd_span_eq(f[PD_PAIRS_ID_A], f[PD_PAIRS_ID_B]))
 		return fail_row(in, "a page paired with itself", e);
 	if (!text && (!pd_span_u64(f[PD_PAIRS_DISTANCE], distance) || *distance > PD_BITS_MAX))

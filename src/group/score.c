@@ -111,7 +111,7 @@ static int read_page_line(struct truth_reader *in, struct pd_err *e)
 	if (!in->f[in->at.page].n || !in->f[in->at.content].n)
 		return fail_line(in, "a page without a name or without content", e);
 	if (pd_names_add(&t->pages, in->f[in->at.page]) < n)
-		return fail_line(in, "a page for the second time", e);
+		return fail_line(in, "this page has a row already", e);
 	t->content = pd_grow(t->content, n, &t->cap_content, sizeof *t->content);
 	t->template = pd_grow(t->template, n, &t->cap_template, sizeof *t->template);
 	t->level = pd_grow(t->level, n, &t->cap_level, sizeof *t->level);

@@ -84,9 +84,9 @@ int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
 		name = pd_span_trim(name);
 		const char *star = name.n ? memchr(name.p, '*', name.n) : NULL;
 		if (!name.n)
-			return pd_fail(e, PD_ERR_USAGE, "an empty name among the parameters to leave out");
+			return pd_fail(e, PD_ERR_USAGE, "an empty name in the list of parameters to drop");
 		if (star && (star != name.p + name.n - 1 || name.n == 1))
-			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': a '*' may only end a name", (int)name.n, name.p);
+			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': '*' may stand only at the end of a name", (int)name.n, name.p);
 		p->hash += name_hash(pd_span("", 0), name);
 		if (!star) {
 			pd_map_add(&p->named, name_hash(pd_span("", 0), name));
@@ -117,7 +117,7 @@ int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e)
 		if (!pd_span_is(r.fields[LEARNT], "1"))
 			continue;
 		if (pd_tsv_value(r.fields[HOST], &host) || pd_tsv_value(r.fields[NAME], &name)) {
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a value with an escape that does not exist", r.path, r.line_no);
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a value with an invalid escape", r.path, r.line_no);
 			break;
 		}
 		uint64_t h = name_hash(pd_buf_span(&host), pd_buf_span(&name));

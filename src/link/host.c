@@ -96,7 +96,7 @@ static bool ends_in_number(struct pd_span host)
 
 static const char *ipv4(struct pd_span host, struct pd_buf *out)
 {
-	static const char no[] = "no IPv4 address";
+	static const char no[] = "not an IPv4 address";
 	uint64_t part[4], address = 0;
 	int n = 0;
 	if (host.n && host.p[host.n - 1] == '.')
@@ -201,7 +201,7 @@ static const char *ipv6(struct pd_span s, struct pd_buf *out)
 	uint16_t piece[8];
 	int zeroes;
 	if (!ipv6_read(s, piece))
-		return "no IPv6 address";
+		return "not an IPv6 address";
 	int at = ipv6_zeroes(piece, &zeroes);
 	pd_buf_add_c(out, '[');
 	for (int i = 0; i < 8; i++) {
@@ -224,7 +224,7 @@ static const char *opaque(struct pd_span in, struct pd_buf *out)
 	for (size_t i = 0; i < in.n; i++) {
 		unsigned char c = (unsigned char)in.p[i];
 		if (class[c] & FORBIDDEN)
-			return "a character in the host that cannot stand there";
+			return "an invalid character in the host";
 		if (class[c] & ESCAPED)
 			pd_buf_printf(out, "%%%02X", c);
 		else
@@ -262,7 +262,7 @@ static const char *to_ascii(struct pd_span name, struct pd_buf *out)
 	if (status == IDN2_MALLOC)
 		pd_out_of_memory();
 	if (status != IDN2_OK)
-		return "no international domain name";
+		return "not a valid international domain name";
 	pd_buf_add_z(out, ascii);
 	idn2_free(ascii);
 	return NULL;
@@ -292,7 +292,7 @@ static const char *domain(struct pd_span in, struct pd_buf *scratch, struct pd_b
 	if (plain(in, out))
 		return NULL;
 	if (!unescape(in, scratch))
-		return "no UTF-8 in the host";
+		return "the host is not valid UTF-8";
 	struct pd_span name = pd_buf_span(scratch);
 	if (!only_ascii(name))
 		why = to_ascii(name, out);
@@ -303,10 +303,10 @@ static const char *domain(struct pd_span in, struct pd_buf *scratch, struct pd_b
 		return why;
 	struct pd_span made = pd_span(out->p + from, out->n - from);
 	if (!made.n)
-		return "nothing left of the host";
+		return "the host is empty";
 	for (size_t i = 0; i < made.n; i++)
 		if (class[(unsigned char)made.p[i]] & FORBIDDEN_DOMAIN)
-			return "a character in the host that cannot stand there";
+			return "an invalid character in the host";
 	if (!ends_in_number(made))
 		return NULL;
 	pd_buf_set(scratch, made);
@@ -318,7 +318,7 @@ const char *pd_host_parse(struct pd_span in, bool special, struct pd_buf *scratc
 {
 	if (in.n && in.p[0] == '[') {
 		if (in.p[in.n - 1] != ']')
-			return "an IPv6 address without its bracket";
+			return "an IPv6 address without its closing bracket";
 		return ipv6(pd_span(in.p + 1, in.n - 2), out);
 	}
 	return special ? domain(in, scratch, out) : opaque(in, out);

@@ -32,7 +32,7 @@ static int add(struct pd_owners *o, struct pd_span host, struct pd_span owner, c
 	uint32_t number = pd_names_add(&o->hosts, host);
 	uint64_t hash = hash_of(owner);
 	if (number < before)
-		return o->owner[number] == hash ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner of %.*s", r->path,
+		return o->owner[number] == hash ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner for %.*s", r->path,
 								  r->line_no, (int)host.n, host.p);
 	o->owner = pd_grow(o->owner, number, &o->cap, sizeof *o->owner);
 	o->owner[number] = hash;
@@ -48,7 +48,7 @@ static int read_table(struct pd_owners *o, const char *path, struct pd_err *e)
 	int status;
 	while ((status = pd_tsv_next(&r, e)) == 1) {
 		if (pd_tsv_value(r.fields[0], &o->host) || pd_tsv_value(r.fields[1], &o->value) || !o->host.n || !o->value.n)
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no host and owner", r.path, r.line_no);
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row needs a host and its owner", r.path, r.line_no);
 		else
 			status = add(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
 		if (status)

@@ -269,7 +269,7 @@ int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd
 
 static int bad(struct pd_err *e, const char *name, const char *what)
 {
-	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged file of URLs seen: %s", name, what);
+	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged file of seen URLs: %s", name, what);
 }
 
 static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const char *name, struct pd_err *e)
@@ -278,11 +278,11 @@ static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const ch
 	if (ferror(f))
 		return pd_fail_errno(e, "cannot read %s", name);
 	if (n < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: no file of URLs seen", name);
+		return pd_fail(e, PD_ERR_FORMAT, "%s is not a file of seen URLs ('pagededup url --seen' writes one)", name);
 	if (n < sizeof *h)
-		return bad(e, name, "it ends in its header");
+		return bad(e, name, "it ends inside its header");
 	if (h->version != VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: URLs seen in version %" PRIu32 " of the format; this program reads %d", name,
+		return pd_fail(e, PD_ERR_VERSION, "%s: seen URLs in version %" PRIu32 " of the format; this program reads version %d", name,
 			       h->version, VERSION);
 	if (h->shape > SHAPE_MAX)
 		return bad(e, name, "its parameters are too long");
@@ -291,10 +291,10 @@ static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const ch
 	shape->n = fread(shape->p, 1, h->shape, f);
 	shape->p[shape->n] = 0;
 	if (shape->n < h->shape || header_sum(h, pd_buf_span(shape)) != h->checksum)
-		return bad(e, name, "its header has another checksum");
+		return bad(e, name, "the checksum of its header does not match");
 	if (h->mode > PD_SEEN_SITE_FEATURES || h->hash > PD_SEEN_MD5 || h->features > PD_FEATURES_ALL ||
 	    !(h->features & PD_FEATURE_SITE) || (h->mode == PD_SEEN_EXACT ? h->bits != 0 : h->bits == 0))
-		return bad(e, name, "parameters that cannot be");
+		return bad(e, name, "impossible parameters");
 	return PD_OK;
 }
 
@@ -310,7 +310,7 @@ static int check_length(FILE *f, const struct header *h, const char *name, struc
 	uint64_t fixed = sizeof *h + h->shape + sizeof(uint64_t), length = (uint64_t)st.st_size;
 	if (h->bits >> 62 || units > UINT64_MAX / 64 || length < fixed || length - fixed != units * each ||
 	    (h->mode == PD_SEEN_EXACT && h->count >= UINT32_MAX))
-		return bad(e, name, "it has another length than it says");
+		return bad(e, name, "its length is not the length that its header gives");
 	return PD_OK;
 }
 
@@ -321,11 +321,11 @@ static int read_sections(struct pd_seen *s, FILE *f, const char *name, struct pd
 	int n = sections(s, section);
 	for (int i = 0; i < n; i++) {
 		if (section[i].n && fread(section[i].p, 1, section[i].n, f) != section[i].n)
-			return ferror(f) ? pd_fail_errno(e, "cannot read %s", name) : bad(e, name, "it ends too early");
+			return ferror(f) ? pd_fail_errno(e, "cannot read %s", name) : bad(e, name, "it is truncated");
 		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
 	}
 	if (fread(&stands, sizeof stands, 1, f) != 1 || stands != sum)
-		return bad(e, name, "its content has another checksum");
+		return bad(e, name, "the checksum of its content does not match");
 	return PD_OK;
 }
 
@@ -335,7 +335,7 @@ static int find_again(struct pd_seen *s, const char *name, struct pd_err *e)
 	for (uint64_t i = 0; i < s->count && s->o.mode == PD_SEEN_EXACT; i++) {
 		struct value *v = &s->values[i];
 		if (pd_index_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
-			return bad(e, name, "a URL stands twice");
+			return bad(e, name, "a URL is in it twice");
 		pd_index_add(&s->index, v->w[1], value_hash, s->values);
 	}
 	return PD_OK;
@@ -392,7 +392,7 @@ int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, cons
 	int status = PD_OK;
 	if (!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))) {
 		pd_params_differ(pd_buf_span(&a), pd_buf_span(&b), &difference);
-		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with other parameters than this run has: %s", name, pd_buf_z(&difference));
+		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with parameters other than those of this run: %s", name, pd_buf_z(&difference));
 	}
 	pd_buf_release(&a);
 	pd_buf_release(&b);

@@ -282,11 +282,11 @@ static bool add_port(struct pd_url *u, struct pd_span s)
 	if (!pd_span_u64(s, &port)) {
 		for (size_t i = 0; i < s.n; i++)
 			if (s.p[i] < '0' || s.p[i] > '9')
-				return fail(u, "a port that is no number");
+				return fail(u, "the port is not a number");
 		port = UINT64_MAX;
 	}
 	if (port > 65535)
-		return fail(u, "a port over 65535");
+		return fail(u, "the port is over 65535");
 	size_t from = u->href.n;
 	pd_buf_printf(&u->href, ":%" PRIu64, port);
 	if (u->scheme != PD_URL_OTHER && !strcmp(u->href.p + from + 1, schemes[u->scheme].port))

@@ -48,7 +48,7 @@ int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd
 	else if (out->least_same_host < out->least)
 		out->least_same_host = out->least;
 	if (said && out->least_same_host < out->least)
-		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g holds everywhere: --similarity-same-host=%g is lower", r->similarity,
+		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g is for all pairs: --similarity-same-host=%g must not be lower", r->similarity,
 			       r->similarity_same_host);
 	return PD_OK;
 }

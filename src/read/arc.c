@@ -143,7 +143,7 @@ static const char *parse_arc(struct pd_span header, struct pd_record *out)
 	struct arc_line line;
 	header.n--;
 	if (!parse_line(header, &line))
-		return "ARC header that cannot be read";
+		return "invalid ARC header";
 	out->kind = kind(line.url);
 	pd_buf_add_span(&out->url, line.url);
 	set_date(&out->fetch_time, line.date);

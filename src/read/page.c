@@ -762,7 +762,7 @@ static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_
 {
 	enum sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
 	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || named_otherwise(page->id))) {
-		*reason = "text in a folder is a page with --all-text alone";
+		*reason = "text in a folder is read only with --all-text";
 		return PD_SKIP_TYPE;
 	}
 	page->type = is == PD_SNIFF_HTML ? PD_PAGE_HTML : PD_PAGE_TEXT;
@@ -782,7 +782,7 @@ static enum pd_skip open_simple(const struct pd_record *in, struct pd_read_http 
 {
 	struct pd_span block = pd_buf_span(&in->block), type = pd_buf_span(&in->content_type);
 	if (!http_simple(block)) {
-		*reason = "HTTP status line that cannot be read";
+		*reason = "invalid HTTP status line";
 		return PD_SKIP_DAMAGED;
 	}
 	*h = (struct pd_read_http){ .body = block };
@@ -801,7 +801,7 @@ static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_reco
 	if (!pd_read_http_parse(pd_buf_span(&in->block), h))
 		return open_simple(in, h, page, reason);
 	if (h->endless && in->cut) {
-		*reason = "HTTP headers that are longer than --max-page and 256 KiB more";
+		*reason = "HTTP headers longer than --max-page plus 256 KiB";
 		return PD_SKIP_DAMAGED;
 	}
 	page->status = h->status;

@@ -191,7 +191,7 @@ static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 		if (ok)
 			return 1;
 		if (!empty)
-			return jsonl_damage(j, begin, "line that is no JSON object in UTF-8");
+			return jsonl_damage(j, begin, "line that is not a JSON object in UTF-8");
 	}
 }
 
@@ -772,7 +772,8 @@ static bool refuse_foreign(struct pd_read_source *s)
 		return false;
 	pd_buf_clear(&s->reason);
 	if (f->tool)
-		pd_buf_printf(&s->reason, "%s is not supported; try: %s %s | pagededup fp", f->name, f->tool, s->in.fd > 0 ? s->label : "");
+		pd_buf_printf(&s->reason, "%s is not supported; try: %s%s%s | pagededup fp", f->name, f->tool, s->in.fd > 0 ? " " : "",
+			      s->in.fd > 0 ? s->label : "");
 	else if (f->magic[0] == 'P' && is_wacz(s, head))
 		pd_buf_add_z(&s->reason, "WACZ (zip): unpack it and give archive/*.warc.gz");
 	else

@@ -221,8 +221,8 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *i
 	if (s->any && cluster == s->cluster)
 		return PD_OK;
 	if (s->any && cluster < s->cluster)
-		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": cluster %" PRIu64 " behind cluster %" PRIu64
-			       ": the rows are needed in the order in which cluster writes them", in->path, in->line_no, cluster, s->cluster);
+		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": cluster %" PRIu64 " after cluster %" PRIu64
+			       ": give the rows in the order in which 'pagededup cluster' writes them", in->path, in->line_no, cluster, s->cluster);
 	end_cluster(s);
 	s->cluster = cluster;
 	s->any = true;
@@ -721,7 +721,7 @@ static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *i
 	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
 		return fail_cell(in, "no setting", e);
 	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
-		return fail_cell(in, "invalid k", e);
+		return fail_cell(in, "invalid distance k", e);
 	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
 		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);

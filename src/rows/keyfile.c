@@ -31,13 +31,13 @@ static int check_header(const struct pd_keyfile *k, const char *name, struct pd_
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
 			       PD_KEYFILE_VERSION);
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
-		return fail_damaged(e, name, 0, "the header does not have its checksum");
+		return fail_damaged(e, name, 0, "the checksum of the header does not match");
 	if (h->file_bytes != k->map_bytes)
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
 	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
-		return fail_damaged(e, name, 24, "counts that cannot be");
+		return fail_damaged(e, name, 24, "impossible counts");
 	return PD_OK;
 }
 
@@ -48,7 +48,7 @@ static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const 
 	if (s->offset != *at || s->length > k->map_bytes - *at)
 		return fail_damaged(e, name, *at, "a section is not where it should be");
 	if (pd_hash64(k->map + s->offset, s->length) != s->checksum)
-		return fail_damaged(e, name, s->offset, "a section does not have its checksum");
+		return fail_damaged(e, name, s->offset, "the checksum of a section does not match");
 	for (*at += s->length; *at % 8; ++*at)
 		if (*at >= k->map_bytes || k->map[*at])
 			return fail_damaged(e, name, *at, "bytes between sections");
@@ -222,7 +222,7 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 	for (uint64_t i = first; i < end; i++) {
 		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
 		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
-			return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "a row that is none");
+			return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "an invalid row");
 	}
 	return PD_OK;
 }

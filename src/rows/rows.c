@@ -276,7 +276,7 @@ static int read_signed_by(struct intake *in, struct pd_span recorded, struct pd_
 	struct pd_err why;
 	if (!pd_methods_read(out, list.n ? list : pd_span_z("simhash"), PD_METHOD_SIGNS, in->o->paper, &why))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not know (%.200s)", in->in.path, why.text);
+	return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", in->in.path, why.text);
 }
 
 /* What is joined: what was asked for, or all that the first header names. */
@@ -332,7 +332,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		struct pd_method_spec *w = &wanted->v[i], given;
 		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
 		if (at < 0)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by '%s': run fp --method=%s, or name others with match --method",
+			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by '%s': run 'fp --method=%s', or name other methods with 'match --method'",
 				       in->in.path, w->method->name, w->method->name);
 		given = *w;
 		pd_method_spec_take(&given, &signed_by.v[at], PD_METHOD_SIGNS);
@@ -342,7 +342,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before", in->in.path, w->method->name);
 	}
 	if (asked && !wanted->n && pd_methods_find(&signed_by, pd_span_z("simhash")) < 0)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by 'simhash': run fp with it, or name others with match --method", in->in.path);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods with 'match --method'", in->in.path);
 	return PD_OK;
 }
 

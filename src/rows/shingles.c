@@ -120,7 +120,7 @@ static int damaged(const struct pd_shingles *s, int file, struct pd_err *e)
 {
 	if (ferror(s->files[file]))
 		return pd_fail_errno(e, "cannot read %s", s->paths[file]);
-	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or cut: it holds no whole list of shingles (fp --shingles writes one)", s->paths[file]);
+	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated: write it again with 'pagededup fp --shingles'", s->paths[file]);
 }
 
 static bool read_bytes(FILE *f, void *to, size_t n)
@@ -134,11 +134,11 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 	uint32_t head[2];
 	FILE *f = s->files[file];
 	if (!read_bytes(f, magic, sizeof magic) || memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s holds no shingles: 'fp --shingles=FILE' writes such a file", s->paths[file]);
+		return pd_fail(e, PD_ERR_FORMAT, "%s holds no shingles: 'pagededup fp --shingles=FILE' writes such a file", s->paths[file]);
 	if (!read_bytes(f, head, sizeof head))
 		return damaged(s, file, e);
 	if (head[0] != PD_SHINGLES_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s is of version %u, and %d is known here", s->paths[file], head[0], PD_SHINGLES_VERSION);
+		return pd_fail(e, PD_ERR_VERSION, "%s has version %u of the format; this program reads version %d", s->paths[file], head[0], PD_SHINGLES_VERSION);
 	if (head[1] > MUST_MAX)
 		return damaged(s, file, e);
 	struct pd_buf must = { 0 };

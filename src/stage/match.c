@@ -265,7 +265,7 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 	if (stdins > 1)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing: it goes without --%s", o->output ? "output" : "against");
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing, and cannot be combined with --%s", o->output ? "output" : "against");
 	if (!o->rule != !o->links || (o->rule_weights && !o->rule))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together%s",
 			       o->rule ? "" : ", and --rule-weights with them");
@@ -286,8 +286,8 @@ static int check_memory(struct match_run *r, size_t n_rows)
 		return PD_OK;
 	}
 	if (n_rows)
-		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little for %zu pages: it takes at least %zuM", n_rows, mb);
-	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too little: it takes at least %zuM", mb);
+		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for %zu pages: give at least %zuM", n_rows, mb);
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
 }
 
 /* Rules decide among the candidates of a method that names them; copies are not linked, since a rule may part them. */
@@ -330,7 +330,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	if (r->o->save && r->rows.methods.n)
-		return pd_fail(&r->err, PD_ERR_USAGE, "a key file holds fingerprints alone: --save goes without other methods");
+		return pd_fail(&r->err, PD_ERR_USAGE, "a key file holds only fingerprints: --save cannot be combined with other methods");
 	if (r->o->save)
 		return save_keys(r);
 	if (r->o->rule)
@@ -453,7 +453,7 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
 	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
 		return status;
-	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs verification: --verify", pd_match_candidates_names[o->candidates]);
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
 }
 
 static int check_sites(const struct pd_stage_match *o, struct pd_err *e)

@@ -799,7 +799,7 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 	struct pd_methods of, *kept = &s->m.methods;
 	struct pd_err why;
 	if (pd_methods_read(&of, list.n ? list : pd_span_z(pd_simhash_method.name), PD_METHOD_SIGNS, false, &why))
-		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not know (%.200s)", where, why.text);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", where, why.text);
 	if (!kept->n) {
 		pd_store_kept_methods(&of, kept);
 		s->dirty = true;

@@ -84,7 +84,7 @@ static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d",
 			       r->name, pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + 24) != pd_hash64(p, 24) || pd_store_get64(p + 16) != r->file)
-		return fail_damaged(r, 0, "the checksum of its head is another", e);
+		return fail_damaged(r, 0, "the checksum of its header does not match", e);
 	r->at = PD_STORE_LOG_HEAD;
 	return PD_OK;
 }
@@ -142,12 +142,12 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 		return 0;
 	length = pd_store_get32(p);
 	if (pd_store_get32(p + 4) != length_check(r->file, r->at, length))
-		return fail_damaged(r, r->at, "the checksum of a length is another", e);
+		return fail_damaged(r, r->at, "the checksum of a length does not match", e);
 	if (left - LENGTH < length + UINT64_C(8))
 		return 0;
 	struct pd_span body = pd_span(p + LENGTH, length);
 	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, seed(r->file, r->at)))
-		return fail_damaged(r, r->at, "the checksum of a record is another", e);
+		return fail_damaged(r, r->at, "the checksum of a record does not match", e);
 	if (!take_body(r, body, out))
 		return fail_damaged(r, r->at, "a record contradicts itself", e);
 	r->at += LENGTH + length + CHECK;

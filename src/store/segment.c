@@ -92,7 +92,7 @@ static int read_footer(struct pd_store_segment *s, uint64_t file, struct pd_err 
 		return pd_fail(e, PD_ERR_VERSION, "%s: a segment of version %" PRIu32 "; this program knows version %d",
 			       s->name, f->version, PD_STORE_VERSION);
 	if (f->check != pd_hash64_seed(f, sizeof *f - 8, file))
-		return fail_damaged(s, at, "the checksum of the footer is another", e);
+		return fail_damaged(s, at, "the checksum of the footer does not match", e);
 	if (f->file != file || f->block != PD_STORE_BLOCK || f->content > at || !counts_hold(f) || !sections_hold(s) ||
 	    at - f->content != n_checks(f) * 8)
 		return fail_damaged(s, at, "the footer contradicts itself", e);
@@ -108,7 +108,7 @@ int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map
 	if (!status)
 		s->checks = map.p + s->f.content;
 	if (!status && s->f.checks_check != pd_hash64_seed(s->checks, n, file))
-		status = fail_damaged(s, s->f.content, "the checksum of the checksums is another", e);
+		status = fail_damaged(s, s->f.content, "the checksum of the checksums does not match", e);
 	if (status) {
 		pd_store_segment_close(s);
 		return status;
@@ -156,7 +156,7 @@ static int check_block(struct pd_store_segment *s, uint64_t block, struct pd_err
 	if (n > PD_STORE_BLOCK)
 		n = PD_STORE_BLOCK;
 	if (pd_hash64_seed(s->map.p + at, n, s->f.file << 32 ^ block) != pd_store_get64(s->checks + block * 8))
-		return fail_damaged(s, at, "the checksum of this block is another", e);
+		return fail_damaged(s, at, "the checksum of this block does not match", e);
 	s->seen[block] = 1;
 	return PD_OK;
 }
@@ -176,7 +176,7 @@ static const void *items_at(struct pd_store_segment *s, int section, uint64_t fr
 {
 	uint64_t at = s->f.section[section].at;
 	if (from > to || to * size > s->f.section[section].n) {
-		fail_damaged(s, at, "it leads out of a section", e);
+		fail_damaged(s, at, "it points outside a section", e);
 		return NULL;
 	}
 	return pd_store_segment_check(s, at + from * size, (to - from) * size, e) ? NULL : s->map.p + at + from * size;
@@ -225,7 +225,7 @@ static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low,
 	*from = *first;
 	*to = *last;
 	if (*from > *to || *to > s->f.listed[by])
-		return fail_damaged(s, s->f.section[section].at, "a list leads out of itself", e);
+		return fail_damaged(s, s->f.section[section].at, "a list points outside itself", e);
 	return PD_OK;
 }
 
@@ -260,7 +260,7 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 			return PD_ERR_FORMAT;
 		if (*row >= s->f.rows)
 			return fail_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at,
-							"a list leads out of the segment", e);
+							"a list points outside the segment", e);
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = *row;
 	}
@@ -311,7 +311,7 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 		return PD_ERR_FORMAT;
 	uint64_t at = s->f.section[PD_STORE_SEG_ROWS].at + b->at;
 	if (b->at > s->f.section[PD_STORE_SEG_ROWS].n)
-		return fail_damaged(s, at, "a block of rows leads out of its section", e);
+		return fail_damaged(s, at, "a block of rows points outside its section", e);
 	const char *p = items_at(s, PD_STORE_SEG_ROWS, b->at, b->at + b->bytes, 1, e);
 	if (!p)
 		return PD_ERR_FORMAT;
@@ -464,7 +464,7 @@ static int bucket_bounds(struct probing *p, uint32_t bucket, uint32_t *from, uin
 	*from = p->starts[bucket];
 	*to = p->starts[bucket + 1];
 	if (*from > *to || *to > p->s->f.prints)
-		return fail_damaged(p->s, p->at + bucket * UINT64_C(4), "a bucket leads out of its table",
+		return fail_damaged(p->s, p->at + bucket * UINT64_C(4), "a bucket points outside its table",
 						p->e);
 	return PD_OK;
 }
@@ -492,7 +492,7 @@ static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_
 		return PD_ERR_FORMAT;
 	uint32_t row = pd_store_get32(p->s->map.p + at);
 	if (row >= p->s->f.rows)
-		return fail_damaged(p->s, at, "a table leads out of the segment", p->e);
+		return fail_damaged(p->s, at, "a table points outside the segment", p->e);
 	emit_hit(p->near, (struct pd_store_near_hit){ question, row, distance });
 	return PD_OK;
 }
@@ -818,7 +818,7 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 	for (uint32_t v = 0; v < n; v++) {
 		int64_t row = -1;
 		if (starts[v] > starts[v + 1] || starts[v + 1] > s->f.prints)
-			return fail_damaged(s, at + v * UINT64_C(4), "a bucket leads out of its table", e);
+			return fail_damaged(s, at + v * UINT64_C(4), "a bucket points outside its table", e);
 		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
 			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
 				return fail_damaged(s, at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4),
@@ -836,7 +836,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
 	if (prints != s->f.prints)
 		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
-						"there are more or fewer fingerprints than counted", e);
+						"the number of fingerprints is not the number in the footer", e);
 	for (uint32_t t = 0; !status && t < s->f.tables; t++)
 		status = verify_table(s, t, e);
 	return status;

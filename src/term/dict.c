@@ -27,7 +27,7 @@ static int check_header(struct pd_span bytes, struct pd_err *e)
 		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version,
 			       PD_DICT_VERSION);
 	if (h->length != bytes.n)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it was cut short or joined", bytes.n,
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it is truncated or has bytes appended", bytes.n,
 			       (unsigned long long)h->length);
 	uint64_t sum[2];
 	pd_hash128(bytes.p + sizeof *h, bytes.n - sizeof *h, 0, sum);
@@ -98,7 +98,7 @@ static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
 	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
 	const struct pd_dict_index *x = (const struct pd_dict_index *)(h + 1);
 	if (!has_parts(bytes, x))
-		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts do not fit each other");
+		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts contradict each other");
 	d->index = x;
 	take_parts(d, bytes.p);
 	int status = take_prefixes(d, bytes.p, e);

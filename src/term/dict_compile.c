@@ -97,7 +97,7 @@ static const char *read_word(struct compiler *c, struct pd_span line, size_t num
 	if (tag < 0)
 		return "the part of speech is over four bytes, or there are over 256 of them";
 	if (pd_span_trim(line).n > 0)
-		return "more than word, frequency and part of speech";
+		return "the line has more than word, frequency and part of speech";
 	w.frequency = (uint32_t)frequency;
 	w.tag = (uint8_t)tag;
 	c->v = pd_grow(c->v, c->n, &c->cap, sizeof *c->v);

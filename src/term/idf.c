@@ -65,10 +65,10 @@ static const char *read_line(struct idf_list *l, struct pd_folder *f, struct pd_
 	if (!is_number(z, &idf))
 		return "the idf is not a number";
 	if (!(idf > 0 && idf < PD_IDF_MAX))
-		return "an idf is over 0 and under 1000: with 0 a word would weigh nothing however often it stands";
+		return "an idf must be over 0 and under 1000";
 	pd_fold_term(f, word, scratch);
 	if (!scratch->n)
-		return "there is no word on it";
+		return "the line has no word";
 	l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = (struct idf_entry){ pd_hash64(scratch->p, scratch->n), (float)idf };
 	return NULL;
@@ -124,7 +124,7 @@ int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 		status = wrong ? pd_wordfile_fail(&file, e, wrong) : PD_OK;
 	}
 	if (!status && !l.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words: lines of 'word idf' are wanted, as 'pagededup dict --idf-from' writes them", path);
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
 	if (!status) {
 		*out = pd_zalloc(sizeof **out);
 		take_list(*out, &l);

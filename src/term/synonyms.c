@@ -80,9 +80,9 @@ static int read_line(struct pd_synonyms *s, const struct pd_wordfile *f, struct 
 	for (; !status && pd_wordfile_word(&line, &word); n++) {
 		pd_fold_term(folder, word, folded);
 		if (!folded->n || memchr(folded->p, ' ', folded->n))
-			return pd_wordfile_fail(f, e, "a word of it is none in its normal form");
+			return pd_wordfile_fail(f, e, "the normal form of a word on the line is empty");
 		if (folded->n > WORD_MAX)
-			return pd_wordfile_fail(f, e, "a word takes over 255 bytes");
+			return pd_wordfile_fail(f, e, "a word has over 255 bytes");
 		status = add_word(s, f, pd_buf_span(folded), &base, e);
 	}
 	if (!status && !n)
@@ -123,7 +123,7 @@ int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *
 	while (!status && (status = pd_wordfile_next(&f, &line, e)) == 1)
 		status = read_line(s, &f, line, folder, &folded, e);
 	if (!status && !s->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words: each line holds a base word and the words that it replaces", path);
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces", path);
 	if (!status)
 		sum_up(s);
 	pd_wordfile_release(&f);

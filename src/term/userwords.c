@@ -40,18 +40,18 @@ static int read_line(struct pd_userwords *u, const struct pd_wordfile *f, struct
 		return PD_OK;
 	pd_fold_term(folder, word, folded);
 	if (!is_chinese(pd_buf_span(folded)))
-		return pd_wordfile_fail(f, e, "a word of other than Chinese characters: such words are terms as they stand");
+		return pd_wordfile_fail(f, e, "a word with other characters than Chinese ones: the list is for Chinese words");
 	if (folded->n > WORD_MAX)
-		return pd_wordfile_fail(f, e, "the word takes over 255 bytes");
+		return pd_wordfile_fail(f, e, "the word has over 255 bytes");
 	bool more = pd_wordfile_word(&line, &part);
 	if (more && pd_span_u64(part, &frequency))
 		more = pd_wordfile_word(&line, &part);
 	if (more)
 		tag = part;
 	if (tag.n > TAG)
-		return pd_wordfile_fail(f, e, "the part of speech takes over four bytes");
+		return pd_wordfile_fail(f, e, "the part of speech has over four bytes");
 	if (pd_wordfile_word(&line, &part))
-		return pd_wordfile_fail(f, e, "more than word, frequency and part of speech");
+		return pd_wordfile_fail(f, e, "the line has more than word, frequency and part of speech");
 	size_t before = u->words.n;
 	uint32_t number = pd_names_add(&u->words, pd_buf_span(folded));
 	if (u->words.n > before) {
@@ -93,7 +93,7 @@ int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err
 	while (!status && (status = pd_wordfile_next(&f, &line, e)) == 1)
 		status = read_line(u, &f, line, folder, &folded, e);
 	if (!status && !u->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words: each line holds one, and its part of speech", path);
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech", path);
 	if (!status)
 		sum_up(u);
 	pd_wordfile_release(&f);

@@ -459,7 +459,7 @@ static int read_table_header(struct pd_boilerplate *b, struct pd_err *e)
 	if (fseeko(b->f, 0, SEEK_END) != 0)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (n < sizeof *h || (uint64_t)ftello(b->f) != h->length)
-		return table_damaged(b, "it is shorter or longer than it says", e);
+		return table_damaged(b, "its length is not the length that its header gives", e);
 	return PD_OK;
 }
 
@@ -482,13 +482,13 @@ static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
 {
 	uint64_t sum[2];
 	if (!sizes_fit(&b->h))
-		return table_damaged(b, "its parts do not fit", e);
+		return table_damaged(b, "its parts contradict each other", e);
 	b->head = pd_alloc(b->h.samples_at);
 	if (fseeko(b->f, 0, SEEK_SET) < 0 || fread(b->head, 1, b->h.samples_at, b->f) != b->h.samples_at)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	pd_hash128(b->head + PD_BOILERPLATE_UNCHECKED, b->h.samples_at - PD_BOILERPLATE_UNCHECKED, 0, sum);
 	if (memcmp(sum, b->h.checksum, sizeof sum) != 0)
-		return table_damaged(b, "its checksum is not that of its bytes", e);
+		return table_damaged(b, "its checksum does not match", e);
 	b->info = (struct pd_boilerplate_info){ .hosts = b->h.hosts, .hidden_kept = b->h.hidden,
 						.has_samples = b->h.samples_at < b->h.length || !b->h.hosts };
 	snprintf(b->info.checksum, sizeof b->info.checksum, "%016" PRIx64, sum[0]);
@@ -611,7 +611,7 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 	if (ferror(b->f))
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (left || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
-		return table_damaged(b, "the checksum of its samples is not that of their bytes", e);
+		return table_damaged(b, "the checksum of its samples does not match", e);
 	b->samples_checked = true;
 	return PD_OK;
 }
@@ -637,9 +637,9 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
 	pd_buf_clear(out);
 	if (!b->info.has_samples)
-		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples: it was written with --no-samples", b->name);
+		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples, because it was written with --no-samples: learn it again without", b->name);
 	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
-		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules (sample, texts, bits): learn it again", b->name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned by a program with other rules: learn it again from the dumps", b->name);
 	int status = check_samples(b, e);
 	if (status)
 		return status;
@@ -1207,7 +1207,7 @@ int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, s
 {
 	int status = PD_OK;
 	if (b->info.hidden_kept != l->o.hidden_kept)
-		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s: say so, and merge it with such tables alone",
+		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s: give that option, and merge it only with such tables",
 			       b->info.hidden_kept ? "keep" : "drop");
 	for (size_t i = 0; !status && i < b->info.hosts; i++) {
 		status = pd_boilerplate_sample(b, i, &l->sample, e);

@@ -162,7 +162,7 @@ static void say_left_out(const struct counts *c, struct pd_buf *line)
 		pd_buf_add_c(line, ')');
 }
 
-/* "keywords: 3 pages with fewer keywords than asked for; all that are there were taken" */
+/* "keywords: fewer keywords than asked for on 3 pages; all of them were taken" */
 static void say_few(const struct counts *c, struct pd_log *log)
 {
 	struct pd_buf pages = { 0 };
@@ -172,7 +172,7 @@ static void say_few(const struct counts *c, struct pd_log *log)
 			continue;
 		pd_buf_clear(&pages);
 		pd_buf_count(&pages, c->few[i], "page");
-		pd_log_note(log, "%s: %s with fewer %s than asked for; all that are there were taken", m->name, pages.p, m->few);
+		pd_log_note(log, "%s: fewer %s than asked for on %s; all of them were taken", m->name, m->few, pages.p);
 	}
 	pd_buf_release(&pages);
 }
@@ -192,13 +192,13 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		pd_buf_printf(&line, ", %" PRIu64 " damaged", count_damaged(c));
 	if (c->input.aliases) {
 		pd_buf_add_z(&line, ", ");
-		pd_buf_count(&line, c->input.aliases, "further name");
+		pd_buf_count(&line, c->input.aliases, "other name");
 		pd_buf_add_z(&line, " of files read already");
 	}
 	if (c->input.mirrored) {
 		pd_buf_clear(&says);
 		pd_buf_count(&says, c->input.mirrored, "record");
-		pd_log_note(log, "the URLs of %s are taken from their paths, HOST/PATH as wget and HTTrack lay mirrors out", says.p);
+		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them", says.p);
 	}
 	say_few(c, log);
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
@@ -303,7 +303,7 @@ static void tell_barren(struct inputs *in, uint64_t records, struct pd_log *log)
 		pd_buf_printf(&line, "%s%s %" PRIu64, sep, pd_skip_name((enum pd_skip)s), in->skipped[s]);
 		sep = ", ";
 	}
-	pd_log_error(log, "%s: not one page: %s)%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
+	pd_log_error(log, "%s: no pages in it: %s)%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
 	pd_buf_release(&line);
 }
 
@@ -318,7 +318,7 @@ static void close_input(struct inputs *in, struct pd_log *log)
 		in->barren++;
 		tell_barren(in, records + in->skipped[PD_SKIP_EMPTY], log);
 	} else if (in->open && !in->pages && !in->told) {
-		pd_log_note(log, "%s: nothing to read in it", pd_buf_z(&in->label));
+		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
 	}
 	in->open = false;
 }

@@ -52,7 +52,7 @@ run "$P" apply -V pairs.tsv d.warc.gz
 exits "no such verdicts" 2
 run "$P" apply -V d.fp d.warc.gz
 exits "rows of another kind" 2
-has "are told apart" "$tmp/err" "holds fp rows, verdicts rows are needed"
+has "are told apart" "$tmp/err" "holds fp rows, not the verdicts rows that 'pagededup cluster' writes"
 run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
 exits "a bad row" 1
 has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; row skipped"
@@ -221,7 +221,7 @@ mv moved/others.warc others.warc
 cp others.warc twice.warc
 run "$P" apply --restore rewritten/others.warc -o twice.warc
 exits "what is there" 2
-has "is not written over" "$tmp/err" "twice.warc is there already: what is restored is written over nothing"
+has "is not written over" "$tmp/err" "twice.warc exists already, and --restore overwrites nothing: name another output"
 run "$P" apply --restore -V v.tsv rewritten/others.warc
 exits "--restore with verdicts" 2
 run "$P" apply -V v.tsv --rewrite-revisits - -o x.warc.gz <d.warc.gz
@@ -362,7 +362,7 @@ cp -r site site.saved
 echo "changed" >>site/sub/2.html
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of what is no longer the same" 1
-has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: it is no longer what the rows saw; not deleted"
+has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: it has changed since its rows were made; not deleted"
 is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
 cp site.saved/sub/2.html site/sub/2.html
 mv site/.hidden/3.html.gz saved.gz
@@ -371,7 +371,7 @@ exits "--delete of the last copy" 1
 has "is refused too" "$tmp/err" "site/sub/2.html: site/.hidden/3.html.gz, the page kept in its place, is not there; not deleted"
 mv saved.gz site/.hidden/3.html.gz
 run "$P" apply -V site.tsv --delete --rows=<(grep -v 2.html site.fp) site
-has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not say what it was; not deleted"
+has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not have it; not deleted"
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete" 0
 is "what is left" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
@@ -415,15 +415,15 @@ try_delete "two that are kept for each other" 1 "q.html: d/r.html, the page kept
 fresh; page same d/r.html; ln -s d/r.html l.html; names q.html d/r.html l.html; doomed q.html l.html d/r.html q.html >verdicts.tsv
 try_delete "the page kept goes under another name" 1 "q.html: l.html, the page kept in its place, goes too" "./d/r.html ./l.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; : >q.html; doomed d/r.html q.html >verdicts.tsv
-try_delete "the page kept was emptied" 1 "d/r.html: q.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+try_delete "the page kept was emptied" 1 "d/r.html: q.html, the page kept in its place, has changed since its rows were made" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; page other q.html; doomed d/r.html q.html >verdicts.tsv
-try_delete "the page kept was written again" 1 "d/r.html: q.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+try_delete "the page kept was written again" 1 "d/r.html: q.html, the page kept in its place, has changed since its rows were made" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; sed -i 1d rows.fp; doomed d/r.html q.html >verdicts.tsv
 try_delete "the page kept is not in the rows" 1 "d/r.html: q.html, the page kept in its place, is not in the rows" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; doomed d/r.html - >verdicts.tsv
 try_delete "no page kept is named" 1 "d/r.html: the verdicts do not name the page kept in its place" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; sed 's/same/other/' q.html >d/r.html; fp_row d/r.html >>rows.fp; doomed d/r.html q.html >verdicts.tsv
-try_delete "rows of two days" 1 "d/r.html: the rows give it two digests" "./d/r.html ./q.html "
+try_delete "rows of two days" 1 "d/r.html: the rows have two digests for it" "./d/r.html ./q.html "
 fresh; { cat q.html; head -c 4300000 /dev/zero | tr '\0' ' '; echo '<p>and an end'; } >d/r.html; cp d/r.html d/s.html
 names d/r.html d/s.html; doomed d/r.html d/s.html >verdicts.tsv
 try_delete "longer than what was compared" 1 "d/r.html: it is longer than what was compared" "./d/r.html ./d/s.html ./q.html "
@@ -433,7 +433,7 @@ fresh; page same d/r.html; tar cf a.tar d/r.html; names q.html a.tar; doomed q.h
 try_delete "the page kept lies in an archive" 0 "" "./d/r.html "
 fresh; page same d/r.html; tar cf a.tar d/r.html; names q.html a.tar; doomed q.html 'a.tar!d/r.html' >verdicts.tsv
 sed -i s/Herons/Cranes/ a.tar
-try_delete "the page kept was changed in its archive" 1 "q.html: a.tar!d/r.html, the page kept in its place, is no longer what the rows saw" "./d/r.html ./q.html "
+try_delete "the page kept was changed in its archive" 1 "q.html: a.tar!d/r.html, the page kept in its place, has changed since its rows were made" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; doomed d/r.html q.html >verdicts.tsv
 chmod 555 d
 if [ -w d ]; then skip "a folder that cannot be written" "as root"; else
@@ -540,7 +540,7 @@ exits "stdin twice" 2
 
 if command -v script >/dev/null; then
 	is "no dump to a terminal" "$(script -qec "'$P' apply -q -V v.tsv d.warc.gz; echo code \$?" /dev/null </dev/null | tr -d '\r' | sed -n '1p;$p' | sed 's/pagededup apply: //')" \
-		"a dump is binary and would spoil the terminal: write it to a file or a pipe
+		"a dump is binary and would garble the terminal: write it to a file or a pipe
 code 2"
 else skip "no dump to a terminal" "no script"; fi
 

@@ -28,7 +28,7 @@ printf '{"url": "http://a/", "html": "<p>x"}\n{"broken\n{"url": "http://b/"}\n' 
 is "--left-out: further names, links that lead nowhere, damage, what holds no page" "$(grep -c '' <dedup.list)" "$(grep -c '' <fp.list)"
 same "as fp lists it" <(sort dedup.list) <(sort fp.list)
 is "the list has what the closing line counts" "$(rows fp.list | wc -l)" \
-	"$(sed -n 's/.*, \([0-9]*\) records left out.*, \([0-9]*\) damaged.*, 1 further name.*/\1 \2 1/p' "$tmp/err" | awk '{ print $1 + $2 + $3 }')"
+	"$(sed -n 's/.*, \([0-9]*\) records left out.*, \([0-9]*\) damaged.*, 1 other name.*/\1 \2 1/p' "$tmp/err" | awk '{ print $1 + $2 + $3 }')"
 at_least "which lists records" "$(grep -vc '^#' listed.tsv)" 10
 run "$P" dedup -q --left-out=d.warc.gz d.warc.gz -o nowhere8
 exits "--left-out is no input" 2
@@ -137,7 +137,7 @@ is "two nights: no page that was matched is left twice" "$("$P" fp -q --ignore-d
 cp d.warc.gz verdicts.tsv
 refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has that name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
-refuse "two answers" "--no-boilerplate and --boilerplate do not go together" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
+refuse "two answers" "--no-boilerplate and --boilerplate cannot be combined" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
 refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out

@@ -18,7 +18,7 @@ ln -s b.html d/a.html
 run "$P" fp q hard soft ./q "$PWD/q" d/../q
 exits "one file under six names" 0
 is "one file under six names is one page" "$(ids)" "q"
-has "the other names are counted" "$tmp/err" '1 page, 5 further names of files read already'
+has "the other names are counted" "$tmp/err" '1 page, 5 other names of files read already'
 has "and told" "$tmp/err" '^pagededup fp: \./q: another name of a file that was read already; left out'
 run "$P" fp soft q
 is "the first name stays" "$(ids)" "soft"
@@ -60,10 +60,10 @@ run "$P" fp --left-out=left.tsv f
 exits "a folder" 0
 is "HTML is a page" "$(ids | tr '\n' ' ')" "f/no-suffix f/p.html "
 is "what lies beside it is not, and is listed" "$(cut -f1,4 left.tsv)" "$(printf '%s\n' '#id	reason' \
-	'f/_sources/p.rst.txt	other type: text in a folder is a page with --all-text alone' \
-	'f/_static/x.css	other type: text in a folder is a page with --all-text alone' \
-	'f/_static/x.js	other type: text in a folder is a page with --all-text alone' \
-	'f/robots.txt	other type: text in a folder is a page with --all-text alone')"
+	'f/_sources/p.rst.txt	other type: text in a folder is read only with --all-text' \
+	'f/_static/x.css	other type: text in a folder is read only with --all-text' \
+	'f/_static/x.js	other type: text in a folder is read only with --all-text' \
+	'f/robots.txt	other type: text in a folder is read only with --all-text')"
 run "$P" fp --all-text f
 is "--all-text takes text, too" "$(ids | wc -l)" 6
 run "$P" fp f/robots.txt
@@ -73,7 +73,7 @@ run "$P" fp f.tar
 is "the same in tar" "$(ids | sort | tr '\n' ' ')" "f.tar!f/no-suffix f.tar!f/p.html "
 run "$P" dedup f -o fd
 exits "dedup of a folder" 0
-hasnt "what is no page in a folder is no input without pages" "$tmp/err" 'not one page'
+hasnt "what is no page in a folder is no input without pages" "$tmp/err" 'no pages in it'
 is "its style sheets stay" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
 	"f/_sources/p.rst.txt f/_static/x.css f/_static/x.js f/no-suffix f/p.html f/robots.txt "
 
@@ -84,7 +84,7 @@ page 10 >m/example.net/index.html
 run "$P" fp m
 is "hosts come from the paths of a mirror" "$(grep -v '^#' "$tmp/out" | cut -f3 | tr '\n' ' ')" \
 	"http://docs.example.org/3/5.html http://docs.example.org/3/6.html http://docs.example.org/3/7.html http://docs.example.org/3/8.html http://docs.example.org/3/9.html http://example.net/index.html "
-has "which is said" "$tmp/err" 'URLs of 6 records are taken from their paths'
+has "which is said" "$tmp/err" 'URLs of 6 records were made from paths'
 run "$P" fp --learn-boilerplate m
 has "so that sites are known" "$tmp/err" '^pagededup fp: 2 hosts'
 run "$P" fp --learn-boilerplate f
@@ -134,15 +134,15 @@ mkdir nothing
 for input in empty.html nothing -; do
 	run "$P" fp q $input
 	exits "an empty input is no failure: $input" 0
-	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: nothing to read in it\$"
+	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: empty: no records and no pages in it\$"
 done
-barren "a folder of text" 'f/_static: not one page: 2 records left out \(other type 2\); text in a folder' q f/_static
+barren "a folder of text" 'f/_static: no pages in it: 2 records left out \(other type 2\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
-barren "a dump without pages, among others" 'info\.warc: not one page: 1 record left out \(other record 1\)$' -j2 q info.warc copy
+barren "a dump without pages, among others" 'info\.warc: no pages in it: 1 record left out \(other record 1\)$' -j2 q info.warc copy
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
 run "$P" dedup q info.warc copy -o barren
 exits "dedup with an input without pages" 1
-has "it is named" "$tmp/err" '^pagededup dedup: info\.warc: not one page'
+has "it is named" "$tmp/err" '^pagededup dedup: info\.warc: no pages in it'
 run "$P" fp --ignore-damaged -j2 q info.warc copy
 is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
 printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc

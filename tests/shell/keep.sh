@@ -48,7 +48,7 @@ done
 awk -F '\t' -v OFS='\t' '/^#id_a/ { for (i = 1; i <= NF; i++) if ($i ~ /^#?quality_/) q[i] = 1; print; next } /^#/ { print; next } { for (i in q) $i = "-"; print }' r.tsv >no_quality.tsv
 cluster --keep=quality no_quality.tsv
 exits "--keep=quality while the column is empty" 2
-has "says why" "$tmp/err" '^pagededup cluster: --keep=quality: no page has one'
+has "says why" "$tmp/err" '^pagededup cluster: --keep=quality: no page has a quality'
 for case in newest:d:2 newest,longest:d:3 oldest:d:1 quality:d:2 quality,longest:d:2 shortest-url:d:1; do
 	keep=${case%%:*}
 	cluster --keep="$keep" k.tsv

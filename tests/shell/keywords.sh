@@ -48,7 +48,7 @@ is "words of one weight stand by code point, and stop words are none" "$(part th
 is "not where both are in the list" "$(matched four.fp $fifth | tr ' ' '\n' | head -1)" "n-swapped"
 run "$P" fp --stubs=match --method=keywords:n=5 pages.jsonl
 exits "n larger than a page" 0
-has "is said" "$tmp/err" 'keywords: 1 page with fewer keywords than asked for; all that are there were taken'
+has "is said" "$tmp/err" 'keywords: fewer keywords than asked for on 1 page; all of them were taken'
 is "and nothing is lost" "$(part "$tmp/out" tie 1)" "$(md5 millstonewheel)"
 
 # --- idf ---
@@ -86,8 +86,8 @@ while IFS=$'\t' read -r line message; do
 	has "which is said" "$tmp/err" "bad.idf:2: $message"
 	absent "nothing is written" out.fp
 done <<'E'
-wheel 0	an idf is over 0
-wheel -1	an idf is over 0
+wheel 0	an idf must be over 0
+wheel -1	an idf must be over 0
 wheel nan	the idf is not a number
 wheel inf	the idf is not a number
 wheel 1x	the idf is not a number

@@ -75,16 +75,16 @@ while IFS=$'\t' read -r file method message; do
 	has "which is said: $message" "$tmp/err" "$message"
 	empty "nothing is written" "$tmp/out"
 done <<'E'
-plain.fp	segments	plain.fp: its rows were not signed by 'segments': run fp --method=segments
-parts.fp	exact	parts.fp: its rows were not signed by 'exact'
-parts.fp	simhash	parts.fp: its rows were not signed by 'simhash'
+plain.fp	segments	plain.fp: its rows have no signatures by 'segments': run 'fp --method=segments'
+parts.fp	exact	parts.fp: its rows have no signatures by 'exact'
+parts.fp	simhash	parts.fp: its rows have no signatures by 'simhash'
 parts.fp	segments:by=lines	by is for 'fp --method', which signs
 parts.fp	nosuch	unknown method 'nosuch'
 E
 grep -v '^#' parts.fp >bare.fp
 run "$P" match --method=segments bare.fp
 exits "rows without a header cannot say" 2
-has "which is said" "$tmp/err" "bare.fp: its rows were not signed by 'segments'"
+has "which is said" "$tmp/err" "bare.fp: its rows have no signatures by 'segments'"
 "$P" fp -q --method=segments:by=lines --stubs=match parts.jsonl >lines.fp
 run "$P" match parts.fp lines.fp
 exits "values of other parameters do not go together" 2

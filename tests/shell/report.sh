@@ -202,12 +202,12 @@ refuse() { # NAME REGEX ARGUMENTS…
 	has "$name: message" "$tmp/err" "$want"
 }
 refuse "no verdicts" "missing required option --verdicts=FILE" d.warc.gz
-refuse "pairs in place of verdicts" "holds pairs rows, verdicts rows are needed" -V pairs.tsv
-refuse "verdicts in place of pairs" "holds verdicts rows, pairs rows are needed" -V v.tsv -P v.tsv
+refuse "pairs in place of verdicts" "holds pairs rows, not the verdicts rows that 'pagededup cluster' writes" -V pairs.tsv
+refuse "verdicts in place of pairs" "holds verdicts rows, not the pairs rows that 'pagededup match' writes" -V v.tsv -P v.tsv
 cut -f 1-4,6- v.tsv >cut.tsv
 refuse "a column is missing" "no column dup_of" -V cut.tsv
 { head -2 v.tsv; rows v.tsv | sort -t "$(printf '\t')" -k 1,1nr; } >turned.tsv
-refuse "rows in another order" "in the order in which cluster writes them" -V turned.tsv
+refuse "rows in another order" "in the order in which 'pagededup cluster' writes them" -V turned.tsv
 refuse "both from stdin" "only one of" -V - -P -
 refuse "no such file" "nowhere" -V nowhere
 absent "nothing was written" r.html 'r.html.*'

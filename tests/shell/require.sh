@@ -87,11 +87,11 @@ refuse() { # NAME MESSAGE ARGUMENT...
 	exits "$1" 2
 	has "$1: says why" "$tmp/err" "$2"
 }
-refuse "no such method" "--require takes any, all, a number, or names of methods with commas between \(simhash, .*\), not 'sim'" --require=sim p.tsv
-refuse "a method that the rows lack" 'p.tsv: --require=abstract: these rows were not matched by it' --require=abstract p.tsv
+refuse "no such method" "--require takes any, all, a number, or names of methods separated by commas \(simhash, .*\), not 'sim'" --require=sim p.tsv
+refuse "a method that the rows lack" 'p.tsv: --require=abstract: these rows were matched without this method' --require=abstract p.tsv
 refuse "more than there are" 'p.tsv: --require=4: these rows were matched by 3 methods' --require=4 p.tsv
 "$P" fp -q "$demo" | "$P" match -q >plain.tsv
-refuse "rows of the fingerprint alone" 'plain.tsv: --require=exact: these rows were not matched by it' --require=exact plain.tsv
+refuse "rows of the fingerprint alone" 'plain.tsv: --require=exact: these rows were matched without this method' --require=exact plain.tsv
 for require in any all 1 simhash; do
 	run "$P" cluster -q --require=$require plain.tsv
 	same "rows of the fingerprint alone, --require=$require" <(rows "$tmp/out") <("$P" cluster -q plain.tsv | rows /dev/stdin)

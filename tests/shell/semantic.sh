@@ -99,9 +99,9 @@ while IFS='|' read -r lines message; do
 	exits "a user's words: $lines" 2
 	has "which is said" "$tmp/err" "bad.txt:$message"
 done <<'E'
-罗玉凤 nr\nLondon ns\n|2: a word of other than Chinese characters
-罗玉凤 3 nr x\n|1: more than word, frequency and part of speech
-罗玉凤 person\n|1: the part of speech takes over four bytes
+罗玉凤 nr\nLondon ns\n|2: a word with other characters than Chinese ones
+罗玉凤 3 nr x\n|1: the line has more than word, frequency and part of speech
+罗玉凤 person\n|1: the part of speech has over four bytes
 罗玉凤 nr\n\xff\n|2: the line is not UTF-8
 \n\n|.*no words
 E
@@ -110,5 +110,5 @@ exits "--synonyms without a method that replaces them" 2
 run "$P" dict --idf-from=pages.jsonl --user-dict=user.txt -o user.idf
 exits "dict --idf-from cuts a user's words too" 0
 run "$P" fp --method=semantic:n=500 --stubs=match pages.jsonl
-has "n larger than a page is said" "$tmp/err" 'semantic: 6 pages with fewer terms than asked for'
+has "n larger than a page is said" "$tmp/err" 'semantic: fewer terms than asked for on 6 pages'
 tap_done

@@ -56,7 +56,7 @@ run_in night2 "$P" store check s -k 0 -q
 is "from standard input, with a smaller k" "$(status "$tmp/out")" "duplicate new kept kept duplicate kept"
 run "$P" store check s -k 13 night2
 exits "a larger k is misuse" 2
-has "and says so" "$tmp/err" 'k 13: the store s is made for distances up to 12'
+has "and says so" "$tmp/err" 'k 13: the store s was made for distances up to 12'
 
 # replace
 run "$P" store add s night2 --on-duplicate=replace -q
@@ -154,7 +154,7 @@ run "$P" store add demo/.. night1
 has "a folder that is no store" "$tmp/err" "is not a store \(it has no manifest\): 'pagededup store init' makes one"
 run "$P" store check "" night1
 exits "a store without a name" 2
-has "is asked for" "$tmp/err" 'check: missing operand STORE'
+has "is asked for" "$tmp/err" 'check: missing operand DIR'
 for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplicate=skip" "compact s --format=tsv" "init t --by-url"; do
 	run "$P" store $misuse
 	exits "misuse: store $misuse" 2

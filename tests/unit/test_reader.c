@@ -332,7 +332,7 @@ static const struct {
 	{ "arc:7", PD_ERR_NOT_FOUND, "arc:7: no record begins there" },
 	{ "lines", PD_ERR_USAGE, "lines is a dump: the id of one of its pages has an offset, as in lines:0" },
 	{ "lines:1", PD_ERR_NOT_FOUND, "lines:1: no record begins there" },
-	{ "lines:14", PD_ERR_INPUT, "lines:14: line that is no JSON object in UTF-8" },
+	{ "lines:14", PD_ERR_INPUT, "lines:14: line that is not a JSON object in UTF-8" },
 	{ "lines:+0", PD_ERR_NOT_FOUND, "lines:+0: no record begins there" },
 	{ "lines!x", PD_ERR_NOT_FOUND, "lines!x: no record begins there" },
 };
