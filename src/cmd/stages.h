@@ -46,7 +46,7 @@
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
-	{ .type = PD_OPT_TEXT, .name = "rank", .arg = "FILE", AT(group.keep.rank_file), \
+	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
 	  .help = "hosts to prefer, one per line, best first; decides before --keep" }
