@@ -163,7 +163,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@B=$(B) demo/run
 
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/pagededup
 	@B=$(B) bench/run $(BENCH)
 
 bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that the defaults were chosen by, too
@@ -173,6 +173,17 @@ bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that 
 bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/keys $(B)/bench/segment
 	@B=$(B) bench/peers/run $(PEERS)
+
+# The program, whose rules for the main text the environment changes.
+$(B)/obj/bench/weights.o: src/topic/extract.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -DPD_WEIGHTS_FROM_ENVIRONMENT -MMD -MP -c -o $@ $<
+
+$(B)/bench/pagededup: $(CMD_OBJ) $(B)/obj/bench/weights.o $(B)/libpagededup.a
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 	@mkdir -p $(@D)

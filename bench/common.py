@@ -49,3 +49,11 @@ def floor_seconds(path):
 def need_corpora():
     if not os.path.exists(DUMP):
         sys.exit('bench: no corpora at ' + CORPORA + ': set PAGEDEDUP_CORPORA')
+
+
+def python_with_lxml():
+    """Any Python that has lxml will do, so the system's is tried as well."""
+    for python in (sys.executable, '/usr/bin/python3'):
+        if subprocess.run([python, '-c', 'import lxml'], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return python
+    return sys.exit('bench: lxml is missing: apt-get install python3-lxml')

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Real sites, with truth: what fp | match finds, and what a clean-up would take with it."""
-import collections, gzip, os, re, subprocess, sys
+import collections, gzip, json, os, re, subprocess, sys
 
-from common import CORPORA, PROGRAM, TOOLS, output, run
+from common import BUILD, CORPORA, PROGRAM, TOOLS, output, python_with_lxml, run
+from gold import words
 from pairs import table
 
 SITES = os.path.join(CORPORA, 'sites')
@@ -74,8 +75,16 @@ def leave_one_out(f1):
         print(f'  {site:22} {THRESHOLDS[best]:.2f} by the others: F1 {values[best]:.4f} here')
 
 
-# What the decision rests on: how a run goes without it.  A column that is blank is not known, so its rules do not apply.
+# What main text and decision rest on: how a run goes without it.  A column that is blank is not known, so its rules do not apply;
+# `weights` are those of src/topic/weights.def, which build/bench/pagededup takes from the environment.
+TEXT_RULES = {
+    'boxes named comments are believed where a flow stays': {'weights': 'one_flow=0'},
+    'a control that holds paragraphs is none': {'weights': 'control_prose=1e9'},
+    'legal lines are no prose': {'weights': 'notices=0 foot_rest=1e9'},
+    'pages of manuals, pages without prose, notes': {'weights': 'kind_code=2 kind_prose=0 kind_terms=2 region_prose=0 note_prose=2'},
+}
 RULES = {
+    **TEXT_RULES,
     'pages that stand in for others match nothing': {'fp': ['--stubs=match']},
     'a pair needs .5, .7 on one host, not .4, .5': {'match': ['--similarity=.4', '--similarity-same-host=.5']},
     'short texts need more': {'blank': ['terms']},
@@ -84,6 +93,49 @@ RULES = {
     'a doubtful main text needs more': {'blank': ['confidence']},
     'texts are compared before a page goes': {'cluster': ['--max-loss=1']},
 }
+
+
+def weighed(off):
+    """The program without these rules of the main text."""
+    weights = ' '.join(RULES[rule]['weights'] for rule in off if 'weights' in RULES[rule])
+    return ['env', 'PAGEDEDUP_WEIGHTS=' + weights, BUILD + '/bench/pagededup'] if weights else [PROGRAM]
+
+
+def score_text(gold, off):
+    """F1 of words by site, of full pages a page alone, and the words kept of those known."""
+    sums = collections.defaultdict(list)
+    for line in output([*weighed(off), 'text', '-q', DUMP]).splitlines():
+        page = json.loads(line)
+        if page['url'] in gold:
+            site, known = gold[page['url']]
+            found = collections.Counter(words(page['text']))
+            hits, n_known, n_found = (known & found).total(), known.total(), found.total()
+            sums[site].append((2 * hits / (n_known + n_found), hits / n_found if n_found else 0, hits / n_known))
+    return {site: [sum(column) / len(v) for column in zip(*v)] for site, v in sums.items()}
+
+
+def bench_gold(tmp):
+    """six real sites: words of the main text, by a rule for each generator, kept and found; without each rule, too (needs lxml)"""
+    with open(tmp + '/gold', 'w') as f:
+        subprocess.run([python_with_lxml(), os.path.join(os.path.dirname(__file__), 'gold.py'), DUMP, PAGES], stdout=f, check=True)
+    sites, gold = Sites(), {}
+    for line in open(tmp + '/gold', encoding='utf-8'):
+        page = json.loads(line)
+        i = sites.at[page['url']]
+        if sites.full[i]:
+            gold[page['url']] = sites.site[i], collections.Counter(page['text'].split())
+    pages = collections.Counter(sites.site[i] for i, full in enumerate(sites.full) if full)
+    known = collections.Counter(site for site, _ in gold.values())
+    now = score_text(gold, [])
+    for site, (f1, p, r) in sorted(now.items()):
+        print(f'  {site:22} known {known[site]} of {pages[site]}: words F1 {f1:.4f}, P {p:.4f}, R {r:.4f}')
+    def mean(figures):
+        return ', '.join(f'{name} {sum(v[i] for v in figures.values()) / len(figures):.4f}' for i, name in enumerate(('F1', 'P', 'R')))
+    print(f'  {"mean of sites":62}{mean(now)}')
+    print(f'  {"none of the rules below":62}{mean(score_text(gold, TEXT_RULES))}')
+    for rule in TEXT_RULES:
+        print(f'  {"only: " + rule:62}{mean(score_text(gold, [r for r in TEXT_RULES if r != rule]))}', flush=True)
+        print(f'  {"all but: " + rule:62}{mean(score_text(gold, [rule]))}', flush=True)
 
 
 def blanked(path, columns, out):
@@ -105,10 +157,11 @@ def measured(tmp, learned, off):
     """A line of figures, with these rules off."""
     def options(kind):
         return [o for rule in off for o in RULES[rule].get(kind, [])]
-    base = f'{tmp}/rows-{learned}-{"".join(options("fp"))}'
+    program = weighed(off)
+    base = f'{tmp}/rows-{learned}-{"".join(options("fp"))}{"".join(program[1:-1])}'
     if not os.path.exists(base):
         with open(base, 'w') as f:
-            run([PROGRAM, 'fp', '-q', *options('fp'), *(['--learn-boilerplate'] if learned else []), f'--shingles={base}.shingles', DUMP], f)
+            run([*program, 'fp', '-q', *options('fp'), *(['--learn-boilerplate'] if learned else []), f'--shingles={base}.shingles', DUMP], f)
     rows = blanked(base, options('blank'), tmp + '/blanked')
     pairs = scored('--pairs', pipe([['match', '-q', '--all-pairs', *options('match'), rows]], tmp + '/pairs'))
     verdicts = scored('--verdicts', pipe([['match', '-q', *options('match'), rows],
@@ -121,15 +174,15 @@ def measured(tmp, learned, off):
 
 
 def bench_rules(tmp):
-    """six real sites: what each rule of the decision brings alone, and what is missing without it"""
+    """six real sites: what each rule of main text and decision brings alone, and what is missing without it"""
     for learned in (False, True):
         print('-- with what sites repeat' if learned else '-- a page alone')
-        print(f'  {"none of them":55}' + measured(tmp, learned, list(RULES)))
+        print(f'  {"none of them":62}' + measured(tmp, learned, list(RULES)))
         for rule in RULES:
-            print(f'  {"only: " + rule:55}' + measured(tmp, learned, [r for r in RULES if r != rule]), flush=True)
+            print(f'  {"only: " + rule:62}' + measured(tmp, learned, [r for r in RULES if r != rule]), flush=True)
         for rule in RULES:
-            print(f'  {"all but: " + rule:55}' + measured(tmp, learned, [rule]), flush=True)
-        print(f'  {"all of them":55}' + measured(tmp, learned, []), flush=True)
+            print(f'  {"all but: " + rule:62}' + measured(tmp, learned, [rule]), flush=True)
+        print(f'  {"all of them":62}' + measured(tmp, learned, []), flush=True)
 
 
 def bench_sites(tmp):
@@ -151,4 +204,5 @@ def bench_sites(tmp):
     verdicts = next(os.path.join(tmp, 'sites', f) for f in os.listdir(tmp + '/sites') if re.search('verdicts', f))
     print('-- dedup')
     print(scored('--verdicts', verdicts))
+    bench_gold(tmp)
     bench_rules(tmp)

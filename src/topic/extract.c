@@ -229,7 +229,7 @@ static bool is_prose(const struct lines *l, const struct pd_blocks *in, size_t i
 static bool is_notice(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
 {
 	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
-	return pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
+	return l->weights->notices > 0 && pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
 }
 
 static void find_prose(struct lines *l, const struct pd_blocks *in)
@@ -530,6 +530,9 @@ struct pd_extractor {
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
 	enum kind kind;
 	size_t cap_notes, cap_why, cap_live;
+#ifdef PD_WEIGHTS_FROM_ENVIRONMENT
+	struct pd_weights own;
+#endif
 };
 
 /* How much hints are believed: each level drops less than the one before. */
@@ -542,10 +545,29 @@ enum level {
 	LEVELS
 };
 
+#ifdef PD_WEIGHTS_FROM_ENVIRONMENT
+/* bench/sites.py asks what the figures are without some of the rules: PAGEDEDUP_WEIGHTS="NAME=VALUE ...". */
+static const struct pd_weights *read_weights(struct pd_weights *w)
+{
+	const char *text = getenv("PAGEDEDUP_WEIGHTS"), *at;
+	*w = default_weights;
+#define X(name, value, meaning) \
+	at = text ? strstr(text, #name "=") : NULL; \
+	if (at) \
+		w->name = strtod(at + sizeof #name, NULL);
+#include "topic/weights.def"
+#undef X
+	return w;
+}
+#endif
+
 struct pd_extractor *pd_extractor_new(const struct pd_weights *w)
 {
 	struct pd_extractor *x = pd_zalloc(sizeof(*x));
 	x->weights = w ? w : &default_weights;
+#ifdef PD_WEIGHTS_FROM_ENVIRONMENT
+	x->weights = read_weights(&x->own);
+#endif
 	x->cues = pd_cues_new();
 	x->lines.cues = x->cues;
 	return x;
@@ -749,7 +771,7 @@ static size_t flow_place(const struct pd_blocks *in, uint32_t home)
  * they are. */
 static double richest_flow(const struct pd_extractor *x, const struct pd_blocks *in, enum live what)
 {
-	uint64_t flows[PLACES] = { 0 }, most = 0;
+	uint64_t flows[PLACES] = { 0 }, most = 0, all = 0;
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		if (x->why[i] || l->notice || (what == LIVE_PROSE && !l->prose))
@@ -758,7 +780,9 @@ static double richest_flow(const struct pd_extractor *x, const struct pd_blocks 
 		*flow += l->mass - l->link_mass;
 		most = *flow > most ? *flow : most;
 	}
-	return (double)most;
+	for (size_t i = 0; x->weights->one_flow == 0 && i < PLACES; i++)
+		all += flows[i];
+	return (double)(all ? all : most);
 }
 
 /* The level that finds the prose; its boxes are dropped. */
