@@ -560,17 +560,6 @@ int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in,
 	return PD_OK;
 }
 
-bool pd_looks_gzip(struct pd_span in)
-{
-	return in.n >= 4 && (uint8_t)in.p[0] == 0x1f && (uint8_t)in.p[1] == 0x8b && in.p[2] == 8 &&
-	       !((uint8_t)in.p[3] & 0xe0);
-}
-
-bool pd_looks_skippable(struct pd_span in)
-{
-	return in.n >= 4 && ((uint8_t)in.p[0] & 0xf0) == 0x50 && memcmp(in.p + 1, "\x2a\x4d\x18", 3) == 0;
-}
-
 struct pd_span pd_codec_magic(enum pd_codec codec)
 {
 	return pd_span_z(codecs[codec].magic);

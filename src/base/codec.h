@@ -61,9 +61,18 @@ void pd_zstd_packer_free(struct pd_zstd_packer *p);
 void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out);
 
 /* Does it begin like a gzip member?  (two magic bytes, deflate, no reserved flag) */
-bool pd_looks_gzip(struct pd_span in);
+static inline bool pd_looks_gzip(struct pd_span in)
+{
+	return in.n >= 4 && (uint8_t)in.p[0] == 0x1f && (uint8_t)in.p[1] == 0x8b && in.p[2] == 8 &&
+	       !((uint8_t)in.p[3] & 0xe0);
+}
+
 /* Does it begin like a skippable frame, which zstd and lz4 share?  Eight bytes tell its length without them. */
-bool pd_looks_skippable(struct pd_span in);
+static inline bool pd_looks_skippable(struct pd_span in)
+{
+	return in.n >= 4 && ((uint8_t)in.p[0] & 0xf0) == 0x50 && memcmp(in.p + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 /* Does it begin like a member of `codec`?  False for codecs without magic bytes. */
 bool pd_looks_packed(enum pd_codec codec, struct pd_span in);
 /* The bytes that every member begins with that is not skippable; empty for codecs without. */

@@ -10,11 +10,6 @@
 
 /* --- columns --- */
 
-int pd_columns_at_first(const char *kind, int all)
-{
-	return !strcmp(kind, "fp") ? PD_FP_SUBJECT : !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE : !strcmp(kind, "answers") ? PD_ANSWERS_SUSPECT : all;
-}
-
 const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
 	"fingerprint", "id",	     "url",	   "fetch_time", "content_digest", "text_digest", "content_charset", "languages",
 	"terms",       "text_bytes", "confidence", "flags",	 "quality",	   "sketch",	  "user_id",	     "params",

@@ -85,10 +85,6 @@ enum pd_verdicts_column {
 /* Those of verdicts up to the reason, and three more. */
 enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_SUSPECT, PD_ANSWERS_COLUMNS };
 
-/* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
- * Of a kind that gained none: `all`. */
-int pd_columns_at_first(const char *kind, int all);
-
 extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
 extern const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1];

@@ -2,8 +2,14 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/threads.h"
+
+/* --- one pass of a radix sort --- */
 
 void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_parts)
 {
@@ -31,4 +37,466 @@ void pd_radix_release(struct pd_radix *r)
 	free(r->next);
 	free(r->part);
 	*r = (struct pd_radix){ 0 };
+}
+
+/* --- records that are more than memory holds --- */
+
+#define WINDOW_MIN ((size_t)4 << 10)
+#define WINDOW_MAX ((size_t)64 << 10)
+
+/* A run lies in the file from `at` to `end` and is read through its window; one that was kept is its own window. */
+struct sorted_run {
+	uint64_t at, end;
+	struct pd_buf window;
+	size_t pos;		/* in the window: where the record begins that the merge may take next, */
+	size_t size;		/* its bytes, */
+	uint64_t key;		/* and its key */
+};
+
+struct pd_runs {
+	const struct pd_runs_type *type;
+	const char *tmp_dir;
+	struct pd_lock *lock;	/* held from begin to end */
+	FILE *file;
+	uint64_t written;
+	int status;		/* of writing */
+	struct pd_err err;
+	struct sorted_run *v;
+	size_t n, cap, n_kept;
+	size_t window;
+	struct sorted_run **heap;	/* those with a record left, the smallest first */
+	size_t n_heap;
+};
+
+struct pd_runs *pd_runs_new(const struct pd_runs_type *type, const char *tmp_dir)
+{
+	struct pd_runs *r = pd_zalloc(sizeof *r);
+	r->type = type;
+	r->tmp_dir = tmp_dir;
+	r->lock = pd_lock_new();
+	return r;
+}
+
+void pd_runs_free(struct pd_runs *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		pd_buf_release(&r->v[i].window);
+	if (r->file)
+		fclose(r->file);
+	pd_lock_free(r->lock);
+	free(r->v);
+	free(r->heap);
+	free(r);
+}
+
+static void fail_to_write(struct pd_runs *r)
+{
+	if (!r->status)
+		r->status = pd_fail_errno(&r->err, "cannot write a temporary file (choose another place with --tmp-dir)");
+}
+
+static int check_written(const struct pd_runs *r, struct pd_err *e)
+{
+	if (r->status && e)
+		*e = r->err;
+	return r->status;
+}
+
+void pd_runs_begin(struct pd_runs *r)
+{
+	pd_lock_take(r->lock);
+	if (!r->file && !r->status)
+		r->file = pd_tempfile_open(r->tmp_dir, &r->err);
+	if (!r->file && !r->status)
+		r->status = PD_ERR_SYSTEM;
+	r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
+	r->v[r->n] = (struct sorted_run){ .at = r->written };
+}
+
+void pd_runs_add(struct pd_runs *r, const void *records, size_t n)
+{
+	if (!r->status && fwrite(records, 1, n, r->file) != n)
+		fail_to_write(r);
+	r->written += n;
+}
+
+int pd_runs_end(struct pd_runs *r, struct pd_err *e)
+{
+	r->v[r->n++].end = r->written;
+	int status = check_written(r, e);
+	pd_lock_give(r->lock);
+	return status;
+}
+
+void pd_runs_keep(struct pd_runs *r, struct pd_buf *records)
+{
+	pd_lock_take(r->lock);
+	r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
+	r->v[r->n++] = (struct sorted_run){ .window = *records };
+	r->n_kept++;
+	*records = (struct pd_buf){ 0 };
+	pd_lock_give(r->lock);
+}
+
+/* More of the run into its window, from where its record begins. */
+static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err *e)
+{
+	struct pd_buf *w = &run->window;
+	size_t left = w->n - run->pos, want = run->end - run->at < r->window ? run->end - run->at : r->window;
+	if (left)
+		memmove(w->p, w->p + run->pos, left);
+	w->n = left;
+	run->pos = 0;
+	ssize_t got = pread(fileno(r->file), pd_buf_reserve(w, want), want, (off_t)run->at);
+	if (got < 0)
+		return pd_fail_errno(e, "cannot read a temporary file");
+	if (got == 0)
+		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is shorter than what was written to it");
+	w->n += (size_t)got;
+	run->at += (uint64_t)got;
+	return PD_OK;
+}
+
+/* Finds the record that the run stands at.  1, 0 at its end, negative. */
+static int find_record(const struct pd_runs *r, struct sorted_run *run, struct pd_err *e)
+{
+	for (;;) {
+		size_t left = run->window.n - run->pos;
+		run->size = left ? r->type->size(pd_span(run->window.p + run->pos, left)) : 0;
+		if (run->size && run->size <= left) {
+			run->key = r->type->key(run->window.p + run->pos);
+			return 1;
+		}
+		if (run->at == run->end)
+			return left ? pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged") : 0;
+		int status = refill(r, run, e);
+		if (status)
+			return status;
+	}
+}
+
+static struct pd_span record_of(const struct sorted_run *run)
+{
+	return pd_span(run->window.p + run->pos, run->size);
+}
+
+static bool is_before(const struct pd_runs *r, const struct sorted_run *a, const struct sorted_run *b)
+{
+	if (a->key != b->key || !r->type->compare)
+		return a->key < b->key;
+	return r->type->compare(record_of(a), record_of(b)) < 0;
+}
+
+static void sift_down(struct pd_runs *r, size_t i)
+{
+	struct sorted_run *run = r->heap[i];
+	for (size_t child; (child = 2 * i + 1) < r->n_heap; i = child) {
+		if (child + 1 < r->n_heap && is_before(r, r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!is_before(r, r->heap[child], run))
+			break;
+		r->heap[i] = r->heap[child];
+	}
+	r->heap[i] = run;
+}
+
+int pd_runs_merge(struct pd_runs *r, size_t memory, struct pd_err *e)
+{
+	if (r->file && !r->status && fflush(r->file) != 0)
+		fail_to_write(r);
+	if (r->status)
+		return check_written(r, e);
+	r->window = r->n ? memory / r->n : 0;
+	r->window = r->window < WINDOW_MIN ? WINDOW_MIN : r->window > WINDOW_MAX ? WINDOW_MAX : r->window;
+	r->heap = pd_alloc((r->n + 1) * sizeof *r->heap);
+	for (size_t i = 0; i < r->n; i++) {
+		int status = find_record(r, &r->v[i], e);
+		if (status < 0)
+			return status;
+		if (status)
+			r->heap[r->n_heap++] = &r->v[i];
+	}
+	for (size_t i = r->n_heap; i-- > 0;)
+		sift_down(r, i);
+	return PD_OK;
+}
+
+bool pd_runs_see(const struct pd_runs *r, struct pd_span *record)
+{
+	if (!r->n_heap)
+		return false;
+	*record = record_of(r->heap[0]);
+	return true;
+}
+
+int pd_runs_step(struct pd_runs *r, struct pd_err *e)
+{
+	struct sorted_run *run = r->heap[0];
+	run->pos += run->size;
+	int status = find_record(r, run, e);
+	if (status == 0)
+		r->heap[0] = r->heap[--r->n_heap];
+	if (r->n_heap)
+		sift_down(r, 0);
+	return status < 0 ? status : PD_OK;
+}
+
+/* --- lists ---
+ *
+ * One list is sorted by radix from the lowest digit up; digits that are the same everywhere cost nothing (page numbers
+ * fill only some of the 64 bits).  Lists in memory are dealt into parts by the highest bits that any key has, and the
+ * parts, which are small, are sorted on all threads.  Lists that went on disk are runs, and merged. */
+
+#define DIGIT_BITS 11
+#define DIGITS 6
+#define VALUES (1 << DIGIT_BITS)
+
+static size_t digit_of(uint64_t key, int d)
+{
+	return key >> (d * DIGIT_BITS) & (VALUES - 1);
+}
+
+static void count_digits(const struct pd_items *s, size_t (*counts)[VALUES])
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (int d = 0; d < DIGITS; d++)
+			counts[d][digit_of(s->v[i].key, d)]++;
+}
+
+static void place_items(const struct pd_items *s, struct pd_item *to, size_t *counts, int d)
+{
+	size_t at = 0;
+	for (size_t v = 0; v < VALUES; v++) {
+		size_t n = counts[v];
+		counts[v] = at;
+		at += n;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		to[counts[digit_of(s->v[i].key, d)]++] = s->v[i];
+}
+
+void pd_items_sort(struct pd_items *s)
+{
+	if (s->n < 2)
+		return;
+	size_t (*counts)[VALUES] = pd_zalloc(DIGITS * sizeof *counts);
+	struct pd_item *spare = pd_alloc(s->n * sizeof *spare);
+	count_digits(s, counts);
+	for (int d = 0; d < DIGITS; d++) {
+		if (counts[d][digit_of(s->v[0].key, d)] == s->n)
+			continue;
+		place_items(s, spare, counts[d], d);
+		struct pd_item *sorted = spare;
+		spare = s->v;
+		s->v = sorted;
+		s->cap = s->n;
+	}
+	free(spare);
+	free(counts);
+}
+
+void pd_items_release(struct pd_items *s)
+{
+	if (s->mapped)
+		munmap(s->v, s->mapped);
+	else
+		free(s->v);
+	*s = (struct pd_items){ 0 };
+}
+
+#define SPILL_MIN 4096		/* items: a run of fewer is not worth its place in the merge */
+
+/* What the lists of a budget share. */
+struct pd_items_spill {
+	struct pd_budget *budget;
+	size_t bytes;			/* that all lists may hold, with what sorting them takes */
+	size_t most;			/* items in a list */
+	struct pd_runs *runs;
+};
+
+static size_t item_size(struct pd_span bytes)
+{
+	return bytes.n < sizeof(struct pd_item) ? 0 : sizeof(struct pd_item);
+}
+
+static uint64_t item_key(const char *record)
+{
+	return ((const struct pd_item *)(const void *)record)->key;
+}
+
+struct pd_items *pd_items_lists(int n, struct pd_budget *budget)
+{
+	static const struct pd_runs_type type = { .size = item_size, .key = item_key };
+	struct pd_items *lists = pd_zalloc((size_t)n * sizeof *lists);
+	if (!budget)
+		return lists;
+	struct pd_items_spill *spill = pd_zalloc(sizeof *spill);
+	*spill = (struct pd_items_spill){ .budget = budget, .bytes = pd_budget_left(budget) / 4 };
+	/* A list, and as much again to sort it, or what all are gathered in. */
+	spill->most = spill->bytes / (2 * sizeof(struct pd_item)) / (size_t)n;
+	spill->most = spill->most > SPILL_MIN ? spill->most : SPILL_MIN;
+	spill->runs = pd_runs_new(&type, budget->tmp_dir);
+	for (int i = 0; i < n; i++)
+		lists[i].spill = spill;
+	return lists;
+}
+
+static void write_run(struct pd_items *s)
+{
+	pd_items_sort(s);
+	pd_runs_begin(s->spill->runs);
+	pd_runs_add(s->spill->runs, s->v, s->n * sizeof *s->v);
+	pd_runs_end(s->spill->runs, NULL);	/* an error waits for the merge */
+	s->n = 0;
+}
+
+void pd_items_room(struct pd_items *s)
+{
+	size_t most = s->spill ? s->spill->most : SIZE_MAX, want = s->n + s->n / 2 + 16;
+	if (s->n >= most) {
+		write_run(s);
+		return;
+	}
+	s->cap = want < most ? want : most;
+	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
+}
+
+#define PART_ITEMS 8192		/* in a part, on average, */
+#define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
+
+struct gathering {
+	struct pd_items *lists, all;
+	size_t n_lists;
+	int shift;
+	struct pd_radix radix;	/* each list is a stretch */
+};
+
+static void count_task(void *ctx, size_t list, int thread)
+{
+	const struct gathering *g = ctx;
+	const struct pd_items *from = &g->lists[list];
+	size_t *next = pd_radix_next(&g->radix, list);
+	(void)thread;
+	for (size_t i = 0; i < from->n; i++)
+		next[from->v[i].key >> g->shift]++;
+}
+
+static void deal_task(void *ctx, size_t list, int thread)
+{
+	const struct gathering *g = ctx;
+	struct pd_items *from = &g->lists[list];
+	size_t *next = pd_radix_next(&g->radix, list);
+	(void)thread;
+	for (size_t i = 0; i < from->n; i++)
+		g->all.v[next[from->v[i].key >> g->shift]++] = from->v[i];
+	free(from->v);
+}
+
+static void sort_part_task(void *ctx, size_t p, int thread)
+{
+	const struct gathering *g = ctx;
+	struct pd_item *to = g->all.v + g->radix.part[p];
+	size_t n = g->radix.part[p + 1] - g->radix.part[p];
+	struct pd_items part = { .v = pd_alloc(n * sizeof *part.v), .n = n, .cap = n };
+	(void)thread;
+	memcpy(part.v, to, n * sizeof *to);
+	pd_items_sort(&part);
+	memcpy(to, part.v, n * sizeof *to);
+	free(part.v);
+}
+
+static size_t choose_parts(struct gathering *g)
+{
+	uint64_t all = 0;
+	int bits = 0, key_bits = 1;
+	for (size_t l = 0; l < g->n_lists; l++)
+		for (size_t i = 0; i < g->lists[l].n; i++)
+			all |= g->lists[l].v[i].key;
+	while (key_bits < 64 && all >> key_bits)
+		key_bits++;
+	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
+		bits++;
+	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
+	return (size_t)1 << bits << (bits == 0);	/* a shift of 64 is not defined: two parts do as well as one */
+}
+
+static void gather_in_memory(struct gathering *g, int threads)
+{
+	size_t n_parts = choose_parts(g);
+	pd_radix_init(&g->radix, g->n_lists, n_parts);
+	g->all.v = pd_big_alloc(g->all.n * sizeof *g->all.v);
+	g->all.cap = g->all.n;
+	pd_parallel(threads, g->n_lists, count_task, g);
+	pd_radix_sum(&g->radix);
+	pd_parallel(threads, g->n_lists, deal_task, g);
+	pd_parallel(threads, n_parts, sort_part_task, g);
+	pd_radix_release(&g->radix);
+}
+
+/* Into a mapped file: what did not fit as lists does not fit as one. */
+static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *out, struct pd_err *e)
+{
+	FILE *file;
+	struct pd_span record;
+	int status = pd_runs_merge(spill->runs, spill->bytes / 2, e);
+	if (status)
+		return status;
+	out->v = pd_map_new(spill->budget->tmp_dir, n * sizeof *out->v, &file, e);
+	if (!out->v)
+		return PD_ERR_SYSTEM;
+	fclose(file);
+	out->cap = n;
+	out->mapped = n * sizeof *out->v;
+	while (!status && pd_runs_see(spill->runs, &record)) {
+		memcpy(&out->v[out->n++], record.p, sizeof *out->v);
+		status = pd_runs_step(spill->runs, e);
+	}
+	if (status)
+		pd_items_release(out);
+	return status;
+}
+
+/* What the lists still hold stays in memory as a run of each. */
+static int gather_spilled(struct pd_items *lists, int n_lists, uint64_t in_files, struct pd_items *out, struct pd_err *e)
+{
+	size_t n = in_files / sizeof(struct pd_item);
+	for (int i = 0; i < n_lists; i++) {
+		struct pd_items *s = &lists[i];
+		pd_items_sort(s);
+		n += s->n;
+		pd_runs_keep(s->spill->runs, &(struct pd_buf){ (char *)s->v, s->n * sizeof *s->v, s->cap * sizeof *s->v });
+	}
+	return merge_runs(lists[0].spill, n, out, e);
+}
+
+int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e)
+{
+	struct pd_items_spill *spill = lists[0].spill;
+	struct gathering g = { .lists = lists, .n_lists = (size_t)n_lists };
+	uint64_t in_files = spill ? spill->runs->written : 0;
+	size_t n_runs = spill ? spill->runs->n - spill->runs->n_kept : 0;
+	int status = PD_OK;
+	for (int i = 0; i < n_lists; i++)
+		g.all.n += lists[i].n;
+	if (out)
+		*out = (struct pd_items){ 0 };
+	if (n_runs && out) {
+		status = gather_spilled(lists, n_lists, in_files, out, e);
+	} else if (g.all.n && out) {
+		gather_in_memory(&g, threads);
+		*out = g.all;
+	} else {
+		for (int i = 0; i < n_lists; i++)
+			free(lists[i].v);
+	}
+	if (spill) {
+		spill->budget->runs += n_runs;
+		spill->budget->in_files += in_files;
+		pd_runs_free(spill->runs);
+		free(spill);
+	}
+	free(lists);
+	return status;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What sorting by digits and searching in what is sorted have in common wherever the program does it.
+ * Sorting, and searching in what is sorted: what both have in common wherever the program does it; lists of pairs that become
+ * one; records that are more than memory holds.
  */
 #ifndef PD_BASE_SORT_H
 #define PD_BASE_SORT_H
 
-#include <stddef.h>
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/memory.h"
 
 /* The lower bound, binary search as every sorted array of the program is searched: the first i of low … high - 1 for which
  * `before`, an expression of i, is false; `high` when it holds for all.  Wherever it is false, it must be false for all that
@@ -50,5 +53,81 @@ static inline size_t *pd_radix_next(const struct pd_radix *r, size_t stretch)
 {
 	return r->next + stretch * r->n_parts;
 }
+
+/* --- lists of (64-bit key, value) ---
+ *
+ * Sorted by key in linear time, in memory or, where that is short, on disk.  Threads find pairs, each in a list of its own: the
+ * smaller number in the high half of the key, the larger in the low half, what is known of the pair as the value.  In the end
+ * the lists become one, in order. */
+
+struct pd_item {
+	uint64_t key;
+	uint32_t value;
+};
+
+struct pd_items {
+	struct pd_item *v;
+	size_t n, cap;
+	size_t mapped;			/* bytes, when `v` is a mapped file; 0: memory */
+	struct pd_items_spill *spill;	/* where the list goes when it is full; NULL: it grows */
+};
+
+/* Room for one more. */
+void pd_items_room(struct pd_items *s);
+
+static inline void pd_items_add(struct pd_items *s, uint64_t key, uint32_t value)
+{
+	if (s->n == s->cap)
+		pd_items_room(s);
+	s->v[s->n++] = (struct pd_item){ key, value };
+}
+
+/* Keys x and y, in the order that pairs have. */
+static inline void pd_items_add_pair(struct pd_items *s, uint64_t x, uint64_t y, uint32_t value)
+{
+	pd_items_add(s, x < y ? x << 32 | y : y << 32 | x, value);
+}
+
+void pd_items_sort(struct pd_items *s);
+void pd_items_release(struct pd_items *s);
+
+/* Lists for n threads.  Within a budget they share a quarter of what is left of it now, and what they hold more than that
+ * goes on disk in sorted runs. */
+struct pd_items *pd_items_lists(int n, struct pd_budget *budget);
+/* What the lists hold, in order, in `out`, which needs no clearing (NULL: it is not wanted); the lists are freed.  Keys that differ come in the same
+ * order for any number of lists and threads.  Fails only where lists went on disk. */
+int pd_items_gather(struct pd_items *lists, int n, int threads, struct pd_items *out, struct pd_err *e);
+
+/* --- records that are more than memory holds ---
+ *
+ * They come in as sorted runs, lie in one file without a name, and come out in the order of all of them together.  The caller
+ * sorts what memory holds and writes it as a run, as often as it must; what it has left in the end may stay in memory as the
+ * last run.  Records are bytes whose length can be told from them. */
+
+struct pd_runs_type {
+	size_t (*size)(struct pd_span bytes);			/* of the record that they begin with; 0: it is not whole */
+	uint64_t (*key)(const char *record);			/* records are in the order of their keys, */
+	int (*compare)(struct pd_span a, struct pd_span b);	/* then of this; NULL: those of one key in any order */
+};
+
+struct pd_runs;
+/* The file is made in `tmp_dir` with the first run. */
+struct pd_runs *pd_runs_new(const struct pd_runs_type *type, const char *tmp_dir);
+void pd_runs_free(struct pd_runs *r);
+
+/* A run: begin, add its records in order, end.  Threads that write runs wait for each other.  After an error nothing more
+ * is written, and each later `end` and `pd_runs_merge` say why. */
+void pd_runs_begin(struct pd_runs *r);
+void pd_runs_add(struct pd_runs *r, const void *records, size_t n);
+int pd_runs_end(struct pd_runs *r, struct pd_err *e);
+/* A run that stays in memory: takes over `records`. */
+void pd_runs_keep(struct pd_runs *r, struct pd_buf *records);
+
+/* No more runs come: the merge stands before the first record.  Runs are read through windows that share `memory` bytes,
+ * some kilobytes each at least. */
+int pd_runs_merge(struct pd_runs *r, size_t memory, struct pd_err *e);
+/* The record that the merge stands at, there until the next step; false: none is left. */
+bool pd_runs_see(const struct pd_runs *r, struct pd_span *record);
+int pd_runs_step(struct pd_runs *r, struct pd_err *e);
 
 #endif

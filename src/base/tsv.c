@@ -164,6 +164,16 @@ static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *name
 	}
 }
 
+/* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
+ * Of a kind that gained none: `all`. */
+static int columns_at_first(const char *kind, int all)
+{
+	return !strcmp(kind, "fp")	 ? PD_FP_SUBJECT :
+	       !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE :
+	       !strcmp(kind, "answers")	 ? PD_ANSWERS_SUSPECT :
+					   all;
+}
+
 /* Until a file says otherwise, rows are in version 1's order: rows survive without their header. */
 static void order_by_version_1(struct pd_tsv_reader *r)
 {
@@ -172,7 +182,7 @@ static void order_by_version_1(struct pd_tsv_reader *r)
 	for (; r->v1_columns[n] && n < PD_TSV_COLUMNS_MAX; n++)
 		names[n] = pd_span_z(r->v1_columns[n]);
 	order_from_names(r, names, n);
-	r->n_least = pd_columns_at_first(r->kind, r->n_order);
+	r->n_least = columns_at_first(r->kind, r->n_order);
 }
 
 static int open_next(struct pd_tsv_reader *r, struct pd_err *e)

@@ -3,12 +3,96 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/fields.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/tsv.h"
 #include "group/order.h"
+
+/* --- lines that are too many for memory --- */
+
+enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
+
+/* The file lies in `dir`, else TMPDIR, else /tmp. */
+static int open_spool(struct pd_pages_spool *s, const char *dir, struct pd_err *e)
+{
+	*s = (struct pd_pages_spool){ .f = pd_tempfile_open(dir, e) };
+	return s->f ? PD_OK : PD_ERR_SYSTEM;
+}
+
+static void release_spool(struct pd_pages_spool *s)
+{
+	if (s->map)
+		munmap(s->map, s->mapped);
+	if (s->f)
+		fclose(s->f);
+	pd_buf_release(&s->tail);
+	*s = (struct pd_pages_spool){ 0 };
+}
+
+/* Where the next line will begin. */
+static uint64_t spool_end(const struct pd_pages_spool *s)
+{
+	return s->written + s->tail.n;
+}
+
+/* Address space beyond the end of the file costs nothing: it is doubled, so that mapping again is rare. */
+static int map_written(struct pd_pages_spool *s, struct pd_err *e)
+{
+	size_t want = s->mapped ? s->mapped : FIRST_MAP;
+	if (s->written <= s->mapped)
+		return PD_OK;
+	while (want < s->written)
+		want *= 2;
+	if (s->map)
+		munmap(s->map, s->mapped);
+	s->mapped = 0;
+	s->map = mmap(NULL, want, PROT_READ, MAP_SHARED, fileno(s->f), 0);
+	if (s->map == MAP_FAILED) {
+		s->map = NULL;
+		return pd_fail_errno(e, "cannot map the temporary file");
+	}
+	s->mapped = want;
+	return PD_OK;
+}
+
+/* The end of the line that is being written; fields are added to `tail` before it. */
+static int end_line(struct pd_pages_spool *s, struct pd_err *e)
+{
+	pd_buf_add_c(&s->tail, '\n');
+	if (s->tail.n < TAIL)
+		return PD_OK;
+	if (fwrite(s->tail.p, 1, s->tail.n, s->f) != s->tail.n || fflush(s->f))
+		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
+	s->written += s->tail.n;
+	pd_buf_clear(&s->tail);
+	return map_written(s, e);
+}
+
+/* The line that begins at `at`, without its newline.  It dies with the next one that is ended. */
+static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
+{
+	bool in_file = at < s->written;
+	uint64_t in_tail = at - s->written;
+	struct pd_span rest = in_file ? pd_span(s->map + at, s->written - at) : pd_span(s->tail.p + in_tail, s->tail.n - in_tail);
+	s->views += in_file;
+	rest.n = (size_t)((const char *)memchr(rest.p, '\n', rest.n) - rest.p);
+	return rest;
+}
+
+/* To be called now and then: keeps the part of the file that lies in our memory small.  Lines stay where they are. */
+static void trim_spool(struct pd_pages_spool *s)
+{
+	if (s->views < TRIM_AFTER || !s->map)
+		return;
+	madvise(s->map, s->mapped, MADV_DONTNEED);
+	s->views = 0;
+}
+
+/* --- pages --- */
 
 /* Where lines begin in the spool, by number: five bytes each, little-endian, up to a terabyte. */
 #define OFFSET_BYTES 5
@@ -270,14 +354,14 @@ static struct pd_span after_id(struct pd_span line)
 
 static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
 {
-	uint64_t at = pd_spool_end(&p->spool);
+	uint64_t at = spool_end(&p->spool);
 	if (at >= OFFSET_MAX)
 		return pd_fail(e, PD_ERR_LIMIT, "over a terabyte of rows about pages");
 	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
 	offset_put(p->at, p->n++, at);
 	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
 	pd_buf_add(&p->spool.tail, batch->text.p + end->line, end->n);
-	return pd_spool_line_done(&p->spool, e);
+	return end_line(&p->spool, e);
 }
 
 /* The page of an end; the first row that names it says what it is. */
@@ -616,7 +700,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				    .paths = o->paths,
 				    .n_paths = o->n_paths };
 	*p = (struct pd_pages){ .same_is_one = true };
-	int status = pd_spool_init(&p->spool, o->tmp_dir, e);
+	int status = open_spool(&p->spool, o->tmp_dir, e);
 	if (!status)
 		status = take_pairs(p, &in, o, e);
 	pd_index_release(&p->ids.index);
@@ -632,8 +716,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {
 	struct pd_span f[5];
-	pd_spool_trim(&p->spool);
-	pd_tsv_fields(pd_spool_line(&p->spool, offset_get(p->at, page)), f, 5);
+	trim_spool(&p->spool);
+	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, 5);
 	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4] };
 }
 
@@ -731,23 +815,23 @@ static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, s
 	pd_buf_clear(&out->text);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t *at = &out->at[out->order[i]];
-		pd_spool_trim(&p->spool);
-		struct pd_span line = pd_spool_line(&p->spool, *at);
+		trim_spool(&p->spool);
+		struct pd_span line = spool_line(&p->spool, *at);
 		*at = out->text.n;
 		pd_buf_add_span(&out->text, line);
 		pd_buf_add_c(&out->text, '\n');
 	}
 }
 
-static int copy_lines(struct pd_pages *p, struct pd_spool *to, const uint32_t *pages, size_t n, const struct collected_lines *from,
+static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint32_t *pages, size_t n, const struct collected_lines *from,
 	       struct pd_err *e)
 {
 	int status = PD_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		const char *line = from->text.p + from->at[i];
-		offset_put(p->at, pages[i], pd_spool_end(to));
+		offset_put(p->at, pages[i], spool_end(to));
 		pd_buf_add(&to->tail, line, (size_t)((const char *)rawmemchr(line, '\n') - line));
-		status = pd_spool_line_done(to, e);
+		status = end_line(to, e);
 	}
 	return status;
 }
@@ -755,10 +839,10 @@ static int copy_lines(struct pd_pages *p, struct pd_spool *to, const uint32_t *p
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e)
 {
 	struct collected_lines lines = { 0 };
-	struct pd_spool to;
+	struct pd_pages_spool to;
 	if (!is_scattered(p, pages, n))
 		return PD_OK;
-	int status = pd_spool_init(&to, tmp_dir, e);
+	int status = open_spool(&to, tmp_dir, e);
 	lines.at = pd_big_alloc(PICKED * sizeof *lines.at);
 	lines.order = pd_big_alloc(PICKED * sizeof *lines.order);
 	for (size_t at = 0, some; !status && at < n; at += some) {
@@ -769,7 +853,7 @@ int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const 
 	free(lines.at);
 	free(lines.order);
 	pd_buf_release(&lines.text);
-	pd_spool_release(status ? &to : &p->spool);
+	release_spool(status ? &to : &p->spool);
 	if (!status)
 		p->spool = to;
 	return status;
@@ -786,7 +870,7 @@ void pd_pages_release(struct pd_pages *p)
 {
 	release_ids(&p->ids);
 	pd_names_release(&p->similarity);
-	pd_spool_release(&p->spool);
+	release_spool(&p->spool);
 	pd_names_release(&p->reasons);
 	pd_names_release(&p->methods);
 	free(p->by);

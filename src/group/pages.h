@@ -49,6 +49,18 @@ struct pd_ids {
 	uint32_t last_file;	/* that was asked for */
 };
 
+/* Lines that are too many for memory: added one after the other, read again at any time by where they begin, in a file without a
+ * name.  What was written is mapped, so that reading costs no copy; the mapped pages are given back to the system now and then,
+ * which may read them again from the file. */
+struct pd_pages_spool {
+	FILE *f;
+	struct pd_buf tail;	/* what is not in the file yet */
+	uint64_t written;	/* bytes in the file */
+	char *map;
+	size_t mapped;		/* bytes of address space: may be more than the file has */
+	uint64_t views;		/* since the last trim */
+};
+
 struct pd_pages {
 	size_t n, cap;
 	struct pd_edge *edges;		/* `tag` is the number of the pair's similarity */
@@ -70,7 +82,7 @@ struct pd_pages {
 	/* its own */
 	struct pd_ids ids;		/* until pages are numbered anew */
 	uint8_t *at;			/* of a page's line in the spool */
-	struct pd_spool spool;
+	struct pd_pages_spool spool;
 };
 
 /* What rows said of a page, escaped as it came; "-": unknown. */

@@ -2,7 +2,7 @@
  *
  * Columns of values -> pairs of rows: exactly those that the rule asks for, each once.  It knows nothing of pages.  In: for each
  * row a key, a set of items, or a vector.  Out: pairs, the smaller row in the high half of the key, in order; the same for any
- * number of threads.  What does not fit the budget lies on disk (base/items.h, base/memory.h).
+ * number of threads.  What does not fit the budget lies on disk (base/sort.h, base/memory.h).
  *
  * Sets are joined by prefix filtering (S. Chaudhuri, V. Ganti, R. Kaushik, ICDE 2006; R. Bayardo, Y. Ma, R. Srikant, "Scaling Up All
  * Pairs Similarity Search", WWW 2007; C. Xiao et al., WWW 2008).  Items are numbered by how many rows have them, the rarest
@@ -21,7 +21,7 @@
 #define PD_JOIN_COLUMNS_H
 
 #include "base/err.h"
-#include "base/items.h"
+#include "base/sort.h"
 #include "base/memory.h"
 
 /* Rows 0 ... n - 1; row i has item[start[i]] ... item[start[i + 1] - 1], each once, in any order. */

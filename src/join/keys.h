@@ -7,7 +7,7 @@
 #ifndef PD_JOIN_KEYS_H
 #define PD_JOIN_KEYS_H
 
-#include "base/items.h"
+#include "base/sort.h"
 #include "join/plan.h"
 
 struct pd_join_pair {
@@ -18,7 +18,7 @@ struct pd_join_pair {
 struct pd_join_pairs {
 	struct pd_join_pair *v;
 	size_t n;
-	size_t mapped;		/* as in base/items.h */
+	size_t mapped;		/* as in base/sort.h */
 };
 
 /* More pairs than `most` are not wanted: engines stop soon after so many were found. */

@@ -25,7 +25,7 @@
 #define PD_MATCH_GROUPS_H
 
 #include "base/err.h"
-#include "base/items.h"
+#include "base/sort.h"
 #include "join/plan.h"
 #include "link/rules.h"
 #include "match/verify.h"

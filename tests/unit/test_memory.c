@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/items.h"
+#include "base/sort.h"
 #include "join/join.h"
 #include "join/plan.h"
 #include "match/groups.h"
