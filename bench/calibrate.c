@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The constants of src/join/cost.c and cost.h, measured on this machine: nanoseconds of one thread, the minimum of several
+ * The constants of src/join/plan.c, measured on this machine: nanoseconds of one thread, the minimum of several
  * runs.  Keys are random.
  */
 #include <stdio.h>

@@ -67,7 +67,7 @@ static int number(struct pd_span key, struct pd_span value, uint64_t least, uint
 		       (unsigned long long)least, (unsigned long long)most, (int)value.n, value.p);
 }
 
-/* "text:2" or "text": one feature and the weight that its shingles get on top (M6: W_f). */
+/* "text:2" or "text": one feature and the weight that its shingles get on top (the patent's W_f). */
 static int set_feature(struct pd_sign_options *s, struct pd_span item, struct pd_err *e)
 {
 	struct pd_span name;

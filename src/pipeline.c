@@ -22,7 +22,7 @@ static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
 	return now;
 }
 
-/* M9: the main text, or, when there is none, all visible text. */
+/* The main text, or, when there is none, all visible text. */
 static void digest_text(struct pd_pipeline *p)
 {
 	struct pd_span text = pd_buf_span(&p->topic.text);

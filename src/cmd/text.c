@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * pagededup text: dumps -> each page's record with its main text (M29), as JSONL. */
+ * pagededup text: dumps -> each page's record with its main text, as JSONL. */
 #include "cmd/walk.h"
 #include "write/write.h"
 

@@ -134,7 +134,7 @@ static int prepare_params(struct url_run *r)
 	return status;
 }
 
-/* The documents size one filter; each type has its own share of it. */
+/* --formula=features sizes one filter; each feature has its own share of it. */
 static uint64_t filter_bits(const struct url_options *o)
 {
 	int n = __builtin_popcount(o->features);

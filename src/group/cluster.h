@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M26: pairs -> clusters and verdicts.  `star`: every member is within reach of (a pair with) the page kept; `connected`:
+ * Pairs -> clusters and verdicts.  `star`: every member is within reach of (a pair with) the page kept; `connected`:
  * chains count.  Pages are numbered in the order of keeping (keep.h), page 0 the first to keep; in a star they are taken
  * in that order, and the first free page becomes a centre and takes its free neighbours.  Pages with the same signature are one node: whoever reaches one reaches all.
  * Example: A~B, B~C, A≁C with A first: star keeps A and C (B goes to A), connected keeps A alone.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M26 as a whole: pairs rows in, members of clusters out, one after the other in the order of the verdicts file: by
+ * Clustering as a whole: pairs rows in, members of clusters out, one after the other in the order of the verdicts file: by
  * cluster, clusters in the order of their page kept, and inside by id.  No page goes that would take too much of its text
  * with it: it is held against the page kept, exactly where their shingles are at hand, else by their sketches.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M26: which page of a cluster is kept: pages are numbered anew, those to keep first.  Hosts that are preferred come
+ * Which page of a cluster is kept: pages are numbered anew, those to keep first.  Hosts that are preferred come
  * before all others; then the criteria count, one after the other; ties end with https before all other schemes, then in the
  * order of ids, which is what `first` means.  Whatever is unknown comes last.
  */

@@ -114,7 +114,7 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 /* ==== ids ====
  *
  * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table (five
- * bytes) for each: an id is known by its file, of which there are few, and its offset (base/page_id.h). */
+ * bytes) for each: an id is known by its file, of which there are few, and its offset (base/fields.h). */
 
 /* An id taken apart. */
 struct id_place {

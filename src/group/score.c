@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M28 in three steps: the truth is read; what was found is counted against it, with intervals; settings are swept.
+ * Three steps: the truth is read; what was found is counted against it, with intervals; settings are swept.
  */
 #include "group/score.h"
 

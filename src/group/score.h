@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M28: found pairs against a truth -> precision, recall and F1, of all pairs and of groups, with intervals.
+ * Found pairs against a truth -> precision, recall and F1, of all pairs and of groups, with intervals.
  *
  * A true pair that is found is a hit, one that is not is a miss; a false pair that is found counts against precision;
  * grey pairs count neither way.  A pair belongs to the group of that of its pages which comes first in bytewise order; by

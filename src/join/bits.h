@@ -59,8 +59,8 @@ static inline void pd_bits_put(uint64_t *w, int first, int n, uint64_t value)
 	w[first / 64] = (w[first / 64] & ~mask) | (value << (first % 64) & mask);
 }
 
-/* The key with blocks 0 and b exchanged; its own inverse (M7).  b = 0 copies.  Whatever block it is that two keys share, in
- * one of the permutations it stands first, where a sorted table can be searched. */
+/* The key with blocks 0 and b exchanged; its own inverse (patent CN101645082, module 400).  b = 0 copies.  Whatever block
+ * two keys share, one of the permutations puts it first, where a sorted table can be searched. */
 static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b)
 {
 	int size = bits / n_blocks, head = pd_bits_block(bits, n_blocks, 0), other = pd_bits_block(bits, n_blocks, b);

@@ -3,8 +3,8 @@
  * A plan: the blocks that keys are partitioned into, and the radius of each (join.h); and what follows from it for two keys
  * that meet in a block.
  *
- * Of the kinds, `paper` (M7) has four blocks, each exchanged with the first in turn, and finds all pairs for k <= 3;
- * `blocks` is the general plan; `all` is brute force, best for few keys.
+ * Of the kinds, `paper` (patent CN101645082, module 400) has four blocks, each exchanged with the first in turn, and finds
+ * all pairs for k <= 3; `blocks` is the general plan; `all` is brute force, best for few keys.
  *
  * Which plan for this N, k and width: `auto` takes the cheaper of brute force and the best block plan by estimate.  The
  * estimate is in CPU seconds of one thread and assumes that bits are even and independent; a plan chosen by constants of

@@ -5,7 +5,7 @@
  * processor, and the fastest that this one has is chosen at run time; all give the same hits in their own order.
  *
  * Adding a path: a section of scan.c that defines its vectors and includes scan_loops.def twice (32-bit and 64-bit lanes), a
- * row in the table at its end, a row in the costs of choose.c.
+ * row in the table at its end, a row in the costs of plan.c.
  */
 #ifndef PD_JOIN_SCAN_H
 #define PD_JOIN_SCAN_H

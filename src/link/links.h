@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The links of a page.  In: the page's URL, and what it became with all_links (page/parse.h) and classes (topic/topic.h).  Out: each
+ * The links of a page.  In: the page's URL, and what it became with all_links (page/blocks.h) and classes (topic/topic.h).  Out: each
  * link with its target in full and in canonical form, its anchor, and its type (patent CN101226533).
  *
  * What is no link: an address that is not of http, https or ftp, or that cannot be read, and one of a place in the page itself.
@@ -50,7 +50,7 @@ struct pd_page_link {
 	struct pd_span target, host, anchor;
 	enum pd_link_type type;
 	enum pd_topic_class class;	/* of the block that it stands in */
-	uint32_t block;			/* M3's, or PD_BLOCK_NONE */
+	uint32_t block;			/* the patent's block, or PD_BLOCK_NONE */
 };
 
 struct pd_page_links {

@@ -79,7 +79,7 @@ struct pd_match_stats {
 	uint64_t pairs;
 	struct pd_join_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
-	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints (near.h) */
+	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
 	uint64_t band_looks;	/* pairs of sketches that shared a band and were compared */
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */

@@ -219,7 +219,8 @@ static void build_text(struct builder *b, struct pd_span s)
 }
 
 /*
- * M3 (module 210), the rule itself.  Leaves first: an element's end comes after the ends of all that is in it, so the frames of
+ * The rule of blocks (patent CN101645082, module 210).
+ * Leaves first: an element's end comes after the ends of all that is in it, so the frames of
  * open elements and the stack of runs that no block has yet are all that is needed.  A block takes the runs above its frame's
  * mark; an element that is none leaves them, and its counts, to the one around it.
  */
@@ -708,7 +709,7 @@ static void meta_end(struct pd_blocks *out)
 	}
 }
 
-/* 3. Events (html.h) -> XHTML that any XML parser reads (M2's output, `show --stage=html`).  One root because the events
+/* 3. Events (html.h) -> XHTML that any XML parser reads (`show --stage=html`).  One root because the events
  * have one; names are those of the table; what XML forbids is left out.  XML 1.0 (fifth edition): section 2.2 for
  * the characters, 2.3 for names; attributes with a colon or named xmlns are left out, since their namespace would have to be
  * declared. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 and M3 (modules 120 and 210): UTF-8 HTML, or plain text -> what a page is to all that follows: runs of text, the boxes
- * they stand in, the patent's blocks (M3), links and metadata.  In one pass: a page goes in, its events (html.h) go to whoever
- * needs them.
+ * UTF-8 HTML, or plain text -> what a page is to all later stages (patent CN101645082, modules 120 and 210): runs of text,
+ * the boxes that contain them, the patent's blocks, links and metadata.  In one pass: a page goes in, its events (html.h)
+ * go to whoever needs them.
  *
  * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.
  * A *box* is an element that breaks text (title, block or level class); boxes are in document order, a parent before
  * its children; box 0 is the page itself.  Inline elements are no boxes: they only mark runs (links, emphasis).
- * A *block* (M3) is a title tag's text, or a block tag with over 100 code points of text, or over 5 level tags, that stand in
+ * A *block* is a title tag's text, or a block tag with over 100 code points of text, or over 5 level tags, that stand in
  * no block inside it.  Each run belongs to at most one block.
  *
  * White space is ASCII's, NBSP, U+3000 and the other spaces of Unicode; a run of it becomes one space, in <pre> one
@@ -45,7 +45,7 @@ struct pd_run {
 	uint32_t at, n;		/* bytes of `text` */
 	uint32_t chars;		/* code points */
 	uint32_t box;		/* innermost box */
-	uint32_t block;		/* M3 block that it is part of, or PD_BLOCK_NONE */
+	uint32_t block;		/* the block that it is part of, or PD_BLOCK_NONE */
 	uint32_t link;		/* index of the link it stands in, or PD_LINK_NONE */
 	uint32_t flags;
 };
@@ -54,7 +54,7 @@ struct pd_box {
 	uint32_t parent;	/* PD_BOX_NONE for box 0 */
 	uint32_t end;		/* index after its last descendant box */
 	uint32_t first_run, end_run;	/* runs inside, descendants' too */
-	uint32_t block;		/* M3 block that this box is, or PD_BLOCK_NONE */
+	uint32_t block;		/* the block that this box is, or PD_BLOCK_NONE */
 	uint16_t tag;		/* enum pd_tag */
 	uint16_t depth;
 	struct pd_span klass, ident;	/* class, id; may be empty */
@@ -113,7 +113,7 @@ struct pd_html_options {
 	int min_chars;		/* a block's text is over this: 100 */
 	int min_levels;		/* or its level tags are over this: 5 */
 	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
-	bool keep_xhtml;	/* also write the tree as XHTML (M2, `show --stage=html`) */
+	bool keep_xhtml;	/* also write the tree as XHTML (`show --stage=html`) */
 	bool all_links;		/* links that are not shown, frames and image maps too, with what is said of them; the text stays the same */
 };
 
@@ -123,7 +123,8 @@ struct pd_html;		/* the parser with its stacks: one per thread */
 
 struct pd_html *pd_html_new(const struct pd_html_options *o);
 void pd_html_free(struct pd_html *h);
-/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that M3 applies. */
+/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that the
+ * rule of blocks applies. */
 int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain_text, struct pd_blocks *out);
 
 void pd_blocks_clear(struct pd_blocks *b);

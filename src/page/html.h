@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 (module 120): UTF-8 HTML of any quality -> clean events.  Cleaned source goes through libxml2's SAX
+ * UTF-8 HTML of any quality -> clean events (patent CN101645082, module 120).  Cleaned source goes through libxml2's SAX
  * parser, which knows what closes what; out come open, close and text, whatever the page is:
  *
  * - they nest well, and the first is open(html), the last close(html);

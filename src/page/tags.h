@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The tags of the HTML standard (and those that it calls obsolete) with their class: the one table that says what a
- * tag is to us (M3).  A tag that is not here is not HTML: it is left out, its content stays.
+ * tag is to the blocks (patent CN101645082, module 210).  A tag that is not here is not HTML: it is left
+ * out, its content stays.
  */
 #ifndef PD_PAGE_TAGS_H
 #define PD_PAGE_TAGS_H

@@ -17,7 +17,7 @@ enum pd_record_kind {
 
 struct pd_record {
 	enum pd_record_kind kind;
-	struct pd_buf id;		/* the one address of the page (design.md, Identity) */
+	struct pd_buf id;		/* the one address of the page (docs/format-rows.md, Ids) */
 	struct pd_buf url;		/* as the dump has it; the path of a plain file or of a member of tar */
 	struct pd_buf fetch_time;	/* RFC 3339, may be empty */
 	struct pd_buf digest;		/* WARC-Payload-Digest without "sha1:" when it is SHA-1 in base32, else empty */

@@ -72,7 +72,7 @@ struct pd_store_page {
 
 void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
-/* The fields of an fp row (base/columns.h) -> a page; `text` receives its text, appended.  PD_ERR_FORMAT says what is wrong
+/* The fields of an fp row (base/fields.h) -> a page; `text` receives its text, appended.  PD_ERR_FORMAT says what is wrong
  * with the row, PD_ERR_PARAMS that it is of another width. */
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
 		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One form of a text for comparing: NFKC, case-folded, white space collapsed to one space and trimmed (M9's
- * normalisation, Unicode Standard Annex 15 and the default full case folding).  libunistring does what a table of
+ * One form of a text for comparing: NFKC (Unicode Standard Annex 15), default full case folding, white space collapsed to
+ * one space and trimmed.  libunistring does what a table of
  * characters that never change cannot decide.
  */
 #ifndef PD_TERM_FOLD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * M4 (module 220): text -> terms.  Latin and other letters by Unicode letters and digits, case-folded, full-width forms
+ * Text -> terms (patent CN101645082, module 220).
+ * Latin and other letters by Unicode letters and digits, case-folded, full-width forms
  * folded; Chinese by the dictionary (maximum probability, or forward maximum match); scripts that write no spaces and
  * have no dictionary here (kana, Thai, Lao, Khmer, Myanmar) by character bigrams.  segment.c says what is one term.
  *

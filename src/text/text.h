@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M1 (module 110 of the documents): a body in any charset -> valid UTF-8.
+ * A body in any charset -> valid UTF-8 (patent CN101645082, module 110).
  * Who decides: byte order mark, HTTP, <meta> in the first 1,024 bytes (or an XML declaration), a detector, windows-1252.
  * When the declared charset yields errors and the detector's does not, the detector wins.
  * Labels mean what browsers mean: WHATWG Encoding Standard, "Names and labels".  What cannot be decoded becomes U+FFFD,

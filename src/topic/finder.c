@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * M5's frame: the extractor that the options name finds text and anchor text; title and metadata are the same for
- * both.  And the extractor `paper`; `main` is extract.c.
+ * The frame of every extractor: the one that the options name finds text and anchor text; title and metadata are the same
+ * for both.  And the extractor `paper`; `main` is extract.c.
  */
 #include <stdlib.h>
 
@@ -88,8 +88,9 @@ static void add_meta(struct pd_topic_finder *f, const struct pd_blocks *in, stru
 
 /* ==== the extractor `paper` ====
  *
- * M5 to the letter.  The longest block that is no title is topic; every other one is topic when more than .3 of the
- * smaller of the two term streams is common to both; a topic block that is more than .7 links is topic-anchor.
+ * Patent CN101645082, module 230, to the letter.  The longest block that is no title is topic; every other one is topic
+ * when more than .3 of the smaller of the two term streams is common to both; a topic block that is more than .7 links is
+ * topic-anchor.
  * The longest block's terms are sorted and counted once, each other block's when its turn comes: n log n in terms. */
 
 /* The terms of a block. */

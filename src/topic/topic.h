@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * M5 (module 230): blocks + terms -> the page's main text and its features, each block with the rule that kept or
+ * Blocks + terms -> the page's main text and its features (patent CN101645082, module 230).
+ * Each block with the rule that kept or
  * dropped it.  Two extractors: `paper` (the patent's rules to the letter: finder.c) and `main` (ours, the default:
  * extract.c).  Then, which pages are no text at all but stand in for another page (stubs.c).
  */
@@ -37,7 +38,7 @@ struct pd_decision {
 	struct pd_span text;	/* its first run: lies in the blocks */
 };
 
-/* What a run of text is part of: a block's class (M3, M5), and of `main`, which has none, a line's. */
+/* What a run of text is part of: a block's class, and of `main`, which has none, a line's. */
 enum pd_topic_class { PD_TOPIC_CLASS_NONE, PD_TOPIC_CLASS_NOISE, PD_TOPIC_CLASS_TITLE, PD_TOPIC_CLASS_TOPIC, PD_TOPIC_CLASS_ANCHOR,
 		      PD_TOPIC_CLASSES };
 extern const char *const pd_topic_class_names[PD_TOPIC_CLASSES];	/* none, noise, title, topic, topic-anchor */
@@ -51,8 +52,8 @@ struct pd_topic {
 	struct pd_terms terms;		/* of all features, one after the other */
 	struct pd_feature *features;
 	size_t n_features, cap_features;
-	struct pd_buf text;		/* the main text, as people read it (M29) */
-	struct pd_buf anchor_text;	/* of topic-anchor blocks (M29) */
+	struct pd_buf text;		/* the main text, as people read it */
+	struct pd_buf anchor_text;	/* of topic-anchor blocks */
 	struct pd_decision *decisions;	/* only with `explain` */
 	size_t n_decisions, cap_decisions;
 	uint8_t *classes;		/* enum pd_topic_class of each run; only with `classes` */

@@ -54,6 +54,22 @@ is "what is measured with compiles" "$(for f in bench/*.c; do
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
 is "no tag means two things, in one file or in two" \
 	"$(grep -rhoE '^(struct|enum|union) [a-z_0-9]+ \{' src | sort | uniq -d)" ""
+# NAME stands for any name.
+is "files that comments name are there" "$(
+	git ls-files --cached --others --exclude-standard | sed 's|.*/||' | sort -u >"$tmp/there"
+	ls "$B/gen" >>"$tmp/there"
+	python3 - "$tmp/there" "${sources[@]}" $(find src tests -name '*.def') <<'END'
+import re, sys
+there = set(open(sys.argv[1]).read().split())
+for path in sys.argv[2:]:
+    for comment in re.findall(r"/\*.*?\*/", open(path, encoding="utf-8").read(), re.S):
+        for name in re.findall(r"(?<![\w/.*-])(?:[\w-]+/)*([\w-]+\.(?:c|h|def|S|sh|py|md))\b", comment):
+            if name not in there and "NAME" not in name:
+                print(path + ": " + name)
+END
+)" ""
+is "no row of a list of methods that only this house had (M1, M2 …)" "$(grep -rnE '\bM[0-9]{1,2}\b[^."]' src include docs README.md NEWS.md CONTRIBUTING.md --include='*.[chS]' --include='*.md' --include='*.def' --include='*.[15]' |
+	grep -v 'class=\|<path\|" d=' | cut -d: -f1,2)" ""
 # What can fail is asked whether it did; what has no way to say so is not used.
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M3 (module 210): the documents' thresholds to the letter, what is passed up and what is not, runs, boxes, links; and
+ * The patent's blocks: its thresholds to the letter, what is passed up and what is not, runs, boxes, links; and
  * on random pages what must hold on every page.
  */
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M2 (module 120): what browsers read and libxml2 alone does not; and whatever comes in, what goes out is XHTML that an
+ * What browsers read and libxml2 alone does not; and whatever comes in, what goes out is XHTML that an
  * XML parser reads, in time linear in the page.
  */
 #include <check.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The join against brute force: every plan, one and three threads, on keys that are random, clustered, skewed and made to
- * hurt.  The documents' rows for M7.  Block arithmetic, and the inner loops against each other.
+ * hurt.  The patent's own cases.  Block arithmetic, and the inner loops against each other.
  */
 #include <check.h>
 #include <stdio.h>
@@ -302,7 +302,7 @@ START_TEST(largest_k)
 }
 END_TEST
 
-/* M7: a key and its copy with d bits flipped, one in each of the blocks that the digits of `_i` name. */
+/* A key and its copy with d bits flipped, one in each of the blocks that the digits of `_i` name. */
 static void check_spread(int bits, int d, unsigned blocks, enum pd_join_plan_kind kind)
 {
 	uint64_t v[2 * PD_KEY_WORDS];
@@ -335,7 +335,7 @@ START_TEST(m7_distances)
 }
 END_TEST
 
-/* M7: two stored matches are both named, duplicates in the store are tolerated (and are distance 0). */
+/* Two stored matches are both named, duplicates in the store are tolerated (and are distance 0). */
 START_TEST(m7_store)
 {
 	static const uint64_t v[] = { 0xf0f0, 0xf0f1, 0xf0f0, UINT64_C(0x80000000000f0f0), 0xf0f0, ~UINT64_C(0) };

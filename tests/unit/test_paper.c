@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * M5's rules on blocks made by hand: which blocks are topic, on both sides of every threshold, and what features they
+ * The patent's rules for the main text, on blocks made by hand:
+ * which blocks are topic, on both sides of every threshold, and what features they
  * make.
  */
 #include <check.h>
@@ -209,7 +210,7 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("paper");
-	TCase *c = tcase_create("M5");
+	TCase *c = tcase_create("paper");
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, labels, 0, sizeof rows / sizeof *rows);
 	tcase_add_test(c, features);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * M6: shingles and their weights, the Rabin fingerprint, the bare simhash, signatures as a whole.
+ * Shingles and their weights, the Rabin fingerprint, the bare simhash, signatures as a whole.
  */
 #include <check.h>
 #include <stdlib.h>
