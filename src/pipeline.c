@@ -6,7 +6,7 @@
 
 #include "base/fields.h"
 #include "base/threads.h"
-#include "term/language.h"
+#include "term/terms.h"
 
 /* A page that was huge must not keep its memory: buffers over this are given back. */
 enum { KEEP = 4 * 1024 * 1024 };

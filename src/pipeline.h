@@ -15,7 +15,7 @@
 #include "sign/sketch.h"
 #include "sign/subject.h"
 #include "term/dict.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "text/text.h"
 #include "topic/boilerplate.h"
 #include "topic/topic.h"

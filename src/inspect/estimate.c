@@ -9,7 +9,7 @@
 #include "base/fields.h"
 #include "join/plan.h"
 #include "match/verify.h"
-#include "term/language.h"
+#include "term/terms.h"
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: what bands of sketches take beside.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/tsv.h"
-#include "term/language.h"
+#include "term/terms.h"
 #include "write/write.h"
 
 enum { DECISION_TEXT = 48 };	/* bytes of a piece that say which one it is */

@@ -8,7 +8,7 @@
  *	fourth	order=sorted, sigma	MD5 of the same terms sorted by code point, and SIM under sigma
  *	fifth	order=sorted		that MD5 alone
  *
- * Terms are those of the main text but stop words; tf is how often a term stands there, idf that of term/idf.h; terms of one
+ * Terms are those of the main text but stop words; tf is how often a term stands there, idf that of term/wordfiles.h; terms of one
  * weight stand by code point.  A page that has fewer than n is signed by all of them.
  */
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "sign/ranked.h"
 #include "sign/sign.h"
 #include "sign/values.h"
-#include "term/idf.h"
+#include "term/wordfiles.h"
 
 enum { N, ORDER, SIGMA };
 enum { ORDER_WEIGHT, ORDER_SORTED };

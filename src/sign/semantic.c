@@ -13,8 +13,7 @@
 #include "sign/ranked.h"
 #include "sign/sign.h"
 #include "term/dict.h"
-#include "term/synonyms.h"
-#include "term/userwords.h"
+#include "term/wordfiles.h"
 
 enum { N, HASH, NAMES, NOUNS };
 enum { HASH_MD5, HASH_XXH3 };

@@ -15,11 +15,8 @@
 #include "page/blocks.h"
 #include "term/dict.h"
 #include "term/fold.h"
-#include "term/idf.h"
-#include "term/stopwords.h"
-#include "term/synonyms.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
-#include "term/userwords.h"
 #include "topic/topic.h"
 
 /* Shared by threads, read only. */

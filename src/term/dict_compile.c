@@ -16,6 +16,193 @@
 #include "term/dict_layout.h"
 #include "term/fold.h"
 
+/* ==== the beginnings of words ====
+ *
+ * Words -> the tables of their beginnings (prefixes.h), the same for the same words.
+ *
+ * Length by length: what a prefix is found by is where the one before it lies, which is known when its table is made.
+ * The words come in bytewise order, so all that share a prefix stand together. */
+
+/* Words in bytewise order, each once. */
+struct prefix_word {
+	struct pd_span text;
+	uint32_t cost;		/* below PD_PREFIX_NO_COST */
+};
+
+enum { BUCKET = 4, SHIFTS = UINT16_MAX + 1, BUCKET_MAX = 64 };
+
+/* Four slots of five are taken: fewer would be found faster, but fit fewer caches. */
+#define SLOTS(n) ((n) * 5 / 4 + 1)
+
+struct prefix_list {
+	uint64_t *slot;		/* as they will stand in the table */
+	size_t n, cap;
+};
+
+static void list_add(struct prefix_list *l, uint64_t key)
+{
+	l->slot = pd_grow(l->slot, l->n, &l->cap, sizeof *l->slot);
+	l->slot[l->n++] = key << 22 | PD_PREFIX_NO_COST;
+}
+
+static void ends_here(struct prefix_list *l, uint32_t cost)
+{
+	l->slot[l->n - 1] = (l->slot[l->n - 1] & ~(uint64_t)PD_PREFIX_NO_COST) | cost;
+}
+
+static void goes_on(struct prefix_list *l)
+{
+	l->slot[l->n - 1] |= PD_PREFIX_MORE;
+}
+
+/* A table while it is filled. */
+struct filling {
+	struct pd_prefix_table t;
+	uint64_t *slot;
+	uint16_t *shift;
+	uint32_t *begin;	/* of each bucket in `order`, and where the last ends */
+	uint32_t *order;	/* numbers of the list, bucket by bucket */
+};
+
+static uint32_t slot_bucket(const struct filling *f, uint64_t slot)
+{
+	return pd_prefix_bucket(&f->t, pd_prefix_hash(slot >> 22));
+}
+
+static void sort_into_buckets(struct filling *f, const struct prefix_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		f->begin[slot_bucket(f, l->slot[i])]++;
+	for (uint32_t b = 0, sum = 0; b <= f->t.buckets; b++) {
+		sum += f->begin[b];
+		f->begin[b] = sum;
+	}
+	for (size_t i = l->n; i-- > 0; )
+		f->order[--f->begin[slot_bucket(f, l->slot[i])]] = (uint32_t)i;
+}
+
+/* The members of a bucket go where this shift sends them, if nobody is there; else nothing changes. */
+static bool try_shift(struct filling *f, const struct prefix_list *l, uint32_t bucket, uint32_t shift)
+{
+	uint32_t first = f->begin[bucket], last = f->begin[bucket + 1], i = first;
+	for (; i < last; i++) {
+		uint64_t slot = l->slot[f->order[i]];
+		uint32_t place = pd_prefix_shifted(&f->t, pd_prefix_hash(slot >> 22), shift);
+		if (f->slot[place])
+			break;
+		f->slot[place] = slot;
+	}
+	if (i == last)
+		return true;
+	while (i-- > first)
+		f->slot[pd_prefix_shifted(&f->t, pd_prefix_hash(l->slot[f->order[i]] >> 22), shift)] = 0;
+	return false;
+}
+
+static bool place_bucket(struct filling *f, const struct prefix_list *l, uint32_t bucket)
+{
+	for (uint32_t shift = 0; shift < SHIFTS; shift++)
+		if (try_shift(f, l, bucket, shift)) {
+			f->shift[bucket] = (uint16_t)shift;
+			return true;
+		}
+	return false;
+}
+
+/* The fullest first, while there is room. */
+static bool place_all(struct filling *f, const struct prefix_list *l)
+{
+	for (uint32_t size = BUCKET_MAX; size > 0; size--)
+		for (uint32_t b = 0; b < f->t.buckets; b++) {
+			uint32_t n = f->begin[b + 1] - f->begin[b];
+			if (n > BUCKET_MAX || (n == size && !place_bucket(f, l, b)))
+				return false;
+		}
+	return true;
+}
+
+static bool fill_bucket(struct filling *f, const struct prefix_list *l)
+{
+	f->begin = pd_zalloc((f->t.buckets + 1) * sizeof *f->begin);
+	f->order = pd_zalloc((l->n + 1) * sizeof *f->order);
+	sort_into_buckets(f, l);
+	bool placed = place_all(f, l);
+	free(f->begin);
+	free(f->order);
+	return placed;
+}
+
+/* A word on its way through the lengths. */
+struct walker {
+	const char *p, *end;
+	uint32_t before;	/* its first code point, or where its prefix lies in the table before */
+	bool there;		/* has a prefix of this length: */
+	uint64_t key;
+};
+
+static void begin_walks(struct walker *w, const struct prefix_word *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		w[i] = (struct walker){ .p = words[i].text.p, .end = words[i].text.p + words[i].text.n };
+		w[i].before = w[i].p < w[i].end ? pd_utf8_next(&w[i].p) : 0;
+	}
+}
+
+static void step(struct walker *w, uint32_t cost, struct prefix_list *l)
+{
+	w->there = w->p < w->end;
+	if (!w->there)
+		return;
+	w->key = pd_prefix_key(w->before, pd_utf8_next(&w->p));
+	if (l->n == 0 || l->slot[l->n - 1] >> 22 != w->key)
+		list_add(l, w->key);
+	if (w->p == w->end)
+		ends_here(l, cost);
+	else
+		goes_on(l);
+}
+
+static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, struct pd_buf *tables, struct pd_buf *levels)
+{
+	struct filling f = { .t = { .slots = (uint32_t)SLOTS(l->n), .buckets = (uint32_t)(l->n / BUCKET + 1) } };
+	struct pd_prefix_level level = { tables->n, f.t.slots, f.t.buckets };
+	size_t size = f.t.slots * sizeof *f.slot + (f.t.buckets + 3) / 4 * 8;	/* the next begins at a multiple of 8 */
+	f.slot = (uint64_t *)pd_buf_reserve(tables, size);
+	f.shift = (uint16_t *)(f.slot + f.t.slots);
+	memset(f.slot, 0, size);
+	f.t.shift = f.shift;
+	tables->n += size;
+	pd_buf_add(levels, &level, sizeof level);
+	if (!fill_bucket(&f, l))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (w[i].there)
+			w[i].before = pd_prefix_place(&f.t, w[i].key);
+	return true;
+}
+
+/* Adds the tables to `tables`, and a struct pd_prefix_level for each, of which there is at least one, to `levels`. */
+static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf *tables, struct pd_buf *levels,
+		     struct pd_err *e)
+{
+	struct walker *w = pd_zalloc(n * sizeof *w);
+	struct prefix_list l = { 0 };
+	bool placed = true;
+	begin_walks(w, words, n);
+	do {
+		l.n = 0;
+		for (size_t i = 0; i < n; i++)
+			step(&w[i], words[i].cost, &l);
+		if (l.n > 0 || levels->n == 0)
+			placed = SLOTS(l.n) <= PD_PREFIX_SLOTS_MAX && add_level(w, n, &l, tables, levels);
+	} while (placed && l.n > 0);
+	free(l.slot);
+	free(w);
+	return placed ? PD_OK : pd_fail(e, PD_ERR_DICT, "cannot make a table of %zu prefixes", l.n);
+}
+
+/* ==== the container ==== */
+
 #define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
 #define CHARS (0xA000 - FIRST_CHAR)
 #define TAGS_MAX 256
@@ -49,7 +236,7 @@ static struct pd_span next_field(struct pd_span *line)
 }
 
 /* A line without its end and without a byte order mark before the first; false after the last. */
-static bool next_line(struct pd_span *rest, size_t *number, struct pd_span *line)
+static bool next_dict_line(struct pd_span *rest, size_t *number, struct pd_span *line)
 {
 	if (!pd_span_split(rest, '\n', line))
 		return false;
@@ -114,7 +301,7 @@ static int by_text_and_rank(const void *a, const void *b)
 	return d ? d : (x->line > y->line) - (x->line < y->line);
 }
 
-static int by_text(const void *a, const void *b)
+static int word_order(const void *a, const void *b)
 {
 	return pd_span_cmp(((const struct dict_word *)a)->text, ((const struct dict_word *)b)->text);
 }
@@ -141,7 +328,7 @@ static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 	pd_simplify(c->words_file.p, c->words_file.n);
 	struct pd_span rest = pd_buf_span(&c->words_file), line;
 	size_t number = 0;
-	while (next_line(&rest, &number, &line)) {
+	while (next_dict_line(&rest, &number, &line)) {
 		const char *wrong = line.n ? read_word(c, line, number) : NULL;
 		if (wrong)
 			return pd_fail(e, PD_ERR_DICT, "%s:%zu: %s", path, number, wrong);
@@ -163,7 +350,7 @@ static bool read_idf_line(struct compiler *c, struct pd_span line)
 	double idf = strtod(number, &end);
 	if (*end || !(idf >= 0 && idf < UINT16_MAX / PD_DICT_IDF_UNIT))
 		return false;
-	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, by_text);
+	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, word_order);
 	if (w && !w->has_idf) {
 		w->idf = (uint32_t)lrint(idf * PD_DICT_IDF_UNIT);
 		w->has_idf = true;
@@ -181,13 +368,13 @@ static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
 	pd_simplify(c->idf_file.p, c->idf_file.n);
 	struct pd_span rest = pd_buf_span(&c->idf_file), line;
 	size_t number = 0;
-	while (next_line(&rest, &number, &line))
+	while (next_dict_line(&rest, &number, &line))
 		if (line.n && !read_idf_line(c, line))
 			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf`, idf from 0 to 15.99", path, number);
 	return 0;
 }
 
-static uint32_t cost_of(const struct compiler *c, uint32_t frequency)
+static uint32_t frequency_cost(const struct compiler *c, uint32_t frequency)
 {
 	return (uint32_t)lrint(log((double)c->total / frequency) * PD_DICT_COST_UNIT);
 }
@@ -208,7 +395,7 @@ static int add_entries(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 	for (size_t i = 0; i < c->n; at += c->v[i++].text.n) {
 		if (at >= 1u << 24)
 			return pd_fail(e, PD_ERR_DICT, "the words take over 16 MiB");
-		struct pd_dict_entry entry = { (uint32_t)(at << 8 | c->v[i].text.n), cost_of(c, c->v[i].frequency) };
+		struct pd_dict_entry entry = { (uint32_t)(at << 8 | c->v[i].text.n), frequency_cost(c, c->v[i].frequency) };
 		pd_buf_add(out, &entry, sizeof entry);
 	}
 	return 0;
@@ -223,7 +410,7 @@ static int add_details(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 	return 0;
 }
 
-static int add_text(struct compiler *c, struct pd_buf *out, struct pd_err *e)
+static int add_words_text(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
 	for (size_t i = 0; i < c->n; i++)
 		pd_buf_add_span(out, c->v[i].text);
@@ -238,14 +425,14 @@ static int add_tags(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 
 static int make_prefixes(struct compiler *c, struct pd_err *e)
 {
-	struct pd_prefix_word *words = pd_alloc(c->n * sizeof *words);
-	if (cost_of(c, 1) >= PD_PREFIX_NO_COST) {
+	struct prefix_word *words = pd_alloc(c->n * sizeof *words);
+	if (frequency_cost(c, 1) >= PD_PREFIX_NO_COST) {
 		free(words);
 		return pd_fail(e, PD_ERR_DICT, "the frequencies are too large: %" PRIu64 " together", c->total);
 	}
 	for (size_t i = 0; i < c->n; i++)
-		words[i] = (struct pd_prefix_word){ c->v[i].text, cost_of(c, c->v[i].frequency) };
-	int status = pd_prefixes_make(words, c->n, &c->prefixes, &c->levels, e);
+		words[i] = (struct prefix_word){ c->v[i].text, frequency_cost(c, c->v[i].frequency) };
+	int status = make_tables(words, c->n, &c->prefixes, &c->levels, e);
 	free(words);
 	return status;
 }
@@ -266,12 +453,12 @@ static int add_chars(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
 	uint32_t *cost = pd_alloc(CHARS * sizeof *cost);
 	for (size_t i = 0; i < CHARS; i++)
-		cost[i] = cost_of(c, 1);
+		cost[i] = frequency_cost(c, 1);
 	for (size_t i = 0; i < c->n; i++) {
 		const char *p = c->v[i].text.p;
 		uint32_t cp = pd_utf8_next(&p);
 		if (p == c->v[i].text.p + c->v[i].text.n && cp - FIRST_CHAR < CHARS)
-			cost[cp - FIRST_CHAR] = cost_of(c, c->v[i].frequency);
+			cost[cp - FIRST_CHAR] = frequency_cost(c, c->v[i].frequency);
 	}
 	pd_buf_add(out, cost, CHARS * sizeof *cost);
 	free(cost);
@@ -288,7 +475,7 @@ static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf 
 {
 	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
 		[PD_DICT_HASH] = add_hash, [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
-		[PD_DICT_TEXT] = add_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_PREFIXES] = add_prefixes,
+		[PD_DICT_TEXT] = add_words_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_PREFIXES] = add_prefixes,
 		[PD_DICT_LEVELS] = add_levels, [PD_DICT_CHARS] = add_chars,
 	};
 	for (int i = 0; i < PD_DICT_PARTS; i++) {
@@ -306,7 +493,7 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 {
 	struct pd_dict_header h = { .magic = PD_DICT_MAGIC, .version = PD_DICT_VERSION };
 	struct pd_dict_index x = {
-		.words = (uint32_t)c->n, .floor = cost_of(c, 1), .total = c->total, .first_char = FIRST_CHAR,
+		.words = (uint32_t)c->n, .floor = frequency_cost(c, 1), .total = c->total, .first_char = FIRST_CHAR,
 		.chars = CHARS, .tags = (uint32_t)c->n_tags,
 		.levels = (uint32_t)(c->levels.n / sizeof(struct pd_prefix_level)),
 	};

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "term/language.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * What language a text is in, declared or by its script (terms.h).
+ */
+#include "term/terms.h"
 
 #include "base/utf8.h"
 

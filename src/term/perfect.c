@@ -3,7 +3,7 @@
  * Keys to numbers by cmph, and the only place that includes it.  CHM is the largest of its minimal functions (8.4 bytes
  * a key) and the fastest (two hashes and two loads; BDZ takes half as long again, CHD twice), and it keeps order.
  */
-#include "term/perfect.h"
+#include "term/dict_layout.h"
 
 #include <cmph.h>
 #include <signal.h>

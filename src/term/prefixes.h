@@ -84,14 +84,4 @@ static inline bool pd_prefix_is_word(uint64_t slot)
 	return (slot != 0) & (pd_prefix_cost(slot) != PD_PREFIX_NO_COST);
 }
 
-/* Making them: words in bytewise order, each once. */
-struct pd_prefix_word {
-	struct pd_span text;
-	uint32_t cost;		/* below PD_PREFIX_NO_COST */
-};
-
-/* Adds the tables to `tables`, and a struct pd_prefix_level for each, of which there is at least one, to `levels`. */
-int pd_prefixes_make(const struct pd_prefix_word *words, size_t n, struct pd_buf *tables, struct pd_buf *levels,
-		     struct pd_err *e);
-
 #endif

@@ -20,10 +20,9 @@
 #include "term/dict.h"
 #include "term/dict_layout.h"
 #include "term/fold.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
 #include "term/unicode.h"
-#include "term/userwords.h"
 
 /* ==== Chinese ==== */
 

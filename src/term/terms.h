@@ -55,4 +55,9 @@ void pd_segmenter_free(struct pd_segmenter *s);
 /* The terms of `utf8`, appended to `out`. */
 void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out);
 
+/* The `languages` column: ISO 639-3 codes as in the Common Crawl index.  What the page declares (<html lang>,
+ * content-language) when it is a language that the table knows; else what the script of its text leaves no doubt about;
+ * else nothing.  No statistics: a wrong guess is worse than none. */
+void pd_language(struct pd_span declared, struct pd_span utf8, struct pd_buf *out);
+
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "term/fold.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "topic/finder.h"
 
 const char *pd_feature_name(enum pd_feature_kind k)

@@ -5,7 +5,7 @@
 
 #include "base/fields.h"
 #include "base/tsv.h"
-#include "term/language.h"
+#include "term/terms.h"
 
 void pd_write_fp_header(const struct pd_tables *t, struct pd_buf *out)
 {

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "term/dict.h"
 #include "term/fold.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
 
 static struct pd_dict *dict;

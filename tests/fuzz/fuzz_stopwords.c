@@ -2,7 +2,7 @@
  * The bytes as a list of stop words: every line's word is in the set, whatever stands around it. */
 #include "fuzz.h"
 #include "term/fold.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 
 static void check_line(const struct pd_stopwords *s, struct pd_folder *f, struct pd_span line, struct pd_buf *word)
 {

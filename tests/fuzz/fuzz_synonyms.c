@@ -4,33 +4,39 @@
 #include "fuzz.h"
 #include "base/err.h"
 #include "term/fold.h"
-#include "term/synonyms.h"
-#include "term/wordfile.h"
+#include "term/wordfiles.h"
+
+struct senses {
+	const struct pd_synonyms *s;
+	struct pd_folder *folder;
+	struct pd_buf base, folded, out;
+	size_t words;
+};
+
+static int check_line(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e)
+{
+	struct senses *x = ctx;
+	struct pd_span word;
+	HOLDS(pd_wordfile_word(&line, &word));
+	pd_fold_term(x->folder, word, &x->base);
+	for (; pd_wordfile_word(&line, &word); x->words++) {
+		pd_fold_term(x->folder, word, &x->folded);
+		pd_synonyms_replace(x->s, pd_buf_span(&x->folded), &x->out);
+		HOLDS(pd_span_eq(pd_buf_span(&x->out), pd_buf_span(&x->base)));
+	}
+	return PD_OK;
+}
 
 static void check_lines(const struct pd_synonyms *s, const char *path)
 {
-	struct pd_folder *f = pd_folder_new();
-	struct pd_buf base = { 0 }, folded = { 0 }, out = { 0 };
-	struct pd_wordfile file;
-	struct pd_span line, word;
+	struct senses x = { .s = s, .folder = pd_folder_new() };
 	struct pd_err e;
-	size_t words = 0;
-	HOLDS(pd_wordfile_open(&file, path, &e) == PD_OK);
-	while (pd_wordfile_next(&file, &line, &e) == 1) {
-		HOLDS(pd_wordfile_word(&line, &word));
-		pd_fold_term(f, word, &base);
-		for (; pd_wordfile_word(&line, &word); words++) {
-			pd_fold_term(f, word, &folded);
-			pd_synonyms_replace(s, pd_buf_span(&folded), &out);
-			HOLDS(pd_span_eq(pd_buf_span(&out), pd_buf_span(&base)));
-		}
-	}
-	HOLDS(words >= pd_synonyms_words(s) && words > 0);
-	pd_wordfile_release(&file);
-	pd_buf_release(&base);
-	pd_buf_release(&folded);
-	pd_buf_release(&out);
-	pd_folder_free(f);
+	HOLDS(pd_wordfile_read(path, check_line, &x, &e) == PD_OK);
+	HOLDS(x.words >= pd_synonyms_words(s) && x.words > 0);
+	pd_buf_release(&x.base);
+	pd_buf_release(&x.folded);
+	pd_buf_release(&x.out);
+	pd_folder_free(x.folder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

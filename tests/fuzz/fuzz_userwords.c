@@ -4,37 +4,42 @@
 #include "fuzz.h"
 #include "base/err.h"
 #include "term/fold.h"
-#include "term/userwords.h"
-#include "term/wordfile.h"
+#include "term/wordfiles.h"
+
+struct found {
+	struct pd_userwords *u;
+	struct pd_folder *folder;
+	struct pd_buf folded;
+	size_t words;
+};
+
+static int check_line(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e)
+{
+	struct found *x = ctx;
+	struct pd_span word;
+	if (!pd_wordfile_word(&line, &word))
+		return PD_OK;
+	pd_fold_term(x->folder, word, &x->folded);
+	HOLDS(pd_userwords_tag(x->u, pd_buf_span(&x->folded)) != NULL);
+	HOLDS(pd_userwords_at(x->u, pd_buf_span(&x->folded), 0) == x->folded.n);
+	x->words++;
+	return PD_OK;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct pd_folder *f;
-	struct pd_userwords *u;
+	struct found x = { 0 };
 	struct pd_err e = { 0 };
-	struct pd_wordfile file;
-	struct pd_span line, word;
-	struct pd_buf folded = { 0 };
-	size_t words = 0;
-	if (!f)
-		f = pd_folder_new();
+	x.folder = f = f ? f : pd_folder_new();
 	const char *path = fuzz_file(data, n);
-	int status = pd_userwords_load(path, &u, &e);
-	HOLDS(!status == (u != NULL) && (!status || e.text[0]));
+	int status = pd_userwords_load(path, &x.u, &e);
+	HOLDS(!status == (x.u != NULL) && (!status || e.text[0]));
 	if (status)
 		return 0;
-	HOLDS(pd_wordfile_open(&file, path, &e) == PD_OK);
-	while (pd_wordfile_next(&file, &line, &e) == 1) {
-		if (!pd_wordfile_word(&line, &word))
-			continue;
-		pd_fold_term(f, word, &folded);
-		HOLDS(pd_userwords_tag(u, pd_buf_span(&folded)) != NULL);
-		HOLDS(pd_userwords_at(u, pd_buf_span(&folded), 0) == folded.n);
-		words++;
-	}
-	HOLDS(words >= pd_userwords_count(u) && pd_userwords_count(u) > 0 && strlen(pd_userwords_checksum(u)) == 8);
-	pd_wordfile_release(&file);
-	pd_buf_release(&folded);
-	pd_userwords_free(u);
+	HOLDS(pd_wordfile_read(path, check_line, &x, &e) == PD_OK);
+	HOLDS(x.words >= pd_userwords_count(x.u) && pd_userwords_count(x.u) > 0 && strlen(pd_userwords_checksum(x.u)) == 8);
+	pd_buf_release(&x.folded);
+	pd_userwords_free(x.u);
 	return 0;
 }

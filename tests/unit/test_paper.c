@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "term/dict.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "topic/topic.h"
 
 enum { BLOCKS_MAX = 5 };

@@ -11,7 +11,7 @@
 #include "term/dict.h"
 #include "term/dict_layout.h"
 #include "term/fold.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
 
 static struct pd_buf container;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 
 static bool has(const struct pd_stopwords *s, const char *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of words that a user writes: how rare words are, synonyms, words beside the dictionary's; and the longest word at a place.
+ * Files of words that a user writes: how rare words are, synonyms, words beside the dictionary's.
  */
 #include <check.h>
 #include <math.h>
@@ -9,11 +9,8 @@
 
 #include "base/hash.h"
 #include "term/dict.h"
-#include "term/idf.h"
-#include "term/longest.h"
-#include "term/synonyms.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
-#include "term/userwords.h"
 
 /* A file with that text, which is gone when it has been read. */
 static const char *file_of(const char *text)
@@ -25,49 +22,6 @@ static const char *file_of(const char *text)
 	close(fd);
 	return path;
 }
-
-/* --- the longest word at a place --- */
-
-static const struct {
-	const char *name, *words, *text;
-	size_t at;
-	const char *found;	/* NULL: none */
-} longests[] = {
-	{ "the longest", "华联 华联超市 华", "去华联超市", 3, "华联超市" },
-	{ "one that fits, where a longer one does not", "华联 华联超市", "去华联超人", 3, "华联" },
-	{ "none, where only the beginning of one is", "华联超市", "去华联超人", 3, NULL },
-	{ "at the end of the text", "华联超市", "华联", 0, NULL },
-	{ "Chinese inside Chinese", "联超", "去华联超市", 6, "联超" },
-	{ "a whole Latin word", "car", "a car.", 2, "car" },
-	{ "not the beginning of one", "car", "a cart", 2, NULL },
-	{ "not the end of one", "car", "scar", 1, NULL },
-	{ "not before a mark that goes on with it", "cafe", "cafe\xcc\x81", 0, NULL },
-	{ "not before a digit", "b", "b2", 0, NULL },
-	{ "Latin beside Chinese is its own word", "b超", "做b超了", 3, "b超" },
-	{ "a shorter word that ends where one may", "超b 超b2", "超b2x", 0, NULL },
-	{ "no words", "", "text", 0, NULL },
-};
-
-START_TEST(longest)
-{
-	struct pd_longest l = { 0 };
-	struct pd_span rest = pd_span_z(longests[_i].words), word, list[8];
-	uint32_t n = 0;
-	size_t bytes = 0;
-	while (rest.n && pd_span_split(&rest, ' ', &word)) {
-		list[n] = word;
-		ck_assert(pd_longest_add(&l, word, n++) == PD_LONGEST_NONE);
-	}
-	uint32_t got = pd_longest_find(&l, pd_span_z(longests[_i].text), longests[_i].at, &bytes);
-	if (!longests[_i].found)
-		ck_assert_msg(got == PD_LONGEST_NONE, "%s: found %.*s", longests[_i].name, (int)list[got].n, list[got].p);
-	else
-		ck_assert_msg(got != PD_LONGEST_NONE && pd_span_is(list[got], longests[_i].found) && bytes == list[got].n, "%s", longests[_i].name);
-	if (n)
-		ck_assert(pd_longest_add(&l, list[0], 7) == 0);
-	pd_longest_release(&l);
-}
-END_TEST
 
 /* --- synonyms --- */
 
@@ -83,6 +37,18 @@ static const struct {
 	{ "another script, other widths and cases in the file", "\xef\xbb\xbfTruck\tＬＯＲＲＹ\r\n华联 華聯超市", "a lorry, 华联超市", "a truck, 华联" },
 	{ "U+3000 parts words, too", "甲\u3000乙\u3000丙\n", "丙", "甲" },
 	{ "nothing to do", "甲 乙\n", "", "" },
+	{ "the longest of three", "w 华联 华联超市 华\n", "去华联超市", "去w" },
+	{ "one that fits, where a longer one does not", "w 华联 华联超市\n", "去华联超人", "去w超人" },
+	{ "none, where only the beginning of one is", "w 华联超市\n", "去华联超人", "去华联超人" },
+	{ "none at the end of the text", "w 华联超市\n", "华联", "华联" },
+	{ "Chinese inside Chinese", "w 联超\n", "去华联超市", "去华w市" },
+	{ "a whole Latin word", "w car\n", "a car.", "a w." },
+	{ "not the beginning of one", "w car\n", "a cart", "a cart" },
+	{ "not the end of one", "w car\n", "scar", "scar" },
+	{ "not before a mark that goes on with it", "w cafe\n", "cafe\xcc\x81", "cafe\xcc\x81" },
+	{ "not before a digit", "w b\n", "b2", "b2" },
+	{ "Latin beside Chinese is its own word", "w b超\n", "做b超了", "做w了" },
+	{ "a shorter word that ends where one may", "w 超b 超b2\n", "超b2x", "超b2x" },
 };
 
 START_TEST(synonyms)
@@ -229,7 +195,6 @@ int main(void)
 {
 	Suite *s = suite_create("wordfiles");
 	TCase *t = tcase_create("wordfiles");
-	tcase_add_loop_test(t, longest, 0, (int)(sizeof longests / sizeof *longests));
 	tcase_add_loop_test(t, synonyms, 0, (int)(sizeof replacements / sizeof *replacements));
 	tcase_add_test(t, checksums);
 	tcase_add_test(t, idf_of_a_file);

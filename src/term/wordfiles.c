@@ -1,0 +1,805 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * First what the lists share: their lines, and the longest word at a place.  Then each list.
+ */
+#include "term/wordfiles.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/utf8.h"
+#include "term/dict.h"
+#include "term/fold.h"
+#include "term/unicode.h"
+
+enum { WORD_MAX = 255 };	/* bytes */
+
+/* ==== lines ==== */
+
+static bool is_utf8(struct pd_span s)
+{
+	for (size_t at = 0, n; at < s.n; at += n) {
+		n = pd_utf8_sequence(s.p + at, s.n - at);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+/* PD_ERR_DICT: "PATH:LINE: WHY". */
+static int line_fail(const struct pd_wordfile *f, struct pd_err *e, const char *why)
+{
+	return pd_fail(e, PD_ERR_DICT, "%s:%zu: %s", f->path, f->number, why);
+}
+
+int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e),
+		     void *ctx, struct pd_err *e)
+{
+	struct pd_wordfile f = { .path = path };
+	struct pd_buf text = { 0 };
+	int status = pd_read_file(path, &text, e);
+	struct pd_span rest = pd_buf_span(&text), line;
+	if (rest.n >= 3 && !memcmp(rest.p, "\xEF\xBB\xBF", 3))
+		rest = pd_span(rest.p + 3, rest.n - 3);
+	/* What follows the last line break is a line only when something stands there. */
+	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
+		f.number++;
+		line = pd_span_trim(line);
+		status = is_utf8(line) ? take(ctx, &f, line, e) : line_fail(&f, e, "the line is not UTF-8");
+	}
+	pd_buf_release(&text);
+	return status;
+}
+
+static size_t space_at(struct pd_span s)
+{
+	if (pd_ascii_space(s.p[0]))
+		return 1;
+	return s.n >= 3 && !memcmp(s.p, "\u3000", 3) ? 3 : 0;
+}
+
+bool pd_wordfile_word(struct pd_span *line, struct pd_span *word)
+{
+	size_t n;
+	while (line->n && (n = space_at(*line)))
+		*line = pd_span(line->p + n, line->n - n);
+	for (*word = pd_span(line->p, 0); line->n && !space_at(*line); word->n++)
+		*line = pd_span(line->p + 1, line->n - 1);
+	return word->n > 0;
+}
+
+/* ==== the longest word at a place ====
+ *
+ * Words -> the longest of them that begins at a place in a text.  A tree of characters, all of whose steps lie in one hash table:
+ * a step is (node, character) -> node, so that asking costs one look-up for each character of what fits.
+ *
+ * A word that begins or ends with a letter or digit of a script that parts words by spaces does not stand inside another word:
+ * "car" is not in "scar".  Chinese is written without spaces, and its words stand anywhere.
+ *
+ * All zeroes is one without words. */
+
+#define NO_WORD UINT32_MAX
+
+struct longest {
+	struct pd_map step;
+	uint32_t *word;		/* by node: number of the word that ends there, or NO_WORD */
+	size_t nodes, cap;
+};
+
+enum { ROOT, ROOM = 64 };
+
+static uint64_t step_key(uint32_t node, uint32_t cp)
+{
+	return (uint64_t)node << 21 | cp;
+}
+
+static uint32_t add_node(struct longest *l)
+{
+	l->word = pd_grow(l->word, l->nodes, &l->cap, sizeof *l->word);
+	l->word[l->nodes] = NO_WORD;
+	return (uint32_t)l->nodes++;
+}
+
+/* Words are UTF-8 and not empty. */
+static void add_longest(struct longest *l, struct pd_span word, uint32_t number)
+{
+	const char *p = word.p, *end = p + word.n;
+	uint32_t node = ROOT;
+	if (!l->nodes) {
+		pd_map_clear(&l->step, ROOM);
+		add_node(l);
+	}
+	while (p < end) {
+		uint32_t *next = pd_map_put(&l->step, step_key(node, pd_utf8_next(&p)));
+		if (!*next)
+			*next = add_node(l);
+		node = *next;
+	}
+	l->word[node] = number;
+}
+
+static bool is_part_of_word(uint32_t cp)
+{
+	enum pd_char_class class = pd_char_kind_of(cp)->class;
+	return class == PD_CHAR_LETTER || class == PD_CHAR_DIGIT || class == PD_CHAR_EXTEND;
+}
+
+static uint32_t char_before(const char *begin, const char *p)
+{
+	do
+		p--;
+	while (p > begin && (*p & 0xC0) == 0x80);
+	return pd_utf8_next(&p);
+}
+
+/* The number of the longest word that begins at text.p + at, and its bytes; or NO_WORD. */
+static uint32_t find_longest(const struct longest *l, struct pd_span text, size_t at, size_t *n)
+{
+	const char *begin = text.p + at, *p = begin, *end = text.p + text.n, *after;
+	uint32_t found = NO_WORD, node = ROOT, *next, cp;
+	if (!l->nodes || p >= end)
+		return found;
+	while (p < end) {
+		cp = pd_utf8_next(&p);
+		next = pd_map_find(&l->step, step_key(node, cp));
+		if (!next)
+			break;
+		/* Only now is it worth asking what stands before. */
+		if (node == ROOT && at && is_part_of_word(cp) && is_part_of_word(char_before(text.p, begin)))
+			return found;
+		node = *next;
+		after = p;
+		if (l->word[node] == NO_WORD || (p < end && is_part_of_word(cp) && is_part_of_word(pd_utf8_next(&after))))
+			continue;
+		found = l->word[node];
+		*n = (size_t)(p - begin);
+	}
+	return found;
+}
+
+static void release_longest(struct longest *l)
+{
+	pd_map_release(&l->step);
+	free(l->word);
+	*l = (struct longest){ 0 };
+}
+
+/* ==== stop words ====
+ *
+ * A set that knows the words by their hash.  Every term of every page is asked for, and a search that ends at the first slot
+ * costs the processor no wrong guess, so an eighth of the slots are taken at most. */
+
+struct pd_stopwords {
+	struct pd_map words;	/* a set of hashes */
+	char checksum[9];
+};
+
+/* data.S */
+extern const char pd_data_stopwords[], pd_data_stopwords_end[];
+
+struct stopword_list {
+	struct pd_buf text;	/* the folded words, end to end */
+	struct pd_span *v;
+	size_t n, cap;
+};
+
+bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
+{
+	return pd_map_has(&s->words, hash);
+}
+
+/* Words are kept as offsets first, because the text moves as it grows. */
+static void read_stopwords(struct stopword_list *l, struct pd_span text)
+{
+	struct pd_folder *f = pd_folder_new();
+	struct pd_buf word = { 0 };
+	struct pd_span line;
+	while (pd_span_split(&text, '\n', &line)) {
+		const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
+		if (comment)
+			line.n = (size_t)(comment - line.p);
+		pd_fold_term(f, line, &word);
+		if (word.n == 0)
+			continue;
+		l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
+		l->v[l->n++] = pd_span(NULL, word.n);
+		pd_buf_add_span(&l->text, pd_buf_span(&word));
+	}
+	const char *p = l->text.p;
+	for (size_t i = 0; i < l->n; p += l->v[i++].n)
+		l->v[i].p = p;
+	pd_buf_release(&word);
+	pd_folder_free(f);
+}
+
+static int span_order(const void *a, const void *b)
+{
+	return pd_span_cmp(*(const struct pd_span *)a, *(const struct pd_span *)b);
+}
+
+static struct pd_stopwords *make_stopwords(struct stopword_list *l)
+{
+	struct pd_stopwords *s = pd_zalloc(sizeof *s);
+	struct pd_hasher *hasher = pd_hasher_new();
+	uint64_t sum[2];
+	pd_map_clear(&s->words, 4 * l->n);
+	if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, span_order);
+	for (size_t i = 0; i < l->n; i++) {
+		if (i > 0 && pd_span_eq(l->v[i], l->v[i - 1]))
+			continue;
+		pd_map_add(&s->words, pd_hash64(l->v[i].p, l->v[i].n));
+		pd_hasher_add(hasher, l->v[i].p, l->v[i].n);
+		pd_hasher_add(hasher, "\n", 1);
+	}
+	pd_hasher_end(hasher, sum);
+	pd_hasher_free(hasher);
+	snprintf(s->checksum, sizeof s->checksum, "%08x", (unsigned)(sum[0] >> 32));
+	return s;
+}
+
+static struct pd_stopwords *stopwords_of(struct pd_span text)
+{
+	struct stopword_list l = { 0 };
+	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
+		text = pd_span(text.p + 3, text.n - 3);
+	read_stopwords(&l, text);
+	struct pd_stopwords *s = make_stopwords(&l);
+	pd_buf_release(&l.text);
+	free(l.v);
+	return s;
+}
+
+int pd_stopwords_builtin(struct pd_stopwords **out, struct pd_err *e)
+{
+	*out = stopwords_of(pd_span(pd_data_stopwords, (size_t)(pd_data_stopwords_end - pd_data_stopwords)));
+	return 0;
+}
+
+int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	*out = NULL;
+	int status = pd_read_file(path, &text, e);
+	if (status == 0)
+		*out = stopwords_of(pd_buf_span(&text));
+	pd_buf_release(&text);
+	return status;
+}
+
+void pd_stopwords_free(struct pd_stopwords *s)
+{
+	if (!s)
+		return;
+	pd_map_release(&s->words);
+	free(s);
+}
+
+size_t pd_stopwords_count(const struct pd_stopwords *s)
+{
+	return s->words.n;
+}
+
+const char *pd_stopwords_checksum(const struct pd_stopwords *s)
+{
+	return s->checksum;
+}
+
+/* ==== words of the user's ==== */
+
+enum { TAG = 4 };	/* bytes */
+
+struct pd_userwords {
+	struct pd_names words;
+	char (*tag)[TAG];		/* by number of the word */
+	size_t cap;
+	struct longest longest;
+	struct pd_folder *folder;	/* while the file is read */
+	struct pd_buf folded;
+	char checksum[9];
+};
+
+static bool is_chinese(struct pd_span word)
+{
+	const char *p = word.p, *end = p + word.n;
+	while (p < end)
+		if (pd_char_kind_of(pd_utf8_next(&p))->class != PD_CHAR_HAN)
+			return false;
+	return word.n > 0;
+}
+
+static int read_userword(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e)
+{
+	struct pd_userwords *u = ctx;
+	struct pd_buf *folded = &u->folded;
+	struct pd_span word, tag = pd_span_z("nz"), part;
+	uint64_t frequency;
+	if (!pd_wordfile_word(&line, &word))
+		return PD_OK;
+	pd_fold_term(u->folder, word, folded);
+	if (!is_chinese(pd_buf_span(folded)))
+		return line_fail(f, e, "a word with other characters than Chinese ones: the list is for Chinese words");
+	if (folded->n > WORD_MAX)
+		return line_fail(f, e, "the word has over 255 bytes");
+	bool more = pd_wordfile_word(&line, &part);
+	if (more && pd_span_u64(part, &frequency))
+		more = pd_wordfile_word(&line, &part);
+	if (more)
+		tag = part;
+	if (tag.n > TAG)
+		return line_fail(f, e, "the part of speech has over four bytes");
+	if (pd_wordfile_word(&line, &part))
+		return line_fail(f, e, "the line has more than word, frequency and part of speech");
+	size_t before = u->words.n;
+	uint32_t number = pd_names_add(&u->words, pd_buf_span(folded));
+	if (u->words.n > before) {
+		u->tag = pd_grow(u->tag, before, &u->cap, sizeof *u->tag);
+		add_longest(&u->longest, pd_buf_span(folded), number);
+	}
+	/* Of a word that stands twice the last line counts. */
+	memset(u->tag[number], 0, TAG);
+	memcpy(u->tag[number], tag.p, tag.n);
+	return PD_OK;
+}
+
+static int hash_order(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void sum_userwords(struct pd_userwords *u)
+{
+	uint64_t *item = pd_alloc((u->words.n + 1) * sizeof *item), sum[2];
+	for (size_t i = 0; i < u->words.n; i++)
+		item[i] = pd_hash64_seed(u->words.v[i].p, u->words.v[i].n, pd_hash64(u->tag[i], TAG));
+	qsort(item, u->words.n, sizeof *item, hash_order);
+	pd_hash128(item, u->words.n * sizeof *item, 0, sum);
+	snprintf(u->checksum, sizeof u->checksum, "%08x", (unsigned)(sum[0] >> 32));
+	free(item);
+}
+
+int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e)
+{
+	struct pd_userwords *u = pd_zalloc(sizeof *u);
+	u->folder = pd_folder_new();
+	int status = pd_wordfile_read(path, read_userword, u, e);
+	if (!status && !u->words.n)
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech", path);
+	if (!status)
+		sum_userwords(u);
+	pd_buf_release(&u->folded);
+	pd_folder_free(u->folder);
+	if (status) {
+		pd_userwords_free(u);
+		u = NULL;
+	}
+	*out = u;
+	return status;
+}
+
+void pd_userwords_free(struct pd_userwords *u)
+{
+	if (!u)
+		return;
+	pd_names_release(&u->words);
+	release_longest(&u->longest);
+	free(u->tag);
+	free(u);
+}
+
+size_t pd_userwords_at(const struct pd_userwords *u, struct pd_span run, size_t at)
+{
+	size_t n;
+	return find_longest(&u->longest, run, at, &n) == NO_WORD ? 0 : n;
+}
+
+const char *pd_userwords_tag(const struct pd_userwords *u, struct pd_span word)
+{
+	uint32_t number = pd_names_find(&u->words, word);
+	return number == PD_NO_NAME ? NULL : u->tag[number];
+}
+
+size_t pd_userwords_count(const struct pd_userwords *u)
+{
+	return u->words.n;
+}
+
+const char *pd_userwords_checksum(const struct pd_userwords *u)
+{
+	return u->checksum;
+}
+
+/* ==== synonyms ==== */
+
+/* What a word is: a base word, or replaced by one.  Words have numbers. */
+struct synonym_entry {
+	uint32_t base;		/* number of the word that stands for it; its own: a base word */
+	size_t line;
+};
+
+struct pd_synonyms {
+	struct pd_names words;
+	struct synonym_entry *of;
+	size_t cap;
+	struct longest replaced;
+	size_t n_replaced;
+	struct pd_folder *folder;	/* while the file is read */
+	struct pd_buf folded;
+	char checksum[9];
+};
+
+static int contradiction(const struct pd_wordfile *f, struct pd_span word, const char *why, size_t line, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_DICT, "%s:%zu: '%.*s' %s on line %zu", f->path, f->number, (int)(word.n < 120 ? word.n : 120), word.p, why, line);
+}
+
+/* The number of a folded word; a new one is of this line. */
+static uint32_t synonym_number(struct pd_synonyms *s, struct pd_span word, uint32_t base, size_t line, bool *known)
+{
+	size_t before = s->words.n;
+	uint32_t number = pd_names_add(&s->words, word);
+	*known = s->words.n == before;
+	if (!*known) {
+		s->of = pd_grow(s->of, number, &s->cap, sizeof *s->of);
+		s->of[number] = (struct synonym_entry){ base == PD_NO_NAME ? number : base, line };
+	}
+	return number;
+}
+
+/* One word of a line: the base, which has no base yet, or one that it replaces. */
+static int add_synonym(struct pd_synonyms *s, const struct pd_wordfile *f, struct pd_span word, uint32_t *base, struct pd_err *e)
+{
+	bool known;
+	uint32_t number = synonym_number(s, word, *base, f->number, &known);
+	const struct synonym_entry *at = &s->of[number];
+	if (*base == PD_NO_NAME) {
+		*base = number;
+		return known && at->base != number ? contradiction(f, word, "is a base word here, but is replaced itself", at->line, e) : PD_OK;
+	}
+	if (!known) {
+		add_longest(&s->replaced, word, number);
+		s->n_replaced++;
+		return PD_OK;
+	}
+	if (number == *base)
+		return line_fail(f, e, "the base word stands among the words that it replaces");
+	if (at->base == number)
+		return contradiction(f, word, "is replaced here, but is a base word", at->line, e);
+	/* Twice on one line, or in another script: nothing is unclear. */
+	return at->base == *base ? PD_OK : contradiction(f, word, "is replaced by another word", at->line, e);
+}
+
+static int read_synonyms(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e)
+{
+	struct pd_synonyms *s = ctx;
+	struct pd_buf *folded = &s->folded;
+	struct pd_span word;
+	uint32_t base = PD_NO_NAME;
+	int n = 0, status = PD_OK;
+	for (; !status && pd_wordfile_word(&line, &word); n++) {
+		pd_fold_term(s->folder, word, folded);
+		if (!folded->n || memchr(folded->p, ' ', folded->n))
+			return line_fail(f, e, "the normal form of a word on the line is empty");
+		if (folded->n > WORD_MAX)
+			return line_fail(f, e, "a word has over 255 bytes");
+		status = add_synonym(s, f, pd_buf_span(folded), &base, e);
+	}
+	if (!status && !n)
+		return line_fail(f, e, "an empty line: each holds a base word and the words that it replaces");
+	if (!status && n == 1)
+		return line_fail(f, e, "a base word without words that it replaces");
+	return status;
+}
+
+static int pair_order(const void *x, const void *y)
+{
+	return memcmp(x, y, 2 * sizeof(uint64_t));
+}
+
+static void sum_synonyms(struct pd_synonyms *s)
+{
+	uint64_t (*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
+	for (size_t i = 0; i < s->words.n; i++) {
+		struct pd_span word = s->words.v[i], base = s->words.v[s->of[i].base];
+		pair[i][0] = pd_hash64(word.p, word.n);
+		pair[i][1] = pd_hash64(base.p, base.n);
+	}
+	qsort(pair, s->words.n, sizeof *pair, pair_order);
+	pd_hash128(pair, s->words.n * sizeof *pair, 0, sum);
+	snprintf(s->checksum, sizeof s->checksum, "%08x", (unsigned)(sum[0] >> 32));
+	free(pair);
+}
+
+int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e)
+{
+	struct pd_synonyms *s = pd_zalloc(sizeof *s);
+	s->folder = pd_folder_new();
+	int status = pd_wordfile_read(path, read_synonyms, s, e);
+	if (!status && !s->words.n)
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces", path);
+	if (!status)
+		sum_synonyms(s);
+	pd_buf_release(&s->folded);
+	pd_folder_free(s->folder);
+	if (status) {
+		pd_synonyms_free(s);
+		s = NULL;
+	}
+	*out = s;
+	return status;
+}
+
+void pd_synonyms_free(struct pd_synonyms *s)
+{
+	if (!s)
+		return;
+	pd_names_release(&s->words);
+	release_longest(&s->replaced);
+	free(s->of);
+	free(s);
+}
+
+void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	for (size_t at = 0, n; at < text.n; at += n) {
+		uint32_t number = find_longest(&s->replaced, text, at, &n);
+		if (number != NO_WORD) {
+			pd_buf_add_span(out, s->words.v[s->of[number].base]);
+			continue;
+		}
+		const char *p = text.p + at;
+		pd_utf8_next(&p);
+		n = (size_t)(p - text.p) - at;
+		pd_buf_add(out, text.p + at, n);
+	}
+}
+
+size_t pd_synonyms_words(const struct pd_synonyms *s)
+{
+	return s->n_replaced;
+}
+
+const char *pd_synonyms_checksum(const struct pd_synonyms *s)
+{
+	return s->checksum;
+}
+
+/* ==== how rare words are ==== */
+
+struct pd_idf {
+	const struct pd_dict *dict;	/* NULL: from a file */
+	struct pd_map words;		/* hash of a term -> bits of its float */
+	double median;
+	char checksum[9];
+};
+
+struct idf_entry {
+	uint64_t word;
+	float idf;
+};
+
+struct idf_list {
+	struct idf_entry *v;
+	size_t n, cap;
+	struct pd_folder *folder;
+	struct pd_buf folded;
+};
+
+static uint32_t bits_of(float f)
+{
+	uint32_t bits;
+	memcpy(&bits, &f, sizeof bits);
+	return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+	float f;
+	memcpy(&f, &bits, sizeof f);
+	return f;
+}
+
+static bool is_number(const char *z, double *out)
+{
+	char *end;
+	if ((*z < '0' || *z > '9') && *z != '.' && *z != '-')
+		return false;	/* nan, inf */
+	*out = strtod(z, &end);
+	return !*end && isfinite(*out);
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *read_idf(struct idf_list *l, struct pd_span line)
+{
+	struct pd_span word, number, more;
+	char z[40] = { 0 };
+	double idf;
+	if (!pd_wordfile_word(&line, &word) || !pd_wordfile_word(&line, &number) || pd_wordfile_word(&line, &more) || number.n >= sizeof z)
+		return "not 'word idf'";
+	memcpy(z, number.p, number.n);
+	if (!is_number(z, &idf))
+		return "the idf is not a number";
+	if (!(idf > 0 && idf < PD_IDF_MAX))
+		return "an idf must be over 0 and under 1000";
+	pd_fold_term(l->folder, word, &l->folded);
+	if (!l->folded.n)
+		return "the line has no word";
+	l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = (struct idf_entry){ pd_hash64(l->folded.p, l->folded.n), (float)idf };
+	return NULL;
+}
+
+static int read_idf_line(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e)
+{
+	const char *why = line.n ? read_idf(ctx, line) : NULL;
+	return why ? line_fail(f, e, why) : PD_OK;
+}
+
+static int idf_word_order(const void *x, const void *y)
+{
+	const struct idf_entry *a = x, *b = y;
+	if (a->word != b->word)
+		return a->word < b->word ? -1 : 1;
+	return (a->idf > b->idf) - (a->idf < b->idf);
+}
+
+static int idf_order(const void *x, const void *y)
+{
+	const struct idf_entry *a = x, *b = y;
+	return (a->idf > b->idf) - (a->idf < b->idf);
+}
+
+static void make_idf(struct pd_idf *idf, struct idf_list *l)
+{
+	size_t n = 0;
+	uint64_t sum[2];
+	qsort(l->v, l->n, sizeof *l->v, idf_word_order);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || l->v[n - 1].word != l->v[i].word)
+			l->v[n++] = l->v[i];
+	struct pd_hasher *hasher = pd_hasher_new();
+	pd_map_clear(&idf->words, n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t item[2] = { l->v[i].word, bits_of(l->v[i].idf) };
+		pd_hasher_add(hasher, item, sizeof item);
+		*pd_map_put(&idf->words, l->v[i].word) = bits_of(l->v[i].idf);
+	}
+	pd_hasher_end(hasher, sum);
+	pd_hasher_free(hasher);
+	snprintf(idf->checksum, sizeof idf->checksum, "%08x", (unsigned)(sum[0] >> 32));
+	qsort(l->v, n, sizeof *l->v, idf_order);
+	idf->median = l->v[(n - 1) / 2].idf;
+}
+
+int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
+{
+	struct idf_list l = { .folder = pd_folder_new() };
+	*out = NULL;
+	int status = pd_wordfile_read(path, read_idf_line, &l, e);
+	if (!status && !l.n)
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
+	if (!status) {
+		*out = pd_zalloc(sizeof **out);
+		make_idf(*out, &l);
+	}
+	free(l.v);
+	pd_folder_free(l.folder);
+	pd_buf_release(&l.folded);
+	return status;
+}
+
+struct pd_idf *pd_idf_of_dict(const struct pd_dict *d)
+{
+	struct pd_idf *idf = pd_zalloc(sizeof *idf);
+	idf->dict = d;
+	idf->median = pd_dict_median_idf(d);
+	snprintf(idf->checksum, sizeof idf->checksum, "dict");
+	return idf;
+}
+
+void pd_idf_free(struct pd_idf *idf)
+{
+	if (!idf)
+		return;
+	pd_map_release(&idf->words);
+	free(idf);
+}
+
+double pd_idf_get(const struct pd_idf *idf, struct pd_span term, uint64_t hash)
+{
+	struct pd_dict_word word;
+	if (idf->dict)
+		return pd_dict_find(idf->dict, term, &word) && word.idf > 0 ? word.idf : idf->median;
+	const uint32_t *bits = pd_map_find(&idf->words, hash);
+	return bits ? float_of(*bits) : idf->median;
+}
+
+double pd_idf_median(const struct pd_idf *idf)
+{
+	return idf->median;
+}
+
+size_t pd_idf_words(const struct pd_idf *idf)
+{
+	return idf->dict ? pd_dict_words(idf->dict) : idf->words.n;
+}
+
+const char *pd_idf_checksum(const struct pd_idf *idf)
+{
+	return idf->checksum;
+}
+
+struct word_count {
+	uint32_t pages;
+	uint32_t last;		/* the page that counted it last, from 1 */
+};
+
+struct pd_idf_counter {
+	struct pd_names words;
+	struct word_count *of;	/* by number of the word */
+	size_t cap;
+	uint32_t pages;
+};
+
+struct pd_idf_counter *pd_idf_counter_new(void)
+{
+	return pd_zalloc(sizeof(struct pd_idf_counter));
+}
+
+void pd_idf_counter_free(struct pd_idf_counter *c)
+{
+	if (!c)
+		return;
+	pd_names_release(&c->words);
+	free(c->of);
+	free(c);
+}
+
+void pd_idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
+{
+	struct pd_span term;
+	if (!terms.n || c->pages == UINT32_MAX)
+		return;
+	c->pages++;
+	while (pd_span_split(&terms, ' ', &term)) {
+		size_t before = c->words.n;
+		uint32_t number = pd_names_add(&c->words, term);
+		if (c->words.n > before) {
+			c->of = pd_grow(c->of, before, &c->cap, sizeof *c->of);
+			c->of[number] = (struct word_count){ 0 };
+		}
+		c->of[number].pages += c->of[number].last != c->pages;
+		c->of[number].last = c->pages;
+	}
+}
+
+uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c)
+{
+	return c->pages;
+}
+
+static int name_order(const void *x, const void *y, void *names)
+{
+	const struct pd_names *n = names;
+	return pd_span_cmp(n->v[*(const uint32_t *)x], n->v[*(const uint32_t *)y]);
+}
+
+size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
+{
+	uint32_t *order = pd_alloc((c->words.n + 1) * sizeof *order);
+	for (size_t i = 0; i < c->words.n; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, c->words.n, sizeof *order, name_order, (void *)&c->words);
+	for (size_t i = 0; i < c->words.n; i++) {
+		pd_buf_add_span(out, c->words.v[order[i]]);
+		pd_buf_printf(out, " %.6f\n", log(((double)c->pages + 1) / c->of[order[i]].pages));
+	}
+	free(order);
+	return c->words.n;
+}
