@@ -11,7 +11,7 @@
 #include "link/host.h"
 #include "link/url.h"
 #include "term/dict.h"
-#include "term/stopwords.h"
+#include "term/wordfiles.h"
 #include "term/terms.h"
 
 /* --- what is asked --- */
