@@ -7,10 +7,12 @@ usage: brute_bands.py rows N SEED [HOSTS]            fp rows: groups of rows wit
                                                      bits at most, and have half of their text in common by their sketches
        brute_bands.py alone FP SCOPE PAIRS           ids that have such a pair in scope by brute force, whatever their bands, and
                                                      stand in no pair of PAIRS
+       brute_bands.py apart FP SCOPE PAIRS           such pairs whose pages are in two clusters of PAIRS, connected as they are there
 """
 import math, random, sys
 
 MINIMA = 128
+LOWEST = int('1' * MINIMA, 16)
 
 def host(url):
     return url.split('/')[2]
@@ -36,11 +38,15 @@ def read(path):
             f = line.rstrip('\n').split('\t')
             s = f[3] if len(f) == 4 else f[13]
             minima = [int(c, 16) for w in range(0, MINIMA, 16) for c in reversed(s[w:w + 16])]
-            out.append((f[1], int(f[0], 16), minima, host(f[2])))
+            out.append((f[1], int(f[0], 16), minima, host(f[2]), int(s, 16)))
     return sorted(out, key=lambda r: int(r[0].split(':')[1]))
 
 def alike(a, b, least=.5):
-    agreeing = sum(x == y for x, y in zip(a[2], b[2])) / MINIMA
+    # One bit for each minimum of four that differs.
+    d = a[4] ^ b[4]
+    d |= d >> 2
+    d |= d >> 1
+    agreeing = 1 - bin(d & LOWEST).count('1') / MINIMA
     return (agreeing - 1 / 16) / (1 - 1 / 16) >= least - 1e-9
 
 def in_scope(a, b, scope):
@@ -68,7 +74,22 @@ elif sys.argv[1] == 'pairs':
     for a, b in all_pairs(read(sys.argv[2]), int(sys.argv[4]), sys.argv[5] if len(sys.argv) > 5 else 'all'):
         if shares_band(a, b, width) or a[1] == b[1]:
             print(a[0], b[0], sep='\t')
+elif sys.argv[1] == 'apart':
+    rows = read(sys.argv[2])
+    first = {r[0]: r[0] for r in rows}
+    def cluster(i):
+        while first[i] != i:
+            first[i] = first[first[i]]
+            i = first[i]
+        return i
+    for line in open(sys.argv[4]):
+        if line[0] != '#':
+            a, b = line.split('\t')[:2]
+            first[cluster(a)] = cluster(b)
+    for a, b in all_pairs(rows, 64, sys.argv[3]):
+        if cluster(a[0]) != cluster(b[0]):
+            print(a[0], b[0], sep='\t')
 else:
     found = {i for line in open(sys.argv[4]) if line[0] != '#' for i in line.split('\t')[:2]}
     wanted = {r[0] for pair in all_pairs(read(sys.argv[2]), 64, sys.argv[3]) for r in pair}
-    print('\n'.join(sorted(wanted - found)))
+    print(*sorted(wanted - found), sep='\n', end='\n' if wanted - found else '')

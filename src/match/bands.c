@@ -38,6 +38,17 @@ struct dealt {
 	uint32_t value, row;
 };
 
+/* A row of a bucket, as it stands among the others by the minima behind the band. */
+struct adjacent {
+	uint64_t host, minima, print;
+	uint32_t row;
+};
+
+/* Two rows that one cluster has: one stands for the other, or a third row is like both. */
+struct joined {
+	uint32_t a, b;
+};
+
 /* What a thread needs. */
 struct worker {
 	struct pd_verifier verifier;
@@ -47,7 +58,10 @@ struct worker {
 	uint8_t *leader;		/* in a crowded bucket: which leader each follows, or FREE */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
-	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows;
+	struct adjacent *neighbours;
+	struct joined *joined;		/* in this band */
+	size_t n_joined, cap_joined;
+	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows, cap_neighbours;
 	struct pd_join_hits hits;
 	uint64_t looks;
 };
@@ -59,6 +73,9 @@ struct search {
 	double chance;			/* that two fingerprints are within reach */
 	uint64_t *crowded;		/* a bit for each bucket of each band, once that was searched */
 	uint8_t *covered;		/* by row: 1 once it follows a leader */
+	uint32_t *parent;		/* by row: of those joined in earlier bands the first, or one on the way to it; NULL: not asked */
+	uint32_t *last;			/* by row: the last one behind it that was found like it as a neighbour, or NONE */
+	size_t looks;			/* sketches that a row is held against in a bucket where nothing tells it from the others */
 	int part_bits, bucket_bits;	/* the first ones of the value; the bucket's begin with the part's */
 	struct pd_join_scan_loops scan;
 	size_t n_stretches;		/* of the rows */
@@ -221,30 +238,45 @@ static void take_hits(const struct search *s, struct worker *w, struct pd_items 
 	}
 }
 
-/* All pairs within reach; with a limit, false where there are more.  Piece by piece, which needs little memory. */
-static bool compare_all(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit, struct pd_items *out)
+/* One piece of a bucket with itself and with all behind it. */
+static void scan_piece(const struct search *s, struct worker *w, size_t at, size_t to)
 {
 	const struct pd_join_columns *c = &w->columns;
+	size_t end = at + PIECE < to ? at + PIECE : to;
+	s->scan.self((struct pd_join_run){ c, at, end }, s->reach, &w->hits);
+	if (end < to)
+		s->scan.cross((struct pd_join_run){ c, at, end }, (struct pd_join_run){ c, end, to }, s->reach, &w->hits);
+}
+
+/* All pairs within reach, piece by piece, which needs little memory. */
+static void compare_all(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	for (size_t at = from; at < to; at += PIECE) {
+		w->hits.n = 0;
+		scan_piece(s, w, at, to);
+		take_hits(s, w, out);
+	}
+}
+
+/* The pairs within reach are w->hits; false where there are more than `limit`. */
+static bool find_hits(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit)
+{
 	w->hits.n = 0;
 	for (size_t at = from; at < to; at += PIECE) {
-		size_t end = at + PIECE < to ? at + PIECE : to;
-		s->scan.self((struct pd_join_run){ c, at, end }, s->reach, &w->hits);
-		if (end < to)
-			s->scan.cross((struct pd_join_run){ c, at, end }, (struct pd_join_run){ c, end, to }, s->reach, &w->hits);
-		if (limit && w->hits.n > limit)
+		scan_piece(s, w, at, to);
+		if (w->hits.n > limit)
 			return false;
-		if (!limit) {
-			take_hits(s, w, out);
-			w->hits.n = 0;
-		}
 	}
-	take_hits(s, w, out);
 	return true;
 }
 
 /* --- a crowded bucket --- */
 
 #define FREE UINT8_MAX
+#define SAMPLES 64	/* pairs by which is told whether a bucket is of copies */
+#define COPIES 4	/* one in so many of them is alike */
+#define NEIGHBOURS 8	/* times as many are passed over as are compared */
+#define HEADS 8		/* clusters of a bucket that are held together */
 
 /* One that was like none before it, and the first of its followers that those pair with which may not pair with it. */
 struct leader {
@@ -304,6 +336,104 @@ static uint8_t find_leader(const struct search *s, struct worker *w, struct lead
 	return i;
 }
 
+/* --- what stays together ---
+ * A row that follows a leader has no part in other crowded buckets, and may be all that two leaders have in common.  So what follows is
+ * held against other clusters that the same bucket holds: the first row of each stands for it.  Clusters are those of the bands
+ * before this one, so that threads do not matter. */
+
+static void join_rows(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
+{
+	if (!s->parent)
+		return;
+	w->joined = pd_grow(w->joined, w->n_joined, &w->cap_joined, sizeof *w->joined);
+	w->joined[w->n_joined++] = (struct joined){ a, b };
+}
+
+static uint32_t cluster_of(const struct search *s, uint32_t row)
+{
+	while (s->parent[row] != row)
+		row = s->parent[row];
+	return row;
+}
+
+/* After a band; the first row of a cluster names it. */
+static void settle_clusters(struct search *s, int threads)
+{
+	for (int i = 0; i < threads; i++) {
+		struct worker *w = &s->workers[i];
+		for (size_t j = 0; j < w->n_joined; j++) {
+			uint32_t a = cluster_of(s, w->joined[j].a), b = cluster_of(s, w->joined[j].b);
+			for (uint32_t row = w->joined[j].a, next; row != a; row = next) {
+				next = s->parent[row];
+				s->parent[row] = a;
+			}
+			for (uint32_t row = w->joined[j].b, next; row != b; row = next) {
+				next = s->parent[row];
+				s->parent[row] = b;
+			}
+			if (a < b)
+				s->parent[b] = a;
+			else
+				s->parent[a] = b;
+		}
+		w->n_joined = 0;
+	}
+}
+
+static bool is_duplicate(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
+{
+	const struct pd_match_set *m = s->m;
+	double similarity;
+	return is_in_scope(&m->links, s->t->member[a], s->t->member[b]) && is_within_reach(s, a, b) && is_alike(s, a, b, w) &&
+	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0, &similarity);
+}
+
+/* The first row of a cluster, and the place of the first one that this is joined with. */
+struct cluster_head {
+	uint32_t row, cluster;
+	uint8_t with;
+};
+
+static uint8_t head_of(const struct cluster_head *heads, uint8_t i)
+{
+	while (heads[i].with != i)
+		i = heads[i].with;
+	return i;
+}
+
+static void hold_together(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	struct cluster_head heads[HEADS];
+	uint8_t n = 0;
+	bool any = false;
+	for (size_t i = from; i < to && !any; i++)
+		any = s->covered[w->row[i]];
+	for (size_t i = from; any && i < to; i++) {
+		uint32_t row = w->row[i], cluster = cluster_of(s, row);
+		uint8_t own = 0;
+		while (own < n && heads[own].cluster != cluster)
+			own++;
+		if (own == n && n < HEADS)
+			heads[n++] = (struct cluster_head){ row, cluster, own };
+		size_t tried = 0;
+		for (uint8_t h = 0; h < n && tried < s->looks; h++) {
+			if ((!s->covered[row] && !s->covered[heads[h].row]) || heads[h].row == row ||
+			    (own < n && head_of(heads, own) == head_of(heads, h)))
+				continue;
+			tried++;
+			if (!is_duplicate(s, w, heads[h].row, row))
+				continue;
+			pd_items_add_pair(out, heads[h].row, row, 0);
+			join_rows(s, w, heads[h].row, row);
+			if (own == n)
+				break;
+			heads[head_of(heads, own)].with = head_of(heads, h);
+		}
+	}
+}
+
+/* --- followers --- */
+
 /* A pair with the leader, or with the one behind it where the scope asks for that.  False: the row is like neither. */
 static bool follow(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
 {
@@ -316,6 +446,8 @@ static bool follow(const struct search *s, struct worker *w, const struct leader
 		return false;
 	pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
 	s->covered[row] = !itself;
+	if (!second)
+		join_rows(s, w, to, row);
 	return true;
 }
 
@@ -334,6 +466,77 @@ static void find_any(const struct search *s, struct worker *w, uint32_t row, siz
 			continue;
 		pd_items_add_pair(out, row, other, 0);
 		return;
+	}
+}
+
+/* Are they like each other, as many as meet?  By a few of them that are chosen by their places alone. */
+static bool is_of_copies(const struct search *s, struct worker *w, size_t from, size_t to)
+{
+	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0;
+	for (size_t i = 0; i < most; i++) {
+		size_t x = from + i * (n / 2) / most, y = x + n / 2;
+		uint32_t a = w->row[x], b = w->row[y];
+		if (pd_bits_distance(&w->columns.w[0][x], &w->columns.w[0][y], 1) > s->reach ||
+		    (pd_match_scope_inside(s->m->links.scope) && !is_same_host(s, a, b)))
+			continue;
+		tried++;
+		alike += is_alike(s, a, b, w);
+	}
+	return alike && alike * COPIES >= tried;
+}
+
+/* The minima behind the band, the first one highest; they are read in a circle. */
+static uint64_t minima_behind(const struct search *s, uint32_t row, int depth)
+{
+	const struct pd_sketch_options *o = &s->t->options;
+	const uint64_t *sketch = s->t->sketch + row * s->t->words;
+	size_t at = (s->first_band + s->band) * (size_t)s->width + (size_t)(s->width + depth);
+	uint64_t v = 0;
+	for (int i = 0; i < 64 / o->bits && i < o->minima; i++, at++)
+		v = v << o->bits | pd_bits_get(sketch, (int)(at % (size_t)o->minima) * o->bits, o->bits);
+	return v;
+}
+
+static int by_minima(const void *x, const void *y)
+{
+	const struct adjacent *a = x, *b = y;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->minima != b->minima)
+		return a->minima < b->minima ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Rows that share the band, and little else: those that share more stand next to each other, and each is held against the
+ * next ones, and against the first of those that share all that follows.  That costs the same for any number of them. */
+static void compare_neighbours(const struct search *s, struct worker *w, size_t from, size_t n, int depth, struct pd_items *out)
+{
+	const struct pd_match_links *l = &s->m->links;
+	w->neighbours = pd_big_at_least(w->neighbours, n, &w->cap_neighbours, sizeof *w->neighbours);
+	struct adjacent *v = w->neighbours;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = w->row[from + i];
+		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0, minima_behind(s, row, depth),
+					   w->columns.w[0][from + i], row };
+	}
+	qsort(v, n, sizeof *v, by_minima);
+	for (size_t i = 0, first = 0; i < n; i++) {
+		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
+			first = i;
+		size_t tried = 0;
+		for (size_t j = i > first + s->looks ? first : i + 1; j < n && j <= i + NEIGHBOURS * s->looks && tried < s->looks;
+		     j = j < i ? i + 1 : j + 1) {
+			if (pd_bits_distance(&v[i].print, &v[j].print, 1) > s->reach ||
+			    !is_in_scope(l, s->t->member[v[i].row], s->t->member[v[j].row]))
+				continue;
+			tried++;
+			uint32_t a = v[i].row < v[j].row ? v[i].row : v[j].row, b = v[i].row < v[j].row ? v[j].row : v[i].row;
+			/* Those that are alike meet in many bands; a row is in one bucket of each, and so with one thread. */
+			if (s->last[a] == b || !is_alike(s, a, b, w))
+				continue;
+			s->last[a] = b;
+			pd_items_add_pair(out, a, b, 0);
+		}
 	}
 }
 
@@ -376,31 +579,13 @@ static void split_by_minimum(const struct search *s, struct worker *w, size_t fr
 	}
 }
 
-/* Buckets are in the order of the rows. */
-static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
+/* Who stands for whom among copies; the rows that follow none are left. */
+static size_t lead(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
-	size_t n = to - from, limit = PD_BANDS_PAIRS * n + (size_t)((double)n * (double)n * s->chance), end[256];
-	if (s->m->o->all_pairs) {
-		compare_all(s, w, from, to, 0, out);
-		return;
-	}
-	if (n <= PD_BANDS_BUCKET && compare_all(s, w, from, to, limit, out))
-		return;
-	if (!depth) {
-		size_t bit = bucket_bit(s, w->row[from], s->first_band + s->band);
-		__atomic_fetch_or(&s->crowded[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
-	}
 	struct leaders leaders = { .n = 0 };
-	size_t kept = from;
 	for (size_t i = from; i < to; i++)
-		if (!s->covered[w->row[i]]) {
-			w->columns.w[0][kept] = w->columns.w[0][i];
-			w->row[kept++] = w->row[i];
-		}
-	w->verifier.apart = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
-	for (size_t i = from; i < kept; i++)
 		w->leader[i] = is_on(s, w->row[i], PD_SIDE_B) ? find_leader(s, w, &leaders, w->row[i]) : FREE;
-	for (size_t i = from; i < kept; i++) {
+	for (size_t i = from; i < to; i++) {
 		if (!is_on(s, w->row[i], PD_SIDE_B))
 			w->leader[i] = leader_of(s, w, &leaders, w->row[i]);
 		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow(s, w, &leaders.v[w->leader[i]], w->row[i], out))
@@ -408,12 +593,47 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 	}
 	for (uint8_t i = 0; i < leaders.n; i++)
 		if (leaders.v[i].second == NONE)
-			find_any(s, w, leaders.v[i].row, from, kept, out);
-	n = keep_free(w, from, kept);
+			find_any(s, w, leaders.v[i].row, from, to, out);
+	size_t n = keep_free(w, from, to);
 	if (n == 1)
-		find_any(s, w, w->row[from], from + 1, kept, out);
-	if (n < 2 || (s->width + depth + 1) * s->t->options.bits > 64)
+		find_any(s, w, w->row[from], from + 1, to, out);
+	return n;
+}
+
+/* Buckets are in the order of the rows. */
+static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
+{
+	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance), end[256];
+	if (s->m->o->all_pairs) {
+		compare_all(s, w, from, to, out);
 		return;
+	}
+	if (n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
+	    (w->hits.n <= s->looks * n + chance || is_of_copies(s, w, from, to))) {
+		take_hits(s, w, out);
+		return;
+	}
+	if (!depth) {
+		size_t bit = bucket_bit(s, w->row[from], s->first_band + s->band);
+		__atomic_fetch_or(&s->crowded[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
+		if (s->parent)
+			hold_together(s, w, from, to, out);
+	}
+	size_t kept = from;
+	for (size_t i = from; i < to; i++)
+		if (!s->covered[w->row[i]]) {
+			w->columns.w[0][kept] = w->columns.w[0][i];
+			w->row[kept++] = w->row[i];
+		}
+	n = kept - from;
+	if (n > 1 && is_of_copies(s, w, from, kept))
+		n = lead(s, w, from, kept, out);
+	if (n < 2)
+		return;
+	if (n <= (2 * s->looks + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
+		compare_neighbours(s, w, from, n, depth, out);
+		return;
+	}
 	split_by_minimum(s, w, from, n, depth, end);
 	for (size_t v = 0, begin = 0; v < 256; begin = end[v++])
 		if (end[v] - begin > 1)
@@ -512,6 +732,8 @@ static void search_bands(struct search *s, int threads, size_t room)
 			pd_radix_sum(&s->radix[b]);
 		for (s->band = 0; s->band < s->n_bands; s->band++) {
 			search_band(s, threads, room);
+			if (s->parent)
+				settle_clusters(s, threads);
 			pd_radix_release(&s->radix[s->band]);
 		}
 	}
@@ -561,7 +783,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	const struct pd_match_options *o = m->o;
 	const struct pd_rows *rows = m->rows;
 	struct taking t = { .n = 0 };
-	struct pd_array values = { 0 };
+	struct pd_array values = { 0 }, parents = { 0 }, lasts = { 0 };
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
 	gather_rows(&t, m, only);
@@ -574,14 +796,25 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
 	s.chance = pd_join_chance(64, s.reach);
+	s.looks = (size_t)(PD_BANDS_LOOKS * s.width / t.options.minima);
+	s.looks = s.looks ? s.looks : 1;
 	s.covered = pd_zalloc(t.n + 1);
+	s.last = pd_array_room(&lasts, rows->budget, (t.n + 1) * sizeof *s.last);
+	memset(s.last, 0xff, (t.n + 1) * sizeof *s.last);
+	if (!o->all_pairs && !rows->side) {
+		s.parent = pd_array_room(&parents, rows->budget, (t.n + 1) * sizeof *s.parent);
+		for (size_t i = 0; i < t.n; i++)
+			s.parent[i] = (uint32_t)i;
+	}
 	s.crowded = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.crowded);
 	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
 	for (size_t b = 0; b < AT_ONCE; b++)
 		s.value[b] = value + b * t.n;
 	s.workers = pd_zalloc((size_t)threads * sizeof *s.workers);
-	for (int i = 0; i < threads; i++)
+	for (int i = 0; i < threads; i++) {
 		s.workers[i].verifier = pd_match_verifier(o, rows);
+		s.workers[i].verifier.apart = o->scope == PD_SCOPE_OTHER_HOSTS;
+	}
 	s.lists = pd_items_lists(threads, rows->budget);
 	search_bands(&s, threads, pd_budget_left(rows->budget) / 4);
 	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);
@@ -601,12 +834,16 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		free(w->leader);
 		free(w->spare_prints);
 		free(w->spare_rows);
+		free(w->neighbours);
+		free(w->joined);
 	}
 	free(s.workers);
 	free(s.covered);
 	free(s.crowded);
 	free(s.dealt);
 	pd_array_release(&values);
+	pd_array_release(&parents);
+	pd_array_release(&lasts);
 	pd_array_release(&t.memory[0]);
 	pd_array_release(&t.memory[1]);
 	return status;

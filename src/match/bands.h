@@ -13,11 +13,13 @@
  * sketches.  Both numbers follow from the number of pages alone; docs/accuracy.md has what is found.
  *
  * Rows that share a band are a bucket.  A bucket is crowded that has more than PD_BANDS_BUCKET rows or more than
- * PD_BANDS_PAIRS pairs within reach a row (and twice those of chance).  There each row is only held against the first of those
- * before it that were like none before them, up to PD_BANDS_LEADERS, until it is like one, and follows that one: it is covered,
- * and has no part in other crowded buckets.  Rows that are like none of the leaders go on in narrower company: those that share the next
- * minimum, too, are a bucket again.  So what very many sketches have in common costs in proportion to their
- * number, and those that differ still meet.  Where all pairs are asked for nothing is left out.
+ * PD_BANDS_PAIRS pairs within reach a row (and twice those of chance), or more of them than a row's share of PD_BANDS_LOOKS
+ * while few are alike.  In one of copies each row is only held against the first of those before it that were like none
+ * before them, up to PD_BANDS_LEADERS, until it is like one, and follows that one: it is covered, and leads in no other;
+ * there it is held against other clusters alone, which it may join.  Rows that follow none, and those of other crowded buckets,
+ * go on in narrower company: those that share the next minimum, too, are a bucket again, and at the end each row is held
+ * against its neighbours in the order of the minima that follow.  So what very many sketches have in common costs in proportion
+ * to their number, and those that differ still meet.  Where all pairs are asked for nothing is left out.
  */
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
@@ -27,6 +29,7 @@
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
 #define PD_BANDS_LEADERS 8
+#define PD_BANDS_LOOKS 128	/* in all bands together: sketches that a page is held against where nothing tells it from others */
 
 /* What chance may cost a page: comparisons of fingerprints, and of sketches. */
 #define PD_BANDS_MEETINGS 4096

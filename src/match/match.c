@@ -24,9 +24,11 @@
  * the order of rows, as a page with the same fingerprint would be, and joined with no other.  What is not covered is joined
  * with all that is not, and so nothing is lost where no neighbourhood is dense.  Covered groups that match none of those
  * before are left to their sketches (`alone`).  With a scope or two sides nothing is linked so, and if there are more pairs than
- * that, all are left to their sketches, as long as all have one. */
+ * that, all are left to their sketches, as long as all have one; so they are where k is small because bands stand beside it and
+ * there are more than NEAR_PAIRS_BESIDE. */
 
 #define NEAR_PAIRS 64
+#define NEAR_PAIRS_BESIDE 8	/* where sketches are there to find what k is too small for */
 #define NEAR_PAIRS_LEAST (1 << 20)	/* whatever the number of fingerprints */
 #define NEAR_LEADERS 32
 
@@ -381,13 +383,15 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 {
 	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
 	double others = keys->against ? (double)keys->n_against : n;
-	struct pd_join_limit limit = { .most = NEAR_PAIRS_LEAST + (uint64_t)(NEAR_PAIRS * (n + others) / 2 +
+	/* A k that was chosen to stand beside bands names what costs nothing; what crowds is theirs. */
+	bool beside = m->o->candidates == PD_CANDIDATES_BOTH && m->o->k < pd_verify_default_k(keys->bits, 0) && may_leave_to_sketches(m);
+	struct pd_join_limit limit = { .most = NEAR_PAIRS_LEAST + (uint64_t)((beside ? NEAR_PAIRS_BESIDE : NEAR_PAIRS) * (n + others) / 2 +
 									     n * others * pd_join_chance(keys->bits, m->o->k)) };
 	keys->limit = may_link(m) || may_leave_to_sketches(m) ? &limit : NULL;
 	int status = join_prints(m, keys, &stats->plan, &near->after, e);
 	if (!status && pd_join_is_over(keys)) {
 		near->alone = pd_zalloc(m->set->n + 1);
-		if (may_link(m))
+		if (may_link(m) && !beside)
 			status = join_dense(m, keys, stats, near, e);
 		else
 			memset(near->alone, 1, m->set->n);

@@ -30,6 +30,19 @@ check texts $((2 * n)) "1 cluster of $n pages"
 check twins $n "$((n / 2)) clusters of $n pages"
 check parts $n "$((n / 2)) clusters of $n pages"
 check sketches $n "1 cluster of $n pages" --candidates=bands
+# Pages that are alike are in one cluster, by comparing all with all: a page that follows another may be all that two have in
+# common.
+for kind in texts twins parts sketches; do
+	for scope in all same-host other-hosts; do
+		python3 "$TOP/tests/dense_rows.py" $kind 600 $(case $scope in all) ;; same-host) echo 6 2 ;; *) echo 6 ;; esac) >few.fp
+		run "$P" match -q --candidates=bands --scope=$scope -o few.pairs few.fp
+		empty "$kind, $scope: pages that are alike, and apart" <(python3 "$TOP/tests/brute_bands.py" apart few.fp $scope few.pairs)
+	done
+done
+python3 "$TOP/tests/dense_rows.py" sketches 32000 >many.fp
+run "$P" match -q --candidates=bands -o many.pairs many.fp
+is "of many pages, too, nothing stays apart" "$(clusters --linkage=connected many.pairs)" "1 cluster of 32000 pages"
+empty "pages that are alike to some, and in no pair" <(python3 "$TOP/tests/brute_bands.py" alone few.fp $scope few.pairs)
 # With a scope, or against a collection, sketches tell them apart: the work is bounded, and who has a partner finds one.
 check_scope() { # KIND ROWS IN PAIRS OPTION…, of the rows that are there already
 	local kind=$1 want=$2
