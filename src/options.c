@@ -298,6 +298,8 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 		status = open_word_tables(t, o, e);
 	if (!status)
 		status = open_adverts(t, o, e);
+	if (!status && o->ranks)
+		status = pd_ranks_read(&t->ranks, o->ranks, e);
 	t->sign = (struct pd_sign_tables){ .dict = t->dict,
 					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
 					   .segment = (enum pd_segment_method)o->segment,
@@ -358,6 +360,7 @@ void pd_tables_release(struct pd_tables *t)
 	pd_synonyms_free(t->synonyms);
 	pd_userwords_free(t->userwords);
 	pd_adverts_free(t->adverts);
+	pd_ranks_release(&t->ranks);
 	pd_buf_release(&t->must);
 	pd_buf_release(&t->recorded);
 	*t = (struct pd_tables){ 0 };

@@ -7,6 +7,7 @@
 #define PD_PIPELINE_H
 
 #include "link/links.h"
+#include "link/rank.h"
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"
@@ -35,6 +36,7 @@ struct pd_options {
 	const char *idf;		/* a file of word and idf, for methods that weigh words; NULL: the dictionary's */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
 	bool links;			/* all links of a page are wanted, also where no method asks for them */
+	const char *ranks;		/* a file of `rank`, for the column quality; NULL: none */
 	const char *adverts;		/* a file of hosts of adverts (link/links.h); NULL: the built-in list */
 	bool match_stubs;		/* redirects, error pages and the like are signed as any other page */
 	struct pd_html_options html;
@@ -71,6 +73,7 @@ struct pd_tables {
 	struct pd_idf *idf;
 	struct pd_synonyms *synonyms;
 	struct pd_sign_tables sign;	/* what methods share */
+	struct pd_ranks ranks;		/* only with options->ranks */
 	struct pd_adverts *adverts;	/* NULL: nobody wants links */
 };
 

@@ -29,6 +29,8 @@ const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
 
 const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor", "name" };
 
+const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1] = { "id", "url", "page_rank", "domain_rank", "signature", "quality" };
+
 const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
 	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
 	"distance",   "similarity", "text_bytes", "weight",	  "reason", "cluster_size",

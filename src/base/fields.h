@@ -52,6 +52,9 @@ enum pd_pairs_column {
 enum pd_link_column { PD_LINK_PAGE, PD_LINK_TARGET, PD_LINK_TYPE, PD_LINK_BLOCK, PD_LINK_CLASS, PD_LINK_ANCHOR, PD_LINK_NAME, PD_LINK_COLUMNS };
 extern const char *const pd_link_columns[PD_LINK_COLUMNS + 1];	/* NULL at the end */
 
+enum pd_ranks_column { PD_RANKS_ID, PD_RANKS_URL, PD_RANKS_PAGE, PD_RANKS_DOMAIN, PD_RANKS_SIGNATURE, PD_RANKS_QUALITY, PD_RANKS_COLUMNS };
+extern const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1];	/* NULL at the end */
+
 /* Those of pairs that were found by other methods than the fingerprint, and four more. */
 enum pd_pairs_methods_column {
 	PD_PAIRS_SHARED = PD_PAIRS_COLUMNS,

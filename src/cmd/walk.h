@@ -96,6 +96,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .name = "synonyms", .rare = true, .arg = "FILE", PD_AT(page.synonyms), \
 	  .help = "synonyms, for the method semantic: BASE WORD... per line" }
 
+#define PD_WALK_RANKS_OPT \
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks), \
+	  .help = "the column quality: rows of 'rank'" }
+
 #define PD_WALK_ADVERTS_OPT \
 	{ .type = PD_OPT_TEXT, .name = "adverts", .arg = "FILE", PD_AT(page.adverts), \
 	  .help = "hosts that serve adverts: a host a line, or a filter list for browsers" }

@@ -572,9 +572,48 @@ static void add_by(struct pd_pages *p, const struct pd_span *f)
 						 share_of(f[PD_PAIRS_SHARE_B]) };
 }
 
-static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, const struct pd_require *require,
+static double number_of(struct pd_span s)
+{
+	char z[40];
+	snprintf(z, sizeof z, "%.*s", (int)(s.n < sizeof z ? s.n : sizeof z - 1), s.p);
+	return pd_span_is(s, "-") ? -1 : strtod(z, NULL);
+}
+
+const char *const pd_pages_scopes[] = { "all", "same-host", "same-domain", "same-site", NULL };
+
+static bool is_exempt(struct pd_span quality, double over)
+{
+	return quality.n && !pd_span_is(quality, "-") && number_of(quality) > over;
+}
+
+static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, struct pd_span url)
+{
+	if (o->scope != PD_PAGES_HOST)
+		return pd_owners_hash(p->owners, url);
+	struct pd_buf value = { 0 }, name = { 0 };
+	pd_tsv_value(url, &value);
+	pd_url_host(pd_buf_span(&value), &name);
+	uint64_t host = pd_hash64(name.p, name.n);
+	pd_buf_release(&value);
+	pd_buf_release(&name);
+	return host;
+}
+
+/* Is the pair left out, because one of its pages is exempt, or the scope parts them?  Pages without a URL have nobody. */
+static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, const struct pd_span *f)
+{
+	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
+	bool outside = !exempt && o->scope && (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
+					       realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
+	p->n_exempt += exempt;
+	p->n_outside += outside;
+	return exempt || outside;
+}
+
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, const struct pd_pages_options *o,
 		     struct pd_err *e)
 {
+	const struct pd_require *require = &o->require;
 	const struct pd_span *f = in->fields;
 	uint64_t distance;
 	int status = check_pair(p, in, &distance, e);
@@ -588,6 +627,8 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 		p->n_refused++;
 		return PD_OK;
 	}
+	if (is_left_out(p, o, f))
+		return PD_OK;
 	struct pd_span similarity = f[PD_PAIRS_SIMILARITY].n ? f[PD_PAIRS_SIMILARITY] : pd_span("-", 1);
 	uint32_t tag = pd_names_add(&p->similarity, similarity);
 	if (tag >= PD_EDGE_TAGS)
@@ -639,7 +680,7 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 		if (status > 0 && in->new_header)
 			status = check_header(p, in, &o->require, e);
 		if (status >= 0)
-			status = take_pair(p, &batch, in, &o->require, e);
+			status = take_pair(p, &batch, in, o, e);
 		if (status && status != PD_ERR_FORMAT)
 			break;
 		if (status) {
@@ -653,13 +694,6 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 	if (!status && in->new_header)
 		status = check_header(p, in, &o->require, e);
 	return status;
-}
-
-static double number_of(struct pd_span s)
-{
-	char z[40];
-	snprintf(z, sizeof z, "%.*s", (int)(s.n < sizeof z ? s.n : sizeof z - 1), s.p);
-	return pd_span_is(s, "-") ? -1 : strtod(z, NULL);
 }
 
 static int most_similar_first(const void *x, const void *y, void *ctx)
@@ -701,6 +735,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				    .n_paths = o->n_paths };
 	*p = (struct pd_pages){ .same_is_one = true };
 	int status = open_spool(&p->spool, o->tmp_dir, e);
+	if (!status && o->scope > PD_PAGES_HOST)
+		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);
 	if (!status)
 		status = take_pairs(p, &in, o, e);
 	pd_index_release(&p->ids.index);
@@ -869,6 +905,7 @@ uint32_t *pd_pages_order(struct pd_pages *p)
 void pd_pages_release(struct pd_pages *p)
 {
 	release_ids(&p->ids);
+	pd_owners_free(p->owners);
 	pd_names_release(&p->similarity);
 	release_spool(&p->spool);
 	pd_names_release(&p->reasons);

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "group/cluster.h"
+#include "link/owner.h"
 #include "sign/sign.h"
 
 /* Two pages that look alike and are no pair. */
@@ -72,6 +73,9 @@ struct pd_pages {
 	struct pd_names methods;	/* lists of methods, by number: as the rows have them */
 	int n_methods;			/* that matched the rows, by their header; 0: the fingerprint alone */
 	uint64_t n_refused;		/* pairs that too few methods found */
+	uint64_t n_exempt;		/* pairs of a page that is exempt by its quality */
+	uint64_t n_outside;		/* pairs that the scope parts */
+	struct pd_owners *owners;	/* only with a scope */
 	struct pd_names reasons;	/* of suspicions, by number: as the rows have them */
 	struct pd_names similarity;	/* by number, larger ones first, "-" last: as the rows have it */
 	uint32_t *by_id;		/* pages in the order of their ids; NULL: that is the order of their numbers */
@@ -90,11 +94,18 @@ struct pd_page_view {
 	struct pd_span id, url, fetch_time, text_bytes, quality;
 };
 
+/* What pages of a pair must have in common: nothing, the host, the registered domain, the owner. */
+enum pd_pages_scope { PD_PAGES_ALL, PD_PAGES_HOST, PD_PAGES_DOMAIN, PD_PAGES_SITE };
+extern const char *const pd_pages_scopes[];	/* NULL at the end */
+
 struct pd_pages_options {
 	char **paths;
 	int n_paths;
 	const char *tmp_dir;
 	struct pd_require require;
+	double exempt;			/* no pair of a page whose quality is over this; 0: all */
+	enum pd_pages_scope scope;
+	const char *sites;		/* with PD_PAGES_SITE: whose hosts are */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

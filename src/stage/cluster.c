@@ -92,6 +92,16 @@ static int close_cluster(const struct cluster_run *r)
 		pd_group_required(g, &line);
 		pd_buf_add_z(&line, " asks");
 	}
+	if (g->pages.n_exempt) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_exempt, "pair");
+		pd_buf_printf(&line, " of pages whose quality is over %g", g->o->in.exempt);
+	}
+	if (g->pages.n_outside) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_outside, "pair");
+		pd_buf_printf(&line, " that --scope=%s parts", pd_pages_scopes[g->o->in.scope]);
+	}
 	if (g->n_by_sketches)
 		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
 	if (g->pages.bad) {
@@ -119,6 +129,9 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		return status;
 	o->group.linkage = (enum pd_linkage)o->linkage;
 	o->group.action = (enum pd_action)o->action;
+	o->group.in.scope = (enum pd_pages_scope)o->scope;
+	if ((o->scope == PD_PAGES_SITE) != (o->group.in.sites != NULL))
+		return pd_fail(e, PD_ERR_USAGE, "--scope=same-site and --sites=FILE go together");
 	for (int i = 0; i < k->n; i++)
 		by_rank |= k->by[i] == PD_KEEP_RANK;
 	if (o->shingles) {

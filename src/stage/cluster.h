@@ -11,7 +11,7 @@
 #include "stage/match.h"
 
 struct pd_stage_cluster {
-	int linkage, action, format;
+	int linkage, action, format, scope;
 	const char *keep;		/* as typed */
 	char *shingles;			/* a file of fp --shingles; NULL: none */
 	bool texts_follow;		/* group.shingles are set later */

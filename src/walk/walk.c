@@ -923,6 +923,8 @@ static int run_walk(struct walk *w, struct counts *sum)
 	sum_up(w, sum);
 	if (!status && w->walker->end)
 		w->walker->end(w->walker->ctx, w->out.f);
+	if (!status && w->walker->finish)
+		status = w->walker->finish(w->walker->ctx, w->out.f, &w->err);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
 		append_total(sum, &text);

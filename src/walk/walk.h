@@ -44,6 +44,7 @@ struct pd_walker {
 	/* NULL: rows are written as they are made.  Else one thread takes them, in order of the input, and writes at the end. */
 	void (*take)(void *ctx, struct pd_span row);
 	void (*end)(void *ctx, FILE *out);
+	int (*finish)(void *ctx, FILE *out, struct pd_err *e);	/* the same, where it may go wrong */
 	void *ctx;
 };
 

@@ -66,6 +66,18 @@ static void add_number(struct pd_buf *out, uint64_t n)
 	pd_buf_printf(out, "%" PRIu64, n);
 }
 
+/* As a file of ranks has it. */
+static void add_quality(struct pd_pipeline *p, struct pd_buf *out)
+{
+	double signature, quality;
+	pd_buf_clear(&p->scratch);
+	pd_tsv_add(&p->scratch, p->page.id);
+	if (pd_ranks_find(&p->tables->ranks, pd_buf_span(&p->scratch), &signature, &quality))
+		pd_buf_printf(out, "%g", quality);
+	else
+		pd_buf_add_c(out, '-');
+}
+
 static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *params, struct pd_buf *out)
 {
 	struct pd_buf *s = &p->scratch;
@@ -94,7 +106,7 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 	case PD_FP_USER_ID: pd_tsv_add(out, p->page.user_id); break;
 	case PD_FP_PARAMS: pd_buf_add_z(out, params); break;
 	case PD_FP_SUBJECT: pd_subject_hex(&p->subject, out); break;
-	default: pd_buf_add_c(out, '-'); break;	/* quality: no source yet */
+	default: add_quality(p, out); break;
 	}
 }
 

@@ -43,6 +43,12 @@ int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struc
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
 	pd_buf_printf(out, " max_loss=%g", o->max_loss);
+	if (o->in.exempt > 0)
+		pd_buf_printf(out, " exempt=%g", o->in.exempt);
+	if (o->in.scope)
+		pd_buf_printf(out, " cluster_scope=%s", pd_pages_scopes[o->in.scope]);
+	if (o->in.sites)
+		pd_buf_printf(out, " sites=%016" PRIx64, pd_owners_checksum(g->pages.owners));
 	if (o->required || g->pages.n_methods > 1) {
 		pd_buf_add_z(out, " require=");
 		pd_group_required(g, out);

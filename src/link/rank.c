@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+#include "link/rank.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/outfile.h"
+#include "base/tsv.h"
+#include "link/canonical.h"
+#include "link/host.h"
+#include "link/url.h"
+
+/* --- pages as bytes --- */
+
+enum { WORDS = 5 };		/* with so many words an anchor has its full weight */
+enum { COUNTED = 8 };		/* beside the number of words: it is neither back nor navigation */
+
+struct packed_link {
+	uint64_t target, domain;
+	uint64_t what;		/* words, COUNTED */
+};
+
+struct packed_page {
+	uint64_t self, domain;
+	uint32_t id, url, links;	/* bytes of the id and of the URL behind, how many links behind those */
+	uint32_t unused;
+};
+
+static uint64_t hash_of(struct pd_span s)
+{
+	return pd_hash64(s.p, s.n);
+}
+
+static void add_words(struct pd_segmenter *s, struct pd_span anchor, struct pd_terms *terms, uint64_t *what)
+{
+	pd_terms_clear(terms);
+	if (anchor.n)
+		pd_segment(s, anchor, terms);
+	*what = terms->n < WORDS ? terms->n : WORDS;
+}
+
+void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s, struct pd_buf *out)
+{
+	struct pd_span site, path;
+	struct pd_buf domain = { 0 };
+	struct pd_terms terms = { 0 };
+	struct packed_page page = { .id = (uint32_t)id.n, .url = (uint32_t)url.n, .links = (uint32_t)links->n };
+	page.self = hash_of(links->page);
+	if (pd_canonical_split(links->page, &site, &path)) {
+		const char *colon = site.p[0] == '[' ? NULL : memchr(site.p, ':', site.n);
+		pd_domain_of(colon ? pd_span(site.p, (size_t)(colon - site.p)) : site, &domain);
+		page.domain = hash_of(pd_buf_span(&domain));
+	}
+	pd_buf_add(out, &page, sizeof page);
+	pd_buf_add_span(out, id);
+	pd_buf_add_span(out, url);
+	for (size_t i = 0; i < links->n; i++) {
+		const struct pd_page_link *l = &links->v[i];
+		struct packed_link link = { .target = hash_of(l->target) };
+		pd_domain_of(l->host, &domain);
+		link.domain = hash_of(pd_buf_span(&domain));
+		add_words(s, l->anchor, &terms, &link.what);
+		if (l->type != PD_LINK_BACK && l->type != PD_LINK_NAVIGATION)
+			link.what |= COUNTED;
+		pd_buf_add(out, &link, sizeof link);
+	}
+	pd_buf_release(&domain);
+	pd_terms_release(&terms);
+}
+
+/* --- the graph --- */
+
+/* The upper bits of a link's domain: how many words, and for what it is the first to its address. */
+enum { DOMAIN_BITS = 27, FOR_GRAPH = 1, FOR_SUMS = 2 };
+#define NONE UINT32_MAX
+#define DOMAIN_MASK ((1u << DOMAIN_BITS) - 1)
+
+struct link {
+	uint64_t target;	/* hash of its canonical URL */
+	uint32_t node;		/* the page, or NONE: known when all pages are */
+	uint32_t domain;	/* number; above it words << 2 | FOR_… */
+};
+
+struct record {
+	uint64_t first;		/* of its links; those of the next record end them */
+	uint32_t node, domain;
+};
+
+struct pd_ranker {
+	struct pd_rank_options o;
+	struct pd_budget *budget;
+	struct pd_array links_at, records_at;
+	struct link *links;
+	struct record *records;
+	size_t n_links, n_records;
+	struct pd_map pages, domains;	/* hash -> 1 + number */
+	uint8_t *has_page;		/* by domain */
+	uint32_t *domain_of;		/* by page */
+	size_t n_pages, cap_domain_of, cap_has_page;
+	struct pd_buf line;
+	struct pd_map seen;		/* addresses of the page that is taken: FOR_… */
+	FILE *lines;			/* id, tab, URL of each record */
+	double *page_rank, *domain_rank;
+	struct pd_map known_pages, known_domains;	/* hash -> rank from a file, the bits of a float */
+	struct pd_rank_counts counts;
+	struct pd_err err;
+	int status;
+};
+
+static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
+{
+	size_t room = a->bytes / size;
+	if (n <= room)
+		return a->p;
+	room = room < 512 ? 1024 : room + room / 2;
+	return pd_array_room(a, budget, (room < n ? n : room) * size);
+}
+
+static uint32_t number_of(struct pd_map *m, uint64_t hash)
+{
+	uint32_t *number = pd_map_put(m, hash);
+	if (!*number)
+		*number = (uint32_t)m->n;
+	return *number - 1;
+}
+
+/* Lines of a name, tab, number; `url`: names are URLs. */
+static int read_known(struct pd_map *m, const char *path, bool url, struct pd_err *e)
+{
+	FILE *f = pd_input_fopen(path, e);
+	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_canonical canonical = { .form = PD_FORM_CANONICAL };
+	struct pd_url u = { .why = NULL };
+	struct pd_buf name = { 0 };
+	struct pd_span line, first;
+	int status = f ? 1 : e->status;
+	while (f && (status = pd_line_next(&l, &line, e)) == 1) {
+		char z[40], *end = z;
+		if (!line.n || line.p[0] == '#')
+			continue;
+		pd_span_split(&line, '\t', &first);
+		snprintf(z, sizeof z, "%.*s", (int)line.n, line.p ? line.p : "");
+		float rank = strtof(z, &end);
+		if (!line.n || line.n >= sizeof z || *end || !isfinite(rank) || rank < 0) {
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no name, tab, and rank of 0 or more", path, l.no);
+			break;
+		}
+		pd_buf_set(&name, first);
+		if (url && pd_url_parse(first, NULL, &u))
+			pd_canonical_make(&canonical, &u, &name);
+		memcpy(pd_map_put(m, hash_of(pd_buf_span(&name))), &rank, sizeof rank);
+	}
+	pd_line_reader_release(&l);
+	if (f)
+		fclose(f);
+	pd_url_release(&u);
+	pd_canonical_release(&canonical);
+	pd_buf_release(&name);
+	return status;
+}
+
+int pd_ranker_new(struct pd_ranker **out, const struct pd_rank_options *o, struct pd_budget *budget, struct pd_err *e)
+{
+	struct pd_ranker *r = *out = pd_zalloc(sizeof *r);
+	r->o = *o;
+	r->budget = budget;
+	r->lines = pd_tempfile_open(budget->tmp_dir, e);
+	int status = r->lines ? PD_OK : PD_ERR_SYSTEM;
+	if (!status && o->page_ranks)
+		status = read_known(&r->known_pages, o->page_ranks, true, e);
+	if (!status && o->domain_ranks)
+		status = read_known(&r->known_domains, o->domain_ranks, false, e);
+	if (status) {
+		pd_ranker_free(r);
+		*out = NULL;
+	}
+	return status;
+}
+
+void pd_ranker_free(struct pd_ranker *r)
+{
+	if (!r)
+		return;
+	pd_array_release(&r->links_at);
+	pd_array_release(&r->records_at);
+	pd_map_release(&r->pages);
+	pd_map_release(&r->domains);
+	pd_map_release(&r->seen);
+	pd_map_release(&r->known_pages);
+	pd_map_release(&r->known_domains);
+	pd_buf_release(&r->line);
+	if (r->lines)
+		fclose(r->lines);
+	free(r->has_page);
+	free(r->domain_of);
+	free(r->page_rank);
+	free(r->domain_rank);
+	free(r);
+}
+
+static void take_link(struct pd_ranker *r, const struct packed_link *l, bool again)
+{
+	uint32_t *seen = pd_map_put(&r->seen, l->target), first = 0, wants = (again ? 0 : FOR_GRAPH) | (l->what & COUNTED ? FOR_SUMS : 0);
+	first = wants & ~*seen;
+	*seen |= first;
+	if (!first)
+		return;
+	r->links = grown(&r->links_at, r->budget, r->n_links + 1, sizeof *r->links);
+	r->links[r->n_links++] = (struct link){ l->target, NONE, number_of(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
+	if (r->domains.n > DOMAIN_MASK && !r->status)
+		r->status = pd_fail(&r->err, PD_ERR_LIMIT, "over %u domains", DOMAIN_MASK);
+}
+
+void pd_rank_take(struct pd_ranker *r, struct pd_span packed)
+{
+	struct packed_page page;
+	if (r->status)
+		return;
+	memcpy(&page, packed.p, sizeof page);
+	const char *at = packed.p + sizeof page;
+	uint32_t before = (uint32_t)r->pages.n, node = number_of(&r->pages, page.self), domain = number_of(&r->domains, page.domain);
+	bool again = node < before;
+	if (!again) {
+		r->domain_of = pd_grow(r->domain_of, node, &r->cap_domain_of, sizeof *r->domain_of);
+		r->domain_of[node] = domain;
+	}
+	r->records = grown(&r->records_at, r->budget, r->n_records + 2, sizeof *r->records);
+	r->records[r->n_records++] = (struct record){ r->n_links, node, domain };
+	pd_buf_clear(&r->line);
+	pd_tsv_add(&r->line, pd_span(at, page.id));
+	pd_buf_add_c(&r->line, '\t');
+	pd_tsv_add(&r->line, pd_span(at + page.id, page.url));
+	pd_buf_add_c(&r->line, '\n');
+	if (fwrite(r->line.p, 1, r->line.n, r->lines) != r->line.n)
+		r->status = pd_fail_errno(&r->err, "cannot write a temporary file");
+	at += page.id + page.url;
+	pd_map_clear(&r->seen, page.links);
+	for (uint32_t i = 0; i < page.links; i++) {
+		struct packed_link link;
+		memcpy(&link, at + i * sizeof link, sizeof link);
+		take_link(r, &link, again);
+	}
+	r->records[r->n_records].first = r->n_links;
+}
+
+static unsigned flags_of(const struct link *l)
+{
+	return l->domain >> DOMAIN_BITS;
+}
+
+static uint32_t domain_of(const struct link *l)
+{
+	return l->domain & DOMAIN_MASK;
+}
+
+/* --- ranks --- */
+
+enum { ROUNDS = 200 };
+#define ENOUGH 1e-9		/* change of all ranks together, per page */
+
+/* A walk over all links that count, by pages or by their domains; `each` is called in the order of the input. */
+struct edge_walk {
+	uint32_t from, to;
+	size_t record, link;
+};
+
+static bool next_edge(const struct pd_ranker *r, bool domains, struct edge_walk *w)
+{
+	for (; w->record < r->n_records; w->record++) {
+		const struct record *rec = &r->records[w->record];
+		for (w->link = w->link < rec->first ? rec->first : w->link; w->link < rec[1].first; ) {
+			const struct link *l = &r->links[w->link++];
+			w->from = domains ? rec->domain : rec->node;
+			w->to = domains ? domain_of(l) : l->node;
+			if ((flags_of(l) & FOR_GRAPH) && w->to != NONE && w->to != w->from && (!domains || r->has_page[w->to]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static double *page_rank(struct pd_ranker *r, size_t n, const uint8_t *is_node, bool domains, uint64_t *edges)
+{
+	double *rank = pd_alloc((n + 1) * sizeof *rank), *next = pd_alloc((n + 1) * sizeof *next);
+	uint32_t *out = pd_zalloc((n + 1) * sizeof *out);
+	double nodes = 0, d = r->o.damping;
+	struct edge_walk w = { 0 };
+	*edges = 0;
+	while (next_edge(r, domains, &w)) {
+		out[w.from]++;
+		++*edges;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rank[i] = !is_node || is_node[i];
+		nodes += rank[i];
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		double idle = 0, change = 0;
+		for (size_t i = 0; i < n; i++) {
+			idle += out[i] ? 0 : rank[i];
+			next[i] = 0;
+		}
+		for (w = (struct edge_walk){ 0 }; next_edge(r, domains, &w); )
+			next[w.to] += rank[w.from] / out[w.from];
+		for (size_t i = 0; i < n; i++) {
+			if (is_node && !is_node[i])
+				continue;
+			double now = 1 - d + d * (next[i] + idle / nodes);
+			change += fabs(now - rank[i]);
+			rank[i] = now;
+		}
+		r->counts.rounds = round + 1 > r->counts.rounds ? round + 1 : r->counts.rounds;
+		if (change < ENOUGH * nodes)
+			break;
+	}
+	free(next);
+	free(out);
+	return rank;
+}
+
+static void resolve(struct pd_ranker *r)
+{
+	r->has_page = pd_zalloc(r->domains.n + 1);
+	for (size_t i = 0; i < r->n_records; i++)
+		r->has_page[r->records[i].domain] = 1;
+	for (size_t i = 0; i < r->n_links; i++) {
+		const uint32_t *node = pd_map_find(&r->pages, r->links[i].target);
+		r->links[i].node = node ? *node - 1 : NONE;
+	}
+}
+
+static double known_or(const struct pd_map *known, bool asked, uint64_t hash, double own)
+{
+	const uint32_t *bits = asked ? pd_map_find(known, hash) : NULL;
+	float rank = 0;
+	if (bits)
+		memcpy(&rank, bits, sizeof rank);
+	return asked ? (double)rank : own;
+}
+
+/* --- rows --- */
+
+static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, const struct record *rec, double sum[3])
+{
+	sum[0] = sum[1] = sum[2] = 0;
+	for (uint64_t i = rec->first; i < rec[1].first; i++) {
+		const struct link *l = &r->links[i];
+		if (!(flags_of(l) & FOR_SUMS))
+			continue;
+		uint32_t d = domain_of(l);
+		sum[0] += known_or(&r->known_pages, r->o.page_ranks, l->target, l->node == NONE ? 0 : r->page_rank[l->node]);
+		sum[1] += known_or(&r->known_domains, r->o.domain_ranks, domain_hash[d], r->has_page[d] ? r->domain_rank[d] : 0);
+		sum[2] += (flags_of(l) >> 2) / (double)WORDS;
+	}
+}
+
+static double weighted(const double w[3], const double sum[3])
+{
+	return w[0] * sum[0] + w[1] * sum[1] + w[2] * sum[2];
+}
+
+static void write_header(const struct pd_ranker *r, struct pd_buf *out)
+{
+	const double *s = r->o.signature, *q = r->o.quality;
+	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g |\n#", PD_LINK_TYPES_VERSION, r->o.damping,
+		      s[0], s[1], s[2], q[0], q[1], q[2]);
+	for (int i = 0; i < PD_RANKS_COLUMNS; i++)
+		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_ranks_columns[i]);
+	pd_buf_add_c(out, '\n');
+}
+
+static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct pd_buf *out, FILE *to)
+{
+	struct pd_line_reader lines = { .f = r->lines, .path = "a temporary file" };
+	int status = PD_OK;
+	if (fflush(r->lines) || fseeko(r->lines, 0, SEEK_SET) < 0)
+		status = pd_fail_errno(&r->err, "cannot read a temporary file");
+	for (size_t i = 0; !status && i < r->n_records; i++) {
+		const struct record *rec = &r->records[i];
+		struct pd_span line;
+		double sum[3];
+		int got = pd_line_next(&lines, &line, &r->err);
+		if (got != 1) {
+			status = got < 0 ? got : pd_fail(&r->err, PD_ERR_FORMAT, "a temporary file was cut short");
+			break;
+		}
+		add_sums(r, domain_hash, rec, sum);
+		pd_buf_add_span(out, line);
+		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node], r->domain_rank[rec->domain], weighted(r->o.signature, sum),
+			      weighted(r->o.quality, sum));
+		if (out->n > 1 << 16) {
+			fwrite(out->p, 1, out->n, to);
+			pd_buf_clear(out);
+		}
+	}
+	pd_line_reader_release(&lines);
+	return status;
+}
+
+int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e)
+{
+	struct pd_buf out = { 0 };
+	uint64_t edges, *domain_hash, *keys;
+	if (!r->status)
+		r->status = pd_budget_check(r->budget, &r->err);
+	if (r->status) {
+		*e = r->err;
+		return r->status;
+	}
+	resolve(r);
+	r->page_rank = page_rank(r, r->pages.n, NULL, false, &r->counts.links);
+	r->domain_rank = page_rank(r, r->domains.n, r->has_page, true, &edges);
+	r->counts.pages = r->n_records;
+	for (size_t i = 0; i < r->domains.n; i++)
+		r->counts.domains += r->has_page[i];
+	domain_hash = pd_zalloc((r->domains.n + 1) * sizeof *domain_hash);
+	keys = pd_alloc((r->domains.n + 1) * sizeof *keys);
+	pd_map_keys(&r->domains, keys);
+	for (size_t i = 0; i < r->domains.n; i++)
+		domain_hash[*pd_map_find(&r->domains, keys[i]) - 1] = keys[i];
+	free(keys);
+	write_header(r, &out);
+	int status = write_rows(r, domain_hash, &out, to);
+	fwrite(pd_buf_z(&out), 1, out.n, to);
+	pd_buf_release(&out);
+	free(domain_hash);
+	if (status)
+		*e = r->err;
+	return status;
+}
+
+struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r)
+{
+	return r->counts;
+}
+
+/* --- rows, read again --- */
+
+static bool read_float(struct pd_span s, float *out)
+{
+	char z[40], *end;
+	if (!s.n || s.n >= sizeof z || pd_ascii_space(s.p[0]))
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	*out = strtof(z, &end);
+	return !*end && isfinite(*out) && *out >= 0;
+}
+
+int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
+{
+	char *paths[] = { (char *)path };
+	struct pd_tsv_reader in = { .kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1 };
+	int status;
+	while ((status = pd_tsv_next(&in, e)) == 1) {
+		const struct pd_span *f = in.fields;
+		float signature, quality;
+		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) || !read_float(f[PD_RANKS_QUALITY], &quality)) {
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of ranks", in.path, in.line_no);
+			break;
+		}
+		uint32_t *number = pd_map_put(&r->page, hash_of(f[PD_RANKS_ID]));
+		if (*number)
+			continue;
+		*number = (uint32_t)r->n + 1;
+		r->signature = pd_grow(r->signature, r->n, &r->cap[0], sizeof *r->signature);
+		r->quality = pd_grow(r->quality, r->n, &r->cap[1], sizeof *r->quality);
+		r->signature[r->n] = signature;
+		r->quality[r->n++] = quality;
+	}
+	pd_tsv_release(&in);
+	return status;
+}
+
+void pd_ranks_release(struct pd_ranks *r)
+{
+	pd_map_release(&r->page);
+	free(r->signature);
+	free(r->quality);
+	*r = (struct pd_ranks){ 0 };
+}
+
+bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality)
+{
+	const uint32_t *number = pd_map_find(&r->page, hash_of(id));
+	if (number) {
+		*signature = (double)r->signature[*number - 1];
+		*quality = (double)r->quality[*number - 1];
+	}
+	return number != NULL;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ranks of pages and of registered domains, and what they say of a page (patent CN101226533).  In: the pages of a dump, each with its
+ * links.  Out: a row for each page.
+ *
+ *	page rank	PageRank over the dump's own pages, known by their canonical URLs: a page that links to another several times
+ *			links to it once, links to itself and out of the dump do not count; a page without links is one that links to all
+ *	domain rank	the same over registered domains that have a page in the dump, each link between pages of two of them counting
+ *			once, also where the page that it leads to is not in the dump
+ *	anchor weight	of a link: a fifth for each word of its text, at most 1
+ *	signature	a * sum of the page ranks + b * sum of the domain ranks + c * sum of the anchor weights over the page's links,
+ *			each address once, but for those back to the home page and of navigation
+ *	quality		the same with x, y, z
+ *
+ * Ranks are scaled to a mean of 1.  Of several captures of one URL the first is the page in the graph.  All sums are made in the order
+ * of the input: the result does not depend on threads.
+ *
+ * Memory: 16 bytes a link and about 60 a page; what goes over the budget lies in files.
+ */
+#ifndef PD_LINK_RANK_H
+#define PD_LINK_RANK_H
+
+#include <stdio.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "link/links.h"
+#include "term/terms.h"
+
+struct pd_rank_options {
+	double damping;
+	double signature[3], quality[3];	/* a, b, c; x, y, z */
+	const char *page_ranks, *domain_ranks;	/* files of URL or domain, tab, rank, in place of what the graph gives; NULL: none */
+};
+
+#define PD_RANK_DEFAULTS { .damping = .85, .signature = { .6, .2, .2 }, .quality = { .2, .6, .6 } }
+
+/* A page for pd_rank_take, as bytes: made by any thread.  `s` counts words. */
+void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s, struct pd_buf *out);
+
+struct pd_ranker;
+
+int pd_ranker_new(struct pd_ranker **out, const struct pd_rank_options *o, struct pd_budget *budget, struct pd_err *e);
+void pd_ranker_free(struct pd_ranker *r);
+void pd_rank_take(struct pd_ranker *r, struct pd_span packed);
+/* After all pages: the rows, with their header. */
+int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e);
+
+struct pd_rank_counts {
+	uint64_t pages, links, domains;	/* links: between pages of the dump */
+	int rounds;
+};
+struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r);
+
+/* --- rows of ranks, read again --- */
+
+/* Of each page, by its id as it stands in rows. */
+struct pd_ranks {
+	struct pd_map page;	/* hash of the id -> 1 + number */
+	float *signature, *quality;
+	size_t n, cap[2];
+};
+
+int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e);
+void pd_ranks_release(struct pd_ranks *r);
+/* False: the page has none. */
+bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality);
+
+#endif
