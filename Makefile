@@ -22,7 +22,7 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle libpsl libidn2
+PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle libpsl libidn2 lmdb
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lunistring

@@ -19,6 +19,8 @@ enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
 struct store_options {
 	int preset, bits, k, on_duplicate, same_url, format;
 	const char *method, *require;
+	int keys;
+	double count, error;
 	struct pd_verify_request second_look;
 	bool line_buffered, quiet, ignore_damaged, by_url;
 };
@@ -41,6 +43,7 @@ struct store_run {
 #define AT(member) .at = offsetof(struct store_options, member)
 
 static const char *const presets[] = { "default", "paper", NULL };
+static const char *const key_kinds[] = { "lmdb", "bloom", NULL };
 static const char *const widths[] = { "64", "128", "256", NULL };
 
 static const struct pd_opt opts[] = {
@@ -51,6 +54,11 @@ static const struct pd_opt opts[] = {
 	  .help = "largest distance of duplicates (12 of 64 bits); 'check': this or less" },
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
 	  .help = "methods to keep bits and keys of (those of the rows), or to ask" },
+	{ .type = PD_OPT_CHOICE, .name = "keys", .arg = "NAME", AT(keys), .choices = key_kinds,
+	  .help = "keep no pages, only keys: lmdb (exact, with ids), bloom (a filter)" },
+	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "bloom: keys it is made for (10000000)" },
+	{ .type = PD_OPT_REAL, .name = "error", .arg = "P", AT(error), .min = 1e-6, .max = .5,
+	  .help = "bloom: rate of false answers with so many keys (0.001)" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
 	{ .type = PD_OPT_TEXT, .name = "require", .arg = "N", AT(require),
 	  .help = "methods that must find a page: over half (default), any, all, N" },
@@ -111,6 +119,8 @@ static int write_out(struct store_run *r)
 	return PD_OK;
 }
 
+enum { LMDB, BLOOM };	/* as key_kinds */
+
 /* All that are named must be such as a store keeps. */
 static int init_methods(struct store_run *r, struct pd_methods *out)
 {
@@ -118,11 +128,11 @@ static int init_methods(struct store_run *r, struct pd_methods *out)
 	int status = pd_methods_read(&all, pd_span_z(r->o->method), PD_METHOD_SIGNS, r->o->preset == 1, &r->err);
 	if (status)
 		return status;
-	pd_store_kept_methods(&all, out);
+	pd_store_kept_methods(&all, r->o->keys >= 0 ? PD_STORE_KEYS_LMDB : PD_STORE_KEYS_NONE, out);
 	for (int i = 0; i < all.n; i++)
 		if (pd_methods_find(out, pd_span_z(all.v[i].method->name)) < 0)
-			return pd_fail(&r->err, PD_ERR_USAGE, "a store cannot keep '%s': it compares items, and a store keeps bits and keys",
-				       all.v[i].method->name);
+			return pd_fail(&r->err, PD_ERR_USAGE, r->o->keys >= 0 ? "a store of keys cannot keep '%s', which has none" :
+				       "a store cannot keep '%s': it compares items, and a store keeps bits and keys", all.v[i].method->name);
 	return PD_OK;
 }
 
@@ -137,10 +147,22 @@ static int run_init(struct store_run *r)
 	if (k >= 0)
 		settings.k = settings.alone = k;
 	int status = o->method ? init_methods(r, &settings.methods) : PD_OK;
+	if (!status && o->keys != BLOOM && (o->count || o->error))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
+	if (!status && o->keys >= 0 && (o->bits >= 0 || o->k >= 0))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys keeps no fingerprints: it goes without --bits and --distance");
 	if (status)
 		return status;
+	if (o->keys >= 0)
+		settings.keys = o->keys == BLOOM ? PD_STORE_KEYS_BLOOM : PD_STORE_KEYS_LMDB;
+	if (o->keys == BLOOM) {
+		settings.made_for = o->count ? (uint64_t)o->count : 10000000;
+		settings.millionths = o->error ? (uint64_t)(o->error * 1e6 + .5) : 1000;
+	}
 	status = pd_store_create(r->dir, &settings, NULL, &r->err);
-	if (!status)
+	if (!status && o->keys >= 0)
+		pd_log_note(r->log, "%s is a store for keys (%s)", r->dir, key_kinds[o->keys]);
+	else if (!status)
 		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", r->dir, bits, settings.k);
 	return status;
 }
@@ -201,6 +223,8 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s was made for distances up to %d", j->k, r->dir, k);
 	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
 			  o->preset == 1 ? PD_STORE_REPLACE : PD_STORE_SKIP;
+	if (r->store.m.keys.kind && (j->on_duplicate == PD_STORE_REPLACE || o->same_url > 0))
+		return pd_fail(e, PD_ERR_USAGE, "the store %s keeps keys, no pages that could be replaced", r->dir);
 	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
 	j->verify.k_unknown = r->store.m.alone < j->k ? r->store.m.alone : j->k;
 	return PD_OK;
@@ -270,6 +294,12 @@ static int run_check(struct store_run *r)
 	return answer_rows(r, false);
 }
 
+static int needs_pages(struct store_run *r)
+{
+	return r->store.m.keys.kind ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s keeps keys, no pages: it forgets none and has none to write", r->dir) :
+				      PD_OK;
+}
+
 /* All that is kept under an id or a URL, escaped as in rows. */
 static int remove_one(struct store_run *r, struct pd_span what, uint64_t *pages)
 {
@@ -303,6 +333,8 @@ static int run_remove(struct store_run *r)
 {
 	uint64_t pages = 0;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_WRITE, &r->err);
+	if (!status)
+		status = needs_pages(r);
 	for (int i = 0; !status && i < r->n_operands; i++)
 		status = remove_one(r, pd_span_z(r->operands[i]), &pages);
 	if (!status && !r->n_operands)
@@ -373,6 +405,8 @@ static int run_export(struct store_run *r)
 	r->store.damaged_ctx = r;
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
 	if (!status)
+		status = needs_pages(r);
+	if (!status)
 		pd_write_store_columns(&r->store, x.columns);
 	if (!status && !r->json)
 		pd_write_store_header(&r->store, &r->out);
@@ -411,6 +445,9 @@ static int check_options(const struct store_options *o, const struct action *a, 
 		{ o->k >= 0, INIT | CHECK, "--distance" },
 		{ o->method, INIT | ADD | CHECK, "--method" },
 		{ o->require, ADD | CHECK, "--require" },
+		{ o->keys >= 0, INIT, "--keys" },
+		{ o->count, INIT, "--count" },
+		{ o->error, INIT, "--error" },
 		{ o->on_duplicate >= 0, ADD, "--on-duplicate" },
 		{ o->same_url >= 0, ADD | CHECK, "--same-url" },
 		{ o->second_look.similar, ADD | CHECK, "--similar" },
@@ -451,7 +488,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 
 static int run_store(int argc, char **argv)
 {
-	struct store_options o = { .preset = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
+	struct store_options o = { .preset = -1, .keys = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
 				      .second_look = PD_VERIFY_NOTHING_SAID };
 	const struct action *a = NULL;
 	struct pd_log log;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bloom.h"
 #include "base/fields.h"
 #include "base/outfile.h"
 #include "base/threads.h"
@@ -139,7 +140,7 @@ static uint64_t filter_bits(const struct url_options *o)
 {
 	int n = __builtin_popcount(o->features);
 	uint64_t count = (uint64_t)o->count;
-	uint64_t all = o->formula == FORMULA_STANDARD ? pd_seen_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
+	uint64_t all = o->formula == FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
 	return o->mode == PD_SEEN_EXACT ? 0 : all;
 }
 

@@ -21,11 +21,6 @@ static uint64_t up(double bits)
 	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
 }
 
-uint64_t pd_seen_bits(uint64_t count, double error)
-{
-	return up(-(double)count * log(error) / (M_LN2 * M_LN2));
-}
-
 uint64_t pd_seen_bits_of(uint64_t count, double error, int k)
 {
 	return up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));

@@ -34,9 +34,8 @@ struct pd_seen_options {
 	struct pd_span shape;	/* what else shapes the keys, as "form=canonical …"; must be the same between runs */
 };
 
-/* Bits in all for so many URLs and such an error rate: the standard formula, -n ln P / (ln 2)^2; and for `k` bits a URL,
+/* Bits in all for so many URLs and such an error rate with `k` bits a URL (the standard formula is that of base/bloom.h):
  * -k n / ln(1 - P^(1/k)).  Rounded up. */
-uint64_t pd_seen_bits(uint64_t count, double error);
 uint64_t pd_seen_bits_of(uint64_t count, double error, int k);
 
 struct pd_seen;

@@ -149,6 +149,12 @@ int pd_store_io_write(struct pd_store_io *io, const char *name, const void *p, s
 	return status;
 }
 
+int pd_store_io_step(struct pd_store_io *io, enum pd_store_io_step step, const char *name, const char *verb, struct pd_err *e)
+{
+	size_t all = SIZE_MAX;
+	return before_step(io, step, name, &all) ? step_failed(io, verb, name, e) : PD_OK;
+}
+
 int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e)
 {
 	if (before_step(io, PD_STORE_IO_RENAME, to, NULL) || renameat(io->fd, from, io->fd, to))

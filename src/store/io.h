@@ -7,6 +7,7 @@
  *	DIR/log-N	what was added and removed since the last segment: checksummed records, appended
  *	DIR/seg-N	pages, immutable: columns, permuted tables, indexes, compressed rows
  *	DIR/gone-N	tombstones: numbers of pages in segments that were removed or replaced
+ *	DIR/keys-N	keys that were seen, and DIR/sums-N, their checksums (keytable.h): of a store that keeps no pages
  *	DIR/lock	empty; who writes holds it
  *
  * All numbers are little-endian and used in place.
@@ -75,6 +76,8 @@ int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, stru
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
 /* Without a last flush: a file that counts was synced. */
 void pd_store_io_close(struct pd_store_io_file *f);
+/* A step that somebody else takes, LMDB for one. */
+int pd_store_io_step(struct pd_store_io *io, enum pd_store_io_step step, const char *name, const char *verb, struct pd_err *e);
 int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e);
 int pd_store_io_unlink(struct pd_store_io *io, const char *name, struct pd_err *e);
 int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e);

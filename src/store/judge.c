@@ -449,6 +449,9 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 			j->column[i] = -1;
 		if (m->method->rule)
 			m->method->rule(m->value, &j->rule[i]);
+		if (j->s->m.keys.kind && asked->n && m->method->kind == PD_SIGN_KEYWORDS && j->rule[i].sigma <= 1)
+			return pd_fail(e, PD_ERR_USAGE, "the store %s has keys alone, no weights: ask it with --method=%s:sigma=1", j->s->io.dir,
+				       m->method->name);
 	}
 	j->least = j->o.least < 0 ? j->methods.n : j->o.least ? j->o.least : j->methods.n / 2 + 1;
 	j->answer.asked = j->methods.n > 1 || (j->methods.n && j->column[0] >= 0) ? &j->methods : NULL;
@@ -647,11 +650,96 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 	return pd_store_add(j->s, &kept, j->replaced, n_replaced, &a->number, e);
 }
 
+/* --- a store of keys alone --- */
+
+/* The page that first had this key: 1, *id lies in the answer's texts, empty where it is not known; 0: none had it. */
+static int find_seen(struct pd_store_judge *j, struct pd_span value, int column, int which, struct pd_span *id, struct pd_err *e)
+{
+	struct pd_store_recent *r = &j->s->log.recent;
+	struct pd_store_key key[PD_STORE_KEYS_MAX];
+	struct pd_span text = { NULL, 0 };
+	uint64_t hash = pd_store_key_hash(value, column, which);
+	char bytes[1 + PD_STORE_KEY_MAX];
+	*id = text;
+	for (int i = 0; i <= which; i++)
+		pd_span_split(&value, ',', &text);
+	j->s->found.n = j->s->found.most = 0;
+	pd_store_recent_find_key(r, hash, &j->s->found);
+	for (size_t i = j->s->found.n; i-- > 0;) {
+		struct pd_store_page kept = pd_store_recent_page(r, j->s->found.v[i]);
+		size_t n = pd_store_page_key_list(&kept, key);
+		for (size_t k = 0; k < n; k++)
+			if (key[k].place == 2 * column + which && pd_span_eq(key[k].text, text)) {
+				*id = pd_store_text(kept.text, PD_STORE_TEXT_ID);
+				return 1;
+			}
+	}
+	if (!j->s->seen)
+		return 0;
+	bytes[0] = (char)(2 * column + which);
+	memcpy(bytes + 1, text.p, text.n);
+	return pd_store_keytable_find(j->s->seen, pd_span(bytes, 1 + text.n), id, e);
+}
+
+/* Of what is asked, the methods that have seen the page's key; one match stands for all of them, with the id of the first that knows. */
+static int find_seen_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	struct pd_store_answer *a = &j->answer;
+	struct pd_store_match m = { .distance = PD_STORE_BY_KEY, .similarity = 1 };
+	for (int i = 0; i < j->methods.n; i++) {
+		struct pd_span value = pd_store_value(page->text, j->column[i]), id;
+		if (!(page->has & PD_STORE_HAS_VALUES) || pd_span_is(value, "-"))
+			continue;
+		int found = find_seen(j, value, j->column[i], j->rule[i].key, &id, e);
+		if (found < 0)
+			return found;
+		m.found |= found ? UINT32_C(1) << i : 0;
+		if (!found || m.text_n)
+			continue;
+		m.text_at = a->texts.n;
+		m.text_n = id.n;
+		pd_buf_add_span(&a->texts, id);
+	}
+	if (m.found)
+		add_match(a, m);
+	drop_weak(j);
+	return PD_OK;
+}
+
+/* Only the id and the keys of a page that is new are kept. */
+static int judge_keys(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	struct pd_store_answer *a = &j->answer;
+	struct pd_span id = pd_store_text(page->text, PD_STORE_TEXT_ID);
+	struct pd_store_key key[PD_STORE_KEYS_MAX];
+	int status = find_seen_page(j, page, e);
+	a->status = PD_STORE_NEW;
+	a->n_near = a->n_matches;
+	if (a->n_matches)
+		a->status = a->matches[0].text_n && pd_span_eq(pd_store_match_text(a, &a->matches[0]), id) ? PD_STORE_KEPT : PD_STORE_DUPLICATE;
+	if (a->status == PD_STORE_KEPT)
+		a->n_matches = a->n_near = 0;
+	if (status || !j->o.keep || a->status != PD_STORE_NEW || !pd_store_page_key_list(page, key))
+		return status;
+	struct pd_store_page kept = { .has = PD_STORE_HAS_VALUES };
+	struct pd_buf *text = &j->hosts[0];
+	pd_buf_clear(text);
+	pd_buf_add_span(text, id);
+	for (int i = 1; i < PD_STORE_TEXT_COLUMNS; i++)
+		pd_buf_add_z(text, "\t-");
+	for (int i = 0, n = pd_store_n_values(j->s); i < n; i++) {
+		pd_buf_add_c(text, '\t');
+		pd_buf_add_span(text, pd_store_value(page->text, i));
+	}
+	kept.text = pd_buf_span(text);
+	return pd_store_add(j->s, &kept, NULL, 0, &a->number, e);
+}
+
 static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	struct pd_store_place at = { 0 };
-	int same = find_same(j->s, page, &at, e);
+	int same = j->s->m.keys.kind ? 0 : find_same(j->s, page, &at, e);
 	pd_buf_clear(&a->texts);
 	a->n_matches = a->n_near = 0;
 	a->doubt = PD_LOOK_NO;
@@ -664,6 +752,8 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	}
 	if (same)
 		return same < 0 ? same : PD_OK;
+	if (j->s->m.keys.kind)
+		return judge_keys(j, page, e);
 	int status = find_matches(j, page, i, e);
 	return status ? status : decide_page(j, page, e);
 }
@@ -801,12 +891,12 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 	if (pd_methods_read(&of, list.n ? list : pd_span_z(pd_simhash_method.name), PD_METHOD_SIGNS, false, &why))
 		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", where, why.text);
 	if (!kept->n) {
-		pd_store_kept_methods(&of, kept);
+		pd_store_kept_methods(&of, s->m.keys.kind, kept);
 		s->dirty = true;
 	}
 	if (!kept->n)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps bits and keys", where,
-			       of.v[0].method->name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps %s", where, of.v[0].method->name,
+			       s->m.keys.kind ? "keys here" : "bits and keys");
 	for (int i = 0; i < kept->n; i++) {
 		struct pd_method_spec *k = &kept->v[i], given = *k;
 		int at = pd_methods_find(&of, pd_span_z(k->method->name));
@@ -933,6 +1023,9 @@ static int take_values(struct asking *g, struct pd_store_page *page)
 		if (!g->in.fields[c].n)
 			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps", g->columns[c],
 				       g->q->s->io.dir);
+		if (g->q->s->m.keys.kind && (!memchr(g->in.fields[c].p, ',', g->in.fields[c].n) ? g->in.fields[c].n :
+					      (size_t)((const char *)memchr(g->in.fields[c].p, ',', g->in.fields[c].n) - g->in.fields[c].p)) > PD_STORE_KEY_MAX)
+			return pd_fail(g->e, PD_ERR_FORMAT, "a key of over %d bytes", PD_STORE_KEY_MAX);
 		value[n++] = g->in.fields[c];
 	}
 	return pd_store_page_take_values(page, value, n, &g->text, g->e);

@@ -128,7 +128,7 @@ uint64_t pd_store_key_hash(struct pd_span value, int i, int which)
 	return pd_hash64_seed(key.p, key.n, (uint64_t)(2 * i + which + 1)) & ~UINT64_C(3);
 }
 
-size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX])
+size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key out[PD_STORE_KEYS_MAX])
 {
 	struct pd_span rest = p->text, value;
 	size_t n = 0;
@@ -139,7 +139,16 @@ size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_
 	for (int i = 0; i < PD_METHODS_MAX && rest.p && pd_span_split(&rest, '\t', &value); i++)
 		for (int which = 0; which < 2; which++)
 			if (!is_nothing(value) && nth_key(value, which).n)
-				hash[n++] = pd_store_key_hash(value, i, which);
+				out[n++] = (struct pd_store_key){ 2 * i + which, nth_key(value, which), pd_store_key_hash(value, i, which) };
+	return n;
+}
+
+size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX])
+{
+	struct pd_store_key key[PD_STORE_KEYS_MAX];
+	size_t n = pd_store_page_key_list(p, key);
+	for (size_t i = 0; i < n; i++)
+		hash[i] = key[i].hash;
 	return n;
 }
 

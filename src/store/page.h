@@ -96,7 +96,14 @@ struct pd_span pd_store_value(struct pd_span text, int i);
 /* The keys that these values begin with (sign/values.h): one, or two with a comma behind each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
-/* The hashes of all keys of a page, whose text must be set. */
+/* All keys of a page, whose text must be set; which those of another page are. */
+struct pd_store_key {
+	int place;			/* 2 i + which */
+	struct pd_span text;
+	uint64_t hash;
+};
+size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key out[PD_STORE_KEYS_MAX]);
+/* Their hashes alone. */
 size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
 /* The page as an fp row with its newline; behind the usual columns those of n_values methods. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fields.h"
+#include "base/bloom.h"
 #include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"
@@ -36,6 +37,8 @@ void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *o
 	pd_methods_print(&m->methods, PD_METHOD_SIGNS, out);
 	pd_buf_add_z(out, m->methods.n ? "\n" : "-\n");
 	print_or_dash(out, "tables", pd_buf_z(&m->tables));
+	pd_buf_printf(out, "keys %s\nmade_for %" PRIu64 "\nmillionths %" PRIu64 "\nseen %" PRIu64 "\nseen_keys %" PRIu64 "\n",
+		      pd_store_keys_names[m->keys.kind], m->made_for, m->millionths, m->seen_file, m->seen_keys);
 	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next,
 		      m->next_file, m->log, m->tombstones);
 	for (size_t i = 0; i < m->n_segments; i++) {
@@ -183,13 +186,44 @@ static int take_settings(struct manifest_text *t, struct pd_store_manifest *m)
 	return status;
 }
 
-void pd_store_kept_methods(const struct pd_methods *all, struct pd_methods *out)
+void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out)
 {
 	*out = (struct pd_methods){ 0 };
 	for (int i = 0; i < all->n; i++)
-		if (all->v[i].method->kind == PD_SIGN_BITS || all->v[i].method->kind == PD_SIGN_KEY ||
+		if ((all->v[i].method->kind == PD_SIGN_BITS && !keys) || all->v[i].method->kind == PD_SIGN_KEY ||
 		    all->v[i].method->kind == PD_SIGN_KEYWORDS)
 			out->v[out->n++] = all->v[i];
+}
+
+/* How large a filter is follows from what it was made for. */
+static void settle_filter(struct pd_store_manifest *m)
+{
+	if (m->keys.kind != PD_STORE_KEYS_BLOOM)
+		return;
+	m->keys.bits = pd_bloom_bits(m->made_for, (double)m->millionths * 1e-6);
+	m->keys.hashes = pd_bloom_hashes(m->keys.bits, m->made_for);
+}
+
+static int take_keys(struct manifest_text *t, struct pd_store_manifest *m)
+{
+	char kind[16];
+	int status = take_short_words(t, "keys", kind, sizeof kind);
+	while (!status && *kind && m->keys.kind < PD_STORE_KEYS_BLOOM && strcmp(kind, pd_store_keys_names[m->keys.kind]))
+		m->keys.kind++;
+	if (!status && *kind && strcmp(kind, pd_store_keys_names[m->keys.kind]))
+		status = fail_line(t, "keys");
+	if (!status)
+		status = take_number(t, "made_for", UINT64_C(10000000000000), &m->made_for);
+	if (!status)
+		status = take_number(t, "millionths", 500000, &m->millionths);
+	if (!status && m->keys.kind == PD_STORE_KEYS_BLOOM && (!m->made_for || !m->millionths))
+		status = fail_line(t, "made_for and millionths");
+	if (!status)
+		status = take_number(t, "seen", UINT64_MAX, &m->seen_file);
+	if (!status)
+		status = take_number(t, "seen_keys", UINT64_MAX, &m->seen_keys);
+	settle_filter(m);
+	return status;
 }
 
 /* Before version 3 stores kept fingerprints alone. */
@@ -205,11 +239,13 @@ static int take_methods(struct manifest_text *t, struct pd_store_manifest *m)
 	if (!status && list.n && pd_methods_read(&m->methods, pd_buf_span(&list), PD_METHOD_SIGNS, false, &why))
 		status = fail_line(t, why.text);
 	struct pd_methods kept;
-	pd_store_kept_methods(&m->methods, &kept);
+	pd_store_kept_methods(&m->methods, PD_STORE_KEYS_NONE, &kept);
 	if (!status && kept.n != m->methods.n)
 		status = fail_line(t, "methods");
 	pd_buf_release(&list);
-	return status || m->version < 3 ? status : take_words(t, "tables", &m->tables);
+	if (!status && m->version >= 3)
+		status = take_words(t, "tables", &m->tables);
+	return status || m->version < 3 ? status : take_keys(t, m);
 }
 
 static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
@@ -338,6 +374,8 @@ static void unload(struct pd_store *s)
 		pd_store_segment_close(&s->segments[i]);
 	free(s->segments);
 	s->segments = NULL;
+	pd_store_keytable_close(s->seen);
+	s->seen = NULL;
 	pd_store_log_close(&s->log);
 	pd_store_manifest_release(&s->m);
 	pd_buf_clear(&s->damage);
@@ -357,6 +395,8 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	s->log.bits = s->m.bits;
 	s->log.k = s->m.k;
 	status = load_segments(s, e);
+	if (!status && s->m.seen_file)
+		status = pass_over(s, pd_store_keytable_open(&s->seen, &s->io, &s->m.keys, s->m.seen_file, e), e);
 	if (!status)
 		status = pass_over(s, pd_store_tombstones_load(&s->log.tombstones, &s->io, s->m.tombstones, e), e);
 	return status ? status : pass_over(s, pd_store_log_open(&s->log, s->lock >= 0, &s->m.next, e), e);
@@ -468,6 +508,9 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 		if (rows[i].is != rows[i].wanted)
 			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)",
 				       s->io.dir, rows[i].name, rows[i].is, rows[i].wanted);
+	if (s->m.keys.kind != want->keys || s->m.made_for != want->made_for || s->m.millionths != want->millionths)
+		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (keys: %s for %" PRIu64 " and %s for %" PRIu64 ")",
+			       s->io.dir, pd_store_keys_names[s->m.keys.kind], s->m.made_for, pd_store_keys_names[want->keys], want->made_for);
 	return same_methods(s, &want->methods, e);
 }
 
@@ -499,7 +542,9 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 	if (!status)
 		status = sync_parent(s, e);
 	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone,
-					   .methods = want->methods, .log = 1, .next_file = 2, .next = 1 };
+					   .methods = want->methods, .keys.kind = want->keys,
+					   .made_for = want->made_for, .millionths = want->millionths, .log = 1, .next_file = 2, .next = 1 };
+	settle_filter(&s->m);
 	s->log.io = &s->io;
 	s->log.bits = want->bits;
 	s->log.k = want->k;
@@ -537,7 +582,8 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 	for (struct dirent *entry; !status && (entry = readdir(d));) {
 		const char *n = entry->d_name;
 		bool stray = !strcmp(n, "manifest.new") || (our_file(n, "log", &file) && file != s->m.log) ||
-			     (our_file(n, "gone", &file) && file != s->m.tombstones);
+			     (our_file(n, "gone", &file) && file != s->m.tombstones) ||
+			     ((our_file(n, "keys", &file) || our_file(n, "sums", &file)) && file != s->m.seen_file);
 		if (our_file(n, "seg", &file)) {
 			stray = true;
 			for (size_t i = 0; i < s->m.n_segments; i++)
@@ -629,6 +675,8 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 	return status;
 }
 
+enum { PROBES = 1000000 };	/* keys that nobody ever had, to measure how many of them a filter takes for seen */
+
 /* A tombstone may stand longer than what lay under it. */
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e)
 {
@@ -646,6 +694,12 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 		out->tombstones += status > 0;
 	}
 	free(all);
+	out->keys = s->m.seen_keys + s->log.recent.n_keys;
+	if (s->seen && s->m.keys.kind == PD_STORE_KEYS_BLOOM) {
+		out->false_computed = pd_bloom_rate(s->m.keys.bits, s->m.keys.hashes, s->m.seen_keys);
+		status = status < 0 ? status : pd_store_keytable_false_rate(s->seen, PROBES, &out->false_measured, e);
+	}
+	out->bytes += s->seen ? pd_store_keytable_bytes(s->seen) : 0;
 	out->pages -= out->tombstones;
 	return status < 0 ? status : PD_OK;
 }
@@ -658,6 +712,8 @@ int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
 		s->damaged(s->damaged_ctx, e->text);
 		return PD_OK;
 	}
+	if (!status && s->seen && pd_store_keytable_verify(s->seen, e))
+		s->damaged(s->damaged_ctx, e->text);
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++)
 		if (s->segments[i].map.p)
 			status = pd_store_segment_verify(&s->segments[i], &s->texts, s->damaged, s->damaged_ctx, e);
@@ -770,7 +826,7 @@ static void merge_abandon(struct pd_store *s)
 
 /* What a change makes durable, and what it makes superfluous. */
 struct change {
-	uint64_t old_log, old_tombstones;	/* 0: stays */
+	uint64_t old_log, old_tombstones, old_seen;	/* 0: stays */
 	uint64_t *old_segments;
 	size_t n_old;
 };
@@ -794,6 +850,10 @@ static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 		status = unlink_file(s, "log", c->old_log, e);
 	if (!status)
 		status = unlink_file(s, "gone", c->old_tombstones, e);
+	if (!status)
+		status = unlink_file(s, "keys", c->old_seen, e);
+	if (!status)
+		status = unlink_file(s, "sums", c->old_seen, e);
 	for (size_t i = 0; !status && i < c->n_old; i++)
 		status = unlink_file(s, "seg", c->old_segments[i], e);
 	return status;
@@ -937,9 +997,78 @@ static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
 	return status ? status : install(s, &c, e);
 }
 
+static int by_key(const void *x, const void *y)
+{
+	const struct pd_store_new_key *a = x, *b = y;
+	int c = memcmp(a->key.p, b->key.p, a->key.n < b->key.n ? a->key.n : b->key.n);
+	if (!c && a->key.n != b->key.n)
+		c = a->key.n < b->key.n ? -1 : 1;
+	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p;	/* texts lie in the order in which they came */
+}
+
+/* The keys of the pages in the log, in order, each once with the first page that had it.  They point into `bytes` and the log. */
+static struct pd_store_new_key *keys_of_log(struct pd_store *s, struct pd_buf *bytes, size_t *n)
+{
+	const struct pd_store_recent *r = &s->log.recent;
+	struct pd_store_new_key *v = pd_alloc((r->n_keys + 1) * sizeof *v);
+	struct pd_store_key key[PD_STORE_KEYS_MAX];
+	size_t *at = pd_alloc((r->n_keys + 1) * sizeof *at), to = 0;
+	*n = 0;
+	for (uint32_t row = 0; row < r->n; row++) {
+		struct pd_store_page page = pd_store_recent_page(r, row);
+		size_t m = pd_store_page_key_list(&page, key);
+		for (size_t i = 0; i < m; i++, ++*n) {
+			at[*n] = bytes->n;
+			pd_buf_add_c(bytes, (char)key[i].place);
+			pd_buf_add_span(bytes, key[i].text);
+			v[*n] = (struct pd_store_new_key){ pd_span(NULL, 1 + key[i].text.n), pd_store_text(page.text, PD_STORE_TEXT_ID) };
+		}
+	}
+	for (size_t i = 0; i < *n; i++)
+		v[i].key.p = bytes->p + at[i];
+	free(at);
+	qsort(v, *n, sizeof *v, by_key);
+	for (size_t i = 0; i < *n; i++)
+		if (!to || !pd_span_eq(v[to - 1].key, v[i].key))
+			v[to++] = v[i];
+	*n = to;
+	return v;
+}
+
+/* Of a store of keys: a new table, in place of the old one and the log. */
+static int make_table_of_log(struct pd_store *s, struct pd_err *e)
+{
+	struct change c = { .old_log = s->m.log, .old_seen = s->m.seen_file };
+	struct pd_buf bytes = { 0 };
+	struct pd_store_keytable *fresh = NULL;
+	uint64_t file = s->m.next_file++, more = 0;
+	size_t n;
+	struct pd_store_new_key *keys = keys_of_log(s, &bytes, &n);
+	int status = pd_store_keytable_write(&s->io, &s->m.keys, file, s->seen, keys, n, &more, e);
+	free(keys);
+	pd_buf_release(&bytes);
+	if (!status)
+		status = pd_store_keytable_open(&fresh, &s->io, &s->m.keys, file, e);
+	s->m.log = s->m.next_file++;
+	if (!status)
+		status = pd_store_log_begin(&s->log, s->m.log, e);
+	if (!status) {
+		pd_store_keytable_close(s->seen);
+		s->seen = fresh;
+		s->m.seen_file = file;
+		s->m.seen_keys += more;
+	}
+	return status ? status : install(s, &c, e);
+}
+
+enum { KEYS_IN_LOG = 1 << 20 };		/* at most; and at most a quarter of those of the table, which is written anew */
+
 /* A log that is long takes its time whenever the store is opened. */
 static bool log_is_long(const struct pd_store *s, bool closing)
 {
+	size_t of_table = s->m.seen_keys / 4 < KEYS_IN_LOG ? (size_t)s->m.seen_keys / 4 : KEYS_IN_LOG;
+	if (s->m.keys.kind && s->log.recent.n_keys < of_table)
+		return false;
 	size_t most = s->limits.recent ? s->limits.recent : PD_STORE_RECENT_MAX, left = s->limits.left ?
 		s->limits.left : PD_STORE_RECENT_LEFT;
 	return s->log.recent.n > (closing ? left : most) || s->log.file.size > PD_STORE_RECENT_BYTES;
@@ -947,7 +1076,7 @@ static bool log_is_long(const struct pd_store *s, bool closing)
 
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e)
 {
-	int status = log_is_long(s, closing) ? make_segment_of_log(s, e) : PD_OK;
+	int status = !log_is_long(s, closing) ? PD_OK : s->m.keys.kind ? make_table_of_log(s, e) : make_segment_of_log(s, e);
 	bool wait = closing || s->m.n_segments > BEHIND;
 	while (!status) {
 		size_t from = merge_from(&s->m, closing);
@@ -967,7 +1096,7 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e)
 {
 	int status = s->merge ? merge_end(s, e) : PD_OK;
 	if (!status && (s->log.recent.n || s->log.file.size > PD_STORE_LOG_HEAD))
-		status = make_segment_of_log(s, e);
+		status = s->m.keys.kind ? make_table_of_log(s, e) : make_segment_of_log(s, e);
 	if (status || (s->m.n_segments < 2 && !s->m.tombstones))
 		return status;
 	if (s->m.n_segments)

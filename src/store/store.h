@@ -12,6 +12,7 @@
 #ifndef PD_STORE_STORE_H
 #define PD_STORE_STORE_H
 
+#include "store/keytable.h"
 #include "store/log.h"
 #include "store/segment.h"
 
@@ -34,6 +35,11 @@ struct pd_store_manifest {
 	char sketch[24];	/* "64x4x5"; "": none was seen yet */
 	struct pd_methods methods;	/* whose bits and keys are kept; none: not known yet */
 	struct pd_buf tables;	/* what their words were weighed by, as headers say it; empty: by nothing, or not known yet */
+	struct pd_store_keytable_options keys;	/* kind NONE: pages are kept, not only keys */
+	uint64_t made_for;	/* keys that a filter is made for, and the rate of false answers with so many, in millionths */
+	uint64_t millionths;
+	uint64_t seen_file;	/* keys-N and sums-N; 0: there is none */
+	uint64_t seen_keys;	/* in it */
 	uint64_t next;		/* number of the next page */
 	uint64_t next_file;
 	uint64_t log;		/* log-N */
@@ -60,6 +66,7 @@ struct pd_store {
 	int lock;			/* -1: reading */
 	struct pd_store_manifest m;
 	struct pd_store_segment *segments;	/* as the manifest's */
+	struct pd_store_keytable *seen;	/* NULL: there is none */
 	struct pd_store_log log;
 	bool dirty;			/* the manifest has what is not on disk yet */
 	struct pd_sketch_options sketch;
@@ -80,6 +87,8 @@ struct pd_store_settings {
 	int bits, k;
 	int alone;		/* k where nothing is verified: one of the pages has no sketch */
 	struct pd_methods methods;	/* with the parameters that sign; none: those of the first rows */
+	enum pd_store_keys keys;	/* not NONE: keys alone are kept, not pages */
+	uint64_t made_for, millionths;	/* of a filter */
 };
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
@@ -89,8 +98,8 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 		    struct pd_err *e);
 /* Set io.before, io.ctx, limits and damaged, if at all, in a store of zeroes before.  To be closed whatever comes. */
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
-/* Those of a list that a store can keep: bits, and values that begin with keys. */
-void pd_store_kept_methods(const struct pd_methods *all, struct pd_methods *out);
+/* Those of a list that a store can keep: bits (not where it keeps keys alone), and values that begin with keys. */
+void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out);
 /* How many methods have values behind the texts of pages. */
 int pd_store_n_values(const struct pd_store *s);
 /* Is the fingerprint one of the methods? */
@@ -125,6 +134,8 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 /* How much is kept: pages, tombstones (pages removed that lie in a segment still), bytes of files. */
 struct pd_store_size {
 	uint64_t pages, tombstones, bytes;
+	uint64_t keys;			/* of a store of keys: those of its table and those of the pages in its log */
+	double false_computed, false_measured;	/* of a filter as full as it is: the rate of keys wrongly taken for seen */
 };
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 

@@ -96,7 +96,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 	for (size_t i = 0; i < a->n_matches; i++) {
 		const struct pd_store_match *m = &a->matches[i];
 		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID);
-		if (m->distance == PD_STORE_NOT_NEAR)
+		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n)	/* a filter knows no ids */
 			continue;
 		if (n++)
 			pd_buf_add_c(out, ',');
@@ -133,7 +133,7 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 {
 	const struct pd_store_match *m = a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
 	bool doubt = a->status == PD_STORE_NEW && a->doubt > PD_LOOK_YES;
-	struct pd_span dup_of = m ? pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID) : pd_span("-", 1);
+	struct pd_span dup_of = m && m->text_n ? pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID) : pd_span("-", 1);
 	add_page(a->text, m ? m->at.number : a->number, m, dup_of, out);
 	if (m)
 		add_why(a, m, out);
@@ -216,6 +216,13 @@ static void add_info(const struct pd_store *s, const struct pd_store_size *size,
 	pd_buf_release(&methods);
 	add_word(out, "params", s->m.params);
 	add_word(out, "must", pd_buf_z(&s->m.must));
+	if (s->m.keys.kind)
+		pd_buf_printf(out, "keys\t%s\nkeys_seen\t%" PRIu64 "\nkeys_in_log\t%zu\n", pd_store_keys_names[s->m.keys.kind], size->keys,
+			      s->log.recent.n_keys);
+	if (s->m.keys.kind == PD_STORE_KEYS_BLOOM)
+		pd_buf_printf(out, "filter_bits\t%" PRIu64 "\nfilter_hashes\t%d\nfilter_made_for\t%" PRIu64 "\nfilter_error\t%g\n"
+			      "false_answers_computed\t%.6f\nfalse_answers_measured\t%.6f\n", s->m.keys.bits, s->m.keys.hashes, s->m.made_for,
+			      (double)s->m.millionths * 1e-6, size->false_computed, size->false_measured);
 	for (size_t i = 0; i < s->m.n_segments; i++) {
 		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		pd_buf_printf(out,
@@ -247,6 +254,17 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 	pd_json_str_or_null(j, "params", pd_span_z(s->m.params));
 	pd_json_str_or_null(j, "must", pd_buf_span(&s->m.must));
 	pd_json_int(j, "segments", (int64_t)s->m.n_segments);
+	if (s->m.keys.kind) {
+		pd_json_str(j, "keys", pd_span_z(pd_store_keys_names[s->m.keys.kind]));
+		pd_json_int(j, "keys_seen", (int64_t)size->keys);
+		pd_json_int(j, "keys_in_log", (int64_t)s->log.recent.n_keys);
+	}
+	if (s->m.keys.kind == PD_STORE_KEYS_BLOOM) {
+		pd_json_int(j, "filter_bits", (int64_t)s->m.keys.bits);
+		pd_json_int(j, "filter_hashes", s->m.keys.hashes);
+		pd_json_real(j, "false_answers_computed", size->false_computed);
+		pd_json_real(j, "false_answers_measured", size->false_measured);
+	}
 	pd_json_write(j, out);
 	pd_buf_add_c(out, '\n');
 }

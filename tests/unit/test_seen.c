@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bloom.h"
 #include "link/seen.h"
 
 START_TEST(test_sizes)
 {
-	ck_assert_uint_eq(pd_seen_bits(1000000, .01), 9585059);
+	ck_assert_uint_eq(pd_bloom_bits(1000000, .01), 9585059);
 	ck_assert_uint_eq(pd_seen_bits_of(1000000, .01, 4), 10522705);
-	ck_assert_uint_eq(pd_seen_bits(1, .5), 64);
+	ck_assert_uint_eq(pd_bloom_bits(1, .5), 64);
 	ck_assert_uint_ge(pd_seen_bits_of(1000000, .01, 1), 64);
 }
 
