@@ -95,51 +95,73 @@ def pages_of(path):
     return sum(1 for _ in table(path, []))
 
 
+def passes(rows):
+    """The rows' ways of signing in as few runs of fp as there are variants of one method: every run has each method once."""
+    runs = []
+    for signs in dict.fromkeys(signs for _, signs, _ in rows):
+        free = next((r for r in runs if signs.split(':')[0] not in [m.split(':')[0] for m in r]), None)
+        if free is None:
+            runs.append(free := [])
+        free.append(signs)
+    return runs
+
+
+def sign_all(tmp, known):
+    """signs -> rows, for each set of pages."""
+    rows = {}
+    sets = {'transplant': DUMP, 'sites': SITES, 'ecir20': Judged(tmp).path, 'n163': N163}
+    for i, run_of in enumerate(passes([r for r in ROWS if r[1].split(':')[0] in known])):
+        for name, inputs in sets.items():
+            fp(','.join(run_of), [inputs], f'{tmp}/{name}.{i}')
+            rows.update({(signs, name): f'{tmp}/{name}.{i}' for signs in run_of})
+    return rows
+
+
 def bench_methods(tmp):
     """every method of signing: P, R, F1 on transplant-dev, sites-dev and ecir20, pairs on n163; CPU and bytes a page"""
     known, truth, judged = known_methods(), Truth(TRUTH), Judged(tmp)
-    rows, pairs = tmp + '/fp', tmp + '/pairs'
-    base = min(fp('exact:of=body', [DUMP], rows) for _ in range(3))
-    print(f'fp --method=exact:of=body: {1000 * base / pages_of(rows):.2f} ms a page')
+    rows, pairs, alone = sign_all(tmp, known), tmp + '/pairs', tmp + '/fp'
+    base = min(fp('exact:of=body', [DUMP], alone) for _ in range(3))
+    print(f'fp --method=exact:of=body: {1000 * base / pages_of(alone):.2f} ms a page')
     print('method | transplant P R F1 | zh F1 | R by edit 0 1 2 | sites P R F1 | mean | ecir20 P R F1 | n163 | fp µs, match µs a page | bytes')
     for name, signs, compares in ROWS:
         method = signs.split(':')[0]
         if method not in known:
             print(f'{name} | not in this build')
             continue
-        cpu = min(fp(signs, [DUMP], rows) for _ in range(3))
-        n, size = pages_of(rows), column_bytes(rows, method)
-        joined = min(match(method, compares, rows, pairs) for _ in range(3))
+        cpu = min(fp(signs, [DUMP], alone) for _ in range(3))
+        n, size = pages_of(alone), column_bytes(alone, method)
+        joined = min(match(method, compares, alone, pairs) for _ in range(3))
         s = score(truth, truth.read(pairs))
         edits = ' '.join(figure(s[f'level {i}'][1]) for i in range(3))
-        fp(signs, [SITES], rows)
-        match(method, compares, rows, pairs)
+        match(method, compares, rows[signs, 'sites'], pairs)
         *site, mean = site_figures(pairs)
-        fp(signs, [judged.path], rows)
-        match(method, compares, rows, pairs)
+        match(method, compares, rows[signs, 'ecir20'], pairs)
         ecir = judged.figures(pairs)
-        fp(signs, [N163], rows)
-        match(method, compares, rows, pairs)
+        match(method, compares, rows[signs, 'n163'], pairs)
         print(f'{name} | {three(*s["all"][:3])} | {figure(s["lang zh"][2])} | {edits} | {three(*site)} | {figure(mean)} | {three(*ecir)} | '
               f'{pages_of(pairs)} | {1e6 * (cpu - base) / n:.0f}, {1e6 * joined / n:.0f} | {size:.0f}', flush=True)
-    together(tmp, [m for m in TOGETHER if m in known], truth)
-    removals(tmp, [m for m in TOGETHER if m in known])
+    together(tmp, [m for m in TOGETHER if m in known], truth, rows)
+    removals(tmp, [m for m in TOGETHER if m in known], rows)
 
 
-def together(tmp, methods, truth):
+def triples(methods):
+    """The fingerprint and two others: `cluster` asks for two of them."""
+    return [('simhash', a, b) for a, b in itertools.combinations([m for m in methods if m not in ('simhash', 'semantic', 'overlap')], 2)]
+
+
+def together(tmp, methods, truth, rows):
     """Pairs that two methods both find, and that at least one does, from one pass with all of them."""
     found = {}
-    for what, dump in (('transplant', DUMP), ('sites', SITES)):
-        fp(','.join(methods), [dump], tmp + '/all')
+    for what in ('transplant', 'sites'):
         with open(tmp + '/pairs', 'w') as f:
-            run([PROGRAM, 'match', '-q', '--all-pairs', tmp + '/all'], f)
+            run([PROGRAM, 'match', '-q', '--all-pairs', '--method=' + ','.join(methods), rows['simhash', what]], f)
         found[what] = [line.rstrip('\n').split('\t') for line in open(tmp + '/pairs', encoding='utf-8') if not line.startswith('# ')]
     print('pairs found by | transplant P R F1 | sites P R F1 | mean')
-    for a, b in [('simhash', 'simhash')] + list(itertools.combinations(methods, 2)):
-        for how, want in (('and', lambda x: a in x and b in x), ('or', lambda x: a in x or b in x)):
-            if a == b and how == 'or':
-                continue
-            line = f'{a} {how} {b}' if a != b else a
+    for some in [('simhash',)] + list(itertools.combinations(methods, 2)) + triples(methods):
+        for how, least in ((('and', 2), ('or', 1)) if len(some) == 2 else (('two of', min(2, len(some))),)):
+            want = lambda x: sum(m in x for m in some) >= least
+            line = f'{some[0]} {how} {some[1]}' if len(some) == 2 else 'two of ' + ', '.join(some) if len(some) == 3 else some[0]
             for what in ('transplant', 'sites'):
                 with open(tmp + '/some', 'w', encoding='utf-8') as f:
                     for row in found[what]:
@@ -154,13 +176,14 @@ def together(tmp, methods, truth):
             print(line, flush=True)
 
 
-def removals(tmp, methods):
+def removals(tmp, methods, signed):
     """What a clean-up of the sites removes, by the default and where another method has to agree, or may find pairs too."""
     print('clean-up by | removed | loss > .2, > .5 | of 831 redundant left')
     for name, signs, require in [('the default', None, None)] + [
-            (f'simhash {how} {m}', f'simhash,{m}', rule) for m in methods if m != 'simhash' for how, rule in (('and', 'all'), ('or', 'any'))]:
-        rows, pairs, verdicts = tmp + '/fp', tmp + '/pairs', tmp + '/verdicts'
-        for command, path in ((['fp', '-q', *([f'--method={signs}'] if signs else []), SITES], rows), (['match', '-q', rows], pairs),
+            (f'simhash {how} {m}', f'simhash,{m}', rule) for m in methods if m != 'simhash' for how, rule in (('and', 'all'), ('or', 'any'))] + [
+            ('two of ' + ', '.join(some), ','.join(some), None) for some in triples(methods)]:
+        pairs, verdicts = tmp + '/pairs', tmp + '/verdicts'
+        for command, path in ((['match', '-q', '--method=' + (signs or 'simhash'), signed['simhash', 'sites']], pairs),
                               (['cluster', '-q', *([f'--require={require}'] if require else []), pairs], verdicts)):
             with open(path, 'w') as f:
                 run([PROGRAM, *command], f)
