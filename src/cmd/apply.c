@@ -9,8 +9,7 @@
 #include "base/threads.h"
 #include "cmd/walk.h"
 #include "apply/apply.h"
-#include "apply/attributes.h"
-#include "apply/cdxj.h"
+#include "apply/beside.h"
 #include "apply/delete.h"
 
 struct apply_options {

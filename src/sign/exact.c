@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "sign/rabin.h"
+#include "base/hash.h"
 #include "sign/sign.h"
 
 enum { OF, HASH };

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sign/ranked.h"
+#include "sign/views.h"
 #include "sign/sign.h"
 #include "sign/values.h"
 #include "term/wordfiles.h"

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "sign/ranked.h"
+#include "sign/views.h"
 #include "sign/sign.h"
 #include "term/dict.h"
 #include "term/wordfiles.h"

@@ -12,15 +12,6 @@ void pd_shingler_release(struct pd_shingler *s)
 	pd_map_release(&s->seen);
 }
 
-uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic *in)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < in->n_features; i++)
-		if (o->features[in->features[i].kind])
-			n += in->features[i].end - in->features[i].first;
-	return n;
-}
-
 /* tf(t): the raw count among the page's kept terms. */
 static void count_terms(struct pd_shingler *s, const struct pd_topic *in)
 {

@@ -21,7 +21,5 @@ void pd_shingler_release(struct pd_shingler *s);
 /* Calls `each` for every shingle that counts; returns how many. */
 typedef void pd_shingle_fn(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight);
 uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingle_fn *each, void *ctx);
-/* Kept terms in the signed features. */
-uint64_t pd_signed_terms(const struct pd_sign_options *o, const struct pd_topic *in);
 
 #endif

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "sign/rabin.h"
 #include "sign/shingle.h"
 
 struct simhash {
@@ -67,11 +66,21 @@ static void count(void *ctx, enum pd_feature_kind feature, struct pd_span text, 
 	pd_simhash_add(&s->counters, &key, weight);
 }
 
+/* Kept terms in the signed features. */
+static uint64_t signed_terms(const struct pd_sign_options *o, const struct pd_topic *in)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < in->n_features; i++)
+		if (o->features[in->features[i].kind])
+			n += in->features[i].end - in->features[i].first;
+	return n;
+}
+
 static void simhash_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct simhash *s = state;
 	out->bits = s->o.bits;
-	out->terms = pd_signed_terms(&s->o, in->topic);
+	out->terms = signed_terms(&s->o, in->topic);
 	if (out->terms < (uint64_t)s->o.min_terms)
 		return;
 	pd_simhash_clear(&s->counters, s->o.bits);

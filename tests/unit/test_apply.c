@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
-#include "apply/cdxj.h"
+#include "apply/beside.h"
 #include "base/codec.h"
 #include "read/reader.h"
 

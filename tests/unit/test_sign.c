@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sign/sign.h"
-#include "sign/rabin.h"
+#include "base/hash.h"
 #include "sign/shingle.h"
 
 /* A topic of features written as "title: a b c | text: d e". */
@@ -80,7 +80,7 @@ START_TEST(shingles)
 }
 END_TEST
 
-/* Polynomials over GF(2) of up to 1,024 bits, lowest bit first: slow and plain, to hold rabin.c against. */
+/* Polynomials over GF(2) of up to 1,024 bits, lowest bit first: slow and plain, to hold pd_rabin against. */
 enum { WORDS = 16 };
 struct poly {
 	uint64_t w[WORDS];

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "apply/cdxj.h"
+#include "apply/beside.h"
 
 static const struct {
 	const char *url, *want;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An index of WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for each response,
+ * What may be written beside cleaned dumps, for those who look pages up or join them: an index, and tables of what goes.
+ *
+ * The index is one of WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for each response,
  * revisit, resource and metadata record, in the order of the file.
  *
  *	com,example)/a 20240102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"sha1:…",
@@ -9,8 +11,8 @@
  * Length and offset are those of the compressed member.  Records that are not alone in their member have no line: nobody
  * could seek to them.
  */
-#ifndef PD_APPLY_CDXJ_H
-#define PD_APPLY_CDXJ_H
+#ifndef PD_APPLY_BESIDE_H
+#define PD_APPLY_BESIDE_H
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -52,5 +54,32 @@ int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err 
 int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e);
 /* `status` < 0: what was written is thrown away, and `status` comes back. */
 int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);
+
+/* ==== tables of what goes ====
+ *
+ * What goes, as tables for those who join: one JSON Lines file for each input that loses a page, a row for each page in
+ * the order of the input.
+ *
+ *	{"id":"crawl.jsonl:1432","user_id":"doc-17","url":"http://…","duplicate_of":"crawl.jsonl:0"}
+ *
+ * FOLDER/NAME.jsonl is named as the output of the input is; pages that are files of their own go to one file,
+ * FOLDER/pages.jsonl.  Memory: the rows of one input.
+ */
+struct pd_apply_attributes {
+	const char *folder;
+	struct pd_outfile pages;	/* of pages that are files */
+	bool pages_open;
+	struct pd_json *json;
+	struct pd_buf rows, path;	/* of the input at hand */
+};
+
+void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder);
+void pd_apply_attributes_release(struct pd_apply_attributes *a);
+/* A page of the input at hand goes. */
+void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of);
+/* The input is done; `place`: its name; `page`: it is one page. */
+int pd_apply_attributes_next(struct pd_apply_attributes *a, const char *place, bool page, struct pd_err *e);
+/* All are done. */
+int pd_apply_attributes_end(struct pd_apply_attributes *a, struct pd_err *e);
 
 #endif
