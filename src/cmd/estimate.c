@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup estimate: a sample of the dumps -> what a whole run would find, take and need. */
-#include <stdlib.h>
-
-#include "base/threads.h"
 #include "cmd/walk.h"
 #include "inspect/inspect.h"
-
-/* LIMIT: seconds after which a sample of slow pages is ended. */
-enum { LIMIT = 10 };
 
 struct estimate_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
@@ -32,86 +26,9 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-struct estimate_run {
-	const struct estimate_options *o;
-	struct pd_tables tables;
-	struct pd_pipeline pipeline;
-	struct pd_record record;
-	struct pd_read_sampler *sampler;
-	struct pd_estimate estimate;
-	struct pd_err err;
-};
-
-static int open_all(struct estimate_run *r, struct pd_reader_options *in)
-{
-	int status = pd_tables_open(&r->tables, &r->o->walk.page, &r->err);
-	if (!status)
-		status = pd_pipeline_init(&r->pipeline, &r->o->walk.page, &r->tables, &r->err);
-	if (!status)
-		status = pd_read_sampler_open(&r->sampler, in, r->o->sample, &r->err);
-	return status;
-}
-
-static int add_page(struct estimate_run *r)
-{
-	const char *reason;
-	struct pd_estimate *e = &r->estimate;
-	enum pd_skip skip = pd_pipeline_run(&r->pipeline, &r->record, &reason);
-	if (skip == PD_SKIP_FAILED)
-		return pd_fail(&r->err, r->pipeline.err.status, "%s", r->pipeline.err.text);
-	e->records++;
-	e->damaged += skip == PD_SKIP_DAMAGED;
-	if (skip)
-		return PD_OK;
-	pd_read_sampler_stats(r->sampler, &e->sample);
-	pd_estimate_add(e, &r->pipeline, e->sample.place);
-	return PD_OK;
-}
-
-static int sample(struct estimate_run *r)
-{
-	struct pd_estimate *e = &r->estimate;
-	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
-	int status;
-	while ((status = pd_read_sampler_next(r->sampler, &r->record, &r->err)) == 1) {
-		status = add_page(r);
-		if (status < 0)
-			break;
-		if (pd_wall_seconds() - started > LIMIT) {
-			e->limit = LIMIT;
-			break;
-		}
-	}
-	pd_read_sampler_stats(r->sampler, &e->sample);
-	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
-	e->damaged += e->sample.damaged;
-	e->bits = r->o->walk.page.sign.bits;
-	e->sketch = r->o->walk.page.sketch;
-	int cores = pd_cores();
-	e->threads = r->o->walk.jobs && r->o->walk.jobs < cores ? r->o->walk.jobs : cores;
-	return status < 0 ? status : PD_OK;
-}
-
 static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	pd_read_damage_tell(d, "left out", ctx);
-}
-
-static void print_estimate(struct estimate_run *r)
-{
-	struct pd_buf out = { 0 };
-	pd_estimate_print(&r->estimate, &out);
-	fwrite(out.p, 1, out.n, stdout);
-	pd_buf_release(&out);
-}
-
-static void release(struct estimate_run *r)
-{
-	pd_read_sampler_free(r->sampler);
-	pd_pipeline_release(&r->pipeline);
-	pd_tables_release(&r->tables);
-	pd_record_release(&r->record);
-	pd_estimate_release(&r->estimate);
 }
 
 static int run_estimate(int argc, char **argv)
@@ -132,15 +49,14 @@ static int run_estimate(int argc, char **argv)
 					.all_text = o.walk.all_text,
 					.damage = on_damage,
 					.damage_ctx = &log };
-	struct estimate_run r = { .o = &o };
-	int status = open_all(&r, &in);
-	if (!status)
-		status = sample(&r);
-	if (!status)
-		print_estimate(&r);
+	struct pd_buf out = { 0 };
+	struct pd_err e;
+	bool damaged;
+	int status = pd_estimate(&o.walk, &in, o.sample, &out, &damaged, &e);
+	fwrite(pd_buf_z(&out), 1, out.n, stdout);
 	pd_log_many_end(&log);
-	code = status ? pd_command_failed(&log, &r.err) : r.estimate.damaged && !r.estimate.n ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
-	release(&r);
+	code = status ? pd_command_failed(&log, &e) : damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	pd_buf_release(&out);
 	return code;
 }
 

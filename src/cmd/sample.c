@@ -8,7 +8,7 @@
 #include "cmd/walk.h"
 #include "inspect/inspect.h"
 #include "group/sample.h"
-#include "report/label_page.h"
+#include "report/report.h"
 
 struct sample_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */

@@ -6,8 +6,7 @@
 #define PD_CMD_STAGES_H
 
 #include "cmd/command.h"
-#include "stage/cluster.h"
-#include "stage/match.h"
+#include "stage/stage.h"
 
 /* AT(member): `.at` of a member of struct pd_stage_match. */
 #define PD_MATCH_OPTS(AT) \

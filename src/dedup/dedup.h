@@ -11,8 +11,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/terminal.h"
-#include "stage/cluster.h"
-#include "stage/match.h"
+#include "stage/stage.h"
 #include "walk/walk.h"
 
 /* The folder of a run: paths in it, what a killed process left beside one, copies of what is to stay.  It knows nothing of

@@ -7,17 +7,56 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
+#include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"
+#include "read/sample.h"
 #include "term/terms.h"
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: what bands of sketches take beside.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */
 enum { MATCH_BYTES = 60, BANDS_BYTES = 84, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
 
+/* seconds after which a sample of slow pages is ended */
+#define LIMIT 10
+
+struct sampled_page {
+	struct pd_key key;
+	struct pd_sketch sketch;
+	uint64_t text, host;	/* hashes of the text digest and of the host; host 0: none */
+	struct pd_facts facts;
+	bool present, has_text;
+	int place;
+};
+
+struct name_count {
+	char name[32];
+	uint64_t n;
+};
+
+struct name_counts {
+	struct name_count *v;
+	size_t n, cap;
+};
+
+struct estimate {
+	struct pd_read_sample_stats sample;
+	uint64_t records, damaged;
+	double cpu_seconds;	/* for all records of the sample */
+	double limit;		/* > 0: the sample was ended after so many seconds */
+	int bits, threads;
+	struct pd_sketch_options sketch;
+	/* of pages */
+	struct sampled_page *pages;
+	size_t n, cap;
+	uint64_t too_short, at_place[PD_SAMPLE_PLACES];
+	struct name_counts languages, charsets;
+	struct pd_buf scratch;
+};
+
 /* --- gathering --- */
 
-static void count_name(struct pd_name_counts *c, struct pd_span name)
+static void count_name(struct name_counts *c, struct pd_span name)
 {
 	size_t i = 0;
 	if (!name.n)
@@ -32,9 +71,10 @@ static void count_name(struct pd_name_counts *c, struct pd_span name)
 	c->v[i].n++;
 }
 
-void pd_estimate_add(struct pd_estimate *e, struct pd_pipeline *p, int place)
+/* The pipeline has run over a page that stands at this place of the sample. */
+static void add_page(struct estimate *e, struct pd_pipeline *p, int place)
 {
-	struct pd_estimate_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
+	struct sampled_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
 	pd_url_host(p->page.url, &e->scratch);
 	if (e->scratch.n)
 		new.host = pd_hash64(e->scratch.p, e->scratch.n);
@@ -51,14 +91,6 @@ void pd_estimate_add(struct pd_estimate *e, struct pd_pipeline *p, int place)
 	count_name(&e->charsets, pd_span_z(p->text.charset->name));
 }
 
-void pd_estimate_release(struct pd_estimate *e)
-{
-	free(e->pages);
-	free(e->languages.v);
-	free(e->charsets.v);
-	pd_buf_release(&e->scratch);
-}
-
 /* --- the whole from its parts --- */
 
 struct whole {
@@ -68,7 +100,7 @@ struct whole {
 };
 
 /* Two standard errors of the ratio pages per byte, over places. */
-static double ratio_error(const struct pd_estimate *e, double pages, double bytes)
+static double ratio_error(const struct estimate *e, double pages, double bytes)
 {
 	double sum = 0;
 	int n = e->sample.n_places;
@@ -83,7 +115,7 @@ static double ratio_error(const struct pd_estimate *e, double pages, double byte
 	return 2 * sqrt(sum * n / (n - 1)) / pages;
 }
 
-static void scale(const struct pd_estimate *e, struct whole *w)
+static void scale(const struct estimate *e, struct whole *w)
 {
 	double bytes = 0, records = 0, pages = 0;
 	*w = (struct whole){ .known = true, .records = (double)e->records, .pages = (double)e->n };
@@ -109,13 +141,13 @@ struct partners {
 	uint64_t far_pairs;		/* between places */
 };
 
-static bool same_text(const struct pd_estimate_page *a, const struct pd_estimate_page *b)
+static bool same_text(const struct sampled_page *a, const struct sampled_page *b)
 {
 	return a->has_text && b->has_text && a->text == b->text;
 }
 
 /* As match would have it. */
-static bool near(const struct pd_estimate *e, const struct pd_estimate_page *a, const struct pd_estimate_page *b, int k,
+static bool near(const struct estimate *e, const struct sampled_page *a, const struct sampled_page *b, int k,
 		 const struct pd_verify_options *verify)
 {
 	int distance = pd_hamming(&a->key, &b->key, e->bits);
@@ -127,13 +159,13 @@ static bool near(const struct pd_estimate *e, const struct pd_estimate_page *a, 
 }
 
 /* Each with each: a sample is small. */
-static void find_partners(const struct pd_estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
+static void find_partners(const struct estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
 {
 	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1);
 	*out = (struct partners){ 0 };
 	for (size_t i = 0; i < e->n; i++) {
 		for (size_t j = 0; j < i; j++) {
-			const struct pd_estimate_page *a = &e->pages[i], *b = &e->pages[j];
+			const struct sampled_page *a = &e->pages[i], *b = &e->pages[j];
 			bool equal = same_text(a, b);
 			if (!equal && !near(e, a, b, k, verify))
 				continue;
@@ -153,7 +185,7 @@ static void find_partners(const struct pd_estimate *e, int k, const struct pd_ve
 
 /* --- the table --- */
 
-static void label(struct pd_buf *out, const char *name)
+static void add_label(struct pd_buf *out, const char *name)
 {
 	pd_buf_printf(out, "%-18s", name);
 }
@@ -165,7 +197,7 @@ static double rounded(double v)
 	return floor(v / unit + 0.5) * unit;
 }
 
-static void add_count(const struct pd_estimate *e, double v, struct pd_buf *out)
+static void add_count(const struct estimate *e, double v, struct pd_buf *out)
 {
 	if (e->sample.whole)
 		pd_buf_printf(out, "%.0f", v);
@@ -199,9 +231,9 @@ static double percent(double part, double all)
 	return all > 0 ? 100 * part / all : 0;
 }
 
-static void say_sample(const struct pd_estimate *e, struct pd_buf *out)
+static void say_sample(const struct estimate *e, struct pd_buf *out)
 {
-	label(out, "sample");
+	add_label(out, "sample");
 	pd_buf_count(out, e->records, "record");
 	pd_buf_add_z(out, ", ");
 	pd_buf_count(out, e->n, "page");
@@ -218,15 +250,15 @@ static void say_sample(const struct pd_estimate *e, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-static void say_pages(const struct pd_estimate *e, const struct whole *w, struct pd_buf *out)
+static void say_pages(const struct estimate *e, const struct whole *w, struct pd_buf *out)
 {
-	label(out, "records");
+	add_label(out, "records");
 	if (w->known)
 		add_count(e, w->records, out);
 	else
 		pd_buf_add_z(out, "unknown: the size of the input is not known");
 	pd_buf_add_c(out, '\n');
-	label(out, "pages");
+	add_label(out, "pages");
 	if (w->known) {
 		add_count(e, w->pages, out);
 		if (!e->sample.whole && w->error >= 0)
@@ -235,19 +267,19 @@ static void say_pages(const struct pd_estimate *e, const struct whole *w, struct
 		pd_buf_add_z(out, ", ");
 	}
 	pd_buf_printf(out, "%.1f %% of the records\n", percent((double)e->n, (double)e->records));
-	label(out, "too short");
+	add_label(out, "too short");
 	pd_buf_printf(out, "%.1f %% of the pages: no fingerprint\n", percent((double)e->too_short, (double)e->n));
 }
 
 static int most_first(const void *x, const void *y)
 {
-	const struct pd_name_count *a = x, *b = y;
+	const struct name_count *a = x, *b = y;
 	return a->n != b->n ? (a->n < b->n ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-static void say_names(const char *name, struct pd_name_counts *c, size_t pages, struct pd_buf *out)
+static void say_names(const char *name, struct name_counts *c, size_t pages, struct pd_buf *out)
 {
-	label(out, name);
+	add_label(out, name);
 	if (c->n)
 		qsort(c->v, c->n, sizeof *c->v, most_first);
 	for (size_t i = 0; i < c->n && i < TOP; i++)
@@ -258,20 +290,20 @@ static void say_names(const char *name, struct pd_name_counts *c, size_t pages, 
 }
 
 /* The most: pairs that lie far apart were seen with a chance of (n/N)^2; none seen still allows three. */
-static double most_partners(const struct pd_estimate *e, const struct whole *w, const struct partners *p)
+static double most_partners(const struct estimate *e, const struct whole *w, const struct partners *p)
 {
 	double times = w->pages / (double)e->n;
 	double pairs = (p->far_pairs ? (double)p->far_pairs : 3) * times * times;
 	return fmin(1, (double)p->pages / (double)e->n + 2 * pairs / w->pages);
 }
 
-static void say_partners(const struct pd_estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
+static void say_partners(const struct estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
 			 struct pd_buf *out)
 {
 	struct partners p;
 	double n = (double)e->n;
 	find_partners(e, k, verify, &p);
-	label(out, "near-duplicates");
+	add_label(out, "near-duplicates");
 	pd_buf_printf(out, "%s%.1f %%", e->sample.whole ? "" : "at least ", percent((double)p.pages, n));
 	if (!e->sample.whole && w->known)
 		pd_buf_printf(out, ", probably at most %.1f %%", 100 * most_partners(e, w, &p));
@@ -279,23 +311,23 @@ static void say_partners(const struct pd_estimate *e, const struct whole *w, int
 		      percent((double)p.same_text, n));
 	if (e->sample.whole)
 		return;
-	label(out, "");
+	add_label(out, "");
 	pd_buf_printf(out, "least: partners seen among the %zu pages of the sample; a page whose\n", e->n);
-	label(out, "");
+	add_label(out, "");
 	pd_buf_printf(out, "partner is not in the sample counts as single.%s\n",
 		      w->known ? "  Most: pairs between places, times (N/n)^2." : "");
 }
 
-static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
+static void say_cost(const struct estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
 {
 	double per_page = e->cpu_seconds / (double)e->n;
-	label(out, "fp");
+	add_label(out, "fp");
 	if (w->known) {
 		add_time(per_page * w->pages / e->threads, out);
 		pd_buf_printf(out, " with %d thread%s, ", e->threads, e->threads == 1 ? "" : "s");
 	}
 	pd_buf_printf(out, "%.2f ms of CPU a page\n", 1000 * per_page);
-	label(out, "match");
+	add_label(out, "match");
 	double row = MATCH_BYTES + (bands ? BANDS_BYTES : 0) + (e->bits - 64) / 8.;
 	if (w->known) {
 		add_size(w->pages * row, out);
@@ -313,7 +345,7 @@ static void say_cost(const struct pd_estimate *e, const struct whole *w, int k, 
 	}
 }
 
-void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
+static void print_estimate(struct estimate *e, struct pd_buf *out)
 {
 	struct whole w;
 	scale(e, &w);
@@ -333,4 +365,81 @@ void pd_estimate_print(struct pd_estimate *e, struct pd_buf *out)
 	say_names("charsets", &e->charsets, e->n, out);
 	say_partners(e, &w, far, &verify, out);
 	say_cost(e, &w, k, !verify.off, out);
+}
+
+/* --- the sample --- */
+
+struct estimate_run {
+	const struct pd_walk_options *o;
+	struct pd_tables tables;
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_read_sampler *sampler;
+	struct estimate estimate;
+	struct pd_err *err;
+};
+
+static int add_record(struct estimate_run *r)
+{
+	const char *reason;
+	struct estimate *e = &r->estimate;
+	enum pd_skip skip = pd_pipeline_run(&r->pipeline, &r->record, &reason);
+	if (skip == PD_SKIP_FAILED)
+		return pd_fail(r->err, r->pipeline.err.status, "%s", r->pipeline.err.text);
+	e->records++;
+	e->damaged += skip == PD_SKIP_DAMAGED;
+	if (skip)
+		return PD_OK;
+	pd_read_sampler_stats(r->sampler, &e->sample);
+	add_page(e, &r->pipeline, e->sample.place);
+	return PD_OK;
+}
+
+static int read_sample(struct estimate_run *r)
+{
+	struct estimate *e = &r->estimate;
+	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
+	int status;
+	while ((status = pd_read_sampler_next(r->sampler, &r->record, r->err)) == 1) {
+		status = add_record(r);
+		if (status < 0)
+			break;
+		if (pd_wall_seconds() - started > LIMIT) {
+			e->limit = LIMIT;
+			break;
+		}
+	}
+	pd_read_sampler_stats(r->sampler, &e->sample);
+	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
+	e->damaged += e->sample.damaged;
+	e->bits = r->o->page.sign.bits;
+	e->sketch = r->o->page.sketch;
+	int cores = pd_cores();
+	e->threads = r->o->jobs && r->o->jobs < cores ? r->o->jobs : cores;
+	return status < 0 ? status : PD_OK;
+}
+
+int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options *in, int sample, struct pd_buf *out, bool *damaged,
+		struct pd_err *e)
+{
+	struct estimate_run r = { .o = o, .err = e };
+	int status = pd_tables_open(&r.tables, &o->page, e);
+	if (!status)
+		status = pd_pipeline_init(&r.pipeline, &o->page, &r.tables, e);
+	if (!status)
+		status = pd_read_sampler_open(&r.sampler, in, sample, e);
+	if (!status)
+		status = read_sample(&r);
+	if (!status)
+		print_estimate(&r.estimate, out);
+	*damaged = r.estimate.damaged && !r.estimate.n;
+	pd_read_sampler_free(r.sampler);
+	pd_pipeline_release(&r.pipeline);
+	pd_tables_release(&r.tables);
+	pd_record_release(&r.record);
+	free(r.estimate.pages);
+	free(r.estimate.languages.v);
+	free(r.estimate.charsets.v);
+	pd_buf_release(&r.estimate.scratch);
+	return status;
 }

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
-#include "read/options.h"
+#include "read/record.h"
 
 struct pd_read_file {
 	const char *path;	/* valid until the next call; NULL: standard input */

@@ -15,7 +15,6 @@
 
 #include "base/err.h"
 #include "base/terminal.h"
-#include "read/options.h"
 #include "read/record.h"
 
 struct pd_reader_stats {

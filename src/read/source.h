@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "read/dump.h"
 #include "read/files.h"
-#include "read/options.h"
+#include "read/record.h"
 
 /* In: lines that are JSON objects, plain or compressed.  Out: a record a line, and the place where the line begins.  A
  * line that cannot be read is damage; reading goes on at the next one. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/label_page.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 
-#include "report/markup.h"
 
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

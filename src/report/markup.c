@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/markup.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "base/tsv.h"
-#include "report/markup.h"
 #include "write/write.h"
 
 /* ==== verdicts and answers ==== */

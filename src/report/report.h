@@ -150,4 +150,42 @@ void pd_report_sweep_release(struct pd_report_sweep *s);
 /* `k`: the threshold of the verdicts, -1: not known. */
 void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out);
 
+/* --- a page to label pairs on (label_page.c) ---
+ *
+ * A page on which a person labels pairs: two texts side by side, three answers, a button that saves a table for eval.  One
+ * file, nothing is loaded from outside, and everything foreign is escaped.  The distance is not shown: who
+ * sees it labels the number. */
+
+struct pd_label_text {
+	struct pd_span title, url, text;	/* UTF-8 as it is */
+};
+
+struct pd_label_pair {
+	struct pd_span ids;		/* id_a<TAB>id_b, escaped as rows are */
+	struct pd_span rest;		/* what stands behind the label in its row */
+	struct pd_label_text a, b;
+};
+
+/* `columns`: the lines that the saved table begins with.  `name`: of this sample, under which a browser keeps labels. */
+void pd_label_page_begin(struct pd_buf *out, const char *columns, uint64_t name);
+void pd_label_page_pair(struct pd_buf *out, const struct pd_label_pair *pair, size_t number);
+void pd_label_page_end(struct pd_buf *out);
+
+/* --- markup (markup.c) ---
+ *
+ * Foreign text in HTML that we write: nothing of it becomes markup, and nothing of it is invisible.  Characters that turn
+ * the direction of text or take no room are shown by their number, as are control characters; bytes that are not UTF-8
+ * become U+FFFD. */
+
+/* As text of an element; marks become <span class="mark">U+202E</span>. */
+void pd_markup_text(struct pd_buf *out, struct pd_span s);
+/* As the value of an attribute in double quotes: the same bytes come back from the DOM. */
+void pd_markup_attribute(struct pd_buf *out, struct pd_span s);
+
+/* Two texts -> HTML of each with what the other does not have marked, word by word.  Bounded: a text is looked at up to
+ * some thousand words, long stretches that both share are left out, and what was left out is said. */
+
+/* `a` goes into <del>, `b` into <ins>; either buffer is added to. */
+void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, struct pd_buf *html_b);
+
 #endif

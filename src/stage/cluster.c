@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/cluster.h"
+#include "stage/stage.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/match.h"
+#include "stage/stage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

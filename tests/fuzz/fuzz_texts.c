@@ -2,7 +2,7 @@
  * Two texts side by side, as any bytes (the first zero byte parts them): the markup is only ours and closed, nothing hidden
  * stands in it as it is, its size is bounded, and a text beside itself has nothing marked. */
 #include "fuzz.h"
-#include "report/markup.h"
+#include "report/report.h"
 
 /* Walks over the tags; true when each is one of ours and closed. */
 static bool only_ours(struct pd_span s, const char *tag)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of fp rows -> a file of pairs, with all that is said on the way.  What `match` does, and `dedup` as one of several
- * stages.
+ * Stages as commands run them, with all that is said on the way: files of fp rows -> a file of pairs, and files of pairs -> a
+ * file of verdicts.  What `match` and `cluster` do, and `dedup` as two of several stages.
  */
-#ifndef PD_STAGE_MATCH_H
-#define PD_STAGE_MATCH_H
+#ifndef PD_STAGE_STAGE_H
+#define PD_STAGE_STAGE_H
 
 #include "base/terminal.h"
+#include "group/group.h"
 #include "write/write.h"
 
 /* Done, but rows that could not be read were left out, which the options do not call right. */
@@ -34,5 +35,22 @@ struct pd_stage_match pd_stage_match_defaults(void);
 int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e);
 /* 0, PD_STAGE_DAMAGED, or negative, and why. */
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
+
+/* --- cluster --- */
+
+struct pd_stage_cluster {
+	int linkage, action, format, scope;
+	const char *keep;		/* as typed */
+	char *shingles;			/* a file of fp --shingles; NULL: none */
+	bool texts_follow;		/* group.shingles are set later */
+	struct pd_group_options group;	/* complete after pd_stage_cluster_settle, but for the inputs */
+	bool quiet, ignore_damaged;
+	const char *output;
+};
+
+/* Looks at options together and fills `group`; PD_ERR_USAGE. */
+int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
+/* After pd_stage_cluster_settle: 0, PD_STAGE_DAMAGED, or negative, and why. */
+int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 
 #endif
