@@ -366,7 +366,7 @@ static int add_values(struct intake *in, struct pd_err *e)
 
 /* --- rows of text files --- */
 
-static int check_header(struct intake *in, struct pd_err *e)
+static int check_row_header(struct intake *in, struct pd_err *e)
 {
 	in->in.new_header = false;
 	in->file = in->in.path;
@@ -408,7 +408,7 @@ static void add_member(struct intake *in, struct pd_rows_set *set, int which)
 	set->row[set->n] = row;
 }
 
-static void add_key(struct intake *in, struct pd_rows_set *set, int which, const uint64_t *words)
+static void add_set_key(struct intake *in, struct pd_rows_set *set, int which, const uint64_t *words)
 {
 	size_t w = (size_t)set->words;
 	add_member(in, set, which);
@@ -441,13 +441,13 @@ static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key
 
 static void add_print(struct intake *in, const uint64_t *key)
 {
-	add_key(in, &in->rows->prints, 0, key);
+	add_set_key(in, &in->rows->prints, 0, key);
 }
 
 static void add_digest(struct intake *in, const uint64_t *key)
 {
 	in->rows->digests.words = 2;
-	add_key(in, &in->rows->digests, 1, key);
+	add_set_key(in, &in->rows->digests, 1, key);
 }
 
 /* A page without a fingerprint is known by its text alone; "-" matches nothing. */
@@ -502,10 +502,11 @@ static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
 	add_side(in);
 	rows->at.low = array_room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
 	rows->at.high = array_room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
-	fwrite_unlocked(in->sketch.p, 1, in->sketch.n - 1, in->spool);
-	fwrite_unlocked(&in->content, sizeof in->content, 1, in->spool);
-	fwrite_unlocked(in->sketch.p + in->sketch.n - 1, 1, 1, in->spool);
-	in->spooled += in->sketch.n + sizeof in->content;
+	char kind = in->sketch.p[--in->sketch.n];
+	pd_buf_add(&in->sketch, &in->content, sizeof in->content);
+	pd_buf_add_c(&in->sketch, kind);
+	fwrite_unlocked(in->sketch.p, 1, in->sketch.n, in->spool);
+	in->spooled += in->sketch.n;
 	if (in->spooled >> 40)
 		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
 	rows->at.low[rows->n] = (uint32_t)in->spooled;
@@ -524,13 +525,19 @@ static int spool_row(struct intake *in, struct pd_err *e)
 {
 	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
 				    PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		n += in->in.fields[kept[i]].n + 2;
 	pd_buf_clear(&in->scratch);
+	char *to = pd_buf_reserve(&in->scratch, n);
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-		struct pd_span f = in->in.fields[kept[i]];
+		struct pd_span f = in->in.fields[kept[i]].n ? in->in.fields[kept[i]] : pd_span("-", 1);
 		if (i)
-			pd_buf_add_c(&in->scratch, '\t');
-		pd_buf_add_span(&in->scratch, f.n ? f : pd_span("-", 1));
+			*to++ = '\t';
+		memcpy(to, f.p, f.n);
+		to += f.n;
 	}
+	in->scratch.n = (size_t)(to - in->scratch.p);
 	int status = in->rows->methods.n ? add_values(in, e) : PD_OK;
 	if (status)
 		return status;
@@ -661,7 +668,7 @@ static int take_text(struct intake *in, struct pd_err *e)
 	int status;
 	while ((status = pd_tsv_next(&in->in, e)) != 0) {
 		if (status > 0 && in->in.new_header)
-			status = check_header(in, e);
+			status = check_row_header(in, e);
 		if (status >= 0)
 			status = take_row(in, e);
 		if (status == PD_ERR_FORMAT) {
@@ -672,7 +679,7 @@ static int take_text(struct intake *in, struct pd_err *e)
 		}
 	}
 	/* A file may be a header and nothing else: it counts when nothing better was seen. */
-	return in->in.new_header ? check_header(in, e) : PD_OK;
+	return in->in.new_header ? check_row_header(in, e) : PD_OK;
 }
 
 static int take_file(struct intake *in, char *path, struct pd_err *e)
@@ -835,7 +842,7 @@ static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, con
 	}
 }
 
-static const char *file_of(const struct pd_rows *rows, uint32_t row)
+static const char *origin_of(const struct pd_rows *rows, uint32_t row)
 {
 	size_t i = rows->n_origins;
 	while (i > 1 && rows->origin[i - 1].row > row)
@@ -857,7 +864,7 @@ static int check_repeated(const struct pd_rows *rows, const uint32_t *order, str
 		struct pd_span id = id_of(rows, a);
 		return pd_fail(e, PD_ERR_INPUT, "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
 			       "rows are made, standard input with 'fp --name=NAME', files by another path", id.n < 100 ? (int)id.n : 100, id.p,
-			       file_of(rows, a), file_of(rows, b));
+			       origin_of(rows, a), origin_of(rows, b));
 	}
 	return PD_OK;
 }

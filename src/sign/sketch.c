@@ -207,13 +207,9 @@ bool pd_sketch_parse(const struct pd_sketch_options *o, struct pd_span hex, stru
 		return true;
 	if (!o->minima || hex.n != (size_t)pd_sketch_words(o) * 16)
 		return false;
-	for (size_t i = 0; i < hex.n / 16; i++) {
-		struct pd_key word;
-		int bits;
-		if (!pd_key_parse(pd_span(hex.p + i * 16, 16), &bits, &word))
+	for (size_t i = 0; i < hex.n / 16; i++)
+		if (!pd_hex_u64(pd_span(hex.p + i * 16, 16), &out->w[i]))
 			return false;
-		out->w[i] = word.w[0];
-	}
 	out->present = true;
 	return true;
 }
