@@ -162,7 +162,7 @@ static struct pd_span digits_of(struct pd_span s, const char *name)
 	return pd_span(NULL, 0);
 }
 
-static bool set_value(struct pd_buf *out, const json_t *v)
+static bool set_json_value(struct pd_buf *out, const json_t *v)
 {
 	pd_buf_clear(out);
 	switch (v ? json_typeof(v) : JSON_NULL) {
@@ -182,7 +182,7 @@ bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n)
 	bool object = json_is_object(root);
 	for (int i = 0; object && i < n; i++) {
 		const json_t *v = json_object_get(root, members[i].name);
-		members[i].present = set_value(&members[i].value, v);
+		members[i].present = set_json_value(&members[i].value, v);
 		struct pd_span digits = rounded && json_is_real(v) ? digits_of(text, members[i].name) : pd_span(NULL, 0);
 		if (digits.n)
 			pd_buf_set(&members[i].value, digits);

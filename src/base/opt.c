@@ -229,7 +229,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 }
 
 /* A value is one word of a line. */
-static void add_value(struct pd_buf *out, const char *value)
+static void add_quoted(struct pd_buf *out, const char *value)
 {
 	for (; *value; value++) {
 		if ((unsigned char)*value <= ' ' || *value == '%' || *value == 0x7f)
@@ -260,7 +260,7 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 			continue;
 		const struct pd_opt *o = &u->opts[i];
 		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1, o->name ? o->name : &o->letter);
-		add_value(out, values[i]);
+		add_quoted(out, values[i]);
 	}
 	free(values);
 	table_release(&t);

@@ -101,7 +101,7 @@ void pd_unfinished_install(void)
 
 /* --- who reads, who writes --- */
 
-static struct file file_of(const struct stat *st)
+static struct file regular_file(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) ? (struct file){ st->st_dev, st->st_ino } : (struct file){ 0 };
 }
@@ -129,14 +129,14 @@ static bool is_written(struct file f)
 bool pd_output_is(const struct stat *st)
 {
 	lock();
-	bool found = is_written(file_of(st));
+	bool found = is_written(regular_file(st));
 	unlock();
 	return found;
 }
 
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 {
-	struct file f = file_of(st);
+	struct file f = regular_file(st);
 	if (!f.ino)
 		return PD_OK;
 	lock();
@@ -230,7 +230,7 @@ static int input_at(const char *path, struct file *out, struct pd_err *e)
 {
 	struct stat st;
 	int there = is_standard(path) ? look_at_standard(STDIN_FILENO, &st, e) : pd_look(path, &st, e);
-	*out = there > 0 ? file_of(&st) : (struct file){ 0 };
+	*out = there > 0 ? regular_file(&st) : (struct file){ 0 };
 	return there < 0 && pd_errno_stays(errno) ? 0 : there;
 }
 
@@ -251,7 +251,7 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 			r = input_at(inputs_given[i], &input, e);
 		if (r < 0)
 			return r;
-		if (r && same(input, file_of(&st)))
+		if (r && same(input, regular_file(&st)))
 			return is_input(path, inputs_given[i], e);
 	}
 	return there < 0 ? there : PD_OK;
@@ -339,7 +339,7 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 		take_rights(fd, there);
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		lock();
-		outputs[o->slot - 1].temp = file_of(&st);
+		outputs[o->slot - 1].temp = regular_file(&st);
 		unlock();
 		o->f = fdopen(fd, "w");
 	}
@@ -355,7 +355,7 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 	return status;
 }
 
-static int open_file(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+static int open_output(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
 {
 	o->f = NULL;
 	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
@@ -376,13 +376,13 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 	if (there < 0)
 		return there;
 	o->f = stdout;
-	int slot = take_slot(there ? file_of(&st) : (struct file){ 0 }, standard ? "standard output" : path, e);
+	int slot = take_slot(there ? regular_file(&st) : (struct file){ 0 }, standard ? "standard output" : path, e);
 	if (slot < 0) {
 		o->f = NULL;
 		return slot;
 	}
 	o->slot = slot;
-	int status = standard ? PD_OK : open_file(o, path, there ? &st : NULL, e);
+	int status = standard ? PD_OK : open_output(o, path, there ? &st : NULL, e);
 	if (status)
 		forget(o);
 	return status;

@@ -14,7 +14,7 @@
 #include "base/outfile.h"
 #include "base/utf8.h"
 
-static void add_escaped(struct pd_buf *line, uint8_t c)
+static void add_escape(struct pd_buf *line, uint8_t c)
 {
 	switch (c) {
 	case '\t': pd_buf_add_z(line, "\\t"); break;
@@ -44,12 +44,12 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 		return;
 	}
 	if (pd_span_is(v, "-")) {
-		add_escaped(line, '-');
+		add_escape(line, '-');
 		return;
 	}
 	const uint8_t *p = (const uint8_t *)v.p;
 	if (p[0] == '#') {	/* a row must not begin like a comment */
-		add_escaped(line, '#');
+		add_escape(line, '#');
 		v = pd_span(v.p + 1, v.n - 1);
 		p++;
 	}
@@ -64,7 +64,7 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 		pd_buf_add(line, v.p + plain, i - plain);
 		for (size_t end = i + (n ? n : 1); i < end; i++)
 			if (i < v.n)
-				add_escaped(line, p[i]);
+				add_escape(line, p[i]);
 		plain = i;
 	}
 }
@@ -227,7 +227,7 @@ static const char *writer_of(const char *kind)
 }
 
 /* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
-static int read_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
+static int take_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
 {
 	struct pd_span kind, version;
 	uint64_t v;
@@ -302,7 +302,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 		return read_marked(r, rest, e);
 	struct pd_span ours = pd_span_z("# pagededup "), total = pd_span_z("# total ");
 	if (line.n >= ours.n && !memcmp(line.p, ours.p, ours.n))
-		return read_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
+		return take_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
 	if (line.n >= total.n && !memcmp(line.p, total.p, total.n)) {
 		pd_buf_add(&r->totals, line.p + total.n, line.n - total.n);
 		pd_buf_add_c(&r->totals, '\n');
@@ -342,7 +342,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 }
 
 /* 1 a row, 0 nothing to give yet, negative an error. */
-static int read_line(struct pd_tsv_reader *r, struct pd_err *e)
+static int next_file_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	int status = pd_line_next(&r->lines, &r->line, e);	/* an editor's CR goes; that of a value is escaped */
 	r->bytes = r->lines.bytes;
@@ -363,7 +363,7 @@ int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e)
 		int s = r->f ? 1 : open_next(r, e);
 		if (s <= 0)
 			return s;
-		s = read_line(r, e);
+		s = next_file_line(r, e);
 		if (s)
 			return s;
 	}

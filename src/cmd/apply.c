@@ -300,7 +300,7 @@ static int close_run(struct apply_run *r)
 	return bad && !r->o->walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-static int write_stats(struct apply_run *r)
+static int write_apply_stats(struct apply_run *r)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, r->o->walk.stats, &r->err);
@@ -396,7 +396,7 @@ static int run_apply(int argc, char **argv)
 	struct apply_run r = { .o = &o, .log = &log, .started = pd_wall_seconds() };
 	int status = apply_inputs(&r, argv + first, argc - first);
 	if (!status && o.walk.stats)
-		status = write_stats(&r);
+		status = write_apply_stats(&r);
 	code = status ? pd_command_failed(&log, &r.err) : close_run(&r);
 	pd_apply_removals_free(r.removals);
 	return code;

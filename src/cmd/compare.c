@@ -24,7 +24,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int compare(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+static int compare_pages(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_tables t;
 	struct pd_pick a = { 0 }, b = { 0 };
@@ -58,7 +58,7 @@ static int run_compare(int argc, char **argv)
 		return code - 1;
 	int n = argc - first;
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
-	int status = ok ? compare(&o, argv + first, n, &log, &e) :
+	int status = ok ? compare_pages(&o, argv + first, n, &log, &e) :
 			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);

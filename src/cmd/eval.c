@@ -195,7 +195,7 @@ static int score_clusters(struct eval_run *r)
 	return status;
 }
 
-static int write_out(struct eval_run *r, const struct pd_buf *text)
+static int write_report(struct eval_run *r, const struct pd_buf *text)
 {
 	int status = pd_outfile_open(&r->out, r->o->walk.output, &r->err);
 	if (status)
@@ -213,7 +213,7 @@ static int score(struct eval_run *r)
 	if (!status) {
 		pd_score_close(&r->score, o->bootstrap, (uint64_t)o->seed);
 		pd_write_eval(&r->score, (enum pd_write_eval_format)o->eval_format, o->bootstrap, (uint64_t)o->seed, &text);
-		status = write_out(r, &text);
+		status = write_report(r, &text);
 	}
 	pd_score_release(&r->score);
 	pd_buf_release(&text);
@@ -254,7 +254,7 @@ struct signed_page {
 	} by[];
 };
 
-static void on_damage(void *ctx, const struct pd_read_damage *d)
+static void count_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct sweep_run *r = ctx;
 	r->damaged++;
@@ -399,7 +399,7 @@ static int sign_all(struct sweep_run *r, char **dumps, int n_dumps)
 					.max_block = w->page.max_page + PD_BLOCK_ROOM,
 					.fields = w->fields,
 					.all_text = w->all_text,
-					.damage = on_damage,
+					.damage = count_damage,
 					.damage_ctx = r };
 	int status = pd_tables_open(&r->tables, &w->page, r->err);
 	if (!status)

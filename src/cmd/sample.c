@@ -80,7 +80,7 @@ static int fetch_page(struct sample_run *r, struct pd_span id, struct sample_tex
 	return status;
 }
 
-static struct pd_label_text text_of(const struct sample_text *t)
+static struct pd_label_text label_text(const struct sample_text *t)
 {
 	return (struct pd_label_text){ pd_buf_span(&t->title), pd_buf_span(&t->url), pd_buf_span(&t->text) };
 }
@@ -114,7 +114,7 @@ static void write_pair(struct sample_run *r, const struct pd_sampled_pair *d, st
 	if (fetch_page(r, f[0], &a) || fetch_page(r, f[1], &b)) {
 		r->failed++;
 	} else {
-		struct pd_label_pair pair = { pd_span(f[0].p, f[0].n + 1 + f[1].n), { NULL, 0 }, text_of(&a), text_of(&b) };
+		struct pd_label_pair pair = { pd_span(f[0].p, f[0].n + 1 + f[1].n), { NULL, 0 }, label_text(&a), label_text(&b) };
 		add_rest(d, f, &rest);
 		pair.rest = pd_buf_span(&rest);
 		pd_label_page_pair(html, &pair, ++r->written);

@@ -54,7 +54,7 @@ struct sites_run {
 	struct pd_err err;
 };
 
-static void on_damage(void *ctx, const struct pd_read_damage *d)
+static void count_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct sites_run *r = ctx;
 	r->damaged++;
@@ -162,7 +162,7 @@ static int run_sites(int argc, char **argv)
 					.max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
 					.fields = o.walk.fields,
 					.all_text = o.walk.all_text,
-					.damage = on_damage,
+					.damage = count_damage,
 					.damage_ctx = &r };
 	int status = pd_outfile_check(o.walk.output, argv + first, argc - first, &r.err);
 	if (!status)

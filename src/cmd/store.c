@@ -110,7 +110,7 @@ static void leave_out(void *run, const char *what)
 	r->bad++;
 }
 
-static int write_out(struct store_run *r)
+static int flush_rows(struct store_run *r)
 {
 	size_t n = r->out.n;
 	if (n && (fwrite(r->out.p, 1, n, stdout) != n || fflush(stdout)))
@@ -193,7 +193,7 @@ static int write_batch(void *ctx)
 {
 	struct answering *a = ctx;
 	write_header(a);
-	return write_out(a->r);
+	return flush_rows(a->r);
 }
 
 static void leave_out_row(void *ctx, const char *path, const char *what)
@@ -253,7 +253,7 @@ static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
 	struct pd_span rest = pd_buf_span(&ask->totals), line;
 	while (!r->json && rest.n && pd_span_split(&rest, '\n', &line))
 		pd_buf_printf(&r->out, "# total %.*s\n", (int)line.n, line.p);
-	return write_out(r);
+	return flush_rows(r);
 }
 
 static int answer_rows(struct store_run *r, bool keep)
@@ -376,7 +376,7 @@ static int run_info(struct store_run *r)
 	if (status)
 		return status;
 	pd_write_store_info(&r->store, &size, r->json, &r->out);
-	return write_out(r);
+	return flush_rows(r);
 }
 
 struct exporting {
@@ -395,7 +395,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 	if (r->json)
 		pd_write_jsonl_row(r->json, x->columns, &r->out, at);
 	x->n++;
-	return r->out.n < WRITE_AT ? PD_OK : write_out(r);
+	return r->out.n < WRITE_AT ? PD_OK : flush_rows(r);
 }
 
 static int run_export(struct store_run *r)
@@ -413,7 +413,7 @@ static int run_export(struct store_run *r)
 	if (!status)
 		status = pd_store_each(&r->store, export_page, &x, &r->err);
 	if (!status)
-		status = write_out(r);
+		status = flush_rows(r);
 	if (!status)
 		pd_log_note(r->log, "%" PRIu64 " pages, %.1f s", x.n, pd_wall_seconds() - r->started);
 	return status;

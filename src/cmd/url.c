@@ -224,7 +224,7 @@ static bool parse(struct url_run *r, struct pd_span text, const struct pd_url *b
 	return false;
 }
 
-static void add_row(struct url_run *r, const char *status, struct pd_span url, struct pd_span key)
+static void add_url_row(struct url_run *r, const char *status, struct pd_span url, struct pd_span key)
 {
 	struct pd_buf *out = &r->out;
 	pd_buf_add_z(out, status);
@@ -268,7 +268,7 @@ static void answer(struct url_run *r, struct pd_span line, struct pd_span text, 
 	r->again += status == 1;
 	r->bad += status == 2;
 	if (r->o->print == PRINT_ROWS) {
-		add_row(r, names[status], text, pd_buf_span(&r->key));
+		add_url_row(r, names[status], text, pd_buf_span(&r->key));
 	} else if (r->o->print == (status == 0 ? PRINT_NEW : status == 1 ? PRINT_SEEN : -1)) {
 		pd_buf_add_span(&r->out, line);
 		pd_buf_add_c(&r->out, '\n');

@@ -157,7 +157,7 @@ static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span
 }
 
 /* A value as pd_opt_given writes it -> as it was typed. */
-static void add_value(struct pd_buf *out, struct pd_span value)
+static void add_unquoted(struct pd_buf *out, struct pd_span value)
 {
 	for (size_t i = 0; i < value.n; i++) {
 		int byte = value.p[i] == '%' && i + 2 < value.n ? pd_hex_byte(value.p[i + 1], value.p[i + 2]) : -1;
@@ -182,7 +182,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
 		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
 			pd_buf_add_c(out, '=');
-			add_value(out, word);
+			add_unquoted(out, word);
 		}
 		pd_buf_add_c(out, 0);
 		n++;

@@ -137,7 +137,7 @@ static void folder_sweep_top(const char *folder)
 
 /* --- the end --- */
 
-static int add_file(const char *path, bool behind_head, FILE *to, struct pd_err *e)
+static int append_file(const char *path, bool behind_head, FILE *to, struct pd_err *e)
 {
 	uint64_t written = 0, from = 0;
 	FILE *f = fopen(path, "re");
@@ -159,7 +159,7 @@ static int folder_copy(char *const *from, size_t n, bool headed, const char *to,
 	if (status)
 		return status;
 	for (size_t i = 0; i < n && !status; i++)
-		status = add_file(from[i], headed && i, out.f, e);
+		status = append_file(from[i], headed && i, out.f, e);
 	if (!status)
 		return pd_outfile_commit(&out, e);
 	pd_outfile_abandon(&out);
@@ -675,7 +675,7 @@ static void tell_bad_verdict(void *ctx, const char *why)
 	pd_log_error(((struct run *)ctx)->log, "%s", why);
 }
 
-static void on_damage(void *ctx, const struct pd_read_damage *damage)
+static void pass_over_damage(void *ctx, const struct pd_read_damage *damage)
 {
 	/* fp named it already. */
 }
@@ -723,7 +723,7 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 				      .link = r->o->link, .keep_others = r->o->keep_others,
 				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
 				      .lost = on_lost, .orphan = on_orphan, .meet = on_input, .skip = is_done, .ctx = r };
-	a.in.damage = on_damage;
+	a.in.damage = pass_over_damage;
 	a.in.damage_ctx = r;
 	return a;
 }
@@ -934,7 +934,7 @@ static int add_boilerplate(const char *path, struct pd_json *j, struct pd_err *e
 }
 
 /* The same for a run that was interrupted and resumed. */
-static int write_stats(struct run *r)
+static int write_run_stats(struct run *r)
 {
 	const struct pd_dedup_counts *c = &r->counts;
 	struct pd_outfile f;
@@ -980,7 +980,7 @@ static int leave(struct run *r)
 	if (!status)
 		status = list_left_out(r);
 	if (!status)
-		status = write_stats(r);
+		status = write_run_stats(r);
 	if (!status)
 		status = pd_journal_add(&r->journal, r->err, "end");
 	if (!status)
@@ -1031,7 +1031,7 @@ static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, str
 	return r;
 }
 
-static int count(struct run *r)
+static int count_removed(struct run *r)
 {
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
 	int status = count_verdicts(verdicts, &r->counts, r->err);
@@ -1064,7 +1064,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	if (!status && !ended)
 		status = do_stages(&r);
 	if (!status)
-		status = count(&r);
+		status = count_removed(&r);
 	if (!status && !ended)
 		status = leave(&r);
 	else if (!status)	/* it may have been stopped before it was done with this */

@@ -20,7 +20,7 @@ static void set_add(struct set *s, uint64_t hash)
 	s->v[s->n++] = hash;
 }
 
-static int by_hash(const void *x, const void *y)
+static int ascending(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 	return (a > b) - (a < b);
@@ -30,7 +30,7 @@ static void set_close(struct set *s)
 {
 	size_t n = 0;
 	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, by_hash);
+		qsort(s->v, s->n, sizeof *s->v, ascending);
 	for (size_t i = 0; i < s->n; i++)
 		if (!n || s->v[n - 1] != s->v[i])
 			s->v[n++] = s->v[i];
@@ -52,7 +52,7 @@ static size_t shared(const struct set *a, const struct set *b)
 
 static bool has(const struct set *s, uint64_t hash)
 {
-	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, by_hash) != NULL;
+	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, ascending) != NULL;
 }
 
 static void add_shingle(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)

@@ -72,7 +72,7 @@ static void count_name(struct name_counts *c, struct pd_span name)
 }
 
 /* The pipeline has run over a page that stands at this place of the sample. */
-static void add_page(struct estimate *e, struct pd_pipeline *p, int place)
+static void count_page(struct estimate *e, struct pd_pipeline *p, int place)
 {
 	struct sampled_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
 	pd_url_host(p->page.url, &e->scratch);
@@ -391,7 +391,7 @@ static int add_record(struct estimate_run *r)
 	if (skip)
 		return PD_OK;
 	pd_read_sampler_stats(r->sampler, &e->sample);
-	add_page(e, &r->pipeline, e->sample.place);
+	count_page(e, &r->pipeline, e->sample.place);
 	return PD_OK;
 }
 

@@ -14,7 +14,7 @@ struct pick_search {
 	int found;
 };
 
-static void on_damage(void *ctx, const struct pd_read_damage *d)
+static void name_damage(void *ctx, const struct pd_read_damage *d)
 {
 	pd_read_damage_tell(d, "left out", ctx);
 }
@@ -94,7 +94,7 @@ int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struc
 					.stdin_name = o->name,
 					.max_block = o->page.max_page + PD_BLOCK_ROOM,
 					.fields = o->fields,
-					.damage = on_damage,
+					.damage = name_damage,
 					.damage_ctx = log },
 			    .url = url ? pd_span_z(url) : pd_span(NULL, 0) };
 	*p = (struct pd_pick){ 0 };

@@ -272,7 +272,7 @@ static const struct why_row *row_of(const struct why *w, struct pd_span id)
 }
 
 /* Verdicts that somebody cut may lead nowhere, or in a circle: the chain then ends early. */
-static void follow(struct why *w)
+static void follow_chain(struct why *w)
 {
 	const struct why_row *row = w->page = row_of(w, w->id);
 	w->chain = pd_alloc((w->n + 1) * sizeof *w->chain);
@@ -283,7 +283,7 @@ static void follow(struct why *w)
 }
 
 /* The first reading: which page is it? */
-static int find_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	int status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 	if (status)
@@ -315,7 +315,7 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 	*w = (struct why){ 0 };
 	s.id = escaped(w, o->id);
 	s.url = escaped(w, o->url);
-	int status = find_page(&s, o, e);
+	int status = find_asked_page(&s, o, e);
 	if (!status)
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)
@@ -323,7 +323,7 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 	if (!status && (s.n_found || w->n_near))
 		status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
 	if (!status)
-		follow(w);
+		follow_chain(w);
 	pd_buf_release(&s.list);
 	return status;
 }
@@ -353,7 +353,7 @@ static bool is_kept(const struct why_row *row)
 	return !pd_span_is(value(row, PD_VERDICTS_IS_DUPLICATE), "1");
 }
 
-static void add_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
+static void say_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 {
 	pd_buf_add_span(out, id);
 	if (!known(url))
@@ -365,7 +365,7 @@ static void add_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 
 static void add_row_page(const struct why_row *row, struct pd_buf *out)
 {
-	add_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
+	say_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
 }
 
 /* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that say so, where there are several */
@@ -492,7 +492,7 @@ static void say_kept(const struct why *w, struct pd_buf *out)
 		pd_buf_printf(out, "    and %zu more\n", w->n - 1 - listed);
 }
 
-static bool is_suspect(const struct why_row *row)
+static bool may_be_duplicate(const struct why_row *row)
 {
 	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
 }
@@ -526,12 +526,12 @@ static void say_near(const struct why *w, struct pd_buf *out)
 		const struct why_near *n = &w->near[i];
 		pd_buf_add_z(out, "    it ");
 		add_nearness(n->distance, n->similarity, n->method, out);
-		add_page(n->id, n->url, out);
+		say_page(n->id, n->url, out);
 		if (n->doubt.n)
 			pd_buf_printf(out, ", which is no pair (%.*s)", (int)n->doubt.n, n->doubt.p);
 		if (!n->named)
 			pd_buf_add_z(out, ", which is in no cluster");
-		else if (is_suspect(&n->row))
+		else if (may_be_duplicate(&n->row))
 			pd_buf_add_z(out, ", which is suspected");
 		else if (is_kept(&n->row))
 			pd_buf_add_z(out, ", which is kept");
@@ -548,7 +548,7 @@ static void print_text(const struct why *w, const char *verdicts, bool has_pairs
 {
 	if (!w->page)
 		say_unnamed(w, verdicts, has_pairs, out);
-	else if (is_suspect(w->page))
+	else if (may_be_duplicate(w->page))
 		say_suspect(w, out);
 	else if (is_kept(w->page))
 		say_kept(w, out);

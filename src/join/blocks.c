@@ -182,7 +182,7 @@ static void verify(struct block_worker *w)
 	pd_join_report(w->keys, n);
 }
 
-static void take_hits(struct block_worker *w, const struct meeting *m)
+static void note_candidates(struct block_worker *w, const struct meeting *m)
 {
 	for (size_t i = 0; i < w->hits.n; i++) {
 		if (w->n_candidates == CANDIDATES || (w->n_candidates && w->frame != &m->frame))
@@ -200,7 +200,7 @@ static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, c
 	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_join_scan_width_of(w->keys->bits)];
 }
 
-static void compare(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+static void compare_keys(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
 {
 	int k = m->a->is_half ? m->frame.window.spare - spent : w->k;
 	if (self)
@@ -213,10 +213,10 @@ static void compare(struct block_worker *w, const struct meeting *m, struct pd_j
 static void compare_gathered(struct block_worker *w, const struct meeting *m, struct pd_join_run a, int spent)
 {
 	while (gather_next(&w->gather, m->b, loops_of(w, m))) {
-		compare(w, m, a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
+		compare_keys(w, m, a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
 		for (size_t i = 0; i < w->hits.n; i++)
 			w->hits.v[i].b = gather_place(&w->gather, w->hits.v[i].b);
-		take_hits(w, m);
+		note_candidates(w, m);
 	}
 }
 
@@ -346,12 +346,12 @@ static void meet_two(struct block_worker *w, const struct meeting *m, struct pd_
 	for (size_t i = a.from; i < a.to && !pd_join_is_over(w->keys); i += TILE) {
 		struct pd_join_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
-			compare(w, m, x, x, true, spent);
+			compare_keys(w, m, x, x, true, spent);
 		for (size_t j = self ? x.to : b.from; j < b.to && !pd_join_is_over(w->keys); j += TILE) {
-			compare(w, m, x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, false, spent);
-			take_hits(w, m);
+			compare_keys(w, m, x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, false, spent);
+			note_candidates(w, m);
 		}
-		take_hits(w, m);
+		note_candidates(w, m);
 	}
 }
 

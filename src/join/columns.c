@@ -181,7 +181,7 @@ static void take_numbers(struct ranked *r, const struct pd_items *by_row, bool w
 		r->start[++row] = by_row->n;
 }
 
-static int rank(const struct pd_join_column *c, int threads, struct ranked *r, struct pd_join_columns_stats *stats, struct pd_err *e)
+static int rank_items(const struct pd_join_column *c, int threads, struct ranked *r, struct pd_join_columns_stats *stats, struct pd_err *e)
 {
 	struct pd_items by_item = { 0 }, by_row = { 0 };
 	struct pd_array memory = { 0 };
@@ -333,7 +333,7 @@ int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const v
 	struct ranked r;
 	*stats = (struct pd_join_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
-	int status = rank(c, threads, &r, stats, e);
+	int status = rank_items(c, threads, &r, stats, e);
 	struct columns_search s = { .x = { .r = &r }, .needed = needed, .ctx = ctx, .look = look_at_sets, .all_items = true };
 	if (!status) {
 		s.x.prefix = pd_array_room(&s.x.memory[0], r.budget, (r.n + 1) * sizeof *s.x.prefix);
@@ -413,7 +413,7 @@ int pd_join_vectors(const struct pd_join_column *c, double least, int threads, s
 	struct ranked r;
 	*stats = (struct pd_join_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
-	int status = rank(c, threads, &r, stats, e);
+	int status = rank_items(c, threads, &r, stats, e);
 	struct columns_search s = { .x = { .r = &r }, .least = least - SLACK, .look = look_at_vectors };
 	if (!status) {
 		normalize(c, &r);

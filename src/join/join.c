@@ -39,7 +39,7 @@ static size_t n_tiles(size_t n)
 	return (n + TILE - 1) / TILE;
 }
 
-static void take_hits(const struct brute_force *b, struct pd_join_hits *hits, struct pd_items *found)
+static void emit_hits(const struct brute_force *b, struct pd_join_hits *hits, struct pd_items *found)
 {
 	uint64_t n = 0;
 	const uint32_t *ids = b->table->index, *others = b->other ? b->other->index : ids;
@@ -64,9 +64,9 @@ static void meet_tile(void *ctx, size_t i, int thread)
 		b->loops->self(tile(b->table, i), b->k, hits);
 	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_join_is_over(b->keys); j++) {
 		b->loops->cross(tile(b->table, i), tile(with, j), b->k, hits);
-		take_hits(b, hits, &b->lists[thread]);
+		emit_hits(b, hits, &b->lists[thread]);
 	}
-	take_hits(b, hits, &b->lists[thread]);
+	emit_hits(b, hits, &b->lists[thread]);
 }
 
 static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)

@@ -135,7 +135,7 @@ struct cost {
 #define COST_SORT_INNER 3.3		/* a key of a bucket into a bucket of its own, for each word */
 #define COST_SPLIT 2000.0		/* planning and clearing before a bucket is sorted again */
 
-static const struct cost *cost_of(enum pd_join_scan_path path)
+static const struct cost *path_cost(enum pd_join_scan_path path)
 {
 	static const struct cost costs[PD_SCAN_PATHS] = {
 		/* half, 64, 128, 256 bits */
@@ -202,7 +202,7 @@ static double pairs_of(const struct pd_join_plan_part *part)
 /* All of a part with all of it. */
 static double estimate_brute_force(const struct pd_join_plan *p, const struct pd_join_plan_part *part)
 {
-	const struct cost *c = cost_of(p->scan->path);
+	const struct cost *c = path_cost(p->scan->path);
 	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
 	return NS * (c->meeting + pairs_of(part) / c->lanes[width] * c->vector[width] +
 		     (double)part->n_a * c->vector[width]);
@@ -226,7 +226,7 @@ static double filled(double buckets, double n)
 
 static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling, int depth)
 {
-	struct spread s = { .plan = p, .part = part, .cost = cost_of(p->scan->path), .telling = telling, .depth = depth };
+	struct spread s = { .plan = p, .part = part, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
 	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
 	pd_join_frame_open(&s.frame, NULL, p, block, &part->usable);
 	if (!depth)

@@ -113,7 +113,7 @@ INLINE void put_key(const struct writer *to, size_t at, const uint64_t *key, int
 			to->w[w][at] = key[w];
 }
 
-static void make_room(struct pd_join_table *t, size_t n, int n_bits, int words, bool half)
+static void table_room(struct pd_join_table *t, size_t n, int n_bits, int words, bool half)
 {
 	size_t column = n + PD_TABLE_PAD;
 	t->n = n;
@@ -155,7 +155,7 @@ INLINE void build(struct pd_join_table *t, const struct pd_join_source *source, 
 
 void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape)
 {
-	make_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
+	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
 	if (shape.window)
 		build(t, from, shape, from->words, true);
 	else if (from->words == 1)
@@ -316,7 +316,7 @@ static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd
 {
 	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
 	int words = d->from->words;
-	make_room(spare, n, 0, words, false);
+	table_room(spare, n, 0, words, false);
 	if (words == 1)
 		count_part(d, from, n, next, 1);
 	else
@@ -369,7 +369,7 @@ void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_sourc
 	struct deal d = { .table = t, .from = from, .shape = shape };
 	int part_bits = shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
 	d.low_bits = shape.n_bits - part_bits;
-	make_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
+	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
 	build_in_parts(&d, (size_t)1 << part_bits, threads);
 }
 

@@ -223,7 +223,7 @@ static bool belongs_here(const struct search *s, size_t i, size_t j)
 
 /* --- a bucket --- */
 
-static void take_hits(const struct search *s, struct worker *w, struct pd_items *out)
+static void take_bucket_hits(const struct search *s, struct worker *w, struct pd_items *out)
 {
 	const size_t words = s->t->words;
 	for (size_t i = 0; i < w->hits.n; i++) {
@@ -254,7 +254,7 @@ static void compare_all(const struct search *s, struct worker *w, size_t from, s
 	for (size_t at = from; at < to; at += PIECE) {
 		w->hits.n = 0;
 		scan_piece(s, w, at, to);
-		take_hits(s, w, out);
+		take_bucket_hits(s, w, out);
 	}
 }
 
@@ -435,7 +435,7 @@ static void hold_together(const struct search *s, struct worker *w, size_t from,
 /* --- followers --- */
 
 /* A pair with the leader, or with the one behind it where the scope asks for that.  False: the row is like neither. */
-static bool follow(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
+static bool follow_leader(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
 {
 	const struct pd_match_links *links = &s->m->links;
 	bool itself = l->row == row, second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
@@ -588,7 +588,7 @@ static size_t lead(const struct search *s, struct worker *w, size_t from, size_t
 	for (size_t i = from; i < to; i++) {
 		if (!is_on(s, w->row[i], PD_SIDE_B))
 			w->leader[i] = leader_of(s, w, &leaders, w->row[i]);
-		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow(s, w, &leaders.v[w->leader[i]], w->row[i], out))
+		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow_leader(s, w, &leaders.v[w->leader[i]], w->row[i], out))
 			w->leader[i] = FREE;
 	}
 	for (uint8_t i = 0; i < leaders.n; i++)
@@ -610,7 +610,7 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 	}
 	if (n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
 	    (w->hits.n <= s->looks * n + chance || is_of_copies(s, w, from, to))) {
-		take_hits(s, w, out);
+		take_bucket_hits(s, w, out);
 		return;
 	}
 	if (!depth) {

@@ -82,7 +82,7 @@ static void rank_rows(struct pd_match_groups *g)
 
 /* Items whose keys are (first row of a group, another of its rows), in order, become the groups of n rows; those that no
  * item names are alone.  What `g` held is given back. */
-static void make_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
+static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
 {
 	pd_match_groups_release(g);
 	g->n_rows = n_rows;
@@ -293,7 +293,7 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	find_followers(&q, threads, pd_budget_left(budget) / 3);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);
 	if (!status)
-		make_groups(out, n, &all, budget);
+		list_groups(out, n, &all, budget);
 	pd_items_release(&all);
 	return status ? status : pd_budget_check(budget, e);
 }
@@ -378,7 +378,7 @@ static void split_groups(struct pd_match_parts *p, const struct pd_match_groups 
 		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
 	if (p->n) {
 		pd_items_sort(&s.followers);
-		make_groups(out, prints->n_rows, &s.followers, v->rows->budget);
+		list_groups(out, prints->n_rows, &s.followers, v->rows->budget);
 	}
 	pd_items_release(&s.followers);
 	free(s.rows);

@@ -189,7 +189,7 @@ static int distance_of(const struct dense *d, uint32_t a, uint32_t b)
 	return pd_bits_distance(d->keys->v + a * words, d->keys->v + b * words, (int)words);
 }
 
-static void add_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
+static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
 {
 	pd_items_add_pair(d->found, a, b, (uint32_t)distance);
 }
@@ -279,7 +279,7 @@ static int cover_some(struct dense *d, const uint32_t *names, size_t n, struct p
 	for (size_t i = 0; i < c.near.n; i++) {
 		uint32_t name = (uint32_t)(c.near.v[i].key >> 32), other = (uint32_t)c.near.v[i].key;
 		if (c.near.v[i].value != FAILED && !may_be_covered(d, name, other))
-			add_pair(d, name, other, (int)c.near.v[i].value);
+			add_found_pair(d, name, other, (int)c.near.v[i].value);
 	}
 	pd_items_release(&c.near);
 	for (size_t i = 0; i < n; i++) {
@@ -291,7 +291,7 @@ static int cover_some(struct dense *d, const uint32_t *names, size_t n, struct p
 		if (d->leader[name] == NONE)
 			continue;
 		d->stats->linked++;
-		add_pair(d, name, d->leader[name], distance_of(d, name, d->leader[name]) | NEAR_LINKED);
+		add_found_pair(d, name, d->leader[name], distance_of(d, name, d->leader[name]) | NEAR_LINKED);
 	}
 	return status;
 }
@@ -321,7 +321,7 @@ static int take_round(struct dense *d, struct pd_err *e)
 	int status = n > 1 ? join_prints(d->m, &keys, &plan, &pairs, e) : PD_OK;
 	verify_pairs(d->m, &pairs, d->stats);
 	for (size_t i = 0; i < pairs.n; i++)
-		add_pair(d, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
+		add_found_pair(d, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
 	pd_join_pairs_release(&pairs);
 	for (size_t i = 0; i < n; i++)
 		d->state[d->round[i]] = TAKEN;
@@ -604,7 +604,7 @@ static void skip_alone(struct reading *r)
 }
 
 /* What was formatted, when the task's turn has come. */
-static void write_out(struct emission *g, struct emitter *w)
+static void write_formatted(struct emission *g, struct emitter *w)
 {
 	if (!w->out.n)
 		return;
@@ -620,7 +620,7 @@ static void format_batch(struct emission *g, struct emitter *w)
 	w->pairs += w->n;
 	w->n = 0;
 	if (w->out.n >= WRITE_AT)
-		write_out(g, w);
+		write_formatted(g, w);
 }
 
 static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
@@ -675,7 +675,7 @@ static void stretch_task(void *ctx, size_t task, int thread)
 		emit_row(g, w, first ? x : y);
 	}
 	format_batch(g, w);
-	write_out(g, w);
+	write_formatted(g, w);
 	pd_turns_end(g->turns, task);
 }
 
@@ -759,7 +759,7 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 	return status;
 }
 
-static int find_pairs(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
+static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
 {
 	int status = pd_match_set_open(&f->set, &stats->verify_seconds, e);
 	if (!status)
@@ -790,9 +790,9 @@ int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const
 	struct found prints = { .set = { .rows = rows, .o = o, .set = &rows->prints } };
 	struct found digests = { .set = { .rows = rows, .o = o, .set = &rows->digests, .digests = true } };
 	*stats = (struct pd_match_stats){ 0 };
-	int status = find_pairs(&prints, stats, e);
+	int status = find_set_pairs(&prints, stats, e);
 	if (!status)
-		status = find_pairs(&digests, stats, e);
+		status = find_set_pairs(&digests, stats, e);
 	if (!status)
 		status = emit_pairs(&prints, &digests, sink, &stats->pairs);
 	release_found(&prints);

@@ -47,7 +47,7 @@ static uint32_t member_at(const struct pd_rows_set *set, uint32_t row)
 
 /* --- rows that are the same to every method --- */
 
-static void add_key(const struct pd_rows_set *set, uint32_t member, struct pd_buf *out)
+static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct pd_buf *out)
 {
 	if (member != NONE)
 		pd_buf_add(out, set->keys + (size_t)member * (size_t)set->words, (size_t)set->words * sizeof *set->keys);
@@ -64,8 +64,8 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 	uint64_t host = pd_rows_host(rows, row, m->scratch);
 	struct pd_sketch sketch;
 	pd_rows_sketch(rows, row, &sketch);
-	add_key(&rows->prints, print, out);
-	add_key(&rows->digests, digest, out);
+	add_key_bytes(&rows->prints, print, out);
+	add_key_bytes(&rows->digests, digest, out);
 	pd_buf_add(out, sketch.w, sizeof sketch.w);
 	pd_buf_add(out, &host, sizeof host);
 	pd_buf_add(out, &facts.terms, sizeof facts.terms);
@@ -76,7 +76,7 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 }
 
 /* Everything that any method looks at, as bytes; nothing when no method has a value. */
-static void add_row(struct methods *m, uint32_t row, struct pd_buf *out)
+static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	bool any = false;
 	pd_buf_clear(out);
@@ -124,7 +124,7 @@ static int link_rows(struct methods *m)
 	struct pd_items *list = pd_items_lists(1, rows->budget), *links, by_hash;
 	struct pd_buf bytes = { 0 };
 	for (uint32_t row = 0; row < rows->n; row++) {
-		add_row(m, row, &bytes);
+		add_row_bytes(m, row, &bytes);
 		if (bytes.n)
 			pd_items_add(list, pd_hash64(bytes.p, bytes.n), row);
 	}

@@ -173,7 +173,7 @@ enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const stru
 	return subjects == PD_SUBJECTS_SAME || !titled ? PD_LOOK_YES : PD_LOOK_FEW_TERMS;
 }
 
-static double similarity_of(const struct pd_rows *rows, uint32_t a, uint32_t b)
+static double rows_similarity(const struct pd_rows *rows, uint32_t a, uint32_t b)
 {
 	struct pd_sketch x, y;
 	if (!pd_rows_sketch(rows, a, &x) || !pd_rows_sketch(rows, b, &y))
@@ -276,7 +276,7 @@ void pd_doubts_release(struct pd_doubts *d)
 
 static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
-	*similarity = v->texts ? 1 : similarity_of(v->rows, a, b);
+	*similarity = v->texts ? 1 : rows_similarity(v->rows, a, b);
 	if (!pd_verify_maybe(v->o, *similarity, distance))
 		return PD_LOOK_NO;
 	if (v->o->off || *similarity < 0)

@@ -183,7 +183,7 @@ static int more(struct pd_read_dump *d, size_t have)
 	return PD_ERR_INPUT;
 }
 
-static int read_header(struct pd_read_dump *d, struct pd_span *header)
+static int read_record_header(struct pd_read_dump *d, struct pd_span *header)
 {
 	size_t seen = 0;
 	for (size_t want = 2048;;) {
@@ -287,7 +287,7 @@ static int lose_others(struct pd_read_dump *d)
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
-static int read_block(struct pd_read_dump *d, struct pd_record *out)
+static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 {
 	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER, others = false;
 	for (uint64_t left = out->length; left;) {
@@ -311,7 +311,7 @@ static int read_block(struct pd_read_dump *d, struct pd_record *out)
 static int read_record(struct pd_read_dump *d, struct pd_record *out)
 {
 	struct pd_span header;
-	if (read_header(d, &header) < 0)
+	if (read_record_header(d, &header) < 0)
 		return PD_ERR_INPUT;
 	pd_record_clear(out);
 	const char *wrong = d->format->parse(header, out);
@@ -320,7 +320,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	if (!wrong && !leads_to_end(d, header.n, out))
 		wrong = "the record's length leads past the end of the file or into another record";
 	pd_read_member_skip(d->m, header.n);
-	return wrong ? lose(d, wrong) : read_block(d, out);
+	return wrong ? lose(d, wrong) : read_record_block(d, out);
 }
 
 /* After the record: its place, unless its member turns out to be broken right behind it. */

@@ -48,7 +48,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add_name(struct pd_dir *f, const char *name, bool folder)
+static void add_entry(struct pd_dir *f, const char *name, bool folder)
 {
 	size_t n = strlen(name);
 	char *z = pd_alloc(n + 2);
@@ -70,7 +70,7 @@ static int list_folder(struct pd_dir *f, const char *path)
 			continue;
 		char kind = entry_kind(dirfd(dir), d);
 		if (kind)
-			add_name(f, d->d_name, kind == 'd');
+			add_entry(f, d->d_name, kind == 'd');
 	}
 	int error = errno;
 	closedir(dir);
@@ -187,7 +187,7 @@ static int walk(struct pd_read_files *f, struct pd_read_file *out)
 /* --- what was given --- */
 
 /* Where the last part of a path begins; "." and ".." are no names. */
-static size_t last_part(const char *path)
+static size_t name_in_path(const char *path)
 {
 	size_t n = strlen(path), i;
 	while (n > 1 && path[n - 1] == '/')
@@ -228,7 +228,7 @@ static int visit_operand(struct pd_read_files *f, struct pd_read_file *out, int 
 	const char *path = f->o->inputs[i];
 	if (is_stdin(path))
 		return visit_stdin(f, out);
-	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ last_part(path), true, false });
+	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ name_in_path(path), true, false });
 }
 
 /* 1, 0 nothing here (look again), REFUSED. */
@@ -241,7 +241,7 @@ static int next_listed(struct pd_read_files *f, struct pd_read_file *out)
 		return status < 0 ? REFUSED : 0;
 	}
 	pd_buf_set(&f->line, line);
-	return line.n ? visit_named(f, out, f->line.p, &(struct pd_found){ last_part(f->line.p), false, false }) : 0;
+	return line.n ? visit_named(f, out, f->line.p, &(struct pd_found){ name_in_path(f->line.p), false, false }) : 0;
 }
 
 int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct pd_err *e)

@@ -154,7 +154,7 @@ enum http_chunked {
 };
 
 /* The next line without its line end (CRs and LF); false at the end. */
-static bool next_line(struct pd_span *rest, struct pd_span *line)
+static bool next_http_line(struct pd_span *rest, struct pd_span *line)
 {
 	if (!rest->n || !pd_span_split(rest, '\n', line))
 		return false;
@@ -227,14 +227,14 @@ bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out)
 	struct pd_span line, rest = message, *at = NULL;
 	*out = (struct pd_read_http){ 0 };
 	do {
-		if (!next_line(&rest, &line))
+		if (!next_http_line(&rest, &line))
 			return false;
 	} while (!line.n);
 	if (!status_line(line, &out->status))
 		return false;
 	for (;;) {
 		struct pd_span before = rest;
-		out->endless = !next_line(&rest, &line);
+		out->endless = !next_http_line(&rest, &line);
 		if (out->endless || !line.n)
 			break;
 		/* No header begins with it: the blank line is missing. */
@@ -299,7 +299,7 @@ static enum http_chunked http_unchunk(struct pd_span body, size_t limit, struct 
 	for (;;) {
 		uint64_t size;
 		/* A chunk header is a line of its own, and a size alone at the very end is none. */
-		if (!rest.n || !memchr(rest.p, '\n', rest.n) || !next_line(&rest, &line) || !chunk_size(line, &size))
+		if (!rest.n || !memchr(rest.p, '\n', rest.n) || !next_http_line(&rest, &line) || !chunk_size(line, &size))
 			return at_end;
 		if (!size)
 			return PD_CHUNKED_OK;
@@ -312,7 +312,7 @@ static enum http_chunked http_unchunk(struct pd_span body, size_t limit, struct 
 		rest.p += take;
 		rest.n -= take;
 		/* What must follow the data is a line end; else the size was wrong. */
-		if (!next_line(&rest, &line) || line.n)
+		if (!next_http_line(&rest, &line) || line.n)
 			return PD_CHUNKED_SHORT;
 	}
 }

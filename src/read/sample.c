@@ -43,7 +43,7 @@ struct pd_read_sampler {
 	double seek_seconds;
 };
 
-static void add_file(struct pd_read_sampler *s, const struct pd_read_file *f)
+static void note_file(struct pd_read_sampler *s, const struct pd_read_file *f)
 {
 	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL, .label = pd_strdup(f->label), .start = s->total,
 				   .size = f->size, .typed = f->typed, .found = f->found };
@@ -81,7 +81,7 @@ static int list_files(struct pd_read_sampler *s, struct pd_err *e)
 		if (f.error)
 			status = refuse(s, f.label, f.typed, "cannot open", e);
 		else
-			add_file(s, &f);
+			note_file(s, &f);
 	}
 	pd_read_files_release(&files);
 	return status;
@@ -223,7 +223,7 @@ static void close_file(struct pd_read_sampler *s)
 }
 
 /* 1 it is open, 0 it could not be opened: `at` is the next one. */
-static int open_file(struct pd_read_sampler *s, struct pd_err *e)
+static int open_sampled(struct pd_read_sampler *s, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
 	pd_read_source_how(&s->source, &(struct pd_read_file){ .found = f->found });
@@ -298,7 +298,7 @@ static int next_place(struct pd_read_sampler *s, struct pd_err *e)
 		return PD_OK;
 	if (file > s->at)
 		skip_to_file(s, file);
-	int open = s->open ? 1 : open_file(s, e);
+	int open = s->open ? 1 : open_sampled(s, e);
 	return open > 0 ? seek_in_file(s, target - s->files[s->at].start, e) : open;
 }
 
@@ -337,7 +337,7 @@ int pd_read_sampler_next(struct pd_read_sampler *s, struct pd_record *out, struc
 		}
 		if (s->ended || s->at >= s->n_files)
 			return 0;
-		int status = s->open ? 1 : open_file(s, e);
+		int status = s->open ? 1 : open_sampled(s, e);
 		if (status < 0)
 			return status;
 		if (!status)

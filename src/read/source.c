@@ -149,7 +149,7 @@ static void keep(struct pd_read_jsonl *j, struct pd_span part)
 }
 
 /* One line, or its copy when it goes over the window's edge; *skip bytes of the window are the caller's to move over. */
-static int next_line(struct pd_read_jsonl *j, struct pd_read_place begin, struct pd_span *line, size_t *skip)
+static int next_jsonl_line(struct pd_read_jsonl *j, struct pd_read_place begin, struct pd_span *line, size_t *skip)
 {
 	for (;;) {
 		struct pd_span s = pd_read_member_peek(j->m, 1);
@@ -179,7 +179,7 @@ static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 		struct pd_span line;
 		size_t skip;
 		pd_buf_shrink(&j->line, KEEP);
-		int r = next_line(j, begin, &line, &skip);
+		int r = next_jsonl_line(j, begin, &line, &skip);
 		if (r <= 0)
 			return r;
 		if (j->over)
@@ -339,7 +339,7 @@ static void set_name(struct pd_read_tar *t, const char *path)
 		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
 }
 
-static int read_block(struct pd_read_tar *t, struct pd_record *out)
+static int read_tar_block(struct pd_read_tar *t, struct pd_record *out)
 {
 	while (out->block.n < t->max_block && out->block.n < out->length) {
 		size_t room = t->max_block - out->block.n;
@@ -368,7 +368,7 @@ static int read_file(struct pd_read_tar *t, struct archive_entry *entry, const c
 	pd_buf_add_z(&out->url, path);
 	set_name(t, path);
 	out->length = size > 0 ? (uint64_t)size : 0;
-	return read_block(t, out);
+	return read_tar_block(t, out);
 }
 
 /* No entry: the end, or a place that is no header. */

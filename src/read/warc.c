@@ -88,7 +88,7 @@ void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out)
 }
 
 /* A value without white space around it, folds as one space. */
-static void set_value(struct pd_buf *out, struct pd_span v)
+static void set_field(struct pd_buf *out, struct pd_span v)
 {
 	pd_buf_clear(out);
 	v = pd_span_trim(v);
@@ -145,10 +145,10 @@ static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type
 void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
 {
 	pd_record_clear(out);
-	set_value(&out->url, bare_uri(h->uri));
-	set_value(&out->fetch_time, h->date);
-	set_value(&out->content_type, h->content_type);
-	set_value(&out->address, h->address);
+	set_field(&out->url, bare_uri(h->uri));
+	set_field(&out->fetch_time, h->date);
+	set_field(&out->content_type, h->content_type);
+	set_field(&out->address, h->address);
 	set_digest(&out->digest, h->digest);
 	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
 }

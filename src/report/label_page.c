@@ -66,7 +66,7 @@ static const char script[] =
 	"document.body.classList.add('js');\nrestore(); go(Math.max(0, pairs.findIndex(p => !label(p))));\n"
 	"</script>\n";
 
-static void add_page(struct pd_buf *out, const struct pd_label_text *t, const struct pd_buf *text)
+static void add_text_article(struct pd_buf *out, const struct pd_label_text *t, const struct pd_buf *text)
 {
 	pd_buf_add_z(out, "<article>\n<h3 dir=\"auto\">");
 	pd_markup_text(out, t->title.n ? t->title : pd_span_z("(no title)"));
@@ -95,8 +95,8 @@ void pd_label_page_pair(struct pd_buf *out, const struct pd_label_pair *pair, si
 	pd_buf_add_z(out, "\" data-rest=\"");
 	pd_markup_attribute(out, pair->rest);
 	pd_buf_printf(out, "\">\n<h2 tabindex=\"-1\">Pair %zu</h2>\n<div class=\"texts\">\n", number);
-	add_page(out, &pair->a, &a);
-	add_page(out, &pair->b, &b);
+	add_text_article(out, &pair->a, &a);
+	add_text_article(out, &pair->b, &b);
 	pd_buf_add_z(out, "</div>\n<fieldset>\n<legend>These two are</legend>\n");
 	for (int i = 0; i < 3; i++)
 		pd_buf_printf(out, "<label><input type=\"radio\" name=\"pair-%zu\" value=\"%s\"> %s</label>\n", number, labels[i], labels[i]);

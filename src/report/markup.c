@@ -37,7 +37,7 @@ static bool is_hidden(uint32_t c)
 	       c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-static void add_escaped(struct pd_buf *out, struct pd_span s, bool show_hidden)
+static void escape_text(struct pd_buf *out, struct pd_span s, bool show_hidden)
 {
 	for (size_t i = 0, n; i < s.n; i += n) {
 		size_t valid = n = pd_utf8_sequence(s.p + i, s.n - i);
@@ -57,12 +57,12 @@ static void add_escaped(struct pd_buf *out, struct pd_span s, bool show_hidden)
 
 void pd_markup_text(struct pd_buf *out, struct pd_span s)
 {
-	add_escaped(out, s, true);
+	escape_text(out, s, true);
 }
 
 void pd_markup_attribute(struct pd_buf *out, struct pd_span s)
 {
-	add_escaped(out, s, false);
+	escape_text(out, s, false);
 }
 
 enum { BYTES = 16384, WORDS = 2000, STRETCH = 60, ENDS = 20 };
@@ -184,7 +184,7 @@ static void part(struct report_words *a, struct report_words *b)
 	}
 }
 
-static void add_words(const struct report_words *w, size_t from, size_t to, struct pd_buf *out)
+static void add_stretch(const struct report_words *w, size_t from, size_t to, struct pd_buf *out)
 {
 	if (from < to) {
 		struct pd_span first = w->v[from].text, last = w->v[to - 1].text;
@@ -196,12 +196,12 @@ static void add_shared(const struct report_words *w, size_t from, size_t to, str
 {
 	size_t n = to - from;
 	if (n <= STRETCH) {
-		add_words(w, from, to, out);
+		add_stretch(w, from, to, out);
 		return;
 	}
-	add_words(w, from, from + ENDS, out);
+	add_stretch(w, from, from + ENDS, out);
 	pd_buf_printf(out, "<span class=\"left\">[… %zu words that both have …]</span> ", n - 2 * ENDS);
-	add_words(w, to - ENDS, to, out);
+	add_stretch(w, to - ENDS, to, out);
 }
 
 static void add_text(const struct report_words *w, const char *tag, struct pd_buf *out)
@@ -215,7 +215,7 @@ static void add_text(const struct report_words *w, const char *tag, struct pd_bu
 			continue;
 		}
 		pd_buf_printf(out, "<%s>", tag);
-		add_words(w, i, end, out);
+		add_stretch(w, i, end, out);
 		pd_buf_printf(out, "</%s>", tag);
 	}
 	if (w->left_out)

@@ -22,7 +22,7 @@ static const char *const size_names[PD_REPORT_SIZES] = {
 };
 static const uint64_t size_ends[PD_REPORT_SIZES] = { 3, 4, 5, 10, 20, 50, 100, 1000, UINT64_MAX };
 
-static void set_value(struct pd_buf *out, struct pd_span field)
+static void take_value(struct pd_buf *out, struct pd_span field)
 {
 	pd_buf_clear(out);
 	if (pd_tsv_value(field, out) < 0)
@@ -100,10 +100,10 @@ static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const stru
 	t->n++;
 	struct pd_report_sampled *d = &t->v[at];
 	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster };
-	set_value(&d->id, f[PD_VERDICTS_ID]);
-	set_value(&d->url, f[PD_VERDICTS_URL]);
-	set_value(&d->reason, f[PD_VERDICTS_REASON]);
-	set_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
+	take_value(&d->id, f[PD_VERDICTS_ID]);
+	take_value(&d->url, f[PD_VERDICTS_URL]);
+	take_value(&d->reason, f[PD_VERDICTS_REASON]);
+	take_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
 	return d;
 }
 
@@ -230,9 +230,9 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *i
 
 static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
 {
-	set_value(&s->now.id, f[PD_VERDICTS_ID]);
-	set_value(&s->now.url, f[PD_VERDICTS_URL]);
-	set_value(&s->now.reason, f[PD_VERDICTS_REASON]);
+	take_value(&s->now.id, f[PD_VERDICTS_ID]);
+	take_value(&s->now.url, f[PD_VERDICTS_URL]);
+	take_value(&s->now.reason, f[PD_VERDICTS_REASON]);
 }
 
 static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
@@ -242,14 +242,14 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 	s->removed++;
 	s->removed_bytes += bytes;
 	s->now.removed_bytes += bytes;
-	set_value(&s->value, f[PD_VERDICTS_URL]);
+	take_value(&s->value, f[PD_VERDICTS_URL]);
 	count_host(s, pd_buf_span(&s->value), bytes);
 	if (s->want)
 		sample_removed(s, f, stratum);
 }
 
 /* A page that stays although it may be a duplicate; it is in no cluster. */
-static bool is_suspect(const struct pd_span *f)
+static bool has_suspicion(const struct pd_span *f)
 {
 	struct pd_span why = f[PD_VERDICTS_SUSPECT];
 	return why.n && !pd_span_is(why, "-") && pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0");
@@ -258,7 +258,7 @@ static bool is_suspect(const struct pd_span *f)
 static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 {
 	size_t i = 0;
-	set_value(&s->value, f[PD_VERDICTS_SUSPECT]);
+	take_value(&s->value, f[PD_VERDICTS_SUSPECT]);
 	while (i < s->n_doubts && !pd_span_eq(pd_buf_span(&s->doubts[i].name), pd_buf_span(&s->value)))
 		i++;
 	if (i == s->n_doubts && i < PD_REPORT_DOUBTS) {
@@ -284,7 +284,7 @@ static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, s
 	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
 	int stratum = stratum_of(in, e);
-	if (stratum >= 0 && is_suspect(f)) {
+	if (stratum >= 0 && has_suspicion(f)) {
 		take_suspect(s, f, stratum);
 		return PD_OK;
 	}
@@ -1085,7 +1085,7 @@ static const char head[] =
 	"<h1>Near-duplicates</h1>\n";
 
 /* Not more of a name than anybody reads. */
-static void add_name(struct pd_buf *out, struct pd_span s)
+static void add_isolated(struct pd_buf *out, struct pd_span s)
 {
 	struct pd_span most = s;
 	for (most.n = s.n < NAME ? s.n : NAME; most.n < s.n && most.n && ((uint8_t)s.p[most.n] & 0xC0) == 0x80;)
@@ -1303,7 +1303,7 @@ static void add_sizes(const struct pd_report_sums *s, struct pd_buf *out)
 static void write_host(const struct pd_report_host *h, uint64_t most, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-	add_name(out, h->name.n ? h->name : pd_span_z("(no host)"));
+	add_isolated(out, h->name.n ? h->name : pd_span_z("(no host)"));
 	pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td>", h->pages);
 	add_bar(out, h->pages, most);
 	pd_buf_add_z(out, "<td class=\"n\">");
@@ -1334,9 +1334,9 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-	add_name(out, pd_buf_span(c->url.n ? &c->url : &c->id));
+	add_isolated(out, pd_buf_span(c->url.n ? &c->url : &c->id));
 	pd_buf_add_z(out, "<div class=\"soft\">");
-	add_name(out, pd_buf_span(&c->reason));
+	add_isolated(out, pd_buf_span(&c->reason));
 	pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", c->size);
 	add_bytes(out, c->removed_bytes);
 	pd_buf_add_z(out, "</td></tr>\n");
@@ -1375,17 +1375,17 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 
 /* --- a pair of the sample as HTML --- */
 
-static void add_page(const char *what, const struct pd_buf *id, const struct pd_buf *url, struct pd_span title,
+static void add_article(const char *what, const struct pd_buf *id, const struct pd_buf *url, struct pd_span title,
 		     const struct pd_buf *reason, const struct pd_buf *html, struct pd_buf *out)
 {
 	pd_buf_printf(out, "<article>\n<h4>%s: ", what);
-	add_name(out, title.n ? title : pd_span_z("(no title)"));
+	add_isolated(out, title.n ? title : pd_span_z("(no title)"));
 	pd_buf_add_z(out, "</h4>\n<p class=\"soft\">");
-	add_name(out, pd_buf_span(url));
+	add_isolated(out, pd_buf_span(url));
 	pd_buf_add_z(out, "<br>");
-	add_name(out, pd_buf_span(id));
+	add_isolated(out, pd_buf_span(id));
 	pd_buf_add_z(out, "<br>");
-	add_name(out, pd_buf_span(reason));
+	add_isolated(out, pd_buf_span(reason));
 	pd_buf_add_z(out, "</p>\n");
 	if (html->n)
 		pd_buf_printf(out, "<div class=\"text\" dir=\"auto\" tabindex=\"0\" role=\"region\" aria-label=\"Text: %s\">", what);
@@ -1394,7 +1394,7 @@ static void add_page(const char *what, const struct pd_buf *id, const struct pd_
 }
 
 /* A pair of the sample; `failed`: why a text could not be read, or NULL. */
-static void add_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
+static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
 		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
@@ -1409,14 +1409,14 @@ static void add_pair(const struct pd_report_sampled *d, const struct report_text
 		pd_buf_printf(out, "<h3>%zu. The same text</h3>\n", number);
 	if (failed) {
 		pd_buf_add_z(out, "<p>Not shown: ");
-		add_name(out, pd_span_z(failed));
+		add_isolated(out, pd_span_z(failed));
 		pd_buf_add_z(out, "</p>\n");
 	} else {
 		pd_report_texts(page->text, kept->text, &a, &b);
 	}
 	pd_buf_add_z(out, "<div class=\"texts\">\n");
-	add_page(what, &d->id, &d->url, page->title, &d->reason, &a, out);
-	add_page(what_kept, &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
+	add_article(what, &d->id, &d->url, page->title, &d->reason, &a, out);
+	add_article(what_kept, &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
 	pd_buf_add_z(out, "</div>\n");
 	pd_buf_release(&a);
 	pd_buf_release(&b);
@@ -1475,7 +1475,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	struct report_text texts[2];
 	for (int i = 0; i < 2; i++)
 		texts[i] = (struct report_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
-	add_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
+	add_sampled_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
 	for (int i = 0; i < 2; i++) {
 		pd_buf_release(&sides[i].title);
 		pd_buf_release(&sides[i].text);
@@ -1503,7 +1503,7 @@ static int write_suspects(struct report *r)
 			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_doubts; i++) {
 		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-		add_name(out, pd_buf_span(&s->doubts[i].name));
+		add_isolated(out, pd_buf_span(&s->doubts[i].name));
 		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td></tr>\n", s->doubts[i].pages);
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");

@@ -17,12 +17,12 @@
 #include "base/outfile.h"
 #include "base/tsv.h"
 
-static int fail_damaged(struct pd_err *e, const char *name, uint64_t at, const char *what)
+static int fail_keyfile(struct pd_err *e, const char *name, uint64_t at, const char *what)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %s, at byte %" PRIu64, name, what, at);
 }
 
-static int check_header(const struct pd_keyfile *k, const char *name, struct pd_err *e)
+static int check_key_header(const struct pd_keyfile *k, const char *name, struct pd_err *e)
 {
 	const struct pd_keyfile_header *h = &k->h;
 	if (memcmp(h->magic, PD_KEYFILE_MAGIC, sizeof h->magic))
@@ -31,13 +31,13 @@ static int check_header(const struct pd_keyfile *k, const char *name, struct pd_
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
 			       PD_KEYFILE_VERSION);
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
-		return fail_damaged(e, name, 0, "the checksum of the header does not match");
+		return fail_keyfile(e, name, 0, "the checksum of the header does not match");
 	if (h->file_bytes != k->map_bytes)
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
 	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
-		return fail_damaged(e, name, 24, "impossible counts");
+		return fail_keyfile(e, name, 24, "impossible counts");
 	return PD_OK;
 }
 
@@ -46,12 +46,12 @@ static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const 
 {
 	const struct pd_keyfile_place *s = &k->h.section[i];
 	if (s->offset != *at || s->length > k->map_bytes - *at)
-		return fail_damaged(e, name, *at, "a section is not where it should be");
+		return fail_keyfile(e, name, *at, "a section is not where it should be");
 	if (pd_hash64(k->map + s->offset, s->length) != s->checksum)
-		return fail_damaged(e, name, s->offset, "the checksum of a section does not match");
+		return fail_keyfile(e, name, s->offset, "the checksum of a section does not match");
 	for (*at += s->length; *at % 8; ++*at)
 		if (*at >= k->map_bytes || k->map[*at])
-			return fail_damaged(e, name, *at, "bytes between sections");
+			return fail_keyfile(e, name, *at, "bytes between sections");
 	return PD_OK;
 }
 
@@ -109,17 +109,17 @@ static int check_columns(struct pd_keyfile *k, const char *name, struct pd_err *
 	const struct pd_keyfile_header *h = &k->h;
 	uint64_t sketched = 0;
 	if (!set_columns(k))
-		return fail_damaged(e, name, 0, "columns that are too short or too long");
+		return fail_keyfile(e, name, 0, "columns that are too short or too long");
 	for (uint64_t i = 0; i < h->rows; i++)
 		sketched += k->sketched[i] == 1;
 	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
-		return fail_damaged(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
 	if (!ascending32(k->print_row, h->prints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
-		return fail_damaged(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
 	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
 	    !ascending64(k->block_at, n_blocks(k) + 1, h->section[PD_KEYFILE_ROWS].length) || k->block_at[0] ||
 	    k->block_at[n_blocks(k)] != h->section[PD_KEYFILE_ROWS].length)
-		return fail_damaged(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
 	return PD_OK;
 }
 
@@ -129,12 +129,12 @@ int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *nam
 	if (bytes.n < sizeof k->h)
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: it ends within its header", name);
 	memcpy(&k->h, bytes.p, sizeof k->h);
-	int status = check_header(k, name, e);
+	int status = check_key_header(k, name, e);
 	uint64_t end = sizeof k->h;
 	for (int i = 0; !status && i < PD_KEYFILE_SECTIONS; i++)
 		status = check_section(k, i, &end, name, e);
 	if (!status && end != k->map_bytes)
-		status = fail_damaged(e, name, end, "bytes after the last section");
+		status = fail_keyfile(e, name, end, "bytes after the last section");
 	return status ? status : check_columns(k, name, e);
 }
 
@@ -218,11 +218,11 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 	pd_buf_clear(out);
 	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
 	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
-		return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
+		return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
 	for (uint64_t i = first; i < end; i++) {
 		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
 		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
-			return fail_damaged(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "an invalid row");
+			return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "an invalid row");
 	}
 	return PD_OK;
 }

@@ -160,7 +160,7 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 }
 
 /* A block's lists: where the pages lie that are looked for.  *at: behind its head, then behind the block. */
-static int read_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
+static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
 		      struct pd_err *e)
 {
 	FILE *f = s->files[file];
@@ -205,7 +205,7 @@ static int scan_file(struct pd_shingles *s, int file, struct pd_err *e)
 		at += BLOCK_HEAD;
 		if (!head.pages)
 			return PD_OK;
-		status = read_block(s, file, (uint64_t)st.st_size, head.pages, head.shingles, head.sum, &at, e);
+		status = read_shingle_block(s, file, (uint64_t)st.st_size, head.pages, head.shingles, head.sum, &at, e);
 	}
 	return status;
 }

@@ -76,7 +76,7 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 	return write_text(ctx, text);
 }
 
-static int find_pairs(struct match_run *r)
+static int run_match(struct match_run *r)
 {
 	int n = r->match.threads;
 	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
@@ -348,7 +348,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	if (!status)
 		status = write_header(r);
 	if (!status)
-		status = r->rows.methods.n ? find_pairs_by_methods(r) : find_pairs(r);
+		status = r->rows.methods.n ? find_pairs_by_methods(r) : run_match(r);
 	if (!status)
 		status = write_suspects(r);
 	if (!status)
@@ -357,7 +357,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	return status;
 }
 
-static int write_stats(struct match_run *r)
+static int write_match_stats(struct match_run *r)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, r->o->stats, &r->err);
@@ -502,7 +502,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	else if (r.out.f)
 		pd_outfile_abandon(&r.out);
 	if (!status && o->stats && !o->save)
-		status = write_stats(&r);
+		status = write_match_stats(&r);
 	if (status)
 		*e = r.err;
 	else

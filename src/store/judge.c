@@ -57,7 +57,7 @@ static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uin
 	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
 }
 
-static int by_number(const void *x, const void *y)
+static int by_page_number(const void *x, const void *y)
 {
 	const struct pd_store_place *a = x, *b = y;
 	return a->number < b->number ? -1 : a->number > b->number;
@@ -90,7 +90,7 @@ static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, size_
 	for (size_t i = 0; !status && i < n; i++)
 		status = find_band(s, bands[i], out->n + most, out, e);
 	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_number);
+		qsort(out->v, out->n, sizeof *out->v, by_page_number);
 	for (size_t i = 0; i < out->n; i++)
 		if (!unique || out->v[unique - 1].number != out->v[i].number)
 			out->v[unique++] = out->v[i];
@@ -162,7 +162,7 @@ int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_spa
 
 /* Segments do not change while a batch is judged: they are asked for many of its pages at once, segment by segment. */
 
-static void make_room(struct pd_store_judge *j, size_t n)
+static void grow_batch(struct pd_store_judge *j, size_t n)
 {
 	size_t words = (size_t)j->s->m.bits / 64;
 	if (n <= j->pages_cap)
@@ -263,7 +263,7 @@ static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 	return j->hosts[1].n ? pd_hash64(j->hosts[1].p, j->hosts[1].n) : 0;
 }
 
-static double similarity_of(const struct pd_store *s, const struct pd_store_page *a, const struct pd_store_page *b)
+static double sketch_similarity(const struct pd_store *s, const struct pd_store_page *a, const struct pd_store_page *b)
 {
 	struct pd_sketch x = { .present = true }, y = { .present = true };
 	if (!(a->has & b->has & PD_STORE_HAS_SKETCH))
@@ -303,7 +303,7 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	j->verified++;
 	if (pd_store_page(j->s, &m->at, false, &kept, e))
 		return PD_ERR_FORMAT;
-	m->similarity = similarity_of(j->s, page, &kept);
+	m->similarity = sketch_similarity(j->s, page, &kept);
 	if (m->distance >= 0 && !pd_verify_maybe(&j->o.verify, m->similarity, m->distance))
 		return 0;
 	if (pd_store_page(j->s, &m->at, true, &kept, e))
@@ -783,7 +783,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			 pd_store_answer_fn *each, void *ctx, struct pd_err *e)
 {
 	int status = settle_methods(j, e);
-	make_room(j, n < CHUNK ? n : CHUNK);
+	grow_batch(j, n < CHUNK ? n : CHUNK);
 	if (!j->chunk)
 		j->chunk = CHUNK_FIRST;
 	for (size_t m; !status && n; pages += m, n -= m) {

@@ -70,7 +70,7 @@ static void print_record(uint64_t file, uint64_t at, uint64_t number, const stru
 	seal(file, at, from, out);
 }
 
-static int fail_damaged(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
+static int fail_log(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", r->name, at, what);
 }
@@ -79,12 +79,12 @@ static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 {
 	const char *p = r->bytes.p;
 	if (r->bytes.n < PD_STORE_LOG_HEAD || memcmp(p, PD_STORE_LOG_MAGIC, 8))
-		return fail_damaged(r, 0, "not the beginning of a log", e);
+		return fail_log(r, 0, "not the beginning of a log", e);
 	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
 		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d",
 			       r->name, pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + 24) != pd_hash64(p, 24) || pd_store_get64(p + 16) != r->file)
-		return fail_damaged(r, 0, "the checksum of its header does not match", e);
+		return fail_log(r, 0, "the checksum of its header does not match", e);
 	r->at = PD_STORE_LOG_HEAD;
 	return PD_OK;
 }
@@ -142,14 +142,14 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 		return 0;
 	length = pd_store_get32(p);
 	if (pd_store_get32(p + 4) != length_check(r->file, r->at, length))
-		return fail_damaged(r, r->at, "the checksum of a length does not match", e);
+		return fail_log(r, r->at, "the checksum of a length does not match", e);
 	if (left - LENGTH < length + UINT64_C(8))
 		return 0;
 	struct pd_span body = pd_span(p + LENGTH, length);
 	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, seed(r->file, r->at)))
-		return fail_damaged(r, r->at, "the checksum of a record does not match", e);
+		return fail_log(r, r->at, "the checksum of a record does not match", e);
 	if (!take_body(r, body, out))
-		return fail_damaged(r, r->at, "a record contradicts itself", e);
+		return fail_log(r, r->at, "a record contradicts itself", e);
 	r->at += LENGTH + length + CHECK;
 	r->torn = false;
 	return 1;
@@ -208,17 +208,17 @@ static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket
 	b->cap = cap;
 }
 
-static struct pd_store_recent_bucket *bucket_of(const struct pd_store_recent *r, const struct pd_key *key, int table)
+static struct pd_store_recent_bucket *recent_bucket(const struct pd_store_recent *r, const struct pd_key *key, int table)
 {
 	uint32_t block = pd_store_partition_block(r->partition, key->w, table);
 	return &r->buckets[((size_t)table << r->partition.n_bits) + block];
 }
 
-static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
+static void enter_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
 {
 	int words = r->bits / 64;
 	for (int t = 0; t < r->partition.n_blocks; t++) {
-		struct pd_store_recent_bucket *b = bucket_of(r, key, t);
+		struct pd_store_recent_bucket *b = recent_bucket(r, key, t);
 		if (b->n == b->cap)
 			grow_bucket(r, b);
 		for (int w = 0; w < words; w++)
@@ -314,7 +314,7 @@ void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struc
 	chain_bands(r, row);
 	chain_keys(r, row, p->text);
 	if (pd_store_in_tables(p->has))
-		add_key(r, &p->key, row);
+		enter_key(r, &p->key, row);
 	r->n++;
 }
 
@@ -322,7 +322,7 @@ void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struc
 static void drop_key(struct pd_store_recent *r, uint32_t row)
 {
 	for (int t = 0; t < r->partition.n_blocks; t++) {
-		struct pd_store_recent_bucket *b = bucket_of(r, &r->pages[row].key, t);
+		struct pd_store_recent_bucket *b = recent_bucket(r, &r->pages[row].key, t);
 		uint32_t i = 0;
 		while (i < b->n && b->rows[i] != row)
 			i++;
@@ -357,7 +357,7 @@ void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number)
 		drop_key(r, (uint32_t)row);
 }
 
-static void add_row(struct pd_store_rows_found *out, uint32_t row)
+static void collect_row(struct pd_store_rows_found *out, uint32_t row)
 {
 	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 	out->v[out->n++] = row;
@@ -369,7 +369,7 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 	const uint32_t *newest = pd_map_find(&r->newest[by], chain_of(hash));
 	for (uint32_t i = newest ? *newest : 0; i; i = r->older[by][i - 1])
 		if (!((r->pages[i - 1].hash[by] ^ hash) & mask))
-			add_row(out, i - 1);
+			collect_row(out, i - 1);
 }
 
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out)
@@ -377,14 +377,14 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 	const uint32_t *newest = pd_map_find(&r->key_chains, chain_of(hash));
 	for (uint32_t i = newest ? *newest : 0; i; i = r->keys[i - 1].next)
 		if (r->keys[i - 1].hash == hash)
-			add_row(out, r->keys[i - 1].row);
+			collect_row(out, r->keys[i - 1].row);
 }
 
 void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out)
 {
 	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i &&
 	     out->n < out->most; i = r->bands[i - 1].next)
-		add_row(out, r->bands[i - 1].row);
+		collect_row(out, r->bands[i - 1].row);
 }
 
 /* --- tombstones --- */
@@ -431,7 +431,7 @@ void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
 		pd_map_add(&t->fresh, number);
 }
 
-static int by_number(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return x < y ? -1 : x > y;
@@ -445,7 +445,7 @@ uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n
 		memcpy(v, t->old, t->n_old * sizeof *v);
 	pd_map_keys(&t->fresh, v + t->n_old);
 	if (t->fresh.n)
-		qsort(v, *n, sizeof *v, by_number);
+		qsort(v, *n, sizeof *v, ascending);
 	return v;
 }
 
@@ -516,7 +516,7 @@ static int read_records(struct pd_store_log *l, struct pd_store_log_reader *r, u
 	while ((more = pd_store_log_next(r, &record, e)) > 0) {
 		bool adds = record.kind == PD_STORE_LOG_ADD;
 		if (adds && (record.number <= last || l->recent.n >= UINT32_MAX / 2))
-			return fail_damaged(r, r->at, "pages are out of order", e);
+			return fail_log(r, r->at, "pages are out of order", e);
 		add_tombstones(l, record.removed, record.n_removed);
 		if (!adds)
 			continue;

@@ -281,7 +281,7 @@ static double ball(int bits, int radius)
 	return radius < 0 ? 0 : sum;
 }
 
-static double cost_of(struct pd_store_partition p, int k, uint64_t n_keys)
+static double partition_cost(struct pd_store_partition p, int k, uint64_t n_keys)
 {
 	int radius[PD_STORE_TABLES_MAX];
 	double sum = 0;
@@ -298,7 +298,7 @@ struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_
 	double least = (double)n_keys;
 	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
 		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
-			double c = cost_of((struct pd_store_partition){ m, w }, k, n_keys);
+			double c = partition_cost((struct pd_store_partition){ m, w }, k, n_keys);
 			if (c >= least)
 				continue;
 			least = c;

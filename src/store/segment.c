@@ -337,7 +337,7 @@ static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store
 	return PD_OK;
 }
 
-static int text_of(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
+static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
 			  struct pd_err *e)
 {
 	size_t block;
@@ -378,7 +378,7 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 {
 	int status = read_columns(s, row, p, e);
 	if (!status && texts)
-		status = text_of(s, row, texts, &p->text, e);
+		status = row_text(s, row, texts, &p->text, e);
 	if (!status && texts)
 		pd_store_page_hash(p);
 	return status;

@@ -183,7 +183,7 @@ struct listed {
 	uint32_t row;
 };
 
-static int by_hash(const void *a, const void *b)
+static int by_hash_and_row(const void *a, const void *b)
 {
 	const struct listed *x = a, *y = b;
 	if (x->hash != y->hash)
@@ -202,7 +202,7 @@ static void list_recent(struct part *part, const struct pd_store_recent *r, int 
 		v[n++] = (struct listed){ pd_store_band_hash(r->bands[i].band), r->bands[i].row };
 	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
 		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
-	qsort(v, n, sizeof *v, by_hash);
+	qsort(v, n, sizeof *v, by_hash_and_row);
 	uint64_t *hash = part->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
 	uint32_t *rows = part->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
 	for (size_t i = 0; i < n; i++) {
