@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How right fp | match is: on the transplant dump, on look-alike pages, against people's judgement, by setting."""
-import gzip, json, os, re, sys
+import collections, gzip, json, os, re, sys
 
-from common import CORPORA, DUMP, PROGRAM, TOOLS, TRUTH, output, run
+from common import CORPORA, DUMP, PROGRAM, TOOLS, TOP, TRUTH, output, run
 from pairs import Truth, score, table
 
 # A row of the table: name, options of fp, options of match.
@@ -126,3 +126,18 @@ def bench_sweep(tmp):
                 line += f'{figure(f1)}   '
             line += ' '
         print(f'{options:28}{line}', flush=True)
+
+
+def bench_kinds(tmp):
+    """what the pages of wcxb are, by reading them (tools/wcxb-kinds.tsv), against the kind found from the page alone"""
+    with open(os.path.join(TOP, 'tools', 'wcxb-kinds.tsv'), encoding='utf-8') as f:
+        read = dict(line.split() for line in f if not line.startswith('#'))
+    folder = os.path.join(CORPORA, 'extraction', 'wcxb', 'html')
+    both = collections.Counter()
+    for name in sorted(os.listdir(folder)):
+        text = output([PROGRAM, 'show', '--stage=topic', os.path.join(folder, name)])
+        both[read.get(name.split('.')[0], 'article'), re.search(r'^kind: (.*)', text, re.M)[1]] += 1
+    found = sorted({k for _, k in both})
+    print(f'{"":16}' + ''.join(f'{k:>15}' for k in found))
+    for kind in sorted({k for k, _ in both}):
+        print(f'{kind:16}' + ''.join(f'{both[kind, k]:15}' for k in found))

@@ -95,7 +95,7 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 	show_meta(&p->blocks.meta, out);
 	pd_buf_printf(out, "confidence: %.2f\n", p->topic.confidence);
 	if (p->topic.step)
-		pd_buf_printf(out, "step: %s\n", p->topic.step);
+		pd_buf_printf(out, "kind: %s\nstep: %s\n", pd_page_kind_names[p->topic.kind], p->topic.step);
 	for (size_t i = 0; i < p->topic.n_decisions; i++) {
 		const struct pd_decision *d = &p->topic.decisions[i];
 		pd_buf_printf(out, "%s %" PRIu32 " %s rule=%s value=%.2f chars=%" PRIu32 " | ", d->kept ? "keep" : "drop", d->index,

@@ -512,12 +512,6 @@ struct note {
 	bool forum;		/* in a thread: comments are its text */
 };
 
-/* What kind of page it is, found from the page alone. */
-enum kind {
-	KIND_ARTICLE,	/* or anything else that was published as a page of its own */
-	KIND_REFERENCE,	/* a manual's: sections, definitions, code, lists of contents */
-};
-
 struct pd_extractor {
 	const struct pd_weights *weights;
 	struct pd_cues *cues;
@@ -528,7 +522,8 @@ struct pd_extractor {
 	struct note *notes;		/* one a box */
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
-	enum kind kind;
+	enum pd_page_kind kind;
+	bool terse;			/* a manual, or another page that says what it says in short lines */
 	size_t cap_notes, cap_why, cap_live;
 #ifdef PD_WEIGHTS_FROM_ENVIRONMENT
 	struct pd_weights own;
@@ -808,42 +803,10 @@ static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *i
 	return best;
 }
 
-/* 2. The kind of the page.  A page of a manual shows code or definitions, or it has headings, little prose, and a head
- * that says nothing to search engines and networks (no date, no name of a site, no description with an address).  Its
- * short lines, tables and links are text, and so is what stands around its sections; on a page that was published as an
- * article or an offer the same are dates, names of authors and teasers.  Whoever takes such a page for a manual's keeps
- * a little chrome; the other way round different pages would be left with the same few lines. */
-
-static enum kind find_kind(const struct pd_extractor *x, const struct pd_blocks *in)
-{
-	const struct pd_weights *w = x->weights;
-	const struct pd_meta *m = &in->meta;
-	double mass = 0, prose = 0, code = 0, lines = 0, terms = 0, headings = 0;
-	for (size_t i = 0; i < x->lines.n; i++) {
-		const struct pd_line *l = &x->lines.v[i];
-		uint16_t tag = in->boxes[l->box].tag;
-		if (x->why[i])
-			continue;
-		lines++;
-		mass += l->mass;
-		prose += l->prose ? l->mass : 0;
-		code += tag == PD_TAG_pre ? l->mass : 0;
-		terms += tag == PD_TAG_dt || tag == PD_TAG_dd;
-		headings += is_heading(tag);
-	}
-	bool described = m->timestamp.n || m->site_name.n || (m->description.n && m->canonical.n);
-	bool sparse = !described && headings > 0 && prose < w->kind_prose * mass;
-	return sparse || code > w->kind_code * mass || terms > w->kind_terms * lines ? KIND_REFERENCE : KIND_ARTICLE;
-}
-
-/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  Before and
- * behind an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
- * they are its text. */
-
 /* What the children of a box are. */
 struct family {
 	size_t children, cards;
-	uint64_t prose;		/* of the cards */
+	uint64_t prose, mass;	/* of the cards */
 };
 
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
@@ -877,6 +840,7 @@ static struct family family_of(const struct pd_extractor *x, const struct pd_blo
 		if (is_card(x, in, &in->boxes[c])) {
 			m.cards++;
 			m.prose += live_of_box(x, &in->boxes[c]);
+			m.mass += sum_of_box(&x->lines, &in->boxes[c]).mass;
 		}
 	}
 	return m;
@@ -892,6 +856,119 @@ static void drop_box(struct pd_extractor *x, const struct pd_blocks *in, uint32_
 			x->why[i] = CARDS;
 }
 
+static bool is_list_of_cards(const struct pd_weights *w, const struct family *m)
+{
+	return (double)m->cards >= w->card_count && (double)m->cards >= w->card_share * (double)m->children;
+}
+
+/* 2. The kind of the page, by what no hint drops: the first that fits of
+ *
+ *	forum		most of its prose is in boxes that are threads, questions, or what readers wrote
+ *	collection	a shelf holds more than the prose besides
+ *	product		a price stands among the first lines behind the first heading, or the page says that it is one
+ *	documentation	code or definitions; or headings, little prose, and a head that says nothing to search engines and
+ *			networks (no date, no name of a site, no description with an address)
+ *	listing		most of its text is in cards
+ *	article		all others
+ *
+ * What a manual shows makes any page terse: its short lines, tables and links are text, and so is what stands around its
+ * sections; of another product lists and tables are.  On a page that was published as an article the same are dates, names of
+ * authors and teasers.  Whoever takes such a page for a manual's keeps
+ * a little chrome; the other way round different pages would be left with the same few lines. */
+
+const char *const pd_page_kind_names[PD_KINDS] = { "-", "article", "documentation", "forum", "listing", "collection", "product" };
+
+/* What a page shows of its kind. */
+struct signs {
+	double lines, mass, prose, code, terms, headings;
+	double besides;		/* prose outside the shelf */
+	bool priced;		/* behind the first heading */
+};
+
+static bool is_readers(const struct note *note)
+{
+	return note->forum || note->hint == PD_HINT_COMMENT;
+}
+
+static struct signs find_signs(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	const struct shelf *s = &x->shelf;
+	struct signs f = { 0 };
+	size_t head = x->lines.n;
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		uint16_t tag = in->boxes[l->box].tag;
+		bool shelved = s->mass && i >= s->first && i < s->end;
+		if (x->why[i])
+			continue;
+		f.lines++;
+		f.mass += l->mass;
+		f.prose += l->prose ? l->mass : 0;
+		f.besides += l->prose && !shelved ? l->mass : 0;
+		f.code += tag == PD_TAG_pre ? l->mass : 0;
+		f.terms += tag == PD_TAG_dt || tag == PD_TAG_dd;
+		f.headings += is_heading(tag);
+		if (tag == PD_TAG_h1 && head == x->lines.n)
+			head = i;
+		f.priced |= i > head && (double)(i - head) <= x->weights->kind_price && s->sums[i + 1].prices > s->sums[i].prices;
+	}
+	return f;
+}
+
+/* The prose of what is a thread, a question or a comment, dropped or not. */
+static double written_of(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < in->n_boxes; i++) {
+		if (!is_readers(&x->notes[i]))
+			continue;
+		sum += (double)sum_of_box(&x->lines, &in->boxes[i]).prose;
+		i = in->boxes[i].end - 1;
+	}
+	return sum;
+}
+
+/* The text of cards, the outermost where they stand in each other. */
+static double cards_of(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < in->n_boxes; i++) {
+		if (!alive(x, in, i))
+			continue;
+		struct family m = family_of(x, in, i);
+		if (!is_list_of_cards(x->weights, &m))
+			continue;
+		sum += (double)m.mass;
+		i = in->boxes[i].end - 1;
+	}
+	return sum;
+}
+
+static enum pd_page_kind find_kind(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	const struct pd_weights *w = x->weights;
+	const struct pd_meta *m = &in->meta;
+	struct signs f = find_signs(x, in);
+	bool described = m->timestamp.n || m->site_name.n || (m->description.n && m->canonical.n);
+	bool sparse = !described && f.headings > 0 && f.prose < w->kind_prose * f.mass;
+	x->terse = sparse || f.code > w->kind_code * f.mass || f.terms > w->kind_terms * f.lines;
+	if (written_of(x, in) > w->kind_written * (double)x->lines.sums[x->lines.n].prose)
+		return PD_KIND_FORUM;
+	if (x->shelf.mass && (double)x->shelf.mass >= w->shelf_rest * f.besides)
+		return PD_KIND_COLLECTION;
+	if (f.priced)
+		return PD_KIND_PRODUCT;
+	if (x->terse)
+		return PD_KIND_DOCUMENTATION;
+	if (cards_of(x, in) > w->kind_cards * f.mass)
+		return PD_KIND_LISTING;
+	return PD_KIND_ARTICLE;
+}
+
+/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  Before and
+ * behind an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
+ * they are its text. */
+
 static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	const struct pd_weights *w = x->weights;
@@ -900,7 +977,7 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 		if (!alive(x, in, i) || live_of_box(x, &in->boxes[i]) == 0)
 			continue;
 		struct family m = family_of(x, in, i);
-		if ((double)m.cards < w->card_count || (double)m.cards < w->card_share * (double)m.children)
+		if (!is_list_of_cards(w, &m))
 			continue;
 		uint64_t rest = left > m.prose ? left - m.prose : 0;
 		if ((double)rest < w->card_rest || (double)rest < w->card_rest_share * (double)all)
@@ -1031,7 +1108,7 @@ static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, 
 	size_t head = stretch_of(x, first, end).head;
 	int rank = heading_rank(x, in, head == end ? x->lines.n : head);
 	double mass = 0, link_mass = 0;
-	for (uint32_t i = best; i && (rank || x->kind == KIND_REFERENCE);) {
+	for (uint32_t i = best; i && (rank || x->terse);) {
 		i = in->boxes[i].parent;
 		size_t from = first_line(&x->lines, &in->boxes[i]), to = end_line(&x->lines, &in->boxes[i]);
 		struct stretch before = stretch_of(x, from, first), behind = stretch_of(x, end, to);
@@ -1089,9 +1166,11 @@ static const char *short_line(const struct pd_extractor *x, const struct pd_bloc
 {
 	uint16_t tag = in->boxes[l->box].tag;
 	bool flows = x->notes[l->home].home;
-	if (x->kind == KIND_REFERENCE)
+	if (x->terse)
 		return NULL;
 	bool between = inside || bare;
+	if (x->kind == PD_KIND_PRODUCT && (tag == PD_TAG_li || tag == PD_TAG_td || tag == PD_TAG_th))
+		return NULL;
 	bool kept = (inside && tag == PD_TAG_li) || (between && flows && (tag == PD_TAG_p || is_heading(tag)));
 	if (l->link_mass > x->weights->short_links * l->mass && !kept)
 		return "links";
@@ -1187,7 +1266,7 @@ static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 	for (size_t i = 0; i < x->lines.n; i++)
 		if (!x->why[i] && (i < s->first || i >= s->end))
 			rest += x->lines.v[i].mass;
-	if (!s->mass || (double)s->mass < x->weights->shelf_rest * (double)rest)
+	if (x->kind != PD_KIND_COLLECTION || (double)s->mass < x->weights->shelf_rest * (double)rest)
 		return;
 	for (size_t i = s->first; i < s->end; i++)
 		x->why[i] = says_same(s, in, &x->lines, i) ? "alike" : NULL;
@@ -1335,8 +1414,8 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 {
 	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
 	enum level level = choose_level(x, in);
-	x->kind = find_kind(x, in);
 	find_shelf(&x->shelf, in, &x->lines, x->why);
+	x->kind = find_kind(x, in);
 	drop_cards(x, in);
 	sum_live(x, LIVE_PROSE);
 	const struct pd_box *region = &in->boxes[find_region(x, in)];
@@ -1413,6 +1492,7 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 	if (!in->n_runs)
 		return;
 	out->step = choose(x, in, site, &out->flags);
+	out->kind = x->kind;
 	bool fallback = strcmp(out->step, RULES) != 0;
 	write_kept(x, in, false, &out->text);
 	write_kept(x, in, true, &out->anchor_text);

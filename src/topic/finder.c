@@ -60,6 +60,7 @@ static void topic_clear(struct pd_topic *t)
 	pd_buf_clear(&t->anchor_text);
 	t->n_features = t->n_decisions = 0;
 	t->step = NULL;
+	t->kind = PD_KIND_NONE;
 	t->confidence = 0;
 	t->flags = 0;
 }

@@ -48,6 +48,19 @@ enum pd_topic_flag {
 	PD_TOPIC_SPARED = 2,	/* what the site repeats is nearly all of the page's text: it was left in */
 };
 
+/* What kind of page it is, found by `main` from the page alone (extract.c): its rules differ by it. */
+enum pd_page_kind {
+	PD_KIND_NONE,		/* not asked for */
+	PD_KIND_ARTICLE,	/* or anything else that was published as a page of its own */
+	PD_KIND_DOCUMENTATION,	/* a page of a manual: sections, definitions, code, lists of contents */
+	PD_KIND_FORUM,		/* a thread, a question with its answers */
+	PD_KIND_LISTING,	/* teasers of other pages, and hardly any text besides */
+	PD_KIND_COLLECTION,	/* goods of a shop, side by side */
+	PD_KIND_PRODUCT,	/* one thing that is for sale */
+	PD_KINDS
+};
+extern const char *const pd_page_kind_names[PD_KINDS];
+
 struct pd_topic {
 	struct pd_terms terms;		/* of all features, one after the other */
 	struct pd_feature *features;
@@ -59,6 +72,7 @@ struct pd_topic {
 	uint8_t *classes;		/* enum pd_topic_class of each run; only with `classes` */
 	size_t cap_classes;
 	const char *step;		/* main: the step of the chain that gave the text (extract.c), a constant */
+	enum pd_page_kind kind;
 	double confidence;		/* 0 … 1 */
 	unsigned flags;
 };

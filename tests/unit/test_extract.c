@@ -141,6 +141,8 @@ static const struct row {
 	{ "who wrote a post", "<article itemtype='http://schema.org/DiscussionForumPosting' itemscope>" P1 "<div class=who itemscope itemtype='http://schema.org/Person'>"
 	  "<p>Ferryman, 812 posts</p></div>" P2 "</article>", "Repairs", "Ferryman", 0 },
 	{ "a refrain", "<div>" P1 OTHER P2 OTHER P3 "</div>", "thing.\nA ferry", NULL, 0 },
+	{ "tables of a product", "<meta property='og:site_name' content=Shop><h1>Chair of oak</h1><p>$820.50</p><div>" TEXT "</div><div class=y><table><tr><td>Height</td>"
+	  "<td><a href=/1>45 inches</a></td></tr></table></div><div>" P1 P2 P3 "</div>", "45 inches", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
 	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf beside a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
@@ -197,6 +199,32 @@ START_TEST(kept_and_dropped)
 	ck_assert_msg(!r->lacks || !holds(r->lacks), "%s: \"%s\" is kept in \"%s\"", r->name, r->lacks, text);
 	ck_assert_msg(r->fallback == !!(topic.flags & PD_TOPIC_FALLBACK), "%s: flags %u", r->name, topic.flags);
 	ck_assert_msg(topic.confidence >= 0 && topic.confidence <= 1, "%s: confidence %f", r->name, topic.confidence);
+}
+END_TEST
+
+static const struct kind_row {
+	const char *name, *html;
+	enum pd_page_kind kind;
+} kind_rows[] = {
+	{ "a text", "<div>" TEXT "</div>", PD_KIND_ARTICLE },
+	{ "code", "<h1>ls</h1><p>Lists files.</p><pre>ls -l /tmp\nls -a</pre><pre>ls --color</pre>", PD_KIND_DOCUMENTATION },
+	{ "headings and short lines", "<h1>Ferry</h1><h2>Fares</h2><p>One coin.</p><h2>Times</h2><p>All day.</p>", PD_KIND_DOCUMENTATION },
+	{ "the same, described", "<meta property='og:site_name' content=Ferry><h1>Ferry</h1><h2>Fares</h2><p>One coin.</p>", PD_KIND_ARTICLE },
+	{ "a thread", "<div itemtype='http://schema.org/DiscussionForumPosting' itemscope>" TEXT "</div>", PD_KIND_FORUM },
+	{ "a few comments", "<div>" TEXT "</div><div class=comments>" P1 "</div>", PD_KIND_ARTICLE },
+	{ "goods", "<div>" P1 "</div>" SHELF, PD_KIND_COLLECTION },
+	{ "a price behind the heading", "<h1>Chair of oak</h1><p>$820.50</p><div>" TEXT "</div>", PD_KIND_PRODUCT },
+	{ "a price far behind it", "<h1>Chairs</h1><div>" TEXT TEXT TEXT TEXT TEXT "<p>$820.50</p></div>", PD_KIND_ARTICLE },
+	{ "a price before it", "<p>$820.50</p><h1>Chairs</h1><div>" TEXT "</div>", PD_KIND_ARTICLE },
+	{ "teasers", "<meta property='og:site_name' content=Ferry><body><div>" CARDS "</div></body>", PD_KIND_LISTING },
+	{ "teasers behind a text", "<div>" TEXT TEXT TEXT TEXT "</div><div>" CARDS "</div>", PD_KIND_ARTICLE },
+};
+
+START_TEST(kinds)
+{
+	const struct kind_row *r = &kind_rows[_i];
+	find(pd_span_z(r->html), false);
+	ck_assert_msg(topic.kind == r->kind, "%s: %s, not %s", r->name, pd_page_kind_names[topic.kind], pd_page_kind_names[r->kind]);
 }
 END_TEST
 
@@ -393,6 +421,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, kept_and_dropped, 0, sizeof rows / sizeof *rows);
+	tcase_add_loop_test(c, kinds, 0, sizeof kind_rows / sizeof *kind_rows);
 	tcase_add_loop_test(c, decisions, 0, sizeof rows / sizeof *rows);
 	tcase_add_test(c, stable);
 	tcase_add_test(c, features);
