@@ -151,7 +151,7 @@ static void add_found(const struct match_run *r, struct pd_buf *out)
 static void ask_for_doubts(struct match_run *r)
 {
 	enum pd_match_scope scope = r->match.scope;
-	if (r->match.verify.off || r->json)
+	if (r->match.verify.off)
 		return;
 	pd_doubts_init(&r->doubts, scope == PD_SCOPE_ALL ? PD_DOUBTS_ALL : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN,
 		       &r->rows);
@@ -161,12 +161,14 @@ static void ask_for_doubts(struct match_run *r)
 static int write_suspects(struct match_run *r)
 {
 	struct pd_doubt doubt;
+	struct pd_json *json = r->json ? pd_json_new() : NULL;
 	int status = PD_OK;
 	for (uint32_t at = 0; !status && r->match.doubts && pd_doubts_next(&r->doubts, &at, &doubt); r->suspects++) {
 		pd_buf_clear(&r->line);
-		pd_write_suspect_line(&r->rows, &doubt, &r->line);
+		pd_write_suspect_line(&r->rows, &doubt, json, &r->line);
 		status = write_text(r, &r->line);
 	}
+	pd_json_free(json);
 	return status;
 }
 

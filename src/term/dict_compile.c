@@ -348,8 +348,10 @@ static bool read_idf_line(struct compiler *c, struct pd_span line)
 		return false;
 	memcpy(number, value.p, value.n);
 	double idf = strtod(number, &end);
-	if (*end || !(idf >= 0 && idf < UINT16_MAX / PD_DICT_IDF_UNIT))
+	if (*end || !(idf >= 0) || isinf(idf))
 		return false;
+	if (idf > UINT16_MAX / PD_DICT_IDF_UNIT)	/* a word that one page in ten million has is as rare as can be said */
+		idf = UINT16_MAX / PD_DICT_IDF_UNIT;
 	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, word_order);
 	if (w && !w->has_idf) {
 		w->idf = (uint32_t)lrint(idf * PD_DICT_IDF_UNIT);
@@ -370,7 +372,7 @@ static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
 	size_t number = 0;
 	while (next_dict_line(&rest, &number, &line))
 		if (line.n && !read_idf_line(c, line))
-			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf`, idf from 0 to 15.99", path, number);
+			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf`, idf a number from 0 on", path, number);
 	return 0;
 }
 

@@ -152,11 +152,16 @@ void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *
 	}
 }
 
-void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *doubt, struct pd_buf *out)
+void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *doubt, struct pd_json *j, struct pd_buf *out)
 {
+	const char *columns[PD_PAIRS_COLUMNS + 2] = { PD_SUSPECT_MARK };
 	struct pd_match_pair pair = pd_match_doubted(rows, doubt);
-	pd_buf_printf(out, "# " PD_SUSPECT_MARK " %s\t", pd_look_names[doubt->look]);
+	size_t at = out->n;
+	pd_buf_printf(out, "%s%s\t", j ? "" : "# " PD_SUSPECT_MARK " ", pd_look_names[doubt->look]);
 	pair_row(rows, &pair, out);
+	memcpy(columns + 1, pd_pairs_columns, sizeof pd_pairs_columns);
+	if (j)
+		pd_write_jsonl_row(j, columns, out, at);
 }
 
 static void add_share(struct pd_buf *out, size_t shared, size_t all)

@@ -44,7 +44,9 @@ is "--scope=other-hosts: none of one host" "$(grep -c '^# suspect' others.tsv)" 
 "$P" match -q --scope=same-host pages.fp >one.tsv
 is "--scope=same-host: only of one" "$(grep '^# suspect' one.tsv | cut -f 2,3)" "$tides	$mills"
 "$P" match -q --format=jsonl pages.fp >pairs.jsonl
-is "JSON Lines hold pairs alone" "$(wc -l <pairs.jsonl)" 2
+is "JSON Lines have them behind the pairs, by a key that those lack" \
+	"$(python3 -c 'import json, sys; print(*[(r.get("suspect"), r["id_a"] == sys.argv[1], len(r)) for r in map(json.loads, sys.stdin)])' "$tides" <pairs.jsonl)" \
+	"$(rows pairs.tsv | awk -F '\t' -v id="$tides" '{ printf "(None, %s, 13) ", $1 == id ? "True" : "False" }')('other-subject', True, 14)"
 
 # --- cluster ---
 run "$P" cluster pairs.tsv

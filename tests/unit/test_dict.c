@@ -263,6 +263,7 @@ static const struct {
 	{ "idf negative", "网页 3 n\n", "网页 -1\n", ":1:" },
 	{ "idf missing", "网页 3 n\n", "网页\n", ":1:" },
 	{ "idf not a number", "网页 3 n\n", "网页 nan\n", ":1:" },
+	{ "idf without an end", "网页 3 n\n", "网页 inf\n", ":1:" },
 };
 
 static void write_file(char *path, const char *text)
@@ -284,6 +285,32 @@ START_TEST(refuses_lines)
 	unlink(idf);
 	ck_assert_msg(status == PD_ERR_DICT && strstr(e.text, bad[_i].says), "%s: status %d, %s", bad[_i].name, status,
 		      e.text);
+	pd_buf_release(&out);
+}
+END_TEST
+
+/* What is rarer than the dictionary can say is as rare as it can. */
+START_TEST(largest_idf)
+{
+	char words[] = "/tmp/pd-words-XXXXXX", idf[] = "/tmp/pd-idf-XXXXXX";
+	static const struct {
+		const char *word;
+		float idf;
+	} rare[] = { { "网页", 15.9998f }, { "磨坊", 15.9998f }, { "水车", 15.5f } };
+	struct pd_buf out = { 0 };
+	struct pd_err e = { 0 };
+	struct pd_dict_word w;
+	write_file(words, "网页 3 n\n磨坊 3 n\n水车 3 n\n");
+	write_file(idf, "网页 16.81\n磨坊 16\n水车 15.5\n");
+	ck_assert_msg(pd_dict_compile(words, idf, &out, &e) == PD_OK, "%s", e.text);
+	unlink(words);
+	unlink(idf);
+	struct pd_dict *d = open_dict(&out);
+	for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+		ck_assert(pd_dict_find(d, pd_span_z(rare[i].word), &w));
+		ck_assert_msg(fabsf(w.idf - rare[i].idf) < .0002f, "%s: idf %g", rare[i].word, (double)w.idf);
+	}
+	pd_dict_free(d);
 	pd_buf_release(&out);
 }
 END_TEST
@@ -336,6 +363,7 @@ int main(void)
 	tcase_add_test(t, survives_forgery);
 	tcase_add_test(t, opens_unaligned);
 	tcase_add_loop_test(t, refuses_lines, 0, (int)(sizeof bad / sizeof *bad));
+	tcase_add_test(t, largest_idf);
 	tcase_add_test(t, loads_a_file);
 	tcase_add_test(t, builtin);
 	suite_add_tcase(s, t);
