@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/sort.h"
 #include "base/threads.h"
 
@@ -139,14 +140,7 @@ void pd_match_groups_release(struct pd_match_groups *g)
 
 #define PART_ROWS 4096		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
-#define FREE UINT64_MAX
 #define INLINE static inline __attribute__((always_inline))
-
-/* The slots that a thread uses for one part after the other. */
-struct part_table {
-	uint64_t *v;
-	size_t cap, mask;
-};
 
 struct equal {
 	const uint64_t *keys;
@@ -156,7 +150,7 @@ struct equal {
 	size_t from, to;		/* the parts of this round */
 	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
 	size_t cap_dealt;
-	struct part_table *tables;	/* one of each for each thread */
+	struct pd_map *firsts;		/* of each thread, of the part at work: half of a hash -> the first row that has it, + 1 */
 	struct pd_items *followers;
 };
 
@@ -215,39 +209,30 @@ static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
 	return memcmp(q->keys + x * w, q->keys + y * w, w * sizeof *q->keys) == 0;
 }
 
-/* Eight bytes for a row, the high bits of its hash and its number: half of a slot of base/map.h, and emptied part by part. */
-static void clear_table(struct part_table *t, size_t n)
+/* Enters one row, or names it as a follower of the first that is equal.  Halves that agree though their keys do not go on as if
+ * they were others. */
+static void enter_row(const struct equal *q, struct pd_map *firsts, uint64_t dealt, struct pd_items *followers)
 {
-	for (t->mask = 15; t->mask < 2 * n; t->mask = 2 * t->mask + 1)
-		;
-	t->v = pd_big_at_least(t->v, t->mask + 1, &t->cap, sizeof *t->v);
-	memset(t->v, 0xff, (t->mask + 1) * sizeof *t->v);
-}
-
-/* Enters one row, or names it as a follower of the first that is equal. */
-static void enter_row(const struct equal *q, const struct part_table *t, uint64_t row, struct pd_items *followers)
-{
-	for (size_t at = row >> 32;; at++) {
-		uint64_t *slot = &t->v[at & t->mask];
-		if (*slot == FREE) {
-			*slot = row;
-			return;
-		}
-		if (*slot >> 32 == row >> 32 && has_same_key(q, (uint32_t)*slot, (uint32_t)row)) {
-			pd_items_add(followers, *slot << 32 | (uint32_t)row, 0);
-			return;
-		}
+	uint32_t row = (uint32_t)dealt;
+	for (uint64_t half = dealt >> 32;; half += UINT64_C(1) << 32) {
+		uint32_t *first = pd_map_put(firsts, half);
+		if (*first && !has_same_key(q, *first - 1, row))
+			continue;
+		if (*first)
+			pd_items_add(followers, (uint64_t)(*first - 1) << 32 | row, 0);
+		else
+			*first = row + 1;
+		return;
 	}
 }
 
 static void part_task(void *ctx, size_t i, int thread)
 {
 	const struct equal *q = ctx;
-	struct part_table *t = &q->tables[thread];
 	size_t p = q->from + i, at = q->radix.part[p] - q->radix.part[q->from], n = q->radix.part[p + 1] - q->radix.part[p];
-	clear_table(t, n);
+	pd_map_clear(&q->firsts[thread], n);
 	for (size_t j = at; j < at + n; j++)
-		enter_row(q, t, q->dealt[j], &q->followers[thread]);
+		enter_row(q, &q->firsts[thread], q->dealt[j], &q->followers[thread]);
 }
 
 /* As many parts, one at least, as `room` bytes hold. */
@@ -267,13 +252,13 @@ static void run_rounds(struct equal *q, int threads, size_t room)
 static void find_followers(struct equal *q, int threads, size_t room)
 {
 	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->part_bits);
-	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
+	q->firsts = pd_zalloc((size_t)threads * sizeof *q->firsts);
 	pd_parallel(threads, (size_t)threads, count_rows_task, q);
 	pd_radix_sum(&q->radix);
 	run_rounds(q, threads, room);
 	for (int i = 0; i < threads; i++)
-		free(q->tables[i].v);
-	free(q->tables);
+		pd_map_release(&q->firsts[i]);
+	free(q->firsts);
 	free(q->dealt);
 	pd_radix_release(&q->radix);
 }
