@@ -367,7 +367,7 @@ struct places {
 };
 
 /* What follows the folders that an input was named with. */
-static const char *last_part(const struct pd_read_file *file)
+static const char *last_path_part(const struct pd_read_file *file)
 {
 	const char *name = file->path ? file->path + file->name : file->label;
 	const char *slash = file->path ? NULL : strrchr(name, '/');
@@ -395,7 +395,7 @@ static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 /* Every input, before the first name is asked for. */
 static void places_add(struct places *p, const struct pd_read_file *file)
 {
-	const char *name = last_part(file);
+	const char *name = last_path_part(file);
 	p->twice |= !pd_map_add(&p->seen, pd_hash64(name, strlen(name)));
 	folders_of(file, &p->folders);
 	if (!p->any)
@@ -416,7 +416,7 @@ static void places_name(struct places *p, const struct pd_read_file *file, struc
 		folders_of(file, &p->folders);
 		pd_buf_add(out, p->folders.p + p->common.n, p->folders.n - p->common.n);
 	}
-	pd_buf_add_z(out, last_part(file));
+	pd_buf_add_z(out, last_path_part(file));
 }
 
 static void places_release(struct places *p)
@@ -919,7 +919,7 @@ struct ties {
 	uint64_t refers_to;
 };
 
-static void add_name(struct ties *t, uint64_t id)
+static void add_associated(struct ties *t, uint64_t id)
 {
 	if (id && t->n_names < PD_APPLY_ASSOCIATED_NAMES)
 		t->names[t->n_names] = id;
@@ -936,7 +936,7 @@ static void read_ties(struct pd_span header, struct ties *t)
 		else if (pd_span_ieq(name, "WARC-Record-ID"))
 			t->own = value;
 		else if (pd_span_ieq(name, "WARC-Concurrent-To"))
-			add_name(t, hash_field(value));
+			add_associated(t, hash_field(value));
 		else if (pd_span_ieq(name, "WARC-Refers-To"))
 			t->refers_to = hash_field(value);
 		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
@@ -1062,7 +1062,7 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 		return revisit_is_removed(o, r, &t);
 	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
 		return false;
-	add_name(&t, t.refers_to);
+	add_associated(&t, t.refers_to);
 	struct neighbour other = { .extent = *extent, .own = hash_field(t.own), .n_names = t.n_names,
 				  .url = hash_field(pd_buf_span(&r->url)) };
 	memcpy(other.names, t.names, sizeof t.names);

@@ -33,14 +33,14 @@ static bool unescape_once(struct pd_buf *b)
 	return any;
 }
 
-static void unescape(struct pd_buf *b)
+static void unescape_fully(struct pd_buf *b)
 {
 	for (int i = 0; i < UNESCAPES && unescape_once(b); i++)
 		;
 }
 
 /* Appends in lower case, with escapes where nothing else will do. */
-static void add_escaped(struct pd_buf *out, struct pd_span s)
+static void add_surt_escaped(struct pd_buf *out, struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
@@ -54,7 +54,7 @@ static void add_escaped(struct pd_buf *out, struct pd_span s)
 /* --- host --- */
 
 /* "www." and "www2." say nothing. */
-static struct pd_span without_www(struct pd_span host)
+static struct pd_span surt_without_www(struct pd_span host)
 {
 	size_t i = 3;
 	if (host.n < 4 || memcmp(host.p, "www", 3) != 0)
@@ -82,18 +82,18 @@ static void add_reversed(struct pd_span host, struct pd_buf *out)
 	}
 }
 
-static void add_host(struct pd_apply_surt *s, struct pd_span host, struct pd_buf *out)
+static void add_surt_host(struct pd_apply_surt *s, struct pd_span host, struct pd_buf *out)
 {
 	pd_buf_set(&s->part, host);
-	unescape(&s->part);
+	unescape_fully(&s->part);
 	pd_buf_clear(&s->host);
-	add_escaped(&s->host, pd_buf_span(&s->part));
+	add_surt_escaped(&s->host, pd_buf_span(&s->part));
 	struct pd_span h = pd_buf_span(&s->host);
 	if (h.n > 1 && h.p[0] == '[' && h.p[h.n - 1] == ']') {
 		pd_buf_add(out, h.p + 1, h.n - 2);
 		return;
 	}
-	add_reversed(without_www(h), out);
+	add_reversed(surt_without_www(h), out);
 }
 
 /* user@host:port -> the host, and what there is to say of the port. */
@@ -135,11 +135,11 @@ static bool session_segment(struct pd_span s)
 	return s.n == 29 && s.p[0] == '(' && s.p[2] == '(' && s.p[27] == ')' && s.p[28] == ')';
 }
 
-static void add_path(struct pd_apply_surt *s, struct pd_span path, struct pd_buf *out)
+static void add_surt_path(struct pd_apply_surt *s, struct pd_span path, struct pd_buf *out)
 {
 	struct pd_span rest, segment;
 	pd_buf_set(&s->part, path);
-	unescape(&s->part);
+	unescape_fully(&s->part);
 	pd_buf_clear(&s->path);
 	rest = pd_buf_span(&s->part);
 	while (rest.p && pd_span_split(&rest, '/', &segment))
@@ -147,7 +147,7 @@ static void add_path(struct pd_apply_surt *s, struct pd_span path, struct pd_buf
 			add_segment(&s->path, segment);
 	if (!s->path.n)
 		pd_buf_add_c(&s->path, '/');
-	add_escaped(out, pd_buf_span(&s->path));
+	add_surt_escaped(out, pd_buf_span(&s->path));
 }
 
 /* --- query --- */
@@ -205,12 +205,12 @@ static size_t split_query(struct pd_apply_surt *s, struct pd_span rest)
 	return n;
 }
 
-static void add_query(struct pd_apply_surt *s, struct pd_span query, struct pd_buf *out)
+static void add_surt_query(struct pd_apply_surt *s, struct pd_span query, struct pd_buf *out)
 {
 	pd_buf_set(&s->part, query);
-	unescape(&s->part);
+	unescape_fully(&s->part);
 	pd_buf_clear(&s->query);
-	add_escaped(&s->query, pd_buf_span(&s->part));
+	add_surt_escaped(&s->query, pd_buf_span(&s->part));
 	size_t n = split_query(s, pd_buf_span(&s->query));
 	bool any = n > 1 || (n == 1 && s->parts[0].n);
 	if (n)
@@ -257,7 +257,7 @@ static size_t until(struct pd_span s, const char *stops)
 	return i;
 }
 
-static void add_key(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
+static void add_surt_key(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	struct pd_span port;
 	url = pd_span_trim(url);
@@ -270,15 +270,15 @@ static void add_key(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *
 	struct pd_span rest = pd_span(url.p + head, url.n - head);
 	rest.n = until(rest, "#");
 	size_t n = until(rest, "/?");
-	add_host(s, split_authority(pd_span(rest.p, n), &port), out);
+	add_surt_host(s, split_authority(pd_span(rest.p, n), &port), out);
 	if (port.n && !pd_span_is(port, https ? "443" : "80"))
 		pd_buf_printf(out, ":%.*s", (int)port.n, port.p);
 	pd_buf_add_c(out, ')');
 	rest = pd_span(rest.p + n, rest.n - n);
 	n = until(rest, "?");
-	add_path(s, pd_span(rest.p, n), out);
+	add_surt_path(s, pd_span(rest.p, n), out);
 	if (n < rest.n)
-		add_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);
+		add_surt_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);
 }
 
 /* Whatever a host or a scheme may hold, a key is one word of a line. */
@@ -286,7 +286,7 @@ void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *o
 {
 	const struct pd_buf *key = &s->key;
 	pd_buf_clear(&s->key);
-	add_key(s, url, &s->key);
+	add_surt_key(s, url, &s->key);
 	for (size_t i = 0; i < key->n; i++) {
 		if ((uint8_t)key->p[i] <= ' ' || key->p[i] == 0x7F)
 			pd_buf_printf(out, "%%%02x", (uint8_t)key->p[i]);

@@ -149,7 +149,7 @@ static bool same_name(const char *path, const struct stat *was)
 }
 
 /* The file that the page of this id lies in: its own, or a dump or an archive; NULL: it is not there. */
-static const char *file_of(struct pd_apply_deleter *r, struct pd_span id)
+static const char *page_file(struct pd_apply_deleter *r, struct pd_span id)
 {
 	char *path = pd_reader_file(id.p);
 	const char *out = path && access(path, F_OK) == 0 ? pd_arena_copy(&r->arena, pd_span_z(path)).p : NULL;
@@ -227,7 +227,7 @@ static int by_kept(const void *x, const void *y, void *ctx)
 /* Which files are these?  `last`: one with the same page kept, or NULL. */
 static void identify(struct pd_apply_deleter *r, struct pd_apply_delete_file *g, const struct pd_apply_delete_file *last)
 {
-	g->kept_path = last ? last->kept_path : file_of(r, g->kept);
+	g->kept_path = last ? last->kept_path : page_file(r, g->kept);
 	if (stat(g->path.p, &g->st) < 0 || lstat(g->path.p, &g->name_st) < 0)
 		g->why = UNREADABLE;
 	else if (!g->kept_path || stat(g->kept_path, &g->kept_st) < 0)

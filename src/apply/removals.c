@@ -88,7 +88,7 @@ static uint32_t find_file(const struct pd_apply_removals *d, struct pd_span name
 	return pd_index_find(&d->by_name, hash(name), is_named, d->files, &name);
 }
 
-static uint32_t add_file(struct pd_apply_removals *d, struct pd_span name)
+static uint32_t add_named_file(struct pd_apply_removals *d, struct pd_span name)
 {
 	uint32_t file = find_file(d, name);
 	if (file != NO_FILE)
@@ -103,7 +103,7 @@ static uint32_t add_file(struct pd_apply_removals *d, struct pd_span name)
 /* A file that holds pages can be known by its base name. */
 static uint32_t add_container(struct pd_apply_removals *d, struct pd_span name)
 {
-	uint32_t file = add_file(d, name);
+	uint32_t file = add_named_file(d, name);
 	if (d->files[file].container)
 		return file;
 	d->files[file].container = true;
@@ -134,7 +134,7 @@ static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uin
 
 static void add_whole(struct pd_apply_removals *d, struct pd_span id, uint32_t url, struct pd_span dup_of, bool keep)
 {
-	uint32_t file = add_file(d, id);
+	uint32_t file = add_named_file(d, id);
 	d->n_whole += !d->files[file].whole;
 	d->files[file].whole = d->files[file].any = true;
 	d->files[file].url = url;
@@ -157,7 +157,7 @@ static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool go
 }
 
 /* One page of the rows. */
-static void add_page(struct pd_apply_removals *d, struct pd_span id, struct pd_span url, struct pd_span dup_of, bool goes, bool keep)
+static void note_removed(struct pd_apply_removals *d, struct pd_span id, struct pd_span url, struct pd_span dup_of, bool goes, bool keep)
 {
 	struct pd_page_id address = pd_page_id_parse(id);
 	add_archives(d, id, goes);
@@ -192,7 +192,7 @@ static bool is_demoted(const struct row_reader *r)
 }
 
 /* It stays, though it may be a duplicate. */
-static bool is_suspect(const struct pd_span *f)
+static bool row_is_suspect(const struct pd_span *f)
 {
 	return f[SUSPECT].n && !pd_span_is(f[SUSPECT], "-") && f[DUP_OF].n && !pd_span_is(f[DUP_OF], "-");
 }
@@ -205,13 +205,13 @@ static int read_verdict(struct row_reader *r, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", r->in.path, r->in.line_no);
 	if (pd_tsv_value(f[ID], &r->id) < 0 || !r->id.n || pd_tsv_value(f[URL], &r->url) < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without an id that can be read", r->in.path, r->in.line_no);
-	bool suspect = !goes && is_suspect(f);
+	bool suspect = !goes && row_is_suspect(f);
 	r->d->counts.suspects += suspect;
 	goes |= suspect && r->o->remove_suspects;
 	/* A suspect stays with weight 1. */
 	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
 	r->d->counts.demoted += demoted;
-	add_page(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
+	note_removed(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
 	return PD_OK;
 }
 
@@ -434,7 +434,7 @@ bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name)
 
 /* --- pages --- */
 
-static struct removed_page *find_page(const struct pd_apply_removals *d, const struct named_file *f, uint64_t at)
+static struct removed_page *find_removed(const struct pd_apply_removals *d, const struct named_file *f, uint64_t at)
 {
 	size_t end = f->first + f->n, page = PD_LOWER_BOUND(i, f->first, end, (d->pages[i].at & ~MET) < at);
 	return page < end && (d->pages[page].at & ~MET) == at ? &d->pages[page] : NULL;
@@ -463,7 +463,7 @@ static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, c
 					    struct removed_page **at)
 {
 	uint32_t file = find_file(d, address->file);
-	*at = file == NO_FILE ? NULL : find_page(d, &d->files[file], (address->stream ? STREAM : 0) | address->offset);
+	*at = file == NO_FILE ? NULL : find_removed(d, &d->files[file], (address->stream ? STREAM : 0) | address->offset);
 	if (!*at)
 		return (struct pd_apply_removal){ 0 };
 	if (!same_url((*at)->url, url)) {

@@ -101,7 +101,7 @@ static uint32_t find_group(uint32_t *group, uint32_t page)
 	return page;
 }
 
-static void make_groups(struct graph *g, bool only_same)
+static void unite_pages(struct graph *g, bool only_same)
 {
 	g->group = pd_big_alloc((g->n_pages + 1) * sizeof *g->group);
 	for (size_t p = 0; p < g->n_pages; p++)
@@ -323,7 +323,7 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 		return status;
 	for (size_t i = 0; i < n_pages; i++)
 		members[i] = (struct pd_verdict){ PD_NO_PAGE, NONE, PD_NO_EDGE };
-	make_groups(&g, linkage == PD_LINKAGE_STAR);
+	unite_pages(&g, linkage == PD_LINKAGE_STAR);
 	build_links(&g);
 	if (linkage == PD_LINKAGE_STAR)
 		make_stars(&g);

@@ -50,7 +50,7 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 	return start;
 }
 
-static int by_number(const void *x, const void *y)
+static int page_order(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	return (a > b) - (a < b);
@@ -65,7 +65,7 @@ static size_t add_looked_like(struct pd_group *g)
 		if (g->members[g->suspects[i].keep].keep == PD_NO_PAGE)
 			pages[n++] = g->suspects[i].keep;
 	if (n)
-		qsort(pages, n, sizeof *pages, by_number);
+		qsort(pages, n, sizeof *pages, page_order);
 	for (size_t i = 0; i < n; i++)
 		if (!i || pages[i] != pages[i - 1])
 			pages[different++] = pages[i];
@@ -104,7 +104,7 @@ struct pd_group_texts {
 	bool kept_known;
 };
 
-static double similarity_of(const struct pd_group *g, const struct pd_edge *edge)
+static double edge_similarity(const struct pd_group *g, const struct pd_edge *edge)
 {
 	struct pd_span s = pd_pages_similarity(&g->pages, edge);
 	char z[32];
@@ -131,7 +131,7 @@ static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep
 /* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both. */
 static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
 {
-	double j = similarity_of(g, edge);
+	double j = edge_similarity(g, edge);
 	uint64_t a, b;
 	struct pd_loss by_items;
 	if (loss_by_items(g, page, keep, edge, &by_items))
@@ -316,7 +316,7 @@ struct followers {
 	uint32_t *first, *next, *n;
 };
 
-static void follow(struct followers *f, uint32_t page, uint32_t keep)
+static void add_follower(struct followers *f, uint32_t page, uint32_t keep)
 {
 	f->next[page] = f->first[keep];
 	f->first[keep] = page;
@@ -330,7 +330,7 @@ static struct followers list_followers(const struct pd_group *g)
 	memset(f.first, 0xff, bytes);
 	for (uint32_t p = 0; p < g->pages.n; p++)
 		if (is_duplicate(g, p))
-			follow(&f, p, g->members[p].keep);
+			add_follower(&f, p, g->members[p].keep);
 	return f;
 }
 
@@ -354,14 +354,14 @@ static int take_chance(struct pd_group *g, const struct chance *c, struct follow
 		next = f->next[m];
 		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &g->losses[m], e);
 		g->members[m].keep = c->keep;
-		follow(f, m, c->keep);
+		add_follower(f, m, c->keep);
 	}
 	f->first[c->page] = PD_NO_PAGE;
 	f->n[c->page] = 0;
 	g->losses[c->page] = loss;
 	g->members[c->page] = (struct pd_verdict){ c->keep, c->keep, c->edge };
 	g->members[c->keep] = (struct pd_verdict){ c->keep, c->keep, PD_NO_EDGE };
-	follow(f, c->page, c->keep);
+	add_follower(f, c->page, c->keep);
 	return status ? status : 1;
 }
 

@@ -234,7 +234,7 @@ static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *k
 }
 
 /* The next line that says something: 1, 0 at the end. */
-static int next_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
+static int next_telling_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#'))
@@ -260,7 +260,7 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 		return e->status;
 	memset(key, 0xFF, pages->n * sizeof *key);
 	urls_init(&u, pages);
-	while ((status = next_line(&lines, &line, e)) > 0) {
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
 			set_keys(&u, f[0], v, key);
 			continue;
@@ -282,7 +282,7 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	int status;
 	if (!lines.f)
 		return e->status;
-	while ((status = next_line(&lines, &line, e)) > 0) {
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
 		line = pd_span_trim(line);
 		pd_buf_clear(&lower);
 		for (size_t i = 0; i < line.n; i++)

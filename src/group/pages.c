@@ -365,7 +365,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 }
 
 /* The page of an end; the first row that names it says what it is. */
-static int find_page(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
+static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
 {
 	bool is_new;
 	end->page = add_id(&p->ids, end->id, &is_new);
@@ -388,7 +388,7 @@ static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd
 	for (size_t i = 0; i < batch->n; i++)
 		expect_id(&p->ids, batch->ends[i].id);
 	for (size_t i = 0; i < batch->n && !status; i++)
-		status = find_page(p, batch, &batch->ends[i], e);
+		status = settle_end(p, batch, &batch->ends[i], e);
 	for (size_t i = batch->first_edge; i < p->n_edges; i++)
 		settle_ends(batch, &p->edges[i]);
 	for (size_t i = batch->first_suspicion; i < p->n_suspicions; i++)
@@ -653,7 +653,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 }
 
 /* A second header must say the same as the first. */
-static int check_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
+static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
 	struct pd_buf differ = { 0 };
@@ -678,7 +678,7 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 	int status;
 	while ((status = pd_tsv_next(in, e)) != 0) {
 		if (status > 0 && in->new_header)
-			status = check_header(p, in, &o->require, e);
+			status = take_pairs_header(p, in, &o->require, e);
 		if (status >= 0)
 			status = take_pair(p, &batch, in, o, e);
 		if (status && status != PD_ERR_FORMAT)
@@ -692,7 +692,7 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 		status = settle_batch(p, &batch, e);
 	pd_buf_release(&batch.text);
 	if (!status && in->new_header)
-		status = check_header(p, in, &o->require, e);
+		status = take_pairs_header(p, in, &o->require, e);
 	return status;
 }
 

@@ -342,7 +342,7 @@ static int value_order(const void *x, const void *y, void *ctx)
 }
 
 /* Groups of a column stand in the order of its values' numbers; they are sorted when all is counted. */
-static void make_groups(struct pd_score *s)
+static void make_score_groups(struct pd_score *s)
 {
 	const struct pd_truth *t = s->truth;
 	size_t n = 1;
@@ -464,7 +464,7 @@ static void want_contents(struct pd_score *s)
 void pd_score_init(struct pd_score *s, const struct pd_truth *t)
 {
 	*s = (struct pd_score){ .truth = t };
-	make_groups(s);
+	make_score_groups(s);
 	if (!t->labels)
 		want_contents(s);
 	for (size_t i = 0; t->labels && i < t->n_labels; i++)
@@ -483,7 +483,7 @@ void pd_score_release(struct pd_score *s)
 
 /* --- what was found --- */
 
-static void add_pair(struct pd_score *s, uint32_t a, uint32_t b)
+static void note_pair(struct pd_score *s, uint32_t a, uint32_t b)
 {
 	if (a == b)
 		return;
@@ -502,7 +502,7 @@ void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b)
 	if (x == PD_NO_NAME || y == PD_NO_NAME)
 		s->unknown++;
 	else
-		add_pair(s, x, y);
+		note_pair(s, x, y);
 }
 
 static int by_pair(const void *x, const void *y)

@@ -346,7 +346,7 @@ static struct pd_span attr_value(const struct pd_attr *attrs, size_t n, enum pd_
 	return pd_span(NULL, 0);
 }
 
-static struct pd_span kept(struct pd_blocks *out, const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
+static struct pd_span kept_value(struct pd_blocks *out, const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
 {
 	struct pd_span v = pd_span_trim(attr_value(attrs, n, id));
 	return v.n ? pd_arena_copy(&out->arena, v) : v;
@@ -386,13 +386,13 @@ static struct pd_span type_name(struct pd_span url)
 
 static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_attr *attrs, size_t n)
 {
-	box->klass = kept(out, attrs, n, PD_ATTR_CLASS);
-	box->ident = kept(out, attrs, n, PD_ATTR_ID);
-	box->role = kept(out, attrs, n, PD_ATTR_ROLE);
+	box->klass = kept_value(out, attrs, n, PD_ATTR_CLASS);
+	box->ident = kept_value(out, attrs, n, PD_ATTR_ID);
+	box->role = kept_value(out, attrs, n, PD_ATTR_ROLE);
 	if (box->role.n == 0)
-		box->role = type_name(kept(out, attrs, n, PD_ATTR_ITEMTYPE));
+		box->role = type_name(kept_value(out, attrs, n, PD_ATTR_ITEMTYPE));
 	if (box->role.n == 0)
-		box->role = kept(out, attrs, n, PD_ATTR_ITEMPROP);
+		box->role = kept_value(out, attrs, n, PD_ATTR_ITEMPROP);
 }
 
 /* A box's edge: the run ends, and what follows stands on a line of its own. */
@@ -449,12 +449,12 @@ static uint32_t add_link(struct builder *b, struct pd_link link)
 static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
 {
 	struct pd_blocks *out = b->out;
-	struct pd_span href = kept(out, attrs, n, PD_ATTR_HREF);
+	struct pd_span href = kept_value(out, attrs, n, PD_ATTR_HREF);
 	b->links[b->n_links++] = b->link;
 	if (href.n == 0 || out->n_links == PD_LINKS_MAX)
 		return;
 	end_run(b);
-	b->link = add_link(b, (struct pd_link){ .href = href, .rel = kept(out, attrs, n, PD_ATTR_REL) });
+	b->link = add_link(b, (struct pd_link){ .href = href, .rel = kept_value(out, attrs, n, PD_ATTR_REL) });
 	innermost(b)->links++;
 }
 
@@ -510,12 +510,12 @@ static void build_close(struct builder *b, enum pd_tag t, size_t markup)
 static void add_alt(struct builder *b, uint32_t link, const struct pd_attr *attrs, size_t n)
 {
 	if (b->out->links[link].alt.n == 0)
-		b->out->links[link].alt = kept(b->out, attrs, n, PD_ATTR_ALT);
+		b->out->links[link].alt = kept_value(b->out, attrs, n, PD_ATTR_ALT);
 }
 
 static void add_area(struct builder *b, const struct pd_attr *attrs, size_t n, bool hidden)
 {
-	struct pd_span href = kept(b->out, attrs, n, PD_ATTR_HREF);
+	struct pd_span href = kept_value(b->out, attrs, n, PD_ATTR_HREF);
 	uint32_t link = href.n ? add_link(b, (struct pd_link){ .href = href, .has_image = true, .hidden = hidden }) : PD_LINK_NONE;
 	if (link != PD_LINK_NONE)
 		add_alt(b, link, attrs, n);
@@ -867,10 +867,11 @@ static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *
 static void open_unseen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
 	if (t == PD_TAG_a && h->unseen_link == PD_LINK_NONE) {
-		struct pd_span href = kept(h->out, attrs, n, PD_ATTR_HREF);
+		struct pd_span href = kept_value(h->out, attrs, n, PD_ATTR_HREF);
 		if (!href.n)
 			return;
-		h->unseen_link = add_link(h->builder, (struct pd_link){ .href = href, .rel = kept(h->out, attrs, n, PD_ATTR_REL), .hidden = true });
+		struct pd_span rel = kept_value(h->out, attrs, n, PD_ATTR_REL);
+		h->unseen_link = add_link(h->builder, (struct pd_link){ .href = href, .rel = rel, .hidden = true });
 		h->unseen_at = h->hidden;
 		pd_buf_clear(&h->unseen_text);
 	} else if (t == PD_TAG_area) {
@@ -915,7 +916,7 @@ static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *at
 	else if (t == PD_TAG_area)
 		add_area(b, attrs, n, h->unseen);
 	else if (t == PD_TAG_base && !h->out->base.n)
-		h->out->base = kept(h->out, attrs, n, PD_ATTR_HREF);
+		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
 }
 
 static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
@@ -1129,7 +1130,7 @@ void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 }
 
 /* White space becomes one space. */
-static void add_words(struct pd_buf *out, struct pd_span s)
+static void add_collapsed(struct pd_buf *out, struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		bool space = pd_ascii_space(s.p[i]);
@@ -1145,5 +1146,5 @@ void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
 		print_run(&p, &b->runs[i]);
 	if (!p.begun)
-		add_words(out, l->hidden_text.n ? l->hidden_text : l->alt);
+		add_collapsed(out, l->hidden_text.n ? l->hidden_text : l->alt);
 }

@@ -76,7 +76,7 @@ static bool is_alnum(char c)
 	return pd_ascii_digit(c) || pd_ascii_letter(c);
 }
 
-static int by_name(const void *key, const void *item)
+static int entity_order(const void *key, const void *item)
 {
 	const struct entity *e = item;
 	return pd_span_cmp(*(const struct pd_span *)key, pd_span_z(e->name));
@@ -85,7 +85,7 @@ static int by_name(const void *key, const void *item)
 static const struct entity *find_entity(const char *p, size_t n)
 {
 	struct pd_span key = pd_span(p, n);
-	return bsearch(&key, entities, sizeof(entities) / sizeof(entities[0]), sizeof(entities[0]), by_name);
+	return bsearch(&key, entities, sizeof(entities) / sizeof(entities[0]), sizeof(entities[0]), entity_order);
 }
 
 static size_t named_reference(struct pd_span s, bool in_value, uint32_t *cp)

@@ -53,7 +53,7 @@ static void exact_close(void *state)
 	free(x);
 }
 
-static struct pd_span text_of(const struct exact *x, const struct pd_sign_page *in)
+static struct pd_span signed_text(const struct exact *x, const struct pd_sign_page *in)
 {
 	switch (x->of) {
 	case OF_BODY: return in->body;
@@ -65,7 +65,7 @@ static struct pd_span text_of(const struct exact *x, const struct pd_sign_page *
 static void exact_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct exact *x = state;
-	struct pd_span text = text_of(x, in);
+	struct pd_span text = signed_text(x, in);
 	struct pd_key key = { { 0 } };
 	out->present = text.n > 0;
 	if (!out->present)

@@ -48,7 +48,7 @@ static void keywords_close(void *state)
 }
 
 /* The page's terms by falling weight; how many are its keywords. */
-static size_t rank(struct keywords *k, const struct pd_sign_page *in)
+static size_t rank_by_idf(struct keywords *k, const struct pd_sign_page *in)
 {
 	struct pd_ranked *r = &k->ranked;
 	pd_ranked_count(r, pd_sign_words(in));
@@ -58,7 +58,7 @@ static size_t rank(struct keywords *k, const struct pd_sign_page *in)
 	return r->n < k->n ? r->n : k->n;
 }
 
-static void add_key(struct keywords *k, size_t n, struct pd_buf *column)
+static void add_keyword_key(struct keywords *k, size_t n, struct pd_buf *column)
 {
 	pd_buf_clear(&k->joined);
 	pd_ranked_join(&k->ranked, n, &k->joined);
@@ -69,7 +69,7 @@ static void add_key(struct keywords *k, size_t n, struct pd_buf *column)
 static void keywords_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct keywords *k = state;
-	size_t n = rank(k, in);
+	size_t n = rank_by_idf(k, in);
 	out->present = n > 0;
 	out->few = n < k->n;
 	if (!n)
@@ -77,16 +77,16 @@ static void keywords_sign(void *state, const struct pd_sign_page *in, struct pd_
 	pd_buf_clear(&k->items);
 	for (size_t i = 0; i < n; i++)
 		pd_value_add_weighted(&k->items, k->ranked.v[i].hash, k->ranked.v[i].weight);
-	add_key(k, n, &out->column);
+	add_keyword_key(k, n, &out->column);
 	pd_ranked_sort_text(&k->ranked, n);
-	add_key(k, n, &out->column);
+	add_keyword_key(k, n, &out->column);
 	pd_buf_add_span(&out->column, pd_buf_span(&k->items));
 }
 
 static int keywords_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
 	struct keywords *k = state;
-	pd_ranked_explain(&k->ranked, rank(k, in), out);
+	pd_ranked_explain(&k->ranked, rank_by_idf(k, in), out);
 	return PD_OK;
 }
 

@@ -63,7 +63,7 @@ static double weight_of_class(const struct semantic *s, struct pd_span term)
 }
 
 /* Title and main text as terms are written, synonyms replaced. */
-static struct pd_span text_of(struct semantic *s, const struct pd_sign_page *in)
+static struct pd_span text_to_sign(struct semantic *s, const struct pd_sign_page *in)
 {
 	pd_buf_clear(&s->text);
 	pd_buf_add_span(&s->text, pd_sign_title(in));
@@ -76,10 +76,10 @@ static struct pd_span text_of(struct semantic *s, const struct pd_sign_page *in)
 	return pd_buf_span(&s->text);
 }
 
-static size_t rank(struct semantic *s, const struct pd_sign_page *in)
+static size_t rank_by_tags(struct semantic *s, const struct pd_sign_page *in)
 {
 	struct pd_ranked *r = &s->ranked;
-	pd_sign_words_of(in->views, text_of(s, in), &s->words);
+	pd_sign_words_of(in->views, text_to_sign(s, in), &s->words);
 	pd_ranked_count(r, &s->words);
 	for (size_t i = 0; i < r->n; i++)
 		r->v[i].weight = r->v[i].count * pd_idf_get(s->tables->idf, r->v[i].text, r->v[i].hash) * weight_of_class(s, r->v[i].text);
@@ -90,7 +90,7 @@ static size_t rank(struct semantic *s, const struct pd_sign_page *in)
 static void semantic_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct semantic *s = state;
-	size_t n = rank(s, in);
+	size_t n = rank_by_tags(s, in);
 	out->present = n > 0;
 	out->few = n < s->n;
 	if (!n)
@@ -107,7 +107,7 @@ static void semantic_sign(void *state, const struct pd_sign_page *in, struct pd_
 static int semantic_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
 	struct semantic *s = state;
-	pd_ranked_explain(&s->ranked, rank(s, in), out);
+	pd_ranked_explain(&s->ranked, rank_by_tags(s, in), out);
 	return PD_OK;
 }
 

@@ -58,7 +58,7 @@ static void hash_shingle(const struct simhash *s, struct pd_span text, struct pd
 		hash_xxh3(text, s->o.bits, out);
 }
 
-static void count(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
+static void count_shingle(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
 {
 	struct simhash *s = ctx;
 	struct pd_key key;
@@ -84,7 +84,7 @@ static void simhash_sign(void *state, const struct pd_sign_page *in, struct pd_s
 	if (out->terms < (uint64_t)s->o.min_terms)
 		return;
 	pd_simhash_clear(&s->counters, s->o.bits);
-	out->shingles = pd_shingles(&s->shingler, in->topic, count, s);
+	out->shingles = pd_shingles(&s->shingler, in->topic, count_shingle, s);
 	out->present = out->shingles > 0;
 	pd_simhash_end(&s->counters, &out->key);
 }

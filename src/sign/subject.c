@@ -30,7 +30,7 @@ static struct pd_span without_number(struct pd_span s)
 }
 
 /* The words with one space between, appended behind one space and followed by one, so that whole words can be looked for. */
-static void add_words(struct pd_span folded, struct pd_buf *out)
+static void add_folded_words(struct pd_span folded, struct pd_buf *out)
 {
 	const char *p = folded.p, *end = folded.p + folded.n;
 	pd_buf_add_c(out, ' ');
@@ -82,9 +82,9 @@ static void read_title(struct pd_subject_finder *f, struct pd_span title, struct
 	pd_fold(f->folder, cut(title), &f->folded);
 	first = before_site(pd_buf_span(&f->folded));
 	pd_buf_clear(&f->heading);
-	add_words(first, &f->heading);
+	add_folded_words(first, &f->heading);
 	out->title = hash_words(pd_buf_span(&f->heading));
-	add_words(pd_buf_span(&f->folded), &f->title);
+	add_folded_words(pd_buf_span(&f->folded), &f->title);
 }
 
 /* The words of a heading, into f->heading. */
@@ -98,7 +98,7 @@ static struct pd_span read_heading(struct pd_subject_finder *f, const struct pd_
 		pd_buf_add_span(&f->raw, pd_run_text(b, &b->runs[i]));
 	}
 	pd_fold(f->folder, cut(pd_buf_span(&f->raw)), &f->folded);
-	add_words(pd_buf_span(&f->folded), &f->heading);
+	add_folded_words(pd_buf_span(&f->folded), &f->heading);
 	return pd_buf_span(&f->heading);
 }
 
@@ -142,7 +142,7 @@ bool pd_subject_is_all(struct pd_subject_finder *f, const struct pd_subject *s, 
 			return false;
 		pd_fold(f->folder, line, &f->folded);
 		pd_buf_clear(&f->heading);
-		add_words(pd_buf_span(&f->folded), &f->heading);
+		add_folded_words(pd_buf_span(&f->folded), &f->heading);
 		uint32_t words = hash_words(pd_buf_span(&f->heading));
 		if (words && words != s->heading && words != s->title)
 			return false;
@@ -159,7 +159,7 @@ void pd_subject_finder_release(struct pd_subject_finder *f)
 }
 
 /* The last part of the path that says something, without its suffix: "https://a.example/fr/web-browsers.html?x" -> "web-browsers". */
-static struct pd_span last_part(struct pd_span url)
+static struct pd_span last_segment(struct pd_span url)
 {
 	static const char *const suffixes[] = { ".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", "index" };
 	ptrdiff_t host = pd_span_find(url, pd_span_z("://"));
@@ -186,7 +186,7 @@ void pd_subject_set_url(struct pd_subject *s, struct pd_span url)
 	enum { WORDS = 12 };
 	char text[BYTES];
 	size_t from[WORDS], to[WORDS], n = 0;
-	struct pd_span part = last_part(url);
+	struct pd_span part = last_segment(url);
 	s->name = 0;
 	s->named = false;
 	if (!part.n || part.n > sizeof text)

@@ -21,7 +21,7 @@ void pd_value_add_weighted(struct pd_buf *column, uint64_t hash, double weight)
 
 /* --- reading --- */
 
-static int by_hash(const void *x, const void *y)
+static int item_order(const void *x, const void *y)
 {
 	const struct pd_value_item *a = x, *b = y;
 	return (a->hash > b->hash) - (a->hash < b->hash);
@@ -40,7 +40,7 @@ static void settle_items(struct pd_value *v)
 	double sum = 0;
 	v->all = v->n;
 	if (v->n)
-		qsort(v->item, v->n, sizeof *v->item, by_hash);
+		qsort(v->item, v->n, sizeof *v->item, item_order);
 	for (size_t i = 0; i < v->n; i++) {
 		if (n && v->item[n - 1].hash == v->item[i].hash)
 			v->item[n - 1].weight += v->item[i].weight;

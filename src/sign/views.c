@@ -130,7 +130,7 @@ static void add_mark(struct pd_words *w)
 	w->marks[w->n_marks++] = at;
 }
 
-static void add_words(struct pd_sign_views *v, struct pd_span piece, uint32_t sentence, struct pd_words *out)
+static void add_piece_words(struct pd_sign_views *v, struct pd_span piece, uint32_t sentence, struct pd_words *out)
 {
 	size_t from = out->terms.n;
 	pd_segment(v->segmenter, piece, &out->terms);
@@ -152,7 +152,7 @@ void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_wo
 	out->n_marks = 0;
 	out->n_sentences = 0;
 	while (pd_piece_next(&text, &piece, &end)) {
-		add_words(v, piece, out->n_sentences, out);
+		add_piece_words(v, piece, out->n_sentences, out);
 		if (end == PD_PIECE_CLAUSE || end == PD_PIECE_SENTENCE)
 			add_mark(out);
 		if (end != PD_PIECE_CLAUSE && out->terms.n > began) {

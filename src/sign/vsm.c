@@ -79,7 +79,7 @@ static void count_words(struct vsm *s, const struct pd_words *w)
 			count(s, w->terms.v[i].hash);
 }
 
-static int by_number(const void *x, const void *y)
+static int number_order(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 	return (a > b) - (a < b);
@@ -94,7 +94,7 @@ static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signa
 	else
 		count_words(s, pd_sign_words(in));
 	if (s->n)
-		qsort(s->seen, s->n, sizeof *s->seen, by_number);
+		qsort(s->seen, s->n, sizeof *s->seen, number_order);
 	for (size_t i = 0; i < s->n; i++)
 		pd_value_add_weighted(&out->column, s->seen[i], *pd_map_find(&s->count, s->seen[i]));
 	out->present = s->n > 0;

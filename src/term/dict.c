@@ -18,7 +18,7 @@
 /* data.S */
 extern const char pd_data_dict[], pd_data_dict_end[];
 
-static int check_header(struct pd_span bytes, struct pd_err *e)
+static int check_dict_header(struct pd_span bytes, struct pd_err *e)
 {
 	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
 	if (bytes.n < sizeof *h + sizeof(struct pd_dict_index) || memcmp(h->magic, PD_DICT_MAGIC, sizeof h->magic) != 0)
@@ -118,7 +118,7 @@ int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e)
 		memcpy(d->owned, bytes.p, bytes.n);
 		bytes.p = d->owned;
 	}
-	int status = check_header(bytes, e);
+	int status = check_dict_header(bytes, e);
 	if (status == 0)
 		status = open_parts(d, bytes, e);
 	if (status == 0)
@@ -160,7 +160,7 @@ void pd_dict_free(struct pd_dict *d)
 	free(d);
 }
 
-static struct pd_span text_of(const struct pd_dict *d, uint32_t number)
+static struct pd_span word_text(const struct pd_dict *d, uint32_t number)
 {
 	uint32_t place = d->entries[number].place, at = place >> 8, n = place & 0xFF;
 	return at + n <= d->text.n ? pd_span(d->text.p + at, n) : pd_span("", 0);
@@ -172,7 +172,7 @@ static uint32_t number_of(const struct pd_dict *d, struct pd_span word)
 	if (word.n == 0)
 		return PD_PERFECT_NONE;
 	uint32_t number = pd_perfect_find(&d->perfect, word);
-	return number != PD_PERFECT_NONE && pd_span_eq(text_of(d, number), word) ? number : PD_PERFECT_NONE;
+	return number != PD_PERFECT_NONE && pd_span_eq(word_text(d, number), word) ? number : PD_PERFECT_NONE;
 }
 
 uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word)
@@ -187,7 +187,7 @@ bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_w
 	if (number == PD_PERFECT_NONE)
 		return false;
 	const struct pd_dict_detail *detail = &d->details[number];
-	out->text = text_of(d, number);
+	out->text = word_text(d, number);
 	out->frequency = detail->frequency;
 	out->log_probability = (float)(-(double)d->entries[number].cost / PD_DICT_COST_UNIT);
 	out->idf = (float)(detail->idf / PD_DICT_IDF_UNIT);

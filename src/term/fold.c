@@ -42,7 +42,7 @@ void pd_folder_free(struct pd_folder *f)
 }
 
 /* The table makes text longer by a half at most; a byte that is no UTF-8 makes room for itself. */
-static void make_room(struct fold_cursor *c, size_t extra)
+static void reserve_fold(struct fold_cursor *c, size_t extra)
 {
 	size_t rest = (size_t)(c->end - c->p);
 	c->to = pd_buf_reserve(c->out, rest + rest / 2 + extra + 8);
@@ -82,7 +82,7 @@ static void fold_ascii(struct fold_cursor *c)
 /* Adds folded text that may hold white space. */
 static void add_collapsed(struct fold_cursor *c, const char *p, const char *end)
 {
-	make_room(c, (size_t)(end - p));
+	reserve_fold(c, (size_t)(end - p));
 	while (p < end) {
 		uint32_t cp;
 		size_t n = pd_utf8_get(p, end, &cp);
@@ -149,7 +149,7 @@ static void replace_bad(struct fold_cursor *c)
 {
 	c->p++;
 	written(c);
-	make_room(c, 3);
+	reserve_fold(c, 3);
 	c->to = pd_utf8_put(c->to, 0xFFFD);
 }
 
@@ -188,7 +188,7 @@ void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 {
 	struct fold_cursor c = { utf8.p, utf8.p, utf8.n ? utf8.p + utf8.n : utf8.p, out, NULL };	/* nothing may be NULL */
 	pd_buf_clear(out);
-	make_room(&c, 0);
+	reserve_fold(&c, 0);
 	while (c.p < c.end) {
 		uint8_t first = (uint8_t)*c.p;
 		if (first < 0x80)

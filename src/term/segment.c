@@ -91,7 +91,7 @@ static void han_free(struct han *h)
 	free(h);
 }
 
-static void make_room(struct han *h, size_t characters)
+static void reserve_run(struct han *h, size_t characters)
 {
 	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place);	/* two behind the last */
 	h->start = pd_grow(h->start, characters, &h->start_cap, sizeof *h->start);
@@ -102,7 +102,7 @@ static void read_run(struct han *h, struct pd_span run)
 {
 	const char *p = run.p, *end = run.p + run.n;
 	size_t n = 0, most = run.n / 3;	/* no Han character takes less than three bytes */
-	make_room(h, most);
+	reserve_run(h, most);
 	for (; p < end && n < most; n++) {
 		h->place[n].best = UINT64_MAX;
 		h->place[n].at = (uint32_t)(p - run.p);
@@ -122,7 +122,7 @@ static inline uint64_t pair_key(const struct word_place *x)
 	return pd_prefix_key(x[0].cp, x[1].cp);
 }
 
-static void find_pairs(struct han *h)
+static void find_neighbours(struct han *h)
 {
 	const struct pd_prefix_table *t = &h->dict->prefixes[0];
 	struct word_place *x = h->place;
@@ -248,7 +248,7 @@ static size_t han_cut(struct han *h, struct pd_span run, const uint32_t **ends)
 	read_run(h, run);
 	*ends = h->ends;
 	if (h->n > 0 && h->dict) {
-		find_pairs(h);
+		find_neighbours(h);
 		find_longer(h);
 	}
 	if (h->forward || !h->dict) {

@@ -1078,7 +1078,7 @@ static void detector_free(struct detector *d)
 }
 
 /* uchardet's names that are no labels of the web, or mean something else there. */
-static const struct pd_charset *by_name(const char *name)
+static const struct pd_charset *label_order(const char *name)
 {
 	if (!strcmp(name, "ASCII"))
 		return NULL;
@@ -1132,7 +1132,7 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 	uchardet_data_end(d->handle);
 	if (errno == ENOMEM)	/* of the copy of a name: it takes its want for an answer, namely none */
 		pd_out_of_memory();
-	const struct pd_charset *c = by_name(uchardet_get_charset(d->handle));
+	const struct pd_charset *c = label_order(uchardet_get_charset(d->handle));
 	return c && proven(c, pd_buf_span(&d->extract)) ? c : NULL;
 }
 

@@ -239,7 +239,7 @@ static enum sort sort_of(uint32_t c)
 	return c < 0x2000 ? PART : ALONE;
 }
 
-static void add_words(struct context *c, struct pd_span utf8)
+static void add_context_words(struct context *c, struct pd_span utf8)
 {
 	uint64_t word = 0;
 	for (const char *p = utf8.p, *end = p + utf8.n; p < end;) {
@@ -273,7 +273,7 @@ static uint64_t page_signature(const struct pd_blocks *in)
 	clear_context(&c);
 	for (size_t i = 0; i < in->n_runs; i++)
 		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
-			add_words(&c, pd_run_text(in, &in->runs[i]));
+			add_context_words(&c, pd_run_text(in, &in->runs[i]));
 	return end_context(&c);
 }
 
@@ -294,7 +294,7 @@ static uint64_t signature_of(struct pd_span text)
 {
 	struct context c;
 	clear_context(&c);
-	add_words(&c, text);
+	add_context_words(&c, text);
 	return end_context(&c);
 }
 

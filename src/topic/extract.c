@@ -1283,7 +1283,7 @@ static void add_amount(struct amount *a, const struct pd_line *l)
 	a->plain += l->mass - l->link_mass;
 }
 
-static struct amount kept(const struct pd_extractor *x)
+static struct amount amount_kept(const struct pd_extractor *x)
 {
 	struct amount a = { 0 };
 	for (size_t i = 0; i < x->lines.n; i++)
@@ -1306,7 +1306,7 @@ static struct amount of_page(const struct pd_extractor *x)
 static bool is_scrap(const struct pd_extractor *x)
 {
 	const struct pd_weights *w = x->weights;
-	struct amount k = kept(x), all = of_page(x);
+	struct amount k = amount_kept(x), all = of_page(x);
 	if (k.mass == 0)
 		return all.mass >= w->list_least;
 	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
@@ -1334,7 +1334,7 @@ static const char *mend_scrap(struct pd_extractor *x, const struct pd_blocks *in
 		keep_list(x, in);
 		return "list";
 	}
-	if (kept(x).mass > 0)
+	if (amount_kept(x).mass > 0)
 		return NULL;
 	keep_page(x, in);
 	return "page";
@@ -1402,7 +1402,7 @@ static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *i
 /* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
 static double confidence(const struct pd_extractor *x, bool fallback)
 {
-	double own = kept(x).plain, all = 0, enough = x->weights->short_text;
+	double own = amount_kept(x).plain, all = 0, enough = x->weights->short_text;
 	for (size_t i = 0; i < x->lines.n; i++)
 		all += x->why[i] == COPY ? 0 : x->lines.v[i].mass - x->lines.v[i].link_mass;
 	double share = all > 0 ? own / all : 0, damp = own < enough ? own / enough : 1;
@@ -1470,13 +1470,13 @@ static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, co
 	const char *step = choose_own(x, in, site, &taken);
 	if (!taken)
 		return step;
-	double left = kept(x).mass, own = of_page(x).plain;
-	if (own >= OWN_LEAST && own < OWN_SHORT && kept(x).plain < OWN_SHARE * own)
+	double left = amount_kept(x).mass, own = of_page(x).plain;
+	if (own >= OWN_LEAST && own < OWN_SHORT && amount_kept(x).plain < OWN_SHARE * own)
 		return keep_own(x, in);
 	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken)
 		return step;
 	step = choose_own(x, in, NULL, &none);
-	double all = kept(x).mass;
+	double all = amount_kept(x).mass;
 	bool enough = all <= left || (left >= OWN_TEXT && left * OWN_PART >= all);
 	if (enough || own >= OWN_LEAST) {
 		step = choose_own(x, in, site, &taken);

@@ -90,7 +90,7 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-static int write_stats(const struct counts *c, const char *path, struct pd_err *e)
+static int write_walk_stats(const struct counts *c, const char *path, struct pd_err *e)
 {
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, path, e);
@@ -431,7 +431,7 @@ enum { ALIASES_TOLD = 100 };
 
 static const struct pd_span none = { "", 0 };
 
-static void on_damage(void *ctx, const struct pd_read_damage *d)
+static void report_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct walk *w = ctx;
 	struct pd_buf where = { 0 };
@@ -624,7 +624,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		.fields = w->o->fields,
 		.all_text = w->o->all_text,
 		.measure = w->log->progress,
-		.damage = on_damage,
+		.damage = report_damage,
 		.input = on_input,
 		.alias = on_alias,
 		.damage_ctx = w,
@@ -962,7 +962,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	else if (w.out.f)
 		pd_outfile_abandon(&w.out);
 	if (!status && o->stats)
-		status = write_stats(&sum, o->stats, &w.err);
+		status = write_walk_stats(&sum, o->stats, &w.err);
 	if (status)
 		*e = w.err;
 	else

@@ -62,7 +62,7 @@ static void print_figures(const struct pd_score *s, struct pd_buf *out)
 	pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page", s->unknown);
 }
 
-static void add_number(struct pd_buf *out, bool there, double v)
+static void add_figure(struct pd_buf *out, bool there, double v)
 {
 	if (there && !isnan(v))
 		pd_buf_printf(out, "%.6f\t", v);
@@ -74,9 +74,9 @@ static void add_group_row(const struct pd_score_group *g, struct pd_buf *out)
 {
 	pd_buf_printf(out, "%s\t%.*s\t", g->by, g->value.n ? (int)g->value.n : 1, g->value.n ? g->value.p : "-");
 	for (int m = 0; m < PD_MEASURES; m++) {
-		add_number(out, has_measure(g, m), pd_measure(&g->counts, (enum pd_measure)m));
-		add_number(out, has_measure(g, m), g->low[m]);
-		add_number(out, has_measure(g, m), g->high[m]);
+		add_figure(out, has_measure(g, m), pd_measure(&g->counts, (enum pd_measure)m));
+		add_figure(out, has_measure(g, m), g->low[m]);
+		add_figure(out, has_measure(g, m), g->high[m]);
 	}
 	add_count(out, g->counts.hits);
 	pd_buf_add_c(out, '\t');

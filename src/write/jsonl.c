@@ -67,7 +67,7 @@ static bool add_real(struct pd_json *j, const char *key, struct pd_span v)
 }
 
 /* Whole where it is: 1 and 0.5. */
-static bool add_number(struct pd_json *j, const char *key, struct pd_span v)
+static bool add_json_number(struct pd_json *j, const char *key, struct pd_span v)
 {
 	return add_integer(j, key, v) || add_real(j, key, v);
 }
@@ -98,10 +98,10 @@ static void add_string(struct pd_json *j, const char *key, struct pd_span v)
 	pd_buf_release(&plain);
 }
 
-static void add_value(struct pd_json *j, const char *key, struct pd_span v)
+static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)
 {
 	static bool (*const adds[])(struct pd_json *, const char *, struct pd_span) = {
-		[INTEGER] = add_integer, [REAL] = add_real, [NUMBER] = add_number, [TRUTH] = add_truth, [LIST] = add_list,
+		[INTEGER] = add_integer, [REAL] = add_real, [NUMBER] = add_json_number, [TRUTH] = add_truth, [LIST] = add_list,
 	};
 	enum type type = type_of(key);
 	if (!v.n || pd_span_is(v, "-"))
@@ -116,7 +116,7 @@ void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd
 	if (rest.n && rest.p[rest.n - 1] == '\n')
 		rest.n--;
 	for (int i = 0; columns[i] && pd_span_split(&rest, '\t', &field); i++)
-		add_value(j, columns[i], field);
+		add_json_value(j, columns[i], field);
 	out->n = at;
 	pd_json_write(j, out);
 	pd_buf_add_c(out, '\n');

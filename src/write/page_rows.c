@@ -61,7 +61,7 @@ struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *o
 	return pd_buf_span(out);
 }
 
-static void add_number(struct pd_buf *out, uint64_t n)
+static void add_count(struct pd_buf *out, uint64_t n)
 {
 	pd_buf_printf(out, "%" PRIu64, n);
 }
@@ -98,8 +98,8 @@ static void add_column(struct pd_pipeline *p, enum pd_fp_column c, const char *p
 		pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), s);
 		pd_tsv_add(out, pd_buf_span(s));
 		break;
-	case PD_FP_TERMS: add_number(out, p->signature.terms); break;
-	case PD_FP_TEXT_BYTES: add_number(out, p->topic.text.n); break;
+	case PD_FP_TERMS: add_count(out, p->signature.terms); break;
+	case PD_FP_TEXT_BYTES: add_count(out, p->topic.text.n); break;
 	case PD_FP_CONFIDENCE: pd_buf_printf(out, "%.2f", p->topic.confidence); break;
 	case PD_FP_FLAGS: pd_buf_add_span(out, pd_write_page_flags(p, s)); break;
 	case PD_FP_SKETCH: pd_sketch_hex(&p->sketcher.o, &p->sketch, out); break;
@@ -143,7 +143,7 @@ void pd_write_link_rows(struct pd_pipeline *p, struct pd_buf *out)
 		if (l->block == PD_BLOCK_NONE)
 			pd_buf_add_c(out, '-');
 		else
-			add_number(out, l->block);
+			add_count(out, l->block);
 		pd_buf_printf(out, "\t%s\t", pd_topic_class_names[l->class]);
 		pd_tsv_add(out, l->anchor);
 		pd_buf_add_c(out, '\t');

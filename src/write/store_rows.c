@@ -38,7 +38,7 @@ static void add_field(struct pd_buf *out, struct pd_span s)
 	pd_buf_add_c(out, '\t');
 }
 
-static void add_number(struct pd_buf *out, uint64_t n)
+static void add_number_or_dash(struct pd_buf *out, uint64_t n)
 {
 	if (n)
 		pd_buf_printf(out, "%" PRIu64 "\t", n);
@@ -115,10 +115,10 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 }
 
 /* The columns up to text_bytes: of a page that is kept (no match), or that gives way to another. */
-static void add_page(struct pd_span text, uint64_t cluster, const struct pd_store_match *m, struct pd_span dup_of,
+static void add_answer_page(struct pd_span text, uint64_t cluster, const struct pd_store_match *m, struct pd_span dup_of,
 		     struct pd_buf *out)
 {
-	add_number(out, cluster);
+	add_number_or_dash(out, cluster);
 	add_field(out, pd_store_text(text, PD_STORE_TEXT_ID));
 	add_field(out, pd_store_text(text, PD_STORE_TEXT_URL));
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
@@ -134,7 +134,7 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 	const struct pd_store_match *m = a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
 	bool doubt = a->status == PD_STORE_NEW && a->doubt > PD_LOOK_YES;
 	struct pd_span dup_of = m && m->text_n ? pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID) : pd_span("-", 1);
-	add_page(a->text, m ? m->at.number : a->number, m, dup_of, out);
+	add_answer_page(a->text, m ? m->at.number : a->number, m, dup_of, out);
 	if (m)
 		add_why(a, m, out);
 	else
@@ -152,7 +152,7 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 
 static void replaced_row(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
 {
-	add_page(pd_store_match_text(a, m), a->number, m, pd_store_text(a->text, PD_STORE_TEXT_ID), out);
+	add_answer_page(pd_store_match_text(a, m), a->number, m, pd_store_text(a->text, PD_STORE_TEXT_ID), out);
 	add_why(a, m, out);
 	pd_buf_printf(out, "\t%s\t-\t-\n", pd_store_status_names[PD_STORE_REPLACED]);
 }

@@ -8,7 +8,7 @@
 #include "base/outfile.h"
 
 /* Files that shaped the verdicts are named by what they hold. */
-static int add_file(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
+static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_hasher *h = pd_hasher_new();
 	uint64_t w[2];
@@ -36,9 +36,9 @@ int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struc
 		      pd_linkage_names[o->linkage]);
 	pd_keep_print(&o->keep, ",", out);
 	if (o->keep.rank_file)
-		status = add_file("rank", o->keep.rank_file, out, e);
+		status = add_content_digest("rank", o->keep.rank_file, out, e);
 	if (!status && o->keep.prefer_hosts)
-		status = add_file("prefer_host", o->keep.prefer_hosts, out, e);
+		status = add_content_digest("prefer_host", o->keep.prefer_hosts, out, e);
 	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
@@ -65,7 +65,7 @@ static void add_span_or_dash(struct pd_buf *out, struct pd_span s)
 	pd_buf_add_c(out, '\t');
 }
 
-static void add_number(struct pd_buf *out, uint64_t v)
+static void add_digits(struct pd_buf *out, uint64_t v)
 {
 	char digits[24], *p = digits + sizeof digits;
 	do
@@ -82,7 +82,7 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	const struct pd_edge_by *by = pd_pages_by(pages, edge);
 	pd_buf_add_z(out, none ? "" : edge->distance == PD_SAME_TEXT ? "same text" : edge->distance == 0 ? "same fingerprint" : "distance ");
 	if (edge->distance > 0 && !none)
-		add_number(out, (uint64_t)edge->distance);
+		add_digits(out, (uint64_t)edge->distance);
 	if (!pd_span_is(similarity, "-") && !nothing_new) {
 		pd_buf_add_z(out, none ? "similarity " : " and similarity ");
 		pd_buf_add_span(out, similarity);
@@ -152,7 +152,7 @@ static void add_relation(struct pd_pages *pages, const struct pd_group_member *m
 	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE)
 		pd_buf_add_c(out, '-');
 	else
-		add_number(out, (uint64_t)edge->distance);
+		add_digits(out, (uint64_t)edge->distance);
 	pd_buf_add_c(out, '\t');
 	add_span_or_dash(out, pd_pages_similarity(pages, edge));
 }
@@ -164,7 +164,7 @@ static void add_kept(const struct pd_group_options *o, uint32_t size, struct pd_
 		pd_buf_add_z(out, "preferred host, ");
 	pd_keep_print(&o->keep, ", ", out);
 	pd_buf_add_z(out, " of ");
-	add_number(out, size);
+	add_digits(out, size);
 	pd_buf_add_z(out, " pages");
 }
 
@@ -192,7 +192,7 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 	if (suspect)
 		pd_buf_add_c(out, '-');
 	else
-		add_number(out, m->cluster);
+		add_digits(out, m->cluster);
 	pd_buf_add_c(out, '\t');
 	add_span_or_dash(out, v.id);
 	add_span_or_dash(out, v.url);
@@ -211,7 +211,7 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 	}
 	pd_buf_add_c(out, '\t');
 	if (kept)
-		add_number(out, m->size);
+		add_digits(out, m->size);
 	else
 		pd_buf_add_c(out, '-');
 	pd_buf_add_c(out, '\t');
