@@ -31,11 +31,13 @@ struct file {
 struct output {
 	bool taken;
 	struct file target, temp;
+	struct file folder;	/* where no file is yet that it takes the place of: the folder, and the name in it */
+	char *name;
 };
 
 static char *volatile unfinished[SLOTS];
 static struct output outputs[SLOTS];
-static struct pd_map inputs;
+static struct pd_map inputs, done;	/* files that were read; that are outputs and have their names */
 static bool locked;	/* what stands above, but for `unfinished` */
 
 static void lock(void)
@@ -126,6 +128,15 @@ static bool is_written(struct file f)
 	return found;
 }
 
+/* Under the lock: is this output, that of another slot, too, or of one that is done? */
+static bool is_output(const struct output *o)
+{
+	bool found = is_written(o->target) || (o->target.ino && pd_map_has(&done, key_of_file(o->target)));
+	for (int i = 0; i < SLOTS && !found && o->name; i++)
+		found = outputs[i].taken && outputs[i].name && same(o->folder, outputs[i].folder) && !strcmp(o->name, outputs[i].name);
+	return found;
+}
+
 bool pd_output_is(const struct stat *st)
 {
 	lock();
@@ -151,6 +162,7 @@ void pd_inputs_forget(void)
 {
 	lock();
 	pd_map_clear(&inputs, 0);
+	pd_map_clear(&done, 0);
 	unlock();
 }
 
@@ -172,17 +184,43 @@ FILE *pd_input_fopen(const char *path, struct pd_err *e)
 	return f;
 }
 
-/* A slot for one more output, which would take the place of `target`, or a negative status. */
-static int take_slot(struct file target, const char *path, struct pd_err *e)
+static struct file file_at(const char *path)
 {
+	struct stat st;
+	return stat(path, &st) == 0 ? (struct file){ st.st_dev, st.st_ino } : (struct file){ 0 };
+}
+
+/* What the output at `path` would take the place of. */
+static struct output output_at(const char *path, const struct stat *there)
+{
+	struct output o = { .taken = true, .target = there ? regular_file(there) : (struct file){ 0 } };
+	if (there)
+		return o;
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? pd_strdup(path) : NULL;
+	if (folder)
+		folder[slash == path ? 1 : slash - path] = 0;
+	o.folder = file_at(folder ? folder : ".");
+	o.name = pd_strdup(slash ? slash + 1 : path);
+	free(folder);
+	return o;
+}
+
+/* A slot for one more output, or a negative status. */
+static int take_slot(const char *path, const struct stat *there, struct pd_err *e)
+{
+	struct output o = output_at(path, there);
 	int slot = 0;
 	lock();
-	bool read = target.ino && pd_map_has(&inputs, key_of_file(target)), written = is_written(target);
+	bool read = o.target.ino && pd_map_has(&inputs, key_of_file(o.target)), written = is_output(&o);
 	while (slot < SLOTS && outputs[slot].taken)
 		slot++;
-	if (!read && !written && slot < SLOTS)
-		outputs[slot] = (struct output){ .taken = true, .target = target };
+	bool takes = !read && !written && slot < SLOTS;
+	if (takes)
+		outputs[slot] = o;
 	unlock();
+	if (!takes)
+		free(o.name);
 	if (read)
 		return pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 	if (written)
@@ -193,14 +231,25 @@ static int take_slot(struct file target, const char *path, struct pd_err *e)
 static void forget(struct pd_outfile *o)
 {
 	if (o->slot > 0) {
+		struct output *output = &outputs[o->slot - 1];
 		unfinished[o->slot - 1] = NULL;
 		lock();
-		outputs[o->slot - 1].taken = false;
+		free(output->name);
+		*output = (struct output){ 0 };
 		unlock();
 	}
 	free(o->temp);
 	free(o->path);
 	*o = (struct pd_outfile){ 0 };
+}
+
+/* Its file has the name now: no other output may take that place again. */
+static void note_done(const struct pd_outfile *o)
+{
+	lock();
+	if (o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
+		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
+	unlock();
 }
 
 int pd_look(const char *path, struct stat *st, struct pd_err *e)
@@ -369,14 +418,14 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	bool standard = is_standard(path);
 	int there = standard ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
 	*o = (struct pd_outfile){ 0 };
 	if (there < 0)
 		return there;
 	o->f = stdout;
-	int slot = take_slot(there ? regular_file(&st) : (struct file){ 0 }, standard ? "standard output" : path, e);
+	int slot = take_slot(standard ? "standard output" : path, there || standard ? &st : NULL, e);
 	if (slot < 0) {
 		o->f = NULL;
 		return slot;
@@ -401,6 +450,8 @@ int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 		status = pd_fail_errno(e, "cannot rename to %s", name);
 	if (status && o->temp)
 		unlink(o->temp);
+	if (!status && o->temp)
+		note_done(o);
 	forget(o);
 	return status;
 }

@@ -35,6 +35,35 @@ refused "cluster --rank, the ranks" rank.tsv "$P" cluster pairs.tsv --keep=rank 
 "$P" boilerplate -q site -o site.bp 2>/dev/null
 refused "fp --boilerplate, the table" site.bp "$P" fp --boilerplate site.bp site -o site.bp
 refused "report, the verdicts" v.tsv "$P" report -V v.tsv -o v.tsv
+refused "link, an input of the list" victim.html "$P" link -T list -o victim.html
+refused "sites, an input of the list" victim.html "$P" sites -T list -o victim.html
+printf 'http://a.example/%d\n' 1 2 >urls
+refused "url, the URLs" urls "$P" url urls -o urls
+refused "url --seen, the URLs" urls "$P" url urls --seen urls
+printf 'mill 5 n\n' >words
+refused "dict, the words" words "$P" dict words -o words
+refused "dict --idf-from, the page" victim.html "$P" dict --idf-from=victim.html -o victim.html
+
+# Two outputs of one name, whether there is such a file or not, at the same time or one after the other.
+twice() { # NAME COMMAND…: what is to be written to both.tsv is refused
+	local name=$1 old
+	shift
+	for old in '' old; do
+		rm -f both.tsv && { [ -z "$old" ] || echo old >both.tsv; }
+		run "$@"
+		exits "$name, ${old:-no} file there: refused" 2
+		has "$name, ${old:-no} file there: said" "$tmp/err" 'two outputs would be written to'
+		absent "$name, ${old:-no} file there: nothing beside it" both.tsv.*.part
+	done
+}
+twice "fp --shingles" "$P" fp site --shingles=both.tsv -o ./both.tsv
+twice "fp --left-out" "$P" fp site --left-out=both.tsv -o "$PWD/both.tsv"
+twice "fp --stats" "$P" fp site --stats=both.tsv -o both.tsv
+twice "fp --save-boilerplate" "$P" fp site --learn-boilerplate --save-boilerplate=both.tsv -o both.tsv
+twice "match --stats" "$P" match rows.tsv --stats=both.tsv -o both.tsv
+twice "apply --cdxj" "$P" apply -V v.tsv site/a.html --cdxj=both.tsv -o both.tsv
+run "$P" url urls --seen=new.seen -o new.seen
+has "url --seen, no file there: refused" "$tmp/err" 'two outputs would be written to'
 
 # Standard output that is the input: it would be read for ever.
 cp victim.html grows.html
