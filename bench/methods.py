@@ -25,7 +25,7 @@ ROWS = [
     ('keywords, sorted (5)', 'keywords', 'sigma=1'),
     ('semantic', 'semantic', ''),
     ('vsm, words', 'vsm', ''),
-    ('vsm, characters', 'vsm:of=chars', ''),
+    ('vsm, characters, cosine .999', 'vsm:of=chars', 'cosine=.999'),
     ('overlap', 'overlap', ''),
     ('punctuation', 'punctuation', ''),
     ('punctuation, over 25 codes', 'punctuation', 'codes=25:share=0'),
