@@ -163,7 +163,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@B=$(B) demo/run
 
 bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/pagededup
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/ranks $(B)/bench/pagededup
 	@B=$(B) bench/run $(BENCH)
 
 bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that the defaults were chosen by, too

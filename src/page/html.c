@@ -233,9 +233,12 @@ static unsigned wanted_for_links(enum pd_tag tag)
 }
 
 /* Does anyone read this attribute on this tag?  `links`: also who wants all links of a page. */
-static bool is_wanted(enum pd_tag tag, enum pd_attr_id id, bool links)
+static bool is_wanted(enum pd_tag tag, struct pd_span name, bool links)
 {
-	return id != PD_ATTR_OTHER && ((wanted_bits(tag) | (links ? wanted_for_links(tag) : 0)) & BIT(id));
+	/* On many tags nobody reads any: then its name need not be looked up. */
+	unsigned any = wanted_bits(tag) | (links ? wanted_for_links(tag) : 0);
+	enum pd_attr_id id = any ? attr_by_name(name) : PD_ATTR_OTHER;
+	return id != PD_ATTR_OTHER && (any & BIT(id));
 }
 
 /* Tags. */
@@ -452,7 +455,7 @@ static bool attribute(struct cleaner *cl, enum pd_tag tag)
 		return false;
 	if (cl->links && is_frame(tag) && pd_span_ieq(name, "src"))
 		cl->src = bounded(value);
-	if (!(cl->all ? plain_name(name) : is_wanted(tag, attr_by_name(name), cl->links)))
+	if (!(cl->all ? plain_name(name) : is_wanted(tag, name, cl->links)))
 		return false;
 	put_z(cl, " ");
 	put_bytes(cl, name.p, name.n);
