@@ -179,7 +179,8 @@ static struct pd_span base_of(struct pd_span id)
 	size_t n = pd_page_id_parse(id).file.n;
 	while (n > 0 && id.p[n - 1] != '/')
 		n--;
-	return pd_span(id.p + n, id.n - n);
+	/* A row without an id has no text to point into. */
+	return id.n ? pd_span(id.p + n, id.n - n) : id;
 }
 
 /* --- pairs --- */
