@@ -25,7 +25,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
 	  .help = "match by these methods of the rows (all); help: list them" },
 	{ .type = PD_OPT_TEXT, .name = "rule", .rare = true, .arg = "LIST", AT(rule),
-	  .help = "keep candidates by links that a rule calls duplicates: body=N,..." },
+	  .help = "for --method=links: keep pairs that a rule accepts, such as body=N,..." },
 	{ .type = PD_OPT_TEXT, .name = "rule-weights", .rare = true, .arg = "LIST", AT(rule_weights),
 	  .help = "weights of rules for their sum: adverts=W,body=W,... (.2 each)" },
 	{ .type = PD_OPT_TEXT, .name = "links", .rare = true, .arg = "FILE", AT(links), .help = "rows of 'link' for --rule" },

@@ -14,7 +14,7 @@
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
 	  .help = "largest Hamming distance of a pair (by the number of pages)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
-	  .help = "find pairs by hamming, bands of sketches, or both (by number of pages)" }, \
+	  .help = "how pairs are found: hamming, bands, or both (both, unless -k is given)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (by the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \
