@@ -269,18 +269,18 @@ static int close_run(struct apply_run *r)
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, r->o->restore ? r->sum.restored : r->sum.pages, r->o->restore ? "record" : "page");
-	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " could go" : " gone");
+	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : " removed");
 	if (r->sum.missing)
 		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
 	if (r->sum.along) {
 		pd_buf_add_z(&line, " and ");
 		pd_buf_count(&line, r->sum.along, "record");
-		pd_buf_add_z(&line, " with them");
+		pd_buf_add_z(&line, " that belong to them");
 	}
 	if (r->sum.revisits) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, r->sum.revisits, "revisit record");
-		pd_buf_add_z(&line, " in place of what is removed");
+		pd_buf_add_z(&line, " in their place");
 	}
 	if (r->o->remove) {
 		pd_buf_add_z(&line, ", ");

@@ -14,7 +14,7 @@ verdict() { # ID [DUP_OF [URL]]: a row that lets it go
 # --- the whole round ---
 run "$P" apply -V v.tsv d.warc.gz -o clean.warc.gz
 exits "apply" 0
-has "the closing line" "$tmp/err" "^pagededup apply: 1 input, $gone pages gone, 0.1 of 0.2 MB kept, "
+has "the closing line" "$tmp/err" "^pagededup apply: 1 input, $gone pages removed, 0.1 of 0.2 MB kept, "
 is "no near-duplicate is left" "$(verdicts_of clean.warc.gz | rows | wc -l)" 0
 "$P" fp -q d.warc.gz >d.fp
 "$P" fp -q clean.warc.gz >clean.fp
@@ -46,7 +46,7 @@ same "answers" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
 "$P" store init -q kept
 "$P" fp -q d.warc.gz | "$P" store add -q kept >store.tsv
 run "$P" apply -V store.tsv d.warc.gz -o new.warc.gz
-has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages gone,"
+has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages removed,"
 is "what is new stays" "$("$P" fp -q new.warc.gz | rows | wc -l)" "$(rows store.tsv | awk -F '\t' '$12 == "new"' | wc -l)"
 run "$P" apply -V pairs.tsv d.warc.gz
 exits "no such verdicts" 2
@@ -66,7 +66,7 @@ awk -F '\t' -v OFS='\t' '/^#id|^#cluster_id/ { for (i = 1; i <= NF; i++) at[$i] 
 run "$P" apply -V suspects.tsv --stats=stats.json d.warc.gz -o suspects.warc.gz
 exits "suspects" 0
 has "stay, and it is said" "$tmp/err" "^pagededup apply: 2 pages are only suspected by these verdicts: they stay, unless --remove-suspects is given"
-has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages gone"
+has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages removed"
 has "in --stats too" stats.json '"suspects":2'
 run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
 same "--remove-suspects" suspects.warc.gz clean.warc.gz
@@ -102,7 +102,7 @@ id_of() { awk -v b="$(grep -abo "WARC/1.1" others.warc | cut -d: -f1 | tr '\n' '
 ids() { grep -ao 'Record-ID: <urn:[^>]*' "$1" | sed 's/.*urn://' | tr '\n' ' '; }
 "$P" apply -V others.tsv others.warc -o o.warc 2>"$tmp/err"
 is "requests, metadata and revisits of a page that goes" "$(ids o.warc)" "info q2 both p2 q4 r2 "
-has "are counted" "$tmp/err" "2 pages gone and 8 records with them"
+has "are counted" "$tmp/err" "2 pages removed and 8 records that belong to them"
 "$P" apply -q -V others.tsv --keep-others others.warc -o o.warc
 is "--keep-others" "$(ids o.warc)" "info q1 m1 q2 both p2 q3 m3 q4 r1 q9 r3 r2 far "
 gzip -c others.warc >whole.warc.gz
@@ -144,7 +144,7 @@ hasnt "where all go along nothing is said" "$tmp/err" "revisit"
 run "$P" dedup -q --dry-run night.warc -o none
 hasnt "nor where nothing goes" "$tmp/err" "this revisit"
 
-# --- revisit records in place of what is removed, and the way back ---
+# --- revisit records in their place, and the way back ---
 cat d.warc.gz | gzip -dc >plain.warc
 gzip -c plain.warc >one.warc.gz
 python3 - <<'END'
@@ -163,7 +163,7 @@ for dump in $packed; do
 	"$P" apply -q -V packed.tsv "$dump" -o "removed-$dump"
 	run "$P" apply -V packed.tsv --rewrite-revisits --stats=stats.json "$dump" -o "revisits-$dump"
 	exits "--rewrite-revisits, $dump" 0
-	has "says how many, $dump" "$tmp/err" ", $gone pages gone, $gone revisit records in place of what is removed, "
+	has "says how many, $dump" "$tmp/err" ", $gone pages removed, $gone revisit records in their place, "
 	has "in --stats too, $dump" stats.json "\"revisits_written\":$gone"
 	same "the pages that stay, $dump" <("$P" fp -q "revisits-$dump" | rows | cut -f1,3-16) <("$P" fp -q "removed-$dump" | rows | cut -f1,3-16)
 	is "a record for each page, $dump" "$(unpacked "revisits-$dump" | grep -ac '^Pagededup-Kept: ')" "$gone"
@@ -321,7 +321,7 @@ same "a file of it" copy/site/4.html site/4.html
 "$P" apply -q -V site.tsv --link site -o links/
 is "--link: the same files" "$(stat -c %i links/site/4.html links/site/picture.png)" "$(stat -c %i site/4.html site/picture.png)"
 is "--link once more" "$("$P" apply -V site.tsv --link site -o links/ 2>&1 | sed 's/, [0-9.]* s$//'; ls links/site)" \
-	"pagededup apply: 5 inputs, 2 pages gone, 0.0 of 0.0 MB kept
+	"pagededup apply: 5 inputs, 2 pages removed, 0.0 of 0.0 MB kept
 4.html
 picture.png"
 (cd site && "$P" apply -q -V <(sed 's|site/|./|g' ../site.tsv) . -o ../dot/)

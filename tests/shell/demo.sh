@@ -8,7 +8,7 @@ demo/run >"$tmp/out" 2>"$tmp/err"
 code=$?
 exits "demo" 0
 has "pages read" "$tmp/out" '^[0-9]+ pages read in [0-9]+ charsets, [1-9][0-9]* of them too short'
-has "clusters" "$tmp/out" '^[0-9]+ clusters, [0-9]+ pages that could go$'
+has "clusters" "$tmp/out" '^[0-9]+ clusters, [0-9]+ duplicates$'
 has "a page kept" "$tmp/out" '^  - kept +http://'
 has "a distance" "$tmp/out" '^  distance [0-9]+ and similarity 0\.[0-9]+ +http://'
 has "a reason" "$tmp/out" '^  same fingerprint +http://'
