@@ -219,6 +219,7 @@ static void close_file(struct pd_tsv_reader *r)
 static const char *writer_of(const char *kind)
 {
 	static const char *const writers[][2] = { { "fp", "fp" }, { "pairs", "match" }, { "params", "url --learn-params" }, { "sites", "sites" },
+						  { "ranks", "rank" }, { "link", "link" },
 						  { "sweep", "eval --sweep --format=tsv" }, { "verdicts", "cluster" } };
 	size_t i = 0;
 	while (i + 1 < sizeof writers / sizeof *writers && strcmp(kind, writers[i][0]) != 0)

@@ -8,9 +8,9 @@
 static const struct pd_opt opts[] = {
 	PD_CLUSTER_OPTS(AT),
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_pages_scopes,
-	  .help = "pages of a pair have one: all (default), same-host, -domain, -site" },
+	  .help = "which pairs to use: all (default), same-host, same-domain, same-site" },
 	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT(group.in.sites),
-	  .help = "same-site: rows of 'sites', or HOST<TAB>OWNER" },
+	  .help = "for --scope=same-site: rows of 'sites', or HOST<TAB>OWNER" },
 	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT(shingles),
 	  .help = "compare texts exactly: FILE from 'fp --shingles'" },
 	{ .type = PD_OPT_HEADING, .name = "Duplicates" },

@@ -46,7 +46,7 @@
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \
-	  .help = "leave pages alone whose quality ('fp --ranks') is over Q" }, \
+	  .help = "keep all pages whose quality (from 'fp --ranks') is over Q" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \

@@ -98,7 +98,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_RANKS_OPT \
 	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks), \
-	  .help = "the column quality: rows of 'rank'" }
+	  .help = "fill the column quality from rows of 'rank'" }
 
 #define PD_WALK_ADVERTS_OPT \
 	{ .type = PD_OPT_TEXT, .name = "adverts", .arg = "FILE", PD_AT(page.adverts), \
