@@ -145,6 +145,8 @@ static int count_edits(struct pd_span a, struct pd_span b)
 static int id_edits(struct pd_span a, struct pd_span b)
 {
 	size_t start = shared_start(a, b), longest = a.n > b.n ? a.n : b.n;
+	if (!a.n || !b.n)
+		return FAR;
 	a = pd_span(a.p + start, a.n - start);
 	b = pd_span(b.p + start, b.n - start);
 	size_t end = shared_end(a, b);
