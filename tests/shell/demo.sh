@@ -29,5 +29,5 @@ at_least "closing lines in the README" "$(wc -l <"$tmp/shown")" 3
 while read -r line; do
 	is "the README shows: ${line:0:40}" "$(grep -cF "$line" "$tmp/err")" 1
 done <"$tmp/shown"
-is "the README shows the table's head" "$(grep -cFf <(grep -E '^[0-9]+ (pages read|clusters)' "$tmp/out") README.md)" 2
+is "the README shows the table's head" "$(grep -cxFf <(grep -E '^[0-9]+ (pages read|clusters)' "$tmp/out") README.md)" 2
 tap_done
