@@ -23,7 +23,7 @@ FILE *pd_input_fopen(const char *path, struct pd_err *e);
 /* A file is read, which `path` leads to.  PD_ERR_USAGE: this run writes it. */
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e);
 int pd_input_note_fd(int fd, const char *path, struct pd_err *e);
-/* Another run begins in this process: its outputs may be what were inputs before. */
+/* Another run begins in this process: its outputs may be what were inputs or outputs before. */
 void pd_inputs_forget(void);
 /* Does this run write the file?  Who walks through a folder passes it by. */
 bool pd_output_is(const struct stat *st);
