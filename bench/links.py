@@ -9,6 +9,7 @@ from sites import DUMP, scored
 SIGNED = ['links', 'links:navigation=keep', 'links:own=path', 'links:own=full', 'links:own=full:navigation=keep', 'links:of=text']
 MATCHED = ['links', 'links:shared=20:share=.7', 'links:need=both', 'links:share=.9:shared=5:need=both', 'links:share=.9:shared=3:need=both']
 RULES = ['adverts', 'body', 'types', 'domains', 'anchors', 'anchors=.9', 'weighted', 'weighted=70', 'difference', 'difference=1', 'count', 'count=4']
+SIGNATURES = ['signature', 'signature=.01', 'signature=.001']
 
 
 def to(path, args):
@@ -34,6 +35,9 @@ def bench_rules(tmp):
     links = to(tmp + '/links', ['link', '-q', DUMP])
     for rule in RULES:
         print(f'--rule={rule:14}', line_of(to(tmp + '/pairs', ['match', '-q', '--all-pairs', '--rule=' + rule, '--links=' + links, rows])))
+    ranks = to(tmp + '/ranks', ['rank', '-q', DUMP])
+    for rule in SIGNATURES:
+        print(f'--rule={rule:14}', line_of(to(tmp + '/pairs', ['match', '-q', '--all-pairs', '--rule=' + rule, '--ranks=' + ranks, rows])))
 
 
 def guides(tmp):

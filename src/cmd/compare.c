@@ -11,6 +11,8 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS,
 	PD_WALK_METHOD_OPT,
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks),
+	  .help = "with --method=links: rows of 'rank', for the rule signature" },
 	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
 };

@@ -29,6 +29,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "rule-weights", .rare = true, .arg = "LIST", AT(rule_weights),
 	  .help = "weights of rules for their sum: adverts=W,body=W,... (.2 each)" },
 	{ .type = PD_OPT_TEXT, .name = "links", .rare = true, .arg = "FILE", AT(links), .help = "rows of 'link' for --rule" },
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", AT(ranks), .help = "rows of 'rank' for --rule=signature" },
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "only pairs of an input page and a page of FP; may be repeated" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),

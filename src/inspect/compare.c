@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/tsv.h"
 #include "link/rules.h"
 #include "sign/shingle.h"
 #include "sign/values.h"
@@ -144,6 +145,17 @@ static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b
 	pd_value_release(&y);
 }
 
+/* As a file of ranks has it; 0: none, or no file. */
+static double signature_of(const struct pd_pipeline *p)
+{
+	struct pd_buf id = { 0 };
+	double signature = 0, quality;
+	pd_tsv_add(&id, p->page.id);
+	pd_ranks_find(&p->tables->ranks, pd_buf_span(&id), &signature, &quality);
+	pd_buf_release(&id);
+	return signature;
+}
+
 /* Where links were looked at: what each rule on them says, with its usual limit. */
 static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
@@ -157,6 +169,7 @@ static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, 
 	if (!pd_link_reader_new(&y, &rules, &e)) {
 		const struct pd_link_facts *of_a = pd_link_reader_page(x, &a->links, &n), *of_b = pd_link_reader_page(y, &b->links, &m);
 		pd_rules_compare(&rules, of_a, n, of_b, m, &counts);
+		pd_rules_compare_signatures(&rules, signature_of(a), signature_of(b), &counts);
 		pd_rules_say(&rules, &counts, out);
 		pd_link_reader_free(y);
 	}

@@ -29,6 +29,7 @@ static const struct {
 	[PD_RULE_WEIGHTED] = { "weighted", 50, 0, 500, false },
 	[PD_RULE_DIFFERENCE] = { "difference", 5, 0, 500, false },
 	[PD_RULE_COUNT] = { "count", 3, 1, PD_RULES_PLAIN, true },
+	[PD_RULE_SIGNATURE] = { "signature", .05, 0, 1, false },
 };
 
 static int find_rule(struct pd_span name, int n)
@@ -61,7 +62,7 @@ static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)
 	int i = find_rule(name, PD_RULES);
 	if (i == PD_RULES)
 		return pd_fail(e, PD_ERR_USAGE, "--rule: unknown rule '%.*s': it is one of adverts, body, types, domains, anchors, weighted, "
-			       "difference, count; or the word navigation", (int)name.n, name.p ? name.p : "");
+			       "difference, count, signature; or the word navigation", (int)name.n, name.p ? name.p : "");
 	r->asked[i] = true;
 	if (item.p && !read_number(item, rules[i].least, rules[i].most, rules[i].whole, &r->limit[i]))
 		return pd_fail(e, PD_ERR_USAGE, "--rule: %s takes a %snumber from %g to %g, not '%.*s'", rules[i].name,
@@ -218,12 +219,38 @@ void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, s
 	free(domain);
 }
 
+void pd_rules_compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
+{
+	out->signature[0] = a;
+	out->signature[1] = b;
+	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
+}
+
+bool pd_rules_on_links(const struct pd_rules *r)
+{
+	bool any = false;
+	for (int i = 0; i < PD_RULES; i++)
+		any |= r->asked[i] && i != PD_RULE_SIGNATURE;
+	return any;
+}
+
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
 {
 	bool any = false;
 	for (int i = 0; i < PD_RULES; i++)
 		any |= r->asked[i] && c->decided[i];
 	return any;
+}
+
+static void say_signatures(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
+{
+	double a = c->signature[0], b = c->signature[1];
+	if (!a || !b)
+		pd_buf_printf(out, "  signature: not met, %s no ranks of links\n", a ? "b has" : b ? "a has" : "both have");
+	else
+		pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, less than %g%% asked for\n",
+			      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b, 100 * fabs(a - b) / fmax(a, b),
+			      100 * r->limit[PD_RULE_SIGNATURE]);
 }
 
 void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
@@ -239,6 +266,8 @@ void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, str
 			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, at most %g apart asked for\n", says, c->score[0], c->score[1], r->limit[i]);
 		else if (i == PD_RULE_COUNT)
 			pd_buf_printf(out, "  count: %s, %u of five, %g asked for\n", says, c->met, r->limit[i]);
+		else if (i == PD_RULE_SIGNATURE)
+			say_signatures(r, c, out);
 		else if (i == PD_RULE_ANCHORS)
 			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, %g%% asked for\n", says, 100 * c->count[i], what[i], 100 * r->limit[i]);
 		else

@@ -12,9 +12,11 @@
  *			type, of the commonest domain, same text
  *	difference=D	the two pages' scores are no further apart than D (5): the same sums, each over the page's own links
  *	count=M		M (3) or more of the first five are met
+ *	signature=S	the signatures of the two pages, from their ranks (link/rank.h), differ by less than the share S (.05) of the larger;
+ *			met by no page that links nowhere, or has no rank
  *
  * A link is known by what it is called (pd_link_name); of several of one name on a page the first counts.  Links back to the home
- * page and those of navigation are left out, unless `navigation` stands in the list.  Where nothing is shared no rule is met.
+ * page and those of navigation are left out, unless `navigation` stands in the list.  Where nothing is shared no rule but `signature` is met.
  */
 #ifndef PD_LINK_RULES_H
 #define PD_LINK_RULES_H
@@ -24,7 +26,7 @@
 #include "link/links.h"
 
 enum pd_rule { PD_RULE_ADVERTS, PD_RULE_BODY, PD_RULE_TYPES, PD_RULE_DOMAINS, PD_RULE_ANCHORS, PD_RULES_PLAIN,
-	       PD_RULE_WEIGHTED = PD_RULES_PLAIN, PD_RULE_DIFFERENCE, PD_RULE_COUNT, PD_RULES };
+	       PD_RULE_WEIGHTED = PD_RULES_PLAIN, PD_RULE_DIFFERENCE, PD_RULE_COUNT, PD_RULE_SIGNATURE, PD_RULES };
 
 struct pd_rules {
 	bool asked[PD_RULES];		/* each of these decides alone */
@@ -51,12 +53,17 @@ struct pd_rules_counts {
 	double count[PD_RULES_PLAIN];		/* as each rule looks at it: the domains' number, the anchors' share */
 	double weighted, score[2];		/* by the weights of the rules */
 	unsigned met;				/* of the first five */
+	double signature[2];			/* of both pages; 0: none */
 	bool decided[PD_RULES];			/* by each rule, whether asked or not */
 };
 
 /* Facts in the order of their names. */
 void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
 		      struct pd_rules_counts *out);
+/* After it: what the pages' signatures say; 0 where a page has none. */
+void pd_rules_compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out);
+/* Does any rule that was asked for, but `signature`, look at links? */
+bool pd_rules_on_links(const struct pd_rules *r);
 /* Does a rule that was asked for call them duplicates? */
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c);
 /* A line for each rule, for people. */

@@ -9,6 +9,7 @@
 #include "base/outfile.h"
 #include "base/threads.h"
 #include "join/plan.h"
+#include "link/rank.h"
 #include "pipeline.h"
 #include "rows/rows.h"
 #include "write/write.h"
@@ -29,6 +30,7 @@ struct match_run {
 	struct pd_match_methods_stats by_method;
 	struct pd_rules rules;		/* only with o->rule */
 	struct pd_link_table links;
+	struct pd_ranks ranks;
 	uint64_t refused;		/* pairs that no rule called duplicates */
 	struct pd_doubts doubts;
 	uint64_t suspects;
@@ -100,10 +102,14 @@ static int run_match(struct match_run *r)
 static bool rule_says_so(struct match_run *r, uint32_t row_a, uint32_t row_b)
 {
 	struct pd_rules_counts counts;
+	double sign_a = 0, sign_b = 0, quality;
 	size_t n_a, n_b;
 	const struct pd_link_facts *a = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_a).id, &n_a);
 	const struct pd_link_facts *b = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_b).id, &n_b);
 	pd_rules_compare(&r->rules, a, n_a, b, n_b, &counts);
+	pd_ranks_find(&r->ranks, pd_rows_view(&r->rows, row_a).id, &sign_a, &quality);
+	pd_ranks_find(&r->ranks, pd_rows_view(&r->rows, row_b).id, &sign_b, &quality);
+	pd_rules_compare_signatures(&r->rules, sign_a, sign_b, &counts);
 	return pd_rules_decide(&r->rules, &counts);
 }
 
@@ -268,7 +274,11 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing, and cannot be combined with --%s", o->output ? "output" : "against");
-	if (!o->rule != !o->links || (o->rule_weights && !o->rule))
+	if ((o->rule && r->rules.asked[PD_RULE_SIGNATURE]) != (o->ranks != NULL))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
+	if (o->rule && o->links && !pd_rules_on_links(&r->rules))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
+	if ((o->rule && pd_rules_on_links(&r->rules)) != (o->links != NULL) || (o->rule_weights && !o->rule))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together%s",
 			       o->rule ? "" : ", and --rule-weights with them");
 	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
@@ -301,7 +311,10 @@ static int read_links(struct match_run *r)
 		any |= r->rows.methods.v[i].method->uses_links;
 	if (!any)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
-	int status = pd_link_reader_new(&reader, &r->rules, &r->err);
+	int status = r->o->ranks ? pd_ranks_read(&r->ranks, r->o->ranks, &r->err) : PD_OK;
+	if (status || !r->o->links)
+		return status;
+	status = pd_link_reader_new(&reader, &r->rules, &r->err);
 	if (!status)
 		status = pd_link_table_read(&r->links, reader, r->o->links, &r->budget, &r->err);
 	pd_link_reader_free(reader);
@@ -511,6 +524,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		status = close_match(&r);
 	pd_doubts_release(&r.doubts);
 	pd_link_table_release(&r.links);
+	pd_ranks_release(&r.ranks);
 	pd_owners_free(r.owners);
 	pd_rows_release(&r.rows);
 	pd_buf_release(&r.line);

@@ -23,7 +23,7 @@ struct pd_stage_match {
 	const char *method;		/* what is joined, as typed; NULL: what the rows were signed by */
 	const struct pd_methods *methods;	/* the same, read already; NULL: as `method` says */
 	const char *sites;		/* whose hosts are, for the scopes same-site and other-sites */
-	const char *rule, *rule_weights, *links;	/* rules on links as typed, and rows of `link`; NULL: none */
+	const char *rule, *rule_weights, *links, *ranks;	/* rules on links as typed, and rows of `link` and of `rank`; NULL: none */
 	const char *save;		/* only write the rows as a key file */
 	size_t memory;			/* 0: half of the machine's */
 	char **against;			/* the collection, when there is one */

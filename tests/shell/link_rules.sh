@@ -47,6 +47,27 @@ is "weighted: half the weight is half the score" "$(met adverts weighted=15 adve
 is "difference: both have the same share of adverts" "$(met adverts difference=0 adverts=1)" "4 5 6 7 "
 is "count: two, three, four of the five" "$(met anchors count=2)/$(met anchors count)/$(met anchors count=4)" "17 18 19 20 /20 /"
 is "one rule is enough" "$(met adverts adverts=6,types=100,domains=1)" "7 "
+
+# --- signatures: those of numbers-b are N % less than those of numbers-a ---
+"$P" rank -q pages.jsonl >real.ranks
+awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 200; if (match($2, /[a-z][0-9]+-b/)) $5 = 200 - 2 * substr($2, RSTART + 1, RLENGTH - 3) } 1' real.ranks >ranks
+alike() { "$P" match -q "$@" pages.fp | rows | cut -f6 | sed -nE "s/.*:\/\/(adverts|anchors)([0-9]+)-.*/\2/p" | sort -n | tr '\n' ' '; } # OPTION…
+is "signature: less than 5 % apart" "$(alike --rule=signature --ranks=ranks)" "4 "
+is "signature: less than 4 %, than 6 %" "$(alike --rule=signature=.04 --ranks=ranks)/$(alike --rule=signature=.06 --ranks=ranks)" "/4 5 "
+is "signature: less than a fifth of the larger" "$(alike --rule=signature=.2 --ranks=ranks)" "4 5 6 7 17 18 19 "
+is "signature: either page may be the larger" "$(sed 's/adverts\([0-9]\)-a/adverts\1-x/; s/adverts\([0-9]\)-b/adverts\1-a/; s/adverts\([0-9]\)-x/adverts\1-b/' pages.fp |
+	"$P" match -q --rule=signature=.06 --ranks=ranks | rows | grep -c adverts)" 2
+is "signature: as rank computes them; who links alike has one" "$(alike --rule=signature=1e-6 --ranks=real.ranks)" "4 5 6 7 17 18 19 20 "
+awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 0 } 1' real.ranks >zero.ranks
+is "signature: who links nowhere is like nobody" "$(alike --rule=signature=1 --ranks=zero.ranks)" ""
+grep -v 'adverts[0-9]-b' ranks >fewer.ranks
+is "signature: nor is who has none" "$(alike --rule=signature=.06 --ranks=fewer.ranks)" ""
+is "with another rule either is enough" "$(alike --rule=signature,adverts=6 --ranks=ranks --links=links)" "4 7 "
+{ grep '^#' ranks; rows ranks | tac; } >turned.ranks
+same "signature: the same pairs in any order" <(rows pages.fp | tac | cat <(grep '^#' pages.fp | head -2) - | "$P" match -q --rule=signature=.2 --ranks=turned.ranks | rows | cut -f6,7 | sort) \
+	<("$P" match -q --rule=signature=.2 --ranks=ranks pages.fp | rows | cut -f6,7 | sort)
+has "the header names it too" <("$P" match -q --rule=signature=.06 --ranks=ranks pages.fp) ' rules=signature:0.06 '
+
 has "the header says by what" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
 run "$P" match --rule=adverts=6 --links=links pages.fp
 has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates that no rule called duplicates'
@@ -68,6 +89,9 @@ has "compare: domains" "$tmp/out" '^  domains: not met, 15 registered domains, f
 has "compare: types" "$tmp/out" '^  types: met, 20 of one type, over 5 asked for$'
 has "compare: count" "$tmp/out" '^  count: met, 3 of five, 3 asked for$'
 is "compare: every rule" "$(grep -cE '^  (adverts|body|types|domains|anchors|weighted|difference|count): ' "$tmp/out")" 8
+has "compare: no signature without ranks" "$tmp/out" '^  signature: not met, both have no ranks of links$'
+run "$P" compare --method=links --stubs=match --ranks=ranks --url=http://adverts6-a.example/x/ --url=http://adverts6-b.example/x/ pages.jsonl
+has "compare: the signatures" "$tmp/out" '^  signature: not met, 200 and 188, 6.0% apart, less than 5% asked for$'
 
 # --- misuse ---
 refused() { run "$P" match "${@:2}" pages.fp; exits "refused: $1" 2; }
@@ -78,6 +102,13 @@ refused "half a link" --rule=adverts=.5 --links=links
 refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
 refused "rules without rows of links" --rule=adverts
 refused "rows of links without rules" --links=links
+refused "signatures without ranks" --rule=signature
+has "it says what goes together" "$tmp/err" 'rule=signature and --ranks=FILE, rows of .pagededup rank., go together'
+refused "ranks without signatures" --rule=adverts --links=links --ranks=ranks
+refused "ranks without rules" --ranks=ranks
+refused "rows of links that only signatures would not look at" --rule=signature --ranks=ranks --links=links
+refused "a share over 1" --rule=signature=2 --ranks=ranks
+refused "rows of links for ranks" --rule=signature --ranks=links
 refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links
 refused "a type that is none" --rule=adverts --links=bad.links
