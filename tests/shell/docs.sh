@@ -86,7 +86,8 @@ for name in crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz; do cp "$demo" $name; 
 cp crawl.fp january.fp
 printf 'http://harborgazette.example/%s\n' 1 2 2 >frontier.txt
 "$P" fp -q crawl-2.warc.gz >february.fp
-"$P" fp -q crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz | "$P" match -q >pairs.tsv
+"$P" rank -q crawl.warc.gz >ranks.tsv
+"$P" fp -q --ranks=ranks.tsv crawl.warc.gz crawl-1.warc.gz crawl-2.warc.gz | "$P" match -q >pairs.tsv
 "$P" store init -q kept
 "$P" cluster -q pairs.tsv >verdicts.tsv
 "$P" boilerplate -q crawl.warc.gz -o site.bp

@@ -95,6 +95,38 @@ is "both methods: what goes is a copy on another host" "$(rows verdicts | awk -F
 at_least "and copies go" "$(rows verdicts | awk -F '\t' '$4 == 1' | wc -l)" 12
 same "the same for three threads" <("$P" link -q -j3 web.warc) <("$P" link -q -j1 web.warc)
 
+# --- measured, and removed ---
+# One page: an article under its four addresses, 36 pairs; a front page under three, 3; an item under its sessions, 15.
+column url web.fp | awk 'BEGIN { print "url\tcontent" }
+	{ c = $1 } /(orig|mirror|alias)\.example\/(article\/.)?$/ { sub(/.*example/, "", c) } /adcopy/ { gsub(/.*\/|\.html/, "", c); c = "/article/" c }
+	/session/ { sub(/&.*/, "", c) } { print $1 "\t" c }' >truth
+"$P" match -q --all-pairs --method=links web.fp >pairs
+run "$P" eval truth --pairs=pairs --bootstrap=0 --format=tsv
+exits "eval of pairs by links" 0
+is "39 of 54 found, and 45 that are other pages" "$(rows "$tmp/out" | cut -f12-14)" "39	54	45"
+dedup() { run "$P" dedup -q --method=links --keep-rows "$@" web.warc; }
+dedup -o whole
+exits "dedup by links" 0
+is "what goes: the pages of the mirror and of the alias" \
+	"$(rows whole/verdicts.tsv | awk -F '\t' '$4 == 1 { split($3, u, "/"); print u[3] }' | sort | uniq -c | tr -s ' \n' ' ')" " 7 alias.example 7 mirror.example "
+is "the dump that stays has the others" "$("$P" fp -q whole/web.warc | rows | wc -l)" $(($(rows web.fp | wc -l) - 14))
+kept() { cat "$1"/verdicts.tsv "$1"/web.warc "$1"/pairs.tsv "$1"/rows.fp | md5sum; }
+t=10 broken=0
+until timeout -s KILL 0.$(printf %03d $t) "$P" dedup -q -j1 --method=links --keep-rows --resume -o cut web.warc 2>/dev/null; do
+	broken=$((broken + 1)) t=$((t + 20))
+	[ $t -lt 900 ] || { "$P" dedup -q --method=links --keep-rows --resume -o cut web.warc; break; }
+done
+at_least "killed, and resumed" $broken 1
+is "the same is kept" "$(kept cut)" "$(kept whole)"
+cp -r whole late
+grep -v '^end' whole/.dedup/journal >late/.dedup/journal
+for f in rows.fp:0.fp pairs.tsv:pairs.tsv site.bp:site.bp; do cp "whole/${f%:*}" "late/.dedup/${f#*:}"; done
+dedup --resume -o late
+exits "resumed just before the end" 0
+is "the same is kept there" "$(kept late)" "$(kept whole)"
+run "$P" dedup -q --method=simhash,links --keep-rows --resume -o late web.warc
+exits "by other methods it is not resumed" 2
+
 # --- the same web, fetched ---
 if command -v wget >/dev/null; then
 	python3 "$TOP/tests/small_web.py" serve >port &
