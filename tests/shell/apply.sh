@@ -72,7 +72,7 @@ run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
 same "--remove-suspects" suspects.warc.gz clean.warc.gz
 hasnt "says nothing of them" "$tmp/err" "suspect"
 run "$P" apply -V suspects.tsv --remove-suspects --rewrite-revisits d.warc.gz -o suspects2.warc.gz
-has "and their revisits name the page" "$tmp/err" "$gone revisit records in place"
+has "and their revisits name the page" "$tmp/err" "$gone revisit records in their place"
 
 # --- what goes along ---
 record() { # TYPE ID URL [MORE HEADER LINES]

@@ -178,6 +178,8 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	max-loss) value==0.3 ;;
 	rank) value==rank.txt more=--keep=rank ;;
 	prefer-host) value==rank.txt ;;
+	ranks) "$P" rank -q d.warc.gz -o my.ranks; value==my.ranks ;;
+	exempt) value==.5 ;;
 	method) value==simhash,segments ;;
 	idf) printf 'word 2\n' >mine.idf; value==mine.idf more=--method=simhash,keywords ;;
 	synonyms) printf 'base word\n' >mine.synonyms; value==mine.synonyms more=--method=simhash,semantic ;;
