@@ -77,8 +77,8 @@ def bench_copies(tmp):
 
 
 # What many pages are matched by, were they so many: k alone, as before there were bands, and the bands that N pages get:
-# minima in one, and bits in which fingerprints may differ (src/match/bands.h).
-BY_PAGES = [('10^5', 16, None, None), ('10^6', 14, 4, 23), ('10^7', 12, 4, 20), ('10^8', 10, 5, 21)]
+# minima in one, bits in which fingerprints may differ (src/match/bands.h), and the distance that is asked beside them.
+BY_PAGES = [('10^5', 16, 3, 22, 16), ('10^6', 14, 4, 23, 3), ('10^7', 12, 4, 20, 3), ('10^8', 10, 5, 21, 3)]
 MINIMA = 128
 
 
@@ -116,9 +116,9 @@ def bench_candidates(tmp):
             kinds = ['all', f'similarity .{min(9, int(similarity * 10))}', *([f'edit {edits.pop()}'] if len(edits) == 1 else [])]
             wanted.update(kinds)
             distance = bin(a.key ^ b.key).count('1')
-            for n, k, width, reach in BY_PAGES:
-                found = distance <= reach and a.shares_band(b, width) if width else distance <= k
-                hits.update((kind, n, 'both') for kind in kinds if found or distance <= 3)
+            for n, k, width, reach, beside in BY_PAGES:
+                found = distance <= beside or (distance <= reach and a.shares_band(b, width))
+                hits.update((kind, n, 'both') for kind in kinds if found)
                 hits.update((kind, n, 'k') for kind in kinds if distance <= k)
     print('pairs ' + 'pages'.rjust(14) + ''.join(n.rjust(14) for n, *_ in BY_PAGES) + '   (default, then k alone)')
     for kind, n_pairs in sorted(wanted.items()):

@@ -275,7 +275,7 @@ static int close_run(struct apply_run *r)
 	if (r->sum.along) {
 		pd_buf_add_z(&line, " and ");
 		pd_buf_count(&line, r->sum.along, "record");
-		pd_buf_add_z(&line, " that belong to them");
+		pd_buf_add_z(&line, r->sum.along == 1 ? " that belongs to them" : " that belong to them");
 	}
 	if (r->sum.revisits) {
 		pd_buf_add_z(&line, ", ");
