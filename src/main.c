@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/json.h"
-#include "base/outfile.h"
 #include "cmd/command.h"
 #include "page/html.h"
 #include "text/text.h"

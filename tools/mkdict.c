@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/outfile.h"
+#include "base/file.h"
 #include "term/dict.h"
 
 static int write_out(const char *path, struct pd_span bytes, struct pd_err *e)

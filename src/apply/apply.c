@@ -19,11 +19,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 #include "read/dump.h"
 #include "read/source.h"
-#include "read/warc.h"
 
 /* ==== revisit records ==== */
 

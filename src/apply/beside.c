@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/tsv.h"
+#include "read/dump.h"
 #include "read/page.h"
-#include "read/warc.h"
 
 /* ==== the key of a URL ==== */
 

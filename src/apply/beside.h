@@ -15,8 +15,8 @@
 #define PD_APPLY_BESIDE_H
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/json.h"
-#include "base/outfile.h"
 #include "read/source.h"
 
 /* The sort-friendly form of a URL that web archives look pages up by (SURT): host reversed, and what does not tell pages

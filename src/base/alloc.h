@@ -3,7 +3,7 @@
  * Memory: malloc and its like, which never return NULL, huge pages, and arenas, whose memory all dies together.
  *
  * Memory that cannot be had ends what is going on:
- *  - in the program: what is unfinished is removed (base/outfile.h), a message says so, exit 2, from whatever thread;
+ *  - in the program: what is unfinished is removed (base/file.h), a message says so, exit 2, from whatever thread;
  *  - in a call of the library: the call returns PD_ERR_MEMORY (src/api.c), and the context is good for nothing any more;
  *  - where nobody said what to do: abort().
  * Libraries that would hide it from us are given these functions, or are asked afterwards.

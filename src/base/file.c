@@ -1,14 +1,469 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What this run writes and what it reads is the program's one piece of global state: a signal handler has no other way to
+ * find the files that are unfinished, and inputs are opened in places that know nothing of outputs.  A name is published for
+ * the handler before the file is made, by storing it last, and taken back by clearing it first.
+ */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/outfile.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/threads.h"
+
+/* Of more inputs the first are known: those of a run over many files come behind its outputs, which know them. */
+enum { SLOTS = 64, INPUTS_KNOWN = 1 << 16 };
+
+/* A file, or no file: ino 0. */
+struct file {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct output {
+	bool taken;
+	struct file target, temp;
+	struct file folder;	/* where no file is yet that it takes the place of: the folder, and the name in it */
+	char *name;
+};
+
+static char *volatile unfinished[SLOTS];
+static struct output outputs[SLOTS];
+static struct pd_map inputs, done;	/* files that were read; that are outputs and have their names */
+static bool locked;	/* what stands above, but for `unfinished` */
+
+static void lock(void)
+{
+	while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock(void)
+{
+	__atomic_clear(&locked, __ATOMIC_RELEASE);
+}
+
+/* While a file is being made under its published name, nobody may believe that it was removed. */
+static int being_made;
+static bool dying;
+
+static void remove_unfinished(void)
+{
+	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST))
+		sched_yield();
+	for (int i = 0; i < SLOTS; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+}
+
+/*
+ * A signal often comes twice (timeout, for one, sends it to the process and to its group), and the second may meet another
+ * thread: it must not end us before the first has removed everything, so the default comes back only then.
+ */
+static void on_signal(int sig)
+{
+	if (__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST))
+		return;
+	remove_unfinished();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Nothing that needs memory, nor a lock that the thread may hold. */
+static void on_no_memory(void)
+{
+	static const char text[] = "pagededup: out of memory\n";
+	remove_unfinished();
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(2);
+}
+
+void pd_unfinished_install(void)
+{
+	pd_out_of_memory_calls(on_no_memory);
+	struct sigaction a = { .sa_handler = on_signal };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct sigaction old;
+		/* What our parent ignores (nohup) stays ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+	}
+}
+
+/* --- who reads, who writes --- */
+
+static struct file regular_file(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) ? (struct file){ st->st_dev, st->st_ino } : (struct file){ 0 };
+}
+
+static uint64_t key_of_file(struct file f)
+{
+	const uint64_t both[2] = { f.dev, f.ino };
+	return pd_hash64(both, sizeof both);
+}
+
+static bool same(struct file a, struct file b)
+{
+	return a.ino && a.ino == b.ino && a.dev == b.dev;
+}
+
+/* Under the lock. */
+static bool is_written(struct file f)
+{
+	bool found = false;
+	for (int i = 0; i < SLOTS && !found; i++)
+		found = outputs[i].taken && (same(f, outputs[i].target) || same(f, outputs[i].temp));
+	return found;
+}
+
+/* Under the lock: is this output, that of another slot, too, or of one that is done? */
+static bool is_output(const struct output *o)
+{
+	bool found = is_written(o->target) || (o->target.ino && pd_map_has(&done, key_of_file(o->target)));
+	for (int i = 0; i < SLOTS && !found && o->name; i++)
+		found = outputs[i].taken && outputs[i].name && same(o->folder, outputs[i].folder) && !strcmp(o->name, outputs[i].name);
+	return found;
+}
+
+bool pd_output_is(const struct stat *st)
+{
+	lock();
+	bool found = is_written(regular_file(st));
+	unlock();
+	return found;
+}
+
+int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
+{
+	struct file f = regular_file(st);
+	if (!f.ino)
+		return PD_OK;
+	lock();
+	bool written = is_written(f);
+	if (!written && inputs.n < INPUTS_KNOWN)
+		pd_map_add(&inputs, key_of_file(f));
+	unlock();
+	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path) : PD_OK;
+}
+
+void pd_inputs_forget(void)
+{
+	lock();
+	pd_map_clear(&inputs, 0);
+	pd_map_clear(&done, 0);
+	unlock();
+}
+
+int pd_input_note_fd(int fd, const char *path, struct pd_err *e)
+{
+	struct stat st;
+	return fstat(fd, &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : pd_input_note(&st, path, e);
+}
+
+FILE *pd_input_fopen(const char *path, struct pd_err *e)
+{
+	FILE *f = fopen(path, "re");
+	if (!f)
+		pd_fail_errno(e, "cannot open %s", path);
+	else if (pd_input_note_fd(fileno(f), path, e)) {
+		fclose(f);
+		f = NULL;
+	}
+	return f;
+}
+
+static struct file file_at(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 ? (struct file){ st.st_dev, st.st_ino } : (struct file){ 0 };
+}
+
+/* What the output at `path` would take the place of. */
+static struct output output_at(const char *path, const struct stat *there)
+{
+	struct output o = { .taken = true, .target = there ? regular_file(there) : (struct file){ 0 } };
+	if (there)
+		return o;
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? pd_strdup(path) : NULL;
+	if (folder)
+		folder[slash == path ? 1 : slash - path] = 0;
+	o.folder = file_at(folder ? folder : ".");
+	o.name = pd_strdup(slash ? slash + 1 : path);
+	free(folder);
+	return o;
+}
+
+/* A slot for one more output, or a negative status. */
+static int take_slot(const char *path, const struct stat *there, struct pd_err *e)
+{
+	struct output o = output_at(path, there);
+	int slot = 0;
+	lock();
+	bool read = o.target.ino && pd_map_has(&inputs, key_of_file(o.target)), written = is_output(&o);
+	while (slot < SLOTS && outputs[slot].taken)
+		slot++;
+	bool takes = !read && !written && slot < SLOTS;
+	if (takes)
+		outputs[slot] = o;
+	unlock();
+	if (!takes)
+		free(o.name);
+	if (read)
+		return pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+	if (written)
+		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", path);
+	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
+}
+
+static void forget(struct pd_outfile *o)
+{
+	if (o->slot > 0) {
+		struct output *output = &outputs[o->slot - 1];
+		unfinished[o->slot - 1] = NULL;
+		lock();
+		free(output->name);
+		*output = (struct output){ 0 };
+		unlock();
+	}
+	free(o->temp);
+	free(o->path);
+	*o = (struct pd_outfile){ 0 };
+}
+
+/* Its file has the name now: no other output may take that place again. */
+static void note_done(const struct pd_outfile *o)
+{
+	lock();
+	if (o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
+		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
+	unlock();
+}
+
+int pd_look(const char *path, struct stat *st, struct pd_err *e)
+{
+	if (stat(path, st) == 0)
+		return 1;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	return pd_fail_errno(e, "cannot tell what %s is", path);
+}
+
+static bool is_standard(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+/* As pd_look.  A standard stream that is closed is nothing. */
+static int look_at_standard(int fd, struct stat *st, struct pd_err *e)
+{
+	if (fstat(fd, st) == 0)
+		return 1;
+	return errno == EBADF ? 0 : pd_fail_errno(e, "cannot tell what standard %s is", fd == STDIN_FILENO ? "input" : "output");
+}
+
+/* What is not there, or may not be read, is said by who opens it. */
+static int input_at(const char *path, struct file *out, struct pd_err *e)
+{
+	struct stat st;
+	int there = is_standard(path) ? look_at_standard(STDIN_FILENO, &st, e) : pd_look(path, &st, e);
+	*out = there > 0 ? regular_file(&st) : (struct file){ 0 };
+	return there < 0 && pd_errno_stays(errno) ? 0 : there;
+}
+
+static int is_input(const char *path, const char *input, struct pd_err *e)
+{
+	path = path ? path : "standard output";
+	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path, input) :
+				     pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+}
+
+int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
+{
+	struct stat st;
+	struct file input;
+	int there = is_standard(path) ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
+	for (int i = 0, r = 0; i < n_inputs && there > 0; i++) {
+		if (inputs_given[i])
+			r = input_at(inputs_given[i], &input, e);
+		if (r < 0)
+			return r;
+		if (r && same(input, regular_file(&st)))
+			return is_input(path, inputs_given[i], e);
+	}
+	return there < 0 ? there : PD_OK;
+}
+
+/* --- outputs --- */
+
+/* A file behind /dev/stdout is somebody else's; one in /dev/shm is a file like any other. */
+static bool is_borrowed(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") || !strncmp(path, "/proc/", 6);
+}
+
+/* A pipe, a terminal, /dev/null have no half-written state. */
+static int open_directly(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	o->f = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!o->f) {
+		int status = pd_fail_errno(e, "cannot write %s", path);
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	o->path = pd_strdup(path);
+	return PD_OK;
+}
+
+/* PATH.??????.part, which is not there. */
+static char *temporary_name(const char *path)
+{
+	static const char letters[33] = "abcdefghijklmnopqrstuvwxyz234567";
+	static uint32_t number;
+	uint64_t r = 0;
+	struct pd_buf name = { 0 };
+	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != sizeof r)
+		r = (uint64_t)getpid() << 10 ^ __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED);
+	pd_buf_printf(&name, "%s.", path);
+	for (int i = 0; i < 6; i++)
+		pd_buf_add_c(&name, letters[r >> 5 * i & 31]);
+	pd_buf_add_z(&name, ".part");
+	return name.p;
+}
+
+/* The file whose place it takes may be another's, or secret. */
+static void take_rights(int fd, const struct stat *there)
+{
+	struct stat st;
+	if (fstat(fd, &st) == 0 && (st.st_uid != there->st_uid || st.st_gid != there->st_gid) &&
+	    fchown(fd, there->st_uid, there->st_gid) < 0)
+		errno = 0;	/* then it is ours, as any new file would be */
+	fchmod(fd, there->st_mode & 0777);
+}
+
+/* A signal waits until the file is there to be removed; one that came before leaves nothing behind it to make. */
+static int make(const char *path, mode_t mode)
+{
+	sigset_t before;
+	pd_signals_hold(&before);
+	__atomic_add_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	int fd = -1;
+	if (__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+		errno = EINTR;
+	else
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	int reason = errno;
+	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	pd_signals_return(&before);
+	errno = reason;
+	return fd;
+}
+
+static int open_beside(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+{
+	struct stat st;
+	int fd = -1;
+	for (int tries = 0; tries < 100 && fd < 0 && (!tries || errno == EEXIST); tries++) {
+		unfinished[o->slot - 1] = NULL;
+		free(o->temp);
+		o->temp = temporary_name(path);
+		unfinished[o->slot - 1] = o->temp;
+		fd = make(o->temp, there ? there->st_mode & 0600 : 0666);
+	}
+	if (fd >= 0 && there)
+		take_rights(fd, there);
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		lock();
+		outputs[o->slot - 1].temp = regular_file(&st);
+		unlock();
+		o->f = fdopen(fd, "w");
+	}
+	if (o->f) {
+		o->path = pd_strdup(path);
+		return PD_OK;
+	}
+	int status = pd_fail_errno(e, "cannot write %s", path);
+	if (fd >= 0) {
+		unlink(o->temp);
+		close(fd);
+	}
+	return status;
+}
+
+static int open_output(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+{
+	o->f = NULL;
+	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
+		return open_directly(o, path, e);
+	/* A link stays a link: the file behind it is what is written. */
+	char *behind = there ? realpath(path, NULL) : NULL;
+	int status = there && !behind ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, behind ? behind : path, there, e);
+	free(behind);
+	return status;
+}
+
+int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	struct stat st = { 0 };
+	bool standard = is_standard(path);
+	int there = standard ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
+	*o = (struct pd_outfile){ 0 };
+	if (there < 0)
+		return there;
+	o->f = stdout;
+	int slot = take_slot(standard ? "standard output" : path, there || standard ? &st : NULL, e);
+	if (slot < 0) {
+		o->f = NULL;
+		return slot;
+	}
+	o->slot = slot;
+	int status = standard ? PD_OK : open_output(o, path, there ? &st : NULL, e);
+	if (status)
+		forget(o);
+	return status;
+}
+
+int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
+{
+	int status = PD_OK;
+	const char *name = o->path ? o->path : "standard output";
+	bool bad = fflush(o->f) != 0 || ferror(o->f);
+	if (o->path && fclose(o->f) != 0)
+		bad = true;
+	if (bad)
+		status = pd_fail_errno(e, "cannot write %s", name);
+	else if (o->temp && rename(o->temp, o->path) != 0)
+		status = pd_fail_errno(e, "cannot rename to %s", name);
+	if (status && o->temp)
+		unlink(o->temp);
+	if (!status && o->temp)
+		note_done(o);
+	forget(o);
+	return status;
+}
+
+void pd_outfile_abandon(struct pd_outfile *o)
+{
+	if (o->path && o->f)
+		fclose(o->f);
+	if (o->temp)
+		unlink(o->temp);
+	forget(o);
+}
 
 /* --- whole files --- */
 

@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 
+#include <math.h>
 #include <nettle/md5.h>
 #include <nettle/sha1.h>
 #include <stdlib.h>
@@ -283,4 +284,32 @@ void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out)
 		out->w[0] <<= 8;
 		add_polynomial(out, t, words);
 	}
+}
+
+/* --- Bloom filters --- */
+
+uint64_t pd_bloom_bits(uint64_t count, double error)
+{
+	double bits = -(double)count * log(error) / (M_LN2 * M_LN2);
+	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
+}
+
+int pd_bloom_hashes(uint64_t bits, uint64_t count)
+{
+	double k = round((double)bits / (double)(count ? count : 1) * M_LN2);
+	return k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
+}
+
+double pd_bloom_rate(uint64_t bits, int hashes, uint64_t n)
+{
+	return pow(-expm1(-(double)hashes * (double)n / (double)bits), hashes);
+}
+
+void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out[PD_BLOOM_HASHES_MAX])
+{
+	uint64_t w[2];
+	pd_hash128(key.p, key.n, 0, w);
+	w[1] |= 1;	/* a step that is no multiple of most sizes */
+	for (int i = 0; i < hashes; i++)
+		out[i] = (w[0] + (uint64_t)i * w[1]) % bits;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashes and digests, the bare simhash, and random numbers.  XXH3 (xxhash.com; its output is stable since 0.8) for everything
+ * Hashes and digests, the bare simhash, Bloom filters, and random numbers.  XXH3 (xxhash.com; its output is stable since 0.8) for everything
  * that is ours, SHA-1 in base32 for what the crawl world calls a payload digest (RFC 4648 alphabet, as in WARC files).
  *
  * Simhash: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; used for web pages by
@@ -112,5 +112,18 @@ void pd_rabin_free(struct pd_rabin *r);
 /* The polynomial of this width without its leading term. */
 const struct pd_key *pd_rabin_polynomial(int bits);
 void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out);
+
+/* Bloom filters (B. H. Bloom, 1970): how large they must be, where a key's bits are, and how often one answers wrongly.  The bits
+ * themselves belong to whoever keeps them. */
+enum { PD_BLOOM_HASHES_MAX = 32 };
+
+/* Bits for so many keys and such a rate of false answers: -n ln P / (ln 2)^2, rounded up, at least 64. */
+uint64_t pd_bloom_bits(uint64_t count, double error);
+/* Bits of each key with which that rate is least. */
+int pd_bloom_hashes(uint64_t bits, uint64_t count);
+/* The rate with n different keys in it: (1 - e^(-k n / bits))^k. */
+double pd_bloom_rate(uint64_t bits, int hashes, uint64_t n);
+/* The places of a key's bits: a + i b modulo `bits`, a and b the halves of XXH3-128. */
+void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out[PD_BLOOM_HASHES_MAX]);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/fields.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/utf8.h"
 
 static void add_escape(struct pd_buf *line, uint8_t c)

@@ -2,7 +2,7 @@
  * pagededup boilerplate: dumps -> a table of what their sites repeat; tables -> one table, or text. */
 #include <unistd.h>
 
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"
 

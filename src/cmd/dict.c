@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/terminal.h"
 #include "cmd/walk.h"
 #include "term/dict.h"

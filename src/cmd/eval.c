@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"

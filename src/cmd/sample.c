@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
 #include "group/sample.h"
+#include "inspect/inspect.h"
 #include "report/report.h"
 
 struct sample_options {

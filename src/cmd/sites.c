@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/outfile.h"
 #include "base/threads.h"
 #include "cmd/walk.h"
 #include "link/alias.h"

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/bloom.h"
 #include "base/fields.h"
-#include "base/outfile.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "cmd/command.h"
@@ -164,7 +164,7 @@ static int prepare(struct url_run *r)
 static int open_seen(struct url_run *r)
 {
 	const struct url_options *o = r->o;
-	/* It is read whole before it is written again, and so is no input in the sense of base/outfile.h. */
+	/* It is read whole before it is written again, and so is no input in the sense of base/file.h. */
 	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
 	if (!f && o->seen && (errno != ENOENT || o->ask))
 		return pd_fail_errno(&r->err, "cannot open %s", o->seen);

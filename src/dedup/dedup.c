@@ -20,7 +20,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 #include "inspect/inspect.h"
 #include "report/report.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 #include "group/order.h"
 

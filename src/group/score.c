@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "group/order.h"

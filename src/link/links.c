@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/outfile.h"
 #include "link/canonical.h"
 #include "link/host.h"
 #include "link/url.h"

@@ -8,7 +8,6 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 #include "link/canonical.h"
 #include "link/host.h"

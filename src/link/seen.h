@@ -34,7 +34,7 @@ struct pd_seen_options {
 	struct pd_span shape;	/* what else shapes the keys, as "form=canonical …"; must be the same between runs */
 };
 
-/* Bits in all for so many URLs and such an error rate with `k` bits a URL (the standard formula is that of base/bloom.h):
+/* Bits in all for so many URLs and such an error rate with `k` bits a URL (the standard formula is that of base/hash.h):
  * -k n / ln(1 - P^(1/k)).  Rounded up. */
 uint64_t pd_seen_bits_of(uint64_t count, double error, int k);
 

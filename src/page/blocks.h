@@ -23,7 +23,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "page/tags.h"
+#include "page/html.h"
 
 #define PD_BOXES_MAX (1u << 18)
 #define PD_RUNS_MAX (1u << 19)

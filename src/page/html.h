@@ -15,7 +15,38 @@
 #define PD_PAGE_HTML_H
 
 #include "base/buf.h"
-#include "page/tags.h"
+#include "base/span.h"
+
+/* The tags of the HTML standard (and those that it calls obsolete) with their class: the one table that says what a
+ * tag is to the blocks (patent CN101645082, module 210).  A tag that is not here is not HTML: it is left
+ * out, its content stays. */
+
+enum pd_tag_class {
+	PD_CLASS_IGNORE,	/* with everything inside: script, style, noscript, iframe, template, svg, … */
+	PD_CLASS_TITLE,		/* title, h1 … h6 */
+	PD_CLASS_BLOCK,		/* div, td, table, ul, section, … */
+	PD_CLASS_LEVEL,		/* p, br, li, dd, tr, …: inner structure of a block */
+	PD_CLASS_OTHER,		/* inline and the rest */
+};
+
+/* X(name, class) in alphabetical order: enum pd_tag is PD_TAG_a, … ; the table itself is in tags.def. */
+enum pd_tag {
+	PD_TAG_NONE,		/* box 0: the page */
+#define X(name, klass) PD_TAG_##name,
+#include "page/tags.def"
+#undef X
+	PD_TAG_COUNT
+};
+
+/* PD_TAG_NONE when it is no HTML tag; ASCII case is ignored. */
+enum pd_tag pd_tag_by_name(struct pd_span name);
+/* "" for PD_TAG_NONE. */
+const char *pd_tag_name(enum pd_tag t);
+enum pd_tag_class pd_tag_class(enum pd_tag t);
+/* Has it neither content nor an end tag (br, img, …)? */
+bool pd_tag_void(enum pd_tag t);
+
+/* --- events --- */
 
 #define PD_DEPTH_MAX 512
 #define PD_ATTRS_MAX 64			/* of one element: more are left out */

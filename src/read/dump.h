@@ -32,6 +32,18 @@ struct pd_read_format {
 
 extern const struct pd_read_format pd_read_format_warc, pd_read_format_arc;
 
+/* The header of a WARC record (ISO 28500: WARC/1.0, 1.1; 0.17 and 0.18 read alike): views into the window that it was
+ * read from. */
+struct pd_read_warc_header {
+	struct pd_span type, uri, date, digest, address, content_type, content_length;
+};
+
+/* The next named field of the header at *rest, which moves on: its name, and its value as it stands, folds and all. */
+bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value);
+void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out);
+/* Kind, url, time, digest, address and type of the record. */
+void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out);
+
 struct pd_read_place {
 	uint64_t offset;
 	bool stream;		/* in the decompressed stream */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 #include "read/input.h"
 
 enum { REFUSED = -1 };	/* f->err says why */

@@ -4,7 +4,7 @@
  * (or, in files that were converted by mistake, in CR CR LF), a value may be folded over several lines, names are
  * written in any case.  The first of several fields of one name counts.
  */
-#include "read/warc.h"
+#include "read/dump.h"
 
 /* Is s[i…] a blank line (CRs, then LF)?  Its length; 0 no; SIZE_MAX when the window ends before that is known. */
 static size_t blank_line(struct pd_span s, size_t i)

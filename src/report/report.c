@@ -11,7 +11,6 @@
 #include "apply/apply.h"
 #include "base/fields.h"
 #include "base/file.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 #include "write/write.h"
 

@@ -14,7 +14,6 @@
 
 #include "base/codec.h"
 #include "base/file.h"
-#include "base/outfile.h"
 #include "base/tsv.h"
 
 static int fail_keyfile(struct pd_err *e, const char *name, uint64_t at, const char *what)

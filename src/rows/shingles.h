@@ -18,8 +18,8 @@
 #define PD_ROWS_SHINGLES_H
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 
 #define PD_SHINGLES_VERSION 1
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/threads.h"
 #include "write/write.h"
 

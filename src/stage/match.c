@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fields.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "base/threads.h"
 #include "join/plan.h"
 #include "link/rank.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bloom.h"
+#include "base/hash.h"
 
 const char *const pd_store_keys_names[] = { "-", "lmdb", "bloom", NULL };
 

@@ -98,16 +98,6 @@ void pd_store_segment_close(struct pd_store_segment *s);
 int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
 			  int bits, struct pd_err *e);
 
-/* Looks at the checksums of the blocks that hold n bytes from `at` on, the first time. */
-int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e);
-/* The parts of a table, beside each other in each: 0 starts, 1 keys of one word, 2 rows. */
-enum pd_store_table_part { PD_STORE_TABLE_STARTS, PD_STORE_TABLE_KEYS, PD_STORE_TABLE_ROWS };
-struct pd_store_table_layout {
-	uint64_t part[3], bytes;	/* where each begins, from the table's beginning; all of it */
-	uint64_t stride;		/* keys of a word, with those that only make scanning safe */
-};
-void pd_store_table_layout(const struct pd_store_segment_footer *f, struct pd_store_table_layout *l);
-
 /* What was found to be wrong in the file as it stands: offset and PD_ERR_FORMAT. */
 int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e);
 
@@ -185,7 +175,7 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
 			    void *damaged_ctx, struct pd_err *e);
 
-/* Writing one (segment_write.c).  Segments are made of what lies in memory, or of other segments.  Pages come in the order of
+/* Writing one.  Segments are made of what lies in memory, or of other segments.  Pages come in the order of
  * their numbers; those that have tombstones are left out.  Compressed rows are copied as they are where all of a block stay,
  * hashes and keys are merged, tables sorted anew: merging costs little more than reading and writing, and 16 bytes of memory a
  * page at most. */

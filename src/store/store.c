@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/fields.h"
-#include "base/bloom.h"
+#include "base/hash.h"
 #include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"

@@ -17,6 +17,9 @@
 
 #include "term/unicode.h"
 
+/* pd_unicode_block, pd_unicode_kind, pd_unicode_kinds: printed by tools/gen_unicode.c. */
+#include "unicode_table.h"
+
 struct pd_folder {
 	struct pd_buf span;	/* what libunistring made of one */
 };

@@ -11,7 +11,6 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "topic/site.h"

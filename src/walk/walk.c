@@ -12,7 +12,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/outfile.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "rows/shingles.h"

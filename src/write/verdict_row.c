@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/fields.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/outfile.h"
 
 /* Files that shaped the verdicts are named by what they hold. */
 static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)

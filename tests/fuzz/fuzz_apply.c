@@ -3,11 +3,11 @@
  * With revisits in their place the dump comes back byte for byte, if all of them are found again. */
 #include <unistd.h>
 
-#include "base/outfile.h"
+#include "apply/apply.h"
+#include "base/file.h"
 #include "base/tsv.h"
 #include "fuzz.h"
 #include "read/reader.h"
-#include "apply/apply.h"
 
 enum { KEPT = 64, BLOCK = 4096 };
 

@@ -13,7 +13,7 @@
 #include "apply/apply.h"
 #include "apply/beside.h"
 #include "base/codec.h"
-#include "base/outfile.h"
+#include "base/file.h"
 #include "read/reader.h"
 
 enum { PAGES = 5, BLOCK = 1 << 20 };

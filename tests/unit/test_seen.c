@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/bloom.h"
+#include "base/hash.h"
 #include "link/seen.h"
 
 START_TEST(test_sizes)

@@ -4,7 +4,7 @@
  */
 #include "warc_outcome.h"
 
-#include "read/warc.h"
+#include "read/dump.h"
 
 /* --- single records, plain --- */
 
