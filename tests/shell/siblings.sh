@@ -116,7 +116,7 @@ has "pages whose text is elsewhere: counted" "$tmp/err" '1 of them by sketches o
 has "and said" "$tmp/out" 'by sketches only'
 run "$P" cluster -q --shingles=parts.jsonl parts.pairs
 exits "no shingles" 2
-has "no shingles: message" "$tmp/err" "parts.jsonl holds no shingles: 'fp --shingles=FILE' writes such a file"
+has "no shingles: message" "$tmp/err" "parts.jsonl holds no shingles: 'pagededup fp --shingles=FILE' writes such a file"
 run "$P" cluster -q --keep=least-loss parts.pairs
 exits "--keep=least-loss without texts" 2
 head -c 200 parts.shingles >cut.shingles
