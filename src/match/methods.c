@@ -135,11 +135,14 @@ static int link_rows(struct methods *m)
 	links = pd_items_lists(1, rows->budget);
 	for (size_t from = 0, to; from < by_hash.n; from = to) {
 		uint32_t a = by_hash.v[from].value;
-		for (to = from + 1; to < by_hash.n && by_hash.v[to].key == by_hash.v[from].key; to++) {
-			if (!is_confirmed(m, a, by_hash.v[to].value))
+		/* Those of one hash come in any order when they lay on disk. */
+		for (to = from + 1; to < by_hash.n && by_hash.v[to].key == by_hash.v[from].key; to++)
+			a = by_hash.v[to].value < a ? by_hash.v[to].value : a;
+		for (size_t i = from; i < to; i++) {
+			if (by_hash.v[i].value == a || !is_confirmed(m, a, by_hash.v[i].value))
 				continue;
-			m->first[by_hash.v[to].value] = a;
-			pd_items_add_pair(links, a, by_hash.v[to].value, 0);
+			m->first[by_hash.v[i].value] = a;
+			pd_items_add_pair(links, a, by_hash.v[i].value, 0);
 		}
 	}
 	pd_items_release(&by_hash);

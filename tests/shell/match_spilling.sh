@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# match by each kind of value with the least memory that it takes: it goes to disk, and says what it says with all the memory.
+. "$(dirname "$0")/../tap.sh"
+spilt() { python3 -c 'import json; s = json.load(open("stats.json")); print(s["runs"] + s["join_parts"], s["bytes_on_disk"])'; }
+sorted() { # FILE: its pairs, whichever page comes first
+	rows "$1" | awk -F '\t' '{ print ($1 < $2 ? $1 "\t" $2 : $2 "\t" $1) "\t" $3 "\t" $4 "\t" $5 }' | LC_ALL=C sort
+}
+for method in simhash exact keywords keywords:sigma=1:order=weight segments vsm; do
+	name=${method%%:*} more=
+	case $name in
+	simhash) n=600000 more='-k 3' ;;
+	exact | keywords) n=300000 ;;
+	segments) n=60000 ;;
+	vsm) n=40000 ;;
+	esac
+	"$P" fp -q --method=$name "$demo" >like.fp
+	python3 "$TOP/tests/spilling_rows.py" $name $n like.fp >in.fp
+	for pairs in "" --all-pairs; do
+		"$P" match -q --method=$method $more $pairs --stats=stats.json in.fp >want
+		read -r steps bytes <<<"$(spilt)"
+		at_least "$method $pairs: there are pairs" "$(rows want | wc -l)" 1000
+		for threads in 1 2; do
+			run "$P" match -q --method=$method $more $pairs --memory=33M -j$threads --stats=stats.json in.fp
+			read -r more_steps more_bytes <<<"$(spilt)"
+			at_least "$method $pairs -j$threads: runs and parts on disk" "$more_steps" $((steps + 2))
+			at_least "$method $pairs -j$threads: more bytes there than with all the memory" "$more_bytes" $((bytes + 1))
+			same "$method $pairs -j$threads: the same bytes" "$tmp/out" want
+		done
+	done
+	{ grep '^#' in.fp; grep -v '^#' in.fp | shuf --random-source=in.fp; } >turned.fp
+	"$P" match -q --method=$method $more --all-pairs --memory=33M turned.fp >turned
+	same "$method: the same pairs of rows in another order" <(sorted turned) <(sorted want)
+done
+tap_done
