@@ -105,6 +105,13 @@ def make_inputs():
     save('truth.tsv', b'id\tcontent\n' + b''.join(b'site/%d.html\t%d\n' % (i, i // 2) for i in range(4)))
     plain('store', 'init', 'store', '-q')
     save('answers.tsv', plain('store', 'add', 'store', '-q', 'rows.tsv'))
+    save('exact-more.tsv', plain('fp', '-q', '--method=exact,abstract', 'lines.jsonl'))
+    save('exact.tsv', plain('fp', '-q', '--method=exact,abstract', 'one.warc.gz', 'two.warc'))
+    for kind in 'lmdb', 'bloom':        # a table, and a log beside it
+        plain('store', 'init', 'seen-' + kind, '-q', '--keys=' + kind, *(['--count=1000'] if kind == 'bloom' else []))
+        plain('store', 'add', 'seen-' + kind, '-q', 'exact.tsv')
+        plain('store', 'compact', 'seen-' + kind, '-q')
+        plain('store', 'add', 'seen-' + kind, '-q', 'exact-more.tsv')
     rng, keys = random.Random(1), []
     big = ['# pagededup fp 1 version=3 bits=64 | sketch=none', '#fingerprint\tid\turl\ttext_digest']
     for i in range(600000 if o.every or 'match-spills' in o.jobs else 0):
@@ -214,6 +221,14 @@ Job('store-info', 'store', 'info', 'store')
 Job('store-export', 'store', 'export', 'store', '-q')
 Job('store-by-url', 'store', 'remove', 'out/store', '-q', '--by-url', 'http://host0.example/0', copy=['store'], old=False, more='verify')
 Job('store-update', 'store', 'add', 'out/store', '-q', '--same-url=update', 'rows.tsv', copy=['store'], old=False, more='verify')
+for kind in 'lmdb', 'bloom':
+    size = ['--count=1000'] if kind == 'bloom' else []
+    Job('store-%s-init' % kind, 'store', 'init', 'out/store', '-q', '--keys=' + kind, *size, old=False, more='verify')
+    Job('store-%s-add' % kind, 'store', 'add', 'out/seen-' + kind, '-q', 'exact.tsv', copy=['seen-' + kind], old=False, more='verify')
+    Job('store-%s-check' % kind, 'store', 'check', 'out/seen-' + kind, '-q', 'exact.tsv', copy=['seen-' + kind], old=False, more='verify')
+    Job('store-%s-compact' % kind, 'store', 'compact', 'out/seen-' + kind, '-q', copy=['seen-' + kind], old=False, more='verify')
+    Job('store-%s-verify' % kind, 'store', 'verify', 'seen-' + kind, '-q')
+    Job('store-%s-info' % kind, 'store', 'info', 'seen-' + kind)
 Job('show-run', 'show', '--stage=topic', '--run=begun', 'one.warc.gz:0')
 Job('show', 'show', '--stage=topic', 'site/0.html')
 Job('compare', 'compare', 'site/0.html', 'site/1.html')
