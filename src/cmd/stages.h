@@ -17,13 +17,13 @@
 	  .help = "how pairs are found: hamming, bands, or both (both, unless -k is given)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (by the number of pages)" }, \
-	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar), \
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar), \
 	  .help = "least share of text that duplicates have in common, such as 90%" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(second_look.similarity), .min = 0, .max = 1, \
+	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(verification.similarity), .min = 0, .max = 1, \
 	  .help = "least similarity, estimated from sketches (0.5)" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(second_look.similarity_same_host), \
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(verification.similarity_same_host), \
 	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verification.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
 	  .help = "all (default), same-X, other-Xs (X: host, domain, site), same-language" }, \
 	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \

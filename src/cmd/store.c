@@ -21,7 +21,7 @@ struct store_options {
 	const char *method, *require;
 	int keys;
 	double count, error;
-	struct pd_verify_request second_look;
+	struct pd_verify_request verification;
 	bool line_buffered, quiet, ignore_damaged, by_url;
 };
 
@@ -66,13 +66,13 @@ static const struct pd_opt opts[] = {
 	  .help = "skip (default): do not keep it; replace: keep it, drop what it matches" },
 	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
 	  .help = "judge (default): like any page; update: replaces the old version" },
-	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(second_look.similar),
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar),
 	  .help = "least share of text that duplicates have in common, such as 90%" },
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(second_look.similarity), .min = 0, .max = 1,
+	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(verification.similarity), .min = 0, .max = 1,
 	  .help = "least similarity, estimated from sketches (0.5)" },
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(second_look.similarity_same_host), .min = 0, .max = 1,
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(verification.similarity_same_host), .min = 0, .max = 1,
 	  .help = "the same for two pages of one host (0.7)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(second_look.verify),
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verification.verify),
 	  .help = "verify pairs by similarity, estimated from sketches (default)" },
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = presets,
 	  .help = "default, or paper: settings of patent CN101645082 (k 3, replace)" },
@@ -209,7 +209,7 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	struct pd_require require = { 0 };
 	int k = r->store.m.k;
 	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
-	int status = pd_verify_settle(&o->second_look, o->preset == 1, &j->verify, e);
+	int status = pd_verify_settle(&o->verification, o->preset == 1, &j->verify, e);
 	if (!status && o->method)
 		status = pd_methods_read(&j->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, e);
 	if (!status && o->require)
@@ -450,10 +450,10 @@ static int check_options(const struct store_options *o, const struct action *a, 
 		{ o->error, INIT, "--error" },
 		{ o->on_duplicate >= 0, ADD, "--on-duplicate" },
 		{ o->same_url >= 0, ADD | CHECK, "--same-url" },
-		{ o->second_look.similar, ADD | CHECK, "--similar" },
-		{ o->second_look.similarity >= 0, ADD | CHECK, "--similarity" },
-		{ o->second_look.similarity_same_host >= 0, ADD | CHECK, "--similarity-same-host" },
-		{ o->second_look.verify >= 0, ADD | CHECK, "--verify" },
+		{ o->verification.similar, ADD | CHECK, "--similar" },
+		{ o->verification.similarity >= 0, ADD | CHECK, "--similarity" },
+		{ o->verification.similarity_same_host >= 0, ADD | CHECK, "--similarity-same-host" },
+		{ o->verification.verify >= 0, ADD | CHECK, "--verify" },
 		{ o->preset >= 0, INIT | ADD | CHECK, "--preset" },
 		{ o->line_buffered, ADD | CHECK, "--line-buffered" },
 		{ o->by_url, REMOVE, "--by-url" },
@@ -489,7 +489,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 static int run_store(int argc, char **argv)
 {
 	struct store_options o = { .preset = -1, .keys = -1, .bits = -1, .k = -1, .on_duplicate = -1, .same_url = -1, .format = -1,
-				      .second_look = PD_VERIFY_NOTHING_SAID };
+				      .verification = PD_VERIFY_NOTHING_SAID };
 	const struct action *a = NULL;
 	struct pd_log log;
 	int first;

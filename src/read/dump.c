@@ -229,7 +229,7 @@ static bool file_ends(const struct pd_read_member *m)
 
 /* The file ends before the record does.  Files that were converted to other line ends are that much shorter: where all
  * of the response is there, by its own length, the record's is put right.  False: its length swallows other records. */
-static bool mend_length(struct pd_read_dump *d, size_t header, struct pd_record *out)
+static bool clean_length(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	struct pd_span s = pd_read_member_peek(d->m, header + FIT);
 	struct pd_span block = pd_span(s.p + header, s.n - header);
@@ -267,13 +267,13 @@ static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record
 	const struct pd_read_input *in = d->m->in;
 	bool packed = pd_read_member_packed(d->m);
 	if (!packed && in->regular && out->length > in->size - in->offset - header)
-		return mend_length(d, header, out);
+		return clean_length(d, header, out);
 	if (out->length > FIT)
 		return packed || !in->regular || long_fits(d, in->offset + header, out->length);
 	size_t end = header + (size_t)out->length;
 	struct pd_span s = pd_read_member_peek(d->m, end + TRAILER + d->format->line);
 	if (s.n < end)
-		return !file_ends(d->m) || mend_length(d, header, out);
+		return !file_ends(d->m) || clean_length(d, header, out);
 	if (plain_end(d, pd_span(s.p + end, s.n - end)))
 		return true;
 	ptrdiff_t other = d->format->find(pd_span(s.p + header, s.n - header));

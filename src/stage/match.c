@@ -460,12 +460,12 @@ static int close_match(struct match_run *r)
 
 struct pd_stage_match pd_stage_match_defaults(void)
 {
-	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .second_look = PD_VERIFY_NOTHING_SAID };
+	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .verification = PD_VERIFY_NOTHING_SAID };
 }
 
 static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
 {
-	int status = pd_verify_settle(&o->second_look, o->preset == 1, out, e);
+	int status = pd_verify_settle(&o->verification, o->preset == 1, out, e);
 	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
 		return status;
 	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);

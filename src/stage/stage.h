@@ -18,7 +18,7 @@ struct pd_stage_match {
 	int k, plan, scope, jobs, format, candidates, band_width;
 	bool all_pairs, explain, quiet, ignore_damaged;
 	bool one_more;			/* k and one bit more, for a report on what that would change */
-	struct pd_verify_request second_look;	/* off with the preset paper, unless asked for */
+	struct pd_verify_request verification;	/* off with the preset paper, unless asked for */
 	const char *output, *tmp_dir, *stats;
 	const char *method;		/* what is joined, as typed; NULL: what the rows were signed by */
 	const struct pd_methods *methods;	/* the same, read already; NULL: as `method` says */

@@ -1328,7 +1328,7 @@ static void keep_page(struct pd_extractor *x, const struct pd_blocks *in)
 }
 
 /* The step that had to be taken because the rules left too little; NULL: none. */
-static const char *mend_scrap(struct pd_extractor *x, const struct pd_blocks *in)
+static const char *clean_scrap(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if (is_scrap(x)) {
 		keep_list(x, in);
@@ -1422,7 +1422,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	drop_outside(x, region);
 	drop_short(x, in, region);
 	drop_sections(x, in);
-	const char *step = mend_scrap(x, in);
+	const char *step = clean_scrap(x, in);
 	drop_copies(&x->copies, in, &x->lines, x->why, COPY);
 	keep_shelf(x, in);
 	return step ? step : levels[level];

@@ -101,21 +101,21 @@ static void add_eval_rows(const struct pd_score *s, bool json, struct pd_buf *ou
 	pd_json_free(j);
 }
 
-static void add_eval_header(const struct pd_score *s, int draws, uint64_t seed, struct pd_buf *out)
+static void add_eval_header(const struct pd_score *s, int samples, uint64_t seed, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# pagededup eval 1 | true_level=%d bootstrap=%d seed=%" PRIu64 " unknown=%" PRIu64 "\n",
-		      s->truth->o->true_level, draws, seed, s->unknown);
+		      s->truth->o->true_level, samples, seed, s->unknown);
 	for (int i = 0; pd_write_eval_columns[i]; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_write_eval_columns[i]);
 	pd_buf_add_c(out, '\n');
 }
 
-void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int draws, uint64_t seed, struct pd_buf *out)
+void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out)
 {
 	if (format == PD_EVAL_TEXT)
 		print_figures(s, out);
 	if (format == PD_EVAL_TSV)
-		add_eval_header(s, draws, seed, out);
+		add_eval_header(s, samples, seed, out);
 	if (format != PD_EVAL_TEXT)
 		add_eval_rows(s, format == PD_EVAL_JSONL, out);
 }

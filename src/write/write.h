@@ -79,7 +79,7 @@ extern const char *const pd_store_on_duplicate_names[], *const pd_store_same_url
 enum pd_write_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
 extern const char *const pd_write_eval_formats[], *const pd_write_eval_columns[];	/* NULL at the end */
 
-void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int draws, uint64_t seed, struct pd_buf *out);
+void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
 
 /* A row for each setting and each k; the table shows F1.  `sign[i]`: what setting i is. */
 extern const char *const pd_write_sweep_columns[];	/* NULL at the end */
