@@ -1681,6 +1681,19 @@ static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 	return r < 0 ? r : one_output(a, n, e);
 }
 
+/* A dump that `fp` could not unpack has no pages in the verdicts: its copy would pass for one without duplicates. */
+static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, struct pd_err *e)
+{
+	struct pd_buf reason = { 0 };
+	int r = a->o->any_packing ? 0 : pd_read_source_foreign(path, label, &reason);
+	if (r < 0)
+		r = pd_fail_errno(e, "%s: cannot read", label);
+	else if (r)
+		r = pd_fail(e, PD_ERR_INPUT, "%s: %s", label, reason.p);
+	pd_buf_release(&reason);
+	return r;
+}
+
 /* Is it clear which file of the verdicts each input is, and where it goes? */
 static int check_inputs(struct pd_apply *a, struct pd_err *e)
 {
@@ -1691,6 +1704,8 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
 		pd_apply_removals_name(a->o->removals, f.label);
 		r = check_place(a, &f, &names, e);
+		if (r >= 0 && f.path && f.typed && f.regular && !f.error)
+			r = refuse_foreign(a, f.path, f.label, e);
 	}
 	if (r >= 0)
 		r = check_over(a, &names, e);
@@ -1844,7 +1859,7 @@ static int open_input(const struct pd_apply *a, struct apply_input *in, const st
 	int status = fill_spool(in, f, e);
 	if (!status && stat(in->path.p, &in->st) < 0)
 		status = pd_fail_errno(e, "%s: cannot read", f->label);
-	return status;
+	return status ? status : refuse_foreign(a, in->path.p, f->label, e);
 }
 
 static void close_input(struct apply_input *in)

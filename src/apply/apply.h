@@ -36,6 +36,7 @@ struct pd_apply_options {
 	bool restore;
 	const char *originals;		/* the folder where it is looked for; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why);	/* a revisit that stays; or NULL */
+	bool any_packing;		/* what `fp` cannot unpack is copied as it is, not refused */
 	bool link;			/* hard links to inputs that lose nothing */
 	bool keep_others;		/* records that are no pages stay all */
 	bool rewrite_revisits;		/* a revisit record for each page removed; `removals` need dup_of, and inputs are files */

@@ -191,7 +191,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 			.damage_ctx = r },
 		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
 		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
-		.rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
+		.any_packing = o->walk.ignore_damaged, .rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
 		.missing = on_missing, .tmp_dir = o->tmp_dir,
 		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
 	};

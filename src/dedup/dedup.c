@@ -564,7 +564,7 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	walk.left_out = left_out;
 	walk.files_from = NULL;
 	walk.found = u->found;
-	walk.ignore_damaged = true;
+	walk.ignore_damaged = walk.twice = true;
 	walk.tmp_dir = r->o->tmp_dir;
 	walk.save_boilerplate = table;
 	folder_sweep(output);
@@ -719,7 +719,7 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 static struct pd_apply_options apply_options(struct run *r, struct pd_apply_removals *removals)
 {
 	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
-				      .link = r->o->link, .keep_others = r->o->keep_others,
+				      .any_packing = true, .link = r->o->link, .keep_others = r->o->keep_others,
 				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
 				      .lost = on_lost, .orphan = on_orphan, .meet = on_input, .skip = is_done, .ctx = r };
 	a.in.damage = pass_over_damage;

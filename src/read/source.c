@@ -570,7 +570,7 @@ void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f)
 
 void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
 {
-	*s = (struct pd_read_source){ .max_block = o->max_block, .all_text = o->all_text, .sink = sink };
+	*s = (struct pd_read_source){ .max_block = o->max_block, .all_text = o->all_text, .twice = o->twice, .sink = sink };
 	pd_read_input_init(&s->in);
 	pd_read_member_init(&s->member);
 	jsonl_init(&s->jsonl, &o->fields, o->max_block);
@@ -715,7 +715,7 @@ static void take_dictionary(struct pd_read_source *s)
 
 /* What is packed in a way that is not read here. */
 struct foreign {
-	const char *magic, *name, *tool;	/* tool NULL: it is no stream that another program could turn into one of ours */
+	const char *magic, *name, *unpack;	/* the program, to which -dc and -d are said; NULL: it is no stream that another program could turn into one of ours */
 };
 
 static const struct foreign *foreign_of(struct pd_span head)
@@ -723,10 +723,10 @@ static const struct foreign *foreign_of(struct pd_span head)
 	static const struct foreign all[] = {
 		{ "\xfd"
 		  "7zXZ",
-		  "xz", "xz -dc" },
-		{ "BZh", "bzip2", "bzip2 -dc" },
-		{ "LZIP", "lzip", "lzip -dc" },
-		{ "\x1f\x9d", "compress", "gzip -dc" },
+		  "xz", "xz" },
+		{ "BZh", "bzip2", "bzip2" },
+		{ "LZIP", "lzip", "lzip" },
+		{ "\x1f\x9d", "compress", "gzip" },
 		{ "PK\3\4", "zip", NULL },
 		{ "7z\xbc\xaf", "7z", NULL },
 	};
@@ -751,13 +751,43 @@ static bool ends_like(const char *label, const char *const *ends)
 }
 
 /* A zip file whose first member is one that the format WACZ has. */
-static bool is_wacz(const struct pd_read_source *s, struct pd_span head)
+static bool is_wacz(const char *label, struct pd_span head)
 {
 	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
 	for (int i = 0; parts[i] && head.n > 64; i++)
 		if (memcmp(head.p + 30, parts[i], strlen(parts[i])) == 0)
 			return true;
-	return ends_like(s->label, ends);
+	return ends_like(label, ends);
+}
+
+static void add_advice(const struct foreign *f, const char *label, bool from_stdin, bool twice, struct pd_span head, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (f->unpack && twice)
+		pd_buf_printf(out, "%s is not supported; unpack it first: %s -d %s", f->name, f->unpack, label);
+	else if (f->unpack)
+		pd_buf_printf(out, "%s is not supported; try: %s -dc%s%s | pagededup fp", f->name, f->unpack, from_stdin ? "" : " ",
+			      from_stdin ? "" : label);
+	else if (f->magic[0] == 'P' && is_wacz(label, head))
+		pd_buf_add_z(out, "WACZ (zip): unpack it and give archive/*.warc.gz");
+	else
+		pd_buf_printf(out, "%s is not supported: unpack it and give the folder", f->name);
+}
+
+int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason)
+{
+	char bytes[HEAD];
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return PD_ERR_SYSTEM;
+	struct pd_span head = pd_span(bytes, fread(bytes, 1, sizeof bytes, file));
+	const struct foreign *f = foreign_of(head);
+	int error = ferror(file) ? errno : 0;
+	fclose(file);
+	if (f)
+		add_advice(f, label, false, false, head, reason);
+	errno = error;
+	return error ? PD_ERR_SYSTEM : f != NULL;
 }
 
 /* A dump in another wrapping must not pass for a page of another type: it is told when somebody named it, or when it is named
@@ -770,14 +800,7 @@ static bool refuse_foreign(struct pd_read_source *s)
 	const struct foreign *f = foreign_of(head);
 	if (!f || (s->found && !ends_like(s->label, dumps)))
 		return false;
-	pd_buf_clear(&s->reason);
-	if (f->tool)
-		pd_buf_printf(&s->reason, "%s is not supported; try: %s%s%s | pagededup fp", f->name, f->tool, s->in.fd > 0 ? " " : "",
-			      s->in.fd > 0 ? s->label : "");
-	else if (f->magic[0] == 'P' && is_wacz(s, head))
-		pd_buf_add_z(&s->reason, "WACZ (zip): unpack it and give archive/*.warc.gz");
-	else
-		pd_buf_printf(&s->reason, "%s is not supported: unpack it and give the folder", f->name);
+	add_advice(f, s->label, s->in.fd == 0, s->twice, head, &s->reason);
 	pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 	s->kind = PD_SOURCE_NONE;
 	return true;

@@ -87,6 +87,7 @@ struct pd_read_source {
 	bool keep_blocks;		/* … also of records that are no pages */
 	bool all_text;			/* see pd_reader_options */
 	bool found;			/* the input lay in a folder */
+	bool twice;			/* see pd_reader_options */
 	bool mirrored;			/* the URL of the record given last was taken from its path */
 	struct pd_buf reason;
 	struct pd_read_sink *sink;
@@ -98,6 +99,10 @@ struct pd_read_source {
 void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason);
 
 void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason);
+
+/* Is this regular file a dump in a wrapping that is not read here?  1, and `reason` says what to do; 0; negative, errno: it
+ * cannot be read. */
+int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason);
 
 /* How the file that will be opened next was come by. */
 void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f);

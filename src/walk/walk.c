@@ -622,6 +622,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
 		.fields = w->o->fields,
 		.all_text = w->o->all_text,
+		.twice = w->o->twice,
 		.measure = w->log->progress,
 		.damage = report_damage,
 		.input = on_input,

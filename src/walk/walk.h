@@ -27,7 +27,7 @@ struct pd_walk_options {
 	bool quiet, ignore_damaged;
 	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
 	const char *save_boilerplate, *tmp_dir;
-	bool all_text;			/* see pd_reader_options */
+	bool all_text, twice;		/* see pd_reader_options */
 	const char *shingles;		/* fp: a file for the shingles of each page (rows/shingles.h); NULL: none */
 	const char *left_out;		/* a file for what is left out, and why; NULL: counted alone */
 	const struct pd_found *found;	/* of each input, see pd_reader_options */

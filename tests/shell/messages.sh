@@ -54,7 +54,25 @@ if command -v xz >/dev/null; then
 	xz -c d.warc.gz >d.warc.xz
 	run bash -c "'$P' fp <d.warc.xz"
 	has "xz on standard input" "$tmp/err" '^pagededup fp: -: xz is not supported; try: xz -dc \| pagededup fp$'
+	run "$P" fp d.warc.xz
+	has "xz in a file" "$tmp/err" '^pagededup fp: d\.warc\.xz: xz is not supported; try: xz -dc d\.warc\.xz \| pagededup fp$'
+	run "$P" dedup d.warc.xz -o unpacked/
+	exits "dedup of xz" 1
+	has "dedup reads no pipe, and does not advise one" "$tmp/err" \
+		'^pagededup dedup: d\.warc\.xz: xz is not supported; unpack it first: xz -d d\.warc\.xz$'
+	hasnt "nowhere" "$tmp/err" 'xz -dc'
 fi
+python3 - <<'PY'
+import zipfile
+with zipfile.ZipFile("x.wacz", "w") as z:
+    z.write("d.warc.gz", "archive/d.warc.gz")
+PY
+run "$P" fp x.wacz
+has "WACZ" "$tmp/err" '^pagededup fp: x\.wacz: WACZ \(zip\): unpack it and give archive/\*\.warc\.gz$'
+printf '{"url":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
+run "$P" fp j.jsonl
+has "JSON Lines with other fields" "$tmp/err" \
+	'^pagededup fp: j\.jsonl: no field "text" or "html" \(found: url, content\): use --field-text=content$'
 run "$P" cluster d.fp
 has "rows of another kind: who writes the right ones" "$tmp/err" "^pagededup cluster: d\.fp holds fp rows, not the pairs rows that 'pagededup match' writes\$"
 
