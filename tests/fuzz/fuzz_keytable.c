@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tables of keys that a store keeps: the bytes as a file of checksums, as a filter whose checksums hold, and as keys of which a
  * table is written: it has them and no other, and says so when a byte of its files is changed. */
-#include "base/bloom.h"
+#include "base/hash.h"
 #include "store/keytable.h"
 #include "fuzz.h"
 
