@@ -25,7 +25,7 @@
  * with all that is not, and so nothing is lost where no neighbourhood is dense.  Covered groups that match none of those
  * before are left to their sketches (`alone`).  With a scope or two sides nothing is linked so, and if there are more pairs than
  * that, all are left to their sketches, as long as all have one; so they are where k is small because bands stand beside it and
- * there are more than NEAR_PAIRS_BESIDE. */
+ * there are more than NEAR_PAIRS_BESIDE.  Where some have none each fingerprint keeps its first partners, in that same order. */
 
 #define NEAR_PAIRS 64
 #define NEAR_PAIRS_BESIDE 8	/* where sketches are there to find what k is too small for */
@@ -365,6 +365,307 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	return status ? status : gathered;
 }
 
+/* --- the first partners of each ---
+ *
+ * With a scope or two sides a page does not stand for others to all, and without sketches nothing else tells those of a crowd from
+ * each other.  So each fingerprint asks those that it may pair with, in rounds as above, until it has met `enough` of them, and
+ * keeps those that it matches.  Every fingerprint asks for itself: one with a partner keeps one, whatever is kept of others, and
+ * one with few keeps all.  What asks and who is asked is chosen so that only pairs in scope are met: host by host; or those of
+ * two halves of the hosts, once for each bit of their numbers, which any two hosts differ in. */
+
+#define ASKS 1
+#define ASKED 2
+#define AT_ONCE_COMPARED 4096	/* pairs of so few that a join would take longer */
+#define SEVERAL UINT64_MAX	/* homes */
+
+struct asking {
+	const struct pd_match_set *m;
+	const struct pd_join_keys *keys;	/* all */
+	struct pd_match_stats *stats;
+	struct pd_verifier verifier;
+	uint32_t enough;
+	uint8_t *role;				/* by name, like those that follow */
+	uint8_t *alone;
+	uint32_t *n_near, *n_matched;
+	uint64_t *home[2];			/* other hosts: the number of its host, or SEVERAL; of those that ask, and that are asked */
+	uint32_t *asks, *asked, *round;
+	size_t n_asks, n_asked;
+	struct pd_items *found;
+};
+
+static bool has_enough(const struct asking *k, uint32_t name)
+{
+	return k->n_near[name] >= k->enough && (k->n_matched[name] || k->alone[name]);
+}
+
+static void meet(struct asking *k, uint32_t a, uint32_t b, int distance)
+{
+	const struct pd_match_set *m = k->m;
+	uint32_t ends[2] = { a, b };
+	struct pd_sketch sketch;
+	double similarity;
+	bool asks[2] = { k->role[a] & ASKS && k->role[b] & ASKED, k->role[b] & ASKS && k->role[a] & ASKED };
+	if (!asks[0] && !asks[1])
+		return;
+	k->stats->candidates++;
+	bool matches = !m->looks || !has_one_representative(m, a) || !has_one_representative(m, b) ||
+		       pd_verify_rows(&k->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, b), distance, &similarity);
+	for (int i = 0; i < 2; i++)
+		if (asks[i]) {
+			k->n_near[ends[i]]++;
+			k->n_matched[ends[i]] += matches;
+			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]])
+				k->alone[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
+		}
+	if (matches)
+		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
+}
+
+static int key_distance(const struct asking *k, uint32_t a, uint32_t b)
+{
+	size_t words = (size_t)k->keys->bits / 64;
+	return pd_bits_distance(k->keys->v + a * words, k->keys->v + b * words, (int)words);
+}
+
+static void compare_few(struct asking *k)
+{
+	for (size_t i = 0; i < k->n_asks; i++)
+		for (size_t j = 0; j < k->n_asked; j++) {
+			uint32_t a = k->asks[i], b = k->asked[j];
+			/* Of the two ways in which two that both ask and are asked meet one counts. */
+			if (a == b || (a > b && k->role[a] == (ASKS | ASKED) && k->role[b] == (ASKS | ASKED)))
+				continue;
+			int distance = key_distance(k, a, b);
+			if (distance <= k->m->o->k)
+				meet(k, a, b, distance);
+		}
+}
+
+/* Those that still ask, some at a time, with those of a round. */
+static int ask_round(struct asking *k, size_t n_round, struct pd_err *e)
+{
+	size_t n = 0;
+	int status = PD_OK;
+	for (size_t i = 0; i < k->n_asks; i++)
+		if (has_enough(k, k->asks[i]))
+			k->role[k->asks[i]] &= (uint8_t)~ASKS;
+		else
+			k->asks[n++] = k->asks[i];
+	k->n_asks = n;
+	for (size_t from = 0; !status && n_round && from < n; from += COVER_AT_ONCE) {
+		struct pd_join_keys keys = *k->keys;
+		struct pd_join_pairs pairs = { 0 };
+		struct pd_join_plan plan;
+		size_t to = from + COVER_AT_ONCE < n ? from + COVER_AT_ONCE : n;
+		for (size_t i = 0; i < n; i++)
+			k->role[k->asks[i]] = (uint8_t)((k->role[k->asks[i]] & ~ASKS) | (i >= from && i < to ? ASKS : 0));
+		keys.limit = NULL;
+		keys.ids = k->asks + from;
+		keys.n = to - from;
+		keys.against = k->round;
+		keys.n_against = n_round;
+		keys.sides = k->role;
+		status = join_prints(k->m, &keys, &plan, &pairs, e);
+		for (size_t i = 0; i < pairs.n; i++)
+			meet(k, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
+		pd_join_pairs_release(&pairs);
+	}
+	return status;
+}
+
+/* Those listed in `asks` and `asked`, both ascending. */
+static int ask(struct asking *k, struct pd_err *e)
+{
+	int status = PD_OK;
+	size_t n_asks = k->n_asks;
+	for (size_t i = n_asks = 0; i < k->n_asks; i++)
+		if (!has_enough(k, k->asks[i]))
+			k->asks[n_asks++] = k->asks[i];
+	k->n_asks = n_asks;
+	if (!k->n_asks || !k->n_asked)
+		return PD_OK;
+	for (size_t i = 0; i < k->n_asks; i++)
+		k->role[k->asks[i]] |= ASKS;
+	if (k->n_asks * k->n_asked <= AT_ONCE_COMPARED) {
+		for (size_t i = 0; i < k->n_asked; i++)
+			k->role[k->asked[i]] |= ASKED;
+		compare_few(k);
+	} else {
+		for (double from = 0, to = FIRST_ROUND / (double)k->n_asked; !status && from < 1; from = to, to *= 2) {
+			size_t n = 0;
+			for (size_t i = 0; i < k->n_asked; i++) {
+				double place = place_of(k->keys, k->asked[i]);
+				if (place >= from && place < to)
+					k->round[n++] = k->asked[i];
+			}
+			for (size_t i = 0; i < n; i++)
+				k->role[k->round[i]] |= ASKED;
+			status = ask_round(k, n, e);
+			for (size_t i = 0; i < n; i++)
+				k->role[k->round[i]] &= (uint8_t)~ASKED;
+		}
+	}
+	for (size_t i = 0; i < k->n_asks; i++)
+		k->role[k->asks[i]] = 0;
+	for (size_t i = 0; i < k->n_asked; i++)
+		k->role[k->asked[i]] = 0;
+	return status;
+}
+
+/* A fingerprint on a host and a side. */
+struct place {
+	uint64_t host;
+	uint32_t name;
+	uint8_t side;
+};
+
+static int by_place(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* Where all rows are, by host, then by name, once each; without a scope on one host. */
+static struct place *list_places(const struct pd_match_set *m, size_t *n)
+{
+	struct place *v = pd_alloc((m->set->n + 1) * sizeof *v);
+	for (size_t i = 0; i < m->set->n; i++)
+		v[i] = (struct place){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i], pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
+				       m->rows->side ? m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)] : PD_SIDE_A | PD_SIDE_B };
+	qsort(v, m->set->n, sizeof *v, by_place);
+	for (size_t i = *n = 0; i < m->set->n; i++)
+		if (*n && !by_place(&v[*n - 1], &v[i]))
+			v[*n - 1].side |= v[i].side;
+		else
+			v[(*n)++] = v[i];
+	return v;
+}
+
+static void ask_anew(struct asking *k, const struct place *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		k->n_near[v[i].name] = k->n_matched[v[i].name] = 0;
+}
+
+/* Those of one host. */
+static int ask_inside(struct asking *k, const struct place *v, size_t n, uint8_t side, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (size_t from = 0, to; !status && from < n; from = to) {
+		k->n_asks = k->n_asked = 0;
+		for (to = from; to < n && v[to].host == v[from].host; to++) {
+			if (v[to].side & side)
+				k->asks[k->n_asks++] = v[to].name;
+			if (v[to].side & (side ^ (PD_SIDE_A | PD_SIDE_B)) || !k->m->rows->side)
+				k->asked[k->n_asked++] = v[to].name;
+		}
+		ask_anew(k, v + from, to - from);
+		status = ask(k, e);
+	}
+	return status;
+}
+
+static bool has_home(const struct asking *k, int asked, uint32_t name, bool several, int bit, uint64_t value)
+{
+	uint64_t home = k->home[asked][name];
+	if (home == SEVERAL || several)
+		return home == SEVERAL && several;
+	return bit < 0 || (home >> bit & 1) == value;
+}
+
+#define NOWHERE (UINT64_MAX - 1)
+
+/* names: all, ascending; those with some homes ask those with others. */
+static int ask_homes(struct asking *k, const uint32_t *names, size_t n, int asks, int asked, int bit, uint64_t value, struct pd_err *e)
+{
+	k->n_asks = k->n_asked = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t name = names[i];
+		if (k->home[0][name] != NOWHERE && (asks < 0 || has_home(k, 0, name, asks, bit, value)))
+			k->asks[k->n_asks++] = name;
+		if (k->home[1][name] != NOWHERE && (asked < 0 || has_home(k, 1, name, asked, bit, !value)))
+			k->asked[k->n_asked++] = name;
+	}
+	return ask(k, e);
+}
+
+/* Those of different hosts: first what is on several. */
+static int ask_outside(struct asking *k, const struct place *v, size_t n, uint8_t side, struct pd_err *e)
+{
+	const struct pd_match_set *m = k->m;
+	uint64_t number = 0;
+	uint32_t *names = pd_alloc((m->set->n + 1) * sizeof *names);
+	size_t n_names = 0;
+	for (size_t i = 0; i < m->set->n; i++) {
+		k->home[0][i] = k->home[1][i] = NOWHERE;
+		if (pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i) == i)
+			names[n_names++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < n; i++) {
+		number += i && v[i].host != v[i - 1].host;
+		for (int asked = 0; asked < 2; asked++) {
+			uint8_t of = m->rows->side && asked ? side ^ (PD_SIDE_A | PD_SIDE_B) : side;
+			uint64_t *home = &k->home[asked][v[i].name];
+			if (v[i].side & of)
+				*home = *home == NOWHERE ? number : SEVERAL;
+		}
+	}
+	ask_anew(k, v, n);
+	int status = ask_homes(k, names, n_names, -1, 1, -1, 0, e);
+	if (!status)
+		status = ask_homes(k, names, n_names, 1, 0, -1, 0, e);
+	/* Anew for each bit: those that keep partners of the other half alone might fall in two that never meet. */
+	for (int bit = 0; !status && number >> bit; bit++) {
+		ask_anew(k, v, n);
+		for (uint64_t value = 0; !status && value < 2; value++)
+			status = ask_homes(k, names, n_names, 0, 0, bit, value, e);
+	}
+	free(names);
+	return status;
+}
+
+static int keep_first(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, struct near *near,
+		      struct pd_err *e)
+{
+	size_t n = m->set->n + 1, n_places, left = 0;
+	struct place *places = list_places(m, &n_places);
+	struct asking k = { .m = m, .keys = keys, .stats = stats, .alone = near->alone, .verifier = pd_match_verifier(m->o, m->rows) };
+	struct pd_items all;
+	int status = PD_OK;
+	k.enough = NEAR_LEADERS + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
+	k.role = pd_zalloc(n);
+	k.n_near = pd_zalloc(n * sizeof *k.n_near);
+	k.n_matched = pd_zalloc(n * sizeof *k.n_matched);
+	k.asks = pd_alloc(n * sizeof *k.asks);
+	k.asked = pd_alloc(n * sizeof *k.asked);
+	k.round = pd_alloc(n * sizeof *k.round);
+	for (int i = 0; i < 2; i++)
+		k.home[i] = pd_alloc(n * sizeof *k.home[i]);
+	k.found = pd_items_lists(1, m->rows->budget);
+	/* Of two sides both ask: a page of either may be near none but those that have enough. */
+	for (uint8_t side = PD_SIDE_A; !status && side <= (m->rows->side ? PD_SIDE_B : PD_SIDE_A); side = (uint8_t)(side << 1))
+		status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? ask_outside : ask_inside)(&k, places, n_places, side, e);
+	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
+	for (size_t i = 0; i < all.n; i++)
+		if (!i || all.v[i].key != all.v[i - 1].key)
+			all.v[left++] = all.v[i];
+	all.n = left;
+	pd_join_pairs_take(&near->after, &all);
+	pd_verifier_release(&k.verifier);
+	for (int i = 0; i < 2; i++)
+		free(k.home[i]);
+	free(k.round);
+	free(k.asked);
+	free(k.asks);
+	free(k.n_matched);
+	free(k.n_near);
+	free(k.role);
+	free(places);
+	return status ? status : gathered;
+}
+
 static bool may_link(const struct pd_match_set *m)
 {
 	return m->o->scope == PD_SCOPE_ALL && !m->o->all_pairs && !m->rows->side;
@@ -387,14 +688,16 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 	bool beside = m->o->candidates == PD_CANDIDATES_BOTH && m->o->k < pd_verify_default_k(keys->bits, 0) && may_leave_to_sketches(m);
 	struct pd_join_limit limit = { .most = NEAR_PAIRS_LEAST + (uint64_t)((beside ? NEAR_PAIRS_BESIDE : NEAR_PAIRS) * (n + others) / 2 +
 									     n * others * pd_join_chance(keys->bits, m->o->k)) };
-	keys->limit = may_link(m) || may_leave_to_sketches(m) ? &limit : NULL;
+	keys->limit = m->o->all_pairs ? NULL : &limit;
 	int status = join_prints(m, keys, &stats->plan, &near->after, e);
 	if (!status && pd_join_is_over(keys)) {
 		near->alone = pd_zalloc(m->set->n + 1);
 		if (may_link(m) && !beside)
 			status = join_dense(m, keys, stats, near, e);
-		else
+		else if (may_leave_to_sketches(m))
 			memset(near->alone, 1, m->set->n);
+		else
+			status = keep_first(m, keys, stats, near, e);
 	} else if (!status) {
 		verify_pairs(m, &near->after, stats);
 	}

@@ -10,7 +10,7 @@ code = subprocess.run([sys.argv[1], 'match', '-q', '-j1', '--stats', 'stats', '-
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print('%.3f %d %d' % (used.ru_utime + used.ru_stime, used.ru_maxrss // 1024, code))
 E2
-for test in ball texts twins parts sketches,--candidates=bands {texts,twins,parts,sketches},--scope={same,other}-{host,hosts}; do
+for test in ball ball,--scope=same-host ball,--scope=other-hosts texts twins parts sketches,--candidates=bands {texts,twins,parts,sketches},--scope={same,other}-{host,hosts}; do
 	kind=${test%%,*}
 	case $test in *same-hosts | *other-host) continue ;; *,*) option=${test#*,} ;; *) option=-q ;; esac
 	python3 "$TOP/tests/dense_rows.py" $kind $n $((n / 100)) 2 >small.fp

@@ -73,6 +73,29 @@ done
 # One host that crowds hides no other: a single page elsewhere is found by all that are like it.
 { python3 "$TOP/tests/dense_rows.py" sketches $n 1 | sed '1s/h0/other/'; } >scoped.fp
 check_scope "one host" $((n * 99 / 100)) --scope=other-hosts --candidates=bands scoped.fp
+# The same where rows have no sketches: each keeps its first partners, and no cluster falls in two.
+check_near() { # NAME ROWS SCOPE INPUT…
+	local name=$1 rows=$2 scope=$3
+	shift 3
+	run "$P" match -k 8 --stats stats.json -o near.pairs --scope=$scope "$@"
+	exits "$name: matched" 0
+	at_least "$name: at most 512 pairs a page were verified" $((512 * rows - $(stat candidates))) 0
+	at_least "$name: at most 160 pairs a page" $((160 * rows - $(stat pairs))) 0
+	empty "$name: near pages in two clusters" <(python3 "$TOP/tests/brute_near.py" 8 $scope near.pairs $(printf '%s\n' "$@" | grep -v '^--'))
+	for other in -j1 -j3 --plan=all --memory=40M; do
+		run "$P" match -q -k 8 $other --scope=$scope "$@"
+		cmp -s "$tmp/out" near.pairs || fail "$name: the same pairs with $other"
+	done
+}
+few=2500
+python3 "$TOP/tests/dense_rows.py" ball $few 40 >near.fp
+python3 "$TOP/tests/dense_rows.py" ball $few 1 | sed '1s/h0/other/' >one.fp
+awk -F '\t' '{ split($2, id, ":"); print > (id[2] % 3 ? "near-a.fp" : "near-b.fp") }' near.fp
+check_near "no sketches, one host" $few same-host one.fp
+check_near "no sketches, many hosts" $few other-hosts near.fp
+check_near "no sketches, one page elsewhere" $few other-hosts one.fp
+check_near "no sketches, two sides" $few all near-a.fp --against near-b.fp
+check_near "no sketches, two sides, other hosts" $few other-hosts near-a.fp --against near-b.fp
 head -1000 ball.fp >some.fp
 run "$P" match -q -k 8 some.fp
 is "of fewer pages every pair is named" "$(rows "$tmp/out" | wc -l)" 499500
