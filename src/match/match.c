@@ -378,7 +378,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 #define AT_ONCE_COMPARED 4096	/* pairs of so few that a join would take longer */
 #define SEVERAL UINT64_MAX	/* homes */
 
-struct asking {
+struct asker {
 	const struct pd_match_set *m;
 	const struct pd_join_keys *keys;	/* all */
 	struct pd_match_stats *stats;
@@ -393,12 +393,12 @@ struct asking {
 	struct pd_items *found;
 };
 
-static bool has_enough(const struct asking *k, uint32_t name)
+static bool has_enough(const struct asker *k, uint32_t name)
 {
 	return k->n_near[name] >= k->enough && (k->n_matched[name] || k->alone[name]);
 }
 
-static void meet(struct asking *k, uint32_t a, uint32_t b, int distance)
+static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
 {
 	const struct pd_match_set *m = k->m;
 	uint32_t ends[2] = { a, b };
@@ -421,13 +421,13 @@ static void meet(struct asking *k, uint32_t a, uint32_t b, int distance)
 		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
 }
 
-static int key_distance(const struct asking *k, uint32_t a, uint32_t b)
+static int key_distance(const struct asker *k, uint32_t a, uint32_t b)
 {
 	size_t words = (size_t)k->keys->bits / 64;
 	return pd_bits_distance(k->keys->v + a * words, k->keys->v + b * words, (int)words);
 }
 
-static void compare_few(struct asking *k)
+static void compare_few(struct asker *k)
 {
 	for (size_t i = 0; i < k->n_asks; i++)
 		for (size_t j = 0; j < k->n_asked; j++) {
@@ -442,7 +442,7 @@ static void compare_few(struct asking *k)
 }
 
 /* Those that still ask, some at a time, with those of a round. */
-static int ask_round(struct asking *k, size_t n_round, struct pd_err *e)
+static int ask_round(struct asker *k, size_t n_round, struct pd_err *e)
 {
 	size_t n = 0;
 	int status = PD_OK;
@@ -474,7 +474,7 @@ static int ask_round(struct asking *k, size_t n_round, struct pd_err *e)
 }
 
 /* Those listed in `asks` and `asked`, both ascending. */
-static int ask(struct asking *k, struct pd_err *e)
+static int ask(struct asker *k, struct pd_err *e)
 {
 	int status = PD_OK;
 	size_t n_asks = k->n_asks;
@@ -513,7 +513,7 @@ static int ask(struct asking *k, struct pd_err *e)
 }
 
 /* A fingerprint on a host and a side. */
-struct place {
+struct at_host {
 	uint64_t host;
 	uint32_t name;
 	uint8_t side;
@@ -521,18 +521,18 @@ struct place {
 
 static int by_place(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct at_host *a = x, *b = y;
 	if (a->host != b->host)
 		return a->host < b->host ? -1 : 1;
 	return (a->name > b->name) - (a->name < b->name);
 }
 
 /* Where all rows are, by host, then by name, once each; without a scope on one host. */
-static struct place *list_places(const struct pd_match_set *m, size_t *n)
+static struct at_host *list_places(const struct pd_match_set *m, size_t *n)
 {
-	struct place *v = pd_alloc((m->set->n + 1) * sizeof *v);
+	struct at_host *v = pd_alloc((m->set->n + 1) * sizeof *v);
 	for (size_t i = 0; i < m->set->n; i++)
-		v[i] = (struct place){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i], pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
+		v[i] = (struct at_host){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i], pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
 				       m->rows->side ? m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)] : PD_SIDE_A | PD_SIDE_B };
 	qsort(v, m->set->n, sizeof *v, by_place);
 	for (size_t i = *n = 0; i < m->set->n; i++)
@@ -543,14 +543,14 @@ static struct place *list_places(const struct pd_match_set *m, size_t *n)
 	return v;
 }
 
-static void ask_anew(struct asking *k, const struct place *v, size_t n)
+static void ask_anew(struct asker *k, const struct at_host *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k->n_near[v[i].name] = k->n_matched[v[i].name] = 0;
 }
 
 /* Those of one host. */
-static int ask_inside(struct asking *k, const struct place *v, size_t n, uint8_t side, struct pd_err *e)
+static int ask_inside(struct asker *k, const struct at_host *v, size_t n, uint8_t side, struct pd_err *e)
 {
 	int status = PD_OK;
 	for (size_t from = 0, to; !status && from < n; from = to) {
@@ -567,7 +567,7 @@ static int ask_inside(struct asking *k, const struct place *v, size_t n, uint8_t
 	return status;
 }
 
-static bool has_home(const struct asking *k, int asked, uint32_t name, bool several, int bit, uint64_t value)
+static bool has_home(const struct asker *k, int asked, uint32_t name, bool several, int bit, uint64_t value)
 {
 	uint64_t home = k->home[asked][name];
 	if (home == SEVERAL || several)
@@ -578,7 +578,7 @@ static bool has_home(const struct asking *k, int asked, uint32_t name, bool seve
 #define NOWHERE (UINT64_MAX - 1)
 
 /* names: all, ascending; those with some homes ask those with others. */
-static int ask_homes(struct asking *k, const uint32_t *names, size_t n, int asks, int asked, int bit, uint64_t value, struct pd_err *e)
+static int ask_homes(struct asker *k, const uint32_t *names, size_t n, int asks, int asked, int bit, uint64_t value, struct pd_err *e)
 {
 	k->n_asks = k->n_asked = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -592,7 +592,7 @@ static int ask_homes(struct asking *k, const uint32_t *names, size_t n, int asks
 }
 
 /* Those of different hosts: first what is on several. */
-static int ask_outside(struct asking *k, const struct place *v, size_t n, uint8_t side, struct pd_err *e)
+static int ask_outside(struct asker *k, const struct at_host *v, size_t n, uint8_t side, struct pd_err *e)
 {
 	const struct pd_match_set *m = k->m;
 	uint64_t number = 0;
@@ -630,8 +630,8 @@ static int keep_first(const struct pd_match_set *m, const struct pd_join_keys *k
 		      struct pd_err *e)
 {
 	size_t n = m->set->n + 1, n_places, left = 0;
-	struct place *places = list_places(m, &n_places);
-	struct asking k = { .m = m, .keys = keys, .stats = stats, .alone = near->alone, .verifier = pd_match_verifier(m->o, m->rows) };
+	struct at_host *places = list_places(m, &n_places);
+	struct asker k = { .m = m, .keys = keys, .stats = stats, .alone = near->alone, .verifier = pd_match_verifier(m->o, m->rows) };
 	struct pd_items all;
 	int status = PD_OK;
 	k.enough = NEAR_LEADERS + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
