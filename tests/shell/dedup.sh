@@ -13,7 +13,7 @@ gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
 # --- one run ---
 run "$P" dedup d.warc.gz -o out
 exits "dedup" 0
-has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 0.1 of 0.2 MB kept, "
+has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 2 records that belong to them, 0.1 of 0.2 MB kept, "
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
 is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
