@@ -28,6 +28,16 @@ static inline size_t pd_utf8_sequence(const char *at, size_t n)
 	return want;
 }
 
+static inline bool pd_is_utf8(struct pd_span s)
+{
+	for (size_t at = 0, n; at < s.n; at += n) {
+		n = pd_utf8_sequence(s.p + at, s.n - at);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
 /* Does the well-formed sequence of n bytes do something on a terminal instead of showing: a control character (C0, DEL, C1),
  * or one that turns the direction of what follows (U+202A to U+202E, U+2066 to U+2069)? */
 static inline bool pd_utf8_acts(const char *at, size_t n)

@@ -246,16 +246,6 @@ static bool next_dict_line(struct pd_span *rest, size_t *number, struct pd_span 
 	return true;
 }
 
-static bool is_utf8(struct pd_span s)
-{
-	for (size_t at = 0, n; at < s.n; at += n) {
-		n = pd_utf8_sequence(s.p + at, s.n - at);
-		if (n == 0)
-			return false;
-	}
-	return true;
-}
-
 /* The number of a tag, a new one if need be; -1 when it is none or there are too many. */
 static int tag_number(struct compiler *c, struct pd_span tag)
 {
@@ -276,7 +266,7 @@ static const char *read_word(struct compiler *c, struct pd_span line, size_t num
 {
 	struct dict_word w = { .text = next_field(&line), .line = number };
 	uint64_t frequency = 0;
-	if (w.text.n > PD_DICT_WORD_MAX || !is_utf8(w.text))
+	if (w.text.n > PD_DICT_WORD_MAX || !pd_is_utf8(w.text))
 		return "the word is too long or not UTF-8";
 	if (!pd_span_u64(next_field(&line), &frequency) || frequency == 0 || frequency > UINT32_MAX)
 		return "the frequency is not a number from 1 to 4294967295";

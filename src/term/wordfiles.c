@@ -20,16 +20,6 @@ enum { WORD_MAX = 255 };	/* bytes */
 
 /* ==== lines ==== */
 
-static bool is_utf8(struct pd_span s)
-{
-	for (size_t at = 0, n; at < s.n; at += n) {
-		n = pd_utf8_sequence(s.p + at, s.n - at);
-		if (n == 0)
-			return false;
-	}
-	return true;
-}
-
 /* PD_ERR_DICT: "PATH:LINE: WHY". */
 static int line_fail(const struct pd_wordfile *f, struct pd_err *e, const char *why)
 {
@@ -49,7 +39,7 @@ int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wo
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		f.number++;
 		line = pd_span_trim(line);
-		status = is_utf8(line) ? take(ctx, &f, line, e) : line_fail(&f, e, "the line is not UTF-8");
+		status = pd_is_utf8(line) ? take(ctx, &f, line, e) : line_fail(&f, e, "the line is not UTF-8");
 	}
 	pd_buf_release(&text);
 	return status;
