@@ -1615,9 +1615,21 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 	bool to_folder = output && a->o->to_folder;
 	if (to_folder && is_reserved(a))
 		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name: rename the input", output);
+	for (const char *const *path = a->o->also_written; to_folder && path && *path; path++)
+		if (!strcmp(*path, output))
+			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", output);
 	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
 	return to_folder ? note_files(a, f, n, e) : PD_OK;
+}
+
+static int check_unread(const char *path, const struct names *n, struct pd_err *e)
+{
+	struct stat st;
+	int there = pd_look(path, &st, e);
+	if (there <= 0)
+		return there;
+	return pd_map_has(&n->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path) : PD_OK;
 }
 
 /* Nothing that is read in this run is written over, whoever's output it would be. */
@@ -1631,14 +1643,12 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 		if (there)
 			pd_map_add(&n->read, hash_file(&st));
 	}
-	for (size_t i = 0; i < n->n_over; i++) {
-		int there = pd_look(n->over_paths[i], &st, e);
-		if (there < 0)
-			return there;
-		if (there && pd_map_has(&n->read, hash_file(&st)))
-			return pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", n->over_paths[i]);
-	}
-	return PD_OK;
+	int status = PD_OK;
+	for (size_t i = 0; i < n->n_over && !status; i++)
+		status = check_unread(n->over_paths[i], n, e);
+	for (const char *const *path = a->o->also_written; path && *path && !status; path++)
+		status = check_unread(*path, n, e);
+	return status;
 }
 
 /* 1, 0, or negative: nobody could tell. */
@@ -1714,21 +1724,29 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 	return r < 0 ? r : pd_apply_removals_settle(a->o->removals, e);
 }
 
+static int check_outside(const char *output, const struct pd_reader_options *in, struct pd_err *e)
+{
+	for (int i = 0; i < in->n_inputs; i++) {
+		int inside = is_folder(in->inputs[i], e);
+		if (inside > 0)
+			inside = is_inside(output, in->inputs[i], e);
+		if (inside < 0)
+			return inside;
+		if (inside)
+			return pd_fail(e, PD_ERR_USAGE, "%s lies in the input folder %s: name another output", output, in->inputs[i]);
+	}
+	return PD_OK;
+}
+
 /* A folder that is being read must not grow by what is written. */
 static int check_folder(struct pd_apply *a, struct pd_err *e)
 {
 	if (a->o->mode != PD_APPLY_WRITE || !a->o->to_folder)
 		return PD_OK;
-	for (int i = 0; i < a->in.n_inputs; i++) {
-		int inside = is_folder(a->in.inputs[i], e);
-		if (inside > 0)
-			inside = is_inside(a->o->output, a->in.inputs[i], e);
-		if (inside < 0)
-			return inside;
-		if (inside)
-			return pd_fail(e, PD_ERR_USAGE, "%s lies in the input folder %s: name another output", a->o->output, a->in.inputs[i]);
-	}
-	return PD_OK;
+	int status = check_outside(a->o->output, &a->in, e);
+	for (const char *const *path = a->o->also_written; path && *path && !status; path++)
+		status = check_outside(*path, &a->in, e);
+	return status;
 }
 
 /* What revisits will say of the pages kept, and of which removed pages. */

@@ -41,6 +41,7 @@ struct pd_apply_options {
 	bool keep_others;		/* records that are no pages stay all */
 	bool rewrite_revisits;		/* a revisit record for each page removed; `removals` need dup_of, and inputs are files */
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
+	const char *const *also_written;	/* with `to_folder`: files that are no inputs, nor lie in an input folder; NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */

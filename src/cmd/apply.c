@@ -183,9 +183,9 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	const char *output = o->walk.output ? o->walk.output : "-";
 	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
 	int to_folder = writes ? is_folder(output, &r->err) : 0;
-	const char *const also_read[] = { o->verdicts, o->rows, NULL };
+	const char *const also_read[] = { o->verdicts, o->rows, NULL }, *const also_written[] = { o->walk.stats, NULL };
 	struct pd_apply_options a = {
-		.also_read = also_read,
+		.also_read = also_read, .also_written = also_written,
 		.in = { .inputs = inputs, .n_inputs = n_inputs, .files_from = o->walk.files_from, .stdin_name = o->walk.name,
 			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
 			.damage_ctx = r },

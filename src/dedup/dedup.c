@@ -776,6 +776,8 @@ static int check_outputs(struct run *r)
 	struct pd_apply *apply = NULL;
 	int status = read_removals(r, nothing, &removals);
 	struct pd_apply_options a = apply_options(r, removals);
+	const char *list = r->o->walk.left_out, *const also_written[] = { list && strcmp(list, "-") ? list : NULL, NULL };
+	a.also_written = also_written;
 	a.reserved = folder_reserved;
 	if (!status)
 		status = pd_apply_open(&apply, &a, r->err);
@@ -1050,11 +1052,24 @@ static int do_stages(struct run *r)
 	return status;
 }
 
+static int check_left_out(struct run *r)
+{
+	const char *list = r->o->walk.left_out;
+	for (const char *const *name = folder_reserved; list && *name; name++) {
+		char *taken = pd_dedup_folder_path(r->folder, *name);
+		bool same = !strcmp(list, taken);
+		free(taken);
+		if (same)
+			return pd_fail(r->err, PD_ERR_USAGE, "%s is written by every run: name another file for --left-out", list);
+	}
+	return pd_outfile_check(list, r->inputs, r->n_inputs, r->err);
+}
+
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e)
 {
 	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e };
-	int status = pd_outfile_check(o->walk.left_out, inputs, n_inputs, e);
+	int status = check_left_out(&r);
 	if (!status)
 		status = check_outputs(&r);
 	if (!status)

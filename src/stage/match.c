@@ -22,7 +22,7 @@ struct match_run {
 	struct pd_verify_options verify;
 	struct pd_match_options match;
 	struct pd_match_stats stats;
-	struct pd_outfile out;
+	struct pd_outfile out, stats_out;
 	struct pd_buf line;
 	bool json;		/* else TSV */
 	struct pd_owners *owners;	/* NULL: the scope needs none */
@@ -374,10 +374,6 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 
 static int write_match_stats(struct match_run *r)
 {
-	struct pd_outfile f;
-	int status = pd_outfile_open(&f, r->o->stats, &r->err);
-	if (status)
-		return status;
 	struct pd_json *j = pd_json_new(), *cpu = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
@@ -407,10 +403,10 @@ static int write_match_stats(struct match_run *r)
 	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.bands_seconds - r->stats.verify_seconds);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
-	fprintf(f.f, "%s\n", out.p);
+	fprintf(r->stats_out.f, "%s\n", out.p);
 	pd_buf_release(&out);
 	pd_json_free(j);
-	return pd_outfile_commit(&f, &r->err);
+	return pd_outfile_commit(&r->stats_out, &r->err);
 }
 
 static void explain_run(struct match_run *r)
@@ -496,7 +492,8 @@ int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .stats_out = { .slot = -1 },
+			       .started = pd_wall_seconds() };
 	int status = check_sites(o, &r.err);
 	if (!status)
 		status = settle_verify(o, &r.verify, &r.err);
@@ -508,6 +505,8 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		status = pd_rules_parse(&r.rules, o->rule, o->rule_weights, &r.err);
 	if (!status)
 		status = check_options(&r, paths, n_paths);
+	if (!status && o->stats && !o->save)
+		status = pd_outfile_open(&r.stats_out, o->stats, &r.err);
 	if (!status)
 		status = open_owners(&r);
 	if (!status)
@@ -516,8 +515,10 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		status = pd_outfile_commit(&r.out, &r.err);
 	else if (r.out.f)
 		pd_outfile_abandon(&r.out);
-	if (!status && o->stats && !o->save)
+	if (!status && r.stats_out.f)
 		status = write_match_stats(&r);
+	else if (r.stats_out.f)
+		pd_outfile_abandon(&r.stats_out);
 	if (status)
 		*e = r.err;
 	else

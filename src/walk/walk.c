@@ -89,12 +89,8 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-static int write_walk_stats(const struct counts *c, const char *path, struct pd_err *e)
+static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct pd_err *e)
 {
-	struct pd_outfile f;
-	int status = pd_outfile_open(&f, path, e);
-	if (status)
-		return status;
 	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
@@ -117,10 +113,10 @@ static int write_walk_stats(const struct counts *c, const char *path, struct pd_
 		pd_json_real(cpu, pd_phase_names[p], c->seconds[p]);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
-	fprintf(f.f, "%s\n", out.p);
+	fprintf(f->f, "%s\n", out.p);
 	pd_buf_release(&out);
 	pd_json_free(j);
-	return pd_outfile_commit(&f, e);
+	return pd_outfile_commit(f, e);
 }
 
 static uint64_t stubs(const struct counts *c)
@@ -412,7 +408,7 @@ struct walk {
 	struct pd_reader *reader;
 	struct pd_buf events;		/* since the last record was read: "What became of each input" */
 	struct inputs inputs;
-	struct pd_outfile out;
+	struct pd_outfile out, stats, table;	/* `table`: --save-boilerplate */
 	struct pd_shingles_writer shingles;	/* where they are wanted */
 	struct walk_worker **workers;
 	int n_workers;
@@ -635,6 +631,10 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	/* Before the inputs are looked at: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status && w->o->stats)
+		status = pd_outfile_open(&w->stats, w->o->stats, &w->err);
+	if (!status && w->o->save_boilerplate)
+		status = pd_outfile_open(&w->table, w->o->save_boilerplate, &w->err);
 	if (!status)
 		status = inputs_open(&w->inputs, w->o->left_out, &w->err);
 	if (!status)
@@ -787,21 +787,16 @@ static int first_emit(void *shared, const struct pd_buf *out)
 /* The table into a temporary file, from there into --save-boilerplate and into the walk. */
 static int save(struct walk *w, FILE *table)
 {
-	struct pd_outfile out;
 	char piece[1 << 16];
 	size_t n;
-	if (!w->o->save_boilerplate)
+	if (!w->table.f)
 		return PD_OK;
 	if (fseeko(table, 0, SEEK_SET) < 0)
 		return pd_fail_errno(&w->err, "cannot read a temporary file");
-	int status = pd_outfile_open(&out, w->o->save_boilerplate, &w->err);
-	if (status)
-		return status;
 	while ((n = fread(piece, 1, sizeof piece, table)) > 0)
-		fwrite(piece, 1, n, out.f);
+		fwrite(piece, 1, n, w->table.f);
 	if (!ferror(table))
-		return pd_outfile_commit(&out, &w->err);
-	pd_outfile_abandon(&out);
+		return pd_outfile_commit(&w->table, &w->err);
 	return pd_fail_errno(&w->err, "cannot read a temporary file");
 }
 
@@ -937,7 +932,8 @@ static int run_walk(struct walk *w, struct counts *sum)
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e)
 {
-	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .shingles.out.slot = -1 };
+	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .stats = { .slot = -1 },
+			  .table = { .slot = -1 }, .shingles.out.slot = -1 };
 	struct counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	start_progress(&w.progress);
@@ -961,8 +957,12 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		status = pd_outfile_commit(&w.out, &w.err);
 	else if (w.out.f)
 		pd_outfile_abandon(&w.out);
-	if (!status && o->stats)
-		status = write_walk_stats(&sum, o->stats, &w.err);
+	if (!status && w.stats.f)
+		status = write_walk_stats(&sum, &w.stats, &w.err);
+	else if (w.stats.f)
+		pd_outfile_abandon(&w.stats);
+	if (w.table.f)
+		pd_outfile_abandon(&w.table);
 	if (status)
 		*e = w.err;
 	else

@@ -53,6 +53,7 @@ twice() { # NAME COMMAND…: what is to be written to both.tsv is refused
 		run "$@"
 		exits "$name, ${old:-no} file there: refused" 2
 		has "$name, ${old:-no} file there: said" "$tmp/err" 'two outputs would be written to'
+		is "$name, ${old:-no} file there: before any work" "$(cat both.tsv 2>/dev/null)" "$old"
 		absent "$name, ${old:-no} file there: nothing beside it" both.tsv.*.part
 	done
 }
@@ -64,6 +65,30 @@ twice "match --stats" "$P" match rows.tsv --stats=both.tsv -o both.tsv
 twice "apply --cdxj" "$P" apply -V v.tsv site/a.html --cdxj=both.tsv -o both.tsv
 run "$P" url urls --seen=new.seen -o new.seen
 has "url --seen, no file there: refused" "$tmp/err" 'two outputs would be written to'
+
+# What is written at the end is refused before hours are spent: an input, what lies in an input folder, another output's name.
+cp victim.html site/list.html
+early() { # NAME FILE OUTPUT COMMAND…: exit 2, FILE is named and as it was, and there is no OUTPUT
+	local name=$1 file=$2 output=$3 was
+	shift 3
+	was=$(md5sum "$file" 2>&1)
+	run "$@"
+	exits "$name: refused" 2
+	has "$name: the file is named" "$tmp/err" "$file.*another (output|file)"
+	is "$name: the file is as it was" "$(md5sum "$file" 2>&1)" "$was"
+	absent "$name: before any work" "$output"
+}
+early "dedup --left-out, a file in an input folder" site/list.html clean "$P" dedup site -o clean --left-out=site/list.html
+early "dedup --left-out, a new file in an input folder" site/new.tsv clean "$P" dedup site -o clean --left-out=site/new.tsv
+early "dedup --left-out, an input of the list" victim.html clean "$P" dedup -T list -o clean --left-out=victim.html
+early "dedup --left-out, an output's name" clean/victim.html clean "$P" dedup victim.html -o clean --left-out=clean/victim.html
+early "dedup --left-out, a name of the run's own" clean/stats.json clean "$P" dedup victim.html -o clean --left-out=clean/stats.json
+early "apply --stats, a file in an input folder" site/list.html clean "$P" apply -V v.tsv site -o clean/ --stats=site/list.html
+early "apply --stats, an output's name" clean/a.html clean "$P" apply -V v.tsv site/a.html -o clean/ --stats=clean/a.html
+early "fp --stats, the input" victim.html rows "$P" fp victim.html -o rows --stats=victim.html
+early "fp --save-boilerplate, the input" victim.html rows "$P" fp victim.html -o rows --learn-boilerplate --save-boilerplate=victim.html
+early "match --stats, the rows" rows.tsv near.tsv "$P" match rows.tsv -o near.tsv --stats=rows.tsv
+rm site/list.html
 
 # Standard output that is the input: it would be read for ever.
 cp victim.html grows.html
