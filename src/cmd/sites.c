@@ -125,16 +125,12 @@ static int read_pages(struct sites_run *r, struct pd_reader_options *in)
 	return status;
 }
 
-static int write_table(struct sites_run *r, double from)
+static int write_table(struct sites_run *r, struct pd_outfile *f, double from)
 {
-	struct pd_outfile f;
 	struct pd_buf out = { 0 };
-	int status = pd_outfile_open(&f, r->o->walk.output, &r->err);
-	if (status)
-		return status;
 	struct pd_aliases_counts c = pd_aliases_write(r->aliases, &out);
-	fwrite(out.p, 1, out.n, f.f);
-	status = pd_outfile_commit(&f, &r->err);
+	fwrite(out.p, 1, out.n, f->f);
+	int status = pd_outfile_commit(f, &r->err);
 	pd_buf_release(&out);
 	if (!status)
 		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s", r->pages,
@@ -164,12 +160,17 @@ static int run_sites(int argc, char **argv)
 					.damage = count_damage,
 					.damage_ctx = &r };
 	int status = pd_outfile_check(o.walk.output, argv + first, argc - first, &r.err);
+	struct pd_outfile out = { .slot = -1 };
+	if (!status)
+		status = pd_outfile_open(&out, o.walk.output, &r.err);
 	if (!status)
 		status = read_addresses(&r);
 	if (!status)
 		status = read_pages(&r, &in);
 	if (!status)
-		status = write_table(&r, from);
+		status = write_table(&r, &out, from);
+	else if (out.f)
+		pd_outfile_abandon(&out);
 	code = status ? pd_command_failed(&log, &r.err) : r.damaged && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 	pd_aliases_free(r.aliases);
 	pd_url_release(&r.url);

@@ -105,6 +105,11 @@ for round in 1 2; do
 	exits "the output in the folder that is read, run $round" 0
 	same "the output in the folder that is read, run $round: the rows of the pages" site/rows.tsv want.tsv
 done
+for round in 1 2; do
+	run "$P" sites -q site -o site/sites.tsv
+	exits "sites, the output in the folder that is read, run $round" 0
+done
+rm site/sites.tsv
 run bash -c '"$1" fp -q site >site/rows.tsv' - "$P"
 same "standard output in the folder that is read" site/rows.tsv want.tsv
 rm site/rows.tsv
