@@ -963,6 +963,9 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		pd_outfile_abandon(&w.stats);
 	if (w.table.f)
 		pd_outfile_abandon(&w.table);
+	if (o->counts)
+		*o->counts = (struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum), count_damaged(&sum),
+						      sum.input.bytes_read, sum.barren };
 	if (status)
 		*e = w.err;
 	else

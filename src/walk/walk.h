@@ -15,6 +15,12 @@
 /* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };
 
+/* What a walk counted. */
+struct pd_walk_counts {
+	uint64_t pages, without_fingerprint, left_out, damaged, bytes;
+	uint64_t barren;		/* inputs of which not one page could be read */
+};
+
 struct pd_walk_options {
 	int preset;			/* enum pd_preset */
 	struct pd_options page;
@@ -34,6 +40,7 @@ struct pd_walk_options {
 	int samples;			/* boilerplate: write them */
 	struct pd_boilerplate *known;	/* boilerplate: a table whose hosts stay */
 	int format;			/* fp: enum pd_write_row_format */
+	struct pd_walk_counts *counts;	/* filled in the end; NULL: nobody asks */
 };
 
 struct pd_walker {

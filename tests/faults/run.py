@@ -168,6 +168,7 @@ Job('fp-over-input', 'fp', '-q', '-j1', 'site/0.html', 'site/1.html', '-o', 'sit
 Job('apply-over-input', 'apply', '-q', '-V', 'site-verdicts.tsv', 'site/0.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
 Job('text', 'text', '-q', '-j1', 'one.warc.gz', *OUT)
 Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
+Job('map-fp', 'map', '--job=fp', '--', '-q', '-j1', stdin='list')
 Job('match', 'match', '-q', '-j1', '-k', '16', 'rows.tsv', *OUT)
 Job('match-threads', 'match', '-q', '-j3', '-k', '8', '--candidates=both', 'rows.tsv', *OUT)
 Job('match-stdin', 'match', '-q', '-j1', '--memory=64M', *OUT, stdin='rows.tsv')

@@ -35,11 +35,11 @@ home libpsl 'libpsl' 'src/link/host\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
-order="base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup"
+order="base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
 	# What the spine made is written and looked at.
-	case $folder in write | walk | stage | inspect | dedup) spine='pipeline\.h' ;; *) spine='$^' ;; esac
+	case $folder in write | walk | stage | inspect | dedup | engine) spine='pipeline\.h' ;; *) spine='$^' ;; esac
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|unicode_table\\.h|$spine)" | cut -d: -f1,3)" ""
 done

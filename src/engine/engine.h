@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stages as steps of map and reduce: each is a filter from standard input to standard output, which an engine (Hadoop, Spark) or
+ * a shell runs on many parts of the data, and sorts between two of them:
+ *
+ *	map | LC_ALL=C sort | reduce
+ *
+ * Between the two stands a key, a tab and a value; lines of one key come together, in any order.  Nothing depends on how lines
+ * were split among tasks, on the order of a key's lines, or on how often a task ran.  Lines that came from other tasks hold what
+ * these wrote: one that cannot be read ends the task.  Whatever cannot go on ends it before anything is written where that can be
+ * known.
+ */
+#ifndef PD_ENGINE_ENGINE_H
+#define PD_ENGINE_ENGINE_H
+
+#include "base/file.h"
+#include "base/terminal.h"
+#include "walk/walk.h"
+
+/* What a task was told. */
+struct pd_engine {
+	const char *step;		/* NULL: the job has one */
+	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
+	const char *tmp_dir;
+	struct pd_log *log;
+};
+
+/* A counter of the engine grows: a line that Hadoop takes from standard error. */
+void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n);
+
+/* --- files that a command gives --- */
+
+struct pd_fetch {
+	long pid;
+	int saved;			/* what was standard input */
+	const char *path;
+};
+
+/* What the command says of `path` becomes standard input: its words, parted by spaces, then the path as one more.  No shell is asked. */
+int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, struct pd_err *e);
+/* Standard input is again what it was.  PD_ERR_SYSTEM: the command failed; `read`: all that it said was. */
+int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e);
+
+/* --- jobs --- */
+
+/* Paths of dumps, a line each -> their fp rows.  A damaged record is named, counted and left out; a path that cannot be read ends
+ * the task. */
+int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
+
+#endif
