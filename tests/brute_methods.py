@@ -6,6 +6,7 @@ Prints "id_a<TAB>id_b" in the order of match, for methods whose values are keys,
 """
 import math
 import sys
+from operator import mul
 
 DEFAULTS = {
     "segments": {"shared": 3, "share": 0.75},
@@ -13,15 +14,17 @@ DEFAULTS = {
     "overlap": {"shared": 15, "share": 0.9},
     "links": {"shared": 10, "share": 0.5, "need": "either"},
     "punctuation": {"codes": 2, "share": 0.7},
-    "vsm": {"cosine": 0.95},
+    "vsm": {},
 }
 
 
-def read(path, column):
+def read(path, column, o):
     names, rows = None, []
     for line in open(path, encoding="utf-8", errors="surrogateescape"):
         line = line.rstrip("\n")
         if line.startswith("# "):
+            if column == "vsm":             # of what it is made decides on the default
+                o.setdefault("cosine", 0.999 if "vsm:of=chars" in line else 0.95)
             continue
         if line.startswith("#"):
             names = line[1:].split("\t")
@@ -36,7 +39,7 @@ def items(text):
     out = {}
     for item in text.split(","):
         name, _, weight = item.partition("=")
-        out[name] = float(weight or 1)
+        out[int(name, 16)] = float(weight or 1)
     return out
 
 
@@ -47,12 +50,14 @@ def value(method, text):
         by_weight, in_order, rest = text.split(",", 2)
         return {"weight": by_weight, "sorted": in_order}, items(rest)
     if method == "vsm":
-        return items(text)
+        v = items(text)
+        return v, math.sqrt(dot(v, v))
     return {text[i:i + 16] for i in range(0, len(text), 16)}
 
 
 def dot(a, b):
-    return sum(w * b[x] for x, w in a.items() if x in b)
+    both = a.keys() & b.keys()
+    return sum(map(mul, map(a.get, both), map(b.get, both)))
 
 
 def matches(method, o, a, b):
@@ -63,7 +68,7 @@ def matches(method, o, a, b):
         return a[0][o["order"]] == b[0][o["order"]] and (
             o["sigma"] >= 1 or (norm - 2 * dot(a[1], b[1])) / norm < o["sigma"])
     if method == "vsm":
-        return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b)) > o["cosine"]
+        return dot(a[0], b[0]) / (a[1] * b[1]) > o["cosine"]
     fewer, shared = min(len(a), len(b)), len(a & b)
     least = 1
     if method == "segments":
@@ -90,7 +95,7 @@ def main():
     for p in params:
         name, _, text = p.partition("=")
         o[name] = float(text) if text.replace(".", "").isdigit() else text
-    rows = sorted(read(sys.argv[2], method), key=lambda r: key(r[0]))
+    rows = sorted(read(sys.argv[2], method, o), key=lambda r: key(r[0]))
     rows = [(page, value(method, text)) for page, text in rows]
     for i, (a, x) in enumerate(rows):
         for b, y in rows[i + 1:]:

@@ -102,6 +102,12 @@ static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_met
 	return read_value(m, &p[i], item, &s->value[i], e);
 }
 
+static void settle(struct pd_method_spec *s)
+{
+	if (s->method->settle)
+		s->method->settle(s->value);
+}
+
 static int read_spec(struct pd_method_spec *s, struct pd_span item, enum pd_method_side side, bool paper, struct pd_err *e)
 {
 	struct pd_span part;
@@ -114,6 +120,8 @@ static int read_spec(struct pd_method_spec *s, struct pd_span item, enum pd_meth
 		s->value[i] = paper ? params_of(s->method)[i].paper : params_of(s->method)[i].normal;
 	while (!status && item.p && pd_span_split(&item, ':', &part))
 		status = read_param(s, part, side, e);
+	if (!status && side == PD_METHOD_BOTH)
+		settle(s);
 	return status;
 }
 
@@ -169,6 +177,7 @@ void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec 
 	for (int i = 0; p[i].name; i++)
 		if (is_of_side(&p[i], side))
 			to->value[i] = from->value[i];
+	settle(to);
 }
 
 static void help_params(const struct pd_method *m, bool compares, struct pd_buf *out)

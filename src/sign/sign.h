@@ -108,6 +108,7 @@ struct pd_method {
 	void (*close)(void *state);
 	void (*sign)(void *state, const struct pd_sign_page *in, struct pd_signature *out);
 	int (*explain)(void *state, const struct pd_sign_page *in, struct pd_buf *out);	/* what the value is made of; may be NULL */
+	void (*settle)(double *value);	/* defaults that hang on other parameters, of both sides; may be NULL */
 	void (*rule)(const double *value, struct pd_sign_rule *out);
 };
 
@@ -137,7 +138,7 @@ int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_
 void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, struct pd_buf *out);
 /* Its place in the list, or -1. */
 int pd_methods_find(const struct pd_methods *m, struct pd_span name);
-/* Takes the values of one side from another spec of the same method. */
+/* Takes the values of one side from another spec of the same method; with those of both there, it is settled. */
 void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec *from, enum pd_method_side side);
 /* All methods with their parameters, for people. */
 void pd_methods_help(struct pd_buf *out);

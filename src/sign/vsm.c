@@ -100,6 +100,13 @@ static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signa
 	out->present = s->n > 0;
 }
 
+/* Texts of a language use the same characters about as often: only a cosine near 1 parts them. */
+static void vsm_settle(double *value)
+{
+	if (value[COSINE] <= 0)
+		value[COSINE] = (int)value[OF] == OF_CHARS ? .999 : .95;
+}
+
 static void vsm_rule(const double *value, struct pd_sign_rule *out)
 {
 	out->cosine = value[COSINE];
@@ -108,8 +115,8 @@ static void vsm_rule(const double *value, struct pd_sign_rule *out)
 static const struct pd_method_param vsm_params[] = {
 	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "what is counted" },
 	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "stop words among the words" },
-	[COSINE] = { .name = "cosine", .normal = .95, .paper = .95, .least = .1, .most = .9999, .compares = true,
-		     .help = "two pages match when their cosine is over it" },
+	[COSINE] = { .name = "cosine", .most = .9999, .compares = true,
+		     .help = "two pages match when their cosine is over it; 0: .95 of words, .999 of characters" },
 	{ .name = NULL },
 };
 
@@ -121,5 +128,6 @@ const struct pd_method pd_vsm_method = {
 	.open = vsm_open,
 	.close = vsm_close,
 	.sign = vsm_sign,
+	.settle = vsm_settle,
 	.rule = vsm_rule,
 };
