@@ -192,9 +192,9 @@ static void print_must(const struct pd_options *o, struct pd_tables *t)
 {
 	print_settings(o, &t->must);
 	pd_buf_printf(&t->must, " dict=%s stopwords=%s", pd_dict_checksum(t->dict),
-		      t->stopwords ? pd_stopwords_checksum(t->stopwords) : "none");
-	if (t->userwords)
-		pd_buf_printf(&t->must, " user_dict=%s", pd_userwords_checksum(t->userwords));
+		      t->words.stopwords ? pd_stopwords_checksum(t->words.stopwords) : "none");
+	if (t->words.userwords)
+		pd_buf_printf(&t->must, " user_dict=%s", t->words.userwords_checksum);
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 }
 
@@ -253,7 +253,7 @@ static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Only where a method looks at them. */
+/* Only where a method uses them. */
 static int open_word_tables(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	bool idf = false, synonyms = false;
@@ -265,12 +265,8 @@ static int open_word_tables(struct pd_tables *t, const struct pd_options *o, str
 		return pd_fail(e, PD_ERR_USAGE, "--idf goes with a --method that weighs words, such as keywords");
 	if (o->synonyms && !synonyms)
 		return pd_fail(e, PD_ERR_USAGE, "--synonyms goes with a --method that replaces them, such as semantic");
-	int status = o->idf ? pd_idf_load(o->idf, &t->idf, e) : PD_OK;
-	if (!status && o->synonyms)
-		status = pd_synonyms_load(o->synonyms, &t->synonyms, e);
-	if (!status && !o->idf && idf)
-		t->idf = pd_idf_of_dict(t->dict);
-	return status;
+	struct pd_wordlists_options lists = { .idf = o->idf, .synonyms = o->synonyms, .idf_dict = idf ? t->dict : NULL };
+	return pd_wordlists_load(&t->words, &lists, e);
 }
 
 static int open_adverts(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
@@ -292,7 +288,7 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 		else
 			t->methods.v[t->methods.n++] = o->methods.v[i];
 	}
-	if (t->methods.n && !t->stopwords)
+	if (t->methods.n && !t->words.stopwords)
 		status = pd_stopwords_builtin(&t->function_words, e);
 	if (!status)
 		status = open_word_tables(t, o, e);
@@ -301,11 +297,11 @@ static int settle_methods(struct pd_tables *t, const struct pd_options *o, struc
 	if (!status && o->ranks)
 		status = pd_ranks_read(&t->ranks, o->ranks, e);
 	t->sign = (struct pd_sign_tables){ .dict = t->dict,
-					   .stopwords = t->stopwords ? t->stopwords : t->function_words,
+					   .stopwords = t->words.stopwords ? t->words.stopwords : t->function_words,
 					   .segment = (enum pd_segment_method)o->segment,
-					   .userwords = t->userwords,
-					   .idf = t->idf,
-					   .synonyms = t->synonyms };
+					   .userwords = t->words.userwords,
+					   .idf = t->words.idf,
+					   .synonyms = t->words.synonyms };
 	return status;
 }
 
@@ -315,13 +311,9 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	int status = check_weights(&o->sign, e);
 	if (!status)
 		status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
-	if (!status && o->userwords)
-		status = pd_userwords_load(o->userwords, &t->userwords, e);
-	if (!status && !strcmp(o->stopwords, "builtin"))
-		status = pd_stopwords_builtin(&t->stopwords, e);
-	else if (!status && strcmp(o->stopwords, "none"))
-		status = pd_stopwords_load(o->stopwords, &t->stopwords, e);
-	if (!status && !t->stopwords && o->topic.method == PD_TOPIC_PAPER)
+	if (!status)
+		status = pd_wordlists_load(&t->words, &(struct pd_wordlists_options){ .userwords = o->userwords, .stopwords = o->stopwords }, e);
+	if (!status && !t->words.stopwords && o->topic.method == PD_TOPIC_PAPER)
 		status = pd_stopwords_builtin(&t->compared, e);
 	if (status) {
 		pd_tables_release(t);
@@ -338,10 +330,10 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	if (o->methods.n) {
 		pd_buf_add_z(&t->recorded, " methods=");
 		pd_methods_print(&o->methods, PD_METHOD_SIGNS, &t->recorded);
-		if (t->idf)
-			pd_buf_printf(&t->recorded, " idf=%s", pd_idf_checksum(t->idf));
-		if (t->synonyms)
-			pd_buf_printf(&t->recorded, " synonyms=%s", pd_synonyms_checksum(t->synonyms));
+		if (t->words.idf)
+			pd_buf_printf(&t->recorded, " idf=%s", t->words.idf_checksum);
+		if (t->words.synonyms)
+			pd_buf_printf(&t->recorded, " synonyms=%s", t->words.synonyms_checksum);
 	}
 	status = open_boilerplate(t, o, e);
 	if (status)
@@ -352,13 +344,10 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 void pd_tables_release(struct pd_tables *t)
 {
 	pd_dict_free(t->dict);
-	pd_stopwords_free(t->stopwords);
+	pd_wordlists_release(&t->words);
 	pd_stopwords_free(t->compared);
 	pd_stopwords_free(t->function_words);
 	pd_boilerplate_free(t->boilerplate);
-	pd_idf_free(t->idf);
-	pd_synonyms_free(t->synonyms);
-	pd_userwords_free(t->userwords);
 	pd_adverts_free(t->adverts);
 	pd_ranks_release(&t->ranks);
 	pd_buf_release(&t->must);

@@ -182,7 +182,7 @@ static struct pd_topic_options topic_options(const struct pd_options *o)
 
 int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e)
 {
-	struct pd_segmenter_options terms = { .dict = t->dict, .userwords = t->userwords, .stopwords = t->stopwords,
+	struct pd_segmenter_options terms = { .dict = t->dict, .userwords = t->words.userwords, .stopwords = t->words.stopwords,
 					        .method = (enum pd_segment_method)o->segment };
 	struct pd_topic_options topic = topic_options(o);
 	struct pd_html_options html = o->html;

@@ -60,8 +60,7 @@ extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_h
 
 struct pd_tables {
 	struct pd_dict *dict;
-	struct pd_userwords *userwords;		/* NULL: none */
-	struct pd_stopwords *stopwords;		/* that are no terms; NULL: all words are */
+	struct pd_wordlists words;		/* words.stopwords: that are no terms; NULL: all words are */
 	struct pd_stopwords *compared;		/* topic=paper: those that blocks are compared without, where terms keep them */
 	struct pd_boilerplate *boilerplate;	/* NULL: none */
 	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
@@ -69,9 +68,7 @@ struct pd_tables {
 	char params[9];			/* 8 hex digits of `must` */
 	bool fingerprints;		/* pages get one; else the methods sign alone */
 	struct pd_methods methods;	/* beside the fingerprint, each a column */
-	struct pd_stopwords *function_words;	/* that methods' keywords never are, where `stopwords` is NULL */
-	struct pd_idf *idf;
-	struct pd_synonyms *synonyms;
+	struct pd_stopwords *function_words;	/* that methods' keywords never are, where words.stopwords is NULL */
 	struct pd_sign_tables sign;	/* what methods share */
 	struct pd_ranks ranks;		/* only with options->ranks */
 	struct pd_adverts *adverts;	/* NULL: nobody wants links */

@@ -20,8 +20,8 @@ static void print_info(const struct pd_tables *t)
 	printf("version          %s\n", PD_VERSION);
 	printf("fingerprint      version %d\n", PD_FINGERPRINT_VERSION);
 	printf("dictionary       %s, %zu words\n", pd_dict_checksum(t->dict), pd_dict_words(t->dict));
-	if (t->stopwords)
-		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->stopwords), pd_stopwords_count(t->stopwords));
+	if (t->words.stopwords)
+		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->words.stopwords), pd_stopwords_count(t->words.stopwords));
 	else
 		printf("stop words       none\n");
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)

@@ -14,15 +14,17 @@
  */
 #include "rows/rows.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/codec.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/tsv.h"
-#include "rows/keyfile.h"
 
 /* --- what is asked of a row --- */
 
@@ -569,7 +571,226 @@ static int take_row(struct intake *in, struct pd_err *e)
 	return spool_row(in, e);
 }
 
-/* --- rows of key files --- */
+/* --- key files ---
+ *
+ * Columns as they lie in the mapped file; nothing in it is believed before its checksum was found right, and no number is used
+ * before it was found within its bounds: a checksum protects against accidents alone. */
+
+static int fail_keyfile(struct pd_err *e, const char *name, uint64_t at, const char *what)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %s, at byte %" PRIu64, name, what, at);
+}
+
+static int check_key_header(const struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	const struct pd_keyfile_header *h = &k->h;
+	if (memcmp(h->magic, PD_KEYFILE_MAGIC, sizeof h->magic))
+		return pd_fail(e, PD_ERR_FORMAT, "%s: not a key file: 'pagededup match --save' writes them", name);
+	if ((h->version < 1 || h->version > PD_KEYFILE_VERSION) && h->version < 256)
+		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
+			       PD_KEYFILE_VERSION);
+	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
+		return fail_keyfile(e, name, 0, "the checksum of the header does not match");
+	if (h->file_bytes != k->map_bytes)
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
+	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
+	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
+	    h->sketch_words > PD_SKETCH_WORDS)
+		return fail_keyfile(e, name, 24, "impossible counts");
+	return PD_OK;
+}
+
+/* Sections follow each other without gaps, padded to 8 bytes with zeros. */
+static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const char *name, struct pd_err *e)
+{
+	const struct pd_keyfile_place *s = &k->h.section[i];
+	if (s->offset != *at || s->length > k->map_bytes - *at)
+		return fail_keyfile(e, name, *at, "a section is not where it should be");
+	if (pd_hash64(k->map + s->offset, s->length) != s->checksum)
+		return fail_keyfile(e, name, s->offset, "the checksum of a section does not match");
+	for (*at += s->length; *at % 8; ++*at)
+		if (*at >= k->map_bytes || k->map[*at])
+			return fail_keyfile(e, name, *at, "bytes between sections");
+	return PD_OK;
+}
+
+static bool has_length(const struct pd_keyfile *k, enum pd_keyfile_section i, uint64_t length)
+{
+	return k->h.section[i].length == length;
+}
+
+static uint64_t n_blocks(const struct pd_keyfile *k)
+{
+	return (k->h.rows + PD_KEYFILE_BLOCK - 1) / PD_KEYFILE_BLOCK;
+}
+
+static const void *section_at(const struct pd_keyfile *k, enum pd_keyfile_section i)
+{
+	return k->map + k->h.section[i].offset;
+}
+
+static bool set_columns(struct pd_keyfile *k)
+{
+	const struct pd_keyfile_header *h = &k->h;
+	k->params = pd_span(section_at(k, PD_KEYFILE_PARAMS), h->section[PD_KEYFILE_PARAMS].length);
+	k->print_row = section_at(k, PD_KEYFILE_PRINT_ROWS);
+	k->prints = section_at(k, PD_KEYFILE_PRINTS);
+	k->digest_row = section_at(k, PD_KEYFILE_DIGEST_ROWS);
+	k->digests = section_at(k, PD_KEYFILE_DIGESTS);
+	k->sketched = section_at(k, PD_KEYFILE_SKETCHED);
+	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
+	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
+	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
+	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->prints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->prints * h->bits / 8) &&
+	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
+	       has_length(k, PD_KEYFILE_SKETCHED, h->rows) && has_length(k, PD_KEYFILE_ROW_AT, (h->rows + 1) * 8) &&
+	       has_length(k, PD_KEYFILE_BLOCK_AT, (n_blocks(k) + 1) * 8);
+}
+
+static bool ascending32(const uint32_t *v, uint64_t n, uint64_t end)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (v[i] >= end || (i && v[i] <= v[i - 1]))
+			return false;
+	return true;
+}
+
+static bool ascending64(const uint64_t *v, uint64_t n, uint64_t end)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (v[i] > end || (i && v[i] <= v[i - 1]))
+			return false;
+	return true;
+}
+
+static int check_columns(struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	const struct pd_keyfile_header *h = &k->h;
+	uint64_t sketched = 0;
+	if (!set_columns(k))
+		return fail_keyfile(e, name, 0, "columns that are too short or too long");
+	for (uint64_t i = 0; i < h->rows; i++)
+		sketched += k->sketched[i] == 1;
+	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
+	if (!ascending32(k->print_row, h->prints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
+	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
+	    !ascending64(k->block_at, n_blocks(k) + 1, h->section[PD_KEYFILE_ROWS].length) || k->block_at[0] ||
+	    k->block_at[n_blocks(k)] != h->section[PD_KEYFILE_ROWS].length)
+		return fail_keyfile(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
+	return PD_OK;
+}
+
+int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e)
+{
+	*k = (struct pd_keyfile){ .map = bytes.p, .map_bytes = bytes.n };
+	if (bytes.n < sizeof k->h)
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: it ends within its header", name);
+	memcpy(&k->h, bytes.p, sizeof k->h);
+	int status = check_key_header(k, name, e);
+	uint64_t end = sizeof k->h;
+	for (int i = 0; !status && i < PD_KEYFILE_SECTIONS; i++)
+		status = check_section(k, i, &end, name, e);
+	if (!status && end != k->map_bytes)
+		status = fail_keyfile(e, name, end, "bytes after the last section");
+	return status ? status : check_columns(k, name, e);
+}
+
+/* Does a file begin like one?  False for what cannot be read, and for what can be read only once.  "-": standard input,
+ * which may be read all the same. */
+static bool is_keyfile(const char *path)
+{
+	char magic[8] = { 0 };
+	struct stat st;
+	if (!strcmp(path, "-")) {	/* rows never begin with this byte, and one can be put back */
+		int c = getc(stdin);
+		ungetc(c, stdin);
+		return c == (unsigned char)PD_KEYFILE_MAGIC[0];
+	}
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "r") : NULL;
+	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, PD_KEYFILE_MAGIC, sizeof magic);
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* Standard input as a file; the descriptor is the caller's. */
+static int copy_stdin(const char *tmp_dir, struct pd_err *e)
+{
+	char piece[65536];
+	size_t n;
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
+		return dup(STDIN_FILENO);
+	FILE *f = pd_tempfile_open(tmp_dir, e);
+	if (!f)
+		return -1;
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, f) == n)
+		;
+	int fd = ferror(stdin) || ferror(f) || fflush(f) ? -1 : dup(fileno(f));
+	if (fd < 0)
+		pd_fail_errno(e, "cannot copy standard input to a temporary file");
+	fclose(f);
+	return fd;
+}
+
+static void close_keyfile(struct pd_keyfile *k)
+{
+	if (k->map)
+		munmap((void *)k->map, k->map_bytes);
+	*k = (struct pd_keyfile){ 0 };
+}
+
+/* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a file in `tmp_dir` first, unless
+ * it is one. */
+static int open_keyfile(struct pd_keyfile *k, const char *path, const char *tmp_dir, struct pd_err *e)
+{
+	struct stat st;
+	void *map = MAP_FAILED;
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? copy_stdin(tmp_dir, e) : open(path, O_RDONLY | O_CLOEXEC);
+	*k = (struct pd_keyfile){ 0 };
+	if (fd < 0)
+		return standard ? PD_ERR_SYSTEM : pd_fail_errno(e, "cannot read %s", path);
+	if (pd_input_note_fd(fd, path, e)) {
+		close(fd);
+		return e->status;
+	}
+	if (fstat(fd, &st) == 0 && st.st_size > 0)
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		pd_fail_errno(e, "cannot read %s", path);
+	close(fd);
+	if (map == MAP_FAILED)
+		return PD_ERR_SYSTEM;
+	int status = pd_keyfile_check(k, pd_span(map, (size_t)st.st_size), standard ? "standard input" : path, e);
+	if (status)
+		close_keyfile(k);
+	return status;
+}
+
+int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
+		     struct pd_err *e)
+{
+	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
+	const char *rows = section_at(k, PD_KEYFILE_ROWS);
+	size_t n_fields = k->h.version == 1 ? 5 : PD_ROW_FIELDS;
+	end = end < k->h.rows ? end : k->h.rows;
+	size_t text = k->row_at[end] - k->row_at[first];
+	pd_buf_clear(out);
+	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
+	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
+		return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
+	for (uint64_t i = first; i < end; i++) {
+		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
+		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
+			return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "an invalid row");
+	}
+	return PD_OK;
+}
+
+/* --- rows of key files: into memory --- */
 
 /* Where in the columns the next row stands. */
 struct row_cursor {
@@ -646,7 +867,7 @@ static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 {
 	struct pd_keyfile k;
 	struct row_cursor c = { .k = &k, .path = strcmp(path, "-") ? path : "standard input" };
-	int status = pd_keyfile_open(&k, path, in->o->tmp_dir, e);
+	int status = open_keyfile(&k, path, in->o->tmp_dir, e);
 	if (status)
 		return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 	if (k.h.bits)
@@ -656,7 +877,7 @@ static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 	if (!status)
 		status = take_key_rows(in, &c, e);
 	in->file = path;
-	pd_keyfile_close(&k);
+	close_keyfile(&k);
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
@@ -688,7 +909,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
 	in->content = 0;	/* key files do not tell */
-	if (pd_keyfile_is(path)) {
+	if (is_keyfile(path)) {
 		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
 		return take_keyfile(in, path, e);

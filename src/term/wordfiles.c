@@ -793,3 +793,35 @@ size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
 	free(order);
 	return c->words.n;
 }
+
+/* ==== all of a run ==== */
+
+int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e)
+{
+	int status = PD_OK;
+	if (o->userwords)
+		status = pd_userwords_load(o->userwords, &w->userwords, e);
+	if (!status && o->stopwords && !strcmp(o->stopwords, "builtin"))
+		status = pd_stopwords_builtin(&w->stopwords, e);
+	else if (!status && o->stopwords && strcmp(o->stopwords, "none"))
+		status = pd_stopwords_load(o->stopwords, &w->stopwords, e);
+	if (!status && o->idf)
+		status = pd_idf_load(o->idf, &w->idf, e);
+	else if (!status && o->idf_dict)
+		w->idf = pd_idf_of_dict(o->idf_dict);
+	if (!status && o->synonyms)
+		status = pd_synonyms_load(o->synonyms, &w->synonyms, e);
+	w->userwords_checksum = w->userwords ? w->userwords->checksum : NULL;
+	w->synonyms_checksum = w->synonyms ? w->synonyms->checksum : NULL;
+	w->idf_checksum = w->idf ? w->idf->checksum : NULL;
+	return status;
+}
+
+void pd_wordlists_release(struct pd_wordlists *w)
+{
+	pd_userwords_free(w->userwords);
+	pd_stopwords_free(w->stopwords);
+	pd_synonyms_free(w->synonyms);
+	pd_idf_free(w->idf);
+	*w = (struct pd_wordlists){ 0 };
+}

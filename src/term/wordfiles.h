@@ -108,6 +108,28 @@ uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c);
 /* Lines "word idf" in bytewise order, idf = ln((pages + 1) / pages with the word), which is never 0; how many. */
 size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out);
 
+/* ==== all of a run ==== */
+
+/* What a run reads: each NULL where it is not asked for. */
+struct pd_wordlists_options {
+	const char *userwords, *synonyms, *idf;		/* files */
+	const char *stopwords;				/* "none", "builtin", or a file */
+	const struct pd_dict *idf_dict;			/* without a file: the dictionary's values */
+};
+
+struct pd_wordlists {
+	struct pd_userwords *userwords;
+	struct pd_stopwords *stopwords;
+	struct pd_synonyms *synonyms;
+	struct pd_idf *idf;
+	/* of those that are there; they live as long as the lists */
+	const char *userwords_checksum, *synonyms_checksum, *idf_checksum;
+};
+
+/* Adds what is asked for to what is there already. */
+int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e);
+void pd_wordlists_release(struct pd_wordlists *w);
+
 /* ==== lines ==== */
 
 /* What reads a file of these (but for stop words): lines without their ends, without a byte order mark, with their numbers for

@@ -5,7 +5,7 @@
 
 #include "base/codec.h"
 #include "fuzz.h"
-#include "rows/keyfile.h"
+#include "rows/rows.h"
 
 static void read_all(const struct pd_keyfile *k)
 {
