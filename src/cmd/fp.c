@@ -29,11 +29,7 @@ static const struct pd_usage usage = {
 
 static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	const char *columns[PD_WRITE_FP_COLUMNS];
-	size_t at = out->n;
-	pd_write_fp_row(p, t->params, out);
-	pd_write_fp_columns(t, columns);
-	pd_write_jsonl_row(j, columns, out, at);
+	pd_write_page(p, PD_WRITE_FP, j, out);
 }
 
 static int run_fp(int argc, char **argv)

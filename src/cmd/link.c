@@ -20,12 +20,12 @@ static const struct pd_usage usage = {
 
 static void rows(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_link_rows(p, out);
+	pd_write_page(p, PD_WRITE_LINK, j, out);
 }
 
 static int run_link(int argc, char **argv)
 {
-	static const struct pd_walker walker = { .header = pd_write_link_header, .row = rows };
+	static const struct pd_walker walker = { .header = true, .kind = PD_WRITE_LINK, .row = rows };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;

@@ -177,7 +177,8 @@ struct answering {
 static void write_header(struct answering *a)
 {
 	if (!a->header_written && !a->r->json)
-		pd_write_answers_header(&a->r->store, &a->ask.o, &a->r->out);
+		pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->r->store, .judge = &a->ask.o },
+				&a->r->out, &a->r->err);
 	a->header_written = true;
 }
 
@@ -381,7 +382,6 @@ static int run_info(struct store_run *r)
 
 struct exporting {
 	struct store_run *r;
-	const char *columns[PD_WRITE_FP_COLUMNS];
 	uint64_t n;
 };
 
@@ -389,11 +389,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 {
 	struct exporting *x = ctx;
 	struct store_run *r = x->r;
-	const struct pd_store *s = &r->store;
-	size_t at = r->out.n;
-	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, pd_store_n_values(s), &r->out);
-	if (r->json)
-		pd_write_jsonl_row(r->json, x->columns, &r->out, at);
+	pd_write_store_page(&r->store, page, r->json, &r->out);
 	x->n++;
 	return r->out.n < WRITE_AT ? PD_OK : flush_rows(r);
 }
@@ -406,10 +402,8 @@ static int run_export(struct store_run *r)
 	int status = pd_store_open(&r->store, r->dir, PD_STORE_READ, &r->err);
 	if (!status)
 		status = needs_pages(r);
-	if (!status)
-		pd_write_store_columns(&r->store, x.columns);
 	if (!status && !r->json)
-		pd_write_store_header(&r->store, &r->out);
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .store = &r->store }, &r->out, &r->err);
 	if (!status)
 		status = pd_store_each(&r->store, export_page, &x, &r->err);
 	if (!status)

@@ -17,7 +17,7 @@ static const struct pd_usage usage = {
 
 static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_text_row(p, j, out);
+	pd_write_page(p, PD_WRITE_TEXT, j, out);
 }
 
 static int run_text(int argc, char **argv)

@@ -60,7 +60,7 @@ static int cluster_pairs(struct cluster_run *r)
 	struct pd_buf line = { 0 };
 	int status = pd_group_open(&r->group, &r->options, &r->err);
 	if (!status)
-		status = pd_write_verdicts_header(&r->group, &line, &r->err);
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &r->group }, &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)

@@ -51,7 +51,7 @@ static int write_header(struct match_run *r)
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_write_pairs_header(&r->rows, &r->match, &r->line);
+	pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &r->rows, .match = &r->match }, &r->line, &r->err);
 	return write_text(r, &r->line);
 }
 

@@ -9,6 +9,8 @@
 #include "base/tsv.h"
 
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };
+const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
+const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
 	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */

@@ -28,8 +28,8 @@
 
 enum pd_store_on_duplicate { PD_STORE_SKIP, PD_STORE_REPLACE };
 enum pd_store_same_url { PD_STORE_SAME_URL_JUDGE, PD_STORE_SAME_URL_UPDATE };
+extern const char *const pd_store_status_names[], *const pd_store_on_duplicate_names[], *const pd_store_same_url_names[];	/* NULL at the end */
 enum pd_store_status { PD_STORE_NEW, PD_STORE_KEPT, PD_STORE_DUPLICATE, PD_STORE_REPLACED };
-extern const char *const pd_store_status_names[];
 
 struct pd_store_judge_options {
 	bool keep;			/* false: ask, change nothing */

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/runs.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "topic/site.h"
@@ -1001,7 +1002,7 @@ static struct pd_site judge_pages(struct judge *j, const struct site_page *pages
 
 /*
  * The samples of all hosts, within bounded memory: records come in any order, and out by host and URL, each URL once, and of
- * each host no more than its sample.  An external merge sort (base/sort.h): what memory holds is sorted and cut to the samples
+ * each host no more than its sample.  An external merge sort (base/runs.h): what memory holds is sorted and cut to the samples
  * of its hosts before it is written, because what is over a sample here cannot be in it.
  */
 

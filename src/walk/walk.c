@@ -908,7 +908,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 	if (!status && w->o->shingles)
 		status = create_shingles(w);
 	if (!status && w->walker->header) {
-		w->walker->header(&w->tables, &text);
+		status = pd_write_header(&(struct pd_write_header){ .kind = w->walker->kind, .tables = &w->tables }, &text, &w->err);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
@@ -984,7 +984,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 
 static void fp_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_fp_row(p, t->params, out);
+	pd_write_page(p, PD_WRITE_FP, NULL, out);
 }
 
-const struct pd_walker pd_walk_fp = { .header = pd_write_fp_header, .row = fp_row, .total = true };
+const struct pd_walker pd_walk_fp = { .header = true, .kind = PD_WRITE_FP, .row = fp_row, .total = true };

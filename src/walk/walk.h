@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "pipeline.h"
 #include "topic/boilerplate.h"
+#include "write/write.h"
 
 /* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };
@@ -44,7 +45,8 @@ struct pd_walk_options {
 };
 
 struct pd_walker {
-	void (*header)(const struct pd_tables *t, struct pd_buf *out);	/* may be NULL */
+	bool header;
+	enum pd_write_kind kind;	/* of the header */
 	/* NULL: nothing but learning, whose table is the output */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
 	bool total;		/* close with a "# total" line */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows: what a stage made, as a line of text.  Each kind has a file of its own.
+ * Rows: what a stage made, as a line of text: rows.c; the figures of eval: eval_rows.c; rows as JSON: jsonl.c.
  */
 #ifndef PD_WRITE_WRITE_H
 #define PD_WRITE_WRITE_H
@@ -24,55 +24,48 @@ extern const char *const pd_write_row_format_names[];	/* NULL at the end */
  * fields, NULL at the end; `j` comes empty and is left so. */
 void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at);
 
-/* What a page became -> one line: a row of fp (docs/format-rows.md), or its main text with what the page says of itself, as a
- * JSON object. */
+/* --- headers --- */
 
-/* The two header lines. */
-void pd_write_fp_header(const struct pd_tables *t, struct pd_buf *out);
-/* The columns of the rows that these tables make, NULL at the end: room for PD_WRITE_FP_COLUMNS. */
-#define PD_WRITE_FP_COLUMNS (PD_FP_COLUMNS + PD_METHODS_MAX + 1)
-void pd_write_fp_columns(const struct pd_tables *t, const char *out[]);
-/* One row with its newline. */
-void pd_write_fp_row(struct pd_pipeline *p, const char *params, struct pd_buf *out);
+enum pd_write_kind { PD_WRITE_FP, PD_WRITE_LINK, PD_WRITE_TEXT, PD_WRITE_PAIRS, PD_WRITE_VERDICTS, PD_WRITE_ANSWERS, PD_WRITE_STORE };
+
+/* What a header says: which kind it is, and of that what is needed. */
+struct pd_write_header {
+	enum pd_write_kind kind;
+	const struct pd_tables *tables;				/* FP, LINK: what pages were signed with */
+	const struct pd_rows *rows;				/* PAIRS: what the fingerprints were made with, */
+	const struct pd_match_options *match;			/* and how they were matched */
+	const struct pd_group *group;				/* VERDICTS */
+	const struct pd_store *store;				/* ANSWERS; STORE: fp rows that come out of it */
+	const struct pd_store_judge_options *judge;		/* ANSWERS */
+};
+
+/* The two header lines (docs/format-rows.md), appended; TEXT has none.  Fails only where a file that the header names by what
+ * it holds cannot be read. */
+int pd_write_header(const struct pd_write_header *h, struct pd_buf *out, struct pd_err *e);
+
+/* --- rows, with their newlines, appended --- */
+
+/* FP: a row; a JSON object with `j`, an object to fill.  LINK: a row for each link.  TEXT: one JSON object: id, url, title,
+ * timestamp, text, keywords, description, anchor_text; null where there is nothing. */
+void pd_write_page(struct pd_pipeline *p, enum pd_write_kind kind, struct pd_json *j, struct pd_buf *out);
 /* How the charset was decided and what is doubtful: "charset-meta,fallback,…"; replaces what `out` held. */
 struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *out);
 
-/* link rows (docs/format-rows.md): a page's links, a line each. */
-void pd_write_link_header(const struct pd_tables *t, struct pd_buf *out);
-void pd_write_link_rows(struct pd_pipeline *p, struct pd_buf *out);
-
-/* id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing. */
-void pd_write_text_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out);
-
-/* pairs rows (docs/format-rows.md): two rows that match -> one line. */
-
-/* The two header lines: what the fingerprints were made with, and how they were matched. */
-void pd_write_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out);
-/* Rows with their newlines. */
 void pd_write_pair_rows(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
-/* A line that who wants pairs takes for a remark: two pages that look alike and are no pair, and why; `j`: an object. */
-void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *doubt, struct pd_json *j, struct pd_buf *out);
 /* What several methods found: one row, with the columns of pd_pairs_methods_columns. */
 void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out);
+/* A line that readers of pairs take for a remark: two pages that look alike and are no pair, and why; `j`: an object. */
+void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *doubt, struct pd_json *j, struct pd_buf *out);
 
-/* verdicts rows (docs/format-rows.md): a member of a cluster -> one line, with its reason in words. */
-
-int pd_write_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e);
+/* A member of a cluster, with its reason in words. */
 void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
 
-/* What `store` writes.  Answers (docs/format-rows.md): what a store says of a page -> a line, and one more for each page
- * that it replaced.  What is known of a store itself: a line each.  `out` is appended to; j: NULL for a table, else JSON. */
-
-void pd_write_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, struct pd_buf *out);
+/* What a store says of a page: a row, and one more for each page that it replaced.  j: NULL for a table, else JSON. */
 void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct pd_buf *out);
-
+/* A kept page as the row of fp that it came from. */
+void pd_write_store_page(const struct pd_store *s, const struct pd_store_page *page, struct pd_json *j, struct pd_buf *out);
+/* What is known of a store itself: a line each. */
 void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j, struct pd_buf *out);
-/* The header of fp rows that come out of the store. */
-/* The columns of exported rows, NULL at the end. */
-void pd_write_store_columns(const struct pd_store *s, const char *columns[PD_WRITE_FP_COLUMNS]);
-void pd_write_store_header(const struct pd_store *s, struct pd_buf *out);
-
-extern const char *const pd_store_on_duplicate_names[], *const pd_store_same_url_names[];	/* NULL at the end */
 
 /* What eval and sweep found, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
 

@@ -41,7 +41,7 @@ static void run(struct way *w, const struct pd_record *r, struct pd_buf *row)
 	if (pd_pipeline_run(&w->pipeline, r, NULL))
 		return;
 	check(&w->pipeline.topic);
-	pd_write_fp_row(&w->pipeline, w->tables.params, row);
+	pd_write_page(&w->pipeline, PD_WRITE_FP, NULL, row);
 	HOLDS(fuzz_utf8(pd_buf_span(row)) && memchr(row->p, '\n', row->n) == row->p + row->n - 1);
 	HOLDS(pd_tsv_fields(pd_span(row->p, row->n - 1), f, PD_TSV_COLUMNS_MAX) == PD_FP_COLUMNS);
 }
