@@ -18,6 +18,7 @@ enum { N, SHARED, SHARE };
 
 struct overlap {
 	size_t n;
+	bool capped;			/* more than n are related */
 	struct pd_buf heading;
 	struct pd_words title;
 	struct pd_map in_title;
@@ -112,7 +113,8 @@ static void relate(struct overlap *o, const struct pd_words *w)
 	for (size_t i = 0; i < n; i++)
 		r->v[i].weight += 1 - 1 / (1 + (double)r->v[i].count);
 	pd_ranked_sort(r);
-	r->n = n < o->n ? n : o->n;
+	o->capped = n > o->n;
+	r->n = o->capped ? o->n : n;
 }
 
 static void overlap_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
@@ -123,6 +125,7 @@ static void overlap_sign(void *state, const struct pd_sign_page *in, struct pd_s
 	if (!out->present)
 		return;
 	relate(o, pd_sign_words(in));
+	out->capped = o->capped;
 	for (size_t i = 0; i < o->title.terms.n; i++)
 		if (!o->title.v[i].stop)
 			pd_value_add_item(&out->column, o->title.terms.v[i].hash);
@@ -171,6 +174,7 @@ const struct pd_method pd_overlap_method = {
 	.kind = PD_SIGN_SET,
 	.summary = "pages whose titles' keywords, and what is said of them, are mostly the same",
 	.params = overlap_params,
+	.capped = "of the terms related to the title only the n most related were taken",
 	.open = overlap_open,
 	.close = overlap_close,
 	.sign = overlap_sign,

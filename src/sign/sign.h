@@ -86,6 +86,7 @@ struct pd_signature {
 	enum pd_sign_kind kind;
 	bool present;			/* false: there is nothing to sign, or too little */
 	bool few;			/* the page has less than the method was told to take: all that it has is signed */
+	bool capped;			/* the page has more than the method takes: the rest counts for nothing */
 	struct pd_buf column;		/* the value as rows hold it (values.h); not of bits */
 	/* bits: */
 	int bits;
@@ -103,6 +104,7 @@ struct pd_method {
 	bool uses_links;		/* pd_sign_page.links are wanted */
 	bool uses_idf, uses_synonyms;	/* values made with another table do not go together */
 	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
+	const char *capped;		/* what became of those that have more than is taken, for messages; NULL: nothing is capped */
 	bool (*wants_body)(const double *value);	/* the page's body is all it looks at; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
 	void (*close)(void *state);

@@ -372,9 +372,21 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	return status;
 }
 
+/* Of keys the pairs are all there is to count. */
+static struct pd_json *method_stats(const struct pd_match_methods_stats *s, int method)
+{
+	struct pd_json *j = pd_json_new();
+	const struct pd_join_columns_stats *join = &s->join[method];
+	pd_json_int(j, "pairs", (int64_t)s->found[method]);
+	pd_json_int(j, "shared_items", (int64_t)join->shared);
+	pd_json_int(j, "most_rows_of_an_item", (int64_t)join->longest);
+	pd_json_int(j, "candidates", (int64_t)join->candidates);
+	return j;
+}
+
 static int write_match_stats(struct match_run *r)
 {
-	struct pd_json *j = pd_json_new(), *cpu = pd_json_new();
+	struct pd_json *j = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
 	pd_json_int(j, "fingerprints", (int64_t)r->rows.prints.n);
@@ -384,6 +396,9 @@ static int write_match_stats(struct match_run *r)
 	pd_json_int(j, "linked", (int64_t)r->stats.linked);
 	pd_json_int(j, "suspects", (int64_t)r->suspects);
 	pd_json_int(j, "k", r->match.k);
+	for (int i = 0; i < r->rows.methods.n; i++)
+		pd_json_object(methods, r->rows.methods.v[i].method->name, method_stats(&r->by_method, i));
+	pd_json_object(j, "methods", methods);
 	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_int(j, "band_reach", r->stats.band_reach);

@@ -25,7 +25,9 @@ struct counts {
 	uint64_t without_fingerprint;
 	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
 	const struct pd_methods *methods;	/* beside the fingerprint */
-	uint64_t few[PD_METHODS_MAX];		/* pages that have less than the method was told to take */
+	uint64_t signed_by[PD_METHODS_MAX];	/* pages that have a value of it */
+	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was told to take */
+	uint64_t capped[PD_METHODS_MAX];	/* and those that have more than it takes */
 	uint64_t barren;			/* inputs of which not one page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
@@ -91,7 +93,7 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 
 static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct pd_err *e)
 {
-	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new();
+	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
@@ -101,6 +103,14 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 		pd_json_int(stub, pd_stub_name((enum pd_stub)s), (int64_t)c->stubs[s]);
 	pd_json_object(j, "not_matched", stub);
 	pd_json_object(j, "left_out", skip);
+	for (int i = 0; c->methods && i < c->methods->n; i++) {
+		struct pd_json *of = pd_json_new();
+		pd_json_int(of, "pages", (int64_t)c->signed_by[i]);
+		pd_json_int(of, "fewer_than_asked_for", (int64_t)c->few[i]);
+		pd_json_int(of, "capped", (int64_t)c->capped[i]);
+		pd_json_object(methods, c->methods->v[i].method->name, of);
+	}
+	pd_json_object(j, "methods", methods);
 	pd_json_int(j, "damaged", (int64_t)count_damaged(c));
 	pd_json_int(j, "inputs_without_pages", (int64_t)c->barren);
 	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
@@ -158,16 +168,21 @@ static void say_left_out(const struct counts *c, struct pd_buf *line)
 }
 
 /* "keywords: fewer keywords than asked for on 3 pages; all of them were taken" */
-static void say_few(const struct counts *c, struct pd_log *log)
+static void say_few_and_capped(const struct counts *c, struct pd_log *log)
 {
 	struct pd_buf pages = { 0 };
 	for (int i = 0; c->methods && i < c->methods->n; i++) {
 		const struct pd_method *m = c->methods->v[i].method;
-		if (!c->few[i])
-			continue;
-		pd_buf_clear(&pages);
-		pd_buf_count(&pages, c->few[i], "page");
-		pd_log_note(log, "%s: fewer %s than asked for on %s; all of them were taken", m->name, m->few, pages.p);
+		if (c->few[i]) {
+			pd_buf_clear(&pages);
+			pd_buf_count(&pages, c->few[i], "page");
+			pd_log_note(log, "%s: fewer %s than asked for on %s; all of them were taken", m->name, m->few, pages.p);
+		}
+		if (c->capped[i]) {
+			pd_buf_clear(&pages);
+			pd_buf_count(&pages, c->capped[i], "page");
+			pd_log_note(log, "%s: %s on %s", m->name, m->capped, pages.p);
+		}
 	}
 	pd_buf_release(&pages);
 }
@@ -195,7 +210,7 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		pd_buf_count(&says, c->input.mirrored, "record");
 		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them", says.p);
 	}
-	say_few(c, log);
+	say_few_and_capped(c, log);
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&says);
 	pd_buf_release(&line);
@@ -537,8 +552,12 @@ static void write_row(struct walk_worker *me, struct pd_buf *out)
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
-	for (int i = 0; i < me->walk->tables.methods.n; i++)
-		me->counts.few[i] += me->pipeline.by_method[i].present && me->pipeline.by_method[i].few;
+	for (int i = 0; i < me->walk->tables.methods.n; i++) {
+		const struct pd_signature *s = &me->pipeline.by_method[i];
+		me->counts.signed_by[i] += s->present;
+		me->counts.few[i] += s->present && s->few;
+		me->counts.capped[i] += s->present && s->capped;
+	}
 	if (me->walk->o->shingles)
 		add_shingles(me, out);
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
@@ -886,8 +905,11 @@ static void sum_up(struct walk *w, struct counts *sum)
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
-		for (int k = 0; k < PD_METHODS_MAX; k++)
+		for (int k = 0; k < PD_METHODS_MAX; k++) {
+			sum->signed_by[k] += me->counts.signed_by[k];
 			sum->few[k] += me->counts.few[k];
+			sum->capped[k] += me->counts.capped[k];
+		}
 		for (int s = 0; s < PD_STUBS; s++)
 			sum->stubs[s] += me->counts.stubs[s];
 		for (int p = 0; p < PD_PHASES; p++)

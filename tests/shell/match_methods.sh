@@ -58,6 +58,27 @@ is "a page with fewer segments needs all of them" "$(rows parts | awk -F '\t' '$
 	"http://quoted.example/ 1 http://quoting.example/ 1 "
 is "two shared are not enough" "$(rows parts | grep -c 'quoted.*other')" 0
 
+# --- what all pages have: no pair is lost for it, no candidate comes of it, and it is counted ---
+licence='This manual is free for everybody to copy, to change, and to print.'
+{
+	for i in $(seq 400); do
+		page "own$i" "$licence Chapter$i begins here, with story$i. Nobody$i saw river$i, or boat$i. Winter$i came, then spring$i."
+	done
+	page bare1 "$licence" && page bare2 "<b>$licence</b>"
+} | "$P" fp -q --stubs=match --method=segments:bytes=0,punctuation:c=2,vsm,overlap,links,exact >licence.fp
+for m in segments punctuation vsm; do
+	python3 "$TOP/tests/brute_methods.py" $m licence.fp >brute
+	"$P" match -q --all-pairs --method=$m --stats=stats.json licence.fp >found
+	same "$m: the pages that have nothing else are a pair, no others are" <(pairs found) brute
+	is "$m: it stands on all of them" "$(python3 -c 'import json, sys; s = json.load(open("stats.json"))["methods"][sys.argv[1]]; print(s["pairs"], s["most_rows_of_an_item"])' $m)" \
+		"$(wc -l <brute) 402"
+	at_least "$m: other pages are not compared for its sake" 1000 \
+		"$(python3 -c 'import json, sys; print(json.load(open("stats.json"))["methods"][sys.argv[1]]["candidates"])' $m)"
+done
+is "the pair of bare pages is there" "$(rows found | wc -l)" 1
+"$P" match -q --stats=stats.json licence.fp >found
+is "--stats has each method" "$(python3 -c 'import json; print(*json.load(open("stats.json"))["methods"])')" "segments punctuation vsm overlap links exact"
+
 # --- a thousand copies cost a thousand pairs ---
 for i in $(seq 1000); do page "p$i" "$quote $long"; done | "$P" fp -q --method=exact,segments >copies.fp
 "$P" match -q copies.fp >copies

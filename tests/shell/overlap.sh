@@ -28,6 +28,18 @@ same "without <title> the first heading is one" <(items all.fp heading) <(items 
 is "without both there are no keywords" "$(items all.fp none)" -
 same "Chinese sentences, in either script" <(items all.fp cn) <(items all.fp tw)
 
+# --- what is capped is counted, and said ---
+stat() { python3 -c 'import json, sys; s = json.load(open("stats.json"))["methods"]["overlap"]; print(s["pages"], s["capped"])'; }
+run "$P" fp --stubs=match --method=overlap:n=2 --stats=stats.json pages.jsonl
+has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: of the terms related to the title only the n most related were taken on 2 pages$'
+is "as --stats says" "$(stat)" "10 2"
+related() { sign 10000 | rows /dev/stdin | awk -F '\t' -v n="$1" '$NF != "-" && length($NF) / 16 > n' | wc -l; }
+is "n=3: just those that have over three, beside two of the title" "$("$P" fp -q --stubs=match --method=overlap:n=3 --stats=stats.json pages.jsonl >out.fp; stat)" "10 $(related 5)"
+is "n=4: none" "$("$P" fp -q --stubs=match --method=overlap:n=4 --stats=stats.json pages.jsonl >out.fp; stat)" "10 0"
+run "$P" fp --stubs=match --method=overlap --stats=stats.json pages.jsonl
+hasnt "n=100: nothing is capped, nothing said" "$tmp/err" 'were taken'
+is "or counted" "$(stat)" "10 0"
+
 # --- when sets match ---
 {
 	printf 'ten\t<title>a1 a2 a3 a4 a5 a6 a7 a8 a9 a10</title><p>x</p>\n'
