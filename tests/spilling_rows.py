@@ -1,43 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rows that one method signed, more than the least memory of match holds: spilling_rows.py METHOD ROWS HEADER-OF
+"""Rows that methods signed, more than the least memory of match holds: spilling_rows.py METHOD[,METHOD...] ROWS HEADER-OF
 
-METHOD is simhash, exact, keywords, segments or vsm, one for each kind of value; HEADER-OF a file that `fp --method=METHOD` made.
-A fifth of the rows have the value of an earlier one, some of them a little changed.
+HEADER-OF is a file that `fp --method=METHOD,...` made.  A fifth of the rows have the values of an earlier one, some of them a
+little changed.
 """
 import random
 import sys
 
-method, n, like = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+methods, n, like = sys.argv[1].split(","), int(sys.argv[2]), sys.argv[3]
+KEYS = ("exact", "abstract", "semantic")
+ITEMS = {"keywords": 6, "segments": 10, "vsm": 24, "overlap": 20, "punctuation": 10, "links": 10}
 rng = random.Random(1)
 for line in open(like, encoding="utf-8"):
     if line.startswith("# pagededup"):
         print(" ".join("sketch=none" if w.startswith("sketch=") else w for w in line.split()))
-print("#fingerprint\tid\turl" + ("" if method == "simhash" else "\t" + method))
+print("#fingerprint\tid\turl" + "".join("\t" + m for m in methods if m != "simhash"))
 
 
 def hash64():
     return "%016x" % rng.getrandbits(64)
 
 
-def fresh():
+def fresh(method):
     if method == "simhash":
         return rng.getrandbits(64)
-    if method == "exact":
+    if method in KEYS:
         return "%032x" % rng.getrandbits(128)
-    return sorted(hash64() for _ in range({"keywords": 6, "segments": 10, "vsm": 24}[method]))
+    return sorted(hash64() for _ in range(ITEMS[method]))
 
 
-def near(value):
+def near(method, value):
     if method == "simhash":
         return value ^ 1 << rng.randrange(64)
-    return value if method == "exact" else sorted(value[1:] + [hash64()])
+    return value if method in KEYS else sorted(value[1:] + [hash64()])
 
 
-def text(value):
+def text(method, value):
     if method == "simhash":
         return "%016x" % value
-    if method == "exact":
+    if method in KEYS:
         return value
     if method == "keywords":            # the order of weights is of the row, the words are of the key
         key = "%032x" % hash_of(value)
@@ -52,9 +54,10 @@ def hash_of(value):
 earlier = []
 for i in range(n):
     what = rng.random() if earlier else 1
-    value = rng.choice(earlier) if what < .2 else fresh()
+    values = rng.choice(earlier) if what < .2 else [fresh(m) for m in methods]
     if what < .1:
-        value = near(value)
+        values = [near(m, v) for m, v in zip(methods, values)]
     if what > .5 and len(earlier) < 20000:
-        earlier.append(value)
-    print("%s\tx:%d\thttp://h%d/%d%s" % (text(value) if method == "simhash" else "-", i, i % 500, i, "" if method == "simhash" else "\t" + text(value)))
+        earlier.append(values)
+    columns = dict(zip(methods, map(text, methods, values)))
+    print(columns.pop("simhash", "-"), "x:%d" % i, "http://h%d/%d" % (i % 500, i), *columns.values(), sep="\t")
