@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints the table of src/term/unicode.h.  In: libunistring's Unicode data.  Out: C text.  It is made at build time
- * because folding asks libunistring for the rare characters: a table made from another version of Unicode would
- * contradict it.
+ * Prints src/term/unicode.def.  In: libunistring's Unicode data.  Out: C text, which is kept in the tree (`make unicode`
+ * writes it again): a fingerprint depends on it, so it is one version of Unicode everywhere, whatever is installed.
+ *
+ * A newer version classes more characters as Han and as letters and so changes fingerprints: raise PD_FINGERPRINT_VERSION
+ * with it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,13 @@
 #include <unictype.h>
 #include <uninorm.h>
 #include <unistr.h>
+#include <unistring/version.h>
 
 #include "../src/term/kind.h"
+
+/* Of libunistring, and the version of Unicode that it holds. */
+#define LIBRARY 0x010000
+#define UNICODE "14.0.0"
 
 #define LAST 0x10FFFF
 #define BLOCK (1 << PD_UNICODE_SHIFT)
@@ -239,9 +246,128 @@ static void print_bytes(const uint8_t *p, size_t n)
 		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", p[i]);
 }
 
+/* --- what folding by steps needs --- */
+
+static struct pd_char_steps steps[LAST + 1];	/* rows, by number of kind below */
+static size_t n_steps;
+static uint16_t steps_of[LAST + 1];
+static uint32_t texts[1 << 16];		/* a length, then as many code points; 0: the character itself */
+static size_t n_texts = 1;
+
+static uint16_t text_at(uint32_t cp, const struct text *t)
+{
+	if (t->n == 1 && t->v[0] == cp)
+		return 0;
+	for (size_t i = 1; i < n_texts; i += texts[i] + 1)
+		if (texts[i] == t->n && memcmp(texts + i + 1, t->v, t->n * sizeof *t->v) == 0)
+			return (uint16_t)i;
+	size_t at = n_texts;
+	if (at + t->n + 1 > sizeof texts / sizeof *texts)
+		abort();
+	texts[at] = (uint32_t)t->n;
+	memcpy(texts + at + 1, t->v, t->n * sizeof *t->v);
+	n_texts += t->n + 1;
+	return (uint16_t)at;
+}
+
+static void find_steps(void)
+{
+	for (uint32_t cp = 0; cp <= LAST; cp++) {
+		struct pd_char_steps s = { 0 };
+		struct text t = { { cp }, 1 };
+		int is_syllable = cp >= 0xAC00 && cp <= 0xD7A3;		/* taken apart by arithmetic */
+		if (!is_syllable && !(cp >= 0xD800 && cp <= 0xDFFF)) {
+			struct text nfd = normal(UNINORM_NFD, &t), nfkd = normal(UNINORM_NFKD, &t);
+			size_t n;
+			uint32_t *f = u32_casefold(&cp, 1, NULL, NULL, NULL, &n);
+			struct text fold = keep(f, n);
+			s = (struct pd_char_steps){ .canonical = text_at(cp, &nfd), .compatible = text_at(cp, &nfkd),
+				.folded = text_at(cp, &fold), .combining = (uint8_t)uc_combining_class(cp),
+				.composes = composes[cp] };
+		}
+		size_t i = 0;
+		while (i < n_steps && memcmp(&steps[i], &s, sizeof s) != 0)
+			i++;
+		if (i == n_steps)
+			steps[n_steps++] = s;
+		steps_of[cp] = (uint16_t)i;
+	}
+}
+
+static uint16_t step_blocks[BLOCKS][BLOCK];
+static uint16_t step_block_of[BLOCKS];
+static size_t n_step_blocks;
+
+static void add_step_block(size_t at)
+{
+	const uint16_t *block = steps_of + at * BLOCK;
+	size_t b = 0;
+	while (b < n_step_blocks && memcmp(step_blocks[b], block, sizeof *step_blocks) != 0)
+		b++;
+	if (b == n_step_blocks)
+		memcpy(step_blocks[n_step_blocks++], block, sizeof *step_blocks);
+	step_block_of[at] = (uint16_t)b;
+}
+
+static void print_shorts(const uint16_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("%s%u,", i % 16 == 0 ? "\n\t" : "", p[i]);
+}
+
+static void print_steps(void)
+{
+	printf("\nstatic const uint16_t pd_unicode_step_block[%d] = {", BLOCKS - 1);
+	print_shorts(step_block_of, BLOCKS - 1);
+	printf("\n};\n\nstatic const uint16_t pd_unicode_step[%zu][%d] = {", n_step_blocks, BLOCK);
+	for (size_t i = 0; i < n_step_blocks; i++) {
+		printf("\n{");
+		print_shorts(step_blocks[i], BLOCK);
+		printf("\n},");
+	}
+	printf("\n};\n\nstatic const struct pd_char_steps pd_unicode_steps[%zu] = {\n", n_steps);
+	for (size_t i = 0; i < n_steps; i++)
+		printf("%s{ %u, %u, %u, %u, %u },%s", i % 4 == 0 ? "\t" : " ", steps[i].canonical, steps[i].compatible,
+		       steps[i].folded, steps[i].combining, steps[i].composes, i % 4 == 3 || i + 1 == n_steps ? "\n" : "");
+	printf("};\n\nstatic const uint32_t pd_unicode_text[%zu] = {\n\t0,\n", n_texts);
+	int column = 0;
+	for (size_t i = 1; i < n_texts; i += texts[i] + 1) {
+		column += printf("%s%u,", column ? " " : "\t", texts[i]);
+		for (size_t j = 1; j <= texts[i]; j++)
+			column += printf(" 0x%X,", texts[i + j]);
+		if (column > 90 || i + texts[i] + 1 == n_texts) {
+			printf("\n");
+			column = 0;
+		}
+	}
+	printf("};\n\n");
+	size_t n_pairs = 0;
+	static struct { uint32_t first, second, both; } pairs[LAST + 1];
+	/* In order of `both`; then by what they are looked up by. */
+	for (uint32_t cp = 0; cp <= LAST; cp++) {
+		ucs4_t d[UC_DECOMPOSITION_MAX_LENGTH];
+		int tag;
+		int n = cp >= 0xAC00 && cp <= 0xD7A3 ? 0 : uc_decomposition(cp, &tag, d);
+		if (n == 2 && tag == UC_DECOMP_CANONICAL && uc_composition(d[0], d[1]) == cp) {
+			size_t i = n_pairs++;
+			for (; i > 0 && (pairs[i - 1].second > d[1] || (pairs[i - 1].second == d[1] && pairs[i - 1].first > d[0])); i--)
+				pairs[i] = pairs[i - 1];
+			pairs[i].first = d[0];
+			pairs[i].second = d[1];
+			pairs[i].both = cp;
+		}
+	}
+	printf("static const struct pd_char_pair pd_unicode_pairs[%zu] = {\n", n_pairs);
+	for (size_t i = 0; i < n_pairs; i++)
+		printf("%s{ 0x%X, 0x%X, 0x%X },%s", i % 3 == 0 ? "\t" : " ", pairs[i].second, pairs[i].first, pairs[i].both,
+		       i % 3 == 2 || i + 1 == n_pairs ? "\n" : "");
+	printf("};\n");
+}
+
 static void print_all(void)
 {
-	printf("/* Made by tools/gen_unicode.c. */\n\n");
+	printf("/* SPDX-License-Identifier: MIT AND Unicode-DFS-2016\n *\n"
+	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.\n */\n\n");
 	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
 	for (size_t i = 0; i < BLOCKS; i++)
 		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", block_of[i]);
@@ -259,6 +385,11 @@ static void print_all(void)
 
 int main(void)
 {
+	if (_libunistring_version != LIBRARY) {
+		fprintf(stderr, "gen_unicode: the table is made of Unicode " UNICODE ", which libunistring %d.%d has; this is %d.%d\n",
+			LIBRARY >> 16, LIBRARY >> 8 & 0xFF, _libunistring_version >> 16, _libunistring_version >> 8 & 0xFF);
+		return 1;
+	}
 	find_composing();
 	for (uint32_t cp = 0; cp <= LAST; cp++)
 		kinds[cp] = kind_of(cp >= 0xD800 && cp <= 0xDFFF ? 0 : cp);
@@ -270,6 +401,10 @@ int main(void)
 		fprintf(stderr, "gen_unicode: %zu kinds: more than a byte can count\n", n_rows);
 		return 1;
 	}
+	find_steps();
+	for (size_t at = 0; at + 1 < BLOCKS; at++)
+		add_step_block(at);
 	print_all();
+	print_steps();
 	return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -3,25 +3,26 @@
  * In: UTF-8.  Out: NFKC, case-folded, white space collapsed and trimmed.
  *
  * Characters that fold to one character, whatever stands before them, are written by table.  The others form spans that
- * libunistring folds.  Where may a span begin and end?  A character that PD_CHAR_STARTS combines with nothing before
+ * are folded step by step, as the standard defines it.  Where may a span begin and end?  A character that PD_CHAR_STARTS combines with nothing before
  * it, so text may be cut there: a span begins at the last such character (at most one back: what the table writes
  * always starts) and ends before the next one that the table can write.
  *
- * The only place of the program that includes libunistring.
+ * All tables are of one version of Unicode and lie in the tree, so that a text folds alike wherever it is built.
  */
 #include "term/fold.h"
 
 #include <stdlib.h>
-#include <unicase.h>
-#include <uninorm.h>
 
 #include "term/unicode.h"
+#include "term/unicode.def"
 
-/* pd_unicode_block, pd_unicode_kind, pd_unicode_kinds: printed by tools/gen_unicode.c. */
-#include "unicode_table.h"
+struct points {
+	uint32_t *v;
+	size_t n, cap;
+};
 
 struct pd_folder {
-	struct pd_buf span;	/* what libunistring made of one */
+	struct points from, to;		/* a span, before and after a step */
 };
 
 /* `to` runs ahead of out->n; there is room for all of p..end folded by table. */
@@ -40,7 +41,8 @@ void pd_folder_free(struct pd_folder *f)
 {
 	if (!f)
 		return;
-	pd_buf_release(&f->span);
+	free(f->from.v);
+	free(f->to.v);
 	free(f);
 }
 
@@ -82,35 +84,169 @@ static void fold_ascii(struct fold_cursor *c)
 	c->to = to;
 }
 
-/* Adds folded text that may hold white space. */
-static void add_collapsed(struct fold_cursor *c, const char *p, const char *end)
+/* --- step by step --- */
+
+/* Hangul syllables: a leading consonant, a vowel, perhaps a trailing consonant (Unicode Standard, section 3.12). */
+enum {
+	SYLLABLE = 0xAC00, LEAD = 0x1100, VOWEL = 0x1161, TRAIL = 0x11A7,
+	LEADS = 19, VOWELS = 21, TRAILS = 28,
+	SYLLABLES = LEADS * VOWELS * TRAILS,
+};
+
+static inline const struct pd_char_steps *steps_of(uint32_t cp)
 {
-	reserve_fold(c, (size_t)(end - p));
-	while (p < end) {
-		uint32_t cp;
-		size_t n = pd_utf8_get(p, end, &cp);
-		if (pd_char_kind_of(cp)->flags & PD_CHAR_SPACE) {
-			put_space(c);
-		} else {
-			memcpy(c->to, p, n);
-			c->to += n;
+	return &pd_unicode_steps[pd_unicode_step[pd_unicode_step_block[cp >> PD_UNICODE_SHIFT]]
+						[cp & ((1 << PD_UNICODE_SHIFT) - 1)]];
+}
+
+static void points_add(struct points *t, const uint32_t *v, size_t n)
+{
+	if (t->n + n > t->cap) {
+		t->cap = 2 * (t->n + n) + 64;
+		t->v = pd_realloc(t->v, t->cap * sizeof *t->v);
+	}
+	for (size_t i = 0; i < n; i++)
+		t->v[t->n++] = v[i];
+}
+
+/* Marks that follow each other, by combining class, equal ones as they stood; counted, for a page may consist of marks. */
+static void order_marks(struct points *marks, uint32_t *into)
+{
+	size_t begins[256] = { 0 }, at = 0;
+	for (size_t i = 0; i < marks->n; i++)
+		begins[steps_of(marks->v[i])->combining]++;
+	for (size_t i = 0; i < 256; i++) {
+		size_t n = begins[i];
+		begins[i] = at;
+		at += n;
+	}
+	for (size_t i = 0; i < marks->n; i++)
+		into[begins[steps_of(marks->v[i])->combining]++] = marks->v[i];
+}
+
+/* Canonical ordering of t; `scratch` is overwritten. */
+static void order(struct points *t, struct points *scratch)
+{
+	for (size_t i = 0, n; i < t->n; i += n) {
+		bool in_order = true;
+		uint8_t last = 0, class;
+		for (n = 0; i + n < t->n && (class = steps_of(t->v[i + n])->combining) != 0; n++) {
+			in_order = in_order && last <= class;
+			last = class;
 		}
-		p += n;
+		if (!in_order) {
+			scratch->n = 0;
+			points_add(scratch, t->v + i, n);
+			order_marks(scratch, t->v + i);
+		}
+		n += n == 0;
 	}
 }
 
-static void fold_slowly(struct pd_folder *f, struct fold_cursor *c, const char *p, const char *end)
+static void swap(struct pd_folder *f)
 {
-	size_t n = (size_t)(end - p);
-	pd_buf_clear(&f->span);
-	pd_buf_reserve(&f->span, 3 * n + 64);
-	size_t got = f->span.cap;
-	uint8_t *s = u8_casefold((const uint8_t *)p, n, NULL, UNINORM_NFKC, (uint8_t *)f->span.p, &got);
+	struct points t = f->from;
+	f->from = f->to;
+	f->to = t;
+}
+
+enum decomposition { CANONICAL, COMPATIBLE };
+
+/* f->from, taken apart and in order. */
+static void decompose(struct pd_folder *f, enum decomposition d)
+{
+	f->to.n = 0;
+	for (size_t i = 0; i < f->from.n; i++) {
+		uint32_t cp = f->from.v[i], s = cp - SYLLABLE;
+		if (s < SYLLABLES) {
+			uint32_t jamo[] = { LEAD + s / (VOWELS * TRAILS), VOWEL + s / TRAILS % VOWELS, TRAIL + s % TRAILS };
+			points_add(&f->to, jamo, s % TRAILS ? 3 : 2);
+			continue;
+		}
+		uint16_t at = d == CANONICAL ? steps_of(cp)->canonical : steps_of(cp)->compatible;
+		points_add(&f->to, at ? pd_unicode_text + at + 1 : &cp, at ? pd_unicode_text[at] : 1);
+	}
+	order(&f->to, &f->from);
+	swap(f);
+}
+
+static void fold_case(struct pd_folder *f)
+{
+	f->to.n = 0;
+	for (size_t i = 0; i < f->from.n; i++) {
+		uint16_t at = steps_of(f->from.v[i])->folded;
+		points_add(&f->to, at ? pd_unicode_text + at + 1 : &f->from.v[i], at ? pd_unicode_text[at] : 1);
+	}
+	swap(f);
+}
+
+/* What two characters become; 0: they stay two. */
+static uint32_t composed(uint32_t first, uint32_t second)
+{
+	if (first - LEAD < LEADS && second - VOWEL < VOWELS)
+		return SYLLABLE + ((first - LEAD) * VOWELS + (second - VOWEL)) * TRAILS;
+	if (first - SYLLABLE < SYLLABLES && (first - SYLLABLE) % TRAILS == 0 && second - TRAIL - 1 < TRAILS - 1)
+		return first + (second - TRAIL);
+	if (!steps_of(second)->composes)
+		return 0;
+	size_t from = 0, to = sizeof pd_unicode_pairs / sizeof *pd_unicode_pairs;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct pd_char_pair *p = &pd_unicode_pairs[middle];
+		if (p->second == second && p->first == first)
+			return p->both;
+		if (p->second < second || (p->second == second && p->first < first))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return 0;
+}
+
+/* f->from, in which each character joins the last starter unless one of its class or higher stands between. */
+static void compose(struct pd_folder *f)
+{
+	size_t n = 0, starter = SIZE_MAX;
+	int last = -1;		/* class of what stands before, -1: the starter itself */
+	uint32_t *v = f->from.v;
+	for (size_t i = 0; i < f->from.n; i++) {
+		int class = steps_of(v[i])->combining;
+		uint32_t both = starter != SIZE_MAX && last < class ? composed(v[starter], v[i]) : 0;
+		if (both) {
+			v[starter] = both;
+			continue;
+		}
+		if (class == 0)
+			starter = n;
+		last = class == 0 ? -1 : class;
+		v[n++] = v[i];
+	}
+	f->from.n = n;
+}
+
+/* Default caseless matching for compatibility equivalence, with NFKC at the end (Unicode Standard, section 3.13, D146):
+ * NFKC(fold(NFKD(fold(NFD(X))))). */
+static void fold_by_steps(struct pd_folder *f, struct fold_cursor *c, const char *p, const char *end)
+{
+	f->from.n = 0;
+	while (p < end) {
+		uint32_t cp = pd_utf8_next(&p);
+		points_add(&f->from, &cp, 1);
+	}
+	decompose(f, CANONICAL);
+	fold_case(f);
+	decompose(f, COMPATIBLE);
+	fold_case(f);
+	decompose(f, COMPATIBLE);
+	compose(f);
 	written(c);
-	if (s)
-		add_collapsed(c, (char *)s, (char *)s + got);
-	if ((char *)s != f->span.p)
-		free(s);
+	reserve_fold(c, 4 * f->from.n);
+	for (size_t i = 0; i < f->from.n; i++) {
+		if (pd_char_kind_of(f->from.v[i])->flags & PD_CHAR_SPACE)
+			put_space(c);
+		else
+			c->to = pd_utf8_put(c->to, f->from.v[i]);
+	}
 }
 
 /* Takes back the character before c->p, which the table wrote; white space may stay, it collapses. */
@@ -145,7 +281,7 @@ static void fold_span(struct pd_folder *f, struct fold_cursor *c, const struct p
 	}
 	const char *p = c->p;
 	c->p = end;
-	fold_slowly(f, c, p, end);
+	fold_by_steps(f, c, p, end);
 }
 
 static void replace_bad(struct fold_cursor *c)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One form of a text for comparing: NFKC (Unicode Standard Annex 15), default full case folding, white space collapsed to
- * one space and trimmed.  libunistring does what a table of
- * characters that never change cannot decide.
+ * one space and trimmed.
  */
 #ifndef PD_TERM_FOLD_H
 #define PD_TERM_FOLD_H

@@ -39,6 +39,21 @@ struct pd_char_kind {
 	uint8_t flags;
 };
 
+/* What folding a character that is not PD_CHAR_ONE needs, step by step.  Texts are places in pd_unicode_text, where a length
+ * stands before the code points; 0: the character itself.  Hangul syllables, taken apart and put together by arithmetic, have
+ * none. */
+struct pd_char_steps {
+	uint16_t canonical, compatible;		/* taken apart in full: NFD, NFKD */
+	uint16_t folded;			/* full case folding of the character alone */
+	uint8_t combining;			/* Canonical_Combining_Class */
+	uint8_t composes;			/* may be the second of a pair that composes */
+};
+
+/* Two characters that compose; in order of (second, first). */
+struct pd_char_pair {
+	uint32_t second, first, both;
+};
+
 #define PD_UNICODE_SHIFT 7
 /* What stands for a byte that is not UTF-8: the last entry of the table, a separator. */
 #define PD_UNICODE_BAD 0x110000

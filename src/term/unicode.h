@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a character is, for cutting text into terms and for folding it: a two-stage table from code point to kind, made
- * at build time by tools/gen_unicode.c from libunistring's data, so that the two never disagree.
+ * What a character is, for cutting text into terms and for folding it: a two-stage table from code point to kind, and another
+ * to the steps of folding.  term/unicode.def has them, of one version of Unicode, made by tools/gen_unicode.c.
  */
 #ifndef PD_TERM_UNICODE_H
 #define PD_TERM_UNICODE_H
