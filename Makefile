@@ -40,7 +40,7 @@ ALL_LIBS = $(PKG_LIBS) -lm
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -49,6 +49,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
+MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
 .PHONY: all unicode check check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
@@ -87,6 +88,16 @@ $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $
 	$(call say,CC)
 	$(Q)$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
 
+$(B)/obj/src/text/data.o: src/text/data.S $(B)/gen/charsets.bin $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -DPD_CHARSETS_BIN='"$(B)/gen/charsets.bin"' -c -o $@ $<
+
+$(B)/gen/charsets.bin: $(B)/tools/mkcharsets
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(B)/tools/mkcharsets $(if $(ANY_CHARSETS),--any) $@
+
 $(B)/gen/dict.bin: $(B)/tools/mkdict $(DICT_WORDS) $(DICT_IDF)
 	@test -r "$(DICT_WORDS)" || { echo "no dictionary at $(DICT_WORDS): install python3-jieba, or name one with DICT_SOURCE="; exit 1; }
 	@mkdir -p $(@D)
@@ -97,6 +108,8 @@ $(DICT_SOURCE)/dict.txt:
 	@echo "no dictionary at $@: install python3-jieba, or name one with DICT_SOURCE="; exit 1
 
 $(B)/tools/mkdict: $(MKDICT_OBJ)
+$(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
+$(B)/tools/mkdict $(B)/tools/mkcharsets:
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)

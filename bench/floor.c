@@ -37,12 +37,12 @@ static int load(struct pages *pages, char **paths, int n)
 {
 	struct pd_reader_options o = { .inputs = paths, .n_inputs = n, .max_block = 5 << 20, .damage = on_damage };
 	struct pd_reader *reader;
-	struct pd_text_decoder *decoder;
+	struct pd_text_decoder *decoder = pd_text_decoder_new();
 	struct pd_record record = { 0 };
 	struct pd_page page;
 	struct pd_text text = { 0 };
 	struct pd_err e;
-	if (pd_reader_open(&reader, &o, &e) || pd_text_decoder_new(&decoder, &e)) {
+	if (pd_reader_open(&reader, &o, &e)) {
 		fprintf(stderr, "floor: %s\n", e.text);
 		return -1;
 	}
@@ -50,10 +50,7 @@ static int load(struct pages *pages, char **paths, int n)
 	while (pd_reader_next(reader, &record, &e) > 0) {
 		if (pd_page_open(opener, &record, &page, NULL) != PD_SKIP_NONE)
 			continue;
-		if (pd_text_decode(decoder, &page, &text, &e)) {
-			fprintf(stderr, "floor: %s\n", e.text);
-			return -1;
-		}
+		pd_text_decode(decoder, &page, &text);
 		keep(pages, text.utf8);
 	}
 	pd_page_opener_free(opener);

@@ -51,8 +51,7 @@ typedef struct pagededup_page {
 PAGEDEDUP_API int pagededup_open(pagededup_context **out, const char *settings, char *error, size_t error_size);
 PAGEDEDUP_API void pagededup_close(pagededup_context *c);
 
-/* `content_type` as HTTP sent it, or NULL: then the bytes decide.  0; negative: the bytes are no page, or iconv cannot load
- * the page's charset. */
+/* `content_type` as HTTP sent it, or NULL: then the bytes decide.  0; negative: the bytes are no page. */
 PAGEDEDUP_API int pagededup_sign(pagededup_context *c, const void *body, size_t bytes, const char *content_type, pagededup_page *out);
 
 /* Bits in which two fingerprints of the same width differ. */

@@ -104,9 +104,8 @@ static int sign(pagededup_context *c, const void *body, size_t bytes, const char
 	pd_buf_add_z(&c->record.content_type, content_type ? content_type : "");
 	pd_buf_add(&c->record.block, body, bytes);
 	c->record.length = bytes;
-	enum pd_skip skip = pd_pipeline_run(p, &c->record, NULL);
-	if (skip)
-		return skip == PD_SKIP_FAILED ? p->err.status : PD_ERR_INPUT;
+	if (pd_pipeline_run(p, &c->record, NULL))
+		return PD_ERR_INPUT;
 	out->bits = p->signature.present ? p->signature.bits : 0;
 	memcpy(out->fingerprint, p->signature.key.w, sizeof out->fingerprint);
 	out->text_digest = pd_buf_z(&p->text_digest);

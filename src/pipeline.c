@@ -95,8 +95,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	if (skip)
 		return skip;
 
-	if (pd_text_decode(p->decoder, &p->page, &p->text, &p->err) < 0)
-		return PD_SKIP_FAILED;
+	pd_text_decode(p->decoder, &p->page, &p->text);
 	t = lap(p, PD_PHASE_TEXT, t);
 
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
@@ -189,15 +188,14 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	topic.stopwords = t->compared;
 	topic.classes = html.all_links = t->adverts != NULL;
 	*p = (struct pd_pipeline){ .tables = t };
-	int status = pd_text_decoder_new(&p->decoder, e);
-	if (!status)
-		status = pd_signer_fingerprint(&p->signer, &o->sign, e);
+	int status = pd_signer_fingerprint(&p->signer, &o->sign, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
 		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &o->sign, &t->sign, e);
 	if (status) {
 		pd_pipeline_release(p);
 		return status;
 	}
+	p->decoder = pd_text_decoder_new();
 	p->opener = pd_page_opener_new(&(struct pd_page_options){ o->max_page, o->status, o->content_types });
 	p->html = pd_html_new(&html);
 	p->link_finder = t->adverts ? pd_link_finder_new(t->adverts) : NULL;

@@ -112,7 +112,6 @@ struct pd_pipeline {
 	struct pd_sketch sketch;
 	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;
-	struct pd_err err;			/* PD_SKIP_FAILED: why */
 	/* sums over all pages */
 	double seconds[PD_PHASES];
 };
@@ -120,8 +119,7 @@ struct pd_pipeline {
 int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e);
 void pd_pipeline_release(struct pd_pipeline *p);
 
-/* PD_SKIP_NONE: a page, and everything above is filled; else why not (*reason in words when damaged).  PD_SKIP_FAILED: no
- * row can be made of any page, see `err`. */
+/* PD_SKIP_NONE: a page, and everything above is filled; else why not (*reason in words when damaged). */
 enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 /* The same in two steps: up to the blocks, and from there on.  Between them pages may wait as bytes (walk/packed.h). */
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);

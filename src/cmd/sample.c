@@ -66,9 +66,7 @@ static int fetch_page(struct sample_run *r, struct pd_span id, struct sample_tex
 	char *z = pd_strndup(id.p, id.n);
 	struct pd_err e = { 0 };
 	int status = pd_pick_page(&pick, &r->o->walk, &r->tables, z, NULL, NULL, 0, r->log, &e);
-	if (status == PD_ERR_CHARSET)		/* of no page, but of this machine */
-		r->err = e;
-	else if (status)
+	if (status)
 		pd_log_error(r->log, "%s; the pair is left out", e.text);
 	if (!status) {
 		pd_buf_set(&out->title, pick.pipeline.blocks.meta.title);

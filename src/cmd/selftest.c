@@ -51,7 +51,7 @@ static int sign_page(struct pd_pipeline *p, struct pd_buf *hex)
 	if (!skip && p->signature.present)
 		pd_key_hex(&p->signature.key, p->signature.bits, hex);
 	pd_record_release(&r);
-	return skip == PD_SKIP_FAILED ? p->err.status : skip ? PD_ERR_INPUT : PD_OK;
+	return skip ? PD_ERR_INPUT : PD_OK;
 }
 
 static bool check_vector(const struct vector *v)
@@ -67,8 +67,6 @@ static bool check_vector(const struct vector *v)
 		status = pd_pipeline_init(&p, &o, &t, &e);
 	if (!status)
 		status = sign_page(&p, &hex);
-	if (p.err.status)
-		e = p.err;
 	bool good = !status && !strcmp(pd_buf_z(&hex), v->fingerprint);
 	if (!status && !good)
 		pd_fail(&e, PD_ERR_FORMAT, "%s, expected %s (another dictionary, or another libxml2?)", pd_buf_z(&hex), v->fingerprint);
@@ -93,11 +91,28 @@ static bool check_dictionary(void)
 
 static bool check_charsets(void)
 {
-	struct pd_text_decoder *d = NULL;
-	struct pd_err e = { 0 };
-	int status = pd_text_decoder_new(&d, &e);
-	pd_text_decoder_free(d);
-	return say("charsets (iconv)", status == 0, e.text);
+	static const struct {
+		enum pd_charset_id id;
+		const char *bytes, *utf8;
+	} rows[] = {
+		{ PD_GB18030, "\xCD\xF8\xD2\xB3\x81\x39\xEE\x39\x95\x34\xB2\x35", "网页㐀𠮷" },
+		{ PD_BIG5, "\xBA\xF4\xAD\xB6", "網頁" },
+		{ PD_EUC_JP, "\xC6\xFC\xCB\xDC\x8F\xB0\xA1", "日本丂" },
+		{ PD_SHIFT_JIS, "\x93\xFA\x96\x7B", "日本" },
+		{ PD_EUC_KR, "\xC7\xD1\xB1\xDB", "한글" },
+		{ PD_KOI8_U, "\xF0\xD2\xA6\xAE", "Пріў" },
+	};
+	struct pd_buf out = { 0 };
+	const char *wrong = NULL;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct pd_text_tally tally = { 0 };
+		pd_buf_clear(&out);
+		pd_text_legacy_decode(pd_charset_by_id(rows[i].id), pd_span_z(rows[i].bytes), &out, &tally);
+		if (!pd_span_is(pd_buf_span(&out), rows[i].utf8))
+			wrong = pd_charset_by_id(rows[i].id)->name;
+	}
+	pd_buf_release(&out);
+	return say("charsets", !wrong, wrong);
 }
 
 /* A few thousand keys, every tenth a neighbour of the one before: each way of comparing must find those, in whole keys and

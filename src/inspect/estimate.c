@@ -379,20 +379,17 @@ struct estimate_run {
 	struct pd_err *err;
 };
 
-static int add_record(struct estimate_run *r)
+static void add_record(struct estimate_run *r)
 {
 	const char *reason;
 	struct estimate *e = &r->estimate;
 	enum pd_skip skip = pd_pipeline_run(&r->pipeline, &r->record, &reason);
-	if (skip == PD_SKIP_FAILED)
-		return pd_fail(r->err, r->pipeline.err.status, "%s", r->pipeline.err.text);
 	e->records++;
 	e->damaged += skip == PD_SKIP_DAMAGED;
 	if (skip)
-		return PD_OK;
+		return;
 	pd_read_sampler_stats(r->sampler, &e->sample);
 	count_page(e, &r->pipeline, e->sample.place);
-	return PD_OK;
 }
 
 static int read_sample(struct estimate_run *r)
@@ -401,9 +398,7 @@ static int read_sample(struct estimate_run *r)
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
 	int status;
 	while ((status = pd_read_sampler_next(r->sampler, &r->record, r->err)) == 1) {
-		status = add_record(r);
-		if (status < 0)
-			break;
+		add_record(r);
 		if (pd_wall_seconds() - started > LIMIT) {
 			e->limit = LIMIT;
 			break;

@@ -78,8 +78,6 @@ static int run_pipeline(struct pd_pick *p, const struct pd_walk_options *o, cons
 	if (status)
 		return status;
 	enum pd_skip skip = pd_pipeline_run(&p->pipeline, &p->record, &reason);
-	if (skip == PD_SKIP_FAILED)
-		return pd_fail(e, p->pipeline.err.status, "%s", p->pipeline.err.text);
 	if (skip)
 		return pd_fail(e, PD_ERR_INPUT, "%s is not a page: %s%s%s", pd_buf_z(&p->record.id), pd_skip_name(skip),
 			       reason ? ", " : "", reason ? reason : "");

@@ -21,8 +21,7 @@ enum pd_skip {
 	PD_SKIP_TYPE,		/* a type that was not asked for: by default neither HTML nor plain text */
 	PD_SKIP_EMPTY,		/* no byte of payload */
 	PD_SKIP_DAMAGED,	/* HTTP header or coding that gives nothing readable: reported as damage too */
-	PD_SKIP_COUNT,
-	PD_SKIP_FAILED = PD_SKIP_COUNT	/* nothing to do with the page: the run ends.  Only a pipeline says so */
+	PD_SKIP_COUNT
 };
 
 struct pd_page {

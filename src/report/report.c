@@ -1012,7 +1012,7 @@ static int measure_dumps(struct report *r)
 	if (!o->with_texts || o->bytes_in)
 		return PD_OK;
 	int status = measure(r, &e);
-	if (status == PD_ERR_USAGE || status == PD_ERR_CHARSET)
+	if (status == PD_ERR_USAGE)
 		return pd_fail(&r->err, status, "%s", e.text);
 	if (status) {
 		pd_log_error(r->log, "%s; the bytes of the dumps are left out", e.text);
@@ -1465,9 +1465,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
 	bool ok = !fetch_side(r, &d->id, &sides[0], &e) && !fetch_side(r, &d->dup_of, &sides[1], &e);
-	if (!ok && e.status == PD_ERR_CHARSET) {	/* of no page, but of this machine */
-		r->err = e;
-	} else if (!ok) {
+	if (!ok) {
 		pd_log_error(r->log, "%s; its text is left out", e.text);
 		r->failed++;
 	}

@@ -3,6 +3,7 @@
  * From the bottom up: clean UTF-8 out of UTF-8 and UTF-16; tables of legacy charsets, both ways; which charset a body is in,
  * and its text.
  */
+#include "text/tables.h"
 #include "text/text.h"
 
 #include <dlfcn.h>
@@ -209,225 +210,25 @@ void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out
 	out->p[out->n] = 0;
 }
 
-/* First the tables, out of iconv: what each code of a charset means.  The one file that calls iconv.  Where iconv and the
- * WHATWG indexes differ on codes that pages use, the index wins: the fixes stand in rows below, the rest in docs/charsets.md.
- * Then two loops over bytes.
- * An entry holds the UTF-8 of what its bytes mean, first byte lowest; 0: nothing.  Four bytes hold any character, and
- * the four pairs of characters that Big5 has single codes for.
- * 	bits   31..24   23..16   15..8    7..0
- * 	       byte 3   byte 2   byte 1   byte 0     中 E4 B8 AD: 0x00ADB8E4 */
+/* --- legacy charsets --- */
 
-struct pd_text_table {
-	uint32_t one[128];	/* bytes 80–FF alone */
-	uint32_t *two;		/* [lead - 80][second]: 128 × 256; NULL in single-byte charsets */
-	uint32_t *three;	/* EUC-JP: what follows 8F, as `two`; else NULL */
-	void *four;		/* GB18030: an open iconv handle for its rare four-byte codes; else NULL */
+/* Of one charset. */
+struct legacy_table {
+	const uint32_t *one, *two;	/* two: NULL in single-byte charsets */
+	const uint32_t *three;		/* EUC-JP: what follows 8F; else NULL */
 };
 
-#define NO_ICONV ((iconv_t)-1)
-
-struct fix {
-	enum pd_charset_id id;
-	unsigned short code;	/* one byte or two */
-	const char *utf8;
-};
-
-static const struct fix fixes[] = {
-	{ PD_KOI8_U, 0xAE, "ў" },
-	{ PD_KOI8_U, 0xBE, "Ў" },
-	{ PD_MACINTOSH, 0xC6, "∆" },
-	{ PD_MACINTOSH, 0xF0, "\xEF\xA3\xBF" },	/* U+F8FF, the apple */
-	{ PD_WINDOWS_1255, 0xCA, "\xD6\xBA" },	/* U+05BA, holam haser */
-	{ PD_X_MAC_CYRILLIC, 0xFF, "€" },
-	{ PD_GB18030, 0x80, "€" },
-	{ PD_GB18030, 0xA3A0, "\xE3\x80\x80" },	/* U+3000, the wide space */
-	{ PD_BIG5, 0x80, "" },
-	{ PD_BIG5, 0xA145, "‧" },
-	{ PD_BIG5, 0xA14E, "﹑" },
-	{ PD_BIG5, 0xA1C2, "¯" },
-	{ PD_BIG5, 0xA1E3, "～" },
-	{ PD_BIG5, 0xA1F2, "⊕" },
-	{ PD_BIG5, 0xA1F3, "⊙" },
-	{ PD_BIG5, 0xA241, "∕" },
-	{ PD_BIG5, 0xA242, "﹨" },
-	{ PD_BIG5, 0xA244, "￥" },
-	{ PD_BIG5, 0xA246, "￠" },
-	{ PD_BIG5, 0xA247, "￡" },
-	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
-};
-
-/* Whatever keeps iconv from a charset ends the run: a page decoded by another one would get another row, exit 0, and a
- * module that cannot be loaded (files open, memory, a bad disk) looks to glibc like one that is not there: EINVAL. */
-static iconv_t open_iconv(const char *name, bool encodes, struct pd_err *e)
+static const uint32_t *codes_of_two(enum pd_charset_kind kind)
 {
-	iconv_t cd = encodes ? iconv_open(name, "UTF-8") : iconv_open("UTF-8", name);
-	if (cd == NO_ICONV && errno == ENOMEM)
-		pd_out_of_memory();
-	if (cd == NO_ICONV && errno == EINVAL)
-		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
-			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);
-	else if (cd == NO_ICONV)
-		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s: %s", name, strerror(errno));
-	return cd;
-}
-
-static uint32_t entry(const char *p, size_t n)
-{
-	uint32_t e = 0;
-	for (size_t i = 0; i < n; i++)
-		e |= (uint32_t)(unsigned char)p[i] << 8 * i;
-	return e;
-}
-
-/* What one code means; 0 when it means nothing. */
-static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
-{
-	char in[4], out[4], *ip = in, *op = out;
-	size_t room = sizeof(out);
-	memcpy(in, code, n);
-	iconv(cd, NULL, NULL, NULL, NULL);
-	if (iconv(cd, &ip, &n, &op, &room) != 0 || n != 0)
-		return 0;
-	/* A code that could begin a longer one is held back until now. */
-	if (iconv(cd, NULL, NULL, &op, &room) == (size_t)-1)
-		return 0;
-	return entry(out, sizeof(out) - room);
-}
-
-static void fill_one(struct pd_text_table *t, iconv_t cd)
-{
-	for (unsigned c = 0; c < 128; c++)
-		t->one[c] = ask(cd, &(unsigned char){ c + 0x80 }, 1);
-}
-
-/* Windows code pages leave holes among the C1 controls; browsers pass those bytes through. */
-static void fill_c1(struct pd_text_table *t)
-{
-	for (unsigned c = 0; c < 32; c++)
-		if (!t->one[c])
-			t->one[c] = 0xC2 | (c + 0x80) << 8;
-}
-
-/* Codes of two bytes.  A byte that is a character alone begins none: iconv would answer with two characters. */
-static void fill_two(struct pd_text_table *t, iconv_t cd)
-{
-	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
-	for (unsigned lead = 0x81; lead < 0xFF; lead++)
-		for (unsigned second = 0x40; second < 0xFF && !t->one[lead & 0x7F]; second++)
-			t->two[(lead & 0x7F) << 8 | second] = ask(cd, (unsigned char[]){ lead, second }, 2);
-}
-
-/* EUC-JP's third code set, JIS X 0212. */
-static void fill_three(struct pd_text_table *t, iconv_t cd)
-{
-	t->three = pd_zalloc(128 * 256 * sizeof(*t->three));
-	for (unsigned second = 0xA1; second < 0xFF; second++)
-		for (unsigned third = 0xA1; third < 0xFF; third++)
-			t->three[(second & 0x7F) << 8 | third] = ask(cd, (unsigned char[]){ 0x8F, second, third }, 3);
-}
-
-/* EUC-JP and ISO-2022-JP share Shift_JIS's characters, of which iconv has the right table: row and cell are
- * turned into a code of Shift_JIS (JIS X 0208:1997, annex 1). */
-static void fill_jis0208(uint32_t *two, iconv_t sjis)
-{
-	for (unsigned row = 0; row < 94; row++)
-		for (unsigned cell = 0; cell < 94; cell++) {
-			unsigned char code[2] = {
-				row / 2 + (row < 62 ? 0x81 : 0xC1),
-				row % 2 ? cell + 0x9F : cell + 0x40 + (cell >= 63),
-			};
-			two[(row + 0x21) << 8 | (cell + 0xA1)] = ask(sjis, code, 2);
-		}
-}
-
-static int fill_euc_jp(struct pd_text_table *t, iconv_t euc, struct pd_err *e)
-{
-	iconv_t sjis = open_iconv("CP932", false, e);
-	if (sjis == NO_ICONV)
-		return PD_ERR_CHARSET;
-	t->two = pd_zalloc(128 * 256 * sizeof(*t->two));
-	for (unsigned c = 0xA1; c < 0xE0; c++)
-		t->two[0x0E << 8 | c] = ask(euc, (unsigned char[]){ 0x8E, c }, 2);
-	fill_jis0208(t->two, sjis);
-	iconv_close(sjis);
-	fill_three(t, euc);
-	return PD_OK;
-}
-
-static int fill_table(struct pd_text_table *t, const struct pd_charset *c, iconv_t cd, struct pd_err *e)
-{
-	if (c->kind == PD_CHARSET_KIND_EUC_JP)
-		return fill_euc_jp(t, cd, e);
-	fill_one(t, cd);
-	if (c->kind != PD_CHARSET_KIND_SINGLE)
-		fill_two(t, cd);
-	else if (c->id >= PD_WINDOWS_874 && c->id <= PD_WINDOWS_1258)
-		fill_c1(t);
-	return PD_OK;
-}
-
-static void fix(struct pd_text_table *t, enum pd_charset_id id)
-{
-	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++) {
-		const struct fix *f = &fixes[i];
-		if (f->id != id)
-			continue;
-		uint32_t e = entry(f->utf8, strlen(f->utf8));
-		if (f->code < 0x100)
-			t->one[f->code & 0x7F] = e;
-		else
-			t->two[f->code & 0x7FFF] = e;
+	switch (kind) {
+	case PD_CHARSET_KIND_GB18030: return pd_data_charsets.gb18030;
+	case PD_CHARSET_KIND_BIG5: return pd_data_charsets.big5;
+	case PD_CHARSET_KIND_EUC_KR: return pd_data_charsets.euc_kr;
+	case PD_CHARSET_KIND_SHIFT_JIS: return pd_data_charsets.shift_jis;
+	case PD_CHARSET_KIND_EUC_JP:
+	case PD_CHARSET_KIND_ISO_2022_JP: return pd_data_charsets.euc_jp;
+	default: return NULL;
 	}
-}
-
-/* x-user-defined: bytes 80–FF are U+F780–F7FF. */
-static struct pd_text_table *user_defined(void)
-{
-	struct pd_text_table *t = pd_zalloc(sizeof(*t));
-	for (uint32_t c = 0; c < 128; c++)
-		t->one[c] = 0xEF | (0x9E + c / 64) << 8 | (0x80 + c % 64) << 16;
-	return t;
-}
-
-struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_err *e)
-{
-	if (c->id == PD_USER_DEFINED)
-		return user_defined();
-	iconv_t cd = open_iconv(c->iconv, false, e);
-	if (cd == NO_ICONV)
-		return NULL;
-	struct pd_text_table *t = pd_zalloc(sizeof(*t));
-	int status = fill_table(t, c, cd, e);
-	fix(t, c->id);
-	if (c->kind == PD_CHARSET_KIND_GB18030)
-		t->four = cd;
-	else
-		iconv_close(cd);
-	if (!status)
-		return t;
-	pd_text_table_free(t);
-	return NULL;
-}
-
-void pd_text_table_free(struct pd_text_table *t)
-{
-	if (!t)
-		return;
-	if (t->four)
-		iconv_close(t->four);
-	free(t->two);
-	free(t->three);
-	free(t);
-}
-
-/* PD_ERR_CHARSET, or that of a failed system call, when iconv cannot open what it calls `name`. */
-static int table_probe(const char *name, struct pd_err *e)
-{
-	iconv_t cd = open_iconv(name, false, e);
-	if (cd == NO_ICONV)
-		return PD_ERR_CHARSET;
-	iconv_close(cd);
-	return PD_OK;
 }
 
 static inline uint32_t code_of_two(const uint32_t *two, unsigned char lead, unsigned char second)
@@ -463,12 +264,6 @@ static inline bool is_odd(uint32_t e)
 	return (e & 0xE0FF) == 0x80C2 || (e & 0xFF) == 0xEE;
 }
 
-/* U+FFFE and U+FFFF, which GB18030 has codes for. */
-static uint32_t character(uint32_t e)
-{
-	return e == 0xBEBFEF || e == 0xBFBFEF ? REPLACEMENT : e;
-}
-
 static bool is_lead(enum pd_charset_kind kind, unsigned char c)
 {
 	switch (kind) {
@@ -483,8 +278,23 @@ static bool is_lead(enum pd_charset_kind kind, unsigned char c)
 	}
 }
 
+/* Noncharacters, which GB18030 has codes for, are replaced. */
+static uint32_t code_of_four(const unsigned char *p)
+{
+	uint32_t i = (((p[0] - 0x81u) * 10 + (p[1] - 0x30u)) * 126 + (p[2] - 0x81u)) * 10 + (p[3] - 0x30u);
+	uint32_t cp = i < PD_TEXT_FOUR ? pd_data_charsets.four[i] : i < PD_TEXT_FOUR_BEYOND ? 0 : i - PD_TEXT_FOUR_BEYOND + 0x10000;
+	char utf8[4];
+	uint32_t e = 0;
+	if (cp == 0 || cp > 0x10FFFF)
+		return 0;
+	size_t n = (size_t)(put_utf8_char(utf8, cp) - utf8);
+	for (size_t k = 0; k < n; k++)
+		e |= (uint32_t)(unsigned char)utf8[k] << 8 * k;
+	return e;
+}
+
 /* Four bytes, after two that look like it.  Returns how many bytes were used; *e stays 0 when they are bad. */
-static size_t four_bytes(struct pd_text_table *t, const unsigned char *p, size_t left, uint32_t *e)
+static size_t four_bytes(const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 3)
 		return left;
@@ -494,12 +304,12 @@ static size_t four_bytes(struct pd_text_table *t, const unsigned char *p, size_t
 		return left;
 	if (p[3] < '0' || p[3] > '9')
 		return 1;
-	*e = character(ask(t->four, p, 4));
+	*e = code_of_four(p);
 	return 4;
 }
 
 /* Three bytes, after two that look like it. */
-static size_t three_bytes(const struct pd_text_table *t, const unsigned char *p, size_t left, uint32_t *e)
+static size_t three_bytes(const struct legacy_table *t, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 3)
 		return left;
@@ -508,19 +318,19 @@ static size_t three_bytes(const struct pd_text_table *t, const unsigned char *p,
 }
 
 /* A code that is neither in `one` nor in `two`. */
-static size_t rare(struct pd_text_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
+static size_t rare(const struct legacy_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 2 || !is_lead(kind, p[0]))
 		return 1;
 	if (kind == PD_CHARSET_KIND_GB18030 && pd_ascii_digit(p[1]))
-		return four_bytes(t, p, left, e);
+		return four_bytes(p, left, e);
 	if (kind == PD_CHARSET_KIND_EUC_JP && p[0] == 0x8F && p[1] > 0xA0 && p[1] < 0xFF)
 		return three_bytes(t, p, left, e);
 	return p[1] < 0x80 ? 1 : 2;
 }
 
 /* One code that is not ASCII. */
-static inline void code(struct pd_text_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
+static inline void code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
 {
 	uint32_t e = t->one[c->p[0] & 0x7F];
 	size_t left = (size_t)(c->end - c->p), used = 1;
@@ -539,7 +349,7 @@ static inline void code(struct pd_text_table *t, enum pd_charset_kind kind, stru
 }
 
 /* Codes that begin before `stop`. */
-static void chunk(struct pd_text_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
+static void chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
 		  struct pd_text_tally *tally)
 {
 	while (c->p < stop) {
@@ -556,7 +366,7 @@ static void chunk(struct pd_text_table *t, enum pd_charset_kind kind, struct dec
 	}
 }
 
-static void decode_bytes(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
+static void decode_bytes(const struct legacy_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
 			 struct pd_text_tally *tally)
 {
 	struct decode_cursor c = { .p = (const unsigned char *)in.p };
@@ -653,24 +463,46 @@ static void decode_iso2022jp(const uint32_t *two, struct pd_span in, struct pd_b
 		i += step(&s, p + i, in.n - i, out, tally);
 }
 
-void pd_text_table_decode(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
-			  struct pd_text_tally *tally)
+void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
-	if (kind == PD_CHARSET_KIND_ISO_2022_JP)
-		decode_iso2022jp(t->two, in, out, tally);
-	else
-		decode_bytes(t, kind, in, out, tally);
+	enum pd_charset_kind kind = (enum pd_charset_kind)c->kind;
+	struct legacy_table t = { .one = pd_data_charsets.one[c->id == PD_GBK ? PD_GB18030 : c->id], .two = codes_of_two(kind) };
+	if (kind == PD_CHARSET_KIND_ISO_2022_JP) {
+		decode_iso2022jp(t.two, in, out, tally);
+		return;
+	}
+	if (kind == PD_CHARSET_KIND_EUC_JP)
+		t.three = pd_data_charsets.jis0212;
+	decode_bytes(&t, kind, in, out, tally);
 }
 
 /* --- the other way --- */
 
+/* The one place that calls iconv. */
 struct pd_text_encoder {
 	iconv_t cd;
 };
 
+#define NO_ICONV ((iconv_t)-1)
+
+/* Whatever keeps iconv from a charset ends the run: another one would give another signature, exit 0, and a module that
+ * cannot be loaded (files open, memory, a bad disk) looks to glibc like one that is not there: EINVAL. */
+static iconv_t open_iconv(const char *name, struct pd_err *e)
+{
+	iconv_t cd = iconv_open(name, "UTF-8");
+	if (cd == NO_ICONV && errno == ENOMEM)
+		pd_out_of_memory();
+	if (cd == NO_ICONV && errno == EINVAL)
+		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
+			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);
+	else if (cd == NO_ICONV)
+		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s: %s", name, strerror(errno));
+	return cd;
+}
+
 int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e)
 {
-	iconv_t cd = open_iconv(name, true, e);
+	iconv_t cd = open_iconv(name, e);
 	*out = NULL;
 	if (cd == NO_ICONV)
 		return e->status;
@@ -721,7 +553,7 @@ struct label {
 };
 
 static const struct pd_charset charsets[PD_CHARSETS] = {
-#define CHARSET(id, name, iconv, kind) [PD_##id] = { name, iconv, PD_##id, kind },
+#define CHARSET(id, name, iconv, kind, digest) [PD_##id] = { name, PD_##id, kind },
 #include "text/charsets.def"
 #undef CHARSET
 };
@@ -1175,9 +1007,7 @@ enum { MARGIN = 20 };
 
 struct pd_text_decoder {
 	struct detector *detector;
-	struct pd_text_table *tables[PD_CHARSETS];	/* made at first use */
 	struct pd_buf spare;			/* the second attempt */
-	struct pd_err err;			/* why a table could not be made: the page's text is then worth nothing */
 };
 
 /* One way to read a body. */
@@ -1187,24 +1017,17 @@ struct attempt {
 	struct pd_text_tally tally;
 };
 
-int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e)
+struct pd_text_decoder *pd_text_decoder_new(void)
 {
-	static const char *const probes[] = { "GB18030", "CP932", "KOI8-R" };
-	*out = NULL;
-	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		if (table_probe(probes[i], e) < 0)
-			return PD_ERR_CHARSET;
-	*out = pd_zalloc(sizeof(**out));
-	(*out)->detector = detector_new();
-	return 0;
+	struct pd_text_decoder *d = pd_zalloc(sizeof *d);
+	d->detector = detector_new();
+	return d;
 }
 
 void pd_text_decoder_free(struct pd_text_decoder *d)
 {
 	if (!d)
 		return;
-	for (int i = 0; i < PD_CHARSETS; i++)
-		pd_text_table_free(d->tables[i]);
 	detector_free(d->detector);
 	pd_buf_release(&d->spare);
 	free(d);
@@ -1216,22 +1039,10 @@ void pd_text_release(struct pd_text *t)
 	*t = (struct pd_text){ 0 };
 }
 
-static struct pd_text_table *table_of(struct pd_text_decoder *d, enum pd_charset_id id)
-{
-	if (id == PD_GBK)
-		id = PD_GB18030;
-	if (id == PD_ISO_2022_JP)
-		id = PD_EUC_JP;
-	if (!d->tables[id] && !d->err.status)
-		d->tables[id] = pd_text_table_new(pd_charset_by_id(id), &d->err);
-	return d->tables[id];
-}
-
 /* False when it cannot be decoded: `out` is then empty. */
-static bool convert(struct pd_text_decoder *d, const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
+static bool convert(const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
 		    struct pd_text_tally *tally)
 {
-	struct pd_text_table *t;
 	pd_buf_clear(out);
 	*tally = (struct pd_text_tally){ 0 };
 	switch ((enum pd_charset_kind)c->kind) {
@@ -1245,10 +1056,8 @@ static bool convert(struct pd_text_decoder *d, const struct pd_charset *c, struc
 		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
 		return true;
 	default:
-		t = table_of(d, c->id);
-		if (t)
-			pd_text_table_decode(t, c->kind, in, out, tally);
-		return t != NULL;
+		pd_text_legacy_decode(c, in, out, tally);
+		return true;
 	}
 }
 
@@ -1351,7 +1160,7 @@ static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struc
 {
 	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
-	if (!usable(b.charset) || same || !convert(d, b.charset, body, &d->spare, &b.tally) || !better(&b, a, body))
+	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally) || !better(&b, a, body))
 		return;
 	struct pd_buf mine = out->own;
 	out->own = d->spare;
@@ -1363,7 +1172,7 @@ static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struc
 static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size_t clean, bool multibyte,
 			    struct pd_text *out, struct attempt *a)
 {
-	if (!convert(d, a->charset, body, &out->own, &a->tally))
+	if (!convert(a->charset, body, &out->own, &a->tally))
 		return false;
 	if (a->charset->id == PD_WINDOWS_1252)
 		a->tally.odd += multibyte && clean == body.n ? body.n : unlikely_western(body);
@@ -1375,7 +1184,7 @@ static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size
 	bool utf16 = a->charset->kind == PD_CHARSET_KIND_UTF_16LE || a->charset->kind == PD_CHARSET_KIND_UTF_16BE;
 	if (!utf8 && (multibyte || utf16) && is_utf8_cut_at_end(body, clean)) {
 		*a = (struct attempt){ .charset = pd_charset_by_id(PD_UTF_8), .how = PD_CHARSET_DETECTED };
-		convert(d, a->charset, body, &out->own, &a->tally);
+		convert(a->charset, body, &out->own, &a->tally);
 	} else if (!utf8 || !accident(errors(a, body), body)) {
 		second_opinion(d, body, out, a);
 	}
@@ -1387,18 +1196,18 @@ static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size
 static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bool multibyte, struct pd_text *out)
 {
 	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = detect_plain(body) };
-	if (!a.charset || !convert(d, a.charset, body, &out->own, &a.tally)) {
+	if (!a.charset || !convert(a.charset, body, &out->own, &a.tally)) {
 		a.charset = pd_charset_by_id(PD_UTF_8);
 		a.how = multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT;
-		convert(d, a.charset, body, &out->own, &a.tally);
+		convert(a.charset, body, &out->own, &a.tally);
 	}
 	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !accident(a.tally.bad, body)) {
 		a.how = PD_CHARSET_DETECTED;
 		a.charset = detect(d->detector, body);
-		if (!usable(a.charset) || !convert(d, a.charset, body, &out->own, &a.tally)) {
+		if (!usable(a.charset) || !convert(a.charset, body, &out->own, &a.tally)) {
 			a.how = PD_CHARSET_DEFAULT;
 			a.charset = pd_charset_by_id(PD_WINDOWS_1252);
-			convert(d, a.charset, body, &out->own, &a.tally);
+			convert(a.charset, body, &out->own, &a.tally);
 		}
 	}
 	finish(out, &a);
@@ -1409,16 +1218,17 @@ static bool decode_utf16_mark(struct pd_text_decoder *d, struct pd_span body, st
 {
 	if (a->how != PD_CHARSET_BOM || a->charset->kind == PD_CHARSET_KIND_UTF_8)
 		return false;
-	convert(d, a->charset, body, &out->own, &a->tally);
+	convert(a->charset, body, &out->own, &a->tally);
 	finish(out, a);
 	return true;
 }
 
-static void decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out)
+void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out)
 {
 	struct pd_span body = in->body;
 	size_t mark;
 	bool multibyte;
+	pd_buf_clear(&out->own);
 	if (!body.n) {
 		finish_as_is(out, pd_span("", 0), PD_CHARSET_DEFAULT);
 		return;
@@ -1433,12 +1243,4 @@ static void decode(struct pd_text_decoder *d, const struct pd_page *in, struct p
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
 	else if (!named || !decode_declared(d, body, clean, multibyte, out, &a))
 		decode_undeclared(d, body, multibyte, out);
-}
-
-int pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e)
-{
-	pd_buf_clear(&out->own);
-	d->err = (struct pd_err){ 0 };
-	decode(d, in, out);
-	return d->err.status ? pd_fail(e, d->err.status, "%s", d->err.text) : PD_OK;
 }

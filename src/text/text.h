@@ -15,7 +15,7 @@
 
 /* An id for tables, and which loop decodes it. */
 enum pd_charset_id {
-#define CHARSET(id, name, iconv, kind) PD_##id,
+#define CHARSET(id, name, iconv, kind, digest) PD_##id,
 #include "text/charsets.def"
 #undef CHARSET
 	PD_CHARSETS
@@ -37,7 +37,6 @@ enum pd_charset_kind {
 
 struct pd_charset {
 	const char *name;	/* WHATWG name in lower case, as Common Crawl's content_charset is compared: "gb18030", "windows-1252" */
-	const char *iconv;	/* what iconv calls it; NULL: decoded by a table here, or not at all */
 	unsigned char id;	/* enum pd_charset_id */
 	unsigned char kind;	/* enum pd_charset_kind: which loop decodes it */
 };
@@ -65,16 +64,14 @@ struct pd_text {
 	struct pd_buf own;		/* holds utf8 when it was converted */
 };
 
-struct pd_text_decoder;	/* tables made by iconv and a detector: one per thread */
+struct pd_text_decoder;	/* a detector and room for a second attempt: one per thread */
 
 /* The program, once: when the detector gets no memory, base/alloc.h says what happens.  It changes what C++ does for all
  * of the process, which is no library's business. */
 void pd_text_own_memory(void);
-/* PD_ERR_CHARSET when iconv's modules are missing (the message says which package brings them). */
-int pd_text_decoder_new(struct pd_text_decoder **out, struct pd_err *e);
+struct pd_text_decoder *pd_text_decoder_new(void);
 void pd_text_decoder_free(struct pd_text_decoder *d);
-/* 0 whatever the page holds; negative: iconv cannot be had for its charset, and no page's text can be trusted. */
-int pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out, struct pd_err *e);
+void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out);
 void pd_text_release(struct pd_text *t);
 
 /* UTF-8 and UTF-16 in, clean UTF-8 out.  Clean: valid, and without NUL and noncharacters, so that no later stage and
@@ -93,23 +90,15 @@ void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_t
 /* Appends; an unpaired surrogate and an odd last byte become U+FFFD each. */
 void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally);
 
-/* Legacy charsets -> UTF-8, by tables of ready-made UTF-8 that are filled from iconv at first use; decoding is then a loop
- * of ours.  That is faster than iconv on markup, keeps the time linear when every byte is bad, and lets errors be the WHATWG
- * Encoding Standard's: a bad byte, or a lead byte and what follows it, becomes one U+FFFD; an ASCII byte that follows a
- * lead byte is never swallowed.  NUL becomes U+FFFD too and is not counted. */
+/* Legacy charsets -> UTF-8, by tables of ready-made UTF-8 (text/tables.h) and a loop of ours.  That is faster than iconv on
+ * markup, keeps the time linear when every byte is bad, and lets errors be the WHATWG Encoding Standard's: a bad byte, or a
+ * lead byte and what follows it, becomes one U+FFFD; an ASCII byte that follows a lead byte is never swallowed.  NUL becomes
+ * U+FFFD too and is not counted.  Appends to `out` and adds to `tally`. */
+void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
 
-struct pd_text_table;		/* of one charset */
-
-/* NULL when iconv cannot open the charset, whatever the reason. */
-struct pd_text_table *pd_text_table_new(const struct pd_charset *c, struct pd_err *e);
-void pd_text_table_free(struct pd_text_table *t);
-/* Appends to `out` and adds to `tally`.  ISO-2022-JP is decoded by EUC-JP's table. */
-void pd_text_table_decode(struct pd_text_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
-			  struct pd_text_tally *tally);
-
-/* The other way: UTF-8 as the bytes of another charset. */
+/* The other way: UTF-8 as the bytes of another charset, by iconv. */
 struct pd_text_encoder;
-/* `name` as iconv calls it. */
+/* `name` as iconv calls it.  PD_ERR_CHARSET: iconv has none of that name, or cannot load it. */
 int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e);
 void pd_text_encoder_free(struct pd_text_encoder *t);
 /* As many whole characters of valid UTF-8, from the first, as `most` bytes hold; a character that the charset lacks becomes a

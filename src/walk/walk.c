@@ -471,8 +471,6 @@ static int next_record(void *shared, void *ctx)
 	struct walk *w = shared;
 	struct walk_worker *me = ctx;
 	double t = w->o->stats ? pd_thread_seconds() : 0;
-	if (me->pipeline.err.status)
-		return me->pipeline.err.status;
 	int r = pd_reader_next(w->reader, &me->record, &w->err);
 	if (w->o->stats)
 		w->read_seconds += pd_thread_seconds() - t;
@@ -487,8 +485,6 @@ static void count_record(struct walk_worker *me, enum pd_skip skip, const char *
 {
 	const struct pd_record *r = &me->record;
 	struct pd_span type = me->pipeline.page.content_type;
-	if (skip == PD_SKIP_FAILED)
-		return;
 	pd_buf_add_span(out, pd_buf_span(&me->events));
 	me->counts.skipped[skip]++;
 	if (skip == PD_SKIP_DAMAGED)
@@ -660,17 +656,6 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		status = pd_reader_open(&w->reader, &r, &w->err);
 	if (!status)
 		tell_waiting(w, inputs, n_inputs);
-	return status;
-}
-
-static int run_pool(struct walk *w, const struct pd_pool_ops *ops)
-{
-	int status = pd_pool_run(ops, w, (void **)w->workers, w->n_workers);
-	for (int i = 0; i < w->n_workers; i++) {
-		const struct pd_err *e = &w->workers[i]->pipeline.err;
-		if (e->status)
-			return pd_fail(&w->err, e->status, "%s", e->text);
-	}
 	return status;
 }
 
@@ -852,7 +837,7 @@ static int learn_first(struct walk *w)
 	w->learner = pd_site_learner_new(&o);
 	int status = rows ? spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
 	if (!status)
-		status = run_pool(w, &ops);
+		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	if (!status)
 		status = rows ? use_table(w, &counts) : pd_site_learner_end(w->learner, w->out.f, &counts, &w->err);
 	if (!status)
@@ -888,7 +873,7 @@ static int sign_again(struct walk *w)
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
 	int status = spool_rewind(w->spool, &w->err);
 	if (!status)
-		status = run_pool(w, &ops);
+		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	for (int i = 0; !status && i < w->n_workers; i++)
 		if (w->workers[i]->lost)
 			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page came back damaged from its temporary file");
@@ -934,7 +919,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
-		status = w->spool ? sign_again(w) : run_pool(w, &ops);
+		status = w->spool ? sign_again(w) : pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	if (!status)
 		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);

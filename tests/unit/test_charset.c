@@ -188,16 +188,12 @@ static void from_hex(const char *hex, struct pd_buf *out)
 
 static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
-	const struct pd_charset *euc = pd_charset_by_id(PD_EUC_JP), *gb = pd_charset_by_id(PD_GB18030);
 	if (c->kind == PD_CHARSET_KIND_UTF_8) {
 		pd_text_utf8_repair(in, out, tally);
 	} else if (c->kind == PD_CHARSET_KIND_UTF_16LE || c->kind == PD_CHARSET_KIND_UTF_16BE) {
 		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
 	} else {
-		struct pd_text_table *t = pd_text_table_new(c->id == PD_ISO_2022_JP ? euc : c->id == PD_GBK ? gb : c, NULL);
-		ck_assert_msg(t != NULL, "iconv lacks %s", c->iconv);
-		pd_text_table_decode(t, c->kind, in, out, tally);
-		pd_text_table_free(t);
+		pd_text_legacy_decode(c, in, out, tally);
 	}
 }
 
