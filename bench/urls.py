@@ -33,8 +33,8 @@ def bench_urls(tmp):
     with open(distinct, 'wb') as f:
         for i in range(REPEAT):
             f.writelines(line + b'%d\n' % i for line in lines)
-    for name, file, options in [('exact, --print=new', long, ['--print=new']), ('exact, rows', long, []),
-                                ('features, --print=new', long, ['--mode=features', '--print=new']),
-                                ('exact, all different', distinct, ['--print=none'])]:
+    for name, file, options in [('exact, each %d times' % REPEAT, long, ['--print=new']), ('exact', distinct, ['--print=new']), ('exact, rows', distinct, []),
+                                ('exact, loose form', distinct, ['--form=loose', '--print=new'])] + \
+                               [(name, distinct, [*options, '--print=new']) for name, options in MODES[3:]]:
         seconds = statistics.median(run([PROGRAM, 'url', '-q', *options, file])[0] for _ in range(RUNS))
         print(f'{name:30} {REPEAT * len(lines) / seconds / 1e6:.2f} million URLs a second')

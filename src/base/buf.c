@@ -20,41 +20,12 @@ void pd_buf_shrink(struct pd_buf *b, size_t keep)
 		pd_buf_clear(b);
 }
 
-char *pd_buf_reserve(struct pd_buf *b, size_t extra)
+void pd_buf_grow(struct pd_buf *b, size_t extra)
 {
-	size_t need = b->n + extra + 1;
-	if (need > b->cap) {
-		size_t want = b->cap + b->cap / 2;
-		want = need > want ? need + 31 : want;
-		b->p = pd_realloc(b->p, want);
-		b->cap = want;
-	}
-	return b->p + b->n;
-}
-
-void pd_buf_add(struct pd_buf *b, const void *p, size_t n)
-{
-	pd_buf_reserve(b, n);
-	if (n)
-		memcpy(b->p + b->n, p, n);
-	b->n += n;
-	b->p[b->n] = 0;
-}
-
-void pd_buf_add_z(struct pd_buf *b, const char *z)
-{
-	pd_buf_add(b, z, strlen(z));
-}
-
-void pd_buf_add_span(struct pd_buf *b, struct pd_span s)
-{
-	pd_buf_add(b, s.p, s.n);
-}
-
-void pd_buf_set(struct pd_buf *b, struct pd_span s)
-{
-	b->n = 0;
-	pd_buf_add(b, s.p, s.n);
+	size_t need = b->n + extra + 1, want = b->cap + b->cap / 2;
+	want = need > want ? need + 31 : want;
+	b->p = pd_realloc(b->p, want);
+	b->cap = want;
 }
 
 void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args)

@@ -39,12 +39,8 @@ static inline struct pd_span pd_buf_span(const struct pd_buf *b)
 void pd_buf_release(struct pd_buf *b);
 /* Clears, and gives the memory back when it is over `keep` bytes: one huge page must not stay with us. */
 void pd_buf_shrink(struct pd_buf *b, size_t keep);
-/* Room for `extra` more bytes and a NUL; returns where they go. */
-char *pd_buf_reserve(struct pd_buf *b, size_t extra);
-void pd_buf_add(struct pd_buf *b, const void *p, size_t n);
-void pd_buf_add_z(struct pd_buf *b, const char *z);
-void pd_buf_add_span(struct pd_buf *b, struct pd_span s);
-void pd_buf_set(struct pd_buf *b, struct pd_span s);
+/* Called by what adds: more room, for `extra` bytes and a NUL at least. */
+void pd_buf_grow(struct pd_buf *b, size_t extra);
 void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "1 page", "2 pages": a noun whose plural takes an s. */
@@ -53,6 +49,40 @@ void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);
 void pd_buf_add_utf8(struct pd_buf *b, uint32_t cp);
 /* The buffer as a C string, "" when nothing was ever added. */
 const char *pd_buf_z(const struct pd_buf *b);
+
+/* Room for `extra` more bytes and a NUL; returns where they go. */
+static inline char *pd_buf_reserve(struct pd_buf *b, size_t extra)
+{
+	if (b->n + extra >= b->cap)
+		pd_buf_grow(b, extra);
+	return b->p + b->n;
+}
+
+static inline void pd_buf_add(struct pd_buf *b, const void *p, size_t n)
+{
+	char *to = pd_buf_reserve(b, n);
+	if (n)
+		memcpy(to, p, n);
+	to[n] = 0;
+	b->n += n;
+}
+
+static inline void pd_buf_add_span(struct pd_buf *b, struct pd_span s)
+{
+	pd_buf_add(b, s.p, s.n);
+}
+
+/* Inline, so that the length of what stands in the source costs nothing. */
+static inline void pd_buf_add_z(struct pd_buf *b, const char *z)
+{
+	pd_buf_add(b, z, strlen(z));
+}
+
+static inline void pd_buf_set(struct pd_buf *b, struct pd_span s)
+{
+	b->n = 0;
+	pd_buf_add(b, s.p, s.n);
+}
 
 static inline void pd_buf_add_c(struct pd_buf *b, char c)
 {

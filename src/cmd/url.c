@@ -2,6 +2,7 @@
  * pagededup url: URLs, a line each -> which are new and which were seen; and rows of fp -> parameters that do not matter. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 
 #include "base/fields.h"
@@ -96,6 +97,15 @@ static const struct pd_usage usage = {
 
 static const char columns[] = "#status\turl\tkey\tdomain\treason\n";
 
+/* URLs that wait for an answer together: memory is slow, and is asked for the places of all of them before it is waited for. */
+enum { TOGETHER = 32 };
+
+struct waiting {
+	struct pd_seen_key key;
+	bool good;		/* a URL */
+	size_t end;		/* in `waiting_text`: what is printed of it, if it is, behind its status */
+};
+
 struct url_run {
 	const struct url_options *o;
 	struct pd_log *log;
@@ -104,7 +114,9 @@ struct url_run {
 	struct pd_seen *seen;
 	struct pd_seen_options how;
 	struct pd_url base, url;
-	struct pd_buf shape, key, domain, text, line_base, out;
+	struct waiting waiting[TOGETHER];
+	int n_waiting;
+	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
 	struct pd_outfile file;
 	uint64_t urls, fresh, again, bad;
 	struct pd_err err;
@@ -224,10 +236,10 @@ static bool parse(struct url_run *r, struct pd_span text, const struct pd_url *b
 	return false;
 }
 
-static void add_url_row(struct url_run *r, const char *status, struct pd_span url, struct pd_span key)
+/* What a row says behind the status. */
+static void add_url_row(struct url_run *r, struct pd_span url, struct pd_span key)
 {
-	struct pd_buf *out = &r->out;
-	pd_buf_add_z(out, status);
+	struct pd_buf *out = &r->waiting_text;
 	pd_buf_add_c(out, '\t');
 	pd_tsv_add(out, url);
 	pd_buf_add_c(out, '\t');
@@ -253,26 +265,47 @@ static int flush(struct url_run *r, size_t least)
 	return good ? PD_OK : pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
 }
 
-static void answer(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
+static void answer(struct url_run *r)
 {
 	static const char *const names[] = { "new", "seen", "bad" };
-	int status = 2;
+	size_t from = 0;
+	for (int i = 0; i < r->n_waiting; i++) {
+		const struct waiting *w = &r->waiting[i];
+		int status = w->good ? pd_seen_ask(r->seen, &w->key, !r->o->ask) : 2;
+		r->fresh += status == 0;
+		r->again += status == 1;
+		r->bad += status == 2;
+		if (r->o->print == PRINT_ROWS)
+			pd_buf_add_z(&r->out, names[status]);
+		if (r->o->print == PRINT_ROWS || r->o->print == (status == 0 ? PRINT_NEW : status == 1 ? PRINT_SEEN : -1))
+			pd_buf_add(&r->out, r->waiting_text.p + from, w->end - from);
+		from = w->end;
+	}
+	r->n_waiting = 0;
+	pd_buf_clear(&r->waiting_text);
+}
+
+static void take(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
+{
+	struct waiting *w = &r->waiting[r->n_waiting++];
 	r->urls++;
-	if (parse(r, text, base)) {
+	pd_buf_clear(&r->key);
+	w->good = parse(r, text, base);
+	if (w->good) {
 		pd_canonical_make(&r->canonical, &r->url, &r->key);
-		status = pd_seen_ask(r->seen, pd_buf_span(&r->key), !r->o->ask);
+		pd_seen_key_of(r->seen, pd_buf_span(&r->key), &w->key);
 	} else {
 		pd_buf_clear(&r->key);
 	}
-	r->fresh += status == 0;
-	r->again += status == 1;
-	r->bad += status == 2;
 	if (r->o->print == PRINT_ROWS) {
-		add_url_row(r, names[status], text, pd_buf_span(&r->key));
-	} else if (r->o->print == (status == 0 ? PRINT_NEW : status == 1 ? PRINT_SEEN : -1)) {
-		pd_buf_add_span(&r->out, line);
-		pd_buf_add_c(&r->out, '\n');
+		add_url_row(r, text, pd_buf_span(&r->key));
+	} else if (r->o->print != PRINT_NONE) {
+		pd_buf_add_span(&r->waiting_text, line);
+		pd_buf_add_c(&r->waiting_text, '\n');
 	}
+	w->end = r->waiting_text.n;
+	if (r->n_waiting == TOGETHER || r->o->line_buffered)
+		answer(r);
 }
 
 /* URL, tab, base; both escaped. */
@@ -285,7 +318,7 @@ static int answer_with_base(struct url_run *r, struct pd_span line, const struct
 	bool based = r->line_base.n > 0;
 	if (based && !pd_url_parse(pd_buf_span(&r->line_base), NULL, &r->base))
 		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": the base is not a URL: %s", l->path, l->no, r->base.why);
-	answer(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
+	take(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
 	return PD_OK;
 }
 
@@ -298,16 +331,18 @@ static int read_lines(struct url_run *r, const char *path)
 	struct pd_line_reader l = { .f = f, .path = standard ? "standard input" : path };
 	struct pd_span line;
 	int status;
+	__fsetlocking(f, FSETLOCKING_BYCALLER);	/* one thread reads it: a lock for each line waits for memory */
 	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
 		if (!pd_span_trim(line).n)
 			continue;
 		if (r->o->with_base)
 			status = answer_with_base(r, line, &l);
 		else
-			answer(r, line, line, r->o->base ? &r->base : NULL);
+			take(r, line, line, r->o->base ? &r->base : NULL);
 		if (status < 0 || (status = flush(r, r->o->line_buffered ? 1 : 1 << 16)) < 0)
 			break;
 	}
+	answer(r);
 	pd_line_reader_release(&l);
 	if (!standard)
 		fclose(f);
@@ -401,7 +436,7 @@ static int run_all(struct url_run *r, char **paths, int n_paths)
 
 static void release(struct url_run *r)
 {
-	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->out };
+	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->waiting_text, &r->out };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 	pd_seen_free(r->seen);

@@ -537,20 +537,6 @@ static void add_path(const struct pd_canonical *c, struct pd_span path, struct p
 		out->p[--out->n] = 0;
 }
 
-/* Most paths have nothing that must be changed. */
-static bool plain_path(const struct pd_canonical *c, struct pd_span path)
-{
-	char before = 0;
-	if (c->form == PD_FORM_LOOSE)
-		return false;
-	for (size_t i = 0; i < path.n; i++) {
-		if (class[(unsigned char)path.p[i]] & ESCAPED || (path.p[i] == '/' && before == '/'))
-			return false;
-		before = path.p[i];
-	}
-	return true;
-}
-
 /* --- query --- */
 
 static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out)
@@ -579,6 +565,13 @@ static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_
 
 /* --- all --- */
 
+/* Most URLs have nothing before the query that must be changed. */
+static bool as_it_stands(const struct pd_canonical *c, const struct pd_url *u)
+{
+	return c->form == PD_FORM_CANONICAL && u->plain && u->has_host && u->user == u->host && u->host_end > u->host &&
+	       u->href.p[u->host_end - 1] != '.';
+}
+
 void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out)
 {
 	pd_buf_clear(out);
@@ -586,13 +579,11 @@ void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd
 		pd_buf_add_span(out, pd_buf_span(&u->href));
 		return;
 	}
-	if (u->has_host) {
+	if (as_it_stands(c, u)) {
+		pd_buf_add_span(out, pd_url_part(u, 0, u->query));
+	} else if (u->has_host) {
 		add_site(c, u, out);
-		struct pd_span path = pd_url_path(u);
-		if (plain_path(c, path))
-			pd_buf_add_span(out, path);
-		else
-			add_path(c, path, out);
+		add_path(c, pd_url_path(u), out);
 	} else {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->path));
 		add(out, pd_url_path(u), false);
@@ -609,15 +600,21 @@ void pd_canonical_release(struct pd_canonical *c)
 	query_release(&c->query);
 }
 
+/* Without the first of these bytes and what follows it. */
+static struct pd_span until(struct pd_span s, char c)
+{
+	const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
+	return at ? pd_span(s.p, (size_t)(at - s.p)) : s;
+}
+
 bool pd_canonical_split(struct pd_span canonical, struct pd_span *site, struct pd_span *path)
 {
 	const char *colon = canonical.n ? memchr(canonical.p, ':', canonical.n) : NULL;
-	size_t from = colon ? (size_t)(colon - canonical.p) + 3 : canonical.n + 1, to = from;
+	size_t from = colon ? (size_t)(colon - canonical.p) + 3 : canonical.n + 1;
 	if (from > canonical.n || colon[1] != '/' || colon[2] != '/')
 		return false;
-	while (to < canonical.n && canonical.p[to] != '/' && canonical.p[to] != '?' && canonical.p[to] != '#')
-		to++;
-	*site = pd_span(canonical.p + from, to - from);
-	*path = pd_span(canonical.p + to, canonical.n - to);
+	struct pd_span rest = pd_span(canonical.p + from, canonical.n - from);
+	*site = until(until(until(rest, '/'), '?'), '#');
+	*path = pd_span(site->p + site->n, rest.n - site->n);
 	return site->n > 0;
 }

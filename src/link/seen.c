@@ -32,6 +32,12 @@ struct value {
 	uint64_t w[2];
 };
 
+/* A number to divide by often: moved up so that its highest bit is set, and what is multiplied with in place of dividing. */
+struct divisor {
+	uint64_t d, inverse;
+	int shift;
+};
+
 struct pd_seen {
 	struct pd_seen_options o;
 	struct pd_buf shape;
@@ -40,12 +46,42 @@ struct pd_seen {
 	size_t cap;
 	struct pd_index index;
 	uint64_t *filters[PD_FEATURES];	/* words(bits) each; NULL: not among the features */
+	struct divisor bits;
 	struct pd_buf scratch;
 };
 
 static size_t words(uint64_t bits)
 {
 	return (size_t)(bits / 64 + (bits % 64 != 0));
+}
+
+/* --- remainders --- */
+
+/* A remainder of 128 bits by a number that stays the same takes multiplications alone: N. Möller and T. Granlund, Improved division by
+ * invariant integers, IEEE Transactions on Computers 60 (2011). */
+static struct divisor divisor_of(uint64_t n)
+{
+	struct divisor v = { .shift = __builtin_clzll(n) };
+	v.d = n << v.shift;
+	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d);	/* less 2^64, which the cast takes away */
+	return v;
+}
+
+/* (high, low) modulo d, high being less than d. */
+static uint64_t reduce(const struct divisor *v, uint64_t high, uint64_t low)
+{
+	unsigned __int128 q = (unsigned __int128)v->inverse * high + ((unsigned __int128)high << 64 | low);
+	uint64_t r = low - ((uint64_t)(q >> 64) + 1) * v->d;
+	if (r > (uint64_t)q)
+		r += v->d;
+	return r >= v->d ? r - v->d : r;
+}
+
+static uint64_t modulo(const struct divisor *v, const uint64_t w[2])
+{
+	int s = v->shift;
+	uint64_t top = s ? w[0] >> (64 - s) : 0, middle = s ? w[0] << s | w[1] >> (64 - s) : w[0];
+	return reduce(v, reduce(v, top, middle), w[1] << s) >> s;
 }
 
 struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
@@ -55,6 +91,8 @@ struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
 	s->o.features |= PD_FEATURE_SITE;
 	pd_buf_set(&s->shape, o->shape);
 	s->o.shape = pd_buf_span(&s->shape);
+	if (o->mode != PD_SEEN_EXACT)
+		s->bits = divisor_of(o->bits);
 	for (int i = 0; i < PD_FEATURES && o->mode != PD_SEEN_EXACT; i++)
 		if (s->o.features >> i & 1)
 			s->filters[i] = pd_zalloc(words(o->bits) * sizeof(uint64_t));
@@ -101,10 +139,9 @@ static void add_value(struct pd_seen *s, const struct value *v)
 	pd_index_add(&s->index, v->w[1], value_hash, s->values);
 }
 
-static bool ask_exact(struct pd_seen *s, struct pd_span canonical, bool keep)
+static bool ask_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
-	struct value v;
-	pd_hash128(canonical.p, canonical.n, 0, v.w);
+	struct value v = { { key->at[0], key->at[1] } };
 	if (pd_index_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
 		return true;
 	if (keep)
@@ -126,9 +163,10 @@ static void take_apart(struct pd_span canonical, struct parts *p)
 	*p = (struct parts){ .site = canonical, .depth = 1, .directory = path, .last = path, .query = path };
 	if (!pd_canonical_split(canonical, &p->site, &path))
 		return;
-	size_t n = 0;
-	while (n < path.n && path.p[n] != '?' && path.p[n] != '#')
-		n++;
+	const char *hash = path.n ? memchr(path.p, '#', path.n) : NULL;
+	size_t n = hash ? (size_t)(hash - path.p) : path.n;
+	const char *question = n ? memchr(path.p, '?', n) : NULL;
+	n = question ? (size_t)(question - path.p) : n;
 	p->query = pd_span(path.p + n, path.n - n);
 	path.n = n;
 	while (path.n && pd_span_split(&path, '/', &segment)) {
@@ -148,19 +186,16 @@ static uint64_t place(const struct pd_seen *s, struct pd_span text)
 		pd_md5(text, w);
 	else
 		pd_hash128(text.p, text.n, 0, w);
-	return (uint64_t)(((unsigned __int128)w[0] << 64 | w[1]) % s->o.bits);
+	return modulo(&s->bits, w);
 }
 
 /* A part, within its site where the mode says so. */
 static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_span a, struct pd_span b)
 {
-	if (s->o.mode != PD_SEEN_SITE_FEATURES && !b.n)
+	bool within = s->o.mode == PD_SEEN_SITE_FEATURES;
+	if (!within && !b.n)
 		return place(s, a);
-	pd_buf_clear(&s->scratch);
-	if (s->o.mode == PD_SEEN_SITE_FEATURES) {
-		pd_buf_add_span(&s->scratch, p->site);
-		pd_buf_add_c(&s->scratch, '\n');
-	}
+	s->scratch.n = within ? p->site.n + 1 : 0;	/* features_of has put the site there */
 	pd_buf_add_span(&s->scratch, a);
 	pd_buf_add_span(&s->scratch, b);
 	return place(s, pd_buf_span(&s->scratch));
@@ -168,40 +203,59 @@ static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_s
 
 static uint64_t depth_place(struct pd_seen *s, const struct parts *p)
 {
-	char number[24];
+	char digits[20], *first = digits + sizeof digits;
 	if (s->o.mode != PD_SEEN_SITE_FEATURES)
 		return p->depth % s->o.bits;
-	int n = snprintf(number, sizeof number, "%" PRIu64, p->depth);
-	return part_place(s, p, pd_span(number, (size_t)n), pd_span("", 0));
+	for (uint64_t n = p->depth; n; n /= 10)
+		*--first = (char)('0' + n % 10);
+	return part_place(s, p, pd_span(first, (size_t)(digits + sizeof digits - first)), pd_span("", 0));
 }
 
-static bool ask_features(struct pd_seen *s, struct pd_span canonical, bool keep)
+static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
 {
 	struct parts p;
-	uint64_t at[PD_FEATURES];
-	bool seen = true;
 	take_apart(canonical, &p);
-	at[0] = place(s, p.site);
+	pd_buf_set(&s->scratch, p.site);
+	pd_buf_add_c(&s->scratch, '\n');
+	out->at[0] = place(s, p.site);
 	if (s->filters[1])
-		at[1] = depth_place(s, &p);
+		out->at[1] = depth_place(s, &p);
 	if (s->filters[2])
-		at[2] = part_place(s, &p, p.directory, pd_span("", 0));
+		out->at[2] = part_place(s, &p, p.directory, pd_span("", 0));
 	if (s->filters[3])
-		at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
+		out->at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
 	for (int i = 0; i < PD_FEATURES; i++)
-		seen = seen && (!s->filters[i] || s->filters[i][at[i] / 64] >> at[i] % 64 & 1);
+		if (s->filters[i])
+			__builtin_prefetch(&s->filters[i][out->at[i] / 64]);
+}
+
+static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+{
+	bool seen = true;
+	for (int i = 0; i < PD_FEATURES; i++)
+		seen = seen && (!s->filters[i] || s->filters[i][key->at[i] / 64] >> key->at[i] % 64 & 1);
 	if (seen || !keep)
 		return seen;
 	for (int i = 0; i < PD_FEATURES; i++)
 		if (s->filters[i])
-			s->filters[i][at[i] / 64] |= UINT64_C(1) << at[i] % 64;
+			s->filters[i][key->at[i] / 64] |= UINT64_C(1) << key->at[i] % 64;
 	s->count++;
 	return false;
 }
 
-bool pd_seen_ask(struct pd_seen *s, struct pd_span canonical, bool keep)
+void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
 {
-	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, canonical, keep) : ask_features(s, canonical, keep);
+	if (s->o.mode != PD_SEEN_EXACT) {
+		features_of(s, canonical, out);
+		return;
+	}
+	pd_hash128(canonical.p, canonical.n, 0, out->at);
+	pd_index_expect(&s->index, out->at[1]);
+}
+
+bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+{
+	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, key, keep) : ask_features(s, key, keep);
 }
 
 /* --- in files --- */

@@ -44,8 +44,16 @@ struct pd_seen *pd_seen_new(const struct pd_seen_options *o);
 void pd_seen_free(struct pd_seen *s);
 /* URLs that were new. */
 uint64_t pd_seen_count(const struct pd_seen *s);
-/* Was this canonical form seen?  If not, it is from now on, unless `keep` is false. */
-bool pd_seen_ask(struct pd_seen *s, struct pd_span canonical, bool keep);
+
+/* Where a URL is looked for: its hash, or a place in each filter. */
+struct pd_seen_key {
+	uint64_t at[PD_FEATURES];
+};
+
+/* Of a canonical form.  Asks for the memory there, too: of many URLs, make the keys of some first, and memory is waited for once. */
+void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out);
+/* Was it seen?  If not, it is from now on, unless `keep` is false. */
+bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep);
 
 /* --- in files --- */
 

@@ -19,32 +19,32 @@ enum {
 	IN_PATH = 8,
 	IN_USER = 16,
 	IN_OPAQUE = 32,
-	REMOVED = 64,		/* tab and newlines */
-	ENDS = 128,		/* '?' and '#' */
+	SLASH = 64,
+	NO_START = 128,		/* makes something else of a segment that begins with it: '.', and '/', which makes an empty one */
+	UNUSUAL = 256,		/* in a path: escaped, or an escape, or written so by some; a backslash */
 };
 
-enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE };
+enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE | UNUSUAL };
 enum { IN_QUERIES = IN_QUERY | IN_SPECIAL_QUERY };
 
-static const uint8_t class[256] = {
-	[0 ... 8] = EVERYWHERE,
-	[9 ... 10] = EVERYWHERE | REMOVED,
-	[11 ... 12] = EVERYWHERE,
-	[13] = EVERYWHERE | REMOVED,
-	[14 ... 31] = EVERYWHERE,
-	[' '] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
-	['"'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
-	['#'] = IN_QUERIES | IN_PATH | IN_USER | ENDS,
+static const uint16_t class[256] = {
+	[0 ... 31] = EVERYWHERE,
+	[' '] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['"'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['#'] = IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['%'] = UNUSUAL,
 	['\''] = IN_SPECIAL_QUERY,
-	['/'] = IN_USER, [':'] = IN_USER, [';'] = IN_USER,
-	['<'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
+	['.'] = NO_START,
+	['/'] = IN_USER | SLASH | NO_START, [':'] = IN_USER, [';'] = IN_USER,
+	['<'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
 	['='] = IN_USER,
-	['>'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER,
-	['?'] = IN_PATH | IN_USER | ENDS,
-	['@'] = IN_USER, ['['] = IN_USER, ['\\'] = IN_USER, [']'] = IN_USER,
-	['^'] = IN_PATH | IN_USER,
-	['`'] = IN_FRAGMENT | IN_PATH | IN_USER,
-	['{'] = IN_PATH | IN_USER, ['|'] = IN_USER, ['}'] = IN_PATH | IN_USER,
+	['>'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['?'] = IN_PATH | IN_USER | UNUSUAL,
+	['@'] = IN_USER,
+	['['] = IN_USER | UNUSUAL, ['\\'] = IN_USER | UNUSUAL, [']'] = IN_USER | UNUSUAL,
+	['^'] = IN_PATH | IN_USER | UNUSUAL,
+	['`'] = IN_FRAGMENT | IN_PATH | IN_USER | UNUSUAL,
+	['{'] = IN_PATH | IN_USER | UNUSUAL, ['|'] = IN_USER | UNUSUAL, ['}'] = IN_PATH | IN_USER | UNUSUAL,
 	[0x7F ... 0xFF] = EVERYWHERE,
 };
 
@@ -68,10 +68,11 @@ static void add_escaped(struct pd_buf *out, struct pd_span s, int where)
 /* --- schemes --- */
 
 static const struct {
-	const char *name, *port;
+	struct pd_span name;
+	const char *port;
 } schemes[] = {
-	[PD_URL_HTTP] = { "http", "80" }, [PD_URL_HTTPS] = { "https", "443" }, [PD_URL_WS] = { "ws", "80" },
-	[PD_URL_WSS] = { "wss", "443" },  [PD_URL_FTP] = { "ftp", "21" },      [PD_URL_FILE] = { "file", "" },
+	[PD_URL_HTTP] = { { "http", 4 }, "80" }, [PD_URL_HTTPS] = { { "https", 5 }, "443" }, [PD_URL_WS] = { { "ws", 2 }, "80" },
+	[PD_URL_WSS] = { { "wss", 3 }, "443" },  [PD_URL_FTP] = { { "ftp", 3 }, "21" },      [PD_URL_FILE] = { { "file", 4 }, "" },
 };
 
 static bool letter(char c)
@@ -92,13 +93,14 @@ static size_t scheme_length(struct pd_span s)
 
 static void set_scheme(struct pd_url *u, struct pd_span name)
 {
+	char *to = pd_buf_reserve(&u->href, name.n + 1);
 	for (size_t i = 0; i < name.n; i++)
-		pd_buf_add_c(&u->href, pd_ascii_lower(name.p[i]));
-	u->colon = (uint32_t)u->href.n;
+		to[i] = pd_ascii_lower(name.p[i]);
 	u->scheme = PD_URL_OTHER;
-	for (int i = PD_URL_HTTP; i <= PD_URL_FILE; i++)
-		if (pd_span_is(pd_buf_span(&u->href), schemes[i].name))
+	for (int i = PD_URL_HTTP; i <= PD_URL_FILE && u->scheme == PD_URL_OTHER; i++)
+		if (schemes[i].name.n == name.n && !memcmp(to, schemes[i].name.p, name.n))
 			u->scheme = (enum pd_url_scheme)i;
+	u->colon = (uint32_t)(u->href.n += name.n);
 	pd_buf_add_c(&u->href, ':');
 }
 
@@ -204,17 +206,18 @@ static void add_segment(struct pd_url *u, struct pd_span s, bool last)
 		u->href.p[u->href.n - 1] = ':';
 }
 
-/* May be copied: no dot at the beginning of a segment, escaped or not, nothing to be escaped, no other kind of slash. */
+/* Nothing in it must be changed, here or in the canonical form: no byte that is escaped, is one's beginning or stands for another, no
+ * segment that is empty or begins with a dot. */
 static bool plain_path(struct pd_span s)
 {
-	char before = '/';
+	unsigned all = 0, starts = 0, before = SLASH;
 	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if (class[(unsigned char)c] & IN_PATH || c == '\\' || (before == '/' && (c == '.' || c == '%')))
-			return false;
+		unsigned c = class[(unsigned char)s.p[i]];
+		all |= c;
+		starts |= before << 1 & c;
 		before = c;
 	}
-	return true;
+	return !(all & UNUSUAL) && !(starts & NO_START);
 }
 
 /* The segments of `s` behind those that are there. */
@@ -222,6 +225,7 @@ static void add_path(struct pd_url *u, struct pd_span s)
 {
 	size_t from = 0;
 	if (u->scheme != PD_URL_FILE && plain_path(s)) {
+		u->plain = u->href.n == u->path;
 		pd_buf_add_c(&u->href, '/');
 		pd_buf_add_span(&u->href, s);
 		return;
@@ -254,10 +258,10 @@ static bool fail(struct pd_url *u, const char *why)
 
 static size_t until_slash(const struct pd_url *u, struct pd_span s)
 {
-	size_t i = 0;
-	while (i < s.n && !slash(u, s.p[i]))
-		i++;
-	return i;
+	const char *at = s.n ? memchr(s.p, '/', s.n) : NULL;
+	size_t n = at ? (size_t)(at - s.p) : s.n;
+	at = n && u->scheme != PD_URL_OTHER ? memchr(s.p, '\\', n) : NULL;
+	return at ? (size_t)(at - s.p) : n;
 }
 
 static void add_user(struct pd_url *u, struct pd_span s)
@@ -298,6 +302,8 @@ static bool add_port(struct pd_url *u, struct pd_span s)
 static size_t host_length(struct pd_span s)
 {
 	bool inside = false;
+	if (!s.n || !memchr(s.p, ':', s.n))
+		return s.n;
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == ':' && !inside)
 			return i;
@@ -463,32 +469,43 @@ static bool without_scheme(struct pd_url *u, struct pd_span s, const struct pd_u
 
 /* --- all of it --- */
 
-/* Tabs and newlines are not there, nor blanks and control characters at the ends.  Where the query and the fragment begin. */
+/* Is a byte below 0x20 there?  Of eight at a time one borrows from its highest bit when it is less. */
+static bool has_control(struct pd_span s)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	uint64_t any = 0, eight = UINT64_MAX;
+	for (size_t i = 0; i < s.n; i += sizeof eight) {
+		if (s.n < sizeof eight)
+			memcpy(&eight, s.p, s.n);
+		else
+			memcpy(&eight, s.p + (i < s.n - sizeof eight ? i : s.n - sizeof eight), sizeof eight);
+		any |= (eight - 0x20 * ones) & ~eight;
+	}
+	return any & 0x80 * ones;
+}
+
+static struct pd_span without_newlines(struct pd_url *u, struct pd_span in)
+{
+	pd_buf_clear(&u->clean);
+	for (size_t i = 0; i < in.n; i++)
+		if (in.p[i] != '\t' && in.p[i] != '\n' && in.p[i] != '\r')
+			pd_buf_add_c(&u->clean, in.p[i]);
+	return pd_span(pd_buf_z(&u->clean), u->clean.n);
+}
+
+/* Without tabs and newlines, and without blanks and control characters at the ends.  Where the query and the fragment begin. */
 static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query, size_t *fragment)
 {
 	while (in.n && (unsigned char)in.p[0] <= ' ')
 		in = pd_span(in.p + 1, in.n - 1);
 	while (in.n && (unsigned char)in.p[in.n - 1] <= ' ')
 		in.n--;
-	*query = *fragment = SIZE_MAX;
-	for (size_t i = 0; i < in.n; i++) {
-		uint8_t c = class[(unsigned char)in.p[i]];
-		if (!(c & (REMOVED | ENDS)))
-			continue;
-		if (c & REMOVED) {
-			pd_buf_clear(&u->clean);
-			for (i = 0; i < in.n; i++)
-				if (!(class[(unsigned char)in.p[i]] & REMOVED))
-					pd_buf_add_c(&u->clean, in.p[i]);
-			return prepare(u, pd_span(pd_buf_z(&u->clean), u->clean.n), query, fragment);
-		}
-		if (in.p[i] == '#' && *fragment == SIZE_MAX)
-			*fragment = i;
-		if (in.p[i] == '?' && *query == SIZE_MAX && *fragment == SIZE_MAX)
-			*query = i;
-	}
-	*fragment = *fragment < in.n ? *fragment : in.n;
-	*query = *query < *fragment ? *query : *fragment;
+	if (has_control(in))
+		in = without_newlines(u, in);
+	const char *at = memchr(in.p, '#', in.n);
+	*fragment = at ? (size_t)(at - in.p) : in.n;
+	at = memchr(in.p, '?', *fragment);
+	*query = at ? (size_t)(at - in.p) : *fragment;
 	return in;
 }
 
@@ -529,7 +546,7 @@ bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u
 {
 	size_t q, f;
 	pd_buf_clear(&u->href);
-	u->opaque = u->slash_dot = false;
+	u->opaque = u->slash_dot = u->plain = false;
 	u->why = NULL;
 	if (in.n > PD_URL_MAX)
 		return fail(u, "over 65536 bytes");

@@ -29,6 +29,7 @@ struct pd_url {
 	enum pd_url_scheme scheme;
 	bool has_host;		/* "//" follows the colon; the host may be empty */
 	bool opaque;		/* the path is no path of segments: mailto:someone@example.org */
+	bool plain;		/* the path has nothing that is escaped or could be, no empty segment and none that begins with a dot */
 	bool slash_dot;		/* "/." stands before a path that begins with two slashes, when there is no host */
 	uint32_t colon, user, host, host_end, path, query, fragment;
 	const char *why;	/* why it could not be read */

@@ -17,9 +17,16 @@ START_TEST(test_sizes)
 	ck_assert_uint_ge(pd_seen_bits_of(1000000, .01, 1), 64);
 }
 
+static bool was_seen(struct pd_seen *s, const char *url, bool keep)
+{
+	struct pd_seen_key key;
+	pd_seen_key_of(s, pd_span_z(url), &key);
+	return pd_seen_ask(s, &key, keep);
+}
+
 static bool ask(struct pd_seen *s, const char *url)
 {
-	return pd_seen_ask(s, pd_span_z(url), true);
+	return was_seen(s, url, true);
 }
 
 static struct pd_seen *seen(enum pd_seen_mode mode, unsigned features, enum pd_seen_hash hash)
@@ -38,9 +45,27 @@ START_TEST(test_exact)
 			ck_assert_msg(ask(s, url) == (round == 1), "%s, round %d", url, round);
 		}
 	ck_assert_uint_eq(pd_seen_count(s), 5000);
-	ck_assert(!pd_seen_ask(s, pd_span_z("http://b.org/"), false));
-	ck_assert(!pd_seen_ask(s, pd_span_z("http://b.org/"), true));
-	ck_assert(pd_seen_ask(s, pd_span_z("http://b.org/"), false));
+	ck_assert(!was_seen(s, "http://b.org/", false));
+	ck_assert(!was_seen(s, "http://b.org/", true));
+	ck_assert(was_seen(s, "http://b.org/", false));
+	pd_seen_free(s);
+}
+
+/* A place is a hash of 128 bits modulo the filter's bits, as files say: whatever the number of bits. */
+START_TEST(test_places)
+{
+	static const uint64_t bits[] = { 1, 2, 3, 63, 64, 1000, 9585059, (UINT64_C(1) << 24) - 1, UINT64_C(1) << 24, UINT64_C(1) << 27, (UINT64_C(1) << 27) + 1 };
+	struct pd_seen_key key;
+	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){ .mode = PD_SEEN_FEATURES, .bits = bits[_i], .shape = pd_span_z("") });
+	for (int i = 0; i < 1000; i++) {
+		char site[32], url[64];
+		uint64_t w[2];
+		snprintf(site, sizeof site, "host-%d.example", i);
+		snprintf(url, sizeof url, "http://%s/x", site);
+		pd_hash128(site, strlen(site), 0, w);
+		pd_seen_key_of(s, pd_span_z(url), &key);
+		ck_assert_uint_eq(key.at[0], (uint64_t)(((unsigned __int128)w[0] << 64 | w[1]) % bits[_i]));
+	}
 	pd_seen_free(s);
 }
 
@@ -167,6 +192,7 @@ int main(void)
 	TCase *t = tcase_create("seen");
 	tcase_add_test(t, test_sizes);
 	tcase_add_test(t, test_exact);
+	tcase_add_loop_test(t, test_places, 0, 11);
 	tcase_add_loop_test(t, test_features, 0, sizeof pairs / sizeof *pairs);
 	tcase_add_test(t, test_shared);
 	tcase_add_loop_test(t, test_file, 0, 3);
