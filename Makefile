@@ -51,7 +51,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: all unicode check check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: all unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -153,6 +153,10 @@ tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so ## build the unit tests and the fu
 
 check-long: check ## the tests that take minutes: big data, fuzzing
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/*.sh
+
+check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them into build/engines
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
+	@B=$(B) TEST_TIMEOUT=7200 TEST_JOBS=1 tests/run tests/engines/*.sh
 
 check-valgrind: all tests ## the program and some unit tests under valgrind
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pagededup-hadoop on a real HDFS and YARN: whole flows give what one machine gives, line by line.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/engines/setup"
+on_hadoop
+H=$TOP/engines/hadoop/pagededup-hadoop
+small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=3)
+got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
+sorted() { grep -av '^#' | sort; }                # rows alone
+
+# Dumps: the demo; one whose records are damaged; one whose URLs hold what lines cannot; real sites where they are.
+mkdir dumps
+cp "$demo" dumps/demo.warc.gz
+head -c 60000 "$demo" >dumps/damaged.warc.gz
+python3 - "$TOP/demo" >dumps/urls.jsonl <<'END'
+import json
+text = " ".join("word%d sails past harbour number %d" % (i * 7 % 31, i) for i in range(60))
+for i, url in enumerate(["http://a.example/tab\there", "http://a.example/cr\rhere", "http://a.example/lf\nhere", "http://b.example/plain",
+                         "http://b.example/\u0085\u202e", "http://b.example/#-"]):
+    print(json.dumps({"url": url, "text": text + " tail%d" % (i // 2)}))
+END
+python3 - >dumps/bytes.warc <<'END'
+import sys
+page = lambda i: b"<html><title>t</title><body><p>" + b" ".join(b"word%d sails past quay %d" % (j * 11 % 37, j) for j in range(70)) + b" end%d</p></body></html>" % i
+for i, url in enumerate([b"http://c.example/\xff\xfe", b"http://c.example/a\tb", b"http://c.example/nul\0here", b"http://c.example/\xe9t\xe9"]):
+    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + page(i // 2)
+    sys.stdout.buffer.write(b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2020-01-01T00:00:0%dZ\r\nContent-Type: application/http;msgtype=response\r\n"
+                            b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-00000000000%d>\r\nContent-Length: %d\r\n\r\n" % (url, i, i, len(body)) + body + b"\r\n\r\n")
+END
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
+	ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
+fi
+hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
+ls dumps | sed 's|^|/dumps/|' >list
+while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list >one.fp 2>one.err
+"$P" match -q one.fp >one.pairs
+"$P" cluster -q one.pairs >one.verdicts
+
+run "$H" dedup "${small[@]}" --until=fp list /whole
+exits "fp: damaged records are left out, the job goes on" 1
+same "fp: the rows of one machine" <(got /whole/fp | sorted) <(sorted <one.fp)
+has "fp: a mapper for each dump" "$tmp/err" "launched_map_tasks=$(wc -l <list) "
+has "fp: the engine counts damaged records" "$tmp/err" 'fp: .*DAMAGED=[1-9]'
+cp "$tmp/err" fp.err
+
+run "$H" dedup "${small[@]}" --fp='--bits=128' --until=fp list /whole
+exits "other parameters: refused" 2
+has "other parameters: named" "$tmp/err" 'then: fp=$'
+printf '/dumps/demo.warc.gz\n/dumps/missing.warc.gz\n' >list.missing
+run "$H" dedup "${small[@]}" -D mapreduce.map.maxattempts=1 --until=fp list.missing /missing
+exits "a dump that is not there: the flow fails" 2
+has "a dump that is not there: named" "$tmp/err" 'missing\.warc\.gz'
+run hadoop fs -test -e /missing/fp
+exits "a dump that is not there: nothing is written" 1
+tap_done
