@@ -4,6 +4,12 @@
 VERSION = 0.1.0
 SOVERSION = 0
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
 CC ?= cc
 PKG_CONFIG ?= pkg-config
@@ -22,18 +28,20 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-PACKAGES = libxml-2.0 cmph libxxhash uchardet libdeflate zlib libzstd liblz4 libbrotlidec libarchive jansson nettle libpsl libidn2 lmdb
+PACKAGES := $(shell grep -v '^\#' tools/libraries | cut -f 2)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
 OPTIMISE ?= -O2 -g
+CPPFLAGS ?=
 CFLAGS ?=
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
-ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
+# The same bytes from any folder.
+ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(if $(DEV),$(DEV_FLAGS),-Wall) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CFLAGS)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
 ALL_LIBS = $(PKG_LIBS) -lm
 
@@ -41,7 +49,7 @@ ALL_LIBS = $(PKG_LIBS) -lm
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
-CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
+CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 # Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
@@ -51,7 +59,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: all unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: all uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -70,8 +78,10 @@ $(B)/libpagededup.so: $(LIB_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
 
-# A change of flags rebuilds what they shaped.
+# A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.
 $(B)/flags: FORCE
+	@$(PKG_CONFIG) --exists --print-errors $(PACKAGES) || \
+		{ echo "install what is missing (make deps does on Debian; tools/libraries lists the libraries)"; exit 1; }
 	@mkdir -p $(@D)
 	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' | cmp -s - $@ || \
 		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' > $@
@@ -87,6 +97,11 @@ $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
+
+$(B)/obj/src/cmd/licenses.o: src/cmd/licenses.S LICENSE THIRD-PARTY $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -c -o $@ $<
 
 $(B)/obj/src/text/data.o: src/text/data.S $(B)/gen/charsets.bin $(B)/flags
 	@mkdir -p $(@D)
@@ -212,28 +227,40 @@ bench: $(B)/bench/pairs
 deps:
 	@tools/install-deps
 
-install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX=
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
-		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo
-	install -m 755 $(B)/pagededup $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(PREFIX)/lib/libpagededup.so.$(SOVERSION)
-	ln -sf libpagededup.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libpagededup.so
-	install -m 644 include/pagededup.h $(DESTDIR)$(PREFIX)/include/
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' pagededup.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/pagededup.pc
-	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 docs/man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
-	$(B)/pagededup completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pagededup
-	$(B)/pagededup completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_pagededup
-	$(B)/pagededup completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/pagededup.fish
-	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pagededup/
-	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/
-	install -d $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/methods
-	install -m 644 docs/methods/*.md $(DESTDIR)$(PREFIX)/share/doc/pagededup/docs/methods/
-	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(PREFIX)/share/doc/pagededup/demo/
+COMPLETIONS = $(DATADIR)/bash-completion/completions/pagededup $(DATADIR)/zsh/site-functions/_pagededup \
+	$(DATADIR)/fish/vendor_completions.d/pagededup.fish
+install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX= LIBDIR=
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man5 \
+		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo)
+	install -m 755 $(B)/pagededup $(DESTDIR)$(BINDIR)/
+	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
+	ln -sf libpagededup.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libpagededup.so
+	install -m 644 include/pagededup.h $(DESTDIR)$(INCLUDEDIR)/
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' \
+		pagededup.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/pagededup.pc
+	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 docs/man/*.5 $(DESTDIR)$(MANDIR)/man5/
+	$(B)/pagededup completion bash > $(DESTDIR)$(word 1,$(COMPLETIONS))
+	$(B)/pagededup completion zsh > $(DESTDIR)$(word 2,$(COMPLETIONS))
+	$(B)/pagededup completion fish > $(DESTDIR)$(word 3,$(COMPLETIONS))
+	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE THIRD-PARTY $(DESTDIR)$(DOCDIR)/
+	install -m 644 docs/*.md $(DESTDIR)$(DOCDIR)/docs/
+	install -m 644 docs/methods/*.md $(DESTDIR)$(DOCDIR)/docs/methods/
+	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(DOCDIR)/demo/
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
+		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) after ldconfig, run by root, or with LD_LIBRARY_PATH=$(LIBDIR)"
+
+uninstall: ## remove what install put there, by the same variables
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
+		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
+		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS))
+	rm -rf $(DESTDIR)$(DOCDIR)
+
+dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit
+	@mkdir -p $(B)
+	git archive --format=tar --prefix=pagededup-$(VERSION)/ HEAD | gzip -9n > $(B)/pagededup-$(VERSION).tar.gz
+	@echo $(B)/pagededup-$(VERSION).tar.gz
 
 clean: ## remove build/
 	rm -rf build
@@ -241,6 +268,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  DESTDIR=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

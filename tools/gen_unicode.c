@@ -366,8 +366,9 @@ static void print_steps(void)
 
 static void print_all(void)
 {
-	printf("/* SPDX-License-Identifier: MIT AND Unicode-DFS-2016\n *\n"
-	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.\n */\n\n");
+	printf("/* SPDX-License-Identifier: MIT AND Unicode-3.0\n *\n"
+	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  Unicode's notice stands in\n"
+	       " * THIRD-PARTY.\n */\n\n");
 	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
 	for (size_t i = 0; i < BLOCKS; i++)
 		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", block_of[i]);

@@ -228,12 +228,26 @@ static int run_completion(const struct pd_command *const *all, int argc, char **
 
 const struct pd_command pd_cmd_completion = { "Other", &completion_usage, .run_about = run_completion };
 
+/* LICENSE and THIRD-PARTY (licenses.S). */
+extern const char pd_cmd_licenses[] __attribute__((visibility("hidden")));
+extern const char pd_cmd_licenses_end[] __attribute__((visibility("hidden")));
+
+struct version_options {
+	bool licenses;
+};
+
+static const struct pd_opt version_opts[] = {
+	{ .type = PD_OPT_FLAG, .name = "licenses", .help = "print the license and the notices of what the program contains",
+	  .at = offsetof(struct version_options, licenses) },
+	PD_OPT_END
+};
+
 static const struct pd_usage version_usage = {
 	.name = "version",
-	.synopsis = "",
+	.synopsis = "[OPTION]...",
 	.summary = "Print the version, the compiler and the versions of the libraries.",
 	.example = "pagededup version",
-	.opts = opts,
+	.opts = version_opts,
 	.no_operands = true,
 };
 
@@ -241,10 +255,15 @@ static int run_version(int argc, char **argv)
 {
 	struct pd_log log;
 	int first;
+	struct version_options o = { 0 };
 	pd_log_init(&log, "version");
-	int code = pd_command_parse(&version_usage, argc, argv, NULL, &first, &log);
+	int code = pd_command_parse(&version_usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
+	if (o.licenses) {
+		fwrite(pd_cmd_licenses, 1, (size_t)(pd_cmd_licenses_end - pd_cmd_licenses), stdout);
+		return PD_EXIT_DONE;
+	}
 	printf("pagededup %s\nbuilt with %s %s\nlibraries: %s\n", PD_VERSION, PD_COMPILER, __VERSION__, PD_LIBRARIES);
 	return PD_EXIT_DONE;
 }

@@ -88,4 +88,53 @@ if command -v "$cxx" >/dev/null; then
 else
 	skip "C++" "no C++ compiler"
 fi
+
+# What was installed goes, and nothing else; folders may be named one by one.
+own=$tmp/own
+echo mine >"$root/usr/bin/other"
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" uninstall B="$B" DESTDIR="$root" PREFIX=/usr
+exits "make uninstall" 0
+is "it leaves what others installed, alone" "$(cd "$root" && find . -type f -o -type l)" ./usr/bin/other
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$own" PREFIX=/usr LIBDIR=/usr/lib/here MANDIR=/usr/man
+exits "make install LIBDIR= MANDIR=" 0
+is "LIBDIR is used" "$(cd "$own" && find . -name 'libpagededup*' -o -name '*.pc' | sort | tr '\n' ' ')" \
+	"./usr/lib/here/libpagededup.a ./usr/lib/here/libpagededup.so ./usr/lib/here/libpagededup.so.0 ./usr/lib/here/pkgconfig/pagededup.pc "
+is "pkg-config knows it" "$(PKG_CONFIG_PATH=$own/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=libdir pagededup)" /usr/lib/here
+is "MANDIR is used" "$([ -s "$own/usr/man/man1/pagededup.1" ] && echo yes)" yes
+same "the notices are installed" "$own/usr/share/doc/pagededup/THIRD-PARTY" "$TOP/THIRD-PARTY"
+run "$P" version --licenses
+cat "$TOP/LICENSE" <(echo) "$TOP/THIRD-PARTY" >licenses
+same "version --licenses prints them" "$tmp/out" licenses
+
+# The same bytes from any folder: a unit that has asserts, names of files and debug information.
+for folder in one another/below; do
+	mkdir -p "$tmp/$folder"
+	cp -r "$TOP/src" "$TOP/include" "$TOP/Makefile" "$TOP/tools" "$TOP/dict" "$tmp/$folder/"
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$tmp/$folder" B=out out/obj/src/base/tsv.o
+	exits "a unit is built in $folder" 0
+done
+same "it has the same bytes" "$tmp/one/out/obj/src/base/tsv.o" "$tmp/another/below/out/obj/src/base/tsv.o"
+
+# Errors of building tell the truth.
+run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$tmp/none" make --no-print-directory -s -C "$tmp/one" B=out2 all
+exits "no library is installed" 2
+has "the missing package is named" "$tmp/err" "lmdb"
+has "and what to do" "$tmp/out" "^install what is missing"
+
+if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1; then
+	for n in 1 2; do
+		run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" dist B="$tmp/dist$n"
+		exits "make dist" 0
+	done
+	version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+	same "twice the same bytes" "$tmp/dist1/pagededup-$version.tar.gz" "$tmp/dist2/pagededup-$version.tar.gz"
+	has "under a folder of its name" <(tar tzf "$tmp/dist1/pagededup-$version.tar.gz") "^pagededup-$version/Makefile$"
+else
+	skip "make dist" "no git here"
+fi
+if command -v mandoc >/dev/null; then
+	is "mandoc has nothing to say of the man pages" "$(cd "$TOP" && for f in docs/man/*; do mandoc -T lint -W warning "$f"; done 2>&1 | head -5)" ""
+else
+	skip "mandoc" "it is not installed"
+fi
 tap_done

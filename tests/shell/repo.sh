@@ -12,6 +12,13 @@ is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py ben
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
+# One table of libraries: the build reads it; where they are listed in words, none lacks.
+libraries=$(grep -v '^#' tools/libraries)
+is "README lists every library" "$(while IFS=$'\t' read -r name _; do
+	sed -n '/^Building needs\|these libraries with/,/^`make help`/p' README.md | grep -q "\b$name\b" || echo "$name"; done <<<"$libraries")" ""
+is "CONTRIBUTING has a home for every library" "$(while IFS=$'\t' read -r name _; do
+	grep -i "^| \`" CONTRIBUTING.md | cut -d '|' -f 4 | grep -qi "\b$name\b" || echo "$name"; done <<<"$libraries")" ""
+
 # Which files may include what (a regular expression of paths).
 home() { # LIBRARY HEADER-REGEX PATHS-REGEX
 	is "$1 is included in its one place" "$(grep -nE "^[[:space:]]*#[[:space:]]*include <($2)" -r src | grep -vE "^($3):" | cut -d: -f1,3)" ""
