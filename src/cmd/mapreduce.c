@@ -1,27 +1,39 @@
 /* SPDX-License-Identifier: MIT
  * pagededup map, pagededup reduce: the other commands as steps that an engine runs on parts of the data.  What follows `--` are
  * options of the command that a job stands for. */
+#include <stdlib.h>
+
+#include "cmd/stages.h"
 #include "cmd/walk.h"
+#include "engine/params.h"
 #include "engine/engine.h"
-#include "write/write.h"
 
 struct engine_options {
 	int job;
+	const char *step, *params;
 	struct pd_engine task;
 };
 
 #define AT(member) .at = offsetof(struct engine_options, member)
 
-enum job { JOB_FP };
-static const char *const map_jobs[] = { "fp", NULL };
+enum job { JOB_FP, JOB_JOIN };
+static const char *const map_jobs[] = { "fp", "join", NULL };
+static const char *const reduce_jobs[] = { "join", NULL };	/* JOB_FP has none */
 
-#define TASK_OPTS \
-	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
-	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" }
+#define JOB_OPTS(jobs) \
+	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
+	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters of the job, from its step count" }
+
+#define MEMORY_OPTS \
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
+	  .help = "memory to use (half of the machine's); beyond it, disk is used" }, \
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" }
 
 static const struct pd_opt map_opts[] = {
-	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = map_jobs, .help = "fp: paths of dumps to their rows" },
-	TASK_OPTS,
+	JOB_OPTS(map_jobs),
+	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
+	  .help = "fp: read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
 	PD_OPT_END,
 };
 
@@ -29,9 +41,20 @@ static const struct pd_usage map_usage = {
 	.name = "map",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options behind -- are those of the command that the job stands for, such as 'fp'.",
+	.text = "Options behind -- are those of the command that the job stands for: 'fp' of fp.",
 	.example = "pagededup map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
 	.opts = map_opts,
+};
+
+static const struct pd_opt reduce_opts[] = { JOB_OPTS(reduce_jobs), MEMORY_OPTS, PD_OPT_END };
+
+static const struct pd_usage reduce_usage = {
+	.name = "reduce",
+	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
+	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
+	.text = "Options behind -- are those of the command that the job stands for: 'match' of join.",
+	.example = "pagededup reduce --job=join --step=count -- --similar=90% < counts > params",
+	.opts = reduce_opts,
 };
 
 static void start(struct engine_options *o, struct pd_log *log, const char *command)
@@ -75,6 +98,108 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	return pd_command_exit(status, o->task.log, &e);
 }
 
+/* --- jobs that match --- */
+
+/* What files, threads and talk are is not of a task; scopes and methods are matched on one machine. */
+static int check_match(const struct pd_stage_match *o, struct pd_err *e)
+{
+	const char *alone = o->output ? "output" : o->stats ? "stats" : o->save ? "save" : o->n_against ? "against" : o->explain ? "explain" :
+			    o->scope ? "scope" : o->sites ? "sites" : o->method ? "method" : o->rule ? "rule" : o->ranks ? "ranks" :
+			    o->links ? "links" : o->format ? "format=jsonl" : o->memory ? "memory" : o->tmp_dir ? "tmp-dir" : NULL;
+	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'match' alone, not of its tasks", alone) : PD_OK;
+}
+
+/* Words that are options of `match`; 0 go on, else the exit code + 1. */
+static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct pd_log *log)
+{
+	struct pd_err e;
+	int first;
+	*o = pd_stage_match_defaults();
+	int code = pd_command_parse(pd_cmd_match.usage, argc, argv, o, &first, log);
+	if (code)
+		return code;
+	int status = check_match(o, &e);
+	if (!status && first < argc)
+		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': rows come on standard input", argv[first]);
+	if (!status)
+		status = pd_stage_match_check(o, &e);
+	free(o->against);
+	o->against = NULL;
+	return status ? 1 + pd_command_failed(log, &e) : 0;
+}
+
+/* The options that the file of parameters holds. */
+static int settle_params(struct pd_engine_params *p, struct pd_log *log)
+{
+	struct pd_stage_match match;
+	struct pd_err e;
+	char **argv = pd_zalloc((size_t)(p->n_options + 2) * sizeof *argv), *word = p->options.p;
+	argv[0] = (char *)log->command;
+	for (int i = 1; i <= p->n_options; i++, word += strlen(word) + 1)
+		argv[i] = word;
+	int code = parse_match(p->n_options + 1, argv, &match, log);
+	free(argv);
+	if (!code && pd_engine_params_settle(p, &match, &e))
+		code = 1 + pd_command_failed(log, &e);
+	return code;
+}
+
+static const struct pd_engine_step *find_step(const struct pd_engine_step *steps, const char *name, struct pd_err *e)
+{
+	struct pd_buf names = { 0 };
+	for (const struct pd_engine_step *s = steps; s->name; s++) {
+		if (name && !strcmp(s->name, name))
+			return s;
+		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
+	}
+	if (name)
+		pd_fail(e, PD_ERR_USAGE, "--step: '%s' is none of the job's steps: %s", name, names.p);
+	else
+		pd_fail(e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
+	pd_buf_release(&names);
+	return NULL;
+}
+
+/* The parameters that a step is given: those of the file, or, where that is made, the options that were typed. */
+static int take_params(const struct engine_options *o, const struct pd_engine_step *step, int argc, char **argv, bool maps,
+		       struct pd_engine_params *p)
+{
+	struct pd_stage_match match;
+	struct pd_err e;
+	int status = PD_OK;
+	if (step->params && !o->params)
+		status = pd_fail(&e, PD_ERR_USAGE, "missing required option --params=FILE: the step count makes it");
+	else if (argc > 1 && (step->params || maps))
+		status = pd_fail(&e, PD_ERR_USAGE, "options behind -- are taken by the reduce task of the step count, which writes them into the parameters");
+	else if (step->params)
+		status = pd_engine_params_read(p, o->params, &e);
+	if (status)
+		return 1 + pd_command_failed(o->task.log, &e);
+	if (step->params)
+		return settle_params(p, o->task.log);
+	for (int i = 1; i < argc; i++)
+		pd_engine_params_add_option(p, argv[i]);
+	return parse_match(argc, argv, &match, o->task.log);
+}
+
+static int run_step(struct engine_options *o, const struct pd_engine_step *steps, bool maps, int argc, char **argv)
+{
+	struct pd_engine_params p = { 0 };
+	struct pd_err e;
+	const struct pd_engine_step *step = find_step(steps, o->step, &e);
+	if (!step)
+		return pd_command_failed(o->task.log, &e);
+	int code = take_params(o, step, argc, argv, maps, &p);
+	if (!code) {
+		int status = (maps ? step->map : step->reduce)(&o->task, &p, &e);
+		code = 1 + pd_command_exit(status, o->task.log, &e);
+	}
+	pd_engine_params_release(&p);
+	return code - 1;
+}
+
+/* --- commands --- */
+
 static int run_map(int argc, char **argv)
 {
 	struct engine_options o;
@@ -84,7 +209,23 @@ static int run_map(int argc, char **argv)
 	int code = parse_task(&map_usage, argc, argv, &o, &first);
 	if (code)
 		return code - 1;
-	return map_fp(&o, argc - first + 1, own_words(argv, first));
+	argv = own_words(argv, first);
+	argc -= first - 1;
+	return o.job == JOB_FP ? map_fp(&o, argc, argv) : run_step(&o, pd_engine_join_steps, true, argc, argv);
 }
 
 const struct pd_command pd_cmd_map = { "Engines", &map_usage, run_map };
+
+static int run_reduce(int argc, char **argv)
+{
+	struct engine_options o;
+	struct pd_log log;
+	int first;
+	start(&o, &log, "reduce");
+	int code = parse_task(&reduce_usage, argc, argv, &o, &first);
+	if (code)
+		return code - 1;
+	return run_step(&o, pd_engine_join_steps, false, argc - first + 1, own_words(argv, first));
+}
+
+const struct pd_command pd_cmd_reduce = { "Engines", &reduce_usage, run_reduce };

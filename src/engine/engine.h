@@ -19,9 +19,9 @@
 
 /* What a task was told. */
 struct pd_engine {
-	const char *step;		/* NULL: the job has one */
 	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
 	const char *tmp_dir;
+	size_t memory;			/* 0: half of the machine's */
 	struct pd_log *log;
 };
 
@@ -46,5 +46,15 @@ int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e);
 /* Paths of dumps, a line each -> their fp rows.  A damaged record is named, counted and left out; a path that cannot be read ends
  * the task. */
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
+
+/* join: all pairs of a collection, in steps.  `p` NULL: the step needs none. */
+struct pd_engine_params;
+struct pd_engine_step {
+	const char *name;
+	bool params;			/* the step is given the file of parameters */
+	int (*map)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
+	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
+};
+extern const struct pd_engine_step pd_engine_join_steps[];	/* a row without a name at the end */
 
 #endif

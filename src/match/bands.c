@@ -111,6 +111,12 @@ static int width_of(const struct pd_sketch_options *o, size_t n)
 	return r;
 }
 
+int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n)
+{
+	int widest = width_max(o);
+	return !asked ? width_of(o, n) : asked < widest ? asked : widest;
+}
+
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n)
 {
 	int reach = 24;
@@ -723,8 +729,9 @@ static void search_band(struct search *s, int threads, size_t room)
 static void search_bands(struct search *s, int threads, size_t room)
 {
 	size_t all = (size_t)(s->t->options.minima / s->width);
-	for (s->first_band = 0; s->first_band < all; s->first_band += AT_ONCE) {
-		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
+	size_t only = (size_t)s->m->o->band_only;
+	for (s->first_band = only ? only - 1 : 0; s->first_band < all && (!only || s->first_band < only); s->first_band += AT_ONCE) {
+		s->n_bands = only ? 1 : all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
 		for (size_t b = 0; b < s->n_bands; b++)
 			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->part_bits);
 		pd_parallel(threads, (size_t)threads, count_task, s);
@@ -787,9 +794,9 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
 	gather_rows(&t, m, only);
-	int threads = o->threads > 1 ? o->threads : 1, widest = width_max(&t.options);
-	bands->width = !o->band_width ? width_of(&t.options, t.n) : o->band_width < widest ? o->band_width : widest;
-	bands->reach = most >= 0 ? most : pd_match_bands_reach(&t.options, bands->width, t.n);
+	int threads = o->threads > 1 ? o->threads : 1;
+	bands->width = pd_match_bands_width(&t.options, o->band_width, t.n);
+	bands->reach = most >= 0 ? most : o->band_reach ? o->band_reach - 1 : pd_match_bands_reach(&t.options, bands->width, t.n);
 	bands->most_distance = most >= 0 ? most : rows->bits;
 	struct search s = { .t = &t, .m = m, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,

@@ -53,6 +53,8 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
 
+/* Minima in a band: as many as asked for, 0: by the number of rows. */
+int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n);
 /* The most bits, up to three eighths of 64, in which fingerprints may differ so that at most PD_BANDS_CHANCE of those are left. */
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n);
 

@@ -60,6 +60,8 @@ struct pd_match_options {
 	struct pd_verify_options verify;
 	enum pd_match_candidates candidates;
 	int band_width;		/* minima in a band; 0: by the number of rows */
+	int band_reach;		/* bits in which fingerprints of one band may differ, and one; 0: by the number of rows */
+	int band_only;		/* number of the one band to look at, from 1; 0: all */
 	enum pd_match_scope scope;
 	const char *scope_name;		/* as typed; NULL: the scope's own */
 	uint64_t owners;		/* checksum of the table of owners; 0: none */

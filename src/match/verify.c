@@ -252,18 +252,24 @@ void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a,
 	note_if_better(&d->best[b], pack_doubt(a, look, similarity));
 }
 
+bool pd_doubts_of(const struct pd_doubts *d, uint32_t row, struct pd_doubt *out)
+{
+	uint64_t v = d->best[row];
+	uint32_t other = other_of(v);
+	*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_look)(v & ((1 << LOOK_BITS) - 1)),
+				  (double)((v >> (ROW_BITS + LOOK_BITS)) - 1) / 1000 };
+	return v != 0;
+}
+
 bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out)
 {
 	for (; *at < d->n; ++*at) {
-		uint64_t v = d->best[*at];
-		uint32_t row = *at, other = other_of(v);
+		uint32_t row = *at, other = other_of(d->best[row]);
 		/* Where both have it, it is the first one's. */
-		if (!v || (other < row && other_of(d->best[other]) == row))
+		if (!d->best[row] || (other < row && other_of(d->best[other]) == row))
 			continue;
-		*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_look)(v & ((1 << LOOK_BITS) - 1)),
-					  (double)((v >> (ROW_BITS + LOOK_BITS)) - 1) / 1000 };
 		++*at;
-		return true;
+		return pd_doubts_of(d, row, out);
 	}
 	return false;
 }

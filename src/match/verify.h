@@ -109,6 +109,8 @@ void pd_doubts_init(struct pd_doubts *d, enum pd_doubts_realms realms, const str
 void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_look look, double similarity);
 /* The doubt of row *at or of one behind it, each once; *at is moved behind.  False: there is none. */
 bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out);
+/* The doubt of one row, whatever the others' are; false: it has none. */
+bool pd_doubts_of(const struct pd_doubts *d, uint32_t row, struct pd_doubt *out);
 void pd_doubts_release(struct pd_doubts *d);
 
 /* --- rows --- */

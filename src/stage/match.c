@@ -19,7 +19,6 @@ struct match_run {
 	struct pd_log *log;
 	struct pd_rows rows;
 	struct pd_budget budget;
-	struct pd_verify_options verify;
 	struct pd_match_options match;
 	struct pd_match_stats stats;
 	struct pd_outfile out, stats_out;
@@ -190,49 +189,55 @@ static int write_totals(struct match_run *r)
 	return status;
 }
 
+static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
+{
+	int status = pd_verify_settle(&o->verification, o->preset == 1, out, e);
+	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
+		return status;
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
+}
+
 #define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
 
 /* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does.  Sketches find
  * what fingerprints do not; where pages are so many that the second look cannot hold a quarter of the bits against them,
  * sketches find nearly all of it alone. */
-static void settle_distance(struct match_run *r, int bits, bool paper)
+static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
 {
-	size_t n = r->rows.prints.n;
-	int alone = paper ? 3 : pd_join_default_k(bits, n);
-	bool looks = !r->match.verify.off && r->rows.sketched, many = looks && pd_verify_default_k(bits, n) < bits / 4;
-	if (r->o->candidates < 0)
-		r->match.candidates = r->o->k < 0 && looks ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
-	r->match.k = r->o->k >= 0 ? r->o->k : looks ? pd_verify_default_k(bits, n) : alone;
-	if (r->o->candidates < 0 && r->o->k < 0 && many)
-		r->match.k = r->rows.sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
-	r->match.verify.k_unknown = r->o->k >= 0 || alone > r->match.k ? r->match.k : alone;
-	r->match.k += r->o->one_more && r->match.k < bits / 4;
+	size_t n = rows->prints.n;
+	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_join_default_k(bits, n);
+	bool looks = !out->verify.off && rows->sketched, many = looks && pd_verify_default_k(bits, n) < bits / 4;
+	if (o->candidates < 0)
+		out->candidates = o->k < 0 && looks ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
+	out->k = o->k >= 0 ? o->k : looks ? pd_verify_default_k(bits, n) : alone;
+	if (o->candidates < 0 && o->k < 0 && many)
+		out->k = rows->sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
+	out->verify.k_unknown = o->k >= 0 || alone > out->k ? out->k : alone;
+	out->k += o->one_more && out->k < bits / 4;
 }
 
 /* Rows know the preset that they were made with; what is typed comes first. */
-static bool is_paper(const struct match_run *r)
+static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
 {
-	return r->o->preset < 0 ? pd_options_of_preset(pd_buf_span(&r->rows.must), PD_PRESET_PAPER) : r->o->preset == PD_PRESET_PAPER;
+	return o->preset < 0 ? pd_options_of_preset(pd_buf_span(&rows->must), PD_PRESET_PAPER) : o->preset == PD_PRESET_PAPER;
 }
 
 /* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
-static void settle_options(struct match_run *r)
+int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e)
 {
-	const struct pd_stage_match *o = r->o;
-	bool paper = is_paper(r);
-	r->match = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
-					      .scope = pd_match_scope_choices[o->scope].scope,
-					      .scope_name = pd_match_scope_choices[o->scope].name,
-					      .owners = r->owners ? pd_owners_checksum(r->owners) : 0,
-					      .all_pairs = o->all_pairs || o->rule,
-					      .rules = o->rule ? &r->rules : NULL,
-					      .threads = o->jobs ? o->jobs : pd_cores() };
-	r->match.verify = r->verify;
-	r->match.candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
-	r->match.band_width = o->band_width;
-	settle_distance(r, r->rows.bits ? r->rows.bits : 64, paper);
-	if (paper && o->plan == PD_PLAN_AUTO && r->match.k <= 3)
-		r->match.plan = PD_PLAN_PAPER;
+	bool paper = is_paper(o, rows);
+	*out = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
+					  .scope = pd_match_scope_choices[o->scope].scope,
+					  .scope_name = pd_match_scope_choices[o->scope].name,
+					  .all_pairs = o->all_pairs || o->rule,
+					  .threads = o->jobs ? o->jobs : pd_cores() };
+	int status = settle_verify(o, &out->verify, e);
+	out->candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
+	out->band_width = o->band_width;
+	settle_distance(o, rows, paper, out);
+	if (paper && o->plan == PD_PLAN_AUTO && out->k <= 3)
+		out->plan = PD_PLAN_PAPER;
+	return status;
 }
 
 static int check_plan(struct match_run *r)
@@ -352,9 +357,12 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		status = read_links(r);
 	if (status)
 		return status;
-	settle_options(r);
+	status = pd_stage_match_settle(r->o, &r->rows, &r->match, &r->err);
+	r->match.owners = r->owners ? pd_owners_checksum(r->owners) : 0;
+	r->match.rules = r->o->rule ? &r->rules : NULL;
 	say_other_sketches(r);
-	status = check_plan(r);
+	if (!status)
+		status = check_plan(r);
 	if (!status)
 		status = check_memory(r, r->rows.n);
 	if (!status)
@@ -474,14 +482,6 @@ struct pd_stage_match pd_stage_match_defaults(void)
 	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .verification = PD_VERIFY_NOTHING_SAID };
 }
 
-static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
-{
-	int status = pd_verify_settle(&o->verification, o->preset == 1, out, e);
-	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
-		return status;
-	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
-}
-
 static int check_sites(const struct pd_stage_match *o, struct pd_err *e)
 {
 	const struct pd_match_scope_choice *c = &pd_match_scope_choices[o->scope];
@@ -509,9 +509,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 {
 	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .stats_out = { .slot = -1 },
 			       .started = pd_wall_seconds() };
-	int status = check_sites(o, &r.err);
-	if (!status)
-		status = settle_verify(o, &r.verify, &r.err);
+	int status = pd_stage_match_check(o, &r.err);
 	if (!status && o->methods)
 		r.asked = *o->methods;
 	if (!status && o->method)

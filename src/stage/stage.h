@@ -33,6 +33,8 @@ struct pd_stage_match {
 struct pd_stage_match pd_stage_match_defaults(void);
 /* Do the options of the second look go together?  Asked before hours are spent. */
 int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e);
+/* How rows are matched by these options: of the rows only what counts and describes them is asked. */
+int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e);
 /* 0, PD_STAGE_DAMAGED, or negative, and why. */
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines of a reduce task, whole buckets one after the other -> pairs.  Many small buckets of one table are matched together, as
+ * `match` matches files of rows (match/match.h), and what two buckets have in common is no pair of this table.  So rows lie on disk, and
+ * a bucket that is larger than the memory that the task may use is joined stretch by stretch, as a file of rows would be.
+ *
+ * Lines that come out begin with what they are:
+ *
+ *	p	a pair: a row of pairs
+ *	s	two pages that look alike and are no pair, as one of them has it: its id, how alike, the other's id, a line of suspects
+ *	r	a row that stands for those that are the same
+ */
+#ifndef PD_ENGINE_BUCKETS_H
+#define PD_ENGINE_BUCKETS_H
+
+#include "engine/tables.h"
+
+struct pd_engine_buckets {
+	const struct pd_engine *task;
+	const struct pd_engine_params *p;
+	const struct pd_engine_tables *tables;
+	bool leaders;			/* write the rows that stand for others */
+	struct pd_engine_table table;	/* of the rows that wait */
+	FILE *waiting, *against;	/* rows; those of the other side, or NULL */
+	uint64_t n_waiting;
+	struct pd_buf out;
+	/* while pairs are formatted */
+	const struct pd_rows *rows;
+	uint8_t *follows;		/* by row: another one stands for it */
+	uint64_t pairs;
+	struct pd_err err;
+};
+
+/* A row of a bucket of `table`; the bucket is new, or that of the row before. */
+int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row, struct pd_err *e);
+/* The pairs of those that wait. */
+int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e);
+void pd_engine_buckets_release(struct pd_engine_buckets *b);
+
+#endif

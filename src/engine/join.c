@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All pairs of one collection, as `match` finds them, in steps:
+ *
+ *	count	rows -> the file of parameters
+ *	equal	rows -> pairs of rows that are the same, and those that stand for them (not with --all-pairs)
+ *	bands	what `equal` wrote -> the file of parameters, which knows how many those are
+ *	near	what `equal` wrote (with --all-pairs: rows) -> all other pairs, each in the first table that finds it
+ *	doubts	what both wrote -> of each page that looks like others, and is no pair with them, the one that it is most like
+ *	pairs	what all three wrote -> a file of pairs
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "engine/buckets.h"
+#include "match/bands.h"
+
+static int write_text(const struct pd_buf *text, struct pd_err *e)
+{
+	if (fwrite(pd_buf_z(text), 1, text->n, stdout) != text->n)
+		return pd_fail_errno(e, "cannot write standard output");
+	return PD_OK;
+}
+
+/* --- count --- */
+
+/* Sketches by their words; which kind has so many a header says. */
+struct sketches {
+	uint64_t rows[PD_SKETCH_WORDS + 1];
+};
+
+struct totals {
+	struct pd_engine_params p;
+	struct sketches sketches;
+	struct pd_sketch_options kind[PD_SKETCH_WORDS + 1];
+};
+
+static int take_must(struct totals *t, struct pd_span must, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = PD_OK;
+	if (!t->p.must.n)
+		pd_buf_set(&t->p.must, must);
+	else if (must.n)
+		pd_params_differ(pd_buf_span(&t->p.must), must, &differ);
+	if (differ.n)
+		status = pd_fail(e, PD_ERR_PARAMS, "fingerprints made with other parameters cannot be matched (%s)", differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+static int take_params(struct totals *t, struct pd_span params, struct pd_err *e)
+{
+	if (!params.n || pd_span_is(params, "-") || params.n >= sizeof t->p.params)
+		return PD_OK;
+	if (!t->p.params[0])
+		memcpy(t->p.params, params.p, params.n);
+	if (pd_span_is(params, t->p.params))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "rows that were made with other parameters (%.*s) than others (%s) cannot be matched", (int)params.n, params.p,
+		       t->p.params);
+}
+
+static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
+{
+	if (t->p.bits && (uint64_t)t->p.bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "fingerprints of %d bits and of %" PRIu64 " cannot be matched", t->p.bits, bits);
+	t->p.bits = (int)bits;
+	return PD_OK;
+}
+
+/* Of two kinds of one size the one that is named first by its name. */
+static void take_kind(struct totals *t, struct pd_span name)
+{
+	struct pd_sketch_options o = { 0 };
+	struct pd_err e;
+	if (!name.n || pd_sketch_read(&o, name, &e) || !o.minima)
+		return;
+	struct pd_sketch_options *known = &t->kind[pd_sketch_words(&o)];
+	if (!known->minima || o.minima > known->minima || (o.minima == known->minima && o.shingle > known->shingle))
+		*known = o;
+}
+
+/* What rows lack that match by the words of their methods, a header says. */
+static int take_methods(struct pd_span recorded, struct pd_err *e)
+{
+	struct pd_span methods = pd_param(recorded, "methods");
+	if (!methods.n || pd_span_is(methods, "simhash"))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "rows that were signed by other methods (%.*s) than simhash are matched on one machine alone", (int)methods.n,
+		       methods.p);
+}
+
+static int count_row(struct totals *t, const struct pd_engine_row *row, struct pd_err *e)
+{
+	struct pd_span sketch = row->f[PD_FP_SKETCH];
+	int status = take_params(t, row->f[PD_FP_PARAMS], e);
+	t->p.rows++;
+	if (status || !row->has_print)
+		return status;
+	t->p.prints++;
+	if (sketch.n && sketch.n % 16 == 0 && sketch.n / 16 <= PD_SKETCH_WORDS)
+		t->sketches.rows[sketch.n / 16]++;
+	return take_bits(t, (uint64_t)row->bits, e);
+}
+
+static int take_header(struct totals *t, struct pd_engine_rows *in, struct pd_err *e)
+{
+	if (!in->in.new_header)
+		return PD_OK;
+	in->in.new_header = false;
+	take_kind(t, pd_param(pd_buf_span(&in->in.header.recorded), "sketch"));
+	int status = take_methods(pd_buf_span(&in->in.header.recorded), e);
+	return status ? status : take_must(t, pd_buf_span(&in->in.header.must), e);
+}
+
+static void write_counts(const struct totals *t, struct pd_buf *out)
+{
+	struct pd_span rest = pd_buf_span(&t->p.totals), line;
+	if (t->p.must.n)
+		pd_buf_printf(out, "must\t%s\n", t->p.must.p);
+	if (t->p.params[0])
+		pd_buf_printf(out, "params\t%s\n", t->p.params);
+	if (t->p.bits)
+		pd_buf_printf(out, "bits\t%d\n", t->p.bits);
+	pd_buf_printf(out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", t->p.rows, t->p.prints);
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++) {
+		if (t->sketches.rows[i])
+			pd_buf_printf(out, "sketches-%d\t%" PRIu64 "\n", i, t->sketches.rows[i]);
+		if (!t->kind[i].minima)
+			continue;
+		pd_buf_add_z(out, "kind\t");
+		pd_sketch_print(&t->kind[i], out);
+		pd_buf_add_c(out, '\n');
+	}
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			pd_buf_printf(out, "total\t%.*s\n", (int)line.n, line.p);
+}
+
+static int map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct totals totals = { 0 };
+	struct pd_engine_rows in = { .task = t };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)p;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = take_header(&totals, &in, e)) != 0 || (status = count_row(&totals, &in.row, e)) != 0)
+			break;
+	if (!status)
+		status = take_header(&totals, &in, e);
+	pd_buf_set(&totals.p.totals, pd_buf_span(&in.in.totals));
+	write_counts(&totals, &out);
+	if (!status)
+		status = write_text(&out, e);
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_buf_release(&out);
+	pd_engine_rows_release(&in);
+	pd_engine_params_release(&totals.p);
+	return status;
+}
+
+static int take_count(struct totals *t, struct pd_span name, struct pd_span value, struct pd_err *e)
+{
+	uint64_t n = 0, words = 0;
+	bool number = pd_span_u64(value, &n);
+	static const char sketches[] = "sketches-";
+	if (pd_span_is(name, "must"))
+		return take_must(t, value, e);
+	if (pd_span_is(name, "params"))
+		return take_params(t, value, e);
+	if (pd_span_is(name, "kind"))
+		return take_kind(t, value), PD_OK;
+	if (pd_span_is(name, "total")) {
+		pd_buf_add_span(&t->p.totals, value);
+		return pd_buf_add_c(&t->p.totals, '\n'), PD_OK;
+	}
+	if (number && pd_span_is(name, "bits"))
+		return take_bits(t, n, e);
+	if (number && pd_span_is(name, "rows"))
+		return t->p.rows += n, PD_OK;
+	if (number && pd_span_is(name, "prints"))
+		return t->p.prints += n, PD_OK;
+	if (number && pd_span_istarts(name, sketches) &&
+	    pd_span_u64(pd_span(name.p + sizeof sketches - 1, name.n - (sizeof sketches - 1)), &words) && words <= PD_SKETCH_WORDS)
+		return t->sketches.rows[words] += n, PD_OK;
+	return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+}
+
+/* The kind that most rows have, then the larger; one that no header names is fp's own. */
+static void choose_sketch(struct totals *t)
+{
+	int best = 0, usual = pd_sketch_words(&PD_SKETCH_DEFAULT);
+	if (!t->kind[usual].minima)
+		t->kind[usual] = PD_SKETCH_DEFAULT;
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++)
+		if (t->kind[i].minima && t->sketches.rows[i] && t->sketches.rows[i] >= t->sketches.rows[best])
+			best = i;
+	t->p.sketch = t->kind[best];
+	t->p.sketched = t->p.leaders = t->sketches.rows[best];
+}
+
+static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct totals totals = { 0 };
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)t;
+	while ((status = pd_engine_lines_next(&in, e)) == 1)
+		if ((status = take_count(&totals, in.key, in.value, e)) != 0)
+			break;
+	choose_sketch(&totals);
+	pd_buf_set(&totals.p.options, pd_buf_span(&p->options));
+	totals.p.n_options = p->n_options;
+	pd_engine_params_write(&totals.p, &out);
+	if (!status)
+		status = write_text(&out, e);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	pd_engine_params_release(&totals.p);
+	return status;
+}
+
+/* --- bands: how many rows with a sketch stand for themselves --- */
+
+static int map_bands(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_row row;
+	uint64_t n = 0;
+	int status;
+	(void)t;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, "r"))
+			continue;
+		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0)
+			break;
+		n += row.has_sketch;
+	}
+	if (!status)
+		printf("leaders\t%" PRIu64 "\n", n);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int reduce_bands(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	uint64_t n;
+	int status;
+	(void)t;
+	p->leaders = 0;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, "leaders") || !pd_span_u64(in.value, &n)) {
+			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			break;
+		}
+		p->leaders += n;
+	}
+	pd_engine_params_write(p, &out);
+	if (!status)
+		status = write_text(&out, e);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- rows to buckets --- */
+
+struct sending {
+	struct pd_engine_tables tables;
+	struct pd_buf value, out;
+};
+
+/* A row to all buckets where it may meet others of this step. */
+static int send_row(struct sending *s, const struct pd_engine_row *row, bool equal, bool near, struct pd_err *e)
+{
+	pd_buf_clear(&s->value);
+	pd_buf_clear(&s->out);
+	pd_engine_row_add(row, &s->value);
+	if (equal)
+		pd_engine_tables_add_equal(row, pd_buf_span(&s->value), &s->out);
+	if (near)
+		pd_engine_tables_add_near(&s->tables, row, pd_buf_span(&s->value), &s->out);
+	return write_text(&s->out, e);
+}
+
+static int send_rows(const struct pd_engine *t, struct sending *s, const struct pd_engine_params *p, bool near, struct pd_err *e)
+{
+	struct pd_engine_rows in = { .task = t, .p = p };
+	int status;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = send_row(s, &in.row, true, near, e)) != 0)
+			break;
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_engine_rows_release(&in);
+	return status;
+}
+
+/* The rows that `equal` says stand for the others. */
+static int send_leaders(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_row row;
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, "r"))
+			continue;
+		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0 || (status = send_row(s, &row, false, true, e)) != 0)
+			break;
+	}
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool near, struct pd_err *e)
+{
+	struct sending s = { 0 };
+	pd_engine_tables_init(&s.tables, p);
+	int status = near && !p->match.all_pairs ? send_leaders(&s, p, e) : send_rows(t, &s, p, near, e);
+	pd_engine_tables_release(&s.tables);
+	pd_buf_release(&s.value);
+	pd_buf_release(&s.out);
+	return status;
+}
+
+static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	if (p->match.all_pairs)
+		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs nothing stands for others: there is no step 'equal', and 'near' takes the rows");
+	return map_rows(t, p, false, e);
+}
+
+static int map_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return map_rows(t, p, true, e);
+}
+
+/* --- buckets to pairs --- */
+
+static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p, bool leaders, struct pd_err *e)
+{
+	struct pd_engine_tables tables;
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_table table;
+	pd_engine_tables_init(&tables, p);
+	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .leaders = leaders };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
+			status = pd_fail(e, PD_ERR_PARAMS, "'%.*s' is no bucket of this job: its map tasks had other parameters",
+					 in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
+			break;
+		}
+		if ((status = pd_engine_buckets_add(&b, table, in.is_new, in.value, e)) != 0)
+			break;
+	}
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_tables_release(&tables);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int reduce_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return reduce_buckets(t, p, true, e);
+}
+
+static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return reduce_buckets(t, p, false, e);
+}
+
+/* --- doubts: of each page the one that it is most like --- */
+
+static int copy_tagged(const char *tag, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, tag))
+			continue;
+		pd_buf_set(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = write_text(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	(void)p;
+	return copy_tagged("s", e);
+}
+
+struct doubted {
+	uint64_t similarity, look;
+	struct pd_buf other, line;
+};
+
+static int read_doubt(struct pd_span value, struct doubted *d, struct pd_err *e)
+{
+	struct pd_span similarity, other, look;
+	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) || !pd_span_split(&value, '\t', &look) || !value.p ||
+	    !pd_span_u64(similarity, &d->similarity) || !pd_span_u64(look, &d->look))
+		return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+	pd_buf_set(&d->other, other);
+	pd_buf_set(&d->line, value);
+	return PD_OK;
+}
+
+/* As pd_doubts_note would have it. */
+static bool is_likelier(const struct doubted *a, const struct doubted *b)
+{
+	if (a->similarity != b->similarity)
+		return a->similarity > b->similarity;
+	int order = pd_page_id_cmp(pd_buf_span(&a->other), pd_buf_span(&b->other));
+	return order ? order < 0 : a->look > b->look;
+}
+
+static int write_doubt(const struct doubted *best, struct pd_buf *out, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	if (!best->line.n)
+		return PD_OK;
+	pd_buf_add_z(out, "q\t");
+	pd_buf_add_span(out, pd_buf_span(&best->line));
+	pd_buf_add_c(out, '\n');
+	return write_text(out, e);
+}
+
+static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct doubted best = { 0 }, now = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)t;
+	(void)p;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if ((status = read_doubt(in.value, &now, e)) != 0 || (in.is_new && (status = write_doubt(&best, &out, e)) != 0))
+			break;
+		if (in.is_new || is_likelier(&now, &best)) {
+			struct doubted last = best;
+			best = now;
+			now = last;
+		}
+	}
+	if (!status)
+		status = write_doubt(&best, &out, e);
+	for (struct doubted *d = (struct doubted *[]){ &best, &now }[0]; d; d = d == &best ? &now : NULL) {
+		pd_buf_release(&d->other);
+		pd_buf_release(&d->line);
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- pairs: a file of them --- */
+
+static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)t;
+	if (p->totals.n)
+		pd_buf_add_z(&out, "t\ttotals\n");
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		struct pd_span rest = in.value, id;
+		if (pd_span_is(in.key, "p") && pd_span_split(&rest, '\t', &id)) {
+			pd_buf_add_z(&out, "p.");
+			pd_buf_add_span(&out, id);
+		} else if (pd_span_is(in.key, "q")) {
+			pd_buf_printf(&out, "q.%016" PRIx64, pd_hash64(in.value.p, in.value.n));
+		} else {
+			continue;
+		}
+		pd_buf_add_c(&out, '\t');
+		pd_buf_add_span(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = write_text(&out, e)) != 0)
+			break;
+		pd_buf_clear(&out);
+	}
+	if (!status)
+		status = write_text(&out, e);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* Lines of suspects that two pages have of each other are one. */
+static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
+{
+	if (in->is_new)
+		pd_map_clear(seen, 0);
+	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
+}
+
+static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	struct pd_map seen = { 0 };
+	uint64_t n[2] = { 0, 0 };
+	bool totals = false;
+	int status;
+	pd_write_pairs_header(&p->as_rows, &p->match, &out);
+	if ((status = write_text(&out, e)) != 0)
+		return status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
+		totals |= pd_span_is(in.key, "t");
+		if ((!pair && !suspect) || (suspect && is_repeated(&seen, &in)))
+			continue;
+		n[suspect]++;
+		pd_buf_set(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = write_text(&out, e)) != 0)
+			break;
+	}
+	struct pd_span rest = pd_buf_span(&p->totals), line;
+	while (!status && totals && rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			printf("# total %.*s\n", (int)line.n, line.p);
+	pd_engine_count(t, "PAIRS", n[0]);
+	pd_engine_count(t, "SUSPECTS", n[1]);
+	pd_map_release(&seen);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+const struct pd_engine_step pd_engine_join_steps[] = {
+	{ "count", false, map_count, reduce_count },
+	{ "equal", true, map_equal, reduce_equal },
+	{ "bands", true, map_bands, reduce_bands },
+	{ "near", true, map_near, reduce_near },
+	{ "doubts", true, map_doubts, reduce_doubts },
+	{ "pairs", true, map_pairs, reduce_pairs },
+	{ NULL, false, NULL, NULL },
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/lines.h"
+
+#include <inttypes.h>
+
+/* --- a key, a tab, a value --- */
+
+int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
+{
+	struct pd_span line;
+	l->in.f = stdin;
+	l->in.path = "standard input";
+	int status = pd_line_next(&l->in, &line, e);
+	if (status != 1)
+		return status;
+	l->value = line;
+	if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
+		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: it is not of the task before this one",
+			       l->in.no);
+	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
+	if (l->is_new)
+		pd_buf_set(&l->group, l->key);
+	l->begun = true;
+	return 1;
+}
+
+void pd_engine_lines_release(struct pd_engine_lines *l)
+{
+	pd_line_reader_release(&l->in);
+	pd_buf_release(&l->group);
+}
+
+/* --- rows --- */
+
+static bool is_said(struct pd_span s)
+{
+	return s.n && !pd_span_is(s, "-");
+}
+
+/* What the columns hold. */
+static int read_columns(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_span hex = row->f[PD_FP_FINGERPRINT], sketch = row->f[PD_FP_SKETCH], params = row->f[PD_FP_PARAMS];
+	row->has_print = !pd_span_is(hex, "-");
+	row->has_digest = !row->has_print && is_said(row->f[PD_FP_TEXT_DIGEST]);
+	row->has_sketch = false;
+	if (!hex.n || !is_said(row->f[PD_FP_ID]))
+		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
+	if (row->has_print && !pd_key_parse(hex, &row->bits, &row->print))
+		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint is not of 16, 32 or 64 hex digits");
+	if (!p)
+		return PD_OK;
+	if (row->has_print && row->bits != p->bits)
+		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits: the job's parameters are of rows of %d", row->bits, p->bits);
+	if (p->params[0] && is_said(params) && !pd_span_is(params, p->params))
+		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the job's (%s)", params.n < 16 ? (int)params.n : 16, params.p,
+			       p->params);
+	if (p->sketch.minima && is_said(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
+		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
+			return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
+		row->has_sketch = row->sketch.present;
+	}
+	if (!row->has_sketch)
+		row->f[PD_FP_SKETCH] = pd_span("-", 1);
+	return PD_OK;
+}
+
+static int check_header(struct pd_engine_rows *r, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = PD_OK;
+	if (!r->p || !r->in.new_header)
+		return PD_OK;
+	r->in.new_header = false;
+	if (r->p->must.n && r->in.header.must.n)
+		pd_params_differ(pd_buf_span(&r->p->must), pd_buf_span(&r->in.header.must), &differ);
+	if (differ.n)
+		status = pd_fail(e, PD_ERR_PARAMS, "rows that were made with other parameters than the job's (%s)", differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+/* Names the line where it stands. */
+static int add_place(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
+{
+	return pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why->text);
+}
+
+int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
+{
+	struct pd_err why;
+	r->in.kind = "fp";
+	r->in.columns = r->in.v1_columns = pd_fp_columns;
+	for (;;) {
+		int status = pd_tsv_next(&r->in, e);
+		int header = status == PD_ERR_FORMAT ? PD_OK : check_header(r, e);
+		if (header)
+			return header;
+		if (!status || (status < 0 && status != PD_ERR_FORMAT))
+			return status;
+		if (status == 1) {
+			memcpy(r->row.f, r->in.fields, sizeof r->row.f);
+			status = read_columns(&r->row, r->p, &why);
+			if (!status) {
+				r->n++;
+				return 1;
+			}
+			add_place(r, status, &why, e);
+			if (status != PD_ERR_FORMAT)
+				return status;
+		}
+		r->bad++;
+		pd_log_bad_row(r->task->log, e->text);
+	}
+}
+
+void pd_engine_rows_release(struct pd_engine_rows *r)
+{
+	pd_tsv_release(&r->in);
+}
+
+int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
+{
+	if (pd_tsv_fields(line, row->f, PD_FP_COLUMNS) < PD_FP_COLUMNS)
+		return pd_fail(e, PD_ERR_INPUT, "a row that is cut short: it is not of the task before this one");
+	int status = read_columns(row, p, e);
+	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
+}
+
+/* What matching never asks for: charset, flags, the user's id; the digest of the text, where there is a fingerprint. */
+void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
+{
+	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID || (i == PD_FP_TEXT_DIGEST && row->has_print);
+		if (i)
+			pd_buf_add_c(out, '\t');
+		if (left || !row->f[i].n)
+			pd_buf_add_c(out, '-');
+		else
+			pd_buf_add_span(out, row->f[i]);
+	}
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# For tests of map and reduce: what an engine does, with sort.  Source it after tap.sh.
+#
+#	step JOB STEP INPUT... -- REDUCE-OPTION...	prints what the reduce tasks write
+#
+# $parts map tasks each get some of the input's lines, not in their order; $parts reduce tasks each get some of the keys ($parts is 1
+# for a step that must have one).  $shared holds options of both sides; counters go to $tmp/counters.
+parts=3
+shared=()
+step() {
+	local job=$1 name=$2 inputs=() i n=$parts d
+	shift 2
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do inputs+=("$1"); shift; done
+	[ $# = 0 ] || shift
+	case $name in count | bands | number) n=1 ;; esac
+	d=$(mktemp -d "$tmp/step.XXXX")
+	# Lines of a table are dealt out; the first task has the header of each file.
+	cat "${inputs[@]}" </dev/null | awk -v n="$parts" -v to="$d/in." '/^#/ { print > (to 0); next } { print > (to NR % n) }'
+	for ((i = parts - 1; i >= 0; i--)); do
+		[ -e "$d/in.$i" ] || : >"$d/in.$i"
+		"$P" map --job="$job" --step="$name" "${shared[@]}" <"$d/in.$i" 2>>"$tmp/counters" >>"$d/mapped" || { cat "$tmp/counters" >&2; return 1; }
+	done
+	# By a checksum of the key, as an engine would; awk has none, so by its length and its last digits.
+	awk -F '\t' -v n="$n" -v to="$d/part." '{ k = $1; h = length(k); m = length(k) < 8 ? length(k) : 8
+		for (i = 0; i < m; i++) h = h * 31 + index("0123456789abcdef.", substr(k, length(k) - i, 1)); print > (to h % n) }' "$d/mapped"
+	for ((i = 0; i < n; i++)); do
+		[ -e "$d/part.$i" ] || : >"$d/part.$i"
+		LC_ALL=C sort "$d/part.$i" | "$P" reduce --job="$job" --step="$name" "${shared[@]}" "$@" 2>>"$tmp/counters" || { cat "$tmp/counters" >&2; return 1; }
+	done
+	rm -r "$d"
+}
+# All pairs of a collection: join OUT FP... -- MATCH-OPTION...
+join_rows() {
+	local out=$1 in=()
+	shift
+	while [ "$1" != -- ]; do in+=("$1"); shift; done
+	shared=()
+	step join count "${in[@]}" -- "$@" >"$out.params" || return
+	shared=(--params="$out.params")
+	case " $* " in
+	*' --all-pairs '*) : >"$out.equal"; step join near "${in[@]}" >"$out.near" || return ;;
+	*)
+		step join equal "${in[@]}" >"$out.equal" || return
+		step join bands "$out.equal" >"$out.bands" || return
+		shared=(--params="$out.bands")
+		step join near "$out.equal" >"$out.near" || return ;;
+	esac
+	step join doubts "$out.equal" "$out.near" >"$out.doubts" || return
+	step join pairs "$out.equal" "$out.near" "$out.doubts" >"$out"
+	local status=$?
+	shared=()
+	return $status
+}
+# Headers stand once for each task.
+in_order() { LC_ALL=C sort "$1" | awk '!/^#/ || /^# (suspect|total)/ || !seen[$0]++'; }

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# map | sort | reduce of --job=join gives the pairs that match gives, on any split of the rows, whatever the keys.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/mapreduce.sh"
+
+equal() { # NAME FP MATCH-OPTION...
+	local name=$1 in=$2
+	shift 2
+	if ! join_rows got "$in" -- "$@" 2>"$tmp/err"; then fail "$name: ${*:-as it is}" "$(grep -v '^reporter' "$tmp/err")"; return; fi
+	"$P" match -q "$@" "$in" >want
+	at_least "$name: ${*:-as it is}: there are pairs" "$(grep -vc '^#' want)" "${least:-1}"
+	same "$name: ${*:-as it is}: the pairs of match" <(in_order got) <(in_order want)
+}
+
+"$P" fp -q "$demo" >demo.fp
+for options in '' --all-pairs '-k 3' '-k 8 --all-pairs' '-k 16' --candidates=bands '--candidates=bands --all-pairs' '-k 3 --no-verify' '-k 0' \
+	--similar=80% --preset=paper '-k 3 --candidates=both --band-width=2 --all-pairs'; do
+	equal demo demo.fp $options
+done
+for bits in 128 256; do
+	"$P" fp -q --bits=$bits "$demo" >wide.fp
+	equal "$bits bits" wide.fp
+	equal "$bits bits" wide.fp -k 1 --no-verify
+done
+"$P" fp -q --sketch=64x8x2 "$demo" >sketch.fp
+equal "other sketches" sketch.fp
+rows demo.fp >bare.fp
+equal "rows without a header" bare.fp
+parts=1 equal "one task" demo.fp
+parts=7 equal "seven tasks" demo.fp
+
+# What may stand in a URL, and copies of it.
+python3 - >odd.warc <<'END'
+import sys
+text = ' '.join('The %s of the harbour was seen from the %s bridge.' % (a, b) for a in 'mill tide creek storm ferry'.split() for b in 'old new low'.split())
+for i, url in enumerate([b'http://a.example/tab\tbed', b'http://a.example/cr\rcr', b'http://a.example/nul\0nul', b'http://a.example/\xff\xfe\x80', b'http://b.example/#\\t\\',
+                         b'http://b.example/ plain', b'http://b.example/\xe2\x80\xae', b'-']):
+    page = ('<html><title>Harbour</title><p>%s%s</p>' % (text, ' Once more.' * (i // 4))).encode()
+    sys.stdout.buffer.write(b'WARC/1.0\r\nWARC-Type: resource\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nWARC-Target-URI: ' + url +
+                            b'\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n' % len(page) + page + b'\r\n\r\n')
+END
+"$P" fp -q --name='odd	name\ #' <odd.warc >odd.fp
+least=7 equal "odd URLs" odd.fp
+least=21 equal "odd URLs" odd.fp --all-pairs -k 3
+hasnt "no raw CR comes out" got $'\r'
+
+# Keys of which few are very frequent, and others near them.
+python3 - >skew.fp <<'END'
+import random
+draw, keys = random.Random(5), [random.Random(6).getrandbits(64)]
+for i in range(20000):
+    what = draw.random()
+    key = keys[int(len(keys) * draw.random() ** 12)] if what < .5 else draw.getrandbits(64)
+    for _ in range(draw.randrange(6) if what < .1 else 0):
+        key ^= 1 << draw.randrange(64)
+    keys.append(key)
+    print('%s\tx:%d\thttp://h%d.example/%d\t-\t-\t%032x' % ('-' if i % 50 == 0 else '%016x' % key, i, i % 300, i, key >> 40) + '\t-' * 11)
+END
+for k in 0 1 3 6; do least=3000 equal "skewed keys" skew.fp -k $k; done
+shared=()
+cp got again && join_rows got skew.fp -- -k 6 2>/dev/null
+same "a second run writes the same" got again
+
+if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
+	"$P" fp -q "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" >pages.fp
+	equal transplant-dev pages.fp
+	equal transplant-dev pages.fp --all-pairs
+	"$P" fp -q "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" >pages.fp
+	equal sites-dev pages.fp --all-pairs
+	equal sites-dev pages.fp -k 8
+	# Where sketches crowd in a band, one process lets one page stand for others; its pairs are called so.
+	join_rows got pages.fp -- 2>/dev/null && "$P" match -q pages.fp >want
+	unlinked() { sed 's/	linked	/	simhash	/' "$1" >"$1.unlinked"; in_order "$1.unlinked"; }
+	same "sites-dev: as it is: the pairs of match, but for the word linked" <(unlinked got) <(unlinked want)
+else
+	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
+fi
+
+# What cannot be right is refused before a byte is written.
+shared=()
+step join count demo.fp -- -- -k 3 >params 2>/dev/null
+refused() { # NAME INPUT MESSAGE COMMAND...
+	local name=$1 in=$2 message=$3
+	shift 3
+	run_in "$in" "$@"
+	exits "$name: refused" 2
+	empty "$name: nothing is written" "$tmp/out"
+	has "$name: said" "$tmp/err" "$message"
+}
+head -c 60 params >cut
+sed 's/^bits 64/bits 65/' params >bad
+sed '/^end$/d' params >open
+for side in map reduce; do
+	refused "$side without parameters" demo.fp 'missing required option --params' "$P" $side --job=join --step=equal
+	refused "$side, parameters that are not there" demo.fp 'none.*No such file' "$P" $side --job=join --step=equal --params=none
+	refused "$side, rows for parameters" demo.fp 'is no file of parameters' "$P" $side --job=join --step=equal --params=demo.fp
+	for file in cut bad open; do refused "$side, damaged parameters ($file)" demo.fp 'damaged file of parameters' "$P" $side --job=join --step=equal --params=$file; done
+	refused "$side without a step" demo.fp 'missing required option --step' "$P" $side --job=join
+	refused "$side, no such step" demo.fp "'none' is none of the job" "$P" $side --job=join --step=none
+	refused "$side, options in a later step" demo.fp 'step count' "$P" $side --job=join --step=equal --params=params -- -k 4
+done
+refused "rows of other parameters" wide.fp 'bits|other parameters' "$P" map --job=join --step=equal --params=params
+sed 's/	[0-9a-f]\{8\}	\([^	]*\)$/	00000001	\1/' bare.fp >other.fp
+refused "rows without a header, of other parameters" other.fp 'other parameters' "$P" map --job=join --step=equal --params=params
+refused "a bucket of other parameters" <(printf 'h9.1\tx\n') 'no bucket of this job' "$P" reduce --job=join --step=near --params=params
+refused "a line of another task" <(echo nothing) 'no key and value' "$P" reduce --job=join --step=near --params=params
+refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'cannot be read|cut short|no fp rows' "$P" reduce --job=join --step=near --params=params
+for option in --scope=same-host --against=x --save=x --method=exact --format=jsonl; do
+	refused "match's $option" /dev/null 'of .match. alone' "$P" reduce --job=join --step=count -- $option
+done
+refused "rows of two kinds" <(printf 'bits\t64\nbits\t128\n') 'cannot be matched' "$P" reduce --job=join --step=count
+# A bad row is one that is left out.
+run_in <(cat demo.fp; echo 'xyz	a	b	c	-	-	-	-	-	-	-	-	-	-	-	-	-') "$P" map --job=join --step=equal --params=params
+exits "a row that cannot be read does not end the task" 0
+has "it is counted" "$tmp/err" '^reporter:counter:pagededup,BAD_ROWS,1$'
+has "and named" "$tmp/err" 'line [0-9]+ of standard input: the fingerprint'
+tap_done
