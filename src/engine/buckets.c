@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "write/write.h"
 
 #define TOGETHER 65536	/* rows that are matched together; a bucket may have more */
 

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "engine/buckets.h"
 #include "match/bands.h"
+#include "write/write.h"
 
 static int write_text(const struct pd_buf *text, struct pd_err *e)
 {
