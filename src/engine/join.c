@@ -14,7 +14,6 @@
 
 #include "base/map.h"
 #include "engine/buckets.h"
-#include "match/bands.h"
 #include "write/write.h"
 
 static int write_text(const struct pd_buf *text, struct pd_err *e)
@@ -522,10 +521,10 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	uint64_t n[2] = { 0, 0 };
 	bool totals = false;
 	int status;
-	pd_write_pairs_header(&p->as_rows, &p->match, &out);
-	if ((status = write_text(&out, e)) != 0)
-		return status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+	status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
+	if (!status)
+		status = write_text(&out, e);
+	while (!status && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
 		if ((!pair && !suspect) || (suspect && is_repeated(&seen, &in)))
