@@ -32,8 +32,13 @@ is "third: twice the weights are .2 apart" "$(matched two.fp $third:sigma=.199)|
 pages >pages.jsonl <<E
 barn	<p>$(times mill 3) $(times wheel 2) barn stone</p>
 river	<p>$(times mill 3) $(times wheel 2) river flood</p>
+boat	<p>$(times boat 3) $(times oar 2) river flood</p>
 E
 "$P" fp -q --stubs=match --method=keywords:n=2 pages.jsonl >rest.fp
+run "$P" compare --method=keywords:n=2 $(column id rest.fp | head -2)
+has "SIM of equal weights is 0" "$tmp/out" '^keywords: match, similarity 1\.000$'
+run "$P" compare --method=keywords:n=2 $(column id rest.fp | tail -2)
+has "SIM with nothing in common is 1, whatever else the pages share" "$tmp/out" '^keywords: no match, other keys, similarity 0\.000$'
 is "SIM is of the keywords, not of all words" "$("$P" match -q --all-pairs --method=$third rest.fp | rows /dev/stdin | cut -f4)" 1.000
 
 pages >pages.jsonl <<E

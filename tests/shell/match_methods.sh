@@ -57,6 +57,11 @@ is "three sentences of three stand in seven" \
 is "a page with fewer segments needs all of them" "$(rows parts | awk -F '\t' '$7 ~ /short/ { print $6, $14 }' | sort | tr '\n' ' ')" \
 	"http://quoted.example/ 1 http://quoting.example/ 1 "
 is "two shared are not enough" "$(rows parts | grep -c 'quoted.*other')" 0
+again='The mill stood empty for forty years.'
+{ page thrice "$again $again $again $long"; page once "$again The barn burnt down in May. Its roof was never found. Nobody asked."; } |
+	"$P" fp -q --method=segments --stubs=match >again.fp
+is "what a page repeats counts once: not three shared" "$("$P" match -q --all-pairs --method=segments:share=0 again.fp | rows /dev/stdin | wc -l)" 0
+is "but one, a quarter of both" "$("$P" match -q --all-pairs --method=segments:shared=1:share=0 again.fp | rows /dev/stdin | cut -f14-16)" "1	0.250	0.250"
 
 # --- what all pages have: no pair is lost for it, no candidate comes of it, and it is counted ---
 licence='This manual is free for everybody to copy, to change, and to print.'

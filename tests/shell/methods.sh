@@ -106,6 +106,36 @@ is "SHA-1 of the body, in base32, as payload digests are" "$(value other exact e
 "$P" fp -q --stubs=match --learn-boilerplate --method=exact:of=body,segments pages.jsonl >learned.fp
 same "of=body is the same where sites are learned first" <(column exact learned.fp) <(column exact exact:of=body.fp)
 
+# Each digest beside one that is computed without the program: of the text as it is folded, and of the body byte for byte.
+cat >digest.py <<'E'
+import base64, hashlib, sys
+# x^64 + ..., x^128 + ...: the polynomials of docs/methods.md
+polynomial = {64: 0x1654ebb3ac045ba55, 128: 0x1689e5309a5e865d6400cede58cf7bdb5}
+def rabin(data, bits):
+    rest = (1 << 8 * len(data) | int.from_bytes(data, 'big')) << bits
+    while rest.bit_length() > bits:
+        rest ^= polynomial[bits] << rest.bit_length() - bits - 1
+    return ''.join('%016x' % (rest >> at & 2**64 - 1) for at in range(0, bits, 64))
+what, data = sys.argv[1], sys.stdin.buffer.read()
+print({'md5': lambda: hashlib.md5(data).hexdigest(),
+       'sha1': lambda: base64.b32encode(hashlib.sha1(data).digest()).decode(),
+       'rabin64': lambda: rabin(data, 64), 'rabin128': lambda: rabin(data, 128)}[what]())
+E
+html='<title>A</title><nav><a href=/>Home</a></nav><p>The Mill stood empty for forty years before the county bought it, and nobody knew what to do.'
+folded='the mill stood empty for forty years before the county bought it, and nobody knew what to do.'
+printf 'one\t%s\nabc\tabc\n' "$html" | pages >pages.jsonl
+for hash in md5 sha1 rabin64 rabin128; do
+	sign exact:hash=$hash
+	is "$hash of the folded text" "$(value one exact exact:hash=$hash.fp)" "$(printf %s "$folded" | python3 digest.py $hash)"
+	sign exact:of=body:hash=$hash
+	is "$hash of the body" "$(value one exact exact:of=body:hash=$hash.fp)" "$(printf %s "$html" | python3 digest.py $hash)"
+done
+is "SHA-1 is written as in Common Crawl's index: 32 letters of base32" "$(value one exact exact:of=body:hash=sha1.fp | grep -cE '^[A-Z2-7]{32}$')" 1
+sign exact:of=body:hash=xxh3
+is "XXH3-128 of abc" "$(value abc exact exact:of=body:hash=xxh3.fp)" 06b05ab6733a618578af5f94892f3950
+sign exact:hash=xxh3
+is "and of the folded text, by xxh128sum" "$(value one exact exact:hash=xxh3.fp)" 8072a5597ae4580c892d8ba70567bffe
+
 # --- segments ---
 pages >pages.jsonl <<'E'
 order	<p>The mill stood empty for forty years. The county bought it in spring! Nobody knew what to do with the wheel?</p><p>Two brothers offered to repair it: they asked for nothing.</p>
@@ -145,6 +175,8 @@ cnx	<p>${b:0:250}乙${b}</p>
 cny	<p>${b:0:256}乙${b}</p>
 cnz	<p>x${b:0:255}乙${b}</p>
 cnw	<p>x${b:0:255}丙${b}</p>
+u170	<p>${b:0:169}乙${b}</p>
+u171	<p>${b:0:170}乙${b}</p>
 E
 agree "abstract: what follows 512 bytes does not count" abstract end tail
 differ "abstract: the menu counts, since a visitor sees it" abstract end menu
@@ -155,5 +187,12 @@ differ "abstract: the 251st differs" abstract cn cnx
 agree "abstract: cut back to a whole character" abstract cnz cnw
 differ "abstract: size is an option" abstract:size=600 cnz cnw
 agree "abstract: of UTF-8 512 bytes are 170 characters" abstract:charset=utf-8 cn cnx
+agree "abstract: cut back to the 170th, of which the 171st has two bytes in it" abstract:charset=utf-8 cn u171
+differ "abstract: the 170th counts" abstract:charset=utf-8 cn u170
+is "abstract: MD5 of those 510 bytes" "$(value cn abstract abstract:charset=utf-8.fp)" "$(printf %s "${b:0:170}" | md5sum | cut -d' ' -f1)"
+sign abstract
+is "abstract: MD5 of 512 bytes of GB18030" "$(value cn abstract abstract.fp)" "$(printf %s "${b:0:256}" | iconv -f UTF-8 -t GB18030 | md5sum | cut -d' ' -f1)"
+is "abstract: and of 511, where the last character does not fit" "$(value cnz abstract abstract.fp)" \
+	"$(printf %s "x${b:0:255}" | iconv -f UTF-8 -t GB18030 | md5sum | cut -d' ' -f1)"
 is "abstract: MD5 of those bytes" "$(value end abstract abstract.fp)" "$(printf 'Menu %s one %s %s' "$a" "$a" "$a" | head -c 512 | md5sum | cut -d' ' -f1)"
 tap_done
