@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every method of signing on the same pages, beside the default: pairs found, CPU and bytes; and pairs that two methods both find."""
-import gzip, itertools, json, os, re, sys
+import gzip, itertools, json, os, re, subprocess, sys
 
 from common import CORPORA, DUMP, PROGRAM, TRUTH, output, run
 from pairs import Truth, figures, score, table
@@ -29,6 +29,8 @@ ROWS = [
     ('overlap', 'overlap', ''),
     ('punctuation', 'punctuation', ''),
     ('punctuation, over 25 codes', 'punctuation', 'codes=25:share=0'),
+    ('links', 'links', ''),
+    ("links of the main text, nine in ten", 'links:of=text', 'share=.9:shared=3:need=both'),
 ]
 # Pairs that both find, and pairs that one of them finds.
 TOGETHER = ['simhash', 'segments', 'keywords', 'semantic', 'overlap', 'vsm', 'punctuation', 'exact']
@@ -46,6 +48,24 @@ def fp(method, inputs, path, *options):
 def match(method, params, rows, path):
     with open(path, 'w') as f:
         return run([PROGRAM, 'match', '-q', '-j1', '--all-pairs', f'--method={method}{":" if params else ""}{params}', rows], f)[0]
+
+
+def instructions(path, *args):
+    """Of one command, its output in `path`: what seconds cannot tell on a busy machine, and the same each time."""
+    with open(path, 'w') as f:
+        text = subprocess.run(['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null', PROGRAM, *args],
+                              stdout=f, stderr=subprocess.PIPE, text=True, check=False).stderr
+    counted = re.search(r'I +refs: +([\d,]+)', text)
+    return int(counted.group(1).replace(',', '')) if counted else sys.exit('bench: valgrind counts no instructions: ' + text)
+
+
+def every_third(rows, path):
+    """A dump of every third page of DUMP, cut at its gzip members; how many."""
+    data, starts = open(DUMP, 'rb').read(), [int(row['id'].rsplit(':', 1)[1]) for row in table(rows)]
+    with open(path, 'wb') as f:
+        for start, end in list(zip(starts, starts[1:] + [len(data)]))[::3]:
+            f.write(data[start:end])
+    return (len(starts) + 2) // 3
 
 
 def column_bytes(path, method):
@@ -121,17 +141,22 @@ def bench_methods(tmp):
     """every method of signing: P, R, F1 on transplant-dev, sites-dev and ecir20, pairs on n163; CPU and bytes a page"""
     known, truth, judged = known_methods(), Truth(TRUTH), Judged(tmp)
     rows, pairs, alone = sign_all(tmp, known), tmp + '/pairs', tmp + '/fp'
-    base = min(fp('exact:of=body', [DUMP], alone) for _ in range(3))
-    print(f'fp --method=exact:of=body: {1000 * base / pages_of(alone):.2f} ms a page')
-    print('method | transplant P R F1 | zh F1 | R by edit 0 1 2 | sites P R F1 | mean | ecir20 P R F1 | n163 | fp µs, match µs a page | bytes')
+    seconds = min(fp('exact:of=body', [DUMP], alone) for _ in range(7))
+    n, third = pages_of(alone), tmp + '/third.warc.gz'
+    thirds = every_third(alone, third)
+    sign = lambda signs: instructions(alone, 'fp', '-q', '-j1', '--method=' + signs, third) / thirds / 1000
+    base = sign('exact:of=body')
+    print(f'fp --method=exact:of=body: {base:.0f} thousand instructions and {1e6 * seconds / n:.0f} µs of CPU a page')
+    print('method | transplant P R F1 | en zh F1 | R by edit 0 1 2 | sites P R F1 | mean | ecir20 P R F1 | n163 | thousand instructions a page '
+          'of fp beyond that, of match | bytes')
+    signing = {signs: sign(signs) - base for signs in dict.fromkeys(signs for _, signs, _ in ROWS) if signs.split(':')[0] in known}
     for name, signs, compares in ROWS:
         method = signs.split(':')[0]
         if method not in known:
             print(f'{name} | not in this build')
             continue
-        cpu = min(fp(signs, [DUMP], alone) for _ in range(3))
-        n, size = pages_of(alone), column_bytes(alone, method)
-        joined = min(match(method, compares, alone, pairs) for _ in range(3))
+        signed, rule = rows[signs, 'transplant'], f'--method={method}{":" if compares else ""}{compares}'
+        joined = instructions(pairs, 'match', '-q', '-j1', '--all-pairs', rule, signed) / n / 1000
         s = score(truth, truth.read(pairs))
         edits = ' '.join(figure(s[f'level {i}'][1]) for i in range(3))
         match(method, compares, rows[signs, 'sites'], pairs)
@@ -139,10 +164,59 @@ def bench_methods(tmp):
         match(method, compares, rows[signs, 'ecir20'], pairs)
         ecir = judged.figures(pairs)
         match(method, compares, rows[signs, 'n163'], pairs)
-        print(f'{name} | {three(*s["all"][:3])} | {figure(s["lang zh"][2])} | {edits} | {three(*site)} | {figure(mean)} | {three(*ecir)} | '
-              f'{pages_of(pairs)} | {1e6 * (cpu - base) / n:.0f}, {1e6 * joined / n:.0f} | {size:.0f}', flush=True)
+        print(f'{name} | {three(*s["all"][:3])} | {figure(s["lang en"][2])} {figure(s["lang zh"][2])} | {edits} | {three(*site)} | {figure(mean)} | {three(*ecir)} | '
+              f'{pages_of(pairs)} | {signing[signs]:.0f}, {joined:.0f} | {column_bytes(signed, method):.0f}', flush=True)
     together(tmp, [m for m in TOGETHER if m in known], truth, rows)
     removals(tmp, [m for m in TOGETHER if m in known], rows)
+
+
+# What the defaults were chosen by: signed, and then how it is compared.
+CHOICES = [
+    *((f'keywords:n={n}', how) for n in (3, 5, 6, 8, 10, 20) for how in ('sigma=1', 'sigma=.02')),
+    *((f'segments:bytes=0:n={n}', f'share={s}') for n, shares in ((1, (.5, .7, .8, .9)), (2, (.5, .7)), (3, (.7,))) for s in shares),
+    *(('segments', f'share={s}') for s in (.7, .75, .8)),
+    ('segments:bytes=20', 'share=.75'),
+    *(('segments:by=lines:bytes=0', f'share={s}') for s in (.5, .7)),
+    *((f'semantic{how}', '') for how in (':n=5', '', ':n=8', ':n=10', ':names=1:nouns=1', ':names=3')),
+    *((f'overlap:n={n}', f'share={s}:shared={k}') for n, s, k in ((10, .8, 1), (10, .8, 10), (40, .8, 1), (40, .8, 10), (100, .9, 15), (100, .95, 15),
+                                                                 (200, .85, 15))),
+    *(('punctuation', f'codes={c}:share={s}') for c, s in ((25, 0), (2, .5), (2, .7), (4, .6))),
+    *(('vsm', f'cosine={c}') for c in (.9, .95, .98)),
+    *(('vsm:of=chars', f'cosine={c}') for c in (.99, .995, .998, .999, .9995)),
+]
+
+
+def bench_choices(tmp):
+    """methods with other parameters than the defaults: P, R, F1 on transplant-dev and sites-dev"""
+    truth, sets, pairs = Truth(TRUTH), {'transplant': DUMP, 'sites': SITES}, tmp + '/pairs'
+
+    def say(name, signed, compares):
+        method, line = name.split(':')[0], f'{name} {compares}'
+        match(method, compares, signed['transplant'], pairs)
+        line += ' | ' + three(*score(truth, truth.read(pairs))['all'][:3])
+        match(method, compares, signed['sites'], pairs)
+        print(line + ' | ' + three(*site_figures(pairs)[:3]), flush=True)
+
+    for run_of in passes([('', signs, '') for signs, _ in CHOICES]):
+        signed = {name: f'{tmp}/{name}' for name in sets}
+        for name, dump in sets.items():
+            fp(','.join(run_of), [dump], signed[name])
+        for signs, compares in CHOICES:
+            if signs in run_of:
+                say(signs, signed, compares)
+    for name, dump in sets.items():
+        run([PROGRAM, 'dict', '-q', '--idf-from=' + dump, '-o', f'{tmp}/{name}.idf'])
+    for n in (5, 6, 8):
+        for name, dump in sets.items():
+            fp(f'keywords:n={n}', [dump], signed[name], f'--idf={tmp}/{name}.idf')
+        say(f'keywords:n={n}, idf of the dump', signed, '')
+    for n in (0, 3, 10, 100):
+        fp(f'overlap:n={n}', [N163], tmp + '/n163')
+        found = []
+        for share in (.1, .2, .3, .4, .5):
+            match('overlap', f'shared=1:share={share}', tmp + '/n163', pairs)
+            found.append(pages_of(pairs))
+        print(f'overlap:n={n}, pairs of n163 over .1 ... .5: {found}', flush=True)
 
 
 def triples(methods):

@@ -343,7 +343,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		else if (memcmp(given.value, w->value, sizeof w->value))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before", in->in.path, w->method->name);
 	}
-	if (asked && !wanted->n && pd_methods_find(&signed_by, pd_span_z("simhash")) < 0)
+	if (asked && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
 		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods with 'match --method'", in->in.path);
 	return PD_OK;
 }

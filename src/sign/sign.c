@@ -133,6 +133,14 @@ int pd_methods_find(const struct pd_methods *m, struct pd_span name)
 	return -1;
 }
 
+int pd_methods_fingerprint(const struct pd_methods *m)
+{
+	for (int i = 0; i < m->n; i++)
+		if (m->v[i].method->kind == PD_SIGN_BITS)
+			return i;
+	return -1;
+}
+
 int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_side side, bool paper, struct pd_err *e)
 {
 	struct pd_span item;

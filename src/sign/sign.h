@@ -4,9 +4,10 @@
  * (struct pd_sign_page).  Out: a signature, whose `column` is what rows hold.  What follows (match, compare, the writers)
  * looks at the *kind* of a method and at its rule, not at its name.
  *
- * Adding a method: a file of its own with a `struct pd_method`, its name in the lists below and in sign.c, a kind here and in
- * values.c if none fits, a page docs/methods/NAME.md, rows in tests/unit/test_methods.c.  Nothing else: `fp --method`,
- * `match`, `cluster --require`, `compare` and the help find it in the table.
+ * Adding a method: a file of its own with a `struct pd_method`, its name in the two lists of them (below, and at the top of sign.c),
+ * rows in tests/shell/methods.sh, a page docs/methods/NAME.md.  Where no kind fits, a kind here and in values.c, with rows in
+ * tests/unit/test_methods.c.  Nothing else: `fp --method`, `match`, `cluster --require`, `compare`, `eval`, `store`, `dedup` and the help
+ * find it in the table; a store keeps what is bits or keys.
  *
  * A method has parameters.  What `fp` is told shapes the value, and is recorded in the header of the rows; what `match` is
  * told (`compares`) says which values belong together.  Both are written as
@@ -140,6 +141,8 @@ int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_
 void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, struct pd_buf *out);
 /* Its place in the list, or -1. */
 int pd_methods_find(const struct pd_methods *m, struct pd_span name);
+/* The place of the one whose values are bits, the fingerprint, or -1. */
+int pd_methods_fingerprint(const struct pd_methods *m);
 /* Takes the values of one side from another spec of the same method; with those of both there, it is settled. */
 void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec *from, enum pd_method_side side);
 /* All methods with their parameters, for people. */

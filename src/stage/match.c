@@ -462,7 +462,7 @@ static int close_match(struct match_run *r)
 		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 	}
-	bool fingerprints = !r->rows.methods.n || pd_methods_find(&r->rows.methods, pd_span_z("simhash")) >= 0;
+	bool fingerprints = !r->rows.methods.n || pd_methods_fingerprint(&r->rows.methods) >= 0;
 	pd_buf_add_z(&r->line, ", ");
 	if (fingerprints)
 		pd_buf_printf(&r->line, "k %d, ", r->match.k);

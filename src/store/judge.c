@@ -177,7 +177,7 @@ static void grow_batch(struct pd_store_judge *j, size_t n)
 
 static bool asks_prints(const struct pd_store_judge *j)
 {
-	return !j->methods.n || pd_methods_find(&j->methods, pd_span_z(pd_simhash_method.name)) >= 0;
+	return !j->methods.n || pd_methods_fingerprint(&j->methods) >= 0;
 }
 
 static struct pd_store_questions make_questions(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
@@ -329,7 +329,7 @@ static bool same_url(const struct pd_store_judge *j, const struct pd_store_page 
 static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at,
 			  int distance, struct pd_err *e)
 {
-	int i = pd_methods_find(&j->methods, pd_span_z(pd_simhash_method.name));
+	int i = pd_methods_fingerprint(&j->methods);
 	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN, .found = UINT32_C(1) << (i < 0 ? 0 : i) };
 	int counts = verify_match(j, page, &m, e);
 	if (counts > 0)

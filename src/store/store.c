@@ -476,7 +476,7 @@ int pd_store_n_values(const struct pd_store *s)
 
 bool pd_store_has_prints(const struct pd_store *s)
 {
-	return !s->m.methods.n || pd_methods_find(&s->m.methods, pd_span_z(pd_simhash_method.name)) >= 0;
+	return !s->m.methods.n || pd_methods_fingerprint(&s->m.methods) >= 0;
 }
 
 /* Nothing said: whatever they are. */

@@ -107,6 +107,12 @@ parts.fp	simhash	parts.fp: its rows have no signatures by 'simhash'
 parts.fp	segments:by=lines	by is for 'fp --method', which signs
 parts.fp	nosuch	unknown method 'nosuch'
 E
+echo kept >there
+run "$P" match --method=segments -o there plain.fp
+is "a file that is there stays as it is" "$code $(cat there)" "2 kept"
+run "$P" match --method=segments -o there parts.fp plain.fp
+is "also when the rows that lack it come second" "$code $(cat there)" "2 kept"
+has "which are named" "$tmp/err" "plain.fp: its rows have no signatures by 'segments'"
 grep -v '^#' parts.fp >bare.fp
 run "$P" match --method=segments bare.fp
 exits "rows without a header cannot say" 2

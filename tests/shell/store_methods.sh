@@ -98,6 +98,7 @@ refuse "asking what it does not keep" "the store keys does not keep 'semantic'" 
 refuse "more than are asked" "--require=2: the store keys is asked by 1 method" check keys keys.fp --require=2
 refuse "names to require" "--require takes any, all or a number here" check keys keys.fp --require=exact
 refuse "--method with other actions" "store info does not take --method" info keys --method=exact
+same "the store is as it was" <("$P" store export -q odd) odd.kept
 sed '1,2d' keys.fp | cut -f1-17 | cat <(grep '^# pagededup' keys.fp) <(grep '^#[^ ]' keys.fp | cut -f1-17) - >cut.fp
 refuse "rows whose column is missing" "cut.fp:[0-9]+: a row without the column 'exact', which the store keys keeps" check keys cut.fp
 tap_done
