@@ -520,11 +520,10 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	struct pd_map seen = { 0 };
 	uint64_t n[2] = { 0, 0 };
 	bool totals = false;
-	int status;
-	status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
+	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
 	if (!status)
 		status = write_text(&out, e);
-	while (!status && (status = pd_engine_lines_next(&in, e)) == 1) {
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
 		if ((!pair && !suspect) || (suspect && is_repeated(&seen, &in)))
