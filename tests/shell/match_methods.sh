@@ -92,6 +92,23 @@ is "and are one cluster" "$("$P" cluster -q copies | rows /dev/stdin | cut -f5 |
 "$P" match -q --scope=same-host copies.fp >copies
 is "--scope=same-host pairs none of different hosts" "$(rows copies | wc -l)" 0
 
+# --- the preset of the documents ---
+"$P" fp -q --preset=paper --method=$all parts.jsonl >paper.fp
+"$P" match -q --preset=paper paper.fp >paper
+is "--preset=paper: what the documents say of each method, signing and comparing" "$(grep -o ' methods=[^ ]*' paper | sed 's/^ methods=//' | tr ',' '\n' | tr '\n' ' ')" \
+	"$(tr '\n' ' ' <<-'E'
+		exact:of=text:hash=md5
+		segments:by=lines:n=1:bytes=0:shared=3:share=0
+		abstract:size=512:charset=gb18030
+		keywords:n=6:order=sorted:sigma=0.02
+		semantic:n=6:hash=md5:names=2:nouns=1.5
+		overlap:n=100:shared=1:share=0.9
+		vsm:of=words:stop=keep:cosine=0.95
+		punctuation:c=5:of=content:codes=25:share=0
+		links:of=page:own=full:navigation=drop:shared=10:share=0.5:need=either
+	E
+	)"
+
 # --- misuse ---
 run "$P" match --method=help
 has "--method=help" "$tmp/out" 'match +shared='
