@@ -59,7 +59,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: all uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -77,6 +77,17 @@ $(B)/libpagededup.a: $(LIB_OBJ)
 $(B)/libpagededup.so: $(LIB_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
+
+# One file that needs no other: for containers, rescue systems, cluster nodes.  libxml2 asks for threads weakly, which pulls
+# nothing out of an archive, and would do without locks: so they are asked for here.
+STATIC_THREADS = once key_create key_delete getspecific setspecific self equal mutex_init mutex_destroy mutex_lock mutex_unlock \
+	cond_init cond_destroy cond_wait cond_signal
+static: $(B)/pagededup-static ## build build/pagededup-static, which needs no library and no other file
+$(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
+	$(call say,LD)
+	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
+		$(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.
 $(B)/flags: FORCE

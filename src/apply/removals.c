@@ -314,7 +314,7 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 					 .v1_columns = pd_verdicts_columns,
 					 .paths = o->paths,
 					 .n_paths = o->n_paths } };
-	int status = read_verdicts(&r, e);
+	int status = o->n_paths ? read_verdicts(&r, e) : PD_OK;
 	pd_tsv_release(&r.in);
 	pd_buf_release(&r.id);
 	pd_buf_release(&r.url);

@@ -14,7 +14,7 @@
 
 struct pd_apply_removals_options {
 	char **paths;			/* of the rows; "-": stdin */
-	int n_paths;
+	int n_paths;			/* 0: nothing is removed */
 	bool remove_suspects;		/* pages whose rows call them suspect are removed, too */
 	bool keep_dup_of;		/* for pd_apply_removal.dup_of: costs that id for each */
 	void (*bad_row)(void *ctx, const char *why);

@@ -212,8 +212,8 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 {
 	const struct apply_options *o = r->o;
-	char *verdicts = o->restore ? (char *)"/dev/null" : (char *)o->verdicts;
-	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
+	char *verdicts = (char *)o->verdicts;
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = o->restore ? 0 : 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)

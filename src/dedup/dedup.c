@@ -727,9 +727,10 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 	return a;
 }
 
+/* `verdicts`: NULL for none. */
 static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
 {
-	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = 1, .keep_dup_of = r->o->rewrite_revisits,
+	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = verdicts ? 1 : 0, .keep_dup_of = r->o->rewrite_revisits,
 					        .remove_suspects = r->o->remove_suspects,
 					        .bad_row = tell_bad_verdict, .ctx = r };
 	return pd_apply_removals_read(out, &o, r->err);
@@ -771,10 +772,9 @@ static int do_outputs(struct run *r)
 /* Would every output have a place?  Asked before hours are spent. */
 static int check_outputs(struct run *r)
 {
-	char nothing[] = "/dev/null";
 	struct pd_apply_removals *removals = NULL;
 	struct pd_apply *apply = NULL;
-	int status = read_removals(r, nothing, &removals);
+	int status = read_removals(r, NULL, &removals);
 	struct pd_apply_options a = apply_options(r, removals);
 	const char *list = r->o->walk.left_out, *const also_written[] = { list && strcmp(list, "-") ? list : NULL, NULL };
 	a.also_written = also_written;
