@@ -2,7 +2,7 @@
  *
  * Pairs rows for measuring cluster: pairs PAIRS [--spread].  Groups of two to five pages, every two of a group paired at a
  * distance of 0 to 8; there are about as many pages as pairs.  As match writes them: the first pages of the groups in
- * the order of their ids, the others anywhere behind them; with --spread all pages lie anywhere, the hardest order there
+ * the order of their ids, the others anywhere after them; with --spread all pages lie anywhere, the hardest order there
  * is.  The same rows everywhere.
  */
 #include <inttypes.h>

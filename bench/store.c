@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How fast a store answers: fp rows on stdin are asked for, first one at a time, each timed, then the same again, then as
- * one batch.  --verify: with the second look; --cold: the system is asked to forget the store's files before.
+ * one batch.  --verify: pairs are verified; --cold: the system is asked to forget the store's files first.
  *
  *	store DIR K [--verify] [--cold]
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows to measure the second look and bands with: fp rows with random fingerprints and sketches of the default kind on
+ * Rows to measure verification and bands with: fp rows with random fingerprints and sketches of the default kind on
  * stdout, one in ten near an earlier one in both, with all columns, as long as those of real pages.  The same arguments
  * give the same rows everywhere.
  *

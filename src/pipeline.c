@@ -11,8 +11,6 @@
 /* A page that was huge must not keep its memory: buffers over this are given back. */
 enum { KEEP = 4 * 1024 * 1024 };
 
-const char *const pd_phase_names[PD_PHASES] = { "read", "http", "text", "page", "topic", "sign", "row" };
-
 static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
 {
 	if (!p->timed)
@@ -67,12 +65,6 @@ static void shrink(struct pd_pipeline *p)
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		if (bufs[i]->cap > KEEP)
 			pd_buf_release(bufs[i]);
-}
-
-struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
-{
-	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .links = &p->links, .url = p->page.url,
-				       .body = p->page.body, .views = p->views };
 }
 
 /* Each method its own; `body`: those that look at nothing else. */

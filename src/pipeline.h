@@ -26,7 +26,7 @@
 
 /* Everything that shapes a page's row. */
 struct pd_options {
-	size_t max_page;		/* bytes of a page that are looked at */
+	size_t max_page;		/* bytes of a page that are examined */
 	const char *status, *content_types;	/* what makes a page, see pd_page_options */
 	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
 	const char *stopwords;		/* "none", "builtin", or a file with a list */
@@ -80,7 +80,6 @@ void pd_tables_boilerplate(struct pd_tables *t, struct pd_boilerplate *b, const 
 void pd_tables_release(struct pd_tables *t);
 
 enum pd_phase { PD_PHASE_READ, PD_PHASE_HTTP, PD_PHASE_TEXT, PD_PHASE_PAGE, PD_PHASE_TOPIC, PD_PHASE_SIGN, PD_PHASE_ROW, PD_PHASES };
-extern const char *const pd_phase_names[PD_PHASES];
 
 struct pd_pipeline {
 	/* stages */
@@ -125,7 +124,12 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 void pd_pipeline_sign(struct pd_pipeline *p);
 /* The page as methods of signing see it. */
-struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p);
+static inline struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
+{
+	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .links = &p->links, .url = p->page.url,
+				       .body = p->page.body, .views = p->views };
+}
+
 /* What decides about the page, as its row would say it. */
 struct pd_facts pd_pipeline_facts(struct pd_pipeline *p);
 /* After pd_pipeline_parse: appends what learning keeps of the page (topic/site.h), to be aligned to 8 bytes.  False: the

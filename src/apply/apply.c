@@ -360,7 +360,7 @@ static int member_end(struct pd_read_source *s, const char *path, const char *na
 struct places {
 	struct pd_map seen;	/* hashes of names */
 	bool any, twice;	/* twice: some name alone does not tell */
-	struct pd_buf common;	/* folders that all have in common, with a slash behind each */
+	struct pd_buf common;	/* folders that all have in common, with a slash after each */
 	struct pd_buf folders;	/* scratch */
 };
 
@@ -377,7 +377,7 @@ static const char *last_path_part(const struct pd_read_file *file)
 	return name;
 }
 
-/* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one behind each. */
+/* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one after each. */
 static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 {
 	struct pd_span rest = file->path ? pd_span(file->path, file->name) : pd_span("", 0), step;
@@ -613,7 +613,7 @@ static int rewrite_member(struct rewriter *c, struct cut_group *g, struct pd_err
 	return status ? status : end_member(c, g, empty, e);
 }
 
-/* Behind a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
+/* After a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
  * unpack, is lost. */
 static int pass_damage(struct rewriter *c, bool junk, bool joined, struct pd_err *e)
 {
@@ -783,7 +783,7 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
  * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records, so that memory grows with the
  * pages that go and not with the dump: writers put the records of a capture side by side.
  * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
- * nothing: their ids are told at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32 bytes for
+ * nothing: their ids are reported at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32 bytes for
  * what is removed; the revisits lie in a temporary file. */
 
 struct revisits {
@@ -813,7 +813,7 @@ struct associated {
 	struct revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
 	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
-	uint64_t beside;		/* of them, the first behind the last page */
+	uint64_t beside;		/* of them, the first after the last page */
 	bool page_removed;		/* the last page goes … */
 	uint64_t page_url;		/* … and this is its URL */
 	uint64_t refers_to;		/* hash of what a revisit that is replaced refers to, else 0 */
@@ -1194,7 +1194,7 @@ static int scan_records(struct input_scan *s)
 	int r;
 	while ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut) {
 		if (open_cut)
-			s->cuts[s->n_cuts - 1].x.end = pd_read_source_end(&s->source);
+			s->cuts[s->n_cuts - 1].x.end = s->source.tar.end;
 		open_cut = false;
 		if (r != 1)
 			break;
@@ -1361,7 +1361,7 @@ static void restore_release(struct restore *r)
 static int is_file(const char *path, struct pd_err *e)
 {
 	struct stat st;
-	int there = pd_look(path, &st, e);
+	int there = pd_stat_path(path, &st, e);
 	return there < 0 ? there : there && S_ISREG(st.st_mode);
 }
 
@@ -1569,7 +1569,7 @@ static const char *find_output_path(struct pd_apply *a, const struct pd_read_fil
 	return a->output.p;
 }
 
-/* What is looked at by name: what is read, and what would be written over. */
+/* What is checked by name: what is read, and what would be written over. */
 struct names {
 	struct pd_map outputs;		/* paths */
 	struct pd_map read;		/* files, by device and inode */
@@ -1598,10 +1598,10 @@ static void names_release(struct names *n)
 static int note_files(struct pd_apply *a, const struct pd_read_file *f, struct names *n, struct pd_err *e)
 {
 	struct stat in, out;
-	int read = f->path && !f->error ? pd_look(f->path, &in, e) : 0;
+	int read = f->path && !f->error ? pd_stat_path(f->path, &in, e) : 0;
 	if (read > 0)
 		pd_map_add(&n->read, hash_file(&in));
-	int there = read < 0 ? read : pd_look(a->output.p, &out, e);
+	int there = read < 0 ? read : pd_stat_path(a->output.p, &out, e);
 	if (there <= 0 || (a->o->link && read && hash_file(&in) == hash_file(&out)) || !pd_map_add(&n->over, hash_file(&out)))
 		return there < 0 ? there : PD_OK;
 	n->over_paths = pd_grow(n->over_paths, n->n_over, &n->cap_over, sizeof *n->over_paths);
@@ -1626,7 +1626,7 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 static int check_unread(const char *path, const struct names *n, struct pd_err *e)
 {
 	struct stat st;
-	int there = pd_look(path, &st, e);
+	int there = pd_stat_path(path, &st, e);
 	if (there <= 0)
 		return there;
 	return pd_map_has(&n->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path) : PD_OK;
@@ -1637,7 +1637,7 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 {
 	struct stat st;
 	for (const char *const *path = a->o->also_read; path && *path; path++) {
-		int there = pd_look(*path, &st, e);
+		int there = pd_stat_path(*path, &st, e);
 		if (there < 0)
 			return there;
 		if (there)
@@ -1655,7 +1655,7 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 static int is_folder(const char *path, struct pd_err *e)
 {
 	struct stat st;
-	int there = pd_look(path, &st, e);
+	int there = pd_stat_path(path, &st, e);
 	return there < 0 ? there : there && S_ISDIR(st.st_mode);
 }
 
@@ -1863,7 +1863,7 @@ static int meet(const struct pd_apply *a, const struct pd_read_file *f, const st
 
 static int open_input(const struct pd_apply *a, struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
-	int there = f->path ? pd_look(f->path, &in->st, e) : 0;
+	int there = f->path ? pd_stat_path(f->path, &in->st, e) : 0;
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(in->st.st_mode)) {
@@ -1973,7 +1973,7 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 	struct stat st;
 	if (a->o->mode == PD_APPLY_LIST)
 		return PD_OK;
-	int there = f->path && a->o->link ? pd_look(f->path, &st, e) : 0;
+	int there = f->path && a->o->link ? pd_stat_path(f->path, &st, e) : 0;
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(st.st_mode)) {
@@ -2049,7 +2049,7 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 	struct apply_input in = { 0 };
 	struct stat st;
 	/* It could be what another record is to be restored from. */
-	int there = strcmp(done->output, "-") != 0 ? pd_look(done->output, &st, e) : 0;
+	int there = strcmp(done->output, "-") != 0 ? pd_stat_path(done->output, &st, e) : 0;
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(st.st_mode))

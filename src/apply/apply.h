@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inputs and the pages that are to go -> the inputs without them, one output for each input.  In two walks all
- * inputs are looked at by name before anything is written (do two of them go to one place? which file of the verdicts is
+ * inputs are checked by name before anything is written (do two of them go to one place? which file of the verdicts is
  * each?); then they are done one after the other, and each output has its name only once it is whole.
  *
  *	pd_apply_open(&a, &o, e);

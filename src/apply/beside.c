@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "apply/apply.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/tsv.h"
@@ -114,7 +113,7 @@ static struct pd_span split_authority(struct pd_span a, struct pd_span *port)
 
 /* --- path --- */
 
-/* A segment of the path goes behind those that are there already. */
+/* A segment of the path goes after those that are there already. */
 static void add_segment(struct pd_buf *path, struct pd_span segment)
 {
 	const char *last = path->n ? memrchr(path->p, '/', path->n) : NULL;
@@ -487,21 +486,7 @@ int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *
 
 /* ==== tables of what goes ==== */
 
-void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder)
-{
-	*a = (struct pd_apply_attributes){ .folder = folder, .json = pd_json_new() };
-}
-
-void pd_apply_attributes_release(struct pd_apply_attributes *a)
-{
-	if (a->pages_open)
-		pd_outfile_abandon(&a->pages);
-	pd_json_free(a->json);
-	pd_buf_release(&a->rows);
-	pd_buf_release(&a->path);
-}
-
-void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
+static void add_attributes(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
 {
 	struct pd_buf plain = { 0 };
 	bool ok = pd_tsv_value(dup_of, &plain) == PD_OK;
@@ -528,22 +513,22 @@ static int open_attributes(struct pd_apply_attributes *a, struct pd_outfile *to,
 	return status ? status : pd_outfile_open(to, a->path.p, e);
 }
 
-static int put_page(struct pd_apply_attributes *a, struct pd_err *e)
+static int put_page(struct pd_apply_attributes *a, const char *folder, struct pd_err *e)
 {
 	int status = PD_OK;
 	pd_buf_clear(&a->path);
-	pd_buf_printf(&a->path, "%s/pages.jsonl", a->folder);
+	pd_buf_printf(&a->path, "%s/pages.jsonl", folder);
 	if (!a->pages_open)
 		status = open_attributes(a, &a->pages, e);
 	a->pages_open |= !status;
 	return status ? status : write_attributes(a, &a->pages, e);
 }
 
-static int put_input(struct pd_apply_attributes *a, const char *place, struct pd_err *e)
+static int put_input(struct pd_apply_attributes *a, const char *folder, const char *place, struct pd_err *e)
 {
 	struct pd_outfile to;
 	pd_buf_clear(&a->path);
-	pd_buf_printf(&a->path, "%s/%s.jsonl", a->folder, place);
+	pd_buf_printf(&a->path, "%s/%s.jsonl", folder, place);
 	int status = open_attributes(a, &to, e);
 	if (status)
 		return status;
@@ -554,19 +539,42 @@ static int put_input(struct pd_apply_attributes *a, const char *place, struct pd
 	return status;
 }
 
-int pd_apply_attributes_next(struct pd_apply_attributes *a, const char *place, bool page, struct pd_err *e)
+/* ==== all ==== */
+
+int pd_apply_beside_open(struct pd_apply_beside *b, struct pd_err *e)
 {
-	if (!a->rows.n)
-		return PD_OK;
-	int status = page ? put_page(a, e) : put_input(a, place, e);
-	pd_buf_clear(&a->rows);
-	return status;
+	if (b->attributes)
+		b->tables.json = pd_json_new();
+	return b->cdxj ? pd_apply_cdxj_open(&b->index, b->cdxj, e) : PD_OK;
 }
 
-int pd_apply_attributes_end(struct pd_apply_attributes *a, struct pd_err *e)
+void pd_apply_beside_page(struct pd_apply_beside *b, const struct pd_record *r, struct pd_span dup_of)
 {
-	if (!a->pages_open)
-		return PD_OK;
-	a->pages_open = false;
-	return pd_outfile_commit(&a->pages, e);
+	if (b->attributes)
+		add_attributes(&b->tables, r, dup_of);
+}
+
+int pd_apply_beside_input(struct pd_apply_beside *b, const struct pd_apply_result *done, struct pd_err *e)
+{
+	struct pd_apply_attributes *a = &b->tables;
+	int status = PD_OK;
+	if (a->rows.n)
+		status = done->page ? put_page(a, b->attributes, e) : put_input(a, b->attributes, done->place, e);
+	pd_buf_clear(&a->rows);
+	return !status && b->cdxj && done->output ? pd_apply_cdxj_add(&b->index, done->output, e) : status;
+}
+
+int pd_apply_beside_close(struct pd_apply_beside *b, int status, struct pd_err *e)
+{
+	struct pd_apply_attributes *a = &b->tables;
+	if (a->pages_open && status >= 0)
+		status = pd_outfile_commit(&a->pages, e);
+	else if (a->pages_open)
+		pd_outfile_abandon(&a->pages);
+	if (b->index.json)
+		status = pd_apply_cdxj_close(&b->index, status, e);
+	pd_json_free(a->json);
+	pd_buf_release(&a->rows);
+	pd_buf_release(&a->path);
+	return status;
 }

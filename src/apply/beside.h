@@ -14,6 +14,7 @@
 #ifndef PD_APPLY_BESIDE_H
 #define PD_APPLY_BESIDE_H
 
+#include "apply/apply.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -55,31 +56,35 @@ int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *
 /* `status` < 0: what was written is thrown away, and `status` comes back. */
 int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);
 
-/* ==== tables of what goes ====
- *
- * What goes, as tables for those who join: one JSON Lines file for each input that loses a page, a row for each page in
+/* What goes, as tables for those who join: one JSON Lines file for each input that loses a page, a row for each page in
  * the order of the input.
  *
  *	{"id":"crawl.jsonl:1432","user_id":"doc-17","url":"http://…","duplicate_of":"crawl.jsonl:0"}
  *
  * FOLDER/NAME.jsonl is named as the output of the input is; pages that are files of their own go to one file,
- * FOLDER/pages.jsonl.  Memory: the rows of one input.
- */
+ * FOLDER/pages.jsonl.  Memory: the rows of one input. */
 struct pd_apply_attributes {
-	const char *folder;
 	struct pd_outfile pages;	/* of pages that are files */
 	bool pages_open;
 	struct pd_json *json;
 	struct pd_buf rows, path;	/* of the input at hand */
 };
 
-void pd_apply_attributes_init(struct pd_apply_attributes *a, const char *folder);
-void pd_apply_attributes_release(struct pd_apply_attributes *a);
+struct pd_apply_beside {
+	/* set by the caller, in zeroes */
+	const char *attributes;		/* the folder of those tables; NULL: none */
+	const char *cdxj;		/* the index; NULL: none */
+	/* its own */
+	struct pd_apply_attributes tables;
+	struct pd_apply_cdxj index;
+};
+
+int pd_apply_beside_open(struct pd_apply_beside *b, struct pd_err *e);
 /* A page of the input at hand goes. */
-void pd_apply_attributes_add(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of);
-/* The input is done; `place`: its name; `page`: it is one page. */
-int pd_apply_attributes_next(struct pd_apply_attributes *a, const char *place, bool page, struct pd_err *e);
-/* All are done. */
-int pd_apply_attributes_end(struct pd_apply_attributes *a, struct pd_err *e);
+void pd_apply_beside_page(struct pd_apply_beside *b, const struct pd_record *r, struct pd_span dup_of);
+/* An input is done. */
+int pd_apply_beside_input(struct pd_apply_beside *b, const struct pd_apply_result *done, struct pd_err *e);
+/* All are done, or `status` says what went wrong: then nothing more gets its name, and `status` comes back. */
+int pd_apply_beside_close(struct pd_apply_beside *b, int status, struct pd_err *e);
 
 #endif

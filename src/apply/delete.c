@@ -28,7 +28,7 @@ static const char *const reasons[] = {
 	[NOT_DELETED] = "it cannot be deleted",
 	[NOT_PUT_BACK] = "it was replaced during this run, and what it was is beside it, with .pagededup in the name",
 	[KEPT_UNKNOWN] = "the verdicts do not name the page kept in its place",
-	/* Behind the id of the page kept. */
+	/* After the id of the page kept. */
 	[KEPT_SAME] = "is the same file under another name",
 	[KEPT_GOES] = "goes too",
 	[KEPT_MISSING] = "is not there",

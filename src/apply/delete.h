@@ -7,9 +7,9 @@
  *	pd_apply_deleter_check(&r, e);				reads files and rows, deletes nothing
  *	pd_apply_deleter_next(&r, &file)			one file after the other, in the order of `add`
  *
- * Nothing is deleted unless all of this holds, and is looked at before the first file goes:
+ * Nothing is deleted unless all of this holds, and is checked before the first file goes:
  *
- *  - the file has the digest that the rows give it, and nothing in it lies behind what `fp` looks at;
+ *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` looks at;
  *  - the page kept is there, with the digest that the rows give it;
  *  - it is another file, by device and inode, whatever the names are;
  *  - no name of it goes in the same run.
@@ -57,7 +57,7 @@ struct pd_apply_deleted {
 
 /* A file that goes, NULL for standard input, and the id of the page kept, as it stands in the rows. */
 void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept);
-/* The rows are read and the files are looked at: only now is it known what can go. */
+/* The rows are read and the files are examined: only now is it known what can go. */
 int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e);
 /* 1: the next file was dealt with; 0: there is none. */
 int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out);

@@ -3,7 +3,7 @@
  * Rows of verdicts or answers in, the pages that are to be removed out: asked page by page, by id, in any order.
  *
  * Memory is 16 bytes for a page in a dump, and about 80 and its id for a page that is a file of its own or lies in an
- * archive; that of pages that stay is not kept, but the files that they lie in are known, so that a base name can be told
+ * archive; that of pages that stay is not kept, but the files that they lie in are known, so that a base name can be said
  * to be ambiguous.
  */
 #ifndef PD_APPLY_REMOVALS_H

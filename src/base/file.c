@@ -19,7 +19,7 @@
 #include "base/map.h"
 #include "base/threads.h"
 
-/* Of more inputs the first are known: those of a run over many files come behind its outputs, which know them. */
+/* Of more inputs the first are known: those of a run over many files come after its outputs, which know them. */
 enum { SLOTS = 64, INPUTS_KNOWN = 1 << 16 };
 
 /* A file, or no file: ino 0. */
@@ -252,7 +252,7 @@ static void note_done(const struct pd_outfile *o)
 	unlock();
 }
 
-int pd_look(const char *path, struct stat *st, struct pd_err *e)
+int pd_stat_path(const char *path, struct stat *st, struct pd_err *e)
 {
 	if (stat(path, st) == 0)
 		return 1;
@@ -266,8 +266,8 @@ static bool is_standard(const char *path)
 	return !path || !strcmp(path, "-");
 }
 
-/* As pd_look.  A standard stream that is closed is nothing. */
-static int look_at_standard(int fd, struct stat *st, struct pd_err *e)
+/* As pd_stat_path.  A standard stream that is closed is nothing. */
+static int stat_standard(int fd, struct stat *st, struct pd_err *e)
 {
 	if (fstat(fd, st) == 0)
 		return 1;
@@ -278,7 +278,7 @@ static int look_at_standard(int fd, struct stat *st, struct pd_err *e)
 static int input_at(const char *path, struct file *out, struct pd_err *e)
 {
 	struct stat st;
-	int there = is_standard(path) ? look_at_standard(STDIN_FILENO, &st, e) : pd_look(path, &st, e);
+	int there = is_standard(path) ? stat_standard(STDIN_FILENO, &st, e) : pd_stat_path(path, &st, e);
 	*out = there > 0 ? regular_file(&st) : (struct file){ 0 };
 	return there < 0 && pd_errno_stays(errno) ? 0 : there;
 }
@@ -294,7 +294,7 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 {
 	struct stat st;
 	struct file input;
-	int there = is_standard(path) ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
+	int there = is_standard(path) ? stat_standard(STDOUT_FILENO, &st, e) : pd_stat_path(path, &st, e);
 	for (int i = 0, r = 0; i < n_inputs && there > 0; i++) {
 		if (inputs_given[i])
 			r = input_at(inputs_given[i], &input, e);
@@ -409,7 +409,7 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 	o->f = NULL;
 	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
 		return open_directly(o, path, e);
-	/* A link stays a link: the file behind it is what is written. */
+	/* A link stays a link: the file that it points to is what is written. */
 	char *behind = there ? realpath(path, NULL) : NULL;
 	int status = there && !behind ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, behind ? behind : path, there, e);
 	free(behind);
@@ -420,7 +420,7 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 {
 	struct stat st = { 0 };
 	bool standard = is_standard(path);
-	int there = standard ? look_at_standard(STDOUT_FILENO, &st, e) : pd_look(path, &st, e);
+	int there = standard ? stat_standard(STDOUT_FILENO, &st, e) : pd_stat_path(path, &st, e);
 	*o = (struct pd_outfile){ 0 };
 	if (there < 0)
 		return there;

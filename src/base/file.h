@@ -64,7 +64,7 @@ bool pd_output_is(const struct stat *st);
 /* --- outputs --- */
 
 /* What stands there: 1 and `st`; 0: nothing; negative: nobody could tell, so that it is neither read nor written over. */
-int pd_look(const char *path, struct stat *st, struct pd_err *e);
+int pd_stat_path(const char *path, struct stat *st, struct pd_err *e);
 /* Is `path` one of these files ("-": standard input or output; a NULL among the inputs: none)?  A look before anything is written. */
 int pd_outfile_check(const char *path, char *const *inputs, int n_inputs, struct pd_err *e);
 

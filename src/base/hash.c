@@ -11,7 +11,7 @@
 
 /* --- XXH3 --- */
 
-/* Inside this file, not behind a call into the library: most of what is hashed are words of a few bytes. */
+/* Inside this file, not through a call into the library: most of what is hashed are words of a few bytes. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -292,17 +292,6 @@ uint64_t pd_bloom_bits(uint64_t count, double error)
 {
 	double bits = -(double)count * log(error) / (M_LN2 * M_LN2);
 	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
-}
-
-int pd_bloom_hashes(uint64_t bits, uint64_t count)
-{
-	double k = round((double)bits / (double)(count ? count : 1) * M_LN2);
-	return k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
-}
-
-double pd_bloom_rate(uint64_t bits, int hashes, uint64_t n)
-{
-	return pow(-expm1(-(double)hashes * (double)n / (double)bits), hashes);
 }
 
 void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out[PD_BLOOM_HASHES_MAX])

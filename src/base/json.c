@@ -127,7 +127,7 @@ static json_t *parse_value(struct pd_span text, bool *rounded)
 	return *rounded ? json_loadb(text.p, text.n, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &e) : root;
 }
 
-/* Behind the string that begins at p[i]. */
+/* After the string that begins at p[i]. */
 static size_t string_end(struct pd_span s, size_t i)
 {
 	for (i++; i < s.n && s.p[i] != '"'; i++)

@@ -86,7 +86,7 @@ static inline bool pd_map_add(struct pd_map *m, uint64_t key)
 
 struct pd_index {
 	uint32_t *number;
-	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are looked at in vain; 0: free */
+	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are examined in vain; 0: free */
 	size_t n, cap;
 };
 

@@ -286,7 +286,7 @@ static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_e
 	return 1;
 }
 
-/* Behind "# WORD ", where this line begins so. */
+/* After "# WORD ", where this line begins so. */
 static bool is_marked(const struct pd_tsv_reader *r, struct pd_span line, struct pd_span *rest)
 {
 	size_t n = r->marked ? strlen(r->marked) : 0;

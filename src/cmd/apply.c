@@ -68,8 +68,7 @@ struct apply_run {
 	const struct apply_options *o;
 	struct pd_log *log;
 	struct pd_apply_removals *removals;
-	struct pd_apply_attributes attributes;
-	struct pd_apply_cdxj cdxj;
+	struct pd_apply_beside beside;
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
@@ -120,8 +119,7 @@ static void on_missing(void *ctx, const char *id, const char *why)
 static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
 {
 	struct apply_run *r = ctx;
-	if (r->o->attributes)
-		pd_apply_attributes_add(&r->attributes, record, dup_of);
+	pd_apply_beside_page(&r->beside, record, dup_of);
 	if (r->o->remove || r->o->list)
 		pd_buf_set(&r->kept, dup_of);
 }
@@ -156,14 +154,9 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	r->sum.bytes_in += done->bytes_in;
 	r->sum.bytes_out += done->bytes_out;
 	r->sum.rewritten += done->rewritten;
-	int status = PD_OK;
 	if (done->page && (r->o->remove || r->o->list))
 		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
-	if (r->o->attributes)
-		status = pd_apply_attributes_next(&r->attributes, done->place, done->page, &r->err);
-	if (!status && r->o->cdxj && done->output)
-		status = pd_apply_cdxj_add(&r->cdxj, done->output, &r->err);
-	return status;
+	return pd_apply_beside_input(&r->beside, done, &r->err);
 }
 
 /* 1, 0, or negative: nobody could tell. */
@@ -173,7 +166,7 @@ static int is_folder(const char *path, struct pd_err *e)
 	size_t n = strlen(path);
 	if (n && path[n - 1] == '/')
 		return 1;
-	int there = strcmp(path, "-") ? pd_look(path, &st, e) : 0;
+	int there = strcmp(path, "-") ? pd_stat_path(path, &st, e) : 0;
 	return there < 0 ? there : there && S_ISDIR(st.st_mode);
 }
 
@@ -218,21 +211,15 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (status)
 		return status;
-	if (o->attributes)
-		pd_apply_attributes_init(&r->attributes, o->attributes);
 	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
 						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
-	if (o->cdxj)
-		status = pd_apply_cdxj_open(&r->cdxj, o->cdxj, &r->err);
+	r->beside = (struct pd_apply_beside){ .attributes = o->attributes, .cdxj = o->cdxj };
+	status = pd_apply_beside_open(&r->beside, &r->err);
 	if (!status)
 		status = apply_all(r, inputs, n_inputs);
 	if (!status && (o->remove || o->list))
 		status = remove_files(r);
-	if (!status && o->attributes)
-		status = pd_apply_attributes_end(&r->attributes, &r->err);
-	if (r->cdxj.json)
-		status = pd_apply_cdxj_close(&r->cdxj, status, &r->err);
-	pd_apply_attributes_release(&r->attributes);
+	status = pd_apply_beside_close(&r->beside, status, &r->err);
 	pd_apply_deleter_release(&r->remover);
 	pd_buf_release(&r->kept);
 	return status;

@@ -26,7 +26,7 @@ struct pd_command {
 
 extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup, pd_cmd_report,
 	pd_cmd_store, pd_cmd_text, pd_cmd_show, pd_cmd_compare, pd_cmd_why, pd_cmd_eval, pd_cmd_sample, pd_cmd_estimate, pd_cmd_url, pd_cmd_sites, pd_cmd_link, pd_cmd_rank,
-	pd_cmd_map, pd_cmd_reduce, pd_cmd_info, pd_cmd_dict, pd_cmd_selftest, pd_cmd_completion, pd_cmd_version, pd_cmd_help;
+	pd_cmd_map, pd_cmd_reduce, pd_cmd_info, pd_cmd_dict, pd_cmd_selftest;
 
 /* By name, in a table that ends with NULL; NULL after saying which name is near. */
 const struct pd_command *pd_command_find(const struct pd_command *const *all, const char *name, struct pd_log *log);
@@ -36,7 +36,7 @@ int pd_command_failed(struct pd_log *log, const struct pd_err *e);
 int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e);
 /* --method=help: prints the methods with their parameters.  False: something else was said, or nothing. */
 bool pd_command_methods_help(const char *method);
-/* Parses; 0 go on, else the exit code + 1 (help was printed, or misuse was told). */
+/* Parses; 0 go on, else the exit code + 1 (help was printed, or misuse was reported). */
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log);
 
 #endif

@@ -86,6 +86,9 @@ static int set_bits(void *options, const char *arg, struct pd_err *e)
 	return parse_choices(arg, "bits", widths, o->bits, &o->n_bits, e);
 }
 
+/* As enum pd_write_eval_format. */
+static const char *const eval_formats[] = { "text", "tsv", "jsonl", NULL };
+
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
@@ -116,7 +119,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(eval_format), .choices = pd_write_eval_formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(eval_format), .choices = eval_formats,
 	  .help = "text (default), tsv or jsonl" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
@@ -146,55 +149,6 @@ struct eval_run {
 	struct pd_err err;
 };
 
-/* Rows of a kind, one after the other; bad ones are told and counted. */
-static int next_row(struct eval_run *r, struct pd_tsv_reader *in)
-{
-	int status;
-	while ((status = pd_tsv_next(in, &r->err)) == PD_ERR_FORMAT) {
-		r->bad++;
-		pd_log_bad_row(r->log, r->err.text);
-	}
-	return status;
-}
-
-static int score_pairs(struct eval_run *r)
-{
-	char *paths[] = { (char *)r->o->pairs };
-	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns,
-				    .marked = r->o->suspects ? PD_SUSPECT_MARK : NULL, .paths = paths, .n_paths = 1 };
-	int a = r->truth.by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = r->truth.by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
-	while ((status = next_row(r, &in)) > 0)
-		pd_score_pair(&r->score, in.fields[a], in.fields[b]);
-	pd_tsv_release(&in);
-	return status;
-}
-
-static int score_clusters(struct eval_run *r)
-{
-	char *paths[] = { (char *)r->o->clusters };
-	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths,
-				    .n_paths = 1 };
-	struct pd_names clusters = { 0 }, pages = { 0 };
-	struct pd_score_member *members = NULL;
-	size_t n = 0, cap = 0;
-	int status;
-	while ((status = next_row(r, &in)) > 0) {
-		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which stays */
-			continue;
-		uint32_t page = pd_names_add(&pages, in.fields[r->truth.by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
-		members = pd_grow(members, n, &cap, sizeof *members);
-		members[n].cluster = pd_names_add(&clusters, in.fields[PD_VERDICTS_CLUSTER_ID]);
-		members[n++].name = pages.v[page];
-	}
-	if (!status)
-		pd_score_clusters(&r->score, members, n);
-	pd_names_release(&clusters);
-	pd_names_release(&pages);
-	free(members);
-	pd_tsv_release(&in);
-	return status;
-}
-
 static int write_report(struct eval_run *r, const struct pd_buf *text)
 {
 	int status = pd_outfile_open(&r->out, r->o->walk.output, &r->err);
@@ -208,10 +162,11 @@ static int score(struct eval_run *r)
 {
 	const struct eval_options *o = r->o;
 	struct pd_buf text = { 0 };
-	pd_score_init(&r->score, &r->truth);
-	int status = o->pairs ? score_pairs(r) : score_clusters(r);
+	struct pd_score_options from = { .pairs = o->pairs, .clusters = o->clusters, .suspects = o->suspects, .resamples = o->bootstrap,
+					 .seed = (uint64_t)o->seed };
+	int status = pd_score_files(&r->score, &r->truth, &from, &r->err);
+	r->bad += r->score.bad;
 	if (!status) {
-		pd_score_close(&r->score, o->bootstrap, (uint64_t)o->seed);
 		pd_write_eval(&r->score, (enum pd_write_eval_format)o->eval_format, o->bootstrap, (uint64_t)o->seed, &text);
 		status = write_report(r, &text);
 	}

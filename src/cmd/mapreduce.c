@@ -74,7 +74,7 @@ static int parse_task(const struct pd_usage *u, int argc, char **argv, struct en
 	return 1 + pd_command_failed(o->task.log, &e);
 }
 
-/* The words behind `--` as a command line of their own. */
+/* The words after `--` as a command line of their own. */
 static char **own_words(char **argv, int first)
 {
 	return argv + first - 1;

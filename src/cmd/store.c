@@ -30,7 +30,7 @@ struct store_run {
 	const struct store_options *o;
 	struct pd_log *log;
 	const char *dir;
-	char **operands;		/* behind DIR */
+	char **operands;		/* after DIR */
 	int n_operands;
 	struct pd_store store;
 	struct pd_json *json;		/* NULL: tables */
@@ -281,7 +281,7 @@ static int answer_rows(struct store_run *r, bool keep)
 		status = pd_store_tend(&r->store, true, &r->err);
 	if (!status)
 		say_counts(r, &a.ask);
-	pd_store_ask_release(&a.ask);
+	pd_buf_release(&a.ask.totals);
 	return status;
 }
 
@@ -419,7 +419,7 @@ enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO
 /* As action_names. */
 static const struct action {
 	int bit;
-	int most;			/* operands behind DIR; -1: any */
+	int most;			/* operands after DIR; -1: any */
 	int (*run)(struct store_run *r);
 } actions[] = {
 	{ INIT, 0, run_init },	      { ADD, -1, run_add },	   { CHECK, -1, run_check },

@@ -103,7 +103,7 @@ enum { TOGETHER = 32 };
 struct waiting {
 	struct pd_seen_key key;
 	bool good;		/* a URL */
-	size_t end;		/* in `waiting_text`: what is printed of it, if it is, behind its status */
+	size_t end;		/* in `waiting_text`: what is printed of it, if it is, after its status */
 };
 
 struct url_run {
@@ -236,7 +236,7 @@ static bool parse(struct url_run *r, struct pd_span text, const struct pd_url *b
 	return false;
 }
 
-/* What a row says behind the status. */
+/* What a row says after the status. */
 static void add_url_row(struct url_run *r, struct pd_span url, struct pd_span key)
 {
 	struct pd_buf *out = &r->waiting_text;

@@ -166,7 +166,7 @@ static void add_unquoted(struct pd_buf *out, struct pd_span value)
 	}
 }
 
-/* Those of the run's options that this command knows, each with a NUL behind it; how many. */
+/* Those of the run's options that this command knows, each with a NUL after it; how many. */
 static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
 {
 	struct pd_span word, name;

@@ -310,7 +310,7 @@ static int compare_options(const struct pd_journal *j, struct pd_span options, s
 	return status;
 }
 
-/* A new journal, or the old one behind its last whole line. */
+/* A new journal, or the old one, continued after its last whole line. */
 static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd_err *e)
 {
 	bool fresh = !j->options.n;
@@ -520,9 +520,9 @@ static void add_to_unit(struct units *u, const struct pd_read_file *f, const str
 	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
 }
 
-/* What is not there, or may not be read, is a part of the unit, too: `fp` names and counts it.  What could not be told is
+/* What is not there, or may not be read, is a part of the unit, too: `fp` names and counts it.  What could not be found out is
  * none: the journal would hold a size that no later run finds again. */
-static int look_at(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
+static int stat_input(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
 {
 	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
 	if (!f->path || stat(f->path, st) == 0 || pd_errno_stays(errno))
@@ -541,7 +541,7 @@ static int units_next(struct units *u, struct pd_err *e)
 	u->identity = 0;
 	pd_arena_clear(&u->arena);
 	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
-		if (look_at(&f, &st, e))
+		if (stat_input(&f, &st, e))
 			return PD_ERR_SYSTEM;
 		if (!S_ISREG(st.st_mode))
 			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);

@@ -116,7 +116,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 		pd_buf_add_span(out, pd_rows_view(b->rows, row).id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
-		pd_buf_printf(out, "\t%d\t", (int)d.look);
+		pd_buf_printf(out, "\t%d\t", (int)d.result);
 		pd_write_suspect_line(b->rows, &d, NULL, out);
 		status = write_out(b, out);
 	}

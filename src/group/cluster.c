@@ -116,7 +116,7 @@ static void unite_pages(struct graph *g, bool only_same)
 		else
 			g->group[a] = b;
 	}
-	/* From the last on, each page is put right behind the first of its group. */
+	/* From the last on, each page is put right after the first of its group. */
 	for (size_t p = g->n_pages; p-- > 0;) {
 		uint32_t best = find_group(g->group, (uint32_t)p);
 		g->group[p] = best;

@@ -56,7 +56,7 @@ static int page_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Behind members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
+/* After members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
 static size_t add_looked_like(struct pd_group *g)
 {
 	uint32_t *pages = g->order + g->n_members + g->n_suspects;

@@ -4,7 +4,7 @@
  * cluster, clusters in the order of their page kept, and inside by id.  No page goes that would take too much of its text
  * with it: it is held against the page kept, exactly where their shingles are at hand, else by their sketches.
  *
- * Behind all clusters come the suspects, by id: pages in no cluster, which stay, and look like another page that stays.  Of
+ * After all clusters come the suspects, by id: pages in no cluster, which stay, and look like another page that stays.  Of
  * two such the one that would be kept is none; nor is a page that stands for others, or a page of which the texts themselves
  * say that it would take too much with it.  What a suspect looks like is none itself.
  *

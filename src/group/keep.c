@@ -91,7 +91,7 @@ static int64_t days(int year, int month, int day)
 	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
 }
 
-/* The digits behind the point, of which seven count. */
+/* The digits after the point, of which seven count. */
 static int64_t fraction(struct pd_span *s)
 {
 	int64_t v = 0;
@@ -295,7 +295,7 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	return status;
 }
 
-/* The first line of the list that is this host, or a domain that it lies below.  `dotted` is the host behind a point:
+/* The first line of the list that is this host, or a domain that it lies below.  `dotted` is the host after a point:
  * ".example.org" in the list stands for example.org too. */
 static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 {

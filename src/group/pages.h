@@ -126,9 +126,9 @@ static inline bool pd_pages_is_https(struct pd_span url)
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);
-/* `pages` will be looked at in this order, and no others any more. */
+/* `pages` will be examined in this order, and no others any more. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
-/* Pages that will be looked at: of one the place is fetched ahead, of another, whose place was fetched some steps before, the
+/* Pages that will be examined: of one the place is fetched ahead, of another, whose place was fetched some steps before, the
  * line. */
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner);
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/threads.h"
@@ -420,7 +421,7 @@ static int by_content(const void *x, const void *y, void *ctx)
 	return t->place[a] < t->place[b] ? -1 : t->place[a] > t->place[b];
 }
 
-/* All pairs of these pages of one content, in order: `each` a pair.  A page is the first of the pairs with those behind it. */
+/* All pairs of these pages of one content, in order: `each` a pair.  A page is the first of the pairs with those after it. */
 static void count_true_pairs(struct pd_score *s, const uint32_t *pages, size_t n, struct pd_counts each)
 {
 	const struct pd_truth *t = s->truth;
@@ -496,7 +497,7 @@ static void note_pair(struct pd_score *s, uint32_t a, uint32_t b)
 	s->pairs[s->n_pairs++] = (uint64_t)a << 32 | b;
 }
 
-void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b)
+static void note_names(struct pd_score *s, struct pd_span a, struct pd_span b)
 {
 	uint32_t x = pd_names_find(&s->truth->pages, a), y = pd_names_find(&s->truth->pages, b);
 	if (x == PD_NO_NAME || y == PD_NO_NAME)
@@ -859,6 +860,67 @@ void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
 	bootstrap(s, resamples, seed);
 }
 
+/* --- what was found, from files --- */
+
+/* Rows of a kind, one after the other; bad ones are reported and counted. */
+static int next_row(struct pd_score *s, struct pd_tsv_reader *in, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_tsv_next(in, e)) == PD_ERR_FORMAT) {
+		s->bad++;
+		if (s->truth->o->bad_row)
+			s->truth->o->bad_row(s->truth->o->ctx, e->text);
+	}
+	return status;
+}
+
+static int score_pairs(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
+{
+	char *paths[] = { (char *)o->pairs };
+	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns,
+				    .marked = o->suspects ? PD_SUSPECT_MARK : NULL, .paths = paths, .n_paths = 1 };
+	int a = s->truth->by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = s->truth->by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
+	while ((status = next_row(s, &in, e)) > 0)
+		note_names(s, in.fields[a], in.fields[b]);
+	pd_tsv_release(&in);
+	return status;
+}
+
+static int score_clusters(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
+{
+	char *paths[] = { (char *)o->clusters };
+	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths,
+				    .n_paths = 1 };
+	struct pd_names clusters = { 0 }, pages = { 0 };
+	struct pd_score_member *members = NULL;
+	size_t n = 0, cap = 0;
+	int status;
+	while ((status = next_row(s, &in, e)) > 0) {
+		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which stays */
+			continue;
+		uint32_t page = pd_names_add(&pages, in.fields[s->truth->by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
+		members = pd_grow(members, n, &cap, sizeof *members);
+		members[n].cluster = pd_names_add(&clusters, in.fields[PD_VERDICTS_CLUSTER_ID]);
+		members[n++].name = pages.v[page];
+	}
+	if (!status)
+		pd_score_clusters(s, members, n);
+	pd_names_release(&clusters);
+	pd_names_release(&pages);
+	free(members);
+	pd_tsv_release(&in);
+	return status;
+}
+
+int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd_score_options *o, struct pd_err *e)
+{
+	pd_score_init(s, t);
+	int status = o->pairs ? score_pairs(s, o, e) : score_clusters(s, o, e);
+	if (!status)
+		pd_score_close(s, o->resamples, o->seed);
+	return status;
+}
+
 /* ==== the sweep ==== */
 
 enum { ROWS = 64 };
@@ -920,9 +982,9 @@ static bool is_verified(const struct pd_sweep *s, int setting, uint32_t a, uint3
 	if (s->verify.off)
 		return true;
 	if (!s->settings[setting].present[a])
-		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
+		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
 	double similarity = pd_sketch_similarity(&s->sketches, &s->sketch[a], &s->sketch[b]);
-	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], hosts) == PD_LOOK_YES;
+	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], hosts) == PD_VERIFIED_YES;
 }
 
 static void count_pair(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b, struct histogram *h)

@@ -115,13 +115,22 @@ struct pd_score {
 	uint32_t first_of[PD_TRUTH_BY];	/* of a column's groups */
 	uint64_t *pairs;		/* found, places of pages: a << 32 | b */
 	size_t n_pairs, cap_pairs;
+	uint64_t bad;			/* rows that cannot be read: told as those of the truth are, and left out */
 };
+
+struct pd_score_options {
+	const char *pairs, *clusters;	/* rows of `match`, or of `cluster`: one of the two */
+	bool suspects;			/* pairs that are marked as suspected count, too */
+	int resamples;			/* for the intervals */
+	uint64_t seed;
+};
+
+/* A file against the truth: all of what follows but the release. */
+int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd_score_options *o, struct pd_err *e);
 
 /* Counts what is wanted. */
 void pd_score_init(struct pd_score *s, const struct pd_truth *t);
 void pd_score_release(struct pd_score *s);
-/* A pair that was found, by the names of its pages; more than once counts once. */
-void pd_score_pair(struct pd_score *s, struct pd_span a, struct pd_span b);
 /* All pairs of members of one cluster, each once whatever else its pages belong to.  `members` is sorted and filled.  Time
  * grows with the members (and the square of those of one cluster that an earlier cluster holds too), memory with the members. */
 void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);

@@ -156,7 +156,7 @@ static double signature_of(const struct pd_pipeline *p)
 	return signature;
 }
 
-/* Where links were looked at: what each rule on them says, with its usual limit. */
+/* Where links were examined: what each rule on them says, with its usual limit. */
 static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	struct pd_link_reader *x, *y;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/inspect.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +11,406 @@
 #include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"
-#include "read/sample.h"
+#include "read/files.h"
+#include "read/source.h"
 #include "term/terms.h"
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: what bands of sketches take beside.  TOP: names in a list.  JUMPS: fewer places give
  * no range. */
 enum { MATCH_BYTES = 60, BANDS_BYTES = 84, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
+
+/* --- the sample ---
+ *
+ * Some records of the inputs, from places that lie evenly in their bytes, and how many
+ * bytes those records stand for: what an estimate needs before a long run.
+ *
+ * A place is gone to only where a record can be found again in the middle of a file: dumps that are plain or
+ * compressed by record, and plain JSONL.  Anything else is read from its beginning: a folder gives some of its files, a
+ * dump that is compressed as a whole, tar and standard input their first records.  What is small is read as a whole.
+ *
+ * All inputs are one row of bytes, one file after the other.  Places are evenly spaced in it; from each some records are read,
+ * across the ends of files.  Where reading has already come past the next place it just goes on.
+ */
+
+enum { SAMPLE_PLACES = 64 };
+
+/* Neighbours in a dump are alike, so places tell how far an estimate can be trusted. */
+struct sample_place {
+	uint64_t records;	/* given, of any kind */
+	uint64_t measured;	/* of them, those whose bytes are known */
+	uint64_t bytes;		/* that these take in the inputs */
+};
+
+struct sample_stats {
+	const struct sample_place *places;
+	int n_places;		/* those that were used: the first of them */
+	int place;		/* of the record given last */
+	uint64_t bytes_total;	/* of all inputs */
+	uint64_t files, damaged;
+	int jumps;		/* places that were gone to; 0: all records stand at the beginning, or are all */
+	bool unknown_size;	/* standard input, or another input whose size is not known, is among them */
+	bool whole;		/* nothing was left out: the records given are all */
+	double seek_seconds;	/* CPU spent on finding places */
+};
+
+/* RUN: records at a place, or one of a few would tell nothing of the bytes between them.
+ * LOOKS: windows in which a place looks for a record; OVERLAP: of two, so that a start between them is seen whole. */
+enum { LOOKS = 4, OVERLAP = 1 << 18, RUN = 16 };
+
+struct sample_file {
+	char *path;		/* NULL: standard input */
+	char *label;
+	uint64_t start, size;	/* in the row of all bytes */
+	bool typed;
+	bool found;		/* in a folder */
+};
+
+struct sampler {
+	struct pd_reader_options o;
+	struct pd_read_sink sink;
+	struct pd_read_source source;
+	struct pd_read_input look;		/* finds places without disturbing what is being read */
+	struct sample_file *files;
+	size_t n_files, cap, at;	/* `at`: the file that is open, or comes next */
+	bool open;
+	uint64_t total, opened;
+	struct sample_place places[SAMPLE_PLACES];
+	int n_places, place;
+	int quota, left;		/* records that may be pages, at each place and still at this one */
+	uint64_t here;			/* up to here bytes were counted */
+	int pending;			/* place of the record that begins there, or -1 */
+	int jumps;
+	bool unknown_size, skipped, ended;
+	double seek_seconds;
+};
+
+static void note_file(struct sampler *s, const struct pd_read_file *f)
+{
+	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL, .label = pd_strdup(f->label), .start = s->total,
+				   .size = f->size, .typed = f->typed, .found = f->found };
+	s->unknown_size |= !f->regular;
+	s->total += new.size;
+	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
+	s->files[s->n_files++] = new;
+}
+
+/* As the reader does: what cannot be opened or read is fatal when it was typed, or no fault of the input, else one more damage. */
+static int refuse(struct sampler *s, const char *label, bool typed, const char *what, struct pd_err *e)
+{
+	char reason[256];
+	if (typed || pd_errno_is_want(errno))
+		return pd_fail_errno(e, "%s: %s", label, what);
+	snprintf(reason, sizeof reason, "%s: %s", what, strerror(errno));
+	pd_read_sink_tell_whole(&s->sink, label, reason);
+	return PD_OK;
+}
+
+/* The same of the file whose turn it is; then it is the next one's. */
+static int refuse_file(struct sampler *s, const char *what, struct pd_err *e)
+{
+	const struct sample_file *f = &s->files[s->at++];
+	return refuse(s, f->label, f->typed, what, e);
+}
+
+static int list_files(struct sampler *s, struct pd_err *e)
+{
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int status = pd_read_files_open(&files, &s->o, e);
+	while (status >= 0 && (status = pd_read_files_next(&files, &f, e)) == 1) {
+		errno = f.error;
+		if (f.error)
+			status = refuse(s, f.label, f.typed, "cannot open", e);
+		else
+			note_file(s, &f);
+	}
+	pd_read_files_release(&files);
+	return status;
+}
+
+/* About `n` records that may be pages, n > 0.  `o` must stay while the sampler is in use. */
+static void free_sampler(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_files; i++) {
+		free(s->files[i].path);
+		free(s->files[i].label);
+	}
+	free(s->files);
+	pd_read_input_release(&s->look);
+	pd_read_source_release(&s->source);
+	free(s);
+}
+
+/* About `n` records that may be pages, n > 0.  `o` must stay while the sampler is in use. */
+static int open_sampler(struct sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e)
+{
+	struct sampler *s = pd_zalloc(sizeof *s);
+	s->o = *o;
+	s->o.once = true;
+	s->sink = (struct pd_read_sink){ o->damage, o->damage_ctx, 0 };
+	s->n_places = n < RUN ? 1 : n < RUN * SAMPLE_PLACES ? n / RUN : SAMPLE_PLACES;
+	s->quota = s->left = (n + s->n_places - 1) / s->n_places;
+	s->pending = -1;
+	pd_read_source_init(&s->source, o, &s->sink);
+	pd_read_input_init(&s->look);
+	int status = list_files(s, e);
+	if (status < 0) {
+		free_sampler(s);
+		return status;
+	}
+	*out = s;
+	return PD_OK;
+}
+
+/* --- bytes --- */
+
+/* Reading has come to `to`: what lies before it belongs to the last record. */
+static void count_to(struct sampler *s, uint64_t to)
+{
+	struct sample_place *p = &s->places[s->pending >= 0 ? s->pending : s->place];
+	if (to > s->here)
+		p->bytes += to - s->here;
+	p->measured += s->pending >= 0;
+	s->here = to > s->here ? to : s->here;
+	s->pending = -1;
+}
+
+static void go_to(struct sampler *s, uint64_t to)
+{
+	s->here = to;
+	s->pending = -1;
+}
+
+/* Does the file that is open tell where its records begin? */
+static bool seekable(const struct sampler *s)
+{
+	const struct pd_read_source *in = &s->source;
+	if (!in->in.regular)
+		return false;
+	if (in->kind == PD_SOURCE_JSONL)
+		return !pd_read_member_packed(&in->member);
+	return in->kind == PD_SOURCE_DUMP && !in->dump.place.stream;
+}
+
+static uint64_t record_at(const struct sampler *s)
+{
+	const struct pd_read_source *in = &s->source;
+	if (in->kind == PD_SOURCE_PAGE)
+		return s->files[s->at].start;
+	if (!seekable(s))
+		return s->files[s->at].start + in->in.offset;
+	return s->files[s->at].start + (in->kind == PD_SOURCE_JSONL ? in->jsonl.place.offset : in->dump.place.offset);
+}
+
+/* --- places --- */
+
+static ptrdiff_t find_line(struct pd_span s)
+{
+	const char *at = memmem(s.p, s.n, "\n{", 2);
+	return at ? at - s.p + 1 : -1;
+}
+
+static ptrdiff_t find_plain(const struct pd_read_format *format, struct pd_span s)
+{
+	for (size_t from = 0; from < s.n;) {
+		ptrdiff_t at = format->find(pd_span(s.p + from, s.n - from));
+		if (at < 0)
+			break;
+		from += (size_t)at;
+		if (format->begins(pd_span(s.p + from, s.n - from), false))
+			return (ptrdiff_t)from;
+		from++;
+	}
+	return -1;
+}
+
+static ptrdiff_t find_start(struct sampler *s, struct pd_span window)
+{
+	struct pd_read_source *in = &s->source;
+	if (in->kind == PD_SOURCE_JSONL)
+		return find_line(window);
+	if (pd_read_member_packed(&in->member))
+		return pd_read_member_find(&in->member, window, 0);
+	return find_plain(in->dump.format, window);
+}
+
+/* Where in the open file a record begins, at or after *offset: 1; 0: there is none; negative: it cannot be read, errno. */
+static int find_record(struct sampler *s, uint64_t *offset)
+{
+	bool found = false;
+	if (pd_read_input_open(&s->look, s->files[s->at].path) < 0)
+		return PD_ERR_SYSTEM;
+	for (int i = 0; i < LOOKS && !found; i++) {
+		if (pd_read_input_seek(&s->look, *offset) < 0)
+			break;
+		struct pd_span window = pd_read_input_peek(&s->look, PD_INPUT_WINDOW);
+		ptrdiff_t at = find_start(s, window);
+		found = at >= 0;
+		if (!found && (s->look.end || window.n <= OVERLAP))
+			break;
+		*offset += found ? (uint64_t)at : window.n - OVERLAP;
+	}
+	int error = s->look.error;
+	pd_read_input_close(&s->look);
+	errno = error;
+	return error ? PD_ERR_SYSTEM : found;
+}
+
+static void close_file(struct sampler *s)
+{
+	if (s->open)
+		pd_read_source_close(&s->source);
+	s->open = false;
+}
+
+/* 1 it is open, 0 it could not be opened: `at` is the next one. */
+static int open_sampled(struct sampler *s, struct pd_err *e)
+{
+	const struct sample_file *f = &s->files[s->at];
+	pd_read_source_how(&s->source, &(struct pd_read_file){ .found = f->found });
+	if (pd_read_source_open(&s->source, f->path, f->label) < 0)
+		return refuse_file(s, "cannot open", e);
+	s->open = true;
+	s->opened++;
+	return 1;
+}
+
+/* In the open file to the first record at or after `local`; stays where it is when none is found. */
+static int seek_in_file(struct sampler *s, uint64_t local, struct pd_err *e)
+{
+	const struct sample_file *f = &s->files[s->at];
+	int found = seekable(s) ? find_record(s, &local) : 0, status = found;
+	if (found >= 0 && (!found || f->start + local <= s->here))
+		return PD_OK;
+	close_file(s);
+	if (found > 0) {
+		s->skipped = true;
+		s->jumps++;
+		status = pd_read_source_open_at(&s->source, f->path, f->label, local);
+		s->open = status == PD_OK;
+		go_to(s, f->start + local);
+	}
+	if (s->open)
+		return PD_OK;
+	int error = errno;
+	pd_read_source_close(&s->source);
+	go_to(s, f->start + f->size);
+	errno = error;
+	if (status == PD_ERR_SYSTEM)
+		return refuse_file(s, "cannot read", e);
+	s->at++;
+	return PD_OK;
+}
+
+static void skip_to_file(struct sampler *s, size_t file)
+{
+	close_file(s);
+	s->skipped = true;
+	s->jumps++;
+	s->at = file;
+	go_to(s, s->files[file].start);
+}
+
+/* A file that is a page was read to its end with its one record. */
+static void end_page(struct sampler *s)
+{
+	if (!s->open || s->source.kind != PD_SOURCE_PAGE)
+		return;
+	count_to(s, s->files[s->at].start + s->files[s->at].size);
+	close_file(s);
+	s->at++;
+}
+
+static int next_place(struct sampler *s, struct pd_err *e)
+{
+	end_page(s);
+	s->left = s->quota;
+	if (++s->place == s->n_places || s->at >= s->n_files) {
+		s->place--;
+		s->ended = true;
+		s->skipped |= s->at < s->n_files;
+		return PD_OK;
+	}
+	uint64_t target = (uint64_t)((double)s->total / s->n_places * s->place);
+	size_t file = s->at;
+	while (file + 1 < s->n_files && s->files[file + 1].start <= target)
+		file++;
+	if (target <= s->here)
+		return PD_OK;
+	if (file > s->at)
+		skip_to_file(s, file);
+	int open = s->open ? 1 : open_sampled(s, e);
+	return open > 0 ? seek_in_file(s, target - s->files[s->at].start, e) : open;
+}
+
+/* --- records --- */
+
+static int end_file(struct sampler *s, int status, struct pd_err *e)
+{
+	const struct sample_file *f = &s->files[s->at];
+	int error = errno;
+	count_to(s, f->start + f->size);
+	close_file(s);
+	errno = error;
+	if (status < 0)
+		return refuse_file(s, "cannot read", e);
+	s->at++;
+	return 0;
+}
+
+static void count_record(struct sampler *s, const struct pd_record *r)
+{
+	count_to(s, record_at(s));
+	s->pending = s->place;
+	s->places[s->place].records++;
+	s->left -= r->kind != PD_RECORD_OTHER;
+}
+
+/* 1 a record, 0 the end of the sample, negative: an input cannot be read. */
+/* 1 a record, 0 the end of the sample, negative: an input cannot be read. */
+static int next_sampled(struct sampler *s, struct pd_record *out, struct pd_err *e)
+{
+	for (;;) {
+		if (s->left <= 0) {
+			double t = pd_thread_seconds();
+			int status = next_place(s, e);
+			s->seek_seconds += pd_thread_seconds() - t;
+			if (status < 0)
+				return status;
+		}
+		if (s->ended || s->at >= s->n_files)
+			return 0;
+		int status = s->open ? 1 : open_sampled(s, e);
+		if (status < 0)
+			return status;
+		if (!status)
+			continue;
+		status = pd_read_source_next(&s->source, out);
+		if (status == 1) {
+			count_record(s, out);
+			return 1;
+		}
+		status = end_file(s, status, e);
+		if (status < 0)
+			return status;
+	}
+}
+
+static void sampler_stats(const struct sampler *s, struct sample_stats *out)
+{
+	*out = (struct sample_stats){ .places = s->places,
+					 .n_places = s->place + 1,
+					 .place = s->place,
+					 .bytes_total = s->total,
+					 .files = s->opened,
+					 .jumps = s->jumps,
+					 .damaged = s->sink.count,
+					 .unknown_size = s->unknown_size,
+					 .whole = !s->skipped && s->at >= s->n_files,
+					 .seek_seconds = s->seek_seconds };
+}
 
 /* seconds after which a sample of slow pages is ended */
 #define LIMIT 10
@@ -40,7 +435,7 @@ struct name_counts {
 };
 
 struct estimate {
-	struct pd_read_sample_stats sample;
+	struct sample_stats sample;
 	uint64_t records, damaged;
 	double cpu_seconds;	/* for all records of the sample */
 	double limit;		/* > 0: the sample was ended after so many seconds */
@@ -49,7 +444,7 @@ struct estimate {
 	/* of pages */
 	struct sampled_page *pages;
 	size_t n, cap;
-	uint64_t too_short, at_place[PD_SAMPLE_PLACES];
+	uint64_t too_short, at_place[SAMPLE_PLACES];
 	struct name_counts languages, charsets;
 	struct pd_buf scratch;
 };
@@ -107,7 +502,7 @@ static double ratio_error(const struct estimate *e, double pages, double bytes)
 	if (e->sample.jumps < JUMPS || n < JUMPS || pages <= 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		const struct pd_read_sample_place *p = &e->sample.places[i];
+		const struct sample_place *p = &e->sample.places[i];
 		double here = p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;
 		double off = here - pages / bytes * (double)p->bytes;
 		sum += off * off;
@@ -122,7 +517,7 @@ static void scale(const struct estimate *e, struct whole *w)
 	if (e->sample.whole)
 		return;
 	for (int i = 0; i < e->sample.n_places; i++) {
-		const struct pd_read_sample_place *p = &e->sample.places[i];
+		const struct sample_place *p = &e->sample.places[i];
 		bytes += (double)p->bytes;
 		records += (double)p->measured;
 		pages += p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;
@@ -155,7 +550,7 @@ static bool near(const struct estimate *e, const struct sampled_page *a, const s
 		return false;
 	double similarity = pd_sketch_similarity(&e->sketch, &a->sketch, &b->sketch);
 	enum pd_hosts hosts = a->host != b->host ? PD_HOSTS_DIFFER : a->host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
-	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, hosts) == PD_LOOK_YES;
+	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, hosts) == PD_VERIFIED_YES;
 }
 
 /* Each with each: a sample is small. */
@@ -367,14 +762,14 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 	say_cost(e, &w, k, !verify.off, out);
 }
 
-/* --- the sample --- */
+/* --- all of it --- */
 
 struct estimate_run {
 	const struct pd_walk_options *o;
 	struct pd_tables tables;
 	struct pd_pipeline pipeline;
 	struct pd_record record;
-	struct pd_read_sampler *sampler;
+	struct sampler *sampler;
 	struct estimate estimate;
 	struct pd_err *err;
 };
@@ -388,7 +783,7 @@ static void add_record(struct estimate_run *r)
 	e->damaged += skip == PD_SKIP_DAMAGED;
 	if (skip)
 		return;
-	pd_read_sampler_stats(r->sampler, &e->sample);
+	sampler_stats(r->sampler, &e->sample);
 	count_page(e, &r->pipeline, e->sample.place);
 }
 
@@ -397,14 +792,14 @@ static int read_sample(struct estimate_run *r)
 	struct estimate *e = &r->estimate;
 	double cpu = pd_thread_seconds(), started = pd_wall_seconds();
 	int status;
-	while ((status = pd_read_sampler_next(r->sampler, &r->record, r->err)) == 1) {
+	while ((status = next_sampled(r->sampler, &r->record, r->err)) == 1) {
 		add_record(r);
 		if (pd_wall_seconds() - started > LIMIT) {
 			e->limit = LIMIT;
 			break;
 		}
 	}
-	pd_read_sampler_stats(r->sampler, &e->sample);
+	sampler_stats(r->sampler, &e->sample);
 	e->cpu_seconds = pd_thread_seconds() - cpu - e->sample.seek_seconds;
 	e->damaged += e->sample.damaged;
 	e->bits = r->o->page.sign.bits;
@@ -422,13 +817,13 @@ int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options 
 	if (!status)
 		status = pd_pipeline_init(&r.pipeline, &o->page, &r.tables, e);
 	if (!status)
-		status = pd_read_sampler_open(&r.sampler, in, sample, e);
+		status = open_sampler(&r.sampler, in, sample, e);
 	if (!status)
 		status = read_sample(&r);
 	if (!status)
 		print_estimate(&r.estimate, out);
 	*damaged = r.estimate.damaged && !r.estimate.n;
-	pd_read_sampler_free(r.sampler);
+	free_sampler(r.sampler);
 	pd_pipeline_release(&r.pipeline);
 	pd_tables_release(&r.tables);
 	pd_record_release(&r.record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is shown of pages, where everything the pipeline knows of them may be looked at.
+ * What is shown of pages, where everything the pipeline knows of them may be examined.
  */
 #ifndef PD_INSPECT_INSPECT_H
 #define PD_INSPECT_INSPECT_H
@@ -71,7 +71,7 @@ int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct
  * seldom both in a small sample.  What has a partner inside the sample is the least share; the most comes from the pairs between
  * different places, of which a sample of n out of N pages holds about (n/N)^2. */
 
-/* The inputs of `in`, of which about `sample` records are read; damage is told as they say.  The table is added to `out`.
+/* The inputs of `in`, of which about `sample` records are read; damage is reported as they say.  The table is added to `out`.
  * *damaged: records were, and not one page could be read. */
 int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options *in, int sample, struct pd_buf *out, bool *damaged,
 		struct pd_err *e);

@@ -252,7 +252,7 @@ struct columns_search {
 	uint32_t **found;		/* rows that were */
 	uint64_t *candidates;
 	struct pd_items *lists;
-	void (*look)(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out);
+	void (*compare)(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out);
 	bool all_items;			/* rows ask with all their items, not their prefix alone */
 };
 
@@ -278,7 +278,7 @@ static void ask(void *ctx, size_t task, int thread)
 		s->candidates[thread] += n;
 		for (size_t i = 0; i < n; i++) {
 			seen[found[i] / 64] = 0;
-			s->look(s, found[i], b, &s->lists[thread]);
+			s->compare(s, found[i], b, &s->lists[thread]);
 		}
 	}
 }
@@ -311,7 +311,7 @@ static int search(struct columns_search *s, int threads, struct pd_items *out, s
 /* --- sets --- */
 
 /* `a` is the smaller; what cannot be enough any more is given up. */
-static void look_at_sets(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
+static void compare_sets(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
 {
 	const struct ranked *r = s->x.r;
 	const uint32_t *x = r->number + r->start[a], *x_end = r->number + r->start[a + 1];
@@ -334,7 +334,7 @@ int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const v
 	*stats = (struct pd_join_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
 	int status = rank_items(c, threads, &r, stats, e);
-	struct columns_search s = { .x = { .r = &r }, .needed = needed, .ctx = ctx, .look = look_at_sets, .all_items = true };
+	struct columns_search s = { .x = { .r = &r }, .needed = needed, .ctx = ctx, .compare = compare_sets, .all_items = true };
 	if (!status) {
 		s.x.prefix = pd_array_room(&s.x.memory[0], r.budget, (r.n + 1) * sizeof *s.x.prefix);
 		for (size_t i = 0; i < r.n; i++) {
@@ -381,7 +381,7 @@ static uint64_t end_of_prefix(const struct ranked *r, size_t row, double least)
 }
 
 /* From the frequent end, where the weight is: `left_a` and `left_b` are the squares of what is left of the vectors. */
-static void look_at_vectors(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
+static void compare_vectors(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
 {
 	const struct ranked *r = s->x.r;
 	const uint64_t a0 = r->start[a], b0 = r->start[b];
@@ -414,7 +414,7 @@ int pd_join_vectors(const struct pd_join_column *c, double least, int threads, s
 	*stats = (struct pd_join_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
 	int status = rank_items(c, threads, &r, stats, e);
-	struct columns_search s = { .x = { .r = &r }, .least = least - SLACK, .look = look_at_vectors };
+	struct columns_search s = { .x = { .r = &r }, .least = least - SLACK, .compare = compare_vectors };
 	if (!status) {
 		normalize(c, &r);
 		s.x.prefix = pd_array_room(&s.x.memory[0], r.budget, (r.n + 1) * sizeof *s.x.prefix);

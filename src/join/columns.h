@@ -43,7 +43,7 @@ void pd_join_column_release(struct pd_join_column *c);
 struct pd_join_columns_stats {
 	uint64_t shared;	/* items that several rows have */
 	uint64_t longest;	/* rows that have the most frequent of them */
-	uint64_t candidates;	/* pairs that were looked at in full */
+	uint64_t candidates;	/* pairs that were examined in full */
 };
 
 /* How many items of two sets, of which the smaller has n, must be shared; 0: it matches nothing. */

@@ -51,7 +51,7 @@ struct pd_join_scan_run {
 struct pd_join_scan_loops {
 	void (*cross)(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out);	/* each of a with each of b */
 	void (*self)(struct pd_join_run a, int k, struct pd_join_hits *out);			/* each pair once */
-	/* Copies runs, end to end; PAD elements behind the last are written too. */
+	/* Copies runs, end to end; PAD elements after the last are written too. */
 	void (*gather)(const struct pd_join_columns *from, const struct pd_join_scan_run *runs, size_t n, const struct pd_join_columns *to);
 };
 

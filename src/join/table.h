@@ -10,7 +10,7 @@
 
 #include "join/keys.h"
 
-#define PD_TABLE_PAD 32	/* elements behind each column that may be read and copied */
+#define PD_TABLE_PAD 32	/* elements after each column that may be read and copied */
 
 struct pd_join_table {
 	size_t n, n_values;

@@ -38,7 +38,7 @@ struct dealt {
 	uint32_t value, row;
 };
 
-/* A row of a bucket, as it stands among the others by the minima behind the band. */
+/* A row of a bucket, as it stands among the others by the minima after the band. */
 struct adjacent {
 	uint64_t host, minima, print;
 	uint32_t row;
@@ -63,7 +63,7 @@ struct worker {
 	size_t n_joined, cap_joined;
 	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows, cap_neighbours;
 	struct pd_join_hits hits;
-	uint64_t looks;
+	uint64_t compared;
 };
 
 struct search {
@@ -74,8 +74,8 @@ struct search {
 	uint64_t *crowded;		/* a bit for each bucket of each band, once that was searched */
 	uint8_t *covered;		/* by row: 1 once it follows a leader */
 	uint32_t *parent;		/* by row: of those joined in earlier bands the first, or one on the way to it; NULL: not asked */
-	uint32_t *last;			/* by row: the last one behind it that was found like it as a neighbour, or NONE */
-	size_t looks;			/* sketches that a row is held against in a bucket where nothing tells it from the others */
+	uint32_t *last;			/* by row: the last one after it that was found like it as a neighbour, or NONE */
+	size_t most_compared;			/* sketches that a row is held against in a bucket that holds little but rows like it */
 	int part_bits, bucket_bits;	/* the first ones of the value; the bucket's begin with the part's */
 	struct pd_join_scan_loops scan;
 	size_t n_stretches;		/* of the rows */
@@ -190,7 +190,7 @@ static bool is_within_reach(const struct search *s, uint32_t i, uint32_t j)
 
 static bool is_alike(const struct search *s, size_t i, size_t j, struct worker *w)
 {
-	w->looks++;
+	w->compared++;
 	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
 }
 
@@ -244,7 +244,7 @@ static void take_bucket_hits(const struct search *s, struct worker *w, struct pd
 	}
 }
 
-/* One piece of a bucket with itself and with all behind it. */
+/* One piece of a bucket with itself and with all after it. */
 static void scan_piece(const struct search *s, struct worker *w, size_t at, size_t to)
 {
 	const struct pd_join_columns *c = &w->columns;
@@ -279,7 +279,7 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
 /* --- a crowded bucket --- */
 
 #define FREE UINT8_MAX
-#define SAMPLES 64	/* pairs by which is told whether a bucket is of copies */
+#define SAMPLES 64	/* pairs that show whether a bucket is of copies */
 #define COPIES 4	/* one in so many of them is alike */
 #define NEIGHBOURS 8	/* times as many are passed over as are compared */
 #define HEADS 8		/* clusters of a bucket that are held together */
@@ -422,7 +422,7 @@ static void hold_together(const struct search *s, struct worker *w, size_t from,
 		if (own == n && n < HEADS)
 			heads[n++] = (struct cluster_head){ row, cluster, own };
 		size_t tried = 0;
-		for (uint8_t h = 0; h < n && tried < s->looks; h++) {
+		for (uint8_t h = 0; h < n && tried < s->most_compared; h++) {
 			if ((!s->covered[row] && !s->covered[heads[h].row]) || heads[h].row == row ||
 			    (own < n && head_of(heads, own) == head_of(heads, h)))
 				continue;
@@ -440,7 +440,7 @@ static void hold_together(const struct search *s, struct worker *w, size_t from,
 
 /* --- followers --- */
 
-/* A pair with the leader, or with the one behind it where the scope asks for that.  False: the row is like neither. */
+/* A pair with the leader, or with the one after it where the scope asks for that.  False: the row is like neither. */
 static bool follow_leader(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
 {
 	const struct pd_match_links *links = &s->m->links;
@@ -491,7 +491,7 @@ static bool is_of_copies(const struct search *s, struct worker *w, size_t from, 
 	return alike && alike * COPIES >= tried;
 }
 
-/* The minima behind the band, the first one highest; they are read in a circle. */
+/* The minima after the band, the first one highest; they are read in a circle. */
 static uint64_t minima_behind(const struct search *s, uint32_t row, int depth)
 {
 	const struct pd_sketch_options *o = &s->t->options;
@@ -530,7 +530,7 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
 			first = i;
 		size_t tried = 0;
-		for (size_t j = i > first + s->looks ? first : i + 1; j < n && j <= i + NEIGHBOURS * s->looks && tried < s->looks;
+		for (size_t j = i > first + s->most_compared ? first : i + 1; j < n && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared;
 		     j = j < i ? i + 1 : j + 1) {
 			if (pd_bits_distance(&v[i].print, &v[j].print, 1) > s->reach ||
 			    !is_in_scope(l, s->t->member[v[i].row], s->t->member[v[j].row]))
@@ -558,7 +558,7 @@ static size_t keep_free(struct worker *w, size_t from, size_t to)
 	return n - from;
 }
 
-/* By the minimum that comes `depth` behind the band; end[v]: where those of value v end. */
+/* By the minimum that comes `depth` after the band; end[v]: where those of value v end. */
 static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
 {
 	int bits = s->t->options.bits, at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
@@ -615,7 +615,7 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 		return;
 	}
 	if (n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
-	    (w->hits.n <= s->looks * n + chance || is_of_copies(s, w, from, to))) {
+	    (w->hits.n <= s->most_compared * n + chance || is_of_copies(s, w, from, to))) {
 		take_bucket_hits(s, w, out);
 		return;
 	}
@@ -636,7 +636,7 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 		n = lead(s, w, from, kept, out);
 	if (n < 2)
 		return;
-	if (n <= (2 * s->looks + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
+	if (n <= (2 * s->most_compared + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
 		compare_neighbours(s, w, from, n, depth, out);
 		return;
 	}
@@ -803,8 +803,8 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
 	s.chance = pd_join_chance(64, s.reach);
-	s.looks = (size_t)(PD_BANDS_LOOKS * s.width / t.options.minima);
-	s.looks = s.looks ? s.looks : 1;
+	s.most_compared = (size_t)(PD_BANDS_LOOKS * s.width / t.options.minima);
+	s.most_compared = s.most_compared ? s.most_compared : 1;
 	s.covered = pd_zalloc(t.n + 1);
 	s.last = pd_array_room(&lasts, rows->budget, (t.n + 1) * sizeof *s.last);
 	memset(s.last, 0xff, (t.n + 1) * sizeof *s.last);
@@ -832,7 +832,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	}
 	for (int i = 0; i < threads; i++) {
 		struct worker *w = &s.workers[i];
-		bands->looks += w->looks;
+		bands->compared += w->compared;
 		pd_verifier_release(&w->verifier);
 		free(w->columns.w[0]);
 		free(w->row);

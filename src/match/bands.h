@@ -39,7 +39,7 @@ struct pd_match_bands {
 	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once; the caller releases them */
 	int width;			/* r; 0: nothing was looked for */
 	int reach;			/* bits in which fingerprints may differ */
-	uint64_t looks;			/* pairs of sketches that were compared */
+	uint64_t compared;			/* pairs of sketches that were compared */
 	int most_distance;		/* of the fingerprints of a pair: k where only some took part */
 };
 
@@ -49,7 +49,7 @@ struct pd_match_bands {
  * sides are matched, of every row.  only: by the name of a group of equal fingerprints, those that take part; NULL: all.
  * most: bits in which fingerprints may differ; -1: as many as chance allows, and any number where sketches agree. */
 int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most, struct pd_err *e);
-/* Adds the candidates of pairs.v[at] and those behind it that belong to the same first row, as far as they are in scope;
+/* Adds the candidates of pairs.v[at] and those after it that belong to the same first row, as far as they are in scope;
  * returns where the next row's begin. */
 size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
 

@@ -10,7 +10,7 @@
  *	name      0 1 0 3 1      start    0 2 4          rows                       0 2 | 1 4
  *
  * A group's rows are taken in their order.  A row goes to the first part whose first row it is verified with (verify.h),
- * or begins a part of its own; so a million equal fingerprints cost a million looks, not a million squared.  With scope
+ * or begins a part of its own; so a million equal fingerprints cost a million comparisons, not a million squared.  With scope
  * same-host a part lies on one host.  Parts are groups of rows again, with the names of their first rows; what is in one is
  * linked to its first row and joined with others through it alone.  Most groups are one part.
  *

@@ -15,7 +15,7 @@
  *
  * Groups of equal fingerprints -> the groups near each other, as far as they are verified, from both ends.
  * Partners of a row are emitted from the smaller row, so pairs in the order of their smaller group are all that most rows
- * need; the other way round only those pairs are kept whose smaller group may have a row behind one of the larger.
+ * need; the other way round only those pairs are kept whose smaller group may have a row after one of the larger.
  *
  * Dense neighbourhoods.  Where thousands of fingerprints lie within k of each other, all pairs would be their number
  * squared.  So all pairs are joined only while there are no more than NEAR_PAIRS a fingerprint, beyond those that chance
@@ -35,7 +35,7 @@
 #define NEAR_LINKED 0x8000	/* in a pair's distance: one is covered, and linked to the other */
 
 struct near {
-	struct pd_join_pairs after;	/* (group, one behind it), in order */
+	struct pd_join_pairs after;	/* (group, one after it), in order */
 	struct pd_join_pairs before;	/* (group, one before it), in order */
 	uint8_t *alone;			/* by the name of a group: its rows are left to their sketches; NULL: none is */
 	uint8_t *free;			/* by name: no other stands for it; NULL: for none */
@@ -866,7 +866,7 @@ static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct
 				  &r->partners);
 }
 
-/* All partners of `a` behind it. */
+/* All partners of `a` after it. */
 static void find_partners(struct reading *r, uint32_t a)
 {
 	const struct pd_match_set *m = r->m;
@@ -1056,7 +1056,7 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 		status = pd_match_bands_find(&f->bands, m, left ? f->near.alone : f->near.free, left ? m->o->k : -1, e);
 		stats->band_width = f->bands.width;
 		stats->band_reach = f->bands.reach;
-		stats->band_looks = f->bands.looks;
+		stats->band_looks = f->bands.compared;
 		stats->bands_seconds = pd_cpu_seconds() - t;
 	}
 	return status;

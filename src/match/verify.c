@@ -28,11 +28,11 @@ static int read_percentage(const char *text, double *out, struct pd_err *e)
 	return PD_OK;
 }
 
-int pd_verify_settle(const struct pd_verify_request *r, bool unlooked, struct pd_verify_options *out, struct pd_err *e)
+int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, struct pd_verify_options *out, struct pd_err *e)
 {
 	bool said = r->similarity >= 0, same_host_said = r->similarity_same_host >= 0;
 	*out = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
-	out->off = r->verify < 0 ? unlooked : !r->verify;
+	out->off = r->verify < 0 ? off_by_default : !r->verify;
 	if (r->similar && (said || same_host_said))
 		return pd_fail(e, PD_ERR_USAGE, "--similar and --%s say the same thing: give one of them",
 			       said ? "similarity" : "similarity-same-host");
@@ -65,7 +65,7 @@ static const struct pd_verify_numbers *numbers_of(const struct pd_verify_options
 	return o->numbers ? o->numbers : &pd_verify_numbers_default;
 }
 
-const char *const pd_look_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
+const char *const pd_verification_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
 
 /* What is needed of two pages on one host and on two, where a rule asks for so much. */
 static void explain_rule(const struct pd_verify_options *o, const char *when, double same_host, double apart, struct pd_buf *out)
@@ -112,14 +112,14 @@ static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
 
 /* On one host pages of one template stand beside each other: what is not known to be the same subject must show that it is a
  * text of its own at all. */
-static enum pd_look look_at_template(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
+static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
 {
 	if (!has_subject(a) || !has_subject(b))
-		return PD_LOOK_YES;
+		return PD_VERIFIED_YES;
 	if ((double)terms < n->few_terms)
-		return PD_LOOK_FEW_TERMS;
+		return PD_VERIFIED_FEW_TERMS;
 	double sure = (double)terms >= n->some_terms && a->subject.title == b->subject.title ? n->sure_titled : n->sure;
-	return a->confidence < sure || b->confidence < sure ? PD_LOOK_UNSURE : PD_LOOK_YES;
+	return a->confidence < sure || b->confidence < sure ? PD_VERIFIED_UNSURE : PD_VERIFIED_YES;
 }
 
 /* An equal title may be the name of the site only where the site is known to be one. */
@@ -131,46 +131,46 @@ static enum pd_subjects compare_subjects(const struct pd_subject *a, const struc
 	return a->heading && b->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
 }
 
-enum pd_look pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
+enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
 		       const struct pd_facts *b, enum pd_hosts hosts)
 {
 	if (o->off)
-		return PD_LOOK_YES;
+		return PD_VERIFIED_YES;
 	if (similarity < 0)
-		return distance <= o->k_unknown ? PD_LOOK_YES : PD_LOOK_NO;
+		return distance <= o->k_unknown ? PD_VERIFIED_YES : PD_VERIFIED_NO;
 	if (similarity < (hosts == PD_HOSTS_SAME ? o->least_same_host : o->least))
-		return PD_LOOK_NO;
+		return PD_VERIFIED_NO;
 	bool same_host = hosts != PD_HOSTS_DIFFER;
 	const struct pd_verify_numbers *n = numbers_of(o);
 	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, hosts);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
-		return PD_LOOK_OTHER_SUBJECT;
+		return PD_VERIFIED_OTHER_SUBJECT;
 	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? n->least_named : n->least_other_subject_apart))
-		return PD_LOOK_OTHER_SUBJECT;
+		return PD_VERIFIED_OTHER_SUBJECT;
 	if (same_host && other_language(a, b) &&
 	    similarity < (subjects == PD_SUBJECTS_SAME ? n->least_other_language_of_subject : n->least_other_subject))
-		return PD_LOOK_OTHER_LANGUAGE;
+		return PD_VERIFIED_OTHER_LANGUAGE;
 	if (subjects == PD_SUBJECTS_SAME)
-		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_LOOK_FEW_TERMS : PD_LOOK_YES;
+		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_VERIFIED_FEW_TERMS : PD_VERIFIED_YES;
 	if (((double)terms < n->few_terms && similarity < n->least_few) || ((double)terms < n->some_terms && similarity < n->least_some))
-		return PD_LOOK_FEW_TERMS;
-	return same_host ? look_at_template(n, a, b, terms) : PD_LOOK_YES;
+		return PD_VERIFIED_FEW_TERMS;
+	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;
 }
 
 /* Such a page has hardly a text: nothing at all, a title and nothing else, a line of a few words. */
-enum pd_look pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
+enum pd_verification pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
 				   bool same_host)
 {
 	if (o->off)
-		return PD_LOOK_YES;
+		return PD_VERIFIED_YES;
 	enum pd_subjects subjects = pd_subjects_compare(&a->subject, &b->subject);
 	bool titled = has_subject(a) || has_subject(b);
 	if (a->terms == 0 || b->terms == 0)
-		return same_host && !titled ? PD_LOOK_YES : PD_LOOK_NO;
+		return same_host && !titled ? PD_VERIFIED_YES : PD_VERIFIED_NO;
 	if (subjects == PD_SUBJECTS_DIFFER || subjects == PD_SUBJECTS_NAMED)
-		return PD_LOOK_OTHER_SUBJECT;
-	return subjects == PD_SUBJECTS_SAME || !titled ? PD_LOOK_YES : PD_LOOK_FEW_TERMS;
+		return PD_VERIFIED_OTHER_SUBJECT;
+	return subjects == PD_SUBJECTS_SAME || !titled ? PD_VERIFIED_YES : PD_VERIFIED_FEW_TERMS;
 }
 
 static double rows_similarity(const struct pd_rows *rows, uint32_t a, uint32_t b)
@@ -212,19 +212,19 @@ static enum pd_hosts compare_hosts(const struct pd_verifier *v, uint64_t a, uint
 
 /* --- doubts ---
  * One number for each row, so that threads need no lock, and the larger of two is the better: the similarity in thousandths and
- * one, then how early the other row is, then the look. */
+ * one, then how early the other row is, then the result. */
 
-enum { LOOK_BITS = 4, ROW_BITS = 31 };
+enum { RESULT_BITS = 4, ROW_BITS = 31 };
 
-static uint64_t pack_doubt(uint32_t other, enum pd_look look, double similarity)
+static uint64_t pack_doubt(uint32_t other, enum pd_verification result, double similarity)
 {
 	uint64_t early = (UINT64_C(1) << ROW_BITS) - 1 - other;
-	return ((uint64_t)lrint(similarity * 1000) + 1) << (ROW_BITS + LOOK_BITS) | early << LOOK_BITS | (uint64_t)look;
+	return ((uint64_t)lrint(similarity * 1000) + 1) << (ROW_BITS + RESULT_BITS) | early << RESULT_BITS | (uint64_t)result;
 }
 
 static uint32_t other_of(uint64_t packed)
 {
-	uint64_t early = packed >> LOOK_BITS & ((UINT64_C(1) << ROW_BITS) - 1);
+	uint64_t early = packed >> RESULT_BITS & ((UINT64_C(1) << ROW_BITS) - 1);
 	return (uint32_t)((UINT64_C(1) << ROW_BITS) - 1 - early);
 }
 
@@ -242,22 +242,22 @@ static void note_if_better(uint64_t *best, uint64_t v)
 		;
 }
 
-void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_look look, double similarity)
+void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result, double similarity)
 {
 	if (rows->side && (rows->side[a] | rows->side[b]) != (PD_SIDE_A | PD_SIDE_B))
 		return;
 	if (d->realms != PD_DOUBTS_ALL && (rows->realm[a] == rows->realm[b]) != (d->realms == PD_DOUBTS_INSIDE))
 		return;
-	note_if_better(&d->best[a], pack_doubt(b, look, similarity));
-	note_if_better(&d->best[b], pack_doubt(a, look, similarity));
+	note_if_better(&d->best[a], pack_doubt(b, result, similarity));
+	note_if_better(&d->best[b], pack_doubt(a, result, similarity));
 }
 
 bool pd_doubts_of(const struct pd_doubts *d, uint32_t row, struct pd_doubt *out)
 {
 	uint64_t v = d->best[row];
 	uint32_t other = other_of(v);
-	*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_look)(v & ((1 << LOOK_BITS) - 1)),
-				  (double)((v >> (ROW_BITS + LOOK_BITS)) - 1) / 1000 };
+	*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_verification)(v & ((1 << RESULT_BITS) - 1)),
+				  (double)((v >> (ROW_BITS + RESULT_BITS)) - 1) / 1000 };
 	return v != 0;
 }
 
@@ -280,13 +280,13 @@ void pd_doubts_release(struct pd_doubts *d)
 	*d = (struct pd_doubts){ 0 };
 }
 
-static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
+static enum pd_verification verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
 	*similarity = v->texts ? 1 : rows_similarity(v->rows, a, b);
 	if (!pd_verify_maybe(v->o, *similarity, distance))
-		return PD_LOOK_NO;
+		return PD_VERIFIED_NO;
 	if (v->o->off || *similarity < 0)
-		return PD_LOOK_YES;
+		return PD_VERIFIED_YES;
 	struct pd_verifier_row x = *read_row(v, a);
 	const struct pd_verifier_row *y = read_row(v, b);
 	enum pd_hosts hosts = compare_hosts(v, x.host, y->host);
@@ -297,10 +297,10 @@ static enum pd_look look_at_rows(struct pd_verifier *v, uint32_t a, uint32_t b, 
 
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)
 {
-	enum pd_look look = look_at_rows(v, a, b, distance, similarity);
-	if (look != PD_LOOK_NO && look != PD_LOOK_YES && v->doubts)
-		pd_doubts_note(v->doubts, v->rows, a, b, look, *similarity);
-	return look == PD_LOOK_YES;
+	enum pd_verification result = verify_rows(v, a, b, distance, similarity);
+	if (result != PD_VERIFIED_NO && result != PD_VERIFIED_YES && v->doubts)
+		pd_doubts_note(v->doubts, v->rows, a, b, result, *similarity);
+	return result == PD_VERIFIED_YES;
 }
 
 void pd_verifier_release(struct pd_verifier *v)

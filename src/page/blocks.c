@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A page's events (html.h) go to three listeners: the builder, which makes runs, boxes, blocks and links of them; the
- * metadata; the writer of XHTML.  They stand here in this order, and behind them who drives them.
+ * metadata; the writer of XHTML.  They stand here in this order, and last who drives them.
  */
 #include "page/blocks.h"
 
@@ -1083,7 +1083,7 @@ int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_
 	return PD_OK;
 }
 
-/* Behind them: text as it is read again. */
+/* After them: text as it is read again. */
 
 /* Runs as people read them.  Between two stands what the page has there: nothing, a space, or a newline; also when runs of
  * others, which are not printed, lie between them. */

@@ -99,7 +99,7 @@ struct cleaner {
 	bool unquoted[2];		/* no " (no ') lies ahead */
 	bool links;			/* what links need is kept */
 	struct pd_span src;		/* of the frame whose tag is being read, as it stands */
-	struct pd_buf frames;		/* addresses of frames, each with a NUL behind it */
+	struct pd_buf frames;		/* addresses of frames, each with a NUL after it */
 	struct frame_at *frame_at;
 	size_t n_frames, cap_frames;
 };
@@ -621,7 +621,7 @@ static void skip_past(struct cleaner *cl, char c)
 	cl->p = q ? q + 1 : cl->end;
 }
 
-/* cl->p is behind "<!--". */
+/* cl->p is after "<!--". */
 static void comment(struct cleaner *cl)
 {
 	struct pd_span s = pd_span(cl->p, (size_t)(cl->end - cl->p));
@@ -830,7 +830,7 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 		if (cl->p < cl->end)
 			markup(cl);
 	}
-	pd_buf_add(&cl->out, "", 0);	/* the NUL behind it */
+	pd_buf_add(&cl->out, "", 0);	/* the NUL after it */
 	return pd_buf_span(&cl->out);
 }
 

@@ -74,7 +74,7 @@ struct pd_html_sink {
 };
 
 /* The program, once, before any page: when libxml2 gets no memory, base/alloc.h says what happens.  It does so for all of
- * the process, which is no library's business: there a parser is asked behind each page. */
+ * the process, which is no library's business: there a parser is asked at the end of each page. */
 void pd_html_own_memory(void);
 
 struct pd_saxer;	/* a libxml2 parser that is used again and again: one per thread */

@@ -7,7 +7,7 @@
  *
  * The file's first record, filedesc://, says which; but a record fetched by its offset must be read without it, and URLs
  * and types with spaces in them are common.  So a line is read from its end: the date is the last run of 14 digits or
- * more that has an address before and two words behind it, the length is the last word, whatever the version.
+ * more that has an address before and two words after it, the length is the last word, whatever the version.
  */
 #include "read/dump.h"
 

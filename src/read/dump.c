@@ -42,7 +42,7 @@ void pd_record_release(struct pd_record *r)
 
 /* --- records of a dump --- */
 
-/* FIT: blocks up to this length are looked at to their end, and TRAILER bytes further, before they are believed. */
+/* FIT: blocks up to this length are examined to their end, and TRAILER bytes further, before they are believed. */
 enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };
 
 static struct pd_read_place here(const struct pd_read_dump *d)
@@ -261,7 +261,7 @@ static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t len
 }
 
 /* Does the length lead to where a record can end?  A wrong one would swallow the records that follow, so what can be
- * seen is looked at: where it does not end as a record does, no other record may begin inside it. */
+ * seen is examined: where it does not end as a record does, no other record may begin inside it. */
 static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	const struct pd_read_input *in = d->m->in;
@@ -323,7 +323,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	return wrong ? lose(d, wrong) : read_record_block(d, out);
 }
 
-/* After the record: its place, unless its member turns out to be broken right behind it. */
+/* After the record: its place, unless its member turns out to be broken right after it. */
 static int settle(struct pd_read_dump *d)
 {
 	struct pd_read_member *m = d->m;

@@ -139,7 +139,7 @@ static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 	return pd_input_note(&st, "standard input", &f->err) ? REFUSED : 1;
 }
 
-/* A file that this run writes is no page of a folder; who names it as an input is told. */
+/* A file that this run writes is no page of a folder; who names it as an input is reported. */
 static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const struct stat *st)
 {
 	if (f->depth && pd_output_is(st))
@@ -265,7 +265,7 @@ int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct
 	}
 }
 
-static int look_at(const char *path, struct pd_err *e)
+static int check_operand(const char *path, struct pd_err *e)
 {
 	return access(path, R_OK) < 0 ? pd_fail_errno(e, "%s: cannot open", path) : PD_OK;
 }
@@ -277,7 +277,7 @@ int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *
 	for (int i = 0; i < o->n_inputs; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
-		else if ((!o->found || o->found[i].typed) && look_at(o->inputs[i], e) < 0)
+		else if ((!o->found || o->found[i].typed) && check_operand(o->inputs[i], e) < 0)
 			return PD_ERR_SYSTEM;
 	}
 	if (o->files_from && is_stdin(o->files_from))

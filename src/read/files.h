@@ -19,7 +19,7 @@ struct pd_read_file {
 	const char *path;	/* valid until the next call; NULL: standard input */
 	const char *label;	/* what it is called in ids and messages */
 	size_t name;		/* where in `path` the last part of what was named begins: of a file, or of the folder that it
-				 * was found in; behind a "." or ".." that was named */
+				 * was found in; after a "." or ".." that was named */
 	bool typed;		/* on the command line: must be readable */
 	bool found;		/* in a folder, not named */
 	bool regular;

@@ -2,7 +2,7 @@
  *
  * In: a path or standard input.  Out: its bytes through a window that is peeked at, skipped over and filled again.
  * Nothing seeks while reading in sequence, so a pipe is as good as a file; some bytes
- * behind the reading position stay in the window, so that a broken place can be looked at once more.
+ * behind the reading position stay in the window, so that a broken place can be examined once more.
  *
  * Up to PD_INPUT_WINDOW bytes ahead can be asked for, PD_INPUT_HISTORY behind are kept.  Views die at the next peek.
  */

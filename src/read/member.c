@@ -203,7 +203,7 @@ uint64_t pd_read_member_offset(const struct pd_read_member *m)
 
 /*
  * The dictionary of a .warc.zst: a skippable frame 0x184D2A5D before all others, holding it as it is or compressed as a
- * zstd frame ("WARC compression with Zstandard", IIPC).  Every frame behind it needs it.
+ * zstd frame ("WARC compression with Zstandard", IIPC).  Every frame after it needs it.
  */
 
 /* Trained dictionaries are some hundred KiB. */
@@ -260,7 +260,7 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 
 /*
  * After damage in a compressed dump: which bytes begin a member again?  The magic bytes may stand anywhere, so a place
- * counts only when what it unpacks to begins as a record does.  Looking starts one byte behind the start of the broken
+ * counts only when what it unpacks to begins as a record does.  Looking starts one byte after the start of the broken
  * member, as far back as the input remembers: a decoder that lost its way may have run over several good members before
  * it noticed.
  */

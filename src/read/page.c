@@ -66,7 +66,7 @@ static bool letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || pd_ascii_digit(c);
 }
 
-/* s begins behind a '<': is it one of HTML's common tags, a comment or its doctype? */
+/* s begins after a '<': is it one of HTML's common tags, a comment or its doctype? */
 static bool html_tag(struct pd_span s)
 {
 	static const char *const tags[] = { "a", "article", "b", "base", "body", "br", "center", "dd", "div", "dl", "dt",

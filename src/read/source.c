@@ -790,7 +790,7 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	return error ? PD_ERR_SYSTEM : f != NULL;
 }
 
-/* A dump in another wrapping must not pass for a page of another type: it is told when somebody named it, or when it is named
+/* A dump in another wrapping must not pass for a page of another type: it is reported when somebody named it, or when it is named
  * like a dump.  What else lies in folders (downloads) is no page, and that is all. */
 static bool refuse_foreign(struct pd_read_source *s)
 {
@@ -967,7 +967,7 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 	return 1;
 }
 
-/* What cannot be read was told. */
+/* What cannot be read was reported. */
 static int next_none(struct pd_read_source *s, struct pd_record *out)
 {
 	return 0;
@@ -1009,9 +1009,4 @@ void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent
 	case PD_SOURCE_PAGE:
 	case PD_SOURCE_NONE: *out = (struct pd_read_extent){ .end = UINT64_MAX }; break;
 	}
-}
-
-uint64_t pd_read_source_end(const struct pd_read_source *s)
-{
-	return s->tar.end;
 }

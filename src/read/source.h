@@ -66,7 +66,7 @@ enum pd_read_source_kind {
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
 	PD_SOURCE_PAGE,		/* anything else: the input is the page */
-	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was told */
+	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was reported */
 };
 
 struct pd_read_sink {
@@ -92,7 +92,7 @@ struct pd_read_source {
 	struct pd_buf reason;
 	struct pd_read_sink *sink;
 	enum pd_read_source_kind kind;
-	uint64_t head;			/* where the first member begins: behind a dictionary */
+	uint64_t head;			/* where the first member begins: after a dictionary */
 	bool done;
 };
 
@@ -115,9 +115,8 @@ int pd_read_source_open_at(struct pd_read_source *s, const char *path, const cha
 /* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
 int pd_read_source_next(struct pd_read_source *s, struct pd_record *out);
 /* The bytes that the record given last takes in its input.  Of tar they are known up to `begin` alone until the next call
- * has been made: then pd_read_source_end tells where they end. */
+ * has been made: then tar.end tells where they end. */
 void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent *out);
-uint64_t pd_read_source_end(const struct pd_read_source *s);
 void pd_read_source_close(struct pd_read_source *s);
 
 #endif

@@ -67,7 +67,7 @@ void pd_markup_attribute(struct pd_buf *out, struct pd_span s)
 
 enum { BYTES = 16384, WORDS = 2000, STRETCH = 60, ENDS = 20 };
 
-/* A word with the white space behind it. */
+/* A word with the white space after it. */
 struct report_word {
 	struct pd_span text;
 	uint64_t hash;			/* of the word alone */
@@ -77,7 +77,7 @@ struct report_word {
 
 struct report_words {
 	struct report_word v[WORDS];
-	size_t n, left_out;		/* bytes behind the last */
+	size_t n, left_out;		/* bytes after the last */
 };
 
 /* Scripts without spaces: each character stands alone. */

@@ -115,7 +115,7 @@ static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, in
 	s->sampled_now = true;
 }
 
-/* The page kept may stand behind those removed. */
+/* The page kept may stand after those removed. */
 static void name_kept(struct pd_report_sums *s)
 {
 	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {

@@ -78,7 +78,7 @@ struct pd_report_sums {
 	size_t want;			/* pages to sample */
 	/* filled */
 	struct pd_buf params;		/* of the header: k=, linkage=, keep= */
-	uint64_t pages, input_bytes;	/* of all that was looked at; 0: not known */
+	uint64_t pages, input_bytes;	/* of all that was examined; 0: not known */
 	uint64_t clusters, members, removed, removed_bytes, bad;
 	uint64_t sizes[PD_REPORT_SIZES];	/* clusters of 2, 3, 4, 5 … pages: size_names */
 	struct pd_report_cluster largest[PD_REPORT_LARGEST];
@@ -162,7 +162,7 @@ struct pd_label_text {
 
 struct pd_label_pair {
 	struct pd_span ids;		/* id_a<TAB>id_b, escaped as rows are */
-	struct pd_span rest;		/* what stands behind the label in its row */
+	struct pd_span rest;		/* what stands after the label in its row */
 	struct pd_label_text a, b;
 };
 
@@ -182,7 +182,7 @@ void pd_markup_text(struct pd_buf *out, struct pd_span s);
 /* As the value of an attribute in double quotes: the same bytes come back from the DOM. */
 void pd_markup_attribute(struct pd_buf *out, struct pd_span s);
 
-/* Two texts -> HTML of each with what the other does not have marked, word by word.  Bounded: a text is looked at up to
+/* Two texts -> HTML of each with what the other does not have marked, word by word.  Bounded: a text is examined up to
  * some thousand words, long stretches that both share are left out, and what was left out is said. */
 
 /* `a` goes into <del>, `b` into <ins>; either buffer is added to. */

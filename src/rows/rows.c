@@ -348,7 +348,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 	return PD_OK;
 }
 
-/* The values of the methods, behind the columns that all rows have. */
+/* The values of the methods, after the columns that all rows have. */
 static int add_values(struct intake *in, struct pd_err *e)
 {
 	const struct pd_methods *m = &in->rows->methods;
@@ -494,7 +494,7 @@ static void add_side(struct intake *in)
 	in->rows->side[in->rows->n] = in->side;
 }
 
-/* The last part of a row: `line`, its columns and the newline, goes into the spool behind in->sketch. */
+/* The last part of a row: `line`, its columns and the newline, goes into the spool after in->sketch. */
 static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;

@@ -77,24 +77,18 @@ static void writer_release(struct pd_shingles_writer *w)
 	pd_buf_release(&w->shingles);
 }
 
-int pd_shingles_commit(struct pd_shingles_writer *w, struct pd_err *e)
+int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e)
 {
-	int status = w->counts.n ? write_block(w, e) : PD_OK;
+	if (!status && w->counts.n)
+		status = write_block(w, e);
 	if (!status)
 		status = write_block(w, e);
 	if (!status)
 		status = pd_outfile_commit(&w->out, e);
-	else
+	else if (w->out.f)
 		pd_outfile_abandon(&w->out);
 	writer_release(w);
 	return status;
-}
-
-void pd_shingles_abandon(struct pd_shingles_writer *w)
-{
-	if (w->out.f)
-		pd_outfile_abandon(&w->out);
-	writer_release(w);
 }
 
 /* --- reading --- */
@@ -159,7 +153,7 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
 }
 
-/* A block's lists: where the pages lie that are looked for.  *at: behind its head, then behind the block. */
+/* A block's lists: where the pages lie that are looked for.  *at: after its head, then after the block. */
 static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
 		      struct pd_err *e)
 {

@@ -34,9 +34,9 @@ struct pd_shingles_writer {
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e);
 /* One page: its id as its row has it; `shingles` are u32. */
 int pd_shingles_add(struct pd_shingles_writer *w, struct pd_span id, struct pd_span shingles, struct pd_err *e);
-int pd_shingles_commit(struct pd_shingles_writer *w, struct pd_err *e);
-/* After an error, or in place of the commit. */
-void pd_shingles_abandon(struct pd_shingles_writer *w);
+/* The file gets its name, unless `status` says that something went wrong before, which is returned; once, also where nothing
+ * was created. */
+int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e);
 
 /* --- reading --- */
 

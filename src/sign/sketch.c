@@ -175,12 +175,6 @@ int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, con
 	return n;
 }
 
-double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing)
-{
-	double chance = 1. / (1 << o->bits), share = (double)agreeing / o->minima;
-	return share > chance ? (share - chance) / (1 - chance) : 0;
-}
-
 double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_sketch *a, const struct pd_sketch *b)
 {
 	if (!a->present || !b->present)

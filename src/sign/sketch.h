@@ -62,7 +62,12 @@ void pd_sketch_shingles(const struct pd_sketcher *s, const struct pd_topic *in, 
 /* How many minima are equal. */
 int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b);
 /* The estimate that belongs to a number of equal minima: 0 ... 1; one in 2^bits is equal by chance. */
-double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing);
+static inline double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing)
+{
+	double chance = 1. / (1 << o->bits), share = (double)agreeing / o->minima;
+	return share > chance ? (share - chance) / (1 - chance) : 0;
+}
+
 /* Estimated Jaccard similarity of the two texts' sets of shingles; -1 when one has no sketch. */
 double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_sketch *a, const struct pd_sketch *b);
 

@@ -236,11 +236,3 @@ void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out)
 	else
 		pd_buf_add_c(out, '-');
 }
-
-struct pd_subject pd_subject_parse(struct pd_span hex)
-{
-	uint64_t v;
-	if (!pd_hex_u64(hex, &v))
-		v = 0;
-	return (struct pd_subject){ .heading = (uint32_t)(v >> 32), .title = (uint32_t)v };
-}

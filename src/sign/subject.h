@@ -49,6 +49,13 @@ enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd
 
 void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out);
 /* What is no subject, "-" too, is none. */
-struct pd_subject pd_subject_parse(struct pd_span hex);
+static inline struct pd_subject pd_subject_parse(struct pd_span hex)
+{
+	uint64_t v;
+	if (!pd_hex_u64(hex, &v))
+		v = 0;
+	return (struct pd_subject){ .heading = (uint32_t)(v >> 32), .title = (uint32_t)v };
+}
+
 
 #endif

@@ -119,7 +119,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 {
 	struct pd_keep_options *k = &o->group.keep;
 	bool by_rank = false, texts = o->shingles || o->texts_follow;
-	/* With the texts at hand the page that loses least can be told. */
+	/* With the texts at hand it is known which page loses least. */
 	if (!o->keep && texts && !k->prefer_hosts)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;

@@ -199,17 +199,17 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 
 #define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
 
-/* Without -k: as far as the second look allows, and where there is no sketch to look at as far as chance does.  Sketches find
- * what fingerprints do not; where pages are so many that the second look cannot hold a quarter of the bits against them,
+/* Without -k: as far as the verification allows, and where there is no sketch to look at as far as chance does.  Sketches find
+ * what fingerprints do not; where pages are so many that the verification cannot hold a quarter of the bits against them,
  * sketches find nearly all of it alone. */
 static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
 {
 	size_t n = rows->prints.n;
 	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_join_default_k(bits, n);
-	bool looks = !out->verify.off && rows->sketched, many = looks && pd_verify_default_k(bits, n) < bits / 4;
+	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
 	if (o->candidates < 0)
-		out->candidates = o->k < 0 && looks ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
-	out->k = o->k >= 0 ? o->k : looks ? pd_verify_default_k(bits, n) : alone;
+		out->candidates = o->k < 0 && verifies ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
+	out->k = o->k >= 0 ? o->k : verifies ? pd_verify_default_k(bits, n) : alone;
 	if (o->candidates < 0 && o->k < 0 && many)
 		out->k = rows->sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
 	out->verify.k_unknown = o->k >= 0 || alone > out->k ? out->k : alone;

@@ -31,7 +31,7 @@ struct pd_stage_match {
 };
 
 struct pd_stage_match pd_stage_match_defaults(void);
-/* Do the options of the second look go together?  Asked before hours are spent. */
+/* Do the options of the verification go together?  Asked before hours are spent. */
 int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e);
 /* How rows are matched by these options: of the rows only what counts and describes them is asked. */
 int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e);

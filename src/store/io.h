@@ -67,7 +67,7 @@ void pd_store_io_close_dir(struct pd_store_io *io);
 
 /* An empty file, whatever stood there. */
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e);
-/* To append behind the first `size` bytes; what lies behind them is cut off. */
+/* To append after the first `size` bytes; what lies after them is cut off. */
 int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
 		       struct pd_err *e);
 /* A file of these bytes, synced and closed. */

@@ -282,15 +282,15 @@ static struct pd_facts facts_of(const struct pd_store_page *p)
 			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
 }
 
-/* Pages that are alike and that one would not take for the same unseen: of all that were looked at the likest is told. */
-static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_look look, struct pd_span text)
+/* Pages that are alike and that one would not take for the same unseen: of all that were examined the most similar one is reported. */
+static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_verification result, struct pd_span text)
 {
 	struct pd_store_answer *a = &j->answer;
 	bool likelier = m->similarity != a->doubted.similarity ? m->similarity > a->doubted.similarity :
 								  m->at.number < a->doubted.at.number;
-	if (look <= PD_LOOK_YES || (a->doubt && !likelier))
+	if (result <= PD_VERIFIED_YES || (a->doubt && !likelier))
 		return;
-	a->doubt = look;
+	a->doubt = result;
 	a->doubted = *m;
 	a->doubted.text_at = a->texts.n;
 	a->doubted.text_n = text.n;
@@ -314,10 +314,10 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
 	struct pd_facts a = facts_of(page), b = facts_of(&kept);
 	if (m->distance < 0)
-		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
-	enum pd_look look = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);
-	note_doubt(j, m, look, kept.text);
-	return look == PD_LOOK_YES;
+		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
+	enum pd_verification result = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);
+	note_doubt(j, m, result, kept.text);
+	return result == PD_VERIFIED_YES;
 }
 
 static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
@@ -544,7 +544,7 @@ static int nearest_first(const void *x, const void *y)
 	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
 }
 
-/* Texts of the matches; with --same-url=update those of the page's own URL go behind the others. */
+/* Texts of the matches; with --same-url=update those of the page's own URL go after the others. */
 static int read_matches(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -744,7 +744,7 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	int same = j->s->m.keys.kind ? 0 : find_same(j->s, page, &at, e);
 	pd_buf_clear(&a->texts);
 	a->n_matches = a->n_near = 0;
-	a->doubt = PD_LOOK_NO;
+	a->doubt = PD_VERIFIED_NO;
 	j->n_by_key = 0;
 	a->number = 0;
 	a->text = page->text;
@@ -1118,9 +1118,4 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 	free(g.pages);
 	free(g.text_at);
 	return status;
-}
-
-void pd_store_ask_release(struct pd_store_ask *q)
-{
-	pd_buf_release(&q->totals);
 }

@@ -65,10 +65,10 @@ struct pd_store_answer {
 	uint64_t number;		/* of the page, when it is kept; 0: it is not */
 	struct pd_span text;		/* of the page asked for */
 	struct pd_store_match *matches;	/* nearest first, then oldest */
-	size_t n_matches, n_near, cap;	/* of them, near: the first; behind them older versions of the URL */
+	size_t n_matches, n_near, cap;	/* of them, near: the first; after them older versions of the URL */
 	struct pd_buf texts;
-	/* Of a page that is new though it looks like a kept one: what keeps the two apart; PD_LOOK_NO: it does not. */
-	enum pd_look doubt;
+	/* Of a page that is new though it looks like a kept one: what keeps the two apart; PD_VERIFIED_NO: it does not. */
+	enum pd_verification doubt;
 	struct pd_store_match doubted;	/* the kept one; its text lies in `texts` */
 	const struct pd_methods *asked;	/* NULL: the fingerprint alone */
 };
@@ -120,7 +120,7 @@ static inline struct pd_span pd_store_match_text(const struct pd_store_answer *a
 }
 
 /* Rows of fp in, an answer for each out, batch by batch: what `store add` and `store check` do.  Rows are held against the
- * parameters of the store, which takes those of the first; rows that cannot be read are told and left out. */
+ * parameters of the store, which takes those of the first; rows that cannot be read are reported and left out. */
 struct pd_store_ask {
 	struct pd_store *s;			/* open; to be written if o.keep */
 	struct pd_store_judge_options o;
@@ -136,12 +136,11 @@ struct pd_store_ask {
 	/* out */
 	uint64_t counts[PD_STORE_REPLACED + 1];	/* rows by status; pages that were replaced */
 	uint64_t bad;				/* rows left out */
-	struct pd_buf totals;			/* lines of the inputs: what a header's "# total" says */
+	struct pd_buf totals;			/* lines of the inputs: what a header's "# total" says; the caller releases it */
 };
 
 /* Tidying up at the end (pd_store_tend) is left to the caller. */
 int pd_store_ask(struct pd_store_ask *q, struct pd_err *e);
-void pd_store_ask_release(struct pd_store_ask *q);
 
 /* Parameters of rows that come: taken when the store knows none, else PD_ERR_PARAMS says what differs.  must, recorded: of
  * a header. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <lmdb.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -174,11 +175,6 @@ void pd_store_keytable_close(struct pd_store_keytable *t)
 	free(t);
 }
 
-uint64_t pd_store_keytable_bytes(const struct pd_store_keytable *t)
-{
-	return t->data.n + t->sums.n;
-}
-
 int pd_store_keytable_verify(struct pd_store_keytable *t, struct pd_err *e)
 {
 	return check_all(t, e);
@@ -214,10 +210,18 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 	return 1;
 }
 
-int pd_store_keytable_false_rate(struct pd_store_keytable *t, uint64_t n, double *out, struct pd_err *e)
+enum { PROBES = 1000000 };	/* keys that nobody ever had, to measure how many of them a filter takes for seen */
+
+/* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
+static double false_rate(uint64_t bits, int hashes, uint64_t n)
+{
+	return pow(-expm1(-(double)hashes * (double)n / (double)bits), hashes);
+}
+
+static int measure_false_rate(struct pd_store_keytable *t, double *out, struct pd_err *e)
 {
 	uint64_t hits = 0;
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < PROBES; i++) {
 		char key[32] = { (char)0xff };		/* no method has such a place */
 		struct pd_span id;
 		memcpy(key + 1, &i, sizeof i);
@@ -226,8 +230,17 @@ int pd_store_keytable_false_rate(struct pd_store_keytable *t, uint64_t n, double
 			return found;
 		hits += (uint64_t)found;
 	}
-	*out = n ? (double)hits / (double)n : 0;
+	*out = (double)hits / PROBES;
 	return PD_OK;
+}
+
+int pd_store_keytable_measure(struct pd_store_keytable *t, uint64_t n_keys, struct pd_store_keytable_size *out, struct pd_err *e)
+{
+	*out = (struct pd_store_keytable_size){ .bytes = t->data.n + t->sums.n };
+	if (t->o.kind != PD_STORE_KEYS_BLOOM)
+		return PD_OK;
+	out->false_computed = false_rate(t->o.bits, t->o.hashes, n_keys);
+	return measure_false_rate(t, &out->false_measured, e);
 }
 
 /* --- writing --- */

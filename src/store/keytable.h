@@ -39,10 +39,14 @@ void pd_store_keytable_close(struct pd_store_keytable *t);
 int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, struct pd_span *id, struct pd_err *e);
 /* Looks at all of it: the first damage. */
 int pd_store_keytable_verify(struct pd_store_keytable *t, struct pd_err *e);
-/* Bytes of its files. */
-uint64_t pd_store_keytable_bytes(const struct pd_store_keytable *t);
-/* Of n keys that nobody ever had, the share that a filter takes for seen. */
-int pd_store_keytable_false_rate(struct pd_store_keytable *t, uint64_t n, double *out, struct pd_err *e);
+
+struct pd_store_keytable_size {
+	uint64_t bytes;			/* of its files */
+	double false_computed, false_measured;	/* the share of keys that a filter takes for seen though nobody ever had them */
+};
+
+/* With so many keys in it. */
+int pd_store_keytable_measure(struct pd_store_keytable *t, uint64_t n_keys, struct pd_store_keytable_size *out, struct pd_err *e);
 
 struct pd_store_new_key {
 	struct pd_span key, id;

@@ -191,7 +191,7 @@ void pd_store_recent_release(struct pd_store_recent *r)
 	*r = (struct pd_store_recent){ 0 };
 }
 
-/* A bucket grows word by word: each column is moved behind the one before it.  What it leaves stays in the arena. */
+/* A bucket grows word by word: each column is moved after the one before it.  What it leaves stays in the arena. */
 static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket *b)
 {
 	size_t words = (size_t)r->bits / 64;

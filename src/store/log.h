@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was added and removed since the last segment: in the file log-N, record behind record, and in memory, where it is
+ * What was added and removed since the last segment: in the file log-N, one record after the other, and in memory, where it is
  * asked for.  What is reported as kept lies in the file, synced, before it is reported.
  *
  *	head	8 bytes magic, 4 version, 4 zero, 8 number of the log, 8 checksum of the 24 before
@@ -47,8 +47,8 @@ struct pd_store_log_reader {
 	uint64_t file;
 	const char *name;
 	int bits;
-	uint64_t at;			/* behind the last good record; 0: nothing was read yet */
-	bool torn;			/* something unfinished lies behind it */
+	uint64_t at;			/* after the last good record; 0: nothing was read yet */
+	bool torn;			/* something unfinished lies after it */
 };
 
 /* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first looks at the head, too. */

@@ -269,7 +269,7 @@ void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_
 
 /* The partition of keys. */
 
-/* A bucket that is looked at costs as much as this many comparisons of keys that lie in it (measured). */
+/* A bucket that is examined costs as much as this many comparisons of keys that lie in it (measured). */
 #define COST_BUCKET 40.0
 #define BLOCK_BITS_MIN 4
 

@@ -24,7 +24,7 @@ enum pd_store_has {
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
 	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
-	PD_STORE_HAS_VALUES = 16	/* what other methods than the fingerprint made of it stands behind its text */
+	PD_STORE_HAS_VALUES = 16	/* what other methods than the fingerprint made of it stands after its text */
 };
 
 /* Is a page with these found by its key? */
@@ -76,12 +76,12 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
  * with the row, PD_ERR_PARAMS that it is of another width. */
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
 		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);
-/* The values of methods that make keys go behind the text of a page that was just taken, a column each. */
+/* The values of methods that make keys follow the text of a page that was just taken, a column each. */
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
 /* The bands of a page that is found by them: 14 bits of its sketch (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
- * as behind the end of a shorter sketch, are no band.  Two sketches of similarity .4 share a band with probability .87, of
+ * as after the end of a shorter sketch, are no band.  Two sketches of similarity .4 share a band with probability .87, of
  * .5 with .98, of .6 with .999; two that have nothing in common, with .002. */
 #define PD_STORE_BAND_BITS 14
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
@@ -93,7 +93,7 @@ struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* What method i of those whose values the store keeps made of it. */
 struct pd_span pd_store_value(struct pd_span text, int i);
 
-/* The keys that these values begin with (sign/values.h): one, or two with a comma behind each. */
+/* The keys that these values begin with (sign/values.h): one, or two with a comma after each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
 /* All keys of a page, whose text must be set; which those of another page are. */
@@ -105,7 +105,7 @@ struct pd_store_key {
 size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key out[PD_STORE_KEYS_MAX]);
 /* Their hashes alone. */
 size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
-/* The page as an fp row with its newline; behind the usual columns those of n_values methods. */
+/* The page as an fp row with its newline; after the usual columns those of n_values methods. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
 		       const char *params, int n_values, struct pd_buf *out);
 

@@ -238,7 +238,7 @@ static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low,
 	return PD_OK;
 }
 
-/* What stands there is used for nothing else, so no checksum is looked at. */
+/* What stands there is used for nothing else, so no checksum is checked. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
 {
 	int shift = 64 - (int)s->f.start_bits[by];
@@ -798,9 +798,9 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 	return status;
 }
 
-/* --- every byte: each damage is told with its offset, and looking goes on behind it --- */
+/* --- every byte: each damage is reported with its offset, and reading goes on after it --- */
 
-/* Does entry `at` of a table stand in this bucket by right, behind the row before it? */
+/* Does entry `at` of a table stand in this bucket by right, after the row before it? */
 static bool entry_holds(const struct pd_store_segment *s, const struct table_layout *l, const uint8_t *base,
 			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
 {
@@ -1377,7 +1377,7 @@ static void count_buckets(const struct segment_writing *w, int table, uint32_t *
 		starts[v + 1] += starts[v];
 }
 
-/* Buckets from .. to - 1 of one column of a table: word `column` of the keys, or, behind the last word, the rows. */
+/* Buckets from .. to - 1 of one column of a table: word `column` of the keys, or, after the last word, the rows. */
 static void write_buckets(struct segment_writing *w, int table, int column, const uint32_t *starts, size_t from, size_t to)
 {
 	size_t words = (size_t)w->job->bits / 64, base = starts[from], n = starts[to] - base;

@@ -27,7 +27,7 @@
 #define PD_STORE_ALIGN 64	/* of the sections */
 #define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
-#define PD_STORE_SEGMENT_PAD 16	/* keys of zeroes behind each column of a table: compared without a care for its end */
+#define PD_STORE_SEGMENT_PAD 16	/* keys of zeroes after each column of a table: compared without a care for its end */
 
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
 
@@ -166,7 +166,7 @@ void pd_store_near_release(struct pd_store_near *near);
 typedef void pd_store_damage_fn(void *ctx, const char *what);
 
 /* Every page of a segment, removed or not; `each` returns 0 or a status that ends it.  With `damaged`, a damaged block of rows
- * is told, and those after it still come. */
+ * is reported, and those after it still come. */
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
 int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
 			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -145,7 +146,7 @@ static int check_sum(struct manifest_text *t, uint64_t *check)
 	return PD_OK;
 }
 
-/* A newer version is told before anything else is looked at, its checksum too. */
+/* A newer version is reported before anything else is examined, its checksum too. */
 static int check_version(struct manifest_text *t, struct pd_store_manifest *m)
 {
 	struct pd_span line = t->all, v;
@@ -195,13 +196,20 @@ void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys
 			out->v[out->n++] = all->v[i];
 }
 
+/* Bits of each key with which a filter answers wrongly least often. */
+static int hashes_of_filter(uint64_t bits, uint64_t count)
+{
+	double k = round((double)bits / (double)(count ? count : 1) * M_LN2);
+	return k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
+}
+
 /* How large a filter is follows from what it was made for. */
 static void settle_filter(struct pd_store_manifest *m)
 {
 	if (m->keys.kind != PD_STORE_KEYS_BLOOM)
 		return;
 	m->keys.bits = pd_bloom_bits(m->made_for, (double)m->millionths * 1e-6);
-	m->keys.hashes = pd_bloom_hashes(m->keys.bits, m->made_for);
+	m->keys.hashes = hashes_of_filter(m->keys.bits, m->made_for);
 }
 
 static int take_keys(struct manifest_text *t, struct pd_store_manifest *m)
@@ -474,11 +482,6 @@ int pd_store_n_values(const struct pd_store *s)
 	return s->m.methods.n - (s->m.methods.n && pd_store_has_prints(s));
 }
 
-bool pd_store_has_prints(const struct pd_store *s)
-{
-	return !s->m.methods.n || pd_methods_fingerprint(&s->m.methods) >= 0;
-}
-
 /* Nothing said: whatever they are. */
 static int same_methods(const struct pd_store *s, const struct pd_methods *want, struct pd_err *e)
 {
@@ -675,13 +678,12 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 	return status;
 }
 
-enum { PROBES = 1000000 };	/* keys that nobody ever had, to measure how many of them a filter takes for seen */
-
 /* A tombstone may stand longer than what lay under it. */
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e)
 {
 	size_t n;
 	uint64_t *all = pd_store_tombstones_all(&s->log.tombstones, &n);
+	struct pd_store_keytable_size seen = { 0 };
 	int status = PD_OK;
 	*out = (struct pd_store_size){ .pages = s->log.recent.n, .bytes = s->log.synced + s->log.tombstones.map.n };
 	for (size_t i = 0; i < s->m.n_segments; i++) {
@@ -695,11 +697,11 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 	}
 	free(all);
 	out->keys = s->m.seen_keys + s->log.recent.n_keys;
-	if (s->seen && s->m.keys.kind == PD_STORE_KEYS_BLOOM) {
-		out->false_computed = pd_bloom_rate(s->m.keys.bits, s->m.keys.hashes, s->m.seen_keys);
-		status = status < 0 ? status : pd_store_keytable_false_rate(s->seen, PROBES, &out->false_measured, e);
-	}
-	out->bytes += s->seen ? pd_store_keytable_bytes(s->seen) : 0;
+	if (s->seen && status >= 0)
+		status = pd_store_keytable_measure(s->seen, s->m.seen_keys, &seen, e);
+	out->bytes += seen.bytes;
+	out->false_computed = seen.false_computed;
+	out->false_measured = seen.false_measured;
 	out->pages -= out->tombstones;
 	return status < 0 ? status : PD_OK;
 }
@@ -731,11 +733,6 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 	s->dirty = false;	/* what rows were made with is known before the first of them is */
 	*number = s->m.next++;
 	return pd_store_log_append(&s->log, *number, page, removed, n_removed, e);
-}
-
-int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
-{
-	return pd_store_log_append(&s->log, 0, NULL, removed, n_removed, e);
 }
 
 int pd_store_sync(struct pd_store *s, struct pd_err *e)

@@ -74,7 +74,7 @@ struct pd_store {
 	struct pd_store_text_cache texts;
 	struct pd_store_near near;
 	struct pd_store_rows_found found;
-	/* Not NULL: what is damaged is told and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
+	/* Not NULL: what is damaged is reported and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
 	bool lost;			/* a file of the manifest is missing, and no writer took it away */
@@ -100,10 +100,14 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
 /* Those of a list that a store can keep: bits (not where it keeps keys alone), and values that begin with keys. */
 void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out);
-/* How many methods have values behind the texts of pages. */
+/* How many methods have values after the texts of pages. */
 int pd_store_n_values(const struct pd_store *s);
 /* Is the fingerprint one of the methods? */
-bool pd_store_has_prints(const struct pd_store *s);
+static inline bool pd_store_has_prints(const struct pd_store *s)
+{
+	return !s->m.methods.n || pd_methods_fingerprint(&s->m.methods) >= 0;
+}
+
 /* Without writing anything more. */
 void pd_store_close(struct pd_store *s);
 
@@ -128,7 +132,7 @@ int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text
 int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e);
 
 /* Every kept page in the order of numbers; `each` returns 0 or a status that ends it.  With s->damaged set, a damaged block
- * of rows is told, and those after it still come. */
+ * of rows is reported, and those after it still come. */
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
 
 /* How much is kept: pages, tombstones (pages removed that lie in a segment still), bytes of files. */
@@ -142,7 +146,11 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 /* Changes.  They are in memory at once, and durable after pd_store_sync. */
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
 		 uint64_t *number, struct pd_err *e);
-int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e);
+static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
+{
+	return pd_store_log_append(&s->log, 0, NULL, removed, n_removed, e);
+}
+
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
 /* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);

@@ -3,7 +3,7 @@
  * In: a container in memory.  Out: a dictionary that looks words up in it, in place.
  *
  * Opening checks magic, version, length and checksum before it believes a byte, and then the lengths of all parts
- * against each other, because a checksum can be made for anything; where a word lies is checked when it is looked at.
+ * against each other, because a checksum can be made for anything; where a word lies is checked when it is examined.
  */
 #include "term/dict.h"
 

@@ -93,7 +93,7 @@ static void han_free(struct han *h)
 
 static void reserve_run(struct han *h, size_t characters)
 {
-	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place);	/* two behind the last */
+	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place);	/* two after the last */
 	h->start = pd_grow(h->start, characters, &h->start_cap, sizeof *h->start);
 	h->ends = pd_grow(h->ends, characters, &h->ends_cap, sizeof *h->ends);
 }
@@ -211,7 +211,7 @@ static void weigh(struct han *h, struct pd_span run)
 	}
 }
 
-/* From the end to the beginning the places know their words; `ends` is filled from behind, then moved to its front. */
+/* From the end to the beginning the places know their words; `ends` is filled from its end, then moved to its front. */
 static size_t walk_back(struct han *h)
 {
 	size_t words = 0, at = h->n + 1;
@@ -326,7 +326,7 @@ static inline char *room(struct pd_buf *b, size_t n)
 	return b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
 }
 
-/* A term is written behind the text, after its space; returns where it begins. */
+/* A term is written after the text, after its space; returns where it begins. */
 static inline size_t begin_term(struct pd_terms *out)
 {
 	struct pd_buf *text = &out->text;
@@ -370,7 +370,7 @@ static inline void add_term(const struct term_scan *c, const char *p, size_t n)
 	end_term(c, begin);
 }
 
-/* ASCII letters and digits at p, made small, behind the text; returns what follows them. */
+/* ASCII letters and digits at p, made small, after the text; returns what follows them. */
 static inline const char *copy_ascii(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;

@@ -112,7 +112,7 @@ static bool is_utf8_cut_at_end(struct pd_span in, size_t clean)
 	const unsigned char *p = (const unsigned char *)in.p + clean;
 	if (left == 0)
 		return true;
-	/* A lead byte with nothing behind it is cut too. */
+	/* A lead byte with nothing after it is cut too. */
 	return left < 4 && p[0] >= 0xC2 && p[0] <= 0xF4 && sequence(p, left) == -(int)left;
 }
 
@@ -818,7 +818,7 @@ static const struct pd_charset *believed(const struct pd_charset *c)
 	return c->id == PD_USER_DEFINED ? pd_charset_by_id(PD_WINDOWS_1252) : c;
 }
 
-/* After "<meta" and the byte behind it. */
+/* After "<meta" and the byte after it. */
 static const struct pd_charset *meta_element(struct pd_span *s)
 {
 	struct meta m = { 0 };
@@ -1031,12 +1031,6 @@ void pd_text_decoder_free(struct pd_text_decoder *d)
 	detector_free(d->detector);
 	pd_buf_release(&d->spare);
 	free(d);
-}
-
-void pd_text_release(struct pd_text *t)
-{
-	pd_buf_release(&t->own);
-	*t = (struct pd_text){ 0 };
 }
 
 /* False when it cannot be decoded: `out` is then empty. */

@@ -72,7 +72,11 @@ void pd_text_own_memory(void);
 struct pd_text_decoder *pd_text_decoder_new(void);
 void pd_text_decoder_free(struct pd_text_decoder *d);
 void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out);
-void pd_text_release(struct pd_text *t);
+static inline void pd_text_release(struct pd_text *t)
+{
+	pd_buf_release(&t->own);
+	*t = (struct pd_text){ 0 };
+}
 
 /* UTF-8 and UTF-16 in, clean UTF-8 out.  Clean: valid, and without NUL and noncharacters, so that no later stage and
  * no XML parser stumbles.  Those two become U+FFFD like undecodable bytes, but are not counted: they were decodable. */

@@ -463,7 +463,7 @@ static int read_table_header(struct pd_boilerplate *b, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Do the parts lie one behind the other, up to the samples? */
+/* Do the parts lie one after the other, up to the samples? */
 static bool sizes_fit(const struct pd_boilerplate_header *h)
 {
 	uint64_t room = h->samples_at - sizeof *h;

@@ -74,7 +74,7 @@ struct pd_site_learner;
 
 struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *o);
 void pd_site_learner_free(struct pd_site_learner *l);
-/* Any number of records, one behind the other. */
+/* Any number of records, one after the other. */
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
 /* The sample of every host of a table. */
 int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);

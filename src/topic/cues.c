@@ -201,7 +201,7 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 
 /* ==== what a line or a text says ==== */
 
-/* The beginning of a line is looked up among the heads, and what stands behind a date that begins it; at the beginning of each
+/* The beginning of a line is looked up among the heads, and what stands after a date that begins it; at the beginning of each
  * word of a sentence, and of other text once, the notices are tried, and of those in scripts without spaces in all of it. */
 
 enum head_fit { HEAD_WHOLE, HEAD_START, HEAD_DATED, HEAD_BEHIND };

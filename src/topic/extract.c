@@ -293,7 +293,7 @@ static void release_lines(struct lines *l)
  * goods.  Where one holds more than all else that a page says, the goods are what the page is about.
  *
  * A price is a sign of money beside a digit, in a short line.  Lines are summed up, so a box is asked for its prices in
- * constant time and the children of all boxes are looked at once each. */
+ * constant time and the children of all boxes are examined once each. */
 
 /* Of the lines before one. */
 struct shelf_sum {
@@ -641,7 +641,7 @@ static bool weak_holds(const struct pd_weights *w, struct line_sum sum, double a
 	return (double)sum.prose <= w->hint_weak * all;
 }
 
-/* A paragraph that stands beside a box, right before or behind it: both are parts of one text. */
+/* A paragraph that stands beside a box, right before or after it: both are parts of one text. */
 static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, size_t i)
 {
 	const struct pd_line *l = &x->lines.v[i];
@@ -865,7 +865,7 @@ static bool is_list_of_cards(const struct pd_weights *w, const struct family *m)
  *
  *	forum		most of its prose is in boxes that are threads, questions, or what readers wrote
  *	collection	a shelf holds more than the prose besides
- *	product		a price stands among the first lines behind the first heading, or the page says that it is one
+ *	product		a price stands among the first lines after the first heading, or the page says that it is one
  *	documentation	code or definitions; or headings, little prose, and a head that says nothing to search engines and
  *			networks (no date, no name of a site, no description with an address)
  *	listing		most of its text is in cards
@@ -882,7 +882,7 @@ const char *const pd_page_kind_names[PD_KINDS] = { "-", "article", "documentatio
 struct signs {
 	double lines, mass, prose, code, terms, headings;
 	double besides;		/* prose outside the shelf */
-	bool priced;		/* behind the first heading */
+	bool priced;		/* after the first heading */
 };
 
 static bool is_readers(const struct note *note)
@@ -966,7 +966,7 @@ static enum pd_page_kind find_kind(struct pd_extractor *x, const struct pd_block
 }
 
 /* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  Before and
- * behind an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
+ * after an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
  * they are its text. */
 
 static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)

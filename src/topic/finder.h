@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of this folder share behind topic.h: the finder with the scratch of each (the frame and the extractor
+ * What the parts of this folder share beside topic.h: the finder with the scratch of each (the frame and the extractor
  * `paper`: finder.c; the extractor `main`: extract.c; stubs.c), how an extractor hands over what it found, and the numbers
  * that decide.
  */

@@ -38,7 +38,7 @@ struct progress {
 	uint64_t pages;
 };
 
-#define TELLING .005	/* the share from which the time that is left can be told */
+#define TELLING .005	/* the share done from which on the time left is estimated */
 
 static void start_progress(struct progress *p)
 {
@@ -91,6 +91,8 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
+static const char *const phase_names[PD_PHASES] = { "read", "http", "text", "page", "topic", "sign", "row" };
+
 static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct pd_err *e)
 {
 	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
@@ -120,7 +122,7 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 	pd_json_real(j, "elapsed_seconds", c->elapsed);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	for (int p = 0; p < PD_PHASES; p++)
-		pd_json_real(cpu, pd_phase_names[p], c->seconds[p]);
+		pd_json_real(cpu, phase_names[p], c->seconds[p]);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
 	fprintf(f->f, "%s\n", out.p);
@@ -436,7 +438,7 @@ struct walk {
 	struct spool *spool;		/* of pages that are signed afterwards; NULL: none are */
 };
 
-/* As many names of one file are told; all are counted. */
+/* As many names of one file are reported; all are counted. */
 enum { ALIASES_TOLD = 100 };
 
 static const struct pd_span none = { "", 0 };
@@ -643,7 +645,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
 	if (!status)
 		status = make_workers(w);
-	/* Before the inputs are looked at: what it writes is none of them. */
+	/* Before the inputs are examined: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
 	if (!status && w->o->stats)
@@ -956,10 +958,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	pd_log_progress(log, NULL);
 	pd_log_many_end(log);
 	/* First what stands beside the rows: rows without it would be believed to have it. */
-	if (!status && o->shingles)
-		status = pd_shingles_commit(&w.shingles, &w.err);
-	else
-		pd_shingles_abandon(&w.shingles);
+	if (o->shingles)
+		status = pd_shingles_close(&w.shingles, status, &w.err);
 	if (!status)
 		status = pd_outfile_commit(&w.out, &w.err);
 	else if (w.out.f)

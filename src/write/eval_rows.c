@@ -6,7 +6,6 @@
 
 #include "pipeline.h"
 
-const char *const pd_write_eval_formats[] = { "text", "tsv", "jsonl", NULL };
 const char *const pd_write_eval_columns[] = {
 	"by", "value", "precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
 	"f1", "f1_low", "f1_high", "found_true", "true", "false", NULL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a column holds is told by its name, alike in all kinds of rows.  match and cluster copy some values from files
+ * What a column holds follows from its name, alike in all kinds of rows.  match and cluster copy some values from files
  * that others may have edited: what is no number where one should be stays the string that it is.
  */
 #include "write/write.h"

@@ -346,7 +346,7 @@ void pd_write_suspect_line(const struct pd_rows *rows, const struct pd_doubt *do
 	const char *columns[PD_PAIRS_COLUMNS + 2] = { PD_SUSPECT_MARK };
 	struct pd_match_pair pair = pd_match_doubted(rows, doubt);
 	size_t at = out->n;
-	pd_buf_printf(out, "%s%s\t", j ? "" : "# " PD_SUSPECT_MARK " ", pd_look_names[doubt->look]);
+	pd_buf_printf(out, "%s%s\t", j ? "" : "# " PD_SUSPECT_MARK " ", pd_verification_names[doubt->result]);
 	pair_row(rows, &pair, out);
 	memcpy(columns + 1, pd_pairs_columns, sizeof pd_pairs_columns);
 	if (j)
@@ -747,7 +747,7 @@ static void add_answer_page(struct pd_span text, uint64_t cluster, const struct 
 static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 {
 	const struct pd_store_match *m = a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
-	bool doubt = a->status == PD_STORE_NEW && a->doubt > PD_LOOK_YES;
+	bool doubt = a->status == PD_STORE_NEW && a->doubt > PD_VERIFIED_YES;
 	struct pd_span dup_of = m && m->text_n ? pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID) : pd_span("-", 1);
 	add_answer_page(a->text, m ? m->at.number : a->number, m, dup_of, out);
 	if (m)
@@ -757,7 +757,7 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 	pd_buf_printf(out, "\t%s\t", pd_store_status_names[a->status]);
 	add_matches(a, out);
 	if (doubt) {
-		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_look_names[a->doubt], a->doubted.similarity);
+		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_verification_names[a->doubt], a->doubted.similarity);
 		pd_buf_add_span(out, pd_store_text(pd_store_match_text(a, &a->doubted), PD_STORE_TEXT_ID));
 		pd_buf_add_c(out, '\n');
 	} else {

@@ -70,7 +70,7 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 /* What eval and sweep found, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
 
 enum pd_write_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
-extern const char *const pd_write_eval_formats[], *const pd_write_eval_columns[];	/* NULL at the end */
+extern const char *const pd_write_eval_columns[];	/* NULL at the end */
 
 void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
 

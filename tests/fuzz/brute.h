@@ -18,8 +18,8 @@ struct brute {
 	struct pd_rows_set sets[2];
 	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
 	size_t place[BRUTE_ROWS];			/* where it is there */
-	bool looks;					/* pairs are looked at again */
-	uint32_t part[BRUTE_ROWS];			/* the first row of its part, where pairs are looked at again */
+	bool looks;					/* pairs are verified */
+	uint32_t part[BRUTE_ROWS];			/* the first row of its part, where pairs are verified */
 	uint32_t first[BRUTE_ROWS];			/* the first row equal to it in its scope */
 	uint32_t across[BRUTE_ROWS];			/* the first on another host, or UINT32_MAX */
 	bool found[BRUTE_ROWS][BRUTE_ROWS];
@@ -84,8 +84,8 @@ static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y,
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);
 	if (b->set[x] == 1)
-		return pd_verify_equal_texts(&b->o->verify, &f, &g, hosts == PD_HOSTS_SAME) == PD_LOOK_YES;
-	return pd_verify(&b->o->verify, s, distance, &f, &g, hosts) == PD_LOOK_YES;
+		return pd_verify_equal_texts(&b->o->verify, &f, &g, hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
+	return pd_verify(&b->o->verify, s, distance, &f, &g, hosts) == PD_VERIFIED_YES;
 }
 
 static inline bool brute_share_band(const struct brute *b, uint32_t x, uint32_t y)

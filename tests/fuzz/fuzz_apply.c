@@ -119,7 +119,7 @@ static void there_and_back(char *dump, struct seen *seen, char *output, const ui
 	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .rewrite_revisits = true };
 	struct pd_apply_result done = { 0 }, restored = { 0 };
 	struct pd_err e = { 0 };
-	file_of(2, "", 0);	/* what is borrowed is written behind what it holds */
+	file_of(2, "", 0);	/* what is borrowed is written after what it holds */
 	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
 	bool written = run(&o, &done);
 	pd_apply_removals_free(o.removals);

@@ -5,7 +5,7 @@
 #include "topic/boilerplate.h"
 #include "topic/site.h"
 
-/* What must be true before anything else is looked at: what is damaged lies behind it. */
+/* What must be true before anything else is examined: what is damaged lies after it. */
 static void seal(char *p, size_t n)
 {
 	struct pd_boilerplate_header h;

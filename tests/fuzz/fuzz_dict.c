@@ -9,7 +9,7 @@
 
 static const char sample[] = "网页近似研究 T恤 B超 𠮷野 中华人民共和国的没有此词网页网页 A&B";
 
-/* Length and checksum as they must be: what is damaged lies behind them. */
+/* Length and checksum as they must be: what is damaged lies after them. */
 static void seal(char *p, size_t n)
 {
 	struct pd_dict_header h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The bytes behind a sound first line as JSONL; the first byte chooses the fields' names and the limit of a page.  Every
+ * The bytes after a sound first line as JSONL; the first byte chooses the fields' names and the limit of a page.  Every
  * line that is not blank is a record or a damage, in the order of the file; what a record holds is UTF-8 and inside the
  * limit; each is found again by its id. */
 #include "fuzz.h"

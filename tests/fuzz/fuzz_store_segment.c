@@ -17,7 +17,7 @@ static struct pd_store_io_map map_of(const uint8_t *data, size_t n)
 	return map;
 }
 
-/* Checksums as they must be: what is damaged lies behind them. */
+/* Checksums as they must be: what is damaged lies after them. */
 static void seal(struct pd_store_io_map map)
 {
 	struct pd_store_segment_footer f;

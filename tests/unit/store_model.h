@@ -151,7 +151,7 @@ static inline int model_matches(const struct model *m, const struct pd_store_jud
 	memcpy(y.w, q->sketch, sizeof y.w);
 	bool host = model_one_host(model_field(p, PD_STORE_TEXT_URL), pd_store_text(q->text, PD_STORE_TEXT_URL));
 	struct pd_facts f = { .terms = 9, .confidence = .5, .language = 1 };	/* of all rows here */
-	return pd_verify(&o->verify, pd_sketch_similarity(&so, &x, &y), d, &f, &f, host) == PD_LOOK_YES ? d : -2;
+	return pd_verify(&o->verify, pd_sketch_similarity(&so, &x, &y), d, &f, &f, host) == PD_VERIFIED_YES ? d : -2;
 }
 
 #endif

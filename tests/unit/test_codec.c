@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every codec: both ways give the bytes back, limits hold, damage is told and never followed, dictionaries of zstd.
+ * Every codec: both ways give the bytes back, limits hold, damage is reported and never followed, dictionaries of zstd.
  */
 #include "read_pack.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that go, and what happens to them between the moment when they are looked at and the moment when they are
+ * Files that go, and what happens to them between the moment when they are examined and the moment when they are
  * deleted.  Which pages may go at all is tests/shell/apply.sh.
  */
 #include "read_dumps.h"

@@ -175,7 +175,7 @@ static void refuse(struct pd_span bytes, const char *what, size_t at)
 {
 	struct pd_dict *d;
 	struct pd_err e = { 0 };
-	/* A copy of its own, so that a sanitiser sees a byte read behind it. */
+	/* A copy of its own, so that a sanitiser sees a byte read after it. */
 	char *p = malloc(bytes.n ? bytes.n : 1);
 	if (bytes.n)
 		memcpy(p, bytes.p, bytes.n);

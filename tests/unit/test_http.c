@@ -396,7 +396,7 @@ START_TEST(test_payload)
 }
 END_TEST
 
-/* Headers that fill all that is kept of a record: the page behind them was not empty, it was not seen. */
+/* Headers that fill all that is kept of a record: the page after them was not empty, it was not seen. */
 START_TEST(test_headers_over_the_limit)
 {
 	struct pd_page_opener *o = pd_page_opener_new(&(struct pd_page_options){ .max_page = 100 });

@@ -15,7 +15,7 @@ static void read_value(enum pd_sign_kind kind, const char *column, struct pd_val
 	ck_assert_msg(pd_value_read(kind, pd_span_z(column), out) && out->present, "cannot read %s", column);
 }
 
-/* "1=3 2=2" -> "0000000000000001=3,0000000000000002=2", behind two keys */
+/* "1=3 2=2" -> "0000000000000001=3,0000000000000002=2", after two keys */
 static void keywords(const char *items, char *out, size_t size)
 {
 	int n = snprintf(out, size, "k,k");

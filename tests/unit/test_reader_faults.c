@@ -78,7 +78,7 @@ static int read_all(char *path, struct pd_err *e)
 	return status;
 }
 
-/* A record so long that its end is looked at from afar, and wrong: another one begins where it should end. */
+/* A record so long that its end is examined from afar, and wrong: another one begins where it should end. */
 static void long_records(struct pd_buf *out)
 {
 	for (int i = 0; i < 2; i++) {
@@ -141,7 +141,7 @@ START_TEST(test_every_call_fails_once)
 				      inputs[_i].name, call_names[call], n);
 		}
 	}
-	/* The file is asked for its size, and read; a long record that is not compressed is looked at from afar. */
+	/* The file is asked for its size, and read; a long record that is not compressed is examined from afar. */
 	ck_assert_int_ge(failed[READ], 1);
 	ck_assert_int_ge(failed[LSEEK], 1);
 	ck_assert_int_ge(failed[FSTAT], 1);

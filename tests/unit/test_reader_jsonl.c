@@ -112,7 +112,7 @@ START_TEST(test_packed)
 }
 END_TEST
 
-/* What lies before the damage comes out, and members behind it. */
+/* What lies before the damage comes out, and members after it. */
 START_TEST(test_damaged_member)
 {
 	struct pd_buf dump = { 0 };
@@ -155,7 +155,7 @@ START_TEST(test_long_lines)
 }
 END_TEST
 
-/* The very first line is longer than what can be looked at. */
+/* The very first line is longer than the window. */
 START_TEST(test_long_first_line)
 {
 	struct pd_buf all = { 0 };

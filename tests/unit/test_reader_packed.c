@@ -185,7 +185,7 @@ START_TEST(test_bad_dictionary)
 }
 END_TEST
 
-/* A flipped bit in any byte costs the record it is in and no other, and is told once. */
+/* A flipped bit in any byte costs the record it is in and no other, and is reported once. */
 START_TEST(test_flip)
 {
 	enum { N = 5 };
@@ -245,7 +245,7 @@ START_TEST(test_junk)
 }
 END_TEST
 
-/* Records over every bound: 3 MB that do not compress, 20 MB that do; and one behind them. */
+/* Records over every bound: 3 MB that do not compress, 20 MB that do; and one after them. */
 START_TEST(test_large)
 {
 	struct pd_buf b = { 0 }, dump = { 0 }, want = { 0 };
@@ -264,7 +264,7 @@ START_TEST(test_large)
 	dump_page(&b, 2);
 	pack(&dump, codec, pd_buf_span(&b));
 	fetch_expect(codecs[_i].name, pd_buf_span(&dump), want.p);
-	/* Damage deep in the first: the others are found behind it. */
+	/* Damage deep in the first: the others are found after it. */
 	dump.p[2000000] ^= 1;
 	const char *got = fetched(pd_buf_span(&dump));
 	ck_assert_msg(fetch_count(got, "! 0 damaged") == 1 && fetch_count(got, " cut\n") == 1 && fetch_count(got, "response") == 1, "%s: %s", codecs[_i].name, got);

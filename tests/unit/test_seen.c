@@ -82,7 +82,7 @@ static const struct {
 	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false },		/* site */
 	{ "http://a/x/y/z", "http://a:81/x/y/z", false, false, false },
 	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },		/* the scheme is no part */
-	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor is nothing behind a slash */
+	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor is nothing after a slash */
 	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true },	/* the query belongs to the last part */
 	{ "http://a/", "http://a/?q=1", false, false, true },
 	{ "http://a/", "http://a", true, true, true },

@@ -50,7 +50,7 @@ static void write_pages(uint32_t pages, uint32_t each, const char *must)
 		}
 		ck_assert_int_eq(pd_shingles_add(&w, id_of(p, room), pd_buf_span(&list), &e), 0);
 	}
-	ck_assert_int_eq(pd_shingles_commit(&w, &e), 0);
+	ck_assert_int_eq(pd_shingles_close(&w, PD_OK, &e), 0);
 	pd_buf_release(&list);
 }
 

@@ -175,7 +175,7 @@ static int save(const char *dir, struct saved *x, struct pd_err *e)
 }
 
 /* Every row that was saved is one of the sound store; rows that are not there, or are there again because nobody knows
- * any more that they were removed, were told. */
+ * any more that they were removed, were reported. */
 static bool saved_holds(const struct saved *got, const struct saved *want)
 {
 	struct pd_span a = pd_buf_span(&got->rows), all = pd_buf_span(&want->rows), row, of;
@@ -364,7 +364,7 @@ static void count_told(void *ctx, const char *what)
 	pd_buf_add_z(&c->last, what);
 }
 
-/* A file that no writer took away is damage, told once. */
+/* A file that no writer took away is damage, reported once. */
 START_TEST(missing_files)
 {
 	static const char *const names[] = { "log-", "gone-", "seg-" };
@@ -397,7 +397,7 @@ START_TEST(missing_files)
 }
 END_TEST
 
-/* The first hundred damaged blocks of a file are told, and how many more there are. */
+/* The first hundred damaged blocks of a file are reported, and how many more there are. */
 START_TEST(much_damage)
 {
 	struct counted told = { 0 };

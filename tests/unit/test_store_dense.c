@@ -167,7 +167,7 @@ static uint64_t work_of(size_t n, int flips, bool found)
 	return work;
 }
 
-/* Twice the pages, twice the pairs that are looked at (and n log n is what sorting and merging may take). */
+/* Twice the pages, twice the pairs that are examined (and n log n is what sorting and merging may take). */
 START_TEST(work_is_linear)
 {
 	static const struct {

@@ -182,7 +182,7 @@ static void no_damage(void *ctx, const char *what)
 	ck_abort_msg("damage: %s", what);
 }
 
-/* The live pages as a state behind the last. */
+/* The live pages as a state after the last. */
 static void take_state(struct scene *s, struct pd_store *store)
 {
 	struct pd_err e = { 0 };

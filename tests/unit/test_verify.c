@@ -18,42 +18,42 @@ static const struct row {
 	double similarity;
 	struct pd_facts a, b;
 	enum pd_hosts same_host;
-	enum pd_look want;
+	enum pd_verification want;
 } rows[] = {
-	{ "half of the text, two hosts", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_LOOK_YES },
-	{ "less", .49, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_LOOK_NO },
-	{ "one host, versions of a page", .7, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_YES },
-	{ "one host, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_NO },
-	{ "one host, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_OTHER_SUBJECT },
-	{ "one host, another title of the same text", .9, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_YES },
-	{ "a few words are no text of another subject", 1, { 49, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_LOOK_FEW_TERMS },
-	{ "a footer taken for the text", 1, { 300, .9, TIDES, 1 }, { 300, .39, MILLS, 1 }, true, PD_LOOK_UNSURE },
-	{ "the same, under one title", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_LOOK_YES },
-	{ "the same, less sure", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .24, { 0, 8, 0, false }, 1 }, true, PD_LOOK_UNSURE },
-	{ "the same, fewer terms", 1, { 99, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_LOOK_UNSURE },
-	{ "another subject on another host", .82, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_LOOK_YES },
-	{ "the same, less", .81, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_LOOK_OTHER_SUBJECT },
-	{ "hosts not known, half of the text", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, PD_HOSTS_UNKNOWN, PD_LOOK_YES },
-	{ "hosts not known, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, PD_HOSTS_UNKNOWN, PD_LOOK_OTHER_SUBJECT },
-	{ "a heading translated and hardly more", .8, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_YES },
-	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_LOOK_OTHER_SUBJECT },
-	{ "one title on two hosts, other headings", .5, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, false, PD_LOOK_YES },
-	{ "the same on one host", .89, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, true, PD_LOOK_OTHER_SUBJECT },
+	{ "half of the text, two hosts", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_VERIFIED_YES },
+	{ "less", .49, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, false, PD_VERIFIED_NO },
+	{ "one host, versions of a page", .7, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_YES },
+	{ "one host, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_NO },
+	{ "one host, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
+	{ "one host, another title of the same text", .9, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_YES },
+	{ "a few words are no text of another subject", 1, { 49, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "a footer taken for the text", 1, { 300, .9, TIDES, 1 }, { 300, .39, MILLS, 1 }, true, PD_VERIFIED_UNSURE },
+	{ "the same, under one title", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_YES },
+	{ "the same, less sure", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .24, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_UNSURE },
+	{ "the same, fewer terms", 1, { 99, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_UNSURE },
+	{ "another subject on another host", .82, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_VERIFIED_YES },
+	{ "the same, less", .81, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_VERIFIED_OTHER_SUBJECT },
+	{ "hosts not known, half of the text", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, PD_HOSTS_UNKNOWN, PD_VERIFIED_YES },
+	{ "hosts not known, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, PD_HOSTS_UNKNOWN, PD_VERIFIED_OTHER_SUBJECT },
+	{ "a heading translated and hardly more", .8, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_VERIFIED_YES },
+	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
+	{ "one title on two hosts, other headings", .5, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, false, PD_VERIFIED_YES },
+	{ "the same on one host", .89, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
 	{ "one title on two hosts, no headings, some terms", .5, { 99, .9, { 0, 8, 0, false }, 1 }, { 99, .9, { 0, 8, 0, false }, 1 }, false,
-	  PD_LOOK_YES },
-	{ "the same on one host", .79, { 99, .9, { 0, 8, 0, false }, 1 }, { 99, .9, { 0, 8, 0, false }, 1 }, true, PD_LOOK_FEW_TERMS },
-	{ "translations of one site", .89, { 300, .9, TIDES, 1 }, { 300, .9, NO_SUBJECT, 2 }, true, PD_LOOK_OTHER_LANGUAGE },
-	{ "a version declared to be in another language", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_LOOK_YES },
-	{ "a translation under the same heading", .79, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_LOOK_OTHER_LANGUAGE },
-	{ "copied with another declaration", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, false, PD_LOOK_YES },
-	{ "few terms, one subject", .8, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_YES },
-	{ "few terms, one subject, less", .79, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_LOOK_FEW_TERMS },
-	{ "some terms, one subject, one host", .7, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, true, PD_LOOK_YES },
-	{ "some terms, one subject, two hosts", .74, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, false, PD_LOOK_YES },
-	{ "few terms, nothing known of the subject", .9, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_LOOK_YES },
-	{ "the same, less", .89, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_LOOK_FEW_TERMS },
-	{ "some terms, nothing known", .79, { 99, .9, NO_SUBJECT, 1 }, { 500, .9, TIDES, 1 }, false, PD_LOOK_FEW_TERMS },
-	{ "nothing known at all", .7, { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, true, PD_LOOK_YES },
+	  PD_VERIFIED_YES },
+	{ "the same on one host", .79, { 99, .9, { 0, 8, 0, false }, 1 }, { 99, .9, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "translations of one site", .89, { 300, .9, TIDES, 1 }, { 300, .9, NO_SUBJECT, 2 }, true, PD_VERIFIED_OTHER_LANGUAGE },
+	{ "a version declared to be in another language", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_VERIFIED_YES },
+	{ "a translation under the same heading", .79, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_VERIFIED_OTHER_LANGUAGE },
+	{ "copied with another declaration", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, false, PD_VERIFIED_YES },
+	{ "few terms, one subject", .8, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_YES },
+	{ "few terms, one subject, less", .79, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "some terms, one subject, one host", .7, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, true, PD_VERIFIED_YES },
+	{ "some terms, one subject, two hosts", .74, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, false, PD_VERIFIED_YES },
+	{ "few terms, nothing known of the subject", .9, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_VERIFIED_YES },
+	{ "the same, less", .89, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_VERIFIED_FEW_TERMS },
+	{ "some terms, nothing known", .79, { 99, .9, NO_SUBJECT, 1 }, { 500, .9, TIDES, 1 }, false, PD_VERIFIED_FEW_TERMS },
+	{ "nothing known at all", .7, { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_YES },
 };
 
 START_TEST(looks)
@@ -62,9 +62,9 @@ START_TEST(looks)
 	const struct pd_verify_options o = PD_VERIFY_DEFAULTS;
 	ck_assert_msg(pd_verify(&o, r->similarity, 5, &r->a, &r->b, r->same_host) == r->want, "%s", r->name);
 	ck_assert_msg(pd_verify(&o, r->similarity, 5, &r->b, &r->a, r->same_host) == r->want, "%s, the other way round", r->name);
-	ck_assert_msg(pd_verify_maybe(&o, r->similarity, 5) || r->want == PD_LOOK_NO, "%s: asked first", r->name);
+	ck_assert_msg(pd_verify_maybe(&o, r->similarity, 5) || r->want == PD_VERIFIED_NO, "%s: asked first", r->name);
 	const struct pd_verify_options off = { .off = true };
-	ck_assert_msg(pd_verify(&off, r->similarity, 5, &r->a, &r->b, r->same_host) == PD_LOOK_YES, "%s, not looked at", r->name);
+	ck_assert_msg(pd_verify(&off, r->similarity, 5, &r->a, &r->b, r->same_host) == PD_VERIFIED_YES, "%s, not looked at", r->name);
 }
 END_TEST
 
@@ -72,16 +72,16 @@ static const struct text_row {
 	const char *name;
 	struct pd_facts a, b;
 	bool same_host;
-	enum pd_look want;
+	enum pd_verification want;
 } text_rows[] = {
-	{ "a line and its title", { 5, 1, TIDES, 0 }, { 5, 1, TIDES, 0 }, false, PD_LOOK_YES },
-	{ "a line under another title", { 5, 1, TIDES, 0 }, { 5, 1, MILLS, 0 }, true, PD_LOOK_OTHER_SUBJECT },
-	{ "lines without titles", { 5, 1, NO_SUBJECT, 0 }, { 5, 1, NO_SUBJECT, 0 }, false, PD_LOOK_YES },
-	{ "one of them has a title", { 5, 1, TIDES, 0 }, { 5, 1, NO_SUBJECT, 0 }, true, PD_LOOK_FEW_TERMS },
-	{ "a title and nothing else", { 0, 1, TIDES, 0 }, { 0, 1, TIDES, 0 }, true, PD_LOOK_NO },
-	{ "nothing, on one host", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, true, PD_LOOK_YES },
-	{ "nothing, on two", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, false, PD_LOOK_NO },
-	{ "nothing known", { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, false, PD_LOOK_YES },
+	{ "a line and its title", { 5, 1, TIDES, 0 }, { 5, 1, TIDES, 0 }, false, PD_VERIFIED_YES },
+	{ "a line under another title", { 5, 1, TIDES, 0 }, { 5, 1, MILLS, 0 }, true, PD_VERIFIED_OTHER_SUBJECT },
+	{ "lines without titles", { 5, 1, NO_SUBJECT, 0 }, { 5, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_YES },
+	{ "one of them has a title", { 5, 1, TIDES, 0 }, { 5, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "a title and nothing else", { 0, 1, TIDES, 0 }, { 0, 1, TIDES, 0 }, true, PD_VERIFIED_NO },
+	{ "nothing, on one host", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_YES },
+	{ "nothing, on two", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_NO },
+	{ "nothing known", { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_YES },
 };
 
 START_TEST(equal_texts)
@@ -97,21 +97,21 @@ START_TEST(unknown_similarity)
 {
 	const struct pd_verify_options o = { .least = .5, .least_same_host = .7, .k_unknown = 3 };
 	const struct pd_facts f = PD_FACTS_UNKNOWN;
-	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 3, &f, &f, true) == PD_LOOK_YES);
-	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 4, &f, &f, true) == PD_LOOK_NO);
+	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 3, &f, &f, true) == PD_VERIFIED_YES);
+	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 4, &f, &f, true) == PD_VERIFIED_NO);
 	ck_assert(!pd_verify_maybe(&o, PD_SIMILARITY_UNKNOWN, 4));
 }
 END_TEST
 
-/* Notes are the same in whatever order rows are looked at: of each row the most similar other, of those the first. */
+/* Notes are the same in whatever order rows are examined: of each row the most similar other, of those the first. */
 START_TEST(doubts)
 {
-	static const struct { uint32_t a, b; double similarity; enum pd_look look; } noted[] = {
-		{ 0, 1, .8, PD_LOOK_FEW_TERMS }, { 0, 2, .9, PD_LOOK_OTHER_SUBJECT }, { 1, 2, .8, PD_LOOK_UNSURE },
-		{ 3, 4, 1, PD_LOOK_OTHER_LANGUAGE }, { 2, 3, .5, PD_LOOK_FEW_TERMS },
+	static const struct { uint32_t a, b; double similarity; enum pd_verification result; } noted[] = {
+		{ 0, 1, .8, PD_VERIFIED_FEW_TERMS }, { 0, 2, .9, PD_VERIFIED_OTHER_SUBJECT }, { 1, 2, .8, PD_VERIFIED_UNSURE },
+		{ 3, 4, 1, PD_VERIFIED_OTHER_LANGUAGE }, { 2, 3, .5, PD_VERIFIED_FEW_TERMS },
 	};
-	static const struct { uint32_t a, b; int thousandths; enum pd_look look; } want[] = {
-		{ 0, 2, 900, PD_LOOK_OTHER_SUBJECT }, { 0, 1, 800, PD_LOOK_FEW_TERMS }, { 3, 4, 1000, PD_LOOK_OTHER_LANGUAGE },
+	static const struct { uint32_t a, b; int thousandths; enum pd_verification result; } want[] = {
+		{ 0, 2, 900, PD_VERIFIED_OTHER_SUBJECT }, { 0, 1, 800, PD_VERIFIED_FEW_TERMS }, { 3, 4, 1000, PD_VERIFIED_OTHER_LANGUAGE },
 	};
 	enum { N = sizeof noted / sizeof *noted };
 	struct pd_rows set = { .n = 6 };
@@ -122,12 +122,12 @@ START_TEST(doubts)
 	pd_doubts_init(&d, PD_DOUBTS_ALL, &set);
 	for (int i = 0; i < N; i++) {
 		int j = (i * 3 + _i) % N;
-		pd_doubts_note(&d, &set, noted[j].a, noted[j].b, noted[j].look, noted[j].similarity);
+		pd_doubts_note(&d, &set, noted[j].a, noted[j].b, noted[j].result, noted[j].similarity);
 	}
 	for (; pd_doubts_next(&d, &at, &doubt); n++) {
 		ck_assert_msg(n < sizeof want / sizeof *want, "one more: %u, %u", doubt.a, doubt.b);
-		ck_assert_msg(doubt.a == want[n].a && doubt.b == want[n].b && doubt.look == want[n].look,
-			      "doubt %zu is %u, %u: %s", n, doubt.a, doubt.b, pd_look_names[doubt.look]);
+		ck_assert_msg(doubt.a == want[n].a && doubt.b == want[n].b && doubt.result == want[n].result,
+			      "doubt %zu is %u, %u: %s", n, doubt.a, doubt.b, pd_verification_names[doubt.result]);
 		ck_assert_int_eq((int)(doubt.similarity * 1000 + .5), want[n].thousandths);
 	}
 	ck_assert_uint_eq(n, sizeof want / sizeof *want);
@@ -144,8 +144,8 @@ START_TEST(doubts_of_sides)
 	struct pd_doubt doubt;
 	uint32_t at = 0;
 	pd_doubts_init(&d, _i ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN, &set);
-	pd_doubts_note(&d, &set, 0, 1, PD_LOOK_UNSURE, .9);
-	pd_doubts_note(&d, &set, 0, 2, PD_LOOK_UNSURE, .8);
+	pd_doubts_note(&d, &set, 0, 1, PD_VERIFIED_UNSURE, .9);
+	pd_doubts_note(&d, &set, 0, 2, PD_VERIFIED_UNSURE, .8);
 	ck_assert_msg(pd_doubts_next(&d, &at, &doubt) == !_i, "two sides and %s", _i ? "one host: none is" : "two hosts: one is");
 	ck_assert(_i || (doubt.a == 0 && doubt.b == 2));
 	pd_doubts_release(&d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Damaged dumps: what is broken is told once and with its place, and nothing else is lost.
+ * Damaged dumps: what is broken is reported once and with its place, and nothing else is lost.
  */
 #include "warc_outcome.h"
 
@@ -12,7 +12,7 @@ static int count(const char *text, const char *what)
 	return n;
 }
 
-/* All pages but `lost` must be there; `lost` may be, when the bit did not matter; else one damage is told. */
+/* All pages but `lost` must be there; `lost` may be, when the bit did not matter; else one damage is reported. */
 static void check_flip(const char *got, const struct dump *d, int n, int lost, size_t byte, int bit)
 {
 	struct pd_buf line = { 0 };
@@ -47,7 +47,7 @@ START_TEST(test_flipped_bit)
 }
 END_TEST
 
-/* Three damaged members at once, each told once, the others all there. */
+/* Three damaged members at once, each reported once, the others all there. */
 START_TEST(test_three_flips)
 {
 	struct dump d;
