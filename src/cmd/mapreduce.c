@@ -16,19 +16,21 @@ struct engine_options {
 
 #define AT(member) .at = offsetof(struct engine_options, member)
 
-enum job { JOB_FP, JOB_JOIN };
-static const char *const map_jobs[] = { "fp", "join", NULL };
-static const char *const reduce_jobs[] = { "join", NULL };	/* JOB_FP has none */
-
-#define JOB_OPTS(jobs) \
-	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
-	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
-	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters of the job, from its step count" }
+enum job { JOB_FP, JOB_JOIN, JOB_BATCH };
+static const char *const map_jobs[] = { "fp", "join", "batch", NULL };
+static const char *const reduce_jobs[] = { "join", "batch", NULL };
 
 #define MEMORY_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
 	  .help = "memory to use (half of the machine's); beyond it, disk is used" }, \
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" }
+
+#define JOB_OPTS(jobs) \
+	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
+	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters of the job, from its step count" }, \
+	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" }, \
+	MEMORY_OPTS
 
 static const struct pd_opt map_opts[] = {
 	JOB_OPTS(map_jobs),
@@ -46,13 +48,13 @@ static const struct pd_usage map_usage = {
 	.opts = map_opts,
 };
 
-static const struct pd_opt reduce_opts[] = { JOB_OPTS(reduce_jobs), MEMORY_OPTS, PD_OPT_END };
+static const struct pd_opt reduce_opts[] = { JOB_OPTS(reduce_jobs), PD_OPT_END };
 
 static const struct pd_usage reduce_usage = {
 	.name = "reduce",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options behind -- are those of the command that the job stands for: 'match' of join.",
+	.text = "Options behind -- are those of the command that the job stands for: 'match' of join and batch.",
 	.example = "pagededup reduce --job=join --step=count -- --similar=90% < counts > params",
 	.opts = reduce_opts,
 };
@@ -187,6 +189,10 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 	struct pd_engine_params p = { 0 };
 	struct pd_err e;
 	const struct pd_engine_step *step = find_step(steps, o->step, &e);
+	if (step && !(maps ? step->map : step->reduce)) {
+		pd_fail(&e, PD_ERR_USAGE, "the step '%s' has no %s task", step->name, maps ? "map" : "reduce");
+		step = NULL;
+	}
 	if (!step)
 		return pd_command_failed(o->task.log, &e);
 	int code = take_params(o, step, argc, argv, maps, &p);
@@ -211,7 +217,7 @@ static int run_map(int argc, char **argv)
 		return code - 1;
 	argv = own_words(argv, first);
 	argc -= first - 1;
-	return o.job == JOB_FP ? map_fp(&o, argc, argv) : run_step(&o, pd_engine_join_steps, true, argc, argv);
+	return o.job == JOB_FP ? map_fp(&o, argc, argv) : run_step(&o, o.job == JOB_JOIN ? pd_engine_join_steps : pd_engine_batch_steps, true, argc, argv);
 }
 
 const struct pd_command pd_cmd_map = { "Engines", &map_usage, run_map };
@@ -225,7 +231,8 @@ static int run_reduce(int argc, char **argv)
 	int code = parse_task(&reduce_usage, argc, argv, &o, &first);
 	if (code)
 		return code - 1;
-	return run_step(&o, pd_engine_join_steps, false, argc - first + 1, own_words(argv, first));
+	static const struct pd_engine_step *const steps[] = { pd_engine_join_steps, pd_engine_batch_steps };
+	return run_step(&o, steps[o.job], false, argc - first + 1, own_words(argv, first));
 }
 
 const struct pd_command pd_cmd_reduce = { "Engines", &reduce_usage, run_reduce };

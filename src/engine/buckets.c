@@ -46,6 +46,18 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 	return add_row(b, &b->waiting, row, e);
 }
 
+int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
+{
+	b->n_waiting++;
+	return add_row(b, &b->against, row, e);
+}
+
+int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
+{
+	b->n_waiting++;
+	return add_row(b, &b->waiting, row, e);
+}
+
 /* --- pairs --- */
 
 /* Is it one of this table?  All rows of tables of fingerprints and of bands have a fingerprint. */
@@ -69,6 +81,10 @@ static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (!belongs(b, &pairs[i]))
 			continue;
+		if (b->on_pair) {
+			b->on_pair(b->ctx, b->rows, &pairs[i]);
+			continue;
+		}
 		pd_buf_add_z(out, "p\t");
 		pd_write_pair_rows(b->rows, &pairs[i], 1, out);
 		b->follows[pairs[i].b] = 1;
@@ -89,9 +105,12 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 {
 	struct pd_match_options o = b->p->match;
 	o.plan = PD_PLAN_AUTO;
-	o.doubts = o.verify.off ? NULL : doubts;
-	if (b->table.kind == 'a')
+	/* Of pairs that were found before, as the rows of a key are, none is in doubt. */
+	o.doubts = o.verify.off || (b->table.kind == PD_ENGINE_AGAINST && !b->batch) ? NULL : doubts;
+	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
+		o.all_pairs = true;
 		return o;
+	}
 	o.candidates = b->table.kind == 'b' ? PD_CANDIDATES_BANDS : PD_CANDIDATES_HAMMING;
 	if (b->table.kind == 'e' || b->table.kind == 'd') {
 		o.k = 0;
@@ -112,8 +131,12 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 		if (!pd_doubts_of(doubts, row, &d))
 			continue;
 		pd_buf_clear(out);
-		pd_buf_add_z(out, "s\t");
-		pd_buf_add_span(out, pd_rows_view(b->rows, row).id);
+		struct pd_span id = pd_rows_view(b->rows, row).id;
+		if (b->table.kind == PD_ENGINE_AGAINST)
+			pd_buf_printf(out, "s.%016" PRIx64 "\t", pd_hash64(id.p, id.n));
+		else
+			pd_buf_add_z(out, "s\t");
+		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
 		pd_buf_printf(out, "\t%d\t", (int)d.result);
@@ -202,15 +225,15 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	struct pd_rows rows = { 0 };
 	struct pd_buf names[2] = { { 0 }, { 0 } };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
-	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b');
-	if (!b->n_waiting)
+	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->batch);
+	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;
 	int status = flush(b->waiting, e);
 	if (!status)
 		status = flush(b->against, e);
 	if (!status) {
-		char *path = name_of(b->waiting, &names[0]), *against = b->against ? name_of(b->against, &names[1]) : NULL;
+		char *path = b->batch ? (char *)b->batch : name_of(b->waiting, &names[0]), *against = b->against ? name_of(b->against, &names[1]) : NULL;
 		struct pd_rows_options in = { .paths = &path, .n_paths = 1, .against = &against, .n_against = b->against != NULL,
 					      .tmp_dir = b->task->tmp_dir, .budget = &budget, .bad_row = pd_log_bad_row, .ctx = b->task->log };
 		pd_inputs_forget();

@@ -8,6 +8,7 @@
  *
  *	p	a pair: a row of pairs
  *	s	two pages that look alike and are no pair, as one of them has it: its id, how alike, the other's id, a line of suspects
+ *		(s.HASH where the lines still go to reduce tasks: a hash of the id)
  *	r	a row that stands for those that are the same
  */
 #ifndef PD_ENGINE_BUCKETS_H
@@ -20,8 +21,13 @@ struct pd_engine_buckets {
 	const struct pd_engine_params *p;
 	const struct pd_engine_tables *tables;
 	bool leaders;			/* write the rows that stand for others */
-	struct pd_engine_table table;	/* of the rows that wait */
-	FILE *waiting, *against;	/* rows; those of the other side, or NULL */
+	struct pd_engine_table table;	/* of the rows that wait; its kind may be one of these, for all tables: */
+#define PD_ENGINE_AGAINST 'a'		/* stored rows against new ones */
+#define PD_ENGINE_INSIDE 'i'		/* all rows with each other */
+	const char *batch;		/* the key file of the new ones, in place of rows that wait; or NULL */
+	void (*on_pair)(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair);	/* NULL: pairs are written */
+	void *ctx;
+	FILE *waiting, *against;	/* rows; those that are stored, or NULL */
 	uint64_t n_waiting;
 	struct pd_buf out;
 	/* while pairs are formatted */
@@ -33,6 +39,9 @@ struct pd_engine_buckets {
 
 /* A row of a bucket of `table`; the bucket is new, or that of the row before. */
 int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row, struct pd_err *e);
+/* With PD_ENGINE_AGAINST: a stored row, a new one. */
+int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
+int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 /* The pairs of those that wait. */
 int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e);
 void pd_engine_buckets_release(struct pd_engine_buckets *b);

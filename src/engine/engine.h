@@ -20,6 +20,7 @@
 /* What a task was told. */
 struct pd_engine {
 	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
+	const char *batch;		/* the key file of a batch; NULL: none */
 	const char *tmp_dir;
 	size_t memory;			/* 0: half of the machine's */
 	struct pd_log *log;
@@ -27,6 +28,9 @@ struct pd_engine {
 
 /* A counter of the engine grows: a line that Hadoop takes from standard error. */
 void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n);
+
+/* To standard output. */
+int pd_engine_write(const struct pd_buf *text, struct pd_err *e);
 
 /* --- files that a command gives --- */
 
@@ -47,14 +51,15 @@ int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e);
  * the task. */
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
 
-/* join: all pairs of a collection, in steps.  `p` NULL: the step needs none. */
+/* join: all pairs of a collection; batch: new pages against a collection. */
 struct pd_engine_params;
 struct pd_engine_step {
 	const char *name;
 	bool params;			/* the step is given the file of parameters */
+	/* NULL: there is none on this side */
 	int (*map)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 };
-extern const struct pd_engine_step pd_engine_join_steps[];	/* a row without a name at the end */
+extern const struct pd_engine_step pd_engine_join_steps[], pd_engine_batch_steps[];	/* a row without a name at the end */
 
 #endif

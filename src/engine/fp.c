@@ -10,6 +10,13 @@ void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n)
 		fprintf(t->log->to, "reporter:counter:pagededup,%s,%" PRIu64 "\n", name, n);
 }
 
+int pd_engine_write(const struct pd_buf *text, struct pd_err *e)
+{
+	if (text->n && fwrite(text->p, 1, text->n, stdout) != text->n)
+		return pd_fail_errno(e, "cannot write standard output");
+	return PD_OK;
+}
+
 /* All lines of standard input, each with a NUL behind it: it is free then for what a command fetches, and an engine that writes
  * to it is not left alone. */
 static int read_paths(struct pd_buf *out, struct pd_err *e)

@@ -14,14 +14,8 @@
 
 #include "base/map.h"
 #include "engine/buckets.h"
+#include "engine/join.h"
 #include "write/write.h"
-
-static int write_text(const struct pd_buf *text, struct pd_err *e)
-{
-	if (fwrite(pd_buf_z(text), 1, text->n, stdout) != text->n)
-		return pd_fail_errno(e, "cannot write standard output");
-	return PD_OK;
-}
 
 /* --- count --- */
 
@@ -139,7 +133,7 @@ static void write_counts(const struct totals *t, struct pd_buf *out)
 			pd_buf_printf(out, "total\t%.*s\n", (int)line.n, line.p);
 }
 
-static int map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
 	struct pd_engine_rows in = { .task = t };
@@ -154,7 +148,7 @@ static int map_count(const struct pd_engine *t, struct pd_engine_params *p, stru
 	pd_buf_set(&totals.p.totals, pd_buf_span(&in.in.totals));
 	write_counts(&totals, &out);
 	if (!status)
-		status = write_text(&out, e);
+		status = pd_engine_write(&out, e);
 	pd_engine_count(t, "ROWS", in.n);
 	pd_engine_count(t, "BAD_ROWS", in.bad);
 	pd_buf_release(&out);
@@ -190,6 +184,33 @@ static int take_count(struct totals *t, struct pd_span name, struct pd_span valu
 	return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
 }
 
+/* The new pages count as those of the collection do. */
+static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_err *e)
+{
+	struct pd_rows rows;
+	struct pd_sketch s;
+	struct pd_span rest, line;
+	int status = pd_engine_batch_read(t, &rows, e);
+	if (!status)
+		status = take_must(to, pd_buf_span(&rows.must), e);
+	if (!status)
+		status = take_params(to, pd_span_z(rows.params), e);
+	if (!status && rows.bits)
+		status = take_bits(to, (uint64_t)rows.bits, e);
+	to->p.rows += rows.n;
+	to->p.prints += rows.prints.n;
+	for (uint32_t i = 0; i < rows.prints.n; i++)
+		to->sketches.rows[pd_sketch_words(&rows.sketch)] += pd_rows_sketch(&rows, pd_rows_set_row(&rows.prints, i), &s);
+	if (rows.sketched)
+		to->kind[pd_sketch_words(&rows.sketch)] = rows.sketch;
+	rest = pd_buf_span(&rows.totals);
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			pd_buf_printf(&to->p.totals, "%.*s\n", (int)line.n, line.p);
+	pd_rows_release(&rows);
+	return status;
+}
+
 /* The kind that most rows have, then the larger; one that no header names is fp's own. */
 static void choose_sketch(struct totals *t)
 {
@@ -203,22 +224,23 @@ static void choose_sketch(struct totals *t)
 	t->p.sketched = t->p.leaders = t->sketches.rows[best];
 }
 
-static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
 	int status;
-	(void)t;
 	while ((status = pd_engine_lines_next(&in, e)) == 1)
 		if ((status = take_count(&totals, in.key, in.value, e)) != 0)
 			break;
+	if (!status && t->batch)
+		status = take_batch(t, &totals, e);
 	choose_sketch(&totals);
 	pd_buf_set(&totals.p.options, pd_buf_span(&p->options));
 	totals.p.n_options = p->n_options;
 	pd_engine_params_write(&totals.p, &out);
 	if (!status)
-		status = write_text(&out, e);
+		status = pd_engine_write(&out, e);
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	pd_engine_params_release(&totals.p);
@@ -264,7 +286,7 @@ static int reduce_bands(const struct pd_engine *t, struct pd_engine_params *p, s
 	}
 	pd_engine_params_write(p, &out);
 	if (!status)
-		status = write_text(&out, e);
+		status = pd_engine_write(&out, e);
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	return status;
@@ -287,7 +309,7 @@ static int send_row(struct sending *s, const struct pd_engine_row *row, bool equ
 		pd_engine_tables_add_equal(row, pd_buf_span(&s->value), &s->out);
 	if (near)
 		pd_engine_tables_add_near(&s->tables, row, pd_buf_span(&s->value), &s->out);
-	return write_text(&s->out, e);
+	return pd_engine_write(&s->out, e);
 }
 
 static int send_rows(const struct pd_engine *t, struct sending *s, const struct pd_engine_params *p, bool near, struct pd_err *e)
@@ -382,7 +404,7 @@ static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, st
 
 /* --- doubts: of each page the one that it is most like --- */
 
-static int copy_tagged(const char *tag, struct pd_err *e)
+int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -392,7 +414,7 @@ static int copy_tagged(const char *tag, struct pd_err *e)
 			continue;
 		pd_buf_set(&out, in.value);
 		pd_buf_add_c(&out, '\n');
-		if ((status = write_text(&out, e)) != 0)
+		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
 	pd_buf_release(&out);
@@ -400,11 +422,11 @@ static int copy_tagged(const char *tag, struct pd_err *e)
 	return status;
 }
 
-static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
 	(void)p;
-	return copy_tagged("s", e);
+	return pd_engine_copy_tagged("s", e);
 }
 
 struct doubted {
@@ -440,10 +462,10 @@ static int write_doubt(const struct doubted *best, struct pd_buf *out, struct pd
 	pd_buf_add_z(out, "q\t");
 	pd_buf_add_span(out, pd_buf_span(&best->line));
 	pd_buf_add_c(out, '\n');
-	return write_text(out, e);
+	return pd_engine_write(out, e);
 }
 
-static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct doubted best = { 0 }, now = { 0 };
@@ -473,7 +495,7 @@ static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, 
 
 /* --- pairs: a file of them --- */
 
-static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -494,12 +516,12 @@ static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, stru
 		pd_buf_add_c(&out, '\t');
 		pd_buf_add_span(&out, in.value);
 		pd_buf_add_c(&out, '\n');
-		if ((status = write_text(&out, e)) != 0)
+		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 		pd_buf_clear(&out);
 	}
 	if (!status)
-		status = write_text(&out, e);
+		status = pd_engine_write(&out, e);
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	return status;
@@ -513,7 +535,7 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
 }
 
-static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -522,7 +544,7 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	bool totals = false;
 	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
 	if (!status)
-		status = write_text(&out, e);
+		status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
@@ -531,7 +553,7 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 		n[suspect]++;
 		pd_buf_set(&out, in.value);
 		pd_buf_add_c(&out, '\n');
-		if ((status = write_text(&out, e)) != 0)
+		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
 	struct pd_span rest = pd_buf_span(&p->totals), line;
@@ -547,11 +569,11 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 }
 
 const struct pd_engine_step pd_engine_join_steps[] = {
-	{ "count", false, map_count, reduce_count },
+	{ "count", false, pd_engine_map_count, pd_engine_reduce_count },
 	{ "equal", true, map_equal, reduce_equal },
 	{ "bands", true, map_bands, reduce_bands },
 	{ "near", true, map_near, reduce_near },
-	{ "doubts", true, map_doubts, reduce_doubts },
-	{ "pairs", true, map_pairs, reduce_pairs },
+	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
+	{ "pairs", true, pd_engine_map_pairs, pd_engine_reduce_pairs },
 	{ NULL, false, NULL, NULL },
 };

@@ -37,8 +37,7 @@ static bool is_said(struct pd_span s)
 	return s.n && !pd_span_is(s, "-");
 }
 
-/* What the columns hold. */
-static int read_columns(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_span hex = row->f[PD_FP_FINGERPRINT], sketch = row->f[PD_FP_SKETCH], params = row->f[PD_FP_PARAMS];
 	row->has_print = !pd_span_is(hex, "-");
@@ -100,7 +99,7 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 			return status;
 		if (status == 1) {
 			memcpy(r->row.f, r->in.fields, sizeof r->row.f);
-			status = read_columns(&r->row, r->p, &why);
+			status = pd_engine_row_check(&r->row, r->p, &why);
 			if (!status) {
 				r->n++;
 				return 1;
@@ -123,7 +122,7 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 {
 	if (pd_tsv_fields(line, row->f, PD_FP_COLUMNS) < PD_FP_COLUMNS)
 		return pd_fail(e, PD_ERR_INPUT, "a row that is cut short: it is not of the task before this one");
-	int status = read_columns(row, p, e);
+	int status = pd_engine_row_check(row, p, e);
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
@@ -139,4 +138,15 @@ void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
 		else
 			pd_buf_add_span(out, row->f[i]);
 	}
+}
+
+int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e)
+{
+	char *path = (char *)t->batch;
+	struct pd_rows_options in = { .paths = &path, .n_paths = 1, .tmp_dir = t->tmp_dir, .bad_row = pd_log_bad_row, .ctx = t->log };
+	*rows = (struct pd_rows){ 0 };
+	if (!path)
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE, which 'match --save' writes of the new pages");
+	int status = pd_rows_read(rows, &in, e);
+	return status == PD_ERR_USAGE ? PD_ERR_INPUT : status;
 }

@@ -47,9 +47,13 @@ struct pd_engine_rows {
  * read is named, counted and passed over.  A header is left in `in` with new_header set, when `p` is NULL. */
 int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e);
 void pd_engine_rows_release(struct pd_engine_rows *r);
+/* What the columns of a row hold, as far as the parameters tell. */
+int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e);
 /* A row as pd_engine_row_add wrote it. */
 int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
 /* The columns that matching needs, in the order of fp, without a newline; a sketch of another kind than the job's is left out. */
 void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out);
+/* The rows of the task's batch; they are released in any case. */
+int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e);
 
 #endif

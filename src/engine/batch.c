@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A batch of new pages against a stored collection (patent CN101645082, module 500), in steps:
+ *
+ *	count		rows of the collection, and the batch -> the file of parameters
+ *	find		rows of the collection -> for each new page the stored ones that are near-duplicates of it; what goes
+ *	inside		the batch -> pairs inside it, for who wants them
+ *	tombstones	what `find` wrote -> verdicts on stored pages
+ *	update		the collection, the batch and what `find` wrote -> the collection without what goes, with the batch
+ *
+ * doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task holds as many stored rows at a time as
+ * the batch has, so that its memory is that of the batch, however many pass; what it finds near a new page goes to the key of that
+ * page's fingerprint, which all new pages with it share.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "engine/buckets.h"
+#include "engine/join.h"
+#include "write/write.h"
+
+#define AT_LEAST 65536	/* stored rows that are held against the batch together */
+
+/* The batch, which must be of the job's parameters. */
+static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = pd_engine_batch_read(t, rows, e);
+	if (!status && rows->must.n && p->must.n)
+		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
+	if (differ.n || (!status && rows->prints.n && rows->bits != p->bits))
+		status = pd_fail(e, PD_ERR_PARAMS, "%s: a batch that was made with other parameters than the job's (%s)", t->batch, pd_buf_z(&differ));
+	pd_buf_release(&differ);
+	return status;
+}
+
+/* The key of each row of the batch: its fingerprint, or that of its text; nothing: it matches nothing. */
+struct keys {
+	const struct pd_rows *rows;
+	uint32_t *member;		/* by row: its number in one of the two sets, and one; 0: none */
+	uint8_t *digest;		/* by row: it is in the second */
+};
+
+static void open_keys(struct keys *k, const struct pd_rows *rows)
+{
+	*k = (struct keys){ .rows = rows, .member = pd_zalloc((rows->n + 1) * sizeof *k->member), .digest = pd_zalloc(rows->n + 1) };
+	for (uint32_t i = 0; i < rows->prints.n; i++)
+		k->member[pd_rows_set_row(&rows->prints, i)] = i + 1;
+	for (uint32_t i = 0; i < rows->digests.n; i++) {
+		k->member[pd_rows_set_row(&rows->digests, i)] = i + 1;
+		k->digest[pd_rows_set_row(&rows->digests, i)] = 1;
+	}
+}
+
+static void close_keys(struct keys *k)
+{
+	free(k->member);
+	free(k->digest);
+}
+
+static void add_hex(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	const struct pd_rows_set *set = k->digest[row] ? &k->rows->digests : &k->rows->prints;
+	for (int w = 0; w < set->words; w++)
+		pd_hex_add(out, set->keys[(k->member[row] - 1) * (size_t)set->words + (size_t)w]);
+}
+
+/* "e.52cf3a676b8a7584"; false: the row has none. */
+static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	if (!k->member[row])
+		return false;
+	pd_buf_add_z(out, k->digest[row] ? "d." : "e.");
+	add_hex(k, row, out);
+	return true;
+}
+
+/* A row of the batch as rows are handed on. */
+static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_TERMS, PD_FP_CONFIDENCE,
+						   PD_FP_LANGUAGES, PD_FP_SUBJECT };
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line = pd_span_z("");
+	const char *text = pd_rows_text(k->rows, row);
+	struct pd_buf key = { 0 }, sketch = { 0 };
+	struct pd_sketch s;
+	struct pd_engine_row r = { .has_print = k->member[row] && !k->digest[row] };
+	line = pd_span(text, (size_t)((const char *)memchr(text, '\n', k->rows->spool_size - (size_t)(text - k->rows->spool)) - text));
+	pd_tsv_fields(line, f, PD_ROW_FIELDS);
+	for (int i = 0; i < PD_ROW_FIELDS; i++)
+		r.f[column[i]] = f[i];
+	if (k->member[row]) {
+		add_hex(k, row, &key);
+		r.f[k->digest[row] ? PD_FP_TEXT_DIGEST : PD_FP_FINGERPRINT] = pd_buf_span(&key);
+	}
+	if (pd_rows_sketch(k->rows, row, &s)) {
+		pd_sketch_hex(&k->rows->sketch, &s, &sketch);
+		r.f[PD_FP_SKETCH] = pd_buf_span(&sketch);
+	}
+	pd_engine_row_add(&r, out);
+	pd_buf_release(&key);
+	pd_buf_release(&sketch);
+}
+
+/* --- find: map --- */
+
+/* Stored rows that are held against the batch together. */
+struct chunk {
+	struct pd_engine_buckets b;
+	const struct pd_rows *asked;	/* the rows that `keys` are of */
+	struct keys keys;
+	struct pd_buf lines;		/* the stored rows, as they are handed on */
+	uint64_t *at;			/* where each begins, and the end of the last */
+	size_t n, cap, most;
+	struct pd_map by_id;		/* hash of an id -> its row, from 1 */
+	struct pd_map sent;		/* key and row, by their hashes */
+	struct pd_buf out;
+	int status;
+	struct pd_err err;
+};
+
+/* A stored row goes to the key of a new page that it is near. */
+static void send(struct chunk *c, uint32_t new_row, uint32_t stored)
+{
+	struct pd_span id = pd_rows_view(c->asked, stored).id;
+	const uint32_t *number = pd_map_find(&c->by_id, pd_hash64(id.p, id.n));
+	pd_buf_clear(&c->out);
+	if (!number || !add_key(&c->keys, new_row, &c->out) || !pd_map_add(&c->sent, pd_hash64_seed(c->out.p, c->out.n, *number)))
+		return;
+	pd_buf_add_c(&c->out, '\t');
+	pd_buf_add(&c->out, c->lines.p + c->at[*number - 1], c->at[*number] - c->at[*number - 1]);
+	pd_buf_add_c(&c->out, '\n');
+	if (!c->status)
+		c->status = pd_engine_write(&c->out, &c->err);
+}
+
+static void send_pair(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair)
+{
+	struct chunk *c = ctx;
+	if (c->asked != rows) {
+		close_keys(&c->keys);
+		open_keys(&c->keys, rows);
+		c->asked = rows;
+	}
+	if (rows->side[pair->a] & PD_SIDE_A)
+		send(c, pair->a, pair->b);
+	if (rows->side[pair->b] & PD_SIDE_A)
+		send(c, pair->b, pair->a);
+}
+
+static int end_chunk(struct chunk *c, struct pd_err *e)
+{
+	int status = c->n ? pd_engine_buckets_end(&c->b, e) : PD_OK;
+	if (!status && c->status) {
+		*e = c->err;
+		status = c->status;
+	}
+	close_keys(&c->keys);
+	c->keys = (struct keys){ .rows = NULL };
+	c->asked = NULL;
+	c->n = 0;
+	pd_buf_clear(&c->lines);
+	pd_map_clear(&c->by_id, 0);
+	pd_map_clear(&c->sent, 0);
+	return status;
+}
+
+static int add_stored(struct chunk *c, const struct pd_engine_row *row, struct pd_err *e)
+{
+	struct pd_span id = row->f[PD_FP_ID];
+	c->at = pd_grow(c->at, c->n + 1, &c->cap, sizeof *c->at);
+	c->at[c->n] = c->lines.n;
+	pd_engine_row_add(row, &c->lines);
+	c->at[++c->n] = c->lines.n;
+	*pd_map_put(&c->by_id, pd_hash64(id.p, id.n)) = (uint32_t)c->n;
+	int status = pd_engine_buckets_add_stored(&c->b, pd_span(c->lines.p + c->at[c->n - 1], c->lines.n - c->at[c->n - 1]), e);
+	return status || c->n < c->most ? status : end_chunk(c, e);
+}
+
+static int map_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_rows batch;
+	struct pd_engine_rows in = { .task = t, .p = p };
+	struct chunk c = { .b = { .task = t, .p = p, .batch = t->batch, .on_pair = send_pair, .table.kind = PD_ENGINE_AGAINST } };
+	int status = open_batch(t, p, &batch, e);
+	c.b.ctx = &c;
+	c.most = batch.n > AT_LEAST ? batch.n : AT_LEAST;
+	pd_rows_release(&batch);
+	while (!status && (status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = add_stored(&c, &in.row, e)) != 0)
+			break;
+	if (!status)
+		status = end_chunk(&c, e);
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	close_keys(&c.keys);
+	pd_engine_buckets_release(&c.b);
+	pd_engine_rows_release(&in);
+	pd_map_release(&c.by_id);
+	pd_map_release(&c.sent);
+	pd_buf_release(&c.lines);
+	pd_buf_release(&c.out);
+	free(c.at);
+	return status;
+}
+
+/* --- find: reduce --- */
+
+struct finding {
+	struct pd_engine_buckets b;
+	struct pd_rows batch;
+	struct keys keys;
+	struct pd_map wanted;		/* hashes of keys whose stored rows wait */
+	size_t n;
+	struct pd_buf line;
+	int status;
+	struct pd_err err;
+};
+
+/* What goes: the stored page, by the new one that takes its place. */
+static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair)
+{
+	struct finding *f = ctx;
+	bool first = rows->side[pair->a] & PD_SIDE_A;
+	struct pd_rows_view fresh = pd_rows_view(rows, first ? pair->a : pair->b), stored = pd_rows_view(rows, first ? pair->b : pair->a);
+	struct pd_buf *out = &f->line;
+	pd_buf_clear(out);
+	pd_buf_add_z(out, "p\t");
+	pd_write_pair_rows(rows, pair, 1, out);
+	/* A page of both sides stays. */
+	if ((rows->side[pair->a] | rows->side[pair->b]) == (PD_SIDE_A | PD_SIDE_B) && rows->side[pair->a] != rows->side[pair->b] &&
+	    rows->side[first ? pair->b : pair->a] == PD_SIDE_B) {
+		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p, pair->distance < 0 ? 0 : pair->distance,
+			      (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p, (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p,
+			      (int)fresh.id.n, fresh.id.p);
+		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
+		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\n", (int)stored.text_bytes.n, stored.text_bytes.p);
+	}
+	f->b.pairs++;
+	if (!f->status)
+		f->status = pd_engine_write(out, &f->err);
+}
+
+/* All new pages of the keys whose stored rows wait, with those. */
+static int end_keys(struct finding *f, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (uint32_t row = 0; f->n && !status && row < f->batch.n; row++) {
+		pd_buf_clear(&f->line);
+		if (!add_key(&f->keys, row, &f->line) || !pd_map_has(&f->wanted, pd_hash64(f->line.p, f->line.n)))
+			continue;
+		pd_buf_clear(&f->line);
+		add_batch_row(&f->keys, row, &f->line);
+		status = pd_engine_buckets_add_new(&f->b, pd_buf_span(&f->line), e);
+	}
+	if (!status && f->n)
+		status = pd_engine_buckets_end(&f->b, e);
+	if (!status && f->status) {
+		*e = f->err;
+		status = f->status;
+	}
+	f->n = 0;
+	pd_map_clear(&f->wanted, 0);
+	return status;
+}
+
+static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct finding f = { .b = { .task = t, .p = p, .on_pair = write_found, .table.kind = PD_ENGINE_AGAINST } };
+	int status = open_batch(t, p, &f.batch, e);
+	f.b.ctx = &f;
+	open_keys(&f.keys, &f.batch);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (in.key.n > 2 && !memcmp(in.key.p, "s.", 2)) {
+			pd_buf_clear(&f.line);
+			pd_buf_add_z(&f.line, "s\t");
+			pd_buf_add_span(&f.line, in.value);
+			pd_buf_add_c(&f.line, '\n');
+			if ((status = pd_engine_write(&f.line, e)) != 0)
+				break;
+			continue;
+		}
+		if (in.is_new && f.n >= AT_LEAST && (status = end_keys(&f, e)) != 0)
+			break;
+		if (in.is_new)
+			pd_map_add(&f.wanted, pd_hash64(in.key.p, in.key.n));
+		f.n++;
+		if ((status = pd_engine_buckets_add_stored(&f.b, in.value, e)) != 0)
+			break;
+	}
+	if (!status)
+		status = end_keys(&f, e);
+	pd_engine_count(t, "PAIRS", f.b.pairs);
+	pd_engine_buckets_release(&f.b);
+	close_keys(&f.keys);
+	pd_rows_release(&f.batch);
+	pd_map_release(&f.wanted);
+	pd_buf_release(&f.line);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- inside --- */
+
+static int map_inside(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_rows batch;
+	struct pd_engine_buckets b = { .task = t, .p = p, .batch = t->batch, .table.kind = PD_ENGINE_INSIDE };
+	int status = open_batch(t, p, &batch, e);
+	b.n_waiting = batch.n;
+	pd_rows_release(&batch);
+	while (!status && (status = pd_engine_lines_next(&in, e)) == 1)
+		status = pd_fail(e, PD_ERR_USAGE, "the step 'inside' reads the batch alone: give one task, and nothing on standard input");
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- tombstones --- */
+
+static int map_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	(void)p;
+	return pd_engine_copy_tagged("t", e);
+}
+
+struct tombstone {
+	struct pd_buf distance, by, row;
+};
+
+static int read_tombstone(struct pd_span value, struct tombstone *s, struct pd_err *e)
+{
+	struct pd_span distance, by;
+	if (!pd_span_split(&value, '\t', &distance) || !pd_span_split(&value, '\t', &by) || !value.p)
+		return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+	pd_buf_set(&s->distance, distance);
+	pd_buf_set(&s->by, by);
+	pd_buf_set(&s->row, value);
+	return PD_OK;
+}
+
+/* Of several new pages the nearest, then the first. */
+static bool is_nearer(const struct tombstone *a, const struct tombstone *b)
+{
+	int order = pd_span_cmp(pd_buf_span(&a->distance), pd_buf_span(&b->distance));
+	return order ? order < 0 : pd_page_id_cmp(pd_buf_span(&a->by), pd_buf_span(&b->by)) < 0;
+}
+
+static int write_tombstone(struct tombstone *s, struct pd_err *e)
+{
+	if (!s->row.n)
+		return PD_OK;
+	pd_buf_add_c(&s->row, '\n');
+	return pd_engine_write(&s->row, e);
+}
+
+static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct tombstone s[2] = { { .distance = { 0 } }, { .distance = { 0 } } }, *best = &s[0], *now = &s[1], *last;
+	struct pd_buf names = { 0 };
+	uint64_t n = 0;
+	(void)p;
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
+		pd_buf_printf(&names, "%c%s", i ? '\t' : '#', pd_verdicts_columns[i]);
+	pd_buf_add_c(&names, '\n');
+	int status = pd_engine_write(&names, e);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if ((status = read_tombstone(in.value, now, e)) != 0 || (in.is_new && (status = write_tombstone(best, e)) != 0))
+			break;
+		n += in.is_new;
+		if (in.is_new || is_nearer(now, best)) {
+			last = best;
+			best = now;
+			now = last;
+		}
+	}
+	if (!status)
+		status = write_tombstone(best, e);
+	pd_engine_count(t, "TOMBSTONES", n);
+	for (int i = 0; i < 2; i++) {
+		pd_buf_release(&s[i].distance);
+		pd_buf_release(&s[i].by);
+		pd_buf_release(&s[i].row);
+	}
+	pd_buf_release(&names);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- update --- */
+
+/* Lines that `find` wrote stand among rows: no fingerprint is a single letter. */
+static int map_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
+	struct pd_span line, rest, tag, id;
+	struct pd_engine_row row;
+	struct pd_buf out = { 0 };
+	uint64_t n = 0;
+	int status;
+	while ((status = pd_line_next(&in, &line, e)) == 1) {
+		rest = line;
+		if (!line.n || line.p[0] == '#' || !pd_span_split(&rest, '\t', &tag))
+			continue;
+		pd_buf_clear(&out);
+		if (pd_span_is(tag, "t") && pd_span_split(&rest, '\t', &id)) {
+			pd_buf_add_span(&out, id);
+			pd_buf_add_z(&out, "\tt\n");
+		} else if (tag.n == 1 && tag.p[0] != '-') {
+			continue;
+		} else {
+			size_t fields = pd_tsv_fields(line, row.f, PD_FP_COLUMNS);
+			memset(row.f + fields, 0, (PD_FP_COLUMNS - fields) * sizeof *row.f);
+			if ((status = pd_engine_row_check(&row, p, e)) != 0)
+				break;
+			pd_buf_add_span(&out, row.f[PD_FP_ID]);
+			pd_buf_add_z(&out, "\tr\t");
+			pd_buf_add_span(&out, line);
+			pd_buf_add_c(&out, '\n');
+			n++;
+		}
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_engine_count(t, "ROWS", n);
+	pd_line_reader_release(&in);
+	pd_buf_release(&out);
+	return status;
+}
+
+/* A page's rows, each once, unless it goes. */
+static int write_rows(struct pd_buf *rows, bool goes, uint64_t *n, struct pd_err *e)
+{
+	struct pd_map seen = { 0 };
+	struct pd_span rest = pd_buf_span(rows), line;
+	int status = PD_OK;
+	while (!goes && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
+		if (!line.n || !pd_map_add(&seen, pd_hash64(line.p, line.n)))
+			continue;
+		struct pd_buf text = { (char *)line.p, line.n + 1, 0 };
+		status = pd_engine_write(&text, e);
+		++*n;
+	}
+	pd_map_release(&seen);
+	pd_buf_clear(rows);
+	return status;
+}
+
+static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf rows = { 0 }, out = { 0 };
+	struct pd_span tag;
+	bool goes = false;
+	uint64_t n = 0, gone = 0;
+	pd_buf_printf(&out, "# pagededup fp 1 %s | sketch=", pd_buf_z(&p->must));
+	if (p->sketch.minima)
+		pd_sketch_print(&p->sketch, &out);
+	else
+		pd_buf_add_z(&out, "none");
+	for (int i = 0; i < PD_FP_COLUMNS; i++)
+		pd_buf_printf(&out, "%s%s", i ? "\t" : "\n#", pd_fp_columns[i]);
+	pd_buf_add_c(&out, '\n');
+	int status = pd_engine_write(&out, e);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (in.is_new) {
+			gone += goes;
+			if ((status = write_rows(&rows, goes, &n, e)) != 0)
+				break;
+			goes = false;
+		}
+		struct pd_span rest = in.value;
+		if (!pd_span_split(&rest, '\t', &tag) || (!pd_span_is(tag, "t") && (!pd_span_is(tag, "r") || !rest.p))) {
+			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			break;
+		}
+		goes |= pd_span_is(tag, "t");
+		if (pd_span_is(tag, "r")) {
+			pd_buf_add_span(&rows, rest);
+			pd_buf_add_c(&rows, '\n');
+		}
+	}
+	gone += goes;
+	if (!status)
+		status = write_rows(&rows, goes, &n, e);
+	pd_engine_count(t, "ROWS", n);
+	pd_engine_count(t, "REMOVED", gone);
+	pd_buf_release(&rows);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* All pairs are named, of the pages that have one fingerprint too. */
+static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	p->match.all_pairs = true;
+	return pd_engine_reduce_pairs(t, p, e);
+}
+
+const struct pd_engine_step pd_engine_batch_steps[] = {
+	{ "count", false, pd_engine_map_count, pd_engine_reduce_count },
+	{ "find", true, map_find, reduce_find },
+	{ "inside", true, map_inside, NULL },
+	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
+	{ "pairs", true, pd_engine_map_pairs, reduce_pairs },
+	{ "tombstones", true, map_tombstones, reduce_tombstones },
+	{ "update", true, map_update, reduce_update },
+	{ NULL, false, NULL, NULL },
+};

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# map | sort | reduce of --job=batch gives the pairs that match --against gives, what goes from the collection, and the collection then.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/mapreduce.sh"
+
+# batch OUT NEW STORED -- MATCH-OPTION...: pairs in OUT, what goes in OUT.gone, the new collection in OUT.kept, pairs inside in OUT.inside
+batch_rows() {
+	local out=$1 new=$2 old=$3
+	shift 4
+	shared=()
+	step batch count "$old" -- --batch="$new.key" -- "$@" >"$out.params" || return
+	shared=(--params="$out.params" --batch="$new.key")
+	step batch find "$old" >"$out.found" || return
+	step batch doubts "$out.found" >"$out.doubts" || return
+	step batch pairs "$out.found" "$out.doubts" >"$out" || return
+	step batch tombstones "$out.found" >"$out.gone" || return
+	step batch update "$old" "$new" "$out.found" >"$out.kept" || return
+	"$P" map --job=batch --step=inside "${shared[@]}" </dev/null >"$out.inside.found" 2>>"$tmp/counters" || return
+	step batch doubts "$out.inside.found" >"$out.inside.doubts" || return
+	step batch pairs "$out.inside.found" "$out.inside.doubts" >"$out.inside"
+	local status=$?
+	shared=()
+	return $status
+}
+equal() { # NAME NEW STORED MATCH-OPTION...
+	local name=$1 new=$2 old=$3
+	shift 3
+	"$P" match -q --save="$new.key" "$new"
+	if ! batch_rows got "$new" "$old" -- "$@" 2>"$tmp/err"; then fail "$name: ${*:-as it is}" "$(grep -v '^reporter' "$tmp/err")"; return; fi
+	name="$name: ${*:-as it is}"
+	"$P" match -q --all-pairs "$@" --against="$old" "$new" >want
+	at_least "$name: there are pairs" "$(rows want | wc -l)" "${least:-1}"
+	same "$name: the pairs of match --against" <(in_order got) <(in_order want)
+	"$P" match -q --all-pairs "$@" "$new" >want.inside
+	same "$name: the pairs inside" <(rows got.inside | LC_ALL=C sort) <(rows want.inside | LC_ALL=C sort)
+	# What goes: every stored page of a pair.
+	rows "$new" | cut -f 2 | LC_ALL=C sort >new.ids
+	rows want | awk -F '\t' '{ print $1; print $2 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - new.ids >gone
+	same "$name: each stored page of them goes, once" <(rows got.gone | cut -f 2 | LC_ALL=C sort) gone
+	same "$name: the collection is what stays, and the batch" <(rows got.kept | LC_ALL=C sort) \
+		<({ rows "$old" | awk -F '\t' 'NR == FNR { gone[$1]; next } !($2 in gone)' gone -; rows "$new"; } | LC_ALL=C sort)
+	is "$name: match reads it" "$("$P" match -q got.kept >/dev/null 2>&1; echo $?)" 0
+}
+"$P" fp -q "$demo" >all.fp
+deal() { { grep '^#' all.fp | grep -v total; rows all.fp | awk -v n="$1" 'NR % n == 0'; } >new.fp; { grep '^#' all.fp | grep -v total; rows all.fp | awk -v n="$1" 'NR % n'; } >old.fp; }
+deal 3
+for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal demo new.fp old.fp $options; done
+# What goes can be taken out of the dump.
+run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"
+exits "apply takes the verdicts" 0
+is "and removes those pages" "$("$P" fp -q clean.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
+# All new pages of one fingerprint get their answer; a stored page in several tables is named once.
+printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http://n/2' 'ff000000000000f0 new:3 http://n/3' '- new:4 http://n/4 - 5 00000000000000000000000000000abc' | fp_rows >new.fp
+printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '10000000000000f0 old:3 http://o/3' '0fff0000000000f0 old:4 http://o/4' \
+	'- old:5 http://o/5 - 5 00000000000000000000000000000abc' | fp_rows >old.fp
+least=7 equal "few rows" new.fp old.fp -k 3
+deal 4
+python3 - >skewed.fp <<'END'
+import random
+draw, keys = random.Random(7), [random.Random(8).getrandbits(64)]
+for i in range(70000):
+    what = draw.random()
+    key = keys[int(len(keys) * draw.random() ** 12)] if what < .3 else draw.getrandbits(64)
+    for _ in range(draw.randrange(6) if what < .1 else 0):
+        key ^= 1 << draw.randrange(64)
+    keys.append(key)
+    print('%016x\tx:%d\thttp://h%d.example/%d' % (key, i, i % 300, i) + '\t-' * 14)
+END
+awk 'NR % 140 == 0' skewed.fp >few.fp && awk 'NR % 140' skewed.fp >many.fp
+for k in 6; do least=1000 equal "skewed keys, more than a task holds at once" few.fp many.fp -k $k; done
+cp got again && batch_rows got few.fp many.fp -- -k 6 2>/dev/null
+same "a second run writes the same" got again
+
+# What cannot be right is refused before a byte is written.
+"$P" match -q --save=new.key all.fp
+shared=()
+step batch count all.fp -- --batch=new.key -- -k 3 >params 2>/dev/null
+refused() { # NAME INPUT MESSAGE COMMAND...
+	local name=$1 in=$2 message=$3
+	shift 3
+	run_in "$in" "$@"
+	exits "$name: refused" 2
+	empty "$name: nothing is written" "$tmp/out"
+	has "$name: said" "$tmp/err" "$message"
+}
+head -c 1000 new.key >cut.key
+"$P" fp -q --bits=128 "$demo" | "$P" match -q --save=wide.key
+for side in map reduce; do
+	refused "$side without a batch" all.fp 'missing required option --batch' "$P" $side --job=batch --step=find --params=params
+	refused "$side, a batch that is not there" all.fp 'none' "$P" $side --job=batch --step=find --params=params --batch=none
+	refused "$side, a damaged batch" all.fp 'cut.key' "$P" $side --job=batch --step=find --params=params --batch=cut.key
+	refused "$side, a batch of other parameters" all.fp 'other parameters' "$P" $side --job=batch --step=find --params=params --batch=wide.key
+done
+refused "inside has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=inside --params=params --batch=new.key
+refused "inside reads nothing" <(printf 'a\tb\n') 'nothing on standard input' "$P" map --job=batch --step=inside --params=params --batch=new.key
+tap_done
