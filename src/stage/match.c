@@ -222,6 +222,25 @@ static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
 	return o->preset < 0 ? pd_options_of_preset(pd_buf_span(&rows->must), PD_PRESET_PAPER) : o->preset == PD_PRESET_PAPER;
 }
 
+/* How methods compare, too: what nobody said is the preset's. */
+static int compare_by_preset(struct match_run *r)
+{
+	struct pd_methods said = { 0 }, usual;
+	int status = PD_OK;
+	if (r->o->preset >= 0 || !is_paper(r->o, &r->rows))
+		return PD_OK;
+	if (r->o->method)
+		status = pd_methods_read(&said, pd_span_z(r->o->method), PD_METHOD_COMPARES, true, &r->err);
+	for (int i = 0; !status && i < r->rows.methods.n; i++) {
+		struct pd_method_spec *m = &r->rows.methods.v[i];
+		int at = pd_methods_find(&said, pd_span_z(m->method->name));
+		status = pd_methods_read(&usual, pd_span_z(m->method->name), PD_METHOD_COMPARES, true, &r->err);
+		if (!status)
+			pd_method_spec_take(m, at >= 0 ? &said.v[at] : &usual.v[0], PD_METHOD_COMPARES);
+	}
+	return status;
+}
+
 /* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
 int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e)
 {
@@ -347,6 +366,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		return status;
 	status = pd_rows_read(&r->rows, &in, &r->err);
 	r->read_cpu = pd_cpu_seconds() - t;
+	if (!status)
+		status = compare_by_preset(r);
 	if (status)
 		return status;
 	if (r->o->save && r->rows.methods.n)

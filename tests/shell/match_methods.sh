@@ -109,6 +109,14 @@ is "--preset=paper: what the documents say of each method, signing and comparing
 	E
 	)"
 
+rules() { grep -o ' methods=[^ ]*' "$1"; }
+"$P" match -q paper.fp >usual
+is "which is that of rows that were made with it" "$(rules usual)" "$(rules paper)"
+"$P" match -q --method=punctuation:codes=4 paper.fp >said
+is "but for what is said" "$(rules said)" " methods=punctuation:c=5:of=content:codes=4:share=0"
+"$P" match -q --preset=default --method=punctuation paper.fp >other
+is "or another preset" "$(rules other)" " methods=punctuation:c=5:of=content:codes=2:share=0.7"
+
 # --- misuse ---
 run "$P" match --method=help
 has "--method=help" "$tmp/out" 'match +shared='
