@@ -6,6 +6,7 @@
 #include "text/tables.h"
 #include "text/text.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <iconv.h>
 #include <stdlib.h>
@@ -883,14 +884,18 @@ struct detector {
 	struct pd_buf extract;
 };
 
-/* uchardet is C++: std::set_new_handler, by its name there; weak, so that nothing of that language is linked here. */
+/* uchardet is C++: std::set_new_handler, by its name there, so that nothing of that language is linked here.  A static program
+ * has it in itself; else the library that uchardet brings has it. */
 typedef void memory_handler(void);
 __attribute__((weak)) memory_handler *_ZSt15set_new_handlerPFvvE(memory_handler *handler);
 
 void pd_text_own_memory(void)
 {
-	if (_ZSt15set_new_handlerPFvvE)
-		_ZSt15set_new_handlerPFvvE(pd_out_of_memory);
+	memory_handler *(*set_handler)(memory_handler *) = _ZSt15set_new_handlerPFvvE;
+	if (!set_handler)
+		*(void **)&set_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+	if (set_handler)
+		set_handler(pd_out_of_memory);
 }
 
 static struct detector *detector_new(void)
