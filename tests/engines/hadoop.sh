@@ -44,6 +44,15 @@ has "fp: a mapper for each dump" "$tmp/err" "launched_map_tasks=$(wc -l <list) "
 has "fp: the engine counts damaged records" "$tmp/err" 'fp: .*DAMAGED=[1-9]'
 cp "$tmp/err" fp.err
 
+# After a failure the same command goes on from the last finished step.
+if time_for 600 "join: the pairs of one machine"; then
+	run "$H" dedup "${small[@]}" --until=pairs list /whole
+	exits "join: what was damaged is still said at the end" 1
+	has "join: fp is not run again" "$tmp/err" 'fp: finished before'
+	same "join: the pairs of one machine" <(got /whole/pairs | sorted) <(sorted <one.pairs)
+	is "join: their header" "$(got /whole/pairs | grep '^# pagededup' | sort -u)" "$(grep '^# pagededup' one.pairs)"
+fi
+
 run "$H" dedup "${small[@]}" --fp='--bits=128' --until=fp list /whole
 exits "other parameters: refused" 2
 has "other parameters: named" "$tmp/err" 'then: fp=$'

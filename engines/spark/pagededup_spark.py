@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""pagededup on Spark: the steps of a run as functions over DataFrames.
+
+    from pagededup_spark import Pagededup
+    p = Pagededup(spark, "pagededup.tar.gz")            # packed by engines/ship
+    pages = p.fp(spark.read.text("dumps.txt"))          # or rows that are there: spark.read.parquet("pages")
+    pairs = p.match(pages, "-k", "6")
+    verdicts = p.cluster(pairs)
+    verdicts.write.parquet("verdicts")
+
+Each function starts the program's own filters, `pagededup map` and `pagededup reduce`, in the tasks (mapInArrow), and lets
+Spark sort between them.  Rows never pass the driver; of a join its parameters do, some hundred bytes.  A filter that
+fails fails its task, with what it wrote to standard error.  The rows are those of one machine, in another order.
+
+Columns have the names of Common Crawl's index where it has one: url, warc_filename, warc_record_offset, fetch_time,
+content_digest, content_charset, content_languages; the others are those of docs/format-rows.md.  Values are strings as they
+stand in rows, with their escapes, so that a row that comes back is the row that went; what a row calls `-` is null.  The
+column `header` holds the parameters of the rows.  For Spark 3.5 and 4.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import pyarrow as pa
+import pyspark
+from pyspark import AccumulatorParam, SparkFiles, StorageLevel
+
+COLUMNS = {
+    "fp": "fingerprint id url fetch_time content_digest text_digest content_charset content_languages terms text_bytes "
+          "confidence flags quality sketch user_id params subject".split(),
+    "pairs": "id_a id_b distance similarity method url_a url_b fetch_time_a text_bytes_a quality_a fetch_time_b "
+             "text_bytes_b quality_b".split(),
+    "verdicts": "cluster_id id url is_duplicate dup_of via distance similarity text_bytes weight reason cluster_size loss "
+                "suspect".split(),
+}
+IN_ROWS = {"content_languages": "languages"}
+LOCATION = ["warc_filename", "warc_record_offset"]
+SCHEMA = {
+    "line": "line binary",
+    "keyed": "key binary, line binary",
+    **{kind: ", ".join("`%s` string" % c for c in names) + ", header string" for kind, names in COLUMNS.items()},
+}
+SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
+AT_ONCE = 4096  # lines in an Arrow batch
+
+
+# In the tasks: batches of a DataFrame to lines of a filter, and back.
+
+
+def lines_of(kind, batches):
+    """A header stands before the first row that it holds for."""
+    if kind == "line":
+        for batch in batches:
+            for line in batch.column(0).to_pylist():
+                yield line.encode() if isinstance(line, str) else line
+        return
+    before = None
+    for batch in batches:
+        there = batch.schema.names
+        known = [c for c in COLUMNS[kind] if c in there or (c == "id" and set(LOCATION) <= set(there))]
+        columns = [batch.column(c).to_pylist() if c in there else
+                   ["%s:%d" % i for i in zip(*[batch.column(l).to_pylist() for l in LOCATION])] for c in known]
+        headers = batch.column("header").to_pylist() if "header" in there else [None] * batch.num_rows
+        names = "#" + "\t".join(IN_ROWS.get(c, c) for c in known)
+        for header, *row in zip(headers, *columns):
+            if before != (header, names):
+                if header is not None:
+                    yield header.encode()
+                yield names.encode()
+                before = header, names
+            yield "\t".join(["-" if v is None else v for v in row]).encode()
+
+
+def batches_of(kind, lines):
+    rows = []
+    make = {"line": line_batch, "keyed": keyed_batch}.get(kind, lambda rows: row_batch(kind, rows))
+    header, names = None, None
+    for line in lines:
+        if kind in COLUMNS:
+            if line.startswith(b"#"):
+                if line.startswith(b"# pagededup "):
+                    header = line.decode()
+                elif not line.startswith(b"# "):
+                    names = line[1:].decode().split("\t")
+                continue
+            line = (header, names, line)
+        rows.append(line)
+        if len(rows) == AT_ONCE:
+            yield make(rows)
+            rows = []
+    if rows:
+        yield make(rows)
+
+
+def line_batch(lines):
+    return pa.RecordBatch.from_arrays([pa.array(lines, pa.binary())], ["line"])
+
+
+def keyed_batch(lines):
+    keys = [line.partition(b"\t")[0] for line in lines]
+    return pa.RecordBatch.from_arrays([pa.array(keys, pa.binary()), pa.array(lines, pa.binary())], ["key", "line"])
+
+
+def row_batch(kind, rows):
+    wanted, arrays = COLUMNS[kind], []
+    values = []
+    for _, names, line in rows:
+        row = line.decode().split("\t")
+        if names is not None and names[:len(wanted)] != [IN_ROWS.get(c, c) for c in wanted]:
+            at = dict(zip(names, row))
+            row = [at.get(IN_ROWS.get(c, c), "-") for c in wanted]
+        values.append([None if v == "-" else v for v in row[:len(wanted)]] + [None] * (len(wanted) - len(row)))
+    for column in zip(*values):
+        arrays.append(pa.array(column, pa.string()))
+    arrays.append(pa.array([header for header, _, _ in rows], pa.string()))
+    names = wanted + ["header"]
+    if kind == "fp":
+        ends = [re.fullmatch(r"(.+):([0-9]+)", row[1] or "", re.S) for row in values]
+        arrays.append(pa.array([m.group(1) if m else None for m in ends], pa.string()))
+        arrays.append(pa.array([int(m.group(2)) if m else None for m in ends], pa.int64()))
+        names = names + LOCATION
+    return pa.RecordBatch.from_arrays(arrays, names)
+
+
+def through(arguments, lines, files, counters):
+    """The lines that the filter writes for these.  files: what it finds in its folder, by name."""
+    folder = tempfile.mkdtemp(prefix="pagededup-")
+    try:
+        for name, held in files.items():
+            if isinstance(held, str):
+                os.symlink(SparkFiles.get(held), os.path.join(folder, name))
+            else:
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(held.value)
+        with open(os.path.join(folder, "stderr"), "w+b") as err:
+            program = os.path.abspath(os.path.join(SparkFiles.get("pagededup"), "bin", "pagededup"))
+            child = subprocess.Popen([program] + arguments, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
+            failed = []
+
+            def feed():
+                try:
+                    for line in lines:
+                        child.stdin.write(line + b"\n")
+                    child.stdin.close()
+                except BrokenPipeError:
+                    pass
+                except BaseException as e:  # the filter must not take half of the input for all of it
+                    failed.append(e)
+                    child.kill()
+
+            feeder = threading.Thread(target=feed, daemon=True)
+            feeder.start()
+            try:
+                for line in child.stdout:
+                    yield line[:-1] if line.endswith(b"\n") else line
+                status = child.wait()
+            finally:
+                child.kill()
+                child.wait()
+            feeder.join()
+            if failed:
+                raise failed[0]
+            err.seek(0)
+            said = err.read().decode("utf-8", "replace").splitlines()
+        if status != 0:
+            words = [s for s in said if not s.startswith("reporter:")]
+            raise RuntimeError("pagededup %s ended with status %d: %s" % (" ".join(arguments), status, "; ".join(words[-5:])))
+        counters.add({m.group(1): int(m.group(2)) for m in
+                      (re.fullmatch(r"reporter:counter:pagededup,(\w+),([0-9]+)", s) for s in said) if m} if said else {})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def spark_fetch():
+    """A command that prints a file of any file system that Spark reads."""
+    home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
+    java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    conf = os.environ.get("HADOOP_CONF_DIR")
+    return "%s -Xmx256m -cp %s%s/jars/* org.apache.hadoop.fs.FsShell -cat" % (java, conf + ":" if conf else "", home)
+
+
+class Sums(AccumulatorParam):
+    def zero(self, value):
+        return {}
+
+    def addInPlace(self, a, b):
+        for name, n in b.items():
+            a[name] = a.get(name, 0) + n
+        return a
+
+
+# In the driver.
+
+
+class Pagededup:
+    """archive: what engines/ship packed.  fetch: None, if every node can open the dumps' paths; "spark", to read them through
+    Spark's own jars (hdfs://, s3a://); or a command that prints the file whose path is appended.  partitions: how many
+    reducers; by default as many as Spark takes for a shuffle."""
+
+    def __init__(self, spark, archive, fetch=None, partitions=None):
+        self.spark, self.sc, self.fetch = spark, spark.sparkContext, fetch
+        self.partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
+        self.sc.addArchive(archive + "#pagededup")
+        self.counts = self.sc.accumulator({}, Sums())
+        self.kept = []
+
+    @property
+    def counters(self):
+        """What the filters counted so far; a task that ran twice counts twice."""
+        return dict(self.counts.value)
+
+    def release(self):
+        """Frees what steps keep for others, once the results are written."""
+        for frame in self.kept:
+            frame.unpersist()
+        self.kept = []
+
+    def fp(self, dumps, *options):
+        """dumps: a DataFrame whose first column has a path in each row."""
+        n, fetch = dumps.count(), self.fetch
+
+        def arguments():
+            command = spark_fetch() if fetch == "spark" else fetch
+            return ["map", "--job=fp"] + (["--fetch=" + command] if command else []) + ["--"] + list(options)
+
+        paths = dumps.select(dumps.columns[0]).repartition(max(n, 1))
+        return self._filter(paths, "line", "fp", arguments)
+
+    def match(self, rows, *options):
+        """Pairs of rows of fp."""
+        params = {"params": self._params(rows, "fp", "join", "count", {}, options)}
+        if "--all-pairs" in options:
+            found = []
+            near = self._keep(self._step("join", "near", [(rows, "fp")], params))
+        else:
+            equal = self._keep(self._step("join", "equal", [(rows, "fp")], params))
+            params = {"params": self._params(equal, "line", "join", "bands", params, ())}
+            found = [equal]
+            near = self._keep(self._step("join", "near", [(equal, "line")], params))
+        found.append(near)
+        found.append(self._keep(self._step("join", "doubts", [(f, "line") for f in found], params)))
+        return self._step("join", "pairs", [(f, "line") for f in found], params, "pairs")
+
+    def cluster(self, pairs, *options):
+        """Verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
+        pairs = self._keep(pairs)
+        more = ["--"] + list(options) if options else []
+        edges, unsettled = self._round(self._map(pairs, "pairs", ["map", "--job=cluster", "--step=edges"]))
+        while unsettled:
+            edges, unsettled = self._round(self._map(edges, "line", ["map", "--job=cluster", "--step=round"]))
+        attached = self._step("cluster", "attach", [(edges, "line"), (pairs, "pairs")])
+        grouped = self._map(attached, "line", ["map", "--job=cluster", "--step=group"])
+        grouped = self._reduce(grouped, ["reduce", "--job=cluster", "--step=group"] + more)
+        numbered = self._map(grouped, "line", ["map", "--job=cluster", "--step=number"])
+        return self._reduce(numbered, ["reduce", "--job=cluster", "--step=number"] + more, "verdicts", 1)
+
+    def _round(self, keyed):
+        before = self.counters.get("UNSETTLED", 0)
+        edges = self._keep(self._reduce(keyed, ["reduce", "--job=cluster", "--step=round"]))
+        edges.count()
+        return edges, self.counters.get("UNSETTLED", 0) > before
+
+    def _params(self, frame, kind, job, step, files, options):
+        own = ["--params=params"] if files else []
+        keyed = self._map(frame, kind, ["map", "--job=" + job, "--step=" + step] + own, files)
+        more = ["--"] + list(options) if options else []
+        lines = self._reduce(keyed, ["reduce", "--job=" + job, "--step=" + step] + own + more, "line", 1, files).collect()
+        return self.sc.broadcast(b"".join(bytes(line[0]) + b"\n" for line in lines))
+
+    def _step(self, job, step, inputs, files={}, out="line"):
+        arguments = ["--job=" + job, "--step=" + step] + ["--%s=%s" % (name, name) for name in files]
+        keyed = None
+        for frame, kind in inputs:
+            part = self._map(frame, kind, ["map"] + arguments, files)
+            keyed = part if keyed is None else keyed.union(part)
+        return self._reduce(keyed, ["reduce"] + arguments, out, None, files)
+
+    def _map(self, frame, kind, arguments, files={}):
+        return self._filter(frame, kind, "keyed", lambda: arguments, files)
+
+    def _reduce(self, keyed, arguments, out="line", partitions=None, files={}):
+        sorted_ = keyed.repartition(partitions or self.partitions, "key").sortWithinPartitions("key").select("line")
+        return self._filter(sorted_, "line", out, lambda: arguments, files)
+
+    def _filter(self, frame, kind, out, arguments, files={}):
+        counts = self.counts
+
+        def task(batches):
+            yield from batches_of(out, through(arguments(), lines_of(kind, batches), files, counts))
+
+        return frame.mapInArrow(task, SCHEMA[out])
+
+    def _keep(self, frame):
+        frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self.kept.append(frame)
+        return frame

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a cluster does to jobs: tasks that die or run twice, nodes that are lost.  The result is that of one machine.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/engines/setup"
+on_hadoop REPLICATION=2
+H=$TOP/engines/hadoop/pagededup-hadoop
+fetch=$TOP/tests/engines/fetch
+small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2 --until=fp)
+got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
+sorted() { grep -av '^#' | sort; }                # rows alone
+until_there() { for _ in $(seq 1200); do [ -s "$1" ] && return; sleep 0.1; done; } # FILE
+
+mkdir dumps
+for i in 1 2 3 4; do head -c $((i * 30000)) "$demo" >dumps/part$i.warc.gz; done
+hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
+ls dumps | sed 's|^|/dumps/|' >list
+while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list 2>one.err | sorted >one.fp
+
+mkdir killed
+run "$H" dedup "${small[@]}" --fetch="$fetch killed part2 $PWD/killed" list /killed
+exits "a mapper killed half-way: the job ends well" 1
+same "a mapper killed half-way: the rows of one machine" <(got /killed/fp | sorted) one.fp
+has "a mapper killed half-way: it was tried again" "$tmp/err" 'failed_map_tasks=1 '
+has "a mapper killed half-way: what it had counted does not count" "$tmp/err" 'PATHS=4 '
+
+if time_for 300 "a node manager is lost"; then
+	mkdir slow
+	"$H" dedup "${small[@]}" --fetch="$fetch slow part3 $PWD/slow" list /lost >lost.out 2>&1 &
+	flow=$!
+	until_there slow/began
+	node=$(sed -n 's|.*/daemons/nm/nm\([0-9]\)/.*|\1|p' slow/began)
+	is "a node with a task at work is known" "${node:+known}" known
+	"$engines/hadoop-daemons" lose "$tmp/daemons" "nodemanager$node"
+	rm slow/began
+	wait "$flow"
+	is "a node manager is lost: the job ends well" "$?" 1
+	same "a node manager is lost: the rows of one machine" <(got /lost/fp | sorted) one.fp
+	has "a node manager is lost: its task ran again" lost.out 'PATHS=4 '
+fi
+
+if time_for 300 "a data node is lost"; then
+	"$engines/hadoop-daemons" lose "$tmp/daemons" datanode1
+	run "$H" dedup "${small[@]}" list /alone
+	exits "a data node is lost: the job ends well" 1
+	same "a data node is lost: the rows of one machine" <(got /alone/fp | sorted) one.fp
+fi
+tap_done
