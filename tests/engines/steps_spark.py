@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Steps of pagededup_spark on a cluster, each with Parquet in and out: the rows that it writes as text, for tests.
+
+usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.parquet, FOLDER/fp.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER match [OPTION…]   from pages.parquet: pairs.parquet, pairs.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
+"""
+import os
+import sys
+
+top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(top, "engines", "spark"))
+
+from pyspark.sql import SparkSession  # noqa: E402
+
+import pagededup_spark  # noqa: E402
+
+master, archive, folder, step, *rest = sys.argv[1:]
+spark = (SparkSession.builder.master(master).appName("pagededup " + step).config("spark.ui.enabled", "false")
+         .config("spark.executor.memory", "512m").config("spark.driver.memory", "512m")
+         .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+         .config("spark.sql.shuffle.partitions", "3").config("spark.task.maxFailures", "2").getOrCreate())
+spark.sparkContext.setLogLevel("ERROR")
+spark.sparkContext.addPyFile(pagededup_spark.__file__)
+p = pagededup_spark.Pagededup(spark, archive)
+
+
+def written(frame, name, kind):
+    """As Parquet, and what came back from it as rows of text; what one machine wrote is compared with them."""
+    there = os.path.join(folder, name + ".parquet")
+    frame.write.mode("overwrite").parquet(there)
+    again = spark.read.parquet(there)
+    with open(os.path.join(folder, kind + ".tsv"), "wb") as out:
+        for line in pagededup_spark.lines_of(kind, again.toArrow().to_batches() if hasattr(again, "toArrow") else
+                                             again._collect_as_arrow()):
+            out.write(line + b"\n")
+    p.release()
+
+
+if step == "fp":
+    written(p.fp(spark.createDataFrame([(path,) for path in rest], "path string")), "pages", "fp")
+elif step == "match":
+    written(p.match(spark.read.parquet(os.path.join(folder, "pages.parquet")), *rest), "pairs", "pairs")
+elif step == "cluster":
+    written(p.cluster(spark.read.parquet(os.path.join(folder, "pairs.parquet")), *rest), "verdicts", "verdicts")
+else:
+    sys.exit("no step " + step)
+print("counters", " ".join("%s=%d" % i for i in sorted(p.counters.items())))
+spark.stop()
