@@ -6,6 +6,7 @@
 on_hadoop
 H=$TOP/engines/hadoop/pagededup-hadoop
 small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=3)
+all=(--match=--all-pairs) # the dumps' flow: every step has to be asked for the same
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
 
@@ -34,26 +35,46 @@ fi
 hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
 ls dumps | sed 's|^|/dumps/|' >list
 while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list >one.fp 2>one.err
-"$P" match -q one.fp >one.pairs
+"$P" match -q --all-pairs one.fp >one.pairs
 "$P" cluster -q one.pairs >one.verdicts
 
-run "$H" dedup "${small[@]}" --until=fp list /whole
+run "$H" dedup "${small[@]}" "${all[@]}" --until=fp list /whole
 exits "fp: damaged records are left out, the job goes on" 1
 same "fp: the rows of one machine" <(got /whole/fp | sorted) <(sorted <one.fp)
 has "fp: a mapper for each dump" "$tmp/err" "launched_map_tasks=$(wc -l <list) "
 has "fp: the engine counts damaged records" "$tmp/err" 'fp: .*DAMAGED=[1-9]'
 cp "$tmp/err" fp.err
 
-# After a failure the same command goes on from the last finished step.
+# Given again, the command goes on after the last finished step.
 if time_for 600 "join: the pairs of one machine"; then
-	run "$H" dedup "${small[@]}" --until=pairs list /whole
+	run "$H" dedup "${small[@]}" "${all[@]}" --until=pairs list /whole
 	exits "join: what was damaged is still said at the end" 1
 	has "join: fp is not run again" "$tmp/err" 'fp: finished before'
 	same "join: the pairs of one machine" <(got /whole/pairs | sorted) <(sorted <one.pairs)
 	is "join: their header" "$(got /whole/pairs | grep '^# pagededup' | sort -u)" "$(grep '^# pagededup' one.pairs)"
 fi
 
-run "$H" dedup "${small[@]}" --fp='--bits=128' --until=fp list /whole
+# Generated fingerprints, skewed as real ones are.  KEYS=5000000: the long form.
+if time_for 600 "match: the pairs of one machine"; then
+	"$B/bench/keys" "${KEYS:-50000}" 64 1 --skew >keys.fp
+	"$P" match -q -k 6 keys.fp >keys.pairs
+	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=1048576 -put keys.fp /keys/
+	run "$H" match "${small[@]}" --match='-k 6' --until=pairs /keys /matched
+	exits "match: rows that are there" 0
+	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
+	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$(($(stat -c %s keys.fp) / 1048576 + 1)) "
+fi
+
+# Rows that were made in two ways.
+"$P" fp -q --bits=128 "$demo" >wide.fp
+hadoop fs -mkdir /mixed && hadoop fs -put wide.fp one.fp /mixed/
+run "$H" match "${small[@]}" -D mapreduce.map.maxattempts=1 -D mapreduce.reduce.maxattempts=1 /mixed /refused
+exits "rows of two kinds: the flow fails" 2
+has "rows of two kinds: it is said" "$tmp/err" 'pagededup (map|reduce): .*(param|bits|differ)'
+run hadoop fs -test -e /refused/count
+exits "rows of two kinds: nothing is written" 1
+
+run "$H" dedup "${small[@]}" "${all[@]}" --fp='--bits=128' --until=fp list /whole
 exits "other parameters: refused" 2
 has "other parameters: named" "$tmp/err" 'then: fp=$'
 printf '/dumps/demo.warc.gz\n/dumps/missing.warc.gz\n' >list.missing

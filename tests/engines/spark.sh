@@ -12,7 +12,7 @@ cp "$demo" dumps/demo.warc.gz
 head -c 60000 "$demo" >dumps/damaged.warc.gz
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
 "$P" fp -q "$PWD"/dumps/*.warc.gz >one.fp 2>one.err
-"$P" match -q one.fp >one.pairs
+"$P" match -q --all-pairs one.fp >one.pairs
 "$P" cluster -q one.pairs >one.verdicts
 
 for version in 3.5 4.0; do
@@ -26,7 +26,7 @@ for version in 3.5 4.0; do
 	run steps "$version/none" fp /missing.warc.gz
 	exits "$version, fp: a dump that is not there fails the job" 1
 	has "$version, fp: it is named" "$tmp/err" '/missing\.warc\.gz'
-	run steps "$version" match
+	run steps "$version" match --all-pairs
 	exits "$version, match" 0
 	same "$version, match: the pairs of one machine" <(sorted "$version/pairs.tsv") <(sorted one.pairs)
 	$stop_engine
