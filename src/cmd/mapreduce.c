@@ -16,9 +16,9 @@ struct engine_options {
 
 #define AT(member) .at = offsetof(struct engine_options, member)
 
-enum job { JOB_FP, JOB_JOIN, JOB_BATCH };
-static const char *const map_jobs[] = { "fp", "join", "batch", NULL };
-static const char *const reduce_jobs[] = { "join", "batch", NULL };
+enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER };
+static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", NULL };
+static const char *const reduce_jobs[] = { "join", "batch", "cluster", NULL };
 
 #define MEMORY_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
@@ -28,7 +28,7 @@ static const char *const reduce_jobs[] = { "join", "batch", NULL };
 #define JOB_OPTS(jobs) \
 	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
 	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
-	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters of the job, from its step count" }, \
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters, from the step count; cluster: header of the pairs" }, \
 	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" }, \
 	MEMORY_OPTS
 
@@ -54,7 +54,7 @@ static const struct pd_usage reduce_usage = {
 	.name = "reduce",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options behind -- are those of the command that the job stands for: 'match' of join and batch.",
+	.text = "Options behind -- are those of 'match' (join, batch: step count) or 'cluster' (steps group, number).",
 	.example = "pagededup reduce --job=join --step=count -- --similar=90% < counts > params",
 	.opts = reduce_opts,
 };
@@ -204,7 +204,63 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 	return code - 1;
 }
 
+/* --- the job that clusters --- */
+
+/* Rules that look at other files, or at all pages, are of one machine. */
+static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
+{
+	const struct pd_keep_options *k = &o->group.keep;
+	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format ? "format=jsonl" : o->scope ? "scope" : o->group.in.sites ? "sites" :
+			    k->rank_file ? "rank" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
+	for (int i = 0; i < k->n && !alone; i++)
+		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" : NULL;
+	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'cluster' alone, not of its tasks", alone) : PD_OK;
+}
+
+static int run_cluster_step(struct engine_options *o, bool maps, int argc, char **argv)
+{
+	struct pd_stage_cluster cluster = { 0 };
+	struct pd_err e = { 0 };
+	const struct pd_engine_cluster_step *s = pd_engine_cluster_steps;
+	struct pd_buf names = { 0 };
+	int first = argc, code;
+	for (; s->name && !(o->step && !strcmp(s->name, o->step)); s++)
+		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
+	if (!s->name && o->step)
+		pd_fail(&e, PD_ERR_USAGE, "--step: '%s' is none of the job's steps: %s", o->step, names.p);
+	else if (!s->name)
+		pd_fail(&e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
+	else if (argc > 1 && (maps || !s->grouped))
+		pd_fail(&e, PD_ERR_USAGE, "options behind -- are those of the reduce tasks of the steps group and number");
+	pd_buf_release(&names);
+	if (!e.status) {
+		code = pd_command_parse(pd_cmd_cluster.usage, argc, argv, &cluster, &first, o->task.log);
+		if (code)
+			return code - 1;
+	}
+	if (!e.status && first < argc)
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': lines come on standard input", argv[first]);
+	int status = e.status ? e.status : pd_stage_cluster_settle(&cluster, &e);
+	if (!status)
+		status = check_cluster(&cluster, &e);
+	o->task.header = o->params;
+	o->task.group = &cluster.group;
+	if (!status)
+		status = (maps ? s->map : s->reduce)(&o->task, &e);
+	return pd_command_exit(status, o->task.log, &e);
+}
+
 /* --- commands --- */
+
+static int run_job(struct engine_options *o, enum job job, bool maps, int argc, char **argv)
+{
+	switch (job) {
+	case JOB_FP: return map_fp(o, argc, argv);
+	case JOB_JOIN: return run_step(o, pd_engine_join_steps, maps, argc, argv);
+	case JOB_BATCH: return run_step(o, pd_engine_batch_steps, maps, argc, argv);
+	default: return run_cluster_step(o, maps, argc, argv);
+	}
+}
 
 static int run_map(int argc, char **argv)
 {
@@ -215,9 +271,7 @@ static int run_map(int argc, char **argv)
 	int code = parse_task(&map_usage, argc, argv, &o, &first);
 	if (code)
 		return code - 1;
-	argv = own_words(argv, first);
-	argc -= first - 1;
-	return o.job == JOB_FP ? map_fp(&o, argc, argv) : run_step(&o, o.job == JOB_JOIN ? pd_engine_join_steps : pd_engine_batch_steps, true, argc, argv);
+	return run_job(&o, (enum job)o.job, true, argc - first + 1, own_words(argv, first));
 }
 
 const struct pd_command pd_cmd_map = { "Engines", &map_usage, run_map };
@@ -231,8 +285,7 @@ static int run_reduce(int argc, char **argv)
 	int code = parse_task(&reduce_usage, argc, argv, &o, &first);
 	if (code)
 		return code - 1;
-	static const struct pd_engine_step *const steps[] = { pd_engine_join_steps, pd_engine_batch_steps };
-	return run_step(&o, steps[o.job], false, argc - first + 1, own_words(argv, first));
+	return run_job(&o, (enum job)(o.job + 1), false, argc - first + 1, own_words(argv, first));	/* fp has no reduce tasks */
 }
 
 const struct pd_command pd_cmd_reduce = { "Engines", &reduce_usage, run_reduce };

@@ -17,10 +17,14 @@
 #include "base/terminal.h"
 #include "walk/walk.h"
 
+struct pd_group_options;
+
 /* What a task was told. */
 struct pd_engine {
 	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
 	const char *batch;		/* the key file of a batch; NULL: none */
+	const char *header;		/* cluster: a file with the header of the pairs */
+	const struct pd_group_options *group;	/* cluster: how */
 	const char *tmp_dir;
 	size_t memory;			/* 0: half of the machine's */
 	struct pd_log *log;
@@ -61,5 +65,14 @@ struct pd_engine_step {
 	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 };
 extern const struct pd_engine_step pd_engine_join_steps[], pd_engine_batch_steps[];	/* a row without a name at the end */
+
+/* cluster: pairs to verdicts. */
+struct pd_engine_cluster_step {
+	const char *name;
+	bool grouped;			/* the reduce task is given header and group */
+	int (*map)(const struct pd_engine *t, struct pd_err *e);
+	int (*reduce)(const struct pd_engine *t, struct pd_err *e);
+};
+extern const struct pd_engine_cluster_step pd_engine_cluster_steps[];
 
 #endif

@@ -522,10 +522,10 @@ static uint32_t stays_for(const struct pd_group *g, uint32_t page)
 
 /* A page in no cluster that may be a duplicate of another, and by which suspicion. */
 struct guess {
-	uint32_t page, keep, similarity, suspicion;
+	uint32_t page, keep, similarity, via, suspicion;
 };
 
-/* The first pages first; for each what it is most like. */
+/* The first pages first; for each what it is most like, of several that go for one page the first: whatever the order of the rows. */
 static int by_page_and_similarity(const void *x, const void *y)
 {
 	const struct guess *a = x, *b = y;
@@ -535,7 +535,7 @@ static int by_page_and_similarity(const void *x, const void *y)
 		return a->similarity < b->similarity ? -1 : 1;
 	if (a->keep != b->keep)
 		return a->keep < b->keep ? -1 : 1;
-	return (a->suspicion > b->suspicion) - (a->suspicion < b->suspicion);
+	return (a->via > b->via) - (a->via < b->via);
 }
 
 static size_t list_guesses(const struct pd_group *g, struct guess **out)
@@ -545,10 +545,10 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 	for (uint32_t i = 0; i < g->pages.n_suspicions; i++) {
 		const struct pd_edge *edge = &g->pages.suspicions[i].edge;
 		for (int turned = 0; turned < 2; turned++) {
-			uint32_t page = turned ? edge->b : edge->a, keep = stays_for(g, turned ? edge->a : edge->b);
+			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b, keep = stays_for(g, via);
 			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
 			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
-				list[n++] = (struct guess){ page, keep, edge->tag, i };
+				list[n++] = (struct guess){ page, keep, edge->tag, via, i };
 		}
 	}
 	if (n)
@@ -584,9 +584,7 @@ static int find_suspects(struct pd_group *g, struct pd_err *e)
 		struct pd_loss loss;
 		if (at[list[i].page] || at[list[i].keep] || (status = check_guess(g, &list[i], &loss, e)) <= 0)
 			continue;
-		const struct pd_edge *edge = &g->pages.suspicions[list[i].suspicion].edge;
-		uint32_t via = edge->a == list[i].page ? edge->b : edge->a;
-		found[n_found++] = (struct pd_group_suspect){ list[i].page, list[i].keep, via, list[i].suspicion, loss };
+		found[n_found++] = (struct pd_group_suspect){ list[i].page, list[i].keep, list[i].via, list[i].suspicion, loss };
 		at[list[i].page] = (uint32_t)n_found;
 	}
 	g->suspects = pd_big_alloc((n_found + 1) * sizeof *g->suspects);

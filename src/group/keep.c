@@ -150,7 +150,7 @@ bool pd_keep_number_key(struct pd_span s, uint64_t *key)
 	return !*end && isfinite(v);
 }
 
-static uint64_t criterion_key(const struct pd_page_view *v, enum pd_keep by)
+uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)
 {
 	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? pd_keep_time_key(v->fetch_time) : 0;
 	switch (by) {
@@ -167,7 +167,7 @@ static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
 {
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_page_view v = pd_pages_view(pages, i);
-		key[i] = criterion_key(&v, by);
+		key[i] = pd_keep_criterion_key(&v, by);
 	}
 }
 

@@ -41,6 +41,8 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 
 /* The steps of it, for tests.  key[i] is that of page i, the smaller the better, PD_KEY_LAST where nothing is said. */
 
+/* Of what rows say; 0 for criteria that they do not decide. */
+uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by);
 /* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
 uint64_t pd_keep_time_key(struct pd_span time);
 /* Digits, a point, a sign, an exponent, nothing else. */

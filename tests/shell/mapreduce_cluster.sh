@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# map | sort | reduce of --job=cluster gives the verdicts that cluster gives, in few rounds.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/mapreduce.sh"
+
+clustered() { # OUT PAIRS CLUSTER-OPTION...: `rounds` is how many it took
+	local out=$1 in=$2 head=$2.header
+	shift 2
+	shared=()
+	grep '^#' "$in" | grep -v '^# suspect' >"$head"
+	: >"$tmp/counters"
+	step cluster edges "$in" >"$out.edges" || return
+	rounds=1
+	while grep -q ',UNSETTLED,' "$tmp/counters"; do
+		: >"$tmp/counters"
+		step cluster round "$out.edges" >"$out.next" || return
+		mv "$out.next" "$out.edges"
+		rounds=$((rounds + 1))
+	done
+	# Remarks are lines of a table here.
+	step cluster attach "$out.edges" "$in" >"$out.attached" || return
+	step cluster group "$out.attached" -- --params="$head" -- "$@" >"$out.grouped" || return
+	step cluster number "$out.grouped" -- --params="$head" -- "$@" >"$out"
+}
+equal() { # NAME PAIRS CLUSTER-OPTION...
+	local name=$1 in=$2
+	shift 2
+	name="$name: ${*:-as it is}"
+	if ! clustered got "$in" "$@" 2>"$tmp/err"; then fail "$name" "$(grep -v '^reporter' "$tmp/err")"; return; fi
+	"$P" cluster -q "$@" "$in" >want
+	at_least "$name: there are verdicts" "$(rows want | wc -l)" 2
+	same "$name: the verdicts of cluster" <(LC_ALL=C sort got) <(LC_ALL=C sort want)
+}
+"$P" fp -q "$demo" | "$P" match -q >demo.pairs
+for options in '' --linkage=connected --keep=newest,longest --keep=oldest '--keep=shortest-url --action=demote --weight=0.3' --max-loss=0.01 --exempt=0.5; do
+	equal demo demo.pairs $options
+done
+parts=1 equal "one task" demo.pairs
+parts=6 equal "six tasks" demo.pairs
+"$P" fp -q "$demo" | "$P" match -q -k 16 --no-verify >wild.pairs
+equal wild wild.pairs
+"$P" fp -q --method=simhash,exact,segments "$demo" | "$P" match -q >methods.pairs
+equal "several methods" methods.pairs --require=any
+
+# Paths, stars, rings, trees and pages of files, whose ids sort otherwise as bytes than as ids.
+python3 - >graph.pairs <<'END'
+import random
+draw, edges = random.Random(3), []
+print('# pagededup pairs 1 version=3 bits=64 k=16 scope=all links=all candidates=hamming similarity=none')
+def name(i):
+    return 'dump-%d.warc.gz:%d' % (i % 3, i * 7) if i % 5 else 'folder/%d/page.html' % i
+path = list(range(1000)); draw.shuffle(path)
+edges += list(zip(path, path[1:]))
+edges += [(1000, i) for i in range(1001, 1300)]
+edges += [(i, i + 1) for i in range(1300, 1399)] + [(1399, 1300)]
+edges += [(i, draw.randrange(1400, i)) for i in range(1401, 1900)]
+edges += [(draw.randrange(2000, 4000), draw.randrange(2000, 4000)) for _ in range(900)]
+draw.shuffle(edges)
+for a, b in edges:
+    if a != b:
+        print('\t'.join([name(a), name(b), str((a * b) % 17), '-', 'simhash', 'https://h/%d' % a if a % 2 else 'http://h/%d' % a,
+                         'https://h/%d' % b if b % 2 else 'http://h/%d' % b, '-', '-', '-', '-', '-', '-']))
+END
+equal "paths, stars, rings and trees" graph.pairs
+at_least "a path of 1,000 pages takes no more than 3 log2 of its length rounds" "$((30 - rounds))" 0
+equal "paths, stars, rings and trees" graph.pairs --linkage=connected
+cp got again && clustered got graph.pairs --linkage=connected 2>/dev/null
+same "a second run writes the same" got again
+if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
+	for c in neardup/transplant-dev sites/sites-dev; do
+		"$P" fp -q "$PAGEDEDUP_CORPORA/$c.warc.gz" | "$P" match -q >pages.pairs
+		equal "$c" pages.pairs
+	done
+else
+	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
+fi
+
+shared=()
+refused() { # NAME INPUT MESSAGE COMMAND...
+	local name=$1 in=$2 message=$3
+	shift 3
+	run_in "$in" "$@"
+	exits "$name: refused" 2
+	empty "$name: nothing is written" "$tmp/out"
+	has "$name: said" "$tmp/err" "$message"
+}
+for name in group number; do
+	refused "$name without a header" got.attached 'missing required option --params' "$P" reduce --job=cluster --step=$name
+	refused "$name, a header that is not there" got.attached 'none' "$P" reduce --job=cluster --step=$name --params=none
+	refused "$name, no header" got.attached 'header of pairs' "$P" reduce --job=cluster --step=$name --params=got.attached
+	for option in --keep=quality --keep=least-loss --prefer-host=x --scope=same-host --shingles=x; do
+		refused "$name $option" got.attached 'of .cluster. alone|needs' "$P" reduce --job=cluster --step=$name --params=graph.pairs.header -- $option
+	done
+done
+refused "no such step" /dev/null "'none' is none of the job" "$P" map --job=cluster --step=none
+refused "options in another step" /dev/null 'steps group and number' "$P" reduce --job=cluster --step=round -- --linkage=star
+refused "a pair without its edges" <(printf 'x:1\tp\tx:1\tx:2\n') 'in no edge' "$P" reduce --job=cluster --step=attach
+refused "rows of another kind" <("$P" fp -q "$demo") 'not the pairs rows' "$P" map --job=cluster --step=edges
+tap_done
