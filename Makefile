@@ -31,7 +31,7 @@ DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 PACKAGES := $(shell grep -v '^\#' tools/libraries | cut -f 2)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lgomp
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -79,14 +79,14 @@ $(B)/libpagededup.so: $(LIB_OBJ)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
 
 # One file that needs no other: for containers, rescue systems, cluster nodes.  libxml2 asks for threads weakly, which pulls
-# nothing out of an archive, and would do without locks: so they are asked for here.
+# nothing out of an archive, and would do without locks: so they are asked for here.  igraph's libraries do the same, and some are Fortran.
 STATIC_THREADS = once key_create key_delete getspecific setspecific self equal mutex_init mutex_destroy mutex_lock mutex_unlock \
-	cond_init cond_destroy cond_wait cond_signal
+	mutex_trylock cond_init cond_destroy cond_wait cond_signal cond_broadcast create join detach
 static: $(B)/pagededup-static ## build build/pagededup-static, which needs no library and no other file
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		$(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -lgfortran -lquadmath -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	struct pd_rank_counts c = pd_rank_counts(r);
-	fprintf(stderr, "%" PRIu64 " pages, %" PRIu64 " links, %" PRIu64 " domains, %d rounds\n", c.pages, c.links, c.domains, c.rounds);
+	fprintf(stderr, "%" PRIu64 " pages, %" PRIu64 " links, %" PRIu64 " domains\n", c.pages, c.links, c.domains);
 	pd_ranker_free(r);
 	pd_page_links_release(&l);
 	pd_buf_release(&packed);

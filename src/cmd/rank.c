@@ -25,7 +25,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "page-ranks", .arg = "FILE", AT(rank.page_ranks), .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
 	{ .type = PD_OPT_TEXT, .name = "domain-ranks", .arg = "FILE", AT(rank.domain_ranks),
 	  .help = "lines of DOMAIN<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory), .help = "memory to use (half of the machine's); beyond it, disk is used" },
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory), .help = "memory to use (half of the machine's); links beyond it go to disk" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_INPUT_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
@@ -97,7 +97,7 @@ static int run_rank(int argc, char **argv)
 	code = status ? pd_command_failed(&log, &r.err) : pd_walk_command(&walker, &o.walk, argv + first, argc - first, &log);
 	if (code != PD_EXIT_FAILED && !o.walk.quiet) {
 		struct pd_rank_counts c = pd_rank_counts(r.ranker);
-		pd_log_note(&log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains, %d rounds", c.pages, c.links, c.domains, c.rounds);
+		pd_log_note(&log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links, c.domains);
 	}
 	pd_ranker_free(r.ranker);
 	return code;

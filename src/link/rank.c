@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "link/rank.h"
 
+#include <igraph/igraph.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -97,13 +98,14 @@ struct pd_ranker {
 	struct record *records;
 	size_t n_links, n_records;
 	struct pd_map pages, domains;	/* hash -> 1 + number */
-	uint8_t *has_page;		/* by domain */
+	uint32_t *domain_node;		/* by domain, or NONE: it has no page */
+	size_t n_domain_nodes;
 	uint32_t *domain_of;		/* by page */
-	size_t n_pages, cap_domain_of, cap_has_page;
+	size_t cap_domain_of;
 	struct pd_buf line;
 	struct pd_map seen;		/* addresses of the page that is taken: FOR_… */
 	FILE *lines;			/* id, tab, URL of each record */
-	double *page_rank, *domain_rank;
+	double *page_rank, *domain_rank;	/* by node */
 	struct pd_map known_pages, known_domains;	/* hash -> rank from a file, the bits of a float */
 	struct pd_rank_counts counts;
 	struct pd_err err;
@@ -194,7 +196,7 @@ void pd_ranker_free(struct pd_ranker *r)
 	pd_buf_release(&r->line);
 	if (r->lines)
 		fclose(r->lines);
-	free(r->has_page);
+	free(r->domain_node);
 	free(r->domain_of);
 	free(r->page_rank);
 	free(r->domain_rank);
@@ -258,10 +260,7 @@ static uint32_t domain_of(const struct link *l)
 
 /* --- ranks --- */
 
-enum { ROUNDS = 200 };
-#define ENOUGH 1e-9		/* change of all ranks together, per page */
-
-/* A walk over all links that count, by pages or by their domains; `each` is called in the order of the input. */
+/* A walk over all links that count, by pages or by their domains, in the order of the input. */
 struct edge_walk {
 	uint32_t from, to;
 	size_t record, link;
@@ -273,59 +272,85 @@ static bool next_edge(const struct pd_ranker *r, bool domains, struct edge_walk 
 		const struct record *rec = &r->records[w->record];
 		for (w->link = w->link < rec->first ? rec->first : w->link; w->link < rec[1].first; ) {
 			const struct link *l = &r->links[w->link++];
-			w->from = domains ? rec->domain : rec->node;
-			w->to = domains ? domain_of(l) : l->node;
-			if ((flags_of(l) & FOR_GRAPH) && w->to != NONE && w->to != w->from && (!domains || r->has_page[w->to]))
+			w->from = domains ? r->domain_node[rec->domain] : rec->node;
+			w->to = domains ? r->domain_node[domain_of(l)] : l->node;
+			if ((flags_of(l) & FOR_GRAPH) && w->to != NONE && w->to != w->from)
 				return true;
 		}
 	}
 	return false;
 }
 
-static double *page_rank(struct pd_ranker *r, size_t n, const uint8_t *is_node, bool domains, uint64_t *edges)
+/* Bytes of igraph's graph while it is made, which is when it takes most: for each edge the list of them, both ends, two indexes, and what
+ * sorts these. */
+enum { EDGE_BYTES = 56, NODE_BYTES = 64 };
+
+static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 {
-	double *rank = pd_alloc((n + 1) * sizeof *rank), *next = pd_alloc((n + 1) * sizeof *next);
-	uint32_t *out = pd_zalloc((n + 1) * sizeof *out);
-	double nodes = 0, d = r->o.damping;
+	uint64_t bytes = edges * EDGE_BYTES + nodes * NODE_BYTES, left = pd_budget_left(r->budget);
+	if (edges > INT32_MAX)	/* the library's solver counts so far */
+		return pd_fail(&r->err, PD_ERR_LIMIT, "over %d links between the pages", INT32_MAX);
+	if (bytes <= left)
+		return PD_OK;
+	return pd_fail(&r->err, PD_ERR_LIMIT, "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and of --memory=%zuM %" PRIu64
+		       " are left: give more, or take ranks from files (--page-ranks, --domain-ranks)", edges, bytes >> 20, r->budget->limit >> 20, left >> 20);
+}
+
+/* Of OpenMP, and no header of ours: clang has its own in a package of its own. */
+void omp_set_num_threads(int n);
+
+static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
+{
+	omp_set_num_threads(1);	/* several add up in an order of their own, and the last digits would differ from run to run */
+	return igraph_pagerank(graph, IGRAPH_PAGERANK_ALGO_PRPACK, out, NULL, igraph_vss_all(), IGRAPH_DIRECTED, damping, NULL, NULL);
+}
+
+/* PageRank of all nodes, their mean 1. */
+static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
+{
+	igraph_vector_int_t edges = { 0 };
+	igraph_vector_t rank = { 0 };
+	igraph_t graph;
+	size_t at = 0;
 	struct edge_walk w = { 0 };
-	*edges = 0;
-	while (next_edge(r, domains, &w)) {
-		out[w.from]++;
-		++*edges;
+	for (*n_edges = 0; next_edge(r, domains, &w);)
+		++*n_edges;
+	*out = pd_alloc((nodes + 1) * sizeof **out);
+	int status = graph_fits(r, nodes, *n_edges);
+	if (status || !nodes)
+		return status;
+	igraph_set_error_handler(igraph_error_handler_ignore);	/* errors are returned, not fatal */
+	igraph_error_t failed = igraph_vector_int_init(&edges, (igraph_integer_t)(2 * *n_edges));
+	for (w = (struct edge_walk){ 0 }; !failed && next_edge(r, domains, &w); at += 2) {
+		VECTOR(edges)[at] = w.from;
+		VECTOR(edges)[at + 1] = w.to;
 	}
-	for (size_t i = 0; i < n; i++) {
-		rank[i] = !is_node || is_node[i];
-		nodes += rank[i];
+	if (!failed)
+		failed = igraph_create(&graph, &edges, (igraph_integer_t)nodes, IGRAPH_DIRECTED);
+	igraph_vector_int_destroy(&edges);
+	if (!failed) {
+		failed = igraph_vector_init(&rank, 0);
+		if (!failed)
+			failed = solve(&graph, r->o.damping, &rank);
+		igraph_destroy(&graph);
 	}
-	for (int round = 0; round < ROUNDS; round++) {
-		double idle = 0, change = 0;
-		for (size_t i = 0; i < n; i++) {
-			idle += out[i] ? 0 : rank[i];
-			next[i] = 0;
-		}
-		for (w = (struct edge_walk){ 0 }; next_edge(r, domains, &w); )
-			next[w.to] += rank[w.from] / out[w.from];
-		for (size_t i = 0; i < n; i++) {
-			if (is_node && !is_node[i])
-				continue;
-			double now = 1 - d + d * (next[i] + idle / nodes);
-			change += fabs(now - rank[i]);
-			rank[i] = now;
-		}
-		r->counts.rounds = round + 1 > r->counts.rounds ? round + 1 : r->counts.rounds;
-		if (change < ENOUGH * nodes)
-			break;
-	}
-	free(next);
-	free(out);
-	return rank;
+	for (size_t i = 0; !failed && i < nodes; i++)
+		(*out)[i] = VECTOR(rank)[i] * (double)nodes;
+	igraph_vector_destroy(&rank);
+	if (failed == IGRAPH_ENOMEM)
+		pd_out_of_memory();
+	return failed ? pd_fail(&r->err, PD_ERR_SYSTEM, "cannot compute ranks: %s", igraph_strerror(failed)) : PD_OK;
 }
 
 static void resolve(struct pd_ranker *r)
 {
-	r->has_page = pd_zalloc(r->domains.n + 1);
-	for (size_t i = 0; i < r->n_records; i++)
-		r->has_page[r->records[i].domain] = 1;
+	r->domain_node = pd_alloc((r->domains.n + 1) * sizeof *r->domain_node);
+	for (size_t i = 0; i < r->domains.n; i++)
+		r->domain_node[i] = NONE;
+	for (size_t i = 0; i < r->n_records; i++) {
+		uint32_t *node = &r->domain_node[r->records[i].domain];
+		*node = *node == NONE ? (uint32_t)r->n_domain_nodes++ : *node;
+	}
 	for (size_t i = 0; i < r->n_links; i++) {
 		const uint32_t *node = pd_map_find(&r->pages, r->links[i].target);
 		r->links[i].node = node ? *node - 1 : NONE;
@@ -352,7 +377,7 @@ static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, con
 			continue;
 		uint32_t d = domain_of(l);
 		sum[0] += known_or(&r->known_pages, r->o.page_ranks, l->target, l->node == NONE ? 0 : r->page_rank[l->node]);
-		sum[1] += known_or(&r->known_domains, r->o.domain_ranks, domain_hash[d], r->has_page[d] ? r->domain_rank[d] : 0);
+		sum[1] += known_or(&r->known_domains, r->o.domain_ranks, domain_hash[d], r->domain_node[d] == NONE ? 0 : r->domain_rank[r->domain_node[d]]);
 		sum[2] += (flags_of(l) >> 2) / (double)WORDS;
 	}
 }
@@ -389,7 +414,8 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		}
 		add_sums(r, domain_hash, rec, sum);
 		pd_buf_add_span(out, line);
-		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node], r->domain_rank[rec->domain], weighted(r->o.signature, sum),
+		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node], r->domain_rank[r->domain_node[rec->domain]],
+			      weighted(r->o.signature, sum),
 			      weighted(r->o.quality, sum));
 		if (out->n > 1 << 16) {
 			fwrite(out->p, 1, out->n, to);
@@ -406,16 +432,18 @@ int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e)
 	uint64_t edges, *domain_hash, *keys;
 	if (!r->status)
 		r->status = pd_budget_check(r->budget, &r->err);
+	if (!r->status) {
+		resolve(r);
+		r->status = rank_nodes(r, r->pages.n, false, &r->page_rank, &r->counts.links);
+	}
+	if (!r->status)
+		r->status = rank_nodes(r, r->n_domain_nodes, true, &r->domain_rank, &edges);
 	if (r->status) {
 		*e = r->err;
 		return r->status;
 	}
-	resolve(r);
-	r->page_rank = page_rank(r, r->pages.n, NULL, false, &r->counts.links);
-	r->domain_rank = page_rank(r, r->domains.n, r->has_page, true, &edges);
 	r->counts.pages = r->n_records;
-	for (size_t i = 0; i < r->domains.n; i++)
-		r->counts.domains += r->has_page[i];
+	r->counts.domains = r->n_domain_nodes;
 	domain_hash = pd_zalloc((r->domains.n + 1) * sizeof *domain_hash);
 	keys = pd_alloc((r->domains.n + 1) * sizeof *keys);
 	pd_map_keys(&r->domains, keys);

@@ -15,7 +15,8 @@
  * Ranks are scaled to a mean of 1.  Of several captures of one URL the first is the page in the graph.  All sums are made in the order
  * of the input: the result does not depend on threads.
  *
- * Memory: 16 bytes a link and about 60 a page; what goes over the budget lies in files.
+ * PageRank is igraph's.  Memory: 16 bytes a link and about 60 a page, of which what goes over the budget lies in files; and beside it, while
+ * ranks are computed, 56 bytes for each link that counts: what needs more than the budget is refused.
  */
 #ifndef PD_LINK_RANK_H
 #define PD_LINK_RANK_H
@@ -48,7 +49,6 @@ int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e);
 
 struct pd_rank_counts {
 	uint64_t pages, links, domains;	/* links: between pages of the dump */
-	int rounds;
 };
 struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r);
 
