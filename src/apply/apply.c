@@ -1162,7 +1162,7 @@ static uint64_t place_of(const struct pd_read_extent *x)
 	return x->stream ? x->member : x->begin;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_begin(const void *a, const void *b)
 {
 	const struct pd_read_extent *x = &((const struct cut *)a)->x, *y = &((const struct cut *)b)->x;
 	if (place_of(x) != place_of(y))
@@ -1175,7 +1175,7 @@ static void join_cuts(struct input_scan *s)
 {
 	size_t n = 0;
 	if (s->n_cuts)
-		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_place);
+		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_begin);
 	for (size_t i = 0; i < s->n_cuts; i++) {
 		struct cut *before = n ? &s->cuts[n - 1] : NULL, *cut = &s->cuts[i];
 		if (!before || before->text_n || cut->text_n || before->x.stream != cut->x.stream || before->x.end != cut->x.begin) {

@@ -248,7 +248,7 @@ static void add_other(struct pd_span url, struct pd_buf *out)
 	}
 }
 
-static size_t until(struct pd_span s, const char *stops)
+static size_t length_until(struct pd_span s, const char *stops)
 {
 	size_t i = 0;
 	while (i < s.n && !strchr(stops, s.p[i]))
@@ -267,14 +267,14 @@ static void add_surt_key(struct pd_apply_surt *s, struct pd_span url, struct pd_
 	}
 	bool https = pd_span_istarts(url, "https:");
 	struct pd_span rest = pd_span(url.p + head, url.n - head);
-	rest.n = until(rest, "#");
-	size_t n = until(rest, "/?");
+	rest.n = length_until(rest, "#");
+	size_t n = length_until(rest, "/?");
 	add_surt_host(s, split_authority(pd_span(rest.p, n), &port), out);
 	if (port.n && !pd_span_is(port, https ? "443" : "80"))
 		pd_buf_printf(out, ":%.*s", (int)port.n, port.p);
 	pd_buf_add_c(out, ')');
 	rest = pd_span(rest.p + n, rest.n - n);
-	n = until(rest, "?");
+	n = length_until(rest, "?");
 	add_surt_path(s, pd_span(rest.p, n), out);
 	if (n < rest.n)
 		add_surt_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);

@@ -240,7 +240,7 @@ static int read_verdicts(struct row_reader *r, struct pd_err *e)
 	return PD_OK;
 }
 
-static int by_place(const void *x, const void *y, void *ctx)
+static int by_file_and_offset(const void *x, const void *y, void *ctx)
 {
 	const struct pd_apply_removals *d = ctx;
 	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
@@ -266,7 +266,7 @@ static void sort_with_dup_of(struct pd_apply_removals *d)
 	struct pd_span *dup_of = pd_alloc((d->n_pages + 1) * sizeof *dup_of);
 	for (size_t i = 0; i < d->n_pages; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, d->n_pages, sizeof *order, by_place, d);
+	qsort_r(order, d->n_pages, sizeof *order, by_file_and_offset, d);
 	for (size_t i = 0; i < d->n_pages; i++) {
 		at[i] = d->pages[order[i]];
 		dup_of[i] = d->dup_of[order[i]];

@@ -43,7 +43,7 @@ static const struct pd_usage map_usage = {
 	.name = "map",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options behind -- are those of the command that the job stands for: 'fp' of fp.",
+	.text = "Options after -- are those of the command that the job stands for: 'fp' of fp.",
 	.example = "pagededup map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
 	.opts = map_opts,
 };
@@ -54,7 +54,7 @@ static const struct pd_usage reduce_usage = {
 	.name = "reduce",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options behind -- are those of 'match' (join, batch: step count) or 'cluster' (steps group, number).",
+	.text = "Options after -- are those of 'match' (join, batch: step count) or 'cluster' (steps group, number).",
 	.example = "pagededup reduce --job=join --step=count -- --similar=90% < counts > params",
 	.opts = reduce_opts,
 };
@@ -172,7 +172,7 @@ static int take_params(const struct engine_options *o, const struct pd_engine_st
 	if (step->params && !o->params)
 		status = pd_fail(&e, PD_ERR_USAGE, "missing required option --params=FILE: the step count makes it");
 	else if (argc > 1 && (step->params || maps))
-		status = pd_fail(&e, PD_ERR_USAGE, "options behind -- are taken by the reduce task of the step count, which writes them into the parameters");
+		status = pd_fail(&e, PD_ERR_USAGE, "options after -- are taken by the reduce task of the step count, which writes them into the parameters");
 	else if (step->params)
 		status = pd_engine_params_read(p, o->params, &e);
 	if (status)
@@ -231,7 +231,7 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 	else if (!s->name)
 		pd_fail(&e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
 	else if (argc > 1 && (maps || !s->grouped))
-		pd_fail(&e, PD_ERR_USAGE, "options behind -- are those of the reduce tasks of the steps group and number");
+		pd_fail(&e, PD_ERR_USAGE, "options after -- are those of the reduce tasks of the steps group and number");
 	pd_buf_release(&names);
 	if (!e.status) {
 		code = pd_command_parse(pd_cmd_cluster.usage, argc, argv, &cluster, &first, o->task.log);

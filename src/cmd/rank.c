@@ -50,7 +50,7 @@ static void pack(struct pd_pipeline *p, struct pd_json *j, const struct pd_table
 	pd_rank_pack(&p->links, p->page.id, p->page.url, p->segmenter, out);
 }
 
-static void take(void *ctx, struct pd_span packed)
+static void take_page(void *ctx, struct pd_span packed)
 {
 	struct rank_run *r = ctx;
 	pd_rank_take(r->ranker, packed);
@@ -80,7 +80,7 @@ static int run_rank(int argc, char **argv)
 {
 	struct rank_options o = { .rank = PD_RANK_DEFAULTS };
 	struct rank_run r = { .status = PD_OK };
-	struct pd_walker walker = { .row = pack, .take = take, .finish = end, .ctx = &r };
+	struct pd_walker walker = { .row = pack, .take = take_page, .finish = end, .ctx = &r };
 	struct pd_log log;
 	int first;
 	pd_log_init(&log, "rank");

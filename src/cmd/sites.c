@@ -79,7 +79,7 @@ static int read_addresses(struct sites_run *r)
 			n++;
 		struct pd_span address = pd_span_trim(pd_span(line.p + n, line.n - n));
 		if (!address.n) {
-			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": no address behind the host", path, l.no);
+			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": no address after the host", path, l.no);
 			break;
 		}
 		pd_aliases_address(r->aliases, pd_span(line.p, n), address);

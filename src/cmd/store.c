@@ -174,7 +174,7 @@ struct answering {
 	bool header_written;
 };
 
-static void write_header(struct answering *a)
+static void write_answers_header(struct answering *a)
 {
 	if (!a->header_written && !a->r->json)
 		pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->r->store, .judge = &a->ask.o },
@@ -185,7 +185,7 @@ static void write_header(struct answering *a)
 static int write_answer(void *ctx, const struct pd_store_answer *answer)
 {
 	struct answering *a = ctx;
-	write_header(a);
+	write_answers_header(a);
 	pd_write_answers(answer, a->r->json, &a->r->out);
 	return PD_OK;
 }
@@ -193,7 +193,7 @@ static int write_answer(void *ctx, const struct pd_store_answer *answer)
 static int write_batch(void *ctx)
 {
 	struct answering *a = ctx;
-	write_header(a);
+	write_answers_header(a);
 	return flush_rows(a->r);
 }
 
@@ -476,7 +476,7 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 	if (first + 1 == argc || !*argv[first + 1])
 		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand DIR, the store's folder", argv[first]);
 	if ((*out)->most >= 0 && argc - first - 2 > (*out)->most)
-		return pd_fail(e, PD_ERR_USAGE, "extra operand '%s': 'store %s' takes none behind DIR", argv[first + 2], argv[first]);
+		return pd_fail(e, PD_ERR_USAGE, "extra operand '%s': 'store %s' takes none after DIR", argv[first + 2], argv[first]);
 	return PD_OK;
 }
 

@@ -285,7 +285,7 @@ static void answer(struct url_run *r)
 	pd_buf_clear(&r->waiting_text);
 }
 
-static void take(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
+static void take_url(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
 {
 	struct waiting *w = &r->waiting[r->n_waiting++];
 	r->urls++;
@@ -318,7 +318,7 @@ static int answer_with_base(struct url_run *r, struct pd_span line, const struct
 	bool based = r->line_base.n > 0;
 	if (based && !pd_url_parse(pd_buf_span(&r->line_base), NULL, &r->base))
 		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": the base is not a URL: %s", l->path, l->no, r->base.why);
-	take(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
+	take_url(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
 	return PD_OK;
 }
 
@@ -338,7 +338,7 @@ static int read_lines(struct url_run *r, const char *path)
 		if (r->o->with_base)
 			status = answer_with_base(r, line, &l);
 		else
-			take(r, line, line, r->o->base ? &r->base : NULL);
+			take_url(r, line, line, r->o->base ? &r->base : NULL);
 		if (status < 0 || (status = flush(r, r->o->line_buffered ? 1 : 1 << 16)) < 0)
 			break;
 	}

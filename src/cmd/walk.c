@@ -98,7 +98,7 @@ static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, st
 }
 
 /* What the choices of a command line say of `page`, and whether they go together. */
-static int settle(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
+static int settle_options(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
 	o->page.topic.method = (enum pd_topic_method)o->topic;
 	o->page.html.drop_hidden = !o->hidden;
@@ -120,7 +120,7 @@ int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, 
 		  struct pd_log *log)
 {
 	int code = parse_with_preset(u, argc, argv, o, defaults, first, log);
-	return code ? code : settle(o, side, log);
+	return code ? code : settle_options(o, side, log);
 }
 
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
@@ -228,7 +228,7 @@ int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pic
 	int code = parse_with_preset(u, argc, argv, &o->walk, pick_defaults, first, log);
 	if (!code && o->run)
 		code = parse_with_run(u, argc, argv, o, log);
-	return code ? code : settle(&o->walk, PD_METHOD_BOTH, log);
+	return code ? code : settle_options(&o->walk, PD_METHOD_BOTH, log);
 }
 
 void pd_pick_options_release(struct pd_pick_options *o)

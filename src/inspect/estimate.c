@@ -592,7 +592,7 @@ static double rounded(double v)
 	return floor(v / unit + 0.5) * unit;
 }
 
-static void add_count(const struct estimate *e, double v, struct pd_buf *out)
+static void add_estimate(const struct estimate *e, double v, struct pd_buf *out)
 {
 	if (e->sample.whole)
 		pd_buf_printf(out, "%.0f", v);
@@ -649,13 +649,13 @@ static void say_pages(const struct estimate *e, const struct whole *w, struct pd
 {
 	add_label(out, "records");
 	if (w->known)
-		add_count(e, w->records, out);
+		add_estimate(e, w->records, out);
 	else
 		pd_buf_add_z(out, "unknown: the size of the input is not known");
 	pd_buf_add_c(out, '\n');
 	add_label(out, "pages");
 	if (w->known) {
-		add_count(e, w->pages, out);
+		add_estimate(e, w->pages, out);
 		if (!e->sample.whole && w->error >= 0)
 			pd_buf_printf(out, " (%.0f to %.0f)", rounded(fmax(w->pages * (1 - w->error), (double)e->n)),
 				      rounded(w->pages * (1 + w->error)));

@@ -324,7 +324,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 }
 
 /* After the record: its place, unless its member turns out to be broken right after it. */
-static int settle(struct pd_read_dump *d)
+static int settle_record(struct pd_read_dump *d)
 {
 	struct pd_read_member *m = d->m;
 	advance(d);
@@ -354,7 +354,7 @@ int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out)
 	d->begun++;
 	int r = read_record(d, out);
 	if (r == 1)
-		return settle(d);
+		return settle_record(d);
 	advance(d);
 	return r;
 }

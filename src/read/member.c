@@ -277,7 +277,7 @@ static size_t probe_size(const struct pd_read_member *m)
 	return m->codec == PD_CODEC_ZSTD ? (1 << 17) + 64 : 1 << 19;
 }
 
-static struct pd_span head_of(struct pd_read_member *m, struct pd_span s)
+static struct pd_span head_unpacked(struct pd_read_member *m, struct pd_span s)
 {
 	if (s.n > probe_size(m))
 		s.n = probe_size(m);
@@ -304,7 +304,7 @@ ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t
 			break;
 		from = (size_t)(at - s.p);
 		struct pd_span rest = pd_span(at, s.n - from);
-		if (pd_looks_packed(m->codec, rest) && m->begins(head_of(m, rest)))
+		if (pd_looks_packed(m->codec, rest) && m->begins(head_unpacked(m, rest)))
 			return (ptrdiff_t)from;
 		from++;
 	}

@@ -30,7 +30,7 @@ static void take_value(struct pd_buf *out, struct pd_span field)
 
 /* --- hosts --- */
 
-static uint64_t hash_of(const void *hosts, uint32_t i)
+static uint64_t hash_of_host(const void *hosts, uint32_t i)
 {
 	struct pd_span name = ((const struct pd_report_host *)hosts)[i].name;
 	return pd_hash64(name.p, name.n);
@@ -51,7 +51,7 @@ static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t by
 		host = (uint32_t)s->n_hosts++;
 		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
 		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
-		pd_index_add(&s->by_name, hash, hash_of, s->hosts);
+		pd_index_add(&s->by_name, hash, hash_of_host, s->hosts);
 	}
 	s->hosts[host].pages++;
 	s->hosts[host].bytes += bytes;
@@ -837,7 +837,7 @@ static void add_class(int i, struct pd_buf *out)
 	pd_buf_printf(out, " class=\"line c%d%s\"", i % COLOURS, i >= COLOURS ? " gaps" : "");
 }
 
-static void add_line(const struct sweep_scale *c, const struct pd_report_setting *v, int i, struct pd_buf *out)
+static void add_curve(const struct sweep_scale *c, const struct pd_report_setting *v, int i, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "<path");
 	add_class(i, out);
@@ -858,7 +858,7 @@ static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale
 	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
 		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
 	for (int i = c->n_drawn; i-- > 0;)
-		add_line(c, s->v[i], i, out);
+		add_curve(c, s->v[i], i, out);
 	pd_buf_add_z(out, "</svg>\n</svg>\n");
 }
 

@@ -884,7 +884,7 @@ static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 /* --- all files --- */
 
 /* Rows of the text files that in->in names. */
-static int take_text(struct intake *in, struct pd_err *e)
+static int take_text_file(struct intake *in, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_tsv_next(&in->in, e)) != 0) {
@@ -917,7 +917,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	in->in.paths = &path;
 	in->in.n_paths = 1;
 	in->in.at = 0;
-	return take_text(in, e);
+	return take_text_file(in, e);
 }
 
 static int take_files(struct intake *in, char **paths, int n_paths, uint8_t side, struct pd_err *e)

@@ -45,7 +45,7 @@ static int write_text(struct match_run *r, const struct pd_buf *text)
 	return PD_OK;
 }
 
-static int write_header(struct match_run *r)
+static int write_pairs_header(struct match_run *r)
 {
 	if (r->json)
 		return PD_OK;
@@ -390,7 +390,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	ask_for_doubts(r);
 	if (!status)
-		status = write_header(r);
+		status = write_pairs_header(r);
 	if (!status)
 		status = r->rows.methods.n ? find_pairs_by_methods(r) : run_match(r);
 	if (!status)

@@ -167,7 +167,7 @@ static struct pd_span word_text(const struct pd_dict *d, uint32_t number)
 }
 
 /* The number of a word, PD_PERFECT_NONE when it is none. */
-static uint32_t number_of(const struct pd_dict *d, struct pd_span word)
+static uint32_t number_of_word(const struct pd_dict *d, struct pd_span word)
 {
 	if (word.n == 0)
 		return PD_PERFECT_NONE;
@@ -177,13 +177,13 @@ static uint32_t number_of(const struct pd_dict *d, struct pd_span word)
 
 uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word)
 {
-	uint32_t number = number_of(d, word);
+	uint32_t number = number_of_word(d, word);
 	return number == PD_PERFECT_NONE ? PD_DICT_NO_COST : d->entries[number].cost;
 }
 
 bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_word *out)
 {
-	uint32_t number = number_of(d, word);
+	uint32_t number = number_of_word(d, word);
 	if (number == PD_PERFECT_NONE)
 		return false;
 	const struct pd_dict_detail *detail = &d->details[number];

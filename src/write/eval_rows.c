@@ -17,7 +17,7 @@ static bool has_measure(const struct pd_score_group *g, int measure)
 }
 
 /* Weighted counts may be no whole numbers. */
-static void add_count(struct pd_buf *out, double v)
+static void add_weighted_count(struct pd_buf *out, double v)
 {
 	pd_buf_printf(out, v == floor(v) ? "%.0f" : "%.2f", v);
 }
@@ -40,12 +40,12 @@ static void print_group(const struct pd_score_group *g, struct pd_buf *out)
 	for (int m = 0; m < PD_MEASURES; m++)
 		print_measure(g, m, out);
 	pd_buf_add_z(out, "  ");
-	add_count(out, g->counts.hits);
+	add_weighted_count(out, g->counts.hits);
 	pd_buf_add_z(out, " / ");
-	add_count(out, g->counts.wanted);
+	add_weighted_count(out, g->counts.wanted);
 	if (!g->no_precision) {
 		pd_buf_add_z(out, ", ");
-		add_count(out, g->counts.wrong);
+		add_weighted_count(out, g->counts.wrong);
 	}
 	pd_buf_add_c(out, '\n');
 	pd_buf_release(&name);
@@ -77,14 +77,14 @@ static void add_group_row(const struct pd_score_group *g, struct pd_buf *out)
 		add_figure(out, has_measure(g, m), g->low[m]);
 		add_figure(out, has_measure(g, m), g->high[m]);
 	}
-	add_count(out, g->counts.hits);
+	add_weighted_count(out, g->counts.hits);
 	pd_buf_add_c(out, '\t');
-	add_count(out, g->counts.wanted);
+	add_weighted_count(out, g->counts.wanted);
 	pd_buf_add_c(out, '\t');
 	if (g->no_precision)
 		pd_buf_add_c(out, '-');
 	else
-		add_count(out, g->counts.wrong);
+		add_weighted_count(out, g->counts.wrong);
 	pd_buf_add_c(out, '\n');
 }
 

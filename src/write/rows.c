@@ -234,7 +234,7 @@ struct pair_line {
 	struct pd_span id, url, rest;
 };
 
-static struct pd_span until(const char *p, char c, const char *end)
+static struct pd_span field_until(const char *p, char c, const char *end)
 {
 	return pd_span(p, (size_t)((const char *)memchr(p, c, (size_t)(end - p)) - p));
 }
@@ -252,9 +252,9 @@ static struct pair_line split(const struct pd_rows *rows, uint32_t row)
 {
 	const char *end = rows->spool + rows->spool_size;
 	struct pair_line l;
-	l.id = until(pd_rows_text(rows, row), '\t', end);
-	l.url = until(l.id.p + l.id.n + 1, '\t', end);
-	l.rest = until(l.url.p + l.url.n + 1, '\n', end);
+	l.id = field_until(pd_rows_text(rows, row), '\t', end);
+	l.url = field_until(l.id.p + l.id.n + 1, '\t', end);
+	l.rest = field_until(l.url.p + l.url.n + 1, '\n', end);
 	l.rest.n = three_fields(l.rest);
 	return l;
 }

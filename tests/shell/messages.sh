@@ -36,7 +36,7 @@ completion tcsh|unknown shell 'tcsh': give bash, zsh or fish
 completion bash zsh|extra operand 'zsh': completion takes one shell
 store|missing action: init, add, check, remove, compact, verify, info or export
 store add|add: missing operand DIR, the store's folder
-store info s t|extra operand 't': 'store info' takes none behind DIR
+store info s t|extra operand 't': 'store info' takes none after DIR
 help fp match|extra operand 'match': help takes one COMMAND
 version now|extra operand 'now': version takes none
 dict -o words.dict a b|extra operand 'b': dict takes one list of words

@@ -55,7 +55,7 @@ exits "--ignore-damaged" 0
 echo alone >bad
 run "$P" sites --addresses=bad crawl.warc
 exits "a table without addresses" 2
-has "is told with file and line" "$tmp/err" 'bad:1: no address behind the host'
+has "is told with file and line" "$tmp/err" 'bad:1: no address after the host'
 run "$P" sites --addresses=absent crawl.warc
 exits "no such table" 2
 run "$P" sites absent.warc
