@@ -16,9 +16,9 @@ struct engine_options {
 
 #define AT(member) .at = offsetof(struct engine_options, member)
 
-enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER };
-static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", NULL };
-static const char *const reduce_jobs[] = { "join", "batch", "cluster", NULL };
+enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER, JOB_APPLY };
+static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
+static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
 
 #define MEMORY_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
@@ -35,7 +35,9 @@ static const char *const reduce_jobs[] = { "join", "batch", "cluster", NULL };
 static const struct pd_opt map_opts[] = {
 	JOB_OPTS(map_jobs),
 	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
-	  .help = "fp: read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
+	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },
+	{ .type = PD_OPT_TEXT, .name = "store", .arg = "COMMAND", AT(task.store), .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
 	PD_OPT_END,
 };
 
@@ -221,7 +223,7 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 {
 	struct pd_stage_cluster cluster = { 0 };
 	struct pd_err e = { 0 };
-	const struct pd_engine_cluster_step *s = pd_engine_cluster_steps;
+	const struct pd_engine_filter *s = pd_engine_cluster_steps;
 	struct pd_buf names = { 0 };
 	int first = argc, code;
 	for (; s->name && !(o->step && !strcmp(s->name, o->step)); s++)
@@ -250,6 +252,26 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 	return pd_command_exit(status, o->task.log, &e);
 }
 
+/* --- the job that applies --- */
+
+static int run_apply_step(struct engine_options *o, bool maps, int argc, char **argv)
+{
+	const struct pd_engine_filter *s = pd_engine_apply_steps;
+	struct pd_err e;
+	int status;
+	while (s->name && !(o->step && !strcmp(s->name, o->step)))
+		s++;
+	if (!s->name)
+		status = pd_fail(&e, PD_ERR_USAGE, "--step is one of: split, rewrite");
+	else if (argc > 1)
+		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': lines come on standard input", argv[1]);
+	else if (!(maps ? s->map : s->reduce))
+		status = pd_fail(&e, PD_ERR_USAGE, "the step '%s' has no reduce task", s->name);
+	else
+		status = (maps ? s->map : s->reduce)(&o->task, &e);
+	return pd_command_exit(status, o->task.log, &e);
+}
+
 /* --- commands --- */
 
 static int run_job(struct engine_options *o, enum job job, bool maps, int argc, char **argv)
@@ -258,7 +280,8 @@ static int run_job(struct engine_options *o, enum job job, bool maps, int argc, 
 	case JOB_FP: return map_fp(o, argc, argv);
 	case JOB_JOIN: return run_step(o, pd_engine_join_steps, maps, argc, argv);
 	case JOB_BATCH: return run_step(o, pd_engine_batch_steps, maps, argc, argv);
-	default: return run_cluster_step(o, maps, argc, argv);
+	case JOB_CLUSTER: return run_cluster_step(o, maps, argc, argv);
+	default: return run_apply_step(o, maps, argc, argv);
 	}
 }
 

@@ -440,7 +440,7 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 	return status;
 }
 
-const struct pd_engine_cluster_step pd_engine_cluster_steps[] = {
+const struct pd_engine_filter pd_engine_cluster_steps[] = {
 	{ "edges", false, map_edges, reduce_round },
 	{ "round", false, map_as_it_is, reduce_round },
 	{ "attach", false, map_attach, reduce_attach },

@@ -22,6 +22,7 @@ struct pd_group_options;
 /* What a task was told. */
 struct pd_engine {
 	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
+	const char *output, *store;	/* apply: the folder of dumps, and a command that puts a file there; NULL: files are written */
 	const char *batch;		/* the key file of a batch; NULL: none */
 	const char *header;		/* cluster: a file with the header of the pairs */
 	const struct pd_group_options *group;	/* cluster: how */
@@ -49,6 +50,9 @@ int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, str
 /* Standard input is again what it was.  PD_ERR_SYSTEM: the command failed; `read`: all that it said was. */
 int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e);
 
+/* The command's words, then the two paths: it puts a file somewhere. */
+int pd_store_file(const char *command, const char *file, const char *to, struct pd_err *e);
+
 /* --- jobs --- */
 
 /* Paths of dumps, a line each -> their fp rows.  A damaged record is named, counted and left out; a path that cannot be read ends
@@ -66,13 +70,13 @@ struct pd_engine_step {
 };
 extern const struct pd_engine_step pd_engine_join_steps[], pd_engine_batch_steps[];	/* a row without a name at the end */
 
-/* cluster: pairs to verdicts. */
-struct pd_engine_cluster_step {
+/* cluster: pairs to verdicts; apply: verdicts and dumps to dumps. */
+struct pd_engine_filter {
 	const char *name;
 	bool grouped;			/* the reduce task is given header and group */
-	int (*map)(const struct pd_engine *t, struct pd_err *e);
+	int (*map)(const struct pd_engine *t, struct pd_err *e);	/* NULL, as below: there is none on this side */
 	int (*reduce)(const struct pd_engine *t, struct pd_err *e);
 };
-extern const struct pd_engine_cluster_step pd_engine_cluster_steps[];
+extern const struct pd_engine_filter pd_engine_cluster_steps[], pd_engine_apply_steps[];
 
 #endif

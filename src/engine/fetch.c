@@ -10,18 +10,20 @@
 
 extern char **environ;
 
-/* The command's words and the path, NULL at the end: to be freed, with the text that they point into in `text`. */
-static char **words_of(const char *command, const char *path, struct pd_buf *text)
+/* The command's words, the path and perhaps another, NULL at the end: to be freed, with the text that they point into in `text`. */
+static char **words_of(const char *command, const char *path, const char *other, struct pd_buf *text)
 {
 	char **v = NULL, *word;
 	size_t n = 0, cap = 0;
 	pd_buf_set(text, pd_span_z(command));
 	for (char *at = text->p; (word = strsep(&at, " ")) != NULL;) {
-		v = pd_grow(v, n + 2, &cap, sizeof *v);
+		v = pd_grow(v, n + 3, &cap, sizeof *v);
 		if (*word)
 			v[n++] = word;
 	}
 	v[n++] = (char *)path;
+	if (other)
+		v[n++] = (char *)other;
 	v[n] = NULL;
 	return v;
 }
@@ -47,12 +49,13 @@ int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, str
 	*f = (struct pd_fetch){ .path = path, .saved = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return pd_fail_errno(e, "cannot make a pipe");
-	char **words = words_of(command, path, &text);
+	char **words = words_of(command, path, NULL, &text);
 	int status = spawn(&f->pid, words, ends[1], e);
 	close(ends[1]);
 	if (!status && ((f->saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) < 0 || dup2(ends[0], STDIN_FILENO) < 0))
 		status = pd_fail_errno(e, "cannot take what '%s' says", words[0]);
 	close(ends[0]);
+	clearerr(stdin);
 	if (status && f->pid)
 		waitpid((pid_t)f->pid, NULL, 0);
 	free(words);
@@ -60,20 +63,39 @@ int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, str
 	return status;
 }
 
+static int ended(long pid, const char *path, const char *option, bool matters, struct pd_err *e)
+{
+	int how = 0;
+	while (waitpid((pid_t)pid, &how, 0) < 0)
+		if (errno != EINTR)
+			return pd_fail_errno(e, "%s: cannot wait for the command of %s", path, option);
+	if (!matters || (WIFEXITED(how) && !WEXITSTATUS(how)))
+		return PD_OK;
+	if (WIFSIGNALED(how))
+		return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of %s was ended by signal %d", path, option, WTERMSIG(how));
+	return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of %s failed with exit status %d", path, option, WEXITSTATUS(how));
+}
+
 /* One that was not heard to its end may have died of that. */
 int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e)
 {
-	int how = 0;
 	bool back = dup2(f->saved, STDIN_FILENO) >= 0;
 	close(f->saved);
-	while (waitpid((pid_t)f->pid, &how, 0) < 0)
-		if (errno != EINTR)
-			return pd_fail_errno(e, "%s: cannot wait for the command of --fetch", f->path);
-	if (!back)
-		return pd_fail_errno(e, "cannot go on with standard input");
-	if (!read || (WIFEXITED(how) && !WEXITSTATUS(how)))
-		return PD_OK;
-	if (WIFSIGNALED(how))
-		return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of --fetch was ended by signal %d", f->path, WTERMSIG(how));
-	return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of --fetch failed with exit status %d", f->path, WEXITSTATUS(how));
+	clearerr(stdin);
+	int status = ended(f->pid, f->path, "--fetch", read, e);
+	return status || back ? status : pd_fail_errno(e, "cannot go on with standard input");
+}
+
+/* What it says goes where messages go. */
+int pd_store_file(const char *command, const char *file, const char *to, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	long pid = 0;
+	char **words = words_of(command, file, to, &text);
+	int status = spawn(&pid, words, STDERR_FILENO, e);
+	if (!status)
+		status = ended(pid, to, "--store", true, e);
+	free(words);
+	pd_buf_release(&text);
+	return status;
 }
