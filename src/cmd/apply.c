@@ -179,15 +179,15 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	const char *const also_read[] = { o->verdicts, o->rows, NULL }, *const also_written[] = { o->walk.stats, NULL };
 	struct pd_apply_options a = {
 		.also_read = also_read, .also_written = also_written,
-		.in = { .inputs = inputs, .n_inputs = n_inputs, .files_from = o->walk.files_from, .stdin_name = o->walk.name,
-			.max_block = o->walk.page.max_page + PD_BLOCK_ROOM, .fields = o->walk.fields, .damage = on_damage,
-			.damage_ctx = r },
+		.in = pd_walk_inputs(&o->walk, inputs, n_inputs),
 		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
 		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
 		.any_packing = o->walk.ignore_damaged, .rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
 		.missing = on_missing, .tmp_dir = o->tmp_dir,
 		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
 	};
+	a.in.damage = on_damage;
+	a.in.damage_ctx = r;
 	struct pd_apply *apply;
 	struct pd_apply_result done;
 	int status = to_folder < 0 ? to_folder : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;

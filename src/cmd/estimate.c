@@ -40,15 +40,9 @@ static int run_estimate(int argc, char **argv)
 	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	struct pd_reader_options in = { .inputs = argv + first,
-					.n_inputs = argc - first,
-					.files_from = o.walk.files_from,
-					.stdin_name = o.walk.name,
-					.max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
-					.fields = o.walk.fields,
-					.all_text = o.walk.all_text,
-					.damage = on_damage,
-					.damage_ctx = &log };
+	struct pd_reader_options in = pd_walk_inputs(&o.walk, argv + first, argc - first);
+	in.damage = on_damage;
+	in.damage_ctx = &log;
 	struct pd_buf out = { 0 };
 	struct pd_err e;
 	bool damaged;

@@ -345,15 +345,9 @@ static int sign_all(struct sweep_run *r, char **dumps, int n_dumps)
 {
 	static const struct pd_pool_ops ops = { next_record, sign_page, keep_signed };
 	const struct pd_walk_options *w = &r->o->walk;
-	struct pd_reader_options in = { .inputs = dumps,
-					.n_inputs = n_dumps,
-					.files_from = w->files_from,
-					.stdin_name = w->name,
-					.max_block = w->page.max_page + PD_BLOCK_ROOM,
-					.fields = w->fields,
-					.all_text = w->all_text,
-					.damage = count_damage,
-					.damage_ctx = r };
+	struct pd_reader_options in = pd_walk_inputs(w, dumps, n_dumps);
+	in.damage = count_damage;
+	in.damage_ctx = r;
 	int status = pd_tables_open(&r->tables, &w->page, r->err);
 	if (!status)
 		status = make_workers(r);

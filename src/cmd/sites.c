@@ -150,15 +150,9 @@ static int run_sites(int argc, char **argv)
 		return code - 1;
 	o.alias.by = (enum pd_alias_by)o.by;
 	struct sites_run r = { .o = &o, .log = &log, .aliases = pd_aliases_new(&o.alias) };
-	struct pd_reader_options in = { .inputs = argv + first,
-					.n_inputs = argc - first,
-					.files_from = o.walk.files_from,
-					.stdin_name = o.walk.name,
-					.max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
-					.fields = o.walk.fields,
-					.all_text = o.walk.all_text,
-					.damage = count_damage,
-					.damage_ctx = &r };
+	struct pd_reader_options in = pd_walk_inputs(&o.walk, argv + first, argc - first);
+	in.damage = count_damage;
+	in.damage_ctx = &r;
 	int status = pd_outfile_check(o.walk.output, argv + first, argc - first, &r.err);
 	struct pd_outfile out = { .slot = -1 };
 	if (!status)

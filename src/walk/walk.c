@@ -624,24 +624,28 @@ static void tell_waiting(struct walk *w, char **inputs, int n_inputs)
 		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
 }
 
+struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **inputs, int n_inputs)
+{
+	return (struct pd_reader_options){ .inputs = inputs,
+					   .n_inputs = n_inputs,
+					   .files_from = o->files_from,
+					   .stdin_name = o->name,
+					   .max_block = o->page.max_page + PD_BLOCK_ROOM,
+					   .fields = o->fields,
+					   .all_text = o->all_text };
+}
+
 static int open_all(struct walk *w, char **inputs, int n_inputs)
 {
-	struct pd_reader_options r = {
-		.inputs = inputs,
-		.n_inputs = n_inputs,
-		.found = w->o->found,
-		.files_from = w->o->files_from,
-		.stdin_name = w->o->name,
-		.max_block = w->o->page.max_page + PD_BLOCK_ROOM,
-		.fields = w->o->fields,
-		.all_text = w->o->all_text,
-		.twice = w->o->twice,
-		.measure = w->log->progress,
-		.damage = report_damage,
-		.input = on_input,
-		.alias = on_alias,
-		.damage_ctx = w,
-	};
+	struct pd_reader_options r = pd_walk_inputs(w->o, inputs, n_inputs);
+	r.found = w->o->found;
+	r.twice = w->o->twice;
+	r.measure = w->log->progress;
+	r.damage = report_damage;
+	r.input = on_input;
+	r.alias = on_alias;
+	r.damage_ctx = w;
+
 	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
 	if (!status)
 		status = make_workers(w);

@@ -59,6 +59,8 @@ struct pd_walker {
 
 extern const struct pd_walker pd_walk_fp;	/* fp's rows */
 
+/* The inputs, to be read as these options say; what to do about damage is left to the caller. */
+struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **inputs, int n_inputs);
 /* The closing line of what was learned. */
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log);
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
