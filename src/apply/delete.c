@@ -182,11 +182,11 @@ static enum reason check_kept(struct pd_apply_deleter *r, const struct pd_apply_
 {
 	enum reason why;
 	bool cut;
-	const struct pd_apply_wanted *w = find_id(r, g->kept);
 	if (!r->rows)
 		return NONE;
-	if (!w->digest.n || w->two)
-		return w->two ? KEPT_TWO_DIGESTS : KEPT_NOT_IN_ROWS;
+	const struct pd_apply_wanted *w = find_id(r, g->kept);
+	if (!w || !w->digest.n || w->two)
+		return w && w->two ? KEPT_TWO_DIGESTS : KEPT_NOT_IN_ROWS;
 	if (!has_digest(r, g->kept.p, w->digest, &cut, &why))
 		return KEPT_CHANGED;
 	return unchanged(g->kept_path, &g->kept_st) ? NONE : KEPT_REPLACED;

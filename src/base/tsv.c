@@ -269,12 +269,12 @@ static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_err *e)
 {
 	struct pd_span f[PD_TSV_COLUMNS_MAX], mark;
-	size_t n_columns = 0, n;
+	size_t n_columns = 0;
 	while (r->v1_columns[n_columns])
 		n_columns++;
-	if (!pd_span_split(&rest, '\t', &mark) || !mark.n || (n = pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX)) < n_columns ||
+	if (!pd_span_split(&rest, '\t', &mark) || !mark.n || pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX) < n_columns ||
 	    memchr(r->line.p, 0, r->line.n))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s behind '# %s'", r->path, r->line_no, r->kind,
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s after '# %s'", r->path, r->line_no, r->kind,
 			       r->marked);
 	for (size_t c = 0; r->columns[c]; c++) {
 		r->fields[c] = pd_span(NULL, 0);
