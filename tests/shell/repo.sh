@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What holds for the source itself: short files, short functions, each library included in its one place, licence lines.
+# What holds for the source itself: each library included in its one place, folders in the order of the data, no circles of
+# files, names, licence lines.
 . "$(dirname "$0")/../tap.sh"
 cd "$TOP" || exit 2
 mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort)
@@ -47,7 +48,7 @@ home pthread 'pthread' 'src/base/threads\.c'
 order="base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
-	# What the spine made is written and looked at.
+	# What the spine made is written and shown.
 	case $folder in write | walk | stage | inspect | dedup | engine) spine='pipeline\.h' ;; *) spine='$^' ;; esac
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|$spine)" | cut -d: -f1,3)" ""
