@@ -19,7 +19,7 @@ struct pd_reader {
 	struct pd_read_source source;
 	struct pd_read_file file;		/* the one that is open */
 	bool open;
-	uint64_t done;			/* bytes_done */
+	uint64_t done, total;		/* bytes, of pd_reader_progress */
 	struct pd_reader_stats stats;
 };
 
@@ -59,7 +59,7 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 		pd_reader_free(r);
 		return status;
 	}
-	r->stats.bytes_total = o->measure ? measure(&r->o) : 0;
+	r->total = o->measure ? measure(&r->o) : 0;
 	*out = r;
 	return PD_OK;
 }
@@ -135,7 +135,12 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
 	out->damaged = r->sink.count;
 	out->aliases = r->files.aliases;
 	out->bytes_read = r->source.in.taken;
-	out->bytes_done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
+}
+
+void pd_reader_progress(const struct pd_reader *r, uint64_t *done, uint64_t *total)
+{
+	*done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
+	*total = r->total;
 }
 
 void pd_read_damage_where(const struct pd_read_damage *d, struct pd_buf *out)

@@ -24,8 +24,6 @@ struct pd_reader_stats {
 	uint64_t aliases;	/* further names of files that were read already */
 	uint64_t mirrored;	/* records whose URL was taken from their path */
 	uint64_t bytes_read;	/* compressed bytes taken from inputs */
-	uint64_t bytes_done;	/* of them, what the records that were given took */
-	uint64_t bytes_total;	/* of all inputs; 0: not measured, or not to be known (a pipe is among them) */
 };
 
 struct pd_reader;
@@ -33,7 +31,11 @@ struct pd_reader;
 int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, struct pd_err *e);
 /* 1 a record, 0 the end, negative: cannot go on (an input that cannot be opened, a read error). */
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e);
+/* Once nobody reads any more. */
 void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out);
+/* Compressed bytes that the records given so far took, even while another thread reads, and those of all inputs; 0: not
+ * measured, or not to be known (a pipe is among them). */
+void pd_reader_progress(const struct pd_reader *r, uint64_t *done, uint64_t *total);
 void pd_reader_free(struct pd_reader *r);
 
 /* "crawl.warc.gz:+1234", as in ids; of an input that is damaged as a whole its name. */

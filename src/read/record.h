@@ -69,7 +69,7 @@ struct pd_reader_options {
 	bool all_text;		/* of files in folders and tar archives, text is as good as HTML; else only HTML is */
 	bool once;		/* a file that has several names is an input under the first of them alone; a reader always does so */
 	bool twice;		/* inputs are read more than once: no advice to give a pipe */
-	bool measure;		/* sum up the sizes of all inputs first, for bytes_total */
+	bool measure;		/* sum up the sizes of all inputs first, for pd_reader_progress */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
 	/* May be NULL: what was typed, or a line of the list, begins ("": a file begins that was found in a folder); `path` is another name of a file that was given already. */
 	void (*input)(void *ctx, const char *label);

@@ -51,14 +51,14 @@ static void progress(struct progress *p, const struct pd_reader *r, struct pd_lo
 	p->pages += page;
 	if (!log->progress)
 		return;
-	struct pd_reader_stats s;
-	pd_reader_stats(r, &s);
-	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)s.bytes_done * 1e-6;
-	if (!s.bytes_total) {
+	uint64_t bytes_done, bytes_total;
+	pd_reader_progress(r, &bytes_done, &bytes_total);
+	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)bytes_done * 1e-6;
+	if (!bytes_total) {
 		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
 		return;
 	}
-	double share = fmin(1, (double)s.bytes_done / (double)s.bytes_total);
+	double share = fmin(1, (double)bytes_done / (double)bytes_total);
 	if (share < TELLING) {
 		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%", p->pages, done / seconds, share * 100);
 		return;
