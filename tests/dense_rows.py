@@ -3,9 +3,11 @@
 """fp rows that crowd, for matching: dense_rows.py KIND ROWS [HOSTS [TOGETHER]].
 
 ball     fingerprints with up to four bits of one flipped, all different; no sketches
+touching two such balls that only two pages have in common, eight bits from each other, and twenty pages that are near one alone
 texts    the same, with sketches that differ in a twentieth of their minima
 twins    the same, with sketches that have nothing in common but in pairs: row 2 i and 2 i + 1
 sketches fingerprints with up to ten bits of one flipped, with one sketch
+pair     two fingerprints near each other; no sketches
 parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
 
 Rows come in no order of their ids, each on a host of its own, or on HOSTS of them in turn, TOGETHER (1) rows each.
@@ -24,8 +26,10 @@ def fingerprint(i):
         for bit in draw.sample(range(64), 10):
             v ^= 1 << bit
         return v
-    if kind == 'parts':
+    if kind in ('parts', 'pair'):
         return centre ^ i // 2 % 2
+    if kind == 'touching':
+        return touching(i)
     while True:
         v = centre
         for bit in draw.sample(range(64), 4):
@@ -34,11 +38,28 @@ def fingerprint(i):
             seen.add(v)
             return v
 
+def touching(i):
+    if i < 2:
+        v = centre ^ (0xf if i == 0 else 0xfff)
+    elif i < 22:
+        v = centre ^ 0xf << 2 * i
+        if i % 2 == 0:
+            v ^= sum(1 << bit for bit in draw.sample([bit for bit in range(64) if not 0xf << 2 * i >> bit & 1], 8))
+    else:
+        while True:
+            v = centre ^ (0xffff if i % 2 else 0)
+            for bit in draw.sample(range(64), 4):
+                v ^= 1 << bit
+            if v not in seen and bin(v ^ centre ^ 0xf).count('1') > 1:
+                break
+    seen.add(v)
+    return v
+
 def some_of(minima, share):
     return [draw.randrange(16) if draw.random() < share else m for m in minima]
 
 def sketch(i):
-    if kind == 'ball':
+    if kind in ('ball', 'pair', 'touching'):
         return '-'
     if kind == 'texts':
         v = some_of(base, .05)

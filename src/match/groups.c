@@ -698,6 +698,26 @@ void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_matc
 		add_run(out, after(r, a), distance);
 }
 
+/* Of two groups that both have many rows each row pairs with the first of the other that lies on another host than it does. */
+#define MANY_ROWS 64
+
+/* The first member of a group that is not on the first's host, or NONE. */
+static uint32_t elsewhere_of(const struct pd_match_links *l, uint32_t group)
+{
+	return pd_match_groups_is_multi(&l->groups, group) ? l->elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
+}
+
+static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+{
+	uint32_t own = pd_match_groups_name(&l->groups, a), to = l->host[group] != l->host[a] ? group : elsewhere_of(l, group);
+	if (to != NONE && to > a)
+		add_partner(out, to, distance);
+	if (a == own)
+		add_others(l, out, after(pd_match_groups_members(&l->groups, group), a), l->host[a], distance);
+	else if (a == elsewhere_of(l, own))
+		add_run(out, after(host_members(l, group, own), a), distance);
+}
+
 /* Those of one part near a's. */
 static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
 {
@@ -708,7 +728,9 @@ static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t g
 	struct pd_match_members r = scope_run(l, group, a);
 	if (!r.n)
 		return;
-	if (l->scope == PD_SCOPE_OTHER_HOSTS)
+	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs && r.n > MANY_ROWS && pd_match_groups_members(&l->groups, a).n > MANY_ROWS)
+		link_near_across(l, a, group, distance, out);
+	else if (l->scope == PD_SCOPE_OTHER_HOSTS)
 		add_others(l, out, after(r, a), l->host[a], distance);
 	else if (l->all_pairs)
 		add_run(out, after(r, a), distance);

@@ -138,6 +138,31 @@ static int join_prints(const struct pd_match_set *m, const struct pd_join_keys *
 	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
 }
 
+/* Crowds: names that pairs join, in whatever chain.  By name: itself, or one nearer to the first of its crowd. */
+static uint32_t *crowds_new(size_t n)
+{
+	uint32_t *crowd = pd_alloc(n * sizeof *crowd);
+	for (size_t i = 0; i < n; i++)
+		crowd[i] = (uint32_t)i;
+	return crowd;
+}
+
+static uint32_t crowd_of(uint32_t *crowd, uint32_t name)
+{
+	while (crowd[name] != name)
+		name = crowd[name] = crowd[crowd[name]];
+	return name;
+}
+
+/* True: they were two. */
+static bool unite_crowds(uint32_t *crowd, uint32_t a, uint32_t b)
+{
+	a = crowd_of(crowd, a);
+	b = crowd_of(crowd, b);
+	crowd[a > b ? a : b] = a < b ? a : b;
+	return a != b;
+}
+
 /* What is known of a fingerprint while a dense set is joined round by round. */
 enum state { WAITS, IN_ROUND, TAKEN, COVERED = 4 };	/* never 3: what `sides` of struct pd_join_keys would misread */
 
@@ -153,6 +178,7 @@ struct dense {
 	size_t n_round, n_taken;
 	struct pd_items *found;
 	uint8_t *alone;
+	uint32_t *crowd;
 };
 
 static uint32_t name_at(const struct pd_join_keys *keys, size_t i)
@@ -192,6 +218,7 @@ static int distance_of(const struct dense *d, uint32_t a, uint32_t b)
 static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
 {
 	pd_items_add_pair(d->found, a, b, (uint32_t)distance);
+	unite_crowds(d->crowd, a, b);
 }
 
 /* Names of this round with those taken before that lie near them, in the order of both. */
@@ -328,43 +355,6 @@ static int take_round(struct dense *d, struct pd_err *e)
 	return status;
 }
 
-static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
-		      struct near *near, struct pd_err *e)
-{
-	struct pd_items all;
-	struct pd_array memory[5] = { { 0 } };
-	size_t n = m->set->n + 1;
-	struct pd_join_keys unlimited = *keys;
-	unlimited.limit = NULL;
-	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = near->alone };
-	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k), n_keys = (double)keys->n;
-	int status = PD_OK;
-	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
-	d.state = pd_array_room(&memory[0], m->rows->budget, n);
-	d.n_near = pd_array_room(&memory[1], m->rows->budget, n * sizeof *d.n_near);
-	d.leader = pd_array_room(&memory[2], m->rows->budget, n * sizeof *d.leader);
-	d.round = pd_array_room(&memory[3], m->rows->budget, n * sizeof *d.round);
-	d.taken = pd_array_room(&memory[4], m->rows->budget, n * sizeof *d.taken);
-	memset(d.state, WAITS, n);
-	memset(d.n_near, 0, n * sizeof *d.n_near);
-	memset(d.leader, 0xff, n * sizeof *d.leader);
-	d.found = pd_items_lists(1, m->rows->budget);
-	for (double from = 0, to = FIRST_ROUND / n_keys; !status && from < 1; from = to, to *= 2) {
-		begin_round(&d, from, to);
-		status = cover_round(&d, e);
-		if (!status)
-			status = take_round(&d, e);
-	}
-	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
-	pd_join_pairs_take(&near->after, &all);
-	near->free = pd_zalloc(n);
-	for (size_t i = 0; i < n; i++)
-		near->free[i] = d.state[i] != COVERED || d.leader[i] == NONE;
-	for (int i = 0; i < 5; i++)
-		pd_array_release(&memory[i]);
-	return status ? status : gathered;
-}
-
 /* --- the first partners of each ---
  *
  * With a scope or two sides a page does not stand for others to all, and without sketches nothing else tells those of a crowd from
@@ -391,11 +381,32 @@ struct asker {
 	uint32_t *asks, *asked, *round;
 	size_t n_asks, n_asked;
 	struct pd_items *found;
+	uint32_t *crowd;
+	uint8_t *part;				/* ASKS, ASKED: what it does when crowds are joined */
+	bool joins_crowds, joined;		/* at work; and some that were two are one */
 };
 
 static bool has_enough(const struct asker *k, uint32_t name)
 {
+	if (k->joins_crowds)
+		return k->n_matched[name] || k->n_near[name] >= k->enough;
 	return k->n_near[name] >= k->enough && (k->n_matched[name] || k->alone[name]);
+}
+
+/* What has enough may have partners that it does not ask. */
+static bool stops_asking(struct asker *k, uint32_t name)
+{
+	bool stops = has_enough(k, name);
+	if (stops && !k->joins_crowds)
+		k->part[name] = ASKS | ASKED;
+	return stops;
+}
+
+/* Those that crowds have in common may lie on one host. */
+static bool is_out_of_scope(const struct asker *k, uint32_t asks, uint32_t asked)
+{
+	uint64_t home = k->home[0][asks];
+	return k->joins_crowds && k->m->o->scope == PD_SCOPE_OTHER_HOSTS && home != SEVERAL && home == k->home[1][asked];
 }
 
 static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
@@ -408,16 +419,22 @@ static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
 	if (!asks[0] && !asks[1])
 		return;
 	k->stats->candidates++;
+	if (is_out_of_scope(k, ends[!asks[0]], ends[asks[0]])) {
+		k->n_near[ends[!asks[0]]]++;
+		return;
+	}
 	bool matches = !m->looks || !has_one_representative(m, a) || !has_one_representative(m, b) ||
 		       pd_verify_rows(&k->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, b), distance, &similarity);
 	for (int i = 0; i < 2; i++)
 		if (asks[i]) {
 			k->n_near[ends[i]]++;
 			k->n_matched[ends[i]] += matches;
-			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]])
+			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]] && !k->joins_crowds)
 				k->alone[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
 		}
-	if (matches)
+	bool were_two = matches && unite_crowds(k->crowd, a, b);
+	k->joined |= were_two;
+	if (k->joins_crowds ? were_two : matches)
 		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
 }
 
@@ -447,7 +464,7 @@ static int ask_round(struct asker *k, size_t n_round, struct pd_err *e)
 	size_t n = 0;
 	int status = PD_OK;
 	for (size_t i = 0; i < k->n_asks; i++)
-		if (has_enough(k, k->asks[i]))
+		if (stops_asking(k, k->asks[i]))
 			k->role[k->asks[i]] &= (uint8_t)~ASKS;
 		else
 			k->asks[n++] = k->asks[i];
@@ -479,7 +496,7 @@ static int ask(struct asker *k, struct pd_err *e)
 	int status = PD_OK;
 	size_t n_asks = k->n_asks;
 	for (size_t i = n_asks = 0; i < k->n_asks; i++)
-		if (!has_enough(k, k->asks[i]))
+		if (!stops_asking(k, k->asks[i]))
 			k->asks[n_asks++] = k->asks[i];
 	k->n_asks = n_asks;
 	if (!k->n_asks || !k->n_asked)
@@ -509,6 +526,73 @@ static int ask(struct asker *k, struct pd_err *e)
 		k->role[k->asks[i]] = 0;
 	for (size_t i = 0; i < k->n_asked; i++)
 		k->role[k->asked[i]] = 0;
+	return status;
+}
+
+/* --- crowds that touch ---
+ *
+ * A fingerprint that stopped asking, or is covered, may be all that its crowd has in common with another.  So those of each
+ * crowd ask such ones of others until they match one, those of no crowd first; then, for each bit of the crowds' numbers, those
+ * whose number differs in it; and again, as long as that makes one crowd of two.  A pair that does is kept.  A fingerprint asks no
+ * more that met `enough` and matched none. */
+
+/* Names that may ask, and that may be asked, both ascending. */
+struct crowding {
+	const uint32_t *asks, *asked;
+	size_t n_asks, n_asked;
+};
+
+/* By name: which crowd, of those in which some are asked; NONE: in none of them. */
+static uint32_t *number_crowds(struct asker *k, const struct crowding *c, uint32_t *n_crowds)
+{
+	size_t n = k->m->set->n + 1;
+	uint32_t *number = pd_alloc(n * sizeof *number);
+	memset(number, 0xff, n * sizeof *number);
+	*n_crowds = 0;
+	for (size_t i = 0; i < c->n_asked; i++)
+		if (k->part[c->asked[i]] & ASKED && number[crowd_of(k->crowd, c->asked[i])] == NONE)
+			number[crowd_of(k->crowd, c->asked[i])] = (*n_crowds)++;
+	for (size_t i = 0; i < c->n_asks; i++)
+		number[c->asks[i]] = number[crowd_of(k->crowd, c->asks[i])];
+	for (size_t i = 0; i < c->n_asked; i++)
+		number[c->asked[i]] = number[crowd_of(k->crowd, c->asked[i])];
+	return number;
+}
+
+/* Those whose crowd's number has this value of a bit ask those that have the other; bit < 0: those of no crowd ask all. */
+static int ask_crowds(struct asker *k, const struct crowding *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
+{
+	k->n_asks = k->n_asked = 0;
+	for (size_t i = 0; i < c->n_asks; i++) {
+		uint32_t name = c->asks[i];
+		bool now = bit < 0 ? number[name] == NONE : number[name] != NONE && (number[name] >> bit & 1) == value;
+		if (!now || !(k->part[name] & ASKS))
+			continue;
+		k->n_near[name] = k->n_matched[name] = 0;
+		k->asks[k->n_asks++] = name;
+	}
+	for (size_t i = 0; i < c->n_asked; i++)
+		if (k->part[c->asked[i]] & ASKED && (bit < 0 || (number[c->asked[i]] >> bit & 1) != value))
+			k->asked[k->n_asked++] = c->asked[i];
+	return ask(k, e);
+}
+
+static int join_crowds(struct asker *k, const struct crowding *c, struct pd_err *e)
+{
+	int status = PD_OK;
+	uint32_t n;
+	k->joins_crowds = k->joined = true;
+	for (bool first = true; !status && k->joined; first = false) {
+		uint32_t *number = number_crowds(k, c, &n);
+		k->joined = false;
+		if (first)
+			status = ask_crowds(k, c, number, -1, 0, e);
+		for (int bit = 0, bits = k->joined ? 0 : 32; !status && bit < bits && n && (n - 1) >> bit; bit++)
+			for (uint32_t value = 0; !status && value < 2; value++)
+				status = ask_crowds(k, c, number, bit, value, e);
+		free(number);
+	}
+	k->joins_crowds = false;
 	return status;
 }
 
@@ -549,21 +633,56 @@ static void ask_anew(struct asker *k, const struct at_host *v, size_t n)
 		k->n_near[v[i].name] = k->n_matched[v[i].name] = 0;
 }
 
-/* Those of one host. */
-static int ask_inside(struct asker *k, const struct at_host *v, size_t n, uint8_t side, struct pd_err *e)
+/* Whoever asked here, each a crowd of its own. */
+static void begin_crowds(struct asker *k, const struct at_host *v, size_t n)
 {
+	for (size_t i = 0; i < n; i++)
+		k->crowd[v[i].name] = v[i].name;
+}
+
+/* The names of one side, in the order of places. */
+static size_t names_on(const struct at_host *v, size_t n, uint8_t side, uint32_t *names)
+{
+	size_t n_names = 0;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].side & side)
+			names[n_names++] = v[i].name;
+	return n_names;
+}
+
+/* Of two sides both ask, one after the other: a page of either may be near none but those that have enough. */
+static uint8_t last_side(const struct asker *k)
+{
+	return k->m->rows->side ? PD_SIDE_B : PD_SIDE_A;
+}
+
+static uint8_t asked_side(const struct asker *k, uint8_t side)
+{
+	return k->m->rows->side ? side ^ (PD_SIDE_A | PD_SIDE_B) : side;
+}
+
+/* Those of one host. */
+static int ask_inside(struct asker *k, const struct at_host *v, size_t n, struct pd_err *e)
+{
+	uint32_t *asks = pd_alloc(2 * (n + 1) * sizeof *asks), *asked = asks + n + 1;
 	int status = PD_OK;
 	for (size_t from = 0, to; !status && from < n; from = to) {
-		k->n_asks = k->n_asked = 0;
-		for (to = from; to < n && v[to].host == v[from].host; to++) {
-			if (v[to].side & side)
-				k->asks[k->n_asks++] = v[to].name;
-			if (v[to].side & (side ^ (PD_SIDE_A | PD_SIDE_B)) || !k->m->rows->side)
-				k->asked[k->n_asked++] = v[to].name;
+		for (to = from; to < n && v[to].host == v[from].host; to++)
+			;
+		struct crowding c = { .asks = asks, .asked = asked };
+		begin_crowds(k, v + from, to - from);
+		for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1)) {
+			c.n_asks = names_on(v + from, to - from, side, asks);
+			c.n_asked = names_on(v + from, to - from, asked_side(k, side), asked);
+			memcpy(k->asks, asks, (k->n_asks = c.n_asks) * sizeof *asks);
+			memcpy(k->asked, asked, (k->n_asked = c.n_asked) * sizeof *asked);
+			ask_anew(k, v + from, to - from);
+			status = ask(k, e);
 		}
-		ask_anew(k, v + from, to - from);
-		status = ask(k, e);
+		if (!status)
+			status = join_crowds(k, &c, e);
 	}
+	free(asks);
 	return status;
 }
 
@@ -591,24 +710,33 @@ static int ask_homes(struct asker *k, const uint32_t *names, size_t n, int asks,
 	return ask(k, e);
 }
 
-/* Those of different hosts: first what is on several. */
-static int ask_outside(struct asker *k, const struct at_host *v, size_t n, uint8_t side, struct pd_err *e)
+/* names: all, ascending. */
+static int join_homes(struct asker *k, const uint32_t *names, size_t n, struct pd_err *e)
 {
-	const struct pd_match_set *m = k->m;
-	uint64_t number = 0;
-	uint32_t *names = pd_alloc((m->set->n + 1) * sizeof *names);
-	size_t n_names = 0;
-	for (size_t i = 0; i < m->set->n; i++) {
-		k->home[0][i] = k->home[1][i] = NOWHERE;
-		if (pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i) == i)
-			names[n_names++] = (uint32_t)i;
+	uint32_t *asks = pd_alloc(2 * (n + 1) * sizeof *asks), *asked = asks + n + 1;
+	struct crowding c = { .asks = asks, .asked = asked };
+	for (size_t i = 0; i < n; i++) {
+		if (k->home[0][names[i]] != NOWHERE)
+			asks[c.n_asks++] = names[i];
+		if (k->home[1][names[i]] != NOWHERE)
+			asked[c.n_asked++] = names[i];
 	}
+	int status = join_crowds(k, &c, e);
+	free(asks);
+	return status;
+}
+
+/* Those of different hosts that one side has: first what is on several. */
+static int ask_side(struct asker *k, const struct at_host *v, size_t n, const uint32_t *names, size_t n_names, uint8_t side, struct pd_err *e)
+{
+	uint64_t number = 0;
+	for (size_t i = 0; i < k->m->set->n; i++)
+		k->home[0][i] = k->home[1][i] = NOWHERE;
 	for (size_t i = 0; i < n; i++) {
 		number += i && v[i].host != v[i - 1].host;
 		for (int asked = 0; asked < 2; asked++) {
-			uint8_t of = m->rows->side && asked ? side ^ (PD_SIDE_A | PD_SIDE_B) : side;
 			uint64_t *home = &k->home[asked][v[i].name];
-			if (v[i].side & of)
+			if (v[i].side & (asked ? asked_side(k, side) : side))
 				*home = *home == NOWHERE ? number : SEVERAL;
 		}
 	}
@@ -622,47 +750,148 @@ static int ask_outside(struct asker *k, const struct at_host *v, size_t n, uint8
 		for (uint64_t value = 0; !status && value < 2; value++)
 			status = ask_homes(k, names, n_names, 0, 0, bit, value, e);
 	}
+	return status;
+}
+
+static int ask_outside(struct asker *k, const struct at_host *v, size_t n, struct pd_err *e)
+{
+	const struct pd_match_set *m = k->m;
+	uint32_t *names = pd_alloc((m->set->n + 1) * sizeof *names);
+	size_t n_names = 0;
+	int status = PD_OK;
+	for (size_t i = 0; i < m->set->n; i++)
+		if (pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i) == i)
+			names[n_names++] = (uint32_t)i;
+	begin_crowds(k, v, n);
+	for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1))
+		status = ask_side(k, v, n, names, n_names, side, e);
+	if (!status)
+		status = join_homes(k, names, n_names, e);
 	free(names);
 	return status;
+}
+
+/* `found` and `crowd` are the caller's. */
+static void open_asker(struct asker *k, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+		       uint8_t *alone)
+{
+	size_t n = m->set->n + 1;
+	*k = (struct asker){ .m = m, .keys = keys, .stats = stats, .alone = alone, .verifier = pd_match_verifier(m->o, m->rows) };
+	k->enough = NEAR_LEADERS + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
+	k->role = pd_zalloc(n);
+	k->part = pd_zalloc(n);
+	k->n_near = pd_zalloc(n * sizeof *k->n_near);
+	k->n_matched = pd_zalloc(n * sizeof *k->n_matched);
+	k->asks = pd_alloc(n * sizeof *k->asks);
+	k->asked = pd_alloc(n * sizeof *k->asked);
+	k->round = pd_alloc(n * sizeof *k->round);
+	for (int i = 0; i < 2; i++)
+		k->home[i] = pd_alloc(n * sizeof *k->home[i]);
+}
+
+static void close_asker(struct asker *k)
+{
+	pd_verifier_release(&k->verifier);
+	for (int i = 0; i < 2; i++)
+		free(k->home[i]);
+	free(k->round);
+	free(k->asked);
+	free(k->asks);
+	free(k->n_matched);
+	free(k->n_near);
+	free(k->part);
+	free(k->role);
+}
+
+/* Once each. */
+static void keep_once(struct pd_items *pairs)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < pairs->n; i++)
+		if (!i || pairs->v[i].key != pairs->v[i - 1].key)
+			pairs->v[n++] = pairs->v[i];
+	pairs->n = n;
 }
 
 static int keep_first(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, struct near *near,
 		      struct pd_err *e)
 {
-	size_t n = m->set->n + 1, n_places, left = 0;
+	size_t n_places;
 	struct at_host *places = list_places(m, &n_places);
-	struct asker k = { .m = m, .keys = keys, .stats = stats, .alone = near->alone, .verifier = pd_match_verifier(m->o, m->rows) };
+	struct asker k;
 	struct pd_items all;
-	int status = PD_OK;
-	k.enough = NEAR_LEADERS + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
-	k.role = pd_zalloc(n);
-	k.n_near = pd_zalloc(n * sizeof *k.n_near);
-	k.n_matched = pd_zalloc(n * sizeof *k.n_matched);
-	k.asks = pd_alloc(n * sizeof *k.asks);
-	k.asked = pd_alloc(n * sizeof *k.asked);
-	k.round = pd_alloc(n * sizeof *k.round);
-	for (int i = 0; i < 2; i++)
-		k.home[i] = pd_alloc(n * sizeof *k.home[i]);
+	open_asker(&k, m, keys, stats, near->alone);
 	k.found = pd_items_lists(1, m->rows->budget);
-	/* Of two sides both ask: a page of either may be near none but those that have enough. */
-	for (uint8_t side = PD_SIDE_A; !status && side <= (m->rows->side ? PD_SIDE_B : PD_SIDE_A); side = (uint8_t)(side << 1))
-		status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? ask_outside : ask_inside)(&k, places, n_places, side, e);
+	k.crowd = crowds_new(m->set->n + 1);
+	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? ask_outside : ask_inside)(&k, places, n_places, e);
 	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
-	for (size_t i = 0; i < all.n; i++)
-		if (!i || all.v[i].key != all.v[i - 1].key)
-			all.v[left++] = all.v[i];
-	all.n = left;
+	keep_once(&all);
 	pd_join_pairs_take(&near->after, &all);
-	pd_verifier_release(&k.verifier);
-	for (int i = 0; i < 2; i++)
-		free(k.home[i]);
-	free(k.round);
-	free(k.asked);
-	free(k.asks);
-	free(k.n_matched);
-	free(k.n_near);
-	free(k.role);
+	close_asker(&k);
+	free(k.crowd);
 	free(places);
+	return status ? status : gathered;
+}
+
+/* What is covered is compared with no other.  So all that are not, and those of other crowds, ask it. */
+static int join_covered(struct dense *d, struct pd_err *e)
+{
+	struct asker k;
+	size_t n = d->keys->n;
+	uint32_t *names = pd_alloc((n + 1) * sizeof *names);
+	open_asker(&k, d->m, d->keys, d->stats, d->alone);
+	k.found = d->found;
+	k.crowd = d->crowd;
+	for (size_t i = 0; i < n; i++) {
+		names[i] = name_at(d->keys, i);
+		if (!d->alone[names[i]])
+			k.part[names[i]] = d->state[names[i]] == COVERED ? ASKS | ASKED : ASKS;
+	}
+	int status = join_crowds(&k, &(struct crowding){ names, names, n, n }, e);
+	close_asker(&k);
+	free(names);
+	return status;
+}
+
+static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+		      struct near *near, struct pd_err *e)
+{
+	struct pd_items all;
+	struct pd_array memory[5] = { { 0 } };
+	size_t n = m->set->n + 1;
+	struct pd_join_keys unlimited = *keys;
+	unlimited.limit = NULL;
+	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = near->alone };
+	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k), n_keys = (double)keys->n;
+	int status = PD_OK;
+	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
+	d.state = pd_array_room(&memory[0], m->rows->budget, n);
+	d.n_near = pd_array_room(&memory[1], m->rows->budget, n * sizeof *d.n_near);
+	d.leader = pd_array_room(&memory[2], m->rows->budget, n * sizeof *d.leader);
+	d.round = pd_array_room(&memory[3], m->rows->budget, n * sizeof *d.round);
+	d.taken = pd_array_room(&memory[4], m->rows->budget, n * sizeof *d.taken);
+	memset(d.state, WAITS, n);
+	memset(d.n_near, 0, n * sizeof *d.n_near);
+	memset(d.leader, 0xff, n * sizeof *d.leader);
+	d.crowd = crowds_new(n);
+	d.found = pd_items_lists(1, m->rows->budget);
+	for (double from = 0, to = FIRST_ROUND / n_keys; !status && from < 1; from = to, to *= 2) {
+		begin_round(&d, from, to);
+		status = cover_round(&d, e);
+		if (!status)
+			status = take_round(&d, e);
+	}
+	near->free = pd_zalloc(n);
+	for (size_t i = 0; i < n; i++)
+		near->free[i] = d.state[i] != COVERED || d.leader[i] == NONE;
+	if (!status)
+		status = join_covered(&d, e);
+	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
+	keep_once(&all);
+	pd_join_pairs_take(&near->after, &all);
+	free(d.crowd);
+	for (int i = 0; i < 5; i++)
+		pd_array_release(&memory[i]);
 	return status ? status : gathered;
 }
 

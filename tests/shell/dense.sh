@@ -96,6 +96,21 @@ check_near "no sketches, many hosts" $few other-hosts near.fp
 check_near "no sketches, one page elsewhere" $few other-hosts one.fp
 check_near "no sketches, two sides" $few all near-a.fp --against near-b.fp
 check_near "no sketches, two sides, other hosts" $few other-hosts near-a.fp --against near-b.fp
+# Crowds that touch in two pages alone are one cluster, and who is near one page alone has it, though that page has many partners.
+python3 "$TOP/tests/dense_rows.py" touching $few >touching.fp
+check_near "crowds that touch" $few all touching.fp
+at_least "crowds that touch: pages are linked" "$(stat linked)" $((few - 200))
+python3 "$TOP/tests/dense_rows.py" touching 3500 1 >near.fp
+awk -F '\t' '{ split($2, id, ":"); print > (int(id[2] / 3) % 3 ? "near-a.fp" : "near-b.fp") }' near.fp
+check_near "crowds that touch, two sides" 3500 all near-a.fp --against near-b.fp
+# Two fingerprints of very many pages each.
+for hosts in 40 2 "40 50"; do
+	# shellcheck disable=SC2086
+	python3 "$TOP/tests/dense_rows.py" pair 1000 $hosts >near.fp
+	run "$P" match -k 8 --stats stats.json -o near.pairs --scope=other-hosts near.fp
+	at_least "two fingerprints on $hosts hosts: at most 2 pairs a page" $((2 * 1000 - $(stat pairs))) 0
+	empty "two fingerprints on $hosts hosts: near pages in two clusters" <(python3 "$TOP/tests/brute_near.py" 8 other-hosts near.pairs near.fp)
+done
 head -1000 ball.fp >some.fp
 run "$P" match -q -k 8 some.fp
 is "of fewer pages every pair is named" "$(rows "$tmp/out" | wc -l)" 499500

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 unset NO_COLOR
 export TERM=xterm
-terminal() { local streams=$1; shift; timeout 60 python3 "$TOP/tests/on_terminal.py" "$streams" "$@" >"$tmp/tty" 2>"$tmp/err" </dev/null; code=$?; }
+case $B in *san-*) most=600 waits=20 ;; *) most=60 waits=2 ;; esac
+terminal() { local streams=$1; shift; timeout $most python3 "$TOP/tests/on_terminal.py" "$streams" "$@" >"$tmp/tty" 2>"$tmp/err" </dev/null; code=$?; }
 plain() { sed 's/\x1b\[[0-9;]*m//g' "$1"; }
 esc=$'\x1b\\['
 cp "$demo" d.warc.gz
@@ -129,7 +130,7 @@ is "the last line is the closing line" "$(tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b
 terminal err "$P" fp -o rows --no-progress d.warc.gz
 is "--no-progress on a terminal" "$(tr -dc '\r' <"$tmp/tty" | wc -c)" 0
 # --- fp waits for standard input ---
-terminal in,err timeout 2 "$P" fp
+terminal in,err timeout $waits "$P" fp -j1
 has "fp that waits for a terminal says so" "$tmp/tty" '^pagededup fp: reading standard input from the terminal; Ctrl-D ends it'
 terminal in,err "$P" fp "$demo"
 hasnt "not when it has an input" "$tmp/tty" 'reading standard input'
