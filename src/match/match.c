@@ -4,6 +4,7 @@
  */
 #include "match/match.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -367,6 +368,7 @@ static int take_round(struct dense *d, struct pd_err *e)
 #define ASKED 2
 #define AT_ONCE_COMPARED 4096	/* pairs of so few that a join would take longer */
 #define SEVERAL UINT64_MAX	/* homes */
+#define CROWD_ASKED 32768	/* of other crowds, at a time, about so many */
 
 struct asker {
 	const struct pd_match_set *m;
@@ -508,7 +510,8 @@ static int ask(struct asker *k, struct pd_err *e)
 			k->role[k->asked[i]] |= ASKED;
 		compare_few(k);
 	} else {
-		for (double from = 0, to = FIRST_ROUND / (double)k->n_asked; !status && from < 1; from = to, to *= 2) {
+		double end = k->joins_crowds && k->n_asked > CROWD_ASKED ? CROWD_ASKED / (double)k->n_asked : 1;
+		for (double from = 0, to = FIRST_ROUND / (double)k->n_asked; !status && from < end; from = to, to = fmin(2 * to, end)) {
 			size_t n = 0;
 			for (size_t i = 0; i < k->n_asked; i++) {
 				double place = place_of(k->keys, k->asked[i]);
