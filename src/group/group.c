@@ -637,7 +637,10 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	settle_clusters(g);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		g->n_spared += spared[p] && !is_duplicate(g, p);
-		g->n_by_sketches += g->texts && is_duplicate(g, p) && g->losses[p].known != PD_LOSS_EXACT;
+		if (!g->texts || !is_duplicate(g, p))
+			continue;
+		g->n_by_items += g->losses[p].known == PD_LOSS_BY_ITEMS;
+		g->n_by_sketches += g->losses[p].known < PD_LOSS_BY_ITEMS;
 	}
 	free(spared);
 	free(left);

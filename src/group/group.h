@@ -52,6 +52,7 @@ struct pd_group {
 	size_t n_spared;		/* pages that would have taken more */
 	size_t n_suspects;		/* pages that stay, though they may be duplicates */
 	size_t n_by_sketches;		/* duplicates of which only sketches were seen though there are shingles */
+	size_t n_by_items;		/* … and only what a method found in common */
 	/* its own */
 	struct pd_group_suspect *suspects;	/* by page */
 	struct pd_group_texts *texts;

@@ -104,6 +104,8 @@ static int close_cluster(const struct cluster_run *r)
 	}
 	if (g->n_by_sketches)
 		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
+	if (g->n_by_items)
+		pd_buf_printf(&line, ", %zu of them by what their methods found in common: texts are compared where rows have a fingerprint", g->n_by_items);
 	if (g->pages.bad) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.bad, "bad row");
