@@ -37,6 +37,11 @@ void pd_map_clear(struct pd_map *m, size_t n);
 void pd_map_release(struct pd_map *m);
 /* Twice the slots; called by what adds. */
 void pd_map_grow(struct pd_map *m);
+static inline size_t pd_map_bytes(const struct pd_map *m)
+{
+	return m->cap * sizeof *m->v;
+}
+
 /* All keys in no order: m->n of them. */
 void pd_map_keys(const struct pd_map *m, uint64_t *out);
 

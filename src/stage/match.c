@@ -326,6 +326,21 @@ static int check_memory(struct match_run *r, size_t n_rows)
 	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
 }
 
+/* Tables of pages that lie in memory whatever its limit: the rest must do with what they leave. */
+static int count_tables(struct match_run *r)
+{
+	size_t bytes = pd_ranks_bytes(&r->ranks) + pd_map_bytes(&r->links.page), least = pd_memory_least(r->rows.n, false);
+	r->budget.used += bytes;
+	if (r->budget.used + least <= r->budget.limit)
+		return pd_budget_check(&r->budget, &r->err);
+	if (!r->o->memory) {
+		r->budget.limit = r->budget.used + least;
+		return PD_OK;
+	}
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for what --ranks and --links hold: give at least %zuM",
+		       (r->budget.used + least + (1 << 20) - 1) >> 20);
+}
+
 /* Rules decide among the candidates of a method that names them; copies are not linked, since a rule may part them. */
 static int read_links(struct match_run *r)
 {
@@ -336,13 +351,13 @@ static int read_links(struct match_run *r)
 	if (!any)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
 	int status = r->o->ranks ? pd_ranks_read(&r->ranks, r->o->ranks, &r->err) : PD_OK;
-	if (status || !r->o->links)
-		return status;
-	status = pd_link_reader_new(&reader, &r->rules, &r->err);
-	if (!status)
-		status = pd_link_table_read(&r->links, reader, r->o->links, &r->budget, &r->err);
-	pd_link_reader_free(reader);
-	return status ? status : pd_budget_check(&r->budget, &r->err);
+	if (!status && r->o->links) {
+		status = pd_link_reader_new(&reader, &r->rules, &r->err);
+		if (!status)
+			status = pd_link_table_read(&r->links, reader, r->o->links, &r->budget, &r->err);
+		pd_link_reader_free(reader);
+	}
+	return status ? status : count_tables(r);
 }
 
 static int read_and_match(struct match_run *r, char **paths, int n_paths)
