@@ -253,10 +253,14 @@ class Pagededup:
         while unsettled:
             edges, unsettled = self._round(self._map(edges, "line", ["map", "--job=cluster", "--step=round"]))
         attached = self._step("cluster", "attach", [(edges, "line"), (pairs, "pairs")])
+        headers = [row[0] for row in pairs.select("header").distinct().limit(2).collect() if row[0] is not None]
+        names = "#" + "\t".join(COLUMNS["pairs"])
+        files = {"header": self.sc.broadcast("".join(line + "\n" for line in headers + [names]).encode())}
+        more = ["--params=header"] + more
         grouped = self._map(attached, "line", ["map", "--job=cluster", "--step=group"])
-        grouped = self._reduce(grouped, ["reduce", "--job=cluster", "--step=group"] + more)
+        grouped = self._reduce(grouped, ["reduce", "--job=cluster", "--step=group"] + more, "line", None, files)
         numbered = self._map(grouped, "line", ["map", "--job=cluster", "--step=number"])
-        return self._reduce(numbered, ["reduce", "--job=cluster", "--step=number"] + more, "verdicts", 1)
+        return self._reduce(numbered, ["reduce", "--job=cluster", "--step=number"] + more, "verdicts", 1, files)
 
     def _round(self, keyed):
         before = self.counters.get("UNSETTLED", 0)

@@ -54,26 +54,6 @@ if time_for 600 "join: the pairs of one machine"; then
 	is "join: their header" "$(got /whole/pairs | grep '^# pagededup' | sort -u)" "$(grep '^# pagededup' one.pairs)"
 fi
 
-# Generated fingerprints, skewed as real ones are.  KEYS=5000000: the long form.
-if time_for 600 "match: the pairs of one machine"; then
-	"$B/bench/keys" "${KEYS:-50000}" 64 1 --skew >keys.fp
-	"$P" match -q -k 6 keys.fp >keys.pairs
-	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=1048576 -put keys.fp /keys/
-	run "$H" match "${small[@]}" --match='-k 6' --until=pairs /keys /matched
-	exits "match: rows that are there" 0
-	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
-	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$(($(stat -c %s keys.fp) / 1048576 + 1)) "
-fi
-
-# Rows that were made in two ways.
-"$P" fp -q --bits=128 "$demo" >wide.fp
-hadoop fs -mkdir /mixed && hadoop fs -put wide.fp one.fp /mixed/
-run "$H" match "${small[@]}" -D mapreduce.map.maxattempts=1 -D mapreduce.reduce.maxattempts=1 /mixed /refused
-exits "rows of two kinds: the flow fails" 2
-has "rows of two kinds: it is said" "$tmp/err" 'pagededup (map|reduce): .*(param|bits|differ)'
-run hadoop fs -test -e /refused/count
-exits "rows of two kinds: nothing is written" 1
-
 run "$H" dedup "${small[@]}" "${all[@]}" --fp='--bits=128' --until=fp list /whole
 exits "other parameters: refused" 2
 has "other parameters: named" "$tmp/err" 'then: fp=$'

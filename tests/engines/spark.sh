@@ -29,6 +29,9 @@ for version in 3.5 4.0; do
 	run steps "$version" match --all-pairs
 	exits "$version, match" 0
 	same "$version, match: the pairs of one machine" <(sorted "$version/pairs.tsv") <(sorted one.pairs)
+	run steps "$version" cluster
+	exits "$version, cluster" 0
+	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
 	$stop_engine
 	stop_engine=:
 	rm -rf "$tmp/daemons"
