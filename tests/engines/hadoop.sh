@@ -54,6 +54,15 @@ if time_for 600 "join: the pairs of one machine"; then
 	is "join: their header" "$(got /whole/pairs | grep '^# pagededup' | sort -u)" "$(grep '^# pagededup' one.pairs)"
 fi
 
+if time_for 600 "cluster and apply: the verdicts and dumps of one machine"; then
+	run "$H" dedup "${small[@]}" "${all[@]}" list /whole
+	exits "cluster, apply: what was damaged is still said at the end" 1
+	same "cluster: the verdicts of one machine" <(got /whole/verdicts | sorted) <(sorted <one.verdicts)
+	"$P" apply -q -V one.verdicts dumps/* -o clean/ 2>apply.err
+	mkdir written && hadoop fs -get '/whole/clean/dumps/*' written/
+	for dump in dumps/*; do same "apply: $(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
+fi
+
 run "$H" dedup "${small[@]}" "${all[@]}" --fp='--bits=128' --until=fp list /whole
 exits "other parameters: refused" 2
 has "other parameters: named" "$tmp/err" 'then: fp=$'

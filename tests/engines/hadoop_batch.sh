@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pagededup-hadoop batch on a real cluster: new pages against a stored collection.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/engines/setup"
+time_for 900 "batch" || tap_done
+on_hadoop
+H=$TOP/engines/hadoop/pagededup-hadoop
+small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2)
+got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
+sorted() { grep -av '^#' | sort; }                # rows alone
+
+"$P" fp -q "$demo" >all.fp
+awk '/^#/ || NR % 4 == 0' all.fp >new.fp
+awk '/^#/ || NR % 4' all.fp >stored.fp
+hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
+"$P" match -q -k 6 --all-pairs --against=stored.fp new.fp >against.pairs
+"$P" match -q -k 6 --all-pairs new.fp >inside.pairs
+
+run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+exits "batch: ends well" 0
+same "batch: the pairs of one machine, and those inside the batch" <(got /batch/pairs | sorted) <(cat against.pairs inside.pairs | sorted | sort -u)
+stored_pages=$(sorted <stored.fp | wc -l) new_pages=$(sorted <new.fp | wc -l) gone=$(got /batch/tombstones | sorted | wc -l)
+at_least "batch: stored pages are given up" "$gone" 1
+is "batch: the collection is what was stored, without them, and the batch" "$(got /batch/collection | sorted | wc -l)" \
+	$((stored_pages + new_pages - gone))
+printf 'no rows\n' >none.fp
+run "$H" batch "${small[@]}" none.fp /stored /none
+exits "batch: what holds no rows is refused" 2
+tap_done
