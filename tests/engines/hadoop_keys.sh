@@ -21,12 +21,16 @@ exits "rows of two kinds: nothing is written" 1
 
 # Generated fingerprints, skewed as real ones are.  KEYS=5000000: the long form.
 if time_for 600 "match: the pairs of one machine"; then
-	"$B/bench/keys" "${KEYS:-30000}" 64 1 --skew >keys.fp
+	# A block that does not begin with the header is read in fp's own order of columns: all of them have to be there.
+	"$B/bench/keys" "${KEYS:-15000}" 64 1 --skew | rows | fp_rows >keys.fp
 	"$P" match -q -k 6 keys.fp >keys.pairs
 	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=524288 -put keys.fp /keys/
 	run "$H" match "${small[@]}" --match='-k 6' --until=pairs /keys /matched
 	exits "match: rows that are there" 0
 	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
-	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$(($(stat -c %s keys.fp) / 524288 + 1)) "
+	# Hadoop adds what is left to the last block, up to a tenth of one.
+	blocks=$(awk -v n="$(stat -c %s keys.fp)" 'BEGIN { for (b = 1; n > 1.1 * 524288; b++) n -= 524288; print b }')
+	at_least "match: the rows are several blocks" "$blocks" 3
+	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$blocks "
 fi
 tap_done
