@@ -50,22 +50,25 @@ def match(method, params, rows, path):
         return run([PROGRAM, 'match', '-q', '-j1', '--all-pairs', f'--method={method}{":" if params else ""}{params}', rows], f)[0]
 
 
-def instructions(path, *args):
-    """Of one command, its output in `path`: what seconds cannot tell on a busy machine, and the same each time."""
+def instructions(path, *args, only=()):
+    """Of one command, or of these functions of it and what they call; its output goes to `path`.  Seconds cannot tell such things on a busy
+    machine; these are the same each time."""
+    tool = ['--tool=callgrind', '--callgrind-out-file=/dev/null', *('--toggle-collect=' + f for f in only)]
     with open(path, 'w') as f:
-        text = subprocess.run(['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null', PROGRAM, *args],
-                              stdout=f, stderr=subprocess.PIPE, text=True, check=False).stderr
-    counted = re.search(r'I +refs: +([\d,]+)', text)
-    return int(counted.group(1).replace(',', '')) if counted else sys.exit('bench: valgrind counts no instructions: ' + text)
+        text = subprocess.run(['valgrind', *tool, PROGRAM, *args], stdout=f, stderr=subprocess.PIPE, text=True, check=False).stderr
+    counted = re.search(r'Collected : +(\d+)', text)
+    return int(counted.group(1)) if counted else sys.exit('bench: valgrind counts no instructions: ' + text)
 
 
-def every_third(rows, path):
-    """A dump of every third page of DUMP, cut at its gzip members; how many."""
+def part_of_dump(rows, step, path):
+    """The first page of DUMP, and every so many'th from there on, cut at its gzip members, as PATH.one and PATH.some; how many more the latter are."""
     data, starts = open(DUMP, 'rb').read(), [int(row['id'].rsplit(':', 1)[1]) for row in table(rows)]
-    with open(path, 'wb') as f:
-        for start, end in list(zip(starts, starts[1:] + [len(data)]))[::3]:
-            f.write(data[start:end])
-    return (len(starts) + 2) // 3
+    members = list(zip(starts, starts[1:] + [len(data)]))
+    for name, chosen in (('.one', members[:1]), ('.some', members[::step])):
+        with open(path + name, 'wb') as f:
+            for start, end in chosen:
+                f.write(data[start:end])
+    return len(members[::step]) - 1
 
 
 def column_bytes(path, method):
@@ -141,15 +144,22 @@ def bench_methods(tmp):
     """every method of signing: P, R, F1 on transplant-dev, sites-dev and ecir20, pairs on n163; CPU and bytes a page"""
     known, truth, judged = known_methods(), Truth(TRUTH), Judged(tmp)
     rows, pairs, alone = sign_all(tmp, known), tmp + '/pairs', tmp + '/fp'
-    seconds = min(fp('exact:of=body', [DUMP], alone) for _ in range(7))
-    n, third = pages_of(alone), tmp + '/third.warc.gz'
-    thirds = every_third(alone, third)
-    sign = lambda signs: instructions(alone, 'fp', '-q', '-j1', '--method=' + signs, third) / thirds / 1000
-    base = sign('exact:of=body')
-    print(f'fp --method=exact:of=body: {base:.0f} thousand instructions and {1e6 * seconds / n:.0f} µs of CPU a page')
-    print('method | transplant P R F1 | en zh F1 | R by edit 0 1 2 | sites P R F1 | mean | ecir20 P R F1 | n163 | thousand instructions a page '
-          'of fp beyond that, of match | bytes')
-    signing = {signs: sign(signs) - base for signs in dict.fromkeys(signs for _, signs, _ in ROWS) if signs.split(':')[0] in known}
+    seconds = min(fp('simhash', [DUMP], alone) for _ in range(7))
+    n, part = pages_of(alone), tmp + '/part'
+    more = part_of_dump(alone, 6, part)
+
+    def sign(signs, only=()):
+        """Thousands of instructions a page, without what a run takes before its first page."""
+        one, some = (instructions(alone, 'fp', '-q', '-j1', '--method=' + signs, part + which, only=only) for which in ('.one', '.some'))
+        return (some - one) / more / 1000
+
+    base = sign('simhash')
+    print(f'fp: {base:.0f} thousand instructions and {1e6 * seconds / n:.0f} µs of CPU a page')
+    print('method | transplant P R F1 | en zh F1 | R by edit 0 1 2 | sites P R F1 | mean | ecir20 P R F1 | n163 | thousand instructions a page: '
+          'signing (simhash in fp, others added to it), matching | bytes')
+    signing = {signs: sign('simhash,' + signs) - base for signs in dict.fromkeys(signs for _, signs, _ in ROWS)
+               if signs != 'simhash' and signs.split(':')[0] in known}
+    signing['simhash'] = sign('simhash', ('pd_sign', 'pd_sketch'))
     for name, signs, compares in ROWS:
         method = signs.split(':')[0]
         if method not in known:
