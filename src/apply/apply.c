@@ -1931,6 +1931,12 @@ static int write_cut(struct pd_apply *a, const struct apply_input *in, const str
 	return write_without(a, in, f, a->scan.cuts, a->scan.n_cuts, done, e);
 }
 
+/* Without a function to write with a stream is in error, not empty. */
+static ssize_t drop_bytes(void *cookie, const char *bytes, size_t n)
+{
+	return (ssize_t)n;
+}
+
 /* Bytes of the file are counted; what would be packed again has to be. */
 static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
 		   struct pd_err *e)
@@ -1944,7 +1950,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	if (!packed)
 		return PD_OK;
 	/* Nothing takes what is written; a root without devices has no /dev/null. */
-	FILE *nowhere = pd_have(fopencookie(NULL, "w", (cookie_io_functions_t){ 0 }));
+	FILE *nowhere = pd_have(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_bytes }));
 	int status = write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
