@@ -933,6 +933,7 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 	} else if (!status) {
 		verify_pairs(m, &near->after, stats);
 	}
+	keys->limit = NULL;	/* it ends with this call */
 	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
 	return status;
 }
