@@ -86,7 +86,7 @@ static: $(B)/pagededup-static ## build build/pagededup-static, which needs no li
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -lgfortran -lquadmath -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group -lgfortran -lquadmath -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.

@@ -151,11 +151,11 @@ static int settle_params(struct pd_engine_params *p, struct pd_log *log)
 static const struct pd_engine_step *find_step(const struct pd_engine_step *steps, const char *name, struct pd_err *e)
 {
 	struct pd_buf names = { 0 };
-	for (const struct pd_engine_step *s = steps; s->name; s++) {
-		if (name && !strcmp(s->name, name))
+	for (const struct pd_engine_step *s = steps; name && s->name; s++)
+		if (!strcmp(s->name, name))
 			return s;
+	for (const struct pd_engine_step *s = steps; s->name; s++)
 		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
-	}
 	if (name)
 		pd_fail(e, PD_ERR_USAGE, "--step: '%s' is none of the job's steps: %s", name, names.p);
 	else
