@@ -13,6 +13,9 @@ is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py ben
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
+is "nothing strange lies at the top" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
+	'Makefile|src|include|dict|tests|docs|bench|demo|tools|engines|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
+
 # One table of libraries: the build reads it; where they are listed in words, none lacks.
 libraries=$(grep -v '^#' tools/libraries)
 is "README lists every library" "$(while IFS=$'\t' read -r name _; do
