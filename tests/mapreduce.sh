@@ -53,3 +53,12 @@ join_rows() {
 }
 # Headers stand once for each task.
 in_order() { LC_ALL=C sort "$1" | awk '!/^#/ || /^# (suspect|total)/ || !seen[$0]++'; }
+# A task that cannot be done ends with 2, writes nothing and says why.
+refused() { # NAME INPUT MESSAGE COMMAND...
+	local name=$1 in=$2 message=$3
+	shift 3
+	run_in "$in" "$@"
+	exits "$name: refused" 2
+	empty "$name: nothing is written" "$tmp/out"
+	has "$name: said" "$tmp/err" "$message"
+}

@@ -49,14 +49,6 @@ find got -type f -exec md5sum {} + | sort >before
 "$P" map --job=apply --step=rewrite --output=got <dumps >/dev/null 2>&1
 same "a task that runs twice changes nothing" <(find got -type f -exec md5sum {} + | sort) before
 
-refused() { # NAME INPUT MESSAGE COMMAND...
-	local name=$1 in=$2 message=$3
-	shift 3
-	run_in "$in" "$@"
-	exits "$name: refused" 2
-	empty "$name: nothing is written" "$tmp/out"
-	has "$name: said" "$tmp/err" "$message"
-}
 rm -rf none
 refused "a dump that is not there" <(printf 'none.warc.gz\t\n') 'none.warc.gz' "$P" map --job=apply --step=rewrite --output=none
 absent "and no file" 'none/none.warc.gz*'

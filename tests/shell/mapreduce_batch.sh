@@ -76,14 +76,6 @@ same "a second run writes the same" got again
 "$P" match -q --save=new.key all.fp
 shared=()
 step batch count all.fp -- --batch=new.key -- -k 3 >params 2>/dev/null
-refused() { # NAME INPUT MESSAGE COMMAND...
-	local name=$1 in=$2 message=$3
-	shift 3
-	run_in "$in" "$@"
-	exits "$name: refused" 2
-	empty "$name: nothing is written" "$tmp/out"
-	has "$name: said" "$tmp/err" "$message"
-}
 head -c 1000 new.key >cut.key
 "$P" fp -q --bits=128 "$demo" | "$P" match -q --save=wide.key
 for side in map reduce; do

@@ -77,14 +77,6 @@ else
 fi
 
 shared=()
-refused() { # NAME INPUT MESSAGE COMMAND...
-	local name=$1 in=$2 message=$3
-	shift 3
-	run_in "$in" "$@"
-	exits "$name: refused" 2
-	empty "$name: nothing is written" "$tmp/out"
-	has "$name: said" "$tmp/err" "$message"
-}
 for name in group number; do
 	refused "$name without a header" got.attached 'missing required option --params' "$P" reduce --job=cluster --step=$name
 	refused "$name, a header that is not there" got.attached 'none' "$P" reduce --job=cluster --step=$name --params=none

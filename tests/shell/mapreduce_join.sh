@@ -80,14 +80,6 @@ fi
 # What cannot be right is refused before a byte is written.
 shared=()
 step join count demo.fp -- -- -k 3 >params 2>/dev/null
-refused() { # NAME INPUT MESSAGE COMMAND...
-	local name=$1 in=$2 message=$3
-	shift 3
-	run_in "$in" "$@"
-	exits "$name: refused" 2
-	empty "$name: nothing is written" "$tmp/out"
-	has "$name: said" "$tmp/err" "$message"
-}
 head -c 60 params >cut
 sed 's/^bits 64/bits 65/' params >bad
 sed '/^end$/d' params >open
