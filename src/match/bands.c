@@ -16,7 +16,8 @@
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16		/* hits whose sketches are asked for before they are needed */
+#define AHEAD 16		/* pairs whose sketches are asked for before they are needed */
+#define WAITING 4096		/* pairs of several buckets, of which few have many */
 #define AT_ONCE 4		/* bands whose values are taken in one pass over the sketches */
 #define PART_ROWS_BITS 15	/* a part has about so many rows, */
 #define PART_BITS_MAX 12	/* unless there would be too many parts to write to at once */
@@ -63,6 +64,8 @@ struct worker {
 	size_t n_joined, cap_joined;
 	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows, cap_neighbours;
 	struct pd_join_hits hits;
+	struct joined waiting[WAITING];	/* rows that meet in a bucket and are within reach */
+	size_t n_waiting;
 	uint64_t compared;
 };
 
@@ -194,14 +197,17 @@ static bool is_alike(const struct search *s, size_t i, size_t j, struct worker *
 	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
 }
 
-/* The first 32 bits of a value; where the scope is inside a host, rows of two hosts seldom meet. */
-static uint32_t value_of(const struct search *s, size_t i, size_t band)
+/* The first 32 bits of a value of so many bits; where the scope is inside a host, rows of two hosts seldom meet. */
+static inline uint32_t first_bits(const struct search *s, uint64_t v, int bits, bool inside, size_t i)
 {
-	int bits = s->width * s->t->options.bits;
-	uint64_t v = band_of(s, i, band);
-	if (pd_match_scope_inside(s->m->links.scope))
+	if (inside)
 		return (uint32_t)pd_hash64((char *)(uint64_t[]){ v, s->m->links.host[s->t->member[i]] }, 2 * sizeof v);
 	return (uint32_t)(bits > 32 ? v >> (bits - 32) : v << (32 - bits));
+}
+
+static uint32_t value_of(const struct search *s, size_t i, size_t band)
+{
+	return first_bits(s, band_of(s, i, band), s->width * s->t->options.bits, pd_match_scope_inside(s->m->links.scope), i);
 }
 
 /* The bit of a row's bucket. */
@@ -229,18 +235,29 @@ static bool belongs_here(const struct search *s, size_t i, size_t j)
 
 /* --- a bucket --- */
 
-static void take_bucket_hits(const struct search *s, struct worker *w, struct pd_items *out)
+/* What waits, sketch by sketch; whether two rows are a pair depends on nothing that later buckets change. */
+static void take_waiting(const struct search *s, struct worker *w, struct pd_items *out)
 {
 	const size_t words = s->t->words;
-	for (size_t i = 0; i < w->hits.n; i++) {
-		const struct pd_join_hit *hit = &w->hits.v[i];
-		if (i + AHEAD < w->hits.n) {
-			__builtin_prefetch(s->t->sketch + w->row[hit[AHEAD].a] * words);
-			__builtin_prefetch(s->t->sketch + w->row[hit[AHEAD].b] * words);
+	for (size_t i = 0; i < w->n_waiting; i++) {
+		const struct joined *pair = &w->waiting[i];
+		if (i + AHEAD < w->n_waiting) {
+			__builtin_prefetch(s->t->sketch + pair[AHEAD].a * words);
+			__builtin_prefetch(s->t->sketch + pair[AHEAD].b * words);
 		}
-		uint32_t a = w->row[hit->a], b = w->row[hit->b];
-		if (is_alike(s, a, b, w) && belongs_here(s, a, b) && is_in_scope(&s->m->links, s->t->member[a], s->t->member[b]))
-			pd_items_add_pair(out, a, b, 0);
+		if (is_alike(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
+		    is_in_scope(&s->m->links, s->t->member[pair->a], s->t->member[pair->b]))
+			pd_items_add_pair(out, pair->a, pair->b, 0);
+	}
+	w->n_waiting = 0;
+}
+
+static void take_bucket_hits(const struct search *s, struct worker *w, struct pd_items *out)
+{
+	for (size_t i = 0; i < w->hits.n; i++) {
+		if (w->n_waiting == WAITING)
+			take_waiting(s, w, out);
+		w->waiting[w->n_waiting++] = (struct joined){ w->row[w->hits.v[i].a], w->row[w->hits.v[i].b] };
 	}
 }
 
@@ -648,10 +665,6 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 
 /* --- a part --- */
 
-static size_t bucket_of(const struct search *s, uint32_t value)
-{
-	return (value >> (32 - s->bucket_bits)) & (((size_t)1 << (s->bucket_bits - s->part_bits)) - 1);
-}
 
 static void part_task(void *ctx, size_t i, int thread)
 {
@@ -664,20 +677,24 @@ static void part_task(void *ctx, size_t i, int thread)
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
 	w->leader = pd_big_at_least(w->leader, n + 1, &w->cap_leaders, sizeof *w->leader);
 	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
-	/* Counted two places on, so that placing leaves the beginnings behind. */
-	memset(w->begin, 0, (n_buckets + 2) * sizeof *w->begin);
+	const int shift = 32 - s->bucket_bits;
+	uint32_t *begin = w->begin, *row = w->row;
+	uint64_t *print = w->columns.w[0];
+	/* Counted two places on, so that placing leaves the beginnings in place. */
+	memset(begin, 0, (n_buckets + 2) * sizeof *begin);
 	for (size_t j = 0; j < n; j++)
-		w->begin[bucket_of(s, rows[j].value) + 2]++;
+		begin[(rows[j].value >> shift & (n_buckets - 1)) + 2]++;
 	for (size_t b = 2; b < n_buckets + 2; b++)
-		w->begin[b] += w->begin[b - 1];
+		begin[b] += begin[b - 1];
 	for (size_t j = 0; j < n; j++) {
-		uint32_t at = w->begin[bucket_of(s, rows[j].value) + 1]++;
-		w->columns.w[0][at] = rows[j].print;
-		w->row[at] = rows[j].row;
+		uint32_t at = begin[(rows[j].value >> shift & (n_buckets - 1)) + 1]++;
+		print[at] = rows[j].print;
+		row[at] = rows[j].row;
 	}
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
 			search_bucket(s, w, w->begin[b], w->begin[b + 1], 0, &s->lists[thread]);
+	take_waiting(s, w, &s->lists[thread]);
 }
 
 /* --- all --- */
@@ -690,25 +707,41 @@ static size_t stretch_begins(const struct search *s, size_t stretch)
 static void count_task(void *ctx, size_t stretch, int thread)
 {
 	const struct search *s = ctx;
+	const size_t words = s->t->words, n_bands = s->n_bands, end = stretch_begins(s, stretch + 1);
+	const int bits = s->width * s->t->options.bits, first = (int)s->first_band * bits, shift = 31 - s->part_bits;
+	const bool inside = pd_match_scope_inside(s->m->links.scope);
+	uint32_t *value[AT_ONCE];
+	size_t *count[AT_ONCE];
 	(void)thread;
-	for (size_t i = stretch_begins(s, stretch); i < stretch_begins(s, stretch + 1); i++)
-		for (size_t b = 0; b < s->n_bands; b++) {
-			s->value[b][i] = value_of(s, i, s->first_band + b);
-			pd_radix_next(&s->radix[b], stretch)[s->value[b][i] >> 1 >> (31 - s->part_bits)]++;
+	for (size_t b = 0; b < n_bands; b++) {
+		value[b] = s->value[b];
+		count[b] = pd_radix_next(&s->radix[b], stretch);
+	}
+	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
+		const uint64_t *sketch = s->t->sketch + i * words;
+		for (size_t b = 0; b < n_bands; b++) {
+			uint32_t v = first_bits(s, pd_bits_get(sketch, first + (int)b * bits, bits), bits, inside, i);
+			value[b][i] = v;
+			count[b][v >> 1 >> shift]++;
 		}
+	}
 }
 
 static void deal_task(void *ctx, size_t stretch, int thread)
 {
 	const struct search *s = ctx;
 	const struct pd_rows_set *set = s->m->set;
-	size_t *next = pd_radix_next(&s->radix[s->band], stretch), base = s->radix[s->band].part[s->from];
+	const uint32_t *values = s->value[s->band], *member = s->t->member;
+	const uint64_t *keys = set->keys;
+	const size_t words = (size_t)set->words, from = s->from, n = s->to - s->from, end = stretch_begins(s, stretch + 1);
+	const int shift = 31 - s->part_bits;
+	size_t *next = pd_radix_next(&s->radix[s->band], stretch);
+	struct dealt *dealt = s->dealt - s->radix[s->band].part[from];
 	(void)thread;
-	for (size_t i = stretch_begins(s, stretch); i < stretch_begins(s, stretch + 1); i++) {
-		uint32_t value = s->value[s->band][i];
-		size_t p = value >> 1 >> (31 - s->part_bits);
-		if (p - s->from < s->to - s->from)
-			s->dealt[next[p]++ - base] = (struct dealt){ set->keys[s->t->member[i] * (size_t)set->words], value, (uint32_t)i };
+	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
+		size_t p = values[i] >> 1 >> shift;
+		if (p - from < n)
+			dealt[next[p]++] = (struct dealt){ keys[member[i] * words], values[i], (uint32_t)i };
 	}
 }
 
