@@ -137,11 +137,37 @@ static bool is_output(const struct output *o)
 	return found;
 }
 
-bool pd_output_is(const struct stat *st)
+/* Under the lock: will an output take the place of this file? */
+static bool is_replaced(struct file f)
+{
+	bool found = false;
+	for (int i = 0; i < SLOTS && !found; i++)
+		found = outputs[i].taken && outputs[i].temp.ino && same(f, outputs[i].target);
+	return found;
+}
+
+/* By its first bytes: a table, statistics, a binary file of this program, or nothing yet. */
+static bool is_own(const char *path)
+{
+	static const char *const begins[] = { "#", "{\"pages\":", "\x89PD" };
+	char head[16];
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+	bool own = f && n == 0 && !ferror(f);
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		own |= n >= strlen(begins[i]) && !memcmp(head, begins[i], strlen(begins[i]));
+	if (f)
+		fclose(f);
+	return own;
+}
+
+int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *e)
 {
 	lock();
-	bool found = is_written(regular_file(st));
+	bool found = is_written(regular_file(st)), replaced = is_replaced(regular_file(st));
 	unlock();
+	if (replaced && !is_own(path))
+		return pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path);
 	return found;
 }
 

@@ -58,8 +58,9 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e);
 int pd_input_note_fd(int fd, const char *path, struct pd_err *e);
 /* Another run begins in this process: its outputs may be what were inputs or outputs before. */
 void pd_inputs_forget(void);
-/* Does this run write the file?  Who walks through a folder passes it by. */
-bool pd_output_is(const struct stat *st);
+/* Does this run write the file, or will it take its place?  Who walks through a folder passes it by: 1; 0: it is none. PD_ERR_USAGE:
+ * it stood there before and no run of this program wrote it, so it may be what the folder is read for. */
+int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *e);
 
 /* --- outputs --- */
 

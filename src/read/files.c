@@ -142,8 +142,9 @@ static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 /* A file that this run writes is no page of a folder; who names it as an input is reported. */
 static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const struct stat *st)
 {
-	if (f->depth && pd_output_is(st))
-		return 0;
+	int own = f->depth ? pd_output_passed_by(st, f->path.p, &f->err) : 0;
+	if (own)
+		return own < 0 ? REFUSED : 0;
 	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : give(f, out, st, 0);
 }
 

@@ -113,6 +113,19 @@ rm site/sites.tsv
 run bash -c '"$1" fp -q site >site/rows.tsv' - "$P"
 same "standard output in the folder that is read" site/rows.tsv want.tsv
 rm site/rows.tsv
+# … but what stood there before and is not such an output is an input.
+printf '{"id":"1","url":"http://a.example/","text":"%s"}\n' "$(cat victim.html | tr -d '<>"')" >site/more.jsonl
+cp site/more.jsonl before
+for command in fp text boilerplate sites link rank; do
+	refused "$command, a page of the folder" site/a.html "$P" $command site -o site/a.html
+	refused "$command, a dump of the folder" site/more.jsonl "$P" $command site -o site/more.jsonl
+done
+refused "fp --stats, a page of the folder" site/a.html "$P" fp site -o rows.fp --stats=site/a.html
+for round in 1 2; do
+	run "$P" fp -q site -o site/rows.tsv --stats=site/stats.json --left-out=site/left.tsv --learn-boilerplate --save-boilerplate=site/lines.bp
+	exits "every output in the folder that is read, run $round" 0
+done
+rm site/{rows.tsv,stats.json,left.tsv,lines.bp,more.jsonl} before/more.jsonl
 is "the pages are as they were" "$(diff -r site before)" ""
 
 # Whose place an output takes, its rights it keeps.
