@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/threads.h"
 #include "base/tsv.h"
+#include "link/url.h"
 
 enum { HASHES = 128, RUN = 4, LEAST = 16, KEYS = 4, STANDING = 64, FIRST_MAX = 32 };
 
@@ -508,4 +511,122 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 	free(site);
 	free(order);
 	return c;
+}
+
+/* --- from dumps --- */
+
+struct run {
+	const struct pd_aliases_run *o;
+	struct pd_log *log;
+	struct pd_aliases *aliases;
+	struct pd_url url;
+	uint64_t pages, damaged;
+	struct pd_err err;
+};
+
+static void count_damage(void *ctx, const struct pd_read_damage *d)
+{
+	struct run *r = ctx;
+	r->damaged++;
+	pd_read_damage_tell(d, "left out", r->log);
+}
+
+/* Lines of host, blanks, address; '#' begins a comment. */
+static int read_addresses(struct run *r)
+{
+	const char *path = r->o->addresses;
+	FILE *f = path ? pd_input_fopen(path, &r->err) : NULL;
+	if (!f)
+		return path ? r->err.status : PD_OK;
+	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_span line;
+	int status;
+	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
+		line = pd_span_trim(line);
+		size_t n = 0;
+		if (!line.n || line.p[0] == '#')
+			continue;
+		while (n < line.n && !pd_ascii_space(line.p[n]))
+			n++;
+		struct pd_span address = pd_span_trim(pd_span(line.p + n, line.n - n));
+		if (!address.n) {
+			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": no address after the host", path, l.no);
+			break;
+		}
+		pd_aliases_address(r->aliases, pd_span(line.p, n), address);
+	}
+	pd_line_reader_release(&l);
+	fclose(f);
+	return status;
+}
+
+static void add_page(struct run *r, const struct pd_record *record, const struct pd_page *page)
+{
+	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
+		return;
+	r->pages++;
+	pd_aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
+			pd_buf_span(&record->address), page->body);
+}
+
+static int read_pages(struct run *r)
+{
+	struct pd_reader_options in = r->o->in;
+	struct pd_record record = { 0 };
+	struct pd_reader *reader = NULL;
+	struct pd_page page;
+	const char *reason;
+	in.damage = count_damage;
+	in.damage_ctx = r;
+	int status = pd_reader_open(&reader, &in, &r->err);
+	struct pd_page_opener *opener = status ? NULL : pd_page_opener_new(&r->o->pages);
+	while (!status && (status = pd_reader_next(reader, &record, &r->err)) == 1) {
+		enum pd_skip skip = pd_page_open(opener, &record, &page, &reason);
+		if (skip == PD_SKIP_NONE)
+			add_page(r, &record, &page);
+		else if (skip == PD_SKIP_DAMAGED) {
+			r->damaged++;
+			pd_log_error(r->log, "%s: %s; left out", record.id.p, reason);
+		}
+		status = PD_OK;
+	}
+	pd_page_opener_free(opener);
+	pd_reader_free(reader);
+	pd_record_release(&record);
+	pd_log_many_end(r->log);
+	return status;
+}
+
+static int write_table(struct run *r, struct pd_outfile *f, double from)
+{
+	struct pd_buf out = { 0 };
+	struct pd_aliases_counts c = pd_aliases_write(r->aliases, &out);
+	fwrite(out.p, 1, out.n, f->f);
+	int status = pd_outfile_commit(f, &r->err);
+	pd_buf_release(&out);
+	if (!status)
+		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s", r->pages,
+			    c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
+	return status;
+}
+
+int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd_err *e)
+{
+	struct run r = { .o = o, .log = log, .aliases = pd_aliases_new(o->o) };
+	struct pd_outfile out = { .slot = -1 };
+	double from = pd_wall_seconds();
+	int status = pd_outfile_open(&out, o->output, &r.err);
+	if (!status)
+		status = read_addresses(&r);
+	if (!status)
+		status = read_pages(&r);
+	if (!status)
+		status = write_table(&r, &out, from);
+	else if (out.f)
+		pd_outfile_abandon(&out);
+	if (status)
+		*e = r.err;
+	pd_aliases_free(r.aliases);
+	pd_url_release(&r.url);
+	return status ? status : r.damaged != 0;
 }

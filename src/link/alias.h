@@ -20,13 +20,15 @@
 #ifndef PD_LINK_ALIAS_H
 #define PD_LINK_ALIAS_H
 
-#include "base/buf.h"
+#include "base/terminal.h"
+#include "read/page.h"
+#include "read/reader.h"
 
 enum pd_alias_by { PD_ALIAS_BOTH, PD_ALIAS_IP, PD_ALIAS_PAGES };
 extern const char *const pd_alias_by_names[];	/* NULL at the end */
 
 struct pd_alias_options {
-	enum pd_alias_by by;
+	int by;			/* enum pd_alias_by */
 	int first;		/* pages of a host that are looked at */
 	double similar;		/* sources of at least this similarity are alike */
 };
@@ -48,5 +50,17 @@ struct pd_aliases_counts {
 
 /* After all pages.  A row for each host that had a page, by site, then host; see docs/urls.md. */
 struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *out);
+
+/* What the command `sites` does: the pages of dumps, and addresses from a file, in; that table out. */
+struct pd_aliases_run {
+	const struct pd_alias_options *o;
+	struct pd_reader_options in;
+	struct pd_page_options pages;
+	const char *addresses;	/* lines of host, blanks, address; NULL: none */
+	const char *output;	/* NULL: standard output */
+};
+
+/* 0; 1: damaged records were left out; negative, and why. */
+int pd_aliases_run(const struct pd_aliases_run *r, struct pd_log *log, struct pd_err *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/tsv.h"
 #include "link/host.h"
@@ -182,6 +183,16 @@ static bool params_has(const struct pd_params *p, struct pd_span host, const str
 	return p->known && is_known(item);
 }
 
+int pd_params_open(struct pd_params *p, const char *named, bool known_too, const char *learnt, struct pd_err *e)
+{
+	int status = named ? pd_params_name(p, pd_span_z(named), e) : PD_OK;
+	if (!status && learnt)
+		status = pd_params_read(p, learnt, e);
+	if (known_too)
+		pd_params_know(p);
+	return status;
+}
+
 void pd_params_release(struct pd_params *p)
 {
 	pd_map_release(&p->named);
@@ -356,9 +367,8 @@ static int owner_order(const void *a, const void *b, void *names)
 	return pd_span_cmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
 }
 
-struct pd_params_counts pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_buf *out)
+void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out)
 {
-	struct pd_params_counts counts = { 0 };
 	struct owner *owners = count(l);
 	uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
 	for (size_t i = 0; i < l->owners.n; i++)
@@ -381,12 +391,11 @@ struct pd_params_counts pd_params_lesson_write(struct pd_params_lesson *l, unsig
 		pd_tsv_add(out, name);
 		pd_buf_printf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", o->same, o->different, o->texts,
 			      o->values, learnt);
-		counts.parameters++;
-		counts.learnt += learnt;
+		counts->parameters++;
+		counts->learnt += learnt;
 	}
 	free(order);
 	free(owners);
-	return counts;
 }
 
 /* ==== the form to compare by ==== */
@@ -617,4 +626,71 @@ bool pd_canonical_split(struct pd_span canonical, struct pd_span *site, struct p
 	*site = until(until(until(rest, '/'), '?'), '#');
 	*path = pd_span(site->p + site->n, rest.n - site->n);
 	return site->n > 0;
+}
+
+/* ==== from bytes ==== */
+
+/* "example.org/page", as people write it. */
+static bool parse_bare(struct pd_canonical *c, struct pd_span text, struct pd_url *out)
+{
+	struct pd_buf *full = &c->query.text;
+	if (c->form == PD_FORM_STANDARD || !text.n || text.p[0] == '/' || text.p[0] == '\\')
+		return false;
+	pd_buf_set(full, pd_span_z("http://"));
+	pd_buf_add_span(full, text);
+	return pd_url_parse(pd_buf_span(full), NULL, out) && pd_domain_listed(pd_url_host_of(out), &c->query.part);
+}
+
+bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struct pd_url *base, struct pd_url *out)
+{
+	if (pd_url_parse(text, base, out))
+		return true;
+	const char *why = out->why;
+	if (!base && !strcmp(why, "no scheme") && parse_bare(c, pd_span_trim(text), out))
+		return true;
+	out->why = why;
+	return false;
+}
+
+/* ==== learning from rows ==== */
+
+enum { URL, DIGEST };
+
+static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char **paths, int n_paths, struct pd_log *log,
+		      struct pd_params_counts *counts, struct pd_err *e)
+{
+	static const char *const wanted[] = { "url", "text_digest", NULL };
+	struct pd_tsv_reader t = { .kind = "fp", .columns = wanted, .v1_columns = pd_fp_columns, .paths = paths, .n_paths = n_paths };
+	struct pd_buf text = { 0 }, key = { 0 };
+	struct pd_url url = { 0 };
+	int status;
+	while ((status = pd_tsv_next(&t, e)) == 1 || status == PD_ERR_FORMAT) {
+		if (status == PD_ERR_FORMAT || pd_tsv_value(t.fields[URL], &text)) {
+			pd_log_bad_row(log, status == PD_ERR_FORMAT ? e->text : "a URL with an invalid escape");
+			counts->bad++;
+			continue;
+		}
+		counts->pages++;
+		if (pd_span_is(t.fields[DIGEST], "-") || !pd_canonical_parse(c, pd_buf_span(&text), NULL, &url))
+			continue;
+		pd_canonical_make(c, &url, &key);
+		pd_params_lesson_add(l, pd_url_host_of(&url), pd_buf_span(&key), t.fields[DIGEST]);
+	}
+	pd_tsv_release(&t);
+	pd_buf_release(&text);
+	pd_buf_release(&key);
+	pd_url_release(&url);
+	return status;
+}
+
+int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
+		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_params_lesson *l = pd_params_lesson_new();
+	*counts = (struct pd_params_counts){ 0 };
+	int status = read_pages(l, c, paths, n_paths, log, counts, e);
+	if (!status)
+		pd_params_lesson_write(l, least, counts, out);
+	pd_params_lesson_free(l);
+	return status;
 }

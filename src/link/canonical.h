@@ -15,9 +15,8 @@
 #ifndef PD_LINK_CANONICAL_H
 #define PD_LINK_CANONICAL_H
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "base/map.h"
+#include "base/terminal.h"
 #include "link/url.h"
 
 /* The parameters of a URL's query, and which of them do not change the page: named by the user, known by everybody
@@ -57,6 +56,8 @@ int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e);
 void pd_params_know(struct pd_params *p);
 /* Rows that pd_params_lesson_write wrote. */
 int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e);
+/* All three: a list, those of params.def, a file of rows; NULL: none. */
+int pd_params_open(struct pd_params *p, const char *named, bool known_too, const char *learnt, struct pd_err *e);
 void pd_params_release(struct pd_params *p);
 
 /* --- learning --- */
@@ -69,12 +70,13 @@ void pd_params_lesson_free(struct pd_params_lesson *l);
 void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest);
 
 struct pd_params_counts {
+	uint64_t pages, bad;		/* rows, and those that could not be read */
 	uint64_t parameters, learnt;	/* of all hosts together */
 };
 
 /* A row for each parameter with a group, by host and name: host, name, groups of one text, groups of several, different
  * texts and values of the former, and whether it was learnt, for which `least` groups, texts and values are needed. */
-struct pd_params_counts pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_buf *out);
+void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out);
 
 enum pd_url_form { PD_FORM_STANDARD, PD_FORM_CANONICAL, PD_FORM_LOOSE };
 extern const char *const pd_url_forms[];	/* NULL at the end */
@@ -89,6 +91,13 @@ struct pd_canonical {
 /* Replaces `out`. */
 void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out);
 void pd_canonical_release(struct pd_canonical *c);
+
+/* A URL as it came: as pd_url_parse, and "example.org/page", as people write it, but in the standard form. */
+bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struct pd_url *base, struct pd_url *out);
+
+/* Rows of fp in, the table of pd_params_lesson_write out.  Rows that cannot be read are named and counted. */
+int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
+		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e);
 
 /* The canonical form in pieces: u1/u2/…/un of patent 003, of a URL with a host.  site: host and port; path: from its first slash
  * to the end, without fragment.  False: it has no host. */

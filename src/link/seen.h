@@ -17,8 +17,7 @@
 
 #include <stdio.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/terminal.h"
 
 enum pd_seen_mode { PD_SEEN_EXACT, PD_SEEN_FEATURES, PD_SEEN_SITE_FEATURES };
 enum pd_seen_hash { PD_SEEN_XXH3, PD_SEEN_MD5 };
@@ -63,5 +62,31 @@ int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd
 struct pd_seen *pd_seen_read(FILE *from, const char *name, struct pd_err *e);
 /* PD_ERR_PARAMS: what was seen in a file was asked in another way. */
 int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e);
+
+/* --- URLs, a line each --- */
+
+enum pd_seen_print { PD_SEEN_PRINT_ROWS, PD_SEEN_PRINT_NEW, PD_SEEN_PRINT_SEEN, PD_SEEN_PRINT_NONE };
+enum pd_seen_formula { PD_SEEN_FORMULA_STANDARD, PD_SEEN_FORMULA_FEATURES };
+extern const char *const pd_seen_prints[], *const pd_seen_formulas[];	/* NULL at the end */
+
+/* What the command `url` does: lines in, a row for each out, and what was seen kept in a file. */
+struct pd_seen_run {
+	int mode, hash, form, print, formula;	/* pd_seen_mode, pd_seen_hash, pd_url_form (canonical.h), pd_seen_print, pd_seen_formula */
+	double count, error;		/* filters: URLs to make room for, and the error rate with so many */
+	unsigned features;
+	const char *seen;		/* the file; NULL: none */
+	bool ask;			/* it stays as it is */
+	const char *base;		/* for URLs that are not in full; NULL: none */
+	bool with_base;			/* each line has its own, after a tab */
+	bool keep_fragment, drop_known;
+	const char *drop, *params;	/* parameters to leave out: a list, and a file of those that were learnt; or NULL */
+	bool learn;			/* the lines are rows of fp, and what is written are parameters that change no page … */
+	int least;			/* … for which so much evidence is needed */
+	const char *output;		/* NULL: standard output */
+	bool domain, line_buffered, quiet;
+};
+
+/* 0; 1: rows were left out while learning; negative, and why. */
+int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 
 #endif
