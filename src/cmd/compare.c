@@ -26,28 +26,6 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int compare_pages(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
-{
-	struct pd_tables t;
-	struct pd_pick a = { 0 }, b = { 0 };
-	struct pd_buf out = { 0 };
-	int status = pd_tables_open(&t, &o->walk.page, e);
-	if (status)
-		return status;
-	status = pd_pick_page(&a, &o->walk, &t, operands[0], o->urls[0], operands, n, log, e);
-	if (!status)
-		status = pd_pick_page(&b, &o->walk, &t, n > 1 ? operands[1] : NULL, o->urls[1], operands, n, log, e);
-	if (!status) {
-		pd_compare(&a.pipeline, &b.pipeline, &o->walk.page.sign, &out);
-		pd_print(stdout, pd_buf_span(&out), pd_compare_paint, (enum pd_color)o->color);
-	}
-	pd_buf_release(&out);
-	pd_pick_release(&a);
-	pd_pick_release(&b);
-	pd_tables_release(&t);
-	return status;
-}
-
 static int run_compare(int argc, char **argv)
 {
 	struct pd_pick_options o;
@@ -59,8 +37,10 @@ static int run_compare(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first;
+	char **operands = argv + first;
+	struct pd_pick_which which[2] = { { operands[0], o.urls[0], operands, n }, { n > 1 ? operands[1] : NULL, o.urls[1], operands, n } };
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
-	int status = ok ? compare_pages(&o, argv + first, n, &log, &e) :
+	int status = ok ? pd_compare_pages(&o.walk, which, (enum pd_color)o.color, &log, &e) :
 			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);

@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "cmd/walk.h"
 #include "term/dict.h"
-#include "term/wordfiles.h"
+#include "walk/idf.h"
 
 struct dict_options {
 	struct pd_walk_options walk;	/* first: its options are parsed into it */
@@ -67,40 +67,17 @@ static int compile(const struct dict_options *o, const char *words, struct pd_er
 	return status;
 }
 
-/* --- how rare words are --- */
-
-/* The words of the main text, one space between. */
-static void page_words(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
-{
-	if (!p->stub)
-		pd_buf_add_span(out, pd_buf_span(&p->topic.terms.text));
-}
-
-static void count_words(void *ctx, struct pd_span words)
-{
-	pd_idf_counter_page(ctx, words);
-}
-
-static void write_idf(void *ctx, FILE *out)
-{
-	struct pd_buf lines = { 0 };
-	pd_idf_counter_print(ctx, &lines);
-	fwrite(lines.p, 1, lines.n, out);
-	pd_buf_release(&lines);
-}
-
+/* The option takes the first dump, the operands are those after it. */
 static int count_idf(struct dict_options *o, char **more, int n_more, struct pd_log *log)
 {
-	struct pd_idf_counter *counter = pd_idf_counter_new();
-	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
+	struct pd_err e;
 	char **inputs = pd_alloc((size_t)(n_more + 1) * sizeof *inputs);
 	inputs[0] = (char *)o->idf_from;
 	for (int i = 0; i < n_more; i++)
 		inputs[i + 1] = more[i];
-	int code = pd_walk_command(&walker, &o->walk, inputs, n_more + 1, log);
+	int status = pd_walk_idf(&o->walk, inputs, n_more + 1, log, &e);
 	free(inputs);
-	pd_idf_counter_free(counter);
-	return code;
+	return pd_command_exit(status, log, &e);
 }
 
 static int run_dict(int argc, char **argv)

@@ -26,25 +26,6 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int show(const struct pd_pick_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
-{
-	struct pd_tables t;
-	struct pd_pick p;
-	struct pd_buf out = { 0 };
-	int status = pd_tables_open(&t, &o->walk.page, e);
-	if (status)
-		return status;
-	status = pd_pick_page(&p, &o->walk, &t, operands[0], o->urls[0], operands, n, log, e);
-	if (!status) {
-		pd_show(&p.pipeline, (enum pd_stage)o->stage, &out);
-		pd_print(stdout, pd_buf_span(&out), pd_show_paint((enum pd_stage)o->stage), (enum pd_color)o->color);
-	}
-	pd_buf_release(&out);
-	pd_pick_release(&p);
-	pd_tables_release(&t);
-	return status;
-}
-
 static int run_show(int argc, char **argv)
 {
 	struct pd_pick_options o;
@@ -56,10 +37,11 @@ static int run_show(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first;
+	struct pd_pick_which which = { argv[first], o.urls[0], argv + first, n };
 	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file") :
 		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "--url can be given only once") :
 		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': show takes one page", argv[first + 1]) :
-					   show(&o, argv + first, n, &log, &e);
+					   pd_show_page(&o.walk, &which, (enum pd_stage)o.stage, (enum pd_color)o.color, &log, &e);
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

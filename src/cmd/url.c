@@ -84,7 +84,7 @@ static int run_url(int argc, char **argv)
 		return code - 1;
 	log.quiet = o.quiet;
 	int status = pd_seen_run(&o, argv + first, argc - first, &log, &err);
-	return status < 0 ? pd_command_failed(&log, &err) : status ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return pd_command_exit(status, &log, &err);
 }
 
 const struct pd_command pd_cmd_url = { "Links and URLs", &usage, run_url };

@@ -215,7 +215,7 @@ static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct 
 	free(sb.v);
 }
 
-const struct pd_paint pd_compare_paint[] = {
+static const struct pd_paint paint[] = {
 	{ "a: ", PD_PAINT_HEAD }, { "b: ", PD_PAINT_HEAD }, { "distance: ", PD_PAINT_NOTE }, { "similarity: ", PD_PAINT_NOTE },
 	{ "- ", PD_PAINT_BAD }, { "+ ", PD_PAINT_GOOD }, { NULL, NULL },
 };
@@ -237,7 +237,8 @@ static void say_repeated(const struct pd_pipeline *a, const struct pd_pipeline *
 	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
 }
 
-void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
+/* Both pipelines have run over their page, with the same options `o`. */
+static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
 	shingles_of(a, o, &sa);
@@ -262,4 +263,27 @@ void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_si
 	free(sb.v);
 	free(la.v);
 	free(lb.v);
+}
+
+int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which which[2], enum pd_color color, struct pd_log *log,
+		     struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick a = { 0 }, b = { 0 };
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&a, o, &t, &which[0], log, e);
+	if (!status)
+		status = pd_pick_page(&b, o, &t, &which[1], log, e);
+	if (!status) {
+		compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
+		pd_print(stdout, pd_buf_span(&out), paint, color);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&a);
+	pd_pick_release(&b);
+	pd_tables_release(&t);
+	return status;
 }

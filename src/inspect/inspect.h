@@ -17,20 +17,25 @@ struct pd_pick {
 	struct pd_record record;
 };
 
-/* The record of this id, or, with `url`, the one record of that URL in the dumps; then through the pipeline.
- * PD_ERR_NOT_FOUND when there is none or more than one (the ids are then listed on stderr). */
-int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const char *id, const char *url,
-		 char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e);
+struct pd_pick_which {
+	const char *id, *url;	/* url NULL: the page of that id; else the one page of that URL in the dumps */
+	char **dumps;
+	int n_dumps;
+};
+
+/* The record, then through the pipeline.  PD_ERR_NOT_FOUND when there is none or more than one (the ids are then listed on stderr). */
+int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const struct pd_pick_which *which,
+		 struct pd_log *log, struct pd_err *e);
 void pd_pick_release(struct pd_pick *p);
 
-/* What the report shows of a page, as pd_report_options.fetch wants it: `ctx` is a struct pd_pick_texts. */
+/* What a report or a page of labels shows of a page, as pd_report_options.fetch wants it: `ctx` is a struct pd_pick_texts. */
 struct pd_pick_texts {
 	const struct pd_walk_options *walk;
 	struct pd_tables tables;
 	struct pd_log *log;
 };
 
-int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e);
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e);
 
 /* What each stage made of a page, as text: `pagededup show --stage=…`, and the golden files of the tests. */
 
@@ -40,16 +45,13 @@ extern const char *const pd_stage_names[];	/* NULL at the end */
 /* The pipeline has run over the page with keep_xhtml and explain set. */
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out);
 
-/* Which lines of it are what, for pd_print; NULL: the page itself, as it is. */
-const struct pd_paint *pd_show_paint(enum pd_stage stage);
+/* The same of a page that is found first, on standard output. */
+int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, enum pd_color color,
+		 struct pd_log *log, struct pd_err *e);
 
-/* Why two pages match, or do not: distance, shared shingles and lines of main text. */
-
-/* Both pipelines have run over their page, with the same options `o`. */
-void pd_compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out);
-
-/* Which lines of it are what, for pd_print. */
-extern const struct pd_paint pd_compare_paint[];
+/* Why two pages match, or do not, on standard output: distance, shared shingles and lines of main text. */
+int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which which[2], enum pd_color color, struct pd_log *log,
+		     struct pd_err *e);
 
 /* What becomes of a page, and why: a page's id or URL, a verdicts file, perhaps the pairs -> the steps to the page kept, the
  * duplicates of a page that is kept, the pages that it is paired with.  The verdicts are read twice, so that memory grows with

@@ -84,21 +84,21 @@ static int run_pipeline(struct pd_pick *p, const struct pd_walk_options *o, cons
 	return PD_OK;
 }
 
-int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const char *id, const char *url,
-		 char **dumps, int n_dumps, struct pd_log *log, struct pd_err *e)
+int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const struct pd_pick_which *which,
+		 struct pd_log *log, struct pd_err *e)
 {
-	struct pick_search s = { .reader = { .inputs = dumps,
-					.n_inputs = n_dumps,
+	struct pick_search s = { .reader = { .inputs = which->dumps,
+					.n_inputs = which->n_dumps,
 					.stdin_name = o->name,
 					.max_block = o->page.max_page + PD_BLOCK_ROOM,
 					.fields = o->fields,
 					.damage = name_damage,
 					.damage_ctx = log },
-			    .url = url ? pd_span_z(url) : pd_span(NULL, 0) };
+			    .url = which->url ? pd_span_z(which->url) : pd_span(NULL, 0) };
 	*p = (struct pd_pick){ 0 };
-	int status = url ? by_url(&s, log, e) : PD_OK;
+	int status = which->url ? by_url(&s, log, e) : PD_OK;
 	if (!status)
-		status = fetch(url ? s.id.p : id, &s.reader, &p->record, e);
+		status = fetch(which->url ? s.id.p : which->id, &s.reader, &p->record, e);
 	if (!status)
 		status = run_pipeline(p, o, t, e);
 	pd_buf_release(&s.id);
@@ -112,13 +112,15 @@ void pd_pick_release(struct pd_pick *p)
 	pd_record_release(&p->record);
 }
 
-int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e)
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
 {
 	struct pd_pick_texts *t = ctx;
 	struct pd_pick pick = { 0 };
-	int status = pd_pick_page(&pick, t->walk, &t->tables, id, NULL, NULL, 0, t->log, e);
+	int status = pd_pick_page(&pick, t->walk, &t->tables, &(struct pd_pick_which){ .id = id }, t->log, e);
 	if (!status) {
 		pd_buf_set(title, pick.pipeline.blocks.meta.title);
+		if (url)
+			pd_buf_set(url, pick.pipeline.page.url);
 		pd_buf_set(text, pd_buf_span(&pick.pipeline.topic.text));
 	}
 	pd_pick_release(&pick);

@@ -148,7 +148,8 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
 }
 
-const struct pd_paint *pd_show_paint(enum pd_stage stage)
+/* Which lines are what; NULL: the page itself, as it is. */
+static const struct pd_paint *paint_of(enum pd_stage stage)
 {
 	static const struct pd_paint rules[] = {
 		{ "  ", NULL }, { "keep ", PD_PAINT_GOOD }, { "drop ", PD_PAINT_BAD }, { "block ", PD_PAINT_HEAD },
@@ -165,4 +166,24 @@ void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out)
 		show_utf8, show_html, show_blocks, show_terms, show_topic, show_features, show_signature,
 	};
 	shows[stage](p, out);
+}
+
+int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, enum pd_color color,
+		 struct pd_log *log, struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick p;
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&p, o, &t, which, log, e);
+	if (!status) {
+		pd_show(&p.pipeline, stage, &out);
+		pd_print(stdout, pd_buf_span(&out), paint_of(stage), color);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&p);
+	pd_tables_release(&t);
+	return status;
 }

@@ -515,7 +515,7 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 
 /* --- from dumps --- */
 
-struct run {
+struct alias_run {
 	const struct pd_aliases_run *o;
 	struct pd_log *log;
 	struct pd_aliases *aliases;
@@ -526,13 +526,13 @@ struct run {
 
 static void count_damage(void *ctx, const struct pd_read_damage *d)
 {
-	struct run *r = ctx;
+	struct alias_run *r = ctx;
 	r->damaged++;
 	pd_read_damage_tell(d, "left out", r->log);
 }
 
 /* Lines of host, blanks, address; '#' begins a comment. */
-static int read_addresses(struct run *r)
+static int read_addresses(struct alias_run *r)
 {
 	const char *path = r->o->addresses;
 	FILE *f = path ? pd_input_fopen(path, &r->err) : NULL;
@@ -560,7 +560,7 @@ static int read_addresses(struct run *r)
 	return status;
 }
 
-static void add_page(struct run *r, const struct pd_record *record, const struct pd_page *page)
+static void add_page(struct alias_run *r, const struct pd_record *record, const struct pd_page *page)
 {
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
@@ -569,7 +569,7 @@ static void add_page(struct run *r, const struct pd_record *record, const struct
 			pd_buf_span(&record->address), page->body);
 }
 
-static int read_pages(struct run *r)
+static int read_pages(struct alias_run *r)
 {
 	struct pd_reader_options in = r->o->in;
 	struct pd_record record = { 0 };
@@ -597,7 +597,7 @@ static int read_pages(struct run *r)
 	return status;
 }
 
-static int write_table(struct run *r, struct pd_outfile *f, double from)
+static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
 {
 	struct pd_buf out = { 0 };
 	struct pd_aliases_counts c = pd_aliases_write(r->aliases, &out);
@@ -612,7 +612,7 @@ static int write_table(struct run *r, struct pd_outfile *f, double from)
 
 int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd_err *e)
 {
-	struct run r = { .o = o, .log = log, .aliases = pd_aliases_new(o->o) };
+	struct alias_run r = { .o = o, .log = log, .aliases = pd_aliases_new(o->o) };
 	struct pd_outfile out = { .slot = -1 };
 	double from = pd_wall_seconds();
 	int status = pd_outfile_open(&out, o->output, &r.err);

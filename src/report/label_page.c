@@ -2,7 +2,14 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/file.h"
+#include "base/tsv.h"
+#include "group/sample.h"
+
+/* What the saved table begins with. */
+static const char columns[] = "# pagededup labels 1 |\n#id_a\tid_b\tlabel\tdistance\tweight\turl_a\turl_b";
 
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -66,46 +73,71 @@ static const char script[] =
 	"document.body.classList.add('js');\nrestore(); go(Math.max(0, pairs.findIndex(p => !label(p))));\n"
 	"</script>\n";
 
-static void add_text_article(struct pd_buf *out, const struct pd_label_text *t, const struct pd_buf *text)
+struct text {
+	struct pd_buf title, url, text;	/* UTF-8 as it is */
+};
+
+static void add_text_article(struct pd_buf *out, const struct text *t, const struct pd_buf *marked)
 {
 	pd_buf_add_z(out, "<article>\n<h3 dir=\"auto\">");
-	pd_markup_text(out, t->title.n ? t->title : pd_span_z("(no title)"));
+	pd_markup_text(out, t->title.n ? pd_buf_span(&t->title) : pd_span_z("(no title)"));
 	pd_buf_add_z(out, "</h3>\n<p class=\"url\">");
-	pd_markup_text(out, t->url);
+	pd_markup_text(out, pd_buf_span(&t->url));
 	pd_buf_add_z(out, "</p>\n<div class=\"text\" dir=\"auto\">");
-	pd_buf_add_span(out, pd_buf_span(text));
+	pd_buf_add_span(out, pd_buf_span(marked));
 	pd_buf_add_z(out, "</div>\n</article>\n");
 }
 
-void pd_label_page_begin(struct pd_buf *out, const char *columns, uint64_t name)
+/* The lines that the saved table begins with, and the name of this sample, under which a browser keeps labels. */
+static void begin_page(struct pd_buf *out, const struct pd_sample *sample)
 {
+	uint64_t name = sample->seed;
+	for (size_t i = 0; i < sample->n; i++)
+		name = pd_hash64_seed(&sample->pairs[i].order, sizeof name, name);
 	pd_buf_add_z(out, head);
 	pd_buf_add_z(out, "<main data-columns=\"");
 	pd_markup_attribute(out, pd_span_z(columns));
 	pd_buf_printf(out, "\" data-name=\"pagededup-%016" PRIx64 "\">\n", name);
 }
 
-void pd_label_page_pair(struct pd_buf *out, const struct pd_label_pair *pair, size_t number)
+/* What stands after the label in its row: distance, weight, url_a, url_b. */
+static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, struct pd_buf *out)
 {
-	static const char *const labels[] = { "duplicate", "different", "unsure" };
-	struct pd_buf a = { 0 }, b = { 0 };
-	pd_report_texts(pair->a.text, pair->b.text, &a, &b);
-	pd_buf_printf(out, "<section class=\"pair\" data-ids=\"");
-	pd_markup_attribute(out, pair->ids);
-	pd_buf_add_z(out, "\" data-rest=\"");
-	pd_markup_attribute(out, pair->rest);
-	pd_buf_printf(out, "\">\n<h2 tabindex=\"-1\">Pair %zu</h2>\n<div class=\"texts\">\n", number);
-	add_text_article(out, &pair->a, &a);
-	add_text_article(out, &pair->b, &b);
-	pd_buf_add_z(out, "</div>\n<fieldset>\n<legend>These two are</legend>\n");
-	for (int i = 0; i < 3; i++)
-		pd_buf_printf(out, "<label><input type=\"radio\" name=\"pair-%zu\" value=\"%s\"> %s</label>\n", number, labels[i], labels[i]);
-	pd_buf_add_z(out, "</fieldset>\n</section>\n");
-	pd_buf_release(&a);
-	pd_buf_release(&b);
+	struct pd_buf rest = { 0 };
+	if (d->stratum)
+		pd_buf_printf(&rest, "%d", d->stratum - 1);
+	else
+		pd_buf_add_c(&rest, '-');
+	pd_buf_printf(&rest, "\t%.6g\t", d->weight);
+	pd_buf_add_span(&rest, f[2]);
+	pd_buf_add_c(&rest, '\t');
+	pd_buf_add_span(&rest, f[3]);
+	pd_markup_attribute(out, pd_buf_span(&rest));
+	pd_buf_release(&rest);
 }
 
-void pd_label_page_end(struct pd_buf *out)
+static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, const struct text *a, const struct text *b, uint64_t number,
+		     struct pd_buf *out)
+{
+	static const char *const labels[] = { "duplicate", "different", "unsure" };
+	struct pd_buf marked[2] = { { 0 } };
+	pd_report_texts(pd_buf_span(&a->text), pd_buf_span(&b->text), &marked[0], &marked[1]);
+	pd_buf_add_z(out, "<section class=\"pair\" data-ids=\"");
+	pd_markup_attribute(out, pd_span(f[0].p, f[0].n + 1 + f[1].n));
+	pd_buf_add_z(out, "\" data-rest=\"");
+	add_rest(d, f, out);
+	pd_buf_printf(out, "\">\n<h2 tabindex=\"-1\">Pair %" PRIu64 "</h2>\n<div class=\"texts\">\n", number);
+	add_text_article(out, a, &marked[0]);
+	add_text_article(out, b, &marked[1]);
+	pd_buf_add_z(out, "</div>\n<fieldset>\n<legend>These two are</legend>\n");
+	for (int i = 0; i < 3; i++)
+		pd_buf_printf(out, "<label><input type=\"radio\" name=\"pair-%" PRIu64 "\" value=\"%s\"> %s</label>\n", number, labels[i], labels[i]);
+	pd_buf_add_z(out, "</fieldset>\n</section>\n");
+	pd_buf_release(&marked[0]);
+	pd_buf_release(&marked[1]);
+}
+
+static void end_page(struct pd_buf *out)
 {
 	pd_buf_add_z(out, "</main>\n<nav><button id=\"duplicate\">Duplicate</button> <button id=\"different\">Different</button> "
 			  "<button id=\"unsure\">Unsure</button> <button id=\"back\">Previous</button> <button id=\"on\">Next</button> "
@@ -113,4 +145,79 @@ void pd_label_page_end(struct pd_buf *out)
 			  "<button id=\"save\">Save table</button></nav>\n");
 	pd_buf_add_z(out, script);
 	pd_buf_add_z(out, "</body>\n</html>\n");
+}
+
+/* --- pair after pair --- */
+
+static bool fetch_page(const struct pd_label_options *o, struct pd_span id, struct text *out, struct pd_log *log)
+{
+	char *z = pd_strndup(id.p, id.n);
+	struct pd_err e = { 0 };
+	int status = o->fetch(o->ctx, z, &out->title, &out->url, &out->text, &e);
+	if (status)
+		pd_log_error(log, "%s; the pair is left out", e.text);
+	free(z);
+	return !status;
+}
+
+static void release_text(struct text *t)
+{
+	pd_buf_release(&t->title);
+	pd_buf_release(&t->url);
+	pd_buf_release(&t->text);
+}
+
+static void fetch_pair(const struct pd_label_options *o, const struct pd_sampled_pair *d, struct pd_log *log, struct pd_label_counts *n,
+		       struct pd_buf *html)
+{
+	struct text a = { { 0 } }, b = { { 0 } };
+	struct pd_span f[4];
+	pd_tsv_fields(pd_span_z(d->text), f, 4);
+	if (fetch_page(o, f[0], &a, log) && fetch_page(o, f[1], &b, log))
+		add_pair(d, f, &a, &b, ++n->written, html);
+	else
+		n->damaged = true;
+	release_text(&a);
+	release_text(&b);
+}
+
+static void flush_html(FILE *to, struct pd_buf *html)
+{
+	fwrite(pd_buf_z(html), 1, html->n, to);
+	pd_buf_clear(html);
+}
+
+int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *n, struct pd_err *e)
+{
+	struct pd_sample sample;
+	struct pd_buf html = { 0 };
+	struct pd_outfile out = { .slot = -1 };
+	struct pd_sample_options so = { .paths = o->paths, .n_paths = o->n_paths, .want = (size_t)o->number, .max_k = o->max_k,
+					.seed = (uint64_t)o->seed, .bad_row = pd_log_bad_row, .ctx = log };
+	*n = (struct pd_label_counts){ 0 };
+	int status = pd_sample(&sample, &so, e);
+	if (!status && !sample.n)
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "no pairs to sample");
+	if (!status)
+		status = pd_outfile_open(&out, o->output, e);
+	if (!status) {
+		n->seen = sample.seen;
+		n->damaged = sample.bad;
+		begin_page(&html, &sample);
+		for (size_t i = 0; i < sample.n; i++) {
+			fetch_pair(o, &sample.pairs[i], log, n, &html);
+			flush_html(out.f, &html);
+		}
+		end_page(&html);
+		flush_html(out.f, &html);
+		if (!n->written)
+			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of any pair could be read");
+		if (!status)
+			status = pd_outfile_commit(&out, e);
+		else
+			pd_outfile_abandon(&out);
+	}
+	pd_buf_release(&html);
+	pd_sample_release(&sample);
+	return status;
 }

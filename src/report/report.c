@@ -1455,7 +1455,7 @@ static int fetch_side(struct report *r, const struct pd_buf *id, struct side *ou
 		pd_apply_removals_here(r->removals, pd_buf_span(id), &address);
 	else
 		pd_buf_set(&address, pd_buf_span(id));
-	int status = r->o->fetch(r->o->ctx, pd_buf_z(&address), &out->title, &out->text, e);
+	int status = r->o->fetch(r->o->ctx, pd_buf_z(&address), &out->title, NULL, &out->text, e);
 	pd_buf_release(&address);
 	return status;
 }

@@ -16,6 +16,9 @@
 
 enum { PD_REPORT_SAMPLE = 12 };
 
+/* Title, address (`url` may be NULL) and main text of the page of this id. */
+typedef int pd_report_fetch_fn(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e);
+
 struct pd_report_options {
 	const char *verdicts, *pairs, *sweep;	/* files; "-": standard input; the last two may be NULL */
 	const char *output;			/* NULL: standard output */
@@ -25,8 +28,7 @@ struct pd_report_options {
 	bool suspects_go;			/* they are removed, too */
 	bool with_texts;			/* there are dumps, whose texts are wanted */
 	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: they are measured */
-	/* Title and main text of the page of this id. */
-	int (*fetch)(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *text, struct pd_err *e);
+	pd_report_fetch_fn *fetch;
 	void *ctx;
 };
 
@@ -156,20 +158,20 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
  * file, nothing is loaded from outside, and everything foreign is escaped.  The distance is not shown: who
  * sees it labels the number. */
 
-struct pd_label_text {
-	struct pd_span title, url, text;	/* UTF-8 as it is */
+struct pd_label_options {
+	char **paths;			/* of rows of pairs, from which the pairs are sampled (group/sample.h) */
+	int n_paths, number, max_k, seed;
+	const char *output;		/* NULL: standard output */
+	pd_report_fetch_fn *fetch;
+	void *ctx;
 };
 
-struct pd_label_pair {
-	struct pd_span ids;		/* id_a<TAB>id_b, escaped as rows are */
-	struct pd_span rest;		/* what stands after the label in its row */
-	struct pd_label_text a, b;
+struct pd_label_counts {
+	uint64_t written, seen;		/* pairs on the page, and of how many */
+	bool damaged;			/* rows or pairs were left out, and named */
 };
 
-/* `columns`: the lines that the saved table begins with.  `name`: of this sample, under which a browser keeps labels. */
-void pd_label_page_begin(struct pd_buf *out, const char *columns, uint64_t name);
-void pd_label_page_pair(struct pd_buf *out, const struct pd_label_pair *pair, size_t number);
-void pd_label_page_end(struct pd_buf *out);
+int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *out, struct pd_err *e);
 
 /* --- markup (markup.c) ---
  *

@@ -97,17 +97,6 @@ size_t pd_idf_words(const struct pd_idf *idf);
 /* 8 hex digits over the words and their values, for the headers of what was made with them; "dict": the dictionary's. */
 const char *pd_idf_checksum(const struct pd_idf *idf);
 
-/* Making such a file: counts on how many pages each word stands.  It holds every word once: memory grows with the vocabulary. */
-struct pd_idf_counter;
-
-struct pd_idf_counter *pd_idf_counter_new(void);
-void pd_idf_counter_free(struct pd_idf_counter *c);
-/* One page: its terms with one space between, repeats too.  A page without terms is none. */
-void pd_idf_counter_page(struct pd_idf_counter *c, struct pd_span terms);
-uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c);
-/* Lines "word idf" in bytewise order, idf = ln((pages + 1) / pages with the word), which is never 0; how many. */
-size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out);
-
 /* ==== all of a run ==== */
 
 /* What a run reads: each NULL where it is not asked for. */
