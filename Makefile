@@ -46,7 +46,7 @@ ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) 
 ALL_LIBS = $(PKG_LIBS) -lm
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
-LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine,src/$(d)/*.c)))
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o

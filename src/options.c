@@ -188,14 +188,22 @@ bool pd_options_of_preset(struct pd_span must, enum pd_preset preset)
 	return same;
 }
 
-static void print_must(const struct pd_options *o, struct pd_tables *t)
+static int print_must(const struct pd_options *o, struct pd_tables *t, struct pd_err *e)
 {
+	char probe[9];
+	struct pd_options defaults;
+	pd_options_init(&defaults, PD_PRESET_DEFAULT);
+	int status = pd_probe(&defaults, t->dict, probe, e);
+	if (status)
+		return status;
 	print_settings(o, &t->must);
-	pd_buf_printf(&t->must, " dict=%s stopwords=%s", pd_dict_checksum(t->dict),
+	pd_buf_printf(&t->must, " dict=%s stopwords=%s", pd_dict_id(t->dict),
 		      t->words.stopwords ? pd_stopwords_checksum(t->words.stopwords) : "none");
 	if (t->words.userwords)
 		pd_buf_printf(&t->must, " user_dict=%s", t->words.userwords_checksum);
+	pd_buf_printf(&t->must, " probe=%s", probe);
 	pd_params_hash(pd_buf_span(&t->must), t->params);
+	return PD_OK;
 }
 
 /* A name as headers can hold it: without its folder, and without what parts one parameter from another. */
@@ -315,11 +323,12 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 		status = pd_wordlists_load(&t->words, &(struct pd_wordlists_options){ .userwords = o->userwords, .stopwords = o->stopwords }, e);
 	if (!status && !t->words.stopwords && o->topic.method == PD_TOPIC_PAPER)
 		status = pd_stopwords_builtin(&t->compared, e);
+	if (!status)
+		status = print_must(o, t, e);
 	if (status) {
 		pd_tables_release(t);
 		return status;
 	}
-	print_must(o, t);
 	status = settle_methods(t, o, e);
 	if (status) {
 		pd_tables_release(t);

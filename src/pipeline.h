@@ -22,7 +22,7 @@
 #include "topic/topic.h"
 
 /* The version of the fingerprint itself: any change that alters a fingerprint of the same page raises it. */
-#define PD_FINGERPRINT_VERSION 3
+#define PD_FINGERPRINT_VERSION 4
 
 /* Everything that shapes a page's row. */
 struct pd_options {
@@ -73,6 +73,10 @@ struct pd_tables {
 	struct pd_ranks ranks;		/* only with options->ranks */
 	struct pd_adverts *adverts;	/* NULL: nobody wants links */
 };
+
+/* 8 hex digits of what all stages, with `defaults` (pd_options_init) and this dictionary, make of one built-in page: two builds
+ * that read it differently have other digits.  The page has what builds were seen or may be expected to differ in. */
+int pd_probe(const struct pd_options *defaults, struct pd_dict *dict, char out[9], struct pd_err *e);
 
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
 /* From here on `b`, which becomes the tables', is what sites repeat; `name` is recorded beside its checksum. */

@@ -53,6 +53,13 @@ struct pd_span pd_param(struct pd_span params, const char *key)
 	return pd_span(NULL, 0);
 }
 
+/* Is the value of `key` given in both, and another? */
+static bool param_differs(struct pd_span a, struct pd_span b, const char *key)
+{
+	struct pd_span x = pd_param(a, key), y = pd_param(b, key);
+	return x.p && y.p && !pd_span_eq(x, y);
+}
+
 static void add_differences(struct pd_span a, struct pd_span b, bool only_missing, struct pd_buf *out)
 {
 	struct pd_span item, name;
@@ -62,6 +69,8 @@ static void add_differences(struct pd_span a, struct pd_span b, bool only_missin
 		char *key = pd_strndup(name.p, name.n);
 		struct pd_span other = pd_param(b, key);
 		bool report = only_missing ? !other.p : !other.p || !pd_span_eq(item, other);
+		if (report && !strcmp(key, "probe"))
+			report = false;
 		if (report && !only_missing)
 			pd_buf_printf(out, "%s%s: %.*s and %.*s", out->n ? ", " : "", key, (int)item.n, item.p,
 				      other.p ? (int)other.n : 4, other.p ? other.p : "none");
@@ -73,9 +82,21 @@ static void add_differences(struct pd_span a, struct pd_span b, bool only_missin
 
 void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 {
+	struct pd_span x, y;
 	pd_buf_clear(out);
+	if (param_differs(a, b, "version")) {
+		x = pd_param(a, "version"), y = pd_param(b, "version");
+		pd_buf_printf(out, "version: %.*s and %.*s: fingerprints of different releases; make the older rows again with `pagededup fp`",
+			      (int)x.n, x.p, (int)y.n, y.p);
+		return;
+	}
 	add_differences(a, b, false, out);
 	add_differences(b, a, true, out);
+	if (!out->n && param_differs(a, b, "probe")) {
+		x = pd_param(a, "probe"), y = pd_param(b, "probe");
+		pd_buf_printf(out, "probe: %.*s and %.*s: two builds of pagededup that read pages differently; `pagededup selftest` "
+			      "says which reads them as documented", (int)x.n, x.p, (int)y.n, y.p);
+	}
 }
 
 void pd_params_hash(struct pd_span must, char out[9])

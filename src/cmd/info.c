@@ -19,7 +19,7 @@ static void print_info(const struct pd_tables *t)
 	struct pd_span rest = pd_buf_span(&t->must), item;
 	printf("version          %s\n", PD_VERSION);
 	printf("fingerprint      version %d\n", PD_FINGERPRINT_VERSION);
-	printf("dictionary       %s, %zu words\n", pd_dict_checksum(t->dict), pd_dict_words(t->dict));
+	printf("dictionary       %s, %zu words\n", pd_dict_id(t->dict), pd_dict_words(t->dict));
 	if (t->words.stopwords)
 		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->words.stopwords), pd_stopwords_count(t->words.stopwords));
 	else

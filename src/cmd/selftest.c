@@ -2,6 +2,7 @@
  * pagededup selftest: is everything here that a run will need?  In a second, on any node. */
 #include <stdlib.h>
 
+#include "base/fields.h"
 #include "cmd/command.h"
 #include "join/join.h"
 #include "join/plan.h"
@@ -77,6 +78,25 @@ static bool check_vector(const struct vector *v)
 	return good;
 }
 
+/* With the dictionary of Debian's python3-jieba. */
+static const char probe[] = "c453dd15";
+
+static bool check_probe(void)
+{
+	struct pd_options o;
+	struct pd_tables t;
+	struct pd_err e = { 0 };
+	pd_options_init(&o, PD_PRESET_DEFAULT);
+	int status = pd_tables_open(&t, &o, &e);
+	struct pd_span made = pd_param(pd_buf_span(&t.must), "probe");
+	bool good = !status && pd_span_is(made, probe);
+	if (!status && !good)
+		pd_fail(&e, PD_ERR_FORMAT, "%.*s, expected %s (another dictionary, or another libxml2?)", (int)made.n, made.p, probe);
+	say("probe page", good, good ? probe : e.text);
+	pd_tables_release(&t);
+	return good;
+}
+
 static bool check_dictionary(void)
 {
 	struct pd_dict *d = NULL;
@@ -84,7 +104,7 @@ static bool check_dictionary(void)
 	struct pd_err e = { 0 };
 	int status = pd_dict_builtin(&d, &e);
 	bool good = !status && pd_dict_find(d, pd_span_z("网页"), &w) && !pd_dict_find(d, pd_span_z("网页网页网页"), &w);
-	say("dictionary", good, status ? e.text : pd_dict_checksum(d));
+	say("dictionary", good, status ? e.text : pd_dict_id(d));
 	pd_dict_free(d);
 	return good;
 }
@@ -155,6 +175,7 @@ static int run_selftest(int argc, char **argv)
 		return code - 1;
 	good &= check_charsets();
 	good &= check_dictionary();
+	good &= check_probe();
 	for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
 		good &= check_vector(&vectors[i]);
 	for (int i = 0; i < PD_SCAN_PATHS; i++)

@@ -4,8 +4,8 @@
  * settles k, bands and what a pair needs as one process with all rows would.  Text, in lines:
  *
  *	# pagededup task 1
- *	must version=3 method=simhash ...
- *	params e719953e
+ *	must version=4 method=simhash ...
+ *	params 474aff6f
  *	sketch 128x4x3
  *	bits 64
  *	rows 1000		with all that follow: counts

@@ -30,8 +30,8 @@ static int check_dict_header(struct pd_span bytes, struct pd_err *e)
 		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it is truncated or has bytes appended", bytes.n,
 			       (unsigned long long)h->length);
 	uint64_t sum[2];
-	pd_hash128(bytes.p + sizeof *h, bytes.n - sizeof *h, 0, sum);
-	if (h->reserved || h->zero[0] || h->zero[1] || h->zero[2] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
+	pd_hash128(bytes.p + PD_DICT_CHECKED, bytes.n - PD_DICT_CHECKED, 0, sum);
+	if (h->reserved || h->zero[0] || h->zero[1] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
 		return pd_fail(e, PD_ERR_DICT, "the dictionary is damaged: its checksum does not match");
 	return 0;
 }
@@ -104,7 +104,7 @@ static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
 	int status = take_prefixes(d, bytes.p, e);
 	if (status)
 		return status;
-	snprintf(d->checksum, sizeof d->checksum, "%016llx", (unsigned long long)h->checksum[0]);
+	snprintf(d->id, sizeof d->id, "%016llx", (unsigned long long)h->id);
 	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n),
 			       x->words, e);
 }
@@ -215,7 +215,7 @@ float pd_dict_median_idf(const struct pd_dict *d)
 	return all ? (float)(idf / PD_DICT_IDF_UNIT) : 1;
 }
 
-const char *pd_dict_checksum(const struct pd_dict *d)
+const char *pd_dict_id(const struct pd_dict *d)
 {
-	return d->checksum;
+	return d->id;
 }

@@ -36,8 +36,8 @@ uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word);
 size_t pd_dict_words(const struct pd_dict *d);
 /* The median of the words' idf, of those that have one; of an even number the smaller of the two in the middle.  1: none has. */
 float pd_dict_median_idf(const struct pd_dict *d);
-/* 16 hex digits: the first half of the checksum, the name under which fingerprints record their dictionary. */
-const char *pd_dict_checksum(const struct pd_dict *d);
+/* 16 hex digits, a hash of its sorted words with all that is said of them: fingerprints record it. */
+const char *pd_dict_id(const struct pd_dict *d);
 
 /* Compiles `word frequency pos` lines and `word idf` lines into a container.  Words that stand twice keep the most
  * frequent line; lines that cannot be read are an error that names the line. */

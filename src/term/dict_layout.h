@@ -31,18 +31,21 @@ int pd_perfect_open(struct pd_perfect *f, struct pd_span bytes, size_t n, struct
 uint32_t pd_perfect_find(const struct pd_perfect *f, struct pd_span key);
 
 #define PD_DICT_MAGIC "\x89PDDICT\n"
-#define PD_DICT_VERSION 2
+#define PD_DICT_VERSION 3
 #define PD_DICT_HEADER 64
 #define PD_DICT_ALIGN 64
 
-/* The first 64 bytes.  The checksum is over everything that follows them. */
+/* The first 64 bytes.  The checksum is over everything that follows it.  The id is a hash of what the dictionary says, so
+ * that equal dictionaries have the same: the perfect hash differs with the C library that made it. */
 struct pd_dict_header {
 	char magic[8];
 	uint32_t version, reserved;
 	uint64_t length;	/* of all of it */
 	uint64_t checksum[2];	/* XXH3-128, high half first */
-	uint64_t zero[3];
+	uint64_t id;
+	uint64_t zero[2];
 };
+#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id)	/* where what the checksum is over begins */
 
 enum pd_dict_part {
 	PD_DICT_HASH,		/* word -> number */
@@ -98,7 +101,7 @@ struct pd_dict {
 	struct pd_prefix_table prefixes[PD_PREFIX_LEVELS_MAX];
 	size_t levels;
 	const uint32_t *chars;
-	char checksum[17];
+	char id[17];
 	void *owned;		/* the container, when it was read or had to be moved */
 };
 

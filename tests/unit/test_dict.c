@@ -164,8 +164,40 @@ START_TEST(compiles_to_the_same_bytes)
 	ck_assert_msg(pd_span_eq(pd_buf_span(&a), pd_buf_span(&b)), "two compilations differ");
 	struct pd_dict *d = open_dict(&a);
 	ck_assert_msg(pd_dict_words(d) == 32, "%zu words", pd_dict_words(d));
-	ck_assert_msg(strlen(pd_dict_checksum(d)) == 16, "checksum %s", pd_dict_checksum(d));
+	ck_assert_msg(strlen(pd_dict_id(d)) == 16, "id %s", pd_dict_id(d));
 	pd_dict_free(d);
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+}
+END_TEST
+
+/* The C library's, which cmph draws from: another one here and there. */
+static uint32_t drawn = 1, step = 12345;
+
+__attribute__((visibility("default"))) int rand(void)
+{
+	drawn = drawn * 1103515245u + step;
+	return (int)(drawn >> 1 & 0x7FFFFFFF);
+}
+
+__attribute__((visibility("default"))) void srand(unsigned seed)
+{
+	drawn = seed;
+}
+
+START_TEST(id_is_of_the_words)
+{
+	struct pd_buf a = { 0 }, b = { 0 };
+	compile(&a);
+	step = 54321;
+	compile(&b);
+	step = 12345;
+	ck_assert_msg(!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b)), "two C libraries make the same bytes: this tests nothing");
+	struct pd_dict *x = open_dict(&a), *y = open_dict(&b);
+	ck_assert_msg(!strcmp(pd_dict_id(x), pd_dict_id(y)), "%s and %s", pd_dict_id(x), pd_dict_id(y));
+	ck_assert_msg(!strcmp(pd_dict_id(x), "5b1e3b350833aa3e"), "%s is not what docs/format-dict.md makes of these words", pd_dict_id(x));
+	pd_dict_free(x);
+	pd_dict_free(y);
 	pd_buf_release(&a);
 	pd_buf_release(&b);
 }
@@ -219,7 +251,7 @@ START_TEST(survives_forgery)
 		struct pd_dict_header *h = (struct pd_dict_header *)bytes.p;
 		struct pd_dict *d;
 		bytes.p[at] = (char)(was ^ (at % 2 ? 0xFF : 0x01));
-		pd_hash128(bytes.p + sizeof *h, bytes.n - sizeof *h, 0, h->checksum);
+		pd_hash128(bytes.p + PD_DICT_CHECKED, bytes.n - PD_DICT_CHECKED, 0, h->checksum);
 		if (pd_dict_open(pd_buf_span(&bytes), &d, NULL) == 0) {
 			struct pd_dict_word w;
 			for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -286,6 +318,44 @@ START_TEST(refuses_lines)
 	ck_assert_msg(status == PD_ERR_DICT && strstr(e.text, bad[_i].says), "%s: status %d, %s", bad[_i].name, status,
 		      e.text);
 	pd_buf_release(&out);
+}
+END_TEST
+
+static void id_of(const char *words_text, const char *idf_text, char out[17])
+{
+	char words[] = "/tmp/pd-words-XXXXXX", idf[] = "/tmp/pd-idf-XXXXXX";
+	struct pd_buf bytes = { 0 };
+	struct pd_err e = { 0 };
+	write_file(words, words_text);
+	write_file(idf, idf_text);
+	ck_assert_msg(pd_dict_compile(words, idf, &bytes, &e) == 0, "%s", e.text);
+	unlink(words);
+	unlink(idf);
+	struct pd_dict *d = open_dict(&bytes);
+	memcpy(out, pd_dict_id(d), 17);
+	pd_dict_free(d);
+	pd_buf_release(&bytes);
+}
+
+static const struct {
+	const char *name, *words, *idf;
+	bool same;
+} ids[] = {
+	{ "other lines", "研究 5 v\n\n网页  3 n\n", "研究 2\n", true },
+	{ "a word twice", "网页 3 n\n研究 5 v\n研究 4 n\n", "研究 2\n", true },
+	{ "another frequency", "网页 4 n\n研究 5 v\n", "研究 2\n", false },
+	{ "another part of speech", "网页 3 n\n研究 5 n\n", "研究 2\n", false },
+	{ "another idf", "网页 3 n\n研究 5 v\n", "研究 2.5\n", false },
+	{ "another word", "网页 3 n\n研讨 5 v\n", "研究 2\n", false },
+	{ "a word more", "网页 3 n\n研究 5 v\n水车 1 n\n", "研究 2\n", false },
+};
+
+START_TEST(id_says_what_differs)
+{
+	char first[17], id[17];
+	id_of("网页 3 n\n研究 5 v\n", "研究 2\n", first);
+	id_of(ids[_i].words, ids[_i].idf, id);
+	ck_assert_msg(!strcmp(first, id) == ids[_i].same, "%s: %s and %s", ids[_i].name, first, id);
 }
 END_TEST
 
@@ -358,6 +428,8 @@ int main(void)
 	tcase_add_loop_test(t, knows_prefixes, 0, (int)(sizeof prefixes / sizeof *prefixes));
 	tcase_add_test(t, knows_all_prefixes);
 	tcase_add_test(t, compiles_to_the_same_bytes);
+	tcase_add_test(t, id_is_of_the_words);
+	tcase_add_loop_test(t, id_says_what_differs, 0, (int)(sizeof ids / sizeof *ids));
 	tcase_add_test(t, refuses_cut);
 	tcase_add_test(t, refuses_flipped);
 	tcase_add_test(t, survives_forgery);
