@@ -94,7 +94,14 @@ struct cleaner {
 	size_t noscript;		/* bytes in long noscripts of the page */
 	bool unfolded;			/* in such a div: none nests in it */
 	const char *p, *end;		/* what is left to read */
-	struct pd_buf out;
+	struct pd_buf out;		/* markup, which the parser reads */
+	struct pd_buf held;		/* text and values, which it need not */
+	struct held_text *texts;
+	struct held_attr *attrs;
+	struct held_tag *tags;		/* those that have attributes */
+	size_t n_texts, n_attrs, n_tags, cap_texts, cap_attrs, cap_tags;
+	size_t tag_attrs;		/* the first attribute of the tag that is being read */
+	size_t text_end;		/* of `out`, where a text was the last thing that it was given */
 	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not look again */
 	bool unquoted[2];		/* no " (no ') lies ahead */
 	bool links;			/* what links need is kept */
@@ -102,6 +109,20 @@ struct cleaner {
 	struct pd_buf frames;		/* addresses of frames, each with a NUL after it */
 	struct frame_at *frame_at;
 	size_t n_frames, cap_frames;
+};
+
+/* In `held`. */
+struct held_text {
+	size_t at, n;
+};
+
+struct held_attr {
+	enum pd_attr_id id;
+	struct held_text name, value;
+};
+
+struct held_tag {
+	size_t first, n;	/* of `attrs` */
 };
 
 /* A frame's address in `frames`. */
@@ -296,13 +317,13 @@ static unsigned wanted_for_links(enum pd_tag tag)
 	}
 }
 
-/* Does anyone read this attribute on this tag?  `links`: also who wants all links of a page. */
-static bool is_wanted(enum pd_tag tag, struct pd_span name, bool links)
+/* Which attribute it is, PD_ATTR_OTHER: none that someone reads on this tag.  `links`: also who wants all links of a page. */
+static enum pd_attr_id wanted_attr(enum pd_tag tag, struct pd_span name, bool links)
 {
 	/* On many tags nobody reads any: then its name need not be looked up. */
 	unsigned any = wanted_bits(tag) | (links ? wanted_for_links(tag) : 0);
 	enum pd_attr_id id = any ? attr_by_name(name) : PD_ATTR_OTHER;
-	return id != PD_ATTR_OTHER && (any & BIT(id));
+	return any & BIT(id) ? id : PD_ATTR_OTHER;
 }
 
 /* Tags. */
@@ -320,9 +341,28 @@ static void put_z(struct cleaner *cl, const char *z)
 	put_bytes(cl, z, strlen(z));
 }
 
+static void hold_bytes(struct cleaner *cl, const char *p, size_t n)
+{
+	struct pd_buf *b = &cl->held;
+	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
+	memcpy(to, p, n);
+	b->n += n;
+}
+
+static void put_number(struct cleaner *cl, size_t v)
+{
+	char digits[24], *at = digits + sizeof digits;
+	do
+		*--at = (char)('0' + v % 10);
+	while (v /= 10);
+	put_bytes(cl, at, (size_t)(digits + sizeof digits - at));
+}
+
 /*
  * Text and attribute values: references decoded, what XML forbids left out, white space around line breaks collapsed (the
- * indentation of a page's source is a good part of its bytes).
+ * indentation of a page's source is a good part of its bytes).  The parser asks of a text only whether it is more than white
+ * space, and of a value nothing, but reads every byte of them several times: so it gets a letter for a text, a number for the
+ * attributes of a tag, and what they stand for is held until it hands them over.
  */
 
 /* Bytes that need a look: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
@@ -331,25 +371,19 @@ static const bool special[256] = {
 	['&'] = 1, ['<'] = 1, [0xEF] = 1,
 };
 
-static void put_code_point(struct cleaner *cl, uint32_t cp)
+static void hold_code_point(struct cleaner *cl, uint32_t cp)
 {
-	if (cp == '<')
-		put_z(cl, "&lt;");
-	else if (cp == '&')
-		put_z(cl, "&amp;");
-	else if (cp == '"')
-		put_z(cl, "&quot;");
-	else if (cp >= ' ')
-		pd_buf_add_utf8(&cl->out, cp);
+	if (cp >= ' ')
+		pd_buf_add_utf8(&cl->held, cp);
 	else if (pd_ascii_space((char)cp))
-		put_z(cl, " ");
+		hold_bytes(cl, " ", 1);
 }
 
 static void reference(struct cleaner *cl, const char *stop, bool in_value)
 {
 	uint32_t cp;
 	size_t n = pd_reference(pd_span(cl->p, (size_t)(stop - cl->p)), in_value, &cp);
-	put_code_point(cl, n ? cp : '&');
+	hold_code_point(cl, n ? cp : '&');
 	cl->p += n ? n : 1;
 }
 
@@ -367,13 +401,13 @@ static void white_space(struct cleaner *cl, const char *stop)
 {
 	bool line = line_break(*cl->p);
 	if (cl->all) {
-		put_z(cl, line ? "\n" : *cl->p == '\t' ? "\t" : " ");
+		hold_bytes(cl, line ? "\n" : *cl->p == '\t' ? "\t" : " ", 1);
 		cl->p += stop - cl->p >= 2 && cl->p[0] == '\r' && cl->p[1] == '\n' ? 2 : 1;
 		return;
 	}
 	for (; cl->p < stop && pd_ascii_space(*cl->p); cl->p++)
 		line |= line_break(*cl->p);
-	put_z(cl, line ? "\n" : " ");
+	hold_bytes(cl, line ? "\n" : " ", 1);
 }
 
 static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
@@ -381,51 +415,90 @@ static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
 	char c = *cl->p;
 	if (c == '&') {
 		reference(cl, stop, in_value);
-	} else if (c == '<') {
-		put_z(cl, "&lt;");
-		cl->p++;
 	} else if (pd_ascii_space(c)) {
 		white_space(cl, stop);
+	} else if (c == '<') {
+		hold_bytes(cl, cl->p++, 1);
 	} else if ((uint8_t)c != 0xEF) {
 		cl->p++;
 	} else if (noncharacter(cl->p, stop)) {
 		cl->p += 3;
 	} else {
-		put_bytes(cl, cl->p, 1);
-		cl->p++;
+		hold_bytes(cl, cl->p++, 1);
 	}
+}
+
+/* What stands for text number i. */
+static char letter_of(size_t i)
+{
+	return (char)('a' + i % 26);
+}
+
+/* What `held` has from `at` on is text.  White space alone stays as it is, and what follows a text belongs to it. */
+static void put_text(struct cleaner *cl, size_t at)
+{
+	const char *p = cl->held.p + at;
+	size_t n = cl->held.n - at, white = 0;
+	struct held_text *last = cl->n_texts ? &cl->texts[cl->n_texts - 1] : NULL;
+	if (!n)
+		return;
+	if (last && cl->text_end == cl->out.n && last->at + last->n == at) {
+		last->n += n;
+		return;
+	}
+	while (white < n && pd_ascii_space(p[white]))
+		white++;
+	if (white == n) {
+		put_bytes(cl, p, n);
+		cl->held.n = at;
+		return;
+	}
+	cl->texts = pd_grow(cl->texts, cl->n_texts, &cl->cap_texts, sizeof *cl->texts);
+	put_bytes(cl, (char[]){ letter_of(cl->n_texts) }, 1);
+	cl->texts[cl->n_texts++] = (struct held_text){ at, n };
+	cl->text_end = cl->out.n;
 }
 
 static void copy_text(struct cleaner *cl, const char *stop, bool raw)
 {
+	size_t at = cl->held.n;
 	while (cl->p < stop) {
 		const char *run = cl->p;
 		while (cl->p < stop && !special[(uint8_t)*cl->p])
 			cl->p++;
-		put_bytes(cl, run, (size_t)(cl->p - run));
+		hold_bytes(cl, run, (size_t)(cl->p - run));
 		if (cl->p == stop || (*cl->p == '<' && !raw))
-			return;
+			break;
 		special_byte(cl, stop, false);
 	}
+	put_text(cl, at);
 }
 
-static void copy_value(struct cleaner *cl, struct pd_span value)
+static struct held_text hold_value(struct cleaner *cl, struct pd_span value)
 {
 	const char *after = cl->p, *stop = value.p + value.n;
+	size_t at = cl->held.n;
 	cl->p = value.p;
 	while (cl->p < stop) {
 		const char *run = cl->p;
-		while (cl->p < stop && !special[(uint8_t)*cl->p] && *cl->p != '"')
+		while (cl->p < stop && !special[(uint8_t)*cl->p])
 			cl->p++;
-		put_bytes(cl, run, (size_t)(cl->p - run));
-		if (cl->p < stop && *cl->p == '"') {
-			put_z(cl, "&quot;");
-			cl->p++;
-		} else if (cl->p < stop) {
+		hold_bytes(cl, run, (size_t)(cl->p - run));
+		if (cl->p < stop)
 			special_byte(cl, stop, true);
-		}
 	}
 	cl->p = after;
+	return (struct held_text){ at, cl->held.n - at };
+}
+
+static struct held_text hold_name(struct cleaner *cl, struct pd_span name)
+{
+	size_t at = cl->held.n;
+	char *to = pd_buf_reserve(&cl->held, name.n);
+	for (size_t i = 0; i < name.n; i++)
+		to[i] = pd_ascii_lower(name.p[i]);
+	cl->held.n += name.n;
+	return (struct held_text){ at, name.n };
 }
 
 /*
@@ -512,6 +585,24 @@ static bool is_frame(enum pd_tag t)
 	return t == PD_TAG_iframe || t == PD_TAG_frame;
 }
 
+static struct pd_span held_span(const struct cleaner *cl, struct held_text t)
+{
+	return pd_span(cl->held.p + t.at, t.n);
+}
+
+/* Of those of one name a tag has the first. */
+static bool has_attribute(const struct cleaner *cl, enum pd_attr_id id, struct pd_span name)
+{
+	bool has = false;
+	for (size_t i = cl->tag_attrs; i < cl->n_attrs && !has; i++) {
+		struct pd_span other = held_span(cl, cl->attrs[i].name);
+		has = cl->attrs[i].id == id && other.n == name.n;
+		for (size_t c = 0; has && c < name.n; c++)
+			has = other.p[c] == pd_ascii_lower(name.p[c]);
+	}
+	return has;
+}
+
 static bool attribute(struct cleaner *cl, enum pd_tag tag)
 {
 	struct pd_span name = attr_name(cl), value = attr_value(cl);
@@ -519,13 +610,16 @@ static bool attribute(struct cleaner *cl, enum pd_tag tag)
 		return false;
 	if (cl->links && is_frame(tag) && pd_span_ieq(name, "src"))
 		cl->src = bounded(value);
-	if (!(cl->all ? plain_name(name) : is_wanted(tag, name, cl->links)))
+	enum pd_attr_id id = cl->all ? attr_by_name(name) : wanted_attr(tag, name, cl->links);
+	if (cl->all ? !plain_name(name) : id == PD_ATTR_OTHER)
 		return false;
-	put_z(cl, " ");
-	put_bytes(cl, name.p, name.n);
-	put_z(cl, "=\"");
-	copy_value(cl, bounded(value));
-	put_z(cl, "\"");
+	if (has_attribute(cl, id, name))
+		return true;
+	cl->attrs = pd_grow(cl->attrs, cl->n_attrs, &cl->cap_attrs, sizeof *cl->attrs);
+	struct held_attr *a = &cl->attrs[cl->n_attrs++];
+	a->id = id;
+	a->name = hold_name(cl, name);
+	a->value = hold_value(cl, bounded(value));
 	return true;
 }
 
@@ -533,6 +627,7 @@ static bool scan_attributes(struct cleaner *cl, enum pd_tag tag, bool *self_clos
 {
 	int written = 0;
 	*self_closing = false;
+	cl->tag_attrs = cl->n_attrs;
 	while (cl->p < cl->end) {
 		char c = *cl->p;
 		if (c == '>') {
@@ -763,9 +858,21 @@ static void put_frame(struct cleaner *cl)
 	pd_buf_printf(&cl->out, "<!--%zu-->", cl->n_frames++);
 }
 
+/* The parser hands over the number of a tag that has attributes as its only one. */
+static void put_attributes(struct cleaner *cl)
+{
+	if (cl->n_attrs == cl->tag_attrs)
+		return;
+	cl->tags = pd_grow(cl->tags, cl->n_tags, &cl->cap_tags, sizeof *cl->tags);
+	cl->tags[cl->n_tags] = (struct held_tag){ cl->tag_attrs, cl->n_attrs - cl->tag_attrs };
+	put_z(cl, " a=\"");
+	put_number(cl, cl->n_tags++);
+	put_z(cl, "\"");
+}
+
 static void start_tag(struct cleaner *cl)
 {
-	size_t mark = cl->out.n;
+	size_t mark = cl->out.n, held = cl->held.n, n_attrs = cl->n_attrs, n_tags = cl->n_tags;
 	bool self_closing;
 	cl->p++;
 	enum pd_tag t = tag_name(cl);
@@ -773,18 +880,24 @@ static void start_tag(struct cleaner *cl)
 		put_z(cl, "<");
 		put_z(cl, pd_tag_name(t));
 	}
-	if (!scan_attributes(cl, t, &self_closing) || t == PD_TAG_NONE) {
-		cl->out.n = mark;
+	bool whole = scan_attributes(cl, t, &self_closing) && t != PD_TAG_NONE;
+	if (whole)
+		put_attributes(cl);
+	else
 		cl->src = pd_span(NULL, 0);
-		return;
-	}
 	self_closing |= pd_tag_void(t);
-	if (t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
+	if (whole && t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
 		return;
-	if (!content(cl, t, self_closing))
+	if (!whole || !content(cl, t, self_closing)) {
 		cl->out.n = mark;
-	else if (self_closing)
+		cl->held.n = held;
+		cl->n_attrs = n_attrs;
+		cl->n_tags = n_tags;
+	} else if (self_closing) {
 		put_z(cl, "/>");
+	}
+	if (cl->src.n)
+		put_frame(cl);
 	if (cl->src.n)
 		put_frame(cl);
 }
@@ -803,8 +916,8 @@ static void markup(struct cleaner *cl)
 		else
 			skip_past(cl, '>');
 	} else {
-		put_z(cl, "&lt;");
-		cl->p++;
+		hold_bytes(cl, cl->p++, 1);
+		put_text(cl, cl->held.n - 1);
 	}
 }
 
@@ -816,6 +929,9 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 	if (html.n == 0)
 		html = pd_span("", 0);
 	pd_buf_clear(&cl->out);
+	pd_buf_clear(&cl->held);
+	cl->n_texts = cl->n_attrs = cl->n_tags = 0;
+	cl->text_end = SIZE_MAX;
 	memset(cl->unclosed, 0, sizeof(cl->unclosed));
 	memset(cl->unquoted, 0, sizeof(cl->unquoted));
 	cl->noscript = 0;
@@ -837,7 +953,11 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 static void cleaner_release(struct cleaner *cl)
 {
 	pd_buf_release(&cl->out);
+	pd_buf_release(&cl->held);
 	pd_buf_release(&cl->frames);
+	free(cl->texts);
+	free(cl->attrs);
+	free(cl->tags);
 	free(cl->frame_at);
 }
 
@@ -867,6 +987,7 @@ struct pd_saxer {
 	struct cleaner cleaner;
 	struct element open[PD_DEPTH_MAX];
 	int n;
+	size_t next_text;	/* of the cleaner's: it has not come yet */
 	int ignored;		/* level of the ignored element that we are in, or 0 */
 	bool html, body;	/* open(html), open(body) have been sent */
 	struct cached cache[CACHE_SIZE];
@@ -899,23 +1020,23 @@ static void cut_stack(struct pd_saxer *s)
 		s->ignored = PD_DEPTH_MAX;
 }
 
-static size_t take_attributes(const xmlChar **atts, struct pd_attr *to)
+/* "a", and the number of the tag that they are of. */
+static size_t take_attributes(const struct cleaner *cl, const xmlChar **atts, struct pd_attr *to)
 {
-	size_t n = 0;
-	for (; atts && atts[0] && n < PD_ATTRS_MAX; atts += 2) {
-		const char *name = (const char *)atts[0], *value = atts[1] ? (const char *)atts[1] : "";
-		struct pd_attr *a = &to[n++];
-		a->name = pd_span_z(name);
-		a->value = pd_span_z(value);
-		a->id = attr_by_name(a->name);
-	}
-	return n;
+	uint64_t number;
+	if (!atts || !atts[0] || !atts[1] || !pd_span_u64(pd_span_z((const char *)atts[1]), &number) || number >= cl->n_tags)
+		return 0;
+	const struct held_tag *tag = &cl->tags[number];
+	const struct held_attr *from = cl->attrs + tag->first;
+	for (size_t i = 0; i < tag->n; i++)
+		to[i] = (struct pd_attr){ from[i].id, held_span(cl, from[i].name), held_span(cl, from[i].value) };
+	return tag->n;
 }
 
 static void send_open(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
 {
 	struct pd_attr attrs[PD_ATTRS_MAX];
-	size_t n = take_attributes(atts, attrs);
+	size_t n = take_attributes(&s->cleaner, atts, attrs);
 	s->sink->open(s->self, t, attrs, n);
 }
 
@@ -983,13 +1104,30 @@ static void on_end(void *ctx, const xmlChar *name)
 	close_from(s, level);
 }
 
+/* The text that a letter stands for; they come in order, and a parser that left one out would be noticed. */
+static struct pd_span next_text(struct pd_saxer *s, char letter)
+{
+	const struct cleaner *cl = &s->cleaner;
+	while (s->next_text < cl->n_texts && letter_of(s->next_text) != letter)
+		s->next_text++;
+	return s->next_text < cl->n_texts ? held_span(cl, cl->texts[s->next_text++]) : pd_span("", 0);
+}
+
+/* Letters, and white space that stands for itself. */
 static void on_text(void *ctx, const xmlChar *p, int n)
 {
 	struct pd_saxer *s = ctx;
-	if (s->ignored || n <= 0)
-		return;
-	need_html(s);
-	s->sink->text(s->self, pd_span((const char *)p, (size_t)n));
+	const char *at = (const char *)p, *end = at + (n > 0 ? n : 0);
+	if (at < end && !s->ignored)
+		need_html(s);
+	while (at < end) {
+		const char *from = at;
+		while (at < end && pd_ascii_space(*at))
+			at++;
+		struct pd_span text = at > from ? pd_span(from, (size_t)(at - from)) : next_text(s, *at++);
+		if (!s->ignored && text.n)
+			s->sink->text(s->self, text);
+	}
 }
 
 /* All comments are the cleaner's, and each is the number of a frame. */
@@ -1061,6 +1199,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
 		renew(s);
 	s->n = 0;
+	s->next_text = 0;
 	s->ignored = 0;
 	s->html = s->body = false;
 	if (clean.n && clean.n <= INT32_MAX)
@@ -1073,6 +1212,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 		s->sink->close(s->self, PD_TAG_body);
 	s->sink->close(s->self, PD_TAG_html);
 	pd_buf_shrink(&s->cleaner.out, 16 << 20);
+	pd_buf_shrink(&s->cleaner.held, 16 << 20);
 	pd_buf_shrink(&s->cleaner.frames, 1 << 20);
 	return s->cleaner.noscript;
 }

@@ -86,7 +86,7 @@ void pd_saxer_free(struct pd_saxer *s);
 /* Returns the bytes that stand in long noscripts; `unfold`: they are read. */
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
 
-/* UTF-8 HTML as found -> HTML that libxml2 2.9 reads as browsers do, in one linear pass over the bytes.
+/* UTF-8 HTML as found -> HTML that libxml2 reads as browsers do, in one linear pass over the bytes.
  *
  * libxml2 knows what closes what, and that is what it is used for.  Its tokenizer is older than the HTML standard
  * (`<!-->` swallows the page, `&copy 2020` and `&#128;` are misread, a title may hold tags, `@click="a > b"` ends a tag
@@ -97,8 +97,9 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
  * - script, style, noscript, iframe, noembed, noframes, svg, template and the like: left out with what is in them;
  * - but with `unfold` a noscript that holds over PD_NOSCRIPT_MIN bytes becomes a div: some pages have their text there;
  * - title, textarea, xmp: what is in them is text;
- * - attributes: quoted, bounded, only those that someone reads (or all, for XHTML);
- * - references: decoded, but for what must stay escaped;
+ * - attributes: bounded, only those that someone reads (or all, for XHTML);
+ * - text and the values of attributes: references decoded, and held: libxml2 gets a letter for each text and a number for the
+ *   attributes of a tag, which tell it as much as it needs to know, and cost it the same whatever their length;
  * - control characters and noncharacters: left out.  White space with a line break in it: one line break.
  *
  * Where frames are wanted each leaves a comment with its number behind: a comment changes nothing for the parser, and so the page's

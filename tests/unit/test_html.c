@@ -119,6 +119,32 @@ START_TEST(nul)
 }
 END_TEST
 
+/* What the parser does not read comes out where it stood: more texts than there are letters, some of them long, some in what
+ * is left out, and values beside them. */
+START_TEST(held)
+{
+	struct pd_html *h = new_html();
+	struct pd_buf page = { 0 }, want = { 0 };
+	struct pd_blocks b = { 0 };
+	pd_buf_add_z(&page, "<title>none</title>");
+	pd_buf_add_z(&want, "<html><head><title>none</title></head><body>");
+	for (int i = 0; i < 300; i++) {
+		pd_buf_printf(&page, "<P ID=%d Class='c&amp;%d' id=x>t%d &lt; <x-y a=%d>%d</x-y><svg a=%d>left out %d</svg>", i, i, i, i, i, i, i);
+		pd_buf_printf(&page, "<b> </b>&#%d;<a href=\"?a=1&lt=%d\">< %0*d</a>", 200 + i, i, i * 10, i);
+		pd_buf_printf(&want, "<p id=\"%d\" class=\"c&amp;%d\">t%d &lt; %d<b> </b>", i, i, i, i);
+		pd_buf_add_utf8(&want, 200 + (uint32_t)i);
+		pd_buf_printf(&want, "<a href=\"?a=1&amp;lt=%d\">&lt; %0*d</a></p>", i, i * 10, i);
+	}
+	pd_buf_add_z(&want, "</body></html>");
+	pd_html_parse(h, pd_buf_span(&page), false, &b);
+	ck_assert_str_eq(pd_buf_z(&b.xhtml), pd_buf_z(&want));
+	pd_html_free(h);
+	pd_blocks_release(&b);
+	pd_buf_release(&page);
+	pd_buf_release(&want);
+}
+END_TEST
+
 static void check_xml(struct pd_html *h, struct pd_span html, bool plain, const char *name)
 {
 	struct pd_blocks b = { 0 };
@@ -381,6 +407,7 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, quirk, 0, sizeof(quirks) / sizeof(quirks[0]));
 	tcase_add_test(t, nul);
+	tcase_add_test(t, held);
 	tcase_add_loop_test(t, well_formed, 0, sizeof(nasty) / sizeof(nasty[0]));
 	tcase_add_test(t, corpora);
 	tcase_add_test(t, random_bytes);
