@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Three steps: the truth is read; what was found is counted against it, with intervals; settings are swept.
+ * Two steps: the truth is read; what was found is counted against it, with intervals.
  */
 #include "group/score.h"
 
@@ -12,8 +12,6 @@
 
 #include "base/fields.h"
 #include "base/file.h"
-#include "base/hash.h"
-#include "base/threads.h"
 #include "base/tsv.h"
 #include "group/order.h"
 
@@ -286,10 +284,13 @@ static const struct pd_label *label_of(const struct pd_truth *t, uint32_t a, uin
 	return t->n_labels ? bsearch(&key, t->label, t->n_labels, sizeof *t->label, by_pages) : NULL;
 }
 
-static enum pd_truth_kind kind_of(const struct pd_truth *t, uint32_t a, uint32_t b)
+enum pd_truth_kind pd_truth_of_pair(const struct pd_truth *t, uint32_t a, uint32_t b, double *weight)
 {
+	*weight = 1;
 	if (t->labels) {
 		const struct pd_label *l = label_of(t, a, b);
+		if (l)
+			*weight = l->weight;
 		return l ? l->kind : PD_PAIR_UNKNOWN;
 	}
 	if (t->content[a] != t->content[b])
@@ -516,13 +517,13 @@ static int by_pair(const void *x, const void *y)
 static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times)
 {
 	const struct pd_truth *t = s->truth;
-	enum pd_truth_kind kind = kind_of(t, a, b);
+	double weight;
+	enum pd_truth_kind kind = pd_truth_of_pair(t, a, b, &weight);
 	struct pd_counts c = { .hits = kind == PD_PAIR_TRUE ? times : 0, .wrong = kind == PD_PAIR_FALSE ? times : 0 };
 	if (kind == PD_PAIR_UNKNOWN) {
 		s->unknown++;
 	} else if (kind != PD_PAIR_GREY && t->labels) {
-		const struct pd_label *l = label_of(t, a, b);
-		count_label(s, l, times_counts(c, l->weight));
+		count_label(s, label_of(t, a, b), times_counts(c, weight));
 	} else if (kind != PD_PAIR_GREY) {
 		if (kind == PD_PAIR_FALSE && t->template[a] != PD_NO_NAME && t->template[a] == t->template[b])
 			s->same_template += times > 0 ? 1 : UINT64_MAX;
@@ -921,136 +922,11 @@ int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd
 	return status;
 }
 
-/* ==== the sweep ==== */
-
-enum { ROWS = 64 };
-
-/* Pairs at each distance, of one thread: plain numbers, so that the sum does not depend on who counted what. */
-struct histogram {
-	double hits[PD_SWEEP_K + 1], wrong[PD_SWEEP_K + 1];
-};
-
-struct sweep_count {
-	struct pd_sweep *s;
-	struct histogram *histograms;	/* thread * n_settings + setting */
-};
-
-void pd_sweep_init(struct pd_sweep *s, const struct pd_truth *t, int n_settings, int max_k)
-{
-	size_t n = t->pages.n + 1;
-	*s = (struct pd_sweep){ .truth = t, .max_k = max_k, .n_settings = n_settings };
-	s->seen = pd_zalloc(n * sizeof *s->seen);
-	s->digest = pd_zalloc(n * sizeof *s->digest);
-	s->host = pd_zalloc(n * sizeof *s->host);
-	s->sketch = pd_zalloc(n * sizeof *s->sketch);
-	s->facts = pd_zalloc(n * sizeof *s->facts);
-	for (int i = 0; i < n_settings; i++) {
-		s->settings[i].key = pd_zalloc(n * sizeof *s->settings[i].key);
-		s->settings[i].present = pd_zalloc(n * sizeof *s->settings[i].present);
-	}
-}
-
-void pd_sweep_release(struct pd_sweep *s)
-{
-	for (int i = 0; i < s->n_settings; i++) {
-		free(s->settings[i].key);
-		free(s->settings[i].present);
-	}
-	free(s->seen);
-	free(s->digest);
-	free(s->host);
-	free(s->sketch);
-	free(s->facts);
-	*s = (struct pd_sweep){ 0 };
-}
-
-/* As match has it: bits that differ; 0 for pages without a fingerprint that have the same text; else too far. */
-static int pair_distance(const struct pd_sweep *s, const struct pd_sweep_setting *set, uint32_t a, uint32_t b)
-{
-	bool text = s->digest[a][0] | s->digest[a][1];
-	if (set->present[a] && set->present[b])
-		return pd_hamming(&set->key[a], &set->key[b], set->bits);
-	if (!set->present[a] && !set->present[b] && text && !memcmp(s->digest[a], s->digest[b], sizeof *s->digest))
-		return 0;
-	return PD_BITS_MAX + 1;
-}
-
-/* Without a similarity a pair counts up to k, as when match is given a k. */
-static bool is_verified(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b)
-{
-	enum pd_hosts hosts = s->host[a] != s->host[b] ? PD_HOSTS_DIFFER : s->host[a] ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
-	if (s->verify.off)
-		return true;
-	if (!s->settings[setting].present[a])
-		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
-	double similarity = pd_sketch_similarity(&s->sketches, &s->sketch[a], &s->sketch[b]);
-	return similarity < 0 || pd_verify(&s->verify, similarity, 0, &s->facts[a], &s->facts[b], hosts) == PD_VERIFIED_YES;
-}
-
-static void count_pair(const struct pd_sweep *s, int setting, uint32_t a, uint32_t b, struct histogram *h)
-{
-	int d = pair_distance(s, &s->settings[setting], a, b);
-	if (d > s->max_k || !is_verified(s, setting, a, b))
-		return;
-	enum pd_truth_kind kind = kind_of(s->truth, a, b);
-	double weight = s->truth->labels ? label_of(s->truth, a, b)->weight : 1;
-	h->hits[d] += kind == PD_PAIR_TRUE ? weight : 0;
-	h->wrong[d] += kind == PD_PAIR_FALSE ? weight : 0;
-}
-
-static void count_rows(void *ctx, size_t task, int thread)
-{
-	struct sweep_count *c = ctx;
-	const struct pd_sweep *s = c->s;
-	struct histogram *h = c->histograms + (size_t)thread * (size_t)s->n_settings;
-	size_t end = (task + 1) * ROWS < s->truth->pages.n ? (task + 1) * ROWS : s->truth->pages.n;
-	for (int i = 0; i < s->n_settings; i++)
-		for (uint32_t a = (uint32_t)(task * ROWS); a < end; a++)
-			for (uint32_t b = 0; s->seen[a] && b < a; b++)
-				if (s->seen[b])
-					count_pair(s, i, a, b, &h[i]);
-}
-
-static void count_labels(const struct pd_sweep *s, struct histogram *h)
-{
-	for (int i = 0; i < s->n_settings; i++)
-		for (size_t l = 0; l < s->truth->n_labels; l++)
-			if (s->seen[s->truth->label[l].a] && s->seen[s->truth->label[l].b])
-				count_pair(s, i, s->truth->label[l].a, s->truth->label[l].b, &h[i]);
-}
-
-static double pairs_wanted(const struct pd_truth *t)
+double pd_truth_wanted(const struct pd_truth *t)
 {
 	struct pd_score score;
 	pd_score_init(&score, t);
 	double n = score.groups[0].counts.wanted;
 	pd_score_release(&score);
 	return n;
-}
-
-static void sum_histograms(struct pd_sweep *s, const struct histogram *h, int threads)
-{
-	double want = pairs_wanted(s->truth);
-	for (int i = 0; i < s->n_settings; i++) {
-		struct pd_counts sum = { .wanted = want };
-		for (int k = 0; k <= s->max_k; k++) {
-			for (int t = 0; t < threads; t++) {
-				sum.hits += h[t * s->n_settings + i].hits[k];
-				sum.wrong += h[t * s->n_settings + i].wrong[k];
-			}
-			s->settings[i].at[k] = sum;
-		}
-	}
-}
-
-void pd_sweep_count(struct pd_sweep *s, int threads)
-{
-	int n = s->truth->labels ? 1 : threads;
-	struct sweep_count c = { s, pd_zalloc((size_t)(n * s->n_settings) * sizeof *c.histograms) };
-	if (s->truth->labels)
-		count_labels(s, c.histograms);
-	else
-		pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
-	sum_histograms(s, c.histograms, n);
-	free(c.histograms);
 }

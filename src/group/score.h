@@ -15,8 +15,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "match/verify.h"
-#include "sign/sketch.h"
 
 /* ==== the truth ====
  *
@@ -69,6 +67,10 @@ struct pd_truth {
 
 int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e);
 void pd_truth_release(struct pd_truth *t);
+/* What a pair is, and how many pairs it stands for. */
+enum pd_truth_kind pd_truth_of_pair(const struct pd_truth *t, uint32_t a, uint32_t b, double *weight);
+/* True pairs in all. */
+double pd_truth_wanted(const struct pd_truth *t);
 
 /* ==== the score ==== */
 
@@ -138,38 +140,5 @@ void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size
 void pd_score_close(struct pd_score *s, int resamples, uint64_t seed);
 /* NaN: nothing to divide by; with nothing found precision and F1 are 0, as with nothing wanted recall is. */
 double pd_measure(const struct pd_counts *c, enum pd_measure m);
-
-/* ==== the sweep ====
- *
- * Fingerprints of the same pages made with several settings, and a truth -> hits and false pairs at every distance, for
- * each setting, with the verification of match (match/verify.h) or without.  Every two pages of the truth are
- * compared: time grows with their square. */
-
-enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
-
-struct pd_sweep_setting {
-	int bits;
-	struct pd_key *key;		/* by page of the truth */
-	bool *present;
-	struct pd_counts at[PD_SWEEP_K + 1];	/* at[k]: with all pairs within k */
-};
-
-struct pd_sweep {
-	const struct pd_truth *truth;
-	int max_k, n_settings;
-	struct pd_sweep_setting settings[PD_SWEEP_SETTINGS];
-	bool *seen;			/* pages that were there */
-	uint64_t (*digest)[2];		/* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
-	uint64_t *host;			/* a hash; 0: none */
-	struct pd_sketch *sketch;
-	struct pd_facts *facts;
-	uint64_t n_seen;
-	struct pd_sketch_options sketches;
-	struct pd_verify_options verify;
-};
-
-void pd_sweep_init(struct pd_sweep *s, const struct pd_truth *t, int n_settings, int max_k);
-void pd_sweep_release(struct pd_sweep *s);
-void pd_sweep_count(struct pd_sweep *s, int threads);
 
 #endif

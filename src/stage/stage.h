@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stages as commands run them, with all that is said on the way: files of fp rows -> a file of pairs, and files of pairs -> a
- * file of verdicts.  What `match` and `cluster` do, and `dedup` as two of several stages.
+ * file of verdicts: what `match` and `cluster` do, and `dedup` as two of several stages.  And pairs or clusters, or pages, held
+ * against what is known of them: `eval`.
  */
 #ifndef PD_STAGE_STAGE_H
 #define PD_STAGE_STAGE_H
 
 #include "base/terminal.h"
 #include "group/group.h"
+#include "group/score.h"
+#include "walk/walk.h"
 #include "write/write.h"
 
 /* Done, but rows that could not be read were left out, which the options do not call right. */
@@ -54,5 +57,21 @@ struct pd_stage_cluster {
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
 /* After pd_stage_cluster_settle: 0, PD_STAGE_DAMAGED, or negative, and why. */
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
+
+/* --- eval --- */
+
+struct pd_stage_eval {
+	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_truth_options truth;	/* but for bad_row and ctx, which are set here */
+	const char *pairs, *clusters;	/* one of the two, or a sweep */
+	bool suspects;
+	int bootstrap, seed, format;	/* format: enum pd_write_eval_format */
+	bool sweep;
+	int max_k, verify;
+	int shingle[16], n_shingle, weights[3], n_weights, bits[3], n_bits;	/* to try; none: those of docs/eval.md */
+};
+
+/* The truth, then for a sweep the dumps: 0, PD_STAGE_DAMAGED, or negative, and why. */
+int pd_stage_eval_run(const struct pd_stage_eval *o, char **operands, int n, struct pd_log *log, struct pd_err *e);
 
 #endif

@@ -127,12 +127,12 @@ const char *const pd_write_sweep_columns[] = {
 	"bits", "shingle", "weights", "k", "precision", "recall", "f1", "found_true", "true", "false", NULL,
 };
 
-static double f1_at(const struct pd_sweep_setting *s, int k)
+static double f1_at(const struct pd_write_setting *s, int k)
 {
 	return pd_measure(&s->at[k], PD_F1);
 }
 
-static int best_k(const struct pd_sweep *s, const struct pd_sweep_setting *set)
+static int best_k(const struct pd_write_sweep *s, const struct pd_write_setting *set)
 {
 	int best = 0;
 	for (int k = 1; k <= s->max_k; k++)
@@ -147,12 +147,12 @@ static void add_sweep_row(const struct pd_sign_options *o, const struct pd_count
 		      pd_measure(c, PD_PRECISION), pd_measure(c, PD_RECALL), pd_measure(c, PD_F1), c->hits, c->wanted, c->wrong);
 }
 
-static void add_sweep_rows(const struct pd_sweep *s, const struct pd_sign_options *sign, bool json, struct pd_buf *out)
+static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_buf *out)
 {
 	struct pd_json *j = pd_json_new();
 	if (!json) {
 		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s\n", s->n_seen, s->truth->pages.n,
-			      s->truth->o->true_level, s->verify.off ? "no" : "yes");
+			      s->truth->o->true_level, s->verified ? "yes" : "no");
 		for (int i = 0; pd_write_sweep_columns[i]; i++)
 			pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_write_sweep_columns[i]);
 		pd_buf_add_c(out, '\n');
@@ -160,7 +160,7 @@ static void add_sweep_rows(const struct pd_sweep *s, const struct pd_sign_option
 	for (int i = 0; i < s->n_settings; i++)
 		for (int k = 0; k <= s->max_k; k++) {
 			size_t at = out->n;
-			add_sweep_row(&sign[i], &s->settings[i].at[k], k, out);
+			add_sweep_row(&s->settings[i].sign, &s->settings[i].at[k], k, out);
 			if (json)
 				pd_write_jsonl_row(j, pd_write_sweep_columns, out, at);
 		}
@@ -168,7 +168,7 @@ static void add_sweep_rows(const struct pd_sweep *s, const struct pd_sign_option
 }
 
 /* Every so many k, so that the table fits a screen. */
-static void print_f1_table(const struct pd_sweep *s, const struct pd_sign_options *sign, struct pd_buf *out)
+static void print_f1_table(const struct pd_write_sweep *s, struct pd_buf *out)
 {
 	int step = s->max_k / SHOWN + 1;
 	pd_buf_printf(out, "%-5s %-8s %-8s %7s %10s %8s %8s   F1 at k =", "bits", "shingle", "weights", "best k", "precision", "recall", "F1");
@@ -176,10 +176,10 @@ static void print_f1_table(const struct pd_sweep *s, const struct pd_sign_option
 		pd_buf_printf(out, " %6d", k);
 	pd_buf_add_c(out, '\n');
 	for (int i = 0; i < s->n_settings; i++) {
-		const struct pd_sweep_setting *set = &s->settings[i];
+		const struct pd_write_setting *set = &s->settings[i];
 		int best = best_k(s, set);
-		pd_buf_printf(out, "%-5d %-8d %-8s %7d %10.4f %8.4f %8.4f            ", sign[i].bits, sign[i].shingle,
-			      pd_weights_names[sign[i].weights], best, pd_measure(&set->at[best], PD_PRECISION),
+		pd_buf_printf(out, "%-5d %-8d %-8s %7d %10.4f %8.4f %8.4f            ", set->sign.bits, set->sign.shingle,
+			      pd_weights_names[set->sign.weights], best, pd_measure(&set->at[best], PD_PRECISION),
 			      pd_measure(&set->at[best], PD_RECALL), f1_at(set, best));
 		for (int k = 0; k <= s->max_k; k += step)
 			pd_buf_printf(out, " %6.4f", f1_at(set, k));
@@ -187,10 +187,10 @@ static void print_f1_table(const struct pd_sweep *s, const struct pd_sign_option
 	}
 }
 
-void pd_write_sweep(const struct pd_sweep *s, const struct pd_sign_options *sign, enum pd_write_eval_format format, struct pd_buf *out)
+void pd_write_sweep(const struct pd_write_sweep *s, enum pd_write_eval_format format, struct pd_buf *out)
 {
 	if (format == PD_EVAL_TEXT)
-		print_f1_table(s, sign, out);
+		print_f1_table(s, out);
 	else
-		add_sweep_rows(s, sign, format == PD_EVAL_JSONL, out);
+		add_sweep_rows(s, format == PD_EVAL_JSONL, out);
 }

@@ -74,8 +74,22 @@ extern const char *const pd_write_eval_columns[];	/* NULL at the end */
 
 void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
 
-/* A row for each setting and each k; the table shows F1.  `sign[i]`: what setting i is. */
+/* What a sweep found: for each setting the pairs up to each distance.  A row for each setting and each k; the table shows F1. */
+enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
+
+struct pd_write_setting {
+	struct pd_sign_options sign;
+	struct pd_counts at[PD_SWEEP_K + 1];	/* at[k]: with all pairs within k */
+};
+
+struct pd_write_sweep {
+	const struct pd_truth *truth;
+	uint64_t n_seen;		/* pages of the truth that were there */
+	bool verified;			/* pairs were, by their similarity */
+	int max_k, n_settings;
+	struct pd_write_setting settings[PD_SWEEP_SETTINGS];
+};
 extern const char *const pd_write_sweep_columns[];	/* NULL at the end */
-void pd_write_sweep(const struct pd_sweep *s, const struct pd_sign_options *sign, enum pd_write_eval_format format, struct pd_buf *out);
+void pd_write_sweep(const struct pd_write_sweep *s, enum pd_write_eval_format format, struct pd_buf *out);
 
 #endif
