@@ -12,7 +12,7 @@ step() {
 	shift 2
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do inputs+=("$1"); shift; done
 	[ $# = 0 ] || shift
-	case $name in count | bands | number) n=1 ;; esac
+	case $name in count | plan | density | crowds | number) n=1 ;; esac
 	d=$(mktemp -d "$tmp/step.XXXX")
 	# Lines of a table are dealt out; the first task has the header of each file.
 	cat "${inputs[@]}" </dev/null | awk -v n="$parts" -v to="$d/in." '/^#/ { print > (to 0); next } { print > (to NR % n) }'
@@ -27,7 +27,7 @@ step() {
 		[ -e "$d/part.$i" ] || : >"$d/part.$i"
 		LC_ALL=C sort "$d/part.$i" | "$P" reduce --job="$job" --step="$name" "${shared[@]}" "$@" 2>>"$tmp/counters" || { cat "$tmp/counters" >&2; return 1; }
 	done
-	rm -r "$d"
+	if [ "$name" = near ]; then rm -rf "$tmp/step.last"; mv "$d" "$tmp/step.last"; else rm -r "$d"; fi
 }
 # All pairs of a collection: join OUT FP... -- MATCH-OPTION...
 join_rows() {
@@ -38,15 +38,22 @@ join_rows() {
 	step join count "${in[@]}" -- "$@" >"$out.params" || return
 	shared=(--params="$out.params")
 	case " $* " in
-	*' --all-pairs '*) : >"$out.equal"; step join near "${in[@]}" >"$out.near" || return ;;
+	*' --all-pairs '*)
+		: >"$out.equal"; : >"$out.crowds"
+		step join plan "${in[@]}" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
+		shared=(--params="$out.plan")
+		step join near "${in[@]}" >"$out.near" || return ;;
 	*)
 		step join equal "${in[@]}" >"$out.equal" || return
-		step join bands "$out.equal" >"$out.bands" || return
-		shared=(--params="$out.bands")
-		step join near "$out.equal" >"$out.near" || return ;;
+		step join plan "$out.equal" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
+		shared=(--params="$out.plan")
+		step join near "$out.equal" >"$out.near" || return
+		step join density "$out.near" >"$out.density" || return
+		shared=(--params="$out.density")
+		step join crowds "$out.equal" "$out.near" >"$out.crowds" || return ;;
 	esac
-	step join doubts "$out.equal" "$out.near" >"$out.doubts" || return
-	step join pairs "$out.equal" "$out.near" "$out.doubts" >"$out"
+	step join doubts "$out.equal" "$out.near" "$out.crowds" >"$out.doubts" || return
+	step join pairs "$out.equal" "$out.near" "$out.crowds" "$out.doubts" >"$out"
 	local status=$?
 	shared=()
 	return $status

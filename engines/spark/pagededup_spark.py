@@ -7,9 +7,10 @@
     pairs = p.match(pages, "-k", "6")
     verdicts = p.cluster(pairs)
     verdicts.write.parquet("verdicts")
+    p.apply(verdicts, spark.read.text("dumps.txt"), "clean").show()
 
 Each function starts the program's own filters, `pagededup map` and `pagededup reduce`, in the tasks (mapInArrow), and lets
-Spark sort between them.  Rows never pass the driver; of a join its parameters do, some hundred bytes.  A filter that
+Spark sort between them.  Rows never pass the driver; of a join its parameters do, some hundred bytes, and of pairs their header.  A filter that
 fails fails its task, with what it wrote to standard error.  The rows are those of one machine, in another order.
 
 Columns have the names of Common Crawl's index where it has one: url, warc_filename, warc_record_offset, fetch_time,
@@ -24,10 +25,12 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import uuid
 
 import pyarrow as pa
 import pyspark
 from pyspark import AccumulatorParam, SparkFiles, StorageLevel
+from pyspark.sql import functions as F
 
 COLUMNS = {
     "fp": "fingerprint id url fetch_time content_digest text_digest content_charset content_languages terms text_bytes "
@@ -42,6 +45,7 @@ LOCATION = ["warc_filename", "warc_record_offset"]
 SCHEMA = {
     "line": "line binary",
     "keyed": "key binary, line binary",
+    "dumps": "path string, pages bigint, bytes_in bigint, bytes_out bigint",
     **{kind: ", ".join("`%s` string" % c for c in names) + ", header string" for kind, names in COLUMNS.items()},
 }
 SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
@@ -53,6 +57,10 @@ AT_ONCE = 4096  # lines in an Arrow batch
 
 def lines_of(kind, batches):
     """A header stands before the first row that it holds for."""
+    if kind == "nothing":
+        for _ in batches:
+            pass
+        return
     if kind == "line":
         for batch in batches:
             for line in batch.column(0).to_pylist():
@@ -77,7 +85,7 @@ def lines_of(kind, batches):
 
 def batches_of(kind, lines):
     rows = []
-    make = {"line": line_batch, "keyed": keyed_batch}.get(kind, lambda rows: row_batch(kind, rows))
+    make = {"line": line_batch, "keyed": keyed_batch, "dumps": dump_batch}.get(kind, lambda rows: row_batch(kind, rows))
     header, names = None, None
     for line in lines:
         if kind in COLUMNS:
@@ -103,6 +111,13 @@ def line_batch(lines):
 def keyed_batch(lines):
     keys = [line.partition(b"\t")[0] for line in lines]
     return pa.RecordBatch.from_arrays([pa.array(keys, pa.binary()), pa.array(lines, pa.binary())], ["key", "line"])
+
+
+def dump_batch(lines):
+    rows = [line.decode().split("\t") for line in lines]
+    return pa.RecordBatch.from_arrays([pa.array([r[0] for r in rows], pa.string())] +
+                                      [pa.array([int(r[i]) for r in rows], pa.int64()) for i in (1, 2, 3)],
+                                      ["path", "pages", "bytes_in", "bytes_out"])
 
 
 def row_batch(kind, rows):
@@ -175,12 +190,12 @@ def through(arguments, lines, files, counters):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def spark_fetch():
-    """A command that prints a file of any file system that Spark reads."""
+def spark_files(command):
+    """A command on files of any file system that Spark reads: -cat, -put -f."""
     home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
     java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     conf = os.environ.get("HADOOP_CONF_DIR")
-    return "%s -Xmx256m -cp %s%s/jars/* org.apache.hadoop.fs.FsShell -cat" % (java, conf + ":" if conf else "", home)
+    return "%s -Xmx256m -cp %s%s/jars/* org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
 
 
 class Sums(AccumulatorParam):
@@ -221,29 +236,75 @@ class Pagededup:
 
     def fp(self, dumps, *options):
         """dumps: a DataFrame whose first column has a path in each row."""
-        n, fetch = dumps.count(), self.fetch
-
-        def arguments():
-            command = spark_fetch() if fetch == "spark" else fetch
-            return ["map", "--job=fp"] + (["--fetch=" + command] if command else []) + ["--"] + list(options)
-
-        paths = dumps.select(dumps.columns[0]).repartition(max(n, 1))
-        return self._filter(paths, "line", "fp", arguments)
+        fetch = self.fetch
+        paths = dumps.select(dumps.columns[0]).repartition(max(dumps.count(), 1))
+        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + self._command("fetch", fetch) + ["--"] + list(options))
 
     def match(self, rows, *options):
         """Pairs of rows of fp."""
-        params = {"params": self._params(rows, "fp", "join", "count", {}, options)}
+        params = self._params(rows, "fp", "join", "count", {}, options)
         if "--all-pairs" in options:
-            found = []
-            near = self._keep(self._step("join", "near", [(rows, "fp")], params))
+            params = self._params(rows, "fp", "join", "plan", params)
+            found = [self._keep(self._step("join", "near", [(rows, "fp")], params))]
         else:
             equal = self._keep(self._step("join", "equal", [(rows, "fp")], params))
-            params = {"params": self._params(equal, "line", "join", "bands", params, ())}
-            found = [equal]
+            params = self._params(equal, "line", "join", "plan", params)
             near = self._keep(self._step("join", "near", [(equal, "line")], params))
-        found.append(near)
-        found.append(self._keep(self._step("join", "doubts", [(f, "line") for f in found], params)))
-        return self._step("join", "pairs", [(f, "line") for f in found], params, "pairs")
+            params = self._params(near, "line", "join", "density", params)
+            found = [equal, near]
+            if re.search(rb"^(dense|crowded) [1-9]", params["params"].value, re.M):
+                found.append(self._keep(self._step("join", "crowds", [(f, "line") for f in found], params, partitions=1)))
+        return self._pairs("join", found, params)
+
+    def batch(self, keys, new, stored, *options, pairs_inside=False):
+        """New pages against stored ones: the pairs, verdicts on the stored pages that go, and the rows of the collection without those
+        and with the new pages.  keys: the key file that `pagededup match --save` wrote of the new pages, which every task maps; new,
+        stored: rows of fp."""
+        name = "pagededup-%s.key" % uuid.uuid4().hex
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copyfile(keys, os.path.join(folder, name))
+            self.sc.addFile(os.path.join(folder, name))
+            side = {"batch": name}
+            side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
+        found = [self._keep(self._step("batch", "find", [(stored, "fp")], side))]
+        tombstones = self._step("batch", "tombstones", [(found[0], "line")], side, "verdicts")
+        collection = self._step("batch", "update", [(stored, "fp"), (new, "fp"), (found[0], "line")], side, "fp")
+        if pairs_inside:
+            one = self.spark.range(0, 1, 1, 1)
+            arguments = ["map", "--job=batch", "--step=inside"] + ["--%s=%s" % (n, n) for n in side]
+            found.append(self._keep(self._filter(one, "nothing", "line", lambda: arguments, side)))
+        return self._pairs("batch", found, side), tombstones, collection
+
+    def apply(self, verdicts, dumps, output, store=None):
+        """The dumps without the pages that verdicts say are duplicates, below the folder `output`: a row for each, when it is written.
+        dumps: as for fp.  store: None, if every node can write there; "spark", to write through Spark's own jars; or a command that takes a
+        local file and where to put it."""
+        fetch, paths = self.fetch, dumps.select(dumps.columns[0])
+        lines = self._step("apply", "split", [(verdicts, "verdicts"), (paths, "line")])
+        lines = self._keep(lines)
+        if store == "spark":
+            self._make_folders(paths, output)
+        arguments = ["map", "--job=apply", "--step=rewrite", "-o", output]
+        return self._filter(lines.repartition(max(lines.count(), 1)), "line", "dumps",
+                            lambda: arguments + self._command("fetch", fetch) + self._command("store", store))
+
+    def _make_folders(self, paths, output):
+        jvm, conf = self.sc._jvm, self.sc._jsc.hadoopConfiguration()
+        below = F.regexp_replace(F.regexp_replace(F.col(paths.columns[0]), "^[A-Za-z0-9+.-]+://[^/]*", ""), "/?[^/]*$", "")
+        for (folder,) in paths.select(below).distinct().collect():
+            path = jvm.org.apache.hadoop.fs.Path(output.rstrip("/") + "/" + folder.lstrip("/"))
+            path.getFileSystem(conf).mkdirs(path)
+
+    @staticmethod
+    def _command(option, command):
+        """In a task, where Spark's jars lie."""
+        if command == "spark":
+            command = spark_files({"fetch": "-cat", "store": "-put -f"}[option])
+        return ["--%s=%s" % (option, command)] if command else []
+
+    def _pairs(self, job, found, side):
+        doubts = self._keep(self._step(job, "doubts", [(f, "line") for f in found], side))
+        return self._step(job, "pairs", [(f, "line") for f in found + [doubts]], side, "pairs")
 
     def cluster(self, pairs, *options):
         """Verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
@@ -268,20 +329,20 @@ class Pagededup:
         edges.count()
         return edges, self.counters.get("UNSETTLED", 0) > before
 
-    def _params(self, frame, kind, job, step, files, options):
-        own = ["--params=params"] if files else []
+    def _params(self, frame, kind, job, step, files, options=()):
+        own = ["--%s=%s" % (name, name) for name in files]
         keyed = self._map(frame, kind, ["map", "--job=" + job, "--step=" + step] + own, files)
         more = ["--"] + list(options) if options else []
         lines = self._reduce(keyed, ["reduce", "--job=" + job, "--step=" + step] + own + more, "line", 1, files).collect()
-        return self.sc.broadcast(b"".join(bytes(line[0]) + b"\n" for line in lines))
+        return {"params": self.sc.broadcast(b"".join(bytes(line[0]) + b"\n" for line in lines))}
 
-    def _step(self, job, step, inputs, files={}, out="line"):
+    def _step(self, job, step, inputs, files={}, out="line", partitions=None):
         arguments = ["--job=" + job, "--step=" + step] + ["--%s=%s" % (name, name) for name in files]
         keyed = None
         for frame, kind in inputs:
             part = self._map(frame, kind, ["map"] + arguments, files)
             keyed = part if keyed is None else keyed.union(part)
-        return self._reduce(keyed, ["reduce"] + arguments, out, None, files)
+        return self._reduce(keyed, ["reduce"] + arguments, out, partitions, files)
 
     def _map(self, frame, kind, arguments, files={}):
         return self._filter(frame, kind, "keyed", lambda: arguments, files)

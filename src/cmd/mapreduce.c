@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup map, pagededup reduce: the other commands as steps that an engine runs on parts of the data.  What follows `--` are
  * options of the command that a job stands for. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "cmd/stages.h"
@@ -50,7 +51,12 @@ static const struct pd_usage map_usage = {
 	.opts = map_opts,
 };
 
-static const struct pd_opt reduce_opts[] = { JOB_OPTS(reduce_jobs), PD_OPT_END };
+static const struct pd_opt reduce_opts[] = {
+	JOB_OPTS(reduce_jobs),
+	{ .type = PD_OPT_INT, .name = "bucket", .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
+	  .help = "join, step plan: buckets with more rows go to several tasks (1048576)" },
+	PD_OPT_END,
+};
 
 static const struct pd_usage reduce_usage = {
 	.name = "reduce",

@@ -35,7 +35,8 @@ static int add_row(struct pd_engine_buckets *b, FILE **to, struct pd_span row, s
 
 int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row, struct pd_err *e)
 {
-	bool other = table.kind != b->table.kind || table.number != b->table.number;
+	/* A row is in several parts of a bucket. */
+	bool other = table.kind != b->table.kind || table.number != b->table.number || table.parts || b->table.parts;
 	if (is_new && b->n_waiting && (other || b->n_waiting >= TOGETHER)) {
 		int status = pd_engine_buckets_end(b, e);
 		if (status)
@@ -58,34 +59,80 @@ int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, s
 	return add_row(b, &b->waiting, row, e);
 }
 
+static size_t crowded_words(const struct pd_engine_buckets *b)
+{
+	return (size_t)(b->p->sketch.minima / b->p->width + 63) / 64;
+}
+
+int pd_engine_buckets_add_crowded(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
+{
+	struct pd_engine_row r;
+	size_t words = crowded_words(b);
+	int status = pd_engine_row_parse(&r, row, NULL, e);
+	if (status)
+		return status;
+	uint32_t *place = pd_map_put(&b->waits, pd_hash64(r.f[PD_FP_ID].p, r.f[PD_FP_ID].n));
+	bool known = *place;
+	if (!known) {
+		*place = (uint32_t)++b->n_waiting;
+		for (size_t n = (*place - 1) * words; n < *place * words; n++) {
+			b->crowded = pd_grow(b->crowded, n, &b->cap_crowded, sizeof *b->crowded);
+			b->crowded[n] = 0;
+		}
+	}
+	b->crowded[(*place - 1) * words + (size_t)band / 64] |= UINT64_C(1) << (band % 64);
+	return known ? PD_OK : add_row(b, &b->waiting, row, e);
+}
+
 /* --- pairs --- */
 
-/* Is it one of this table?  All rows of tables of fingerprints and of bands have a fingerprint. */
-static bool belongs(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
+static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
+{
+	const struct pd_engine_buckets *b = ctx;
+	return pd_engine_tables_first(b->tables, &b->table, x, y) && pd_engine_tables_meet(b->tables, &b->table, x, y);
+}
+
+/* What the line of a pair begins with; NULL: it is none of this bucket.  All rows of tables of fingerprints and of bands have a
+ * fingerprint. */
+static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
 {
 	const struct pd_rows_set *set = &b->rows->prints;
-	const size_t words = (size_t)set->words;
-	switch (b->table.kind) {
-	case 'h':
-		return pair->distance > 0 && pd_engine_tables_first(b->tables, b->table.number, set->keys + pair->a * words, set->keys + pair->b * words);
-	case 'b':
-		return pair->distance > (b->p->match.candidates == PD_CANDIDATES_BOTH ? b->p->match.k : 0);
-	default:
-		return true;
-	}
+	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
+	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
+	if (b->table.kind == 'h')
+		return !pair->distance || !is_own_print_pair(b, x, y) ? NULL : b->p->match.all_pairs ? "p" : "ph";
+	if (b->table.kind != 'b')
+		return "p";
+	if (b->p->match.all_pairs)
+		return within || !pair->distance || !pd_engine_tables_meet(b->tables, &b->table, x, y) ? NULL : "p";
+	return within && pair->distance ? "pk" : "pb";
+}
+
+/* Where fingerprints are dense, pairs within k are left to their sketches, or all to one task. */
+char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
+{
+	bool decided = p->dense && !p->leaves_dense;
+	if (!tag.n || tag.n > 2 || (tag.p[0] != 'p' && tag.p[0] != 's'))
+		return 0;
+	if (tag.n == 1)
+		return tag.p[0];
+	if (decided || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense))
+		return 0;
+	return tag.p[0];
 }
 
 static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
 	struct pd_engine_buckets *b = ctx;
 	for (size_t i = 0; i < n; i++) {
-		if (!belongs(b, &pairs[i]))
+		const char *tag = tag_of(b, &pairs[i]);
+		if (!tag)
 			continue;
 		if (b->on_pair) {
 			b->on_pair(b->ctx, b->rows, &pairs[i]);
 			continue;
 		}
-		pd_buf_add_z(out, "p\t");
+		pd_buf_printf(out, "%s\t", tag);
 		pd_write_pair_rows(b->rows, &pairs[i], 1, out);
 		b->follows[pairs[i].b] = 1;
 		b->pairs++;
@@ -101,9 +148,11 @@ static int write_out(void *ctx, const struct pd_buf *text)
 }
 
 /* As the rows of a table meet: all with all of their bucket.  Copies are linked to the first of them where all copies come together. */
-static struct pd_match_options options_of(const struct pd_engine_buckets *b, struct pd_doubts *doubts)
+static struct pd_match_options options_of(const struct pd_engine_buckets *b, struct pd_match_share *share, struct pd_doubts *doubts)
 {
-	struct pd_match_options o = b->p->match;
+	const struct pd_match_options *asked = &b->p->match;
+	struct pd_match_options o = *asked;
+	*share = (struct pd_match_share){ .band = PD_BANDS_ALL };
 	o.plan = PD_PLAN_AUTO;
 	/* Of pairs that were found before, as the rows of a key are, none is in doubt. */
 	o.doubts = o.verify.off || (b->table.kind == PD_ENGINE_AGAINST && !b->batch) ? NULL : doubts;
@@ -111,13 +160,36 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		o.all_pairs = true;
 		return o;
 	}
-	o.candidates = b->table.kind == 'b' ? PD_CANDIDATES_BANDS : PD_CANDIDATES_HAMMING;
-	if (b->table.kind == 'e' || b->table.kind == 'd') {
-		o.k = 0;
+	switch (b->table.kind) {
+	case PD_ENGINE_DENSE:
+		o.band_width = b->p->asked_width;
+		o.band_reach = 0;
 		return o;
+	case PD_ENGINE_CROWDS:
+		o.candidates = PD_CANDIDATES_BANDS;
+		share->crowded_known = true;
+		break;
+	case 'b':
+		o.candidates = PD_CANDIDATES_BANDS;
+		share->band = b->table.number;
+		break;
+	case 'h':
+		o.candidates = PD_CANDIDATES_HAMMING;
+		o.all_pairs |= asked->candidates == PD_CANDIDATES_HAMMING;
+		share->band = PD_BANDS_NONE;
+		share->near_most = b->p->near_most;
+		share->is_own = is_own_print_pair;
+		share->ctx = b;
+		break;
+	default:
+		o.candidates = PD_CANDIDATES_HAMMING;
+		o.k = 0;
+		/* Copies of a fingerprint that look different meet in their bands, if there are any. */
+		if (asked->candidates == PD_CANDIDATES_HAMMING)
+			return o;
+		share->band = PD_BANDS_NONE;
 	}
-	o.all_pairs = true;
-	o.band_only = b->table.kind == 'b' ? b->table.number + 1 : 0;
+	o.share = share;
 	return o;
 }
 
@@ -135,7 +207,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 		if (b->table.kind == PD_ENGINE_AGAINST)
 			pd_buf_printf(out, "s.%016" PRIx64 "\t", pd_hash64(id.p, id.n));
 		else
-			pd_buf_add_z(out, "s\t");
+			pd_buf_printf(out, "%s\t", b->p->match.all_pairs ? "s" : b->table.kind == 'h' ? "sh" : b->table.kind == 'b' ? "sb" : "s");
 		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
@@ -146,50 +218,104 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 	return status;
 }
 
-/* Does the row of this id stand for others, and was it not written yet? */
-static bool take_leader(struct pd_map *stays, struct pd_span id)
+/* Is the row of this id wanted, and was it not written yet? */
+static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 {
-	uint32_t *state = pd_map_find(stays, pd_hash64(id.p, id.n));
+	uint32_t *state = pd_map_find(wanted, pd_hash64(id.p, id.n));
 	if (!state || *state)
 		return false;
 	*state = 1;
 	return true;
 }
 
-/* The rows as they were handed on: read again, since less of them is kept for pairs. */
-static int write_leaders(struct pd_engine_buckets *b)
+/* Some rows as they were handed on: read again, since less of them is kept for pairs. */
+static int write_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
 {
 	struct pd_engine_row row;
 	struct pd_line_reader lines = { .f = b->waiting, .path = "a temporary file" };
 	struct pd_span line;
-	struct pd_map stays = { 0 };
 	int more = 1, status = fseeko(b->waiting, 0, SEEK_SET) < 0 ? pd_fail_errno(&b->err, "cannot read a temporary file") : PD_OK;
-	for (size_t i = 0; i < b->rows->n; i++) {
-		struct pd_span id = pd_rows_view(b->rows, (uint32_t)i).id;
-		if (!b->follows[i])
-			pd_map_add(&stays, pd_hash64(id.p, id.n));
-	}
 	while (!status && (more = pd_line_next(&lines, &line, &b->err)) == 1) {
 		if (!line.n || line.p[0] == '#')
 			continue;
 		status = pd_engine_row_parse(&row, line, NULL, &b->err);
-		if (status || !row.has_print || !take_leader(&stays, row.f[PD_FP_ID]))
+		if (status || !row.has_print || !take_wanted(wanted, row.f[PD_FP_ID]))
 			continue;
 		pd_buf_clear(&b->out);
-		pd_buf_add_z(&b->out, "r\t");
+		pd_buf_add_z(&b->out, tag);
 		pd_buf_add_span(&b->out, line);
 		pd_buf_add_c(&b->out, '\n');
 		status = write_out(b, &b->out);
 	}
 	pd_line_reader_release(&lines);
-	pd_map_release(&stays);
 	return status ? status : more;
+}
+
+static void want_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
+{
+	struct pd_span id = pd_rows_view(b->rows, row).id;
+	pd_map_add(wanted, pd_hash64(id.p, id.n));
+}
+
+static int write_number(struct pd_engine_buckets *b, const char *name, uint64_t n)
+{
+	pd_buf_clear(&b->out);
+	pd_buf_printf(&b->out, "n\t%s\t%" PRIu64 "\n", name, n);
+	return write_out(b, &b->out);
+}
+
+static int write_leaders(struct pd_engine_buckets *b, uint64_t distinct)
+{
+	struct pd_map stays = { 0 };
+	for (uint32_t i = 0; i < b->rows->n; i++)
+		if (!b->follows[i])
+			want_row(b, i, &stays);
+	int status = write_rows(b, "r\t", &stays);
+	pd_map_release(&stays);
+	return status ? status : write_number(b, "distinct", distinct);
+}
+
+/* What the other rows have to know of these: how many pairs there are within k, which buckets of a band are crowded. */
+static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share, const struct pd_match_stats *stats)
+{
+	struct pd_map wanted = { 0 };
+	char tag[32];
+	if (b->p->match.all_pairs)
+		return PD_OK;
+	if (b->table.kind == 'h')
+		return write_number(b, "near", stats->dense ? b->p->near_most + 1 : stats->candidates);
+	for (uint32_t i = 0; i < b->rows->n; i++)
+		if (share->crowded[i * share->crowded_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
+			want_row(b, i, &wanted);
+	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
+	int status = write_number(b, "crowded", wanted.n);
+	if (!status && wanted.n)
+		status = write_rows(b, tag, &wanted);
+	pd_map_release(&wanted);
+	return status;
+}
+
+/* The bits of rows by the numbers that they have now. */
+static void open_crowds(const struct pd_engine_buckets *b, struct pd_match_share *share)
+{
+	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_CROWDS)
+		return;
+	share->crowded_words = crowded_words(b);
+	share->crowded = pd_zalloc((b->rows->n * share->crowded_words + 1) * sizeof *share->crowded);
+	for (uint32_t i = 0; share->crowded_known && i < b->rows->n; i++) {
+		struct pd_span id = pd_rows_view(b->rows, i).id;
+		const uint32_t *place = pd_map_find(&b->waits, pd_hash64(id.p, id.n));
+		if (place)
+			memcpy(share->crowded + i * share->crowded_words, b->crowded + (*place - 1) * share->crowded_words,
+			       share->crowded_words * sizeof *share->crowded);
+	}
 }
 
 static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 {
 	struct pd_doubts doubts = { 0 };
-	struct pd_match_options o = options_of(b, &doubts);
+	struct pd_match_share share;
+	struct pd_match_options o = options_of(b, &share, &doubts);
 	struct pd_match_stats stats;
 	void *formatter = b;
 	struct pd_match_sink sink = { .formatters = &formatter, .format = format_pairs, .write = write_out, .ctx = b };
@@ -197,11 +323,15 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	b->follows = pd_zalloc(rows->n + 1);
 	if (o.doubts)
 		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
+	open_crowds(b, &share);
 	int status = pd_match(rows, &o, &sink, &stats, &b->err);
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);
 	if (!status && b->leaders)
-		status = write_leaders(b);
+		status = write_leaders(b, b->table.kind == 'e' ? stats.distinct : 0);
+	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
+		status = write_density(b, &share, &stats);
+	free(share.crowded);
 	pd_doubts_release(&doubts);
 	free(b->follows);
 	b->follows = NULL;
@@ -225,7 +355,7 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	struct pd_rows rows = { 0 };
 	struct pd_buf names[2] = { { 0 }, { 0 } };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
-	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->batch);
+	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_CROWDS || b->table.kind == PD_ENGINE_DENSE || b->batch);
 	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;
@@ -260,5 +390,7 @@ void pd_engine_buckets_release(struct pd_engine_buckets *b)
 		fclose(b->waiting);
 	if (b->against)
 		fclose(b->against);
+	pd_map_release(&b->waits);
+	free(b->crowded);
 	pd_buf_release(&b->out);
 }

@@ -28,6 +28,7 @@ struct pd_engine {
 	const struct pd_group_options *group;	/* cluster: how */
 	const char *tmp_dir;
 	size_t memory;			/* 0: half of the machine's */
+	int bucket;			/* rows of a bucket, beyond which it goes in parts; 0: PD_ENGINE_BUCKET */
 	struct pd_log *log;
 };
 

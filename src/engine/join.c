@@ -3,11 +3,15 @@
  * All pairs of one collection, as `match` finds them, in steps:
  *
  *	count	rows -> the file of parameters
- *	equal	rows -> pairs of rows that are the same, and those that stand for them (not with --all-pairs)
- *	bands	what `equal` wrote -> the file of parameters, which knows how many those are
- *	near	what `equal` wrote (with --all-pairs: rows) -> all other pairs, each in the first table that finds it
- *	doubts	what both wrote -> of each page that looks like others, and is no pair with them, the one that it is most like
- *	pairs	what all three wrote -> a file of pairs
+ *	equal	rows -> pairs of rows that are the same, and those that stand for them
+ *	plan	what `equal` wrote -> the file of parameters, which knows how many those are, and which buckets are large
+ *	near	what `equal` wrote -> other pairs, each in the first table that finds it; rows of crowded buckets, which are not searched
+ *	density	what `near` wrote -> the file of parameters, which knows whether fingerprints are dense, and how much is crowded
+ *	crowds	what `equal` and `near` wrote -> the pairs of rows of crowded buckets, in one task, which does with them as `match` does with all
+ *	doubts	what these wrote -> of each page that looks like others, and is no pair with them, the one that it is most like
+ *	pairs	what all of these wrote -> a file of pairs
+ *
+ * With --all-pairs nothing stands for others: there is no `equal`, `density` and `crowds`, and `plan` and `near` read the rows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -247,49 +251,159 @@ int pd_engine_reduce_count(const struct pd_engine *t, struct pd_engine_params *p
 	return status;
 }
 
-/* --- bands: how many rows with a sketch stand for themselves --- */
+/* --- plan, density: what all rows have to know of each other --- */
 
-static int map_bands(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+#define SAMPLED 64	/* one row in so many shows which buckets are large */
+#define LARGE "large."
+
+/* Buckets of the rows of a sample, and how many rows each has. */
+struct sample {
+	struct pd_engine_tables tables;
+	struct pd_names names;
+	uint32_t *rows;
+	size_t cap;
+	struct pd_buf name;
+};
+
+/* With --all-pairs every bucket is joined; else bands that are crowded are not. */
+static void sample_row(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
+{
+	struct pd_span id = row->f[PD_FP_ID];
+	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
+	if (!row->has_print || pd_hash64(id.p, id.n) % SAMPLED)
+		return;
+	for (size_t i = 0; i < most && pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
+		size_t before = s->names.n;
+		uint32_t number = pd_names_add(&s->names, pd_buf_span(&s->name));
+		s->rows = pd_grow(s->rows, number, &s->cap, sizeof *s->rows);
+		s->rows[number] = s->names.n > before ? 1 : s->rows[number] + 1;
+	}
+}
+
+static int sample_leaders(struct sample *s, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_row row;
-	uint64_t n = 0;
+	uint64_t leaders = 0;
 	int status;
-	(void)t;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (pd_span_is(in.key, "n"))
+			pd_buf_printf(out, "%.*s\n", (int)in.value.n, in.value.p);
 		if (!pd_span_is(in.key, "r"))
 			continue;
 		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0)
 			break;
-		n += row.has_sketch;
+		leaders += row.has_sketch;
+		sample_row(s, &row, p);
 	}
-	if (!status)
-		printf("leaders\t%" PRIu64 "\n", n);
+	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", leaders);
 	pd_engine_lines_release(&in);
 	return status;
 }
 
-static int reduce_bands(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int sample_rows(struct sample *s, const struct pd_engine *t, const struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_engine_lines in = { 0 };
-	struct pd_buf out = { 0 };
-	uint64_t n;
+	struct pd_engine_rows in = { .task = t, .p = p };
 	int status;
-	(void)t;
-	p->leaders = 0;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		sample_row(s, &in.row, p);
+	pd_engine_rows_release(&in);
+	return status;
+}
+
+static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct sample s = { .cap = 0 };
+	struct pd_buf out = { 0 };
+	pd_engine_tables_init(&s.tables, p);
+	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_leaders(&s, p, &out, e);
+	for (uint32_t i = 0; i < s.names.n; i++)
+		if (s.rows[i] > 1)
+			pd_buf_printf(&out, LARGE "%.*s\t%u\n", (int)s.names.v[i].n, s.names.v[i].p, s.rows[i]);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_engine_tables_release(&s.tables);
+	pd_names_release(&s.names);
+	free(s.rows);
+	pd_buf_release(&s.name);
+	pd_buf_release(&out);
+	return status;
+}
+
+/* A bucket with so many rows of the sample goes in parts of which none is expected to be larger than --bucket. */
+static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64_t sampled, uint64_t most)
+{
+	uint64_t parts = (sampled * SAMPLED + most - 1) / most;
+	if (bucket.n && parts > 1)
+		pd_engine_params_add_split(p, bucket, parts < PD_ENGINE_PARTS ? (uint32_t)parts : PD_ENGINE_PARTS);
+}
+
+/* Numbers by their names, summed; those of the buckets come key by key. */
+static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
+{
+	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "crowded", &p->crowded }, { "near", near } };
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf bucket = { 0 };
+	uint64_t n, rows = 0, most = t->bucket ? (uint64_t)t->bucket : PD_ENGINE_BUCKET;
+	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (!pd_span_is(in.key, "leaders") || !pd_span_u64(in.value, &n)) {
+		size_t i = 0;
+		bool large = in.key.n > sizeof LARGE && !memcmp(in.key.p, LARGE, sizeof LARGE - 1);
+		while (i < sizeof sums / sizeof *sums && !pd_span_is(in.key, sums[i].name))
+			i++;
+		if (!pd_span_u64(in.value, &n) || (!large && i == sizeof sums / sizeof *sums)) {
 			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
 			break;
 		}
-		p->leaders += n;
+		if (in.is_new) {
+			take_large(p, pd_buf_span(&bucket), rows, most);
+			rows = 0;
+			pd_buf_set(&bucket, large ? pd_span(in.key.p + sizeof LARGE - 1, in.key.n - (sizeof LARGE - 1)) : pd_span("", 0));
+		}
+		rows += n;
+		if (!large)
+			*sums[i].to += n;
 	}
-	pd_engine_params_write(p, &out);
-	if (!status)
-		status = pd_engine_write(&out, e);
-	pd_buf_release(&out);
+	take_large(p, pd_buf_span(&bucket), rows, most);
+	pd_buf_release(&bucket);
 	pd_engine_lines_release(&in);
 	return status;
+}
+
+static int write_params(const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_buf out = { 0 };
+	pd_engine_params_write(p, &out);
+	int status = pd_engine_write(&out, e);
+	pd_buf_release(&out);
+	return status;
+}
+
+static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	uint64_t near = 0;
+	if (!p->match.all_pairs)
+		p->leaders = 0;
+	int status = take_sums(t, p, &near, e);
+	pd_engine_count(t, "SPLIT_BUCKETS", p->split.n);
+	return status ? status : write_params(p, e);
+}
+
+static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	(void)p;
+	return pd_engine_copy_tagged("n", e);
+}
+
+static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	uint64_t near = 0;
+	int status = take_sums(t, p, &near, e);
+	p->dense = near > p->near_most;
+	pd_engine_count(t, "DENSE", p->dense);
+	pd_engine_count(t, "CROWDED", p->crowded);
+	return status ? status : write_params(p, e);
 }
 
 /* --- rows to buckets --- */
@@ -355,7 +469,7 @@ static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool 
 static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	if (p->match.all_pairs)
-		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs nothing stands for others: there is no step 'equal', and 'near' takes the rows");
+		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs nothing stands for others: there is no step 'equal', and 'plan' and 'near' take the rows");
 	return map_rows(t, p, false, e);
 }
 
@@ -402,6 +516,57 @@ static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, st
 	return reduce_buckets(t, p, false, e);
 }
 
+/* --- crowds: what one row may decide for others --- */
+
+/* Rows that are crowded, once for each band; where all rows are, each once. */
+static int map_crowds(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	bool all = p->dense && !p->leaves_dense;
+	int status;
+	(void)t;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, all ? "r" : "c"))
+			continue;
+		pd_buf_clear(&out);
+		pd_buf_add_z(&out, all ? "all\t-\t" : "all\t");
+		pd_buf_add_span(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int reduce_crowds(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	bool all = p->dense && !p->leaves_dense;
+	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_CROWDS };
+	struct pd_span band;
+	uint64_t number = 0;
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		struct pd_span row = in.value;
+		if (!pd_span_split(&row, '\t', &band) || !row.p || (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
+			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			break;
+		}
+		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_crowded(&b, (int)number, row, e);
+		if (status)
+			break;
+	}
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
 /* --- doubts: of each page the one that it is most like --- */
 
 int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
@@ -424,9 +589,21 @@ int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
 
 int pd_engine_map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
 	(void)t;
-	(void)p;
-	return pd_engine_copy_tagged("s", e);
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (pd_engine_counts_as(p, in.key) != 's')
+			continue;
+		pd_buf_set(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
 }
 
 struct doubted {
@@ -495,6 +672,15 @@ int pd_engine_reduce_doubts(const struct pd_engine *t, struct pd_engine_params *
 
 /* --- pairs: a file of them --- */
 
+/* Both ids of a row of pairs, with the tab between them. */
+static struct pd_span ids_of(struct pd_span row)
+{
+	struct pd_span rest = row, id;
+	pd_span_split(&rest, '\t', &id);
+	pd_span_split(&rest, '\t', &id);
+	return id.p ? pd_span(row.p, (size_t)(id.p + id.n - row.p)) : row;
+}
+
 int pd_engine_map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -504,10 +690,8 @@ int pd_engine_map_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	if (p->totals.n)
 		pd_buf_add_z(&out, "t\ttotals\n");
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		struct pd_span rest = in.value, id;
-		if (pd_span_is(in.key, "p") && pd_span_split(&rest, '\t', &id)) {
-			pd_buf_add_z(&out, "p.");
-			pd_buf_add_span(&out, id);
+		if (pd_engine_counts_as(p, in.key) == 'p') {
+			pd_buf_printf(&out, "p.%016" PRIx64, pd_hash64(in.value.p, ids_of(in.value).n));
 		} else if (pd_span_is(in.key, "q")) {
 			pd_buf_printf(&out, "q.%016" PRIx64, pd_hash64(in.value.p, in.value.n));
 		} else {
@@ -535,11 +719,52 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
 }
 
+/* The rows of one key: of two pages there may be several, from tables and from a crowd, where one stands for the other. */
+struct same_pages {
+	struct pd_buf text;
+	struct { size_t at, n; } *row;
+	size_t n, cap;
+};
+
+static bool is_linked(struct pd_span row)
+{
+	struct pd_span f[PD_PAIRS_METHOD + 1];
+	return pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
+}
+
+static void add_pair(struct same_pages *s, struct pd_span row)
+{
+	size_t i = 0;
+	while (i < s->n && !pd_span_eq(ids_of(pd_span(s->text.p + s->row[i].at, s->row[i].n)), ids_of(row)))
+		i++;
+	if (i < s->n && !is_linked(row))
+		return;
+	s->row = pd_grow(s->row, i, &s->cap, sizeof *s->row);
+	s->row[i].at = s->text.n;
+	s->row[i].n = row.n;
+	pd_buf_add_span(&s->text, row);
+	s->n += i == s->n;
+}
+
+static int write_pairs(struct same_pages *s, struct pd_buf *out, uint64_t *n, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	for (size_t i = 0; i < s->n; i++) {
+		pd_buf_add(out, s->text.p + s->row[i].at, s->row[i].n);
+		pd_buf_add_c(out, '\n');
+	}
+	*n += s->n;
+	s->n = 0;
+	pd_buf_clear(&s->text);
+	return pd_engine_write(out, e);
+}
+
 int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
 	struct pd_map seen = { 0 };
+	struct same_pages same = { .n = 0 };
 	uint64_t n[2] = { 0, 0 };
 	bool totals = false;
 	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
@@ -548,14 +773,20 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
-		if ((!pair && !suspect) || (suspect && is_repeated(&seen, &in)))
+		if (in.is_new && (status = write_pairs(&same, &out, &n[0], e)) != 0)
+			break;
+		if (pair)
+			add_pair(&same, in.value);
+		if (!suspect || is_repeated(&seen, &in))
 			continue;
-		n[suspect]++;
+		n[1]++;
 		pd_buf_set(&out, in.value);
 		pd_buf_add_c(&out, '\n');
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
+	if (!status)
+		status = write_pairs(&same, &out, &n[0], e);
 	struct pd_span rest = pd_buf_span(&p->totals), line;
 	while (!status && totals && rest.n && pd_span_split(&rest, '\n', &line))
 		if (line.n)
@@ -563,6 +794,8 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 	pd_engine_count(t, "PAIRS", n[0]);
 	pd_engine_count(t, "SUSPECTS", n[1]);
 	pd_map_release(&seen);
+	free(same.row);
+	pd_buf_release(&same.text);
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	return status;
@@ -571,8 +804,10 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 const struct pd_engine_step pd_engine_join_steps[] = {
 	{ "count", false, pd_engine_map_count, pd_engine_reduce_count },
 	{ "equal", true, map_equal, reduce_equal },
-	{ "bands", true, map_bands, reduce_bands },
+	{ "plan", true, map_plan, reduce_plan },
 	{ "near", true, map_near, reduce_near },
+	{ "density", true, map_density, reduce_density },
+	{ "crowds", true, map_crowds, reduce_crowds },
 	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
 	{ "pairs", true, pd_engine_map_pairs, pd_engine_reduce_pairs },
 	{ NULL, false, NULL, NULL },

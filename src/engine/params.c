@@ -2,11 +2,13 @@
 #include "engine/params.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/file.h"
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "match/bands.h"
+#include "match/match.h"
 
 #define MAGIC "# pagededup task 1"
 
@@ -28,6 +30,13 @@ void pd_engine_params_add_option(struct pd_engine_params *p, const char *word)
 	p->n_options++;
 }
 
+void pd_engine_params_add_split(struct pd_engine_params *p, struct pd_span bucket, uint32_t parts)
+{
+	uint32_t i = pd_names_add(&p->split, bucket);
+	p->split_parts = pd_grow(p->split_parts, i, &p->cap_split, sizeof *p->split_parts);
+	p->split_parts[i] = parts;
+}
+
 void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out)
 {
 	struct pd_span rest = pd_buf_span(&p->totals), line;
@@ -46,6 +55,11 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	add_number(out, "prints", p->prints);
 	add_number(out, "sketched", p->sketched);
 	add_number(out, "leaders", p->leaders);
+	add_number(out, "distinct", p->distinct);
+	add_number(out, "dense", p->dense);
+	add_number(out, "crowded", p->crowded);
+	for (uint32_t i = 0; i < p->split.n; i++)
+		pd_buf_printf(out, "split %.*s %u\n", (int)p->split.v[i].n, p->split.v[i].p, p->split_parts[i]);
 	for (const char *word = p->options.p; word && word < p->options.p + p->options.n; word += strlen(word) + 1) {
 		pd_buf_add_z(out, "option ");
 		pd_tsv_add(out, pd_span_z(word));
@@ -60,7 +74,9 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd_span value)
 {
 	struct pd_buf word = { 0 };
+	struct pd_span bucket;
 	struct pd_err e;
+	uint64_t n = 0;
 	bool good = true;
 	if (pd_span_is(name, "must")) {
 		pd_buf_set(&p->must, value);
@@ -72,6 +88,10 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 		good = !pd_tsv_value(value, &word) && word.n && !memchr(word.p, 0, word.n);
 		if (good)
 			pd_engine_params_add_option(p, word.p);
+	} else if (pd_span_is(name, "split")) {
+		good = pd_span_split(&value, ' ', &bucket) && bucket.n && pd_span_u64(value, &n) && n > 1 && n <= PD_ENGINE_PARTS;
+		if (good)
+			pd_engine_params_add_split(p, bucket, (uint32_t)n);
 	} else if (pd_span_is(name, "total")) {
 		pd_buf_add_span(&p->totals, value);
 		pd_buf_add_c(&p->totals, '\n');
@@ -85,8 +105,8 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows, &p->prints, &p->sketched, &p->leaders };
-	static const char *const names[] = { "rows", "prints", "sketched", "leaders" };
+	uint64_t n, *const number[] = { &p->rows, &p->prints, &p->sketched, &p->leaders, &p->distinct, &p->dense, &p->crowded };
+	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "dense", "crowded" };
 	if (!pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -134,13 +154,18 @@ int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_ma
 	*rows = (struct pd_rows){ .bits = p->bits, .n = p->rows, .prints.n = p->prints, .sketched = p->sketched, .sketch = p->sketch, .must = p->must };
 	int status = pd_stage_match_settle(o, rows, &p->match, e);
 	p->match.threads = 1;
-	if (status || p->match.candidates == PD_CANDIDATES_HAMMING || !p->sketch.minima)
+	p->asked_width = p->match.band_width;
+	if (status)
 		return status;
+	p->leaves_dense = pd_match_leaves_dense(&p->match, rows);
+	p->near_most = p->match.all_pairs || !p->bits ? 0 : pd_match_near_most(&p->match, rows, (double)p->distinct);
+	if (p->match.candidates == PD_CANDIDATES_HAMMING || !p->sketch.minima)
+		return PD_OK;
 	p->width = pd_match_bands_width(&p->sketch, p->match.band_width, p->leaders);
 	p->reach = pd_match_bands_reach(&p->sketch, p->width, p->leaders);
 	p->match.band_width = p->width;
 	p->match.band_reach = p->reach + 1;
-	return PD_OK;
+	return status;
 }
 
 void pd_engine_params_release(struct pd_engine_params *p)
@@ -148,4 +173,6 @@ void pd_engine_params_release(struct pd_engine_params *p)
 	pd_buf_release(&p->must);
 	pd_buf_release(&p->totals);
 	pd_buf_release(&p->options);
+	pd_names_release(&p->split);
+	free(p->split_parts);
 }

@@ -12,26 +12,39 @@
  *	prints 990
  *	sketched 980
  *	leaders 700		rows with a sketch that stand for themselves and for those that are the same
+ *	distinct 720		fingerprints that differ
+ *	dense 0			1: so many of them are within k of each other that match would not name all pairs
+ *	crowded 12		rows of crowded buckets of bands, a row as often as it is in one
+ *	split h0.1f 3		a bucket that is in three parts, each two of which meet in a task of their own
  *	option --similar=90%	a line for each word
  *	total pages=...
  */
 #ifndef PD_ENGINE_PARAMS_H
 #define PD_ENGINE_PARAMS_H
 
+#include "base/map.h"
 #include "stage/stage.h"
+
+#define PD_ENGINE_PARTS 64	/* of a bucket, at most */
 
 struct pd_engine_params {
 	struct pd_buf must, totals;
 	char params[16];		/* that rows carry; "": none did */
 	struct pd_sketch_options sketch;
 	int bits;			/* 0: no row has a fingerprint */
-	uint64_t rows, prints, sketched, leaders;
+	uint64_t rows, prints, sketched, leaders, distinct, dense, crowded;
+	struct pd_names split;		/* buckets, and in how many parts each is */
+	uint32_t *split_parts;
+	size_t cap_split;
 	struct pd_buf options;		/* words, each with a NUL behind it */
 	int n_options;
 	/* what follows from these */
 	struct pd_rows as_rows;		/* no row at all, but what counts and describes them */
 	struct pd_match_options match;
 	int width, reach;		/* of bands; 0: none are looked at */
+	int asked_width;
+	bool leaves_dense;		/* what is dense is left to sketches, which find it in their bands; else one task decides on all rows */
+	uint64_t near_most;		/* pairs within k; beyond, they are dense */
 };
 
 /* PD_ERR_INPUT: no such file, or damaged. */
@@ -39,6 +52,7 @@ int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct p
 void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out);
 /* The same from bytes in memory. */
 int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e);
+void pd_engine_params_add_split(struct pd_engine_params *p, struct pd_span bucket, uint32_t parts);
 void pd_engine_params_add_option(struct pd_engine_params *p, const char *word);
 /* `o`: what the options say. */
 int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_match *o, struct pd_err *e);

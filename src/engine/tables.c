@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "join/bits.h"
+#include "match/bands.h"
 
 static int first_bit(const struct pd_engine_tables *t, int block)
 {
@@ -79,27 +80,52 @@ void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span 
 	add_line(out, value);
 }
 
+bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (number < t->n_h) {
+		pd_buf_printf(out, "h%zu.", number);
+		for (int j = 0; j < t->shared; j++)
+			pd_buf_printf(out, "%s%" PRIx64, j ? "-" : "", block_of(t, row->print.w, t->h[number].block[j]));
+		return true;
+	}
+	number -= t->n_h;
+	if (!row->has_sketch || number >= (size_t)t->n_bands)
+		return false;
+	int bits = t->p->width * t->p->sketch.bits;
+	uint64_t value = pd_bits_get(row->sketch.w, (int)number * bits, bits);
+	pd_buf_printf(out, "b%zu.%" PRIx64, number, bits > PD_BANDS_BUCKET_BITS ? value >> (bits - PD_BANDS_BUCKET_BITS) : value);
+	return true;
+}
+
+static int part_of(const struct pd_engine_tables *t, const uint64_t *print, int parts)
+{
+	return (int)(pd_hash64(print, (size_t)t->p->bits / 8) % (uint64_t)parts);
+}
+
 void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out)
 {
-	if (!row->has_print)
-		return;
-	for (size_t i = 0; i < t->n_h; i++) {
-		pd_buf_printf(out, "h%zu.", i);
-		for (int j = 0; j < t->shared; j++)
-			pd_buf_printf(out, "%s%" PRIx64, j ? "-" : "", block_of(t, row->print.w, t->h[i].block[j]));
-		add_line(out, value);
+	struct pd_buf name = { 0 };
+	for (size_t i = 0; row->has_print && pd_engine_tables_bucket(t, row, i, &name); i++) {
+		uint32_t split = t->p->split.n ? pd_names_find(&t->p->split, pd_buf_span(&name)) : PD_NO_NAME;
+		if (split == PD_NO_NAME) {
+			pd_buf_add_span(out, pd_buf_span(&name));
+			add_line(out, value);
+			continue;
+		}
+		int parts = (int)t->p->split_parts[split], own = part_of(t, row->print.w, parts);
+		for (int other = 0; other < parts; other++) {
+			pd_buf_printf(out, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
+			add_line(out, value);
+		}
 	}
-	for (int i = 0; row->has_sketch && i < t->n_bands; i++) {
-		int bits = t->p->width * t->p->sketch.bits;
-		pd_buf_printf(out, "b%d.%" PRIx64, i, pd_bits_get(row->sketch.w, i * bits, bits));
-		add_line(out, value);
-	}
+	pd_buf_release(&name);
 }
 
 bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out)
 {
-	struct pd_span name;
-	uint64_t number = 0;
+	struct pd_span name, part = { NULL, 0 };
+	uint64_t number = 0, n[3] = { 0, 0, 0 };
 	if (!pd_span_split(&bucket, '.', &name) || !bucket.p || !name.n)
 		return false;
 	*out = (struct pd_engine_table){ .kind = name.p[0] };
@@ -108,13 +134,26 @@ bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span buc
 	if (!pd_span_u64(pd_span(name.p + 1, name.n - 1), &number))
 		return false;
 	out->number = (int)number;
+	if (pd_span_split(&bucket, '+', &part) && bucket.p) {
+		for (int i = 0; i < 3; i++)
+			if (!pd_span_split(&bucket, "-/\t"[i], &part) || !pd_span_u64(part, &n[i]) || n[i] > PD_ENGINE_PARTS)
+				return false;
+		out->i = (int)n[0];
+		out->j = (int)n[1];
+		out->parts = (int)n[2];
+	}
 	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && number < (uint64_t)t->n_bands;
 }
 
-/* The first table is that of the first blocks that are equal. */
-bool pd_engine_tables_first(const struct pd_engine_tables *t, int number, const uint64_t *a, const uint64_t *b)
+bool pd_engine_tables_meet(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
 {
-	const uint8_t *wanted = t->h[number].block;
+	return !table->parts || table->i == table->j || part_of(t, a, table->parts) != part_of(t, b, table->parts);
+}
+
+/* The first table is that of the first blocks that are equal. */
+bool pd_engine_tables_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
+{
+	const uint8_t *wanted = t->h[table->number].block;
 	for (int i = 0, n = 0; i < t->blocks && n < t->shared; i++) {
 		if (block_of(t, a, i) != block_of(t, b, i))
 			continue;

@@ -11,6 +11,10 @@
  * With c = 1 and k = 3 the tables h are the four of patent CN101645082 (module 400).  More blocks (G. S. Manku et al., WWW 2007)
  * make smaller buckets and more tables; c is the least, up to 3, at which a bucket of evenly spread fingerprints has no more than
  * PD_ENGINE_BUCKET rows.
+ *
+ * A bucket that the parameters name as split has its rows in g parts, by a hash of their fingerprints: part i and part j meet in
+ * the bucket NAME+i-j/g, i <= j, where a pair counts if it has a row of each.  So a row goes to g of them, which are g (g + 1) / 2 keys
+ * for as many tasks.
  */
 #ifndef PD_ENGINE_TABLES_H
 #define PD_ENGINE_TABLES_H
@@ -39,14 +43,19 @@ void pd_engine_tables_release(struct pd_engine_tables *t);
 struct pd_engine_table {
 	char kind;			/* e, d, h, b */
 	int number;
+	int parts, i, j;		/* parts 0: the bucket is whole */
 };
 
+/* The rows of a collection where they would meet: a bucket by its name, for a row that has a fingerprint.  false: there are no more. */
+bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out);
 /* Appends lines: the name of the row's bucket in a table, a tab, `value`, and a newline. */
 void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
 void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
 /* False: no name of a bucket of these tables. */
 bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out);
-/* Do two fingerprints within k meet in table h `number` first? */
-bool pd_engine_tables_first(const struct pd_engine_tables *t, int number, const uint64_t *a, const uint64_t *b);
+/* Does a pair of these fingerprints count in this bucket, as far as parts go? */
+bool pd_engine_tables_meet(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
+/* Do two fingerprints within k meet in this table of fingerprints first? */
+bool pd_engine_tables_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
 
 #endif

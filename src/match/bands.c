@@ -21,7 +21,6 @@
 #define AT_ONCE 4		/* bands whose values are taken in one pass over the sketches */
 #define PART_ROWS_BITS 15	/* a part has about so many rows, */
 #define PART_BITS_MAX 12	/* unless there would be too many parts to write to at once */
-#define BUCKET_BITS_MAX 22
 #define PIECE 256		/* rows of a bucket that are held against the others at a time */
 
 /* The rows that take part. */
@@ -75,6 +74,7 @@ struct search {
 	int width, reach, least;	/* minima that must agree */
 	double chance;			/* that two fingerprints are within reach */
 	uint64_t *crowded;		/* a bit for each bucket of each band, once that was searched */
+	struct pd_match_share *share;	/* NULL: there are no other rows */
 	uint8_t *covered;		/* by row: 1 once it follows a leader */
 	uint32_t *parent;		/* by row: of those joined in earlier bands the first, or one on the way to it; NULL: not asked */
 	uint32_t *last;			/* by row: the last one after it that was found like it as a neighbour, or NONE */
@@ -216,21 +216,45 @@ static size_t bucket_bit(const struct search *s, size_t i, size_t band)
 	return (band << s->bucket_bits) + (value_of(s, i, band) >> (32 - s->bucket_bits));
 }
 
-static bool is_crowded(const struct search *s, size_t bit)
+static bool knows_crowds(const struct search *s)
 {
-	return __atomic_load_n(&s->crowded[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
+	return s->share && s->share->crowded_known;
 }
 
-/* A pair is found in the first band that both share, unless that bucket is crowded. */
+/* Where a share keeps the bit of a row's bucket. */
+static size_t shared_bit(const struct search *s, size_t i, size_t band)
+{
+	return pd_rows_set_row(s->m->set, s->t->member[i]) * s->share->crowded_words * 64 + band;
+}
+
+static bool is_crowded(const struct search *s, size_t i, size_t band)
+{
+	size_t bit = knows_crowds(s) ? shared_bit(s, i, band) : bucket_bit(s, i, band);
+	const uint64_t *bits = knows_crowds(s) ? s->share->crowded : s->crowded;
+	return __atomic_load_n(&bits[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
+}
+
+static void set_crowded(uint64_t *bits, size_t bit)
+{
+	__atomic_fetch_or(&bits[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
+}
+
+/* A pair is found in the first band that both share, unless that bucket is crowded.  Where crowds are known all others were searched
+ * before: what is left are pairs whose first bucket is one. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
+	bool is_left = !knows_crowds(s) || is_crowded(s, i, band);
 	if (band_of(s, i, band) != band_of(s, j, band))
 		return false;
-	for (size_t t = 0; t < band; t++)
-		if (band_of(s, i, t) == band_of(s, j, t) && !is_crowded(s, bucket_bit(s, i, t)))
+	for (size_t t = 0; t < band; t++) {
+		if (band_of(s, i, t) != band_of(s, j, t))
+			continue;
+		if (!is_crowded(s, i, t))
 			return false;
-	return true;
+		is_left = true;
+	}
+	return is_left;
 }
 
 /* --- a bucket --- */
@@ -623,22 +647,34 @@ static size_t lead(const struct search *s, struct worker *w, size_t from, size_t
 	return n;
 }
 
+/* Is it so small, or so seldom alike, that all its pairs can be looked at?  If so, those within reach are w->hits. */
+static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to)
+{
+	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);
+	return n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
+	       (w->hits.n <= s->most_compared * n + chance || is_of_copies(s, w, from, to));
+}
+
 /* Buckets are in the order of the rows. */
 static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
 {
-	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance), end[256];
-	if (s->m->o->all_pairs) {
+	size_t n, end[256], band = s->first_band + s->band;
+	bool known = !depth && knows_crowds(s);
+	if (s->m->o->all_pairs || (known && !is_crowded(s, w->row[from], band))) {
 		compare_all(s, w, from, to, out);
 		return;
 	}
-	if (n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
-	    (w->hits.n <= s->most_compared * n + chance || is_of_copies(s, w, from, to))) {
+	if (!known && is_small(s, w, from, to)) {
 		take_bucket_hits(s, w, out);
 		return;
 	}
+	if (!depth && s->share && !known) {
+		for (size_t i = from; i < to; i++)
+			set_crowded(s->share->crowded, shared_bit(s, w->row[i], band));
+		return;
+	}
 	if (!depth) {
-		size_t bit = bucket_bit(s, w->row[from], s->first_band + s->band);
-		__atomic_fetch_or(&s->crowded[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
+		set_crowded(s->crowded, bucket_bit(s, w->row[from], band));
 		if (s->parent)
 			hold_together(s, w, from, to, out);
 	}
@@ -761,10 +797,13 @@ static void search_band(struct search *s, int threads, size_t room)
 
 static void search_bands(struct search *s, int threads, size_t room)
 {
-	size_t all = (size_t)(s->t->options.minima / s->width);
-	size_t only = (size_t)s->m->o->band_only;
-	for (s->first_band = only ? only - 1 : 0; s->first_band < all && (!only || s->first_band < only); s->first_band += AT_ONCE) {
-		s->n_bands = only ? 1 : all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
+	size_t all = (size_t)(s->t->options.minima / s->width), from = 0;
+	if (s->share && s->share->band >= 0) {
+		from = (size_t)s->share->band;
+		all = from + 1 < all ? from + 1 : all;
+	}
+	for (s->first_band = from; s->first_band < all; s->first_band += AT_ONCE) {
+		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
 		for (size_t b = 0; b < s->n_bands; b++)
 			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->part_bits);
 		pd_parallel(threads, (size_t)threads, count_task, s);
@@ -787,7 +826,7 @@ static void choose_digits(struct search *s)
 		log++;
 	if (pd_match_scope_inside(s->m->links.scope))
 		bits = log > bits ? log : bits;
-	s->bucket_bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
+	s->bucket_bits = bits < PD_BANDS_BUCKET_BITS ? bits : PD_BANDS_BUCKET_BITS;
 	s->part_bits = log - PART_ROWS_BITS < 0 ? 0 : log - PART_ROWS_BITS < PART_BITS_MAX ? log - PART_ROWS_BITS : PART_BITS_MAX;
 	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
 }
@@ -831,7 +870,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	bands->width = pd_match_bands_width(&t.options, o->band_width, t.n);
 	bands->reach = most >= 0 ? most : o->band_reach ? o->band_reach - 1 : pd_match_bands_reach(&t.options, bands->width, t.n);
 	bands->most_distance = most >= 0 ? most : rows->bits;
-	struct search s = { .t = &t, .m = m, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
+	struct search s = { .t = &t, .m = m, .share = o->share, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);

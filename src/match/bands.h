@@ -29,6 +29,7 @@
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
 #define PD_BANDS_LEADERS 8
+#define PD_BANDS_BUCKET_BITS 22	/* of a band's value, the first: rows that agree in them share a bucket */
 #define PD_BANDS_LOOKS 128	/* in all bands together: sketches that a page is held against where nothing tells it from others */
 
 /* What chance may cost a page: comparisons of fingerprints, and of sketches. */

@@ -54,6 +54,19 @@ struct pd_match_scope_choice {
 extern const struct pd_match_scope_choice pd_match_scope_choices[];
 extern const char *const pd_match_scope_names[];	/* of the choices, in their order; NULL at the end */
 
+/* Rows that share a bucket, of many others: what is decided by all rows, and which pairs are these rows' own. */
+struct pd_match_share {
+	uint64_t near_most;		/* pairs of fingerprints within k, in all rows; if there are more, none is given; 0: as many as there are */
+	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);	/* a pair of fingerprints; NULL: all are */
+	const void *ctx;
+	int band;			/* the one to look at, from 0 */
+#define PD_BANDS_ALL (-1)
+#define PD_BANDS_NONE (-2)
+	uint64_t *crowded;		/* by row, a bit for each band: its bucket is crowded */
+	size_t crowded_words;		/* of each row */
+	bool crowded_known;		/* else buckets that are crowded are noted here, and not searched */
+};
+
 struct pd_match_options {
 	int k;			/* Hamming distance <= k */
 	enum pd_join_plan_kind plan;
@@ -61,7 +74,7 @@ struct pd_match_options {
 	enum pd_match_candidates candidates;
 	int band_width;		/* minima in a band; 0: by the number of rows */
 	int band_reach;		/* bits in which fingerprints of one band may differ, and one; 0: by the number of rows */
-	int band_only;		/* number of the one band to look at, from 1; 0: all */
+	struct pd_match_share *share;	/* NULL: these rows are all rows */
 	enum pd_match_scope scope;
 	const char *scope_name;		/* as typed; NULL: the scope's own */
 	uint64_t owners;		/* checksum of the table of owners; 0: none */
@@ -81,6 +94,7 @@ struct pd_match_stats {
 	uint64_t pairs;
 	struct pd_join_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
+	bool dense;		/* more pairs within k than share->near_most */
 	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
 	uint64_t band_looks;	/* pairs of sketches that shared a band and were compared */

@@ -83,12 +83,27 @@ static void verify_task(void *ctx, size_t task, int thread)
 	v->left[task] = n - from;
 }
 
+/* Those of a task, before the others cost it anything. */
+static void keep_own(const struct pd_match_set *m, struct pd_join_pairs *pairs)
+{
+	const struct pd_match_share *share = m->o->share;
+	const uint64_t *keys = m->set->keys;
+	size_t n = 0, words = (size_t)m->set->words;
+	if (!share || !share->is_own)
+		return;
+	for (size_t i = 0; i < pairs->n; i++)
+		if (share->is_own(share->ctx, keys + pairs->v[i].a * words, keys + pairs->v[i].b * words))
+			pairs->v[n++] = pairs->v[i];
+	pairs->n = n;
+}
+
 static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs, struct pd_match_stats *stats)
 {
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
 	size_t n = 0, tasks = (pairs->n + VERIFY_TASK - 1) / VERIFY_TASK;
 	struct verifying v = { .m = m, .pairs = pairs };
 	double t = pd_cpu_seconds();
+	keep_own(m, pairs);
 	stats->candidates += pairs->n;
 	if (!m->looks)
 		return;
@@ -905,9 +920,27 @@ static bool may_link(const struct pd_match_set *m)
 
 /* What one page stands for to all others it does not to those of one host or one side.  There bands tell such rows from each
  * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to look at it. */
-static bool may_leave_to_sketches(const struct pd_match_set *m)
+static bool may_leave_to_sketches(const struct pd_match_options *o, const struct pd_rows *rows)
 {
-	return !m->o->all_pairs && !m->o->verify.off && m->rows->sketched == m->rows->n;
+	return !o->all_pairs && !o->verify.off && rows->sketched == rows->n;
+}
+
+/* A k that was chosen to stand beside bands names what costs nothing; what crowds is theirs. */
+bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows)
+{
+	return o->candidates == PD_CANDIDATES_BOTH && o->k < pd_verify_default_k(rows->bits, 0) && may_leave_to_sketches(o, rows);
+}
+
+/* n: mean of both sides, each a key's others. */
+static uint64_t near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n, double pairs_of_all)
+{
+	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_BESIDE : NEAR_PAIRS) * n +
+					      pairs_of_all * pd_join_chance(rows->bits, o->k));
+}
+
+uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n)
+{
+	return near_most(o, rows, n, n * n);
 }
 
 /* Keys in, the pairs of groups near each other out. */
@@ -916,17 +949,17 @@ static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, st
 {
 	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
 	double others = keys->against ? (double)keys->n_against : n;
-	/* A k that was chosen to stand beside bands names what costs nothing; what crowds is theirs. */
-	bool beside = m->o->candidates == PD_CANDIDATES_BOTH && m->o->k < pd_verify_default_k(keys->bits, 0) && may_leave_to_sketches(m);
-	struct pd_join_limit limit = { .most = NEAR_PAIRS_LEAST + (uint64_t)((beside ? NEAR_PAIRS_BESIDE : NEAR_PAIRS) * (n + others) / 2 +
-									     n * others * pd_join_chance(keys->bits, m->o->k)) };
-	keys->limit = m->o->all_pairs ? NULL : &limit;
+	const struct pd_match_share *share = m->o->share;
+	struct pd_join_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
+	keys->limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
 	int status = join_prints(m, keys, &stats->plan, &near->after, e);
-	if (!status && pd_join_is_over(keys)) {
+	if (!status && pd_join_is_over(keys) && share) {
+		stats->dense = true;
+	} else if (!status && pd_join_is_over(keys)) {
 		near->alone = pd_zalloc(m->set->n + 1);
-		if (may_link(m) && !beside)
+		if (may_link(m) && !pd_match_leaves_dense(m->o, m->rows))
 			status = join_dense(m, keys, stats, near, e);
-		else if (may_leave_to_sketches(m))
+		else if (may_leave_to_sketches(m->o, m->rows))
 			memset(near->alone, 1, m->set->n);
 		else
 			status = keep_first(m, keys, stats, near, e);
@@ -1283,7 +1316,8 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 		return PD_OK;
 	if (m->o->candidates != PD_CANDIDATES_BANDS)
 		status = find_near(&f->near, m, stats, e);
-	if (!status && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
+	bool looks = !m->o->share || m->o->share->band != PD_BANDS_NONE;
+	if (!status && looks && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
 		double t = pd_cpu_seconds();
 		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
 		status = pd_match_bands_find(&f->bands, m, left ? f->near.alone : f->near.free, left ? m->o->k : -1, e);

@@ -41,6 +41,12 @@ struct pd_match_sink {
 /* The pair of a doubt (verify.h), as those that are no doubt are. */
 struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct pd_doubt *doubt);
 
+/* How many pairs of fingerprints within k may be named one by one, among n that differ; beyond, some stand for others, or sketches
+ * alone decide (pd_match_leaves_dense).  `rows` counts and describes all rows. */
+uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n);
+/* Where there are more, are they left to their sketches? */
+bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows);
+
 /* Within rows->budget, if there is one.  0, an error, or the negative value that `write` returned. */
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e);

@@ -4,6 +4,11 @@
 usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.parquet, FOLDER/fp.tsv
        steps_spark.py MASTER ARCHIVE FOLDER match [OPTION…]   from pages.parquet: pairs.parquet, pairs.tsv
        steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER batch KEYS [OPTION…]  from new.parquet and pages.parquet: against.tsv, tombstones.tsv, collection.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER apply OUT PATH…   from verdicts.parquet: OUT, dumps.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER rows NAME FILE    FILE, rows of fp, as NAME.parquet
+
+FETCH, STORE in the environment: how dumps are read and written.
 """
 import os
 import sys
@@ -22,28 +27,51 @@ spark = (SparkSession.builder.master(master).appName("pagededup " + step).config
          .config("spark.sql.shuffle.partitions", "3").config("spark.task.maxFailures", "2").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
 spark.sparkContext.addPyFile(pagededup_spark.__file__)
-p = pagededup_spark.Pagededup(spark, archive)
+p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
 
 
-def written(frame, name, kind):
+def written(frame, name, kind, text=None):
     """As Parquet, and what came back from it as rows of text; what one machine wrote is compared with them."""
     there = os.path.join(folder, name + ".parquet")
     frame.write.mode("overwrite").parquet(there)
     again = spark.read.parquet(there)
-    with open(os.path.join(folder, kind + ".tsv"), "wb") as out:
+    with open(os.path.join(folder, (text or kind) + ".tsv"), "wb") as out:
         for line in pagededup_spark.lines_of(kind, again.toArrow().to_batches() if hasattr(again, "toArrow") else
                                              again._collect_as_arrow()):
             out.write(line + b"\n")
-    p.release()
+
+
+def read(name):
+    return spark.read.parquet(os.path.join(folder, name + ".parquet"))
+
+
+def paths_of(paths):
+    return spark.createDataFrame([(path,) for path in paths], "path string")
 
 
 if step == "fp":
-    written(p.fp(spark.createDataFrame([(path,) for path in rest], "path string")), "pages", "fp")
+    written(p.fp(paths_of(rest)), "pages", "fp")
 elif step == "match":
     written(p.match(spark.read.parquet(os.path.join(folder, "pages.parquet")), *rest), "pairs", "pairs")
 elif step == "cluster":
     written(p.cluster(spark.read.parquet(os.path.join(folder, "pairs.parquet")), *rest), "verdicts", "verdicts")
+elif step == "batch":
+    pairs, tombstones, collection = p.batch(rest[0], read("new"), read("pages"), *rest[1:], pairs_inside=True)
+    written(pairs, "against", "pairs", "against")
+    written(tombstones, "tombstones", "verdicts", "tombstones")
+    written(collection, "collection", "fp", "collection")
+elif step == "apply":
+    with open(os.path.join(folder, "dumps.tsv"), "w") as out:
+        for row in p.apply(read("verdicts"), paths_of(rest[1:]), rest[0], store=os.environ.get("STORE")).collect():
+            out.write("%s\t%d\t%d\t%d\n" % tuple(row))
+elif step == "rows":
+    with open(rest[1], "rb") as f:
+        rows = [bytes(line.rstrip(b"\n")) for line in f]
+    frame = spark.createDataFrame([(1,)], "one int").coalesce(1).mapInArrow(
+        lambda batches: ([list(batches)] and pagededup_spark.batches_of("fp", rows)), pagededup_spark.SCHEMA["fp"])
+    frame.write.mode("overwrite").parquet(os.path.join(folder, rest[0] + ".parquet"))
 else:
     sys.exit("no step " + step)
+p.release()
 print("counters", " ".join("%s=%d" % i for i in sorted(p.counters.items())))
 spark.stop()

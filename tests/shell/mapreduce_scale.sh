@@ -34,7 +34,8 @@ cat crawl-*.fp | "$P" match -q --similar=80% | order >want
 same "pairs" <(order pairs.tsv) want
 cp params kept.params && cp equal one.equal
 flow 3
-same "pages that are the same, by xargs" <(cat part.*.reduced | order) <(order one.equal)
+counted() { awk -F "\t" '$1 == "n" { n += $3; next } { print } END { print "n", n }' "$@" | order; } # each task counts its own
+same "pages that are the same, by xargs" <(cat part.*.reduced | counted) <(counted one.equal)
 rm -f part.* *.mapped
 cp pairs.tsv all.pairs
 cp crawl-0.warc.gz.fp new.fp
