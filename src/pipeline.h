@@ -7,7 +7,7 @@
 #define PD_PIPELINE_H
 
 #include "link/links.h"
-#include "link/rank.h"
+#include "link/ranks.h"
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"

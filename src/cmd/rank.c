@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * pagededup rank: dumps -> ranks of their pages and domains by links, and what those say of each page. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "cmd/walk.h"
-#include "link/rank.h"
+#include "walk/rank.h"
 
 struct rank_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	struct pd_rank_options rank;
 	const char *signature, *quality;
-	size_t memory;
 };
 
 #define AT(member) .at = offsetof(struct rank_options, member)
@@ -25,7 +22,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "page-ranks", .arg = "FILE", AT(rank.page_ranks), .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
 	{ .type = PD_OPT_TEXT, .name = "domain-ranks", .arg = "FILE", AT(rank.domain_ranks),
 	  .help = "lines of DOMAIN<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory), .help = "memory to use (half of the machine's); a larger graph is refused" },
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(rank.memory), .help = "memory to use (half of the machine's); a larger graph is refused" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_INPUT_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
@@ -38,29 +35,6 @@ static const struct pd_usage usage = {
 	.example = "pagededup rank crawl.warc.gz -o ranks.tsv",
 	.opts = opts,
 };
-
-struct rank_run {
-	struct pd_ranker *ranker;
-	int status;
-	struct pd_err err;
-};
-
-static void pack(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
-{
-	pd_rank_pack(&p->links, p->page.id, p->page.url, p->segmenter, out);
-}
-
-static void take_page(void *ctx, struct pd_span packed)
-{
-	struct rank_run *r = ctx;
-	pd_rank_take(r->ranker, packed);
-}
-
-static int end(void *ctx, FILE *out, struct pd_err *e)
-{
-	struct rank_run *r = ctx;
-	return pd_rank_write(r->ranker, out, e);
-}
 
 /* Three numbers from 0 to 1. */
 static int read_weights(const char *name, const char *text, double out[3], struct pd_err *e)
@@ -79,28 +53,19 @@ static int read_weights(const char *name, const char *text, double out[3], struc
 static int run_rank(int argc, char **argv)
 {
 	struct rank_options o = { .rank = PD_RANK_DEFAULTS };
-	struct rank_run r = { .status = PD_OK };
-	struct pd_walker walker = { .row = pack, .take = take_page, .finish = end, .ctx = &r };
 	struct pd_log log;
+	struct pd_err err;
 	int first;
 	pd_log_init(&log, "rank");
 	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	o.walk.page.links = true;
-	struct pd_budget budget = { .limit = o.memory ? o.memory : pd_memory_default(), .tmp_dir = o.walk.tmp_dir };
-	int status = read_weights("signature", o.signature, o.rank.signature, &r.err);
+	int status = read_weights("signature", o.signature, o.rank.signature, &err);
 	if (!status)
-		status = read_weights("quality", o.quality, o.rank.quality, &r.err);
+		status = read_weights("quality", o.quality, o.rank.quality, &err);
 	if (!status)
-		status = pd_ranker_new(&r.ranker, &o.rank, &budget, &r.err);
-	code = status ? pd_command_failed(&log, &r.err) : pd_walk_command(&walker, &o.walk, argv + first, argc - first, &log);
-	if (code != PD_EXIT_FAILED && !o.walk.quiet) {
-		struct pd_rank_counts c = pd_rank_counts(r.ranker);
-		pd_log_note(&log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links, c.domains);
-	}
-	pd_ranker_free(r.ranker);
-	return code;
+		status = pd_walk_rank(&o.walk, &o.rank, argv + first, argc - first, &log, &err);
+	return pd_command_exit(status, &log, &err);
 }
 
 const struct pd_command pd_cmd_rank = { "Links and URLs", &usage, run_rank };

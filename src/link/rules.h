@@ -12,7 +12,7 @@
  *			type, of the commonest domain, same text
  *	difference=D	the two pages' scores are no further apart than D (5): the same sums, each over the page's own links
  *	count=M		M (3) or more of the first five are met
- *	signature=S	the signatures of the two pages, from their ranks (link/rank.h), differ by less than the share S (.05) of the larger;
+ *	signature=S	the signatures of the two pages, from their ranks (link/ranks.h), differ by less than the share S (.05) of the larger;
  *			met by no page that links nowhere, or has no rank
  *
  * A link is known by what it is called (pd_link_name); of several of one name on a page the first counts.  Links back to the home

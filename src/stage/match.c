@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/threads.h"
 #include "join/plan.h"
-#include "link/rank.h"
+#include "link/ranks.h"
 #include "pipeline.h"
 #include "rows/rows.h"
 #include "write/write.h"

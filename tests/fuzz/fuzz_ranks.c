@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as rows of `rank`: refused by an error that says why, or numbers of 0 or more. */
 #include "fuzz.h"
-#include "link/rank.h"
+#include "link/ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

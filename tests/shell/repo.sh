@@ -44,7 +44,7 @@ home lmdb 'lmdb' 'src/store/keytable\.c'
 home nettle 'nettle/' 'src/base/hash\.c'
 home libidn2 'idn2' 'src/link/host\.c'
 home libpsl 'libpsl' 'src/link/host\.c'
-home igraph 'igraph' 'src/link/rank\.c'
+home igraph 'igraph' 'src/walk/rank\.c'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.

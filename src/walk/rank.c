@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "link/rank.h"
+#include "walk/rank.h"
 
 #include <igraph/igraph.h>
 #include <inttypes.h>
@@ -465,63 +465,39 @@ struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r)
 	return r->counts;
 }
 
-/* --- rows, read again --- */
+/* --- the walk --- */
 
-static bool read_float(struct pd_span s, float *out)
+static void pack_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	char z[40], *end;
-	if (!s.n || s.n >= sizeof z || pd_ascii_space(s.p[0]))
-		return false;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	*out = strtof(z, &end);
-	return !*end && isfinite(*out) && *out >= 0;
+	pd_rank_pack(&p->links, p->page.id, p->page.url, p->segmenter, out);
 }
 
-int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
+static void take_page(void *ranker, struct pd_span packed)
 {
-	char *paths[] = { (char *)path };
-	struct pd_tsv_reader in = { .kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1 };
-	int status;
-	while ((status = pd_tsv_next(&in, e)) == 1) {
-		const struct pd_span *f = in.fields;
-		float signature, quality;
-		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) || !read_float(f[PD_RANKS_QUALITY], &quality)) {
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of ranks", in.path, in.line_no);
-			break;
-		}
-		uint32_t *number = pd_map_put(&r->page, hash_of(f[PD_RANKS_ID]));
-		if (*number)
-			continue;
-		*number = (uint32_t)r->n + 1;
-		r->signature = pd_grow(r->signature, r->n, &r->cap[0], sizeof *r->signature);
-		r->quality = pd_grow(r->quality, r->n, &r->cap[1], sizeof *r->quality);
-		r->signature[r->n] = signature;
-		r->quality[r->n++] = quality;
+	pd_rank_take(ranker, packed);
+}
+
+static int write_ranks(void *ranker, FILE *out, struct pd_err *e)
+{
+	return pd_rank_write(ranker, out, e);
+}
+
+int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs, struct pd_log *log,
+		 struct pd_err *e)
+{
+	struct pd_budget budget = { .limit = o->memory ? o->memory : pd_memory_default(), .tmp_dir = walk->tmp_dir };
+	struct pd_walk_options w = *walk;
+	struct pd_ranker *r;
+	w.page.links = true;
+	int status = pd_ranker_new(&r, o, &budget, e);
+	if (status)
+		return status;
+	struct pd_walker walker = { .row = pack_page, .take = take_page, .finish = write_ranks, .ctx = r };
+	status = pd_walk(&walker, &w, inputs, n_inputs, log, e);
+	if (status >= 0 && !w.quiet) {
+		struct pd_rank_counts c = pd_rank_counts(r);
+		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links, c.domains);
 	}
-	pd_tsv_release(&in);
+	pd_ranker_free(r);
 	return status;
-}
-
-void pd_ranks_release(struct pd_ranks *r)
-{
-	pd_map_release(&r->page);
-	free(r->signature);
-	free(r->quality);
-	*r = (struct pd_ranks){ 0 };
-}
-
-size_t pd_ranks_bytes(const struct pd_ranks *r)
-{
-	return pd_map_bytes(&r->page) + r->cap[0] * sizeof *r->signature + r->cap[1] * sizeof *r->quality;
-}
-
-bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality)
-{
-	const uint32_t *number = pd_map_find(&r->page, hash_of(id));
-	if (number) {
-		*signature = (double)r->signature[*number - 1];
-		*quality = (double)r->quality[*number - 1];
-	}
-	return number != NULL;
 }

@@ -18,23 +18,26 @@
  * PageRank is igraph's.  Memory: 16 bytes a link and about 60 a page, of which what goes over the budget lies in files; and beside it, while
  * ranks are computed, 56 bytes for each link that counts: what needs more than the budget is refused.
  */
-#ifndef PD_LINK_RANK_H
-#define PD_LINK_RANK_H
+#ifndef PD_WALK_RANK_H
+#define PD_WALK_RANK_H
 
-#include <stdio.h>
-
-#include "base/map.h"
 #include "base/memory.h"
-#include "link/links.h"
-#include "term/terms.h"
+#include "walk/walk.h"
 
 struct pd_rank_options {
 	double damping;
 	double signature[3], quality[3];	/* a, b, c; x, y, z */
 	const char *page_ranks, *domain_ranks;	/* files of URL or domain, tab, rank, in place of what the graph gives; NULL: none */
+	size_t memory;				/* for pd_walk_rank; 0: half of the machine's */
 };
 
 #define PD_RANK_DEFAULTS { .damping = .85, .signature = { .6, .2, .2 }, .quality = { .2, .6, .6 } }
+
+/* As pd_walk, over pages with their links. */
+int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs, struct pd_log *log,
+		 struct pd_err *e);
+
+/* --- the same step by step --- */
 
 /* A page for pd_rank_take, as bytes: made by any thread.  `s` counts words. */
 void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s, struct pd_buf *out);
@@ -51,20 +54,5 @@ struct pd_rank_counts {
 	uint64_t pages, links, domains;	/* links: between pages of the dump */
 };
 struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r);
-
-/* --- rows of ranks, read again --- */
-
-/* Of each page, by its id as it stands in rows. */
-struct pd_ranks {
-	struct pd_map page;	/* hash of the id -> 1 + number */
-	float *signature, *quality;
-	size_t n, cap[2];
-};
-
-int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e);
-void pd_ranks_release(struct pd_ranks *r);
-size_t pd_ranks_bytes(const struct pd_ranks *r);
-/* False: the page has none. */
-bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality);
 
 #endif

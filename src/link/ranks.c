@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "link/ranks.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+
+static bool read_float(struct pd_span s, float *out)
+{
+	char z[40], *end;
+	if (!s.n || s.n >= sizeof z || pd_ascii_space(s.p[0]))
+		return false;
+	memcpy(z, s.p, s.n);
+	z[s.n] = 0;
+	*out = strtof(z, &end);
+	return !*end && isfinite(*out) && *out >= 0;
+}
+
+int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
+{
+	char *paths[] = { (char *)path };
+	struct pd_tsv_reader in = { .kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1 };
+	int status;
+	while ((status = pd_tsv_next(&in, e)) == 1) {
+		const struct pd_span *f = in.fields;
+		float signature, quality;
+		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) || !read_float(f[PD_RANKS_QUALITY], &quality)) {
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of ranks", in.path, in.line_no);
+			break;
+		}
+		uint32_t *number = pd_map_put(&r->page, pd_hash64(f[PD_RANKS_ID].p, f[PD_RANKS_ID].n));
+		if (*number)
+			continue;
+		*number = (uint32_t)r->n + 1;
+		r->signature = pd_grow(r->signature, r->n, &r->cap[0], sizeof *r->signature);
+		r->quality = pd_grow(r->quality, r->n, &r->cap[1], sizeof *r->quality);
+		r->signature[r->n] = signature;
+		r->quality[r->n++] = quality;
+	}
+	pd_tsv_release(&in);
+	return status;
+}
+
+void pd_ranks_release(struct pd_ranks *r)
+{
+	pd_map_release(&r->page);
+	free(r->signature);
+	free(r->quality);
+	*r = (struct pd_ranks){ 0 };
+}
+
+size_t pd_ranks_bytes(const struct pd_ranks *r)
+{
+	return pd_map_bytes(&r->page) + r->cap[0] * sizeof *r->signature + r->cap[1] * sizeof *r->quality;
+}
+
+bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality)
+{
+	const uint32_t *number = pd_map_find(&r->page, pd_hash64(id.p, id.n));
+	if (number) {
+		*signature = (double)r->signature[*number - 1];
+		*quality = (double)r->quality[*number - 1];
+	}
+	return number != NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of `rank` (walk/rank.h) -> of each page, by its id as it stands in rows, the signature and the quality.
+ */
+#ifndef PD_LINK_RANKS_H
+#define PD_LINK_RANKS_H
+
+#include "base/err.h"
+#include "base/map.h"
+
+struct pd_ranks {
+	struct pd_map page;	/* hash of the id -> 1 + number */
+	float *signature, *quality;
+	size_t n, cap[2];
+};
+
+int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e);
+void pd_ranks_release(struct pd_ranks *r);
+size_t pd_ranks_bytes(const struct pd_ranks *r);
+/* False: the page has none. */
+bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality);
+
+#endif
