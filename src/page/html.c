@@ -9,8 +9,10 @@
  */
 #include "page/html.h"
 
+#define XML_DEPRECATED_MEMBER	/* the stack of open elements is, with nothing in its place */
 #include <libxml/HTMLparser.h>
 #include <libxml/globals.h>
+#include <libxml/threads.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
@@ -883,7 +885,9 @@ static void start_tag(struct cleaner *cl)
 	bool whole = scan_attributes(cl, t, &self_closing) && t != PD_TAG_NONE;
 	if (whole)
 		put_attributes(cl);
-	else
+	if (whole && t == PD_TAG_body && cl->n_tags == n_tags)
+		put_z(cl, " a=\"\"");	/* one that is implied has none */
+	if (!whole)
 		cl->src = pd_span(NULL, 0);
 	self_closing |= pd_tag_void(t);
 	if (whole && t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
@@ -896,8 +900,6 @@ static void start_tag(struct cleaner *cl)
 	} else if (self_closing) {
 		put_z(cl, "/>");
 	}
-	if (cl->src.n)
-		put_frame(cl);
 	if (cl->src.n)
 		put_frame(cl);
 }
@@ -990,6 +992,8 @@ struct pd_saxer {
 	size_t next_text;	/* of the cleaner's: it has not come yet */
 	int ignored;		/* level of the ignored element that we are in, or 0 */
 	bool html, body;	/* open(html), open(body) have been sent */
+	bool implied_body;	/* the last event opened a body that does not stand in the page */
+	struct pd_buf space;	/* outside the body, until it is seen whether a paragraph begins with it */
 	struct cached cache[CACHE_SIZE];
 };
 
@@ -1062,13 +1066,13 @@ static void open_root(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
 	send_open(s, t, atts);
 }
 
-static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
+static void start_element(struct pd_saxer *s, const xmlChar *name, const xmlChar **atts)
 {
-	struct pd_saxer *s = ctx;
 	if (s->ctxt->nameNr > LEVELS_MAX)
 		cut_stack(s);
 	int level = s->ctxt->nameNr;
 	enum pd_tag t = tag_of(s, name);
+	s->implied_body = t == PD_TAG_body && !atts;
 	if (t == PD_TAG_html || t == PD_TAG_body) {
 		open_root(s, t, atts);
 		return;
@@ -1093,15 +1097,55 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
 		s->open[s->n++] = (struct element){ level, t };
 }
 
+static void send_space(struct pd_saxer *s)
+{
+	if (!s->space.n)
+		return;
+	need_html(s);
+	s->sink->text(s->self, pd_buf_span(&s->space));
+	pd_buf_clear(&s->space);
+}
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
+{
+	struct pd_saxer *s = ctx;
+	enum pd_tag t = tag_of(s, name);
+	if (!(t == PD_TAG_html && s->html) && !(t == PD_TAG_body && s->body))	/* an implied one for text after the end */
+		send_space(s);
+	start_element(s, name, atts);
+}
+
 static void on_end(void *ctx, const xmlChar *name)
 {
 	struct pd_saxer *s = ctx;
+	send_space(s);
 	int level = s->ctxt->nameNr;
 	enum pd_tag t = tag_of(s, name);
+	s->implied_body = false;
 	if (t == PD_TAG_html || t == PD_TAG_body || (s->ignored && level > s->ignored))
 		return;
 	s->ignored = 0;
 	close_from(s, level);
+}
+
+/* Since 2.14 libxml2 implies no paragraph for text outside the body, as the HTML standard says.  A page is to be read alike with
+ * every version, so one is begun here, on libxml2's own stack: there it ends where every paragraph does.  White space is kept
+ * back until something follows it; true when the text is. */
+static bool is_outside(struct pd_saxer *s, struct pd_span text)
+{
+	htmlParserCtxtPtr c = s->ctxt;
+	enum pd_tag in = c->name ? tag_of(s, c->name) : PD_TAG_html;
+	if ((!s->implied_body && in != PD_TAG_html && in != PD_TAG_head) || c->nameNr >= c->nameMax)
+		return false;
+	if (!pd_span_trim(text).n) {
+		if (!s->ignored)
+			pd_buf_add_span(&s->space, text);
+		return true;
+	}
+	c->name = c->nameTab[c->nameNr++] = pd_have((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
+	start_element(s, c->name, NULL);
+	send_space(s);
+	return false;
 }
 
 /* The text that a letter stands for; they come in order, and a parser that left one out would be noticed. */
@@ -1118,6 +1162,8 @@ static void on_text(void *ctx, const xmlChar *p, int n)
 {
 	struct pd_saxer *s = ctx;
 	const char *at = (const char *)p, *end = at + (n > 0 ? n : 0);
+	if (LIBXML_VERSION >= 21400 && n > 0 && is_outside(s, pd_span(at, (size_t)n)))
+		return;
 	if (at < end && !s->ignored)
 		need_html(s);
 	while (at < end) {
@@ -1136,6 +1182,7 @@ static void on_comment(void *ctx, const xmlChar *text)
 	struct pd_saxer *s = ctx;
 	const struct cleaner *cl = &s->cleaner;
 	uint64_t i;
+	send_space(s);
 	if (s->ignored || !pd_span_u64(pd_span_z((const char *)text), &i) || i >= cl->n_frames)
 		return;
 	need_html(s);
@@ -1186,6 +1233,7 @@ void pd_saxer_free(struct pd_saxer *s)
 	if (!s)
 		return;
 	htmlFreeParserCtxt(s->ctxt);
+	pd_buf_release(&s->space);
 	cleaner_release(&s->cleaner);
 	free(s);
 }
@@ -1193,7 +1241,12 @@ void pd_saxer_free(struct pd_saxer *s)
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
 	/* libxml2 keeps something for each thread, and would go on without it when there is no memory. */
+#if LIBXML_VERSION >= 21200
+	if (xmlCheckThreadLocalStorage())
+		pd_out_of_memory();
+#else
 	pd_have(xmlGetGlobalState());
+#endif
 	s->cleaner.unfold = unfold;
 	struct pd_span clean = clean_source(&s->cleaner, utf8);
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
@@ -1206,6 +1259,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 		htmlCtxtReadMemory(s->ctxt, clean.p, (int)clean.n, NULL, "UTF-8", OPTIONS);
 	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
 		pd_out_of_memory();
+	send_space(s);
 	need_html(s);
 	close_from(s, 0);
 	if (s->body)

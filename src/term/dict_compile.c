@@ -501,12 +501,13 @@ static uint64_t dictionary_id(const struct compiler *c)
 
 static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_dict_header h = { .magic = PD_DICT_MAGIC, .version = PD_DICT_VERSION };
+	struct pd_dict_header h = { .version = PD_DICT_VERSION };
 	struct pd_dict_index x = {
 		.words = (uint32_t)c->n, .floor = frequency_cost(c, 1), .total = c->total, .first_char = FIRST_CHAR,
 		.chars = CHARS, .tags = (uint32_t)c->n_tags,
 		.levels = (uint32_t)(c->levels.n / sizeof(struct pd_prefix_level)),
 	};
+	memcpy(h.magic, PD_DICT_MAGIC, sizeof h.magic);
 	pd_buf_clear(out);
 	pd_buf_add(out, &h, sizeof h);
 	pd_buf_add(out, &x, sizeof x);

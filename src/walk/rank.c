@@ -302,7 +302,11 @@ void omp_set_num_threads(int n);
 static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
 {
 	omp_set_num_threads(1);	/* several add up in an order of their own, and the last digits would differ from run to run */
+#if IGRAPH_VERSION_MAJOR >= 1
+	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK, NULL);
+#else
 	return igraph_pagerank(graph, IGRAPH_PAGERANK_ALGO_PRPACK, out, NULL, igraph_vss_all(), IGRAPH_DIRECTED, damping, NULL, NULL);
+#endif
 }
 
 /* PageRank of all nodes, their mean 1. */
