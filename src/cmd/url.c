@@ -6,6 +6,9 @@
 #include "link/canonical.h"
 #include "link/seen.h"
 
+/* As enum pd_seen_print, enum pd_seen_formula. */
+static const char *const prints[] = { "rows", "new", "seen", "none", NULL }, *const formulas[] = { "standard", "features", NULL };
+
 #define AT(member) .at = offsetof(struct pd_seen_run, member)
 
 static int take_features(void *options, const char *arg, struct pd_err *e)
@@ -36,7 +39,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "features: URLs to make room for (1000000)" },
 	{ .type = PD_OPT_REAL, .name = "error", .arg = "P", AT(error), .min = 1e-9, .max = .5,
 	  .help = "features: error rate at that number of URLs (0.01)" },
-	{ .type = PD_OPT_CHOICE, .name = "formula", .arg = "NAME", AT(formula), .choices = pd_seen_formulas, .rare = true,
+	{ .type = PD_OPT_CHOICE, .name = "formula", .arg = "NAME", AT(formula), .choices = formulas, .rare = true,
 	  .help = "features: filter size by formula: standard (default), features" },
 	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", AT(hash), .choices = pd_seen_hashes, .rare = true,
 	  .help = "hash of features: xxh3 (default), md5" },
@@ -54,7 +57,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .name = "least", .arg = "N", AT(least), .min = 1, .max = 1000000, .rare = true,
 	  .help = "least evidence for a parameter: groups of URLs, texts, values (3)" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "print", .arg = "NAME", AT(print), .choices = pd_seen_prints,
+	{ .type = PD_OPT_CHOICE, .name = "print", .arg = "NAME", AT(print), .choices = prints,
 	  .help = "rows (default); new or seen: those URLs as they came; none" },
 	{ .type = PD_OPT_FLAG, .name = "domain", AT(domain), .help = "fill the column 'domain' with the registered domain" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },

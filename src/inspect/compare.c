@@ -159,21 +159,9 @@ static double signature_of(const struct pd_pipeline *p)
 /* Where links were examined: what each rule on them says, with its usual limit. */
 static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
-	struct pd_link_reader *x, *y;
-	struct pd_rules_counts counts;
-	struct pd_rules rules;
 	struct pd_err e;
-	size_t n, m;
-	if (!a->tables->adverts || pd_rules_parse(&rules, "adverts", NULL, &e) || pd_link_reader_new(&x, &rules, &e))
-		return;
-	if (!pd_link_reader_new(&y, &rules, &e)) {
-		const struct pd_link_facts *of_a = pd_link_reader_page(x, &a->links, &n), *of_b = pd_link_reader_page(y, &b->links, &m);
-		pd_rules_compare(&rules, of_a, n, of_b, m, &counts);
-		pd_rules_compare_signatures(&rules, signature_of(a), signature_of(b), &counts);
-		pd_rules_say(&rules, &counts, out);
-		pd_link_reader_free(y);
-	}
-	pd_link_reader_free(x);
+	if (a->tables->adverts)
+		pd_rules_explain(&a->links, &b->links, (double[]){ signature_of(a), signature_of(b) }, out, &e);
 }
 
 /* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */

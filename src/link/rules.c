@@ -219,19 +219,32 @@ void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, s
 	free(domain);
 }
 
-void pd_rules_compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
+/* After pd_rules_compare: what the pages' signatures say; 0 where a page has none. */
+static void compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
 {
 	out->signature[0] = a;
 	out->signature[1] = b;
 	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
 }
 
-bool pd_rules_on_links(const struct pd_rules *r)
+/* Does any rule that was asked for, but `signature`, look at links? */
+static bool needs_links(const struct pd_rules *r)
 {
 	bool any = false;
 	for (int i = 0; i < PD_RULES; i++)
 		any |= r->asked[i] && i != PD_RULE_SIGNATURE;
 	return any;
+}
+
+int pd_rules_check(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e)
+{
+	if (r->asked[PD_RULE_SIGNATURE] != ranks)
+		return pd_fail(e, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
+	if (links && !needs_links(r))
+		return pd_fail(e, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
+	if (!links && needs_links(r))
+		return pd_fail(e, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together");
+	return PD_OK;
 }
 
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
@@ -253,7 +266,7 @@ static void say_signatures(const struct pd_rules *r, const struct pd_rules_count
 			      100 * r->limit[PD_RULE_SIGNATURE]);
 }
 
-void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
+static void say_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
 	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type", "registered domains",
 							  "of them with one text" };
@@ -379,7 +392,7 @@ static void settle_page(struct pd_link_reader *l)
 	l->n = n;
 }
 
-const struct pd_link_facts *pd_link_reader_page(struct pd_link_reader *l, const struct pd_page_links *links, size_t *n)
+static const struct pd_link_facts *facts_of(struct pd_link_reader *l, const struct pd_page_links *links, size_t *n)
 {
 	l->n = 0;
 	for (size_t i = 0; i < links->n; i++) {
@@ -479,6 +492,16 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 	return status;
 }
 
+int pd_link_table_open(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget, struct pd_err *e)
+{
+	struct pd_link_reader *l;
+	int status = pd_link_reader_new(&l, r, e);
+	if (!status)
+		status = pd_link_table_read(t, l, path, budget, e);
+	pd_link_reader_free(l);
+	return status;
+}
+
 void pd_link_table_release(struct pd_link_table *t)
 {
 	pd_array_release(&t->facts_at);
@@ -487,9 +510,47 @@ void pd_link_table_release(struct pd_link_table *t)
 	*t = (struct pd_link_table){ 0 };
 }
 
-const struct pd_link_facts *pd_link_table_find(const struct pd_link_table *t, struct pd_span id, size_t *n)
+static const struct pd_link_facts *find_page(const struct pd_link_table *t, struct pd_span id, size_t *n)
 {
 	const uint32_t *number = pd_map_find(&t->page, pd_hash64(id.p, id.n) | 1);
 	*n = number ? t->first[*number] - t->first[*number - 1] : 0;
 	return number ? t->facts + t->first[*number - 1] : NULL;
+}
+
+/* ==== two pages ==== */
+
+bool pd_rules_pair(const struct pd_rules *r, const struct pd_link_table *links, const struct pd_ranks *ranks, struct pd_span a, struct pd_span b)
+{
+	struct pd_rules_counts counts;
+	double signature[2] = { 0 }, quality;
+	size_t n_a, n_b;
+	const struct pd_link_facts *of_a = find_page(links, a, &n_a), *of_b = find_page(links, b, &n_b);
+	pd_rules_compare(r, of_a, n_a, of_b, n_b, &counts);
+	pd_ranks_find(ranks, a, &signature[0], &quality);
+	pd_ranks_find(ranks, b, &signature[1], &quality);
+	compare_signatures(r, signature[0], signature[1], &counts);
+	return pd_rules_decide(r, &counts);
+}
+
+int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_link_reader *x, *y = NULL;
+	struct pd_rules_counts counts;
+	struct pd_rules r;
+	size_t n, m;
+	int status = pd_rules_parse(&r, "adverts", NULL, e);
+	if (status)
+		return status;
+	status = pd_link_reader_new(&x, &r, e);
+	if (!status)
+		status = pd_link_reader_new(&y, &r, e);
+	if (!status) {
+		const struct pd_link_facts *of_a = facts_of(x, a, &n), *of_b = facts_of(y, b, &m);
+		pd_rules_compare(&r, of_a, n, of_b, m, &counts);
+		compare_signatures(&r, signature[0], signature[1], &counts);
+		say_rules(&r, &counts, out);
+	}
+	pd_link_reader_free(x);
+	pd_link_reader_free(y);
+	return status;
 }

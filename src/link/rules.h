@@ -24,6 +24,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "link/links.h"
+#include "link/ranks.h"
 
 enum pd_rule { PD_RULE_ADVERTS, PD_RULE_BODY, PD_RULE_TYPES, PD_RULE_DOMAINS, PD_RULE_ANCHORS, PD_RULES_PLAIN,
 	       PD_RULE_WEIGHTED = PD_RULES_PLAIN, PD_RULE_DIFFERENCE, PD_RULE_COUNT, PD_RULE_SIGNATURE, PD_RULES };
@@ -37,6 +38,8 @@ struct pd_rules {
 
 /* "adverts,body=7,weighted=40"; `weights`: "adverts=.5,body=1", what is not named weighs nothing; NULL: .2 each.  PD_ERR_USAGE. */
 int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, struct pd_err *e);
+/* Are the files there that these rules need, and no others?  PD_ERR_USAGE. */
+int pd_rules_check(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e);
 /* As they read back, with all limits; without commas and blanks where `out` cannot have them. */
 void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 
@@ -60,14 +63,8 @@ struct pd_rules_counts {
 /* Facts in the order of their names. */
 void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
 		      struct pd_rules_counts *out);
-/* After it: what the pages' signatures say; 0 where a page has none. */
-void pd_rules_compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out);
-/* Does any rule that was asked for, but `signature`, look at links? */
-bool pd_rules_on_links(const struct pd_rules *r);
 /* Does a rule that was asked for call them duplicates? */
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c);
-/* A line for each rule, for people. */
-void pd_rules_say(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out);
 
 /* --- facts --- */
 
@@ -75,8 +72,6 @@ struct pd_link_reader;	/* makes facts: the words of anchors are cut by the progr
 
 int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e);
 void pd_link_reader_free(struct pd_link_reader *l);
-/* Of a page's links.  There until the next call. */
-const struct pd_link_facts *pd_link_reader_page(struct pd_link_reader *l, const struct pd_page_links *links, size_t *n);
 
 /* All pages of files of `link`, known by their ids; within a budget. */
 struct pd_link_table {
@@ -90,7 +85,14 @@ struct pd_link_table {
 /* PD_ERR_FORMAT: a row that cannot be read, or the rows of a page do not stand together.  PD_ERR_PARAMS: other rules for types. */
 int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e);
 void pd_link_table_release(struct pd_link_table *t);
-/* NULL and 0: the page has none. */
-const struct pd_link_facts *pd_link_table_find(const struct pd_link_table *t, struct pd_span id, size_t *n);
+/* The same, with a reader of its own. */
+int pd_link_table_open(struct pd_link_table *t, const struct pd_rules *rules, const char *path, struct pd_budget *budget, struct pd_err *e);
+
+/* --- two pages --- */
+
+/* Do the rules call two pages duplicates, by their ids?  Of both tables either may be empty. */
+bool pd_rules_pair(const struct pd_rules *r, const struct pd_link_table *links, const struct pd_ranks *ranks, struct pd_span a, struct pd_span b);
+/* A line for each rule with its normal limit, for people; signatures 0: none. */
+int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out, struct pd_err *e);
 
 #endif

@@ -19,8 +19,6 @@
 
 const char *const pd_seen_modes[] = { "exact", "features", "site-features", NULL };
 const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
-const char *const pd_seen_prints[] = { "rows", "new", "seen", "none", NULL };
-const char *const pd_seen_formulas[] = { "standard", "features", NULL };
 
 /* ==== what was seen ==== */
 

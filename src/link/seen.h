@@ -67,7 +67,6 @@ int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, cons
 
 enum pd_seen_print { PD_SEEN_PRINT_ROWS, PD_SEEN_PRINT_NEW, PD_SEEN_PRINT_SEEN, PD_SEEN_PRINT_NONE };
 enum pd_seen_formula { PD_SEEN_FORMULA_STANDARD, PD_SEEN_FORMULA_FEATURES };
-extern const char *const pd_seen_prints[], *const pd_seen_formulas[];	/* NULL at the end */
 
 /* What the command `url` does: lines in, a row for each out, and what was seen kept in a file. */
 struct pd_seen_run {

@@ -97,25 +97,10 @@ static int run_match(struct match_run *r)
 
 /* --- by several methods --- */
 
-/* Does a rule on links call them duplicates? */
-static bool rule_says_so(struct match_run *r, uint32_t row_a, uint32_t row_b)
-{
-	struct pd_rules_counts counts;
-	double sign_a = 0, sign_b = 0, quality;
-	size_t n_a, n_b;
-	const struct pd_link_facts *a = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_a).id, &n_a);
-	const struct pd_link_facts *b = pd_link_table_find(&r->links, pd_rows_view(&r->rows, row_b).id, &n_b);
-	pd_rules_compare(&r->rules, a, n_a, b, n_b, &counts);
-	pd_ranks_find(&r->ranks, pd_rows_view(&r->rows, row_a).id, &sign_a, &quality);
-	pd_ranks_find(&r->ranks, pd_rows_view(&r->rows, row_b).id, &sign_b, &quality);
-	pd_rules_compare_signatures(&r->rules, sign_a, sign_b, &counts);
-	return pd_rules_decide(&r->rules, &counts);
-}
-
 static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
 	struct match_run *r = ctx;
-	if (r->o->rule && !rule_says_so(r, pair->a, pair->b)) {
+	if (r->o->rule && !pd_rules_pair(&r->rules, &r->links, &r->ranks, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
 		r->refused++;
 		return PD_OK;
 	}
@@ -298,14 +283,13 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing, and cannot be combined with --%s", o->output ? "output" : "against");
-	if ((o->rule && r->rules.asked[PD_RULE_SIGNATURE]) != (o->ranks != NULL))
+	if (!o->rule && o->ranks)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
-	if (o->rule && o->links && !pd_rules_on_links(&r->rules))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
-	if ((o->rule && pd_rules_on_links(&r->rules)) != (o->links != NULL) || (o->rule_weights && !o->rule))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together%s",
-			       o->rule ? "" : ", and --rule-weights with them");
-	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
+	if (!o->rule && (o->links || o->rule_weights))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
+	int status = o->rule ? pd_rules_check(&r->rules, o->links, o->ranks, &r->err) : PD_OK;
+	if (!status)
+		status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
 	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
@@ -344,19 +328,14 @@ static int count_tables(struct match_run *r)
 /* Rules decide among the candidates of a method that names them; copies are not linked, since a rule may part them. */
 static int read_links(struct match_run *r)
 {
-	struct pd_link_reader *reader;
 	bool any = false;
 	for (int i = 0; i < r->rows.methods.n; i++)
 		any |= r->rows.methods.v[i].method->uses_links;
 	if (!any)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
 	int status = r->o->ranks ? pd_ranks_read(&r->ranks, r->o->ranks, &r->err) : PD_OK;
-	if (!status && r->o->links) {
-		status = pd_link_reader_new(&reader, &r->rules, &r->err);
-		if (!status)
-			status = pd_link_table_read(&r->links, reader, r->o->links, &r->budget, &r->err);
-		pd_link_reader_free(reader);
-	}
+	if (!status && r->o->links)
+		status = pd_link_table_open(&r->links, &r->rules, r->o->links, &r->budget, &r->err);
 	return status ? status : count_tables(r);
 }
 
