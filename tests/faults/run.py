@@ -8,7 +8,8 @@ every n or for some.  Whatever fails:
   - 2: a message says so; what stands under a final name is whole, or what stood there before; no temporary file stays;
   - a run that can be gone on with (dedup, store) is gone on with, and ends as if nothing had happened.
 
-usage: run.py PROGRAM INJECT.so [--every] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
+usage: run.py PROGRAM INJECT.so [--every [--most=N]] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
+--most: of a kind of which a job has more steps, the first and the last of them and others in between, N in all
 """
 import argparse, concurrent.futures, gzip, json, os, random, re, shutil, struct, subprocess, sys, tempfile, threading
 
@@ -16,7 +17,7 @@ KINDS = 'malloc read write short-write short-read sync rename close seek map ope
 options = argparse.ArgumentParser()
 options.add_argument('program'), options.add_argument('inject'), options.add_argument('jobs', nargs='*')
 options.add_argument('--every', action='store_true'), options.add_argument('-k', '--kind', action='append')
-options.add_argument('--at', type=int), options.add_argument('--list', action='store_true')
+options.add_argument('--most', type=int), options.add_argument('--at', type=int), options.add_argument('--list', action='store_true')
 o = options.parse_intermixed_args()
 PROGRAM, INJECT = os.path.abspath(o.program), os.path.abspath(o.inject)
 TOP = tempfile.mkdtemp(prefix='faults-')
@@ -31,6 +32,10 @@ def plain(*command, given=b'', want=0):
     if r.returncode != want:
         sys.exit('Bail out! %s: exit %d: %s' % (' '.join(command), r.returncode, r.stderr.decode()))
     return r.stdout
+
+
+def runs_slow(name):
+    return name in o.jobs or (o.every and not o.jobs)
 
 
 def save(name, data):
@@ -133,7 +138,7 @@ def make_inputs():
         plain('store', 'add', 'seen-' + kind, '-q', 'exact-more.tsv')
     rng, keys = random.Random(1), []
     big = ['# pagededup fp 1 version=3 bits=64 | sketch=none', '#fingerprint\tid\turl\ttext_digest']
-    for i in range(600000 if o.every or 'match-spills' in o.jobs else 0):
+    for i in range(600000 if runs_slow('match-spills') else 0):
         what = rng.random() if i else 1
         keys.append(rng.choice(keys) ^ (what < .1) << rng.randrange(64) if what < .2 else rng.getrandbits(64))
         big.append('%016x\tx:%d\thttp://h%d/%d\t%032x' % (keys[-1], i, i % 500, i, keys[-1] >> 40))
@@ -146,7 +151,7 @@ def make_inputs():
         little, much = spilt('--memory=34M'), spilt()
         if little[0] <= much[0] or little[1] < 4:
             sys.exit('Bail out! match-spills: not more lies on disk than ever: %s, %s' % (little, much))
-    if o.every or 'store-segments' in o.jobs:
+    if runs_slow('store-segments'):
         keys = [rng.getrandbits(64) for _ in range(9000)]
         for name, own in ('first', keys[:4500]), ('second', [k ^ 1 for k in keys[:600]] + keys[4500:8400]):
             save(name + '.tsv', big[0].encode() + b'\n#fingerprint\tid\turl\n' +
@@ -430,6 +435,8 @@ def look(job, run, want):
 def numbers(job, kind, steps):
     if o.at:
         return [o.at]
+    if o.most and steps > o.most:
+        return sorted({1 + (steps - 1) * i // (o.most - 1) for i in range(o.most)})
     if kind in job.every or o.every and (not job.slow or steps <= 100):
         return range(1, steps + 1)
     few = 40 if o.every else 8 if job.slow else 4
