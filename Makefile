@@ -240,9 +240,10 @@ deps:
 
 COMPLETIONS = $(DATADIR)/bash-completion/completions/pagededup $(DATADIR)/zsh/site-functions/_pagededup \
 	$(DATADIR)/fish/vendor_completions.d/pagededup.fish
+ENGINESDIR = $(DATADIR)/pagededup/engines
 install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX= LIBDIR=
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man5 \
-		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo)
+		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop $(ENGINESDIR)/spark)
 	install -m 755 $(B)/pagededup $(DESTDIR)$(BINDIR)/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
@@ -259,14 +260,18 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 644 docs/*.md $(DESTDIR)$(DOCDIR)/docs/
 	install -m 644 docs/methods/*.md $(DESTDIR)$(DOCDIR)/docs/methods/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(DOCDIR)/demo/
+	install -m 755 engines/ship $(DESTDIR)$(ENGINESDIR)/
+	install -m 755 engines/hadoop/pagededup-hadoop $(DESTDIR)$(ENGINESDIR)/hadoop/
+	install -m 644 engines/spark/pagededup_spark.py $(DESTDIR)$(ENGINESDIR)/spark/
+	ln -sfr $(DESTDIR)$(ENGINESDIR)/hadoop/pagededup-hadoop $(DESTDIR)$(BINDIR)/pagededup-hadoop
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
 		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) after ldconfig, run by root, or with LD_LIBRARY_PATH=$(LIBDIR)"
 
 uninstall: ## remove what install put there, by the same variables
-	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
 		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
 		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS))
-	rm -rf $(DESTDIR)$(DOCDIR)
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup
 
 dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit
 	@mkdir -p $(B)

@@ -198,6 +198,13 @@ def spark_files(command):
     return "%s -Xmx256m -cp %s%s/jars/* org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
 
 
+def file_command(option, command):
+    """An option of the filter."""
+    if command == "spark":
+        command = spark_files({"fetch": "-cat", "store": "-put -f"}[option])
+    return ["--%s=%s" % (option, command)] if command else []
+
+
 class Sums(AccumulatorParam):
     def zero(self, value):
         return {}
@@ -238,7 +245,7 @@ class Pagededup:
         """dumps: a DataFrame whose first column has a path in each row."""
         fetch = self.fetch
         paths = dumps.select(dumps.columns[0]).repartition(max(dumps.count(), 1))
-        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + self._command("fetch", fetch) + ["--"] + list(options))
+        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + list(options))
 
     def match(self, rows, *options):
         """Pairs of rows of fp."""
@@ -286,7 +293,7 @@ class Pagededup:
             self._make_folders(paths, output)
         arguments = ["map", "--job=apply", "--step=rewrite", "-o", output]
         return self._filter(lines.repartition(max(lines.count(), 1)), "line", "dumps",
-                            lambda: arguments + self._command("fetch", fetch) + self._command("store", store))
+                            lambda: arguments + file_command("fetch", fetch) + file_command("store", store))
 
     def _make_folders(self, paths, output):
         jvm, conf = self.sc._jvm, self.sc._jsc.hadoopConfiguration()
@@ -294,13 +301,6 @@ class Pagededup:
         for (folder,) in paths.select(below).distinct().collect():
             path = jvm.org.apache.hadoop.fs.Path(output.rstrip("/") + "/" + folder.lstrip("/"))
             path.getFileSystem(conf).mkdirs(path)
-
-    @staticmethod
-    def _command(option, command):
-        """In a task, where Spark's jars lie."""
-        if command == "spark":
-            command = spark_files({"fetch": "-cat", "store": "-put -f"}[option])
-        return ["--%s=%s" % (option, command)] if command else []
 
     def _pairs(self, job, found, side):
         doubts = self._keep(self._step(job, "doubts", [(f, "line") for f in found], side))

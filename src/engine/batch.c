@@ -53,6 +53,15 @@ static void open_keys(struct keys *k, const struct pd_rows *rows)
 	}
 }
 
+/* By the hash of an id its row, from 1. */
+static void take_ids(const struct pd_rows *rows, struct pd_map *ids)
+{
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct pd_span id = pd_rows_view(rows, i).id;
+		*pd_map_put(ids, pd_hash64(id.p, id.n)) = i + 1;
+	}
+}
+
 static void close_keys(struct keys *k)
 {
 	free(k->member);
@@ -211,6 +220,7 @@ struct finding {
 	struct pd_engine_buckets b;
 	struct pd_rows batch;
 	struct keys keys;
+	struct pd_map ids;		/* of the batch, by their hashes */
 	struct pd_map wanted;		/* hashes of keys whose stored rows wait */
 	size_t n;
 	struct pd_buf line;
@@ -228,9 +238,8 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");
 	pd_write_pair_rows(rows, pair, 1, out);
-	/* A page of both sides stays. */
-	if ((rows->side[pair->a] | rows->side[pair->b]) == (PD_SIDE_A | PD_SIDE_B) && rows->side[pair->a] != rows->side[pair->b] &&
-	    rows->side[first ? pair->b : pair->a] == PD_SIDE_B) {
+	/* A page of both sides stays, as the batch has it. */
+	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
 		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p, pair->distance < 0 ? 0 : pair->distance,
 			      (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p, (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p,
 			      (int)fresh.id.n, fresh.id.p);
@@ -273,6 +282,7 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 	int status = open_batch(t, p, &f.batch, e);
 	f.b.ctx = &f;
 	open_keys(&f.keys, &f.batch);
+	take_ids(&f.batch, &f.ids);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if (in.key.n > 2 && !memcmp(in.key.p, "s.", 2)) {
 			pd_buf_clear(&f.line);
@@ -298,6 +308,7 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 	close_keys(&f.keys);
 	pd_rows_release(&f.batch);
 	pd_map_release(&f.wanted);
+	pd_map_release(&f.ids);
 	pd_buf_release(&f.line);
 	pd_engine_lines_release(&in);
 	return status;
@@ -398,16 +409,34 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 
 /* --- update --- */
 
+/* Is it the batch's own row of a page?  The collection may have one of the same id. */
+static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_engine_row *row, struct pd_buf *key)
+{
+	const uint32_t *number = pd_map_find(ids, pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n));
+	if (!number)
+		return false;
+	pd_buf_clear(key);
+	if (k->member[*number - 1])
+		add_hex(k, *number - 1, key);
+	return row->has_print ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key)) :
+	       !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
+}
+
 /* Lines that `find` wrote stand among rows: no fingerprint is a single letter. */
 static int map_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
 	struct pd_span line, rest, tag, id;
 	struct pd_engine_row row;
-	struct pd_buf out = { 0 };
+	struct pd_buf out = { 0 }, key = { 0 };
+	struct pd_rows batch;
+	struct pd_map ids = { 0 };
+	struct keys keys;
 	uint64_t n = 0;
-	int status;
-	while ((status = pd_line_next(&in, &line, e)) == 1) {
+	int status = open_batch(t, p, &batch, e);
+	open_keys(&keys, &batch);
+	take_ids(&batch, &ids);
+	while (status >= 0 && (status = pd_line_next(&in, &line, e)) == 1) {
 		rest = line;
 		if (!line.n || line.p[0] == '#' || !pd_span_split(&rest, '\t', &tag))
 			continue;
@@ -423,7 +452,7 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 			if ((status = pd_engine_row_check(&row, p, e)) != 0)
 				break;
 			pd_buf_add_span(&out, row.f[PD_FP_ID]);
-			pd_buf_add_z(&out, "\tr\t");
+			pd_buf_add_z(&out, is_of_batch(&keys, &ids, &row, &key) ? "\tb\t" : "\tr\t");
 			pd_buf_add_span(&out, line);
 			pd_buf_add_c(&out, '\n');
 			n++;
@@ -432,36 +461,51 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 			break;
 	}
 	pd_engine_count(t, "ROWS", n);
+	close_keys(&keys);
+	pd_map_release(&ids);
+	pd_rows_release(&batch);
+	pd_buf_release(&key);
 	pd_line_reader_release(&in);
 	pd_buf_release(&out);
 	return status;
 }
 
-/* A page's rows, each once, unless it goes. */
-static int write_rows(struct pd_buf *rows, bool goes, uint64_t *n, struct pd_err *e)
+/* A page as the collection holds it. */
+struct updated {
+	struct pd_buf rows;		/* stored */
+	struct pd_buf fresh;		/* of the batch; of several with one id the last, bytewise, which the latest visit is */
+	bool goes;
+	uint64_t n, gone;
+};
+
+/* The new row alone; else stored ones, each once, unless they go. */
+static int end_page(struct updated *u, struct pd_err *e)
 {
 	struct pd_map seen = { 0 };
-	struct pd_span rest = pd_buf_span(rows), line;
+	struct pd_span rest = pd_buf_span(u->fresh.n ? &u->fresh : &u->rows), line;
+	bool goes = u->goes && !u->fresh.n;
 	int status = PD_OK;
+	u->gone += goes;
 	while (!goes && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		if (!line.n || !pd_map_add(&seen, pd_hash64(line.p, line.n)))
 			continue;
 		struct pd_buf text = { (char *)line.p, line.n + 1, 0 };
 		status = pd_engine_write(&text, e);
-		++*n;
+		u->n++;
 	}
 	pd_map_release(&seen);
-	pd_buf_clear(rows);
+	pd_buf_clear(&u->rows);
+	pd_buf_clear(&u->fresh);
+	u->goes = false;
 	return status;
 }
 
 static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
-	struct pd_buf rows = { 0 }, out = { 0 };
+	struct updated u = { .n = 0 };
+	struct pd_buf out = { 0 };
 	struct pd_span tag;
-	bool goes = false;
-	uint64_t n = 0, gone = 0;
 	pd_buf_printf(&out, "# pagededup fp 1 %s | sketch=", pd_buf_z(&p->must));
 	if (p->sketch.minima)
 		pd_sketch_print(&p->sketch, &out);
@@ -472,29 +516,29 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 	pd_buf_add_c(&out, '\n');
 	int status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		if (in.is_new) {
-			gone += goes;
-			if ((status = write_rows(&rows, goes, &n, e)) != 0)
-				break;
-			goes = false;
-		}
+		if (in.is_new && (status = end_page(&u, e)) != 0)
+			break;
 		struct pd_span rest = in.value;
-		if (!pd_span_split(&rest, '\t', &tag) || (!pd_span_is(tag, "t") && (!pd_span_is(tag, "r") || !rest.p))) {
+		bool fresh;
+		if (!pd_span_split(&rest, '\t', &tag) || (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
+		    (!pd_span_is(tag, "t") && !rest.p)) {
 			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
 			break;
 		}
-		goes |= pd_span_is(tag, "t");
-		if (pd_span_is(tag, "r")) {
-			pd_buf_add_span(&rows, rest);
-			pd_buf_add_c(&rows, '\n');
-		}
+		u.goes |= pd_span_is(tag, "t");
+		if (pd_span_is(tag, "t") || (fresh && u.fresh.n && pd_span_cmp(rest, pd_span(u.fresh.p, u.fresh.n - 1)) <= 0))
+			continue;
+		if (fresh)
+			pd_buf_clear(&u.fresh);
+		pd_buf_add_span(fresh ? &u.fresh : &u.rows, rest);
+		pd_buf_add_c(fresh ? &u.fresh : &u.rows, '\n');
 	}
-	gone += goes;
 	if (!status)
-		status = write_rows(&rows, goes, &n, e);
-	pd_engine_count(t, "ROWS", n);
-	pd_engine_count(t, "REMOVED", gone);
-	pd_buf_release(&rows);
+		status = end_page(&u, e);
+	pd_engine_count(t, "ROWS", u.n);
+	pd_engine_count(t, "REMOVED", u.gone);
+	pd_buf_release(&u.rows);
+	pd_buf_release(&u.fresh);
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	return status;

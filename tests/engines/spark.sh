@@ -12,7 +12,13 @@ cp "$demo" dumps/demo.warc.gz
 head -c 60000 "$demo" >dumps/damaged.warc.gz
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
 "$P" fp -q "$PWD"/dumps/*.warc.gz >one.fp 2>one.err
-"$P" match -q --all-pairs one.fp >one.pairs
+"$P" match -q one.fp >one.pairs
+"$P" fp -q "$demo" >all.fp
+awk '/^#/ || NR % 4 == 0' all.fp >new.fp
+awk '/^#/ || NR % 4' all.fp >old.fp
+"$P" match -q --save=new.key new.fp
+{ "$P" match -q -k 6 --all-pairs --against=old.fp new.fp; "$P" match -q -k 6 --all-pairs new.fp; } >against.pairs
+"$P" match -q -k 6 --all-pairs --against=old.fp new.fp | sorted | awk -F '\t' 'NR == FNR { if (!/^#/) new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in new)) print $i }' new.fp - | sort -u >gone
 "$P" cluster -q one.pairs >one.verdicts
 
 for version in 3.5 4.0; do
@@ -26,12 +32,26 @@ for version in 3.5 4.0; do
 	run steps "$version/none" fp /missing.warc.gz
 	exits "$version, fp: a dump that is not there fails the job" 1
 	has "$version, fp: it is named" "$tmp/err" '/missing\.warc\.gz'
-	run steps "$version" match --all-pairs
+	run steps "$version" match
 	exits "$version, match" 0
 	same "$version, match: the pairs of one machine" <(sorted "$version/pairs.tsv") <(sorted one.pairs)
 	run steps "$version" cluster
 	exits "$version, cluster" 0
 	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
+	run env FETCH=spark STORE=spark "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" "$version" apply "$PWD/$version/clean" "$PWD"/dumps/*.warc.gz
+	exits "$version, apply, through Spark's own jars" 0
+	"$P" apply -q -V one.verdicts "$PWD"/dumps/*.warc.gz -o "$version/want/" 2>apply.err
+	for dump in dumps/*; do
+		same "$version, apply: $(basename "$dump") as one machine writes it" "$version/clean$PWD/$dump" "$(find "$version/want" -name "$(basename "$dump")")"
+	done
+	run steps "$version" rows new new.fp
+	run steps "$version" rows pages old.fp
+	run steps "$version" batch new.key -k 6
+	exits "$version, batch" 0
+	same "$version, batch: the pairs of one machine" <(sorted "$version/against.tsv") <(sorted against.pairs)
+	same "$version, batch: what goes" <(sorted "$version/tombstones.tsv" | cut -f 2) gone
+	same "$version, batch: the collection is what stays, and the batch" <(sorted "$version/collection.tsv") \
+		<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone old.fp new.fp | sort)
 	$stop_engine
 	stop_engine=:
 	rm -rf "$tmp/daemons"

@@ -63,6 +63,27 @@ for c in $commands; do
 	if command -v mandoc >/dev/null; then is "$c: mandoc finds no error" "$(mandoc -T lint -W error "$page" 2>&1 | head -3)" ""
 	else skip "$c: mandoc finds no error" "no mandoc"; fi
 done
+
+# Programs beside the main one: the same of them, as far as they have it.
+for c in hadoop; do
+	"$TOP/engines/$c/pagededup-$c" --help >help
+	page=$man/pagededup-$c.1
+	help_options help >from-help
+	man_options "$page" >from-man
+	at_least "pagededup-$c: options found in --help" "$(wc -l <from-help)" 1
+	same "pagededup-$c: man page and --help list the same options" from-man from-help
+	is "pagededup-$c: and the same synopsis" "$(man_synopsis "$page")" "$(sed -n '/^usage: /,/^[A-Z]/{ s/^usage: //; s/^  *//; /^pagededup/p }' help | tr '\n' ' ' | sed 's/ $//')"
+	has "pagededup-$c: the man page has a name line" <(plain "$page") "^pagededup-$c - ."
+	for section in 'EXIT STATUS' EXAMPLE; do has "pagededup-$c: the man page has $section" "$page" "^\.SH $section"; done
+	has "pagededup-$c: --help has an example" help '^example: pagededup-'
+	is "pagededup-$c: no line of --help is wider than 100 columns" "$(awk 'length > 100' help)" ""
+	for o in $(awk '{ print $1 ($2 ~ /^=/ ? "=1" : "") }' from-help); do
+		hasnt "pagededup-$c $o is an option" <("$TOP/engines/$c/pagededup-$c" "$o" --help 2>&1) 'no option'
+	done
+	if command -v mandoc >/dev/null; then is "pagededup-$c: mandoc finds no error" "$(mandoc -T lint -W error "$page" 2>&1 | head -3)" ""
+	else skip "pagededup-$c: mandoc finds no error" "no mandoc"; fi
+	commands="$commands $c"
+done
 for page in "$man"/pagededup-*.1; do
 	c=$(basename "$page" .1) && c=${c#pagededup-}
 	has "the man page of $c is of a command" <(echo " "$commands" ") " $c "

@@ -13,6 +13,12 @@ for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.
 	share/bash-completion/completions/pagededup share/zsh/site-functions/_pagededup share/fish/vendor_completions.d/pagededup.fish; do
 	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
 done
+for f in ship hadoop/pagededup-hadoop spark/pagededup_spark.py; do
+	is "engines/$f is installed" "$([ -s "$root/usr/share/pagededup/engines/$f" ] && echo yes)" yes
+done
+is "pagededup-hadoop is a command" "$("$root/usr/bin/pagededup-hadoop" --help | head -1)" 'usage: pagededup-hadoop dedup [OPTION]... DUMPS OUT'
+run "$root/usr/share/pagededup/engines/ship" "$root/usr/bin/pagededup" packed.tar.gz
+exits "it finds what packs the program" 0
 same "the completions are those of the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)
 is "nothing is installed outside of PREFIX" "$(ls "$root")" usr
 is "the installed program runs" "$("$root/usr/bin/pagededup" --version | head -1)" "pagededup $version"

@@ -55,6 +55,14 @@ printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http:/
 printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '10000000000000f0 old:3 http://o/3' '0fff0000000000f0 old:4 http://o/4' \
 	'- old:5 http://o/5 - 5 00000000000000000000000000000abc' | fp_rows >old.fp
 least=7 equal "few rows" new.fp old.fp -k 3
+# A page that the collection and the batch both have stays as the batch has it, also where another new page is near what was stored.
+printf '%s\n' '00000000000000f0 new:1 http://n/1' 'ffff0000ffff0000 both:1 http://b/1' '0123456789abcdef both:2 http://b/2' | fp_rows >new.fp
+printf '%s\n' '00000000000000f1 both:1 http://b/1' '00000000000000f3 old:1 http://o/1' '0123456789abcdee both:2 http://b/2' 'aaaa5555aaaa5555 old:2 http://o/2' | fp_rows >old.fp
+"$P" match -q --save=new.fp.key new.fp
+batch_rows got new.fp old.fp -- -k 3 2>"$tmp/err" || fail "a page on both sides" "$(cat "$tmp/err")"
+same "a page on both sides: what goes" <(rows got.gone | cut -f 2) <(echo old:1)
+same "a page on both sides: the collection" <(rows got.kept | cut -f 1,2 | LC_ALL=C sort -k 2) \
+	<({ rows new.fp; printf 'aaaa5555aaaa5555\told:2\n'; } | cut -f 1,2 | LC_ALL=C sort -k 2)
 deal 4
 python3 - >skewed.fp <<'END'
 import random
