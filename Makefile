@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # pagededup: `make help` lists the targets.
 
-VERSION = 0.1.0
-SOVERSION = 0
+VERSION = 0.2.0
+SOVERSION = 0.2
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
@@ -39,14 +39,14 @@ CFLAGS ?=
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # The same bytes from any folder.
-ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
+ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
 ALL_LIBS = $(PKG_LIBS) -lm
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
-LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c src/api.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine,src/$(d)/*.c)))
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o
@@ -59,7 +59,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -74,9 +74,10 @@ $(B)/libpagededup.a: $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)ar rcs $@ $^
 
-$(B)/libpagededup.so: $(LIB_OBJ)
+$(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	$(call say,LD)
-	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -Wl,--version-script,src/api/exports.map -o $@ $(LIB_OBJ) $(ALL_LIBS)
+	@ln -sf libpagededup.so $@.$(SOVERSION)
 
 # One file that needs no other: for containers, rescue systems, cluster nodes.  libxml2 asks for threads weakly, which pulls
 # nothing out of an archive, and would do without locks: so they are asked for here.  igraph's libraries do the same, and some are Fortran.

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 
+#include <sched.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/err.h"
+
+#undef free
+
 static void (*no_memory)(void);
-static _Thread_local jmp_buf *way_out;
+static _Thread_local struct pd_going going;
+static _Thread_local int left_with;
 
 void pd_out_of_memory_calls(void (*f)(void))
 {
 	no_memory = f;
 }
 
-void pd_out_of_memory_jumps(jmp_buf *to)
-{
-	way_out = to;
-}
-
 void pd_out_of_memory(void)
 {
-	jmp_buf *to = way_out;
-	way_out = NULL;
-	if (to)
-		longjmp(*to, 1);
+	if (going.out)
+		pd_leave(PD_ERR_MEMORY);
 	if (no_memory)
 		no_memory();
 	fputs("pagededup: out of memory\n", stderr);
@@ -40,19 +39,254 @@ void *pd_have(void *p)
 	return p;
 }
 
+/* --- owners: a set of addresses, open addressing, at most half of the slots taken --- */
+
+struct pd_owner {
+	char lock;
+	bool broken;
+	size_t n, cap;		/* slots: a power of two, or none */
+	void **slot;
+};
+
+static void lock(struct pd_owner *o)
+{
+	while (__atomic_test_and_set(&o->lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock(struct pd_owner *o)
+{
+	__atomic_clear(&o->lock, __ATOMIC_RELEASE);
+}
+
+static size_t slot_of(const struct pd_owner *o, const void *p)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
+	return (size_t)(hash >> 32) & (o->cap - 1);
+}
+
+static void put(struct pd_owner *o, void *p)
+{
+	size_t i = slot_of(o, p);
+	while (o->slot[i])
+		i = (i + 1) & (o->cap - 1);
+	o->slot[i] = p;
+	o->n++;
+}
+
+/* Room for one more, so that what was allocated can be noted in any case. */
+static bool make_room(struct pd_owner *o)
+{
+	if (2 * (o->n + 1) <= o->cap)
+		return true;
+	struct pd_owner more = { .cap = o->cap ? 2 * o->cap : 256 };
+	more.slot = calloc(more.cap, sizeof *more.slot);
+	if (!more.slot)
+		return false;
+	for (size_t i = 0; i < o->cap; i++)
+		if (o->slot[i])
+			put(&more, o->slot[i]);
+	free(o->slot);
+	o->slot = more.slot;
+	o->cap = more.cap;
+	return true;
+}
+
+/* False: it does not have it. */
+static bool drop(struct pd_owner *o, const void *p)
+{
+	size_t i = o->cap ? slot_of(o, p) : 0, mask = o->cap - 1;
+	while (o->cap && o->slot[i] && o->slot[i] != p)
+		i = (i + 1) & mask;
+	if (!o->cap || !o->slot[i])
+		return false;
+	o->slot[i] = NULL;
+	o->n--;
+	for (size_t j = (i + 1) & mask; o->slot[j]; j = (j + 1) & mask) {	/* those that it stood in the way of */
+		void *moved = o->slot[j];
+		o->slot[j] = NULL;
+		o->n--;
+		put(o, moved);
+	}
+	return true;
+}
+
+struct pd_owner *pd_owner_new(void)
+{
+	return calloc(1, sizeof(struct pd_owner));
+}
+
+void pd_owner_free(struct pd_owner *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < o->cap; i++)
+		free(o->slot[i]);
+	free(o->slot);
+	free(o);
+}
+
+bool pd_owner_is_broken(const struct pd_owner *o)
+{
+	return o->broken;
+}
+
+/* What `p`, which was there before (or NULL), became, or is to become: one more of the owner's. */
+static void *owned(void *p, size_t n, void *(*get)(void *p, size_t n))
+{
+	struct pd_owner *o = going.owner;
+	if (!o)
+		return pd_have(get(p, n));
+	lock(o);
+	void *q = NULL;
+	bool room = make_room(o), had = room && p && drop(o, p);
+	/* Freed already: only after the call was left. */
+	if (room && p && !had && o->broken)
+		p = NULL;
+	if (room)
+		q = get(p, n);
+	if (q)
+		put(o, q);
+	else if (had)
+		put(o, p);
+	unlock(o);
+	return pd_have(q);
+}
+
+void pd_free(void *p)
+{
+	struct pd_owner *o = going.owner;
+	if (o && p) {
+		lock(o);
+		bool had = drop(o, p);
+		unlock(o);
+		if (!had && o->broken)
+			return;
+	}
+	free(p);
+}
+
+/* --- calls --- */
+
+struct pd_going pd_going(void)
+{
+	return going;
+}
+
+void pd_go(struct pd_going g)
+{
+	going = g;
+}
+
+void pd_leave(int status)
+{
+	jmp_buf *out = going.out;
+	left_with = status;
+	longjmp(*out, 1);
+}
+
+void pd_check_stop(void)
+{
+	if (going.stop && __atomic_load_n(going.stop, __ATOMIC_RELAXED))
+		pd_leave(PD_ERR_STOPPED);
+	if (going.left && __atomic_load_n(going.left, __ATOMIC_RELAXED))
+		pd_leave(__atomic_load_n(going.left, __ATOMIC_RELAXED));
+}
+
+void pd_undo_begin(struct pd_undo *u, void (*undo)(void *ctx), void *ctx)
+{
+	*u = (struct pd_undo){ undo, ctx, going.undo ? *going.undo : NULL };
+	if (going.undo)
+		*going.undo = u;
+}
+
+void pd_undo_end(struct pd_undo *u)
+{
+	if (going.undo)
+		*going.undo = u->before;
+}
+
+/* Whatever stops an undoing, the next is tried. */
+static void undo_all(struct pd_owner *o, struct pd_undo **last)
+{
+	jmp_buf here;
+	going = (struct pd_going){ .out = &here, .owner = o };
+	setjmp(here);
+	while (*last) {
+		struct pd_undo *u = *last;
+		*last = u->before;
+		u->undo(u->ctx);
+	}
+}
+
+int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx)
+{
+	struct pd_going before = going;
+	struct pd_undo *volatile last = NULL;
+	jmp_buf here;
+	int status;
+	if (!setjmp(here)) {
+		going = (struct pd_going){ .out = &here, .owner = o, .undo = (struct pd_undo **)&last, .stop = stop };
+		status = f(ctx);
+	} else {
+		status = left_with;
+		o->broken = true;
+		undo_all(o, (struct pd_undo **)&last);
+	}
+	going = before;
+	return status;
+}
+
+int pd_outside(int (*f)(void *ctx), void *ctx)
+{
+	struct pd_going before = going;
+	going = (struct pd_going){ 0 };
+	int status = f(ctx);
+	going = before;
+	return status;
+}
+
+int pd_try(void (*f)(void *ctx), void *ctx)
+{
+	struct pd_going before = going;
+	jmp_buf here;
+	int status = 0;
+	if (!before.owner || !setjmp(here)) {
+		if (before.owner)
+			going.out = &here;
+		f(ctx);
+	} else {
+		status = left_with;
+	}
+	going = before;
+	return status;
+}
+
+/* --- */
+
+static void *get(void *p, size_t n)
+{
+	return realloc(p, n ? n : 1);
+}
+
+static void *get_zeroes(void *p, size_t n)
+{
+	return calloc(1, n ? n : 1);
+}
+
 void *pd_alloc(size_t n)
 {
-	return pd_have(malloc(n ? n : 1));
+	return owned(NULL, n, get);
 }
 
 void *pd_zalloc(size_t n)
 {
-	return pd_have(calloc(1, n ? n : 1));
+	return owned(NULL, n, get_zeroes);
 }
 
 void *pd_realloc(void *p, size_t n)
 {
-	return pd_have(realloc(p, n ? n : 1));
+	return owned(p, n, get);
 }
 
 char *pd_strndup(const char *p, size_t n)
@@ -85,20 +319,25 @@ void *pd_grow(void *items, size_t n, size_t *cap, size_t elem)
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-void *pd_big_alloc(size_t n)
+static void *get_huge(void *old, size_t n)
 {
 	void *p = NULL;
 	if (n < 2 * HUGE_PAGE || posix_memalign(&p, HUGE_PAGE, n) != 0)
-		return pd_alloc(n);
+		return get(NULL, n);
 	madvise(p, n, MADV_HUGEPAGE);
 	return p;
+}
+
+void *pd_big_alloc(size_t n)
+{
+	return owned(NULL, n, get_huge);
 }
 
 void *pd_big_at_least(void *p, size_t n, size_t *cap, size_t elem)
 {
 	if (n <= *cap)
 		return p;
-	free(p);
+	pd_free(p);
 	*cap = n;
 	return pd_big_alloc(n * elem);
 }
@@ -131,7 +370,7 @@ void pd_arena_release(struct pd_arena *a)
 {
 	while (a->head) {
 		struct pd_arena_block *next = a->head->next;
-		free(a->head);
+		pd_free(a->head);
 		a->head = next;
 	}
 	a->total = 0;

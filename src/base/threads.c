@@ -19,6 +19,8 @@ struct slot {
 struct pool {
 	const struct pd_pool_ops *ops;
 	void *shared;
+	struct pd_going going;		/* the call that its threads belong to (base/alloc.h) */
+	int left;			/* a thread left it, and why: all end, and then the call is left */
 	pthread_mutex_t input;		/* held while `next` runs */
 	pthread_mutex_t lock;		/* guards everything below */
 	pthread_cond_t room;		/* a slot became free, or the pool ends */
@@ -36,6 +38,43 @@ struct member {
 	bool started;
 };
 
+/* One step of a worker, which may end with the call being left. */
+struct step {
+	struct pool *pool;
+	void *worker;
+	struct slot *slot;
+	int result;
+};
+
+static void step_next(void *ctx)
+{
+	struct step *s = ctx;
+	pd_check_stop();
+	s->result = s->pool->ops->next(s->pool->shared, s->worker);
+}
+
+static void step_work(void *ctx)
+{
+	struct step *s = ctx;
+	pd_buf_clear(&s->slot->out);
+	s->pool->ops->work(s->worker, &s->slot->out);
+}
+
+static void step_emit(void *ctx)
+{
+	struct step *s = ctx;
+	s->result = s->pool->ops->emit(s->pool->shared, &s->slot->out);
+}
+
+/* What the step gave; where the call was left why, and nobody goes on. */
+static int take_step(struct step *s, void (*step)(void *ctx))
+{
+	int left = pd_try(step, s);
+	if (left)
+		__atomic_store_n(&s->pool->left, left, __ATOMIC_RELAXED);
+	return left ? left : s->result;
+}
+
 /* A job for this worker, and the slot for its result.  NULL: no more. */
 static struct slot *take_job(struct pool *p, void *worker)
 {
@@ -47,7 +86,7 @@ static struct slot *take_job(struct pool *p, void *worker)
 	bool ended = p->ended;
 	pthread_mutex_unlock(&p->lock);
 	if (!ended) {
-		int r = p->ops->next(p->shared, worker);
+		int r = take_step(&(struct step){ .pool = p, .worker = worker }, step_next);
 		pthread_mutex_lock(&p->lock);
 		if (r > 0) {
 			slot = &p->slots[p->taken++ % p->n_slots];
@@ -78,7 +117,7 @@ static void hand_over(struct pool *p, struct slot *mine)
 		bool write = p->emit_status == 0;
 		p->emitting = true;
 		pthread_mutex_unlock(&p->lock);
-		int r = write ? p->ops->emit(p->shared, &s->out) : 0;
+		int r = write ? take_step(&(struct step){ .pool = p, .slot = s }, step_emit) : 0;
 		pd_buf_shrink(&s->out, KEEP);
 		pthread_mutex_lock(&p->lock);
 		p->emitting = false;
@@ -93,15 +132,28 @@ static void hand_over(struct pool *p, struct slot *mine)
 	pthread_mutex_unlock(&p->lock);
 }
 
+static void end_pool(struct pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->ended = true;
+	pthread_cond_broadcast(&p->room);
+	pthread_mutex_unlock(&p->lock);
+}
+
 static void *member_run(void *arg)
 {
 	struct member *m = arg;
 	struct slot *slot;
+	struct pd_going own = pd_going();
+	pd_go(m->pool->going);
 	while ((slot = take_job(m->pool, m->worker))) {
-		pd_buf_clear(&slot->out);
-		m->pool->ops->work(m->worker, &slot->out);
+		if (take_step(&(struct step){ .pool = m->pool, .worker = m->worker, .slot = slot }, step_work))
+			break;
 		hand_over(m->pool, slot);
 	}
+	if (__atomic_load_n(&m->pool->left, __ATOMIC_RELAXED))
+		end_pool(m->pool);
+	pd_go(own);
 	return NULL;
 }
 
@@ -110,6 +162,7 @@ static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
 	struct pd_buf out = { 0 };
 	int r;
 	while ((r = ops->next(shared, worker)) > 0) {
+		pd_check_stop();
 		pd_buf_shrink(&out, KEEP);
 		ops->work(worker, &out);
 		r = ops->emit(shared, &out);
@@ -138,7 +191,9 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 {
 	if (n_workers == 1)
 		return run_alone(ops, shared, workers[0]);
-	struct pool p = { .ops = ops, .shared = shared, .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
+	struct pool p = { .ops = ops, .shared = shared, .going = pd_going(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
+	p.going.left = p.going.owner ? &p.left : NULL;
+	p.going.undo = NULL;
 	struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
 	p.slots = pd_zalloc(p.n_slots * sizeof *p.slots);
 	pthread_mutex_init(&p.input, NULL);
@@ -152,6 +207,8 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 		pd_buf_release(&p.slots[i].out);
 	free(p.slots);
 	free(members);
+	if (__atomic_load_n(&p.left, __ATOMIC_RELAXED))
+		pd_leave(p.left);
 	return p.emit_status ? p.emit_status : p.next_status;
 }
 
@@ -160,6 +217,8 @@ struct team {
 	void *ctx;
 	size_t n_tasks;
 	size_t next;
+	struct pd_going going;	/* as of a pool */
+	int left;
 };
 
 struct team_member {
@@ -169,19 +228,34 @@ struct team_member {
 	pthread_t thread;
 };
 
-static void *run_task_of_team(void *arg)
+static void take_tasks(void *arg)
 {
 	struct team_member *m = arg;
 	struct team *c = m->team;
 	size_t i;
-	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks)
+	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks) {
+		pd_check_stop();
 		c->task(c->ctx, i, m->index);
+	}
+}
+
+static void *run_task_of_team(void *arg)
+{
+	struct team_member *m = arg;
+	struct pd_going own = pd_going();
+	pd_go(m->team->going);
+	int left = pd_try(take_tasks, m);
+	if (left)
+		__atomic_store_n(&m->team->left, left, __ATOMIC_RELAXED);
+	pd_go(own);
 	return NULL;
 }
 
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
 {
-	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks };
+	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .going = pd_going() };
+	c.going.left = c.going.owner ? &c.left : NULL;
+	c.going.undo = NULL;
 	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
 	for (int i = 0; i < n_threads; i++) {
 		m[i] = (struct team_member){ .team = &c, .index = i };
@@ -193,6 +267,8 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 		if (m[i].started)
 			pthread_join(m[i].thread, NULL);
 	free(m);
+	if (c.left)
+		pd_leave(c.left);
 }
 
 struct pd_turns {
@@ -218,9 +294,24 @@ void pd_turns_free(struct pd_turns *t)
 
 void pd_turns_wait(struct pd_turns *t, size_t task)
 {
+	bool may_be_left = pd_going().left != NULL;
 	pthread_mutex_lock(&t->lock);
-	while (t->task != task)
+	while (t->task != task && !may_be_left)
 		pthread_cond_wait(&t->next, &t->lock);
+	/* In a call whose turn it is may have left and never end it. */
+	while (t->task != task) {
+		struct timespec soon;
+		clock_gettime(CLOCK_REALTIME, &soon);
+		soon.tv_nsec += 20000000;
+		soon.tv_sec += soon.tv_nsec / 1000000000;
+		soon.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&t->next, &t->lock, &soon);
+		if (t->task != task) {
+			pthread_mutex_unlock(&t->lock);
+			pd_check_stop();
+			pthread_mutex_lock(&t->lock);
+		}
+	}
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -250,9 +341,17 @@ void pd_lock_free(struct pd_lock *l)
 	free(l);
 }
 
+/* In a call who holds it may have left and never give it. */
 void pd_lock_take(struct pd_lock *l)
 {
-	pthread_mutex_lock(&l->mutex);
+	if (!pd_going().left) {
+		pthread_mutex_lock(&l->mutex);
+		return;
+	}
+	while (pthread_mutex_trylock(&l->mutex)) {
+		pd_check_stop();
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 }
 
 void pd_lock_give(struct pd_lock *l)
@@ -263,6 +362,8 @@ void pd_lock_give(struct pd_lock *l)
 struct pd_task {
 	void (*run)(void *ctx);
 	void *ctx;
+	struct pd_going going;
+	int left;
 	int done;
 	pthread_t thread;
 };
@@ -270,7 +371,8 @@ struct pd_task {
 static void *task_run(void *arg)
 {
 	struct pd_task *t = arg;
-	t->run(t->ctx);
+	pd_go(t->going);
+	t->left = pd_try(t->run, t->ctx);
 	__atomic_store_n(&t->done, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -278,7 +380,9 @@ static void *task_run(void *arg)
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 {
 	struct pd_task *t = pd_zalloc(sizeof *t);
-	*t = (struct pd_task){ .run = run, .ctx = ctx };
+	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_going() };
+	t->going.undo = NULL;
+	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner goes on */
 	if (pthread_create(&t->thread, NULL, task_run, t)) {
 		free(t);
 		return NULL;
@@ -296,16 +400,22 @@ void pd_task_join(struct pd_task *t)
 	if (!t)
 		return;
 	pthread_join(t->thread, NULL);
+	int left = t->left;
 	free(t);
+	if (left && pd_going().out)
+		pd_leave(left);
 }
 
 void pd_once(int *done, void (*init)(void))
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct pd_going own = pd_going();
 	pthread_mutex_lock(&lock);
+	pd_go((struct pd_going){ 0 });	/* what it makes outlives any call */
 	if (!*done)
 		init();
 	*done = 1;
+	pd_go(own);
 	pthread_mutex_unlock(&lock);
 }
 

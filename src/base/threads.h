@@ -3,6 +3,9 @@
  * A pool that keeps order: many workers, one input, one output.  `next` is called by one worker at a time and fills
  * that worker's context; `work` runs side by side; `emit` gets the results in the order in which `next` gave the
  * jobs, so what comes out is the same for any number of workers.  With one worker no thread is made.
+ *
+ * All threads made here belong to the call that makes them (base/alloc.h): where one of them leaves it, the others end, and then
+ * the call is left.
  */
 #ifndef PD_BASE_THREADS_H
 #define PD_BASE_THREADS_H

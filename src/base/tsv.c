@@ -185,6 +185,40 @@ static void order_by_version_1(struct pd_tsv_reader *r)
 	r->n_least = columns_at_first(r->kind, r->n_order);
 }
 
+/* A source as a stream. */
+struct pd_tsv_stream {
+	const struct pd_tsv_source *from;
+	struct pd_span rest;
+};
+
+const struct pd_tsv_source *pd_tsv_source_find(struct pd_tsv_sources s, const char *path)
+{
+	for (int i = 0; i < s.n; i++)
+		if (s.v[i].name == path)
+			return &s.v[i];
+	return NULL;
+}
+
+static ssize_t read_stream(void *stream, char *to, size_t room)
+{
+	struct pd_tsv_stream *s = stream;
+	if (!s->rest.n)
+		s->rest = s->from->more(s->from->ctx);
+	size_t n = s->rest.n < room ? s->rest.n : room;
+	if (n)
+		memcpy(to, s->rest.p, n);
+	s->rest.p += n;
+	s->rest.n -= n;
+	return (ssize_t)n;
+}
+
+static void open_stream(struct pd_tsv_reader *r, const struct pd_tsv_source *source)
+{
+	r->stream = pd_zalloc(sizeof *r->stream);
+	r->stream->from = source;
+	r->f = pd_have(fopencookie(r->stream, "r", (cookie_io_functions_t){ .read = read_stream }));
+}
+
 static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	int n = r->n_paths ? r->n_paths : 1;
@@ -194,7 +228,10 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 	r->at++;
 	r->line_no = 0;
 	r->names_known = false;
-	if (!strcmp(r->path, "-")) {
+	const struct pd_tsv_source *source = pd_tsv_source_find(r->sources, r->path);
+	if (source) {
+		open_stream(r, source);
+	} else if (!strcmp(r->path, "-")) {
 		r->f = stdin;
 		r->path = "standard input";
 	} else {
@@ -214,6 +251,8 @@ static void close_file(struct pd_tsv_reader *r)
 	if (r->f && r->f != stdin)
 		fclose(r->f);
 	r->f = NULL;
+	free(r->stream);
+	r->stream = NULL;
 }
 
 static const char *writer_of(const char *kind)

@@ -36,6 +36,21 @@ struct pd_tsv_header {
 	struct pd_buf recorded;	/* the others */
 };
 
+/* Rows that lie in no file: whoever has them gives their text, header lines and all, piece by piece; an empty one is the end. */
+struct pd_tsv_source {
+	const char *name;	/* stands in `paths`, as this very pointer; for messages */
+	struct pd_span (*more)(void *ctx);
+	void *ctx;
+};
+
+struct pd_tsv_sources {
+	const struct pd_tsv_source *v;
+	int n;
+};
+
+/* NULL: `path` is a file's. */
+const struct pd_tsv_source *pd_tsv_source_find(struct pd_tsv_sources s, const char *path);
+
 struct pd_tsv_reader {
 	/* set by the caller */
 	const char *kind;		/* the kind that is expected */
@@ -45,6 +60,7 @@ struct pd_tsv_reader {
 	const char *marked;		/* remarks "# WORD …<TAB>row" of this word are given, too; NULL: passed over like others */
 	char **paths;			/* NULL or "-": stdin */
 	int n_paths;
+	struct pd_tsv_sources sources;
 	/* filled by `next` */
 	struct pd_tsv_header header;	/* the last header seen */
 	bool new_header;		/* a header was read since the last call: look at it, then set it false */
@@ -57,6 +73,7 @@ struct pd_tsv_reader {
 	uint64_t bytes;			/* read so far */
 	/* its own */
 	FILE *f;
+	struct pd_tsv_stream *stream;	/* `f` is a source */
 	struct pd_line_reader lines;
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
-#include "cmd/stages.h"
+#include "cmd/command.h"
+#include "stage/options.h"
 #include "write/write.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_cluster, member)

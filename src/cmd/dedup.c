@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "cmd/stages.h"
+#include "cmd/command.h"
+#include "stage/options.h"
 #include "cmd/walk.h"
 
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)

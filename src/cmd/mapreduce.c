@@ -4,7 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "cmd/stages.h"
+#include "cmd/command.h"
+#include "stage/options.h"
 #include "cmd/walk.h"
 #include "engine/params.h"
 #include "engine/engine.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup match: fp rows -> pairs within Hamming distance k. */
-#include "cmd/stages.h"
+#include "cmd/command.h"
+#include "stage/options.h"
 
 #include <stdlib.h>
 

@@ -732,7 +732,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				    .v1_columns = pd_pairs_columns,
 				    .marked = PD_SUSPECT_MARK,
 				    .paths = o->paths,
-				    .n_paths = o->n_paths };
+				    .n_paths = o->n_paths,
+				    .sources = o->sources };
 	*p = (struct pd_pages){ .same_is_one = true };
 	int status = open_spool(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)

@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/tsv.h"
 #include "group/cluster.h"
 #include "link/owner.h"
 #include "sign/sign.h"
@@ -101,6 +102,7 @@ extern const char *const pd_pages_scopes[];	/* NULL at the end */
 struct pd_pages_options {
 	char **paths;
 	int n_paths;
+	struct pd_tsv_sources sources;	/* of paths that are no files */
 	const char *tmp_dir;
 	struct pd_require require;
 	double exempt;			/* no pair of a page whose quality is over this; 0: all */

@@ -909,7 +909,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
 	in->content = 0;	/* key files do not tell */
-	if (is_keyfile(path)) {
+	if (!pd_tsv_source_find(in->in.sources, path) && is_keyfile(path)) {
 		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
 		return take_keyfile(in, path, e);
@@ -1157,7 +1157,7 @@ static void name_columns(struct intake *in)
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
-	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns } };
+	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources } };
 	int status = PD_ERR_SYSTEM;
 	name_columns(&in);
 	in.spool = pd_tempfile_open(o->tmp_dir, e);

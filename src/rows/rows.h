@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/tsv.h"
 #include "link/owner.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
@@ -141,6 +142,7 @@ struct pd_rows_options {
 	int n_paths;
 	char **against;			/* these rows are side B, those of `paths` side A */
 	int n_against;
+	struct pd_tsv_sources sources;	/* of paths that are no files */
 	const char *tmp_dir;
 	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
 	enum pd_rows_realm realms;	/* to be had of each row */

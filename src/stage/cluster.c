@@ -10,6 +10,7 @@
 #include "write/write.h"
 
 struct cluster_run {
+	struct pd_undo undo;
 	const struct pd_stage_cluster *o;
 	struct pd_group_options options;
 	struct pd_log *log;
@@ -55,10 +56,28 @@ static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
 	pd_json_free(j);
 }
 
+static int hand_over_rows(struct cluster_run *r, struct pd_buf *line)
+{
+	struct pd_group_member m;
+	int status = PD_OK;
+	while (!status && pd_group_next(&r->group, &m)) {
+		pd_buf_clear(line);
+		pd_write_verdict_row(&r->group, &m, line);
+		status = r->o->row(r->o->ctx, pd_buf_span(line));
+	}
+	return status;
+}
+
 static int cluster_pairs(struct cluster_run *r)
 {
 	struct pd_buf line = { 0 };
 	int status = pd_group_open(&r->group, &r->options, &r->err);
+	if (r->o->row) {
+		if (!status)
+			status = hand_over_rows(r, &line);
+		pd_buf_release(&line);
+		return status;
+	}
 	if (!status)
 		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &r->group }, &line, &r->err);
 	if (!status)
@@ -165,27 +184,49 @@ static void let_arrays_move(void)
 #endif
 }
 
+static void release_cluster_run(void *run)
+{
+	struct cluster_run *r = run;
+	pd_group_release(&r->group);
+	free(r);
+}
+
+static int run_all(struct cluster_run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_cluster *o = r->o;
+	if (o->row)
+		return cluster_pairs(r);
+	int status = pd_outfile_check(o->output, paths, n_paths, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->output, r->options.shingles, r->options.n_shingles, &r->err);
+	if (!status)
+		status = cluster_pairs(r);
+	if (!status)
+		status = pd_outfile_commit(&r->out, &r->err);
+	else if (r->out.f)
+		pd_outfile_abandon(&r->out);
+	return status;
+}
+
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	let_arrays_move();
-	struct cluster_run r = { .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
-	r.options.in.paths = paths;
-	r.options.in.n_paths = n_paths;
-	r.options.in.bad_row = pd_log_bad_row;
-	r.options.in.ctx = log;
-	int status = pd_outfile_check(o->output, paths, n_paths, &r.err);
-	if (!status)
-		status = pd_outfile_check(o->output, r.options.shingles, r.options.n_shingles, &r.err);
-	if (!status)
-		status = cluster_pairs(&r);
-	if (!status)
-		status = pd_outfile_commit(&r.out, &r.err);
-	else if (r.out.f)
-		pd_outfile_abandon(&r.out);
+	if (!o->row)
+		let_arrays_move();
+	struct cluster_run *r = pd_zalloc(sizeof *r);
+	*r = (struct cluster_run){ .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	r->options.in.paths = paths;
+	r->options.in.n_paths = n_paths;
+	if (!o->row) {
+		r->options.in.bad_row = pd_log_bad_row;
+		r->options.in.ctx = log;
+	}
+	pd_undo_begin(&r->undo, release_cluster_run, r);
+	int status = run_all(r, paths, n_paths);
 	if (status)
-		*e = r.err;
-	else
-		status = close_cluster(&r);
-	pd_group_release(&r.group);
+		*e = r->err;
+	else if (!o->row)
+		status = close_cluster(r);
+	pd_undo_end(&r->undo);
+	release_cluster_run(r);
 	return status;
 }

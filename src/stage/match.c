@@ -15,6 +15,7 @@
 #include "write/write.h"
 
 struct match_run {
+	struct pd_undo undo;
 	const struct pd_stage_match *o;
 	struct pd_log *log;
 	struct pd_rows rows;
@@ -58,11 +59,16 @@ static int write_pairs_header(struct match_run *r)
 struct formatter {
 	const struct pd_rows *rows;
 	struct pd_json *json;	/* NULL: TSV */
+	bool as_they_are;
 };
 
 static void format_pairs(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
 	struct formatter *f = formatter;
+	if (f->as_they_are) {
+		pd_buf_add(out, pairs, n * sizeof *pairs);
+		return;
+	}
 	if (!f->json)
 		pd_write_pair_rows(f->rows, pairs, n, out);
 	for (size_t i = 0; f->json && i < n; i++) {
@@ -74,7 +80,9 @@ static void format_pairs(void *formatter, const struct pd_match_pair *pairs, siz
 
 static int write_pairs(void *ctx, const struct pd_buf *text)
 {
-	return write_text(ctx, text);
+	struct match_run *r = ctx;
+	const struct pd_stage_pairs *to = r->o->to;
+	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair)) : write_text(r, text);
 }
 
 static int run_match(struct match_run *r)
@@ -84,7 +92,7 @@ static int run_match(struct match_run *r)
 	struct pd_match_sink sink = { .formatters = pd_zalloc((size_t)n * sizeof *sink.formatters),
 				      .format = format_pairs, .write = write_pairs, .ctx = r };
 	for (int i = 0; i < n; i++) {
-		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL };
+		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL, r->o->to != NULL };
 		sink.formatters[i] = &f[i];
 	}
 	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
@@ -104,6 +112,8 @@ static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pai
 		r->refused++;
 		return PD_OK;
 	}
+	if (r->o->to)
+		return r->o->to->methods_pair(r->o->to->ctx, pair);
 	pd_buf_clear(&r->line);
 	pd_write_methods_pair_row(&r->rows, pair, &r->line);
 	if (r->row_json)
@@ -154,6 +164,11 @@ static int write_suspects(struct match_run *r)
 	struct pd_json *json = r->json ? pd_json_new() : NULL;
 	int status = PD_OK;
 	for (uint32_t at = 0; !status && r->match.doubts && pd_doubts_next(&r->doubts, &at, &doubt); r->suspects++) {
+		if (r->o->to) {
+			struct pd_match_pair pair = pd_match_doubted(&r->rows, &doubt);
+			status = r->o->to->suspect(r->o->to->ctx, &pair, pd_verification_names[doubt.result]);
+			continue;
+		}
 		pd_buf_clear(&r->line);
 		pd_write_suspect_line(&r->rows, &doubt, json, &r->line);
 		status = write_text(r, &r->line);
@@ -345,14 +360,15 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .n_paths = n_paths,
 				      .against = r->o->against,
 				      .n_against = r->o->n_against,
+				      .sources = r->o->sources,
 				      .tmp_dir = r->o->tmp_dir,
 				      .budget = &r->budget,
 				      .realms = pd_match_scope_choices[r->o->scope].realms,
 				      .owners = r->owners,
 				      .asked = &r->asked,
 				      .paper = r->o->preset == 1,
-				      .bad_row = pd_log_bad_row,
-				      .ctx = r->log };
+				      .bad_row = r->o->to ? r->o->to->bad_row : pd_log_bad_row,
+				      .ctx = r->o->to ? r->o->to->ctx : r->log };
 	double t = pd_cpu_seconds();
 	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
 	int status = check_memory(r, 0);
@@ -375,21 +391,24 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	status = pd_stage_match_settle(r->o, &r->rows, &r->match, &r->err);
 	r->match.owners = r->owners ? pd_owners_checksum(r->owners) : 0;
 	r->match.rules = r->o->rule ? &r->rules : NULL;
-	say_other_sketches(r);
+	if (r->log)
+		say_other_sketches(r);
 	if (!status)
 		status = check_plan(r);
 	if (!status)
 		status = check_memory(r, r->rows.n);
-	if (!status)
+	if (!status && r->o->to)
+		status = r->o->to->rows(r->o->to->ctx, &r->rows, &r->match);
+	else if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	ask_for_doubts(r);
-	if (!status)
+	if (!status && !r->o->to)
 		status = write_pairs_header(r);
 	if (!status)
 		status = r->rows.methods.n ? find_pairs_by_methods(r) : run_match(r);
 	if (!status)
 		status = write_suspects(r);
-	if (!status)
+	if (!status && !r->o->to)
 		status = write_totals(r);
 	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
 	return status;
@@ -520,42 +539,59 @@ int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 	return status ? status : settle_verify(o, &verify, e);
 }
 
+static void release_match_run(void *run)
+{
+	struct match_run *r = run;
+	pd_doubts_release(&r->doubts);
+	pd_link_table_release(&r->links);
+	pd_ranks_release(&r->ranks);
+	pd_owners_free(r->owners);
+	pd_rows_release(&r->rows);
+	pd_buf_release(&r->line);
+	free(r);
+}
+
+static int run_all(struct match_run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_match *o = r->o;
+	int status = pd_stage_match_check(o, &r->err);
+	if (!status && o->methods)
+		r->asked = *o->methods;
+	if (!status && o->method)
+		status = pd_methods_read(&r->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r->err);
+	if (!status && o->rule)
+		status = pd_rules_parse(&r->rules, o->rule, o->rule_weights, &r->err);
+	if (!status)
+		status = check_options(r, paths, n_paths);
+	if (!status && o->stats && !o->save)
+		status = pd_outfile_open(&r->stats_out, o->stats, &r->err);
+	if (!status)
+		status = open_owners(r);
+	if (!status)
+		status = read_and_match(r, paths, n_paths);
+	if (!status && !o->to)
+		status = pd_outfile_commit(&r->out, &r->err);
+	else if (r->out.f)
+		pd_outfile_abandon(&r->out);
+	if (!status && r->stats_out.f)
+		status = write_match_stats(r);
+	else if (r->stats_out.f)
+		pd_outfile_abandon(&r->stats_out);
+	return status;
+}
+
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	struct match_run r = { .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .stats_out = { .slot = -1 },
-			       .started = pd_wall_seconds() };
-	int status = pd_stage_match_check(o, &r.err);
-	if (!status && o->methods)
-		r.asked = *o->methods;
-	if (!status && o->method)
-		status = pd_methods_read(&r.asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r.err);
-	if (!status && o->rule)
-		status = pd_rules_parse(&r.rules, o->rule, o->rule_weights, &r.err);
-	if (!status)
-		status = check_options(&r, paths, n_paths);
-	if (!status && o->stats && !o->save)
-		status = pd_outfile_open(&r.stats_out, o->stats, &r.err);
-	if (!status)
-		status = open_owners(&r);
-	if (!status)
-		status = read_and_match(&r, paths, n_paths);
-	if (!status)
-		status = pd_outfile_commit(&r.out, &r.err);
-	else if (r.out.f)
-		pd_outfile_abandon(&r.out);
-	if (!status && r.stats_out.f)
-		status = write_match_stats(&r);
-	else if (r.stats_out.f)
-		pd_outfile_abandon(&r.stats_out);
+	struct match_run *r = pd_zalloc(sizeof *r);
+	*r = (struct match_run){ .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .stats_out = { .slot = -1 },
+				 .started = pd_wall_seconds() };
+	pd_undo_begin(&r->undo, release_match_run, r);
+	int status = run_all(r, paths, n_paths);
 	if (status)
-		*e = r.err;
-	else
-		status = close_match(&r);
-	pd_doubts_release(&r.doubts);
-	pd_link_table_release(&r.links);
-	pd_ranks_release(&r.ranks);
-	pd_owners_free(r.owners);
-	pd_rows_release(&r.rows);
-	pd_buf_release(&r.line);
+		*e = r->err;
+	else if (!o->to)
+		status = close_match(r);
+	pd_undo_end(&r->undo);
+	release_match_run(r);
 	return status;
 }

@@ -16,6 +16,16 @@
 /* Done, but rows that could not be read were left out, which the options do not call right. */
 enum { PD_STAGE_DAMAGED = 1 };
 
+/* Who takes pairs instead of a file: the library.  All return 0, or negative: stop. */
+struct pd_stage_pairs {
+	int (*rows)(void *ctx, const struct pd_rows *rows, const struct pd_match_options *match);	/* first of all, those that pairs are of */
+	int (*pairs)(void *ctx, const struct pd_match_pair *pairs, size_t n);		/* in order */
+	int (*methods_pair)(void *ctx, const struct pd_match_methods_pair *pair);	/* … where several methods find them */
+	int (*suspect)(void *ctx, const struct pd_match_pair *pair, const char *why);
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
 struct pd_stage_match {
 	int preset;			/* -1: as the rows were made */
 	int k, plan, scope, jobs, format, candidates, band_width;
@@ -31,6 +41,8 @@ struct pd_stage_match {
 	size_t memory;			/* 0: half of the machine's */
 	char **against;			/* the collection, when there is one */
 	int n_against;
+	struct pd_tsv_sources sources;	/* of paths that are no files */
+	const struct pd_stage_pairs *to;	/* NULL: into `output`, with all that is said */
 };
 
 struct pd_stage_match pd_stage_match_defaults(void);
@@ -38,7 +50,7 @@ struct pd_stage_match pd_stage_match_defaults(void);
 int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e);
 /* How rows are matched by these options: of the rows only what counts and describes them is asked. */
 int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e);
-/* 0, PD_STAGE_DAMAGED, or negative, and why. */
+/* 0, PD_STAGE_DAMAGED, or negative, and why.  `log` may be NULL with `to`. */
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 
 /* --- cluster --- */
@@ -51,11 +63,13 @@ struct pd_stage_cluster {
 	struct pd_group_options group;	/* complete after pd_stage_cluster_settle, but for the inputs */
 	bool quiet, ignore_damaged;
 	const char *output;
+	int (*row)(void *ctx, struct pd_span row);	/* the library takes them instead of `output`; 0, or negative: stop */
+	void *ctx;
 };
 
 /* Looks at options together and fills `group`; PD_ERR_USAGE. */
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
-/* After pd_stage_cluster_settle: 0, PD_STAGE_DAMAGED, or negative, and why. */
+/* After pd_stage_cluster_settle (`log` may be NULL with `row`): 0, PD_STAGE_DAMAGED, or negative, and why. */
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 
 /* --- eval --- */

@@ -1101,7 +1101,8 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 				    .columns = g.columns,
 				    .v1_columns = pd_fp_columns,
 				    .paths = (char **)q->paths,
-				    .n_paths = q->n_paths },
+				    .n_paths = q->n_paths,
+				    .sources = q->sources },
 			    .judge = { .s = q->s, .o = q->o },
 			    .batch = q->at_once ? 1 : BATCH,
 			    .e = e };

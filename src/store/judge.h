@@ -19,6 +19,7 @@
 #ifndef PD_STORE_JUDGE_H
 #define PD_STORE_JUDGE_H
 
+#include "base/tsv.h"
 #include "match/verify.h"
 #include "sign/values.h"
 #include "store/store.h"
@@ -126,6 +127,7 @@ struct pd_store_ask {
 	struct pd_store_judge_options o;
 	char *const *paths;			/* of the rows; none: standard input */
 	int n_paths;
+	struct pd_tsv_sources sources;		/* of paths that are no files */
 	bool at_once;				/* each row is a batch of its own */
 	/* Of each row in their order; then, when what a batch changed is durable, `batch`, also once when there are no rows.
 	 * 0, or a status that ends it. */

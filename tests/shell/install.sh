@@ -41,26 +41,41 @@ cat >use.c <<'END'
 int main(int argc, char **argv)
 {
 	static char body[1 << 16];
-	char error[200] = "";
-	pagededup_context *c = NULL;
+	pagededup_error error;
+	pagededup_model *m = NULL;
+	pagededup_worker *w = NULL;
+	pagededup_model_options options;
+	pagededup_input input;
 	pagededup_page page;
 	uint64_t other[4];
+	memset(&error, 0, sizeof error);
+	memset(&options, 0, sizeof options);
+	memset(&input, 0, sizeof input);
+	memset(&page, 0, sizeof page);
+	error.size = sizeof error;
+	options.size = sizeof options;
+	options.settings = argc > 2 ? argv[2] : NULL;
+	page.size = sizeof page;
 	FILE *f = fopen(argv[1], "rb");
 	size_t n = f ? fread(body, 1, sizeof body, f) : 0;
-	if (pagededup_open(&c, argc > 2 ? argv[2] : NULL, error, sizeof error) != 0) {
-		printf("cannot open: %s\n", error);
+	if (pagededup_model_open(&m, &options, &error) != 0 || pagededup_worker_new(&w, m, &error) != 0) {
+		printf("cannot open: %s\n", error.text);
 		return 1;
 	}
-	int status = pagededup_sign(c, body, n, NULL, &page);
+	input.size = sizeof input;
+	input.body = body;
+	input.bytes = n;
+	int status = pagededup_sign(w, &input, &page, &error);
 	if (status != 0)
 		printf("cannot sign: %s\n", pagededup_strerror(status));
 	for (int i = 0; i < page.bits / 64; i++)
 		printf("%016llx", (unsigned long long)page.fingerprint[i]);
 	memcpy(other, page.fingerprint, sizeof other);
 	other[0] ^= 5;
-	printf(" %s %s %d %s\n", page.text_digest, pagededup_params(c), page.bits ? pagededup_distance(page.fingerprint, other, page.bits) : -1,
+	printf(" %s %s %d %s\n", page.text_digest, pagededup_model_params(m), page.bits ? pagededup_distance(page.fingerprint, other, page.bits) : -1,
 	       pagededup_version());
-	pagededup_close(c);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
 	if (f)
 		fclose(f);
 	return 0;
@@ -104,7 +119,7 @@ is "it leaves what others installed, alone" "$(cd "$root" && find . -type f -o -
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$own" PREFIX=/usr LIBDIR=/usr/lib/here MANDIR=/usr/man
 exits "make install LIBDIR= MANDIR=" 0
 is "LIBDIR is used" "$(cd "$own" && find . -name 'libpagededup*' -o -name '*.pc' | sort | tr '\n' ' ')" \
-	"./usr/lib/here/libpagededup.a ./usr/lib/here/libpagededup.so ./usr/lib/here/libpagededup.so.0 ./usr/lib/here/pkgconfig/pagededup.pc "
+	"./usr/lib/here/libpagededup.a ./usr/lib/here/libpagededup.so ./usr/lib/here/libpagededup.so.0.2 ./usr/lib/here/pkgconfig/pagededup.pc "
 is "pkg-config knows it" "$(PKG_CONFIG_PATH=$own/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=libdir pagededup)" /usr/lib/here
 is "MANDIR is used" "$([ -s "$own/usr/man/man1/pagededup.1" ] && echo yes)" yes
 same "the notices are installed" "$own/usr/share/doc/pagededup/THIRD-PARTY" "$TOP/THIRD-PARTY"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public API: what settings open and what they are refused for, what a page becomes, and that contexts are apart.
+ * The public API: what settings open and what they are refused for, what pages become, their pairs and clusters, what is kept;
+ * that handles are apart, and that every call can run out of memory anywhere, with nothing lost but its own handle.
  */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,8 +18,13 @@
 
 #include "pagededup.h"
 
+
 static const char page_en[] = "<title>Mill</title><p>The tide mill at Pellow Creek grinds again, after eighty quiet years.";
 static const char page_near[] = "<p>The tide mill at Pellow Creek grinds again, after ninety quiet years.</p>";
+
+#define INPUT(...) (&(pagededup_input){ .size = sizeof(pagededup_input), __VA_ARGS__ })
+#define HTML(z) .body = (z), .bytes = strlen(z)
+#define DONE(call) ck_assert_msg((call) == PAGEDEDUP_OK, "%s: %s", #call, error.text)
 
 static const struct opening {
 	const char *name, *settings;
@@ -39,89 +47,495 @@ static const struct opening {
 START_TEST(open_and_sign)
 {
 	const struct opening *o = &openings[_i];
-	pagededup_context *c = NULL;
-	pagededup_page p;
-	char error[200] = "";
-	int status = pagededup_open(&c, o->settings, error, sizeof error);
+	pagededup_model_options options = { .size = sizeof options, .settings = o->settings };
+	pagededup_model *m;
+	pagededup_worker *w;
+	pagededup_page p = { .size = sizeof p };
+	pagededup_error error = { .size = sizeof error };
+	int status = pagededup_model_open(&m, &options, &error);
 	if (o->error) {
-		ck_assert_msg(status < 0 && !c, "%s: opened", o->name);
-		ck_assert_msg(strstr(error, o->error) != NULL, "%s: message '%s'", o->name, error);
+		ck_assert_msg(status < 0 && !m && error.status == status, "%s: opened", o->name);
+		ck_assert_msg(strstr(error.text, o->error) != NULL, "%s: message '%s'", o->name, error.text);
 		ck_assert_msg(*pagededup_strerror(status), "%s: status without words", o->name);
 		return;
 	}
-	ck_assert_msg(status == 0, "%s: %s", o->name, error);
-	ck_assert_msg(strlen(pagededup_params(c)) == 8, "%s: params '%s'", o->name, pagededup_params(c));
-	ck_assert_msg(pagededup_sign(c, page_en, sizeof page_en - 1, "text/html; charset=utf-8", &p) == 0, "%s: no page", o->name);
+	ck_assert_msg(status == 0, "%s: %s", o->name, error.text);
+	ck_assert_msg(strlen(pagededup_model_params(m)) == 8, "%s: params '%s'", o->name, pagededup_model_params(m));
+	ck_assert_msg(!strncmp(pagededup_model_header(m), "# pagededup fp 1 ", 17), "%s: header", o->name);
+	ck_assert_int_eq(pagededup_model_bits(m), o->bits);
+	DONE(pagededup_worker_new(&w, m, &error));
+	pagededup_model_free(m);	/* the worker has it still */
+	DONE(pagededup_sign(w, INPUT(HTML(page_en), .content_type = "text/html; charset=utf-8", .id = "here", .url = "http://a.example/"), &p, &error));
 	ck_assert_msg(p.bits == o->bits, "%s: %d bits", o->name, p.bits);
 	ck_assert_msg(strstr(p.text, "Pellow Creek") != NULL, "%s: text '%s'", o->name, p.text);
 	ck_assert_msg(strlen(p.text) == p.text_bytes, "%s: %zu bytes", o->name, p.text_bytes);
-	ck_assert_msg(!strcmp(p.charset, "utf-8"), "%s: charset %s", o->name, p.charset);
-	ck_assert_msg(strlen(p.text_digest) == 32, "%s: digest '%s'", o->name, p.text_digest);
-	pagededup_close(c);
+	ck_assert_str_eq(p.charset, "utf-8");
+	ck_assert_str_eq(p.languages, "");
+	ck_assert_str_eq(p.title, "Mill");
+	ck_assert_str_eq(p.id, "here");
+	ck_assert_str_eq(p.url, "http://a.example/");
+	ck_assert_str_eq(p.fetch_time, "");
+	ck_assert_msg(!strncmp(p.flags, "charset-http", 12), "flags %s", p.flags);
+	ck_assert_int_eq((int)strlen(p.text_digest), 32);
+	ck_assert_int_eq((int)strlen(p.content_digest), 32);
+	ck_assert(p.confidence >= 0 && p.confidence <= 1);
+	pagededup_worker_free(w);
 }
 END_TEST
 
-START_TEST(message_may_be_cut_or_absent)
+static pagededup_model *open_model(const char *settings)
 {
-	pagededup_context *c = NULL;
-	char error[5] = "----";
-	ck_assert_int_lt(pagededup_open(&c, "preset=none", error, sizeof error), 0);
-	ck_assert_str_eq(error, "unkn");
-	ck_assert_int_lt(pagededup_open(&c, "preset=none", NULL, 0), 0);
-	pagededup_close(NULL);
+	pagededup_model_options options = { .size = sizeof options, .settings = settings };
+	pagededup_error error = { .size = sizeof error };
+	pagededup_model *m;
+	DONE(pagededup_model_open(&m, &options, &error));
+	return m;
+}
+
+static pagededup_worker *new_worker(pagededup_model *m)
+{
+	pagededup_error error = { .size = sizeof error };
+	pagededup_worker *w;
+	DONE(pagededup_worker_new(&w, m, &error));
+	return w;
+}
+
+/* Structs of an older and of a newer header. */
+START_TEST(sizes_of_structs)
+{
+	struct {
+		pagededup_model_options known;
+		long more;
+	} newer = { .known = { .size = sizeof newer }, .more = 0 };
+	pagededup_model_options older = { .size = offsetof(pagededup_model_options, dictionary), .dictionary = "/never/looked/at" };
+	pagededup_model_options unset = { .size = 0 };
+	pagededup_error small = { .size = offsetof(pagededup_error, text) + 5 };
+	pagededup_model *m;
+	memset(small.text, '-', sizeof small.text);
+	ck_assert_int_eq(pagededup_model_open(&m, &older, NULL), PAGEDEDUP_OK);
+	pagededup_worker *w = new_worker(m);
+	pagededup_page little = { .size = offsetof(pagededup_page, sketch_words), .sketch_words = -7 };
+	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML(page_en)), &little, NULL), PAGEDEDUP_OK);
+	ck_assert_int_eq(little.bits, 64);
+	ck_assert_int_eq(little.sketch_words, -7);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
+	ck_assert_int_eq(pagededup_model_open(&m, &newer.known, NULL), PAGEDEDUP_OK);
+	pagededup_model_free(m);
+	newer.more = 1;
+	ck_assert_int_eq(pagededup_model_open(&m, &newer.known, NULL), PAGEDEDUP_ERR_VERSION);
+	ck_assert_int_eq(pagededup_model_open(&m, &unset, &small), PAGEDEDUP_ERR_USAGE);
+	ck_assert_int_eq(small.status, PAGEDEDUP_ERR_USAGE);
+	ck_assert_msg(!strncmp(small.text, "a str-", 6), "'%.8s'", small.text);
+	pagededup_worker_free(NULL);
+	pagededup_model_free(NULL);
+	pagededup_table_free(NULL);
+	pagededup_reader_free(NULL);
+	pagededup_learner_free(NULL);
+	pagededup_store_close(NULL);
 }
 END_TEST
 
 START_TEST(pages_one_after_the_other)
 {
-	pagededup_context *a, *b;
-	pagededup_page first, again, near, other;
-	ck_assert_int_eq(pagededup_open(&a, NULL, NULL, 0), 0);
-	ck_assert_int_eq(pagededup_open(&b, "preset=paper", NULL, 0), 0);
-	ck_assert_str_ne(pagededup_params(a), pagededup_params(b));
-	ck_assert_int_eq(pagededup_sign(a, page_en, sizeof page_en - 1, NULL, &first), 0);
-	ck_assert_int_eq(pagededup_sign(b, page_en, sizeof page_en - 1, NULL, &other), 0);
-	ck_assert_int_eq(pagededup_sign(a, page_near, sizeof page_near - 1, NULL, &near), 0);
-	ck_assert_int_eq(pagededup_sign(a, page_en, sizeof page_en - 1, NULL, &again), 0);
+	pagededup_model *m = open_model(NULL), *paper = open_model("preset=paper");
+	pagededup_worker *a = new_worker(m), *b = new_worker(paper);
+	pagededup_error error = { .size = sizeof error };
+	pagededup_page first = { .size = sizeof first }, again = first, near = first, other = first;
+	ck_assert_str_ne(pagededup_model_params(m), pagededup_model_params(paper));
+	DONE(pagededup_sign(a, INPUT(HTML(page_en)), &first, &error));
+	DONE(pagededup_sign(b, INPUT(HTML(page_en)), &other, &error));
+	DONE(pagededup_sign(a, INPUT(HTML(page_near)), &near, &error));
+	DONE(pagededup_sign(a, INPUT(HTML(page_en)), &again, &error));
 	ck_assert_int_eq(pagededup_distance(first.fingerprint, again.fingerprint, 64), 0);
 	ck_assert_int_gt(pagededup_distance(first.fingerprint, near.fingerprint, 64), 0);
 	ck_assert_int_lt(pagededup_distance(first.fingerprint, near.fingerprint, 64), 32);
-	pagededup_close(a);
-	pagededup_close(b);
+	ck_assert(pagededup_similarity(m, &first, &again) == 1);
+	ck_assert(pagededup_similarity(m, &first, &near) > 0 && pagededup_similarity(m, &first, &near) < 1);
+	near.sketch_words = 0;
+	ck_assert(pagededup_similarity(m, &first, &near) == -1);
+	pagededup_worker_free(a);
+	pagededup_worker_free(b);
+	pagededup_model_free(m);
+	pagededup_model_free(paper);
 }
 END_TEST
 
-START_TEST(too_little_text)
+START_TEST(too_little_and_nothing)
 {
-	pagededup_context *c;
-	pagededup_page p;
-	ck_assert_int_eq(pagededup_open(&c, NULL, NULL, 0), 0);
-	ck_assert_int_eq(pagededup_sign(c, "<p>gone", 7, "text/html", &p), 0);
+	pagededup_model *m = open_model(NULL);
+	pagededup_worker *w = new_worker(m);
+	pagededup_page p = { .size = sizeof p };
+	pagededup_error error = { .size = sizeof error };
+	const char *text;
+	size_t n;
+	ck_assert_int_eq(pagededup_worker_row(w, &text, &n), PAGEDEDUP_ERR_USAGE);
+	DONE(pagededup_sign(w, INPUT(HTML("<p>gone"), .content_type = "text/html"), &p, &error));
 	ck_assert_int_eq(p.bits, 0);
-	ck_assert_int_lt(pagededup_sign(c, "", 0, "text/html", &p), 0);
-	pagededup_close(c);
+	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("")), &p, &error), PAGEDEDUP_NO_PAGE);
+	ck_assert_str_eq(error.text, "no page: empty");
+	ck_assert_str_eq(p.text, "");
+	ck_assert_int_eq(pagededup_worker_row(w, &text, &n), PAGEDEDUP_ERR_USAGE);
+	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("%PDF-1.4"), .content_type = "application/pdf"), &p, NULL), PAGEDEDUP_NO_PAGE);
+	DONE(pagededup_sign(w, INPUT(HTML("plain \xE2\x82\xAC text"), .is_text = 1), &p, &error));
+	ck_assert_str_eq(p.text, "plain \xE2\x82\xAC text");
+	DONE(pagededup_worker_row(w, &text, &n));
+	ck_assert(n && text[n - 1] == '\n' && strlen(text) == n);
+	DONE(pagededup_worker_record(w, &text, &n));
+	ck_assert_msg(strstr(text, "\"text\": \"plain") || strstr(text, "\"text\":\"plain"), "%s", text);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
 }
 END_TEST
 
-START_TEST(distances)
+START_TEST(distances_and_blocks)
 {
 	static const uint64_t a[4] = { 1, 0, 0, 1 }, b[4] = { 2, ~0ull, 0, 0 };
+	uint64_t keys[2][65], x[4], y[4];
 	ck_assert_int_eq(pagededup_distance(a, b, 64), 2);
 	ck_assert_int_eq(pagededup_distance(a, b, 128), 66);
 	ck_assert_int_eq(pagededup_distance(a, b, 256), 67);
-	ck_assert(*pagededup_version());
+	ck_assert_int_eq(pagededup_distance(a, b, 65), -1);
+	ck_assert_int_eq(pagededup_block_keys(a, 64, 17, keys[0]), -1);
+	ck_assert_int_eq(pagededup_block_keys(a, 63, 3, keys[0]), -1);
+	ck_assert_int_eq(pagededup_block_keys(a, 64, 3, NULL), 4);
+	srand(1);
+	for (int round = 0; round < 3000; round++) {
+		int bits = 64 << round % 3, k = rand() % (bits / 4 + 1), shared = 0;
+		for (int i = 0; i < 4; i++)
+			x[i] = y[i] = (uint64_t)rand() << 40 ^ (uint64_t)rand() << 20 ^ (uint64_t)rand();
+		for (int i = 0; i < k; i++) {
+			int bit = rand() % bits;
+			y[bit / 64] ^= 1ull << bit % 64;
+		}
+		ck_assert_int_eq(pagededup_block_keys(x, bits, k, keys[0]), k + 1);
+		pagededup_block_keys(y, bits, k, keys[1]);
+		for (int i = 0; i <= k; i++)
+			shared += keys[0][i] == keys[1][i];
+		ck_assert_msg(shared > 0, "%d bits, distance %d: no block in common", bits, k);
+	}
+	ck_assert_int_eq((int)pagededup_version_number(), PAGEDEDUP_VERSION_NUMBER);
+	char version[20];
+	snprintf(version, sizeof version, "%d.%d.%d", PAGEDEDUP_VERSION_MAJOR, PAGEDEDUP_VERSION_MINOR, PAGEDEDUP_VERSION_RELEASE);
+	ck_assert_str_eq(pagededup_version(), version);
+	for (int status = 2; status > -400; status--)
+		ck_assert(*pagededup_strerror(status));
 }
 END_TEST
 
+/* --- tables, pairs, clusters, what is kept --- */
+
+enum { PAGES = 60 };
+static char html[PAGES][1200];
+
+/* Pages 0 and 1, 2 and 3 ... are near; the last is none. */
+static void make_pages(pagededup_input *inputs)
+{
+	static const char *const words[] = { "mill", "tide", "creek", "harbour", "storm", "ferry", "lantern", "orchard", "bridge", "quarry", "meadow",
+					     "chapel", "granary", "weir", "lock", "heron", "otter", "reed", "barge", "anchor" };
+	static char ids[PAGES][16], urls[PAGES][40];
+	for (int i = 0; i < PAGES; i++) {
+		unsigned seed = (unsigned)i / 2 + 1;
+		size_t n = (size_t)sprintf(html[i], "<title>Page</title><p>");
+		for (int w = 0; w < 100; w++)
+			n += (size_t)sprintf(html[i] + n, "%s ", words[rand_r(&seed) % 20]);
+		if (i % 2)
+			sprintf(html[i] + n, "and once more");
+		sprintf(ids[i], "page:%d", PAGES - i);
+		sprintf(urls[i], "http://host%d.example/%d", i % 3, i);
+		inputs[i] = *INPUT(HTML(html[i]), .id = ids[i], .url = urls[i]);
+	}
+	inputs[PAGES - 1].bytes = 0;
+}
+
+static pagededup_table *sign_pages(pagededup_model *m, int threads)
+{
+	pagededup_input inputs[PAGES];
+	pagededup_error error = { .size = sizeof error };
+	pagededup_table *t;
+	make_pages(inputs);
+	DONE(pagededup_table_new(&t, m, PAGEDEDUP_WITH_TITLE | PAGEDEDUP_WITH_MAIN_TEXT, &error));
+	DONE(pagededup_table_sign(t, inputs, PAGES, threads, &error));
+	ck_assert_uint_eq(pagededup_table_rows(t), PAGES);
+	return t;
+}
+
+static size_t columns_of(const pagededup_table *t, pagededup_column *c)
+{
+	size_t n = pagededup_table_columns(t);
+	for (size_t i = 0; i < n; i++) {
+		c[i].size = sizeof *c;
+		ck_assert_int_eq(pagededup_table_column(t, i, &c[i]), PAGEDEDUP_OK);
+	}
+	return n;
+}
+
+static pagededup_column column(const pagededup_table *t, const char *name)
+{
+	pagededup_column c = { .size = sizeof c };
+	ck_assert_msg(pagededup_table_find(t, name, &c) == PAGEDEDUP_OK, "no column %s", name);
+	return c;
+}
+
+static bool same_text(pagededup_table *a, pagededup_table *b)
+{
+	const char *x, *y;
+	size_t n, k;
+	pagededup_error error = { .size = sizeof error };
+	DONE(pagededup_table_text(a, &x, &n, &error));
+	DONE(pagededup_table_text(b, &y, &k, &error));
+	return n == k && !memcmp(x, y, n);
+}
+
+START_TEST(rows_and_columns)
+{
+	const char *settings[] = { NULL, "bits=128", "bits=256 sketch=none", "preset=paper" };
+	pagededup_model *m = open_model(settings[_i]);
+	pagededup_worker *w = new_worker(m);
+	pagededup_table *one = sign_pages(m, 1), *many = sign_pages(m, 3), *added, *back;
+	pagededup_input inputs[PAGES];
+	pagededup_error error = { .size = sizeof error };
+	pagededup_column c[40];
+	const char *text, *row;
+	size_t n, k;
+	ck_assert(same_text(one, many));
+	make_pages(inputs);
+	DONE(pagededup_table_text(one, &text, &n, &error));
+	DONE(pagededup_table_new(&added, m, 0, &error));
+	for (int i = 0; i < PAGES - 1; i++) {
+		DONE(pagededup_sign(w, &inputs[i], NULL, &error));
+		DONE(pagededup_worker_row(w, &row, &k));
+		ck_assert_msg(!strncmp(text, row, k), "row %d: %.*s", i, (int)k, row);
+		text += k;
+		DONE(pagededup_table_add(added, w, &error));
+	}
+	ck_assert_uint_eq(pagededup_table_rows(added), PAGES - 1);
+	ck_assert_msg(strstr(text, "no-page") != NULL, "%s", text);
+	size_t columns = columns_of(one, c);
+	DONE(pagededup_table_import(&back, pagededup_table_header(one), c, columns, pagededup_table_rows(one), &error));
+	ck_assert(same_text(one, back));
+	ck_assert_int_eq(pagededup_table_add(back, w, &error), PAGEDEDUP_ERR_USAGE);
+	pagededup_column title = column(one, "title");
+	ck_assert_int_eq(title.type, PAGEDEDUP_TEXT);
+	ck_assert_int_eq((int)title.nulls, 0);
+	ck_assert(!memcmp(title.data, "PagePage", 8) && title.offsets[0] == 0 && title.offsets[1] == 4);
+	ck_assert_int_eq((int)column(one, "fingerprint").nulls, 1);
+	ck_assert_int_eq(pagededup_table_find(one, "colour", &title), PAGEDEDUP_ERR_NOT_FOUND);
+	ck_assert_int_eq(pagededup_table_column(one, columns, &title), PAGEDEDUP_ERR_NOT_FOUND);
+	c[1].type = PAGEDEDUP_FLOAT64;
+	pagededup_table *none;
+	ck_assert_int_eq(pagededup_table_import(&none, NULL, c, columns, 1, &error), PAGEDEDUP_ERR_FORMAT);
+	ck_assert_ptr_null(none);
+	ck_assert_int_eq(pagededup_table_import(&none, NULL, c + 1, 0, 1, &error), PAGEDEDUP_ERR_FORMAT);
+	ck_assert_int_eq(pagededup_table_import(&none, "# something else\n", c, 1, 1, &error), PAGEDEDUP_ERR_FORMAT);
+	pagededup_table_free(one);
+	pagededup_table_free(many);
+	pagededup_table_free(added);
+	pagededup_table_free(back);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
+}
+END_TEST
+
+struct counting {
+	uint64_t pairs, batches, most, end_after;
+	const int *values;
+	int stop;
+};
+
+static int count_batch(void *ctx, const pagededup_table *batch)
+{
+	struct counting *c = ctx;
+	c->batches++;
+	c->pairs += pagededup_table_rows(batch);
+	if (pagededup_table_rows(batch) > c->most)
+		c->most = pagededup_table_rows(batch);
+	return c->end_after && c->batches >= c->end_after;
+}
+
+START_TEST(pairs_and_clusters)
+{
+	pagededup_model *m = open_model(NULL);
+	pagededup_table *t = sign_pages(m, 2), *pairs, *verdicts, *between;
+	pagededup_error error = { .size = sizeof error };
+	pagededup_match_options o = { .size = sizeof o, .batch = 4, .settings = "jobs=2" };
+	pagededup_column c[12];
+	struct counting count = { 0 };
+	DONE(pagededup_match_table(&pairs, t, NULL, NULL, &error));
+	uint64_t n = pagededup_table_rows(pairs);
+	const uint64_t *a = column(pairs, "a").data, *b = column(pairs, "b").data, *distance = column(pairs, "distance").data;
+	for (uint64_t i = 0; i < n; i++) {
+		ck_assert_msg(a[i] / 2 == b[i] / 2, "%d and %d", (int)a[i], (int)b[i]);
+		ck_assert_int_lt((int)distance[i], 17);
+	}
+	ck_assert_int_eq((int)n, PAGES / 2 - 1);
+	DONE(pagededup_match(t, NULL, &o, count_batch, &count, &error));
+	ck_assert_uint_eq(count.pairs, n);
+	ck_assert_uint_eq(count.most, 4);
+	count = (struct counting){ .end_after = 2 };
+	ck_assert_int_eq(pagededup_match(t, NULL, &o, count_batch, &count, &error), PAGEDEDUP_ERR_STOPPED);
+	ck_assert_int_eq((int)count.batches, 2);
+	int stop = 1;
+	o.stop = &stop;
+	ck_assert_int_eq(pagededup_match(t, NULL, &o, count_batch, &count, &error), PAGEDEDUP_ERR_STOPPED);
+	o.stop = NULL;
+	DONE(pagededup_match(t, NULL, &o, count_batch, &count, &error) == PAGEDEDUP_ERR_STOPPED ? PAGEDEDUP_OK : PAGEDEDUP_OK);
+	static const char *const bad[] = { "colour=red", "distance=99", "distance=", "plan=quick", "no-distance=3", "all-pairs=2", "memory=much" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		o.settings = bad[i];
+		ck_assert_msg(pagededup_match(t, NULL, &o, count_batch, &count, &error) == PAGEDEDUP_ERR_USAGE, "%s: %s", bad[i], error.text);
+	}
+	/* One half against the other: the same pages under other ids. */
+	size_t columns = columns_of(t, (pagededup_column[40]){ 0 });
+	pagededup_column all[40];
+	columns_of(t, all);
+	pagededup_table *unnamed;
+	for (size_t i = 0; i < columns; i++)
+		if (!strcmp(all[i].name, "id"))
+			all[i].name = "other";
+	DONE(pagededup_table_import(&unnamed, pagededup_table_header(t), all, columns, PAGES, &error));
+	DONE(pagededup_match_table(&between, unnamed, t, NULL, &error));
+	a = column(between, "a").data;
+	b = column(between, "b").data;
+	for (uint64_t i = 0; i < pagededup_table_rows(between); i++)
+		ck_assert_msg(a[i] / 2 == b[i] / 2, "%d and %d", (int)a[i], (int)b[i]);
+	ck_assert_int_gt((int)pagededup_table_rows(between), PAGES - 2);
+	/* Clusters */
+	pagededup_cluster_options co = { .size = sizeof co, .settings = "keep=longest", .pairs_header = pagededup_table_header(pairs) };
+	columns = columns_of(pairs, c);
+	DONE(pagededup_cluster(t, NULL, c, columns, n, &co, &verdicts, &error));
+	ck_assert_int_eq((int)pagededup_table_rows(verdicts), PAGES - 2);
+	const uint64_t *row = column(verdicts, "row").data, *goes = column(verdicts, "is_duplicate").data;
+	for (int i = 0; i < PAGES - 2; i++)
+		ck_assert_msg(goes[i] == (row[i] % 2 == 0), "row %d", (int)row[i]);
+	pagededup_table_free(verdicts);
+	co.settings = "keep=prettiest";
+	ck_assert_int_eq(pagededup_cluster(t, NULL, c, columns, n, &co, &verdicts, &error), PAGEDEDUP_ERR_USAGE);
+	ck_assert_ptr_null(verdicts);
+	co.settings = NULL;
+	uint64_t beyond = PAGES;
+	c[0].data = &beyond;
+	ck_assert_int_eq(pagededup_cluster(t, NULL, c, columns, 1, &co, &verdicts, &error), PAGEDEDUP_ERR_FORMAT);
+	ck_assert_int_eq(pagededup_match(pairs, NULL, NULL, count_batch, &count, &error), PAGEDEDUP_ERR_USAGE);
+	pagededup_table_free(unnamed);
+	pagededup_table_free(between);
+	pagededup_table_free(pairs);
+	pagededup_table_free(t);
+	pagededup_model_free(m);
+}
+END_TEST
+
+static char folder[] = "/tmp/test_api.XXXXXX";
+
+static const char *inside(const char *name)
+{
+	static char path[8][64];
+	static int at;
+	at = (at + 1) % 8;
+	snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
+	return path[at];
+}
+
+START_TEST(reading_learning_keeping)
+{
+	pagededup_model *m = open_model(NULL), *taught;
+	pagededup_worker *w = new_worker(m);
+	pagededup_error error = { .size = sizeof error };
+	pagededup_reader *r;
+	pagededup_record record = { .size = sizeof record };
+	pagededup_page page = { .size = sizeof page };
+	pagededup_table *read, *t = sign_pages(m, 1), *answers;
+	pagededup_learner *l;
+	pagededup_store *s;
+	int n = 0, status;
+	FILE *f = fopen(inside("pages.jsonl"), "w");
+	for (int i = 0; i < 10; i++)
+		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"<div>menu of the house, and more</div><p>%s\"}\n", i, html[i] + 22);
+	fclose(f);
+	char dump[64];
+	snprintf(dump, sizeof dump, "%s", inside("pages.jsonl"));
+	const char *paths[] = { dump }, *missing[] = { "/no/such/file" };
+	pagededup_reader_options o = { .size = sizeof o, .paths = paths, .n_paths = 1 };
+	DONE(pagededup_learner_new(&l, m, &error));
+	DONE(pagededup_reader_open(&r, m, &o, &error));
+	ck_assert_int_eq(pagededup_sign_record(w, r, &page, &error), PAGEDEDUP_ERR_USAGE);
+	while ((status = pagededup_reader_next(r, &record, &error)) == PAGEDEDUP_MORE) {
+		ck_assert(record.is_page && !strncmp(record.url, "http://h.example/", 17) && record.bytes > 100);
+		DONE(pagededup_sign_record(w, r, &page, &error));
+		ck_assert_str_eq(page.url, record.url);
+		DONE(pagededup_learner_add(l, w, &error));
+		ck_assert_int_eq(pagededup_learner_add(l, w, &error), PAGEDEDUP_ERR_USAGE);
+		n++;
+	}
+	ck_assert_int_eq(status, PAGEDEDUP_OK);
+	ck_assert_int_eq(n, 10);
+	ck_assert_int_eq(pagededup_reader_next(r, &record, &error), PAGEDEDUP_OK);
+	pagededup_reader_free(r);
+	DONE(pagededup_learner_end(l, inside("site.bp"), &error));
+	ck_assert_int_eq(pagededup_learner_end(l, inside("again.bp"), &error), PAGEDEDUP_ERR_USAGE);
+	pagededup_learner_free(l);
+	pagededup_model_options options = { .size = sizeof options, .boilerplate = inside("site.bp") };
+	DONE(pagededup_model_open(&taught, &options, &error));
+	ck_assert(strstr(pagededup_model_header(taught), "boilerplate=site.bp@") != NULL);
+	pagededup_model_free(taught);
+	/* A table of a dump, in two parts */
+	DONE(pagededup_reader_open(&r, m, &o, &error));
+	DONE(pagededup_table_new(&read, m, 0, &error));
+	ck_assert_int_eq(pagededup_table_read(read, r, 4, 2, &error), PAGEDEDUP_MORE);
+	ck_assert_uint_eq(pagededup_table_rows(read), 4);
+	DONE(pagededup_table_read(read, r, 0, 2, &error));
+	ck_assert_uint_eq(pagededup_table_rows(read), 10);
+	pagededup_table_free(read);
+	pagededup_reader_free(r);
+	o.paths = missing;
+	status = pagededup_reader_open(&r, m, &o, &error);
+	if (!status)
+		status = pagededup_reader_next(r, NULL, &error);
+	ck_assert_int_eq(status, PAGEDEDUP_ERR_SYSTEM);
+	pagededup_reader_free(r);
+	/* The store */
+	ck_assert_int_eq(pagededup_store_create(inside("kept"), 65, -1, &error), PAGEDEDUP_ERR_USAGE);
+	DONE(pagededup_store_create(inside("kept"), 0, -1, &error));
+	DONE(pagededup_store_open(&s, inside("kept"), PAGEDEDUP_STORE_WRITE, &error));
+	DONE(pagededup_store_check(s, t, &answers, &error));
+	ck_assert_uint_eq(pagededup_table_rows(answers), PAGES);
+	pagededup_table_free(answers);
+	DONE(pagededup_store_add(s, t, &answers, &error));
+	pagededup_column state = column(answers, "status");
+	n = 0;
+	for (int i = 0; i < PAGES; i++)
+		n += !strncmp((const char *)state.data + state.offsets[i], "new", 3);
+	ck_assert_int_eq(n, PAGES / 2 + 1);	/* of each two the first, and what is no page */
+	pagededup_table_free(answers);
+	DONE(pagededup_store_sync(s, &error));
+	pagededup_store_close(s);
+	DONE(pagededup_store_open(&s, inside("kept"), PAGEDEDUP_STORE_READ, &error));
+	ck_assert_int_eq(pagededup_store_add(s, t, NULL, &error), PAGEDEDUP_ERR_USAGE);
+	DONE(pagededup_store_check(s, t, &answers, &error));
+	state = column(answers, "status");
+	for (int i = 0; i < PAGES; i++)
+		ck_assert(strncmp((const char *)state.data + state.offsets[i], i == PAGES - 1 ? "new" : i % 2 ? "duplicate" : "kept", 3) == 0 || i == PAGES - 1);
+	pagededup_table_free(answers);
+	pagededup_store_close(s);
+	pagededup_table_free(t);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
+}
+END_TEST
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* The n-th request for memory fails, and all that follow: those of our own and of the libraries below, but for C++. */
+/* The n-th request for memory fails, and with it all that follow, or it alone: those of our own and of the libraries below, but
+ * for C++. */
 static long requests_left = -1;
-static bool failing;
+static bool failing, once;
+static long blocks;	/* that are there */
 
 static bool refused(const void *caller)
 {
 	Dl_info from;
-	if (!failing || requests_left-- > 0)
+	if (!failing)
+		return false;
+	long left = __atomic_fetch_sub(&requests_left, 1, __ATOMIC_RELAXED);
+	if (left > 0 || (once && left < 0))
 		return false;
 	bool refuse = !dladdr(caller, &from) || !strstr(from.dli_fname, "libstdc++");
 	if (refuse)
@@ -133,69 +547,200 @@ extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t k, size_t n);
 extern void *__libc_realloc(void *p, size_t n);
 
+extern void __libc_free(void *p);
+
+static void *count(void *p)
+{
+	if (p)
+		__atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
+	return p;
+}
+
 void *malloc(size_t n)
 {
-	return refused(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+	return refused(__builtin_return_address(0)) ? NULL : count(__libc_malloc(n));
 }
 
 void *calloc(size_t k, size_t n)
 {
-	return refused(__builtin_return_address(0)) ? NULL : __libc_calloc(k, n);
+	return refused(__builtin_return_address(0)) ? NULL : count(__libc_calloc(k, n));
 }
 
 void *realloc(void *p, size_t n)
 {
-	return refused(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n);
+	if (refused(__builtin_return_address(0)))
+		return NULL;
+	void *q = __libc_realloc(p, n);
+	return p ? q : count(q);
 }
 
-/* Opens and signs with n requests granted; the status. */
-static int run_with(long n, uint64_t *fingerprint)
+extern void *__libc_memalign(size_t align, size_t n);
+
+int posix_memalign(void **out, size_t align, size_t n)
 {
-	pagededup_context *c;
-	pagededup_page p;
-	requests_left = n;
-	failing = true;
-	int status = pagededup_open(&c, NULL, NULL, 0);
+	*out = refused(__builtin_return_address(0)) ? NULL : count(__libc_memalign(align, n));
+	return *out ? 0 : ENOMEM;
+}
+
+#undef free
+void free(void *p)
+{
+	if (p)
+		__atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED);
+	__libc_free(p);
+}
+
+/* What is tried: steps with handles of their own, which are given back whatever comes; the status. */
+static pagededup_model *shared_model;
+static pagededup_table *shared_table, *shared_pairs;
+
+static int try_sign(void)
+{
+	pagededup_model *m;
+	pagededup_worker *w = NULL;
+	pagededup_page p = { .size = sizeof p };
+	int status = pagededup_model_open(&m, NULL, NULL);
 	if (!status)
-		status = pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p);
+		status = pagededup_worker_new(&w, m, NULL);
+	if (!status)
+		status = pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL);
 	failing = false;
-	if (!status)
-		*fingerprint = p.fingerprint[0];
-	else if (c)
-		ck_assert_int_eq(pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p), PAGEDEDUP_ERR_MEMORY);
-	pagededup_close(c);
+	if (status && w)
+		ck_assert_int_eq(pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL), PAGEDEDUP_ERR_MEMORY);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
 	return status;
 }
 
+static int try_table(void)
+{
+	pagededup_input inputs[PAGES];
+	pagededup_table *t;
+	make_pages(inputs);
+	int status = pagededup_table_new(&t, shared_model, PAGEDEDUP_WITH_TITLE, NULL);
+	if (!status)
+		status = pagededup_table_sign(t, inputs, 8, 2, NULL);
+	pagededup_table_free(t);
+	return status;
+}
+
+static int try_match(void)
+{
+	pagededup_table *pairs;
+	pagededup_match_options o = { .size = sizeof o, .settings = "jobs=2" };
+	int status = pagededup_match_table(&pairs, shared_table, NULL, &o, NULL);
+	pagededup_table_free(pairs);
+	return status;
+}
+
+static int try_cluster(void)
+{
+	pagededup_table *verdicts;
+	pagededup_column c[12];
+	failing = false;
+	size_t n = columns_of(shared_pairs, c);
+	failing = true;
+	int status = pagededup_cluster(shared_table, NULL, c, n, pagededup_table_rows(shared_pairs), NULL, &verdicts, NULL);
+	pagededup_table_free(verdicts);
+	return status;
+}
+
+static int try_read(void)
+{
+	const char *paths[] = { inside("some.jsonl") };
+	pagededup_reader_options o = { .size = sizeof o, .paths = paths, .n_paths = 1 };
+	pagededup_reader *r;
+	pagededup_table *t = NULL;
+	int status = pagededup_reader_open(&r, shared_model, &o, NULL);
+	if (!status)
+		status = pagededup_table_new(&t, shared_model, 0, NULL);
+	if (!status)
+		status = pagededup_table_read(t, r, 0, 2, NULL);
+	pagededup_table_free(t);
+	pagededup_reader_free(r);
+	return status;
+}
+
+static int try_store(void)
+{
+	pagededup_store *s;
+	pagededup_table *answers = NULL;
+	int status = pagededup_store_open(&s, inside("tried"), PAGEDEDUP_STORE_WRITE, NULL);
+	if (!status)
+		status = pagededup_store_add(s, shared_table, &answers, NULL);
+	if (!status)
+		status = pagededup_store_sync(s, NULL);
+	pagededup_table_free(answers);
+	pagededup_store_close(s);
+	return status;
+}
+
+static const struct trial {
+	const char *name;
+	int (*run)(void);
+} trials[] = { { "sign", try_sign }, { "table", try_table }, { "match", try_match }, { "cluster", try_cluster }, { "read", try_read }, { "store", try_store } };
+
+static int run_with(const struct trial *t, long n, bool alone, long *lost)
+{
+	long before = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
+	requests_left = n;
+	once = alone;
+	failing = true;
+	int status = t->run();
+	failing = false;
+	*lost = __atomic_load_n(&blocks, __ATOMIC_RELAXED) - before;
+	return status;
+}
+
+/* Every request in turn; each way of failing costs no memory in the end but what other libraries keep for the process. */
 START_TEST(memory_runs_out_anywhere)
 {
-	uint64_t want = 0, got = 0;
-	long n = 0;
-	ck_assert_int_eq(run_with(LONG_MAX, &want), 0);
-	for (int status = -1; status; n++) {
-		status = run_with(n, &got);
-		ck_assert_msg(status == 0 || status == PAGEDEDUP_ERR_MEMORY, "after %ld requests: %d", n, status);
+	const struct trial *t = &trials[_i / 2];
+	long lost, all = 0, n, kept;
+	pagededup_error error = { .size = sizeof error };
+	shared_model = open_model(NULL);
+	shared_table = sign_pages(shared_model, 1);
+	DONE(pagededup_match_table(&shared_pairs, shared_table, NULL, NULL, &error));
+	DONE(pagededup_store_create(inside("tried"), 0, -1, &error));
+	FILE *f = fopen(inside("some.jsonl"), "w");
+	for (int i = 0; i < 6; i++)
+		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"%s\"}\n", i, html[i]);
+	fclose(f);
+	for (int i = 0; i < 3; i++)	/* what is made once in a process */
+		ck_assert_int_eq(run_with(t, LONG_MAX, false, &kept), PAGEDEDUP_OK);
+	/* Fewer than none: some is given back that was asked for in a way that is not counted. */
+	ck_assert_msg(kept <= 0, "%s: %ld blocks are kept by each run", t->name, kept);
+	int status = PAGEDEDUP_ERR_MEMORY;
+	for (n = 0; status && n < 100000; n++) {
+		status = run_with(t, n, _i % 2, &lost);
+		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: after %ld requests: %d", t->name, n, status);
+		all += lost > 0 ? lost : 0;
+		if (lost && getenv("TEST_API_LOST"))
+			fprintf(stderr, "# %s %ld: %ld\n", t->name, n, lost);
 	}
-	ck_assert_uint_eq(got, want);
-	ck_assert_int_gt(n, 20);
+	ck_assert_int_gt(n, 10);
+	ck_assert_msg(all == 0, "%s: %ld blocks lost in %ld runs", t->name, all, n);
+	ck_assert_int_eq(run_with(t, LONG_MAX, false, &lost), PAGEDEDUP_OK);
 }
 END_TEST
 #endif
 
 static void *open_some(void *start)
 {
-	pagededup_context *c = NULL;
-	pagededup_page p;
+	pagededup_model *m;
+	pagededup_worker *w;
+	pagededup_page p = { .size = sizeof p };
 	pthread_barrier_wait(start);
 	for (int i = 0; i < 3; i++) {
-		if (pagededup_open(&c, NULL, NULL, 0) < 0 || pagededup_sign(c, page_en, sizeof page_en - 1, NULL, &p) < 0)
+		if (pagededup_model_open(&m, NULL, NULL) || pagededup_worker_new(&w, m, NULL) || pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL))
 			return start;
-		pagededup_close(c);
+		pagededup_worker_free(w);
+		pagededup_model_free(m);
 	}
 	return NULL;
 }
 
-/* The first contexts of a process, opened by many threads at once; what libraries do at first use they do once in a
+/* The first models of a process, opened by many threads at once; what libraries do at first use they do once in a
  * process, so each try is a process of its own. */
 static int many_threads(void)
 {
@@ -216,7 +761,45 @@ static int many_threads(void)
 	return bad;
 }
 
-START_TEST(first_contexts_of_many_threads)
+static void *sign_with(void *model)
+{
+	pagededup_worker *w = new_worker(model);
+	pagededup_page p = { .size = sizeof p };
+	uint64_t *all = calloc(PAGES, sizeof *all);
+	pagededup_input inputs[PAGES];
+	for (int i = 0; i < PAGES; i++)
+		inputs[i] = *INPUT(HTML(html[i]));
+	for (int round = 0; round < 5; round++)
+		for (int i = 0; i < PAGES; i++)
+			all[i] = pagededup_sign(w, &inputs[i], &p, NULL) ? 0 : p.fingerprint[0];
+	pagededup_worker_free(w);
+	return all;
+}
+
+/* One model, many workers, the same results. */
+START_TEST(a_model_of_many_threads)
+{
+	enum { THREADS = 4 };
+	pthread_t thread[THREADS];
+	pagededup_model *m = open_model(NULL);
+	uint64_t *result[THREADS];
+	pagededup_input inputs[PAGES];
+	make_pages(inputs);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert(!pthread_create(&thread[i], NULL, sign_with, m));
+	for (int i = 0; i < THREADS; i++) {
+		void *got;
+		pthread_join(thread[i], &got);
+		result[i] = got;
+		ck_assert(result[i][0] && !memcmp(result[i], result[0], PAGES * sizeof **result));
+	}
+	for (int i = 0; i < THREADS; i++)
+		free(result[i]);
+	pagededup_model_free(m);
+}
+END_TEST
+
+START_TEST(first_models_of_many_threads)
 {
 	for (int i = 0; i < 80; i++) {
 		int status;
@@ -226,32 +809,40 @@ START_TEST(first_contexts_of_many_threads)
 			_exit(many_threads());
 		ck_assert(waitpid(child, &status, 0) == child);
 		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d: %s", i,
-			      WIFSIGNALED(status) ? "hung or crashed" : "a context could not be opened");
+			      WIFSIGNALED(status) ? "hung or crashed" : "a model could not be opened");
 	}
 }
 END_TEST
 
 int main(void)
 {
+	if (!mkdtemp(folder))
+		return 1;
 	Suite *s = suite_create("api");
 	TCase *t = tcase_create("api");
 	tcase_add_loop_test(t, open_and_sign, 0, (int)(sizeof openings / sizeof *openings));
-	tcase_add_test(t, message_may_be_cut_or_absent);
+	tcase_add_test(t, sizes_of_structs);
 	tcase_add_test(t, pages_one_after_the_other);
-	tcase_add_test(t, too_little_text);
-	tcase_add_test(t, distances);
+	tcase_add_test(t, too_little_and_nothing);
+	tcase_add_test(t, distances_and_blocks);
+	tcase_add_loop_test(t, rows_and_columns, 0, 4);
+	tcase_add_test(t, pairs_and_clusters);
+	tcase_add_test(t, reading_learning_keeping);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	tcase_add_test(t, memory_runs_out_anywhere);
-	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, memory_runs_out_anywhere, 0, 2 * (int)(sizeof trials / sizeof *trials));
+	tcase_set_timeout(t, 600);
 #endif
 	suite_add_tcase(s, t);
 	t = tcase_create("threads");
 	tcase_set_timeout(t, 600);
-	tcase_add_test(t, first_contexts_of_many_threads);
+	tcase_add_test(t, a_model_of_many_threads);
+	tcase_add_test(t, first_models_of_many_threads);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
 	int failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
-	return failed != 0;
+	char command[80];
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	return failed != 0 || system(command);
 }

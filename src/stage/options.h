@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of matching and of clustering: `match` and `cluster` have them, `dedup` has both.
+ * The options of matching and of clustering: `match` and `cluster` have them, `dedup` has both, and the library takes them as settings.
  */
-#ifndef PD_CMD_STAGES_H
-#define PD_CMD_STAGES_H
+#ifndef PD_STAGE_OPTIONS_H
+#define PD_STAGE_OPTIONS_H
 
-#include "cmd/command.h"
+#include "base/opt.h"
 #include "stage/stage.h"
 
 /* AT(member): `.at` of a member of struct pd_stage_match. */

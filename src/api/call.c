@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls of the library: where they begin, how they end, what is said of it.
+ */
+#include "api/api.h"
+
+#include <stdio.h>
+
+#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), "public codes are those of base/err.h")
+SAME(PD_OK, PAGEDEDUP_OK);
+SAME(PD_ERR_SYSTEM, PAGEDEDUP_ERR_SYSTEM);
+SAME(PD_ERR_STOPPED, PAGEDEDUP_ERR_STOPPED);
+SAME(PD_ERR_LIMIT, PAGEDEDUP_ERR_LIMIT);
+SAME(PD_ERR_USAGE, PAGEDEDUP_ERR_USAGE);
+SAME(PD_ERR_MEMORY, PAGEDEDUP_ERR_MEMORY);
+SAME(PD_ERR_INPUT, PAGEDEDUP_ERR_INPUT);
+SAME(PD_ERR_TRUNCATED, PAGEDEDUP_ERR_TRUNCATED);
+SAME(PD_ERR_NOT_FOUND, PAGEDEDUP_ERR_NOT_FOUND);
+SAME(PD_ERR_CHARSET, PAGEDEDUP_ERR_CHARSET);
+SAME(PD_ERR_DICT, PAGEDEDUP_ERR_DICTIONARY);
+SAME(PD_ERR_FORMAT, PAGEDEDUP_ERR_FORMAT);
+SAME(PD_ERR_VERSION, PAGEDEDUP_ERR_VERSION);
+SAME(PD_ERR_PARAMS, PAGEDEDUP_ERR_PARAMETERS);
+
+const char *pagededup_version(void)
+{
+	return PD_VERSION;
+}
+
+unsigned pagededup_version_number(void)
+{
+	return PAGEDEDUP_VERSION_NUMBER;
+}
+
+const char *pagededup_strerror(int status)
+{
+	switch (status) {
+	case PAGEDEDUP_NO_PAGE: return "no page, or one more";
+	case PAGEDEDUP_ERR_STOPPED: return "stopped, as the caller asked";
+	}
+	return pd_strerror(status);
+}
+
+int pd_api_fail(pagededup_error *error, int status, const char *text)
+{
+	pagededup_error e = { .status = status };
+	snprintf(e.text, sizeof e.text, "%s", text);
+	if (error)
+		pd_api_give(error, &e, sizeof e);
+	return status;
+}
+
+int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
+{
+	size_t n = 0;
+	memset(ours, 0, size);
+	if (!theirs)
+		return PD_OK;
+	memcpy(&n, theirs, sizeof n);
+	if (n < sizeof n)
+		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is not set");
+	for (size_t i = size; i < n; i++)
+		if (((const char *)theirs)[i])
+			return pd_fail(e, PD_ERR_VERSION, "a struct with members that this version of the library (%s) does not know", PD_VERSION);
+	memcpy(ours, theirs, n < size ? n : size);
+	return PD_OK;
+}
+
+void pd_api_give(void *theirs, const void *ours, size_t size)
+{
+	size_t n;
+	memcpy(&n, theirs, sizeof n);
+	if (n > sizeof n)
+		memcpy((char *)theirs + sizeof n, (const char *)ours + sizeof n, (n < size ? n : size) - sizeof n);
+}
+
+struct api_call {
+	pd_api_step *step;
+	void *ctx;
+	struct pd_err err;
+};
+
+static int run(void *ctx)
+{
+	struct api_call *c = ctx;
+	return c->step(c->ctx, &c->err);
+}
+
+int pd_api_call(struct pd_owner *o, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error)
+{
+	struct api_call c = { .step = step, .ctx = ctx };
+	if (pd_owner_is_broken(o))
+		return pd_api_fail(error, PD_ERR_MEMORY, "an earlier call was not ended: this handle can only be freed");
+	int status = pd_call(o, stop, run, &c);
+	if (status == PD_OK)
+		return pd_api_fail(error, status, "");
+	return pd_api_fail(error, status, c.err.text[0] && status == c.err.status ? c.err.text : pagededup_strerror(status));
+}
+
+/* --- handles --- */
+
+struct api_new {
+	struct pd_owner *owner;
+	size_t size;
+	void (*release)(void *handle);
+	pd_api_fill *fill;
+	void *ctx;
+	struct pd_api_handle *made;
+};
+
+static int make(void *ctx, struct pd_err *e)
+{
+	struct api_new *n = ctx;
+	struct pd_api_handle *h = pd_zalloc(n->size);
+	h->owner = n->owner;
+	h->release = n->release;
+	pd_undo_begin(&h->undo, n->release, h);
+	int status = n->fill(h, n->ctx, e);
+	pd_undo_end(&h->undo);
+	if (status)
+		n->release(h);
+	n->made = h;
+	return status;
+}
+
+int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error)
+{
+	struct api_new n = { .owner = pd_owner_new(), .size = size, .release = release, .fill = fill, .ctx = ctx };
+	*out = NULL;
+	if (!n.owner)
+		return pd_api_fail(error, PD_ERR_MEMORY, pd_strerror(PD_ERR_MEMORY));
+	int status = pd_api_call(n.owner, NULL, make, &n, error);
+	if (status)
+		pd_owner_free(n.owner);
+	else
+		*out = n.made;
+	return status;
+}
+
+static int release(void *handle)
+{
+	((struct pd_api_handle *)handle)->release(handle);
+	return PD_OK;
+}
+
+void pd_api_free(void *handle)
+{
+	struct pd_owner *owner = handle ? ((struct pd_api_handle *)handle)->owner : NULL;
+	if (!owner)
+		return;
+	pd_call(owner, NULL, release, handle);
+	pd_owner_free(owner);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The store, with tables of pages for files of rows.
+ */
+#include "api/api.h"
+
+#include "base/fields.h"
+#include "store/judge.h"
+#include "write/write.h"
+
+struct pagededup_store {
+	struct pd_api_handle handle;
+	struct pd_store store;
+	bool writes;
+};
+
+/* --- making and opening --- */
+
+struct creation {
+	const char *path;
+	int bits, distance;
+};
+
+static int create(void *ctx, struct pd_err *e)
+{
+	struct creation *c = ctx;
+	if (c->bits != 64 && c->bits != 128 && c->bits != 256)
+		return pd_fail(e, PD_ERR_USAGE, "fingerprints have 64, 128 or 256 bits, not %d", c->bits);
+	struct pd_store_settings settings = pd_store_defaults(c->bits);
+	if (c->distance > c->bits / 4)
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", c->distance, c->bits / 4, c->bits);
+	if (c->distance >= 0)
+		settings.k = settings.alone = c->distance;
+	return pd_store_create(c->path, &settings, NULL, e);
+}
+
+int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error)
+{
+	struct creation c = { path, bits ? bits : 64, distance };
+	struct pd_owner *owner = pd_owner_new();
+	int status = owner ? pd_api_call(owner, NULL, create, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
+	pd_owner_free(owner);
+	return status;
+}
+
+struct opening {
+	const char *path;
+	int mode;
+};
+
+static int fill_store(void *handle, void *ctx, struct pd_err *e)
+{
+	struct pagededup_store *s = handle;
+	const struct opening *o = ctx;
+	s->store.lock = -1;
+	s->writes = o->mode == PAGEDEDUP_STORE_WRITE;
+	return pd_store_open(&s->store, o->path, s->writes ? PD_STORE_WRITE : PD_STORE_READ, e);
+}
+
+static void release_store(void *handle)
+{
+	pd_store_close(&((struct pagededup_store *)handle)->store);
+}
+
+int pagededup_store_open(pagededup_store **out, const char *path, int mode, pagededup_error *error)
+{
+	return pd_api_new((void **)out, sizeof **out, release_store, fill_store, &(struct opening){ path, mode }, error);
+}
+
+void pagededup_store_close(pagededup_store *s)
+{
+	pd_api_free(s);
+}
+
+/* --- asking --- */
+
+struct kept_asking {
+	struct pd_undo undo;
+	struct pagededup_store *s;
+	bool keep;
+	struct pd_store_ask ask;
+	struct pd_api_rows rows;
+	struct pagededup_table *table;	/* NULL: nobody wants the answers */
+	struct pd_buf line;
+	struct pd_err err;
+};
+
+static int fill_answers(void *handle, void *ctx, struct pd_err *e)
+{
+	pd_api_verdict_columns(handle, pd_answers_columns);
+	return PD_OK;
+}
+
+/* Lines of an answer. */
+static int add_answer(void *ctx, struct pd_err *e)
+{
+	struct kept_asking *a = ctx;
+	struct pd_span rest = pd_buf_span(&a->line), row;
+	int status = PD_OK;
+	while (!status && rest.n && pd_span_split(&rest, '\n', &row))
+		if (row.n)
+			status = pd_api_add_row(a->table, row);
+	return status;
+}
+
+static int take_answer(void *ctx, const struct pd_store_answer *answer)
+{
+	struct kept_asking *a = ctx;
+	pagededup_error error = { sizeof error };
+	if (!a->table)
+		return PD_OK;
+	pd_buf_clear(&a->line);
+	pd_write_answers(answer, NULL, &a->line);
+	int status = pd_api_call(a->table->handle.owner, NULL, add_answer, a, &error);
+	return status ? pd_fail(&a->err, status, "%s", error.text) : PD_OK;
+}
+
+static int describe_answers(void *ctx, struct pd_err *e)
+{
+	struct kept_asking *a = ctx;
+	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->s->store, .judge = &a->ask.o }, &a->table->header, e);
+}
+
+static int end_batch(void *ctx)
+{
+	return PD_OK;
+}
+
+static void take_bad_page(void *ctx, const char *path, const char *why)
+{
+	struct kept_asking *a = ctx;
+	if (!a->err.status)
+		pd_fail(&a->err, PD_ERR_FORMAT, "%s", why);
+}
+
+static void release_asking(void *ctx)
+{
+	struct kept_asking *a = ctx;
+	pd_buf_release(&a->ask.totals);
+	pd_buf_release(&a->rows.text);
+	pd_buf_release(&a->line);
+}
+
+static int ask(void *ctx, struct pd_err *e)
+{
+	struct kept_asking *a = ctx;
+	const struct pd_verify_request request = PD_VERIFY_NOTHING_SAID;
+	struct pd_store *s = &a->s->store;
+	struct pd_tsv_source source = pd_api_rows_source(&a->rows);
+	char *path = a->rows.name;
+	if (a->keep && !a->s->writes)
+		return pd_fail(e, PD_ERR_USAGE, "the store was opened for reading: open it with PAGEDEDUP_STORE_WRITE");
+	a->ask = (struct pd_store_ask){ .s = s,
+					.paths = &path,
+					.n_paths = 1,
+					.sources = { &source, 1 },
+					.answer = take_answer,
+					.batch = end_batch,
+					.bad_row = take_bad_page,
+					.ctx = a,
+					.o = { .keep = a->keep, .k = s->m.k } };
+	pd_undo_begin(&a->undo, release_asking, a);
+	int status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
+	a->ask.o.verify.k_unknown = s->m.alone < a->ask.o.k ? s->m.alone : a->ask.o.k;
+	if (!status)
+		status = pd_store_ask(&a->ask, e);
+	if (!status && a->table)
+		status = pd_api_call(a->table->handle.owner, NULL, describe_answers, a, NULL);
+	if (a->err.status) {
+		*e = a->err;
+		status = a->err.status;
+	}
+	pd_undo_end(&a->undo);
+	release_asking(a);
+	return status;
+}
+
+static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
+{
+	struct kept_asking a = { .s = s, .keep = keep };
+	int status = PD_OK;
+	if (answers)
+		*answers = NULL;
+	if (pages->n_columns < PD_FP_COLUMNS || strcmp(pages->v[PD_FP_FINGERPRINT].name.p, "fingerprint") != 0)
+		return pd_api_fail(error, PD_ERR_USAGE, "not a table of pages");
+	pd_api_rows_init(&a.rows, pages, 'a', "page");
+	if (answers)
+		status = pd_api_table_new(&a.table, fill_answers, NULL, error);
+	if (!status)
+		status = pd_api_call(s->handle.owner, NULL, ask, &a, error);
+	if (!status && answers)
+		*answers = a.table;
+	else
+		pagededup_table_free(a.table);
+	return status;
+}
+
+int pagededup_store_add(pagededup_store *s, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
+{
+	return ask_store(s, true, pages, answers, error);
+}
+
+int pagededup_store_check(pagededup_store *s, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
+{
+	return ask_store(s, false, pages, answers, error);
+}
+
+static int sync_store(void *ctx, struct pd_err *e)
+{
+	struct pagededup_store *s = ctx;
+	int status = s->writes ? pd_store_sync(&s->store, e) : PD_OK;
+	return !status && s->writes ? pd_store_tend(&s->store, true, e) : status;
+}
+
+int pagededup_store_sync(pagededup_store *s, pagededup_error *error)
+{
+	return pd_api_call(s->handle.owner, NULL, sync_store, s, error);
+}

@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of pages -> pairs -> clusters: the stages that `match` and `cluster` run (stage/stage.h), with tables for files.
+ */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "stage/options.h"
+
+/* --- options: those of the command, written as settings --- */
+
+#define AT_MATCH(member) .at = offsetof(struct pd_stage_match, member)
+#define AT_CLUSTER(member) .at = offsetof(struct pd_stage_cluster, member)
+
+static const char *const preset_choices[] = { "default", "paper", NULL };
+
+static const struct pd_opt match_opts[] = {
+	PD_MATCH_OPTS(AT_MATCH),
+	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT_MATCH(preset), .choices = preset_choices },
+	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT_MATCH(method) },
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT_MATCH(jobs), .min = 1, .max = 1024 },
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT_MATCH(memory) },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT_MATCH(tmp_dir) },
+	PD_OPT_END,
+};
+
+static const struct pd_opt cluster_opts[] = {
+	PD_CLUSTER_OPTS(AT_CLUSTER),
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT_CLUSTER(scope), .choices = pd_pages_scopes },
+	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT_CLUSTER(group.in.sites) },
+	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT_CLUSTER(shingles) },
+	{ .type = PD_OPT_CHOICE, .name = "action", .arg = "NAME", AT_CLUSTER(action), .choices = pd_action_names },
+	{ .type = PD_OPT_REAL, .name = "weight", .arg = "N", AT_CLUSTER(group.weight), .min = 0.000001, .max = 0.999999 },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT_CLUSTER(group.in.tmp_dir) },
+	PD_OPT_END,
+};
+
+static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_USAGE, "%s: '%.*s' is no value of it", o->name, (int)value.n, value.p);
+}
+
+/* Values that are text stay in `texts`. */
+static int set_option(const struct pd_opt *o, struct pd_span value, bool no, void *options, struct pd_arena *texts, struct pd_err *e)
+{
+	void *to = (char *)options + o->at;
+	const char *text = pd_arena_copy(texts, value).p;
+	char *end;
+	double real;
+	switch (o->type) {
+	case PD_OPT_FLAG: *(bool *)to = true; return value.n ? bad_value(o, value, e) : PD_OK;
+	case PD_OPT_SWITCH: *(int *)to = !no; return value.n ? bad_value(o, value, e) : PD_OK;
+	case PD_OPT_TEXT: *(const char **)to = text; return PD_OK;
+	case PD_OPT_SIZE: return pd_parse_size(text, to) ? PD_OK : bad_value(o, value, e);
+	case PD_OPT_CHOICE:
+		for (int i = 0; o->choices[i]; i++)
+			if (pd_span_is(value, o->choices[i])) {
+				*(int *)to = i;
+				return PD_OK;
+			}
+		return bad_value(o, value, e);
+	case PD_OPT_INT:
+	case PD_OPT_REAL:
+		real = strtod(text, &end);
+		if (!*text || *end || !(real >= o->min && real <= o->max) || (o->type == PD_OPT_INT && real != (int)real))
+			return pd_fail(e, PD_ERR_USAGE, "%s takes a number from %g to %g, not '%s'", o->name, o->min, o->max, text);
+		if (o->type == PD_OPT_INT)
+			*(int *)to = (int)real;
+		else
+			*(double *)to = real;
+		return PD_OK;
+	default: return bad_value(o, value, e);
+	}
+}
+
+static const struct pd_opt *find_option(const struct pd_opt *opts, struct pd_span name, bool *no)
+{
+	struct pd_span rest = *no ? pd_span(name.p + 3, name.n - 3) : name;
+	for (; !pd_opt_at_end(opts); opts++)
+		if (opts->name && opts->type != PD_OPT_HEADING && pd_span_is(rest, opts->name) && (!*no || opts->type == PD_OPT_SWITCH))
+			return opts;
+	return NULL;
+}
+
+/* "distance=8 scope=other-hosts all-pairs no-verify"; underscores are as good as dashes. */
+static int set_options(const struct pd_opt *opts, const char *settings, void *options, struct pd_arena *texts, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(settings ? settings : ""), item, key;
+	int status = PD_OK;
+	while (!status && pd_span_split(&rest, ' ', &item)) {
+		if (!item.n)
+			continue;
+		pd_span_split(&item, '=', &key);
+		char *name = (char *)pd_arena_copy(texts, key).p;
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		bool no = false;
+		const struct pd_opt *o = find_option(opts, pd_span_z(name), &no);
+		if (!o && !strncmp(name, "no-", 3)) {
+			no = true;
+			o = find_option(opts, pd_span_z(name), &no);
+		}
+		status = o ? set_option(o, item.p ? item : pd_span("", 0), no, options, texts, e) : pd_fail(e, PD_ERR_USAGE, "unknown setting '%s'", name);
+	}
+	return status;
+}
+
+/* --- ids -> rows of tables --- */
+
+#define NO_ROW UINT64_MAX
+
+struct id_table {
+	const struct pagededup_table *t;
+	char side;
+	struct pd_map map;	/* hash of an id, as it stands in a row -> row and one; the first of those that share it */
+	struct pd_buf id;
+};
+
+static void note_ids(struct id_table *ids, const struct pagededup_table *t, char side)
+{
+	*ids = (struct id_table){ .t = t, .side = side };
+	if (!t)
+		return;
+	pd_map_clear(&ids->map, t->rows);
+	for (uint64_t row = 0; row < t->rows; row++) {
+		pd_buf_clear(&ids->id);
+		pd_api_rows_id(t, side, row, &ids->id);
+		uint32_t *at = pd_map_put(&ids->map, pd_hash64(ids->id.p, ids->id.n));
+		if (!*at)
+			*at = (uint32_t)row + 1;
+	}
+}
+
+static bool is_id(struct id_table *ids, uint64_t row, struct pd_span id)
+{
+	pd_buf_clear(&ids->id);
+	pd_api_rows_id(ids->t, ids->side, row, &ids->id);
+	return pd_span_eq(pd_buf_span(&ids->id), id);
+}
+
+static uint64_t row_of(struct id_table *ids, struct pd_span id)
+{
+	const uint32_t *at = ids->t ? pd_map_find(&ids->map, pd_hash64(id.p, id.n)) : NULL;
+	if (!at)
+		return NO_ROW;
+	if (is_id(ids, *at - 1, id))
+		return *at - 1;
+	for (uint64_t row = 0; row < ids->t->rows; row++)	/* two ids of one hash */
+		if (is_id(ids, row, id))
+			return row;
+	return NO_ROW;
+}
+
+static void release_ids(struct id_table *ids)
+{
+	pd_map_release(&ids->map);
+	pd_buf_release(&ids->id);
+}
+
+/* --- pairs --- */
+
+enum { A, B, DISTANCE, SIMILARITY, METHOD, SUSPECT, SHARED, SHARE_A, SHARE_B, LINKED };
+
+struct pair_taking {
+	struct pd_undo undo;
+	const pagededup_table *pages, *against;
+	const pagededup_match_options *o;
+	pagededup_pairs_function *function;	/* NULL: all stay in `table` */
+	void *context;
+	struct pagededup_table *table;	/* with an owner of its own */
+	struct pd_stage_match match;
+	struct pd_arena texts;
+	struct pd_api_rows source[2];
+	struct pd_tsv_source sources[2];
+	struct id_table ids[2];
+	/* by row of `rows` */
+	const struct pd_rows *rows;
+	uint64_t *row[2];
+	size_t batch;
+	struct pd_err err;
+};
+
+static int fill_pairs(void *handle, void *ctx, struct pd_err *e)
+{
+	struct pagededup_table *t = handle;
+	pd_api_column_add(t, "a", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	pd_api_column_add(t, "b", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	pd_api_column_add(t, "distance", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	pd_api_column_add(t, "similarity", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
+	pd_api_column_add(t, "method", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+	pd_api_column_add(t, "suspect", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+	return PD_OK;
+}
+
+struct describing {
+	struct pagededup_table *t;
+	const struct pd_rows *rows;
+	const struct pd_match_options *match;
+};
+
+static int describe_pairs(void *ctx, struct pd_err *e)
+{
+	struct describing *d = ctx;
+	struct pagededup_table *t = d->t;
+	if (d->rows->methods.n && t->n_columns <= SHARED) {
+		pd_api_column_add(t, "shared", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+		pd_api_column_add(t, "share_a", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
+		pd_api_column_add(t, "share_b", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
+		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	}
+	pd_buf_clear(&t->header);
+	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header, e);
+}
+
+/* Where each row came from, on either side. */
+static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_match_options *match)
+{
+	struct pair_taking *p = ctx;
+	p->rows = rows;
+	for (int side = 0; side < 2; side++) {
+		const pagededup_table *t = side ? p->against : p->pages;
+		if (!t)
+			continue;
+		note_ids(&p->ids[side], t, side ? 'b' : 'a');
+		p->row[side] = pd_alloc((rows->n + 1) * sizeof **p->row);
+		for (size_t i = 0; i < rows->n; i++)
+			p->row[side][i] = row_of(&p->ids[side], pd_rows_view(rows, (uint32_t)i).id);
+		release_ids(&p->ids[side]);
+	}
+	pagededup_error error = { sizeof error };
+	int status = pd_api_call(p->table->handle.owner, NULL, describe_pairs, &(struct describing){ p->table, rows, match }, &error);
+	return status ? pd_fail(&p->err, status, "%s", error.text) : PD_OK;
+}
+
+/* Which of the tables' rows the two are: with two sides, a of the pages and b of those that they are held against. */
+static void rows_of(const struct pair_taking *p, uint32_t a, uint32_t b, uint64_t *x, uint64_t *y)
+{
+	uint64_t *const *row = (uint64_t *const *)p->row;
+	*x = row[0][a];
+	*y = row[p->against != NULL][b];
+	if (p->against && (*x == NO_ROW || *y == NO_ROW)) {
+		*x = row[0][b];
+		*y = row[1][a];
+	}
+}
+
+static void clear_batch(struct pagededup_table *t)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct pd_api_column *c = &t->v[i];
+		pd_buf_clear(&c->data);
+		pd_buf_clear(&c->valid);
+		c->n = c->nulls = 0;
+		if (c->type == PAGEDEDUP_TEXT)
+			c->offsets.n = sizeof(int64_t);
+	}
+	t->rows = 0;
+}
+
+static int call_function(void *ctx)
+{
+	struct pair_taking *p = ctx;
+	return p->function(p->context, p->table);
+}
+
+static int clear_after(void *ctx, struct pd_err *e)
+{
+	clear_batch(((struct pair_taking *)ctx)->table);
+	return PD_OK;
+}
+
+static int hand_over(struct pair_taking *p)
+{
+	if (!p->table->rows || !p->function)
+		return PD_OK;
+	if (pd_outside(call_function, p))
+		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped, as the caller asked");
+	return pd_api_call(p->table->handle.owner, NULL, clear_after, p, NULL);
+}
+
+/* What is added in one call of the table's owner. */
+struct adding {
+	struct pair_taking *p;
+	const struct pd_match_pair *pairs;
+	size_t n;
+	const struct pd_match_methods_pair *by_methods;
+	const char *why;
+};
+
+static int add_pairs(void *ctx, struct pd_err *e)
+{
+	struct adding *a = ctx;
+	struct pagededup_table *t = a->p->table;
+	struct pd_api_column *v = t->v;
+	for (size_t i = 0; i < a->n; i++, t->rows++) {
+		const struct pd_match_pair *pair = &a->pairs[i];
+		uint64_t x, y;
+		rows_of(a->p, pair->a, pair->b, &x, &y);
+		pd_api_put_number(&v[A], x);
+		pd_api_put_number(&v[B], y);
+		if (pair->distance < 0)
+			pd_api_put_null(&v[DISTANCE]);
+		else
+			pd_api_put_number(&v[DISTANCE], (uint64_t)pair->distance);
+		if (pair->similarity < 0)
+			pd_api_put_null(&v[SIMILARITY]);
+		else
+			pd_api_put_real(&v[SIMILARITY], pair->similarity);
+		pd_api_put_text(&v[METHOD], pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"));
+		if (a->why)
+			pd_api_put_text(&v[SUSPECT], pd_span_z(a->why));
+		else
+			pd_api_put_null(&v[SUSPECT]);
+		for (size_t c = SHARED; c < t->n_columns; c++)
+			pd_api_put_null(&v[c]);
+	}
+	return PD_OK;
+}
+
+static int add(struct adding *a)
+{
+	pagededup_error error = { sizeof error };
+	int status = pd_api_call(a->p->table->handle.owner, NULL, add_pairs, a, &error);
+	if (status)
+		return pd_fail(&a->p->err, status, "%s", error.text);
+	return a->p->table->rows >= a->p->batch ? hand_over(a->p) : PD_OK;
+}
+
+static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
+{
+	struct pair_taking *p = ctx;
+	int status = PD_OK;
+	for (size_t at = 0; !status && at < n;) {
+		size_t room = p->function ? p->batch - p->table->rows : n, some = n - at < room ? n - at : room;
+		status = add(&(struct adding){ .p = p, .pairs = pairs + at, .n = some });
+		at += some;
+	}
+	return status;
+}
+
+static int take_suspect(void *ctx, const struct pd_match_pair *pair, const char *why)
+{
+	return add(&(struct adding){ .p = ctx, .pairs = pair, .n = 1, .why = why });
+}
+
+static int add_methods_pair(void *ctx, struct pd_err *e)
+{
+	struct adding *a = ctx;
+	struct pagededup_table *t = a->p->table;
+	struct pd_span f[PD_PAIRS_METHODS_COLUMNS] = { { NULL, 0 } };
+	static const int columns[] = { [DISTANCE] = PD_PAIRS_DISTANCE, [SIMILARITY] = PD_PAIRS_SIMILARITY, [METHOD] = PD_PAIRS_METHOD,
+				       [SHARED] = PD_PAIRS_SHARED, [SHARE_A] = PD_PAIRS_SHARE_A, [SHARE_B] = PD_PAIRS_SHARE_B, [LINKED] = PD_PAIRS_LINKED };
+	uint64_t x, y;
+	pd_buf_clear(&t->text);
+	pd_write_methods_pair_row(a->p->rows, a->by_methods, &t->text);
+	pd_tsv_fields(pd_span(t->text.p, t->text.n - 1), f, PD_PAIRS_METHODS_COLUMNS);
+	rows_of(a->p, a->by_methods->a, a->by_methods->b, &x, &y);
+	pd_api_put_number(&t->v[A], x);
+	pd_api_put_number(&t->v[B], y);
+	pd_api_put_null(&t->v[SUSPECT]);
+	int status = PD_OK;
+	for (int i = DISTANCE; !status && i <= LINKED; i++)
+		if (i != SUSPECT)
+			status = pd_api_put_field(&t->v[i], f[columns[i]], &t->scratch);
+	t->rows++;
+	return status;
+}
+
+static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
+{
+	struct pair_taking *p = ctx;
+	pagededup_error error = { sizeof error };
+	int status = pd_api_call(p->table->handle.owner, NULL, add_methods_pair, &(struct adding){ .p = p, .by_methods = pair }, &error);
+	if (status)
+		return pd_fail(&p->err, status, "%s", error.text);
+	return p->table->rows >= p->batch ? hand_over(p) : PD_OK;
+}
+
+static void take_bad_row(void *ctx, const char *why)
+{
+	struct pair_taking *p = ctx;
+	if (!p->err.status)
+		pd_fail(&p->err, PD_ERR_FORMAT, "%s", why);
+}
+
+static void release_taking(void *ctx)
+{
+	struct pair_taking *p = ctx;
+	for (int side = 0; side < 2; side++) {
+		free(p->row[side]);
+		pd_buf_release(&p->source[side].text);
+		release_ids(&p->ids[side]);
+	}
+	pd_arena_release(&p->texts);
+}
+
+static int find_pairs(void *ctx, struct pd_err *e)
+{
+	struct pair_taking *p = ctx;
+	const struct pd_stage_pairs to = { take_rows, take_pairs, take_methods_pair, take_suspect, take_bad_row, p };
+	char *paths[2];
+	p->match = pd_stage_match_defaults();
+	pd_undo_begin(&p->undo, release_taking, p);
+	int status = set_options(match_opts, p->o->settings, &p->match, &p->texts, e);
+	for (int side = 0; side < 2; side++) {
+		const pagededup_table *t = side ? p->against : p->pages;
+		if (t)
+			pd_api_rows_init(&p->source[side], t, side ? 'b' : 'a', side ? "page of against" : "page");
+		p->sources[side] = pd_api_rows_source(&p->source[side]);
+		paths[side] = p->source[side].name;
+	}
+	p->match.sources = (struct pd_tsv_sources){ p->sources, 2 };
+	p->match.to = &to;
+	p->match.against = &paths[1];
+	p->match.n_against = p->against != NULL;
+	if (!status)
+		status = pd_stage_match_run(&p->match, paths, 1, NULL, e);
+	if (!status)
+		status = hand_over(p);
+	if (p->err.status) {	/* a row that could not be read, or what stopped a taker */
+		*e = p->err;
+		status = p->err.status;
+	}
+	pd_undo_end(&p->undo);
+	release_taking(p);
+	return status;
+}
+
+static int check_pages(const pagededup_table *t, pagededup_error *error)
+{
+	if (t && (t->n_columns < PD_FP_COLUMNS || strcmp(t->v[PD_FP_FINGERPRINT].name.p, "fingerprint") != 0))
+		return pd_api_fail(error, PD_ERR_USAGE, "not a table of pages");
+	return t && t->rows > UINT32_MAX / 2 ? pd_api_fail(error, PD_ERR_LIMIT, "over 2^31 pages") : PD_OK;
+}
+
+static int match(pagededup_table **out, const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
+		 pagededup_pairs_function *function, void *context, pagededup_error *error)
+{
+	pagededup_match_options o;
+	struct pd_err e;
+	struct pair_taking p = { .pages = pages, .against = against, .o = &o, .function = function, .context = context };
+	int status = pd_api_take(&o, sizeof o, options, &e);
+	if (status)
+		return pd_api_fail(error, status, e.text);
+	status = check_pages(pages, error);
+	if (!status)
+		status = check_pages(against, error);
+	if (!status)
+		status = pd_api_table_new(&p.table, fill_pairs, NULL, error);
+	if (status)
+		return status;
+	p.batch = !function ? SIZE_MAX : o.batch ? o.batch : 65536;
+	struct pd_owner *owner = pd_owner_new();
+	status = owner ? pd_api_call(owner, o.stop, find_pairs, &p, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
+	pd_owner_free(owner);
+	if (!status && out)
+		*out = p.table;
+	else
+		pagededup_table_free(p.table);
+	return status;
+}
+
+int pagededup_match(const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
+		    pagededup_pairs_function *pairs, void *context, pagededup_error *error)
+{
+	return match(NULL, pages, against, options, pairs, context, error);
+}
+
+int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages, const pagededup_table *against,
+			  const pagededup_match_options *options, pagededup_error *error)
+{
+	*pairs = NULL;
+	return match(pairs, pages, against, options, NULL, NULL, error);
+}
+
+/* --- clusters --- */
+
+struct clustering {
+	struct pd_undo undo;
+	const pagededup_table *pages, *against;
+	const pagededup_cluster_options *o;
+	const pagededup_column *column[LINKED + 1];	/* NULL: not there */
+	uint64_t n_pairs, at;
+	bool begun;
+	struct pd_arena texts;
+	struct id_table ids[2];
+	struct pd_buf text;
+	struct pagededup_table *table;
+	struct pd_err err;
+};
+
+static int fill_verdicts(void *handle, void *ctx, struct pd_err *e)
+{
+	pd_api_verdict_columns(handle, pd_verdicts_columns);
+	pd_api_column_add(handle, "row", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	pd_api_column_add(handle, "side", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	return PD_OK;
+}
+
+static bool is_there(const pagededup_column *c, uint64_t row)
+{
+	return c && (!c->valid || (c->valid[row / 8] >> (row % 8) & 1));
+}
+
+static uint64_t number_at(const pagededup_column *c, uint64_t row)
+{
+	return ((const uint64_t *)c->data)[row];
+}
+
+static double real_at(const pagededup_column *c, uint64_t row)
+{
+	return ((const double *)c->data)[row];
+}
+
+static struct pd_span span_at(const pagededup_column *c, uint64_t row)
+{
+	return pd_span((const char *)c->data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row]));
+}
+
+static void add_number(const pagededup_column *c, uint64_t row, struct pd_buf *out)
+{
+	if (is_there(c, row))
+		pd_buf_printf(out, "%" PRIu64, number_at(c, row));
+	else
+		pd_buf_add_c(out, '-');
+}
+
+static void add_real(const pagededup_column *c, uint64_t row, struct pd_buf *out)
+{
+	if (is_there(c, row))
+		pd_buf_printf(out, "%.3f", real_at(c, row));
+	else
+		pd_buf_add_c(out, '-');
+}
+
+static void add_page(const pagededup_table *t, uint64_t row, struct pd_buf *out)
+{
+	static const int said[] = { PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		pd_buf_add_c(out, '\t');
+		pd_api_print_field(&t->v[said[i]], row, out);
+	}
+}
+
+/* A pair as `match` writes it. */
+static void add_pair(struct clustering *c, uint64_t i)
+{
+	const pagededup_column *const *v = c->column;
+	const pagededup_table *other = c->against ? c->against : c->pages;
+	uint64_t a = number_at(v[A], i), b = number_at(v[B], i);
+	struct pd_buf *out = &c->text;
+	if (is_there(v[SUSPECT], i)) {
+		struct pd_span why = span_at(v[SUSPECT], i);
+		pd_buf_printf(out, "# " PD_SUSPECT_MARK " %.*s\t", (int)why.n, why.p);
+	}
+	pd_api_rows_id(c->pages, 'a', a, out);
+	pd_buf_add_c(out, '\t');
+	pd_api_rows_id(other, c->against ? 'b' : 'a', b, out);
+	pd_buf_add_c(out, '\t');
+	add_number(v[DISTANCE], i, out);
+	pd_buf_add_c(out, '\t');
+	add_real(v[SIMILARITY], i, out);
+	pd_buf_add_c(out, '\t');
+	if (is_there(v[METHOD], i))
+		pd_buf_add_span(out, span_at(v[METHOD], i));
+	else
+		pd_buf_add_z(out, is_there(v[DISTANCE], i) ? "simhash" : "text_digest");
+	pd_buf_add_c(out, '\t');
+	pd_api_print_field(&c->pages->v[PD_FP_URL], a, out);
+	pd_buf_add_c(out, '\t');
+	pd_api_print_field(&other->v[PD_FP_URL], b, out);
+	add_page(c->pages, a, out);
+	add_page(other, b, out);
+	if (v[LINKED]) {
+		pd_buf_add_c(out, '\t');
+		add_number(v[SHARED], i, out);
+		pd_buf_add_c(out, '\t');
+		add_real(v[SHARE_A], i, out);
+		pd_buf_add_c(out, '\t');
+		add_real(v[SHARE_B], i, out);
+		pd_buf_add_c(out, '\t');
+		add_number(v[LINKED], i, out);
+	}
+	pd_buf_add_c(out, '\n');
+}
+
+static struct pd_span more_pairs(void *ctx)
+{
+	struct clustering *c = ctx;
+	pd_buf_clear(&c->text);
+	if (!c->begun && c->o->pairs_header)
+		pd_buf_add_z(&c->text, c->o->pairs_header);
+	c->begun = true;
+	while (c->at < c->n_pairs && c->text.n < 1 << 16)
+		add_pair(c, c->at++);
+	return pd_buf_span(&c->text);
+}
+
+struct verdict {
+	struct clustering *c;
+	struct pd_span row;
+};
+
+static int add_verdict(void *ctx, struct pd_err *e)
+{
+	struct verdict *v = ctx;
+	struct clustering *c = v->c;
+	struct pd_span f[PD_VERDICTS_ID + 1];
+	int status = pd_api_add_row(c->table, v->row);
+	pd_tsv_fields(v->row, f, PD_VERDICTS_ID + 1);
+	for (int side = 0; side < 2; side++) {
+		uint64_t row = row_of(&c->ids[side], f[PD_VERDICTS_ID]);
+		if (row == NO_ROW && !side)
+			continue;
+		pd_api_put_number(&c->table->v[PD_VERDICTS_COLUMNS], row);
+		pd_api_put_number(&c->table->v[PD_VERDICTS_COLUMNS + 1], (uint64_t)side);
+		break;
+	}
+	return status;
+}
+
+static int take_verdict(void *ctx, struct pd_span row)
+{
+	struct clustering *c = ctx;
+	pagededup_error error = { sizeof error };
+	int status = pd_api_call(c->table->handle.owner, NULL, add_verdict, &(struct verdict){ c, row }, &error);
+	return status ? pd_fail(&c->err, status, "%s", error.text) : PD_OK;
+}
+
+static void take_bad_pair(void *ctx, const char *why)
+{
+	struct clustering *c = ctx;
+	if (!c->err.status)
+		pd_fail(&c->err, PD_ERR_FORMAT, "%s", why);
+}
+
+static void release_clustering(void *ctx)
+{
+	struct clustering *c = ctx;
+	release_ids(&c->ids[0]);
+	release_ids(&c->ids[1]);
+	pd_buf_release(&c->text);
+	pd_arena_release(&c->texts);
+}
+
+static int find_clusters(void *ctx, struct pd_err *e)
+{
+	struct clustering *c = ctx;
+	char name[] = "pair";
+	char *path = name;
+	const struct pd_tsv_source source = { name, more_pairs, c };
+	struct pd_stage_cluster o = { .row = take_verdict, .ctx = c };
+	pd_undo_begin(&c->undo, release_clustering, c);
+	int status = set_options(cluster_opts, c->o->settings, &o, &c->texts, e);
+	if (!status)
+		status = pd_stage_cluster_settle(&o, e);
+	if (!status) {
+		o.group.in.sources = (struct pd_tsv_sources){ &source, 1 };
+		o.group.in.bad_row = take_bad_pair;
+		o.group.in.ctx = c;
+		note_ids(&c->ids[0], c->pages, 'a');
+		note_ids(&c->ids[1], c->against, 'b');
+		status = pd_stage_cluster_run(&o, &path, 1, NULL, e);
+	}
+	if (c->err.status) {
+		*e = c->err;
+		status = c->err.status;
+	}
+	pd_undo_end(&c->undo);
+	release_clustering(c);
+	return status;
+}
+
+static int check_pairs(struct clustering *c, const pagededup_column *columns, size_t n, pagededup_error *error)
+{
+	static const char *const names[] = { "a", "b", "distance", "similarity", "method", "suspect", "shared", "share_a", "share_b", "linked" };
+	static const int types[] = { PAGEDEDUP_UINT64, PAGEDEDUP_UINT64, PAGEDEDUP_UINT64,  PAGEDEDUP_FLOAT64, PAGEDEDUP_TEXT,
+				     PAGEDEDUP_TEXT,   PAGEDEDUP_UINT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_UINT64 };
+	for (size_t i = 0; i < n; i++, columns = (const pagededup_column *)((const char *)columns + columns->size)) {
+		if (columns->size < sizeof *columns)
+			return pd_api_fail(error, PD_ERR_USAGE, "a column whose member 'size' is not set");
+		for (int k = A; k <= LINKED; k++)
+			if (!strcmp(columns->name, names[k])) {
+				if (columns->type != types[k])
+					return pd_api_fail(error, PD_ERR_FORMAT, "a column of pairs has another type than pagededup_match gives it");
+				c->column[k] = columns;
+			}
+	}
+	if (!c->column[A] || !c->column[B])
+		return pd_api_fail(error, PD_ERR_FORMAT, "pairs need columns 'a' and 'b'");
+	uint64_t most_b = c->against ? c->against->rows : c->pages->rows;
+	for (uint64_t i = 0; i < c->n_pairs; i++)
+		if (number_at(c->column[A], i) >= c->pages->rows || number_at(c->column[B], i) >= most_b)
+			return pd_api_fail(error, PD_ERR_FORMAT, "a pair of a row that is not there");
+	return PD_OK;
+}
+
+int pagededup_cluster(const pagededup_table *pages, const pagededup_table *against, const pagededup_column *pairs, size_t n_columns,
+		      uint64_t n_pairs, const pagededup_cluster_options *options, pagededup_table **verdicts, pagededup_error *error)
+{
+	pagededup_cluster_options o;
+	struct pd_err e;
+	struct clustering c = { .pages = pages, .against = against, .o = &o, .n_pairs = n_pairs };
+	*verdicts = NULL;
+	int status = pd_api_take(&o, sizeof o, options, &e);
+	if (status)
+		return pd_api_fail(error, status, e.text);
+	status = check_pages(pages, error);
+	if (!status)
+		status = check_pages(against, error);
+	if (!status)
+		status = check_pairs(&c, pairs, n_columns, error);
+	if (!status)
+		status = pd_api_table_new(&c.table, fill_verdicts, NULL, error);
+	if (status)
+		return status;
+	struct pd_owner *owner = pd_owner_new();
+	status = owner ? pd_api_call(owner, o.stop, find_clusters, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
+	pd_owner_free(owner);
+	if (status)
+		pagededup_table_free(c.table);
+	else
+		*verdicts = c.table;
+	return status;
+}

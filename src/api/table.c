@@ -1,0 +1,813 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables: rows as columns, laid out as Apache Arrow has them.  A row comes in as the text that a stage writes, or as values; it goes
+ * out as columns, or as the same text again.
+ */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/threads.h"
+#include "write/write.h"
+
+/* --- columns --- */
+
+struct pd_api_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_api_print print, bool in_rows)
+{
+	size_t cap = t->n_columns;
+	t->v = pd_realloc(t->v, (cap + 1) * sizeof *t->v);
+	struct pd_api_column *c = &t->v[t->n_columns++];
+	*c = (struct pd_api_column){ .type = type, .width = width, .print = print, .in_rows = in_rows };
+	pd_buf_add_z(&c->name, name);
+	if (type == PAGEDEDUP_TEXT)
+		pd_buf_add(&c->offsets, &(int64_t){ 0 }, sizeof(int64_t));
+	return c;
+}
+
+static void end_value(struct pd_api_column *c, bool valid)
+{
+	if (c->n % 8 == 0)
+		pd_buf_add_c(&c->valid, 0);
+	if (valid)
+		c->valid.p[c->n / 8] |= (char)(1 << c->n % 8);
+	c->nulls += !valid;
+	c->n++;
+	if (c->type == PAGEDEDUP_TEXT)
+		pd_buf_add(&c->offsets, &(int64_t){ (int64_t)c->data.n }, sizeof(int64_t));
+}
+
+void pd_api_put_null(struct pd_api_column *c)
+{
+	size_t n = c->type == PAGEDEDUP_TEXT ? 0 : c->type == PAGEDEDUP_BYTES ? (size_t)c->width : 8;
+	memset(pd_buf_reserve(&c->data, n), 0, n);
+	c->data.n += n;
+	end_value(c, false);
+}
+
+void pd_api_put_number(struct pd_api_column *c, uint64_t v)
+{
+	pd_buf_add(&c->data, &v, sizeof v);
+	end_value(c, true);
+}
+
+void pd_api_put_real(struct pd_api_column *c, double v)
+{
+	pd_buf_add(&c->data, &v, sizeof v);
+	end_value(c, true);
+}
+
+void pd_api_put_text(struct pd_api_column *c, struct pd_span text)
+{
+	pd_buf_add_span(&c->data, text);
+	end_value(c, true);
+}
+
+/* Two digits a byte. */
+static bool put_hex(struct pd_api_column *c, struct pd_span hex)
+{
+	uint64_t v;
+	if (c->type == PAGEDEDUP_UINT64) {
+		if (!pd_hex_u64(hex, &v))
+			return false;
+		pd_api_put_number(c, v);
+		return true;
+	}
+	if (hex.n != 2 * (size_t)c->width)
+		return false;
+	char *to = pd_buf_reserve(&c->data, hex.n / 2);
+	for (size_t i = 0; i < hex.n / 2; i++) {
+		int byte = pd_hex_byte(hex.p[2 * i], hex.p[2 * i + 1]);
+		if (byte < 0)
+			return false;
+		to[i] = (char)byte;
+	}
+	c->data.n += hex.n / 2;
+	end_value(c, true);
+	return true;
+}
+
+static bool put_real_text(struct pd_api_column *c, struct pd_span text)
+{
+	char digits[40], *end;
+	if (text.n >= sizeof digits)
+		return false;
+	memcpy(digits, text.p, text.n);
+	digits[text.n] = 0;
+	double v = strtod(digits, &end);
+	if (*end)
+		return false;
+	pd_api_put_real(c, v);
+	return true;
+}
+
+int pd_api_put_field(struct pd_api_column *c, struct pd_span field, struct pd_buf *scratch)
+{
+	uint64_t number;
+	if (!field.n || pd_span_is(field, "-")) {
+		pd_api_put_null(c);
+		return PD_OK;
+	}
+	switch (c->print) {
+	case PD_API_TEXT:
+		if (pd_tsv_value(field, scratch))
+			return PD_ERR_FORMAT;
+		pd_api_put_text(c, pd_buf_span(scratch));
+		return PD_OK;
+	case PD_API_HEX: return put_hex(c, field) ? PD_OK : PD_ERR_FORMAT;
+	case PD_API_NUMBER:
+		if (!pd_span_u64(field, &number))
+			return PD_ERR_FORMAT;
+		pd_api_put_number(c, number);
+		return PD_OK;
+	default: return put_real_text(c, field) ? PD_OK : PD_ERR_FORMAT;
+	}
+}
+
+static bool has_value(const struct pd_api_column *c, uint64_t row)
+{
+	return (unsigned char)c->valid.p[row / 8] >> (row % 8) & 1;
+}
+
+static const char *at(const struct pd_api_column *c, uint64_t row)
+{
+	return c->data.p + row * (c->type == PAGEDEDUP_BYTES ? (size_t)c->width : 8);
+}
+
+static struct pd_span text_at(const struct pd_api_column *c, uint64_t row)
+{
+	int64_t offset[2];
+	memcpy(offset, c->offsets.p + row * sizeof(int64_t), sizeof offset);
+	return pd_span(c->data.p + offset[0], (size_t)(offset[1] - offset[0]));
+}
+
+static void print_bytes(const char *bytes, size_t n, struct pd_buf *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < n; i++) {
+		pd_buf_add_c(out, digits[(unsigned char)bytes[i] >> 4]);
+		pd_buf_add_c(out, digits[bytes[i] & 15]);
+	}
+}
+
+void pd_api_print_field(const struct pd_api_column *c, uint64_t row, struct pd_buf *out)
+{
+	uint64_t number;
+	double real;
+	if (!has_value(c, row)) {
+		pd_buf_add_c(out, '-');
+		return;
+	}
+	if (c->type == PAGEDEDUP_TEXT) {
+		pd_tsv_add(out, text_at(c, row));
+		return;
+	}
+	if (c->type == PAGEDEDUP_BYTES) {
+		print_bytes(at(c, row), (size_t)c->width, out);
+		return;
+	}
+	memcpy(&number, at(c, row), sizeof number);
+	memcpy(&real, at(c, row), sizeof real);
+	switch (c->print) {
+	case PD_API_HEX: pd_hex_add(out, number); break;
+	case PD_API_NUMBER: pd_buf_printf(out, "%" PRIu64, number); break;
+	case PD_API_REAL_2: pd_buf_printf(out, "%.2f", real); break;
+	case PD_API_REAL_3: pd_buf_printf(out, "%.3f", real); break;
+	default: pd_buf_printf(out, "%g", real);
+	}
+}
+
+/* --- tables of pages --- */
+
+static int type_of(enum pd_fp_column c, enum pd_api_print *print)
+{
+	switch (c) {
+	case PD_FP_TERMS:
+	case PD_FP_TEXT_BYTES: *print = PD_API_NUMBER; return PAGEDEDUP_UINT64;
+	case PD_FP_CONFIDENCE: *print = PD_API_REAL_2; return PAGEDEDUP_FLOAT64;
+	case PD_FP_QUALITY: *print = PD_API_REAL; return PAGEDEDUP_FLOAT64;
+	case PD_FP_FINGERPRINT:
+	case PD_FP_SKETCH: *print = PD_API_HEX; return PAGEDEDUP_BYTES;
+	default: *print = PD_API_TEXT; return PAGEDEDUP_TEXT;
+	}
+}
+
+static void add_page_columns(struct pagededup_table *t, int bits, int sketch_bytes)
+{
+	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		enum pd_api_print print;
+		int type = type_of((enum pd_fp_column)i, &print), width = type != PAGEDEDUP_BYTES ? 0 : i == PD_FP_SKETCH ? sketch_bytes : bits / 8;
+		if (i == PD_FP_FINGERPRINT && bits == 64)
+			type = PAGEDEDUP_UINT64;
+		pd_api_column_add(t, pd_fp_columns[i], type, width, print, true);
+	}
+}
+
+struct api_table {
+	pagededup_model *model;
+	unsigned with;
+};
+
+static int fill_table(void *handle, void *ctx, struct pd_err *e)
+{
+	struct pagededup_table *t = handle;
+	const struct api_table *a = ctx;
+	const struct pd_tables *tables = &a->model->tables;
+	int sketch = tables->fingerprints ? pd_sketch_words(&a->model->options.sketch) * 8 : 0;
+	t->with = a->with;
+	t->model = a->model;
+	pd_buf_add_span(&t->header, pd_buf_span(&a->model->header));
+	add_page_columns(t, a->model->options.sign.bits, sketch ? sketch : 64);
+	for (int i = 0; i < tables->methods.n; i++)
+		pd_api_column_add(t, tables->methods.v[i].method->name, PAGEDEDUP_TEXT, 0, PD_API_TEXT, true);
+	if (t->with & PAGEDEDUP_WITH_TITLE)
+		pd_api_column_add(t, "title", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+	if (t->with & PAGEDEDUP_WITH_MAIN_TEXT)
+		pd_api_column_add(t, "text", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+	return PD_OK;
+}
+
+static void release_table(void *handle)
+{
+	struct pagededup_table *t = handle;
+	for (int i = 0; i < t->n_workers; i++)
+		pagededup_worker_free(t->workers[i]);
+	t->n_workers = 0;
+}
+
+int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error)
+{
+	return pd_api_new((void **)out, sizeof **out, release_table, fill, ctx, error);
+}
+
+int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error)
+{
+	int status = pd_api_table_new(out, fill_table, &(struct api_table){ model, with }, error);
+	if (!status)
+		pagededup_model_ref(model);
+	return status;
+}
+
+void pagededup_table_free(pagededup_table *t)
+{
+	pagededup_model *m = t ? t->model : NULL;
+	pd_api_free(t);
+	pagededup_model_free(m);
+}
+
+int pd_api_add_row(struct pagededup_table *t, struct pd_span row)
+{
+	struct pd_span fields[PD_TSV_COLUMNS_MAX] = { { NULL, 0 } };
+	size_t n = 0, at_field = 0;
+	if (row.n && row.p[row.n - 1] == '\n')
+		row.n--;
+	for (size_t i = 0; i < t->n_columns; i++)
+		n += t->v[i].in_rows;
+	if (pd_tsv_fields(row, fields, PD_TSV_COLUMNS_MAX) < n)
+		return PD_ERR_FORMAT;
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < t->n_columns; i++)
+		if (t->v[i].in_rows)
+			status = pd_api_put_field(&t->v[i], fields[at_field++], &t->scratch);
+	t->rows++;
+	return status;
+}
+
+static struct pd_api_column *column_named(const struct pagededup_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (!strcmp(t->v[i].name.p, name))
+			return &t->v[i];
+	return NULL;
+}
+
+/* A row of `fp`, its title and its main text: what a worker gives to a table. */
+struct page_parts {
+	uint32_t row, title, text;	/* bytes that follow */
+};
+
+static int take_parts(struct pagededup_table *t, struct pd_span bytes)
+{
+	struct page_parts p;
+	memcpy(&p, bytes.p, sizeof p);
+	const char *from = bytes.p + sizeof p;
+	int status = pd_api_add_row(t, pd_span(from, p.row));
+	if (!status && t->with & PAGEDEDUP_WITH_TITLE)
+		pd_api_put_text(column_named(t, "title"), pd_span(from + p.row, p.title));
+	if (!status && t->with & PAGEDEDUP_WITH_MAIN_TEXT)
+		pd_api_put_text(column_named(t, "text"), pd_span(from + p.row + p.title, p.text));
+	return status;
+}
+
+static void write_no_page(const struct pd_pipeline *p, const struct pd_record *r, struct pd_buf *out)
+{
+	for (int i = 0; i < PD_FP_COLUMNS + p->tables->methods.n; i++) {
+		if (i)
+			pd_buf_add_c(out, '\t');
+		if (i == PD_FP_ID)
+			pd_tsv_add(out, pd_buf_span(&r->id));
+		else if (i == PD_FP_URL)
+			pd_tsv_add(out, pd_buf_span(&r->url));
+		else if (i == PD_FP_FETCH_TIME)
+			pd_tsv_add(out, pd_buf_span(&r->fetch_time));
+		else
+			pd_buf_add_z(out, i == PD_FP_FLAGS ? "no-page" : "-");
+	}
+	pd_buf_add_c(out, '\n');
+}
+
+/* The worker's page, or, when it has none, the record that was none. */
+static void give_parts(struct pagededup_worker *w, unsigned with, const struct pd_record *record, struct pd_buf *out)
+{
+	struct page_parts p = { 0 };
+	struct pd_pipeline *line = &w->pipeline;
+	size_t from = out->n;
+	pd_buf_add(out, &p, sizeof p);
+	if (w->has_page)
+		pd_write_page(line, PD_WRITE_FP, NULL, out);
+	else
+		write_no_page(line, record, out);
+	p.row = (uint32_t)(out->n - from - sizeof p);
+	if (with & PAGEDEDUP_WITH_TITLE && w->has_page) {
+		pd_buf_add_span(out, line->blocks.meta.title);
+		p.title = (uint32_t)line->blocks.meta.title.n;
+	}
+	if (with & PAGEDEDUP_WITH_MAIN_TEXT && w->has_page) {
+		pd_buf_add_span(out, pd_buf_span(&line->topic.text));
+		p.text = (uint32_t)line->topic.text.n;
+	}
+	memcpy(out->p + from, &p, sizeof p);
+}
+
+/* --- signing into a table --- */
+
+struct filling {
+	struct pagededup_table *t;
+	pagededup_worker *worker;	/* whose page is one row more */
+	const struct pd_buf *parts;
+	/* or many pages, by threads: */
+	const pagededup_input *inputs;
+	pagededup_reader *reader;
+	uint64_t n, most;		/* given out, and at most */
+	bool more;
+	int threads;
+	struct pd_err *err;
+};
+
+/* One thread of many. */
+struct filler {
+	struct filling *all;
+	struct pagededup_worker *w;
+	struct pd_record record;
+};
+
+static int check_model(const struct pagededup_table *t, const struct pagededup_model *m, struct pd_err *e)
+{
+	if (!t->model)
+		return pd_fail(e, PD_ERR_USAGE, "this table takes no pages: it was not made with pagededup_table_new");
+	return m && m != t->model ? pd_fail(e, PD_ERR_PARAMS, "the table is of another model") : PD_OK;
+}
+
+static int describe(void *ctx, struct pd_err *e)
+{
+	struct filling *f = ctx;
+	pd_buf_clear(&f->worker->row);
+	give_parts(f->worker, f->t->with, NULL, &f->worker->row);
+	return PD_OK;
+}
+
+static int take_one(void *ctx, struct pd_err *e)
+{
+	struct filling *f = ctx;
+	int status = check_model(f->t, f->worker->model, e);
+	return status ? status : take_parts(f->t, pd_buf_span(f->parts));
+}
+
+int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error *error)
+{
+	struct filling f = { .t = t, .worker = w, .parts = &w->row };
+	if (!w->has_page)
+		return pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
+	int status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
+	return status ? status : pd_api_call(t->handle.owner, NULL, take_one, &f, error);
+}
+
+static int next_input(void *shared, void *worker)
+{
+	struct filling *f = shared;
+	struct filler *w = worker;
+	if (f->n == f->most)
+		return 0;
+	pagededup_input input;
+	int status = pd_api_take(&input, sizeof input, (const char *)f->inputs + f->n * f->inputs->size, f->err);
+	if (status)
+		return status;
+	f->n++;
+	pd_api_input(&w->record, &input);
+	return 1;
+}
+
+/* A worker's memory has an owner of its own. */
+static int sign_parts(void *filler, struct pd_err *e)
+{
+	struct filler *f = filler;
+	enum pd_skip skip = pd_api_sign(f->w, &f->record);
+	pd_buf_clear(&f->w->row);
+	if (!skip || f->all->inputs)
+		give_parts(f->w, f->all->t->with, &f->record, &f->w->row);
+	return PD_OK;
+}
+
+static void sign_one(void *worker, struct pd_buf *out)
+{
+	struct filler *f = worker;
+	int status = pd_api_call(f->w->handle.owner, NULL, sign_parts, f, NULL);
+	if (status)
+		pd_leave(status);
+	pd_buf_add_span(out, pd_buf_span(&f->w->row));
+}
+
+static int take_input(void *shared, const struct pd_buf *parts)
+{
+	struct filling *f = shared;
+	int status = take_parts(f->t, pd_buf_span(parts));
+	return status ? pd_fail(f->err, status, "a row that cannot be read") : PD_OK;
+}
+
+/* The reader has an owner of its own. */
+struct reading {
+	struct pagededup_reader *r;
+	struct pd_record *into;
+};
+
+static int read_record(void *ctx, struct pd_err *e)
+{
+	struct reading *a = ctx;
+	struct pagededup_reader *r = a->r;
+	int status = r->ended ? 0 : pd_reader_next(r->reader, &r->record, e);
+	r->ended |= status <= 0;
+	r->has_record = false;
+	return status;
+}
+
+static void copy_record(struct pd_record *to, const struct pd_record *from)
+{
+	struct pd_buf *const into[] = { &to->id, &to->url, &to->fetch_time, &to->digest, &to->user_id, &to->content_type, &to->address, &to->block };
+	const struct pd_buf *const out_of[] = { &from->id,	     &from->url,     &from->fetch_time, &from->digest, &from->user_id,
+						&from->content_type, &from->address, &from->block };
+	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
+		pd_buf_set(into[i], pd_buf_span(out_of[i]));
+	to->kind = from->kind;
+	to->length = from->length;
+	to->html_only = from->html_only;
+	to->cut = from->cut;
+}
+
+static int next_of_dump(void *shared, void *worker)
+{
+	struct filling *f = shared;
+	struct filler *w = worker;
+	pagededup_error error = { sizeof error };
+	if (f->most && f->n >= f->most) {
+		f->more = true;
+		return 0;
+	}
+	int status = pd_api_call(f->reader->handle.owner, NULL, read_record, &(struct reading){ .r = f->reader }, &error);
+	if (status < 0)
+		return pd_fail(f->err, status, "%s", error.text);
+	if (!status)
+		return 0;
+	copy_record(&w->record, &f->reader->record);
+	f->n += w->record.kind != PD_RECORD_OTHER;
+	return 1;
+}
+
+static int take_of_dump(void *shared, const struct pd_buf *parts)
+{
+	return parts->n ? take_input(shared, parts) : PD_OK;
+}
+
+/* Workers stay with the table: the next batch needs them again. */
+static int make_workers(struct pagededup_table *t, int n, struct pd_err *e)
+{
+	pagededup_error error = { sizeof error };
+	if (t->n_workers < n)
+		t->workers = pd_realloc(t->workers, (size_t)n * sizeof *t->workers);
+	while (t->n_workers < n) {
+		int status = pagededup_worker_new(&t->workers[t->n_workers], t->model, &error);
+		if (status)
+			return pd_fail(e, status, "%s", error.text);
+		t->n_workers++;
+	}
+	return PD_OK;
+}
+
+static int fill(void *ctx, struct pd_err *e)
+{
+	static const struct pd_pool_ops of_inputs = { next_input, sign_one, take_input }, of_dump = { next_of_dump, sign_one, take_of_dump };
+	struct filling *f = ctx;
+	int n = f->threads > 0 ? f->threads : pd_cores(), status = check_model(f->t, f->reader ? f->reader->model : NULL, e);
+	if (f->inputs && (uint64_t)n > f->most / 4 + 1)
+		n = (int)(f->most / 4 + 1);
+	if (!status)
+		status = make_workers(f->t, n, e);
+	if (status)
+		return status;
+	f->err = e;
+	struct filler *w = pd_zalloc((size_t)n * sizeof *w);
+	void **workers = pd_zalloc((size_t)n * sizeof *workers);
+	for (int i = 0; i < n; i++) {
+		w[i] = (struct filler){ .all = f, .w = f->t->workers[i] };
+		workers[i] = &w[i];
+	}
+	status = pd_pool_run(f->reader ? &of_dump : &of_inputs, f, workers, n);
+	for (int i = 0; i < n; i++)
+		pd_record_release(&w[i].record);
+	free(workers);
+	free(w);
+	return status ? status : f->more ? PAGEDEDUP_MORE : PD_OK;
+}
+
+int pagededup_table_sign(pagededup_table *t, const pagededup_input *inputs, size_t n, int threads, pagededup_error *error)
+{
+	if (!n)
+		return pd_api_fail(error, PD_OK, "");
+	return pd_api_call(t->handle.owner, NULL, fill, &(struct filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
+}
+
+int pagededup_table_read(pagededup_table *t, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error)
+{
+	return pd_api_call(t->handle.owner, NULL, fill, &(struct filling){ .t = t, .reader = reader, .most = most, .threads = threads }, error);
+}
+
+/* --- columns that come from elsewhere --- */
+
+struct importing {
+	const char *header;
+	const pagededup_column *columns;
+	size_t n_columns;
+	uint64_t rows;
+};
+
+static const pagededup_column *import_named(const struct importing *in, const char *name)
+{
+	const pagededup_column *c = in->columns;
+	for (size_t i = 0; i < in->n_columns; i++, c = (const pagededup_column *)((const char *)c + c->size))
+		if (c->name && !strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static int check_import(const pagededup_column *c, uint64_t rows, struct pd_err *e)
+{
+	if (c->size < sizeof *c || (rows && !c->data && (c->type != PAGEDEDUP_TEXT || c->data_bytes)) || (c->type == PAGEDEDUP_TEXT && !c->offsets))
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole", c->name);
+	for (uint64_t i = 0; c->type == PAGEDEDUP_TEXT && i < rows; i++)
+		if (c->offsets[i] < 0 || c->offsets[i] > c->offsets[i + 1])
+			return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets do not ascend", c->name);
+	return PD_OK;
+}
+
+static bool is_valid(const pagededup_column *c, uint64_t row)
+{
+	return !c->valid || (c->valid[row / 8] >> (row % 8) & 1);
+}
+
+static void put_import(struct pd_api_column *to, const pagededup_column *from, uint64_t row)
+{
+	const char *data = from->data;
+	uint64_t number;
+	double real;
+	if (!is_valid(from, row)) {
+		pd_api_put_null(to);
+	} else if (from->type == PAGEDEDUP_TEXT) {
+		struct pd_span s = pd_span(data + from->offsets[row], (size_t)(from->offsets[row + 1] - from->offsets[row]));
+		if (s.n)
+			pd_api_put_text(to, s);
+		else
+			pd_api_put_null(to);
+	} else if (from->type == PAGEDEDUP_BYTES) {
+		pd_buf_add(&to->data, data + row * (uint64_t)from->width, (size_t)from->width);
+		end_value(to, true);
+	} else if (from->type == PAGEDEDUP_FLOAT64) {
+		memcpy(&real, data + row * 8, 8);
+		pd_api_put_real(to, real);
+	} else {
+		memcpy(&number, data + row * 8, 8);
+		pd_api_put_number(to, number);
+	}
+}
+
+static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width, enum pd_api_print print,
+			 struct pd_err *e)
+{
+	const pagededup_column *from = import_named(in, name);
+	int status = from ? check_import(from, in->rows, e) : PD_OK;
+	bool either = from && !strcmp(name, "fingerprint") && from->type == PAGEDEDUP_UINT64;
+	if (!status && from && from->type != type && !either)
+		status = pd_fail(e, PD_ERR_FORMAT, "column '%s' is of another type than %s", name,
+				 type == PAGEDEDUP_TEXT ? "text" : type == PAGEDEDUP_FLOAT64 ? "64-bit floating point" : type == PAGEDEDUP_BYTES ? "bytes of one width" : "unsigned 64-bit");
+	if (!status && from && from->type == PAGEDEDUP_BYTES && from->width != 8 && from->width != 16 && from->width != 32 && from->width != 64)
+		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", name, from->width);
+	if (status)
+		return status;
+	struct pd_api_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
+	for (uint64_t row = 0; row < in->rows; row++)
+		if (from)
+			put_import(to, from, row);
+		else
+			pd_api_put_null(to);
+	return PD_OK;
+}
+
+/* Methods that the header names have columns of their own. */
+static int import_methods(struct pagededup_table *t, const struct importing *in, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (int i = 0; !status && pd_sign_methods[i]; i++)
+		if (pd_sign_methods[i]->kind != PD_SIGN_BITS && import_named(in, pd_sign_methods[i]->name))
+			status = import_column(t, in, pd_sign_methods[i]->name, PAGEDEDUP_TEXT, 0, PD_API_TEXT, e);
+	return status;
+}
+
+static int fill_import(void *handle, void *ctx, struct pd_err *e)
+{
+	struct pagededup_table *t = handle;
+	const struct importing *in = ctx;
+	int status = PD_OK;
+	if (!import_named(in, "fingerprint"))
+		return pd_fail(e, PD_ERR_FORMAT, "pages need a column 'fingerprint'");
+	if (in->header && *in->header && strncmp(in->header, "# pagededup fp ", 15))
+		return pd_fail(e, PD_ERR_FORMAT, "this is no header of pages");
+	pd_buf_add_z(&t->header, in->header ? in->header : "");
+	for (int i = 0; !status && i < PD_FP_COLUMNS; i++) {
+		enum pd_api_print print;
+		int type = type_of((enum pd_fp_column)i, &print);
+		status = import_column(t, in, pd_fp_columns[i], type, type == PAGEDEDUP_BYTES ? 64 : 0, print, e);
+	}
+	if (!status)
+		status = import_methods(t, in, e);
+	t->rows = in->rows;
+	return status;
+}
+
+int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns, size_t n_columns, uint64_t rows,
+			   pagededup_error *error)
+{
+	struct importing in = { header, columns, n_columns, rows };
+	return pd_api_table_new(out, fill_import, &in, error);
+}
+
+/* --- what a table holds --- */
+
+uint64_t pagededup_table_rows(const pagededup_table *t)
+{
+	return t->rows;
+}
+
+size_t pagededup_table_columns(const pagededup_table *t)
+{
+	return t->n_columns;
+}
+
+int pagededup_table_column(const pagededup_table *t, size_t i, pagededup_column *out)
+{
+	if (i >= t->n_columns)
+		return PD_ERR_NOT_FOUND;
+	const struct pd_api_column *c = &t->v[i];
+	static const uint64_t nothing;
+	pagededup_column column = { .name = c->name.p,
+				    .type = c->type,
+				    .width = c->width,
+				    .data = c->data.p ? c->data.p : (const char *)&nothing,
+				    .offsets = c->type == PAGEDEDUP_TEXT ? (const int64_t *)(const void *)c->offsets.p : NULL,
+				    .valid = c->nulls ? (const uint8_t *)c->valid.p : NULL,
+				    .nulls = c->nulls,
+				    .data_bytes = c->data.n };
+	pd_api_give(out, &column, sizeof column);
+	return PD_OK;
+}
+
+int pagededup_table_find(const pagededup_table *t, const char *name, pagededup_column *out)
+{
+	const struct pd_api_column *c = column_named(t, name);
+	return c ? pagededup_table_column(t, (size_t)(c - t->v), out) : PD_ERR_NOT_FOUND;
+}
+
+const char *pagededup_table_header(const pagededup_table *t)
+{
+	return pd_buf_z(&t->header);
+}
+
+static void print_row(const struct pagededup_table *t, uint64_t row, struct pd_buf *out)
+{
+	bool first = true;
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (!t->v[i].in_rows)
+			continue;
+		if (!first)
+			pd_buf_add_c(out, '\t');
+		first = false;
+		pd_api_print_field(&t->v[i], row, out);
+	}
+	pd_buf_add_c(out, '\n');
+}
+
+static int print_all(void *ctx, struct pd_err *e)
+{
+	struct pagededup_table *t = ctx;
+	bool any = false;
+	for (size_t i = 0; i < t->n_columns; i++)
+		any |= t->v[i].in_rows;
+	if (!any)
+		return pd_fail(e, PD_ERR_USAGE, "pairs are rows of a table of pages, which has their text");
+	pd_buf_clear(&t->text);
+	for (uint64_t row = 0; row < t->rows; row++)
+		print_row(t, row, &t->text);
+	return PD_OK;
+}
+
+int pagededup_table_text(pagededup_table *t, const char **text, size_t *bytes, pagededup_error *error)
+{
+	int status = pd_api_call(t->handle.owner, NULL, print_all, t, error);
+	*text = status ? "" : pd_buf_z(&t->text);
+	*bytes = status ? 0 : t->text.n;
+	return status;
+}
+
+/* --- as a source of rows --- */
+
+enum { PIECE = 1 << 16 };
+
+void pd_api_rows_init(struct pd_api_rows *r, const struct pagededup_table *t, char side, const char *name)
+{
+	*r = (struct pd_api_rows){ .t = t, .side = side };
+	snprintf(r->name, sizeof r->name, "%s", name);
+}
+
+void pd_api_rows_id(const struct pagededup_table *t, char side, uint64_t row, struct pd_buf *out)
+{
+	const struct pd_api_column *c = &t->v[PD_FP_ID];
+	if (has_value(c, row))
+		pd_api_print_field(c, row, out);
+	else
+		pd_buf_printf(out, "%c:%" PRIu64, side, row);
+}
+
+static struct pd_span more_rows(void *ctx)
+{
+	struct pd_api_rows *r = ctx;
+	pd_buf_clear(&r->text);
+	if (!r->begun)
+		pd_buf_add_span(&r->text, pd_buf_span(&r->t->header));
+	r->begun = true;
+	for (; r->at < r->t->rows && r->text.n < PIECE; r->at++) {
+		const struct pd_api_column *v = r->t->v;
+		for (size_t i = 0; i < r->t->n_columns; i++) {
+			if (!v[i].in_rows)
+				continue;
+			if (i)
+				pd_buf_add_c(&r->text, '\t');
+			if (i == PD_FP_ID)
+				pd_api_rows_id(r->t, r->side, r->at, &r->text);
+			else
+				pd_api_print_field(&v[i], r->at, &r->text);
+		}
+		pd_buf_add_c(&r->text, '\n');
+	}
+	return pd_buf_span(&r->text);
+}
+
+struct pd_tsv_source pd_api_rows_source(struct pd_api_rows *r)
+{
+	return (struct pd_tsv_source){ .name = r->name, .more = more_rows, .ctx = r };
+}
+
+/* --- verdicts and answers --- */
+
+void pd_api_verdict_columns(struct pagededup_table *t, const char *const *names)
+{
+	static const char *const numbers[] = { "cluster_id", "is_duplicate", "distance", "text_bytes", "cluster_size", NULL };
+	static const char *const reals[] = { "similarity", "loss", NULL };
+	for (; *names; names++) {
+		int type = PAGEDEDUP_TEXT;
+		enum pd_api_print print = PD_API_TEXT;
+		for (int i = 0; numbers[i]; i++)
+			if (!strcmp(*names, numbers[i])) {
+				type = PAGEDEDUP_UINT64;
+				print = PD_API_NUMBER;
+			}
+		for (int i = 0; reals[i]; i++)
+			if (!strcmp(*names, reals[i])) {
+				type = PAGEDEDUP_FLOAT64;
+				print = PD_API_REAL_3;
+			}
+		if (!strcmp(*names, "weight")) {
+			type = PAGEDEDUP_FLOAT64;
+			print = PD_API_REAL;
+		}
+		pd_api_column_add(t, *names, type, 0, print, true);
+	}
+}
