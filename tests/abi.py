@@ -18,6 +18,6 @@ for body in re.findall(r'typedef enum \w+ \{(.*?)\}', code, re.S):
         print(f'\tprintf("{name} %d\\n", (int){name});')
 for name in re.findall(r'#define (PAGEDEDUP_WITH_\w+)', code):
     print(f'\tprintf("{name} %u\\n", {name});')
-for declaration in re.findall(r'PAGEDEDUP_API ([^;]*);|typedef (int pagededup_pairs_function[^;]*);', code):
+for declaration in re.findall(r'^PAGEDEDUP_API ([^;]*);|^typedef (int pagededup_pairs_function[^;]*);', code, re.M):
     print('\tputs("%s");' % ' '.join(''.join(declaration).split()))
 print('\treturn 0;\n}')

@@ -343,7 +343,7 @@ static void give_parts(struct pagededup_worker *w, unsigned with, const struct p
 
 /* --- signing into a table --- */
 
-struct filling {
+struct api_filling {
 	struct pagededup_table *t;
 	pagededup_worker *worker;	/* whose page is one row more */
 	const struct pd_buf *parts;
@@ -358,7 +358,7 @@ struct filling {
 
 /* One thread of many. */
 struct filler {
-	struct filling *all;
+	struct api_filling *all;
 	struct pagededup_worker *w;
 	struct pd_record record;
 };
@@ -372,7 +372,7 @@ static int check_model(const struct pagededup_table *t, const struct pagededup_m
 
 static int describe(void *ctx, struct pd_err *e)
 {
-	struct filling *f = ctx;
+	struct api_filling *f = ctx;
 	pd_buf_clear(&f->worker->row);
 	give_parts(f->worker, f->t->with, NULL, &f->worker->row);
 	return PD_OK;
@@ -380,14 +380,14 @@ static int describe(void *ctx, struct pd_err *e)
 
 static int take_one(void *ctx, struct pd_err *e)
 {
-	struct filling *f = ctx;
+	struct api_filling *f = ctx;
 	int status = check_model(f->t, f->worker->model, e);
 	return status ? status : take_parts(f->t, pd_buf_span(f->parts));
 }
 
 int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error *error)
 {
-	struct filling f = { .t = t, .worker = w, .parts = &w->row };
+	struct api_filling f = { .t = t, .worker = w, .parts = &w->row };
 	if (!w->has_page)
 		return pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
 	int status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
@@ -396,7 +396,7 @@ int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error
 
 static int next_input(void *shared, void *worker)
 {
-	struct filling *f = shared;
+	struct api_filling *f = shared;
 	struct filler *w = worker;
 	if (f->n == f->most)
 		return 0;
@@ -431,20 +431,20 @@ static void sign_one(void *worker, struct pd_buf *out)
 
 static int take_input(void *shared, const struct pd_buf *parts)
 {
-	struct filling *f = shared;
+	struct api_filling *f = shared;
 	int status = take_parts(f->t, pd_buf_span(parts));
 	return status ? pd_fail(f->err, status, "a row that cannot be read") : PD_OK;
 }
 
 /* The reader has an owner of its own. */
-struct reading {
+struct api_reading {
 	struct pagededup_reader *r;
 	struct pd_record *into;
 };
 
 static int read_record(void *ctx, struct pd_err *e)
 {
-	struct reading *a = ctx;
+	struct api_reading *a = ctx;
 	struct pagededup_reader *r = a->r;
 	int status = r->ended ? 0 : pd_reader_next(r->reader, &r->record, e);
 	r->ended |= status <= 0;
@@ -467,14 +467,14 @@ static void copy_record(struct pd_record *to, const struct pd_record *from)
 
 static int next_of_dump(void *shared, void *worker)
 {
-	struct filling *f = shared;
+	struct api_filling *f = shared;
 	struct filler *w = worker;
 	pagededup_error error = { sizeof error };
 	if (f->most && f->n >= f->most) {
 		f->more = true;
 		return 0;
 	}
-	int status = pd_api_call(f->reader->handle.owner, NULL, read_record, &(struct reading){ .r = f->reader }, &error);
+	int status = pd_api_call(f->reader->handle.owner, NULL, read_record, &(struct api_reading){ .r = f->reader }, &error);
 	if (status < 0)
 		return pd_fail(f->err, status, "%s", error.text);
 	if (!status)
@@ -507,7 +507,7 @@ static int make_workers(struct pagededup_table *t, int n, struct pd_err *e)
 static int fill(void *ctx, struct pd_err *e)
 {
 	static const struct pd_pool_ops of_inputs = { next_input, sign_one, take_input }, of_dump = { next_of_dump, sign_one, take_of_dump };
-	struct filling *f = ctx;
+	struct api_filling *f = ctx;
 	int n = f->threads > 0 ? f->threads : pd_cores(), status = check_model(f->t, f->reader ? f->reader->model : NULL, e);
 	if (f->inputs && (uint64_t)n > f->most / 4 + 1)
 		n = (int)(f->most / 4 + 1);
@@ -534,12 +534,12 @@ int pagededup_table_sign(pagededup_table *t, const pagededup_input *inputs, size
 {
 	if (!n)
 		return pd_api_fail(error, PD_OK, "");
-	return pd_api_call(t->handle.owner, NULL, fill, &(struct filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
+	return pd_api_call(t->handle.owner, NULL, fill, &(struct api_filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
 }
 
 int pagededup_table_read(pagededup_table *t, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error)
 {
-	return pd_api_call(t->handle.owner, NULL, fill, &(struct filling){ .t = t, .reader = reader, .most = most, .threads = threads }, error);
+	return pd_api_call(t->handle.owner, NULL, fill, &(struct api_filling){ .t = t, .reader = reader, .most = most, .threads = threads }, error);
 }
 
 /* --- columns that come from elsewhere --- */

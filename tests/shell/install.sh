@@ -91,7 +91,7 @@ flags() { pkg-config "$@" pagededup | tr ' ' '\n' | grep -v "^-[IL]$root/usr/inc
 run $cc -std=c99 -Wall -Wextra -Wpedantic -Werror -o shared use.c $(flags --cflags --libs)
 exits "C, shared: builds as C99 without a warning" 0
 if [ -x shared ]; then
-	has "C, shared: uses the shared library" <(LD_LIBRARY_PATH=$root/usr/lib ldd ./shared) "libpagededup\\.so\\.[0-9]+ => $root"
+	has "C, shared: uses the shared library" <(LD_LIBRARY_PATH=$root/usr/lib ldd ./shared) "libpagededup\\.so\\.[0-9.]+ => $root"
 	is "C, shared: the fingerprint is fp's" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page")" "$(expected)"
 	is "C, shared: settings as on the command line" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'preset=paper bits=128')" "$(expected --preset=paper --bits=128)"
 	is "C, shared: a setting that does not exist is told" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'colour=blue' | cut -d: -f1; echo "${PIPESTATUS[0]}")" $'cannot open\n1'
