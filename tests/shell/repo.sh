@@ -8,13 +8,13 @@ mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort
 at_least "sources found" "${#sources[@]}" 100
 
 is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
-is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py tools/install-deps tools/fit-extract \
+is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract \
 	engines/ship engines/*/* tests/engines/*.sh tests/engines/*.py tests/engines/bin/* tests/engines/get tests/engines/setup tests/engines/*-daemons tests/engines/pom.xml; do
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
 is "nothing strange lies at the top" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
-	'Makefile|src|include|dict|tests|docs|bench|demo|tools|engines|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
+	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
 
 # One table of libraries: the build reads it; where they are listed in words, none lacks.
 libraries=$(grep -v '^#' tools/libraries)

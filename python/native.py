@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""The extension: cffi in its API mode, so that the compiler holds every function and struct against the header."""
+import os
+import re
+import subprocess
+
+from cffi import FFI
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+BUILD = os.environ.get('PAGEDEDUP_BUILD', os.path.join(TOP, 'build'))
+
+
+def declarations():
+    text = open(os.path.join(TOP, 'include', 'pagededup.h'), encoding='utf-8').read()
+    text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+    text = text[text.index('PAGEDEDUP_API const char *pagededup_version'):text.rindex('#ifdef __cplusplus')]
+    text = re.sub(r'^#define (PAGEDEDUP_WITH_\w+) (\d+)u$', r'#define \1 \2', text, flags=re.M)
+    return text.replace('PAGEDEDUP_API ', '')
+
+
+def packages():
+    rows = [line.rstrip('\n').split('\t') for line in open(os.path.join(TOP, 'tools', 'libraries'), encoding='utf-8') if not line.startswith('#')]
+    return [row[1] for row in rows]
+
+
+def pkg_config(*arguments):
+    return subprocess.check_output(['pkg-config', *arguments, *packages()], text=True).split()
+
+
+builder = FFI()
+builder.cdef(declarations())
+builder.set_source('pagededup._native', '#include <pagededup.h>', include_dirs=[os.path.join(TOP, 'include')],
+                   extra_objects=[os.path.join(BUILD, 'libpagededup.a')],
+                   extra_link_args=[*pkg_config('--libs'), '-lgomp', '-lm', '-pthread', '-Wl,--exclude-libs,ALL'],
+                   py_limited_api=True)

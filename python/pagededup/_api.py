@@ -1,0 +1,631 @@
+# SPDX-License-Identifier: MIT
+"""What the package shows, over the functions of the C library (include/pagededup.h says what each does)."""
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+
+import numpy as np
+import pyarrow as pa
+
+from ._native import ffi, lib
+
+HEADER = b'pagededup.header'    # in a schema's metadata: what rows were made with
+PathLike = Union[str, 'os.PathLike[str]']
+
+
+class Error(Exception):
+    """What the library could not do: `status` is its code (pagededup_status in pagededup.h)."""
+
+    status: int = 0
+
+
+class UsageError(Error, ValueError):
+    """Something was asked for that cannot be, such as an unknown setting or keyword."""
+
+
+class ParametersError(Error, ValueError):
+    """Pages that were signed with different settings, and cannot be compared."""
+
+
+def version() -> str:
+    """The library's version."""
+    return ffi.string(lib.pagededup_version()).decode()
+
+
+def _new_error() -> Any:
+    error = ffi.new('pagededup_error *')
+    error.size = ffi.sizeof('pagededup_error')
+    return error
+
+
+def _check(status: int, error: Any) -> int:
+    if status >= 0:
+        return status
+    text = ffi.string(error.text).decode('utf-8', 'replace') or ffi.string(lib.pagededup_strerror(status)).decode()
+    if status == lib.PAGEDEDUP_ERR_MEMORY:
+        raise MemoryError(text)
+    kind = {lib.PAGEDEDUP_ERR_USAGE: UsageError, lib.PAGEDEDUP_ERR_PARAMETERS: ParametersError}.get(status, Error)
+    raised = kind(text)
+    raised.status = status
+    raise raised
+
+
+def _z(keep: List[Any], value: Optional[PathLike]) -> Any:
+    if value is None:
+        return ffi.NULL
+    keep.append(ffi.new('char[]', os.fsencode(value)))
+    return keep[-1]
+
+
+def _settings(known: Dict[str, Any]) -> Optional[str]:
+    """distance=8, all_pairs=True, verify=False, keep=("newest", "longest") as the command's options."""
+    words = []
+    for name, value in known.items():
+        if value is None:
+            continue
+        if value is True:
+            words.append(name)
+        elif value is False:
+            words.append('no-' + name)
+        else:
+            text = ','.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            if ' ' in text:
+                raise UsageError('%s: a value with a space in it: %r' % (name, text))
+            words.append('%s=%s' % (name, text))
+    return ' '.join(words) or None
+
+
+# --- tables ---
+
+_TYPES = {1: pa.uint64(), 2: pa.float64(), 3: pa.large_string()}
+
+
+def _column(handle: Any, c: Any, rows: int) -> pa.Array:
+    """A column of the library's as an Arrow array that lies where it is; `handle` keeps it there."""
+    kind = pa.binary(c.width) if c.type == 4 else _TYPES[c.type]
+
+    def buffer(address: Any, size: int) -> Optional[pa.Buffer]:
+        return None if address == ffi.NULL else pa.foreign_buffer(int(ffi.cast('intptr_t', address)), size, base=handle)
+
+    buffers = [buffer(c.valid, (rows + 7) // 8)]
+    if c.type == 3:
+        buffers.append(buffer(c.offsets, 8 * (rows + 1)))
+    buffers.append(buffer(c.data, c.data_bytes))
+    return pa.Array.from_buffers(kind, rows, buffers, null_count=c.nulls)
+
+
+def _arrow(handle: Any) -> pa.Table:
+    rows = lib.pagededup_table_rows(handle)
+    names, arrays = [], []
+    c = ffi.new('pagededup_column *')
+    c.size = ffi.sizeof('pagededup_column')
+    for i in range(lib.pagededup_table_columns(handle)):
+        lib.pagededup_table_column(handle, i, c)
+        names.append(ffi.string(c.name).decode())
+        arrays.append(_column(handle, c, rows))
+    return pa.Table.from_arrays(arrays, names=names).replace_schema_metadata({HEADER: ffi.string(lib.pagededup_table_header(handle))})
+
+
+def _owned(out: Any) -> Any:
+    return ffi.gc(out[0], lib.pagededup_table_free)
+
+
+def _as_table(table: Any) -> pa.Table:
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if hasattr(table, '__arrow_c_stream__'):
+        return pa.table(table)
+    if hasattr(table, 'to_arrow'):
+        return table.to_arrow()
+    if hasattr(table, 'columns') and hasattr(table, 'iloc'):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    raise TypeError('a pyarrow table, or something that Arrow can convert, is wanted, not %s' % type(table).__name__)
+
+
+def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
+    """Columns of those names as the library takes them.  `keep` holds what they point to."""
+    wanted = [name for name in table.column_names if name in names]
+    out = ffi.new('pagededup_column[]', max(1, len(wanted)))
+    keep.append(out)
+    for c, name in zip(out, wanted):
+        array = table.column(name)
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+        kind = array.type
+        if pa.types.is_signed_integer(kind) and name == 'fingerprint':
+            array = array.cast(pa.int64()).view(pa.uint64())
+        elif pa.types.is_integer(kind):
+            array = array.cast(pa.uint64())
+        elif pa.types.is_floating(kind):
+            array = array.cast(pa.uint64() if name in ('terms', 'text_bytes', 'fingerprint', 'distance', 'shared', 'linked', 'a', 'b') else pa.float64())
+        elif pa.types.is_null(kind):
+            array = array.cast(pa.large_string())
+        elif pa.types.is_fixed_size_binary(kind):
+            pass
+        elif name in ('fingerprint', 'sketch'):
+            width = next((len(v) for v in array.to_pylist() if v is not None), 8)
+            array = pa.array(array.to_pylist(), pa.binary(width))
+        else:
+            array = array.cast(pa.large_string())
+        if array.offset:
+            array = pa.concat_arrays([array, array.slice(0, 0)]) if array.offset % 8 == 0 else pa.array(array.to_pylist(), array.type)
+        if array.offset:
+            array = pa.array(array.to_pylist(), array.type)
+        buffers = array.buffers()
+        keep.append((array, buffers))
+        c.size = ffi.sizeof('pagededup_column')
+        keep.append(ffi.new('char[]', name.encode()))
+        c.name = keep[-1]
+        c.type = 4 if pa.types.is_fixed_size_binary(array.type) else {pa.uint64(): 1, pa.float64(): 2, pa.large_string(): 3}[array.type]
+        c.width = array.type.byte_width if c.type == 4 else 0
+        c.nulls = array.null_count
+        c.valid = ffi.cast('uint8_t *', buffers[0].address) if buffers[0] is not None and array.null_count else ffi.NULL
+        data = buffers[-1]
+        c.data = ffi.cast('void *', data.address) if data is not None else ffi.NULL
+        c.data_bytes = data.size if data is not None else 0
+        if c.type == 3:
+            c.offsets = ffi.cast('int64_t *', buffers[1].address)
+    return out, len(wanted)
+
+
+_PAGE_COLUMNS = {'fingerprint', 'id', 'url', 'fetch_time', 'content_digest', 'text_digest', 'content_charset', 'languages', 'terms', 'text_bytes',
+                 'confidence', 'flags', 'quality', 'sketch', 'user_id', 'params', 'subject', 'exact', 'segments', 'abstract', 'keywords', 'semantic',
+                 'overlap', 'vsm', 'punctuation', 'links'}
+_PAIR_COLUMNS = {'a', 'b', 'distance', 'similarity', 'method', 'suspect', 'shared', 'share_a', 'share_b', 'linked'}
+
+
+def _header(table: pa.Table) -> Optional[bytes]:
+    return (table.schema.metadata or {}).get(HEADER)
+
+
+def _pages(table: Any) -> Any:
+    """An Arrow table of pages as one of the library's."""
+    table = _as_table(table)
+    keep: List[Any] = []
+    columns, n = _columns(table, _PAGE_COLUMNS, keep)
+    out, error = ffi.new('pagededup_table **'), _new_error()
+    header = _header(table)
+    if header is not None:
+        keep.append(ffi.new('char[]', header))
+    _check(lib.pagededup_table_import(out, keep[-1] if header is not None else ffi.NULL, columns, n, table.num_rows, error), error)
+    return _owned(out)
+
+
+def table_text(table: Any, header: bool = False) -> bytes:
+    """The rows of a table of pages as `pagededup fp` writes them: UTF-8, a line each; with `header` its header lines first."""
+    pages, error = _pages(table), _new_error()
+    text, size = ffi.new('const char **'), ffi.new('size_t *')
+    _check(lib.pagededup_table_text(pages, text, size, error), error)
+    rows = bytes(ffi.buffer(text[0], size[0]))
+    return ((_header(_as_table(table)) or b'') if header else b'') + rows
+
+
+# --- signing ---
+
+@dataclass(frozen=True)
+class Page:
+    """What a page became.
+
+    fingerprint: an int of `bits` bits; None: too little text, or a page that is to match nothing.  text: the main text.  sketch: bytes,
+    for estimates of similarity.  charset: WHATWG name.  flags: what is doubtful, with commas.  What is not known is "".
+    """
+
+    id: str
+    url: str
+    title: str
+    text: str
+    fingerprint: Optional[int]
+    bits: int
+    charset: str
+    languages: str
+    fetch_time: str
+    text_digest: str
+    content_digest: str
+    terms: int
+    confidence: float
+    flags: str
+    sketch: bytes = field(repr=False, default=b'')
+
+
+def _text(z: Any) -> str:
+    return ffi.string(z).decode('utf-8', 'replace')
+
+
+def _page(p: Any) -> Page:
+    value = 0
+    for i in range(p.bits // 64):
+        value = value << 64 | p.fingerprint[i]
+    return Page(id=_text(p.id), url=_text(p.url), title=_text(p.title), text=bytes(ffi.buffer(p.text, p.text_bytes)).decode('utf-8', 'replace'),
+                fingerprint=value if p.bits else None, bits=p.bits, charset=_text(p.charset), languages=_text(p.languages),
+                fetch_time=_text(p.fetch_time), text_digest=_text(p.text_digest), content_digest=_text(p.content_digest), terms=p.terms,
+                confidence=p.confidence, flags=_text(p.flags), sketch=b''.join(p.sketch[i].to_bytes(8, 'big') for i in range(p.sketch_words)))
+
+
+def distance(a: int, b: int) -> int:
+    """Bits in which two fingerprints differ."""
+    return bin(a ^ b).count('1')
+
+
+def _texts(values: Any, n: int, what: str) -> List[Optional[bytes]]:
+    if values is None:
+        return [None] * n
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        values = values.to_pylist()
+    out = [v if v is None or isinstance(v, bytes) else str(v).encode() for v in values]
+    if len(out) != n:
+        raise UsageError('%d %s for %d pages' % (len(out), what, n))
+    return out
+
+
+class Signer:
+    """Settings and dictionaries: what decides what a page becomes.  It may be used by many threads at a time, is pickled by its
+    settings (so that pools, Spark and datasets may take it along), and survives fork.
+
+    bits: 64, 128 or 256.  preset: "default" or "paper" (settings of patent CN101645082).  dictionary, user_words, stop_words,
+    boilerplate: files, as the options of `pagededup fp`.  methods: as `fp --method`.  threads: of sign_batch, 0 for all cores.
+    Anything else is a setting: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
+
+    Raises UsageError for settings that do not exist, Error for files that cannot be read.
+    """
+
+    def __init__(self, bits: int = 64, *, preset: Optional[str] = None, dictionary: Optional[PathLike] = None, user_words: Optional[PathLike] = None,
+                 stop_words: Optional[PathLike] = None, boilerplate: Optional[PathLike] = None, methods: Optional[str] = None, threads: int = 0,
+                 **settings: Any) -> None:
+        self._state: Dict[str, Any] = dict(bits=bits, preset=preset, dictionary=dictionary, user_words=user_words, stop_words=stop_words,
+                                           boilerplate=boilerplate, methods=methods, threads=threads, **settings)
+        self.threads = threads
+        keep: List[Any] = []
+        options = ffi.new('pagededup_model_options *')
+        options.size = ffi.sizeof('pagededup_model_options')
+        options.settings = _z(keep, _settings(dict(preset=preset, bits=bits, **settings)))
+        options.dictionary, options.user_words, options.stop_words = _z(keep, dictionary), _z(keep, user_words), _z(keep, stop_words)
+        options.boilerplate, options.methods = _z(keep, boilerplate), _z(keep, methods)
+        out, error = ffi.new('pagededup_model **'), _new_error()
+        _check(lib.pagededup_model_open(out, options, error), error)
+        self._model = ffi.gc(out[0], lib.pagededup_model_free)
+        self._local = threading.local()
+
+    def __reduce__(self) -> Any:
+        return _make_signer, (self._state,)
+
+    def __repr__(self) -> str:
+        return 'Signer(%s)' % ', '.join('%s=%r' % item for item in self._state.items() if item[1] is not None)
+
+    @property
+    def params(self) -> str:
+        """8 hex digits: tables of signers with the same digits can be compared."""
+        return ffi.string(lib.pagededup_model_params(self._model)).decode()
+
+    @property
+    def bits(self) -> int:
+        """Bits of a fingerprint."""
+        return lib.pagededup_model_bits(self._model)
+
+    def _worker(self) -> Any:
+        worker = getattr(self._local, 'worker', None)
+        if worker is None:
+            out, error = ffi.new('pagededup_worker **'), _new_error()
+            _check(lib.pagededup_worker_new(out, self._model, error), error)
+            worker = self._local.worker = ffi.gc(out[0], lib.pagededup_worker_free)
+        return worker
+
+    def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None) -> Optional[Page]:
+        """One page: its bytes (any charset) or its text.  None: it is no page, for instance empty."""
+        if isinstance(html, str):
+            html, content_type = html.encode('utf-8', 'replace'), 'text/html; charset=utf-8'
+        keep: List[Any] = [ffi.from_buffer(html)]
+        i, p, error = ffi.new('pagededup_input *'), ffi.new('pagededup_page *'), _new_error()
+        i.size, p.size = ffi.sizeof('pagededup_input'), ffi.sizeof('pagededup_page')
+        i.body, i.bytes, i.content_type, i.url, i.id = keep[0], len(html), _z(keep, content_type), _z(keep, url), _z(keep, id)
+        status = _check(lib.pagededup_sign(self._worker(), i, p, error), error)
+        return None if status == lib.PAGEDEDUP_NO_PAGE else _page(p)
+
+    def sign_batch(self, htmls: Any, urls: Any = None, ids: Any = None, *, content_types: Any = None, fetch_times: Any = None,
+                   threads: Optional[int] = None, title: bool = False, text: bool = False) -> pa.Table:
+        """Many pages -> an Arrow table with a row for each, in their order, with the columns of `pagededup fp`
+        (docs/format-rows.md): "fingerprint" (uint64; bytes where it is wider; null: too little text), "id", "url", "text_digest",
+        "languages", "terms", "text_bytes" (bytes of main text), "confidence" (0 to 1), "flags", "sketch" (bytes), ...; with `title`, `text` those two.
+
+        htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes or str.  Without ids
+        the rows of a table are known by their numbers.  What is no page has nulls, and the flag "no-page".  The columns lie where
+        the library made them: nothing is copied.
+        """
+        if isinstance(htmls, (pa.Array, pa.ChunkedArray)):
+            htmls = htmls.to_pylist()
+        htmls = list(htmls)
+        n = len(htmls)
+        columns = [_texts(urls, n, 'urls'), _texts(ids, n, 'ids'), _texts(content_types, n, 'content_types'), _texts(fetch_times, n, 'fetch_times')]
+        inputs, keep = ffi.new('pagededup_input[]', max(n, 1)), []
+        blob, starts = bytearray(b'text/html; charset=utf-8\0'), []
+        for column in columns:
+            for value in column:
+                starts.append(-1 if value is None else len(blob))
+                if value is not None:
+                    blob += value
+                    blob.append(0)
+        base = ffi.from_buffer(blob)
+        at = ffi.cast('char *', base)
+        size = ffi.sizeof('pagededup_input')
+        for row in range(n):
+            i, html = inputs[row], htmls[row]
+            i.size = size
+            if isinstance(html, str):
+                html = html.encode('utf-8', 'replace')
+                i.content_type = at
+            elif html is None:
+                html = b''
+            body = ffi.from_buffer(html)
+            keep.append(body)
+            i.body, i.bytes = body, len(html)
+            for k, name in enumerate(('url', 'id', 'content_type', 'fetch_time')):
+                start = starts[k * n + row]
+                if start >= 0:
+                    setattr(i, name, at + start)
+        table = self._table(title, text)
+        error = _new_error()
+        _check(lib.pagededup_table_sign(table, inputs, n, self.threads if threads is None else threads, error), error)
+        return _arrow(table)
+
+    def _table(self, title: bool, text: bool) -> Any:
+        out, error = ffi.new('pagededup_table **'), _new_error()
+        _check(lib.pagededup_table_new(out, self._model, (title and lib.PAGEDEDUP_WITH_TITLE) | (text and lib.PAGEDEDUP_WITH_MAIN_TEXT), error), error)
+        return _owned(out)
+
+    def read_table(self, paths: Union[PathLike, Sequence[PathLike]], *, threads: Optional[int] = None, title: bool = False, text: bool = False,
+                   damage: Optional[Callable[[str, str], None]] = None) -> pa.Table:
+        """All pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) as a table: what `pagededup fp` writes."""
+        with _Reader(self._model, paths, damage) as reader:
+            table, error = self._table(title, text), _new_error()
+            _check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
+        return _arrow(table)
+
+    # --- doors ---
+
+    def hf(self, batch: Dict[str, Sequence[Any]]) -> Dict[str, List[Any]]:
+        """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "text", "content") and, if
+        there, "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest", "text_bytes", "params"."""
+        name = next((c for c in ('html', 'content', 'text') if c in batch), None)
+        if name is None:
+            raise UsageError('a batch needs a column "html", "content" or "text"; it has %s' % ', '.join(batch))
+        table = _for_engines(self.sign_batch(batch[name], urls=batch.get('url'), ids=batch.get('id')))
+        return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'text_bytes', 'params')}
+
+    def arrow(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: batches with "html" (binary or string; or "content", "text") and, if
+        there, "url", "id", "fetch_time" -> batches of `schema`."""
+        for batch in batches:
+            name = next((c for c in ('html', 'content', 'text') if c in batch.schema.names), None)
+            if name is None:
+                raise UsageError('a batch needs a column "html", "content" or "text"; it has %s' % ', '.join(batch.schema.names))
+            given = {c: batch.column(c) if c in batch.schema.names else None for c in ('url', 'id', 'fetch_time')}
+            table = self.sign_batch(batch.column(name), urls=given['url'], ids=given['id'], fetch_times=given['fetch_time'], threads=self.threads or 1)
+            yield from _for_engines(table).to_batches()
+
+    @property
+    def schema(self) -> str:
+        """The columns of `arrow` in Spark's words (DDL)."""
+        words = {pa.int64(): 'bigint', pa.float64(): 'double', pa.string(): 'string', pa.binary(): 'binary'}
+        return ', '.join('%s %s' % (f.name, words[f.type]) for f in _for_engines(self.sign_batch([])).schema)
+
+
+def _make_signer(state: Dict[str, Any]) -> Signer:
+    return Signer(**state)
+
+
+def _for_engines(table: pa.Table) -> pa.Table:
+    """Types that Spark and datasets know: signed numbers (a fingerprint keeps its bits), strings with 32-bit offsets, plain bytes."""
+    columns = []
+    for c in table.columns:
+        array = c.combine_chunks() if c.num_chunks != 1 else c.chunk(0)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+        if pa.types.is_uint64(array.type):
+            array = array.view(pa.int64())
+        elif pa.types.is_large_string(array.type):
+            array = array.cast(pa.string())
+        elif pa.types.is_fixed_size_binary(array.type):
+            array = array.cast(pa.binary())
+        columns.append(array)
+    return pa.Table.from_arrays(columns, names=table.column_names).replace_schema_metadata(table.schema.metadata)
+
+
+# --- dumps ---
+
+@ffi.callback('void(void *, const char *, const char *)')
+def _on_damage(context: Any, where: Any, what: Any) -> None:
+    reader = ffi.from_handle(context)
+    if reader.damage:
+        reader.damage(_text(where), _text(what))
+
+
+class _Reader:
+    def __init__(self, model: Any, paths: Union[PathLike, Sequence[PathLike]], damage: Optional[Callable[[str, str], None]]) -> None:
+        self.damage = damage
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        keep: List[Any] = []
+        names = ffi.new('const char *[]', [_z(keep, p) for p in paths])
+        self._self = ffi.new_handle(self)
+        options = ffi.new('pagededup_reader_options *')
+        options.size, options.paths, options.n_paths = ffi.sizeof('pagededup_reader_options'), names, len(paths)
+        if damage:
+            options.damage, options.context = _on_damage, self._self
+        out, error = ffi.new('pagededup_reader **'), _new_error()
+        _check(lib.pagededup_reader_open(out, model, options, error), error)
+        self.handle = ffi.gc(out[0], lib.pagededup_reader_free)
+
+    def __enter__(self) -> '_Reader':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        ffi.release(self.handle)
+
+
+def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = None, *, damage: Optional[Callable[[str, str], None]] = None) -> Iterator[Page]:
+    """The pages of dumps, one after the other, as `pagededup fp` and `text` see them.  damage(where, what) is called for what cannot be
+    read; reading goes on.  Raises Error for a file that is not there."""
+    signer = signer or Signer()
+    with _Reader(signer._model, paths, damage) as reader:
+        worker, page, error = signer._worker(), ffi.new('pagededup_page *'), _new_error()
+        page.size = ffi.sizeof('pagededup_page')
+        while _check(lib.pagededup_reader_next(reader.handle, ffi.NULL, error), error):
+            if _check(lib.pagededup_sign_record(worker, reader.handle, page, error), error) == lib.PAGEDEDUP_OK:
+                yield _page(page)
+
+
+class Learner:
+    """Learns what sites repeat: add pages (with URLs), then write the table, which Signer(boilerplate=...) takes."""
+
+    def __init__(self, signer: Optional[Signer] = None) -> None:
+        self._signer = signer or Signer()
+        out, error = ffi.new('pagededup_learner **'), _new_error()
+        _check(lib.pagededup_learner_new(out, self._signer._model, error), error)
+        self._learner = ffi.gc(out[0], lib.pagededup_learner_free)
+
+    def add(self, html: Union[bytes, str], url: str) -> None:
+        """One page more.  Pages may come in any order."""
+        if self._signer.sign(html, url) is not None:
+            error = _new_error()
+            _check(lib.pagededup_learner_add(self._learner, self._signer._worker(), error), error)
+
+    def write(self, path: PathLike) -> None:
+        """Decides, once, and writes the table."""
+        keep: List[Any] = []
+        error = _new_error()
+        _check(lib.pagededup_learner_end(self._learner, _z(keep, path), error), error)
+
+
+# --- pairs, clusters ---
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of near-duplicates, in the order of the pages' ids.
+
+    a, b: rows (uint64), of the table, or a of the table and b of `against`.  distance: bits (int64; -1: the same text, without
+    fingerprints).  similarity: estimated share of text in common (float64, 0 to 1; nan: not known).  table: all that is known of them, those that
+    only look alike among them (column "suspect"), for `cluster`.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    distance: np.ndarray
+    similarity: np.ndarray
+    table: pa.Table = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.a, self.b, self.distance, self.similarity))
+
+
+def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any) -> Pairs:
+    """All pairs of near-duplicates in a table of pages; with `against` all pairs of one of `table` and one of `against`.
+
+    settings: the long options of `pagededup match`: distance=8 (bits), similarity=0.8, scope="other-hosts", all_pairs=True, memory="4G", ...
+    Raises UsageError for what is none, ParametersError for pages signed with different settings.
+    """
+    keep: List[Any] = []
+    pages = _pages(table)
+    others = _pages(against) if against is not None else ffi.NULL
+    options = ffi.new('pagededup_match_options *')
+    options.size = ffi.sizeof('pagededup_match_options')
+    options.settings = _z(keep, _settings(dict(settings, jobs=threads or None)))
+    out, error = ffi.new('pagededup_table **'), _new_error()
+    _check(lib.pagededup_match_table(out, pages, others, options, error), error)
+    found = _arrow(_owned(out))
+    suspects = found.num_rows - found.column('suspect').null_count
+    pairs = found.slice(0, found.num_rows - suspects)
+
+    def numpy(name: str) -> np.ndarray:
+        c = pairs.column(name)
+        return c.chunk(0).to_numpy(zero_copy_only=False) if c.num_chunks else np.array([], 'uint64')
+
+    distances = pairs.column('distance').fill_null(2 ** 64 - 1)
+    distances = np.concatenate([c.to_numpy(zero_copy_only=False) for c in distances.chunks] or [np.array([], 'uint64')]).astype('uint64').view('int64')
+    return Pairs(a=numpy('a'), b=numpy('b'), distance=distances, similarity=numpy('similarity').astype('float64', copy=False), table=found)
+
+
+def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, **settings: Any) -> pa.Table:
+    """Clusters of pairs, and which page of each stays: an Arrow table with a row for each page in a cluster, with the columns of
+    `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` where "side" is 1).
+
+    pairs: of `match`, or a table with columns a, b, distance, similarity.  keep: rules in their order: first, longest, newest, oldest, shortest-url,
+    quality, rank.  settings: the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
+    """
+    found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
+    holds: List[Any] = []
+    columns, n = _columns(found, _PAIR_COLUMNS, holds)
+    pages = _pages(table)
+    others = _pages(against) if against is not None else ffi.NULL
+    options = ffi.new('pagededup_cluster_options *')
+    options.size = ffi.sizeof('pagededup_cluster_options')
+    options.settings = _z(holds, _settings(dict(settings, keep=keep)))
+    header = _header(found)
+    options.pairs_header = _z(holds, os.fsdecode(header)) if header else ffi.NULL
+    out, error = ffi.new('pagededup_table **'), _new_error()
+    _check(lib.pagededup_cluster(pages, others, columns, n, found.num_rows, options, out, error), error)
+    return _arrow(_owned(out))
+
+
+# --- the store ---
+
+class Store:
+    """Fingerprints that are kept between runs, in the folder `path`, which is made where there is none.
+
+        with pagededup.Store("kept") as s:
+            answers = s.add(table)          # column "status": new, kept, duplicate
+
+    mode: "w" to add, "r" to ask alone.  bits, distance: of a new store.  One process may add, any number ask."""
+
+    def __init__(self, path: PathLike, mode: str = 'w', *, bits: int = 64, distance: int = -1) -> None:
+        keep: List[Any] = []
+        error = _new_error()
+        if mode not in ('r', 'w'):
+            raise UsageError('mode is "r" or "w", not %r' % mode)
+        if mode == 'w' and not os.path.exists(os.path.join(os.fspath(path), 'manifest')):
+            _check(lib.pagededup_store_create(_z(keep, path), bits, distance, error), error)
+        out = ffi.new('pagededup_store **')
+        _check(lib.pagededup_store_open(out, _z(keep, path), lib.PAGEDEDUP_STORE_WRITE if mode == 'w' else lib.PAGEDEDUP_STORE_READ, error), error)
+        self._store: Any = ffi.gc(out[0], lib.pagededup_store_close)
+
+    def __enter__(self) -> 'Store':
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.sync()
+        self.close()
+
+    def _ask(self, function: Any, table: Any) -> pa.Table:
+        if self._store is None:
+            raise UsageError('the store is closed')
+        out, error = ffi.new('pagededup_table **'), _new_error()
+        _check(function(self._store, _pages(table), out, error), error)
+        return _arrow(_owned(out))
+
+    def add(self, table: Any) -> pa.Table:
+        """Keeps the pages that are new; an answer for each page, in order, with the columns of `pagededup store add`.  What it says is on disk."""
+        return self._ask(lib.pagededup_store_add, table)
+
+    def check(self, table: Any) -> pa.Table:
+        """The same answers; nothing is kept."""
+        return self._ask(lib.pagededup_store_check, table)
+
+    def sync(self) -> None:
+        """All that was added is on disk, and tidied up."""
+        error = _new_error()
+        if self._store is not None:
+            _check(lib.pagededup_store_sync(self._store, error), error)
+
+    def close(self) -> None:
+        """Gives the store to others.  It may be called again."""
+        if self._store is not None:
+            ffi.release(self._store)
+            self._store = None

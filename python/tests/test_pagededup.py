@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""The package beside the command: the same results, from numpy, Arrow, pandas, DuckDB, datasets, pools and threads.
+
+usage: test_pagededup.py [DUMP]        speaks TAP; PAGEDEDUP names the command (the package's own otherwise)
+"""
+import concurrent.futures
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+import pyarrow as pa
+
+import pagededup
+from pagededup import _command
+
+COMMAND = os.environ.get('PAGEDEDUP', _command.path())
+WORDS = 'mill tide creek harbour storm ferry lantern orchard bridge quarry meadow chapel granary weir lock heron otter reed barge anchor'.split()
+TESTS = []
+
+
+class Skip(Exception):
+    pass
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def run(*arguments, given=None):
+    return subprocess.run([COMMAND, *arguments], input=given, stdout=subprocess.PIPE, check=True).stdout
+
+
+def rows(data):
+    return [line for line in data.splitlines(keepends=True) if not line.startswith(b'#')]
+
+
+def pages(n=60):
+    out = []
+    for i in range(n):
+        seed, words = i // 2 + 1, []
+        for _ in range(100):
+            seed = (seed * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+            words.append(WORDS[(seed >> 33) % len(WORDS)])
+        out.append('<title>Page %d</title><p>%s%s' % (i, ' '.join(words), ' and once more' if i % 2 else ''))
+    return out
+
+
+def sign_in_child(signer, html):
+    return signer.sign(html).fingerprint
+
+
+@test
+def signing():
+    'a page, its parts; a table of many; rows of what is no page'
+    signer = pagededup.Signer()
+    html = pages()
+    page = signer.sign(html[0], url='http://a.example/')
+    assert page.title == 'Page 0' and page.bits == 64 and page.url == 'http://a.example/' and 'mill' in page.text and page.charset == 'utf-8'
+    assert signer.sign(b'') is None
+    table = signer.sign_batch(html + [b'', None], urls=['http://h.example/%d' % i for i in range(62)], title=True, text=True, threads=2)
+    assert table.num_rows == 62 and table.column('fingerprint')[0].as_py() == page.fingerprint
+    assert table.column('fingerprint').null_count == 2 and table.column('flags')[61].as_py() == 'no-page'
+    assert table.column('title')[1].as_py() == 'Page 1' and table.column('text')[0].as_py() == page.text
+    assert table.column('sketch')[0].as_py() == page.sketch and len(page.sketch) == 64
+    same = signer.sign_batch(pa.array([h.encode() for h in html]), content_types=['text/html; charset=utf-8'] * 60)
+    assert same.column('fingerprint').to_pylist() == table.column('fingerprint').to_pylist()[:60]
+    wide = pagededup.Signer(bits=256)
+    assert wide.sign(html[0]).fingerprint.bit_length() > 200 and wide.sign_batch(html).column('fingerprint').type == pa.binary(32)
+    assert signer.sign_batch([]).num_rows == 0
+
+
+@test
+def errors():
+    'what cannot be is an error that says so'
+    signer = pagededup.Signer()
+    for make, kind, words in ((lambda: pagededup.Signer(bits=65), pagededup.UsageError, '65'),
+                              (lambda: pagededup.Signer(colour='red'), pagededup.UsageError, 'colour'),
+                              (lambda: pagededup.Signer(dictionary='/no/such'), pagededup.Error, '/no/such'),
+                              (lambda: signer.sign_batch(['x'], urls=['a', 'b']), pagededup.UsageError, '2 urls for 1'),
+                              (lambda: pagededup.match(signer.sign_batch(pages()), distance=99), pagededup.UsageError, '99'),
+                              (lambda: pagededup.match(pa.table({'x': [1]})), pagededup.Error, 'fingerprint'),
+                              (lambda: pagededup.match(signer.sign_batch(pages()), pagededup.Signer(shingle=3).sign_batch(pages())),
+                               pagededup.ParametersError, 'shingle'),
+                              (lambda: list(pagededup.read('/no/such')), pagededup.Error, '/no/such')):
+        try:
+            make()
+        except kind as e:
+            assert words in str(e), str(e)
+        else:
+            raise AssertionError('no error: ' + words)
+
+
+@test
+def pairs_and_clusters():
+    'pairs are rows; verdicts name the row that stays'
+    table = pagededup.Signer().sign_batch(pages())
+    pairs = pagededup.match(table, threads=2)
+    assert len(pairs) == 30 and pairs.a.dtype == np.uint64 and pairs.similarity.dtype == np.float64
+    assert (pairs.a // 2 == pairs.b // 2).all() and (pairs.distance >= 0).all() and (pairs.similarity > .5).all()
+    verdicts = pagededup.cluster(table, pairs, keep=('longest', 'first'))
+    goes = dict(zip(verdicts.column('row').to_pylist(), verdicts.column('is_duplicate').to_pylist()))
+    assert len(goes) == 60 and all(goes[i] == (i % 2 == 0) for i in goes), goes
+    old, new = table.slice(0, 20), table.slice(10, 30)
+    between = pagededup.match(new, against=old)
+    assert ((between.a + 10) // 2 == between.b // 2).all() and len(between) >= 10
+    by_hand = pa.table({'a': pairs.a, 'b': pairs.b, 'distance': pairs.distance, 'similarity': pairs.similarity})
+    assert pagededup.cluster(table, by_hand, keep='longest').num_rows == 60
+
+
+@test
+def zero_copy():
+    'columns lie where the library made them, and live as long as an array needs them'
+    table = pagededup.Signer().sign_batch(pages())
+    column = table.column('fingerprint')
+    array = column.chunk(0).to_numpy(zero_copy_only=True)
+    want = array.copy()
+    del table, column
+    pagededup.Signer().sign_batch(pages())
+    assert (array == want).all()
+
+
+@test
+def pickling():
+    'a signer is pickled by its settings'
+    signer = pagededup.Signer(bits=128, shingle=3)
+    again = pickle.loads(pickle.dumps(signer))
+    assert again.params == signer.params and again.sign(pages()[0]) == signer.sign(pages()[0])
+
+
+@test
+def pools():
+    'pools by fork and spawn; threads of Python with one signer'
+    signer, html = pagededup.Signer(), pages(12)
+    want = [signer.sign(h).fingerprint for h in html]
+    for how in ('fork', 'spawn'):
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(how)) as pool:
+            assert list(pool.map(sign_in_child, [signer] * 12, html)) == want, how
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert [p.fingerprint for p in pool.map(signer.sign, html * 10)] == want * 10
+    child = os.fork()
+    if not child:
+        os._exit(0 if [signer.sign(h).fingerprint for h in html] == want and signer.sign_batch(html, threads=2).num_rows == 12 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@test
+def store():
+    'a store between runs, which the command reads'
+    signer = pagededup.Signer()
+    table = signer.sign_batch(pages(), ids=['p%d' % i for i in range(60)])
+    with tempfile.TemporaryDirectory() as folder:
+        kept = os.path.join(folder, 'kept')
+        with pagededup.Store(kept) as s:
+            assert s.check(table).column('status').to_pylist().count('new') == 60
+            assert s.add(table).column('status').to_pylist() == ['new', 'duplicate'] * 30
+            assert s.add(table).column('status').to_pylist() == ['kept', 'duplicate'] * 30
+        s.close()
+        assert b'no damage' in subprocess.run([COMMAND, 'store', 'verify', kept], stderr=subprocess.PIPE, check=True).stderr
+        with pagededup.Store(kept, 'r') as s:
+            assert s.check(signer.sign_batch(['<p>' + ' '.join(WORDS * 3)])).column('status').to_pylist() == ['new']
+
+
+@test
+def learning():
+    'what a site repeats'
+    signer = pagededup.Signer()
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, 'site.bp')
+        learner = pagededup.Learner(signer)
+        for i, html in enumerate(pages(20)):
+            learner.add('<div>the menu of the house and some more</div>' + html, 'http://h.example/%d' % i)
+        learner.write(table)
+        assert 'boilerplate' in repr(pagededup.Signer(boilerplate=table))
+
+
+@test
+def dump():
+    'rows, pairs and verdicts of a dump are those of the command, byte for byte'
+    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), '..', '..', 'demo', 'demo.warc.gz')
+    signer = pagededup.Signer()
+    fp = run('fp', '-q', path)
+    table = signer.read_table(path, threads=2)
+    assert pagededup.table_text(table).splitlines(keepends=True) == rows(fp)
+    assert pagededup.table_text(table, header=True).splitlines()[:2] == fp.splitlines()[:2]
+    found = run('match', '-q', given=fp)
+    pairs = pagededup.match(table)
+    ids = table.column('id').to_pylist()
+    mine = [b'%s\t%s\t%s\t%s' % (ids[a].encode(), ids[b].encode(), b'-' if d < 0 else b'%d' % d, b'-' if s != s else b'%.3f' % s) for a, b, d, s in zip(*pairs)]
+    assert mine == [b'\t'.join(r.split(b'\t')[:4]) for r in rows(found)], 'pairs'
+    verdicts = pagededup.cluster(table, pairs)
+    want = [r.rstrip(b'\n').split(b'\t') for r in rows(run('cluster', '-q', given=found))]
+    assert [v.encode() for v in verdicts.column('id').to_pylist()] == [r[1] for r in want], 'verdicts'
+    assert [v.encode() for v in verdicts.column('reason').to_pylist()] == [r[10] for r in want], 'reasons'
+    assert [ids[i] for i in verdicts.column('row').to_pylist()] == verdicts.column('id').to_pylist()
+    seen = list(pagededup.read(path, signer))
+    assert [p.id for p in seen] == ids and [p.text_digest or None for p in seen] == table.column('text_digest').to_pylist()
+    print('# %s: %d pages, %d pairs, %d verdicts' % (os.path.basename(path), len(ids), len(pairs), len(want)))
+
+
+@test
+def pandas():
+    'a data frame in and out'
+    try:
+        import pandas
+    except ImportError as e:
+        raise Skip('pandas is not installed: %s' % e)
+    table = pagededup.Signer().sign_batch(pages())
+    frame = table.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and frame['fingerprint'].tolist() == table.column('fingerprint').to_pylist()
+    assert len(pagededup.match(frame)) == 30
+
+
+@test
+def duckdb():
+    'SQL over the table'
+    try:
+        import duckdb
+    except ImportError as e:
+        raise Skip('duckdb is not installed: %s' % e)
+    table = pagededup.Signer().sign_batch(pages(), urls=['http://h%d.example/' % (i % 3) for i in range(60)])
+    assert duckdb.sql('select count(distinct url), count(distinct fingerprint) from "table"').fetchall()[0][0] == 3
+    back = duckdb.sql('select * from "table" order by text_bytes')
+    back = back.to_arrow_table() if hasattr(back, 'to_arrow_table') else back.arrow()
+    assert len(pagededup.match(back)) == 30
+
+
+@test
+def datasets():
+    'dataset.map(signer.hf, batched=True)'
+    try:
+        import datasets
+    except ImportError as e:
+        raise Skip('datasets is not installed: %s' % e)
+    signer = pagededup.Signer()
+    for processes in (None, 2):
+        mapped = datasets.Dataset.from_dict({'html': pages(), 'url': ['http://h.example/%d' % i for i in range(60)]}).map(signer.hf, batched=True, num_proc=processes)
+        assert len(pagededup.match(mapped.data.table if hasattr(mapped.data, 'table') else mapped.data)) == 30
+
+
+@test
+def spark():
+    'what mapInArrow is given, batch by batch; Spark itself where it is installed'
+    signer = pagededup.Signer()
+    batch = pa.RecordBatch.from_pydict({'html': [p.encode() for p in pages()], 'url': ['http://h.example/%d' % i for i in range(60)]})
+    out = list(signer.arrow([batch, batch.slice(0, 7)]))
+    assert sum(b.num_rows for b in out) == 67 and len(pagededup.match(pa.Table.from_batches(out[:1]))) == 30
+    assert signer.schema.startswith('fingerprint bigint, id string, url string')
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        raise Skip('pyspark is not installed: %s' % e)
+    session = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false').getOrCreate()
+    frame = session.createDataFrame([(p, 'http://h.example/%d' % i) for i, p in enumerate(pages())], 'html string, url string')
+    assert sorted(r.fingerprint for r in frame.mapInArrow(signer.arrow, signer.schema).collect()) == sorted(out[0].column('fingerprint').to_pylist())
+    session.stop()
+
+
+@test
+def command():
+    'the command comes with the package'
+    assert subprocess.run([_command.path(), 'version'], stdout=subprocess.PIPE, check=True).stdout.split()[1].decode() == pagededup.__version__
+
+
+def main():
+    failed = 0
+    print('1..%d' % len(TESTS))
+    for n, function in enumerate(TESTS, 1):
+        name = '%s: %s' % (function.__name__, function.__doc__)
+        try:
+            function()
+            print('ok %d - %s' % (n, name))
+        except Skip as e:
+            print('ok %d - %s # SKIP %s' % (n, name, str(e).splitlines()[0]))
+        except Exception:
+            failed += 1
+            print('not ok %d - %s' % (n, name))
+            print('\n'.join('#   ' + line for line in traceback.format_exc().splitlines()[-12:]))
+        sys.stdout.flush()
+    sys.exit(failed > 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The Python package: built as a wheel, installed into an environment of its own, held against the command.  What is installed is kept in
+# build/python; without a network, and without it, the test is skipped.
+. "$(dirname "$0")/../tap.sh"
+
+lib=$(cd "$B" && pwd)
+case $lib in *san-*)
+	skip "the Python package" "Python is built without sanitizers"
+	tap_done ;;
+esac
+env=$lib/python
+if [ ! -e "$env/ready" ]; then
+	rm -rf "$env"
+	if ! "${PYTHON:-python3}" -m venv "$env" >"$tmp/venv" 2>&1; then
+		skip "the Python package" "no environment could be made: $(tail -1 "$tmp/venv" | cut -c1-80)"
+		tap_done
+	fi
+	if ! timeout 900 "$env/bin/pip" install -q 'cffi>=1.15' 'setuptools>=65' wheel pyarrow numpy >"$tmp/pip" 2>&1; then
+		rm -rf "$env"
+		skip "the Python package" "cffi, pyarrow and numpy could not be installed"
+		tap_done
+	fi
+	# Each of these has a test that is skipped without it.
+	for package in pandas duckdb datasets; do timeout 900 "$env/bin/pip" install -q "$package" >>"$tmp/pip" 2>&1; done
+	touch "$env/ready"
+fi
+rm -rf "$tmp/source"
+mkdir "$tmp/source"
+cp -r "$TOP/python" "$TOP/include" "$TOP/tools" "$tmp/source/"
+rm -rf "$tmp/source/python/build" "$tmp/source/python/pagededup/_bin" "$tmp/source/python/"*.egg-info
+cd "$tmp/source/python" || exit 2
+run env PAGEDEDUP_BUILD="$lib" "$env/bin/pip" wheel -q --no-deps --no-build-isolation -w "$tmp/wheels" .
+exits "the wheel is built" 0
+wheel=$(ls "$tmp/wheels" 2>/dev/null)
+is "one wheel serves every Python from 3.9 on" "$(grep -cE '^pagededup-[0-9.]+-cp39-abi3-linux_' <<<"$wheel")" 1
+run "$env/bin/pip" install -q --no-deps --force-reinstall "$tmp/wheels/$wheel"
+exits "and installed" 0
+cd "$tmp" || exit 2
+dump=$TOP/demo/demo.warc.gz
+[ -z "${PAGEDEDUP_CORPORA:-}" ] || dump=$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz
+PAGEDEDUP=$P timeout 600 "$env/bin/python" "$TOP/python/tests/test_pagededup.py" "$dump" >"$tmp/tap" 2>"$tmp/err"
+while IFS= read -r line; do
+	case $line in
+	ok*"# SKIP"*) line=${line#* - }; skip "python: ${line%% # SKIP*}" "${line##*# SKIP }" ;;
+	ok*) pass "python: ${line#* - }" ;;
+	not*) fail "python: ${line#* - }" "$(sed -n "/^not ok.*${line#* - }/,/^[no]/p" "$tmp/tap" | grep '^#' | tail -8)" ;;
+	esac
+done <"$tmp/tap"
+is "python: all tests ran" "$(grep -cE '^(not )?ok ' "$tmp/tap")" "$(sed -n 's/^1\.\.//p' "$tmp/tap")"
+is "python: nothing was printed as an error" "$(grep -v Warning "$tmp/err" | head -3)" ""
+has "help() reads" <("$env/bin/python" -c 'import pagededup; help(pagededup)') 'sign_batch'
+is "types are marked" "$("$env/bin/python" -c 'import pagededup, os; print(os.path.exists(os.path.join(os.path.dirname(pagededup.__file__), "py.typed")))')" True
+tap_done
