@@ -238,6 +238,7 @@ def datasets():
     except ImportError as e:
         raise Skip('datasets is not installed: %s' % e)
     signer = pagededup.Signer()
+    datasets.disable_progress_bars()
     for processes in (None, 2):
         mapped = datasets.Dataset.from_dict({'html': pages(), 'url': ['http://h.example/%d' % i for i in range(60)]}).map(signer.hf, batched=True, num_proc=processes)
         assert len(pagededup.match(mapped.data.table if hasattr(mapped.data, 'table') else mapped.data)) == 30
