@@ -299,9 +299,29 @@ static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 /* Of OpenMP, and no header of ours: clang has its own in a package of its own. */
 void omp_set_num_threads(int n);
 
+static bool inside_openmp;
+
+/* OpenMP has no way to say that memory is short: it ends the process with 1, and what is half written would stay. */
+static void end_in_openmp(void)
+{
+	if (inside_openmp)
+		pd_out_of_memory();
+}
+
+/* Several threads add up in an order of their own, and the last digits would differ from run to run. */
+static void one_thread(void)
+{
+	static bool expected;
+	if (!expected)
+		atexit(end_in_openmp);
+	expected = inside_openmp = true;
+	omp_set_num_threads(1);
+	inside_openmp = false;
+}
+
 static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
 {
-	omp_set_num_threads(1);	/* several add up in an order of their own, and the last digits would differ from run to run */
+	one_thread();
 #if IGRAPH_VERSION_MAJOR >= 1
 	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK, NULL);
 #else
