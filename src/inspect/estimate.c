@@ -412,8 +412,12 @@ static void sampler_stats(const struct sampler *s, struct sample_stats *out)
 					 .seek_seconds = s->seek_seconds };
 }
 
-/* seconds after which a sample of slow pages is ended */
+/* Seconds after which a sample of slow pages is ended.  The sanitizer for threads makes all of them slow. */
+#ifdef __SANITIZE_THREAD__
+#define LIMIT 100
+#else
 #define LIMIT 10
+#endif
 
 struct sampled_page {
 	struct pd_key key;
