@@ -297,7 +297,7 @@ static int finish(int code, const char *command)
 	pd_log_init(&log, command);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	if (code == PD_EXIT_FAILED)	/* told already */
+	if (code == PD_EXIT_FAILED)	/* reported already */
 		return code;
 	pd_fail_errno(&e, "cannot write standard output");
 	return pd_command_failed(&log, &e);

@@ -25,7 +25,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	};
 	if (preset != PD_PRESET_PAPER)
 		return;
-	o->html.drop_hidden = false;	/* the patent does not look at styles */
+	o->html.drop_hidden = false;	/* the patent does not read styles */
 	o->match_stubs = true;
 	o->topic.method = PD_TOPIC_PAPER;
 	o->stopwords = "builtin";

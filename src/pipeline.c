@@ -67,7 +67,7 @@ static void shrink(struct pd_pipeline *p)
 			pd_buf_release(bufs[i]);
 }
 
-/* Each method its own; `body`: those that look at nothing else. */
+/* Each method its own; `body`: those that read nothing else. */
 static void sign_by_methods(struct pd_pipeline *p, bool body)
 {
 	struct pd_sign_page page = pd_pipeline_sign_page(p);

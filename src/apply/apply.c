@@ -810,7 +810,7 @@ struct associated {
 	void *ctx;
 	bool keep;			/* nothing goes along */
 	const struct kept *kept;	/* revisits of what is removed are replaced; or NULL */
-	struct revisits *revisits;	/* told of what goes, and of the revisits that stay; or NULL */
+	struct revisits *revisits;	/* notes what goes, and the revisits that stay; or NULL */
 	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first after the last page */
@@ -1289,7 +1289,7 @@ static int scan_input(struct input_scan *s, const char *path, const char *name, 
 /* A WARC file from which nothing goes is read for its revisits alone; with `kept` these may be cuts. */
 static int scan_revisits(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
-	struct pd_read_sink told = s->sink;
+	struct pd_read_sink before = s->sink;
 	int status = open_scan(s, path, name, e);
 	if (status)
 		return status;
@@ -1299,7 +1299,7 @@ static int scan_revisits(struct input_scan *s, const char *path, const char *nam
 	if (status < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_read_source_close(&s->source);
-	s->sink = told;
+	s->sink = before;
 	join_cuts(s);
 	return status ? status : end_revisits(s, path, name, e);
 }
@@ -1310,7 +1310,7 @@ static int scan_revisits(struct input_scan *s, const char *path, const char *nam
  * inputs it was made from, compressed as they were there.  Bytes are given back only when their digest is right. */
 
 struct restore {
-	const char *folder;		/* where the inputs are looked for; NULL: where the records say */
+	const char *folder;		/* where the inputs are searched; NULL: where the records say */
 	/* A record that stays, and why; may be NULL. */
 	void (*missing)(void *ctx, const char *id, const char *why);
 	void *ctx;
@@ -1321,7 +1321,7 @@ struct restore {
 	struct original original;
 	struct pd_arena paths;
 	struct pd_buf path, digest;
-	/* the bytes looked at last, and what is wrong with them */
+	/* the bytes read last, and what is wrong with them */
 	const char *last_path;
 	uint64_t last_offset, last_length;
 	struct pd_buf last_digest;

@@ -25,7 +25,7 @@ enum pd_apply_mode {
 };
 
 struct pd_apply_options {
-	struct pd_reader_options in;	/* as for fp; `damage` is told what is damaged and stays as it is */
+	struct pd_reader_options in;	/* as for fp; `damage` is called for what is damaged and stays as it is */
 	struct pd_apply_removals *removals;
 	enum pd_apply_mode mode;
 	const char *output;		/* a file, "-", or with `to_folder` a folder */
@@ -34,7 +34,7 @@ struct pd_apply_options {
 	/* The other way: dumps with revisits in place of what was removed -> what they were made from.  Nothing is
 	 * removed, and no file that is there is written over. */
 	bool restore;
-	const char *originals;		/* the folder where it is looked for; or NULL */
+	const char *originals;		/* the folder to search for it; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why);	/* a revisit that stays; or NULL */
 	bool any_packing;		/* what `fp` cannot unpack is copied as it is, not refused */
 	bool link;			/* hard links to inputs that lose nothing */
@@ -47,7 +47,7 @@ struct pd_apply_options {
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* the record has another URL than its verdict: it stays */
 	void (*lost)(void *ctx, const struct pd_read_damage *d);	/* a broken member that had to be compressed again */
-	/* A revisit record stays, and what it refers to does not; told at the end.  NULL: nobody wants to know, and inputs that
+	/* A revisit record stays, and what it refers to does not; called at the end.  NULL: nobody wants to know, and inputs that
 	 * lose nothing are not read for it. */
 	void (*orphan)(void *ctx, const char *id);
 	/* The file that an input is, just before it is read; `st` NULL: it cannot be opened.  Negative: not what it was.  NULL: any

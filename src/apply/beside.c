@@ -186,7 +186,7 @@ static int by_key(const void *x, const void *y)
 	return d ? d : pd_span_cmp(*a, *b);
 }
 
-/* A session id that stood last leaves an empty parameter behind, as it does for the Wayback machine. */
+/* A session id that stood last leaves an empty parameter, as it does for the Wayback machine. */
 static size_t split_query(struct pd_apply_surt *s, struct pd_span rest)
 {
 	struct pd_span part;

@@ -297,7 +297,7 @@ static int rename_new(const char *from, const char *to)
 	return status;
 }
 
-/* Moved aside, looked at, deleted. */
+/* Moved aside, checked, deleted. */
 static enum reason delete_file(struct pd_apply_delete_file *g, const char *aside)
 {
 	if (!same_name(g->path.p, &g->name_st))

@@ -9,7 +9,7 @@
  *
  * Nothing is deleted unless all of this holds, and is checked before the first file goes:
  *
- *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` looks at;
+ *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` reads;
  *  - the page kept is there, with the digest that the rows give it;
  *  - it is another file, by device and inode, whatever the names are;
  *  - no name of it goes in the same run.
@@ -40,7 +40,7 @@ struct pd_apply_deleter {
 	struct pd_arena arena;
 	struct pd_apply_delete_file *files;
 	size_t n, cap, at;
-	struct pd_apply_wanted *wanted;	/* ids whose digests are looked for in the rows, in order */
+	struct pd_apply_wanted *wanted;	/* ids whose digests are taken from the rows, in order */
 	size_t n_wanted;
 	struct pd_reader_options reader;
 	struct pd_page_opener *opener;

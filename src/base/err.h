@@ -42,7 +42,7 @@ int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((f
 /* The same with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A want of memory is no fault of a file that
  * some caller might go on without: pd_out_of_memory. */
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Of a file: nothing is there, or nobody may look, however often it is asked.  Anything else is no answer. */
+/* Of a file: nothing is there, or it may not be read, however often it is asked.  Anything else is no answer. */
 bool pd_errno_stays(int error);
 /* Of the machine, whatever file was asked for: it has no more memory, or no more files may be open. */
 bool pd_errno_is_want(int error);

@@ -334,7 +334,7 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 
 /* --- outputs --- */
 
-/* A file behind /dev/stdout is somebody else's; one in /dev/shm is a file like any other. */
+/* The file that /dev/stdout leads to is somebody else's; one in /dev/shm is a file like any other. */
 static bool is_borrowed(const char *path)
 {
 	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") || !strncmp(path, "/proc/", 6);
@@ -381,7 +381,7 @@ static void take_rights(int fd, const struct stat *there)
 	fchmod(fd, there->st_mode & 0777);
 }
 
-/* A signal waits until the file is there to be removed; one that came before leaves nothing behind it to make. */
+/* A signal waits until the file is there to be removed; one that came before leaves nothing after it to make. */
 static int make(const char *path, mode_t mode)
 {
 	sigset_t before;
@@ -436,9 +436,9 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
 		return open_directly(o, path, e);
 	/* A link stays a link: the file that it points to is what is written. */
-	char *behind = there ? realpath(path, NULL) : NULL;
-	int status = there && !behind ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, behind ? behind : path, there, e);
-	free(behind);
+	char *real = there ? realpath(path, NULL) : NULL;
+	int status = there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, real ? real : path, there, e);
+	free(real);
 	return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is read from and written to files in other ways than a page: a small file whole, a text file line by line, a stretch
- * of a file as it is, and files without a name, which leave nothing behind; and outputs that leave nothing half-written behind
+ * of a file as it is, and files without a name, which leave no trace; and outputs that leave nothing half-written
  * and never meet inputs.
  *
  * An output file is written under a temporary name beside its own and renamed when it is whole; a signal, an error or a want
@@ -66,7 +66,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 
 /* What stands there: 1 and `st`; 0: nothing; negative: nobody could tell, so that it is neither read nor written over. */
 int pd_stat_path(const char *path, struct stat *st, struct pd_err *e);
-/* Is `path` one of these files ("-": standard input or output; a NULL among the inputs: none)?  A look before anything is written. */
+/* Is `path` one of these files ("-": standard input or output; a NULL among the inputs: none)?  Asked before anything is written. */
 int pd_outfile_check(const char *path, char *const *inputs, int n_inputs, struct pd_err *e);
 
 struct pd_outfile {

@@ -91,7 +91,7 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
 	json_array_append_new(list, string(j, value));
 }
 
-/* What a terminal would act on is told in the way of JSON: jansson does so below U+0020 alone. */
+/* What a terminal would act on is escaped in the way of JSON: jansson does so below U+0020 alone. */
 static int append(const char *p, size_t n, void *out)
 {
 	size_t plain = 0, k;

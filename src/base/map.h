@@ -3,7 +3,7 @@
  * The hash tables of the program: open addressing with linear probing.
  *
  * A map keeps 64-bit keys, mostly hashes, each with a 32-bit value: as a map (a number, or a place in an array beside it),
- * as a set (the values are not looked at), as a counter of what occurs how often.  Sixteen bytes for a slot, at most half
+ * as a set (the values are not read), as a counter of what occurs how often.  Sixteen bytes for a slot, at most half
  * of the slots taken.  It is emptied in no time (a slot belongs to the round that wrote it), so that it can be used page
  * after page.  All zeroes is an empty map.
  *

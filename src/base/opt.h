@@ -31,7 +31,7 @@ struct pd_opt {
 	const char *name;		/* "shingle"; NULL: letter only; for a heading its text */
 	const char *arg;		/* "N": shown in --help */
 	const char *help;		/* one line, without the default */
-	bool rare;			/* seldom wanted: told by --help=all alone */
+	bool rare;			/* seldom wanted: listed by --help=all alone */
 	bool same_result;		/* any value gives the same result: a run may be resumed with another */
 	size_t at;			/* offsetof(struct …, member) */
 	double min, max;		/* INT, REAL */

@@ -4,7 +4,7 @@
  *
  * They come in as sorted runs, lie in one file without a name, and come out in the order of all of them together.  The caller
  * sorts what memory holds and writes it as a run, as often as it must; what it has left in the end may stay in memory as the
- * last run.  Records are bytes whose length can be told from them.
+ * last run.  Records are bytes whose length they tell.
  */
 #ifndef PD_BASE_RUNS_H
 #define PD_BASE_RUNS_H

@@ -127,7 +127,7 @@ static uint64_t tabs_of(const char *p)
 }
 #endif
 
-/* A search for each tab alone costs more than looking at all bytes once: values are short. */
+/* A search for each tab alone costs more than reading all bytes once: values are short. */
 size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max)
 {
 	size_t n = 0, start = 0, at = 0;

@@ -63,7 +63,7 @@ struct pd_tsv_reader {
 	struct pd_tsv_sources sources;
 	/* filled by `next` */
 	struct pd_tsv_header header;	/* the last header seen */
-	bool new_header;		/* a header was read since the last call: look at it, then set it false */
+	bool new_header;		/* a header was read since the last call: read it, then set it false */
 	struct pd_span mark;		/* of a marked row what follows the word; {NULL, 0}: this is a row like any */
 	struct pd_span line;		/* the row as it stands, without its newline */
 	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the wanted columns, escaped; {NULL, 0} when absent */

@@ -215,7 +215,7 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 
 /* --- the job that clusters --- */
 
-/* Rules that look at other files, or at all pages, are of one machine. */
+/* Rules that read other files, or at all pages, are of one machine. */
 static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;

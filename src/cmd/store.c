@@ -342,7 +342,7 @@ static int run_remove(struct store_run *r)
 		status = remove_lines(r, &pages);
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
-	if (!status)	/* said at once: tidying up may lack room, and they are gone all the same */
+	if (!status)	/* said at once: tidying up may lack room, and they are removed all the same */
 		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not found, %.1f s", pages, r->bad,
 			    pd_wall_seconds() - r->started);
 	return status ? status : pd_store_tend(&r->store, true, &r->err);
@@ -427,7 +427,7 @@ static const struct action {
 	{ INFO, 0, run_info },	      { EXPORT, 0, run_export },
 };
 
-/* An option that the action would not look at is misuse, not silence. */
+/* An option that has no effect on the action is misuse, not ignored. */
 static int check_options(const struct store_options *o, const struct action *a, struct pd_err *e)
 {
 	const struct {

@@ -128,7 +128,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
 		  struct pd_log *log);
 
-/* The options of commands that look at single pages. */
+/* The options of commands about single pages. */
 struct pd_pick_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
 	int stage;			/* show: enum pd_stage */

@@ -871,7 +871,7 @@ static int write_aliases(struct run *r, const char *path)
 	return pd_outfile_commit(&f, r->err);
 }
 
-/* What was left out of all units, as fp would list it, and behind it the files that are no input of any. */
+/* What was left out of all units, as fp would list it, and after it the files that are no input of any. */
 static int list_left_out(struct run *r)
 {
 	size_t n = r->journal.n_rows;

@@ -18,7 +18,7 @@
 
 /* ==== the truth ====
  *
- * What is known of pages or pairs, to hold results against (docs/eval.md).  Two forms, told apart by their columns:
+ * What is known of pages or pairs, to hold results against (docs/eval.md).  Two forms, which differ in their columns:
  *
  *	pages	url or id, content, and perhaps level: pages of the same content are near-duplicates, unless one of them
  *		was edited beyond the level that counts: then the pair is grey, neither right nor wrong
@@ -117,7 +117,7 @@ struct pd_score {
 	uint32_t first_of[PD_TRUTH_BY];	/* of a column's groups */
 	uint64_t *pairs;		/* found, places of pages: a << 32 | b */
 	size_t n_pairs, cap_pairs;
-	uint64_t bad;			/* rows that cannot be read: told as those of the truth are, and left out */
+	uint64_t bad;			/* rows that cannot be read: named as those of the truth are, and left out */
 };
 
 struct pd_score_options {

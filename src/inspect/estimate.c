@@ -24,7 +24,7 @@ enum { MATCH_BYTES = 60, BANDS_BYTES = 84, ROW_BYTES = 115, TOP = 5, JUMPS = 4 }
  * Some records of the inputs, from places that lie evenly in their bytes, and how many
  * bytes those records stand for: what an estimate needs before a long run.
  *
- * A place is gone to only where a record can be found again in the middle of a file: dumps that are plain or
+ * A place is chosen only where a record can be found again in the middle of a file: dumps that are plain or
  * compressed by record, and plain JSONL.  Anything else is read from its beginning: a folder gives some of its files, a
  * dump that is compressed as a whole, tar and standard input their first records.  What is small is read as a whole.
  *
@@ -47,14 +47,14 @@ struct sample_stats {
 	int place;		/* of the record given last */
 	uint64_t bytes_total;	/* of all inputs */
 	uint64_t files, damaged;
-	int jumps;		/* places that were gone to; 0: all records stand at the beginning, or are all */
+	int jumps;		/* places that were read from; 0: all records stand at the beginning, or are all */
 	bool unknown_size;	/* standard input, or another input whose size is not known, is among them */
 	bool whole;		/* nothing was left out: the records given are all */
 	double seek_seconds;	/* CPU spent on finding places */
 };
 
 /* RUN: records at a place, or one of a few would tell nothing of the bytes between them.
- * LOOKS: windows in which a place looks for a record; OVERLAP: of two, so that a start between them is seen whole. */
+ * LOOKS: windows that a place searches for a record; OVERLAP: of two, so that a start between them is seen whole. */
 enum { LOOKS = 4, OVERLAP = 1 << 18, RUN = 16 };
 
 struct sample_file {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * First the page is looked for, by its id, its URL, or an id given with another path; then the pairs that name it; then the rows
- * of its cluster and of the pages that it is paired with.  What was found is then told.
+ * First the page is found, by its id, its URL, or an id given with another path; then the pairs that name it; then the rows
+ * of its cluster and of the pages that it is paired with.  What was found is then printed.
  */
 #include "inspect/inspect.h"
 
@@ -46,7 +46,7 @@ struct why {
 
 enum { URLS_LISTED = 5, FAR = 4 };
 
-/* What the first reading of the verdicts looks for. */
+/* What the first reading of the verdicts finds. */
 struct why_search {
 	struct why *why;
 	struct pd_span id, url;		/* escaped; {NULL, 0}: not asked for */

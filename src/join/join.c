@@ -93,7 +93,7 @@ static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_
 }
 
 /* Plan `paper`: the scheme of patent CN101645082 (module 400).  Four blocks, each exchanged with the first in turn;
- * four tables of permuted keys sorted by the first block; each key is looked for by binary search and compared with the
+ * four tables of permuted keys sorted by the first block; each key is found by binary search and compared with the
  * run of equal first blocks.  Keys that differ in up to three bits share a block.  Also: G. S. Manku, A. Jain, A. Das
  * Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
  *

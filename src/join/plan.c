@@ -122,7 +122,7 @@ struct cost {
 };
 
 /* Whatever the path. */
-#define COST_BUCKET 1.25		/* a bucket that may be empty: cleared, summed, looked at */
+#define COST_BUCKET 1.25		/* a bucket that may be empty: cleared, summed, read */
 #define COST_PROBE .7		/* a neighbouring bucket, looked up */
 #define COST_VISIT 30.0		/* a bucket that is not empty, before it meets any */
 #define COST_RING 40.0		/* and each of its radii */

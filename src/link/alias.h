@@ -29,7 +29,7 @@ extern const char *const pd_alias_by_names[];	/* NULL at the end */
 
 struct pd_alias_options {
 	int by;			/* enum pd_alias_by */
-	int first;		/* pages of a host that are looked at */
+	int first;		/* pages of a host that are compared */
 	double similar;		/* sources of at least this similarity are alike */
 };
 

@@ -226,7 +226,7 @@ struct owner {
 	uint64_t same, different, texts, values;
 };
 
-enum { PARAMS_MAX = 32 };	/* of a URL that teaches: each is looked at with all others */
+enum { PARAMS_MAX = 32 };	/* of a URL to learn from: each is compared with all others */
 
 struct pd_params_lesson {
 	struct pd_names owners;		/* host, newline, name */

@@ -22,7 +22,7 @@
 /* The parameters of a URL's query, and which of them do not change the page: named by the user, known by everybody
  * (params.def), or learnt from rows of `fp`.
  *
- * Learning looks at URLs of one host that differ in the value of one parameter alone, or in whether it is there, wherever there
+ * Learning compares URLs of one host that differ in the value of one parameter alone, or in whether it is there, wherever there
  * are two or more with a text: a group.  A parameter does not change pages where no group had two texts, so many groups had
  * one, these texts are so many different ones, and so are the values: a site that answers any number with the same "not found"
  * teaches nothing, nor does page=1, which is the page without it. */

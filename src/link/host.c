@@ -268,7 +268,7 @@ static const char *to_ascii(struct pd_span name, struct pd_buf *out)
 	return NULL;
 }
 
-/* Lower case into `out`; false: what needs a second look. */
+/* Lower case into `out`; false: it has more than plain ASCII letters, or must be checked. */
 static bool plain(struct pd_span in, struct pd_buf *out)
 {
 	char *to = pd_buf_reserve(out, in.n);

@@ -35,7 +35,7 @@ enum pd_link_type {
 extern const char *const pd_link_type_names[PD_LINK_TYPES + 1];	/* NULL at the end */
 
 /* Hosts of adverts: one a line, each for all below it too, as "example.org", as a file of hosts has it ("0.0.0.0 example.org"), or
- * as filter lists for browsers have it ("||example.org^", with options or without); their other rules, which look at more than the
+ * as filter lists for browsers have it ("||example.org^", with options or without); their other rules, which ask for more than the
  * host, are passed over, as are remarks. */
 struct pd_adverts;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whose is a page: a URL -> a hash of its owner, so that pages of one can be told from those of others.  The owner is the
+ * Whose is a page: a URL -> a hash of its owner, so that pages of one can be distinguished from those of others.  The owner is the
  * registered domain of the host; or, with a table, what it says of the host, else of its registered domain, else the host.
  *
  * A table holds rows of `sites` (their columns host and site), or lines of host, tab, owner.

@@ -227,7 +227,7 @@ static void compare_signatures(const struct pd_rules *r, double a, double b, str
 	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
 }
 
-/* Does any rule that was asked for, but `signature`, look at links? */
+/* Does any rule that was asked for, but `signature`, read links? */
 static bool needs_links(const struct pd_rules *r)
 {
 	bool any = false;

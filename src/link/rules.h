@@ -43,7 +43,7 @@ int pd_rules_check(const struct pd_rules *r, bool links, bool ranks, struct pd_e
 /* As they read back, with all limits; without commas and blanks where `out` cannot have them. */
 void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 
-/* What the rules look at of a link. */
+/* What the rules read of a link. */
 struct pd_link_facts {
 	uint64_t name, anchor;		/* hashes; anchor 0: none */
 	uint32_t domain;
@@ -53,7 +53,7 @@ struct pd_link_facts {
 
 struct pd_rules_counts {
 	size_t shared, a, b;			/* links that are on both, in each */
-	double count[PD_RULES_PLAIN];		/* as each rule looks at it: the domains' number, the anchors' share */
+	double count[PD_RULES_PLAIN];		/* as each rule counts it: the domains' number, the anchors' share */
 	double weighted, score[2];		/* by the weights of the rules */
 	unsigned met;				/* of the first five */
 	double signature[2];			/* of both pages; 0: none */

@@ -44,7 +44,7 @@ void pd_seen_free(struct pd_seen *s);
 /* URLs that were new. */
 uint64_t pd_seen_count(const struct pd_seen *s);
 
-/* Where a URL is looked for: its hash, or a place in each filter. */
+/* Where a URL is found, if it was seen: its hash, or a place in each filter. */
 struct pd_seen_key {
 	uint64_t at[PD_FEATURES];
 };

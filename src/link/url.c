@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The standard is a machine that looks at one character after the other.  Whatever state it is in, the first '#' begins
+ * The standard is a machine that reads one character after the other.  Whatever state it is in, the first '#' begins
  * the fragment and the first '?' before it the query, so both are cut off first; what is left is a scheme, a host and a path,
  * each of which ends where a search says.  The parts are written in their order, into the buffer that is the result.
  */
@@ -220,7 +220,7 @@ static bool plain_path(struct pd_span s)
 	return !(all & UNUSUAL) && !(starts & NO_START);
 }
 
-/* The segments of `s` behind those that are there. */
+/* The segments of `s` after those that are there. */
 static void add_path(struct pd_url *u, struct pd_span s)
 {
 	size_t from = 0;

@@ -647,7 +647,7 @@ static size_t lead(const struct search *s, struct worker *w, size_t from, size_t
 	return n;
 }
 
-/* Is it so small, or so seldom alike, that all its pairs can be looked at?  If so, those within reach are w->hits. */
+/* Is it so small, or so seldom alike, that all its pairs can be compared?  If so, those within reach are w->hits. */
 static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to)
 {
 	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);

@@ -38,7 +38,7 @@
 
 struct pd_match_bands {
 	struct pd_items pairs;		/* a < b in the halves of the key: members, in order, each pair once; the caller releases them */
-	int width;			/* r; 0: nothing was looked for */
+	int width;			/* r; 0: nothing was searched */
 	int reach;			/* bits in which fingerprints may differ */
 	uint64_t compared;			/* pairs of sketches that were compared */
 	int most_distance;		/* of the fingerprints of a pair: k where only some took part */

@@ -765,7 +765,7 @@ static void make_links(struct pd_match_set *m, double *verify_seconds)
 	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
 	struct pd_match_groups by_part = { 0 };
 	double t = pd_cpu_seconds();
-	if (m->looks && !m->o->all_pairs)
+	if (m->verifies && !m->o->all_pairs)
 		split_groups(&m->parts, &m->prints, m->set, m->o->scope, &verifier, &by_part);
 	*verify_seconds += pd_cpu_seconds() - t;
 	pd_verifier_release(&verifier);
@@ -779,7 +779,7 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
 	if (status)
 		return status;
-	m->looks = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
+	m->verifies = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
 	make_links(m, verify_seconds);
 	return PD_OK;
 }

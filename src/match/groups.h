@@ -59,7 +59,7 @@ struct pd_match_share {
 	uint64_t near_most;		/* pairs of fingerprints within k, in all rows; if there are more, none is given; 0: as many as there are */
 	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);	/* a pair of fingerprints; NULL: all are */
 	const void *ctx;
-	int band;			/* the one to look at, from 0 */
+	int band;			/* the one to search, from 0 */
 #define PD_BANDS_ALL (-1)
 #define PD_BANDS_NONE (-2)
 	uint64_t *crowded;		/* by row, a bit for each band: its bucket is crowded */
@@ -220,13 +220,13 @@ struct pd_match_partners {
 	size_t n, cap;
 };
 
-/* What is known of one set of rows before groups near each other are looked for. */
+/* What is known of one set of rows before groups near each other are found. */
 struct pd_match_set {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
 	const struct pd_rows_set *set;
 	bool digests;			/* no fingerprints here: only equal texts match */
-	bool looks;			/* pairs are verified */
+	bool verifies;			/* pairs are verified */
 	struct pd_match_groups prints;	/* by fingerprint alone, when some have several parts */
 	struct pd_match_parts parts;
 	struct pd_match_links links;		/* of parts */

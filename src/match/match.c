@@ -105,7 +105,7 @@ static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pai
 	double t = pd_cpu_seconds();
 	keep_own(m, pairs);
 	stats->candidates += pairs->n;
-	if (!m->looks)
+	if (!m->verifies)
 		return;
 	v.left = pd_alloc((tasks + 1) * sizeof *v.left);
 	v.verifiers = pd_zalloc((size_t)threads * sizeof *v.verifiers);
@@ -154,28 +154,28 @@ static int join_prints(const struct pd_match_set *m, const struct pd_join_keys *
 	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
 }
 
-/* Crowds: names that pairs join, in whatever chain.  By name: itself, or one nearer to the first of its crowd. */
-static uint32_t *crowds_new(size_t n)
+/* Connected components: names that pairs join, in whatever chain.  By name: itself, or one nearer to the first of its component. */
+static uint32_t *components_new(size_t n)
 {
-	uint32_t *crowd = pd_alloc(n * sizeof *crowd);
+	uint32_t *component = pd_alloc(n * sizeof *component);
 	for (size_t i = 0; i < n; i++)
-		crowd[i] = (uint32_t)i;
-	return crowd;
+		component[i] = (uint32_t)i;
+	return component;
 }
 
-static uint32_t crowd_of(uint32_t *crowd, uint32_t name)
+static uint32_t component_of(uint32_t *component, uint32_t name)
 {
-	while (crowd[name] != name)
-		name = crowd[name] = crowd[crowd[name]];
+	while (component[name] != name)
+		name = component[name] = component[component[name]];
 	return name;
 }
 
 /* True: they were two. */
-static bool unite_crowds(uint32_t *crowd, uint32_t a, uint32_t b)
+static bool unite(uint32_t *component, uint32_t a, uint32_t b)
 {
-	a = crowd_of(crowd, a);
-	b = crowd_of(crowd, b);
-	crowd[a > b ? a : b] = a < b ? a : b;
+	a = component_of(component, a);
+	b = component_of(component, b);
+	component[a > b ? a : b] = a < b ? a : b;
 	return a != b;
 }
 
@@ -194,7 +194,7 @@ struct dense {
 	size_t n_round, n_taken;
 	struct pd_items *found;
 	uint8_t *alone;
-	uint32_t *crowd;
+	uint32_t *component;
 };
 
 static uint32_t name_at(const struct pd_join_keys *keys, size_t i)
@@ -234,7 +234,7 @@ static int distance_of(const struct dense *d, uint32_t a, uint32_t b)
 static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
 {
 	pd_items_add_pair(d->found, a, b, (uint32_t)distance);
-	unite_crowds(d->crowd, a, b);
+	unite(d->component, a, b);
 }
 
 /* Names of this round with those taken before that lie near them, in the order of both. */
@@ -264,7 +264,7 @@ static void cover_task(void *ctx, size_t task, int thread)
 	for (size_t i = task * COVER_NAMES; i < to; i++)
 		for (size_t j = c->start[i]; j < c->start[i + 1]; j++) {
 			uint32_t name = (uint32_t)(c->near.v[j].key >> 32), other = (uint32_t)c->near.v[j].key;
-			if (m->looks && has_one_representative(m, name) && has_one_representative(m, other) &&
+			if (m->verifies && has_one_representative(m, name) && has_one_representative(m, other) &&
 			    !pd_verify_rows(&c->verifiers[thread], pd_rows_set_row(m->set, name), pd_rows_set_row(m->set, other),
 					    (int)c->near.v[j].value, &similarity)) {
 				c->near.v[j].value = FAILED;
@@ -373,7 +373,7 @@ static int take_round(struct dense *d, struct pd_err *e)
 
 /* --- the first partners of each ---
  *
- * With a scope or two sides a page does not stand for others to all, and without sketches nothing else tells those of a crowd from
+ * With a scope or two sides a page does not stand for others to all, and without sketches nothing else tells those of a component from
  * each other.  So each fingerprint asks those that it may pair with, in rounds as above, until it has met `enough` of them, and
  * keeps those that it matches.  Every fingerprint asks for itself: one with a partner keeps one, whatever is kept of others, and
  * one with few keeps all.  What asks and who is asked is chosen so that only pairs in scope are met: host by host; or those of
@@ -383,7 +383,7 @@ static int take_round(struct dense *d, struct pd_err *e)
 #define ASKED 2
 #define AT_ONCE_COMPARED 4096	/* pairs of so few that a join would take longer */
 #define SEVERAL UINT64_MAX	/* homes */
-#define CROWD_ASKED 32768	/* of other crowds, at a time, about so many */
+#define COMPONENT_ASKED 32768	/* of other components, at a time, about so many */
 
 struct asker {
 	const struct pd_match_set *m;
@@ -398,14 +398,14 @@ struct asker {
 	uint32_t *asks, *asked, *round;
 	size_t n_asks, n_asked;
 	struct pd_items *found;
-	uint32_t *crowd;
-	uint8_t *part;				/* ASKS, ASKED: what it does when crowds are joined */
-	bool joins_crowds, joined;		/* at work; and some that were two are one */
+	uint32_t *component;
+	uint8_t *part;				/* ASKS, ASKED: what it does when components are joined */
+	bool joins_components, joined;		/* at work; and some that were two are one */
 };
 
 static bool has_enough(const struct asker *k, uint32_t name)
 {
-	if (k->joins_crowds)
+	if (k->joins_components)
 		return k->n_matched[name] || k->n_near[name] >= k->enough;
 	return k->n_near[name] >= k->enough && (k->n_matched[name] || k->alone[name]);
 }
@@ -414,16 +414,16 @@ static bool has_enough(const struct asker *k, uint32_t name)
 static bool stops_asking(struct asker *k, uint32_t name)
 {
 	bool stops = has_enough(k, name);
-	if (stops && !k->joins_crowds)
+	if (stops && !k->joins_components)
 		k->part[name] = ASKS | ASKED;
 	return stops;
 }
 
-/* Those that crowds have in common may lie on one host. */
+/* Those that components have in common may lie on one host. */
 static bool is_out_of_scope(const struct asker *k, uint32_t asks, uint32_t asked)
 {
 	uint64_t home = k->home[0][asks];
-	return k->joins_crowds && k->m->o->scope == PD_SCOPE_OTHER_HOSTS && home != SEVERAL && home == k->home[1][asked];
+	return k->joins_components && k->m->o->scope == PD_SCOPE_OTHER_HOSTS && home != SEVERAL && home == k->home[1][asked];
 }
 
 static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
@@ -440,18 +440,18 @@ static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
 		k->n_near[ends[!asks[0]]]++;
 		return;
 	}
-	bool matches = !m->looks || !has_one_representative(m, a) || !has_one_representative(m, b) ||
+	bool matches = !m->verifies || !has_one_representative(m, a) || !has_one_representative(m, b) ||
 		       pd_verify_rows(&k->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, b), distance, &similarity);
 	for (int i = 0; i < 2; i++)
 		if (asks[i]) {
 			k->n_near[ends[i]]++;
 			k->n_matched[ends[i]] += matches;
-			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]] && !k->joins_crowds)
+			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]] && !k->joins_components)
 				k->alone[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
 		}
-	bool were_two = matches && unite_crowds(k->crowd, a, b);
+	bool were_two = matches && unite(k->component, a, b);
 	k->joined |= were_two;
-	if (k->joins_crowds ? were_two : matches)
+	if (k->joins_components ? were_two : matches)
 		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
 }
 
@@ -525,7 +525,7 @@ static int ask(struct asker *k, struct pd_err *e)
 			k->role[k->asked[i]] |= ASKED;
 		compare_few(k);
 	} else {
-		double end = k->joins_crowds && k->n_asked > CROWD_ASKED ? CROWD_ASKED / (double)k->n_asked : 1;
+		double end = k->joins_components && k->n_asked > COMPONENT_ASKED ? COMPONENT_ASKED / (double)k->n_asked : 1;
 		for (double from = 0, to = FIRST_ROUND / (double)k->n_asked; !status && from < end; from = to, to = fmin(2 * to, end)) {
 			size_t n = 0;
 			for (size_t i = 0; i < k->n_asked; i++) {
@@ -547,38 +547,38 @@ static int ask(struct asker *k, struct pd_err *e)
 	return status;
 }
 
-/* --- crowds that touch ---
+/* --- components that touch ---
  *
- * A fingerprint that stopped asking, or is covered, may be all that its crowd has in common with another.  So those of each
- * crowd ask such ones of others until they match one, those of no crowd first; then, for each bit of the crowds' numbers, those
- * whose number differs in it; and again, as long as that makes one crowd of two.  A pair that does is kept.  A fingerprint asks no
+ * A fingerprint that stopped asking, or is covered, may be all that its component has in common with another.  So those of each
+ * component ask such ones of others until they match one, those of no component first; then, for each bit of the components' numbers, those
+ * whose number differs in it; and again, as long as that makes one component of two.  A pair that does is kept.  A fingerprint asks no
  * more that met `enough` and matched none. */
 
 /* Names that may ask, and that may be asked, both ascending. */
-struct crowding {
+struct touching {
 	const uint32_t *asks, *asked;
 	size_t n_asks, n_asked;
 };
 
-/* By name: which crowd, of those in which some are asked; NONE: in none of them. */
-static uint32_t *number_crowds(struct asker *k, const struct crowding *c, uint32_t *n_crowds)
+/* By name: which component, of those in which some are asked; NONE: in none of them. */
+static uint32_t *number_components(struct asker *k, const struct touching *c, uint32_t *n_components)
 {
 	size_t n = k->m->set->n + 1;
 	uint32_t *number = pd_alloc(n * sizeof *number);
 	memset(number, 0xff, n * sizeof *number);
-	*n_crowds = 0;
+	*n_components = 0;
 	for (size_t i = 0; i < c->n_asked; i++)
-		if (k->part[c->asked[i]] & ASKED && number[crowd_of(k->crowd, c->asked[i])] == NONE)
-			number[crowd_of(k->crowd, c->asked[i])] = (*n_crowds)++;
+		if (k->part[c->asked[i]] & ASKED && number[component_of(k->component, c->asked[i])] == NONE)
+			number[component_of(k->component, c->asked[i])] = (*n_components)++;
 	for (size_t i = 0; i < c->n_asks; i++)
-		number[c->asks[i]] = number[crowd_of(k->crowd, c->asks[i])];
+		number[c->asks[i]] = number[component_of(k->component, c->asks[i])];
 	for (size_t i = 0; i < c->n_asked; i++)
-		number[c->asked[i]] = number[crowd_of(k->crowd, c->asked[i])];
+		number[c->asked[i]] = number[component_of(k->component, c->asked[i])];
 	return number;
 }
 
-/* Those whose crowd's number has this value of a bit ask those that have the other; bit < 0: those of no crowd ask all. */
-static int ask_crowds(struct asker *k, const struct crowding *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
+/* Those whose component's number has this value of a bit ask those that have the other; bit < 0: those of no component ask all. */
+static int ask_components(struct asker *k, const struct touching *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
 {
 	k->n_asks = k->n_asked = 0;
 	for (size_t i = 0; i < c->n_asks; i++) {
@@ -595,22 +595,22 @@ static int ask_crowds(struct asker *k, const struct crowding *c, const uint32_t 
 	return ask(k, e);
 }
 
-static int join_crowds(struct asker *k, const struct crowding *c, struct pd_err *e)
+static int join_components(struct asker *k, const struct touching *c, struct pd_err *e)
 {
 	int status = PD_OK;
 	uint32_t n;
-	k->joins_crowds = k->joined = true;
+	k->joins_components = k->joined = true;
 	for (bool first = true; !status && k->joined; first = false) {
-		uint32_t *number = number_crowds(k, c, &n);
+		uint32_t *number = number_components(k, c, &n);
 		k->joined = false;
 		if (first)
-			status = ask_crowds(k, c, number, -1, 0, e);
+			status = ask_components(k, c, number, -1, 0, e);
 		for (int bit = 0, bits = k->joined ? 0 : 32; !status && bit < bits && n && (n - 1) >> bit; bit++)
 			for (uint32_t value = 0; !status && value < 2; value++)
-				status = ask_crowds(k, c, number, bit, value, e);
+				status = ask_components(k, c, number, bit, value, e);
 		free(number);
 	}
-	k->joins_crowds = false;
+	k->joins_components = false;
 	return status;
 }
 
@@ -651,11 +651,11 @@ static void ask_anew(struct asker *k, const struct at_host *v, size_t n)
 		k->n_near[v[i].name] = k->n_matched[v[i].name] = 0;
 }
 
-/* Whoever asked here, each a crowd of its own. */
-static void begin_crowds(struct asker *k, const struct at_host *v, size_t n)
+/* Whoever asked here, each a component of its own. */
+static void begin_components(struct asker *k, const struct at_host *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		k->crowd[v[i].name] = v[i].name;
+		k->component[v[i].name] = v[i].name;
 }
 
 /* The names of one side, in the order of places. */
@@ -687,8 +687,8 @@ static int ask_inside(struct asker *k, const struct at_host *v, size_t n, struct
 	for (size_t from = 0, to; !status && from < n; from = to) {
 		for (to = from; to < n && v[to].host == v[from].host; to++)
 			;
-		struct crowding c = { .asks = asks, .asked = asked };
-		begin_crowds(k, v + from, to - from);
+		struct touching c = { .asks = asks, .asked = asked };
+		begin_components(k, v + from, to - from);
 		for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1)) {
 			c.n_asks = names_on(v + from, to - from, side, asks);
 			c.n_asked = names_on(v + from, to - from, asked_side(k, side), asked);
@@ -698,7 +698,7 @@ static int ask_inside(struct asker *k, const struct at_host *v, size_t n, struct
 			status = ask(k, e);
 		}
 		if (!status)
-			status = join_crowds(k, &c, e);
+			status = join_components(k, &c, e);
 	}
 	free(asks);
 	return status;
@@ -732,14 +732,14 @@ static int ask_homes(struct asker *k, const uint32_t *names, size_t n, int asks,
 static int join_homes(struct asker *k, const uint32_t *names, size_t n, struct pd_err *e)
 {
 	uint32_t *asks = pd_alloc(2 * (n + 1) * sizeof *asks), *asked = asks + n + 1;
-	struct crowding c = { .asks = asks, .asked = asked };
+	struct touching c = { .asks = asks, .asked = asked };
 	for (size_t i = 0; i < n; i++) {
 		if (k->home[0][names[i]] != NOWHERE)
 			asks[c.n_asks++] = names[i];
 		if (k->home[1][names[i]] != NOWHERE)
 			asked[c.n_asked++] = names[i];
 	}
-	int status = join_crowds(k, &c, e);
+	int status = join_components(k, &c, e);
 	free(asks);
 	return status;
 }
@@ -780,7 +780,7 @@ static int ask_outside(struct asker *k, const struct at_host *v, size_t n, struc
 	for (size_t i = 0; i < m->set->n; i++)
 		if (pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i) == i)
 			names[n_names++] = (uint32_t)i;
-	begin_crowds(k, v, n);
+	begin_components(k, v, n);
 	for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1))
 		status = ask_side(k, v, n, names, n_names, side, e);
 	if (!status)
@@ -789,7 +789,7 @@ static int ask_outside(struct asker *k, const struct at_host *v, size_t n, struc
 	return status;
 }
 
-/* `found` and `crowd` are the caller's. */
+/* `found` and `component` are the caller's. */
 static void open_asker(struct asker *k, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
 		       uint8_t *alone)
 {
@@ -840,18 +840,18 @@ static int keep_first(const struct pd_match_set *m, const struct pd_join_keys *k
 	struct pd_items all;
 	open_asker(&k, m, keys, stats, near->alone);
 	k.found = pd_items_lists(1, m->rows->budget);
-	k.crowd = crowds_new(m->set->n + 1);
+	k.component = components_new(m->set->n + 1);
 	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? ask_outside : ask_inside)(&k, places, n_places, e);
 	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
 	keep_once(&all);
 	pd_join_pairs_take(&near->after, &all);
 	close_asker(&k);
-	free(k.crowd);
+	free(k.component);
 	free(places);
 	return status ? status : gathered;
 }
 
-/* What is covered is compared with no other.  So all that are not, and those of other crowds, ask it. */
+/* What is covered is compared with no other.  So all that are not, and those of other components, ask it. */
 static int join_covered(struct dense *d, struct pd_err *e)
 {
 	struct asker k;
@@ -859,13 +859,13 @@ static int join_covered(struct dense *d, struct pd_err *e)
 	uint32_t *names = pd_alloc((n + 1) * sizeof *names);
 	open_asker(&k, d->m, d->keys, d->stats, d->alone);
 	k.found = d->found;
-	k.crowd = d->crowd;
+	k.component = d->component;
 	for (size_t i = 0; i < n; i++) {
 		names[i] = name_at(d->keys, i);
 		if (!d->alone[names[i]])
 			k.part[names[i]] = d->state[names[i]] == COVERED ? ASKS | ASKED : ASKS;
 	}
-	int status = join_crowds(&k, &(struct crowding){ names, names, n, n }, e);
+	int status = join_components(&k, &(struct touching){ names, names, n, n }, e);
 	close_asker(&k);
 	free(names);
 	return status;
@@ -891,7 +891,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	memset(d.state, WAITS, n);
 	memset(d.n_near, 0, n * sizeof *d.n_near);
 	memset(d.leader, 0xff, n * sizeof *d.leader);
-	d.crowd = crowds_new(n);
+	d.component = components_new(n);
 	d.found = pd_items_lists(1, m->rows->budget);
 	for (double from = 0, to = FIRST_ROUND / n_keys; !status && from < 1; from = to, to *= 2) {
 		begin_round(&d, from, to);
@@ -907,7 +907,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
 	keep_once(&all);
 	pd_join_pairs_take(&near->after, &all);
-	free(d.crowd);
+	free(d.component);
 	for (int i = 0; i < 5; i++)
 		pd_array_release(&memory[i]);
 	return status ? status : gathered;
@@ -919,13 +919,13 @@ static bool may_link(const struct pd_match_set *m)
 }
 
 /* What one page stands for to all others it does not to those of one host or one side.  There bands tell such rows from each
- * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to look at it. */
+ * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to compare it. */
 static bool may_leave_to_sketches(const struct pd_match_options *o, const struct pd_rows *rows)
 {
 	return !o->all_pairs && !o->verify.off && rows->sketched == rows->n;
 }
 
-/* A k that was chosen to stand beside bands names what costs nothing; what crowds is theirs. */
+/* A k that was chosen to stand beside bands names what costs nothing; what lies close together is theirs. */
 bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows)
 {
 	return o->candidates == PD_CANDIDATES_BOTH && o->k < pd_verify_default_k(rows->bits, 0) && may_leave_to_sketches(o, rows);
@@ -1110,7 +1110,7 @@ static void verify_partners(struct reading *r, uint32_t a)
 	for (size_t i = 0; i < r->partners.n; i++) {
 		struct pd_match_partner *p = &r->partners.v[i];
 		p->similarity = PD_SIMILARITY_UNKNOWN;
-		if (m->looks && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member), p->distance, &p->similarity))
+		if (m->verifies && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member), p->distance, &p->similarity))
 			continue;
 		r->partners.v[n++] = *p;
 	}
@@ -1316,8 +1316,8 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 		return PD_OK;
 	if (m->o->candidates != PD_CANDIDATES_BANDS)
 		status = find_near(&f->near, m, stats, e);
-	bool looks = !m->o->share || m->o->share->band != PD_BANDS_NONE;
-	if (!status && looks && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
+	bool by_bands = !m->o->share || m->o->share->band != PD_BANDS_NONE;
+	if (!status && by_bands && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
 		double t = pd_cpu_seconds();
 		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
 		status = pd_match_bands_find(&f->bands, m, left ? f->near.alone : f->near.free, left ? m->o->k : -1, e);

@@ -75,7 +75,7 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 	pd_buf_add(out, &facts.language, sizeof facts.language);
 }
 
-/* Everything that any method looks at, as bytes; nothing when no method has a value. */
+/* Everything that any method reads, as bytes; nothing when no method has a value. */
 static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	bool any = false;

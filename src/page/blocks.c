@@ -12,7 +12,7 @@
 
 /* What is found lies in one object for all pages of a thread. */
 
-/* What one page may leave behind in memory: a page that needed more gives it back. */
+/* What one page may leave in memory: a page that needed more gives it back. */
 #define KEEP_ITEMS 65536
 #define KEEP_BYTES (8u << 20)
 

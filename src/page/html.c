@@ -87,7 +87,7 @@ bool pd_tag_void(enum pd_tag t)
 
 /* A shorter one is a notice, or a picture for those without scripts. */
 #define NOSCRIPT_MIN 512
-/* More of one page are not told of. */
+/* More of one page are not reported. */
 #define FRAMES_MAX 4096
 
 struct cleaner {
@@ -104,7 +104,7 @@ struct cleaner {
 	size_t n_texts, n_attrs, n_tags, cap_texts, cap_attrs, cap_tags;
 	size_t tag_attrs;		/* the first attribute of the tag that is being read */
 	size_t text_end;		/* of `out`, where a text was the last thing that it was given */
-	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not look again */
+	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not search again */
 	bool unquoted[2];		/* no " (no ') lies ahead */
 	bool links;			/* what links need is kept */
 	struct pd_span src;		/* of the frame whose tag is being read, as it stands */
@@ -367,7 +367,7 @@ static void put_number(struct cleaner *cl, size_t v)
  * attributes of a tag, and what they stand for is held until it hands them over.
  */
 
-/* Bytes that need a look: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
+/* Bytes that must be checked: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
 static const bool special[256] = {
 	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 	['&'] = 1, ['<'] = 1, [0xEF] = 1,
@@ -1013,7 +1013,7 @@ static void close_from(struct pd_saxer *s, int level)
 		s->sink->close(s->self, s->open[--s->n].tag);
 }
 
-/* libxml2 looks for the element of an end tag through its whole stack: a deep page without end tags would take
+/* libxml2 searches its whole stack for the element of an end tag: a deep page without end tags would take
  * quadratic time.  Beyond our own depth it is made to forget all but the innermost element. */
 static void cut_stack(struct pd_saxer *s)
 {

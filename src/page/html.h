@@ -102,7 +102,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
  *   attributes of a tag, which tell it as much as it needs to know, and cost it the same whatever their length;
  * - control characters and noncharacters: left out.  White space with a line break in it: one line break.
  *
- * Where frames are wanted each leaves a comment with its number behind: a comment changes nothing for the parser, and so the page's
+ * Where frames are wanted each leaves a comment with its number in its place: a comment changes nothing for the parser, and so the page's
  * text is the same whether they are wanted or not. */
 
 /* Character references (&amp; &#8364; &#x20AC;) as browsers read them: old names without their semicolon, and the numbers 128

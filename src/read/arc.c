@@ -25,7 +25,7 @@ static bool only_digits(struct pd_span s)
 	return i == s.n;
 }
 
-/* 127.0.0.1, 2001:db8::1, or the "-" of crawlers that did not look. */
+/* 127.0.0.1, 2001:db8::1, or the "-" of crawlers that did not ask. */
 static bool address(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -147,7 +147,7 @@ static const char *parse_arc(struct pd_span header, struct pd_record *out)
 	out->kind = kind(line.url);
 	pd_buf_add_span(&out->url, line.url);
 	set_date(&out->fetch_time, line.date);
-	/* "-" and 0.0.0.0: nobody looked. */
+	/* "-" and 0.0.0.0: not known. */
 	if (!pd_span_is(line.address, "-") && !pd_span_is(line.address, "0.0.0.0"))
 		pd_buf_add_span(&out->address, line.address);
 	/* "no-type" and the like say nothing. */
@@ -158,7 +158,7 @@ static const char *parse_arc(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-static bool looks(struct pd_span head)
+static bool recognises(struct pd_span head)
 {
 	head = pd_span_trim(head);
 	if (begins_arc(head, false))
@@ -167,4 +167,4 @@ static bool looks(struct pd_span head)
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins_arc, find_arc, header_end, parse_arc, looks };
+const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins_arc, find_arc, header_end, parse_arc, recognises };

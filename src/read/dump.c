@@ -72,7 +72,7 @@ static int damage(struct pd_read_dump *d, struct pd_read_place place, const char
 /* The record being read is lost; one word about its member is enough. */
 static int lose(struct pd_read_dump *d, const char *reason)
 {
-	d->told = true;
+	d->reported = true;
 	return damage(d, alone(d), reason);
 }
 
@@ -120,7 +120,7 @@ static void advance(struct pd_read_dump *d)
 	struct pd_read_place from = between(d);
 	skip_junk(d);
 	/* Junk that ends in damage, or follows it, is the same damage. */
-	if (d->told || d->m->state == PD_MEMBER_BROKEN)
+	if (d->reported || d->m->state == PD_MEMBER_BROKEN)
 		return;
 	d->junk = true;
 	d->junk_at = from;
@@ -141,7 +141,7 @@ static int next_member(struct pd_read_dump *d)
 	if (m->state == PD_MEMBER_BROKEN) {
 		struct pd_read_place at = between(d);
 		pd_read_member_resync(m);
-		if (!d->told)
+		if (!d->reported)
 			return damage(d, at, m->reason);
 	}
 	int r = pd_read_member_next(m);
@@ -151,7 +151,7 @@ static int next_member(struct pd_read_dump *d)
 		return r;
 	}
 	d->begun = 0;
-	d->told = false;
+	d->reported = false;
 	if (r > 0)
 		advance(d);
 	return r;
@@ -179,7 +179,7 @@ static int more(struct pd_read_dump *d, size_t have)
 	lose(d, pd_read_member_words(m)->record_cut);
 	pd_read_member_skip(m, have);
 	d->begun = 0;
-	d->told = false;
+	d->reported = false;
 	return PD_ERR_INPUT;
 }
 
@@ -332,7 +332,7 @@ static int settle_record(struct pd_read_dump *d)
 	if (last && m->state == PD_MEMBER_BROKEN)
 		return lose(d, m->reason);
 	d->place = last ? alone(d) : d->begin;
-	d->told = false;
+	d->reported = false;
 	return 1;
 }
 

@@ -27,7 +27,7 @@ struct pd_read_format {
 	/* Fills all of `out` but id and block.  NULL, or what is wrong. */
 	const char *(*parse)(struct pd_span header, struct pd_record *out);
 	/* Does a file that begins like this hold such records, the first of which may be damaged? */
-	bool (*looks)(struct pd_span head);
+	bool (*recognises)(struct pd_span head);
 };
 
 extern const struct pd_read_format pd_read_format_warc, pd_read_format_arc;
@@ -73,7 +73,7 @@ struct pd_read_dump {
 	bool first;			/* nothing stands before it in that member */
 	uint64_t begun;			/* records in the current member so far, also what is left of an earlier one */
 	/* what is still to be said */
-	bool told;			/* the damage in this member was reported */
+	bool reported;			/* the damage in this member was reported */
 	bool junk;			/* there were bytes between records, at junk_at */
 	struct pd_read_place junk_at;
 };

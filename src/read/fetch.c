@@ -59,7 +59,7 @@ char *pd_reader_file(const char *id)
 }
 
 /* The damage, if any, is why a record could not be had. */
-struct told {
+struct found_damage {
 	char reason[160];
 	uint64_t offset;
 	bool stream, any;
@@ -67,14 +67,14 @@ struct told {
 
 static void note_damage(void *ctx, const struct pd_read_damage *d)
 {
-	struct told *t = ctx;
+	struct found_damage *t = ctx;
 	snprintf(t->reason, sizeof t->reason, "%s", d->reason);
 	t->offset = d->offset;
 	t->stream = d->stream;
 	t->any = true;
 }
 
-static int not_found(const char *id, const struct address *a, const struct told *t, struct pd_err *e)
+static int not_found(const char *id, const struct address *a, const struct found_damage *t, struct pd_err *e)
 {
 	if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 		return pd_fail(e, PD_ERR_INPUT, "%s: %s", id, t->reason);
@@ -82,7 +82,7 @@ static int not_found(const char *id, const struct address *a, const struct told 
 }
 
 /* One seek.  The offset in the stream is not known here, so a record that is not alone in its member has another id. */
-static int by_seek(struct pd_read_source *s, const char *id, const struct address *a, struct told *t, struct pd_record *out,
+static int by_seek(struct pd_read_source *s, const char *id, const struct address *a, struct found_damage *t, struct pd_record *out,
 		   struct pd_err *e)
 {
 	int r = pd_read_source_open_at(s, a->file, a->file, a->offset);
@@ -104,7 +104,7 @@ static int not_an_id(const struct pd_read_source *s, const char *id, struct pd_e
 	return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
 }
 
-static int by_reading(struct pd_read_source *s, const char *id, const struct address *a, struct told *t,
+static int by_reading(struct pd_read_source *s, const char *id, const struct address *a, struct found_damage *t,
 		      struct pd_record *out, struct pd_err *e)
 {
 	int r;
@@ -136,8 +136,8 @@ static bool from_stdin(const struct address *a, const struct pd_reader_options *
 int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e)
 {
 	struct address a;
-	struct told told = { .any = false };
-	struct pd_read_sink sink = { note_damage, &told, 0 };
+	struct found_damage damage = { .any = false };
+	struct pd_read_sink sink = { note_damage, &damage, 0 };
 	struct pd_read_source s;
 	int r;
 	parse_address(id, &a);
@@ -145,9 +145,9 @@ int pd_reader_fetch(const char *id, const struct pd_reader_options *o, struct pd
 	if (from_stdin(&a, o))
 		r = pd_fail(e, PD_ERR_USAGE, "%s came from standard input and cannot be read again", id);
 	else if (a.has_offset && !a.stream)
-		r = by_seek(&s, id, &a, &told, out, e);
+		r = by_seek(&s, id, &a, &damage, out, e);
 	else
-		r = by_reading(&s, id, &a, &told, out, e);
+		r = by_reading(&s, id, &a, &damage, out, e);
 	pd_read_source_release(&s);
 	free(a.file);
 	return r;

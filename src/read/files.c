@@ -232,7 +232,7 @@ static int visit_operand(struct pd_read_files *f, struct pd_read_file *out, int 
 	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ name_in_path(path), true, false });
 }
 
-/* 1, 0 nothing here (look again), REFUSED. */
+/* 1, 0 nothing here (search on), REFUSED. */
 static int next_listed(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct pd_span line;

@@ -84,7 +84,7 @@ void pd_read_input_release(struct pd_read_input *in)
 	pd_read_input_init(in);
 }
 
-/* Moves the window to the front, all but the history behind the reading position forgotten. */
+/* Moves the window to the front, all but the history before the reading position forgotten. */
 static void compact(struct pd_read_input *in)
 {
 	size_t keep = in->at < PD_INPUT_HISTORY ? in->at : PD_INPUT_HISTORY;

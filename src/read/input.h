@@ -2,9 +2,9 @@
  *
  * In: a path or standard input.  Out: its bytes through a window that is peeked at, skipped over and filled again.
  * Nothing seeks while reading in sequence, so a pipe is as good as a file; some bytes
- * behind the reading position stay in the window, so that a broken place can be examined once more.
+ * before the reading position stay in the window, so that a broken place can be read once more.
  *
- * Up to PD_INPUT_WINDOW bytes ahead can be asked for, PD_INPUT_HISTORY behind are kept.  Views die at the next peek.
+ * Up to PD_INPUT_WINDOW bytes ahead can be asked for, PD_INPUT_HISTORY before it are kept.  Views die at the next peek.
  */
 #ifndef PD_READ_INPUT_H
 #define PD_READ_INPUT_H
@@ -26,7 +26,7 @@ struct pd_read_input {
 	int error;		/* errno of a call that failed; then `end` is set too */
 };
 
-/* The bytes of the regular file behind standard input, of which nothing was read yet: 1; 0: there is none; PD_ERR_SYSTEM:
+/* The bytes of the regular file that standard input is, of which nothing was read yet: 1; 0: there is none; PD_ERR_SYSTEM:
  * nobody could tell, errno. */
 int pd_read_input_stdin_size(uint64_t *size);
 

@@ -269,7 +269,7 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 enum { HEAD = 4096, STRIKES = 16 };
 
 /* Compressed bytes that are enough to see the head.  zstd and lz4 give nothing before a block is complete, and a file
- * that is full of magic bytes must not make us look at everything over and over: then blocks may be short only. */
+ * that is full of magic bytes must not make us read everything over and over: then blocks may be short only. */
 static size_t probe_size(const struct pd_read_member *m)
 {
 	if (m->codec == PD_CODEC_GZIP || m->probed > 32 * m->in->taken)

@@ -40,7 +40,7 @@ struct pd_read_member {
 	const char *reason;		/* BROKEN, or nothing begins here: why */
 	uint64_t reached;		/* how far into the input a broken member was read */
 	int strikes;			/* members that broke before that point, see resync */
-	uint64_t probed;		/* bytes looked into by resync */
+	uint64_t probed;		/* bytes searched by resync */
 	struct pd_unpacker *prober;	/* … without disturbing the member that is being read */
 	struct pd_buf probe;
 };
@@ -55,7 +55,7 @@ void pd_read_member_release(struct pd_read_member *m);
 /* The start of an input, or wherever it stands. */
 void pd_read_member_open(struct pd_read_member *m, struct pd_read_input *in, enum pd_codec codec);
 /* zstd: takes the dictionary of a .warc.zst from the frame at the reading position, if one begins there, and moves on
- * behind it.  NULL, or what is wrong with it. */
+ * past it.  NULL, or what is wrong with it. */
 const char *pd_read_member_dictionary(struct pd_read_member *m);
 /* The next member: 1; 0 end of the input; PD_ERR_INPUT: what follows is no member (`reason`), resync. */
 int pd_read_member_next(struct pd_read_member *m);

@@ -17,7 +17,7 @@ enum sniffed { PD_SNIFF_OTHER, PD_SNIFF_HTML, PD_SNIFF_TEXT };
 
 enum { SNIFF = 512, XML_SNIFF = 2048 };
 
-/* In UTF-16 every second byte of a tag is 0: look at what is left without them. */
+/* In UTF-16 every second byte of a tag is 0: decide by what is left without them. */
 static struct pd_span without_nuls(struct pd_span s, char *room, size_t size)
 {
 	size_t n = 0;

@@ -7,7 +7,7 @@
  * cannot go on is an error.  Kinds of input are recognised by their bytes, never by their name.
  *
  * Adding an input: a format of records goes beside warc.c and arc.c as a pd_read_format, anything else becomes a kind in
- * source.c with a `looks` that knows its first bytes, a `next` that fills a pd_record, and an id that fetch.c can find
+ * source.c with a `recognises` that knows its first bytes, a `next` that fills a pd_record, and an id that fetch.c can find
  * again.  Add its shapes to tests/unit/ and to test_fetch_all in test_reader.c.
  */
 #ifndef PD_READ_READER_H

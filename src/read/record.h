@@ -52,7 +52,7 @@ struct pd_read_damage {
 	const char *reason;	/* all of it dies with the call */
 };
 
-/* How an input was come by, where somebody else has looked through folders and lists already (struct pd_read_file). */
+/* How an input was come by, where somebody else has read folders and lists already (struct pd_read_file). */
 struct pd_found {
 	size_t name;
 	bool typed, found;

@@ -375,9 +375,9 @@ static int read_file(struct pd_read_tar *t, struct archive_entry *entry, const c
 static int no_entry(struct pd_read_tar *t, int status)
 {
 	if (status == ARCHIVE_RETRY) {
-		bool told = t->lost;
+		bool reported = t->lost;
 		t->lost = true;
-		return told ? 1 : tar_damage(t, "damaged tar header");
+		return reported ? 1 : tar_damage(t, "damaged tar header");
 	}
 	t->done = true;
 	return status == ARCHIVE_EOF && !t->stopped ? 0 : tar_damage(t, "tar archive cut or damaged");
@@ -665,9 +665,9 @@ static bool by_head(struct pd_read_source *s, struct pd_span head)
 		tar_open(&s->tar, &s->member, s->max_block);
 	} else if (looks_jsonl(s, head)) {
 		open_jsonl(s);
-	} else if (pd_read_format_warc.looks(head)) {
+	} else if (pd_read_format_warc.recognises(head)) {
 		open_dump(s, &pd_read_format_warc);
-	} else if (pd_read_format_arc.looks(head)) {
+	} else if (pd_read_format_arc.recognises(head)) {
 		open_dump(s, &pd_read_format_arc);
 	} else {
 		return false;
@@ -877,7 +877,7 @@ static void set_id(struct pd_read_source *s, struct pd_read_place place, struct 
 	pd_buf_printf(&out->id, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
 }
 
-/* A record, or a damage told: 1; 0 the end; PD_ERR_INPUT: go on. */
+/* A record, or damage reported: 1; 0 the end; PD_ERR_INPUT: go on. */
 static int next_dump(struct pd_read_source *s, struct pd_record *out)
 {
 	int r = pd_read_dump_next(&s->dump, out);

@@ -178,7 +178,7 @@ static bool begins_warc(struct pd_span s, bool cut)
 	return n && (cut || n == 5) && (memcmp(s.p, "WARC/", n) == 0 || memcmp(s.p, "warc/", n) == 0);
 }
 
-static bool looks(struct pd_span head)
+static bool recognises(struct pd_span head)
 {
 	head = pd_span_trim(head);
 	if (head.n > 1024)
@@ -205,4 +205,4 @@ static const char *parse_warc(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins_warc, find_warc, header_end, parse_warc, looks };
+const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins_warc, find_warc, header_end, parse_warc, recognises };

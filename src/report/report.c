@@ -968,7 +968,7 @@ static int read_inputs(struct report *r)
 
 /* --- the dumps: how many of their bytes would be removed, and how a page of the rows is asked for --- */
 
-/* Whoever read them first told it. */
+/* Whoever read them first has reported it. */
 static void told_before(void *ctx, const char *why)
 {
 }
@@ -1212,7 +1212,7 @@ static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct p
 	pd_buf_printf(out, " %s would be removed.</p>\n", how);
 }
 
-/* Star, and pages that would lose too much of their text: neither can be told from pairs alone. */
+/* Star, and pages that would lose too much of their text: neither can be known from pairs alone. */
 static void add_chains_only(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
 	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");

@@ -93,7 +93,7 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 
 /* --- reading --- */
 
-/* A page that is looked for. */
+/* A page that is to be found. */
 struct shingle_place {
 	uint64_t id;
 	uint64_t at;			/* of its shingles, in bytes; 0: not found */
@@ -153,7 +153,7 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
 }
 
-/* A block's lists: where the pages lie that are looked for.  *at: after its head, then after the block. */
+/* A block's lists: where the pages lie that are to be found.  *at: after its head, then after the block. */
 static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
 		      struct pd_err *e)
 {

@@ -2,7 +2,7 @@
  *
  * The shingles of pages in a file beside their rows: what a sketch is made of, all of it, so that a page can be held
  * against another exactly.  In: a page's shingles as it is signed (sign/sketch.h).  Out: the set of a page, by its id.  A
- * page costs 4 bytes a term on disk; a reader holds 24 bytes for each page that it was told to look for, and no text.
+ * page costs 4 bytes a term on disk; a reader holds 24 bytes for each page that it is to find, and no text.
  *
  *	"\x89PDS\r\n\x1a\n"	magic
  *	u32 version, u32 n	n bytes follow: the parameters of the rows ("k=v k=v")

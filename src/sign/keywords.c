@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The method `keywords` (Tianwang's second to fifth: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): the n heaviest
- * terms of a page, by tf·idf.  One value serves all four ways to compare, which `match` is told:
+ * terms of a page, by tf·idf.  One value serves all four ways to compare, of which `match` is given one:
  *
  *	second	order=weight		MD5 of the n terms by falling weight, nothing between them
  *	third	order=weight, sigma	and SIM, how far the vectors of their weights are apart, is under sigma

@@ -2,7 +2,7 @@
  *
  * The method `segments` (N. Shivakumar's, as the encyclopaedia's entry on removing duplicate pages tells it): the main text in
  * segments of so many lines or sentences, one hash each; pages that share enough of them are duplicates, wherever the
- * segments stand.  For partial copies: what of a page stands in another is told with each pair.
+ * segments stand.  For partial copies: what of a page stands in another is said with each pair.
  *
  * A segment is hashed in its folded form (term/fold.h), its parts with a line break between.  Sentences end at the marks of
  * views.h and at the ends of lines; a sentence without a letter or digit is none, and neither is one of so few bytes that

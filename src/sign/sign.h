@@ -2,17 +2,17 @@
  *
  * Methods of signing: a page -> a value, which is compared with those of other pages.  In: what a pipeline knows of a page
  * (struct pd_sign_page).  Out: a signature, whose `column` is what rows hold.  What follows (match, compare, the writers)
- * looks at the *kind* of a method and at its rule, not at its name.
+ * asks for the *kind* of a method and its rule, not at its name.
  *
  * Adding a method: a file of its own with a `struct pd_method`, its name in the two lists of them (below, and at the top of sign.c),
  * rows in tests/shell/methods.sh, a page docs/methods/NAME.md.  Where no kind fits, a kind here and in values.c, with rows in
  * tests/unit/test_methods.c.  Nothing else: `fp --method`, `match`, `cluster --require`, `compare`, `eval`, `store`, `dedup` and the help
  * find it in the table; a store keeps what is bits or keys.
  *
- * A method has parameters.  What `fp` is told shapes the value, and is recorded in the header of the rows; what `match` is
- * told (`compares`) says which values belong together.  Both are written as
+ * A method has parameters.  What is given to `fp` shapes the value, and is recorded in the header of the rows; what is
+ * given to `match` (`compares`) says which values belong together.  Both are written as
  *
- *	segments:by=lines:lines=5,exact		names with commas between, each with its parameters behind colons
+ *	segments:by=lines:lines=5,exact		names with commas between, each followed by its parameters after colons
  */
 #ifndef PD_SIGN_SIGN_H
 #define PD_SIGN_SIGN_H
@@ -59,11 +59,11 @@ struct pd_method_param {
 	double normal, paper;		/* the default, and that of --preset=paper */
 	double least, most;
 	bool whole;
-	bool compares;			/* told to match, not to fp */
+	bool compares;			/* given to match, not to fp */
 	const char *help;
 };
 
-/* When two values belong together.  Each kind looks at its own members. */
+/* When two values belong together.  Each kind reads its own members. */
 struct pd_sign_rule {
 	int key;		/* keywords: which of the two keys has to be equal */
 	double sigma;		/* keywords: the weights are less than so far apart */
@@ -86,7 +86,7 @@ struct pd_method_open {
 struct pd_signature {
 	enum pd_sign_kind kind;
 	bool present;			/* false: there is nothing to sign, or too little */
-	bool few;			/* the page has less than the method was told to take: all that it has is signed */
+	bool few;			/* the page has less than the method was asked to take: all that it has is signed */
 	bool capped;			/* the page has more than the method takes: the rest counts for nothing */
 	struct pd_buf column;		/* the value as rows hold it (values.h); not of bits */
 	/* bits: */
@@ -106,7 +106,7 @@ struct pd_method {
 	bool uses_idf, uses_synonyms;	/* values made with another table do not go together */
 	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
 	const char *capped;		/* what became of those that have more than is taken, for messages; NULL: nothing is capped */
-	bool (*wants_body)(const double *value);	/* the page's body is all it looks at; NULL: never */
+	bool (*wants_body)(const double *value);	/* the page's body is all it reads; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
 	void (*close)(void *state);
 	void (*sign)(void *state, const struct pd_sign_page *in, struct pd_signature *out);
@@ -158,7 +158,7 @@ int pd_signer_new(struct pd_signer **out, const struct pd_method_spec *spec, con
 /* That of the fingerprint alone.  PD_ERR_USAGE: no such method too. */
 int pd_signer_fingerprint(struct pd_signer **out, const struct pd_sign_options *o, struct pd_err *e);
 void pd_signer_free(struct pd_signer *s);
-/* Does it look at the body alone, so that it can sign before the page's text is known? */
+/* Does it read the body alone, so that it can sign before the page's text is known? */
 bool pd_signer_wants_body(const struct pd_signer *s);
 /* `out` is filled anew, its column's memory used again. */
 void pd_sign(struct pd_signer *s, const struct pd_sign_page *in, struct pd_signature *out);

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-enum { HEADINGS = 32, BYTES = 512 };	/* of a page, of a heading or title: what is looked at */
+enum { HEADINGS = 32, BYTES = 512 };	/* of a page, of a heading or title: what is read */
 
 /* Letters and digits of all scripts; what is beyond ASCII counts but for the blocks of signs. */
 static bool is_word(uint32_t c)
@@ -29,7 +29,7 @@ static struct pd_span without_number(struct pd_span s)
 	}
 }
 
-/* The words with one space between, appended behind one space and followed by one, so that whole words can be looked for. */
+/* The words with one space between, appended after one space and followed by one, so that whole words can be looked for. */
 static void add_folded_words(struct pd_span folded, struct pd_buf *out)
 {
 	const char *p = folded.p, *end = folded.p + folded.n;

@@ -199,7 +199,7 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 
 #define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
 
-/* Without -k: as far as the verification allows, and where there is no sketch to look at as far as chance does.  Sketches find
+/* Without -k: as far as the verification allows, and where there is no sketch as far as chance does.  Sketches find
  * what fingerprints do not; where pages are so many that the verification cannot hold a quarter of the bits against them,
  * sketches find nearly all of it alone. */
 static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The files of a store (docs/format-store.md): what they have in common, and every step that reads or changes them.  All
- * goes through here, so that a test can make any step fail, or end the process before it, and look at what is left.
+ * goes through here, so that a test can make any step fail, or end the process before it, and check what is left.
  *
  *	DIR/manifest	text: parameters, and which of the other files belong to the store
  *	DIR/log-N	what was added and removed since the last segment: checksummed records, appended

@@ -42,7 +42,7 @@ static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd
 	return PD_OK;
 }
 
-/* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Hashes can lie: look. */
+/* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Different values may have one hash: the pages must be compared. */
 static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_store_places *out,
 		  struct pd_err *e)
 {
@@ -81,7 +81,7 @@ static int find_band(struct pd_store *s, uint32_t band, size_t end, struct pd_st
 }
 
 /* Pages that are kept and found by one of the bands (page.h), anew, each once, in the order of numbers: of each band the
- * oldest `most`, looked for among the oldest 4 * most of each segment. */
+ * oldest `most`, found among the oldest 4 * most of each segment. */
 static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, size_t most, struct pd_store_places *out,
 			struct pd_err *e)
 {

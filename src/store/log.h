@@ -51,7 +51,7 @@ struct pd_store_log_reader {
 	bool torn;			/* something unfinished lies after it */
 };
 
-/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first looks at the head, too. */
+/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
 int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e);
 
 /* Bytes of an empty log, appended. */

@@ -33,7 +33,7 @@ static inline bool pd_store_in_tables(uint8_t has)
 	return (has & (PD_STORE_HAS_PRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_PRINT;
 }
 
-/* What pages are looked up by, besides their keys: 64-bit hashes. */
+/* What pages are found by, besides their keys: 64-bit hashes. */
 enum pd_store_by {
 	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,

@@ -436,7 +436,7 @@ static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
 	near->v[near->n++] = hit;
 }
 
-/* One table of a segment, while questions are put to it.  A question becomes one probe for each bucket that it looks at. */
+/* One table of a segment, while questions are put to it.  A question becomes one probe for each bucket that it reads. */
 struct probing {
 	struct pd_store_near *near;
 	struct pd_store_segment *s;
@@ -452,7 +452,7 @@ struct probing {
 	struct {
 		uint32_t question, bucket;
 		uint32_t from, to;
-	} probe[WINDOW];		/* buckets that were asked for and not looked at yet */
+	} probe[WINDOW];		/* buckets that were asked for and not read yet */
 	int n;
 	struct pd_err *e;
 };

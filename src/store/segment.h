@@ -12,7 +12,7 @@
  *	tables		one for each block of the partition: bucket starts, keys in columns word by word, rows
  *	row blocks	text of the rows, some at a time, a zstd frame each
  *
- * Every 16 KiB have a checksum, which is held against them when they are first looked at: nothing is answered from a
+ * Every 16 KiB have a checksum, which is verified when they are first read: nothing is answered from a
  * damaged block.  Whoever reads a place asks pd_store_segment_at for it; PD_ERR_FORMAT then names file and offset.
  */
 #ifndef PD_STORE_SEGMENT_H
@@ -105,7 +105,7 @@ int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, cons
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
 			  struct pd_store_rows_found *out, struct pd_err *e);
 
-/* Asks for the memory that finding this hash will look at: the first step early, the second some questions before. */
+/* Asks for the memory that finding this hash will read: the first step early, the second some questions before. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
@@ -132,7 +132,7 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
  * that the memory that one waits for is fetched while others are answered.  The same is asked of what lies in memory.
  *
  * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (join/plan.h: general pigeonhole); a
- * question looks, in the table of each block, at every bucket within its radius.  The blocks were chosen for the k of the
+ * question reads, in the table of each block, every bucket within its radius.  The blocks were chosen for the k of the
  * store; a smaller k has smaller radii, or needs fewer tables. */
 struct pd_store_questions {
 	size_t n;
@@ -161,7 +161,7 @@ void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_rece
 			  const struct pd_store_questions *q);
 void pd_store_near_release(struct pd_store_near *near);
 
-/* Whoever is told of damage; of one file the first PD_STORE_TOLD places as they come, of the others how many they are. */
+/* Where damage is reported; of one file the first PD_STORE_TOLD places as they come, of the others how many they are. */
 #define PD_STORE_TOLD 100
 typedef void pd_store_damage_fn(void *ctx, const char *what);
 
@@ -190,7 +190,7 @@ struct pd_store_segment_job {
 /* The file is durable, its name in the folder not yet.  out->rows 0: nothing was left, and there is no file. */
 int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent,
 			   int sketch_words, struct pd_store_manifest_segment *out, struct pd_err *e);
-/* Of segments in the order of their pages, whose checksums are all looked at. */
+/* Of segments in the order of their pages, whose checksums are all verified. */
 int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
 			   struct pd_store_manifest_segment *out, struct pd_err *e);
 

@@ -413,7 +413,7 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 /* All files of the manifest, as they are at one moment.  `io` is open; with a lock the log is made ready to be written.
  *
  * A writer removes a file only after a manifest that does not name it has taken the place of the one that does.  So a file
- * that is missing is looked for again by the manifest as it is now; when that is still the same, the file is lost. */
+ * that is missing is opened again by the manifest as it is now; when that is still the same, the file is lost. */
 static int load(struct pd_store *s, struct pd_err *e)
 {
 	uint64_t before = 0;
@@ -706,7 +706,7 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 	return status < 0 ? status : PD_OK;
 }
 
-/* Opening looks at the manifest, the log and the tombstones; a segment that it had to leave out is not mapped. */
+/* Opening reads the manifest, the log and the tombstones; a segment that it had to leave out is not mapped. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
 {
 	int status = pd_store_open(s, dir, PD_STORE_READ, e);
@@ -865,9 +865,9 @@ static int replace_segments(struct pd_store *s, size_t from, size_t to, struct p
 	for (size_t i = from; i < to; i++)
 		pd_store_segment_close(&s->segments[i]);
 	replace_in_manifest(&s->m, from, to, by);
-	size_t behind = s->m.n_segments - from - stays;
+	size_t after = s->m.n_segments - from - stays;
 	s->segments = pd_realloc(s->segments, (s->m.n_segments + (to - from) + 2) * sizeof *s->segments);
-	memmove(s->segments + from + stays, s->segments + to, behind * sizeof *s->segments);
+	memmove(s->segments + from + stays, s->segments + to, after * sizeof *s->segments);
 	int status = stays ? load_segment(s, from, &fresh, e) : PD_OK;
 	if (stays)
 		s->segments[from] = fresh;

@@ -78,7 +78,7 @@ struct pd_store {
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
 	bool lost;			/* a file of the manifest is missing, and no writer took it away */
-	struct pd_buf damage;		/* messages of opening, each with its zero: told when all files are open */
+	struct pd_buf damage;		/* messages of opening, each with its zero: reported when all files are open */
 };
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
@@ -154,11 +154,11 @@ static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, s
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
 /* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
-/* One segment, nothing in it that is gone. */
+/* One segment, without removed pages. */
 int pd_store_compact(struct pd_store *s, struct pd_err *e);
 
-/* Opens a store of zeroes, whose `damaged` is set, and looks at every byte of it, as it is at one moment: each damage is
- * told, with file and offset.  0, or what kept it from looking.  To be closed whatever comes. */
+/* Opens a store of zeroes, whose `damaged` is set, and checks every byte of it, as it is at one moment: each damage is
+ * reported, with file and offset.  0, or what kept it from checking.  To be closed whatever comes. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e);
 
 #endif

@@ -48,7 +48,7 @@ static cmph_t *build_once(cmph_io_adapter_t *adapter, unsigned seed)
 	return f;
 }
 
-/* cmph asserts that malloc gave it what it asked for, or writes there without a look. */
+/* cmph asserts that malloc gave it what it asked for, or writes there without asking. */
 static void on_no_memory(int sig)
 {
 	pd_out_of_memory();

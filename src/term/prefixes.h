@@ -13,7 +13,7 @@
  *
  * No two prefixes want the same slot: all that fall into one bucket are shifted by a number, which was sought when the
  * table was made, to where nobody is ("hash, displace": Belazzougui, Botelho, Dietzfelbinger, ESA 2009).  So a search
- * looks at one slot, and has no branch to guess.
+ * reads one slot, and has no branch to guess.
  */
 #ifndef PD_TERM_PREFIXES_H
 #define PD_TERM_PREFIXES_H

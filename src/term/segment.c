@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: UTF-8.  Out: terms, folded.  One pass that looks at the class of each character:
+ * In: UTF-8.  Out: terms, folded.  One pass that reads the class of each character:
  *
  *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
  *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
@@ -29,7 +29,7 @@
 /* In: a run of Han characters.  Out: where its words end.
  *
  * The time would go into loads from far places and into guesses of the processor: which neighbours are a word is as good
- * as random.  So the run is gone over several times, each time with as few questions as can be: all pairs are looked up,
+ * as random.  So the run is read several times, each time with as few questions as can be: all pairs are looked up,
  * after all were asked for; then the few prefixes that go on, after all were asked for; then the words are weighed. */
 
 /* Longer runs come in pieces: memory stays bounded. */

@@ -49,7 +49,7 @@ const char *pd_userwords_checksum(const struct pd_userwords *u);
  *
  * Words that mean the same (a chapter on semantic fingerprints: "Web Crawlers: Techniques, Principles and Practice"): in a text
  * each is replaced by one of them, before it is cut into terms.  From the beginning on the longest word that fits is replaced,
- * and what was put in its place is not looked at again.
+ * and what was put in its place is not read again.
  *
  * A file holds one sense a line: the base word first, then the words that it replaces, with white space between:
  *

@@ -300,7 +300,7 @@ static bool is_disclaimer(const struct phrase_chains *c, struct pd_span text)
 
 /* --- dates --- */
 
-static struct pd_span behind(struct pd_span s, size_t at)
+static struct pd_span rest_from(struct pd_span s, size_t at)
 {
 	return pd_span(s.p + at, s.n - at);
 }
@@ -328,7 +328,7 @@ static size_t date_in_numbers(struct pd_span s)
 {
 	size_t at = 0, years = 0;
 	for (int part = 0; part < 3; part++) {
-		size_t n = count_digits(behind(s, at)), sign = date_sign(behind(s, at + n));
+		size_t n = count_digits(rest_from(s, at)), sign = date_sign(rest_from(s, at + n));
 		if (n == 0 || n == 3 || n > 4 || (part < 2 && !sign))
 			return 0;
 		years += n == 4;
@@ -355,9 +355,9 @@ static size_t month_name(struct pd_span s)
 static size_t date_in_words(struct pd_span s)
 {
 	enum { FAR = 9 };	/* from the month to the year: ". 19th, " */
-	size_t day = count_digits(s), at = day && day < 3 && day < s.n && s.p[day] == ' ' ? day + 1 : 0, name = month_name(behind(s, at));
+	size_t day = count_digits(s), at = day && day < 3 && day < s.n && s.p[day] == ' ' ? day + 1 : 0, name = month_name(rest_from(s, at));
 	for (size_t i = at += name; name && i < s.n && i < at + FAR; i++) {
-		size_t n = count_digits(behind(s, i));
+		size_t n = count_digits(rest_from(s, i));
 		if (n == 4 && (s.p[i] == '1' || s.p[i] == '2'))
 			return i + n;
 		i += n ? n - 1 : 0;
@@ -374,7 +374,7 @@ static size_t date_at(struct pd_span low)
 static bool has_date(struct pd_span low)
 {
 	for (size_t i = 0; i < low.n; i++)
-		if ((i == 0 || !is_letter(low.p[i - 1])) && (i == 0 || low.p[i - 1] < '0' || low.p[i - 1] > '9') && date_at(behind(low, i)))
+		if ((i == 0 || !is_letter(low.p[i - 1])) && (i == 0 || low.p[i - 1] < '0' || low.p[i - 1] > '9') && date_at(rest_from(low, i)))
 			return true;
 	return false;
 }
@@ -427,9 +427,9 @@ static const struct phrase *head_at(const struct phrase_chains *c, struct pd_spa
 		const struct phrase *h = &heads[i - 1];
 		if (h->n > low.n || (h->fit == HEAD_BEHIND) != is_behind || memcmp(low.p, h->words, h->n) != 0)
 			continue;
-		if (h->fit == HEAD_WHOLE && !only_signs(behind(low, h->n)))
+		if (h->fit == HEAD_WHOLE && !only_signs(rest_from(low, h->n)))
 			continue;
-		if (h->fit != HEAD_DATED || has_date(behind(low, h->n)))
+		if (h->fit != HEAD_DATED || has_date(rest_from(low, h->n)))
 			return h;
 	}
 	return NULL;
@@ -446,7 +446,7 @@ enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char
 	const struct phrase *h = head_at(&c->heads, low, false);
 	for (size_t at = h ? 0 : date_at(low); !h && at && at < low.n; at++)
 		if (begins_word(low, at))
-			h = head_at(&c->heads, behind(low, at), true);
+			h = head_at(&c->heads, rest_from(low, at), true);
 	if (!h)
 		return PD_HEAD_NONE;
 	*name = h->words;

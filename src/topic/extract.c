@@ -1111,11 +1111,11 @@ static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, 
 	for (uint32_t i = best; i && (rank || x->terse);) {
 		i = in->boxes[i].parent;
 		size_t from = first_line(&x->lines, &in->boxes[i]), to = end_line(&x->lines, &in->boxes[i]);
-		struct stretch before = stretch_of(x, from, first), behind = stretch_of(x, end, to);
-		double more = before.mass + behind.mass;
+		struct stretch before = stretch_of(x, from, first), after = stretch_of(x, end, to);
+		double more = before.mass + after.mass;
 		head = before.head < first ? before.head : head;
 		mass += more;
-		link_mass += before.link_mass + behind.link_mass;
+		link_mass += before.link_mass + after.link_mass;
 		first = from;
 		end = to;
 		if (more == 0)
@@ -1366,7 +1366,7 @@ static void write_kept(const struct pd_extractor *x, const struct pd_blocks *in,
 	}
 }
 
-/* What a step took in without looking at lines is named by it. */
+/* What a step took in as a whole, not line by line, is named by it. */
 static const char *why_kept(const struct pd_line *l, const char *step)
 {
 	bool whole = strcmp(step, "list") == 0 || strcmp(step, "page") == 0;

@@ -294,7 +294,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, (uint64_t)g->status);
 	put_number(out, g->flags);
 	put_span(out, pd_buf_span(&p->content_digest));
-	for (int i = 0; i < p->tables->methods.n; i++)	/* those that are known already: they look at the body, which does not come along */
+	for (int i = 0; i < p->tables->methods.n; i++)	/* those that are known already: they read the body, which does not come along */
 		put_span(out, p->by_method[i].present ? pd_buf_span(&p->by_method[i].column) : pd_span("", 0));
 	put_number(out, p->text.charset->id);
 	put_number(out, p->text.how);

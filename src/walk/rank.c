@@ -26,7 +26,7 @@ struct packed_link {
 
 struct packed_page {
 	uint64_t self, domain;
-	uint32_t id, url, links;	/* bytes of the id and of the URL behind, how many links behind those */
+	uint32_t id, url, links;	/* bytes of the id and of the URL that follow, how many links follow those */
 	uint32_t unused;
 };
 

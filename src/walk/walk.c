@@ -26,7 +26,7 @@ struct counts {
 	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
 	const struct pd_methods *methods;	/* beside the fingerprint */
 	uint64_t signed_by[PD_METHODS_MAX];	/* pages that have a value of it */
-	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was told to take */
+	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was asked to take */
 	uint64_t capped[PD_METHODS_MAX];	/* and those that have more than it takes */
 	uint64_t barren;			/* inputs of which not one page could be read */
 	struct pd_reader_stats input;
@@ -219,9 +219,9 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	return count_damaged(c) > 0 || c->barren > 0;
 }
 
-/* What became of each input, told in the order of the inputs: the list of what was left out (--left-out), and the inputs of
+/* What became of each input, reported in the order of the inputs: the list of what was left out (--left-out), and the inputs of
  * which not one page could be read, with the reason.
- * Records are read one after the other, looked at by many threads, and written in the order in which they were read.  What
+ * Records are read one after the other, worked on by many threads, and written in the order in which they were read.  What
  * happens to inputs on the way (one begins, damage) happens while they are read; so it travels with the next record, as events
  * before what a worker made of it, and is taken apart where results are written.
  *
@@ -236,7 +236,7 @@ struct inputs {
 	/* the input that results come from now */
 	struct pd_buf label, why;
 	bool open;
-	uint64_t pages, told, skipped[PD_SKIP_COUNT];
+	uint64_t pages, reported, skipped[PD_SKIP_COUNT];
 	uint64_t barren;		/* inputs without a page, so far */
 };
 
@@ -326,10 +326,10 @@ static void close_input(struct inputs *in, struct pd_log *log)
 	uint64_t records = 0;
 	for (int s = 0; s < PD_SKIP_COUNT; s++)
 		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
-	if (in->open && !in->pages && !in->told && records) {
+	if (in->open && !in->pages && !in->reported && records) {
 		in->barren++;
 		tell_barren(in, records + in->skipped[PD_SKIP_EMPTY], log);
-	} else if (in->open && !in->pages && !in->told) {
+	} else if (in->open && !in->pages && !in->reported) {
 		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
 	}
 	in->open = false;
@@ -340,7 +340,7 @@ static void open_input(struct inputs *in, struct pd_span label)
 	in->open = label.n > 0;
 	pd_buf_set(&in->label, label);
 	pd_buf_clear(&in->why);
-	in->pages = in->told = 0;
+	in->pages = in->reported = 0;
 	memset(in->skipped, 0, sizeof in->skipped);
 }
 
@@ -348,11 +348,11 @@ static void leave_out(struct inputs *in, const struct head *h, struct pd_span wo
 {
 	if (h->what == PD_WALK_LEFT_OUT) {
 		in->skipped[h->skip]++;
-		in->told += h->skip == PD_SKIP_DAMAGED;
+		in->reported += h->skip == PD_SKIP_DAMAGED;
 		if (!in->why.n)
 			pd_buf_set(&in->why, words);
 	} else {
-		in->told++;
+		in->reported++;
 	}
 	if (in->lists)
 		fwrite(row.p, 1, row.n, in->list.f);
