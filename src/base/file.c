@@ -523,30 +523,82 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 
 /* --- lines --- */
 
-int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *e)
+#define LINES_BLOCK (128 * 1024)
+
+/* A pipe is read as it comes: who writes it may wait for an answer.  A file is read in blocks, and its lines are where they came. */
+static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 {
 	errno = 0;
-	ssize_t n = getline(&l->raw, &l->cap, l->f);
-	bool whole = n > 0 && l->raw[n - 1] == '\n';
-	if (!whole && ferror(l->f))
+	*n = getline(&l->raw, &l->cap, l->f);
+	if ((*n <= 0 || l->raw[*n - 1] != '\n') && ferror(l->f))
 		return pd_fail_errno(e, "cannot read %s", l->path);
-	if (n <= 0 && !feof(l->f))	/* neither an error nor the end: the line found no memory */
+	if (*n <= 0 && !feof(l->f))	/* neither an error nor the end: the line found no memory */
 		pd_out_of_memory();
-	if (n <= 0)
-		return 0;
+	l->at = 0;
+	return PD_OK;
+}
+
+/* More of the file behind what is left of it. */
+static void fill_block(struct pd_line_reader *l)
+{
+	memmove(l->raw, l->raw + l->at, l->end - l->at);
+	l->end -= l->at;
+	l->at = 0;
+	if (l->cap - l->end < LINES_BLOCK)
+		l->raw = pd_realloc(l->raw, l->cap = 2 * l->end + LINES_BLOCK + 1);
+	errno = 0;
+	l->end += fread(l->raw + l->end, 1, l->cap - 1 - l->end, l->f);
+	l->done = feof(l->f) || ferror(l->f);
+	l->failed = ferror(l->f) ? errno : 0;
+	l->raw[l->end] = 0;
+}
+
+static int next_of_file(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
+{
+	const char *end = NULL;
+	for (size_t seen = 0;; fill_block(l)) {
+		size_t left = l->end - l->at;
+		if (left > seen)
+			end = memchr(l->raw + l->at + seen, '\n', left - seen);
+		if (end || l->done)
+			break;
+		seen = left;
+	}
+	*n = (end ? end + 1 : l->raw + l->end) - (l->raw + l->at);
+	if (end || !l->failed)
+		return PD_OK;
+	errno = l->failed;
+	return pd_fail_errno(e, "cannot read %s", l->path);
+}
+
+void pd_line_reader_start(struct pd_line_reader *l, FILE *f, const char *path)
+{
+	*l = (struct pd_line_reader){ .f = f, .path = path, .raw = l->raw, .cap = l->cap, .bytes = l->bytes };
+}
+
+int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *e)
+{
+	struct stat st;
+	ssize_t n;
+	if (!l->kind)
+		l->kind = fstat(fileno(l->f), &st) == 0 && S_ISREG(st.st_mode) ? PD_LINES_FILE : PD_LINES_PIPE;
+	int status = l->kind == PD_LINES_FILE ? next_of_file(l, &n, e) : next_of_pipe(l, &n, e);
+	if (status || n <= 0)
+		return status;
+	const char *from = l->raw + l->at;
+	l->at += (size_t)n;
 	l->no++;
 	l->bytes += (uint64_t)n;
-	n -= whole;
-	n -= n && l->raw[n - 1] == '\r';
-	*line = pd_span(l->raw, (size_t)n);
+	n -= from[n - 1] == '\n';
+	n -= n && from[n - 1] == '\r';
+	*line = pd_span(from, (size_t)n);
 	return 1;
 }
 
 void pd_line_reader_release(struct pd_line_reader *l)
 {
 	free(l->raw);
-	l->raw = NULL;
-	l->cap = 0;
+	*l = (struct pd_line_reader){ 0 };
 }
 
 /* --- bytes from file to file --- */

@@ -25,17 +25,25 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e);
 
 /* --- lines --- */
 
+enum pd_lines_kind { PD_LINES_UNKNOWN, PD_LINES_PIPE, PD_LINES_FILE };
+
+/* From zeros but for `f` and `path`. */
 struct pd_line_reader {
-	FILE *f;		/* of the caller: nothing here closes it */
+	FILE *f;		/* of the caller: nothing here closes it; a file is read ahead */
 	const char *path;	/* for messages */
 	uint64_t no;		/* of the last line, from 1 */
 	char *raw;
-	size_t cap;
+	size_t cap, at, end;	/* raw[at..end - 1] has been read and not been handed over */
+	enum pd_lines_kind kind;
+	bool done;		/* no more will come into `raw` */
+	int failed;		/* errno, where that was an error */
 	uint64_t bytes;		/* of all lines so far */
 };
 
 /* The next line without its end (\n or \r\n): 1, 0 at the end of the file, PD_ERR_SYSTEM.  *line is valid until the next. */
 int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *e);
+/* The next file, of which the first line has number 1; `bytes` go on. */
+void pd_line_reader_start(struct pd_line_reader *l, FILE *f, const char *path);
 void pd_line_reader_release(struct pd_line_reader *l);
 
 /* --- bytes from file to file --- */

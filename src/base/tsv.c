@@ -239,9 +239,7 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 		if (!r->f)
 			return e->status;
 	}
-	r->lines.f = r->f;
-	r->lines.path = r->path;
-	r->lines.no = 0;
+	pd_line_reader_start(&r->lines, r->f, r->path);
 	order_by_version_1(r);
 	return 1;
 }

@@ -148,6 +148,7 @@ struct intake {
 	const struct pd_rows_options *o;
 	struct pd_tsv_reader in;
 	FILE *spool;
+	struct pd_buf piece;		/* the next that goes there */
 	uint64_t spooled;
 	uint8_t side;			/* of the files now read: PD_SIDE_A or PD_SIDE_B */
 	const char *file;		/* which the last row came from */
@@ -494,6 +495,16 @@ static void add_side(struct intake *in)
 	in->rows->side[in->rows->n] = in->side;
 }
 
+#define SPOOL_PIECE (256 * 1024)
+
+/* Rows are short, and many writes cost more than their bytes.  What goes wrong is seen in the end (map_spool). */
+static void spool_piece(struct intake *in)
+{
+	if (in->piece.n)
+		fwrite_unlocked(in->piece.p, 1, in->piece.n, in->spool);
+	pd_buf_clear(&in->piece);
+}
+
 /* The last part of a row: `line`, its columns and the newline, goes into the spool after in->sketch. */
 static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
 {
@@ -507,14 +518,16 @@ static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
 	char kind = in->sketch.p[--in->sketch.n];
 	pd_buf_add(&in->sketch, &in->content, sizeof in->content);
 	pd_buf_add_c(&in->sketch, kind);
-	fwrite_unlocked(in->sketch.p, 1, in->sketch.n, in->spool);
+	pd_buf_add(&in->piece, in->sketch.p, in->sketch.n);
 	in->spooled += in->sketch.n;
 	if (in->spooled >> 40)
 		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
 	rows->at.low[rows->n] = (uint32_t)in->spooled;
 	rows->at.high[rows->n++] = (uint8_t)(in->spooled >> 32);
 	in->spooled += line.n;
-	fwrite_unlocked(line.p, 1, line.n, in->spool);
+	pd_buf_add(&in->piece, line.p, line.n);
+	if (in->piece.n >= SPOOL_PIECE)
+		spool_piece(in);
 	return PD_OK;
 }
 
@@ -1131,6 +1144,7 @@ static int order_rows(struct pd_rows *rows, struct pd_err *e)
 static int map_spool(struct intake *in, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
+	spool_piece(in);
 	if (fflush(in->spool) || ferror(in->spool))
 		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
 	rows->spool_size = in->spooled;
@@ -1184,6 +1198,7 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	pd_buf_release(&in.host[1]);
 	pd_buf_release(&in.recorded);
 	pd_buf_release(&in.sketch);
+	pd_buf_release(&in.piece);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "base/codec.h"
 #include "base/err.h"
 #include "base/fields.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/opt.h"
@@ -341,6 +342,45 @@ START_TEST(pool_stops)
 }
 END_TEST
 
+/* A file's lines do not depend on where the blocks end that it is read by, and are those of a pipe. */
+START_TEST(lines_of_files_and_pipes)
+{
+	static const size_t lengths[] = { 0, 1, 131070, 0, 131071, 131072, 3, 500000, 131069, 0, 17, 262144, 5 };
+	struct pd_buf text = { 0 };
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		for (size_t c = 0; c < lengths[i]; c++)
+			pd_buf_add_c(&text, (char)('a' + (i + c) % 26));
+		pd_buf_add_z(&text, i % 3 ? "\n" : "\r\n");
+	}
+	pd_buf_add(&text, "x\0y", 3);	/* the last one has no end */
+	for (int pipe = 0; pipe < 2; pipe++) {
+		FILE *f = pipe ? fmemopen(text.p, text.n, "r") : tmpfile();	/* the first is no file to the system, as a pipe is none */
+		if (!pipe) {
+			ck_assert_uint_eq(fwrite(text.p, 1, text.n, f), text.n);
+			rewind(f);
+		}
+		size_t at = 0;
+		struct pd_line_reader l = { .f = f, .path = "lines" };
+		struct pd_span line;
+		struct pd_err e;
+		for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+			ck_assert_int_eq(pd_line_next(&l, &line, &e), 1);
+			ck_assert_msg(line.n == lengths[i], "line %zu of a %s: %zu bytes", i + 1, pipe ? "pipe" : "file", line.n);
+			ck_assert_msg(!memcmp(line.p, text.p + at, line.n), "line %zu", i + 1);
+			at += line.n + (i % 3 ? 1 : 2);
+		}
+		ck_assert_int_eq(pd_line_next(&l, &line, &e), 1);
+		ck_assert(line.n == 3 && !memcmp(line.p, "x\0y", 3));
+		ck_assert_int_eq(pd_line_next(&l, &line, &e), 0);
+		ck_assert_uint_eq(l.no, sizeof lengths / sizeof *lengths + 1);
+		ck_assert_uint_eq(l.bytes, text.n);
+		pd_line_reader_release(&l);
+		fclose(f);
+	}
+	pd_buf_release(&text);
+}
+END_TEST
+
 START_TEST(json_lines)
 {
 	struct pd_json *j = pd_json_new();
@@ -389,6 +429,7 @@ int main(void)
 	tcase_add_loop_test(c, decompression, 0, ROWS(codecs));
 	tcase_add_loop_test(c, pool_keeps_order, 0, 4);
 	tcase_add_loop_test(c, pool_stops, 0, 4);
+	tcase_add_test(c, lines_of_files_and_pipes);
 	tcase_add_test(c, json_lines);
 	tcase_add_test(c, terminals_are_shown_letters);
 	tcase_add_test(c, digests_are_those_of_warc_files);
