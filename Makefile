@@ -206,7 +206,7 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
 	@B=$(B) demo/run
 
-bench: deps ## measure speed, memory and accuracy: BENCH="speed match" for some; PAGEDEDUP_CORPORA names the data
+bench: deps ## whole commands in one table, held against docs/performance.md: BENCH="speed match" for steps; PAGEDEDUP_CORPORA names the data
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/ranks $(B)/bench/pagededup
 	@B=$(B) bench/run $(BENCH)
 
@@ -214,7 +214,7 @@ bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that 
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/extract
 	@B=$(B) bench/run reading accuracy lookalikes judged extraction $(if $(SWEEP),sweep sketches thresholds)
 
-bench-peers: deps ## measure against other projects, fetched into build/peers: PEERS="name" for some
+bench-peers: deps ## beside other projects, fetched into build/peers, held against docs/performance.md: PEERS="name" for some
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/keys $(B)/bench/segment
 	@B=$(B) bench/peers/run $(PEERS)
 
