@@ -59,7 +59,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: FORCE all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -235,6 +235,13 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 bench: $(B)/bench/pairs
+
+wheel: $(B)/pagededup $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries
+	@rm -rf $(B)/wheels && mkdir -p $(B)/wheels
+	PAGEDEDUP_BUILD=$(CURDIR)/$(B) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheels ./python
+	@if command -v auditwheel >/dev/null; then auditwheel repair -w $(B)/wheels $(B)/wheels/*-linux_*.whl && rm $(B)/wheels/*-linux_*.whl; \
+		else echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
+	@ls $(B)/wheels/*.whl
 
 deps:
 	@tools/install-deps
