@@ -138,7 +138,9 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
         kind = array.type
-        if pa.types.is_signed_integer(kind) and name == 'fingerprint':
+        if kind == pa.float64() and name == 'similarity' or kind in (pa.uint64(), pa.large_string()):
+            pass    # nothing to cast, which would load Arrow's functions
+        elif pa.types.is_signed_integer(kind) and name == 'fingerprint':
             array = array.cast(pa.int64()).view(pa.uint64())
         elif pa.types.is_integer(kind):
             array = array.cast(pa.uint64())
@@ -547,9 +549,9 @@ def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any)
         c = pairs.column(name)
         return c.chunk(0).to_numpy(zero_copy_only=False) if c.num_chunks else np.array([], 'uint64')
 
-    distances = pairs.column('distance').fill_null(2 ** 64 - 1)
-    distances = np.concatenate([c.to_numpy(zero_copy_only=False) for c in distances.chunks] or [np.array([], 'uint64')]).astype('uint64').view('int64')
-    return Pairs(a=numpy('a'), b=numpy('b'), distance=distances, similarity=numpy('similarity').astype('float64', copy=False), table=found)
+    distances = numpy('distance')    # floats where some are null
+    distances = np.where(np.isnan(distances), -1, distances) if distances.dtype.kind == 'f' else distances
+    return Pairs(a=numpy('a'), b=numpy('b'), distance=distances.astype('int64'), similarity=numpy('similarity').astype('float64', copy=False), table=found)
 
 
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, **settings: Any) -> pa.Table:
