@@ -545,13 +545,19 @@ def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any)
     suspects = found.num_rows - found.column('suspect').null_count
     pairs = found.slice(0, found.num_rows - suspects)
 
-    def numpy(name: str) -> np.ndarray:
-        c = pairs.column(name)
-        return c.chunk(0).to_numpy(zero_copy_only=False) if c.num_chunks else np.array([], 'uint64')
+    def numpy(name: str, null: Any = None) -> np.ndarray:
+        column = pairs.column(name)
+        if not len(column):
+            return np.array([], 'float64' if name == 'similarity' else 'uint64')
+        array = column.chunk(0)    # pyarrow's own to_numpy would load pandas, where it is installed
+        valid, data = array.buffers()
+        values = np.frombuffer(data, 'float64' if name == 'similarity' else 'uint64', len(array), 8 * array.offset)
+        if null is None or not array.null_count:
+            return values
+        bits = np.unpackbits(np.frombuffer(valid, 'uint8'), bitorder='little')[array.offset:array.offset + len(array)]
+        return np.where(bits == 1, values, np.array(null).astype(values.dtype))
 
-    distances = numpy('distance')    # floats where some are null
-    distances = np.where(np.isnan(distances), -1, distances) if distances.dtype.kind == 'f' else distances
-    return Pairs(a=numpy('a'), b=numpy('b'), distance=distances.astype('int64'), similarity=numpy('similarity').astype('float64', copy=False), table=found)
+    return Pairs(a=numpy('a'), b=numpy('b'), distance=numpy('distance', -1).view('int64'), similarity=numpy('similarity', np.nan), table=found)
 
 
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, **settings: Any) -> pa.Table:
