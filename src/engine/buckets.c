@@ -89,7 +89,7 @@ int pd_engine_buckets_add_crowded(struct pd_engine_buckets *b, int band, struct 
 static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
 {
 	const struct pd_engine_buckets *b = ctx;
-	return pd_engine_tables_first(b->tables, &b->table, x, y) && pd_engine_tables_meet(b->tables, &b->table, x, y);
+	return pd_engine_tables_own(b->tables, &b->table, x, y);
 }
 
 /* What the line of a pair begins with; NULL: it is none of this bucket.  All rows of tables of fingerprints and of bands have a
@@ -104,7 +104,7 @@ static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_mat
 	if (b->table.kind != 'b')
 		return "p";
 	if (b->p->match.all_pairs)
-		return within || !pair->distance || !pd_engine_tables_meet(b->tables, &b->table, x, y) ? NULL : "p";
+		return within || !pair->distance || !pd_engine_tables_own(b->tables, &b->table, x, y) ? NULL : "p";
 	return within && pair->distance ? "pk" : "pb";
 }
 

@@ -145,13 +145,8 @@ bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span buc
 	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && number < (uint64_t)t->n_bands;
 }
 
-bool pd_engine_tables_meet(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
-{
-	return !table->parts || table->i == table->j || part_of(t, a, table->parts) != part_of(t, b, table->parts);
-}
-
 /* The first table is that of the first blocks that are equal. */
-bool pd_engine_tables_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
+static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
 {
 	const uint8_t *wanted = t->h[table->number].block;
 	for (int i = 0, n = 0; i < t->blocks && n < t->shared; i++) {
@@ -163,4 +158,10 @@ bool pd_engine_tables_first(const struct pd_engine_tables *t, const struct pd_en
 			return true;
 	}
 	return false;
+}
+
+bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
+{
+	bool parts = !table->parts || table->i == table->j || part_of(t, a, table->parts) != part_of(t, b, table->parts);
+	return parts && (table->kind != 'h' || is_first(t, table, a, b));
 }

@@ -53,9 +53,7 @@ void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span 
 void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
 /* False: no name of a bucket of these tables. */
 bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out);
-/* Does a pair of these fingerprints count in this bucket, as far as parts go? */
-bool pd_engine_tables_meet(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
-/* Do two fingerprints within k meet in this table of fingerprints first? */
-bool pd_engine_tables_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
+/* Does a pair of fingerprints count in this bucket: in its parts, and of tables of fingerprints in the first where the two meet? */
+bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
 
 #endif

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pagededup-hadoop dedup, from dumps to dumps with one command and nothing but its defaults: the result of one machine.
+. "$(dirname "$0")/../tap.sh"
+. "$TOP/tests/engines/setup"
+time_for 1200 "dedup" || tap_done
+on_hadoop
+got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
+sorted() { grep -av '^#' | sort; }                # rows alone
+
+mkdir dumps
+cp "$demo" dumps/demo.warc.gz
+# Pages that crowd each other, so that some stand for others.
+[ -z "${PAGEDEDUP_CORPORA:-}" ] || cp "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" dumps/
+hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
+ls dumps | sed 's|^|/dumps/|' >list
+while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list >one.fp
+"$P" match -q one.fp >one.pairs
+"$P" cluster -q one.pairs >one.verdicts
+"$P" apply -q -V one.verdicts dumps/* -o clean/
+
+run "$TOP/engines/hadoop/pagededup-hadoop" dedup --program="$P" --map-memory=512 --reduce-memory=512 --reduces=2 list /all
+exits "one command ends well" 0
+[ $code = 0 ] || diag "$(tail -5 "$tmp/err")"
+same "the rows of one machine" <(got /all/fp | sorted) <(sorted <one.fp)
+same "the pairs" <(got /all/pairs | sorted) <(sorted <one.pairs)
+same "the verdicts" <(got /all/verdicts | sorted) <(sorted <one.verdicts)
+mkdir written && hadoop fs -get '/all/clean/dumps/*' written/
+for dump in dumps/*; do same "$(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then has "what was crowded was decided by one task" "$tmp/err" 'crowds: '; fi
+tap_done
