@@ -16,7 +16,8 @@ fails fails its task, with what it wrote to standard error.  The rows are those 
 Columns have the names of Common Crawl's index where it has one: url, warc_filename, warc_record_offset, fetch_time,
 content_digest, content_charset, content_languages; the others are those of docs/format-rows.md.  Values are strings as they
 stand in rows, with their escapes, so that a row that comes back is the row that went; what a row calls `-` is null.  The
-column `header` holds the parameters of the rows.  For Spark 3.5 and 4.
+column `header` holds the parameters of the rows.  Pages that look alike and are no pair stand among pairs, with the reason in the
+column `suspect`, which is null for pairs.  For Spark 3.5 and 4.
 """
 
 import os
@@ -49,6 +50,8 @@ SCHEMA = {
     **{kind: ", ".join("`%s` string" % c for c in names) + ", header string" for kind, names in COLUMNS.items()},
 }
 SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
+SCHEMA["pairs"] += ", suspect string"
+SUSPECT = b"# suspect "
 AT_ONCE = 4096  # lines in an Arrow batch
 
 
@@ -74,13 +77,15 @@ def lines_of(kind, batches):
                    ["%s:%d" % i for i in zip(*[batch.column(l).to_pylist() for l in LOCATION])] for c in known]
         headers = batch.column("header").to_pylist() if "header" in there else [None] * batch.num_rows
         names = "#" + "\t".join(IN_ROWS.get(c, c) for c in known)
-        for header, *row in zip(headers, *columns):
+        marked = batch.column("suspect").to_pylist() if kind == "pairs" and "suspect" in there else [None] * batch.num_rows
+        for header, suspect, *row in zip(headers, marked, *columns):
             if before != (header, names):
                 if header is not None:
                     yield header.encode()
                 yield names.encode()
                 before = header, names
-            yield "\t".join(["-" if v is None else v for v in row]).encode()
+            mark = SUSPECT + suspect.encode() + b"\t" if suspect is not None else b""
+            yield mark + "\t".join(["-" if v is None else v for v in row]).encode()
 
 
 def batches_of(kind, lines):
@@ -89,13 +94,17 @@ def batches_of(kind, lines):
     header, names = None, None
     for line in lines:
         if kind in COLUMNS:
-            if line.startswith(b"#"):
+            suspect = None
+            if kind == "pairs" and line.startswith(SUSPECT):
+                mark, _, line = line.partition(b"\t")
+                suspect = mark[len(SUSPECT):].decode()
+            elif line.startswith(b"#"):
                 if line.startswith(b"# pagededup "):
                     header = line.decode()
                 elif not line.startswith(b"# "):
                     names = line[1:].decode().split("\t")
                 continue
-            line = (header, names, line)
+            line = (header, names, line, suspect)
         rows.append(line)
         if len(rows) == AT_ONCE:
             yield make(rows)
@@ -123,7 +132,7 @@ def dump_batch(lines):
 def row_batch(kind, rows):
     wanted, arrays = COLUMNS[kind], []
     values = []
-    for _, names, line in rows:
+    for _, names, line, _ in rows:
         row = line.decode().split("\t")
         if names is not None and names[:len(wanted)] != [IN_ROWS.get(c, c) for c in wanted]:
             at = dict(zip(names, row))
@@ -131,8 +140,11 @@ def row_batch(kind, rows):
         values.append([None if v == "-" else v for v in row[:len(wanted)]] + [None] * (len(wanted) - len(row)))
     for column in zip(*values):
         arrays.append(pa.array(column, pa.string()))
-    arrays.append(pa.array([header for header, _, _ in rows], pa.string()))
+    arrays.append(pa.array([row[0] for row in rows], pa.string()))
     names = wanted + ["header"]
+    if kind == "pairs":
+        arrays.append(pa.array([row[3] for row in rows], pa.string()))
+        names = names + ["suspect"]
     if kind == "fp":
         ends = [re.fullmatch(r"(.+):([0-9]+)", row[1] or "", re.S) for row in values]
         arrays.append(pa.array([m.group(1) if m else None for m in ends], pa.string()))
