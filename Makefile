@@ -12,6 +12,8 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
 CC ?= cc
+# Compiles what makes tables for the program: it runs here, the program elsewhere when CC is a cross compiler.
+CC_FOR_BUILD ?= $(CC)
 PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
 
@@ -38,8 +40,8 @@ CPPFLAGS ?=
 CFLAGS ?=
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
-# The same bytes from any folder.
-ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
+# The same bytes from any folder, and the same numbers from any machine: where one instruction multiplies and adds, it rounds once.
+ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
@@ -49,15 +51,16 @@ ALL_LIBS = $(PKG_LIBS) -lm
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
-CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o
+CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o $(B)/obj/src/cmd/golden.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 # Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
-MKDICT_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
-MKCHARSETS_OBJ = $(patsubst %.c,$(B)/obj/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
+NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
+MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
+MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
 .PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
@@ -87,11 +90,14 @@ static: $(B)/pagededup-static ## build build/pagededup-static, which needs no li
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group -lgfortran -lquadmath -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group -lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
-# A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.
+# A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.  Columns, keys and tables
+# are mapped as they lie on disk, lowest byte first.
 $(B)/flags: FORCE
+	@! echo | $(CC) -dM -E - | grep -q '__BYTE_ORDER__ __ORDER_BIG_ENDIAN__' || \
+		{ echo "pagededup runs on little-endian machines only: its files and tables are little-endian" >&2; exit 1; }
 	@$(PKG_CONFIG) --exists --print-errors $(PACKAGES) || \
 		{ echo "install what is missing (make deps does on Debian; tools/libraries lists the libraries)"; exit 1; }
 	@mkdir -p $(@D)
@@ -114,6 +120,16 @@ $(B)/obj/src/cmd/licenses.o: src/cmd/licenses.S LICENSE THIRD-PARTY $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -c -o $@ $<
+
+$(B)/obj/src/cmd/golden.o: src/cmd/golden.S $(B)/gen/golden.bin $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -DPD_GOLDEN_BIN='"$(B)/gen/golden.bin"' -c -o $@ $<
+
+$(B)/gen/golden.bin: tools/pack-golden $(wildcard $(foreach f,page.html http opts signature,tests/golden/*/$(f)))
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)tools/pack-golden > $@
 
 $(B)/obj/src/text/data.o: src/text/data.S $(B)/gen/charsets.bin $(B)/flags
 	@mkdir -p $(@D)
@@ -139,7 +155,12 @@ $(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
 $(B)/tools/mkdict $(B)/tools/mkcharsets:
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell pkg-config --libs $(PACKAGES)) -lm,$(ALL_LIBS))
+
+$(B)/native/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC_FOR_BUILD) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Written by hand of whoever moves to another version of Unicode; needs libunistring.
 unicode: ## write src/term/unicode.def again
@@ -292,6 +313,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -4,16 +4,25 @@
 
 #include "base/fields.h"
 #include "cmd/command.h"
+#include "inspect/inspect.h"
 #include "join/join.h"
 #include "join/plan.h"
 #include "join/scan.h"
 #include "pipeline.h"
 
-static const struct pd_opt opts[] = { PD_OPT_END };
+struct selftest_options {
+	bool all;
+};
+
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_FLAG, .name = "long", .at = offsetof(struct selftest_options, all),
+	  .help = "also make the fingerprints of about seventy pages of many charsets and kinds" },
+	PD_OPT_END
+};
 
 static const struct pd_usage usage = {
 	.name = "selftest",
-	.synopsis = "",
+	.synopsis = "[--long]",
 	.summary = "Check that the program works on this machine: fingerprints, charsets, dictionary, matching.",
 	.text = "Exit 0: all is well; 2: what is missing or differs is named.",
 	.example = "pagededup selftest && pagededup fp crawl.warc.gz",
@@ -164,13 +173,108 @@ static bool check_scan(enum pd_join_scan_path path)
 	return say(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
 }
 
+/* golden.S: pages, each with what `show --stage=signature` must print of it. */
+extern const char pd_cmd_golden[] __attribute__((visibility("hidden")));
+extern const char pd_cmd_golden_end[] __attribute__((visibility("hidden")));
+
+struct golden {
+	struct pd_span name, preset, http, page, signature;
+};
+
+static bool next_golden(struct pd_span *rest, struct golden *g)
+{
+	struct pd_span line, *const texts[] = { &g->http, &g->page, &g->signature };
+	if (!pd_span_split(rest, '\n', &line))
+		return false;
+	pd_span_split(&line, ' ', &g->name);
+	pd_span_split(&line, ' ', &g->preset);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct pd_span field;
+		uint64_t n;
+		if (!pd_span_split(&line, ' ', &field) || !pd_span_u64(field, &n) || n > rest->n)
+			return false;
+		*texts[i] = pd_span(rest->p, (size_t)n);
+		*rest = pd_span(rest->p + n, rest->n - (size_t)n);
+	}
+	return true;
+}
+
+/* As it came over the wire, where the case says how. */
+static void golden_record(const struct golden *g, struct pd_record *out)
+{
+	struct pd_span rest = g->http, line;
+	pd_record_clear(out);
+	out->kind = g->http.n ? PD_RECORD_RESPONSE : PD_RECORD_PAYLOAD;
+	if (g->http.n && !pd_span_istarts(g->http, "HTTP/"))
+		pd_buf_add_z(&out->block, "HTTP/1.1 200 OK\r\n");
+	while (pd_span_split(&rest, '\n', &line) && line.n) {
+		pd_buf_add_span(&out->block, line);
+		pd_buf_add_z(&out->block, "\r\n");
+	}
+	if (g->http.n)
+		pd_buf_add_z(&out->block, "\r\n");
+	pd_buf_add_span(&out->block, g->page);
+	out->length = out->block.n;
+}
+
+static bool check_golden_page(struct pd_pipeline *p, const struct golden *g, struct pd_record *r, struct pd_buf *made)
+{
+	char name[100];
+	golden_record(g, r);
+	pd_buf_clear(made);
+	if (!pd_pipeline_run(p, r, NULL))
+		pd_show(p, PD_STAGE_SIGNATURE, made);
+	if (pd_span_eq(pd_buf_span(made), g->signature))
+		return true;
+	snprintf(name, sizeof name, "page %.*s", (int)g->name.n, g->name.p);
+	return say(name, false, "another fingerprint, sketch or digest than documented (another dictionary, or another libxml2?)");
+}
+
+static bool check_golden(void)
+{
+	struct pd_options o[2];
+	struct pd_tables t[2] = { 0 };
+	struct pd_pipeline p[2] = { 0 };
+	struct pd_record r = { 0 };
+	struct pd_buf made = { 0 }, all = { 0 };
+	struct pd_err e = { 0 };
+	struct pd_span rest = pd_span(pd_cmd_golden, (size_t)(pd_cmd_golden_end - pd_cmd_golden));
+	struct golden g;
+	int status = PD_OK, pages = 0;
+	bool good = true;
+	char detail[60], digest[9];
+	for (int i = 0; !status && i < 2; i++) {
+		pd_options_init(&o[i], i ? PD_PRESET_PAPER : PD_PRESET_DEFAULT);
+		status = pd_tables_open(&t[i], &o[i], &e);
+		if (!status)
+			status = pd_pipeline_init(&p[i], &o[i], &t[i], &e);
+	}
+	for (; !status && next_golden(&rest, &g); pages++) {
+		good &= check_golden_page(&p[pd_span_is(g.preset, "paper")], &g, &r, &made);
+		pd_buf_add_span(&all, pd_buf_span(&made));
+	}
+	pd_params_hash(pd_buf_span(&all), digest);
+	snprintf(detail, sizeof detail, "%d, with the digest %s", pages, digest);
+	good &= !status && pages > 0 && !rest.n;
+	say("golden pages", good, status ? e.text : detail);
+	for (int i = 0; i < 2; i++) {
+		pd_pipeline_release(&p[i]);
+		pd_tables_release(&t[i]);
+	}
+	pd_record_release(&r);
+	pd_buf_release(&made);
+	pd_buf_release(&all);
+	return good;
+}
+
 static int run_selftest(int argc, char **argv)
 {
+	struct selftest_options o = { 0 };
 	struct pd_log log;
 	int first;
 	bool good = true;
 	pd_log_init(&log, "selftest");
-	int code = pd_command_parse(&usage, argc, argv, NULL, &first, &log);
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
 	good &= check_charsets();
@@ -180,6 +284,8 @@ static int run_selftest(int argc, char **argv)
 		good &= check_vector(&vectors[i]);
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
 		good &= check_scan((enum pd_join_scan_path)i);
+	if (o.all)
+		good &= check_golden();
 	return good ? PD_EXIT_DONE : PD_EXIT_FAILED;
 }
 

@@ -142,6 +142,11 @@ exits "no library is installed" 2
 has "the missing package is named" "$tmp/err" "lmdb"
 has "and what to do" "$tmp/out" "^install what is missing"
 
+for flags in -DONE -DOTHER; do
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" B="$tmp/flagged" CPPFLAGS=$flags "$tmp/flagged/flags"
+	has "what is built depends on its flags: $flags" "$tmp/flagged/flags" " $flags"
+done
+
 if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 	for n in 1 2; do
 		run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" dist B="$tmp/dist$n"

@@ -21,8 +21,8 @@ if ! mkdir root root/tmp || ! cp "$static" root/pagededup || ! chroot root /page
 fi
 cp "$demo" root/demo.warc.gz
 cp "$demo" demo.warc.gz
-run chroot root /pagededup selftest
-exits "selftest" 0
+run chroot root /pagededup selftest --long
+exits "selftest --long" 0
 for j in 1 4; do
 	run chroot root /pagededup fp -q -j$j demo.warc.gz
 	exits "fp, $j threads" 0
