@@ -62,7 +62,7 @@ NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
 
-.PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -205,6 +205,9 @@ check-long: check ## the tests that take minutes: big data, fuzzing
 check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them into build/engines
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
 	@B=$(B) TEST_TIMEOUT=7200 TEST_JOBS=1 tests/run tests/engines/*.sh
+
+check-systems: all ## the program built and tested in other releases of Debian, which root and debootstrap put into ~/.cache
+	@B=$(B) TEST_TIMEOUT=1800 tests/run tests/systems/*.sh
 
 check-valgrind: all tests ## the program and some unit tests under valgrind
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh

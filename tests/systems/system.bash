@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# What the tests in Debian's other releases share: a folder with the release in it, kept between runs, and the program built
+# there with its compiler and its libraries.
+. "$(dirname "$0")/../tap.sh"
+cache=${XDG_CACHE_HOME:-${HOME:-/var/cache}/.cache}/pagededup/systems
+
+give_up() { # REASON
+	skip "$system" "$1"
+	tap_done
+	exit
+}
+
+# The release in a folder, with all that building and testing needs, or a skip that says why not.
+need_system() { # RELEASE
+	system=$1
+	root=$cache/$system
+	local packages
+	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev
+	[ "$(cat "$root/packages" 2>/dev/null)" != "$packages" ] || return 0
+	command -v debootstrap >/dev/null || give_up "debootstrap is not installed"
+	[ "$(id -u)" = 0 ] || give_up "debootstrap and chroot need root"
+	rm -rf --one-file-system "$root" "$root.new"
+	mkdir -p "$cache"
+	debootstrap --variant=minbase --include="$packages" "$system" "$root.new" >"$tmp/debootstrap.log" 2>&1 ||
+		give_up "debootstrap: $(grep -v '^I:' "$tmp/debootstrap.log" | tail -1)"
+	echo "$packages" >"$root.new/packages"
+	mv "$root.new" "$root"
+}
+
+inside() { # COMMAND…: in the source's folder of the system
+	chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TEST_JOBS="$(nproc)" \
+		bash -c 'cd /source && exec "$@"' bash "$@"
+}
+
+# The files of this tree, those that are gone taken away, what was built before left.
+bring_source() {
+	mkdir -p "$root/source"
+	find "$root/source" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+	(cd "$TOP" && if git rev-parse -q --verify HEAD >/dev/null 2>&1; then git ls-files -z --cached --others --exclude-standard
+	else find . -path ./build -prune -o -type f -print0; fi | tar --null --no-recursion --ignore-failed-read -T - -cf - 2>/dev/null) | tar -xf - -C "$root/source"
+}
+
+test_system() { # RELEASE TEST…
+	need_system "$1"
+	shift
+	bring_source
+	units=$(printf 'build/tests/%s ' "${units[@]}")
+	run inside make -s -j"$(nproc)" DEV=1 CC='ccache gcc' all $units
+	exits "$system: builds without a warning" 0
+	[ $code = 0 ] || { diag "$(grep -m5 -E 'error|warning' "$tmp/err")"; tap_done; exit; }
+	diag "$(inside build/pagededup version | tail -1)"
+	run inside build/pagededup selftest --long
+	exits "$system: selftest --long" 0
+	cp "$tmp/out" there
+	same "$system: the same fingerprints as here" <(grep 'golden\|probe\|dictionary' there) <("$P" selftest --long | grep 'golden\|probe\|dictionary')
+	mkdir -p "$root/tmp/demo" && cp "$demo" "$root/tmp/demo/demo.warc.gz"
+	cp "$demo" demo.warc.gz
+	inside sh -c 'cd /tmp/demo && /source/build/pagededup fp -q demo.warc.gz' >there.fp
+	"$P" fp -q demo.warc.gz >here.fp
+	same "$system: the same rows of the demo" there.fp here.fp
+	run inside env B=build tests/run $units "$@"
+	exits "$system: $(tail -1 "$tmp/out")" 0
+	[ $code = 0 ] || diag "$(grep -A3 '^not ok' "$tmp/out" | head -20)"
+	# Contexts that threads open at once, process after process (test_api.c): what a library does at its first use.
+	for i in 1 2; do
+		run inside env CK_RUN_CASE=threads CK_DEFAULT_TIMEOUT=600 build/tests/test_api
+		exits "$system: contexts opened by many threads, $i" 0
+	done
+	tap_done
+}
+
+# What depends on the compiler and on libraries.
+units=(test_api test_decode test_dict test_html test_http test_meta test_segment test_sign)
