@@ -30,10 +30,13 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-PACKAGES := $(shell grep -v '^\#' tools/libraries | cut -f 2)
+# Libraries that the program can do without: what it needs them for it then refuses, in words.
+WITHOUT ?=
+$(if $(filter-out igraph brotli libarchive,$(WITHOUT)),$(error WITHOUT= takes some of igraph, brotli and libarchive))
+PACKAGES := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lgomp
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(if $(filter igraph,$(WITHOUT)),,-lgomp)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -42,7 +45,7 @@ DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # The same bytes from any folder, and the same numbers from any machine: where one instruction multiplies and adds, it rounds once.
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
-	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(if $(DEV),$(DEV_FLAGS),-Wall) \
+	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
 ALL_LIBS = $(PKG_LIBS) -lm
@@ -90,7 +93,7 @@ static: $(B)/pagededup-static ## build build/pagededup-static, which needs no li
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group -lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.  Columns, keys and tables
@@ -206,7 +209,7 @@ check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them 
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
 	@B=$(B) TEST_TIMEOUT=7200 TEST_JOBS=1 tests/run tests/engines/*.sh
 
-check-systems: all ## the program built and tested in other releases of Debian, which root and debootstrap put into ~/.cache
+check-systems: all ## the program in other releases of Debian, which root and debootstrap put into ~/.cache, and without some libraries
 	@B=$(B) TEST_TIMEOUT=1800 tests/run tests/systems/*.sh
 
 check-valgrind: all tests ## the program and some unit tests under valgrind
@@ -316,6 +319,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="igraph brotli libarchive"  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

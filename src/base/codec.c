@@ -5,7 +5,9 @@
  */
 #include "base/codec.h"
 
+#ifndef PD_WITHOUT_brotli
 #include <brotli/decode.h>
+#endif
 #include <libdeflate.h>
 #include <lz4frame.h>
 #include <stdlib.h>
@@ -370,6 +372,8 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 
 static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
 
+#ifndef PD_WITHOUT_brotli
+
 /* --- Brotli, whose decoder cannot begin anew: one serves one stream --- */
 
 struct brotli {
@@ -423,6 +427,28 @@ static int brotli_feed(void *self, struct pd_span *in, char *out, size_t room, s
 }
 
 static const struct codec_ops brotli_codec = { brotli_open, brotli_close, NULL, brotli_start, brotli_feed };
+
+#else
+
+/* Nothing can be read with it; who reads says so. */
+static void *brotli_open(void)
+{
+	return pd_zalloc(1);
+}
+
+static void brotli_start(void *self, enum pd_codec codec)
+{
+}
+
+static int brotli_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	*made = 0;
+	return PD_ERR_INPUT;
+}
+
+static const struct codec_ops brotli_codec = { brotli_open, free, NULL, brotli_start, brotli_feed };
+
+#endif
 
 /* --- decompression by any of them --- */
 

@@ -503,6 +503,10 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
 		return sniff_is_text(*w->body) ? as_it_is(w) :
 						 fail_coding(w->c, "content coding not supported", coding);
+#ifdef PD_WITHOUT_brotli
+	if (r < 0 && pd_span_ieq(coding, "br"))
+		return fail_coding(w->c, "this program was built without brotli: body cannot be decoded", coding);
+#endif
 	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
 	return r < 0 ? fail_coding(w->c, "body cannot be decoded", coding) : r;
 }

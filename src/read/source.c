@@ -5,8 +5,10 @@
  */
 #include "read/source.h"
 
+#ifndef PD_WITHOUT_libarchive
 #include <archive.h>
 #include <archive_entry.h>
+#endif
 #include <errno.h>
 #include <stdlib.h>
 
@@ -262,6 +264,8 @@ static bool jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
 
 enum { PIECE = 1 << 16, HEADER = 512, CHECKSUM = 148 };
 
+#ifndef PD_WITHOUT_libarchive
+
 static la_ssize_t pull_from_member(struct archive *a, void *ctx, const void **bytes)
 {
 	struct pd_read_tar *t = ctx;
@@ -413,6 +417,39 @@ static int tar_next(struct pd_read_tar *t, struct pd_record *out)
 	}
 	return 0;
 }
+
+#else
+
+static void tar_close(struct pd_read_tar *t)
+{
+	t->begin = 0;
+	pd_buf_clear(&t->reason);
+}
+
+static void tar_open(struct pd_read_tar *t, struct pd_read_member *m, size_t max_block)
+{
+	tar_close(t);
+	t->m = m;
+	t->done = false;
+}
+
+static void tar_release(struct pd_read_tar *t)
+{
+	pd_buf_release(&t->name);
+	pd_buf_release(&t->reason);
+}
+
+static int tar_next(struct pd_read_tar *t, struct pd_record *out)
+{
+	if (t->done)
+		return 0;
+	t->done = true;
+	t->place = (struct pd_read_place){ 0, pd_read_member_packed(t->m) };
+	pd_buf_add_z(&t->reason, "a tar archive, and this program was built without libarchive: unpack it and give the folder");
+	return PD_ERR_INPUT;
+}
+
+#endif
 
 /* The checksum is that of the header with spaces in its own place, in octal; some wrote it over signed characters. */
 static bool tar_looks(struct pd_span head)

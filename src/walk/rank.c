@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "walk/rank.h"
 
+#ifndef PD_WITHOUT_igraph
 #include <igraph/igraph.h>
+#endif
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -260,6 +262,8 @@ static uint32_t domain_of(const struct link *l)
 
 /* --- ranks --- */
 
+#ifndef PD_WITHOUT_igraph
+
 /* A walk over all links that count, by pages or by their domains, in the order of the input. */
 struct edge_walk {
 	uint32_t from, to;
@@ -365,6 +369,16 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 		pd_out_of_memory();
 	return failed ? pd_fail(&r->err, PD_ERR_SYSTEM, "cannot compute ranks: %s", igraph_strerror(failed)) : PD_OK;
 }
+
+#else
+
+static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
+{
+	return pd_fail(&r->err, PD_ERR_USAGE, "this program was built without igraph, which computes ranks: build it with igraph, or take ranks "
+		       "from files (--page-ranks, --domain-ranks)");
+}
+
+#endif
 
 static void resolve(struct pd_ranker *r)
 {

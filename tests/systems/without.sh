@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The program without the libraries that it can do without: what needs them is refused in words, all else is as it was.
+. "$(dirname "$0")/../tap.sh"
+without=$B/without
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="igraph brotli libarchive" B="$without" "$without/pagededup"
+exits "it builds" 0
+W=$without/pagededup
+hasnt "it is not linked with them" <(readelf -d "$W") 'igraph|brotli|libarchive'
+run "$W" selftest --long
+exits "selftest --long" 0
+cp "$demo" demo.warc.gz
+"$P" fp -q demo.warc.gz >with.fp
+"$W" fp -q demo.warc.gz >without.fp
+same "the same rows" with.fp without.fp
+cp "$TOP/tests/golden/en-article-html5/page.html" .
+tar cf pages.tar page.html
+run "$W" fp pages.tar
+exits "a tar archive" 1
+has "is refused in words" "$tmp/err" 'pages.tar.*built without libarchive: unpack it and give the folder'
+printf 'Content-Type: text/html\nContent-Encoding: br\n' >http
+printf '\213\002\200\377\001\002\003\004\005\006' >body
+python3 "$TOP/tests/wrap_warc.py" http body >brotli.warc
+run "$W" fp brotli.warc
+exits "a page sent in brotli" 1
+has "is refused in words" "$tmp/err" 'built without brotli'
+"$W" fp -q --method=links demo.warc.gz >links.fp
+run "$W" rank demo.warc.gz
+exits "rank" 2
+has "is refused in words" "$tmp/err" 'built without igraph'
+tap_done
