@@ -16,9 +16,10 @@ need_system() { # RELEASE
 	root=$cache/$system
 	local packages
 	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev
+	[ "$(id -u)" = 0 ] || give_up "debootstrap and chroot need root"
+	unshare --mount true 2>/dev/null || give_up "nothing can be mounted here"
 	[ "$(cat "$root/packages" 2>/dev/null)" != "$packages" ] || return 0
 	command -v debootstrap >/dev/null || give_up "debootstrap is not installed"
-	[ "$(id -u)" = 0 ] || give_up "debootstrap and chroot need root"
 	rm -rf --one-file-system "$root" "$root.new"
 	mkdir -p "$cache"
 	debootstrap --variant=minbase --include="$packages" "$system" "$root.new" >"$tmp/debootstrap.log" 2>&1 ||
@@ -27,8 +28,9 @@ need_system() { # RELEASE
 	mv "$root.new" "$root"
 }
 
+# Bash's <(…) lies in /proc, which is mounted for this process and what it starts, and gone with them.
 inside() { # COMMAND…: in the source's folder of the system
-	chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TEST_JOBS="$(nproc)" \
+	unshare --mount bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TEST_JOBS="$(nproc)" \
 		bash -c 'cd /source && exec "$@"' bash "$@"
 }
 
