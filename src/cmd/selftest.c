@@ -16,7 +16,7 @@ struct selftest_options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "long", .at = offsetof(struct selftest_options, all),
-	  .help = "also make the fingerprints of about seventy pages of many charsets and kinds" },
+	  .help = "also make fingerprints of about seventy pages of many charsets and kinds" },
 	PD_OPT_END
 };
 
