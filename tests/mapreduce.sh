@@ -12,7 +12,7 @@ step() {
 	shift 2
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do inputs+=("$1"); shift; done
 	[ $# = 0 ] || shift
-	case $name in count | plan | density | crowds | number) n=1 ;; esac
+	case $name in count | plan | density | dense | number) n=1 ;; esac
 	d=$(mktemp -d "$tmp/step.XXXX")
 	# Lines of a table are dealt out; the first task has the header of each file.
 	cat "${inputs[@]}" </dev/null | awk -v n="$parts" -v to="$d/in." '/^#/ { print > (to 0); next } { print > (to NR % n) }'
@@ -39,7 +39,7 @@ join_rows() {
 	shared=(--params="$out.params")
 	case " $* " in
 	*' --all-pairs '*)
-		: >"$out.equal"; : >"$out.crowds"
+		: >"$out.equal"; : >"$out.dense"
 		step join plan "${in[@]}" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
 		shared=(--params="$out.plan")
 		step join near "${in[@]}" >"$out.near" || return ;;
@@ -50,10 +50,10 @@ join_rows() {
 		step join near "$out.equal" >"$out.near" || return
 		step join density "$out.near" >"$out.density" || return
 		shared=(--params="$out.density")
-		step join crowds "$out.equal" "$out.near" >"$out.crowds" || return ;;
+		step join dense "$out.equal" "$out.near" >"$out.dense" || return ;;
 	esac
-	step join doubts "$out.equal" "$out.near" "$out.crowds" >"$out.doubts" || return
-	step join pairs "$out.equal" "$out.near" "$out.crowds" "$out.doubts" >"$out"
+	step join doubts "$out.equal" "$out.near" "$out.dense" >"$out.doubts" || return
+	step join pairs "$out.equal" "$out.near" "$out.dense" "$out.doubts" >"$out"
 	local status=$?
 	shared=()
 	return $status

@@ -271,8 +271,8 @@ class Pagededup:
             near = self._keep(self._step("join", "near", [(equal, "line")], params))
             params = self._params(near, "line", "join", "density", params)
             found = [equal, near]
-            if re.search(rb"^(dense|crowded) [1-9]", params["params"].value, re.M):
-                found.append(self._keep(self._step("join", "crowds", [(f, "line") for f in found], params, partitions=1)))
+            if re.search(rb"^(dense|full) [1-9]", params["params"].value, re.M):
+                found.append(self._keep(self._step("join", "dense", [(f, "line") for f in found], params, partitions=1)))
         return self._pairs("join", found, params)
 
     def batch(self, keys, new, stored, *options, pairs_inside=False):

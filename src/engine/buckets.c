@@ -59,15 +59,15 @@ int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, s
 	return add_row(b, &b->waiting, row, e);
 }
 
-static size_t crowded_words(const struct pd_engine_buckets *b)
+static size_t full_words(const struct pd_engine_buckets *b)
 {
 	return (size_t)(b->p->sketch.minima / b->p->width + 63) / 64;
 }
 
-int pd_engine_buckets_add_crowded(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
+int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
 {
 	struct pd_engine_row r;
-	size_t words = crowded_words(b);
+	size_t words = full_words(b);
 	int status = pd_engine_row_parse(&r, row, NULL, e);
 	if (status)
 		return status;
@@ -76,11 +76,11 @@ int pd_engine_buckets_add_crowded(struct pd_engine_buckets *b, int band, struct 
 	if (!known) {
 		*place = (uint32_t)++b->n_waiting;
 		for (size_t n = (*place - 1) * words; n < *place * words; n++) {
-			b->crowded = pd_grow(b->crowded, n, &b->cap_crowded, sizeof *b->crowded);
-			b->crowded[n] = 0;
+			b->full = pd_grow(b->full, n, &b->cap_full, sizeof *b->full);
+			b->full[n] = 0;
 		}
 	}
-	b->crowded[(*place - 1) * words + (size_t)band / 64] |= UINT64_C(1) << (band % 64);
+	b->full[(*place - 1) * words + (size_t)band / 64] |= UINT64_C(1) << (band % 64);
 	return known ? PD_OK : add_row(b, &b->waiting, row, e);
 }
 
@@ -165,9 +165,9 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		o.band_width = b->p->asked_width;
 		o.band_reach = 0;
 		return o;
-	case PD_ENGINE_CROWDS:
+	case PD_ENGINE_FULL:
 		o.candidates = PD_CANDIDATES_BANDS;
-		share->crowded_known = true;
+		share->full_known = true;
 		break;
 	case 'b':
 		o.candidates = PD_CANDIDATES_BANDS;
@@ -275,7 +275,7 @@ static int write_leaders(struct pd_engine_buckets *b, uint64_t distinct)
 	return status ? status : write_number(b, "distinct", distinct);
 }
 
-/* What the other rows have to know of these: how many pairs there are within k, which buckets of a band are crowded. */
+/* What the other rows have to know of these: how many pairs there are within k, which buckets of a band are full. */
 static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share, const struct pd_match_stats *stats)
 {
 	struct pd_map wanted = { 0 };
@@ -285,10 +285,10 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 	if (b->table.kind == 'h')
 		return write_number(b, "near", stats->dense ? b->p->near_most + 1 : stats->candidates);
 	for (uint32_t i = 0; i < b->rows->n; i++)
-		if (share->crowded[i * share->crowded_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
+		if (share->full[i * share->full_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
 			want_row(b, i, &wanted);
 	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
-	int status = write_number(b, "crowded", wanted.n);
+	int status = write_number(b, "full", wanted.n);
 	if (!status && wanted.n)
 		status = write_rows(b, tag, &wanted);
 	pd_map_release(&wanted);
@@ -296,18 +296,18 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 }
 
 /* The bits of rows by the numbers that they have now. */
-static void open_crowds(const struct pd_engine_buckets *b, struct pd_match_share *share)
+static void open_full(const struct pd_engine_buckets *b, struct pd_match_share *share)
 {
-	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_CROWDS)
+	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_FULL)
 		return;
-	share->crowded_words = crowded_words(b);
-	share->crowded = pd_zalloc((b->rows->n * share->crowded_words + 1) * sizeof *share->crowded);
-	for (uint32_t i = 0; share->crowded_known && i < b->rows->n; i++) {
+	share->full_words = full_words(b);
+	share->full = pd_zalloc((b->rows->n * share->full_words + 1) * sizeof *share->full);
+	for (uint32_t i = 0; share->full_known && i < b->rows->n; i++) {
 		struct pd_span id = pd_rows_view(b->rows, i).id;
 		const uint32_t *place = pd_map_find(&b->waits, pd_hash64(id.p, id.n));
 		if (place)
-			memcpy(share->crowded + i * share->crowded_words, b->crowded + (*place - 1) * share->crowded_words,
-			       share->crowded_words * sizeof *share->crowded);
+			memcpy(share->full + i * share->full_words, b->full + (*place - 1) * share->full_words,
+			       share->full_words * sizeof *share->full);
 	}
 }
 
@@ -323,7 +323,7 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	b->follows = pd_zalloc(rows->n + 1);
 	if (o.doubts)
 		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
-	open_crowds(b, &share);
+	open_full(b, &share);
 	int status = pd_match(rows, &o, &sink, &stats, &b->err);
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);
@@ -331,7 +331,7 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 		status = write_leaders(b, b->table.kind == 'e' ? stats.distinct : 0);
 	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
 		status = write_density(b, &share, &stats);
-	free(share.crowded);
+	free(share.full);
 	pd_doubts_release(&doubts);
 	free(b->follows);
 	b->follows = NULL;
@@ -355,7 +355,7 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	struct pd_rows rows = { 0 };
 	struct pd_buf names[2] = { { 0 }, { 0 } };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
-	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_CROWDS || b->table.kind == PD_ENGINE_DENSE || b->batch);
+	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL || b->table.kind == PD_ENGINE_DENSE || b->batch);
 	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;
@@ -391,6 +391,6 @@ void pd_engine_buckets_release(struct pd_engine_buckets *b)
 	if (b->against)
 		fclose(b->against);
 	pd_map_release(&b->waits);
-	free(b->crowded);
+	free(b->full);
 	pd_buf_release(&b->out);
 }

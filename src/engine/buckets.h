@@ -11,7 +11,7 @@
  *		(s.HASH where the lines still go to reduce tasks: a hash of the id)
  *	r	a row that stands for those that are the same
  *	n	a name and a number, which the next step adds up
- *	c	a band, and a row whose bucket there is crowded
+ *	c	a band, and a row whose bucket there is full
  *
  * Where one page may stand for others it is not known yet, when pairs are found, whether fingerprints are dense in all rows.  Then a letter
  * more says where a pair or a suspect comes from: h, tables of fingerprints; k, bands, within k; b, other of bands.
@@ -30,16 +30,16 @@ struct pd_engine_buckets {
 	struct pd_engine_table table;	/* of the rows that wait; its kind may be one of these, for all tables: */
 #define PD_ENGINE_AGAINST 'a'		/* stored rows against new ones */
 #define PD_ENGINE_INSIDE 'i'		/* all rows with each other */
-#define PD_ENGINE_CROWDS 'c'		/* all rows of crowded buckets, which are known */
+#define PD_ENGINE_FULL 'c'		/* all rows of full buckets, which are known */
 #define PD_ENGINE_DENSE 'l'		/* all rows that stand for others */
 	const char *batch;		/* the key file of the new ones, in place of rows that wait; or NULL */
 	void (*on_pair)(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair);	/* NULL: pairs are written */
 	void *ctx;
 	FILE *waiting, *against;	/* rows; those that are stored, or NULL */
 	uint64_t n_waiting;
-	struct pd_map waits;		/* crowds: hash of an id -> its row's place in `crowded`, from 1 */
-	uint64_t *crowded;		/* crowds: a bit for each band */
-	size_t cap_crowded;
+	struct pd_map waits;		/* dense: hash of an id -> its row's place in `full`, from 1 */
+	uint64_t *full;		/* dense: a bit for each band */
+	size_t cap_full;
 	struct pd_buf out;
 	/* while pairs are formatted */
 	const struct pd_rows *rows;
@@ -53,8 +53,8 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 /* With PD_ENGINE_AGAINST: a stored row, a new one. */
 int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
-/* With PD_ENGINE_CROWDS: a row, as often as it is in a crowded bucket. */
-int pd_engine_buckets_add_crowded(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
+/* With PD_ENGINE_FULL: a row, as often as it is in a full bucket. */
+int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
 /* What a line counts for in the end: 'p', 's', or 0, nothing. */
 char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag);
 /* The pairs of those that wait. */

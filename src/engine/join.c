@@ -5,13 +5,13 @@
  *	count	rows -> the file of parameters
  *	equal	rows -> pairs of rows that are the same, and those that stand for them
  *	plan	what `equal` wrote -> the file of parameters, which knows how many those are, and which buckets are large
- *	near	what `equal` wrote -> other pairs, each in the first table that finds it; rows of crowded buckets, which are not searched
- *	density	what `near` wrote -> the file of parameters, which knows whether fingerprints are dense, and how much is crowded
- *	crowds	what `equal` and `near` wrote -> the pairs of rows of crowded buckets, in one task, which does with them as `match` does with all
+ *	near	what `equal` wrote -> other pairs, each in the first table that finds it; rows of full buckets, which are not searched
+ *	density	what `near` wrote -> the file of parameters, which knows whether fingerprints are dense, and how much is full
+ *	dense	what `equal` and `near` wrote -> the pairs of rows of full buckets, in one task, which does with them as `match` does with all
  *	doubts	what these wrote -> of each page that looks like others, and is no pair with them, the one that it is most like
  *	pairs	what all of these wrote -> a file of pairs
  *
- * With --all-pairs nothing stands for others: there is no `equal`, `density` and `crowds`, and `plan` and `near` read the rows.
+ * With --all-pairs nothing stands for others: there is no `equal`, `density` and `dense`, and `plan` and `near` read the rows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -265,7 +265,7 @@ struct sample {
 	struct pd_buf name;
 };
 
-/* With --all-pairs every bucket is joined; else bands that are crowded are not. */
+/* With --all-pairs every bucket is joined; else bands that are full are not. */
 static void sample_row(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
 {
 	struct pd_span id = row->f[PD_FP_ID];
@@ -341,7 +341,7 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 /* Numbers by their names, summed; those of the buckets come key by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
-	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "crowded", &p->crowded }, { "near", near } };
+	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "full", &p->full }, { "near", near } };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf bucket = { 0 };
 	uint64_t n, rows = 0, most = t->bucket ? (uint64_t)t->bucket : PD_ENGINE_BUCKET;
@@ -402,7 +402,7 @@ static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p,
 	int status = take_sums(t, p, &near, e);
 	p->dense = near > p->near_most;
 	pd_engine_count(t, "DENSE", p->dense);
-	pd_engine_count(t, "CROWDED", p->crowded);
+	pd_engine_count(t, "FULL", p->full);
 	return status ? status : write_params(p, e);
 }
 
@@ -516,10 +516,10 @@ static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, st
 	return reduce_buckets(t, p, false, e);
 }
 
-/* --- crowds: what one row may decide for others --- */
+/* --- dense: what one row may decide for others --- */
 
-/* Rows that are crowded, once for each band; where all rows are, each once. */
-static int map_crowds(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+/* Rows that are full, once for each band; where all rows are, each once. */
+static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -541,11 +541,11 @@ static int map_crowds(const struct pd_engine *t, struct pd_engine_params *p, str
 	return status;
 }
 
-static int reduce_crowds(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	bool all = p->dense && !p->leaves_dense;
-	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_CROWDS };
+	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_FULL };
 	struct pd_span band;
 	uint64_t number = 0;
 	int status;
@@ -555,7 +555,7 @@ static int reduce_crowds(const struct pd_engine *t, struct pd_engine_params *p, 
 			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
 			break;
 		}
-		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_crowded(&b, (int)number, row, e);
+		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_full(&b, (int)number, row, e);
 		if (status)
 			break;
 	}
@@ -719,7 +719,7 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
 }
 
-/* The rows of one key: of two pages there may be several, from tables and from a crowd, where one stands for the other. */
+/* The rows of one key: of two pages there may be several, from tables and from a full bucket, where one stands for the other. */
 struct same_pages {
 	struct pd_buf text;
 	struct { size_t at, n; } *row;
@@ -807,7 +807,7 @@ const struct pd_engine_step pd_engine_join_steps[] = {
 	{ "plan", true, map_plan, reduce_plan },
 	{ "near", true, map_near, reduce_near },
 	{ "density", true, map_density, reduce_density },
-	{ "crowds", true, map_crowds, reduce_crowds },
+	{ "dense", true, map_dense, reduce_dense },
 	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
 	{ "pairs", true, pd_engine_map_pairs, pd_engine_reduce_pairs },
 	{ NULL, false, NULL, NULL },

@@ -57,7 +57,7 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	add_number(out, "leaders", p->leaders);
 	add_number(out, "distinct", p->distinct);
 	add_number(out, "dense", p->dense);
-	add_number(out, "crowded", p->crowded);
+	add_number(out, "full", p->full);
 	for (uint32_t i = 0; i < p->split.n; i++)
 		pd_buf_printf(out, "split %.*s %u\n", (int)p->split.v[i].n, p->split.v[i].p, p->split_parts[i]);
 	for (const char *word = p->options.p; word && word < p->options.p + p->options.n; word += strlen(word) + 1) {
@@ -105,8 +105,8 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows, &p->prints, &p->sketched, &p->leaders, &p->distinct, &p->dense, &p->crowded };
-	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "dense", "crowded" };
+	uint64_t n, *const number[] = { &p->rows, &p->prints, &p->sketched, &p->leaders, &p->distinct, &p->dense, &p->full };
+	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "dense", "full" };
 	if (!pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -14,7 +14,7 @@
  *	leaders 700		rows with a sketch that stand for themselves and for those that are the same
  *	distinct 720		fingerprints that differ
  *	dense 0			1: so many of them are within k of each other that match would not name all pairs
- *	crowded 12		rows of crowded buckets of bands, a row as often as it is in one
+ *	full 12		rows of full buckets of bands, a row as often as it is in one
  *	split h0.1f 3		a bucket that is in three parts, each two of which meet in a task of their own
  *	option --similar=90%	a line for each word
  *	total pages=...
@@ -32,7 +32,7 @@ struct pd_engine_params {
 	char params[16];		/* that rows carry; "": none did */
 	struct pd_sketch_options sketch;
 	int bits;			/* 0: no row has a fingerprint */
-	uint64_t rows, prints, sketched, leaders, distinct, dense, crowded;
+	uint64_t rows, prints, sketched, leaders, distinct, dense, full;
 	struct pd_names split;		/* buckets, and in how many parts each is */
 	uint32_t *split_parts;
 	size_t cap_split;

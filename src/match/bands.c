@@ -55,7 +55,7 @@ struct worker {
 	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
 	uint32_t *row;			/* theirs */
 	uint32_t *begin;		/* of each bucket, and the end */
-	uint8_t *leader;		/* in a crowded bucket: which leader each follows, or FREE */
+	uint8_t *leader;		/* in a full bucket: which leader each follows, or FREE */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
 	struct adjacent *neighbours;
@@ -73,7 +73,7 @@ struct search {
 	const struct pd_match_set *m;
 	int width, reach, least;	/* minima that must agree */
 	double chance;			/* that two fingerprints are within reach */
-	uint64_t *crowded;		/* a bit for each bucket of each band, once that was searched */
+	uint64_t *full;		/* a bit for each bucket of each band, once that was searched */
 	struct pd_match_share *share;	/* NULL: there are no other rows */
 	uint8_t *covered;		/* by row: 1 once it follows a leader */
 	uint32_t *parent;		/* by row: of those joined in earlier bands the first, or one on the way to it; NULL: not asked */
@@ -216,41 +216,41 @@ static size_t bucket_bit(const struct search *s, size_t i, size_t band)
 	return (band << s->bucket_bits) + (value_of(s, i, band) >> (32 - s->bucket_bits));
 }
 
-static bool knows_crowds(const struct search *s)
+static bool knows_full(const struct search *s)
 {
-	return s->share && s->share->crowded_known;
+	return s->share && s->share->full_known;
 }
 
 /* Where a share keeps the bit of a row's bucket. */
 static size_t shared_bit(const struct search *s, size_t i, size_t band)
 {
-	return pd_rows_set_row(s->m->set, s->t->member[i]) * s->share->crowded_words * 64 + band;
+	return pd_rows_set_row(s->m->set, s->t->member[i]) * s->share->full_words * 64 + band;
 }
 
-static bool is_crowded(const struct search *s, size_t i, size_t band)
+static bool is_full(const struct search *s, size_t i, size_t band)
 {
-	size_t bit = knows_crowds(s) ? shared_bit(s, i, band) : bucket_bit(s, i, band);
-	const uint64_t *bits = knows_crowds(s) ? s->share->crowded : s->crowded;
+	size_t bit = knows_full(s) ? shared_bit(s, i, band) : bucket_bit(s, i, band);
+	const uint64_t *bits = knows_full(s) ? s->share->full : s->full;
 	return __atomic_load_n(&bits[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
 }
 
-static void set_crowded(uint64_t *bits, size_t bit)
+static void set_full(uint64_t *bits, size_t bit)
 {
 	__atomic_fetch_or(&bits[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
 }
 
-/* A pair is found in the first band that both share, unless that bucket is crowded.  Where crowds are known all others were searched
+/* A pair is found in the first band that both share, unless that bucket is full.  Where full buckets are known all others were searched
  * before: what is left are pairs whose first bucket is one. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
-	bool is_left = !knows_crowds(s) || is_crowded(s, i, band);
+	bool is_left = !knows_full(s) || is_full(s, i, band);
 	if (band_of(s, i, band) != band_of(s, j, band))
 		return false;
 	for (size_t t = 0; t < band; t++) {
 		if (band_of(s, i, t) != band_of(s, j, t))
 			continue;
-		if (!is_crowded(s, i, t))
+		if (!is_full(s, i, t))
 			return false;
 		is_left = true;
 	}
@@ -317,7 +317,7 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
 	return true;
 }
 
-/* --- a crowded bucket --- */
+/* --- a full bucket --- */
 
 #define FREE UINT8_MAX
 #define SAMPLES 64	/* pairs that show whether a bucket is of copies */
@@ -384,7 +384,7 @@ static uint8_t find_leader(const struct search *s, struct worker *w, struct lead
 }
 
 /* --- what stays together ---
- * A row that follows a leader has no part in other crowded buckets, and may be all that two leaders have in common.  So what follows is
+ * A row that follows a leader has no part in other full buckets, and may be all that two leaders have in common.  So what follows is
  * held against other clusters that the same bucket holds: the first row of each stands for it.  Clusters are those of the bands
  * before this one, so that threads do not matter. */
 
@@ -659,8 +659,8 @@ static bool is_small(const struct search *s, struct worker *w, size_t from, size
 static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
 {
 	size_t n, end[256], band = s->first_band + s->band;
-	bool known = !depth && knows_crowds(s);
-	if (s->m->o->all_pairs || (known && !is_crowded(s, w->row[from], band))) {
+	bool known = !depth && knows_full(s);
+	if (s->m->o->all_pairs || (known && !is_full(s, w->row[from], band))) {
 		compare_all(s, w, from, to, out);
 		return;
 	}
@@ -670,11 +670,11 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 	}
 	if (!depth && s->share && !known) {
 		for (size_t i = from; i < to; i++)
-			set_crowded(s->share->crowded, shared_bit(s, w->row[i], band));
+			set_full(s->share->full, shared_bit(s, w->row[i], band));
 		return;
 	}
 	if (!depth) {
-		set_crowded(s->crowded, bucket_bit(s, w->row[from], band));
+		set_full(s->full, bucket_bit(s, w->row[from], band));
 		if (s->parent)
 			hold_together(s, w, from, to, out);
 	}
@@ -885,7 +885,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		for (size_t i = 0; i < t.n; i++)
 			s.parent[i] = (uint32_t)i;
 	}
-	s.crowded = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.crowded);
+	s.full = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.full);
 	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
 	for (size_t b = 0; b < AT_ONCE; b++)
 		s.value[b] = value + b * t.n;
@@ -918,7 +918,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	}
 	free(s.workers);
 	free(s.covered);
-	free(s.crowded);
+	free(s.full);
 	free(s.dealt);
 	pd_array_release(&values);
 	pd_array_release(&parents);

@@ -12,11 +12,11 @@
  * cost a fraction of a nanosecond (join/scan.h), and only those within `reach` bits, about six a page by chance, by their
  * sketches.  Both numbers follow from the number of pages alone; docs/accuracy.md has what is found.
  *
- * Rows that share a band are a bucket.  A bucket is crowded that has more than PD_BANDS_BUCKET rows or more than
+ * Rows that share a band are a bucket.  A bucket is full that has more than PD_BANDS_BUCKET rows or more than
  * PD_BANDS_PAIRS pairs within reach a row (and twice those of chance), or more of them than a row's share of PD_BANDS_LOOKS
  * while few are alike.  In one of copies each row is only held against the first of those before it that were like none
  * before them, up to PD_BANDS_LEADERS, until it is like one, and follows that one: it is covered, and leads in no other;
- * there it is held against other clusters alone, which it may join.  Rows that follow none, and those of other crowded buckets,
+ * there it is held against other clusters alone, which it may join.  Rows that follow none, and those of other full buckets,
  * go on in narrower company: those that share the next minimum, too, are a bucket again, and at the end each row is held
  * against its neighbours in the order of the minima that follow.  So what very many sketches have in common costs in proportion
  * to their number, and those that differ still meet.  Where all pairs are asked for nothing is left out.

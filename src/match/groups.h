@@ -62,9 +62,9 @@ struct pd_match_share {
 	int band;			/* the one to search, from 0 */
 #define PD_BANDS_ALL (-1)
 #define PD_BANDS_NONE (-2)
-	uint64_t *crowded;		/* by row, a bit for each band: its bucket is crowded */
-	size_t crowded_words;		/* of each row */
-	bool crowded_known;		/* else buckets that are crowded are noted here, and not searched */
+	uint64_t *full;		/* by row, a bit for each band: its bucket is full */
+	size_t full_words;		/* of each row */
+	bool full_known;		/* else buckets that are full are noted here, and not searched */
 };
 
 struct pd_match_options {

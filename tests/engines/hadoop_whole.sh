@@ -10,7 +10,7 @@ sorted() { grep -av '^#' | sort; }                # rows alone
 
 mkdir dumps
 cp "$demo" dumps/demo.warc.gz
-# Pages that crowd each other, so that some stand for others.
+# Pages dense enough that some stand for others.
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || cp "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" dumps/
 hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
 ls dumps | sed 's|^|/dumps/|' >list
@@ -27,5 +27,5 @@ same "the pairs" <(got /all/pairs | sorted) <(sorted <one.pairs)
 same "the verdicts" <(got /all/verdicts | sorted) <(sorted <one.verdicts)
 mkdir written && hadoop fs -get '/all/clean/dumps/*' written/
 for dump in dumps/*; do same "$(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
-if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then has "what was crowded was decided by one task" "$tmp/err" 'crowds: '; fi
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then has "full buckets were decided by one task" "$tmp/err" 'dense: '; fi
 tap_done

@@ -70,14 +70,14 @@ if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
 	equal sites-dev pages.fp --all-pairs
 	equal sites-dev pages.fp -k 8
 	equal sites-dev pages.fp
-	has "sites-dev: some rows are crowded in their bands" got.density '^crowded [1-9]'
-	at_least "sites-dev: some pages stand for others in a crowd" "$(grep -c '	linked	' got)" 1
+	has "sites-dev: some rows lie in full buckets" got.density '^full [1-9]'
+	at_least "sites-dev: some pages stand for others in a full bucket" "$(grep -c '	linked	' got)" 1
 else
 	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
 fi
 
-# Crowds: all within a few bits of one fingerprint, so that some pages stand for others, as one process decides that.
-crowd() { # BITS AT LEAST, AT MOST, MINIMA: in which each differs from the first
+# Dense rows: all within a few bits of one fingerprint, so that some pages stand for others, as one process decides that.
+dense_rows() { # BITS AT LEAST, AT MOST, MINIMA: in which each differs from the first
 	python3 - "$@" <<'END'
 import random, sys
 first, bits, minima = map(int, sys.argv[1:])
@@ -94,26 +94,26 @@ for i in range(2500):
 END
 }
 dense() { is "$1" "$(grep -cE "^($2) [1-9]" got.density)" "$3"; }
-crowd 0 5 0 >crowd.fp
-least=2000 equal "a crowd without sketches" crowd.fp -k 8
+dense_rows 0 5 0 >dense.fp
+least=2000 equal "dense rows without sketches" dense.fp -k 8
 dense "its fingerprints are dense" dense 1
-crowd 0 5 8 >crowd.fp
-least=2000 equal "a crowd with sketches" crowd.fp
-dense "its fingerprints are dense, and its bands crowded" 'dense|crowded' 2
-least=2000 equal "a crowd with sketches" crowd.fp --candidates=bands
-dense "its bands alone are" 'dense|crowded' 1
-crowd 0 12 100 >crowd.fp
-least=100 equal "a fingerprint of many pages that look different" crowd.fp
-crowd 0 5 8 >crowd.fp
-least=2000 equal "a crowd with sketches" crowd.fp -k 8 --candidates=hamming
-crowd 0 30 100 >crowd.fp
-least=2000 equal "a loose crowd" crowd.fp --candidates=bands
-at_least "some of it was found outside of the crowd" "$(grep -c '^pb' got.near)" 1
+dense_rows 0 5 8 >dense.fp
+least=2000 equal "dense rows with sketches" dense.fp
+dense "its fingerprints are dense, and its bands full" 'dense|full' 2
+least=2000 equal "dense rows with sketches" dense.fp --candidates=bands
+dense "its bands alone are" 'dense|full' 1
+dense_rows 0 12 100 >dense.fp
+least=100 equal "a fingerprint of many pages that look different" dense.fp
+dense_rows 0 5 8 >dense.fp
+least=2000 equal "dense rows with sketches" dense.fp -k 8 --candidates=hamming
+dense_rows 0 30 100 >dense.fp
+least=2000 equal "loose rows" dense.fp --candidates=bands
+at_least "some of it was found outside of full buckets" "$(grep -c '^pb' got.near)" 1
 
 # A task joins no bucket that is larger than it may be: it goes in parts, each two of which meet in a task of their own.
-crowd 1 12 100 >crowd.fp
+dense_rows 1 12 100 >dense.fp
 for options in '-k 3' '-k 3 --all-pairs' '-k 3 --candidates=both --all-pairs'; do
-	bucket=600 least=100 equal "large buckets in parts" crowd.fp $options
+	bucket=600 least=100 equal "large buckets in parts" dense.fp $options
 	at_least "some are: $options" "$(grep -c "^split " got.plan)" 2
 	is "none is larger than it may be by much: $options" "$(cut -f 1 "$tmp"/step.last/part.* | sort | uniq -c | awk '$1 > 1600' | wc -l)" 0
 done
