@@ -8,10 +8,11 @@
  * From the top down:
  *
  *	pd_join_blocks	for each block: sort by it, then all threads take ranges of buckets
+ *	meet_range	the buckets of a range, one after the other
  *	meet_bucket	a bucket with itself and all its neighbours, ring by ring
- *	meet_masks	the neighbours of a ring: small ones are gathered, big ones met where they lie
+ *	meet_masks	the neighbours of a ring: small ones are gathered and compared at once, big ones met where they lie
  *	meet_two	two buckets: partitioned again where that pays (partition_again), else compared
- *	compare		the loops of scan.h; what is near by 32 bits of its keys is a candidate
+ *	cross, self	the loops of scan.h; what is near by 32 bits of its keys is a candidate
  *	verify		candidates, many at a time, by their whole keys
  */
 #include <stdlib.h>
@@ -200,20 +201,18 @@ static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, c
 	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_join_scan_width_of(w->keys->bits)];
 }
 
-static void compare_keys(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+/* The distance within which what is compared makes a candidate, where `spent` is the blocks' own. */
+static int distance_left(const struct block_worker *w, const struct meeting *m, int spent)
 {
-	int k = m->a->is_half ? m->frame.window.spare - spent : w->k;
-	if (self)
-		loops_of(w, m)->self(a, k, &w->hits);
-	else
-		loops_of(w, m)->cross(a, b, k, &w->hits);
+	return m->a->is_half ? m->frame.window.spare - spent : w->k;
 }
 
 /* A bucket with all the neighbours that were listed. */
 static void compare_gathered(struct block_worker *w, const struct meeting *m, struct pd_join_run a, int spent)
 {
-	while (gather_next(&w->gather, m->b, loops_of(w, m))) {
-		compare_keys(w, m, a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, false, spent);
+	const struct pd_join_scan_loops *loops = loops_of(w, m);
+	while (gather_next(&w->gather, m->b, loops)) {
+		loops->cross(a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, distance_left(w, m, spent), &w->hits);
 		for (size_t i = 0; i < w->hits.n; i++)
 			w->hits.v[i].b = gather_place(&w->gather, w->hits.v[i].b);
 		note_candidates(w, m);
@@ -342,13 +341,15 @@ static void meet_two(struct block_worker *w, const struct meeting *m, struct pd_
 {
 	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
+	const struct pd_join_scan_loops *loops = loops_of(w, m);
+	int k = distance_left(w, m, spent);
 	/* In tiles: where all are near, hits must not fill memory before they are counted. */
 	for (size_t i = a.from; i < a.to && !pd_join_is_over(w->keys); i += TILE) {
 		struct pd_join_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
-			compare_keys(w, m, x, x, true, spent);
+			loops->self(x, k, &w->hits);
 		for (size_t j = self ? x.to : b.from; j < b.to && !pd_join_is_over(w->keys); j += TILE) {
-			compare_keys(w, m, x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, false, spent);
+			loops->cross(x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, k, &w->hits);
 			note_candidates(w, m);
 		}
 		note_candidates(w, m);

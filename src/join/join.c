@@ -202,7 +202,7 @@ static int check_keys(const struct pd_join_keys *keys, const struct pd_join_plan
 	return PD_OK;
 }
 
-static void run_engine(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
+static void run_plan(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
 {
 	if (plan->kind == PD_PLAN_PAPER)
 		join_as_paper(keys, plan, threads, lists);
@@ -278,45 +278,42 @@ static int run_stretch(const struct pd_join_keys *part, struct pd_join_plan *pla
 	if (status)
 		return status;
 	own.took = plan->took;
-	run_engine(part, &own, threads, lists);
+	run_plan(part, &own, threads, lists);
 	plan->took = own.took;
 	return PD_OK;
 }
 
 /* Stretch by stretch, each pair of stretches once.  Names ascend, so those of an earlier stretch are smaller. */
-static int run_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct stretches *a, struct stretches *b,
-			 struct pd_items *lists, struct pd_err *e)
+static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, size_t most, struct pd_items *lists,
+			  struct pd_err *e)
 {
+	struct stretches a = divide(keys, keys->ids, keys->n, most);
+	struct stretches b = keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
 	int status = PD_OK;
-	for (size_t i = 0; !status && i < a->parts; i++) {
+	for (size_t i = 0; !status && i < a.parts; i++) {
 		struct pd_join_keys part = *keys;
-		part.ids = stretch_at(a, i, &part.n);
+		part.ids = stretch_at(&a, i, &part.n);
 		if (!keys->against)
 			status = run_stretch(&part, plan, threads, lists, e);
-		for (size_t j = keys->against ? 0 : i + 1; !status && j < b->parts; j++) {
-			part.against = stretch_at(b, j, &part.n_against);
+		for (size_t j = keys->against ? 0 : i + 1; !status && j < b.parts; j++) {
+			part.against = stretch_at(&b, j, &part.n_against);
 			status = run_stretch(&part, plan, threads, lists, e);
 		}
 	}
-	return status;
-}
-
-static int run_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
-		      struct pd_items *lists, struct pd_err *e)
-{
-	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
-	if ((double)(keys->n + keys->n_against) * (double)bytes <= (double)room) {
-		run_engine(keys, plan, threads, lists);
-		return PD_OK;
-	}
-	/* Two tables, and the names of two stretches. */
-	struct stretches a = divide(keys, keys->ids, keys->n, most);
-	struct stretches b = keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
-	int status = run_stretches(keys, plan, threads, &a, &b, lists, e);
 	plan->took.stretches = a.parts * b.parts;
 	free(a.made);
 	free(b.made);
 	return status;
+}
+
+/* The keys that a stretch may have, so that two tables and the names of two stretches fit half of what the budget leaves; 0: the
+ * tables of all fit at once. */
+static size_t stretch_keys(const struct pd_join_keys *keys, const struct pd_join_plan *plan, struct pd_budget *budget)
+{
+	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
+	if ((double)(keys->n + keys->n_against) * (double)bytes <= (double)room)
+		return 0;
+	return most ? most : 1;
 }
 
 int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
@@ -327,7 +324,11 @@ int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, i
 		return status;
 	threads = threads > 1 ? threads : 1;
 	struct pd_items *lists = pd_items_lists(threads, budget), all;
-	status = run_within(keys, plan, threads, budget, lists, e);
+	size_t most = stretch_keys(keys, plan, budget);
+	if (!most)
+		run_plan(keys, plan, threads, lists);
+	else
+		status = join_stretches(keys, plan, threads, most, lists, e);
 	double t = pd_cpu_seconds();
 	bool over = pd_join_is_over(keys);
 	gathered = pd_items_gather(lists, threads, threads, over ? NULL : &all, e);

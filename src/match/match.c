@@ -943,32 +943,17 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 	return near_most(o, rows, n, n * n);
 }
 
-/* Keys in, the pairs of groups near each other out. */
-static int join_keys(const struct pd_match_set *m, struct pd_join_keys *keys, struct near *near,
-		     struct pd_match_stats *stats, struct pd_err *e)
+/* More are near each other than are all compared: `after` is what is kept of them, `alone` what is left to its sketches. */
+static int find_near_where_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+				 struct pd_err *e)
 {
-	double n = (double)keys->n, t = pd_cpu_seconds(), verified = stats->verify_seconds;
-	double others = keys->against ? (double)keys->n_against : n;
-	const struct pd_match_share *share = m->o->share;
-	struct pd_join_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
-	keys->limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
-	int status = join_prints(m, keys, &stats->plan, &near->after, e);
-	if (!status && pd_join_is_over(keys) && share) {
-		stats->dense = true;
-	} else if (!status && pd_join_is_over(keys)) {
-		near->alone = pd_zalloc(m->set->n + 1);
-		if (may_link(m) && !pd_match_leaves_dense(m->o, m->rows))
-			status = join_dense(m, keys, stats, near, e);
-		else if (may_leave_to_sketches(m->o, m->rows))
-			memset(near->alone, 1, m->set->n);
-		else
-			status = keep_first(m, keys, stats, near, e);
-	} else if (!status) {
-		verify_pairs(m, &near->after, stats);
-	}
-	keys->limit = NULL;	/* it ends with this call */
-	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
-	return status;
+	near->alone = pd_zalloc(m->set->n + 1);
+	if (may_link(m) && !pd_match_leaves_dense(m->o, m->rows))
+		return join_dense(m, keys, stats, near, e);
+	if (!may_leave_to_sketches(m->o, m->rows))
+		return keep_first(m, keys, stats, near, e);
+	memset(near->alone, 1, m->set->n);
+	return PD_OK;
 }
 
 /* A row may have a partner before the first of its own group, where that group's other rows are joined, too. */
@@ -1002,6 +987,7 @@ static void mark_many_parts(struct near *near, const struct pd_match_set *m)
 
 static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
+	const struct pd_match_share *share = m->o->share;
 	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
 	struct sides sides = { 0 };
 	struct pd_array names = { 0 };
@@ -1016,7 +1002,18 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	} else {
 		keys.ids = pd_match_groups_names(pd_match_set_prints(m), &names, m->rows->budget);
 	}
-	int status = join_keys(m, &keys, near, stats, e);
+	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
+	struct pd_join_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
+	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
+	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
+	int status = join_prints(m, &keys, &stats->plan, &near->after, e);
+	if (!status && !pd_join_is_over(&keys))
+		verify_pairs(m, &near->after, stats);
+	else if (!status && share)
+		stats->dense = true;
+	else if (!status)
+		status = find_near_where_dense(near, m, &keys, stats, e);
+	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
 	if (!status)
 		status = turn_pairs(near, m, e);
 	mark_many_parts(near, m);
@@ -1307,16 +1304,16 @@ const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", 
 					     "same-site", "other-sites", NULL };
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
-/* Of rows without fingerprints only equal texts match. */
-static int find_candidates(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
+/* Fingerprints near each other, and what bands add to them; of rows without fingerprints only equal texts match. */
+static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
 {
 	const struct pd_match_set *m = &f->set;
-	int status = PD_OK;
-	if (!m->set->n || m->digests)
-		return PD_OK;
+	int status = pd_match_set_open(&f->set, &stats->verify_seconds, e);
+	bool by_bands = !m->o->share || m->o->share->band != PD_BANDS_NONE;
+	if (status || !m->set->n || m->digests)
+		return status ? status : pd_budget_check(m->rows->budget, e);
 	if (m->o->candidates != PD_CANDIDATES_BANDS)
 		status = find_near(&f->near, m, stats, e);
-	bool by_bands = !m->o->share || m->o->share->band != PD_BANDS_NONE;
 	if (!status && by_bands && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
 		double t = pd_cpu_seconds();
 		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
@@ -1326,15 +1323,7 @@ static int find_candidates(struct found *f, struct pd_match_stats *stats, struct
 		stats->band_looks = f->bands.compared;
 		stats->bands_seconds = pd_cpu_seconds() - t;
 	}
-	return status;
-}
-
-static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
-{
-	int status = pd_match_set_open(&f->set, &stats->verify_seconds, e);
-	if (!status)
-		status = find_candidates(f, stats, e);
-	return status ? status : pd_budget_check(f->set.rows->budget, e);
+	return status ? status : pd_budget_check(m->rows->budget, e);
 }
 
 static void release_found(struct found *f)
