@@ -40,7 +40,7 @@ static void list(const struct pd_command *const *all)
 		printf("  %-10s %s\n", (*c)->usage->name, (*c)->usage->summary);
 	}
 	puts("\nexample: pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv\n"
-	     "'pagededup COMMAND --help' tells a command's options.");
+	     "'pagededup COMMAND --help' lists a command's options.");
 }
 
 static int run_help(const struct pd_command *const *all, int argc, char **argv)

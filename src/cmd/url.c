@@ -33,7 +33,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "mode", .arg = "NAME", AT(mode), .choices = pd_seen_modes,
 	  .help = "how URLs are remembered: exact (default), features, site-features" },
 	{ .type = PD_OPT_TEXT, .name = "seen", .arg = "FILE", AT(seen), .help = "file of seen URLs: read if it exists, then written with the new ones" },
-	{ .type = PD_OPT_FLAG, .name = "ask", AT(ask), .help = "with --seen: only ask, leave FILE as it is" },
+	{ .type = PD_OPT_FLAG, .name = "ask", AT(ask), .help = "with --seen: only look up, leave FILE as it is" },
 	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = take_features,
 	  .help = "site-features: parts besides the site: depth, directory, last (all)" },
 	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "features: URLs to make room for (1000000)" },

@@ -12,11 +12,11 @@
 #define PD_MATCH_OPTS(AT) \
 	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
-	  .help = "largest Hamming distance of a pair (by the number of pages)" }, \
+	  .help = "largest Hamming distance of a pair (depends on the number of pages)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
 	  .help = "how pairs are found: hamming, bands, or both (both, unless -k is given)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
-	  .help = "minima in a band (by the number of pages)" }, \
+	  .help = "minima in a band (depends on the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar), \
 	  .help = "least share of text that duplicates have in common, such as 90%" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(verification.similarity), .min = 0, .max = 1, \
@@ -40,7 +40,7 @@
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
 	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
-	  .help = "which page to keep, by rules in this order (first): first, least-loss,\n                            longest, newest, oldest, shortest-url, quality, rank" }, \
+	  .help = "rules for the page to keep: least-loss (default if texts are compared),\n                            first (else), longest, newest, oldest, shortest-url, quality, rank" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
