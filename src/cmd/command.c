@@ -49,7 +49,9 @@ static void fail_unknown(const struct pd_command *const *all, const char *name, 
 		names[i] = all[i]->usage->name;
 	const char *near = pd_nearest(name, names);
 	struct pd_err e;
-	if (near)
+	if (*name == '-')
+		pd_fail(&e, PD_ERR_USAGE, "unknown option %s; a command comes first", name);
+	else if (near)
 		pd_fail(&e, PD_ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
 	else
 		pd_fail(&e, PD_ERR_USAGE, "unknown command '%s'", name);

@@ -41,6 +41,7 @@ static int run_compare(int argc, char **argv)
 	struct pd_pick_which which[2] = { { operands[0], o.urls[0], operands, n }, { n > 1 ? operands[1] : NULL, o.urls[1], operands, n } };
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
 	int status = ok ? pd_compare_pages(&o.walk, which, (enum pd_color)o.color, &log, &e) :
+			  n > 2 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': compare takes two pages", operands[2]) :
 			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);

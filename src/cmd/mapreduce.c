@@ -47,7 +47,7 @@ static const struct pd_usage map_usage = {
 	.name = "map",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options after -- are those of the command that the job stands for: 'fp' of fp.",
+	.text = "Options after -- are those of the command that does the job: with --job=fp, those of 'fp'.",
 	.example = "pagededup map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
 	.opts = map_opts,
 };
@@ -117,7 +117,7 @@ static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 	const char *alone = o->output ? "output" : o->stats ? "stats" : o->save ? "save" : o->n_against ? "against" : o->explain ? "explain" :
 			    o->scope ? "scope" : o->sites ? "sites" : o->method ? "method" : o->rule ? "rule" : o->ranks ? "ranks" :
 			    o->links ? "links" : o->format ? "format=jsonl" : o->memory ? "memory" : o->tmp_dir ? "tmp-dir" : NULL;
-	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'match' alone, not of its tasks", alone) : PD_OK;
+	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", alone) : PD_OK;
 }
 
 /* Words that are options of `match`; 0 go on, else the exit code + 1. */

@@ -38,7 +38,8 @@ static int run_show(int argc, char **argv)
 		return code - 1;
 	int n = argc - first;
 	struct pd_pick_which which = { argv[first], o.urls[0], argv + first, n };
-	int status = n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file") :
+	int status = n == 0 && o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "missing operand INPUT: the dumps in which to find the URL") :
+		     n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file") :
 		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "--url can be given only once") :
 		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': show takes one page", argv[first + 1]) :
 					   pd_show_page(&o.walk, &which, (enum pd_stage)o.stage, (enum pd_color)o.color, &log, &e);

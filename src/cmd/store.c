@@ -53,7 +53,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "largest distance of duplicates (12 of 64 bits); 'check': this or less" },
 	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
-	  .help = "methods to keep bits and keys of (those of the rows), or to ask" },
+	  .help = "methods to keep bits and keys of (those of the rows), or to compare by" },
 	{ .type = PD_OPT_CHOICE, .name = "keys", .arg = "NAME", AT(keys), .choices = key_kinds,
 	  .help = "keep no pages, only keys: lmdb (exact, with ids), bloom (a filter)" },
 	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "bloom: keys it is made for (10000000)" },
@@ -94,7 +94,7 @@ static const struct pd_usage usage = {
 	.name = "store",
 	.words = action_names,
 	.synopsis = "init|add|check|remove|compact|verify|info|export DIR [OPTION]... [FP|ID]...",
-	.summary = "Keep fingerprints between runs and tell which pages are new.",
+	.summary = "Keep fingerprints between runs and report which pages are new.",
 	.text = "add keeps new pages and answers for each row of FP (stdin); check only answers.\n"
 		"remove takes ids (stdin).  compact frees the space of removed pages, verify finds damage,\n"
 		"export writes rows of 'fp'.",
@@ -470,8 +470,9 @@ static int find_action(int argc, char **argv, int first, const struct action **o
 			*out = &actions[i];
 	if (!*out) {
 		const char *near = pd_nearest(argv[first], action_names);
-		return pd_fail(e, PD_ERR_USAGE, "unknown action '%s'%s%s%s", argv[first], near ? "; did you mean '" :
-			       "", near ? near : "", near ? "'?" : "");
+		return near ? pd_fail(e, PD_ERR_USAGE, "unknown action '%s'; did you mean '%s'?", argv[first], near) :
+			      pd_fail(e, PD_ERR_USAGE, "unknown action '%s': it is one of init, add, check, remove, compact, verify, "
+				      "info and export", argv[first]);
 	}
 	if (first + 1 == argc || !*argv[first + 1])
 		return pd_fail(e, PD_ERR_USAGE, "%s: missing operand DIR, the store's folder", argv[first]);

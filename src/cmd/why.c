@@ -75,7 +75,8 @@ static int run_why(int argc, char **argv)
 	char *verdicts = o.run && !o.why.verdicts ? pd_dedup_folder_path(o.run, "verdicts.tsv") : NULL;
 	if (verdicts)
 		o.why.verdicts = verdicts;
-	int status = check_why(&o, argc - first, &e);
+	int status = o.run && !verdicts ? pd_fail(&e, PD_ERR_USAGE, "--run and --verdicts cannot be combined") :
+					  check_why(&o, argc - first, &e);
 	o.why.id = o.why.url ? NULL : argv[first];
 	if (!status)
 		status = why(&o, &e);

@@ -127,7 +127,7 @@ int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, cons
 	bool ended = false;
 	*p = (struct pd_engine_params){ 0 };
 	if (!text.n || !pd_span_split(&text, '\n', &line) || !pd_span_is(line, MAGIC))
-		return pd_fail(e, PD_ERR_INPUT, "%s is no file of parameters: the step 'count' of a job writes one", path);
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of parameters: the step 'count' of the job writes one", path);
 	while (text.n && pd_span_split(&text, '\n', &line)) {
 		no++;
 		ended = ended || pd_span_is(line, "end");

@@ -623,7 +623,7 @@ void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
 	pd_buf_printf(out, "%zu different keys of %d bits", chosen->n_a, chosen->bits);
 	if (chosen->n_b)
 		pd_buf_printf(out, " against %zu", chosen->n_b);
-	pd_buf_printf(out, ", k %d, compared by %s; plans, * the one taken:\n", chosen->k, chosen->scan->name);
+	pd_buf_printf(out, ", k %d, compared by %s; plans, * the one used:\n", chosen->k, chosen->scan->name);
 	for (int i = 0; i < n; i++)
 		listed |= same_plan(&list[i], chosen);
 	if (!listed)

@@ -394,7 +394,10 @@ static int check_options(const struct pd_stage_eval *o, int n, struct pd_err *e)
 {
 	if (n < 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
-	if ((o->pairs != NULL) + (o->clusters != NULL) + o->sweep != 1)
+	int measured = (o->pairs != NULL) + (o->clusters != NULL) + o->sweep;
+	if (measured > 1)
+		return pd_fail(e, PD_ERR_USAGE, "--pairs, --clusters and --sweep cannot be combined");
+	if (!measured)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option: one of --pairs=FILE, --clusters=FILE and --sweep");
 	if (o->suspects && !o->pairs)
 		return pd_fail(e, PD_ERR_USAGE, "--suspects has no effect without --pairs");

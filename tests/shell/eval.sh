@@ -138,7 +138,7 @@ while IFS='|' read -r message options; do
 done <<'END'
 missing operand TRUTH|--pairs=pairs.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv
-one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv --pairs=pairs.tsv --sweep
+--pairs, --clusters and --sweep cannot be combined|truth.tsv --pairs=pairs.tsv --sweep
 INPUT is read only with --sweep|truth.tsv truth.tsv --pairs=pairs.tsv
 no column 'colour'|truth.tsv --pairs=pairs.tsv --by=lang,colour
 is not a truth file|pairs.tsv --clusters=clusters.tsv

@@ -128,7 +128,7 @@ sed '/^end$/d' params >open
 for side in map reduce; do
 	refused "$side without parameters" demo.fp 'missing required option --params' "$P" $side --job=join --step=equal
 	refused "$side, parameters that are not there" demo.fp 'none.*No such file' "$P" $side --job=join --step=equal --params=none
-	refused "$side, rows for parameters" demo.fp 'is no file of parameters' "$P" $side --job=join --step=equal --params=demo.fp
+	refused "$side, rows for parameters" demo.fp 'is not a file of parameters' "$P" $side --job=join --step=equal --params=demo.fp
 	for file in cut bad open; do refused "$side, damaged parameters ($file)" demo.fp 'damaged file of parameters' "$P" $side --job=join --step=equal --params=$file; done
 	refused "$side without a step" demo.fp 'missing required option --step' "$P" $side --job=join
 	refused "$side, no such step" demo.fp "'none' is none of the job" "$P" $side --job=join --step=none
@@ -141,7 +141,7 @@ refused "a bucket of other parameters" <(printf 'h9.1\tx\n') 'no bucket of this 
 refused "a line of another task" <(echo nothing) 'no key and value' "$P" reduce --job=join --step=near --params=params
 refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'cannot be read|cut short|no fp rows' "$P" reduce --job=join --step=near --params=params
 for option in --scope=same-host --against=x --save=x --method=exact --format=jsonl; do
-	refused "match's $option" /dev/null 'of .match. alone' "$P" reduce --job=join --step=count -- $option
+	refused "match's $option" /dev/null 'works only with .match.' "$P" reduce --job=join --step=count -- $option
 done
 refused "rows of two kinds" <(printf 'bits\t64\nbits\t128\n') 'cannot be matched' "$P" reduce --job=join --step=count
 # A bad row is one that is left out.

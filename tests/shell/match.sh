@@ -193,7 +193,7 @@ exits "against" 0
 match --preset=paper --plan=paper -k 4 in.fp
 exits "--preset=paper --plan=paper -k 4 is misuse" 2
 match --explain -k 3 in.fp
-has "--explain says what is joined" "$tmp/err" '[0-9]+ different keys of 64 bits, k 3, compared by [a-z0-9]+; plans, \* the one taken:$'
+has "--explain says what is joined" "$tmp/err" '[0-9]+ different keys of 64 bits, k 3, compared by [a-z0-9]+; plans, \* the one used:$'
 is "one plan is marked" "$(grep -c ': \* [a-z]*: .*about' "$tmp/err")" 1
 has "the documents' tables are named" "$tmp/err" ':   paper: about [0-9.e+-]+ CPU seconds'
 at_least "and several ways of cutting" "$(grep -c 'blocks: ' "$tmp/err")" 3

@@ -41,6 +41,12 @@ help fp match|extra operand 'match': help takes one COMMAND
 version now|extra operand 'now': version takes none
 dict -o words.dict a b|extra operand 'b': dict takes one list of words
 show a b|extra operand 'b': show takes one page
+compare a b c|extra operand 'c': compare takes two pages
+show --url=http://h/|missing operand INPUT: the dumps in which to find the URL
+why a -V v.tsv --run=out|--run and --verdicts cannot be combined
+eval t --pairs=pairs.tsv --sweep|--pairs, --clusters and --sweep cannot be combined
+store qqqqqqqq s|unknown action 'qqqqqqqq': it is one of init, add, check, remove, compact, verify, info and export
+--frob|unknown option --frob; a command comes first
 why a b --verdicts=v.tsv|too many operands: why takes one page, by its id or by --url
 apply -V v.tsv d.warc.gz d.fp -o one|-o must name a directory for several inputs: add a slash, as in -o one/
 E2
