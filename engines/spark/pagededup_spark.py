@@ -20,6 +20,7 @@ column `header` holds the parameters of the rows.  Pages that look alike and are
 column `suspect`, which is null for pairs.  For Spark 3.5 and 4.
 """
 
+import atexit
 import os
 import re
 import shutil
@@ -53,6 +54,7 @@ SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
 SCHEMA["pairs"] += ", suspect string"
 SUSPECT = b"# suspect "
 AT_ONCE = 4096  # lines in an Arrow batch
+FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's own command does not begin without; that of HADOOP_CONF_DIR goes first
 
 
 # In the tasks: batches of a DataFrame to lines of a filter, and back.
@@ -162,7 +164,7 @@ def through(arguments, lines, files, counters):
                 os.symlink(SparkFiles.get(held), os.path.join(folder, name))
             else:
                 with open(os.path.join(folder, name), "wb") as f:
-                    f.write(held.value)
+                    f.write(held if isinstance(held, bytes) else held.value)
         with open(os.path.join(folder, "stderr"), "w+b") as err:
             program = os.path.abspath(os.path.join(SparkFiles.get("pagededup"), "bin", "pagededup"))
             child = subprocess.Popen([program] + arguments, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
@@ -203,11 +205,11 @@ def through(arguments, lines, files, counters):
 
 
 def spark_files(command):
-    """A command on files of any file system that Spark reads: -cat, -put -f."""
+    """A command on files of any file system that Spark reads: -cat, -put -f.  It begins in a folder that has FOR_SPARK."""
     home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
     java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     conf = os.environ.get("HADOOP_CONF_DIR")
-    return "%s -Xmx256m -cp %s%s/jars/* org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
+    return "%s -Xmx256m -cp %s%s/jars/*:. org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
 
 
 def file_command(option, command):
@@ -257,7 +259,8 @@ class Pagededup:
         """dumps: a DataFrame whose first column has a path in each row."""
         fetch = self.fetch
         paths = dumps.select(dumps.columns[0]).repartition(max(dumps.count(), 1))
-        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + list(options))
+        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + list(options),
+                            FOR_SPARK)
 
     def match(self, rows, *options):
         """Pairs of rows of fp."""
@@ -280,11 +283,12 @@ class Pagededup:
         and with the new pages.  keys: the key file that `pagededup match --save` wrote of the new pages, which every task maps; new,
         stored: rows of fp."""
         name = "pagededup-%s.key" % uuid.uuid4().hex
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copyfile(keys, os.path.join(folder, name))
-            self.sc.addFile(os.path.join(folder, name))
-            side = {"batch": name}
-            side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
+        folder = tempfile.mkdtemp(prefix="pagededup-")  # a node takes the file from here when its first task begins
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copyfile(keys, os.path.join(folder, name))
+        self.sc.addFile(os.path.join(folder, name))
+        side = {"batch": name}
+        side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
         found = [self._keep(self._step("batch", "find", [(stored, "fp")], side))]
         tombstones = self._step("batch", "tombstones", [(found[0], "line")], side, "verdicts")
         collection = self._step("batch", "update", [(stored, "fp"), (new, "fp"), (found[0], "line")], side, "fp")
@@ -305,7 +309,7 @@ class Pagededup:
             self._make_folders(paths, output)
         arguments = ["map", "--job=apply", "--step=rewrite", "-o", output]
         return self._filter(lines.repartition(max(lines.count(), 1)), "line", "dumps",
-                            lambda: arguments + file_command("fetch", fetch) + file_command("store", store))
+                            lambda: arguments + file_command("fetch", fetch) + file_command("store", store), FOR_SPARK)
 
     def _make_folders(self, paths, output):
         jvm, conf = self.sc._jvm, self.sc._jsc.hadoopConfiguration()
