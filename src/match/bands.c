@@ -701,7 +701,6 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 
 /* --- a part --- */
 
-
 static void part_task(void *ctx, size_t i, int thread)
 {
 	const struct search *s = ctx;
@@ -727,6 +726,8 @@ static void part_task(void *ctx, size_t i, int thread)
 		print[at] = rows[j].print;
 		row[at] = rows[j].row;
 	}
+	/* A scan loads these with the last keys and leaves them out of its answer. */
+	memset(print + n, 0, PD_SCAN_PAD * sizeof *print);
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
 			search_bucket(s, w, w->begin[b], w->begin[b + 1], 0, &s->lists[thread]);
