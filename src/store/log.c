@@ -198,9 +198,10 @@ static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket
 	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
 	uint64_t *keys = pd_arena_alloc(&r->arena, (cap * words + PD_SCAN_PAD) * 8 + cap * sizeof *b->rows);
 	uint32_t *rows = (uint32_t *)(keys + cap * words + PD_SCAN_PAD);
+	/* A scan loads what stands after the last key of a column, and leaves it out of its answer. */
+	memset(keys, 0, (cap * words + PD_SCAN_PAD) * sizeof *keys);
 	for (size_t w = 0; w < words && b->n; w++)
 		memcpy(keys + w * cap, b->keys + w * b->cap, b->n * sizeof *keys);
-	memset(keys + words * cap, 0, PD_SCAN_PAD * 8);
 	if (b->n)
 		memcpy(rows, b->rows, b->n * sizeof *rows);
 	b->keys = keys;
