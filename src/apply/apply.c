@@ -135,7 +135,7 @@ static void kept_free(struct kept *k)
 }
 
 /* A line of a header; what is folded there becomes one line. */
-static void add_line(struct pd_buf *out, const char *name, struct pd_span value)
+static void add_header_line(struct pd_buf *out, const char *name, struct pd_span value)
 {
 	value = pd_span_trim(value);
 	if (!value.n)
@@ -177,10 +177,10 @@ static void note_kept(struct kept *k, struct kept_page *page)
 {
 	struct warc_fields f = read_fields(&k->record);
 	pd_buf_clear(&k->text);
-	add_line(&k->text, "WARC-Refers-To", f.id);
-	add_line(&k->text, "WARC-Refers-To-Target-URI", f.uri);
-	add_line(&k->text, "WARC-Refers-To-Date", f.date);
-	add_line(&k->text, "WARC-Payload-Digest", f.digest);
+	add_header_line(&k->text, "WARC-Refers-To", f.id);
+	add_header_line(&k->text, "WARC-Refers-To-Target-URI", f.uri);
+	add_header_line(&k->text, "WARC-Refers-To-Date", f.date);
+	add_header_line(&k->text, "WARC-Payload-Digest", f.digest);
 	page->fields = pd_arena_copy(&k->arena, pd_buf_span(&k->text));
 }
 
@@ -236,16 +236,16 @@ static void revisit_begin(const struct kept *k, const struct pd_record *r, struc
 	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
 	uint32_t kept = removed ? *removed : kept_of(k, dup_of, &text);
 	pd_buf_add_z(out, "WARC/1.1\r\nWARC-Type: revisit\r\n");
-	add_line(out, "WARC-Record-ID", f.id);
-	add_line(out, "WARC-Target-URI", f.uri);
-	add_line(out, "WARC-Date", f.date);
+	add_header_line(out, "WARC-Record-ID", f.id);
+	add_header_line(out, "WARC-Target-URI", f.uri);
+	add_header_line(out, "WARC-Date", f.date);
 	pd_buf_add_z(out, "WARC-Profile: " PROFILE "\r\n");
 	if (kept) {
 		pd_buf_add_span(out, k->pages[kept - 1].fields);
-		add_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
+		add_header_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
 	}
-	add_line(out, "Pagededup-Original-Type", f.type);
-	add_line(out, "Pagededup-Original-Payload-Digest", f.digest);
+	add_header_line(out, "Pagededup-Original-Type", f.type);
+	add_header_line(out, "Pagededup-Original-Payload-Digest", f.digest);
 	pd_buf_release(&text);
 }
 
@@ -255,7 +255,7 @@ static void revisit_end(const char *path, uint64_t offset, uint64_t length, stru
 	pd_buf_add_z(out, "Pagededup-Original-File: ");
 	pd_tsv_add(out, pd_span_z(path));
 	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset, length);
-	add_line(out, "Pagededup-Original-Digest", digest);
+	add_header_line(out, "Pagededup-Original-Digest", digest);
 	pd_buf_add_z(out, "Content-Length: 0\r\n\r\n\r\n\r\n");
 }
 

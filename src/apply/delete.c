@@ -196,11 +196,11 @@ static enum reason check_file(struct pd_apply_deleter *r, const struct pd_apply_
 {
 	enum reason why;
 	bool cut;
-	const struct pd_apply_wanted *w = find_id(r, g->path);
 	if (!r->rows)
 		return NONE;
-	if (!w->digest.n || w->two)
-		return w->two ? TWO_DIGESTS : UNKNOWN;
+	const struct pd_apply_wanted *w = find_id(r, g->path);
+	if (!w || !w->digest.n || w->two)
+		return w && w->two ? TWO_DIGESTS : UNKNOWN;
 	if (!has_digest(r, g->path.p, w->digest, &cut, &why))
 		return why;
 	if (cut)

@@ -77,21 +77,21 @@ struct apply_run {
 	struct pd_err err;
 };
 
-static void tell(struct apply_run *r, const struct pd_read_damage *d, const char *what)
+static void log_damage(struct apply_run *r, const struct pd_read_damage *d, const char *what)
 {
 	pd_read_damage_tell(d, what, r->log);
 }
 
 static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
-	tell(ctx, d, "kept as it is");
+	log_damage(ctx, d, "kept as it is");
 }
 
 static void on_lost(void *ctx, const struct pd_read_damage *d)
 {
 	struct apply_run *r = ctx;
 	r->lost++;
-	tell(r, d, "the rest of this compressed member is lost");
+	log_damage(r, d, "the rest of this compressed member is lost");
 }
 
 static void on_other_url(void *ctx, const char *id)

@@ -26,7 +26,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static void on_damage(void *ctx, const struct pd_read_damage *d)
+static void log_left_out(void *ctx, const struct pd_read_damage *d)
 {
 	pd_read_damage_tell(d, "left out", ctx);
 }
@@ -41,7 +41,7 @@ static int run_estimate(int argc, char **argv)
 	if (code)
 		return code - 1;
 	struct pd_reader_options in = pd_walk_inputs(&o.walk, argv + first, argc - first);
-	in.damage = on_damage;
+	in.damage = log_left_out;
 	in.damage_ctx = &log;
 	struct pd_buf out = { 0 };
 	struct pd_err e;

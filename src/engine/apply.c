@@ -158,7 +158,7 @@ static void on_apply_other_url(void *ctx, const char *id)
 }
 
 /* Where the dump goes in the folder: its path, without a scheme and a host, and as steps down alone. */
-static void add_place(struct pd_buf *out, struct pd_span path)
+static void add_output_place(struct pd_buf *out, struct pd_span path)
 {
 	struct pd_span step;
 	ptrdiff_t scheme = pd_span_find(path, pd_span_z("://"));
@@ -174,7 +174,7 @@ static void add_place(struct pd_buf *out, struct pd_span path)
 	}
 }
 
-static FILE *write_rows(const struct pd_engine *t, struct pd_span rows, struct pd_err *e)
+static FILE *spool_verdict_rows(const struct pd_engine *t, struct pd_span rows, struct pd_err *e)
 {
 	struct pd_span row;
 	FILE *f = pd_tempfile_open(t->tmp_dir, e);
@@ -226,7 +226,7 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 {
 	char name[64], *path = name;
 	struct pd_apply_removals *removals = NULL;
-	FILE *f = write_rows(r->t, rows, e);
+	FILE *f = spool_verdict_rows(r->t, rows, e);
 	if (!f)
 		return PD_ERR_SYSTEM;
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(f));
@@ -290,7 +290,7 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	pd_buf_set(&r->output, pd_span_z(t->output));
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;
-	add_place(&r->output, pd_buf_span(&r->path));
+	add_output_place(&r->output, pd_buf_span(&r->path));
 	int status = t->store ? make_local(r, e) : PD_OK;
 	if (status)
 		return status;

@@ -90,7 +90,7 @@ static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out
 {
 	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_TERMS, PD_FP_CONFIDENCE,
 						   PD_FP_LANGUAGES, PD_FP_SUBJECT };
-	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line = pd_span_z("");
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line;
 	const char *text = pd_rows_text(k->rows, row);
 	struct pd_buf key = { 0 }, sketch = { 0 };
 	struct pd_sketch s;
@@ -479,7 +479,7 @@ struct updated {
 };
 
 /* The new row alone; else stored ones, each once, unless they go. */
-static int end_page(struct updated *u, struct pd_err *e)
+static int write_page_rows(struct updated *u, struct pd_err *e)
 {
 	struct pd_map seen = { 0 };
 	struct pd_span rest = pd_buf_span(u->fresh.n ? &u->fresh : &u->rows), line;
@@ -516,7 +516,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 	pd_buf_add_c(&out, '\n');
 	int status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		if (in.is_new && (status = end_page(&u, e)) != 0)
+		if (in.is_new && (status = write_page_rows(&u, e)) != 0)
 			break;
 		struct pd_span rest = in.value;
 		bool fresh;
@@ -534,7 +534,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 		pd_buf_add_c(fresh ? &u.fresh : &u.rows, '\n');
 	}
 	if (!status)
-		status = end_page(&u, e);
+		status = write_page_rows(&u, e);
 	pd_engine_count(t, "ROWS", u.n);
 	pd_engine_count(t, "REMOVED", u.gone);
 	pd_buf_release(&u.rows);

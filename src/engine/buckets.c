@@ -229,7 +229,7 @@ static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 }
 
 /* Some rows as they were handed on: read again, since less of them is kept for pairs. */
-static int write_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
+static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
 {
 	struct pd_engine_row row;
 	struct pd_line_reader lines = { .f = b->waiting, .path = "a temporary file" };
@@ -270,7 +270,7 @@ static int write_leaders(struct pd_engine_buckets *b, uint64_t distinct)
 	for (uint32_t i = 0; i < b->rows->n; i++)
 		if (!b->follows[i])
 			want_row(b, i, &stays);
-	int status = write_rows(b, "r\t", &stays);
+	int status = write_waiting_rows(b, "r\t", &stays);
 	pd_map_release(&stays);
 	return status ? status : write_number(b, "distinct", distinct);
 }
@@ -290,7 +290,7 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
 	int status = write_number(b, "full", wanted.n);
 	if (!status && wanted.n)
-		status = write_rows(b, tag, &wanted);
+		status = write_waiting_rows(b, tag, &wanted);
 	pd_map_release(&wanted);
 	return status;
 }

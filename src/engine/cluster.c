@@ -53,7 +53,7 @@ static void end_pairs(const struct pd_engine *t, struct pair_reader *r)
 	pd_tsv_release(&r->in);
 }
 
-static void add_line(struct pd_buf *out, struct pd_span key, struct pd_span value)
+static void add_key_line(struct pd_buf *out, struct pd_span key, struct pd_span value)
 {
 	pd_buf_add_span(out, key);
 	pd_buf_add_c(out, '\t');
@@ -68,8 +68,8 @@ static int map_edges(const struct pd_engine *t, struct pd_err *e)
 	int status;
 	while ((status = next_pair(t, &r, e)) == 1) {
 		pd_buf_clear(&out);
-		add_line(&out, r.in.fields[PD_PAIRS_ID_A], r.in.fields[PD_PAIRS_ID_B]);
-		add_line(&out, r.in.fields[PD_PAIRS_ID_B], r.in.fields[PD_PAIRS_ID_A]);
+		add_key_line(&out, r.in.fields[PD_PAIRS_ID_A], r.in.fields[PD_PAIRS_ID_B]);
+		add_key_line(&out, r.in.fields[PD_PAIRS_ID_B], r.in.fields[PD_PAIRS_ID_A]);
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
@@ -88,7 +88,7 @@ static int map_as_it_is(const struct pd_engine *t, struct pd_err *e)
 	(void)t;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		pd_buf_clear(&out);
-		add_line(&out, in.key, in.value);
+		add_key_line(&out, in.key, in.value);
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
@@ -109,7 +109,7 @@ static void know(struct known *k, struct pd_span page)
 	pd_names_add(&k->names, page);
 }
 
-static int tell(struct known *k, struct pd_err *e)
+static int connect_to_first(struct known *k, struct pd_err *e)
 {
 	const struct pd_names *v = &k->names;
 	uint32_t first = 0;
@@ -123,8 +123,8 @@ static int tell(struct known *k, struct pd_err *e)
 		if (i == first)
 			continue;
 		pd_buf_clear(&k->out);
-		add_line(&k->out, v->v[i], v->v[first]);
-		add_line(&k->out, v->v[first], v->v[i]);
+		add_key_line(&k->out, v->v[i], v->v[first]);
+		add_key_line(&k->out, v->v[first], v->v[i]);
 		status = pd_engine_write(&k->out, e);
 	}
 	pd_names_release(&k->names);
@@ -138,14 +138,14 @@ static int reduce_round(const struct pd_engine *t, struct pd_err *e)
 	struct known k = { .unsettled = 0 };
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (in.is_new && k.names.n && (status = tell(&k, e)) != 0)
+		if (in.is_new && k.names.n && (status = connect_to_first(&k, e)) != 0)
 			break;
 		if (in.is_new)
 			know(&k, in.key);
 		know(&k, in.value);
 	}
 	if (!status && k.names.n)
-		status = tell(&k, e);
+		status = connect_to_first(&k, e);
 	pd_engine_count(t, "UNSETTLED", k.unsettled);
 	pd_names_release(&k.names);
 	pd_buf_release(&k.out);
@@ -206,7 +206,7 @@ static int write_attached(struct attached *a, struct pd_span page, struct pd_err
 		if (!line.n)
 			continue;
 		pd_buf_clear(&a->out);
-		add_line(&a->out, pd_buf_span(&a->component), line);
+		add_key_line(&a->out, pd_buf_span(&a->component), line);
 		status = pd_engine_write(&a->out, e);
 	}
 	pd_buf_clear(&a->component);
@@ -428,7 +428,7 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 			pd_buf_add_c(&out, '-');
 		else
 			pd_buf_printf(&out, "%" PRIu64, cluster);
-		add_line(&out, pd_span("", 0), in.value);
+		add_key_line(&out, pd_span("", 0), in.value);
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}

@@ -266,7 +266,7 @@ struct sample {
 };
 
 /* With --all-pairs every bucket is joined; else bands that are full are not. */
-static void sample_row(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
+static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
 {
 	struct pd_span id = row->f[PD_FP_ID];
 	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
@@ -294,7 +294,7 @@ static int sample_leaders(struct sample *s, const struct pd_engine_params *p, st
 		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0)
 			break;
 		leaders += row.has_sketch;
-		sample_row(s, &row, p);
+		sample_buckets_of(s, &row, p);
 	}
 	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", leaders);
 	pd_engine_lines_release(&in);
@@ -306,7 +306,7 @@ static int sample_rows(struct sample *s, const struct pd_engine *t, const struct
 	struct pd_engine_rows in = { .task = t, .p = p };
 	int status;
 	while ((status = pd_engine_rows_next(&in, e)) == 1)
-		sample_row(s, &in.row, p);
+		sample_buckets_of(s, &in.row, p);
 	pd_engine_rows_release(&in);
 	return status;
 }
@@ -732,7 +732,7 @@ static bool is_linked(struct pd_span row)
 	return pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
 }
 
-static void add_pair(struct same_pages *s, struct pd_span row)
+static void keep_pair_once(struct same_pages *s, struct pd_span row)
 {
 	size_t i = 0;
 	while (i < s->n && !pd_span_eq(ids_of(pd_span(s->text.p + s->row[i].at, s->row[i].n)), ids_of(row)))
@@ -746,7 +746,7 @@ static void add_pair(struct same_pages *s, struct pd_span row)
 	s->n += i == s->n;
 }
 
-static int write_pairs(struct same_pages *s, struct pd_buf *out, uint64_t *n, struct pd_err *e)
+static int write_same_pages(struct same_pages *s, struct pd_buf *out, uint64_t *n, struct pd_err *e)
 {
 	pd_buf_clear(out);
 	for (size_t i = 0; i < s->n; i++) {
@@ -773,10 +773,10 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
-		if (in.is_new && (status = write_pairs(&same, &out, &n[0], e)) != 0)
+		if (in.is_new && (status = write_same_pages(&same, &out, &n[0], e)) != 0)
 			break;
 		if (pair)
-			add_pair(&same, in.value);
+			keep_pair_once(&same, in.value);
 		if (!suspect || is_repeated(&seen, &in))
 			continue;
 		n[1]++;
@@ -786,7 +786,7 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 			break;
 	}
 	if (!status)
-		status = write_pairs(&same, &out, &n[0], e);
+		status = write_same_pages(&same, &out, &n[0], e);
 	struct pd_span rest = pd_buf_span(&p->totals), line;
 	while (!status && totals && rest.n && pd_span_split(&rest, '\n', &line))
 		if (line.n)

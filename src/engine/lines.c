@@ -80,7 +80,7 @@ static int check_header(struct pd_engine_rows *r, struct pd_err *e)
 }
 
 /* Names the line where it stands. */
-static int add_place(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
+static int name_line(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
 {
 	return pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why->text);
 }
@@ -104,7 +104,7 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 				r->n++;
 				return 1;
 			}
-			add_place(r, status, &why, e);
+			name_line(r, status, &why, e);
 			if (status != PD_ERR_FORMAT)
 				return status;
 		}

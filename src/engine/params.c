@@ -12,7 +12,7 @@
 
 #define MAGIC "# pagededup task 1"
 
-static void add_number(struct pd_buf *out, const char *name, uint64_t n)
+static void add_number_line(struct pd_buf *out, const char *name, uint64_t n)
 {
 	pd_buf_printf(out, "%s %" PRIu64 "\n", name, n);
 }
@@ -50,14 +50,14 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 		pd_sketch_print(&p->sketch, out);
 		pd_buf_add_c(out, '\n');
 	}
-	add_number(out, "bits", (uint64_t)p->bits);
-	add_number(out, "rows", p->rows);
-	add_number(out, "prints", p->prints);
-	add_number(out, "sketched", p->sketched);
-	add_number(out, "leaders", p->leaders);
-	add_number(out, "distinct", p->distinct);
-	add_number(out, "dense", p->dense);
-	add_number(out, "full", p->full);
+	add_number_line(out, "bits", (uint64_t)p->bits);
+	add_number_line(out, "rows", p->rows);
+	add_number_line(out, "prints", p->prints);
+	add_number_line(out, "sketched", p->sketched);
+	add_number_line(out, "leaders", p->leaders);
+	add_number_line(out, "distinct", p->distinct);
+	add_number_line(out, "dense", p->dense);
+	add_number_line(out, "full", p->full);
 	for (uint32_t i = 0; i < p->split.n; i++)
 		pd_buf_printf(out, "split %.*s %u\n", (int)p->split.v[i].n, p->split.v[i].p, p->split_parts[i]);
 	for (const char *word = p->options.p; word && word < p->options.p + p->options.n; word += strlen(word) + 1) {

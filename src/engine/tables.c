@@ -64,7 +64,7 @@ void pd_engine_tables_release(struct pd_engine_tables *t)
 	free(t->h);
 }
 
-static void add_line(struct pd_buf *out, struct pd_span value)
+static void end_bucket_line(struct pd_buf *out, struct pd_span value)
 {
 	pd_buf_add_c(out, '\t');
 	pd_buf_add_span(out, value);
@@ -77,7 +77,7 @@ void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span 
 		return;
 	pd_buf_add_z(out, row->has_print ? "e." : "d.");
 	pd_buf_add_span(out, row->f[row->has_print ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST]);
-	add_line(out, value);
+	end_bucket_line(out, value);
 }
 
 bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out)
@@ -98,7 +98,7 @@ bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_e
 	return true;
 }
 
-static int part_of(const struct pd_engine_tables *t, const uint64_t *print, int parts)
+static int part_of_print(const struct pd_engine_tables *t, const uint64_t *print, int parts)
 {
 	return (int)(pd_hash64(print, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
@@ -110,13 +110,13 @@ void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd
 		uint32_t split = t->p->split.n ? pd_names_find(&t->p->split, pd_buf_span(&name)) : PD_NO_NAME;
 		if (split == PD_NO_NAME) {
 			pd_buf_add_span(out, pd_buf_span(&name));
-			add_line(out, value);
+			end_bucket_line(out, value);
 			continue;
 		}
-		int parts = (int)t->p->split_parts[split], own = part_of(t, row->print.w, parts);
+		int parts = (int)t->p->split_parts[split], own = part_of_print(t, row->print.w, parts);
 		for (int other = 0; other < parts; other++) {
 			pd_buf_printf(out, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
-			add_line(out, value);
+			end_bucket_line(out, value);
 		}
 	}
 	pd_buf_release(&name);
@@ -162,6 +162,6 @@ static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_ta
 
 bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
 {
-	bool parts = !table->parts || table->i == table->j || part_of(t, a, table->parts) != part_of(t, b, table->parts);
+	bool parts = !table->parts || table->i == table->j || part_of_print(t, a, table->parts) != part_of_print(t, b, table->parts);
 	return parts && (table->kind != 'h' || is_first(t, table, a, b));
 }

@@ -467,7 +467,7 @@ static void add_addresses(struct pd_aliases *a, struct host *h, struct pd_buf *o
 	}
 }
 
-static void write_row(struct pd_aliases *a, const struct row *r, struct pd_buf *out)
+static void write_alias_row(struct pd_aliases *a, const struct row *r, struct pd_buf *out)
 {
 	struct host *h = &a->hosts[r->host];
 	pd_tsv_add(out, a->names.v[r->host]);
@@ -506,7 +506,7 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g\n", pd_alias_by_names[a->o.by], a->o.first, a->o.similar);
 	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
 	for (size_t i = 0; i < c.hosts; i++)
-		write_row(a, &rows[i], out);
+		write_alias_row(a, &rows[i], out);
 	free(rows);
 	free(site);
 	free(order);
@@ -560,7 +560,7 @@ static int read_addresses(struct alias_run *r)
 	return status;
 }
 
-static void add_page(struct alias_run *r, const struct pd_record *record, const struct pd_page *page)
+static void note_crawled_page(struct alias_run *r, const struct pd_record *record, const struct pd_page *page)
 {
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
@@ -583,7 +583,7 @@ static int read_pages(struct alias_run *r)
 	while (!status && (status = pd_reader_next(reader, &record, &r->err)) == 1) {
 		enum pd_skip skip = pd_page_open(opener, &record, &page, &reason);
 		if (skip == PD_SKIP_NONE)
-			add_page(r, &record, &page);
+			note_crawled_page(r, &record, &page);
 		else if (skip == PD_SKIP_DAMAGED) {
 			r->damaged++;
 			pd_log_error(r->log, "%s: %s; left out", record.id.p, reason);

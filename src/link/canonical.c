@@ -424,7 +424,7 @@ static const uint8_t class[256] = {
 };
 
 /* Appends `s` with as few escapes as mean the same.  `lower`: letters in lower case, but for those of escapes. */
-static void add(struct pd_buf *out, struct pd_span s, bool lower)
+static void add_escaped(struct pd_buf *out, struct pd_span s, bool lower)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	char *to = pd_buf_reserve(out, 3 * s.n);
@@ -455,7 +455,7 @@ static void add(struct pd_buf *out, struct pd_span s, bool lower)
 /* --- host --- */
 
 /* "www." and "www2." say nothing before a name with a dot. */
-static struct pd_span without_www(struct pd_span host)
+static struct pd_span without_www_number(struct pd_span host)
 {
 	size_t i = 3;
 	if (host.n < 5 || memcmp(host.p, "www", 3) != 0)
@@ -484,7 +484,7 @@ static void add_site(const struct pd_canonical *c, const struct pd_url *u, struc
 	else
 		pd_buf_add_span(out, pd_url_part(u, 0, u->colon));
 	pd_buf_add_z(out, "://");
-	pd_buf_add_span(out, c->form == PD_FORM_LOOSE ? without_www(host) : host);
+	pd_buf_add_span(out, c->form == PD_FORM_LOOSE ? without_www_number(host) : host);
 	if (port.n) {
 		pd_buf_add_c(out, ':');
 		pd_buf_add_span(out, port);
@@ -537,7 +537,7 @@ static void add_path(const struct pd_canonical *c, struct pd_span path, struct p
 		struct pd_span s = pd_span(path.p + i, end - i);
 		if (loose)
 			s = session_segment(s) ? pd_span("", 0) : without_jsessionid(s);
-		add(out, s, loose);
+		add_escaped(out, s, loose);
 		if (next && (out->n == from || out->p[out->n - 1] != '/'))
 			pd_buf_add_c(out, '/');
 		i = end + 1;
@@ -555,7 +555,7 @@ static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_
 	if (u->fragment - u->query < 2)
 		return;
 	pd_buf_clear(&q->text);
-	add(&q->text, pd_url_part(u, u->query + 1, u->fragment), c->form == PD_FORM_LOOSE);
+	add_escaped(&q->text, pd_url_part(u, u->query + 1, u->fragment), c->form == PD_FORM_LOOSE);
 	query_split(q, pd_buf_span(&q->text));
 	query_sort(q);
 	for (size_t i = 0; i < q->n; i++) {
@@ -595,12 +595,12 @@ void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd
 		add_path(c, pd_url_path(u), out);
 	} else {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->path));
-		add(out, pd_url_path(u), false);
+		add_escaped(out, pd_url_path(u), false);
 	}
 	add_query(c, u, out);
 	if (c->keep_fragment && u->href.n - u->fragment > 1) {
 		pd_buf_add_c(out, '#');
-		add(out, pd_url_part(u, u->fragment + 1, (uint32_t)u->href.n), false);
+		add_escaped(out, pd_url_part(u, u->fragment + 1, (uint32_t)u->href.n), false);
 	}
 }
 

@@ -228,7 +228,7 @@ static bool in_domain(struct pd_link_finder *f, struct pd_span host)
 	return pd_span_eq(pd_buf_span(&f->target_domain), pd_buf_span(&f->domain));
 }
 
-static enum pd_link_type type_of(struct pd_link_finder *f, const struct pd_link *l)
+static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_link *l)
 {
 	struct pd_span host = without_www(pd_url_host_of(&f->target));
 	bool home = pd_span_is(pd_url_path(&f->target), "/") && f->target.query == f->target.fragment;
@@ -268,7 +268,7 @@ static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const 
 	uint32_t run = run_of(b, l);
 	bool shown = !l->frame && run < b->n_runs && (!l->hidden || l->has_text);
 	struct pd_page_link link = {
-		.type = type_of(f, l),
+		.type = type_of_link(f, l),
 		.class = shown && topic->classes ? (enum pd_topic_class)topic->classes[run] : PD_TOPIC_CLASS_NONE,
 		.block = shown ? b->runs[run].block : PD_BLOCK_NONE,
 	};

@@ -26,7 +26,7 @@ static uint64_t hash_of(struct pd_span name)
 	return pd_hash64(name.p, name.n);
 }
 
-static int add(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r, struct pd_err *e)
+static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r, struct pd_err *e)
 {
 	size_t before = o->hosts.n;
 	uint32_t number = pd_names_add(&o->hosts, host);
@@ -50,7 +50,7 @@ static int read_table(struct pd_owners *o, const char *path, struct pd_err *e)
 		if (pd_tsv_value(r.fields[0], &o->host) || pd_tsv_value(r.fields[1], &o->value) || !o->host.n || !o->value.n)
 			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row needs a host and its owner", r.path, r.line_no);
 		else
-			status = add(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
+			status = add_owner(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
 		if (status)
 			break;
 	}

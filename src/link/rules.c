@@ -435,7 +435,7 @@ static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_
 	return pd_array_room(a, budget, (room < n ? n : room) * size);
 }
 
-static void add_page(struct pd_link_table *t, struct pd_link_reader *l, struct pd_budget *budget)
+static void learn_page(struct pd_link_table *t, struct pd_link_reader *l, struct pd_budget *budget)
 {
 	settle_page(l);
 	t->facts = grown(&t->facts_at, budget, t->n_facts + l->n + 1, sizeof *t->facts);
@@ -473,7 +473,7 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 		status = r.new_header ? check_header(&r, e) : PD_OK;
 		if (!status && hash != page) {
 			if (page)
-				add_page(t, l, budget);
+				learn_page(t, l, budget);
 			page = hash;
 			uint32_t *number = pd_map_put(&t->page, hash);
 			if (*number)
@@ -487,7 +487,7 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 			break;
 	}
 	if (!status && page)
-		add_page(t, l, budget);
+		learn_page(t, l, budget);
 	pd_tsv_release(&r);
 	return status;
 }

@@ -715,7 +715,7 @@ static int learn(struct url_run *r, char **paths, int n_paths)
 
 /* --- all --- */
 
-static int run_all(struct url_run *r, char **paths, int n_paths)
+static int run_stages(struct url_run *r, char **paths, int n_paths)
 {
 	const struct pd_seen_run *o = r->o;
 	double from = pd_wall_seconds();
@@ -756,7 +756,7 @@ static void release(struct url_run *r)
 int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
 	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 } };
-	int status = run_all(&r, paths, n_paths);
+	int status = run_stages(&r, paths, n_paths);
 	if (status)
 		*e = r.err;
 	release(&r);

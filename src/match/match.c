@@ -508,11 +508,11 @@ static int ask_round(struct asker *k, size_t n_round, struct pd_err *e)
 }
 
 /* Those listed in `asks` and `asked`, both ascending. */
-static int ask(struct asker *k, struct pd_err *e)
+static int ask_in_rounds(struct asker *k, struct pd_err *e)
 {
 	int status = PD_OK;
-	size_t n_asks = k->n_asks;
-	for (size_t i = n_asks = 0; i < k->n_asks; i++)
+	size_t n_asks = 0;
+	for (size_t i = 0; i < k->n_asks; i++)
 		if (!stops_asking(k, k->asks[i]))
 			k->asks[n_asks++] = k->asks[i];
 	k->n_asks = n_asks;
@@ -592,7 +592,7 @@ static int ask_components(struct asker *k, const struct touching *c, const uint3
 	for (size_t i = 0; i < c->n_asked; i++)
 		if (k->part[c->asked[i]] & ASKED && (bit < 0 || (number[c->asked[i]] >> bit & 1) != value))
 			k->asked[k->n_asked++] = c->asked[i];
-	return ask(k, e);
+	return ask_in_rounds(k, e);
 }
 
 static int join_components(struct asker *k, const struct touching *c, struct pd_err *e)
@@ -695,7 +695,7 @@ static int ask_inside(struct asker *k, const struct at_host *v, size_t n, struct
 			memcpy(k->asks, asks, (k->n_asks = c.n_asks) * sizeof *asks);
 			memcpy(k->asked, asked, (k->n_asked = c.n_asked) * sizeof *asked);
 			ask_anew(k, v + from, to - from);
-			status = ask(k, e);
+			status = ask_in_rounds(k, e);
 		}
 		if (!status)
 			status = join_components(k, &c, e);
@@ -725,7 +725,7 @@ static int ask_homes(struct asker *k, const uint32_t *names, size_t n, int asks,
 		if (k->home[1][name] != NOWHERE && (asked < 0 || has_home(k, 1, name, asked, bit, !value)))
 			k->asked[k->n_asked++] = name;
 	}
-	return ask(k, e);
+	return ask_in_rounds(k, e);
 }
 
 /* names: all, ascending. */

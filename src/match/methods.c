@@ -250,7 +250,7 @@ static void pack_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, s
 	}
 }
 
-static int take_pairs(void *ctx, const struct pd_buf *packed)
+static int unpack_pairs(void *ctx, const struct pd_buf *packed)
 {
 	struct pd_items *list = ctx;
 	for (size_t at = 0; at < packed->n; at += sizeof(struct pd_item)) {
@@ -262,7 +262,7 @@ static int take_pairs(void *ctx, const struct pd_buf *packed)
 }
 
 /* The rows of a set that take part. */
-static struct pd_rows_set part_of(const struct methods *m, const struct pd_rows_set *set, struct pd_array memory[2])
+static struct pd_rows_set rows_taking_part(const struct methods *m, const struct pd_rows_set *set, struct pd_array memory[2])
 {
 	struct pd_rows_set out = { .words = set->words };
 	size_t words = (size_t)set->words;
@@ -284,10 +284,10 @@ static int join_fingerprints(struct methods *m, int method)
 	struct pd_match_options o = *m->o;
 	struct pd_items *list = pd_items_lists(1, m->rows->budget);
 	void **formatters = pd_zalloc((size_t)o.threads * sizeof *formatters);
-	struct pd_match_sink sink = { .formatters = formatters, .format = pack_pairs, .write = take_pairs, .ctx = list };
+	struct pd_match_sink sink = { .formatters = formatters, .format = pack_pairs, .write = unpack_pairs, .ctx = list };
 	o.all_pairs = true;
-	part.prints = part_of(m, &m->rows->prints, memory);
-	part.digests = part_of(m, &m->rows->digests, memory + 2);
+	part.prints = rows_taking_part(m, &m->rows->prints, memory);
+	part.digests = rows_taking_part(m, &m->rows->digests, memory + 2);
 	int status = pd_match(&part, &o, &sink, &m->stats->fingerprints, m->e);
 	for (int i = 0; i < 4; i++)
 		pd_array_release(&memory[i]);
@@ -333,7 +333,7 @@ static void fill_fingerprints(struct methods *m, struct pd_match_methods_pair *p
 }
 
 /* What a method that found the pair says of it.  False: on a closer look it did not. */
-static bool fill(struct methods *m, struct pd_match_methods_pair *p, int method)
+static bool fill_similarity(struct methods *m, struct pd_match_methods_pair *p, int method)
 {
 	struct pd_likeness like;
 	bool set = kind_of(m, method) == PD_SIGN_SET;
@@ -368,7 +368,7 @@ static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
 		bool print = is_bits(m, i) && member_at(&m->rows->prints, p->a) != NONE, text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
 		if (print || text)
 			fill_fingerprints(m, p, print ? 0 : -1);
-		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill(m, p, i))
+		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill_similarity(m, p, i))
 			continue;
 		p->found |= 1u << i;
 	}
@@ -399,7 +399,7 @@ static int emit(struct methods *m, int (*pair)(void *ctx, const struct pd_match_
 				continue;
 			if (is_bits(m, i))
 				fill_fingerprints(m, &p, (int)value - 1);
-			else if (!fill(m, &p, i))
+			else if (!fill_similarity(m, &p, i))
 				continue;
 			p.found |= 1u << i;
 		}

@@ -583,7 +583,7 @@ bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url)
 
 /* ==== any input ==== */
 
-static void tell(struct pd_read_sink *sink, const struct pd_read_damage *d)
+static void report_damage(struct pd_read_sink *sink, const struct pd_read_damage *d)
 {
 	sink->count++;
 	if (sink->damage)
@@ -592,12 +592,12 @@ static void tell(struct pd_read_sink *sink, const struct pd_read_damage *d)
 
 void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason)
 {
-	tell(sink, &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
+	report_damage(sink, &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
 }
 
 void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason)
 {
-	tell(sink, &(struct pd_read_damage){ .file = file, .whole = true, .reason = reason });
+	report_damage(sink, &(struct pd_read_damage){ .file = file, .whole = true, .reason = reason });
 }
 
 void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f)

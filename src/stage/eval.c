@@ -203,7 +203,7 @@ static int keep_signed(void *shared, const struct pd_buf *out)
 	return PD_OK;
 }
 
-static int make_workers(struct sweep *s)
+static int make_sweep_workers(struct sweep *s)
 {
 	const struct pd_walk_options *w = &s->r->o->walk;
 	int status = PD_OK;
@@ -229,7 +229,7 @@ static int sign_all(struct sweep *s, char **dumps, int n_dumps)
 	in.damage_ctx = s->r;
 	int status = pd_tables_open(&s->tables, &w->page, e);
 	if (!status)
-		status = make_workers(s);
+		status = make_sweep_workers(s);
 	if (!status)
 		status = pd_reader_open(&s->reader, &in, e);
 	if (!status)
@@ -390,7 +390,7 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 
 /* --- both --- */
 
-static int check_options(const struct pd_stage_eval *o, int n, struct pd_err *e)
+static int check_eval_options(const struct pd_stage_eval *o, int n, struct pd_err *e)
 {
 	if (n < 1)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand TRUTH");
@@ -414,7 +414,7 @@ int pd_stage_eval_run(const struct pd_stage_eval *o, char **operands, int n, str
 	struct pd_truth_options truth = o->truth;
 	truth.bad_row = pd_log_bad_row;
 	truth.ctx = log;
-	int status = check_options(o, n, &r.err);
+	int status = check_eval_options(o, n, &r.err);
 	if (!status)
 		status = pd_outfile_check(o->walk.output, operands, n, &r.err);
 	if (!status)

@@ -20,7 +20,7 @@ enum {
 
 /* --- pages by hash --- */
 
-static void add_place(struct pd_store_places *p, struct pd_store_place at)
+static void note_page_place(struct pd_store_places *p, struct pd_store_place at)
 {
 	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
 	p->v[p->n++] = at;
@@ -36,7 +36,7 @@ static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd
 		else if (pd_store_segment_number(&s->segments[segment], at.row, &at.number, e))
 			return PD_ERR_FORMAT;
 		if (!pd_store_is_removed(s, &at))
-			add_place(out, at);
+			note_page_place(out, at);
 	}
 	s->found.n = 0;
 	return PD_OK;

@@ -360,7 +360,7 @@ static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
 	return PD_OK;
 }
 
-static void tell_damage(struct pd_store *s)
+static void warn_damage(struct pd_store *s)
 {
 	for (size_t at = 0; at < s->damage.n; at += strlen(s->damage.p + at) + 1)
 		s->damaged(s->damaged_ctx, s->damage.p + at);
@@ -424,7 +424,7 @@ static int load(struct pd_store *s, struct pd_err *e)
 		unload(s);
 	}
 	if (!status)
-		tell_damage(s);
+		warn_damage(s);
 	return status;
 }
 

@@ -381,7 +381,7 @@ static bool keys_ascend(const uint64_t *v, size_t n, bool strictly)
 }
 
 /* Reads the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
-static bool read_record(struct pd_span bytes, struct site_page *out)
+static bool read_site_record(struct pd_span bytes, struct site_page *out)
 {
 	uint16_t n[3];
 	if (bytes.n < PD_SITE_HEADER)
@@ -623,7 +623,7 @@ static bool records_fit(struct pd_span bytes, uint64_t host, unsigned n)
 	uint64_t last = 0;
 	unsigned i = 0;
 	for (; bytes.n; i++) {
-		if (!read_record(bytes, &p) || p.host != host || (i && p.url <= last))
+		if (!read_site_record(bytes, &p) || p.host != host || (i && p.url <= last))
 			return false;
 		last = p.url;
 		bytes.p += p.size;
@@ -1029,7 +1029,7 @@ static struct host_and_url record_key(const char *record)
 static size_t record_size(struct pd_span bytes)
 {
 	struct site_page p;
-	return read_record(bytes, &p) ? p.size : 0;
+	return read_site_record(bytes, &p) ? p.size : 0;
 }
 
 static uint64_t record_host(const char *record)
@@ -1045,8 +1045,8 @@ static int compare_records(struct pd_span a, struct pd_span b)
 	if (key_a.url != key_b.url)
 		return key_a.url < key_b.url ? -1 : 1;
 	struct site_page page_a, page_b;
-	read_record(a, &page_a);
-	read_record(b, &page_b);
+	read_site_record(a, &page_a);
+	read_site_record(b, &page_b);
 	return record_order(&page_a, &page_b, a.p, b.p);
 }
 
@@ -1189,7 +1189,7 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 {
 	while (records.n) {
 		struct site_page p;
-		if (!read_record(records, &p))
+		if (!read_site_record(records, &p))
 			return pd_fail(e, PD_ERR_FORMAT, "a record of a page cannot be");
 		if (!l->o.known || !find_host(l->o.known, p.host)) {
 			int status = samples_add(l->samples, &p, records.p, e);
@@ -1254,7 +1254,7 @@ static struct pd_boilerplate_host decide(struct pd_site_learner *l)
 	struct pd_span rest = pd_buf_span(&l->sample);
 	for (; rest.n; h.pages++) {
 		struct site_page *p = &pages[h.pages];
-		read_record(rest, p);
+		read_site_record(rest, p);
 		rest.p += p->size;
 		rest.n -= p->size;
 	}
