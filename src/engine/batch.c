@@ -281,8 +281,10 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 	struct finding f = { .b = { .task = t, .p = p, .on_pair = write_found, .table.kind = PD_ENGINE_AGAINST } };
 	int status = open_batch(t, p, &f.batch, e);
 	f.b.ctx = &f;
-	open_keys(&f.keys, &f.batch);
-	take_ids(&f.batch, &f.ids);
+	if (!status) {
+		open_keys(&f.keys, &f.batch);
+		take_ids(&f.batch, &f.ids);
+	}
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if (in.key.n > 2 && !memcmp(in.key.p, "s.", 2)) {
 			pd_buf_clear(&f.line);
@@ -431,11 +433,13 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 	struct pd_buf out = { 0 }, key = { 0 };
 	struct pd_rows batch;
 	struct pd_map ids = { 0 };
-	struct keys keys;
+	struct keys keys = { .rows = NULL };
 	uint64_t n = 0;
 	int status = open_batch(t, p, &batch, e);
-	open_keys(&keys, &batch);
-	take_ids(&batch, &ids);
+	if (!status) {
+		open_keys(&keys, &batch);
+		take_ids(&batch, &ids);
+	}
 	while (status >= 0 && (status = pd_line_next(&in, &line, e)) == 1) {
 		rest = line;
 		if (!line.n || line.p[0] == '#' || !pd_span_split(&rest, '\t', &tag))

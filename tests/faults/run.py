@@ -200,6 +200,7 @@ Job('reduce-near', 'reduce', '--job=join', '--step=near', '--params=task', stdin
 Job('reduce-pairs', 'reduce', '--job=join', '--step=pairs', '--params=task', stdin='tagged')
 Job('map-find', 'map', '--job=batch', '--step=find', '--params=task', '--batch=rows.key', stdin='rows.tsv')
 Job('reduce-find', 'reduce', '--job=batch', '--step=find', '--params=task', '--batch=rows.key', stdin='near')
+Job('map-update', 'map', '--job=batch', '--step=update', '--params=task', '--batch=rows.key', stdin='rows.tsv')
 Job('reduce-update', 'reduce', '--job=batch', '--step=update', '--params=task', '--batch=rows.key', stdin='pages')
 Job('map-edges', 'map', '--job=cluster', '--step=edges', stdin='pairs.tsv')
 Job('reduce-round', 'reduce', '--job=cluster', '--step=round', stdin='edges')
