@@ -22,7 +22,7 @@ is "some of it in the title" "$(key named.fp title)" cacf022e4b673b2c7d92d76b3ab
 sign --method=semantic:n=5 >plain.fp
 is "without the user's word the name is cut" "$(key plain.fp one | grep -c cacf022e)" 0
 is "the word is a term of the fingerprint too" "$(column terms named.fp | head -1) $(column terms plain.fp | head -1)" "5 7"
-has "the parameters say so" named.fp ' user_dict=[0-9a-f]{8} \|'
+has "the parameters say so" named.fp ' user_dict=[0-9a-f]{8} '
 run "$P" match named.fp plain.fp
 exits "and rows without it are not joined" 2
 has "which is said" "$tmp/err" 'user_dict'
