@@ -366,8 +366,12 @@ is "--no-progress: the closing line alone" "$(wc -l <"$tmp/err") $(tr -dc '\r' <
 run "$P" fp d.warc.gz
 is "no terminal, no progress" "$(tr -dc '\r' <"$tmp/err" | wc -c)" 0
 same "the rows are the same whatever is said" "$tmp/out" d.fp
-run "$P" fp --progress -j1 far.warc
+# Long enough to be seen on the way: the first line is written before a page is read.
+for _ in 1 2 3 4 5 6 7 8 9 10; do cat far.warc; done >farther.warc
+run "$P" fp --progress -j1 farther.warc
 has "--progress shows pages, MB/s, share done, time left" "$tmp/err" '[0-9]+ pages, .*MB/s, [0-9]+ %, [0-9]+:[0-9][0-9] left'
+rm farther.warc
+run "$P" fp --progress -j1 far.warc
 same "--progress: only on standard error" "$tmp/out" by-name
 is "--progress wipes itself before the closing line" "$(tail -c 200 "$tmp/err" | tr '\r' '\n' | tail -1 | sed 's/^\x1b\[K//' | cut -c 1-14)" "pagededup fp: "
 
