@@ -569,13 +569,14 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 
 /* --- doubts: of each page the one that it is most like --- */
 
-int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
+/* The values under a tag; without one, of pages that look alike and count in their table. */
+static int copy_values(const char *tag, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (!pd_span_is(in.key, tag))
+		if (tag ? !pd_span_is(in.key, tag) : pd_engine_counts_as(p, in.key) != 's')
 			continue;
 		pd_buf_set(&out, in.value);
 		pd_buf_add_c(&out, '\n');
@@ -587,23 +588,15 @@ int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
 	return status;
 }
 
+int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
+{
+	return copy_values(tag, NULL, e);
+}
+
 int pd_engine_map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_engine_lines in = { 0 };
-	struct pd_buf out = { 0 };
-	int status;
 	(void)t;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (pd_engine_counts_as(p, in.key) != 's')
-			continue;
-		pd_buf_set(&out, in.value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
-			break;
-	}
-	pd_buf_release(&out);
-	pd_engine_lines_release(&in);
-	return status;
+	return copy_values(NULL, p, e);
 }
 
 struct doubted {

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "link/host.h"
 #include "link/url.h"
 
 enum { HASHES = 128, RUN = 4, LEAST = 16, KEYS = 4, STANDING = 64, FIRST_MAX = 32 };
@@ -299,11 +300,6 @@ static uint32_t top(struct pd_aliases *a, uint32_t h)
 	return h;
 }
 
-static struct pd_span without_www(struct pd_span name)
-{
-	return name.n > 4 && !memcmp(name.p, "www.", 4) ? pd_span(name.p + 4, name.n - 4) : name;
-}
-
 /* Why the two are one site, and the similarity of their nearest pages if that was asked; NULL: they are not. */
 static const char *why_one(const struct pd_aliases *a, uint32_t x, uint32_t y, double *s)
 {
@@ -317,7 +313,7 @@ static const char *why_one(const struct pd_aliases *a, uint32_t x, uint32_t y, d
 		*s = pages_match(a, g, h);
 	if (*s > 0)
 		return a->o.by == PD_ALIAS_PAGES ? "pages" : "both";
-	if (a->o.by == PD_ALIAS_BOTH && pd_span_eq(without_www(a->names.v[x]), without_www(a->names.v[y])))
+	if (a->o.by == PD_ALIAS_BOTH && pd_span_eq(pd_host_without_www(a->names.v[x]), pd_host_without_www(a->names.v[y])))
 		return "name";
 	return NULL;
 }
@@ -361,7 +357,7 @@ static void add_keys(struct pd_aliases *a, uint32_t number)
 			add_key(a, h->page[0].source.hash[j], address, number);
 		if (evidence)
 			add_key(a, ~h->page[0].source.digest, address, number);
-		struct pd_span name = without_www(a->names.v[number]);
+		struct pd_span name = pd_host_without_www(a->names.v[number]);
 		if (a->o.by == PD_ALIAS_BOTH)
 			add_key(a, pd_hash64(name.p, name.n), address, number);
 	}

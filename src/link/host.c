@@ -329,6 +329,11 @@ bool pd_host_is_address(struct pd_span host)
 	return host.n && (host.p[0] == '[' || ends_in_number(host));
 }
 
+struct pd_span pd_host_without_www(struct pd_span host)
+{
+	return host.n > 4 && !memcmp(host.p, "www.", 4) ? pd_span(host.p + 4, host.n - 4) : host;
+}
+
 void pd_domain_of(struct pd_span host, struct pd_buf *out)
 {
 	pd_buf_set(out, host);

@@ -19,6 +19,9 @@ const char *pd_host_parse(struct pd_span in, bool special, struct pd_buf *scratc
 /* Is it an address (IPv6 in brackets), and no name?  Of what pd_host_parse gave. */
 bool pd_host_is_address(struct pd_span host);
 
+/* The name without a "www." in front, where something stands after it. */
+struct pd_span pd_host_without_www(struct pd_span host);
+
 /* A host -> its registered domain: the name that somebody registered below a public suffix (publicsuffix.org), by libpsl.
  * news.bbc.co.uk -> bbc.co.uk.  The list is the one that libpsl was built with. */
 

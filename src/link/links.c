@@ -185,17 +185,12 @@ void pd_page_links_release(struct pd_page_links *l)
 	*l = (struct pd_page_links){ 0 };
 }
 
-static struct pd_span without_www(struct pd_span host)
-{
-	return host.n > 4 && !memcmp(host.p, "www.", 4) ? pd_span(host.p + 4, host.n - 4) : host;
-}
-
 /* Where relative addresses begin: <base>, which may itself be relative to the page. */
 static void set_base(struct pd_link_finder *f, struct pd_span url, const struct pd_blocks *b)
 {
 	f->has_page = pd_url_parse(url, NULL, &f->page);
 	f->has_base = b->base.n && pd_url_parse(b->base, f->has_page ? &f->page : NULL, &f->base);
-	f->host = f->has_page ? without_www(pd_url_host_of(&f->page)) : pd_span("", 0);
+	f->host = f->has_page ? pd_host_without_www(pd_url_host_of(&f->page)) : pd_span("", 0);
 	pd_buf_clear(&f->self);
 	if (f->has_page)
 		pd_canonical_make(&f->canonical, &f->page, &f->self);
@@ -230,7 +225,7 @@ static bool in_domain(struct pd_link_finder *f, struct pd_span host)
 
 static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_link *l)
 {
-	struct pd_span host = without_www(pd_url_host_of(&f->target));
+	struct pd_span host = pd_host_without_www(pd_url_host_of(&f->target));
 	bool home = pd_span_is(pd_url_path(&f->target), "/") && f->target.query == f->target.fragment;
 	if (home && f->host.n && (pd_span_eq(host, f->host) || pd_span_eq(host, pd_buf_span(&f->domain))))
 		return PD_LINK_BACK;
