@@ -193,20 +193,29 @@ static int take_params(const struct engine_options *o, const struct pd_engine_st
 	return parse_match(argc, argv, &match, o->task.log);
 }
 
+typedef int step_fn(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
+
+static step_fn *find_task(const struct pd_engine_step *step, bool maps)
+{
+	for (const struct pd_engine_step *s = pd_engine_join_steps; !(maps ? step->map : step->reduce) && s->name; s++)
+		if (!strcmp(s->name, step->name))
+			return maps ? s->map : s->reduce;
+	return maps ? step->map : step->reduce;
+}
+
 static int run_step(struct engine_options *o, const struct pd_engine_step *steps, bool maps, int argc, char **argv)
 {
 	struct pd_engine_params p = { 0 };
 	struct pd_err e;
 	const struct pd_engine_step *step = find_step(steps, o->step, &e);
-	if (step && !(maps ? step->map : step->reduce)) {
+	step_fn *task = step ? find_task(step, maps) : NULL;
+	if (step && !task)
 		pd_fail(&e, PD_ERR_USAGE, "the step '%s' has no %s task", step->name, maps ? "map" : "reduce");
-		step = NULL;
-	}
-	if (!step)
+	if (!task)
 		return pd_command_failed(o->task.log, &e);
 	int code = take_params(o, step, argc, argv, maps, &p);
 	if (!code) {
-		int status = (maps ? step->map : step->reduce)(&o->task, &p, &e);
+		int status = task(&o->task, &p, &e);
 		code = 1 + pd_command_exit(status, o->task.log, &e);
 	}
 	pd_engine_params_release(&p);

@@ -244,15 +244,15 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 
 static int rewrite_from(struct rewriting *r, struct pd_span rows, const char *output, struct pd_apply_result *done, struct pd_err *e)
 {
-	struct pd_fetch fetch;
+	struct pd_engine_fetch fetch;
 	struct pd_err why;
 	if (!r->t->fetch)
 		return read_and_apply(r, rows, output, done, e);
-	int status = pd_fetch_open(&fetch, r->t->fetch, r->path.p, e);
+	int status = pd_engine_fetch_open(&fetch, r->t->fetch, r->path.p, e);
 	if (status)
 		return status;
 	status = read_and_apply(r, rows, output, done, e);
-	int closed = pd_fetch_close(&fetch, !status, &why);
+	int closed = pd_engine_fetch_close(&fetch, !status, &why);
 	if (!status && closed) {
 		*e = why;
 		unlink(output);
@@ -296,7 +296,7 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 		return status;
 	status = rewrite_from(r, rows, t->store ? r->local.p : r->output.p, &done, e);
 	if (!status && t->store)
-		status = pd_store_file(t->store, r->local.p, r->output.p, e);
+		status = pd_engine_put_file(t->store, r->local.p, r->output.p, e);
 	if (t->store)
 		remove_local(r);
 	if (!status) {

@@ -17,7 +17,6 @@
 
 #include "base/map.h"
 #include "engine/buckets.h"
-#include "engine/join.h"
 #include "write/write.h"
 
 #define AT_LEAST 65536	/* stored rows that are held against the batch together */
@@ -338,11 +337,16 @@ static int map_inside(const struct pd_engine *t, struct pd_engine_params *p, str
 
 /* --- tombstones --- */
 
+static bool is_tombstone(const struct pd_engine_params *p, struct pd_span tag)
+{
+	(void)p;
+	return pd_span_is(tag, "t");
+}
+
 static int map_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	(void)p;
-	return pd_engine_copy_tagged("t", e);
+	return pd_engine_copy_values(is_tombstone, p, e);
 }
 
 struct tombstone {
@@ -551,16 +555,19 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 /* All pairs are named, of the pages that have one fingerprint too. */
 static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
+	const struct pd_engine_step *s = pd_engine_join_steps;
+	while (strcmp(s->name, "pairs"))
+		s++;
 	p->match.all_pairs = true;
-	return pd_engine_reduce_pairs(t, p, e);
+	return s->reduce(t, p, e);
 }
 
 const struct pd_engine_step pd_engine_batch_steps[] = {
-	{ "count", false, pd_engine_map_count, pd_engine_reduce_count },
+	{ "count", false, NULL, NULL },
 	{ "find", true, map_find, reduce_find },
 	{ "inside", true, map_inside, NULL },
-	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
-	{ "pairs", true, pd_engine_map_pairs, reduce_pairs },
+	{ "doubts", true, NULL, NULL },
+	{ "pairs", true, NULL, reduce_pairs },
 	{ "tombstones", true, map_tombstones, reduce_tombstones },
 	{ "update", true, map_update, reduce_update },
 	{ NULL, false, NULL, NULL },

@@ -40,19 +40,19 @@ int pd_engine_write(const struct pd_buf *text, struct pd_err *e);
 
 /* --- files that a command gives --- */
 
-struct pd_fetch {
+struct pd_engine_fetch {
 	long pid;
 	int saved;			/* what was standard input */
 	const char *path;
 };
 
 /* What the command says of `path` becomes standard input: its words, parted by spaces, then the path as one more.  No shell is asked. */
-int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, struct pd_err *e);
+int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const char *path, struct pd_err *e);
 /* Standard input is again what it was.  PD_ERR_SYSTEM: the command failed; `read`: all that it said was. */
-int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e);
+int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e);
 
 /* The command's words, then the two paths: it puts a file somewhere. */
-int pd_store_file(const char *command, const char *file, const char *to, struct pd_err *e);
+int pd_engine_put_file(const char *command, const char *file, const char *to, struct pd_err *e);
 
 /* --- jobs --- */
 
@@ -60,12 +60,13 @@ int pd_store_file(const char *command, const char *file, const char *to, struct 
  * the task. */
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
 
-/* join: all pairs of a collection; batch: new pages against a collection. */
+/* join: all pairs of a collection; batch: new pages against a collection, whose tasks that are NULL are those of the step of join
+ * with the same name. */
 struct pd_engine_params;
 struct pd_engine_step {
 	const char *name;
 	bool params;			/* the step is given the file of parameters */
-	/* NULL: there is none on this side */
+	/* NULL: there is none on this side, nor in join */
 	int (*map)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 };

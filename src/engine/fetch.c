@@ -42,11 +42,11 @@ static int spawn(long *pid, char **words, int out, struct pd_err *e)
 	return error ? pd_fail_errno(e, "cannot run '%s'", words[0]) : PD_OK;
 }
 
-int pd_fetch_open(struct pd_fetch *f, const char *command, const char *path, struct pd_err *e)
+int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const char *path, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };
 	int ends[2];
-	*f = (struct pd_fetch){ .path = path, .saved = -1 };
+	*f = (struct pd_engine_fetch){ .path = path, .saved = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return pd_fail_errno(e, "cannot make a pipe");
 	char **words = words_of(command, path, NULL, &text);
@@ -77,7 +77,7 @@ static int ended(long pid, const char *path, const char *option, bool matters, s
 }
 
 /* One that was not heard to its end may have died of that. */
-int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e)
+int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e)
 {
 	bool back = dup2(f->saved, STDIN_FILENO) >= 0;
 	close(f->saved);
@@ -87,7 +87,7 @@ int pd_fetch_close(struct pd_fetch *f, bool read, struct pd_err *e)
 }
 
 /* What it says goes where messages go. */
-int pd_store_file(const char *command, const char *file, const char *to, struct pd_err *e)
+int pd_engine_put_file(const char *command, const char *file, const char *to, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };
 	long pid = 0;

@@ -53,7 +53,7 @@ static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o,
 {
 	struct pd_walk_counts counts = { 0 };
 	struct pd_walk_options own = *o;
-	struct pd_fetch fetch;
+	struct pd_engine_fetch fetch;
 	struct pd_err why;
 	static char dash[] = "-";
 	own.counts = &counts;
@@ -66,11 +66,11 @@ static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o,
 		return status;
 	}
 	own.name = path;
-	int status = pd_fetch_open(&fetch, t->fetch, path, e);
+	int status = pd_engine_fetch_open(&fetch, t->fetch, path, e);
 	if (status)
 		return status;
 	status = pd_walk(&pd_walk_fp, &own, (char *[]){ dash }, 1, t->log, e);
-	int closed = pd_fetch_close(&fetch, !status, &why);
+	int closed = pd_engine_fetch_close(&fetch, !status, &why);
 	if (!status && closed)
 		*e = why;
 	else if (!status)

@@ -18,7 +18,6 @@
 
 #include "base/map.h"
 #include "engine/buckets.h"
-#include "engine/join.h"
 #include "write/write.h"
 
 /* --- count --- */
@@ -137,7 +136,7 @@ static void write_counts(const struct totals *t, struct pd_buf *out)
 			pd_buf_printf(out, "total\t%.*s\n", (int)line.n, line.p);
 }
 
-int pd_engine_map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
 	struct pd_engine_rows in = { .task = t };
@@ -228,7 +227,7 @@ static void choose_sketch(struct totals *t)
 	t->p.sketched = t->p.leaders = t->sketches.rows[best];
 }
 
-int pd_engine_reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
 	struct pd_engine_lines in = { 0 };
@@ -389,11 +388,16 @@ static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, st
 	return status ? status : write_params(p, e);
 }
 
+static bool is_number(const struct pd_engine_params *p, struct pd_span tag)
+{
+	(void)p;
+	return pd_span_is(tag, "n");
+}
+
 static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	(void)p;
-	return pd_engine_copy_tagged("n", e);
+	return pd_engine_copy_values(is_number, p, e);
 }
 
 static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -569,34 +573,16 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 
 /* --- doubts: of each page the one that it is most like --- */
 
-/* The values under a tag; without one, of pages that look alike and count in their table. */
-static int copy_values(const char *tag, const struct pd_engine_params *p, struct pd_err *e)
+/* Of pages that look alike and count in their table. */
+static bool is_counted_doubt(const struct pd_engine_params *p, struct pd_span tag)
 {
-	struct pd_engine_lines in = { 0 };
-	struct pd_buf out = { 0 };
-	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (tag ? !pd_span_is(in.key, tag) : pd_engine_counts_as(p, in.key) != 's')
-			continue;
-		pd_buf_set(&out, in.value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
-			break;
-	}
-	pd_buf_release(&out);
-	pd_engine_lines_release(&in);
-	return status;
+	return pd_engine_counts_as(p, tag) == 's';
 }
 
-int pd_engine_copy_tagged(const char *tag, struct pd_err *e)
-{
-	return copy_values(tag, NULL, e);
-}
-
-int pd_engine_map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return copy_values(NULL, p, e);
+	return pd_engine_copy_values(is_counted_doubt, p, e);
 }
 
 struct doubted {
@@ -635,7 +621,7 @@ static int write_doubt(const struct doubted *best, struct pd_buf *out, struct pd
 	return pd_engine_write(out, e);
 }
 
-int pd_engine_reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct doubted best = { 0 }, now = { 0 };
@@ -674,7 +660,7 @@ static struct pd_span ids_of(struct pd_span row)
 	return id.p ? pd_span(row.p, (size_t)(id.p + id.n - row.p)) : row;
 }
 
-int pd_engine_map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -752,7 +738,7 @@ static int write_same_pages(struct same_pages *s, struct pd_buf *out, uint64_t *
 	return pd_engine_write(out, e);
 }
 
-int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -795,13 +781,13 @@ int pd_engine_reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p
 }
 
 const struct pd_engine_step pd_engine_join_steps[] = {
-	{ "count", false, pd_engine_map_count, pd_engine_reduce_count },
+	{ "count", false, map_count, reduce_count },
 	{ "equal", true, map_equal, reduce_equal },
 	{ "plan", true, map_plan, reduce_plan },
 	{ "near", true, map_near, reduce_near },
 	{ "density", true, map_density, reduce_density },
 	{ "dense", true, map_dense, reduce_dense },
-	{ "doubts", true, pd_engine_map_doubts, pd_engine_reduce_doubts },
-	{ "pairs", true, pd_engine_map_pairs, pd_engine_reduce_pairs },
+	{ "doubts", true, map_doubts, reduce_doubts },
+	{ "pairs", true, map_pairs, reduce_pairs },
 	{ NULL, false, NULL, NULL },
 };

@@ -30,6 +30,25 @@ void pd_engine_lines_release(struct pd_engine_lines *l)
 	pd_buf_release(&l->group);
 }
 
+int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const struct pd_engine_params *p,
+			  struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!wanted(p, in.key))
+			continue;
+		pd_buf_set(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
 /* --- rows --- */
 
 static bool is_said(struct pd_span s)
