@@ -27,8 +27,6 @@ static int create(void *ctx, struct pd_err *e)
 	if (c->bits != 64 && c->bits != 128 && c->bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "fingerprints have 64, 128 or 256 bits, not %d", c->bits);
 	struct pd_store_settings settings = pd_store_defaults(c->bits);
-	if (c->distance > c->bits / 4)
-		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", c->distance, c->bits / 4, c->bits);
 	if (c->distance >= 0)
 		settings.k = settings.alone = c->distance;
 	return pd_store_create(c->path, &settings, NULL, e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stages as commands run them, with all that is said on the way: files of fp rows -> a file of pairs, and files of pairs -> a
- * file of verdicts: what `match` and `cluster` do, and `dedup` as two of several stages.  And pairs or clusters, or pages, held
- * against what is known of them: `eval`.
+ * file of verdicts: what `match` and `cluster` do, and `dedup` as two of several stages; files of fp rows and what is kept of earlier
+ * ones: `store`; pairs or clusters, or pages, held against what is known of them: `eval`.
  */
 #ifndef PD_STAGE_STAGE_H
 #define PD_STAGE_STAGE_H
@@ -71,6 +71,27 @@ struct pd_stage_cluster {
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
 /* After pd_stage_cluster_settle (`log` may be NULL with `row`): 0, PD_STAGE_DAMAGED, or negative, and why. */
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
+
+/* --- store --- */
+
+enum pd_stage_store_action { PD_STORE_INIT, PD_STORE_ADD, PD_STORE_CHECK, PD_STORE_REMOVE, PD_STORE_COMPACT, PD_STORE_VERIFY, PD_STORE_INFO,
+			     PD_STORE_EXPORT };
+
+/* Numbers that nobody gave are -1. */
+struct pd_stage_store {
+	const char *dir;
+	char **operands;		/* rows; or ids, to be removed.  None: standard input */
+	int n_operands;
+	int preset, bits, k, on_duplicate, same_url, format;	/* bits: 0, 1, 2 are 64, 128, 256 */
+	int keys;			/* 0 lmdb, 1 bloom */
+	const char *method, *require;
+	double count, error;		/* of a filter; 0: the usual ones */
+	struct pd_verify_request verification;
+	bool line_buffered, quiet, ignore_damaged, by_url;
+};
+
+/* 0, PD_STAGE_DAMAGED, or negative, and why. */
+int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_store *o, struct pd_log *log, struct pd_err *e);
 
 /* --- eval --- */
 

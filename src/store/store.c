@@ -562,6 +562,9 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 		    struct pd_err *e)
 {
 	struct pd_store s = { .lock = -1 };
+	if (settings->k > settings->bits / 4)
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", settings->k, settings->bits / 4,
+			       settings->bits);
 	if (io)
 		s.io = *io;
 	if (mkdir(dir, 0777) && errno != EEXIST)
