@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/run.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "apply/apply.h"
+#include "apply/beside.h"
+#include "apply/delete.h"
+#include "base/threads.h"
+
+struct apply_run {
+	const struct pd_apply_run_options *o;
+	struct pd_log *log;
+	struct pd_apply_removals *removals;
+	struct pd_apply_beside beside;
+	struct pd_apply_deleter remover;
+	struct pd_apply_result sum;			/* only the counts */
+	struct pd_buf kept;			/* id of the page kept for the last one that goes */
+	uint64_t inputs, other_url, lost, missing, orphans, stay;
+	double started;
+	struct pd_err err;
+};
+
+static void log_damage(struct apply_run *r, const struct pd_read_damage *d, const char *what)
+{
+	pd_read_damage_tell(d, what, r->log);
+}
+
+static void on_damage(void *ctx, const struct pd_read_damage *d)
+{
+	log_damage(ctx, d, "kept as it is");
+}
+
+static void on_lost(void *ctx, const struct pd_read_damage *d)
+{
+	struct apply_run *r = ctx;
+	r->lost++;
+	log_damage(r, d, "the rest of this compressed member is lost");
+}
+
+static void on_other_url(void *ctx, const char *id)
+{
+	struct apply_run *r = ctx;
+	r->other_url++;
+	pd_log_error(r->log, "%s has another URL than the page of the verdict; kept", id);
+}
+
+static void on_orphan(void *ctx, const char *id)
+{
+	struct apply_run *r = ctx;
+	r->orphans++;
+	if (pd_log_many(r->log, "revisit records"))
+		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
+}
+
+static void on_missing(void *ctx, const char *id, const char *why)
+{
+	struct apply_run *r = ctx;
+	if (pd_log_many(r->log, "records that cannot be restored"))
+		pd_log_error(r->log, "%s: %s; not restored", id, why);
+}
+
+static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
+{
+	struct apply_run *r = ctx;
+	pd_apply_beside_page(&r->beside, record, dup_of);
+	if (r->o->remove || r->o->list)
+		pd_buf_set(&r->kept, dup_of);
+}
+
+/* Pages that are files are listed, or deleted, once all that go are known. */
+static int remove_files(struct apply_run *r)
+{
+	struct pd_apply_deleted file;
+	int status = pd_apply_deleter_check(&r->remover, &r->err);
+	while (!status && pd_apply_deleter_next(&r->remover, &file)) {
+		if (file.why)
+			pd_log_error(r->log, "%s: %s; %s", file.path, file.why, r->o->list ? "not listed" : "not deleted");
+		else if (r->o->list)
+			printf("%s\n", file.path);
+	}
+	return status;
+}
+
+static int after_input(struct apply_run *r, const struct pd_apply_result *done)
+{
+	if (done->error) {
+		r->missing++;
+		pd_log_error(r->log, "%s: cannot open: %s; left out", done->file->label, strerror(done->error));
+		return PD_OK;
+	}
+	r->inputs++;
+	r->sum.pages += done->pages;
+	r->sum.along += done->along;
+	r->sum.revisits += done->revisits;
+	r->sum.restored += done->restored;
+	r->sum.missing += done->missing;
+	r->sum.bytes_in += done->bytes_in;
+	r->sum.bytes_out += done->bytes_out;
+	r->sum.rewritten += done->rewritten;
+	if (done->page && (r->o->remove || r->o->list))
+		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
+	return pd_apply_beside_input(&r->beside, done, &r->err);
+}
+
+/* 1, 0, or negative: nobody could tell. */
+static int is_folder(const char *path, struct pd_err *e)
+{
+	struct stat st;
+	size_t n = strlen(path);
+	if (n && path[n - 1] == '/')
+		return 1;
+	int there = strcmp(path, "-") ? pd_stat_path(path, &st, e) : 0;
+	return there < 0 ? there : there && S_ISDIR(st.st_mode);
+}
+
+static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
+{
+	const struct pd_apply_run_options *o = r->o;
+	const char *output = o->walk.output ? o->walk.output : "-";
+	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
+	int to_folder = writes ? is_folder(output, &r->err) : 0;
+	const char *const also_read[] = { o->verdicts, o->rows, NULL }, *const also_written[] = { o->walk.stats, NULL };
+	struct pd_apply_options a = {
+		.also_read = also_read, .also_written = also_written,
+		.in = pd_walk_inputs(&o->walk, inputs, n_inputs),
+		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
+		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
+		.any_packing = o->walk.ignore_damaged, .rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
+		.missing = on_missing, .tmp_dir = o->tmp_dir,
+		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
+	};
+	a.in.damage = on_damage;
+	a.in.damage_ctx = r;
+	struct pd_apply *apply;
+	struct pd_apply_result done;
+	int status = to_folder < 0 ? to_folder : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
+	if (!status)
+		status = pd_apply_open(&apply, &a, &r->err);
+	if (status)
+		return status;
+	while ((status = pd_apply_next(apply, &done, &r->err)) == 1)
+		if ((status = after_input(r, &done)) < 0)
+			break;
+	pd_apply_free(apply);
+	return status;
+}
+
+static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
+{
+	const struct pd_apply_run_options *o = r->o;
+	char *verdicts = (char *)o->verdicts;
+	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = o->restore ? 0 : 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
+				      .bad_row = pd_log_bad_row, .ctx = r->log };
+	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
+	if (status)
+		return status;
+	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
+						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
+	r->beside = (struct pd_apply_beside){ .attributes = o->attributes, .cdxj = o->cdxj };
+	status = pd_apply_beside_open(&r->beside, &r->err);
+	if (!status)
+		status = apply_all(r, inputs, n_inputs);
+	if (!status && (o->remove || o->list))
+		status = remove_files(r);
+	status = pd_apply_beside_close(&r->beside, status, &r->err);
+	pd_apply_deleter_release(&r->remover);
+	pd_buf_release(&r->kept);
+	return status;
+}
+
+/* --- what is said in the end --- */
+
+/* True: these are other inputs than those of the verdicts. */
+static bool say_unmet(struct apply_run *r)
+{
+	struct pd_buf ids = { 0 };
+	uint64_t n = pd_apply_removals_unmet(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
+	bool none = n && n == all;
+	if (none)
+		pd_log_error(r->log, "none of the %" PRIu64 " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
+			     "paths, that 'fp' had", all, ids.p, n > 3 ? ", ..." : "");
+	else if (n)
+		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
+			    all, ids.p, n > 3 ? ", ..." : "");
+	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
+	if (suspects && !r->o->remove_suspects)
+		pd_log_note(r->log, "%" PRIu64 " pages are only suspected by these verdicts: they stay, unless --remove-suspects is given", suspects);
+	if (pd_apply_removals_counts(r->removals)->demote)
+		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_apply_removals_counts(r->removals)->demoted);
+	pd_buf_release(&ids);
+	return none;
+}
+
+/* 1: something was left out, and the options do not call that right. */
+static int say_result(struct apply_run *r)
+{
+	struct pd_buf line = { 0 };
+	pd_log_many_end(r->log);
+	bool none = say_unmet(r);
+	pd_buf_count(&line, r->inputs, "input");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, r->o->restore ? r->sum.restored : r->sum.pages, r->o->restore ? "record" : "page");
+	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : " removed");
+	if (r->sum.missing)
+		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
+	if (r->sum.along) {
+		pd_buf_add_z(&line, " and ");
+		pd_buf_count(&line, r->sum.along, "record");
+		pd_buf_add_z(&line, r->sum.along == 1 ? " that belongs to them" : " that belong to them");
+	}
+	if (r->sum.revisits) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->sum.revisits, "revisit record");
+		pd_buf_add_z(&line, " in their place");
+	}
+	if (r->o->remove) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->remover.deleted, "file");
+		pd_buf_add_z(&line, " deleted");
+	} else if (!r->o->list && !r->o->restore) {
+		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
+	}
+	if (r->orphans) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->orphans, "revisit record");
+		pd_buf_add_z(&line, " left without what they refer to");
+	}
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->sum.missing || r->remover.refused;
+	return bad && !r->o->walk.ignore_damaged;
+}
+
+static int write_apply_stats(struct apply_run *r)
+{
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, r->o->walk.stats, &r->err);
+	if (status)
+		return status;
+	struct pd_json *j = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "inputs", (int64_t)r->inputs);
+	pd_json_int(j, "pages", (int64_t)r->sum.pages);
+	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
+	pd_json_int(j, "restored", (int64_t)r->sum.restored);
+	pd_json_int(j, "not_restored", (int64_t)r->sum.missing);
+	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);
+	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
+	pd_json_int(j, "suspects", (int64_t)pd_apply_removals_counts(r->removals)->suspects);
+	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
+	pd_json_int(j, "other_url", (int64_t)r->other_url);
+	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
+	pd_json_int(j, "revisits_without_original", (int64_t)r->orphans);
+	pd_json_int(j, "bad_rows", (int64_t)pd_apply_removals_counts(r->removals)->bad);
+	pd_json_int(j, "bytes_in", (int64_t)r->sum.bytes_in);
+	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);
+	pd_json_int(j, "members_rewritten", (int64_t)r->sum.rewritten);
+	pd_json_int(j, "members_broken", (int64_t)r->lost);
+	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	pd_buf_clear(&out);
+	pd_json_write(j, &out);
+	fprintf(f.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&f, &r->err);
+}
+
+int pd_apply_run(const struct pd_apply_run_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
+{
+	struct apply_run r = { .o = o, .log = log, .started = pd_wall_seconds() };
+	int status = apply_inputs(&r, inputs, n_inputs);
+	if (!status && o->walk.stats)
+		status = write_apply_stats(&r);
+	if (!status)
+		status = say_result(&r);
+	pd_apply_removals_free(r.removals);
+	*e = r.err;
+	return status;
+}

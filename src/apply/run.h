@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `apply` does: verdicts and inputs -> the inputs without the pages that the verdicts name, and what is written beside
+ * them; or, with `restore`, the inputs as they were before.  Warnings, the closing line and --stats are part of it.
+ */
+#ifndef PD_APPLY_RUN_H
+#define PD_APPLY_RUN_H
+
+#include "base/terminal.h"
+#include "walk/walk.h"
+
+struct pd_apply_run_options {
+	struct pd_walk_options walk;		/* first: rows of options are shared */
+	const char *verdicts;			/* a file; "-": standard input */
+	const char *rows;			/* of fp, which the files that are deleted are held against */
+	const char *attributes, *cdxj;		/* what is written beside the dumps (apply/beside.h); NULL: nothing */
+	const char *originals;			/* the folder that `restore` searches */
+	const char *tmp_dir;
+	bool keep_others, remove_suspects, rewrite_revisits, restore, link;	/* as in pd_apply_options */
+	bool list, remove;			/* pages that are files: their paths are printed, or they are deleted */
+};
+
+/* 0; 1: done, but something was left out, and the options do not call that right; or negative, and why. */
+int pd_apply_run(const struct pd_apply_run_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
+
+#endif
