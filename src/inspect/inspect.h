@@ -78,4 +78,9 @@ int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct
 int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options *in, int sample, struct pd_buf *out, bool *damaged,
 		struct pd_err *e);
 
+/* Does the program work here: fingerprints, charsets, dictionary, matching?  What is well and what is not, on standard output.
+ * golden: also pages of many charsets and kinds, each with what `show --stage=signature` must print of it (tools/pack-golden);
+ * empty: without them. */
+bool pd_selftest(struct pd_span golden);
+
 #endif
