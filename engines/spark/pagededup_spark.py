@@ -274,7 +274,7 @@ class Pagededup:
             near = self._keep(self._step("join", "near", [(equal, "line")], params))
             params = self._params(near, "line", "join", "density", params)
             found = [equal, near]
-            if re.search(rb"^(dense|full) [1-9]", params["params"].value, re.M):
+            if re.search(rb"^(dense|full|parts) [1-9]", params["params"].value, re.M):
                 found.append(self._keep(self._step("join", "dense", [(f, "line") for f in found], params, partitions=1)))
         return self._pairs("join", found, params)
 

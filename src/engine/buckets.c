@@ -108,15 +108,15 @@ static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_mat
 	return within && pair->distance ? "pk" : "pb";
 }
 
-/* Where fingerprints are dense, pairs within k are left to their sketches, or all to one task. */
+/* Where fingerprints are dense, pairs within k are left to their sketches, or all to one task.  Else tables of fingerprints have them all,
+ * but for pages of a fingerprint that has too many unlike ones. */
 char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
 {
-	bool decided = p->dense && !p->leaves_dense;
 	if (!tag.n || tag.n > 2 || (tag.p[0] != 'p' && tag.p[0] != 's'))
 		return 0;
 	if (tag.n == 1)
 		return tag.p[0];
-	if (decided || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense))
+	if (pd_engine_params_one_task(p) || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense && !p->parts))
 		return 0;
 	return tag.p[0];
 }
@@ -152,7 +152,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 {
 	const struct pd_match_options *asked = &b->p->match;
 	struct pd_match_options o = *asked;
-	*share = (struct pd_match_share){ .band = PD_BANDS_ALL };
+	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
 	o.plan = PD_PLAN_AUTO;
 	/* Of pairs that were found before, as the rows of a key are, none is in doubt. */
 	o.doubts = o.verify.off || (b->table.kind == PD_ENGINE_AGAINST && !b->batch) ? NULL : doubts;
@@ -175,7 +175,6 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		break;
 	case 'h':
 		o.candidates = PD_CANDIDATES_HAMMING;
-		o.all_pairs |= asked->candidates == PD_CANDIDATES_HAMMING;
 		share->band = PD_BANDS_NONE;
 		share->near_most = b->p->near_most;
 		share->is_own = is_own_print_pair;
@@ -183,10 +182,8 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		break;
 	default:
 		o.candidates = PD_CANDIDATES_HAMMING;
+		/* Copies of a fingerprint that look different meet in other steps. */
 		o.k = 0;
-		/* Copies of a fingerprint that look different meet in their bands, if there are any. */
-		if (asked->candidates == PD_CANDIDATES_HAMMING)
-			return o;
 		share->band = PD_BANDS_NONE;
 	}
 	o.share = share;
@@ -264,7 +261,7 @@ static int write_number(struct pd_engine_buckets *b, const char *name, uint64_t 
 	return write_out(b, &b->out);
 }
 
-static int write_leaders(struct pd_engine_buckets *b, uint64_t distinct)
+static int write_leaders(struct pd_engine_buckets *b, const struct pd_match_stats *stats)
 {
 	struct pd_map stays = { 0 };
 	for (uint32_t i = 0; i < b->rows->n; i++)
@@ -272,7 +269,9 @@ static int write_leaders(struct pd_engine_buckets *b, uint64_t distinct)
 			want_row(b, i, &stays);
 	int status = write_waiting_rows(b, "r\t", &stays);
 	pd_map_release(&stays);
-	return status ? status : write_number(b, "distinct", distinct);
+	if (!status && b->table.kind == 'e')
+		status = write_number(b, "distinct", stats->distinct);
+	return status || !stats->many_parts ? status : write_number(b, "parts", 1);
 }
 
 /* What the other rows have to know of these: how many pairs there are within k, which buckets of a band are full. */
@@ -328,7 +327,7 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);
 	if (!status && b->leaders)
-		status = write_leaders(b, b->table.kind == 'e' ? stats.distinct : 0);
+		status = write_leaders(b, &stats);
 	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
 		status = write_density(b, &share, &stats);
 	free(share.full);

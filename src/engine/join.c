@@ -340,7 +340,8 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 /* Numbers by their names, summed; those of the buckets come key by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
-	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "full", &p->full }, { "near", near } };
+	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "full", &p->full },
+								    { "parts", &p->parts }, { "near", near } };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf bucket = { 0 };
 	uint64_t n, rows = 0, most = t->bucket ? (uint64_t)t->bucket : PD_ENGINE_BUCKET;
@@ -443,14 +444,14 @@ static int send_rows(const struct pd_engine *t, struct sending *s, const struct 
 	return status;
 }
 
-/* The rows that `equal` says stand for the others. */
+/* The rows that `equal` says stand for the others; none, where one task matches them. */
 static int send_leaders(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_row row;
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (!pd_span_is(in.key, "r"))
+		if (!pd_span_is(in.key, "r") || pd_engine_params_one_task(p))
 			continue;
 		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0 || (status = send_row(s, &row, false, true, e)) != 0)
 			break;
@@ -527,7 +528,7 @@ static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, stru
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
-	bool all = p->dense && !p->leaves_dense;
+	bool all = pd_engine_params_one_task(p);
 	int status;
 	(void)t;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
@@ -548,7 +549,7 @@ static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, stru
 static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
-	bool all = p->dense && !p->leaves_dense;
+	bool all = pd_engine_params_one_task(p);
 	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_FULL };
 	struct pd_span band;
 	uint64_t number = 0;

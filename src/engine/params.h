@@ -13,6 +13,7 @@
  *	sketched 980
  *	leaders 700		rows with a sketch that stand for themselves and for those that are the same
  *	distinct 720		fingerprints that differ
+ *	parts 0			above 0: some fingerprint has more unlike pages than match compares with those near it
  *	dense 0			1: so many of them are within k of each other that match would not name all pairs
  *	full 12		rows of full buckets of bands, a row as often as it is in one
  *	split h0.1f 3		a bucket that is in three parts, each two of which meet in a task of their own
@@ -32,7 +33,7 @@ struct pd_engine_params {
 	char params[16];		/* that rows carry; "": none did */
 	struct pd_sketch_options sketch;
 	int bits;			/* 0: no row has a fingerprint */
-	uint64_t rows, prints, sketched, leaders, distinct, dense, full;
+	uint64_t rows, prints, sketched, leaders, distinct, parts, dense, full;
 	struct pd_names split;		/* buckets, and in how many parts each is */
 	uint32_t *split_parts;
 	size_t cap_split;
@@ -43,9 +44,15 @@ struct pd_engine_params {
 	struct pd_match_options match;
 	int width, reach;		/* of bands; 0: none are looked at */
 	int asked_width;
-	bool leaves_dense;		/* what is dense is left to sketches, which find it in their bands; else one task decides on all rows */
+	bool leaves_dense;		/* what is dense is left to sketches, which find it in their bands */
 	uint64_t near_most;		/* pairs within k; beyond, they are dense */
 };
+
+/* Does one task match all rows that stand for others?  It does where which pages count is decided by all of them. */
+static inline bool pd_engine_params_one_task(const struct pd_engine_params *p)
+{
+	return (p->dense && !p->leaves_dense) || (p->parts && p->match.candidates == PD_CANDIDATES_HAMMING);
+}
 
 /* PD_ERR_INPUT: no such file, or damaged. */
 int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct pd_err *e);

@@ -291,6 +291,7 @@ struct split {
 	const struct pd_rows_set *set;
 	struct pd_verifier *v;
 	const uint64_t *host;		/* by row of the set; NULL: hosts do not part */
+	bool apart;			/* each row is a part */
 	struct pd_items followers;	/* (first row of a part, another row of it) */
 	uint32_t *rows;			/* of the group at work */
 	size_t cap_rows;
@@ -316,7 +317,7 @@ static void begin_part(struct split *s, uint32_t print, uint32_t row)
 static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *run, size_t *n_run)
 {
 	double similarity;
-	for (size_t i = 0; i < *n_run; i++)
+	for (size_t i = 0; !s->apart && i < *n_run; i++)
 		if (pd_verify_rows(s->v, pd_rows_set_row(s->set, run[i]), pd_rows_set_row(s->set, row), 0, &similarity)) {
 			pd_items_add(&s->followers, (uint64_t)run[i] << 32 | row, 0);
 			return;
@@ -354,11 +355,11 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 
 /* `prints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; not touched when p->n stays 0, that
  * is, when every group is one part. */
-static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set, enum pd_match_scope scope,
-		    struct pd_verifier *v, struct pd_match_groups *out)
+static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set,
+		    const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
 {
-	uint64_t *host = pd_match_scope_inside(scope) && prints->n_multi ? hosts_of(set, v->rows) : NULL;
-	struct split s = { .parts = p, .set = set, .v = v, .host = host };
+	uint64_t *host = pd_match_scope_inside(o->scope) && prints->n_multi ? hosts_of(set, v->rows) : NULL;
+	struct split s = { .parts = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
 	for (size_t c = 0; c < prints->n_multi; c++)
 		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
 	if (p->n) {
@@ -766,7 +767,7 @@ static void make_links(struct pd_match_set *m, double *verify_seconds)
 	struct pd_match_groups by_part = { 0 };
 	double t = pd_cpu_seconds();
 	if (m->verifies && !m->o->all_pairs)
-		split_groups(&m->parts, &m->prints, m->set, m->o->scope, &verifier, &by_part);
+		split_groups(&m->parts, &m->prints, m->set, m->o, &verifier, &by_part);
 	*verify_seconds += pd_cpu_seconds() - t;
 	pd_verifier_release(&verifier);
 	open_links(&m->links, m->parts.n ? &by_part : &m->prints, m->o, m->rows, m->set);

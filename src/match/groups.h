@@ -59,6 +59,7 @@ struct pd_match_share {
 	uint64_t near_most;		/* pairs of fingerprints within k, in all rows; if there are more, none is given; 0: as many as there are */
 	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);	/* a pair of fingerprints; NULL: all are */
 	const void *ctx;
+	bool apart;			/* of each part there is its first row alone */
 	int band;			/* the one to search, from 0 */
 #define PD_BANDS_ALL (-1)
 #define PD_BANDS_NONE (-2)
@@ -95,6 +96,7 @@ struct pd_match_stats {
 	struct pd_join_plan plan;
 	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
 	bool dense;		/* more pairs within k than share->near_most */
+	bool many_parts;	/* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
 	uint64_t linked;	/* pages that another stands for in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
 	uint64_t band_looks;	/* pairs of sketches that shared a band and were compared */

@@ -971,8 +971,9 @@ static int turn_pairs(struct near *near, const struct pd_match_set *m, struct pd
 }
 
 /* Of a group in more parts than are compared, all are left to their sketches. */
-static void mark_many_parts(struct near *near, const struct pd_match_set *m)
+static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
 {
+	bool many = false;
 	const struct pd_match_parts *p = &m->parts;
 	for (size_t from = 0, to; from < p->n; from = to) {
 		for (to = from + 1; to < p->n && p->v[to].print == p->v[from].print; to++)
@@ -982,7 +983,9 @@ static void mark_many_parts(struct near *near, const struct pd_match_set *m)
 		if (!near->alone)
 			near->alone = pd_zalloc(m->set->n + 1);
 		near->alone[p->v[from].print] = 1;
+		many = true;
 	}
+	return many;
 }
 
 static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
@@ -1016,7 +1019,7 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
 	if (!status)
 		status = turn_pairs(near, m, e);
-	mark_many_parts(near, m);
+	stats->many_parts = mark_many_parts(near, m);
 	for (int i = 0; i < 3; i++)
 		pd_array_release(&sides.memory[i]);
 	pd_array_release(&names);

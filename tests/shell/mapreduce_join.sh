@@ -106,6 +106,24 @@ dense_rows 0 12 100 >dense.fp
 least=100 equal "a fingerprint of many pages that look different" dense.fp
 dense_rows 0 5 8 >dense.fp
 least=2000 equal "dense rows with sketches" dense.fp -k 8 --candidates=hamming
+# More unlike pages of one fingerprint than are compared, and others near it.
+python3 - >parts.fp <<'END'
+import random
+draw = random.Random(11)
+prints = [draw.getrandbits(64) for _ in range(2)]
+prints += [prints[0] ^ 1 << 9, prints[0] ^ 5 << 40, prints[1] ^ 1 << 63]
+subjects = [[draw.getrandbits(4) for _ in range(128)] for _ in range(150)]
+for i in range(3000):
+    sketch = list(subjects[draw.randrange(150)])
+    for _ in range(draw.randrange(12)):
+        sketch[draw.randrange(128)] = draw.getrandbits(4)
+    print('%016x\tx:%d\thttp://h%d.example/%d\t-\t-\t-\t-\t-\t500\t4000\t-\t-\t-\t%s\t-\t-\t-' %
+          (prints[draw.randrange(len(prints))], i, i % 7, i, ''.join('%x' % x for x in sketch)))
+END
+for options in '-k 8 --candidates=hamming' '-k 3 --candidates=hamming' '-k 0 --candidates=hamming' '-k 8 --candidates=hamming --all-pairs' \
+	'-k 3 --candidates=both' ''; do
+	least=2500 equal "unlike pages of one fingerprint" parts.fp $options
+done
 dense_rows 0 30 100 >dense.fp
 least=2000 equal "loose rows" dense.fp --candidates=bands
 at_least "some of it was found outside of full buckets" "$(grep -c '^pb' got.near)" 1
