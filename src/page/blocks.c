@@ -971,14 +971,24 @@ static void on_frame(void *self, struct pd_span src)
 	add_link(h->builder, (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
 }
 
-static const struct pd_html_sink sink = { on_open, on_close, on_text, on_frame };
+static void on_begin(void *self)
+{
+	struct pd_html *h = self;
+	pd_blocks_clear(h->out);
+	h->hidden = h->unseen = 0;
+	h->unseen_link = PD_LINK_NONE;
+	meta_start(&h->meta);
+	build_start(h->builder, h->out);
+}
+
+static const struct pd_html_sink sink = { on_begin, on_open, on_close, on_text, on_frame };
 
 struct pd_html *pd_html_new(const struct pd_html_options *o)
 {
 	struct pd_html *h = pd_zalloc(sizeof(*h));
 	h->options = *o;
 	h->builder = builder_new(o->min_chars, o->min_levels);
-	h->saxer = pd_saxer_new(&sink, h, o->keep_xhtml, o->all_links);
+	h->saxer = pd_saxer_new(&sink, h, (o->keep_xhtml ? PD_SAXER_ALL_ATTRIBUTES : 0) | (o->all_links ? PD_SAXER_LINKS : 0));
 	return h;
 }
 
@@ -997,6 +1007,7 @@ static void plain_text(struct pd_html *h, struct pd_span text)
 {
 	struct pd_span line;
 	bool inside = false;
+	on_begin(h);
 	on_open(h, PD_TAG_html, NULL, 0);
 	on_open(h, PD_TAG_body, NULL, 0);
 	while (pd_span_split(&text, '\n', &line)) {
@@ -1024,12 +1035,7 @@ enum way { PLAIN, HTML, UNFOLDED };
 static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, struct pd_blocks *out)
 {
 	size_t noscript = 0;
-	pd_blocks_clear(out);
 	h->out = out;
-	h->hidden = h->unseen = 0;
-	h->unseen_link = PD_LINK_NONE;
-	meta_start(&h->meta);
-	build_start(h->builder, out);
 	if (way == PLAIN)
 		plain_text(h, utf8);
 	else

@@ -10,6 +10,7 @@
 #include "page/html.h"
 
 #define XML_DEPRECATED_MEMBER	/* the stack of open elements is, with nothing in its place */
+#include <inttypes.h>
 #include <libxml/HTMLparser.h>
 #include <libxml/globals.h>
 #include <libxml/threads.h>
@@ -96,14 +97,11 @@ struct cleaner {
 	size_t noscript;		/* bytes in long noscripts of the page */
 	bool unfolded;			/* in such a div: none nests in it */
 	const char *p, *end;		/* what is left to read */
-	struct pd_buf out;		/* markup, which the parser reads */
-	struct pd_buf held;		/* text and values, which it need not */
-	struct held_text *texts;
+	struct token *tokens;		/* the page */
+	struct pd_buf held;		/* its text and values */
 	struct held_attr *attrs;
-	struct held_tag *tags;		/* those that have attributes */
-	size_t n_texts, n_attrs, n_tags, cap_texts, cap_attrs, cap_tags;
+	size_t n_tokens, n_attrs, cap_tokens, cap_attrs;
 	size_t tag_attrs;		/* the first attribute of the tag that is being read */
-	size_t text_end;		/* of `out`, where a text was the last thing that it was given */
 	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not search again */
 	bool unquoted[2];		/* no " (no ') lies ahead */
 	bool links;			/* what links need is kept */
@@ -113,9 +111,9 @@ struct cleaner {
 	size_t n_frames, cap_frames;
 };
 
-/* In `held`. */
+/* In `held`; the page has less than 2 GiB. */
 struct held_text {
-	size_t at, n;
+	uint32_t at, n;
 };
 
 struct held_attr {
@@ -123,8 +121,22 @@ struct held_attr {
 	struct held_text name, value;
 };
 
-struct held_tag {
-	size_t first, n;	/* of `attrs` */
+enum token_kind { TOKEN_START, TOKEN_VOID, TOKEN_END, TOKEN_TEXT, TOKEN_SPACE, TOKEN_FRAME };
+
+/* A start tag, one of an element without content, an end tag, a text, white space, the place of a frame. */
+struct token {
+	uint8_t kind;
+	uint8_t tag;		/* of a text: the letter that stands for it */
+	uint8_t n_attrs;
+	union {
+		struct held_text text;
+		struct {
+			uint32_t attrs;		/* of a start tag: the first */
+			uint32_t end;		/* of one whose element is plain (below): the token that ends it, else 0 */
+		};
+		uint32_t height;	/* of the end tag of a plain element: how deep elements lie in it */
+		uint32_t frame;		/* its number */
+	};
 };
 
 /* A frame's address in `frames`. */
@@ -330,17 +342,12 @@ static enum pd_attr_id wanted_attr(enum pd_tag tag, struct pd_span name, bool li
 
 /* Tags. */
 
-static void put_bytes(struct cleaner *cl, const char *p, size_t n)
+static struct token *put_token(struct cleaner *cl, enum token_kind kind, enum pd_tag t)
 {
-	struct pd_buf *b = &cl->out;
-	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
-	memcpy(to, p, n);
-	b->n += n;
-}
-
-static void put_z(struct cleaner *cl, const char *z)
-{
-	put_bytes(cl, z, strlen(z));
+	cl->tokens = pd_grow(cl->tokens, cl->n_tokens, &cl->cap_tokens, sizeof *cl->tokens);
+	struct token *new = &cl->tokens[cl->n_tokens++];
+	*new = (struct token){ .kind = (uint8_t)kind, .tag = (uint8_t)t };
+	return new;
 }
 
 static void hold_bytes(struct cleaner *cl, const char *p, size_t n)
@@ -349,15 +356,6 @@ static void hold_bytes(struct cleaner *cl, const char *p, size_t n)
 	char *to = b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
 	memcpy(to, p, n);
 	b->n += n;
-}
-
-static void put_number(struct cleaner *cl, size_t v)
-{
-	char digits[24], *at = digits + sizeof digits;
-	do
-		*--at = (char)('0' + v % 10);
-	while (v /= 10);
-	put_bytes(cl, at, (size_t)(digits + sizeof digits - at));
 }
 
 /*
@@ -430,35 +428,21 @@ static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
 	}
 }
 
-/* What stands for text number i. */
-static char letter_of(size_t i)
-{
-	return (char)('a' + i % 26);
-}
-
-/* What `held` has from `at` on is text.  White space alone stays as it is, and what follows a text belongs to it. */
+/* What `held` has from `at` on is text, or white space alone; what follows a text belongs to it. */
 static void put_text(struct cleaner *cl, size_t at)
 {
 	const char *p = cl->held.p + at;
 	size_t n = cl->held.n - at, white = 0;
-	struct held_text *last = cl->n_texts ? &cl->texts[cl->n_texts - 1] : NULL;
+	struct token *last = cl->n_tokens ? &cl->tokens[cl->n_tokens - 1] : NULL;
 	if (!n)
 		return;
-	if (last && cl->text_end == cl->out.n && last->at + last->n == at) {
-		last->n += n;
+	if (last && last->kind == TOKEN_TEXT && last->text.at + last->text.n == at) {
+		last->text.n += (uint32_t)n;
 		return;
 	}
 	while (white < n && pd_ascii_space(p[white]))
 		white++;
-	if (white == n) {
-		put_bytes(cl, p, n);
-		cl->held.n = at;
-		return;
-	}
-	cl->texts = pd_grow(cl->texts, cl->n_texts, &cl->cap_texts, sizeof *cl->texts);
-	put_bytes(cl, (char[]){ letter_of(cl->n_texts) }, 1);
-	cl->texts[cl->n_texts++] = (struct held_text){ at, n };
-	cl->text_end = cl->out.n;
+	put_token(cl, white == n ? TOKEN_SPACE : TOKEN_TEXT, PD_TAG_NONE)->text = (struct held_text){ (uint32_t)at, (uint32_t)n };
 }
 
 static void copy_text(struct cleaner *cl, const char *stop, bool raw)
@@ -490,7 +474,7 @@ static struct held_text hold_value(struct cleaner *cl, struct pd_span value)
 			special_byte(cl, stop, true);
 	}
 	cl->p = after;
-	return (struct held_text){ at, cl->held.n - at };
+	return (struct held_text){ (uint32_t)at, (uint32_t)(cl->held.n - at) };
 }
 
 static struct held_text hold_name(struct cleaner *cl, struct pd_span name)
@@ -500,7 +484,7 @@ static struct held_text hold_name(struct cleaner *cl, struct pd_span name)
 	for (size_t i = 0; i < name.n; i++)
 		to[i] = pd_ascii_lower(name.p[i]);
 	cl->held.n += name.n;
-	return (struct held_text){ at, name.n };
+	return (struct held_text){ (uint32_t)at, (uint32_t)name.n };
 }
 
 /*
@@ -757,13 +741,6 @@ static enum pd_tag tag_name(struct cleaner *cl)
 	return pd_tag_by_name(pd_span(at, (size_t)(cl->p - at)));
 }
 
-static void put_end_tag(struct cleaner *cl, enum pd_tag t)
-{
-	put_z(cl, "</");
-	put_z(cl, pd_tag_name(t));
-	put_z(cl, ">");
-}
-
 static void end_tag(struct cleaner *cl)
 {
 	bool self_closing;
@@ -772,14 +749,13 @@ static void end_tag(struct cleaner *cl)
 	if (!scan_attributes(cl, PD_TAG_NONE, &self_closing) || t == PD_TAG_NONE)
 		return;
 	if (t == PD_TAG_br)
-		put_z(cl, "<br/>");
+		put_token(cl, TOKEN_VOID, t);
 	if (t == PD_TAG_noscript && cl->unfolded) {
 		cl->unfolded = false;
 		t = PD_TAG_div;
 	}
-	if (pd_tag_void(t))
-		return;
-	put_end_tag(cl, t);
+	if (!pd_tag_void(t))
+		put_token(cl, TOKEN_END, t);
 }
 
 /* Skips what is in an element that is left out.  False when it never ends and so must stand: a script takes the rest of
@@ -804,10 +780,10 @@ static void plain_content(struct cleaner *cl, enum pd_tag t)
 		copy_text(cl, end, true);
 	else
 		copy_text(cl, cl->end, false);
-	put_end_tag(cl, t);
+	put_token(cl, TOKEN_END, t);
 }
 
-/* A start tag of `t` has just been read.  False: what stands in `out` of it must go. */
+/* A start tag of `t` has just been read.  False: its token must go. */
 static bool content(struct cleaner *cl, enum pd_tag t, bool self_closing)
 {
 	if (t == PD_TAG_noscript && cl->unfolded)
@@ -816,14 +792,13 @@ static bool content(struct cleaner *cl, enum pd_tag t, bool self_closing)
 		return !raw(t) && !island(t);
 	if ((raw(t) || island(t)) && drop_content(cl, t))
 		return false;
-	put_z(cl, ">");
 	if (holds_text(t))
 		plain_content(cl, t);
 	return true;
 }
 
-/* A noscript's start tag, written from `mark` on, has just been read.  True when a div was opened in its place. */
-static bool unfold_noscript(struct cleaner *cl, size_t mark)
+/* A noscript's start tag has just been read, and is the last token.  True when a div was opened in its place. */
+static bool unfold_noscript(struct cleaner *cl)
 {
 	const char *end = end_tag_of(cl, PD_TAG_noscript);
 	if (!end || end - cl->p < NOSCRIPT_MIN)
@@ -831,13 +806,12 @@ static bool unfold_noscript(struct cleaner *cl, size_t mark)
 	cl->noscript += (size_t)(end - cl->p);
 	if (!cl->unfold)
 		return false;
-	cl->out.n = mark;
-	put_z(cl, "<div>");
+	cl->tokens[cl->n_tokens - 1] = (struct token){ .kind = TOKEN_START, .tag = PD_TAG_div };
 	cl->unfolded = true;
 	return true;
 }
 
-/* The address of the frame whose tag has just been read waits for the comment that says where it stands. */
+/* The address of the frame whose tag has just been read waits until its place comes. */
 static void put_frame(struct cleaner *cl)
 {
 	struct pd_span src = pd_span_trim(cl->src);
@@ -857,48 +831,30 @@ static void put_frame(struct cleaner *cl)
 	at.n = cl->frames.n - at.at;
 	cl->frame_at = pd_grow(cl->frame_at, cl->n_frames, &cl->cap_frames, sizeof *cl->frame_at);
 	cl->frame_at[cl->n_frames] = at;
-	pd_buf_printf(&cl->out, "<!--%zu-->", cl->n_frames++);
-}
-
-/* The parser hands over the number of a tag that has attributes as its only one. */
-static void put_attributes(struct cleaner *cl)
-{
-	if (cl->n_attrs == cl->tag_attrs)
-		return;
-	cl->tags = pd_grow(cl->tags, cl->n_tags, &cl->cap_tags, sizeof *cl->tags);
-	cl->tags[cl->n_tags] = (struct held_tag){ cl->tag_attrs, cl->n_attrs - cl->tag_attrs };
-	put_z(cl, " a=\"");
-	put_number(cl, cl->n_tags++);
-	put_z(cl, "\"");
+	put_token(cl, TOKEN_FRAME, PD_TAG_NONE)->frame = (uint32_t)cl->n_frames++;
 }
 
 static void start_tag(struct cleaner *cl)
 {
-	size_t mark = cl->out.n, held = cl->held.n, n_attrs = cl->n_attrs, n_tags = cl->n_tags;
+	size_t mark = cl->n_tokens, held = cl->held.n, n_attrs = cl->n_attrs;
 	bool self_closing;
 	cl->p++;
 	enum pd_tag t = tag_name(cl);
-	if (t != PD_TAG_NONE) {
-		put_z(cl, "<");
-		put_z(cl, pd_tag_name(t));
-	}
 	bool whole = scan_attributes(cl, t, &self_closing) && t != PD_TAG_NONE;
-	if (whole)
-		put_attributes(cl);
-	if (whole && t == PD_TAG_body && cl->n_tags == n_tags)
-		put_z(cl, " a=\"\"");	/* one that is implied has none */
 	if (!whole)
 		cl->src = pd_span(NULL, 0);
 	self_closing |= pd_tag_void(t);
-	if (whole && t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl, mark))
+	if (whole) {
+		struct token *start = put_token(cl, self_closing ? TOKEN_VOID : TOKEN_START, t);
+		start->n_attrs = (uint8_t)(cl->n_attrs - cl->tag_attrs);
+		start->attrs = (uint32_t)cl->tag_attrs;
+	}
+	if (whole && t == PD_TAG_noscript && !self_closing && !cl->unfolded && unfold_noscript(cl))
 		return;
 	if (!whole || !content(cl, t, self_closing)) {
-		cl->out.n = mark;
+		cl->n_tokens = mark;
 		cl->held.n = held;
 		cl->n_attrs = n_attrs;
-		cl->n_tags = n_tags;
-	} else if (self_closing) {
-		put_z(cl, "/>");
 	}
 	if (cl->src.n)
 		put_frame(cl);
@@ -923,17 +879,14 @@ static void markup(struct cleaner *cl)
 	}
 }
 
-/* The span lies in `out` and dies at the next call. */
-static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
+static void clean_source(struct cleaner *cl, struct pd_span html)
 {
 	if (html.n >= 3 && memcmp(html.p, "\xEF\xBB\xBF", 3) == 0)
 		html = pd_span(html.p + 3, html.n - 3);
 	if (html.n == 0)
 		html = pd_span("", 0);
-	pd_buf_clear(&cl->out);
 	pd_buf_clear(&cl->held);
-	cl->n_texts = cl->n_attrs = cl->n_tags = 0;
-	cl->text_end = SIZE_MAX;
+	cl->n_tokens = cl->n_attrs = 0;
 	memset(cl->unclosed, 0, sizeof(cl->unclosed));
 	memset(cl->unquoted, 0, sizeof(cl->unquoted));
 	cl->noscript = 0;
@@ -948,18 +901,14 @@ static struct pd_span clean_source(struct cleaner *cl, struct pd_span html)
 		if (cl->p < cl->end)
 			markup(cl);
 	}
-	pd_buf_add(&cl->out, "", 0);	/* the NUL after it */
-	return pd_buf_span(&cl->out);
 }
 
 static void cleaner_release(struct cleaner *cl)
 {
-	pd_buf_release(&cl->out);
 	pd_buf_release(&cl->held);
 	pd_buf_release(&cl->frames);
-	free(cl->texts);
+	free(cl->tokens);
 	free(cl->attrs);
-	free(cl->tags);
 	free(cl->frame_at);
 }
 
@@ -982,14 +931,30 @@ struct cached {
 	enum pd_tag tag;
 };
 
+/* A start tag whose end tag has not come. */
+struct open_tag {
+	uint32_t token, height;		/* so deep elements lie in it so far */
+	bool balanced;			/* so far */
+};
+
 struct pd_saxer {
 	const struct pd_html_sink *sink;
 	void *self;
 	htmlParserCtxtPtr ctxt;
 	struct cleaner cleaner;
+	struct pd_buf markup;
+	bool entire;			/* the parser gets all of every page */
+	bool too_deep;			/* it must get all of this one */
+	struct open_tag *open_tags;
+	size_t n_open_tags, cap_open_tags;
+	uint32_t open_of[PD_TAG_COUNT];	/* how many of them are of each tag */
+	uint8_t nests[PD_TAG_COUNT][PD_TAG_COUNT];	/* enum nests: [the open element][what starts in it] */
+	enum pd_tag asked[2];
+	bool stayed_open;		/* what the parser said */
+	size_t letters;			/* given to texts */
 	struct element open[PD_DEPTH_MAX];
 	int n;
-	size_t next_text;	/* of the cleaner's: it has not come yet */
+	size_t next_token;	/* the texts from here on have not come yet */
 	int ignored;		/* level of the ignored element that we are in, or 0 */
 	bool html, body;	/* open(html), open(body) have been sent */
 	bool implied_body;	/* the last event opened a body that does not stand in the page */
@@ -1024,23 +989,25 @@ static void cut_stack(struct pd_saxer *s)
 		s->ignored = PD_DEPTH_MAX;
 }
 
-/* "a", and the number of the tag that they are of. */
-static size_t take_attributes(const struct cleaner *cl, const xmlChar **atts, struct pd_attr *to)
+/* The start tag: the parser hands over its number as its only attribute.  NULL: it has none. */
+static const struct token *take_token(const struct cleaner *cl, const xmlChar **atts)
 {
 	uint64_t number;
-	if (!atts || !atts[0] || !atts[1] || !pd_span_u64(pd_span_z((const char *)atts[1]), &number) || number >= cl->n_tags)
-		return 0;
-	const struct held_tag *tag = &cl->tags[number];
-	const struct held_attr *from = cl->attrs + tag->first;
-	for (size_t i = 0; i < tag->n; i++)
-		to[i] = (struct pd_attr){ from[i].id, held_span(cl, from[i].name), held_span(cl, from[i].value) };
-	return tag->n;
+	if (!atts || !atts[0] || !atts[1] || !pd_span_u64(pd_span_z((const char *)atts[1]), &number) || number >= cl->n_tokens)
+		return NULL;
+	return &cl->tokens[number];
 }
 
-static void send_open(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
+/* `from` may be NULL. */
+static void send_open(struct pd_saxer *s, enum pd_tag t, const struct token *from)
 {
+	const struct cleaner *cl = &s->cleaner;
 	struct pd_attr attrs[PD_ATTRS_MAX];
-	size_t n = take_attributes(&s->cleaner, atts, attrs);
+	size_t n = from ? from->n_attrs : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct held_attr *a = &cl->attrs[from->attrs + i];
+		attrs[i] = (struct pd_attr){ a->id, held_span(cl, a->name), held_span(cl, a->value) };
+	}
 	s->sink->open(s->self, t, attrs, n);
 }
 
@@ -1052,7 +1019,7 @@ static void need_html(struct pd_saxer *s)
 }
 
 /* html and body stay open to the end; whatever else is open ends where the body begins. */
-static void open_root(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
+static void open_root(struct pd_saxer *s, enum pd_tag t, const struct token *from)
 {
 	bool *sent = t == PD_TAG_html ? &s->html : &s->body;
 	if (*sent)
@@ -1063,18 +1030,13 @@ static void open_root(struct pd_saxer *s, enum pd_tag t, const xmlChar **atts)
 		s->ignored = 0;
 	}
 	*sent = true;
-	send_open(s, t, atts);
+	send_open(s, t, from);
 }
 
-static void start_element(struct pd_saxer *s, const xmlChar *name, const xmlChar **atts)
+static void start_element(struct pd_saxer *s, enum pd_tag t, int level, const struct token *from)
 {
-	if (s->ctxt->nameNr > LEVELS_MAX)
-		cut_stack(s);
-	int level = s->ctxt->nameNr;
-	enum pd_tag t = tag_of(s, name);
-	s->implied_body = t == PD_TAG_body && !atts;
 	if (t == PD_TAG_html || t == PD_TAG_body) {
-		open_root(s, t, atts);
+		open_root(s, t, from);
 		return;
 	}
 	if (s->ignored && level > s->ignored)
@@ -1090,7 +1052,7 @@ static void start_element(struct pd_saxer *s, const xmlChar *name, const xmlChar
 	if (s->n == PD_DEPTH_MAX - 2)	/* html and body are not in `open` */
 		return;
 	need_html(s);
-	send_open(s, t, atts);
+	send_open(s, t, from);
 	if (pd_tag_void(t))
 		s->sink->close(s->self, t);
 	else
@@ -1106,26 +1068,82 @@ static void send_space(struct pd_saxer *s)
 	pd_buf_clear(&s->space);
 }
 
+static void end_element(struct pd_saxer *s, enum pd_tag t, int level)
+{
+	if (t == PD_TAG_html || t == PD_TAG_body || (s->ignored && level > s->ignored))
+		return;
+	s->ignored = 0;
+	close_from(s, level);
+}
+
+static void send_frame(struct pd_saxer *s, uint64_t i)
+{
+	const struct cleaner *cl = &s->cleaner;
+	if (s->ignored || i >= cl->n_frames)
+		return;
+	need_html(s);
+	s->sink->frame(s->self, pd_span(cl->frames.p + cl->frame_at[i].at, cl->frame_at[i].n));
+}
+
+/* What is in a balanced element, whose start tag is token `i` and has just been sent. */
+static void send_balanced(struct pd_saxer *s, size_t i, int level)
+{
+	const struct token *tokens = s->cleaner.tokens;
+	size_t end = tokens[i].end;
+	if (level + (int)tokens[end].height > LEVELS_MAX)	/* where the parser's stack would be cut */
+		s->too_deep = true;
+	for (i++; i < end; i++) {
+		const struct token *t = &tokens[i];
+		switch ((enum token_kind)t->kind) {
+		case TOKEN_START:
+			start_element(s, t->tag, ++level, t);
+			break;
+		case TOKEN_VOID:
+			start_element(s, t->tag, level + 1, t);
+			end_element(s, t->tag, level + 1);
+			break;
+		case TOKEN_END:
+			end_element(s, t->tag, level--);
+			break;
+		case TOKEN_TEXT: case TOKEN_SPACE:
+			if (!s->ignored)
+				s->sink->text(s->self, held_span(&s->cleaner, t->text));
+			break;
+		case TOKEN_FRAME:
+			send_frame(s, t->frame);
+			break;
+		}
+	}
+	s->next_token = end;
+}
+
+/* An element that the parser has just pushed on its stack. */
+static void start_pushed(struct pd_saxer *s, enum pd_tag t, const struct token *from)
+{
+	if (s->ctxt->nameNr > LEVELS_MAX)
+		cut_stack(s);
+	start_element(s, t, s->ctxt->nameNr, from);
+}
+
 static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
 {
 	struct pd_saxer *s = ctx;
 	enum pd_tag t = tag_of(s, name);
+	const struct token *from = take_token(&s->cleaner, atts);
 	if (!(t == PD_TAG_html && s->html) && !(t == PD_TAG_body && s->body))	/* an implied one for text after the end */
 		send_space(s);
-	start_element(s, name, atts);
+	s->implied_body = t == PD_TAG_body && !atts;
+	start_pushed(s, t, from);
+	if (from && from->end)
+		send_balanced(s, (size_t)(from - s->cleaner.tokens), s->ctxt->nameNr);
 }
 
 static void on_end(void *ctx, const xmlChar *name)
 {
 	struct pd_saxer *s = ctx;
 	send_space(s);
-	int level = s->ctxt->nameNr;
-	enum pd_tag t = tag_of(s, name);
 	s->implied_body = false;
-	if (t == PD_TAG_html || t == PD_TAG_body || (s->ignored && level > s->ignored))
-		return;
-	s->ignored = 0;
-	close_from(s, level);
+	end_element(s, tag_of(s, name), s->ctxt->nameNr);
 }
 
 /* Since 2.14 libxml2 implies no paragraph for text outside the body, as the HTML standard says.  A page is to be read alike with
@@ -1143,7 +1161,8 @@ static bool is_outside(struct pd_saxer *s, struct pd_span text)
 		return true;
 	}
 	c->name = c->nameTab[c->nameNr++] = pd_have((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
-	start_element(s, c->name, NULL);
+	s->implied_body = false;
+	start_pushed(s, PD_TAG_p, NULL);
 	send_space(s);
 	return false;
 }
@@ -1152,9 +1171,12 @@ static bool is_outside(struct pd_saxer *s, struct pd_span text)
 static struct pd_span next_text(struct pd_saxer *s, char letter)
 {
 	const struct cleaner *cl = &s->cleaner;
-	while (s->next_text < cl->n_texts && letter_of(s->next_text) != letter)
-		s->next_text++;
-	return s->next_text < cl->n_texts ? held_span(cl, cl->texts[s->next_text++]) : pd_span("", 0);
+	while (s->next_token < cl->n_tokens) {
+		const struct token *t = &cl->tokens[s->next_token++];
+		if (t->kind == TOKEN_TEXT && t->tag == (uint8_t)letter)
+			return held_span(cl, t->text);
+	}
+	return pd_span("", 0);
 }
 
 /* Letters, and white space that stands for itself. */
@@ -1176,17 +1198,14 @@ static void on_text(void *ctx, const xmlChar *p, int n)
 	}
 }
 
-/* All comments are the cleaner's, and each is the number of a frame. */
+/* All comments are ours, and each is the number of a frame. */
 static void on_comment(void *ctx, const xmlChar *text)
 {
 	struct pd_saxer *s = ctx;
-	const struct cleaner *cl = &s->cleaner;
 	uint64_t i;
 	send_space(s);
-	if (s->ignored || !pd_span_u64(pd_span_z((const char *)text), &i) || i >= cl->n_frames)
-		return;
-	need_html(s);
-	s->sink->frame(s->self, pd_span(cl->frames.p + cl->frame_at[i].at, cl->frame_at[i].n));
+	if (pd_span_u64(pd_span_z((const char *)text), &i))
+		send_frame(s, i);
 }
 
 void pd_html_own_memory(void)
@@ -1214,7 +1233,203 @@ static void renew(struct pd_saxer *s)
 	memset(s->cache, 0, sizeof(s->cache));
 }
 
-struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes, bool links)
+/* ==== what the parser need not see ====
+ *
+ * An element is balanced where its own end tag closes it, all elements in it are balanced, and the parser lets each of them stand where
+ * it does: it closes nothing before it and implies nothing around it.  Whether it would is asked of the parser itself, once for each
+ * pair of tags.  So the parser gets a balanced element empty, with the number of its start tag, and decides by it what an element does to
+ * those around it; when it hands over the number, what is in the element is sent as it stands in the page.
+ */
+
+enum nests { NESTS_UNKNOWN, NESTS, NESTS_NOT };
+
+/* Of the last two elements that start, is the first open still? */
+static void on_asked(void *ctx, const xmlChar *name, const xmlChar **atts)
+{
+	struct pd_saxer *s = ctx;
+	htmlParserCtxtPtr c = s->ctxt;
+	enum pd_tag outer = c->nameNr > 1 ? tag_of(s, c->nameTab[c->nameNr - 2]) : PD_TAG_NONE;
+	s->stayed_open = s->asked[1] == tag_of(s, name) && s->asked[0] == outer;
+}
+
+static void parse(struct pd_saxer *s, struct pd_span markup)
+{
+	htmlCtxtReadMemory(s->ctxt, markup.p, (int)markup.n, NULL, "UTF-8", OPTIONS);
+	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
+		pd_out_of_memory();
+}
+
+/* What makes the page's frame, and what turns the parser to other rules, is its business. */
+static bool is_frame_of_page(enum pd_tag t)
+{
+	switch (t) {
+	case PD_TAG_html: case PD_TAG_head: case PD_TAG_body: case PD_TAG_frameset: case PD_TAG_frame: case PD_TAG_noframes:
+	case PD_TAG_script: case PD_TAG_style: case PD_TAG_plaintext:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum nests ask_parser(struct pd_saxer *s, enum pd_tag outer, enum pd_tag inner)
+{
+	xmlSAXHandler usual = *s->ctxt->sax;
+	if (is_frame_of_page(outer) || is_frame_of_page(inner))
+		return NESTS_NOT;
+	pd_buf_clear(&s->markup);
+	pd_buf_printf(&s->markup, "<html><body a=\"\"><div><%s><%s>", pd_tag_name(outer), pd_tag_name(inner));
+	*s->ctxt->sax = (xmlSAXHandler){ .startElement = on_asked };
+	s->asked[0] = outer;
+	s->asked[1] = inner;
+	s->stayed_open = false;
+	parse(s, pd_buf_span(&s->markup));
+	*s->ctxt->sax = usual;
+	return s->stayed_open ? NESTS : NESTS_NOT;
+}
+
+static bool nests_in(struct pd_saxer *s, enum pd_tag outer, enum pd_tag inner)
+{
+	uint8_t *known = &s->nests[outer][inner];
+	if (*known == NESTS_UNKNOWN)
+		*known = (uint8_t)ask_parser(s, outer, inner);
+	return *known == NESTS;
+}
+
+/* The last start tag of those that are open is closed, by what comes or by its own end tag. */
+static struct open_tag pop_open_tag(struct pd_saxer *s)
+{
+	struct open_tag last = s->open_tags[--s->n_open_tags];
+	s->open_of[s->cleaner.tokens[last.token].tag]--;
+	if (s->n_open_tags) {
+		struct open_tag *around = &s->open_tags[s->n_open_tags - 1];
+		around->balanced &= last.balanced;
+		around->height = around->height > last.height ? around->height : last.height + 1;
+	}
+	return last;
+}
+
+static void start_balance(struct pd_saxer *s, uint32_t i)
+{
+	const struct token *t = &s->cleaner.tokens[i];
+	struct open_tag *around = s->n_open_tags ? &s->open_tags[s->n_open_tags - 1] : NULL;
+	if (around && around->balanced && !nests_in(s, s->cleaner.tokens[around->token].tag, t->tag))
+		around->balanced = false;
+	if (t->kind == TOKEN_VOID) {
+		if (around && !around->height)
+			around->height = 1;
+		return;
+	}
+	s->open_tags = pd_grow(s->open_tags, s->n_open_tags, &s->cap_open_tags, sizeof *s->open_tags);
+	s->open_tags[s->n_open_tags++] = (struct open_tag){ .token = i, .balanced = !is_frame_of_page(t->tag) };
+	s->open_of[t->tag]++;
+}
+
+static void end_balance(struct pd_saxer *s, uint32_t i)
+{
+	struct token *tokens = s->cleaner.tokens;
+	enum pd_tag t = tokens[i].tag;
+	while (s->open_of[t]) {
+		struct open_tag *last = &s->open_tags[s->n_open_tags - 1];
+		bool own = tokens[last->token].tag == t;
+		last->balanced &= own;
+		if (own && last->balanced) {
+			tokens[last->token].end = i;
+			tokens[i].height = last->height;
+		}
+		pop_open_tag(s);
+		if (own)
+			return;
+	}
+	if (s->n_open_tags)
+		s->open_tags[s->n_open_tags - 1].balanced = false;
+}
+
+static void find_balanced(struct pd_saxer *s)
+{
+	const struct cleaner *cl = &s->cleaner;
+	s->n_open_tags = 0;
+	memset(s->open_of, 0, sizeof s->open_of);
+	for (uint32_t i = 0; i < cl->n_tokens; i++) {
+		enum token_kind kind = cl->tokens[i].kind;
+		if (kind == TOKEN_START || kind == TOKEN_VOID)
+			start_balance(s, i);
+		else if (kind == TOKEN_END)
+			end_balance(s, i);
+	}
+}
+
+static void put_z(struct pd_buf *b, const char *z)
+{
+	pd_buf_add(b, z, strlen(z));
+}
+
+/* As its only attribute. */
+static void put_number(struct pd_buf *b, size_t v)
+{
+	char digits[24], *at = digits + sizeof digits;
+	*--at = '"';
+	do
+		*--at = (char)('0' + v % 10);
+	while (v /= 10);
+	put_z(b, " a=\"");
+	pd_buf_add(b, at, (size_t)(digits + sizeof digits - at));
+}
+
+static void put_start_tag(struct pd_saxer *s, size_t i)
+{
+	const struct token *t = &s->cleaner.tokens[i];
+	struct pd_buf *out = &s->markup;
+	put_z(out, "<");
+	put_z(out, pd_tag_name(t->tag));
+	if (t->n_attrs || t->end)
+		put_number(out, i);
+	else if (t->tag == PD_TAG_body)
+		put_z(out, " a=\"\"");	/* one that is implied has none */
+	put_z(out, t->kind == TOKEN_VOID ? "/>" : ">");
+}
+
+/* The parser asks of a text only whether it is more than white space, but reads every byte of it several times: so it gets a letter. */
+static void put_letter(struct pd_saxer *s, struct token *text)
+{
+	text->tag = (uint8_t)('a' + s->letters++ % 26);
+	pd_buf_add_c(&s->markup, (char)text->tag);
+}
+
+static void put_markup(struct pd_saxer *s)
+{
+	struct cleaner *cl = &s->cleaner;
+	pd_buf_clear(&s->markup);
+	s->letters = 0;
+	for (size_t i = 0; i < cl->n_tokens; i++) {
+		struct token *t = &cl->tokens[i];
+		switch ((enum token_kind)t->kind) {
+		case TOKEN_START: case TOKEN_VOID:
+			put_start_tag(s, i);
+			if (!t->end)
+				break;
+			t = &cl->tokens[i = t->end];
+			/* fall through */
+		case TOKEN_END:
+			put_z(&s->markup, "</");
+			put_z(&s->markup, pd_tag_name(t->tag));
+			put_z(&s->markup, ">");
+			break;
+		case TOKEN_TEXT:
+			put_letter(s, t);
+			break;
+		case TOKEN_SPACE:
+			pd_buf_add_span(&s->markup, held_span(cl, t->text));
+			break;
+		case TOKEN_FRAME:
+			pd_buf_printf(&s->markup, "<!--%" PRIu32 "-->", t->frame);
+			break;
+		}
+	}
+}
+
+/* ==== a page ==== */
+
+struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, enum pd_saxer_want want)
 {
 	static int ready;
 	struct pd_saxer *s = pd_zalloc(sizeof(*s));
@@ -1222,8 +1437,9 @@ struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool 
 	pd_once(&ready, xmlInitParser);
 	s->sink = sink;
 	s->self = self;
-	s->cleaner.all = all_attributes;
-	s->cleaner.links = links;
+	s->cleaner.all = want & PD_SAXER_ALL_ATTRIBUTES;
+	s->cleaner.links = want & PD_SAXER_LINKS;
+	s->entire = want & PD_SAXER_ENTIRE;
 	renew(s);
 	return s;
 }
@@ -1234,8 +1450,30 @@ void pd_saxer_free(struct pd_saxer *s)
 		return;
 	htmlFreeParserCtxt(s->ctxt);
 	pd_buf_release(&s->space);
+	pd_buf_release(&s->markup);
+	free(s->open_tags);
 	cleaner_release(&s->cleaner);
 	free(s);
+}
+
+/* The events of the page that the cleaner holds. */
+static void send_events(struct pd_saxer *s)
+{
+	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
+		renew(s);
+	s->n = 0;
+	s->next_token = 0;
+	s->ignored = 0;
+	s->html = s->body = s->too_deep = false;
+	put_markup(s);
+	if (s->markup.n && s->markup.n <= INT32_MAX)
+		parse(s, pd_buf_span(&s->markup));
+	send_space(s);
+	need_html(s);
+	close_from(s, 0);
+	if (s->body)
+		s->sink->close(s->self, PD_TAG_body);
+	s->sink->close(s->self, PD_TAG_html);
 }
 
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
@@ -1247,26 +1485,22 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 #else
 	pd_have(xmlGetGlobalState());
 #endif
-	s->cleaner.unfold = unfold;
-	struct pd_span clean = clean_source(&s->cleaner, utf8);
-	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
-		renew(s);
-	s->n = 0;
-	s->next_text = 0;
-	s->ignored = 0;
-	s->html = s->body = false;
-	if (clean.n && clean.n <= INT32_MAX)
-		htmlCtxtReadMemory(s->ctxt, clean.p, (int)clean.n, NULL, "UTF-8", OPTIONS);
-	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
-		pd_out_of_memory();
-	send_space(s);
-	need_html(s);
-	close_from(s, 0);
-	if (s->body)
-		s->sink->close(s->self, PD_TAG_body);
-	s->sink->close(s->self, PD_TAG_html);
-	pd_buf_shrink(&s->cleaner.out, 16 << 20);
-	pd_buf_shrink(&s->cleaner.held, 16 << 20);
-	pd_buf_shrink(&s->cleaner.frames, 1 << 20);
-	return s->cleaner.noscript;
+	struct cleaner *cl = &s->cleaner;
+	cl->unfold = unfold;
+	clean_source(cl, utf8.n <= INT32_MAX ? utf8 : pd_span("", 0));
+	if (!s->entire)
+		find_balanced(s);
+	s->sink->begin(s->self);
+	send_events(s);
+	if (s->too_deep) {
+		for (size_t i = 0; i < cl->n_tokens; i++)
+			if (cl->tokens[i].kind == TOKEN_START)
+				cl->tokens[i].end = 0;
+		s->sink->begin(s->self);
+		send_events(s);
+	}
+	pd_buf_shrink(&s->markup, 16 << 20);
+	pd_buf_shrink(&cl->held, 16 << 20);
+	pd_buf_shrink(&cl->frames, 1 << 20);
+	return cl->noscript;
 }

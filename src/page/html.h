@@ -66,6 +66,8 @@ struct pd_attr {
 
 /* Who listens. */
 struct pd_html_sink {
+	/* A page begins; what came of one that was not closed is to be forgotten: it comes again, from its beginning. */
+	void (*begin)(void *self);
 	void (*open)(void *self, enum pd_tag tag, const struct pd_attr *attrs, size_t n);
 	void (*close)(void *self, enum pd_tag tag);
 	void (*text)(void *self, struct pd_span s);
@@ -79,9 +81,13 @@ void pd_html_own_memory(void);
 
 struct pd_saxer;	/* a libxml2 parser that is used again and again: one per thread */
 
-/* `all_attributes`: hand over every attribute, not only those that someone reads, and white space as it stands.
- * `links`: all that links need: more attributes, and frames. */
-struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, bool all_attributes, bool links);
+enum pd_saxer_want {
+	PD_SAXER_ALL_ATTRIBUTES = 1,	/* not only those that someone reads; and white space as it stands */
+	PD_SAXER_LINKS = 2,		/* all that links need: more attributes, and frames */
+	PD_SAXER_ENTIRE = 4,		/* libxml2 gets all elements, the balanced ones too: for tests, slower, the same events */
+};
+
+struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, enum pd_saxer_want want);
 void pd_saxer_free(struct pd_saxer *s);
 /* Returns the bytes that stand in long noscripts; `unfold`: they are read. */
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
@@ -91,19 +97,18 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold);
  * libxml2 knows what closes what, and that is what it is used for.  Its tokenizer is older than the HTML standard
  * (`<!-->` swallows the page, `&copy 2020` and `&#128;` are misread, a title may hold tags, `@click="a > b"` ends a tag
  * early), copies every byte of scripts and every attribute, and takes quadratic time on an element of a million
- * attributes.  So the bytes are cut into tags here, by the standard's rules, and written again in plain form:
+ * attributes.  So the bytes are cut into tags here, by the standard's rules:
  *
  * - comments, declarations, processing instructions, tags that are not HTML: left out;
  * - script, style, noscript, iframe, noembed, noframes, svg, template and the like: left out with what is in them;
  * - but with `unfold` a noscript that holds over PD_NOSCRIPT_MIN bytes becomes a div: some pages have their text there;
  * - title, textarea, xmp: what is in them is text;
  * - attributes: bounded, only those that someone reads (or all, for XHTML);
- * - text and the values of attributes: references decoded, and held: libxml2 gets a letter for each text and a number for the
- *   attributes of a tag, which tell it as much as it needs to know, and cost it the same whatever their length;
+ * - text and the values of attributes: references decoded;
  * - control characters and noncharacters: left out.  White space with a line break in it: one line break.
  *
- * Where frames are wanted each leaves a comment with its number in its place: a comment changes nothing for the parser, and so the page's
- * text is the same whether they are wanted or not. */
+ * Of all this libxml2 gets as much as it needs to know: a letter for each text, a number for a tag's attributes, a comment for a frame,
+ * and of an element in which it has nothing to decide, because all tags in it are closed in order, the start and the end. */
 
 /* Character references (&amp; &#8364; &#x20AC;) as browsers read them: old names without their semicolon, and the numbers 128
  * to 159 as windows-1252.

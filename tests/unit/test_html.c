@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "page/blocks.h"
 #include "page/html.h"
+#include "html_events.h"
 
 static struct pd_html *new_html(void)
 {
@@ -242,6 +244,102 @@ START_TEST(corpora)
 }
 END_TEST
 
+/* Pages on which a balanced element might not be what it seems. */
+static const char *const unbalanced[] = {
+	"<div><p>a<div>b</div></p></div>c", "<p>a<p>b</p></p>c", "<ul><li>a<li>b</ul><ul><li>c</li></ul>", "<b><p>a</b>b</p>c",
+	"<table><tr><td>a<tr><td>b</table>c", "<a>b<a>c</a></a>d", "<div><span></div></span>a", "</p>a</div>b", "<div>a</p>b</div>c",
+	"<div><body class=x>a</body></div>b", "<div><html lang=y>a</html>b</div>c", "<p>a<head><title>b</title></head>c</p>d",
+	"<form><div><form>a</form></div>b</form>c", "<select><option>a<option>b</select><option>c</option>", "<div/>a</div>b<p/>c",
+	"<svg><div>a</div>b", "<object><p>a</p></object><object><p>b", "<title>a</title><div><title>b</title></div>c",
+	"<div hidden><p>a</p></div>b", "<dl><dt>a<dd>b<dt>c</dl>d", "<h1><h2>a</h2></h1><h2>b</h2>", "<button><button>a</button></button>b",
+	"a<div>b</div>", "<frameset><frame src=a></frameset><noframes><p>b</p></noframes>", "<div><iframe src=a></iframe><p>b</p></div>",
+	"<noscript><div>a</div></noscript><div><noscript><p>b</p></noscript></div>", "<div><base href=a><meta name=b><link rel=c></div>d",
+	"<textarea><p>a</p></textarea><div><textarea>b</div>c", "<plaintext>a</plaintext><p>b</p>", " <div> </div> \n<div>\n a </div> ",
+	"</body><div>a</div></html><div>b</div>", "<head><div>a</div></head>b", "<p><table><tr><td>a</td></tr></table></p>b",
+};
+
+static void check_events(struct pd_span page, const char *name)
+{
+	static const enum pd_saxer_want wants[] = { 0, PD_SAXER_ALL_ATTRIBUTES, PD_SAXER_LINKS };
+	for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+		struct events *balanced = events_new(wants[i]), *entire = events_new(wants[i] | PD_SAXER_ENTIRE);
+		for (int unfold = 0; unfold < 2; unfold++) {
+			size_t at = events_differ(balanced, entire, page, unfold);
+			ck_assert_msg(at == SIZE_MAX, "%s: other events where libxml2 gets all elements, from byte %zu:\n%s\n---%s", name, at,
+				      pd_buf_z(&balanced->log), pd_buf_z(&entire->log));
+			ck_assert_int_eq(entire->begun, (size_t)unfold + 1);
+		}
+		events_free(balanced);
+		events_free(entire);
+	}
+}
+
+START_TEST(balanced_or_not)
+{
+	check_events(pd_span_z(unbalanced[_i]), unbalanced[_i]);
+}
+END_TEST
+
+/* Each tag in each other, closed and not. */
+START_TEST(balanced_pairs)
+{
+	struct events *balanced = events_new(0), *entire = events_new(PD_SAXER_ENTIRE);
+	struct pd_buf page = { 0 };
+	for (int outer = 1; outer < PD_TAG_COUNT; outer++)
+		for (int inner = 1; inner < PD_TAG_COUNT; inner++) {
+			const char *a = pd_tag_name((enum pd_tag)outer), *b = pd_tag_name((enum pd_tag)inner);
+			pd_buf_clear(&page);
+			pd_buf_printf(&page, "<div>c<%s>d<%s>e</%s>f</%s>g</div><p>h<%s>i<%s>j</%s>k", a, b, b, a, a, b, a);
+			ck_assert_msg(events_differ(balanced, entire, pd_buf_span(&page), false) == SIZE_MAX, "%s", page.p);
+		}
+	pd_buf_release(&page);
+	events_free(balanced);
+	events_free(entire);
+}
+END_TEST
+
+START_TEST(balanced_soup)
+{
+	struct events *balanced = events_new(PD_SAXER_LINKS), *entire = events_new(PD_SAXER_LINKS | PD_SAXER_ENTIRE);
+	struct pd_random random = { 7 };
+	struct pd_buf bytes = { 0 }, page = { 0 };
+	for (int round = 0; round < 2000; round++) {
+		pd_buf_clear(&bytes);
+		for (uint32_t i = 20 + pd_random_below(&random, 400); i; i--)
+			pd_buf_add_c(&bytes, (char)pd_random_below(&random, 256));
+		tag_soup(pd_buf_span(&bytes), &page);
+		ck_assert_msg(events_differ(balanced, entire, pd_buf_span(&page), round & 1) == SIZE_MAX, "%s", page.p);
+	}
+	pd_buf_release(&bytes);
+	pd_buf_release(&page);
+	events_free(balanced);
+	events_free(entire);
+}
+END_TEST
+
+/* Deeper than libxml2's stack is kept: the page comes again, with all elements for it. */
+START_TEST(balanced_deep)
+{
+	struct events *balanced = events_new(0), *entire = events_new(PD_SAXER_ENTIRE);
+	struct pd_buf page = { 0 };
+	static const int depths[] = { 100, 600, 640, 2000 };
+	for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+		pd_buf_clear(&page);
+		for (int k = 0; k < depths[i]; k++)
+			pd_buf_add_z(&page, "<div>a");
+		for (int k = 0; k < depths[i]; k++)
+			pd_buf_add_z(&page, "b</div>");
+		pd_buf_add_z(&page, "<p>c</p></div>d");
+		balanced->begun = 0;
+		ck_assert_msg(events_differ(balanced, entire, pd_buf_span(&page), false) == SIZE_MAX, "%d divs", depths[i]);
+		ck_assert_int_eq(balanced->begun, depths[i] < 638 ? 1 : 2);
+	}
+	pd_buf_release(&page);
+	events_free(balanced);
+	events_free(entire);
+}
+END_TEST
+
 /* Random bytes that are valid UTF-8, markup thick among them. */
 START_TEST(random_bytes)
 {
@@ -410,6 +508,10 @@ static Suite *suite(void)
 	tcase_add_test(t, held);
 	tcase_add_loop_test(t, well_formed, 0, sizeof(nasty) / sizeof(nasty[0]));
 	tcase_add_test(t, corpora);
+	tcase_add_loop_test(t, balanced_or_not, 0, sizeof unbalanced / sizeof *unbalanced);
+	tcase_add_test(t, balanced_pairs);
+	tcase_add_test(t, balanced_soup);
+	tcase_add_test(t, balanced_deep);
 	tcase_add_test(t, random_bytes);
 	tcase_add_loop_test(t, depth, 0, sizeof(deep) / sizeof(deep[0]));
 	tcase_add_test(t, deep_text);
