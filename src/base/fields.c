@@ -117,8 +117,12 @@ struct pd_page_id pd_page_id_parse(struct pd_span id)
 	struct pd_span digits = pd_span(id.p + i, id.n - i);
 	bool stream = i > 0 && id.p[i - 1] == '+';
 	size_t colon = stream ? i - 1 : i;
-	if (colon < 2 || id.p[colon - 1] != ':' || !pd_span_u64(digits, &out.offset))
+	uint64_t offset = 0;
+	if (colon < 2 || id.p[colon - 1] != ':' || !digits.n || (digits.n > 19 && !pd_span_u64(digits, &offset)))
 		return out;
+	for (size_t k = 0; k < digits.n && digits.n <= 19; k++)	/* so many always fit */
+		offset = offset * 10 + (uint64_t)(digits.p[k] - '0');
+	out.offset = offset;
 	out.file = pd_span(id.p, colon - 1);
 	out.has_offset = true;
 	out.stream = stream;
@@ -146,15 +150,15 @@ int pd_page_id_cmp(struct pd_span a, struct pd_span b)
 /* scheme "://" authority: what stands between "//" and the next of / ? # \ . */
 static struct pd_span authority(struct pd_span url)
 {
-	ptrdiff_t at = pd_span_find(url, pd_span_z("://"));
-	if (at <= 0)
-		return pd_span(NULL, 0);
-	for (ptrdiff_t i = 0; i < at; i++)
-		if (url.p[i] == '/' || url.p[i] == '?' || url.p[i] == '#')
+	size_t at = 0;
+	for (; at + 3 <= url.n && memcmp(url.p + at, "://", 3) != 0; at++)
+		if (url.p[at] == '/' || url.p[at] == '?' || url.p[at] == '#')
 			return pd_span(NULL, 0);
-	struct pd_span a = pd_span(url.p + at + 3, url.n - (size_t)at - 3);
+	if (!at || at + 3 > url.n)
+		return pd_span(NULL, 0);
+	struct pd_span a = pd_span(url.p + at + 3, url.n - at - 3);
 	for (size_t i = 0; i < a.n; i++)
-		if (strchr("/?#\\", a.p[i]) && a.p[i])
+		if (a.p[i] == '/' || a.p[i] == '?' || a.p[i] == '#' || a.p[i] == '\\')
 			return pd_span(a.p, i);
 	return a;
 }
@@ -183,7 +187,7 @@ void pd_url_host(struct pd_span url, struct pd_buf *out)
 	struct pd_span host = without_port(without_user(authority(url)));
 	if (host.n && host.p[host.n - 1] == '.')
 		host.n--;
-	pd_buf_clear(out);
+	pd_buf_set(out, host);
 	for (size_t i = 0; i < host.n; i++)
-		pd_buf_add_c(out, pd_ascii_lower(host.p[i]));
+		out->p[i] = pd_ascii_lower(out->p[i]);
 }

@@ -60,8 +60,8 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 	uint32_t print = member_at(&rows->prints, row), digest = member_at(&rows->digests, row);
 	if (print == NONE && digest == NONE)
 		return;
-	struct pd_facts facts = pd_rows_facts(rows, row);
-	uint64_t host = pd_rows_host(rows, row, m->scratch);
+	uint64_t host;
+	struct pd_facts facts = pd_rows_facts(rows, row, &host, m->scratch);
 	struct pd_sketch sketch;
 	pd_rows_sketch(rows, row, &sketch);
 	add_key_bytes(&rows->prints, print, out);

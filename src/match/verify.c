@@ -194,11 +194,16 @@ enum { KNOWN_ROWS = 1 << 14 };
 
 static const struct pd_verifier_row *read_row(struct pd_verifier *v, uint32_t row)
 {
-	if (!v->known)
-		v->known = pd_zalloc(KNOWN_ROWS * sizeof *v->known);
-	struct pd_verifier_row *r = &v->known[row % KNOWN_ROWS];
-	if (!r->is_read || r->row != row)
-		*r = (struct pd_verifier_row){ pd_rows_facts(v->rows, row), pd_rows_host(v->rows, row, v->scratch), row, true };
+	if (!v->known) {
+		v->n_known = v->rows->n < KNOWN_ROWS ? (uint32_t)v->rows->n : KNOWN_ROWS;
+		v->known = pd_zalloc(v->n_known * sizeof *v->known);
+	}
+	struct pd_verifier_row *r = &v->known[row % v->n_known];
+	if (!r->is_read || r->row != row) {
+		r->facts = pd_rows_facts(v->rows, row, &r->host, v->scratch);
+		r->row = row;
+		r->is_read = true;
+	}
 	return r;
 }
 
@@ -287,12 +292,15 @@ static enum pd_verification verify_rows(struct pd_verifier *v, uint32_t a, uint3
 		return PD_VERIFIED_NO;
 	if (v->o->off || *similarity < 0)
 		return PD_VERIFIED_YES;
-	struct pd_verifier_row x = *read_row(v, a);
-	const struct pd_verifier_row *y = read_row(v, b);
-	enum pd_hosts hosts = compare_hosts(v, x.host, y->host);
+	struct pd_verifier_row x = *read_row(v, a), y = *read_row(v, b);
+	enum pd_hosts hosts = compare_hosts(v, x.host, y.host);
+	if (pd_subjects_need_names(&x.facts.subject, &y.facts.subject)) {
+		pd_rows_add_name(v->rows, a, &x.facts);
+		pd_rows_add_name(v->rows, b, &y.facts);
+	}
 	if (v->texts)
-		return pd_verify_equal_texts(v->o, &x.facts, &y->facts, hosts == PD_HOSTS_SAME);
-	return pd_verify(v->o, *similarity, distance, &x.facts, &y->facts, hosts);
+		return pd_verify_equal_texts(v->o, &x.facts, &y.facts, hosts == PD_HOSTS_SAME);
+	return pd_verify(v->o, *similarity, distance, &x.facts, &y.facts, hosts);
 }
 
 bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance, double *similarity)

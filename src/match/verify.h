@@ -124,6 +124,7 @@ struct pd_verifier {
 	struct pd_doubts *doubts;	/* what is doubted is noted here; NULL: nowhere.  Threads may share it. */
 	struct pd_buf scratch[2];
 	struct pd_verifier_row *known;	/* what was read of rows, some of them */
+	uint32_t n_known;
 };
 
 /* Are they duplicates?  *similarity: 1 for equal texts. */

@@ -38,6 +38,10 @@ static double read_confidence(struct pd_span s)
 	char text[16], *end;
 	if (!is_said(s) || s.n >= sizeof text)
 		return 1;
+	if (s.n == 4 && s.p[1] == '.' && pd_ascii_digit(s.p[0]) && pd_ascii_digit(s.p[2]) && pd_ascii_digit(s.p[3])) {	/* as fp writes it */
+		int hundredths = (s.p[0] - '0') * 100 + (s.p[2] - '0') * 10 + s.p[3] - '0';
+		return hundredths <= 100 ? hundredths / 100. : 1;
+	}
 	memcpy(text, s.p, s.n);
 	text[s.n] = 0;
 	double v = strtod(text, &end);
@@ -50,8 +54,7 @@ static uint64_t hash_language(struct pd_span languages)
 	return is_said(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
 }
 
-struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
-			      struct pd_span subject)
+static struct pd_facts read_facts(struct pd_span terms, struct pd_span confidence, struct pd_span languages, struct pd_span subject)
 {
 	struct pd_facts f = PD_FACTS_UNKNOWN;
 	uint64_t n;
@@ -60,6 +63,13 @@ struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct p
 	f.confidence = read_confidence(confidence);
 	f.language = hash_language(languages);
 	f.subject = pd_subject_parse(subject);
+	return f;
+}
+
+struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
+			      struct pd_span subject)
+{
+	struct pd_facts f = read_facts(terms, confidence, languages, subject);
 	pd_subject_set_url(&f.subject, url);
 	return f;
 }
@@ -90,15 +100,6 @@ struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int metho
 	return f[at];
 }
 
-struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row)
-{
-	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
-	if (!rows->spool)
-		return PD_FACTS_UNKNOWN;
-	pd_tsv_fields(line_of(rows, row), f, PD_ROW_FIELDS);
-	return pd_facts_read(f[1], f[5], f[6], f[7], f[8]);
-}
-
 /* Of the host of a URL as it stands in a row. */
 static uint64_t hash_host(struct pd_span url, struct pd_buf scratch[2])
 {
@@ -108,13 +109,19 @@ static uint64_t hash_host(struct pd_span url, struct pd_buf scratch[2])
 	return pd_hash64(host->p, host->n);
 }
 
-uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2])
+struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2])
 {
-	if (rows->realms == PD_REALM_HOST)
-		return rows->realm[row];
-	if (!rows->spool)
-		return pd_hash64("", 0);
-	return hash_host(pd_rows_view(rows, row).url, scratch);
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	if (rows->spool)
+		pd_tsv_fields(line_of(rows, row), f, PD_ROW_FIELDS);
+	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : hash_host(f[1], scratch);
+	return rows->spool ? read_facts(f[5], f[6], f[7], f[8]) : PD_FACTS_UNKNOWN;
+}
+
+void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f)
+{
+	if (rows->spool)
+		pd_subject_set_url(&f->subject, pd_rows_view(rows, row).url);
 }
 
 /* A row set that was never spooled has no sketches. */
@@ -961,32 +968,59 @@ static struct pd_span id_of(const struct pd_rows *rows, uint32_t row)
 	return pd_span(p, (size_t)((const char *)memchr(p, '\t', (size_t)(end - p)) - p));
 }
 
-static int compare_ids(const struct pd_rows *rows, uint32_t a, uint32_t b)
+static bool have_one_id(const struct pd_rows *rows, uint32_t a, uint32_t b)
 {
-	return pd_page_id_cmp(id_of(rows, a), id_of(rows, b));
+	return pd_span_eq(id_of(rows, a), id_of(rows, b));
+}
+
+/* An id is taken apart once, however many it is compared with. */
+struct row_id {
+	struct pd_span text;
+	struct pd_page_id id;
+};
+
+static struct row_id read_id(const struct pd_rows *rows, uint32_t row)
+{
+	struct pd_span text = id_of(rows, row);
+	return (struct row_id){ text, pd_page_id_parse(text) };
+}
+
+static int compare_ids(const struct row_id *a, const struct row_id *b)
+{
+	return pd_page_id_order(&a->id, a->text, &b->id, b->text);
 }
 
 static bool are_in_order(const struct pd_rows *rows)
 {
-	struct pd_span last = { 0 };
-	struct pd_page_id last_id = { 0 };
+	struct row_id last = { .text = { 0 } };
 	for (size_t i = 0; i < rows->n; i++) {
-		struct pd_span span = id_of(rows, (uint32_t)i);
-		struct pd_page_id id = pd_page_id_parse(span);
-		if (i && pd_page_id_order(&last_id, last, &id, span) >= 0)
+		struct row_id id = read_id(rows, (uint32_t)i);
+		if (i && compare_ids(&last, &id) >= 0)
 			return false;
-		last = span;
-		last_id = id;
+		last = id;
 	}
 	return true;
 }
 
-/* Two runs that follow each other -> one.  Of equal ids the one that came first stays first. */
+/* Two runs that follow each other -> one.  Of equal ids the one that came first stays first.  Runs that are in order already, as
+ * those of one file are, cost one comparison. */
 static void merge_runs(const struct pd_rows *rows, const uint32_t *from, size_t middle, size_t n, uint32_t *to)
 {
 	size_t a = 0, b = middle;
-	while (a < middle && b < n)
-		*to++ = compare_ids(rows, from[a], from[b]) <= 0 ? from[a++] : from[b++];
+	if (middle < n) {
+		struct row_id last = read_id(rows, from[middle - 1]), y = read_id(rows, from[middle]);
+		if (compare_ids(&last, &y) > 0) {
+			struct row_id x = read_id(rows, from[0]);
+			while (a < middle && b < n) {
+				bool left = compare_ids(&x, &y) <= 0;
+				*to++ = from[left ? a++ : b++];
+				if (left && a < middle)
+					x = read_id(rows, from[a]);
+				else if (!left && b < n)
+					y = read_id(rows, from[b]);
+			}
+		}
+	}
 	memcpy(to, from + a, (middle - a) * sizeof *to);
 	memcpy(to + (middle - a), from + b, (n - b) * sizeof *to);
 }
@@ -1090,7 +1124,7 @@ static int check_repeated(const struct pd_rows *rows, const uint32_t *order, str
 {
 	for (size_t i = 1; i < rows->n; i++) {
 		uint32_t a = order[i - 1], b = order[i];
-		if (compare_ids(rows, a, b) != 0)
+		if (!have_one_id(rows, a, b))
 			continue;
 		uint64_t x = pd_rows_content(rows, a), y = pd_rows_content(rows, b);
 		if (x == y || !x || !y)
@@ -1109,7 +1143,7 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	struct pd_array memory = { 0 };
 	uint32_t *place = pd_array_room(&memory, rows->budget, rows->n * sizeof *place), next = 0;
 	for (size_t i = 0; i < rows->n; i++)
-		place[order[i]] = i && compare_ids(rows, order[i - 1], order[i]) == 0 ? REPEATED : next++;
+		place[order[i]] = i && have_one_id(rows, order[i - 1], order[i]) ? REPEATED : next++;
 	move_sides(rows, place, order, next);
 	move_set(rows, &rows->prints, 0, place, next);
 	move_set(rows, &rows->digests, 1, place, next);

@@ -128,12 +128,13 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 /* The column of a method of rows->methods, as it came. */
 struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
 struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
-/* What decides whether it is a duplicate; nothing is known of rows that were never spooled. */
-struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row);
+/* What decides whether it is a duplicate, but for the name of its address, and the hash of its host; nothing is known of rows that
+ * were never spooled.  `scratch` is the caller's. */
+struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);
+/* That name, too: it costs more than all the rest, and few pairs need it (pd_subjects_need_names). */
+void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f);
 /* False: the row has none of the kind that is compared. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
-/* The hash of the host of a row; `scratch` is the caller's. */
-uint64_t pd_rows_host(const struct pd_rows *rows, uint32_t row, struct pd_buf scratch[2]);
 
 /* --- reading --- */
 

@@ -217,11 +217,10 @@ static enum pd_subjects compare_title(const struct pd_subject *with, const struc
 
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b)
 {
-	if (a->heading && b->heading) {
-		bool same = a->heading == b->heading || a->heading == b->title || a->title == b->heading;
-		bool of_one_name = a->name && a->name == b->name && (a->named || b->named);
-		return same ? PD_SUBJECTS_SAME : of_one_name ? PD_SUBJECTS_NAMED : PD_SUBJECTS_DIFFER;
-	}
+	if (pd_subjects_need_names(a, b))
+		return a->name && a->name == b->name && (a->named || b->named) ? PD_SUBJECTS_NAMED : PD_SUBJECTS_DIFFER;
+	if (a->heading && b->heading)
+		return PD_SUBJECTS_SAME;
 	if (a->heading)
 		return compare_title(a, b);
 	if (b->heading)

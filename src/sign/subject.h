@@ -43,6 +43,12 @@ enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_NAMED, PD_SUBJECTS_UNKNOWN, P
 /* What the address says of it. */
 void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
 
+/* Does the name of the address decide on two pages?  Where it does not, pd_subject_set_url need not be called. */
+static inline bool pd_subjects_need_names(const struct pd_subject *a, const struct pd_subject *b)
+{
+	return a->heading && b->heading && a->heading != b->heading && a->heading != b->title && a->title != b->heading;
+}
+
 /* Two headings decide.  A heading and a title can only be the same, two titles alone only differ, because what a title begins
  * with may be the name of the site. */
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b);
@@ -56,6 +62,5 @@ static inline struct pd_subject pd_subject_parse(struct pd_span hex)
 		v = 0;
 	return (struct pd_subject){ .heading = (uint32_t)(v >> 32), .title = (uint32_t)v };
 }
-
 
 #endif

@@ -80,6 +80,9 @@ static const struct id_row {
 	{ "a:", "a:", false, false, 0 },
 	{ ":5", ":5", false, false, 0 },
 	{ "c:1:2", "c:1", true, false, 2 },
+	{ "a:9999999999999999999", "a", true, false, 9999999999999999999u },
+	{ "a:18446744073709551615", "a", true, false, UINT64_MAX },
+	{ "a:18446744073709551616", "a:18446744073709551616", false, false, 0 },
 	{ "a:99999999999999999999", "a:99999999999999999999", false, false, 0 },
 };
 
@@ -117,6 +120,10 @@ static const struct {
 	{ "/a://b", "" },
 	{ "", "" },
 	{ "://x", "" },
+	{ "a:b://x", "x" },
+	{ "http:/example.com", "" },
+	{ "http://", "" },
+	{ "ab:/", "" },
 };
 
 START_TEST(url_hosts)

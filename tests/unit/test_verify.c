@@ -160,6 +160,14 @@ START_TEST(facts)
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.language && !f.subject.heading && !f.subject.title);
 	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.subject.heading);
+	static const struct {
+		const char *text;
+		double value;
+	} confidences[] = { { "0.28", .28 }, { "1.00", 1 }, { "1.01", 1 }, { "0.285", .285 }, { ".5", .5 }, { "0.2x", 1 } };
+	for (size_t i = 0; i < sizeof confidences / sizeof *confidences; i++) {
+		f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z(confidences[i].text), pd_span_z("-"), pd_span(NULL, 0));
+		ck_assert_msg(f.confidence == confidences[i].value, "%s: %g", confidences[i].text, f.confidence);
+	}
 }
 END_TEST
 
