@@ -32,11 +32,14 @@ DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
 # Libraries that the program can do without: what it needs them for it then refuses, in words.
 WITHOUT ?=
-$(if $(filter-out igraph brotli libarchive,$(WITHOUT)),$(error WITHOUT= takes some of igraph, brotli and libarchive))
-PACKAGES := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
+OPTIONAL = igraph brotli libarchive liblzma bzip2
+$(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIONAL)))
+LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
+PACKAGES := $(filter-out -l%,$(LINKED))
+NO_PACKAGES := $(filter -l%,$(LINKED))
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(if $(filter igraph,$(WITHOUT)),,-lgomp)
+LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(filter igraph,$(WITHOUT)),,-lgomp)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -93,7 +96,7 @@ static: $(B)/pagededup-static ## build build/pagededup-static, which needs no li
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.  Columns, keys and tables
@@ -158,7 +161,7 @@ $(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
 $(B)/tools/mkdict $(B)/tools/mkcharsets:
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell pkg-config --libs $(PACKAGES)) -lm,$(ALL_LIBS))
+	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell pkg-config --libs $(PACKAGES)) $(NO_PACKAGES) -lm,$(ALL_LIBS))
 
 $(B)/native/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -284,7 +287,7 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
 	ln -sf libpagededup.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libpagededup.so
 	install -m 644 include/pagededup.h $(DESTDIR)$(INCLUDEDIR)/
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|; s|@NO_PACKAGES@|$(NO_PACKAGES)|' \
 		pagededup.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/pagededup.pc
 	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 docs/man/*.5 $(DESTDIR)$(MANDIR)/man5/
@@ -319,6 +322,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="igraph brotli libarchive"  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -8,8 +8,14 @@
 #ifndef PD_WITHOUT_brotli
 #include <brotli/decode.h>
 #endif
+#ifndef PD_WITHOUT_bzip2
+#include <bzlib.h>
+#endif
 #include <libdeflate.h>
 #include <lz4frame.h>
+#ifndef PD_WITHOUT_liblzma
+#include <lzma.h>
+#endif
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -372,6 +378,28 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 
 static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
 
+#if defined PD_WITHOUT_brotli || defined PD_WITHOUT_liblzma || defined PD_WITHOUT_bzip2
+
+/* In the place of a library that this program was built without.  Nothing can be read with it; who reads says so. */
+static void *none_open(void)
+{
+	return pd_zalloc(1);
+}
+
+static void none_start(void *self, enum pd_codec codec)
+{
+}
+
+static int none_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	*made = 0;
+	return PD_ERR_INPUT;
+}
+
+#define NO_CODEC { none_open, free, NULL, none_start, none_feed }
+
+#endif
+
 #ifndef PD_WITHOUT_brotli
 
 /* --- Brotli, whose decoder cannot begin anew: one serves one stream --- */
@@ -430,23 +458,194 @@ static const struct codec_ops brotli_codec = { brotli_open, brotli_close, NULL, 
 
 #else
 
-/* Nothing can be read with it; who reads says so. */
-static void *brotli_open(void)
+static const struct codec_ops brotli_codec = NO_CODEC;
+
+#endif
+
+#ifndef PD_WITHOUT_liblzma
+
+/* --- xz streams --- */
+
+/* What xz -9 asks for is 65 MiB. */
+enum { XZ_MEMORY = 1 << 28, XZ_LEVEL = 6 };
+
+static void *xz_open(void)
 {
-	return pd_zalloc(1);
+	lzma_stream *z = pd_alloc(sizeof *z);
+	*z = (lzma_stream)LZMA_STREAM_INIT;
+	return z;
 }
 
-static void brotli_start(void *self, enum pd_codec codec)
+static void xz_close(void *self)
 {
+	lzma_end(self);
+	free(self);
 }
 
-static int brotli_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+static void xz_start(void *self, enum pd_codec codec)
 {
+	if (lzma_stream_decoder(self, XZ_MEMORY, 0) != LZMA_OK)
+		pd_out_of_memory();
+}
+
+static lzma_ret xz_code(lzma_stream *z, lzma_action action, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	z->next_in = (const uint8_t *)in->p;
+	z->avail_in = in->n;
+	z->next_out = (uint8_t *)out;
+	z->avail_out = room;
+	lzma_ret r = lzma_code(z, action);
+	if (r == LZMA_MEM_ERROR)
+		pd_out_of_memory();
+	*in = pd_span((const char *)z->next_in, z->avail_in);
+	*made = room - z->avail_out;
+	return r;
+}
+
+static int xz_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	switch (xz_code(self, LZMA_RUN, in, out, room, made)) {
+	case LZMA_STREAM_END: return 1;
+	case LZMA_OK:
+	case LZMA_BUF_ERROR: return 0;
+	case LZMA_MEMLIMIT_ERROR: return PD_ERR_LIMIT;
+	default: return PD_ERR_INPUT;
+	}
+}
+
+#define XZ_MAGIC "\xfd\x37zXZ"
+
+static const struct codec_ops xz_codec = { xz_open, xz_close, NULL, xz_start, xz_feed };
+
+static void xz_pack_start(void *self)
+{
+	if (lzma_easy_encoder(self, XZ_LEVEL, LZMA_CHECK_CRC64) != LZMA_OK)
+		pd_out_of_memory();
+}
+
+static bool xz_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	lzma_ret r = xz_code(self, end ? LZMA_FINISH : LZMA_RUN, in, out, room, made);
+	return end ? r == LZMA_STREAM_END : !in->n;
+}
+
+static const struct pack_ops xz_packer = { xz_open, xz_close, xz_pack_start, xz_pack };
+
+#else
+
+#define XZ_MAGIC ""
+
+static const struct codec_ops xz_codec = NO_CODEC;
+
+#endif
+
+#ifndef PD_WITHOUT_bzip2
+
+/* --- bzip2 streams, whose state cannot begin anew either --- */
+
+struct bzip2 {
+	bz_stream z;
+	bool ready;
+};
+
+static void *bzip2_open(void)
+{
+	return pd_zalloc(sizeof(struct bzip2));
+}
+
+static void bzip2_close(void *self)
+{
+	struct bzip2 *b = self;
+	if (b->ready)
+		BZ2_bzDecompressEnd(&b->z);
+	free(b);
+}
+
+static void bzip2_start(void *self, enum pd_codec codec)
+{
+	struct bzip2 *b = self;
+	if (b->ready)
+		BZ2_bzDecompressEnd(&b->z);
+	b->z = (bz_stream){ 0 };
+	if (BZ2_bzDecompressInit(&b->z, 0, 0) != BZ_OK)
+		pd_out_of_memory();
+	b->ready = true;
+}
+
+static void bzip2_give(bz_stream *z, struct pd_span in, char *out, size_t room)
+{
+	z->next_in = (char *)in.p;
+	z->avail_in = in.n < UINT32_MAX ? (unsigned)in.n : UINT32_MAX;
+	z->next_out = out;
+	z->avail_out = (unsigned)room;
+}
+
+static void bzip2_take(const bz_stream *z, struct pd_span *in, size_t room, size_t *made)
+{
+	in->n -= (size_t)(z->next_in - in->p);
+	in->p = z->next_in;
+	*made = room - z->avail_out;
+}
+
+static int bzip2_feed(void *self, struct pd_span *in, char *out, size_t room, size_t *made)
+{
+	struct bzip2 *b = self;
 	*made = 0;
+	if (!b->ready)		/* nothing follows an error */
+		return PD_ERR_INPUT;
+	bzip2_give(&b->z, *in, out, room);
+	int r = BZ2_bzDecompress(&b->z);
+	bzip2_take(&b->z, in, room, made);
+	if (r == BZ_MEM_ERROR)
+		pd_out_of_memory();
+	if (r == BZ_STREAM_END)
+		return 1;
+	if (r == BZ_OK)
+		return 0;
+	BZ2_bzDecompressEnd(&b->z);
+	b->ready = false;
 	return PD_ERR_INPUT;
 }
 
-static const struct codec_ops brotli_codec = { brotli_open, free, NULL, brotli_start, brotli_feed };
+#define BZIP2_MAGIC "BZh"
+
+static const struct codec_ops bzip2_codec = { bzip2_open, bzip2_close, NULL, bzip2_start, bzip2_feed };
+
+static void bzip2_pack_close(void *self)
+{
+	struct bzip2 *b = self;
+	if (b->ready)
+		BZ2_bzCompressEnd(&b->z);
+	free(b);
+}
+
+static void bzip2_pack_start(void *self)
+{
+	struct bzip2 *b = self;
+	if (b->ready)
+		BZ2_bzCompressEnd(&b->z);
+	b->z = (bz_stream){ 0 };
+	if (BZ2_bzCompressInit(&b->z, 9, 0, 0) != BZ_OK)
+		pd_out_of_memory();
+	b->ready = true;
+}
+
+static bool bzip2_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
+{
+	struct bzip2 *b = self;
+	bzip2_give(&b->z, *in, out, room);
+	int r = BZ2_bzCompress(&b->z, end ? BZ_FINISH : BZ_RUN);
+	bzip2_take(&b->z, in, room, made);
+	return end ? r == BZ_STREAM_END : !in->n;
+}
+
+static const struct pack_ops bzip2_packer = { bzip2_open, bzip2_pack_close, bzip2_pack_start, bzip2_pack };
+
+#else
+
+#define BZIP2_MAGIC ""
+
+static const struct codec_ops bzip2_codec = NO_CODEC;
 
 #endif
 
@@ -454,15 +653,16 @@ static const struct codec_ops brotli_codec = { brotli_open, free, NULL, brotli_s
 
 enum { FIRST_ROOM = 256 * 1024, FEED_PIECE = 256 * 1024 };
 
-enum library { DEFLATE, ZSTD, LZ4, BROTLI, LIBRARIES };
+enum library { DEFLATE, ZSTD, LZ4, BROTLI, XZ, BZIP2, LIBRARIES };
 
 static const struct codec_ops *const libraries[LIBRARIES] = {
 	[DEFLATE] = &deflate_codec, [ZSTD] = &zstd_codec, [LZ4] = &lz4_codec, [BROTLI] = &brotli_codec,
+	[XZ] = &xz_codec, [BZIP2] = &bzip2_codec,
 };
 
 static const struct {
 	enum library library;
-	const char *magic;	/* "": none */
+	const char *magic;	/* "": none, or not in this program */
 	bool repeats;		/* members may follow each other */
 	bool skippable;		/* … and skippable frames */
 } codecs[PD_CODECS] = {
@@ -473,6 +673,8 @@ static const struct {
 	[PD_CODEC_ZSTD] = { ZSTD, "\x28\xb5\x2f\xfd", true, true },
 	[PD_CODEC_LZ4] = { LZ4, "\x04\x22\x4d\x18", true, true },
 	[PD_CODEC_BROTLI] = { BROTLI, "", false, false },
+	[PD_CODEC_XZ] = { XZ, XZ_MAGIC, true, false },
+	[PD_CODEC_BZIP2] = { BZIP2, BZIP2_MAGIC, true, false },
 };
 
 struct pd_unpacker {
@@ -568,7 +770,7 @@ int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in,
 {
 	size_t end = out->n + limit;
 	/* libzstd also reads formats of its own past, each with a decoder of its own: not ours. */
-	if (pd_codec_magic(codec).n && in.n >= 4 && !pd_looks_packed(codec, in))
+	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in))
 		return PD_ERR_INPUT;
 	do {
 		size_t used, had = out->n;
@@ -591,6 +793,13 @@ struct pd_span pd_codec_magic(enum pd_codec codec)
 	return pd_span_z(codecs[codec].magic);
 }
 
+/* A block, or the end of a stream without one, follows the size of blocks; words, too, may begin like this. */
+static bool looks_bzip2(struct pd_span in)
+{
+	return in.n >= 10 && BZIP2_MAGIC[0] && memcmp(in.p, "BZh", 3) == 0 && in.p[3] >= '1' && in.p[3] <= '9' &&
+	       (memcmp(in.p + 4, "1AY&SY", 6) == 0 || memcmp(in.p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
+}
+
 bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 {
 	struct pd_span magic = pd_codec_magic(codec);
@@ -598,6 +807,8 @@ bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 		return pd_looks_gzip(in);
 	if (codecs[codec].skippable && pd_looks_skippable(in))
 		return true;
+	if (codec == PD_CODEC_BZIP2)
+		return looks_bzip2(in);
 	return magic.n && in.n >= magic.n && memcmp(in.p, magic.p, magic.n) == 0;
 }
 
@@ -610,6 +821,12 @@ static const struct pack_ops *const packs[PD_CODECS] = {
 	[PD_CODEC_GZIP] = &deflate_packer,
 	[PD_CODEC_ZSTD] = &zstd_packer,
 	[PD_CODEC_LZ4] = &lz4_packer,
+#ifndef PD_WITHOUT_liblzma
+	[PD_CODEC_XZ] = &xz_packer,
+#endif
+#ifndef PD_WITHOUT_bzip2
+	[PD_CODEC_BZIP2] = &bzip2_packer,
+#endif
 };
 
 struct pd_packer {

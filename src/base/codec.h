@@ -27,6 +27,8 @@ enum pd_codec {
 	PD_CODEC_ZSTD,		/* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
 	PD_CODEC_LZ4,		/* LZ4 frame format 1.6; a skippable frame is a member without bytes */
 	PD_CODEC_BROTLI,	/* RFC 7932 */
+	PD_CODEC_XZ,		/* .xz format 1.1; a member is a stream; up to 256 MiB of memory */
+	PD_CODEC_BZIP2,		/* a member is a stream */
 	PD_CODECS
 };
 
@@ -46,11 +48,11 @@ int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span i
 
 /* A stream: start, then feed.  feed takes from *in (which moves on) and appends up to `room` bytes to `out`.
  * Returns 1 when the member ended, 0 when it wants more input or more room, PD_ERR_INPUT when damaged, PD_ERR_LIMIT when
- * it wants more memory than is granted (a zstd window over 128 MiB). */
+ * it wants more memory than is granted (a zstd window over 128 MiB, an xz dictionary over 256 MiB). */
 void pd_unpack_start(struct pd_unpacker *u, enum pd_codec codec);
 int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struct pd_buf *out);
 
-/* Everything of `in` (several members allowed for gzip, zstd and lz4), as far as it can be read, up to `limit` bytes.
+/* Everything of `in` (several members allowed for gzip, zstd, lz4, xz and bzip2), as far as it can be read, up to `limit` bytes.
  * 0; PD_ERR_INPUT or PD_ERR_TRUNCATED after keeping what was good; PD_ERR_LIMIT after `limit` bytes. */
 int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out);
 
@@ -73,7 +75,7 @@ static inline bool pd_looks_skippable(struct pd_span in)
 	return in.n >= 4 && ((uint8_t)in.p[0] & 0xf0) == 0x50 && memcmp(in.p + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
-/* Does it begin like a member of `codec`?  False for codecs without magic bytes. */
+/* Does it begin like a member of `codec`?  False for codecs without magic bytes, or that this program was built without. */
 bool pd_looks_packed(enum pd_codec codec, struct pd_span in);
 /* The bytes that every member begins with that is not skippable; empty for codecs without. */
 struct pd_span pd_codec_magic(enum pd_codec codec);
@@ -84,7 +86,7 @@ struct pd_packer;
 
 struct pd_packer *pd_packer_new(void);
 void pd_packer_free(struct pd_packer *p);
-/* A new member of `codec`: gzip, zstd or lz4; PD_CODEC_NONE passes bytes on. */
+/* A new member of `codec`: gzip, zstd, lz4, xz or bzip2; PD_CODEC_NONE passes bytes on. */
 void pd_pack_start(struct pd_packer *p, enum pd_codec codec);
 /* All of `in` is taken; what comes out of it so far is appended to `out`. */
 void pd_pack_feed(struct pd_packer *p, struct pd_span in, struct pd_buf *out);

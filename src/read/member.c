@@ -49,13 +49,19 @@ const struct pd_read_member_words *pd_read_member_words(const struct pd_read_mem
 		[PD_CODEC_LZ4] = { "lz4 frame cut by the end of the file", "damaged lz4 frame",
 				   "junk where an lz4 frame should begin", "record cut by the end of its lz4 frame",
 				   "record cut by junk between lz4 frames" },
+		[PD_CODEC_XZ] = { "xz stream cut by the end of the file", "damaged xz stream",
+				  "junk where an xz stream should begin", "record cut by the end of its xz stream",
+				  "record cut by junk between xz streams" },
+		[PD_CODEC_BZIP2] = { "bzip2 stream cut by the end of the file", "damaged bzip2 stream",
+				     "junk where a bzip2 stream should begin", "record cut by the end of its bzip2 stream",
+				     "record cut by junk between bzip2 streams" },
 	};
 	return &words[m->codec];
 }
 
 enum pd_codec pd_read_member_codec(struct pd_span head)
 {
-	static const enum pd_codec codecs[] = { PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+	static const enum pd_codec codecs[] = { PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 	if (pd_looks_gzip(head))
 		return PD_CODEC_GZIP;
 	/* A dictionary is found in .warc.zst alone, other skippable frames are zstd's as well as lz4's. */
@@ -68,7 +74,7 @@ enum pd_codec pd_read_member_codec(struct pd_span head)
 			return PD_CODEC_ZSTD;
 		head = pd_span(head.p + n, head.n - n);
 	}
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
 		if (pd_looks_packed(codecs[i], head))
 			return codecs[i];
 	return PD_CODEC_NONE;
@@ -120,7 +126,8 @@ static void skip_zeroes(struct pd_read_input *in)
 static int none_here(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
-	bool cut = s.n < 4 && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
+	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1);	/* bytes by which it is one */
+	bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
 	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
 	return PD_ERR_INPUT;
 }
@@ -165,7 +172,7 @@ static void feed(struct pd_read_member *m)
 	if (r == 1)
 		m->state = PD_MEMBER_ENDED;
 	else if (r == PD_ERR_LIMIT)
-		broken(m, "zstd frame with a window over 128 MiB");
+		broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory" : "zstd frame with a window over 128 MiB");
 	else if (r < 0)
 		broken(m, pd_read_member_words(m)->damaged);
 	else if (!had && m->out.n == made)
@@ -268,13 +275,18 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 /* HEAD: unpacked bytes by which the start of a record is known; STRIKES: see `back`. */
 enum { HEAD = 4096, STRIKES = 16 };
 
-/* Compressed bytes that are enough to see the head.  zstd and lz4 give nothing before a block is complete, and a file
+/* Compressed bytes that are enough to see the head.  zstd, lz4 and bzip2 give nothing before a block is complete, and a file
  * that is full of magic bytes must not make us read everything over and over: then blocks may be short only. */
 static size_t probe_size(const struct pd_read_member *m)
 {
 	if (m->codec == PD_CODEC_GZIP || m->probed > 32 * m->in->taken)
 		return 1 << 10;
-	return m->codec == PD_CODEC_ZSTD ? (1 << 17) + 64 : 1 << 19;
+	switch (m->codec) {
+	case PD_CODEC_ZSTD: return (1 << 17) + 64;
+	case PD_CODEC_XZ: return 1 << 14;
+	case PD_CODEC_BZIP2: return PD_INPUT_WINDOW - 1;
+	default: return 1 << 19;
+	}
 }
 
 static struct pd_span head_unpacked(struct pd_read_member *m, struct pd_span s)
@@ -298,7 +310,7 @@ static struct pd_span head_unpacked(struct pd_read_member *m, struct pd_span s)
 ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t from)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
-	while (from < s.n) {
+	while (magic.n && from < s.n) {
 		const char *at = memmem(s.p + from, s.n - from, magic.p, magic.n);
 		if (!at)
 			break;

@@ -715,7 +715,7 @@ static bool by_head(struct pd_read_source *s, struct pd_span head)
 /* A compressed dump whose first bytes, the magic ones, are damaged. */
 static bool by_later_member(struct pd_read_source *s)
 {
-	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 	struct pd_span window = pd_read_input_peek(&s->in, PD_INPUT_WINDOW);
 	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
 		s->member.codec = codecs[i];
@@ -818,7 +818,7 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	if (!file)
 		return PD_ERR_SYSTEM;
 	struct pd_span head = pd_span(bytes, fread(bytes, 1, sizeof bytes, file));
-	const struct foreign *f = foreign_of(head);
+	const struct foreign *f = pd_read_member_codec(head) ? NULL : foreign_of(head);
 	int error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (f)

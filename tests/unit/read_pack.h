@@ -8,7 +8,9 @@
 #include "read_dumps.h"
 
 #include <brotli/encode.h>
+#include <bzlib.h>
 #include <lz4frame.h>
+#include <lzma.h>
 #include <zdict.h>
 #include <zstd.h>
 
@@ -59,6 +61,21 @@ static inline void pack_brotli(struct pd_buf *out, struct pd_span in)
 	out->n += n;
 }
 
+static inline void pack_xz(struct pd_buf *out, struct pd_span in)
+{
+	size_t room = lzma_stream_buffer_bound(in.n), n = 0;
+	ck_assert(lzma_easy_buffer_encode(2, LZMA_CHECK_CRC32, NULL, (const uint8_t *)in.p, in.n, (uint8_t *)pd_buf_reserve(out, room), &n,
+					  room) == LZMA_OK);
+	out->n += n;
+}
+
+static inline void pack_bzip2(struct pd_buf *out, struct pd_span in)
+{
+	unsigned n = (unsigned)(in.n + in.n / 100 + 600);
+	ck_assert(BZ2_bzBuffToBuffCompress(pd_buf_reserve(out, n), &n, in.p ? (char *)in.p : (char *)"", (unsigned)in.n, 1, 0, 0) == BZ_OK);
+	out->n += n;
+}
+
 /* Appends one member. */
 static inline void pack(struct pd_buf *out, enum pd_codec codec, struct pd_span in)
 {
@@ -69,6 +86,8 @@ static inline void pack(struct pd_buf *out, enum pd_codec codec, struct pd_span 
 	case PD_CODEC_ZSTD: pack_zstd(out, in, pd_span(NULL, 0)); break;
 	case PD_CODEC_LZ4: pack_lz4(out, in); break;
 	case PD_CODEC_BROTLI: pack_brotli(out, in); break;
+	case PD_CODEC_XZ: pack_xz(out, in); break;
+	case PD_CODEC_BZIP2: pack_bzip2(out, in); break;
 	default: pd_buf_add_span(out, in);
 	}
 }

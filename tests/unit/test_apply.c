@@ -75,8 +75,8 @@ static void jsonl_parts(struct parts *p)
 /* How records are put into members. */
 enum layout { EACH, TWO, ALL, PIECES };
 static const char *const layouts[] = { "a member a record", "two records a member", "one member", "members that end anywhere" };
-static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
-static const char *const codec_names[] = { "plain", "gzip", "zstd", "lz4" };
+static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
+static const char *const codec_names[] = { "plain", "gzip", "zstd", "lz4", "xz", "bzip2" };
 static void (*const kinds[])(struct parts *p) = { warc_parts, arc_parts, jsonl_parts };
 
 static bool stays(const struct parts *p, int i, unsigned mask)
@@ -230,7 +230,7 @@ static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, e
 
 START_TEST(test_every_choice)
 {
-	int kind = _i / 16, codec = _i / 4 % 4;
+	int kind = _i / 24, codec = _i / 4 % 6;
 	enum layout layout = (enum layout)(_i % 4);
 	struct parts p = { .n = 0 };
 	struct pd_buf bytes = { 0 };
@@ -292,7 +292,7 @@ END_TEST
 START_TEST(test_bad_reads)
 {
 	static const char *const names[] = { "out", "index" };
-	int kind = _i / 4, codec = _i % 4, failed = 0;
+	int kind = _i / 6, codec = _i % 6, failed = 0;
 	struct parts p = { .n = 0 };
 	struct pd_buf bytes = { 0 }, want[2] = { 0 }, got = { 0 }, paths[2] = { 0 };
 	struct pd_apply_result sum;
@@ -341,9 +341,9 @@ int main(void)
 	TCase *t = tcase_create("every choice");
 	tcase_add_unchecked_fixture(t, dump_folder_make, dump_folder_remove);
 	tcase_set_timeout(t, 120);
-	tcase_add_loop_test(t, test_every_choice, 0, 48);
+	tcase_add_loop_test(t, test_every_choice, 0, 72);
 	tcase_add_loop_test(t, test_dictionary, 0, 2);
-	tcase_add_loop_test(t, test_bad_reads, 0, 12);
+	tcase_add_loop_test(t, test_bad_reads, 0, 18);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

@@ -16,6 +16,7 @@ static const struct {
 	{ "gzip", PD_CODEC_GZIP, true, true, true },   { "zlib", PD_CODEC_ZLIB, true, true, false },
 	{ "deflate", PD_CODEC_DEFLATE, true, false, false }, { "zstd", PD_CODEC_ZSTD, true, true, true },
 	{ "lz4", PD_CODEC_LZ4, false, true, true },    { "brotli", PD_CODEC_BROTLI, false, false, false },
+	{ "xz", PD_CODEC_XZ, false, true, true },		   { "bzip2", PD_CODEC_BZIP2, false, true, true },
 };
 enum { N_CODECS = sizeof codecs / sizeof *codecs };
 

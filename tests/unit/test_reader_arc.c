@@ -74,7 +74,7 @@ static void arc_line(struct pd_buf *out, const char *plus, size_t place, int num
 	pd_buf_release(&b);
 }
 
-static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_NONE };
+static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2, PD_CODEC_NONE };
 
 START_TEST(test_packed)
 {
@@ -150,8 +150,8 @@ int main(void)
 	Suite *s = suite_create("reader_arc");
 	TCase *t = tcase_create("reader_arc");
 	tcase_add_loop_test(t, test_row, 0, sizeof rows / sizeof *rows);
-	tcase_add_loop_test(t, test_packed, 0, 4);
-	tcase_add_loop_test(t, test_flip, 0, 3);
+	tcase_add_loop_test(t, test_packed, 0, 6);
+	tcase_add_loop_test(t, test_flip, 0, 5);
 	tcase_add_test(t, test_fields);
 	return fetch_main(s, t);
 }

@@ -92,7 +92,7 @@ static void lines(struct pd_buf *out, struct pd_buf *want, const char *plus)
 	}
 }
 
-static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 
 START_TEST(test_packed)
 {
@@ -175,9 +175,9 @@ int main(void)
 	tcase_add_loop_test(t, test_row, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(t, test_user_id, 0, sizeof ids / sizeof *ids);
 	tcase_add_test(t, test_fields);
-	tcase_add_loop_test(t, test_packed, 0, 4);
-	tcase_add_loop_test(t, test_damaged_member, 0, 3);
-	tcase_add_loop_test(t, test_long_lines, 0, 4);
+	tcase_add_loop_test(t, test_packed, 0, 6);
+	tcase_add_loop_test(t, test_damaged_member, 0, 5);
+	tcase_add_loop_test(t, test_long_lines, 0, 6);
 	tcase_add_test(t, test_long_first_line);
 	return fetch_main(s, t);
 }

@@ -9,7 +9,8 @@
 static const struct {
 	const char *name, *frame;
 	enum pd_codec codec;
-} codecs[] = { { "gzip", "gzip member", PD_CODEC_GZIP }, { "zstd", "zstd frame", PD_CODEC_ZSTD }, { "lz4", "lz4 frame", PD_CODEC_LZ4 } };
+} codecs[] = { { "gzip", "gzip member", PD_CODEC_GZIP }, { "zstd", "zstd frame", PD_CODEC_ZSTD }, { "lz4", "lz4 frame", PD_CODEC_LZ4 },
+	      { "xz", "xz stream", PD_CODEC_XZ }, { "bzip2", "bzip2 stream", PD_CODEC_BZIP2 } };
 
 /* The line that page `number` gives at `place`. */
 static void line_of(struct pd_buf *out, const char *plus, size_t place, int number)
@@ -185,7 +186,8 @@ START_TEST(test_bad_dictionary)
 }
 END_TEST
 
-/* A flipped bit in any byte costs the record it is in and no other, and is reported once. */
+/* A flipped bit in any byte costs the record it is in and no other, and is reported once.  bzip2 gives a block's bytes before it
+ * has seen whether they are right: all of them are other bytes then, and may be reported as such before the stream is. */
 START_TEST(test_flip)
 {
 	enum { N = 5 };
@@ -204,7 +206,8 @@ START_TEST(test_flip)
 			line_of(&line, "", at[k], k);
 			ck_assert_msg(k == m || strstr(got, line.p), "%s: byte %zu: page %d is lost\n%s", codecs[_i / 3].name, i, k, got);
 		}
-		ck_assert_msg(fetch_count(got, "! ") == N - found, "%s: byte %zu: damage\n%s", codecs[_i / 3].name, i, got);
+		int damaged = fetch_count(got, "! ");
+		ck_assert_msg(codec == PD_CODEC_BZIP2 ? damaged >= N - found : damaged == N - found, "%s: byte %zu: damage\n%s", codecs[_i / 3].name, i, got);
 		dump.p[i] ^= (char)(1 << i % 8);
 	}
 	pd_buf_release(&dump);
@@ -235,7 +238,7 @@ START_TEST(test_junk)
 	pd_buf_add(&all, dump.p, at[1]);
 	pd_buf_add_z(&all, "some junk \x28\xb5\x2f\xfd that \x04\x22\x4d\x18 is none");
 	line_of(&want, "", 0, 0);
-	pd_buf_printf(&want, "! %zu junk where a%s %s should begin\n", at[1], codecs[_i].name[0] == 'l' ? "n" : "", codecs[_i].frame);
+	pd_buf_printf(&want, "! %zu junk where a%s %s should begin\n", at[1], strchr("lx", codecs[_i].name[0]) ? "n" : "", codecs[_i].frame);
 	line_of(&want, "", all.n, 1);
 	pd_buf_add(&all, dump.p + at[1], dump.n - at[1]);
 	fetch_expect("junk", pd_buf_span(&all), want.p);
@@ -304,17 +307,17 @@ int main(void)
 {
 	Suite *s = suite_create("reader_packed");
 	TCase *t = tcase_create("reader_packed");
-	tcase_add_loop_test(t, test_frame_a_record, 0, 3);
-	tcase_add_loop_test(t, test_one_frame, 0, 3);
-	tcase_add_loop_test(t, test_mixed_frames, 0, 3);
+	tcase_add_loop_test(t, test_frame_a_record, 0, 5);
+	tcase_add_loop_test(t, test_one_frame, 0, 5);
+	tcase_add_loop_test(t, test_mixed_frames, 0, 5);
 	tcase_add_loop_test(t, test_skippable, 0, 2);
 	tcase_add_loop_test(t, test_dictionary, 0, 4);
 	tcase_add_loop_test(t, test_bad_dictionary, 0, 4);
-	tcase_add_loop_test(t, test_flip, 0, 9);
-	tcase_add_loop_test(t, test_cut, 0, 3);
-	tcase_add_loop_test(t, test_junk, 0, 3);
-	tcase_add_loop_test(t, test_large, 0, 3);
-	tcase_add_loop_test(t, test_page, 0, 3);
+	tcase_add_loop_test(t, test_flip, 0, 15);
+	tcase_add_loop_test(t, test_cut, 0, 5);
+	tcase_add_loop_test(t, test_junk, 0, 5);
+	tcase_add_loop_test(t, test_large, 0, 5);
+	tcase_add_loop_test(t, test_page, 0, 5);
 	tcase_add_test(t, test_hostile_magic);
 	return fetch_main(s, t);
 }

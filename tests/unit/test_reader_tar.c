@@ -54,7 +54,7 @@ static void archive(struct pd_buf *out)
 static const char archive_want[] = "a.html payload a.html 7/7\npages/b!c:80 payload pages/b!c:80 8/8\nempty payload empty 0/0\n"
 				   "\xe4\xbd\xa0.html payload \xe4\xbd\xa0.html 9/9\n\xff.html payload \xff.html 11/11\n";
 
-static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4 };
+static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 
 START_TEST(test_archive)
 {
@@ -191,11 +191,11 @@ int main(void)
 {
 	Suite *s = suite_create("reader_tar");
 	TCase *t = tcase_create("reader_tar");
-	tcase_add_loop_test(t, test_archive, 0, 4);
+	tcase_add_loop_test(t, test_archive, 0, 6);
 	tcase_add_test(t, test_same_name);
 	tcase_add_loop_test(t, test_formats, 0, 5);
 	tcase_add_test(t, test_damage);
-	tcase_add_loop_test(t, test_large, 0, 4);
+	tcase_add_loop_test(t, test_large, 0, 6);
 	tcase_add_test(t, test_refusals);
 	return fetch_main(s, t);
 }
