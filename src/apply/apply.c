@@ -1691,16 +1691,33 @@ static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 	return r < 0 ? r : one_output(a, n, e);
 }
 
-/* A dump that `fp` could not unpack has no pages in the verdicts: its copy would pass for one without duplicates. */
-static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, struct pd_err *e)
+/* A dump that `fp` could not unpack has no pages in the verdicts: its copy would pass for one without duplicates.  `cut`: some of
+ * its pages are to go, which a copy would still have, too. */
+static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, bool cut, struct pd_err *e)
 {
 	struct pd_buf reason = { 0 };
-	int r = a->o->any_packing ? 0 : pd_read_source_foreign(path, label, &reason);
+	int r = a->o->any_packing && !cut ? 0 : pd_read_source_foreign(path, label, &reason);
 	if (r < 0)
 		r = pd_fail_errno(e, "%s: cannot read", label);
-	else if (r)
+	else if (r == 2 || (r && !a->o->any_packing))
 		r = pd_fail(e, PD_ERR_INPUT, "%s: %s", label, reason.p);
 	pd_buf_release(&reason);
+	return r < 0 ? r : PD_OK;
+}
+
+/* An archive in a folder may have been found there; only now it is known whether it loses anything. */
+static int check_archives(struct pd_apply *a, struct pd_err *e)
+{
+	struct pd_read_files files;
+	struct pd_read_file f;
+	const struct pd_apply_removals_counts *removals = pd_apply_removals_counts(a->o->removals);
+	if (!removals->in_dumps || a->o->mode != PD_APPLY_WRITE)
+		return PD_OK;
+	int r = pd_read_files_open(&files, &a->in, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1)
+		if (f.path && f.regular && !f.error && pd_apply_removals_any(a->o->removals, pd_apply_removals_name(a->o->removals, f.label)))
+			r = refuse_foreign(a, f.path, f.label, true, e);
+	pd_read_files_release(&files);
 	return r;
 }
 
@@ -1715,13 +1732,15 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 		pd_apply_removals_name(a->o->removals, f.label);
 		r = check_place(a, &f, &names, e);
 		if (r >= 0 && f.path && f.typed && f.regular && !f.error)
-			r = refuse_foreign(a, f.path, f.label, e);
+			r = refuse_foreign(a, f.path, f.label, false, e);
 	}
 	if (r >= 0)
 		r = check_over(a, &names, e);
 	pd_read_files_release(&files);
 	names_release(&names);
-	return r < 0 ? r : pd_apply_removals_settle(a->o->removals, e);
+	if (r >= 0)
+		r = pd_apply_removals_settle(a->o->removals, e);
+	return r < 0 ? r : check_archives(a, e);
 }
 
 static int check_outside(const char *output, const struct pd_reader_options *in, struct pd_err *e)
@@ -1877,7 +1896,7 @@ static int open_input(const struct pd_apply *a, struct apply_input *in, const st
 	int status = fill_spool(in, f, e);
 	if (!status && stat(in->path.p, &in->st) < 0)
 		status = pd_fail_errno(e, "%s: cannot read", f->label);
-	return status ? status : refuse_foreign(a, in->path.p, f->label, e);
+	return status ? status : refuse_foreign(a, in->path.p, f->label, false, e);
 }
 
 static void close_input(struct apply_input *in)

@@ -51,7 +51,7 @@ static const struct pd_usage usage = {
 	.name = "dedup",
 	.synopsis = "-o DIR [OPTION]... INPUT...",
 	.summary = "Run all stages: find near-duplicates and write the dumps without them.",
-	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain, gzip, zstd, lz4), HTML files, folders.",
+	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain or compressed), HTML files, folders.",
 	.example = "pagededup dedup crawl-*.warc.gz -o clean/",
 	.opts = opts,
 };

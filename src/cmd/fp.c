@@ -22,7 +22,7 @@ static const struct pd_usage usage = {
 	.name = "fp",
 	.synopsis = "[OPTION]... [INPUT]...",
 	.summary = "Write one row per page of the dumps: its fingerprint, address, charset, digests.",
-	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain, gzip, zstd, lz4), HTML files, folders; none, or -: stdin.",
+	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain or compressed), zip, WACZ, HTML, folders; -: stdin.",
 	.example = "pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv",
 	.opts = opts,
 };

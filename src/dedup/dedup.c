@@ -779,6 +779,7 @@ static int check_outputs(struct run *r)
 	const char *list = r->o->walk.left_out, *const also_written[] = { list && strcmp(list, "-") ? list : NULL, NULL };
 	a.also_written = also_written;
 	a.reserved = folder_reserved;
+	a.any_packing = r->o->walk.ignore_damaged || r->o->dry_run;
 	if (!status)
 		status = pd_apply_open(&apply, &a, r->err);
 	pd_apply_free(apply);

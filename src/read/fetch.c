@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * From an id back to its record.  `file:OFFSET` is one seek; `file:+OFFSET` lies inside a compressed stream, which has
- * to be read from its start, as has `file!member` of a tar archive; anything else is the path of a page.  A record is
+ * to be read from its start, as has `file!member` of an archive; anything else is the path of a page.  A record is
  * fetched by the very code that gave it, and it is the one meant when its id comes out the same.
  */
 #include <errno.h>
@@ -99,7 +99,7 @@ static int by_seek(struct pd_read_source *s, const char *id, const struct addres
 
 static int not_an_id(const struct pd_read_source *s, const char *id, struct pd_err *e)
 {
-	if (s->kind == PD_SOURCE_TAR)
+	if (s->kind == PD_SOURCE_TAR || s->kind == PD_SOURCE_ZIP)
 		return pd_fail(e, PD_ERR_USAGE, "%s is an archive: the id of one of its pages is %s!PATH", id, id);
 	return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
 }
@@ -108,6 +108,7 @@ static int by_reading(struct pd_read_source *s, const char *id, const struct add
 		      struct pd_record *out, struct pd_err *e)
 {
 	int r;
+	s->wanted = a->member ? id : NULL;
 	if (pd_read_source_open(s, a->file, a->file) < 0)
 		return pd_fail_errno(e, "%s: cannot open", a->file);
 	if (!a->has_offset && !a->member && s->kind != PD_SOURCE_PAGE)
@@ -118,7 +119,7 @@ static int by_reading(struct pd_read_source *s, const char *id, const struct add
 		if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 			break;
 		const struct pd_read_place *at = s->kind == PD_SOURCE_JSONL ? &s->jsonl.place : &s->dump.place;
-		if (s->kind != PD_SOURCE_TAR && at->stream && at->offset > a->offset)
+		if (s->kind != PD_SOURCE_TAR && s->kind != PD_SOURCE_ZIP && at->stream && at->offset > a->offset)
 			break;
 	}
 	if (r < 0)

@@ -21,11 +21,12 @@ void pd_read_input_init(struct pd_read_input *in)
 	*in = (struct pd_read_input){ .fd = -1 };
 }
 
+/* Before the first byte. */
 static void start(struct pd_read_input *in)
 {
 	in->n = in->at = 0;
 	in->offset = 0;
-	in->end = false;
+	in->end = in->broken = false;
 	in->error = 0;
 }
 
@@ -57,6 +58,7 @@ int pd_read_input_open(struct pd_read_input *in, const char *path)
 	if (in->fd < 0)
 		return PD_ERR_SYSTEM;
 	start(in);
+	in->pull = NULL;
 	int regular = size_of(in->fd, &in->size);
 	if (regular < 0) {
 		int error = errno;
@@ -68,6 +70,17 @@ int pd_read_input_open(struct pd_read_input *in, const char *path)
 	if (!in->window)
 		in->window = pd_alloc(CAPACITY);
 	return PD_OK;
+}
+
+void pd_read_input_open_pull(struct pd_read_input *in, size_t (*pull)(void *ctx, char *to, size_t n), void *ctx)
+{
+	start(in);
+	in->pull = pull;
+	in->pull_ctx = ctx;
+	in->size = 0;
+	in->regular = false;
+	if (!in->window)
+		in->window = pd_alloc(CAPACITY);
 }
 
 void pd_read_input_close(struct pd_read_input *in)
@@ -105,7 +118,8 @@ static void failed(struct pd_read_input *in)
 
 static void fill_window(struct pd_read_input *in)
 {
-	ssize_t got = read(in->fd, in->window + in->n, CAPACITY - in->n);
+	size_t room = CAPACITY - in->n;
+	ssize_t got = in->pull ? (ssize_t)in->pull(in->pull_ctx, in->window + in->n, room) : read(in->fd, in->window + in->n, room);
 	if (got > 0) {
 		in->n += (size_t)got;
 		in->taken += (uint64_t)got;

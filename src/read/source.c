@@ -470,6 +470,138 @@ static bool tar_looks(struct pd_span head)
 	return said && (said == sum || said == sum_signed);
 }
 
+/* ==== zip archives ==== */
+
+#ifndef PD_WITHOUT_libarchive
+
+static la_ssize_t zip_give(struct archive *a, void *ctx, const void **bytes)
+{
+	struct pd_read_zip *z = ctx;
+	pd_read_input_skip(z->in, z->given);
+	struct pd_span s = pd_read_input_peek(z->in, 1);
+	*bytes = s.p;
+	z->given = s.n;
+	return (la_ssize_t)s.n;
+}
+
+static la_int64_t zip_seek(struct archive *a, void *ctx, la_int64_t offset, int whence)
+{
+	struct pd_read_zip *z = ctx;
+	uint64_t from = whence == SEEK_END ? z->in->size : whence == SEEK_CUR ? z->in->offset + z->given : 0;
+	z->given = 0;
+	if ((offset < 0 && (uint64_t)-offset > from) || pd_read_input_seek(z->in, from + (uint64_t)offset) < 0)
+		return ARCHIVE_FATAL;
+	return (la_int64_t)z->in->offset;
+}
+
+static void zip_close(struct pd_read_zip *z)
+{
+	if (z->open)
+		pd_read_source_close(z->part);
+	z->open = false;
+	archive_read_free(z->archive);
+	z->archive = NULL;
+	z->given = 0;
+	pd_map_release(&z->names);
+}
+
+static void zip_open(struct pd_read_zip *z, struct pd_read_input *in)
+{
+	zip_close(z);
+	z->in = in;
+	z->number = 0;
+	z->archive = pd_have(archive_read_new());
+	archive_read_support_format_zip_streamable(z->archive);
+	if (in->regular) {
+		archive_read_support_format_zip_seekable(z->archive);
+		archive_read_set_seek_callback(z->archive, zip_seek);
+	}
+	archive_read_set_read_callback(z->archive, zip_give);
+	archive_read_set_callback_data(z->archive, z);
+	z->done = archive_read_open1(z->archive) != ARCHIVE_OK;
+}
+
+static void zip_release(struct pd_read_zip *z)
+{
+	zip_close(z);
+	if (z->part)
+		pd_read_source_release(z->part);
+	free(z->part);
+	pd_buf_release(&z->path);
+	pd_buf_release(&z->label);
+	pd_buf_release(&z->reason);
+}
+
+static void zip_note(struct pd_read_zip *z, const char *what)
+{
+	const char *why = archive_error_string(z->archive);
+	pd_buf_clear(&z->reason);
+	pd_buf_printf(&z->reason, "%s%s%s", what, why ? ": " : "", why ? why : "");
+}
+
+/* As pd_read_input.pull.  A checksum that is wrong comes with the last bytes. */
+static size_t zip_pull(void *ctx, char *to, size_t n)
+{
+	struct pd_read_zip *z = ctx;
+	while (!z->left && !z->reason.n) {
+		const void *piece;
+		la_int64_t offset;
+		size_t got = 0;
+		int r = archive_read_data_block(z->archive, &piece, &got, &offset);
+		if (r == ARCHIVE_EOF)
+			return 0;
+		if (r != ARCHIVE_OK) {
+			zip_note(z, "cannot be unpacked whole from the zip archive");
+			z->part->in.broken = true;
+		}
+		z->piece = piece;
+		z->left = r == ARCHIVE_OK || r == ARCHIVE_WARN ? got : 0;
+	}
+	n = n < z->left ? n : z->left;
+	if (n)
+		memcpy(to, z->piece, n);
+	z->piece += n;
+	z->left -= n;
+	return n;
+}
+
+/* The next file: 1; 0 the end, or nothing more can be read (then there is a reason). */
+static int zip_file(struct pd_read_zip *z)
+{
+	struct archive_entry *entry;
+	pd_buf_clear(&z->reason);
+	z->left = 0;
+	while (!z->done) {
+		int status = archive_read_next_header(z->archive, &entry);
+		if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
+			if (status != ARCHIVE_EOF)
+				zip_note(z, "zip archive cut or damaged; what follows in it is lost");
+			z->done = true;
+			return 0;
+		}
+		z->number++;
+		const char *path = path_of(entry);
+		if (!path || !*path || archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		pd_buf_clear(&z->path);
+		pd_buf_add_z(&z->path, path);
+		return 1;
+	}
+	return 0;
+}
+
+#else
+
+static void zip_close(struct pd_read_zip *z)
+{
+}
+
+static void zip_release(struct pd_read_zip *z)
+{
+}
+
+#endif
+
 /* ==== folders of a site, as wget leaves them ==== */
 
 /* The country codes, and the domains for everybody that hosts are mostly in.  A folder is more often called conf.d, node.js or
@@ -611,11 +743,13 @@ void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_option
 	pd_read_input_init(&s->in);
 	pd_read_member_init(&s->member);
 	jsonl_init(&s->jsonl, &o->fields, o->max_block);
+	s->fields = o->fields;
 }
 
 void pd_read_source_release(struct pd_read_source *s)
 {
 	tar_release(&s->tar);
+	zip_release(&s->zip);
 	jsonl_release(&s->jsonl);
 	pd_read_input_release(&s->in);
 	pd_read_member_release(&s->member);
@@ -625,6 +759,7 @@ void pd_read_source_release(struct pd_read_source *s)
 void pd_read_source_close(struct pd_read_source *s)
 {
 	tar_close(&s->tar);
+	zip_close(&s->zip);
 	pd_read_input_close(&s->in);
 }
 
@@ -685,9 +820,16 @@ static struct pd_span first_bytes(struct pd_read_member *m)
 	return pd_span("", 0);
 }
 
+/* The first line of the list of pages in a WACZ. */
+static bool is_page_list(struct pd_span head)
+{
+	const char *end = head.n ? memchr(head.p, '\n', head.n) : NULL;
+	return pd_span_find(pd_span(head.p, end ? (size_t)(end - head.p) : head.n), pd_span_z("\"json-pages-1.0\"")) >= 0;
+}
+
 static bool looks_jsonl(struct pd_read_source *s, struct pd_span head)
 {
-	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])))
+	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])) || is_page_list(head))
 		return false;
 	head = pd_read_member_peek(&s->member, PD_INPUT_WINDOW);
 	return jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
@@ -797,10 +939,19 @@ static bool is_wacz(const char *label, struct pd_span head)
 	return ends_like(label, ends);
 }
 
+#ifdef PD_WITHOUT_libarchive
+static const bool reads_zip = false;
+#else
+static const bool reads_zip = true;
+#endif
+
 static void add_advice(const struct foreign *f, const char *label, bool from_stdin, bool twice, struct pd_span head, struct pd_buf *out)
 {
 	pd_buf_clear(out);
-	if (f->unpack && twice)
+	if (f->magic[0] == 'P' && reads_zip)
+		pd_buf_printf(out, "%s", is_wacz(label, head) ? "WACZ (zip) is read but not written: unpack it and give archive/*.warc.gz" :
+							      "zip is read but not written: unpack it and give the folder");
+	else if (f->unpack && twice)
 		pd_buf_printf(out, "%s is not supported; unpack it first: %s -d %s", f->name, f->unpack, label);
 	else if (f->unpack)
 		pd_buf_printf(out, "%s is not supported; try: %s -dc%s%s | pagededup fp", f->name, f->unpack, from_stdin ? "" : " ",
@@ -822,9 +973,9 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	int error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (f)
-		add_advice(f, label, false, false, head, reason);
+		add_advice(f, label, false, true, head, reason);
 	errno = error;
-	return error ? PD_ERR_SYSTEM : f != NULL;
+	return error ? PD_ERR_SYSTEM : !f ? 0 : f->magic[0] == 'P' && reads_zip ? 2 : 1;
 }
 
 /* A dump in another wrapping must not pass for a page of another type: it is reported when somebody named it, or when it is named
@@ -843,9 +994,23 @@ static bool refuse_foreign(struct pd_read_source *s)
 	return true;
 }
 
+/* Its first member, or that it has none. */
+static bool looks_zip(struct pd_span head)
+{
+	return head.n >= 4 && (memcmp(head.p, "PK\3\4", 4) == 0 || memcmp(head.p, "PK\5\6", 4) == 0);
+}
+
 static void recognise(struct pd_read_source *s)
 {
 	struct pd_read_member *m = &s->member;
+#ifndef PD_WITHOUT_libarchive
+	if (!s->part && looks_zip(pd_read_input_peek(&s->in, HEAD))) {
+		pd_read_member_open(m, &s->in, PD_CODEC_NONE);
+		s->kind = PD_SOURCE_ZIP;
+		zip_open(&s->zip, &s->in);
+		return;
+	}
+#endif
 	pd_read_member_open(m, &s->in, pd_read_member_codec(pd_read_input_peek(&s->in, HEAD)));
 	m->begins = begins_dump;
 	if (m->codec == PD_CODEC_ZSTD)
@@ -889,7 +1054,7 @@ static bool recognise_at(struct pd_read_source *s, uint64_t offset)
 
 int pd_read_source_open(struct pd_read_source *s, const char *path, const char *label)
 {
-	s->label = label;
+	s->label = s->path = label;
 	s->done = false;
 	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
@@ -899,7 +1064,7 @@ int pd_read_source_open(struct pd_read_source *s, const char *path, const char *
 
 int pd_read_source_open_at(struct pd_read_source *s, const char *path, const char *label, uint64_t offset)
 {
-	s->label = label;
+	s->label = s->path = label;
 	s->done = false;
 	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
@@ -932,7 +1097,7 @@ static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 		set_id(s, s->jsonl.place, out);
 	else if (r < 0 && !s->in.error)
 		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
-	else if (!r && jsonl_useless(&s->jsonl))
+	else if (!r && !s->part && jsonl_useless(&s->jsonl))
 		pd_read_sink_tell_whole(s->sink, s->label, jsonl_useless(&s->jsonl));
 	return r;
 }
@@ -985,7 +1150,7 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 	int r;
 	pd_record_clear(out);
 	pd_buf_add_z(&out->id, s->label);
-	set_url(s, s->label, out);
+	set_url(s, s->path, out);
 	out->kind = PD_RECORD_PAYLOAD;
 	out->html_only = s->found && !s->all_text;
 	s->done = true;
@@ -996,13 +1161,76 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 			return 0;
 		}
 	} while ((r = pd_read_member_next(m)) == 1);
-	if (s->in.error)
+	if (s->in.error || s->in.broken)
 		return 0;
 	if (r < 0)
 		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ s->in.offset, false }, "junk after the compressed page");
 	out->cut = out->block.n < out->length;
 	return 1;
 }
+
+#ifndef PD_WITHOUT_libarchive
+
+/* An id begins with the label of the file that it lies in. */
+static bool may_hold(const char *label, const char *id)
+{
+	return !id || strncmp(id, label, strlen(label)) == 0;
+}
+
+/* The next file of the archive becomes an input of its own: false, there is none. */
+static bool open_part(struct pd_read_source *s)
+{
+	struct pd_read_zip *z = &s->zip;
+	struct pd_reader_options o = { .max_block = s->max_block, .all_text = s->all_text, .twice = s->twice, .fields = s->fields };
+	do {
+		if (!zip_file(z))
+			return false;
+		pd_buf_clear(&z->label);
+		pd_buf_printf(&z->label, "%s!%s", s->label, z->path.p);
+		if (!pd_map_add(&z->names, pd_hash64(z->path.p, z->path.n)))
+			pd_buf_printf(&z->label, "!%llu", (unsigned long long)z->number);
+	} while (!may_hold(z->label.p, s->wanted));
+	if (!z->part) {
+		z->part = pd_alloc(sizeof *z->part);
+		pd_read_source_init(z->part, &o, s->sink);
+		z->part->part = z->part->found = true;
+	}
+	struct pd_read_source *part = z->part;
+	part->keep_headers = s->keep_headers;
+	part->keep_blocks = s->keep_blocks;
+	part->max_block = s->max_block;
+	part->wanted = s->wanted;
+	part->label = z->label.p;
+	part->path = z->path.p;
+	part->done = false;
+	pd_read_input_open_pull(&part->in, zip_pull, z);
+	recognise(part);
+	/* What lies in folders is a site more often than a collection: books and programs, which are archives too, are no pages of it. */
+	part->done = s->found && part->kind != PD_SOURCE_DUMP;
+	return z->open = true;
+}
+
+static int next_in_zip(struct pd_read_source *s, struct pd_record *out)
+{
+	struct pd_read_zip *z = &s->zip;
+	for (;;) {
+		if (!z->open && !open_part(s)) {
+			if (z->reason.n && !s->in.error)
+				pd_read_sink_tell_whole(s->sink, s->label, z->reason.p);
+			return 0;
+		}
+		if (pd_read_source_next(z->part, out) == 1) {
+			s->mirrored = z->part->mirrored;
+			return 1;
+		}
+		pd_read_source_close(z->part);
+		z->open = false;
+		if (z->reason.n && !s->in.error)
+			pd_read_sink_tell_whole(s->sink, z->label.p, z->reason.p);
+	}
+}
+
+#endif
 
 /* What cannot be read was reported. */
 static int next_none(struct pd_read_source *s, struct pd_record *out)
@@ -1016,6 +1244,9 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 		[PD_SOURCE_DUMP] = next_dump,
 		[PD_SOURCE_JSONL] = next_jsonl,
 		[PD_SOURCE_TAR] = next_file,
+#ifndef PD_WITHOUT_libarchive
+		[PD_SOURCE_ZIP] = next_in_zip,
+#endif
 		[PD_SOURCE_PAGE] = next_page,
 		[PD_SOURCE_NONE] = next_none,
 	};
@@ -1043,6 +1274,7 @@ void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent
 	case PD_SOURCE_DUMP: pd_read_dump_extent(&s->dump, out); break;
 	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_read_member_offset(&s->member), out); break;
 	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
+	case PD_SOURCE_ZIP:
 	case PD_SOURCE_PAGE:
 	case PD_SOURCE_NONE: *out = (struct pd_read_extent){ .end = UINT64_MAX }; break;
 	}

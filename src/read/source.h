@@ -54,6 +54,29 @@ struct pd_read_tar {
 	struct pd_buf reason;
 };
 
+/* In: a zip archive.  Out: the records of every file in it, each of which is an input of its own: a dump as it would be outside,
+ * anything else a page, as in tar.  A WACZ is such an archive: its dumps lie in archive/, its list of pages is none.  In a
+ * file the archive's directory is used, in a pipe its members come as they lie.
+ *
+ * A name that stands there twice gets the number of the member: PATH!NUMBER. */
+
+struct pd_read_source;
+
+struct pd_read_zip {
+	struct pd_read_input *in;
+	struct archive *archive;
+	struct pd_read_source *part;	/* reads a file of it; made when first wanted */
+	bool open;			/* … is being read */
+	size_t given;			/* bytes of the window that the archive reader works on */
+	const char *piece;		/* unpacked, not yet read */
+	size_t left;
+	struct pd_map names;		/* hashes of those that were met */
+	uint64_t number;		/* of the member */
+	struct pd_buf path, label;	/* of the file: in the archive, and FILE!PATH */
+	struct pd_buf reason;		/* why it cannot be unpacked to its end, or empty */
+	bool done;
+};
+
 /* Pages on disk as wget and HTTrack lay a mirror out: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  In: a path as
  * typed, or that of a file in an archive.  Out: the URL that it is of. */
 
@@ -65,6 +88,7 @@ enum pd_read_source_kind {
 	PD_SOURCE_DUMP,		/* WARC, ARC */
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
+	PD_SOURCE_ZIP,
 	PD_SOURCE_PAGE,		/* anything else: the input is the page */
 	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was reported */
 };
@@ -81,7 +105,12 @@ struct pd_read_source {
 	struct pd_read_dump dump;
 	struct pd_read_jsonl jsonl;
 	struct pd_read_tar tar;
+	struct pd_read_zip zip;
 	const char *label;		/* what ids begin with; borrowed */
+	const char *path;		/* what the URL of a page is made of that has none: the same, or its path in an archive */
+	const char *wanted;		/* an id: files of an archive in which it cannot lie are passed over; or NULL */
+	bool part;			/* it is a file of an archive */
+	struct pd_read_jsonl_fields fields;
 	size_t max_block;		/* both may be set before opening */
 	bool keep_headers;		/* of WARC and ARC, in records */
 	bool keep_blocks;		/* … also of records that are no pages */
@@ -100,8 +129,8 @@ void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_re
 
 void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason);
 
-/* Is this regular file a dump in a wrapping that is not read here?  1, and `reason` says what to do; 0; negative, errno: it
- * cannot be read. */
+/* Is this regular file packed as nothing is written here?  1, and `reason` says what to do; 2: but it is read; 0; negative, errno: it
+ * cannot be opened or read. */
 int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason);
 
 /* How the file that will be opened next was come by. */

@@ -34,8 +34,8 @@ exits "a damaged record does not end the task" 0
 has "it is counted" "$tmp/err" '^reporter:counter:pagededup,DAMAGED,1$'
 has "and named" "$tmp/err" 'cut.warc:[0-9]+: '
 same "all others are there" <(rows "$tmp/out") <("$P" fp -q cut.warc a.warc.gz 2>/dev/null | rows)
-printf '\3757zXZ\0not to be read' >dump.warc.xz
-printf 'dump.warc.xz\na.warc.gz\n' >list
+printf 'LZIP\001not to be read' >dump.warc.lz
+printf 'dump.warc.lz\na.warc.gz\n' >list
 run_in list "$P" map --job=fp --fetch=cat
 exits "nor does a dump of which nothing can be read" 0
 has "which is counted too" "$tmp/err" '^reporter:counter:pagededup,DAMAGED,1$'

@@ -3,10 +3,10 @@
 # The program without the libraries that it can do without: what needs them is refused in words, all else is as it was.
 . "$(dirname "$0")/../tap.sh"
 without=$B/without
-run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="igraph brotli libarchive" B="$without" "$without/pagededup"
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="igraph brotli libarchive liblzma bzip2" B="$without" "$without/pagededup"
 exits "it builds" 0
 W=$without/pagededup
-hasnt "it is not linked with them" <(readelf -d "$W") 'igraph|brotli|libarchive'
+hasnt "it is not linked with them" <(readelf -d "$W") 'igraph|brotli|libarchive|lzma|bz2'
 run "$W" selftest --long
 exits "selftest --long" 0
 cp "$demo" demo.warc.gz
@@ -18,6 +18,24 @@ tar cf pages.tar page.html
 run "$W" fp pages.tar
 exits "a tar archive" 1
 has "is refused in words" "$tmp/err" 'pages.tar.*built without libarchive: unpack it and give the folder'
+for f in xz bzip2; do
+	python3 -c 'import bz2, lzma, sys; sys.stdout.buffer.write({"xz": lzma, "bzip2": bz2}[sys.argv[1]].compress(open("demo.warc.gz", "rb").read()))' $f >demo.warc.$f
+	run "$W" fp demo.warc.$f
+	exits "a dump in $f" 1
+	has "is refused in words" "$tmp/err" "demo\.warc\.$f: $f is not supported; try: $f -dc demo\.warc\.$f \| pagededup fp\$"
+done
+python3 - <<'PY'
+import zipfile
+with zipfile.ZipFile("x.wacz", "w") as z:
+    z.write("demo.warc.gz", "archive/data.warc.gz")
+with zipfile.ZipFile("y.zip", "w") as z:
+    z.write("page.html")
+PY
+run "$W" fp x.wacz
+exits "WACZ" 1
+has "is refused in words" "$tmp/err" 'x\.wacz: WACZ \(zip\): unpack it and give archive/\*\.warc\.gz$'
+run "$W" fp y.zip
+has "and so is another zip" "$tmp/err" 'y\.zip: zip is not supported: unpack it and give the folder$'
 printf 'Content-Type: text/html\nContent-Encoding: br\n' >http
 printf '\213\002\200\377\001\002\003\004\005\006' >body
 python3 "$TOP/tests/wrap_warc.py" http body >brotli.warc
