@@ -139,8 +139,23 @@ int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct 
 	return pd_span_cmp(a, b);
 }
 
+/* Where the offset of an id begins, as most are: after ":", in digits that need no parsing to be compared.  0: it is another. */
+static size_t plain_offset(struct pd_span id)
+{
+	size_t i = id.n;
+	while (i > 0 && pd_ascii_digit(id.p[i - 1]))
+		i--;
+	size_t digits = id.n - i;
+	return i > 1 && id.p[i - 1] == ':' && digits > 0 && digits < 19 && (digits == 1 || id.p[i] != '0') ? i : 0;
+}
+
 int pd_page_id_cmp(struct pd_span a, struct pd_span b)
 {
+	size_t i = plain_offset(a), j = plain_offset(b);
+	if (i && j) {
+		int d = pd_span_cmp(pd_span(a.p, i - 1), pd_span(b.p, j - 1));
+		return d ? d : a.n != b.n ? (a.n < b.n ? -1 : 1) : memcmp(a.p + i, b.p + i, a.n - i);
+	}
 	struct pd_page_id x = pd_page_id_parse(a), y = pd_page_id_parse(b);
 	return pd_page_id_order(&x, a, &y, b);
 }

@@ -107,6 +107,21 @@ START_TEST(page_ids_are_ordered)
 }
 END_TEST
 
+/* Ids that differ in what their order follows from, and such as only seem to be offsets. */
+START_TEST(page_ids_are_compared_as_parsed)
+{
+	static const char *const id[] = { "a:1", "a:9", "a:10", "a:010", "a:0", "a:00", "a:+9", "a:+10", "a:999999999999999999", "a:1000000000000000000",
+					  "a:18446744073709551616", "a:", "a", "ab:1", "a:1x", "a:1:9", "b:9", ":9", ":10", "9", "10", "" };
+	for (int i = 0; i < ROWS(id); i++)
+		for (int j = 0; j < ROWS(id); j++) {
+			struct pd_span a = pd_span_z(id[i]), b = pd_span_z(id[j]);
+			struct pd_page_id x = pd_page_id_parse(a), y = pd_page_id_parse(b);
+			int got = pd_page_id_cmp(a, b), want = pd_page_id_order(&x, a, &y, b);
+			ck_assert_msg((got > 0) - (got < 0) == (want > 0) - (want < 0), "%s against %s", id[i], id[j]);
+		}
+}
+END_TEST
+
 static const struct {
 	const char *url, *host;
 } hosts[] = {
@@ -428,6 +443,7 @@ int main(void)
 	tcase_add_loop_test(c, tsv_values_come_back, 0, ROWS(escapes));
 	tcase_add_loop_test(c, tsv_bad_escapes, 0, 5);
 	tcase_add_loop_test(c, page_ids, 0, ROWS(ids));
+	tcase_add_test(c, page_ids_are_compared_as_parsed);
 	tcase_add_test(c, page_ids_are_ordered);
 	tcase_add_loop_test(c, url_hosts, 0, ROWS(hosts));
 	tcase_add_loop_test(c, size_words, 0, ROWS(sizes));
