@@ -12,6 +12,7 @@
 #include <bzlib.h>
 #endif
 #include <libdeflate.h>
+#include <lz4.h>
 #include <lz4frame.h>
 #ifndef PD_WITHOUT_liblzma
 #include <lzma.h>
@@ -377,6 +378,42 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 }
 
 static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
+
+/* Its length when it is unpacked, then the block, or the bytes as they are where they are too many for one or gain nothing. */
+void pd_block_pack(struct pd_span in, struct pd_buf *out)
+{
+	uint64_t n = in.n;
+	pd_buf_add(out, &n, sizeof n);
+	if (in.n <= LZ4_MAX_INPUT_SIZE) {
+		int most = LZ4_compressBound((int)in.n), packed = LZ4_compress_default(in.p, pd_buf_reserve(out, (size_t)most), (int)in.n, most);
+		if (packed > 0 && (size_t)packed < in.n) {
+			out->n += (size_t)packed;
+			return;
+		}
+	}
+	pd_buf_add_span(out, in);
+}
+
+bool pd_block_unpack(struct pd_span in, struct pd_buf *out)
+{
+	uint64_t n;
+	if (in.n < sizeof n)
+		return false;
+	memcpy(&n, in.p, sizeof n);
+	in = pd_span(in.p + sizeof n, in.n - sizeof n);
+	if (n == in.n) {
+		pd_buf_add_span(out, in);
+		return true;
+	}
+	if (n > LZ4_MAX_INPUT_SIZE || in.n > n)
+		return false;
+	char *to = pd_buf_reserve(out, n);
+	if (LZ4_decompress_safe(in.p, to, (int)in.n, (int)n) != (int)n)
+		return false;
+	out->n += n;
+	out->p[out->n] = 0;
+	return true;
+}
 
 #if defined PD_WITHOUT_brotli || defined PD_WITHOUT_liblzma || defined PD_WITHOUT_bzip2
 

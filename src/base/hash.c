@@ -159,17 +159,27 @@ void pd_simhash_clear(struct pd_simhash *s, int bits)
 	s->bits = bits;
 }
 
-/* The planes' digits into the counters. */
+/* Bit i of eight as byte i: 0 or 1. */
+static uint64_t spread_bits(uint64_t eight)
+{
+	uint64_t apart = eight * UINT64_C(0x0101010101010101) & UINT64_C(0x8040201008040201);
+	return (apart + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & UINT64_C(0x0101010101010101);
+}
+
+/* The planes' digits into the counters: eight of these at a time, each in a byte, which holds what the planes can. */
 static void flush_planes(struct pd_simhash *s)
 {
+	_Static_assert(PD_SIMHASH_PLANES <= 8, "a counter of the planes is a byte");
+	int planes = s->pending ? 32 - __builtin_clz((unsigned)s->pending) : 0;
 	for (int w = 0; w < s->bits / 64; w++) {
-		for (int j = 0; j < PD_SIMHASH_PLANES; j++) {
-			uint64_t plane = s->planes[w][j];
-			int64_t *ones = s->ones + w * 64;
-			for (int i = 0; i < 64; i++)
-				ones[i] += (int64_t)(plane >> i & 1) << j;
-			s->planes[w][j] = 0;
+		for (int at = 0; at < 64; at += 8) {
+			uint64_t counts = 0;
+			for (int j = 0; j < planes; j++)
+				counts += spread_bits(s->planes[w][j] >> at & 0xFF) << j;
+			for (int i = 0; i < 8; i++)
+				s->ones[w * 64 + at + i] += (int64_t)(counts >> 8 * i & 0xFF);
 		}
+		memset(s->planes[w], 0, sizeof s->planes[w]);
 	}
 	s->pending = 0;
 }

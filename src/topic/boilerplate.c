@@ -229,11 +229,16 @@ static void add_context_word(struct context *c, uint64_t word)
 
 enum sort { NOTHING, PART, ALONE };
 
-/* A character that is part of a word, a word by itself, or neither. */
+/* Letters and digits of ASCII, letters in lower case; 0: none. */
+static const uint8_t ascii_part[256] = {
+	['0'] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
+	['A'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
+	['a'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
+};
+
+/* A character beyond ASCII that is part of a word, a word by itself, or neither. */
 static enum sort sort_of(uint32_t c)
 {
-	if (c < 0x80)
-		return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ? PART : NOTHING;
 	if (c < 0xC0 || (c >= 0x2000 && c < 0x2E80) || (c >= 0x3000 && c < 0x3040) || c >= 0xFF00)
 		return NOTHING;
 	return c < 0x2000 ? PART : ALONE;
@@ -243,14 +248,17 @@ static void add_context_words(struct context *c, struct pd_span utf8)
 {
 	uint64_t word = 0;
 	for (const char *p = utf8.p, *end = p + utf8.n; p < end;) {
+		uint8_t part;
+		for (; p < end && (part = ascii_part[(uint8_t)*p]); p++)
+			word = (word + part) * 0x9E3779B97F4A7C15ull;
+		if (p == end)
+			break;
 		uint32_t ch = pd_utf8_next(&p);
-		enum sort sort = sort_of(ch);
+		enum sort sort = ch < 0x80 ? NOTHING : sort_of(ch);
 		if (word && sort != PART) {
 			add_context_word(c, word);
 			word = 0;
 		}
-		if (ch >= 'A' && ch <= 'Z')
-			ch |= 0x20;
 		if (sort == PART)
 			word = (word + ch) * 0x9E3779B97F4A7C15ull;
 		else if (sort == ALONE)

@@ -4,6 +4,8 @@
  */
 #include "topic/cues.h"
 
+#include <endian.h>
+
 #include "base/buf.h"
 
 /* ==== what an element says of itself ==== */
@@ -453,19 +455,83 @@ enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char
 	return (enum pd_head)h->scope;
 }
 
+/* Eight bytes at a time, since all text is asked: the first in the lowest. */
+
+#define ONES UINT64_C(0x0101010101010101)
+#define HIGH (ONES << 7)
+
+static uint64_t eight_bytes(const char *p)
+{
+	uint64_t x;
+	memcpy(&x, p, sizeof x);
+	return le64toh(x);
+}
+
+/* The high bit of each byte from which on it is: of those below 0x80, at least `least`. */
+static uint64_t from_byte(uint64_t x, uint8_t least)
+{
+	return ((x & ~HIGH) + ONES * (uint8_t)(0x80 - least)) & HIGH;
+}
+
+static uint64_t lower_eight(uint64_t x)
+{
+	return x | (from_byte(x, 'A') & ~from_byte(x, 'Z' + 1) & ~x) >> 2;
+}
+
+static uint64_t equal_bytes(uint64_t x, char c)
+{
+	uint64_t other = x ^ ONES * (uint8_t)c;
+	return ~((other & ~HIGH) + ~HIGH) & ~other & HIGH;
+}
+
+/* is_wide of each. */
+static uint64_t wide_bytes(uint64_t x)
+{
+	return from_byte(x, 0xE3 & 0x7F) & x;
+}
+
+static bool has_wide(struct pd_span s)
+{
+	size_t i = 0;
+	for (; i + 8 <= s.n; i += 8)
+		if (wide_bytes(eight_bytes(s.p + i)))
+			return true;
+	for (; i < s.n; i++)
+		if (is_wide(s.p[i]))
+			return true;
+	return false;
+}
+
+/* Does a notice begin at a word's beginning, from the second byte on?  `low` is followed by zeroes. */
+static bool any_notice_begins(const struct phrase_chains *c, struct pd_span low)
+{
+	uint64_t apart = 0;	/* bytes that words begin after */
+	for (size_t i = 0; i < low.n; i += 8) {
+		uint64_t x = eight_bytes(low.p + i), before = apart >> 63;
+		apart = equal_bytes(x, ' ') | equal_bytes(x, '(');
+		for (uint64_t begins = apart << 8 | before << 7 | wide_bytes(x); begins; begins &= begins - 1) {
+			size_t at = i + (size_t)__builtin_ctzll(begins) / 8;
+			if (at && at + 1 < low.n && notices_at(c, low, at) & 1U << NOTICE_ANY)
+				return true;
+		}
+	}
+	return false;
+}
+
 bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
 {
-	char start[NOTICE_START];
+	char start[NOTICE_START + 8];
 	size_t look = sentences ? NOTICE_START : NOTICE_HEAD;
 	struct pd_span low = pd_span(start, text.n < look ? text.n : look);
 	if (text.n < 2 || text.n > NOTICE_MAX)
 		return false;
-	for (size_t i = 0; i < low.n; i++)
-		start[i] = pd_ascii_lower(text.p[i]);
+	memcpy(start, text.p, low.n);
+	memset(start + low.n, 0, 8);
+	for (size_t i = 0; i < low.n; i += 8) {
+		uint64_t eight = htole64(lower_eight(eight_bytes(start + i)));
+		memcpy(start + i, &eight, sizeof eight);
+	}
 	if (notices_at(&c->notices, low, 0) & (1U << NOTICE_BEGINS | 1U << NOTICE_ANY))
 		return true;
-	for (size_t at = 1; sentences && at + 1 < low.n; at++)
-		if (begins_word(low, at) && notices_at(&c->notices, low, at) & 1U << NOTICE_ANY)
-			return true;
-	return sentences && is_disclaimer(&c->notices, text);
+	return sentences && (any_notice_begins(&c->notices, low) || (has_wide(text) && is_disclaimer(&c->notices, text)));
 }

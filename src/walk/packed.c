@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "walk/packed.h"
 
+#include "base/codec.h"
 #include "text/text.h"
 
 /* A member more must be packed too. */
@@ -8,11 +9,13 @@ _Static_assert(sizeof(struct pd_run) == 28 && sizeof(struct pd_box) == 72 && siz
 _Static_assert(sizeof(struct pd_blocks) == 296 && sizeof(struct pd_link) == 80, "all is packed");
 _Static_assert(sizeof(struct pd_meta) == 7 * sizeof(struct pd_span), "all is packed");
 
-static void put_number(struct pd_buf *out, uint64_t n)
+static inline void put_number(struct pd_buf *out, uint64_t n)
 {
+	char *to = pd_buf_reserve(out, 10);
 	for (; n >= 0x80; n >>= 7)
-		pd_buf_add_c(out, (char)(n | 0x80));
-	pd_buf_add_c(out, (char)n);
+		*to++ = (char)(n | 0x80);
+	*to++ = (char)n;
+	out->n = (size_t)(to - out->p);
 }
 
 /* A difference of either sign: 0, -1, 1, -2 … */
@@ -277,13 +280,6 @@ bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	return !p->bad && refers_well(out);
 }
 
-void pd_packed_codec_release(struct pd_packed_codec *c)
-{
-	pd_packer_free(c->packer);
-	pd_unpacker_free(c->unpacker);
-	pd_buf_release(&c->plain);
-}
-
 static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 {
 	const struct pd_page *g = &p->page;
@@ -302,15 +298,11 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_blocks_pack(&p->blocks, out);
 }
 
-void pd_packed_write(struct pd_packed_codec *c, const struct pd_pipeline *p, struct pd_buf *out)
+void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, struct pd_buf *out)
 {
-	if (!c->packer)
-		c->packer = pd_packer_new();
-	pd_buf_clear(&c->plain);
-	pack_plain(p, &c->plain);
-	pd_pack_start(c->packer, PD_CODEC_LZ4);
-	pd_pack_feed(c->packer, pd_buf_span(&c->plain), out);
-	pd_pack_end(c->packer, out);
+	pd_buf_clear(plain);
+	pack_plain(p, plain);
+	pd_block_pack(pd_buf_span(plain), out);
 }
 
 static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
@@ -336,11 +328,8 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
 }
 
-bool pd_packed_read(struct pd_packed_codec *c, struct pd_span bytes, struct pd_pipeline *p)
+bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p)
 {
-	if (!c->unpacker)
-		c->unpacker = pd_unpacker_new();
-	pd_buf_clear(&c->plain);
-	int status = pd_unpack_all(c->unpacker, PD_CODEC_LZ4, bytes, SIZE_MAX / 2, &c->plain);
-	return !status && unpack_plain(pd_buf_span(&c->plain), p);
+	pd_buf_clear(plain);
+	return pd_block_unpack(bytes, plain) && unpack_plain(pd_buf_span(plain), p);
 }

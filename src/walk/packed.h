@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page that was parsed, as bytes and back: what a pipeline knows of it after pd_pipeline_parse, in an lz4 frame.  In: a
+ * A page that was parsed, as bytes and back: what a pipeline knows of it after pd_pipeline_parse, packed.  In: a
  * pipeline.  Out: a pipeline of which pd_pipeline_sign can go on.
  */
 #ifndef PD_WALK_PACKED_H
 #define PD_WALK_PACKED_H
 
-#include "base/codec.h"
 #include "page/blocks.h"
 #include "pipeline.h"
 
-/* One for each thread.  All zeroes to begin with. */
-struct pd_packed_codec {
-	struct pd_packer *packer;
-	struct pd_unpacker *unpacker;
-	struct pd_buf plain;
-};
-
-void pd_packed_codec_release(struct pd_packed_codec *c);
-/* Appends the page to `out`, as its own. */
-void pd_packed_write(struct pd_packed_codec *c, const struct pd_pipeline *p, struct pd_buf *out);
-/* The page into the pipeline, which borrows from the codec.  False: damaged. */
-bool pd_packed_read(struct pd_packed_codec *c, struct pd_span bytes, struct pd_pipeline *p);
+/* Appends the page to `out`, as its own; `plain` is scratch. */
+void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, struct pd_buf *out);
+/* The page into the pipeline, which borrows from `plain`.  False: damaged. */
+bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p);
 
 /* The blocks alone: all of struct pd_blocks but its XHTML, so that pages are parsed once where something
  * must be learned from all of them before the first is signed.  Numbers are written in base 128, low digits first, the

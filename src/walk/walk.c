@@ -413,7 +413,7 @@ struct walk_worker {
 	struct counts counts;
 	struct pd_buf shingles, id;
 	struct pd_buf packed;		/* the page that came back from the spool */
-	struct pd_packed_codec codec;
+	struct pd_buf plain;		/* the same, unpacked */
 	bool lost;			/* one did not */
 };
 
@@ -593,7 +593,7 @@ static void worker_free(struct walk_worker *me)
 	pd_buf_release(&me->events);
 	pd_buf_release(&me->shingles);
 	pd_buf_release(&me->id);
-	pd_packed_codec_release(&me->codec);
+	pd_buf_release(&me->plain);
 	free(me);
 }
 
@@ -774,7 +774,7 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - at - sizeof record;
 	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)
-		pd_packed_write(&me->codec, &me->pipeline, out);
+		pd_packed_write(&me->plain, &me->pipeline, out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)
@@ -861,7 +861,7 @@ static int next_packed(void *shared, void *ctx)
 static void second_work(void *ctx, struct pd_buf *out)
 {
 	struct walk_worker *me = ctx;
-	if (!pd_packed_read(&me->codec, pd_buf_span(&me->packed), &me->pipeline)) {
+	if (!pd_packed_read(&me->plain, pd_buf_span(&me->packed), &me->pipeline)) {
 		me->lost = true;
 		return;
 	}

@@ -5,6 +5,7 @@
 #include "read_pack.h"
 
 #include "base/err.h"
+#include "base/hash.h"
 
 static const struct {
 	const char *name;
@@ -78,6 +79,40 @@ START_TEST(test_round)
 		ck_assert_msg(r == PD_OK && pd_span_eq(pd_buf_span(&out), pd_buf_span(&text)), "%s: all gives %d", name, r);
 	}
 	pd_unpacker_free(u);
+	pd_buf_release(&text);
+	pd_buf_release(&packed);
+	pd_buf_release(&out);
+}
+END_TEST
+
+/* Blocks: all comes back; cut, changed or made up, they are refused or give other bytes, and nothing is read or written outside. */
+START_TEST(test_block)
+{
+	static const size_t sizes[] = { 0, 1, 7, 100, 70000, 3000000 };
+	struct pd_buf text = { 0 }, packed = { 0 }, out = { 0 };
+	struct pd_random random = { 3 };
+	for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+		text_of(&text, sizes[k / 2]);
+		for (size_t i = 0; k & 1 && i < text.n; i++)	/* nothing to gain */
+			text.p[i] = (char)pd_random_next(&random);
+		pd_buf_clear(&packed);
+		pd_buf_clear(&out);
+		pd_block_pack(pd_buf_span(&text), &packed);
+		ck_assert_msg(packed.n <= text.n + 8, "%zu bytes became %zu", text.n, packed.n);
+		ck_assert(pd_block_unpack(pd_buf_span(&packed), &out) && pd_span_eq(pd_buf_span(&out), pd_buf_span(&text)));
+		for (int i = 0; i < 200 && packed.n; i++) {
+			char *exact = malloc(packed.n);
+			size_t n = pd_random_below(&random, (uint32_t)packed.n);
+			memcpy(exact, packed.p, packed.n);
+			pd_buf_clear(&out);
+			ck_assert_msg(!pd_block_unpack(pd_span(exact, n), &out) || !n || out.n < text.n, "cut to %zu of %zu", n, packed.n);
+			exact[n] = (char)pd_random_next(&random);
+			pd_buf_clear(&out);
+			if (pd_block_unpack(pd_span(exact, packed.n), &out) && n >= 8)
+				ck_assert_int_eq(out.n, text.n);
+			free(exact);
+		}
+	}
 	pd_buf_release(&text);
 	pd_buf_release(&packed);
 	pd_buf_release(&out);
@@ -200,6 +235,7 @@ int main(void)
 	TCase *t = tcase_create("codec");
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_round, 0, N_CODECS);
+	tcase_add_test(t, test_block);
 	tcase_add_loop_test(t, test_several, 0, N_CODECS);
 	tcase_add_loop_test(t, test_bomb, 0, N_CODECS);
 	tcase_add_loop_test(t, test_damage, 0, N_CODECS);
