@@ -91,13 +91,8 @@ static bool put_hex(struct pd_api_column *c, struct pd_span hex)
 
 static bool put_real_text(struct pd_api_column *c, struct pd_span text)
 {
-	char digits[40], *end;
-	if (text.n >= sizeof digits)
-		return false;
-	memcpy(digits, text.p, text.n);
-	digits[text.n] = 0;
-	double v = strtod(digits, &end);
-	if (*end)
+	double v;
+	if (!pd_span_real(text, &v))
 		return false;
 	pd_api_put_real(c, v);
 	return true;

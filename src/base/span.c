@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/span.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 bool pd_span_istarts(struct pd_span a, const char *z)
 {
 	size_t i = 0;
@@ -68,4 +71,38 @@ bool pd_span_u64(struct pd_span a, uint64_t *out)
 	}
 	*out = v;
 	return true;
+}
+
+/* What few digits write is one of them divided by a power of ten: both are exact, so the quotient is what strtod gives. */
+bool pd_span_real(struct pd_span a, double *out)
+{
+	enum { DIGITS = 15 };
+	static const double tens[DIGITS + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	char z[64], *end;
+	uint64_t v = 0;
+	size_t i = 0, digits = 0, decimals = 0;
+	bool point = false;
+	for (; i < a.n && digits <= DIGITS; i++) {
+		if (a.p[i] == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (!pd_ascii_digit(a.p[i]))
+			break;
+		v = v * 10 + (uint64_t)(a.p[i] - '0');
+		digits++;
+		decimals += point;
+	}
+	if (i == a.n && digits && digits <= DIGITS) {
+		*out = (double)v / tens[decimals];
+		return true;
+	}
+	if (!a.n || a.n >= sizeof z)
+		return false;
+	memcpy(z, a.p, a.n);
+	z[a.n] = 0;
+	if (strspn(z, "+-.0123456789eE") != a.n)
+		return false;
+	*out = strtod(z, &end);
+	return !*end && isfinite(*out);
 }

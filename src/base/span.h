@@ -72,5 +72,7 @@ ptrdiff_t pd_span_find(struct pd_span hay, struct pd_span needle);
 bool pd_span_split(struct pd_span *rest, char sep, struct pd_span *part);
 /* A decimal number that fills the span.  False: no digit, another byte, or over 64 bits. */
 bool pd_span_u64(struct pd_span a, uint64_t *out);
+/* A decimal number that fills the span, such as 12, 0.28 or 1e-3.  False: another byte, more than 63 of them, or no finite number. */
+bool pd_span_real(struct pd_span a, double *out);
 
 #endif

@@ -106,13 +106,8 @@ struct pd_group_texts {
 
 static double edge_similarity(const struct pd_group *g, const struct pd_edge *edge)
 {
-	struct pd_span s = pd_pages_similarity(&g->pages, edge);
-	char z[32];
-	if (s.n >= sizeof z || pd_span_is(s, "-"))
-		return -1;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	return strtod(z, NULL);
+	double v;
+	return pd_span_real(pd_pages_similarity(&g->pages, edge), &v) ? v : -1;
 }
 
 /* Of a pair that the fingerprint did not find: of the items that a method compares, the page's share that the other lacks.  A

@@ -2,7 +2,6 @@
 #include "group/keep.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fields.h"
@@ -138,16 +137,11 @@ static uint64_t real_key(double v)
 
 bool pd_keep_number_key(struct pd_span s, uint64_t *key)
 {
-	char z[64], *end;
-	if (!s.n || s.n >= sizeof z)
+	double v;
+	if (!pd_span_real(s, &v))
 		return false;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	if (strspn(z, "+-.0123456789eE") != s.n)
-		return false;
-	double v = strtod(z, &end);
 	*key = real_key(v);
-	return !*end && isfinite(v);
+	return true;
 }
 
 uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)

@@ -550,13 +550,8 @@ static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, 
 /* Thousandths; PD_NO_SHARE where there is none. */
 static uint16_t share_of(struct pd_span s)
 {
-	char z[16];
-	if (!s.n || s.n >= sizeof z || pd_span_is(s, "-"))
-		return PD_NO_SHARE;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	double v = strtod(z, NULL);
-	return v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
+	double v;
+	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
 }
 
 /* Of the edge that is added next; rows that name no methods may stand before it. */
@@ -574,9 +569,8 @@ static void add_by(struct pd_pages *p, const struct pd_span *f)
 
 static double number_of(struct pd_span s)
 {
-	char z[40];
-	snprintf(z, sizeof z, "%.*s", (int)(s.n < sizeof z ? s.n : sizeof z - 1), s.p);
-	return pd_span_is(s, "-") ? -1 : strtod(z, NULL);
+	double v;
+	return pd_span_real(s, &v) ? v : -1;
 }
 
 const char *const pd_pages_scopes[] = { "all", "same-host", "same-domain", "same-site", NULL };

@@ -142,13 +142,7 @@ static int kind_of_word(struct pd_span word)
 
 static bool read_weight(struct pd_span s, double *out)
 {
-	char z[40], *end;
-	if (!s.n || s.n >= sizeof z)
-		return false;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	*out = strtod(z, &end);
-	return !*end && isfinite(*out) && *out > 0;
+	return pd_span_real(s, out) && *out > 0;
 }
 
 static int read_label_line(struct truth_reader *in, struct pd_err *e)

@@ -435,14 +435,11 @@ static bool says(struct pd_span reason, const char *words)
 static void say_loss(const struct why_row *row, struct pd_buf *out)
 {
 	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
-	char z[16];
-	if (known(loss) && loss.n < sizeof z) {
-		memcpy(z, loss.p, loss.n);
-		z[loss.n] = 0;
-		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * strtod(z, NULL));
-	} else if (says(reason, ", by sketches only")) {
+	double share;
+	if (known(loss) && pd_span_real(loss, &share))
+		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * share);
+	else if (says(reason, ", by sketches only"))
 		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
-	}
 	if (says(reason, ", a part of the page kept"))
 		pd_buf_add_z(out, "  It is a part of the page kept\n");
 }

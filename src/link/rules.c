@@ -42,13 +42,7 @@ static int find_rule(struct pd_span name, int n)
 
 static bool read_number(struct pd_span s, double least, double most, bool whole, double *out)
 {
-	char z[32], *end;
-	if (!s.n || s.n >= sizeof z || pd_ascii_space(s.p[0]))
-		return false;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	*out = strtod(z, &end);
-	return !*end && isfinite(*out) && *out >= least && *out <= most && (!whole || *out == floor(*out));
+	return pd_span_real(s, out) && *out >= least && *out <= most && (!whole || *out == floor(*out));
 }
 
 static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)

@@ -685,13 +685,7 @@ static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd
 /* A number from 0 to 1. */
 static bool share_of(struct pd_span s, double *out)
 {
-	char z[32], *end;
-	if (!s.n || s.n >= sizeof z)
-		return false;
-	memcpy(z, s.p, s.n);
-	z[s.n] = 0;
-	*out = strtod(z, &end);
-	return !*end && *out >= 0 && *out <= 1;
+	return pd_span_real(s, out) && *out >= 0 && *out <= 1;
 }
 
 /* A setting begins with k = 0. */

@@ -35,17 +35,8 @@ static bool is_said(struct pd_span s)
 
 static double read_confidence(struct pd_span s)
 {
-	char text[16], *end;
-	if (!is_said(s) || s.n >= sizeof text)
-		return 1;
-	if (s.n == 4 && s.p[1] == '.' && pd_ascii_digit(s.p[0]) && pd_ascii_digit(s.p[2]) && pd_ascii_digit(s.p[3])) {	/* as fp writes it */
-		int hundredths = (s.p[0] - '0') * 100 + (s.p[2] - '0') * 10 + s.p[3] - '0';
-		return hundredths <= 100 ? hundredths / 100. : 1;
-	}
-	memcpy(text, s.p, s.n);
-	text[s.n] = 0;
-	double v = strtod(text, &end);
-	return *end || !(v >= 0 && v <= 1) ? 1 : v;
+	double v;
+	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? v : 1;
 }
 
 /* Of languages as they stand in a row; 0: not said. */

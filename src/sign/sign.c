@@ -58,17 +58,6 @@ static struct pd_span nth_choice(const char *choices, int n)
 	return item;
 }
 
-static bool read_number(struct pd_span text, double *out)
-{
-	char z[32], *end;
-	if (!text.n || text.n >= sizeof z || pd_ascii_space(text.p[0]))
-		return false;
-	memcpy(z, text.p, text.n);
-	z[text.n] = 0;
-	*out = strtod(z, &end);
-	return !*end && isfinite(*out);
-}
-
 static int read_value(const struct pd_method *m, const struct pd_method_param *p, struct pd_span text, double *out, struct pd_err *e)
 {
 	if (p->choices) {
@@ -77,7 +66,7 @@ static int read_value(const struct pd_method *m, const struct pd_method_param *p
 		return i >= 0 ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p->name, p->choices, (int)text.n,
 						text.p ? text.p : "");
 	}
-	if (read_number(text, out) && *out >= p->least && *out <= p->most && (!p->whole || *out == floor(*out)))
+	if (pd_span_real(text, out) && *out >= p->least && *out <= p->most && (!p->whole || *out == floor(*out)))
 		return PD_OK;
 	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p->name, p->whole ? "whole " : "", p->least,
 		       p->most, (int)text.n, text.p ? text.p : "");

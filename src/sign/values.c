@@ -70,19 +70,12 @@ static bool read_set(struct pd_span column, struct pd_value *out)
 /* "HASH=WEIGHT" or "HASH" */
 static bool read_weighted(struct pd_span item, struct pd_value *out)
 {
-	char z[32], *end = z;
 	double weight = 1;
 	uint64_t hash;
 	if (item.n < 16 || !pd_hex_u64(pd_span(item.p, 16), &hash))
 		return false;
 	if (item.n > 16) {
-		size_t n = item.n - 17;
-		if (item.p[16] != '=' || !n || n >= sizeof z || pd_ascii_space(item.p[17]))
-			return false;
-		memcpy(z, item.p + 17, n);
-		z[n] = 0;
-		weight = strtod(z, &end);
-		if (*end || !isfinite(weight) || weight < 0)
+		if (item.p[16] != '=' || !pd_span_real(pd_span(item.p + 17, item.n - 17), &weight) || weight < 0)
 			return false;
 	}
 	add_item(out, hash, weight);

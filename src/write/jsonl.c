@@ -49,20 +49,18 @@ static bool add_integer(struct pd_json *j, const char *key, struct pd_span v)
 /* Digits with at most one point: the row's own numbers. */
 static bool add_real(struct pd_json *j, const char *key, struct pd_span v)
 {
-	char z[32];
+	double real;
 	int points = 0;
-	if (v.n >= sizeof z || !v.n || v.p[0] == '.' || v.p[v.n - 1] == '.')
+	if (!v.n || v.p[0] == '.' || v.p[v.n - 1] == '.')
 		return false;
 	for (size_t i = 0; i < v.n; i++) {
 		points += v.p[i] == '.';
 		if (v.p[i] != '.' && (v.p[i] < '0' || v.p[i] > '9'))
 			return false;
 	}
-	if (points > 1)
+	if (points > 1 || !pd_span_real(v, &real))
 		return false;
-	memcpy(z, v.p, v.n);
-	z[v.n] = 0;
-	pd_json_real(j, key, strtod(z, NULL));
+	pd_json_real(j, key, real);
 	return true;
 }
 

@@ -123,6 +123,37 @@ START_TEST(page_ids_are_compared_as_parsed)
 END_TEST
 
 static const struct {
+	const char *text;
+	bool ok;
+} reals[] = {
+	{ "0", true },	    { "12", true },		{ "0.28", true },	     { "1.", true },   { ".5", true },	   { "-3.5e2", true },
+	{ "1e400", false }, { "0.1234567890123456", true }, { "99999999999999999999", true }, { "1.2.3", false }, { "", false },   { ".", false },
+	{ " 1", false },    { "1 ", false },		{ "inf", false },	     { "nan", false }, { "0x10", false }, { "-", false },
+	{ "1e", false },    { "123456789012345", true }, { "1234567890.12345", true }, { "0.00000000000001", true },
+};
+
+START_TEST(real_numbers)
+{
+	double v = -1;
+	bool ok = pd_span_real(pd_span_z(reals[_i].text), &v);
+	ck_assert_msg(ok == reals[_i].ok && (!ok || v == strtod(reals[_i].text, NULL)), "%s: %.17g", reals[_i].text, v);
+}
+END_TEST
+
+START_TEST(real_numbers_are_those_of_strtod)
+{
+	uint64_t seed = 1;
+	for (int i = 0; i < 20000; i++) {
+		char text[40];
+		double v;
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		snprintf(text, sizeof text, "%.*f", (int)(seed >> 33) % 18, (double)(seed >> 40) / (double)(1 + (seed & 0xFFFFF)));
+		ck_assert_msg(pd_span_real(pd_span_z(text), &v) && v == strtod(text, NULL), "%s: %.17g", text, v);
+	}
+}
+END_TEST
+
+static const struct {
 	const char *url, *host;
 } hosts[] = {
 	{ "http://Example.COM/a", "example.com" },
@@ -446,6 +477,8 @@ int main(void)
 	tcase_add_test(c, page_ids_are_compared_as_parsed);
 	tcase_add_test(c, page_ids_are_ordered);
 	tcase_add_loop_test(c, url_hosts, 0, ROWS(hosts));
+	tcase_add_loop_test(c, real_numbers, 0, ROWS(reals));
+	tcase_add_test(c, real_numbers_are_those_of_strtod);
 	tcase_add_loop_test(c, size_words, 0, ROWS(sizes));
 	tcase_add_loop_test(c, options, 0, ROWS(opt_rows));
 	tcase_add_test(c, params_that_differ);
