@@ -212,10 +212,14 @@ def spark_files(command):
     return "%s -Xmx256m -cp %s%s/jars/*:. org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
 
 
+# -put would leave a file of checksums beside each dump, where dumps are files of the nodes.
+BY_SPARK = {("fetch", "spark"): "-cat", ("store", "spark"): "-put -f", ("store", "spark, to files"): "-fs file:/// -get -f"}
+
+
 def file_command(option, command):
     """An option of the filter."""
-    if command == "spark":
-        command = spark_files({"fetch": "-cat", "store": "-put -f"}[option])
+    if (option, command) in BY_SPARK:
+        command = spark_files(BY_SPARK[option, command])
     return ["--%s=%s" % (option, command)] if command else []
 
 
@@ -305,18 +309,20 @@ class Pagededup:
         fetch, paths = self.fetch, dumps.select(dumps.columns[0])
         lines = self._step("apply", "split", [(verdicts, "verdicts"), (paths, "line")])
         lines = self._keep(lines)
-        if store == "spark":
-            self._make_folders(paths, output)
+        if store == "spark" and self._make_folders(paths, output) == "file":
+            store = "spark, to files"
         arguments = ["map", "--job=apply", "--step=rewrite", "-o", output]
         return self._filter(lines.repartition(max(lines.count(), 1)), "line", "dumps",
                             lambda: arguments + file_command("fetch", fetch) + file_command("store", store), FOR_SPARK)
 
     def _make_folders(self, paths, output):
+        """What kind of file system they are on."""
         jvm, conf = self.sc._jvm, self.sc._jsc.hadoopConfiguration()
         below = F.regexp_replace(F.regexp_replace(F.col(paths.columns[0]), "^[A-Za-z0-9+.-]+://[^/]*", ""), "/?[^/]*$", "")
         for (folder,) in paths.select(below).distinct().collect():
             path = jvm.org.apache.hadoop.fs.Path(output.rstrip("/") + "/" + folder.lstrip("/"))
             path.getFileSystem(conf).mkdirs(path)
+        return jvm.org.apache.hadoop.fs.Path(output).getFileSystem(conf).getUri().getScheme()
 
     def _pairs(self, job, found, side):
         doubts = self._keep(self._step(job, "doubts", [(f, "line") for f in found], side))

@@ -44,6 +44,7 @@ for version in 3.5 4.0; do
 	for dump in dumps/*; do
 		same "$version, apply: $(basename "$dump") as one machine writes it" "$version/clean$PWD/$dump" "$(find "$version/want" -name "$(basename "$dump")")"
 	done
+	is "$version, apply: nothing else is written" "$(find "$version/clean" -type f | wc -l)" "$(find dumps -name '*.warc.gz' | wc -l)"
 	run steps "$version" rows new new.fp
 	run steps "$version" rows pages old.fp
 	run steps "$version" batch new.key -k 6

@@ -24,7 +24,7 @@ master, archive, folder, step, *rest = sys.argv[1:]
 spark = (SparkSession.builder.master(master).appName("pagededup " + step).config("spark.ui.enabled", "false")
          .config("spark.executor.memory", "512m").config("spark.driver.memory", "512m")
          .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-         .config("spark.sql.shuffle.partitions", "3").config("spark.task.maxFailures", "2").getOrCreate())
+         .config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "3").config("spark.task.maxFailures", "2").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
 spark.sparkContext.addPyFile(pagededup_spark.__file__)
 p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
