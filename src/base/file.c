@@ -541,7 +541,8 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 /* More of the file behind what is left of it. */
 static void fill_block(struct pd_line_reader *l)
 {
-	memmove(l->raw, l->raw + l->at, l->end - l->at);
+	if (l->at)	/* before the first block there is no memory either */
+		memmove(l->raw, l->raw + l->at, l->end - l->at);
 	l->end -= l->at;
 	l->at = 0;
 	if (l->cap - l->end < LINES_BLOCK)
