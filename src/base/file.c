@@ -53,15 +53,27 @@ static void unlock(void)
 
 /* While a file is being made under its published name, nobody may believe that it was removed. */
 static int being_made;
+static __thread int made_here;	/* of them, by this thread: a handler that runs on it does not wait for itself */
 static bool dying;
+
+static struct {
+	char *volatile file, *volatile folder;
+} temporary;	/* the folder that holds one file, if there is one */
 
 static void remove_unfinished(void)
 {
-	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST) > made_here)
 		sched_yield();
-	for (int i = 0; i < SLOTS; i++)
-		if (unfinished[i])
-			unlink(unfinished[i]);
+	for (int i = 0; i < SLOTS; i++) {
+		const char *name = __atomic_load_n(&unfinished[i], __ATOMIC_SEQ_CST);
+		if (name)
+			unlink(name);
+	}
+	const char *file = __atomic_load_n(&temporary.file, __ATOMIC_SEQ_CST), *folder = __atomic_load_n(&temporary.folder, __ATOMIC_SEQ_CST);
+	if (file && folder) {
+		unlink(file);
+		rmdir(folder);
+	}
 }
 
 /*
@@ -81,17 +93,56 @@ static void on_signal(int sig)
 static void on_no_memory(void)
 {
 	static const char text[] = "pagededup: out of memory\n";
+	__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST);
 	remove_unfinished();
 	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
 		_exit(2);
 	_exit(2);
 }
 
+/* What makes a file that a signal must remove, or has no time to remove itself, stands between these two: a signal waits
+ * until it is done.  Where one came before, nothing is made after it: the process ends by it. */
+static void making_begin(sigset_t *before)
+{
+	pd_signals_hold(before);
+	__atomic_add_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	made_here++;
+	if (!__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	made_here--;
+	pd_signals_return(before);
+	for (;;)
+		pause();
+}
+
+static void making_end(const sigset_t *before)
+{
+	int reason = errno;
+	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
+	made_here--;
+	pd_signals_return(before);
+	errno = reason;
+}
+
+/* Names that a handler knows.  One on another thread may have read a name just before it is taken back: then it stays in memory. */
+static void publish(char *volatile *place, char *name)
+{
+	__atomic_store_n(place, name, __ATOMIC_SEQ_CST);
+}
+
+static void take_back(char *volatile *place, char *name)
+{
+	__atomic_store_n(place, NULL, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+		free(name);
+}
+
 void pd_unfinished_install(void)
 {
 	pd_out_of_memory_calls(on_no_memory);
 	struct sigaction a = { .sa_handler = on_signal };
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		struct sigaction old;
@@ -258,13 +309,12 @@ static void forget(struct pd_outfile *o)
 {
 	if (o->slot > 0) {
 		struct output *output = &outputs[o->slot - 1];
-		unfinished[o->slot - 1] = NULL;
+		take_back(&unfinished[o->slot - 1], o->temp);
 		lock();
 		free(output->name);
 		*output = (struct output){ 0 };
 		unlock();
 	}
-	free(o->temp);
 	free(o->path);
 	*o = (struct pd_outfile){ 0 };
 }
@@ -381,21 +431,12 @@ static void take_rights(int fd, const struct stat *there)
 	fchmod(fd, there->st_mode & 0777);
 }
 
-/* A signal waits until the file is there to be removed; one that came before leaves nothing after it to make. */
 static int make(const char *path, mode_t mode)
 {
 	sigset_t before;
-	pd_signals_hold(&before);
-	__atomic_add_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
-	int fd = -1;
-	if (__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
-		errno = EINTR;
-	else
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	int reason = errno;
-	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
-	pd_signals_return(&before);
-	errno = reason;
+	making_begin(&before);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	making_end(&before);
 	return fd;
 }
 
@@ -404,10 +445,9 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 	struct stat st;
 	int fd = -1;
 	for (int tries = 0; tries < 100 && fd < 0 && (!tries || errno == EEXIST); tries++) {
-		unfinished[o->slot - 1] = NULL;
-		free(o->temp);
+		take_back(&unfinished[o->slot - 1], o->temp);
 		o->temp = temporary_name(path);
-		unfinished[o->slot - 1] = o->temp;
+		publish(&unfinished[o->slot - 1], o->temp);
 		fd = make(o->temp, there ? there->st_mode & 0600 : 0666);
 	}
 	if (fd >= 0 && there)
@@ -676,10 +716,13 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
 		struct pd_buf name = { 0 };
+		sigset_t before;
 		pd_buf_printf(&name, "%s/pagededup-XXXXXX", dir);
+		making_begin(&before);
 		fd = mkostemp(name.p, O_CLOEXEC);
 		if (fd >= 0)
 			unlink(name.p);
+		making_end(&before);
 		pd_buf_release(&name);
 	}
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
@@ -689,4 +732,39 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 			close(fd);
 	}
 	return f;
+}
+
+int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, struct pd_err *e)
+{
+	struct pd_buf folder = { 0 };
+	sigset_t before;
+	pd_buf_printf(&folder, "%s/pagededup-XXXXXX", temporary_folder(dir));
+	pd_buf_set(path, pd_buf_span(&folder));
+	pd_buf_printf(path, "/%s", file);
+	char *name = pd_strdup(path->p);
+	making_begin(&before);
+	bool made = mkdtemp(folder.p);
+	if (made) {
+		memcpy(path->p, folder.p, folder.n);
+		memcpy(name, folder.p, folder.n);
+		publish(&temporary.file, name);
+		publish(&temporary.folder, folder.p);
+	}
+	making_end(&before);
+	if (made)
+		return PD_OK;
+	int status = pd_fail_errno(e, "cannot make a temporary folder in %s", temporary_folder(dir));
+	pd_buf_release(&folder);
+	free(name);
+	return status;
+}
+
+void pd_tempfolder_remove(void)
+{
+	if (!temporary.folder)
+		return;
+	unlink(temporary.file);
+	rmdir(temporary.folder);
+	take_back(&temporary.folder, temporary.folder);
+	take_back(&temporary.file, temporary.file);
 }

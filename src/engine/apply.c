@@ -260,25 +260,6 @@ static int rewrite_from(struct rewriting *r, struct pd_span rows, const char *ou
 	return status ? status : closed;
 }
 
-/* Where the dump is written first, when a command stores it. */
-static int make_local(struct rewriting *r, struct pd_err *e)
-{
-	const char *dir = r->t->tmp_dir ? r->t->tmp_dir : getenv("TMPDIR");
-	pd_buf_clear(&r->local);
-	pd_buf_printf(&r->local, "%s/pagededup-XXXXXX", dir && *dir ? dir : "/tmp");
-	if (!mkdtemp(r->local.p))
-		return pd_fail_errno(e, "cannot make a temporary folder (choose another place with --tmp-dir)");
-	pd_buf_add_z(&r->local, "/dump");
-	return PD_OK;
-}
-
-static void remove_local(struct rewriting *r)
-{
-	unlink(r->local.p);
-	r->local.p[r->local.n - strlen("/dump")] = 0;
-	rmdir(r->local.p);
-}
-
 static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err *e)
 {
 	const struct pd_engine *t = r->t;
@@ -291,14 +272,15 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;
 	add_output_place(&r->output, pd_buf_span(&r->path));
-	int status = t->store ? make_local(r, e) : PD_OK;
+	/* Where the dump is written first, when a command stores it. */
+	int status = t->store ? pd_tempfolder_make(t->tmp_dir, "dump", &r->local, e) : PD_OK;
 	if (status)
 		return status;
 	status = rewrite_from(r, rows, t->store ? r->local.p : r->output.p, &done, e);
 	if (!status && t->store)
 		status = pd_engine_put_file(t->store, r->local.p, r->output.p, e);
 	if (t->store)
-		remove_local(r);
+		pd_tempfolder_remove();
 	if (!status) {
 		pd_buf_add_span(&out, path);
 		pd_buf_printf(&out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", done.pages, done.bytes_in, done.bytes_out);

@@ -6,6 +6,10 @@
  *	PD_FAULT_ERROR=5	what errno says of a charset (iconv), else EIO
  *	PD_FAULT_LOG=FILE	two numbers of 64 bits: how many there were, how many failed
  *
+ *
+ * "signal" is the kind of which no step fails: after the n-th, SIGINT and SIGTERM come.  Files then have names from the first (no
+ * O_TMPFILE), so that one that stays is seen.
+ *
  * Memory is refused by standing in for malloc, a charset for iconv_open.  System calls are caught in the kernel (a seccomp filter that sends SIGSYS),
  * because the C library's streams call them from within.  Steps that other processes would not survive are left alone: what
  * is written to standard error, and what happens before main().
@@ -49,7 +53,7 @@
 #define SYS_faccessat2 439
 #endif
 
-enum { MALLOC, THREAD, ICONV };
+enum { MALLOC, THREAD, ICONV, SIGNAL = 16 };
 
 static const struct kind {
 	const char *name;
@@ -74,6 +78,8 @@ static const struct kind {
 			     SYS_readlink, SYS_readlinkat } },
 	{ "remove", EIO, 3, { SYS_unlink, SYS_unlinkat, SYS_rmdir } },
 	{ "mkdir", ENOSPC, 2, { SYS_mkdir, SYS_mkdirat } },
+	[SIGNAL] = { "signal", 0, 12, { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
+					SYS_rmdir, SYS_mkdir, SYS_mkdirat } },
 };
 
 static const struct kind *kind;
@@ -197,12 +203,28 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return sigprocmask(how, set, old) ? errno : 0;
 }
 
+static long call_with_signals(long call, const long *a)
+{
+	long flags = call == SYS_open ? a[1] : call == SYS_openat ? a[2] : 0;
+	int come = fails();
+	long result = (flags & O_TMPFILE) == O_TMPFILE ? -EOPNOTSUPP : fault_syscall(call, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (come) {
+		kill(getpid(), SIGINT);
+		kill(getpid(), SIGTERM);
+	}
+	return result;
+}
+
 static void on_call(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
 	long call = info->si_syscall, a[6];
 	for (int i = 0; i < 6; i++)
 		a[i] = (long)ARGUMENT(u, i);
+	if (kind == &kinds[SIGNAL]) {
+		RESULT(u) = call_with_signals(call, a);
+		return;
+	}
 	int to_stderr = (call == SYS_write || call == SYS_writev) && a[0] == STDERR_FILENO;
 	int fail = !to_stderr && fails();
 	/* A file is closed even when that fails; half of it is written, or read, when nothing else is wrong. */

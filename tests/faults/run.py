@@ -6,14 +6,16 @@ every n or for some.  Whatever fails:
   - the command ends by itself with 0 or 2 (no signal, no hang); with 1 only where inputs that were not typed cannot be read;
   - 0: what it wrote is what it writes when nothing fails;
   - 2: a message says so; what stands under a final name is whole, or what stood there before; no temporary file stays;
+  - after a signal (the kind "signal": SIGINT and SIGTERM come after the n-th file was opened, renamed or removed): the same, but that it
+    ends by the signal;
   - a run that can be gone on with (dedup, store) is gone on with, and ends as if nothing had happened.
 
 usage: run.py PROGRAM INJECT.so [--every [--most=N]] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
 --most: of a kind of which a job has more steps, the first and the last of them and others in between, N in all
 """
-import argparse, concurrent.futures, gzip, json, os, random, re, shutil, struct, subprocess, sys, tempfile, threading
+import argparse, concurrent.futures, gzip, json, os, random, re, shutil, signal, struct, subprocess, sys, tempfile, threading
 
-KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread iconv'.split()
+KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread iconv signal'.split()
 options = argparse.ArgumentParser()
 options.add_argument('program'), options.add_argument('inject'), options.add_argument('jobs', nargs='*')
 options.add_argument('--every', action='store_true'), options.add_argument('-k', '--kind', action='append')
@@ -376,6 +378,8 @@ def store_rows(job):
 def look(job, run, want):
     """What is wrong with a run that met a fault; None: nothing."""
     allowed = job.damage and run.kind in LEAVES_OUT + (('rename', 'remove') if job.name == 'apply-delete' else ())
+    if run.kind == 'signal' and run.code in (-signal.SIGINT, -signal.SIGTERM):
+        run.code, run.err = 2, run.err or 'ended by a signal'
     if run.code == 'hangs' or run.code not in ((0, 1, 2) if allowed else (0, 2)):
         return 'exit %s: %s' % (run.code, run.err[-300:])
     if job.refused and (run.code != 2 or run.files != want.files):

@@ -353,6 +353,11 @@ for signal in SIGINT SIGTERM SIGHUP; do
 			$'running\nold file: before beside it: 1\nby signal in time\nold file: before beside it: 0\nstderr: '
 	done
 done
+# Others that end a process: by hand, or when it has used up its time.
+for signal in SIGQUIT SIGUSR1 SIGXCPU SIGALRM; do
+	is "$signal" "$(ulimit -c 0 && timeout 90 python3 stop.py "$P" $signal three.warc.gz fp -j2 -o old 2>&1)" \
+		$'running\nold file: before beside it: 1\nby signal in time\nold file: before beside it: 0\nstderr: '
+done
 is "SIGTERM during match" "$(timeout 90 python3 stop.py "$P" SIGTERM d.fp match -o old 2>&1 | grep -v 'before beside it: [01]$')" \
 	$'running\nby signal in time\nstderr: '
 

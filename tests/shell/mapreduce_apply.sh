@@ -55,6 +55,10 @@ absent "and no file" 'none/none.warc.gz*'
 refused "a command that fails" <(printf 'none.warc.gz\t\n') 'exit status' "$P" map --job=apply --step=rewrite --output=none --fetch=cat
 absent "leaves no file" 'none/none.warc.gz*'
 refused "storing that fails" <(head -1 dumps) 'command of --store failed' "$P" map --job=apply --step=rewrite --output=none --store=false
+mkdir spool && printf '#!/bin/sh\nkill -INT $PPID\nsleep .2\n' >stop && chmod +x stop
+run_in <(head -1 dumps) env TMPDIR="$PWD/spool" "$P" map --job=apply --step=rewrite --output=none --store=./stop
+exits "interrupted while a dump is stored" 130
+is "the dump that was to be stored is not left" "$(ls spool)" ""
 refused "no folder" <(head -1 dumps) '--output' "$P" map --job=apply --step=rewrite
 refused "a line of no step" <(echo x) 'does not write' "$P" map --job=apply --step=rewrite --output=none
 refused "other rows" rows.fp 'neither a row of verdicts' "$P" map --job=apply --step=split
