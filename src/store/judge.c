@@ -59,12 +59,6 @@ static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uin
 	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
 }
 
-static int by_page_number(const void *x, const void *y)
-{
-	const struct pd_store_place *a = x, *b = y;
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
 static int find_band(struct pd_store *s, uint32_t band, size_t end, struct pd_store_places *out, struct pd_err *e)
 {
 	uint64_t hash = pd_store_band_hash(band);
@@ -80,23 +74,33 @@ static int find_band(struct pd_store *s, uint32_t band, size_t end, struct pd_st
 	return add_found(s, PD_STORE_IN_LOG, end, out, e);
 }
 
-/* Pages that are kept and found by one of the bands (page.h), anew, each once, in the order of numbers: of each band the
- * oldest `most`, found among the oldest 4 * most of each segment. */
-static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, size_t most, struct pd_store_places *out,
-			struct pd_err *e)
+/* Pages that are kept and found by one of the bands (page.h), anew, each once, band by band: of each band the oldest `most`,
+ * found among the oldest 4 * most of each segment. */
+static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, struct pd_store_places *out, struct pd_err *e)
 {
-	size_t unique = 0;
+	/* Numbers that were met, each at the place that its product says or after it; half of the places stay free. */
+	enum { MET_BITS = 10, MET = 1 << MET_BITS };
+	_Static_assert(MET >= 2 * PD_STORE_BANDS * PD_STORE_BAND_PAGES, "room for all that bands lead to");
+	uint64_t met[MET] = { 0 };
 	int status = PD_OK;
-	out->n = s->found.n = 0;
-	s->found.most = 4 * most;
-	for (size_t i = 0; !status && i < n; i++)
-		status = find_band(s, bands[i], out->n + most, out, e);
-	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_page_number);
-	for (size_t i = 0; i < out->n; i++)
-		if (!unique || out->v[unique - 1].number != out->v[i].number)
-			out->v[unique++] = out->v[i];
-	out->n = unique;
+	out->n = 0;
+	for (size_t i = 0; !status && i < n; i++) {
+		size_t from = out->n, unique = from;
+		s->found.n = 0;
+		s->found.most = 4 * PD_STORE_BAND_PAGES;
+		status = find_band(s, bands[i], from + PD_STORE_BAND_PAGES, out, e);
+		for (size_t p = from; p < out->n; p++) {
+			uint64_t number = out->v[p].number;
+			size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MET_BITS));
+			while (met[at] && met[at] != number)
+				at = (at + 1) % MET;
+			if (met[at])
+				continue;
+			met[at] = number;
+			out->v[unique++] = out->v[p];
+		}
+		out->n = unique;
+	}
 	return status;
 }
 
@@ -385,15 +389,22 @@ static int find_by_bands(struct pd_store_judge *j, const struct pd_store_page *p
 	uint32_t bands[PD_STORE_BANDS];
 	asked.has |= PD_STORE_HAS_BANDS;
 	size_t n = pd_store_page_bands(&asked, bands);
-	int status = find_bands(j->s, bands, n, PD_STORE_BAND_PAGES, &j->places, e);
+	int status = find_bands(j->s, bands, n, &j->places, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < j->places.n; i++) {
 		if (pd_store_page(j->s, &j->places.v[i], false, &kept, e))
 			return PD_ERR_FORMAT;
 		int distance = pd_hamming(&page->key, &kept.key, j->s->m.bits);
-		if (distance <= j->o.k)
+		if (distance > j->o.k)
+			continue;
+		/* Most are strangers, which their sketches say at once. */
+		if (pd_verify_maybe(&j->o.verify, sketch_similarity(j->s, page, &kept), distance)) {
 			add_candidate(j, j->places.v[i], distance);
+			continue;
+		}
+		j->found++;
+		j->verified++;
 	}
 	return PD_OK;
 }
