@@ -1928,7 +1928,7 @@ static int write_without(struct pd_apply *a, const struct apply_input *in, const
 	struct pd_outfile out;
 	int status = make_folder(a, done, e);
 	if (!status)
-		status = pd_outfile_open(&out, done->output, e);
+		status = pd_outfile_open_dump(&out, done->output, e);
 	if (status)
 		return status;
 	status = write_without_cuts(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);

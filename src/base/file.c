@@ -197,19 +197,43 @@ static bool is_replaced(struct file f)
 	return found;
 }
 
-/* By its first bytes: a table, statistics, a binary file of this program, or nothing yet. */
-static bool is_own(const char *path)
+struct beginning {
+	const char *bytes;
+	size_t at, n;
+};
+
+/* Does the file begin like one of these?  One that cannot be read does not. */
+static bool begins_like(const char *path, const struct beginning *one_of, size_t n_of)
 {
-	static const char *const begins[] = { "#", "{\"pages\":", "\x89PD" };
-	char head[16];
+	char head[512];
 	FILE *f = fopen(path, "re");
 	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-	bool own = f && n == 0 && !ferror(f);
-	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		own |= n >= strlen(begins[i]) && !memcmp(head, begins[i], strlen(begins[i]));
+	bool like = false;
+	for (size_t i = 0; i < n_of; i++)
+		like |= f && !ferror(f) && (one_of[i].n ? n >= one_of[i].at + one_of[i].n : n == 0) &&
+			!memcmp(head + one_of[i].at, one_of[i].bytes, one_of[i].n);
 	if (f)
 		fclose(f);
-	return own;
+	return like;
+}
+
+#define BEGINNING(bytes, at) { bytes, at, sizeof bytes - 1 }
+
+/* A table, statistics, a binary file of this program, or nothing yet. */
+static bool is_own(const char *path)
+{
+	static const struct beginning own[] = { BEGINNING("", 0), BEGINNING("#", 0), BEGINNING("{\"pages\":", 0), BEGINNING("{\"inputs\":", 0), BEGINNING("{\"rows\":", 0),
+						BEGINNING("\x89PD", 0) };
+	return begins_like(path, own, sizeof own / sizeof *own);
+}
+
+/* WARC, ARC, tar, or compressed: gzip, zstd, lz4, xz, bzip2, zip. */
+static bool is_dump(const char *path)
+{
+	static const struct beginning dump[] = { BEGINNING("WARC/", 0), BEGINNING("warc/", 0), BEGINNING("filedesc:", 0), BEGINNING("ustar", 257),
+						 BEGINNING("\x1f\x8b", 0), BEGINNING("\x28\xb5\x2f\xfd", 0), BEGINNING("\x04\x22\x4d\x18", 0),
+						 BEGINNING("\xfd" "7zXZ", 0), BEGINNING("BZh", 0), BEGINNING("PK\x03\x04", 0) };
+	return begins_like(path, dump, sizeof dump / sizeof *dump);
 }
 
 int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *e)
@@ -382,6 +406,15 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 	return there < 0 ? there : PD_OK;
 }
 
+int pd_outfile_check_own(const char *path, struct pd_err *e)
+{
+	struct stat st;
+	int there = pd_stat_path(path, &st, e);
+	if (there > 0 && S_ISREG(st.st_mode) && !is_own(path))
+		return pd_fail(e, PD_ERR_USAGE, "%s was not written by this program: name another file, or remove it first", path);
+	return there < 0 ? there : PD_OK;
+}
+
 /* --- outputs --- */
 
 /* The file that /dev/stdout leads to is somebody else's; one in /dev/shm is a file like any other. */
@@ -482,7 +515,7 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 	return status;
 }
 
-int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
+static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_err *e)
 {
 	struct stat st = { 0 };
 	bool standard = is_standard(path);
@@ -497,10 +530,24 @@ int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
 		return slot;
 	}
 	o->slot = slot;
-	int status = standard ? PD_OK : open_output(o, path, there ? &st : NULL, e);
+	int status = PD_OK;
+	if (!standard && there && S_ISREG(st.st_mode) && !dump && is_dump(path))
+		status = pd_fail(e, PD_ERR_USAGE, "%s looks like a dump, which would be lost: name another file, or remove it first", path);
+	else if (!standard)
+		status = open_output(o, path, there ? &st : NULL, e);
 	if (status)
 		forget(o);
 	return status;
+}
+
+int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	return open_as(o, path, false, e);
+}
+
+int pd_outfile_open_dump(struct pd_outfile *o, const char *path, struct pd_err *e)
+{
+	return open_as(o, path, true, e);
 }
 
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)

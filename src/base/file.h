@@ -81,6 +81,9 @@ int pd_stat_path(const char *path, struct stat *st, struct pd_err *e);
 /* Is `path` one of these files ("-": standard input or output; a NULL among the inputs: none)?  Asked before anything is written. */
 int pd_outfile_check(const char *path, char *const *inputs, int n_inputs, struct pd_err *e);
 
+/* Statistics and lists take only the place of a file that this program wrote: who forgot the FILE of an option gave it an input. */
+int pd_outfile_check_own(const char *path, struct pd_err *e);
+
 struct pd_outfile {
 	FILE *f;
 	char *path;	/* NULL: standard output */
@@ -89,8 +92,10 @@ struct pd_outfile {
 };
 
 /* `path` NULL or "-": standard output.  Until it is whole the file is PATH.??????.part; it has the mode of the file whose
- * place it takes, else that of a new file.  PD_ERR_USAGE: the file is read or written by this run already. */
+ * place it takes, else that of a new file.  PD_ERR_USAGE: the file is read or written by this run already, or looks like a dump. */
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e);
+/* What is written is a dump itself. */
+int pd_outfile_open_dump(struct pd_outfile *o, const char *path, struct pd_err *e);
 /* Flushes, checks, renames.  After an error nothing stays under the final name. */
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e);
 void pd_outfile_abandon(struct pd_outfile *o);

@@ -239,6 +239,15 @@ static void add_quoted(struct pd_buf *out, const char *value)
 	}
 }
 
+void pd_opt_unquote(struct pd_span value, struct pd_buf *out)
+{
+	for (size_t i = 0; i < value.n; i++) {
+		int byte = value.p[i] == '%' && i + 2 < value.n ? pd_hex_byte(value.p[i + 1], value.p[i + 2]) : -1;
+		pd_buf_add_c(out, byte < 0 ? value.p[i] : (char)byte);
+		i += byte < 0 ? 0 : 2;
+	}
+}
+
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
 {
 	struct table t;

@@ -67,6 +67,8 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 /* What was given and shapes the result, as "--distance=3 --similar=90%25 …", in the order of the table, so that two command
  * lines can be compared: every row but those that are `same_result`.  `argv` is one that pd_opt_parse has accepted. */
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);
+/* A value there -> as it was typed, appended. */
+void pd_opt_unquote(struct pd_span value, struct pd_buf *out);
 /* The help text: what fits a screen, or all options. */
 void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
 /* The nearest of `words` (NULL-ended) to `word`, or NULL when none is near: for "did you mean". */

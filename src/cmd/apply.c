@@ -80,6 +80,8 @@ static int check_apply(const struct pd_apply_run_options *o, char **inputs, int 
 		if (outputs[i] && pd_outfile_check(outputs[i], inputs, n_inputs, e) < 0)
 			return PD_ERR_USAGE;
 	}
+	if (o->walk.stats && pd_outfile_check_own(o->walk.stats, e) < 0)
+		return PD_ERR_USAGE;
 	if (o->cdxj && (!o->walk.output || strcmp(o->walk.output, "-") == 0))
 		return pd_fail(e, PD_ERR_USAGE, "--cdxj needs -o: an index tells where records lie in files");
 	return PD_OK;

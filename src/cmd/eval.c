@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup eval: pairs or clusters held against what is known of the pages, or many settings tried on the pages. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/walk.h"
 #include "stage/stage.h"
@@ -71,6 +72,8 @@ static int set_bits(void *options, const char *arg, struct pd_err *e)
 /* As enum pd_write_eval_format. */
 static const char *const eval_formats[] = { "text", "tsv", "jsonl", NULL };
 
+#define SETTINGS "Settings to try (--sweep)"
+
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
@@ -85,7 +88,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", AT(bootstrap), .min = 0, .max = 100000,
 	  .help = "resamples for 95 % intervals (1000); 0: none" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
-	{ .type = PD_OPT_HEADING, .name = "Settings to try (--sweep)" },
+	{ .type = PD_OPT_HEADING, .name = SETTINGS },
 	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = 128,
 	  .help = "every k from 0 to N (24)" },
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "verify pairs by similarity, as 'match' does (default)" },
@@ -119,6 +122,25 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
+/* Settings of a sweep that is not asked for. */
+static int check_settings(int argc, char **argv, struct pd_err *e)
+{
+	struct pd_buf given = { 0 };
+	const struct pd_opt *o = opts;
+	int status = PD_OK;
+	pd_opt_given(&usage, argc, argv, &given);
+	while (o->type != PD_OPT_HEADING || strcmp(o->name, SETTINGS))
+		o++;
+	for (o++; !status && (o->type != PD_OPT_HEADING || strcmp(o->name, "Output")); o++) {
+		char name[64];
+		snprintf(name, sizeof name, "--%s", o->type == PD_OPT_HEADING ? "" : o->name);
+		if (pd_param(pd_buf_span(&given), name).n)
+			status = pd_fail(e, PD_ERR_USAGE, "%s has no effect without --sweep", name);
+	}
+	pd_buf_release(&given);
+	return status;
+}
+
 static int run_eval(int argc, char **argv)
 {
 	struct pd_stage_eval o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
@@ -129,7 +151,9 @@ static int run_eval(int argc, char **argv)
 	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
 	if (code)
 		return code - 1;
-	int status = pd_stage_eval_run(&o, argv + first, argc - first, &log, &err);
+	int status = o.sweep ? PD_OK : check_settings(argc, argv, &err);
+	if (!status)
+		status = pd_stage_eval_run(&o, argv + first, argc - first, &log, &err);
 	for (int i = 0; i < o.truth.n_by; i++)
 		free((char *)o.truth.by[i]);
 	return status < 0 ? pd_command_failed(&log, &err) : status && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;

@@ -156,16 +156,6 @@ static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span
 	return NULL;
 }
 
-/* A value as pd_opt_given writes it -> as it was typed. */
-static void add_unquoted(struct pd_buf *out, struct pd_span value)
-{
-	for (size_t i = 0; i < value.n; i++) {
-		int byte = value.p[i] == '%' && i + 2 < value.n ? pd_hex_byte(value.p[i + 1], value.p[i + 2]) : -1;
-		pd_buf_add_c(out, byte < 0 ? value.p[i] : (char)byte);
-		i += byte < 0 ? 0 : 2;
-	}
-}
-
 /* Those of the run's options that this command knows, each with a NUL after it; how many. */
 static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
 {
@@ -182,7 +172,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
 		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
 			pd_buf_add_c(out, '=');
-			add_unquoted(out, word);
+			pd_opt_unquote(word, out);
 		}
 		pd_buf_add_c(out, 0);
 		n++;

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/opt.h"
 #include "base/tsv.h"
 #include "inspect/inspect.h"
 #include "report/report.h"
@@ -302,11 +303,13 @@ static int parse_journal(struct pd_journal *j, struct pd_err *e)
 
 static int compare_options(const struct pd_journal *j, struct pd_span options, struct pd_err *e)
 {
-	struct pd_buf differ = { 0 };
+	struct pd_buf differ = { 0 }, typed = { 0 };
 	pd_params_differ(pd_buf_span(&j->options), options, &differ);
+	pd_opt_unquote(pd_buf_span(&differ), &typed);
 	int status = !differ.n ? PD_OK :
-				 pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path, differ.p);
+				 pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path, pd_buf_z(&typed));
 	pd_buf_release(&differ);
+	pd_buf_release(&typed);
 	return status;
 }
 

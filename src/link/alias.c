@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "link/alias.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -527,6 +528,16 @@ static void count_damage(void *ctx, const struct pd_read_damage *d)
 	pd_read_damage_tell(d, "left out", r->log);
 }
 
+static bool is_ip_address(struct pd_span address)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t bytes[16];
+	if (address.n >= sizeof text)
+		return false;
+	snprintf(text, sizeof text, "%.*s", (int)address.n, address.p);
+	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
 /* Lines of host, blanks, address; '#' begins a comment. */
 static int read_addresses(struct alias_run *r)
 {
@@ -547,6 +558,11 @@ static int read_addresses(struct alias_run *r)
 		struct pd_span address = pd_span_trim(pd_span(line.p + n, line.n - n));
 		if (!address.n) {
 			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": no address after the host", path, l.no);
+			break;
+		}
+		if (!is_ip_address(address)) {
+			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%.*s' is not an IP address", path, l.no,
+					 address.n < 100 ? (int)address.n : 100, address.p);
 			break;
 		}
 		pd_aliases_address(r->aliases, pd_span(line.p, n), address);

@@ -564,6 +564,8 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 	if (!status)
 		status = check_options(r, paths, n_paths);
 	if (!status && o->stats && !o->save)
+		status = pd_outfile_check_own(o->stats, &r->err);
+	if (!status && o->stats && !o->save)
 		status = pd_outfile_open(&r->stats_out, o->stats, &r->err);
 	if (!status)
 		status = open_owners(r);

@@ -254,7 +254,9 @@ static size_t padded(const struct head *h)
 static int inputs_open(struct inputs *in, const char *left_out, struct pd_err *e)
 {
 	*in = (struct inputs){ .lists = left_out != NULL, .list.slot = -1 };
-	int status = left_out ? pd_outfile_open(&in->list, left_out, e) : PD_OK;
+	int status = left_out ? pd_outfile_check_own(left_out, e) : PD_OK;
+	if (!status && left_out)
+		status = pd_outfile_open(&in->list, left_out, e);
 	if (!status && left_out)
 		fputs("#id\turl\ttype\treason\n", in->list.f);
 	return status;
@@ -652,6 +654,8 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	/* Before the inputs are examined: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status && w->o->stats)
+		status = pd_outfile_check_own(w->o->stats, &w->err);
 	if (!status && w->o->stats)
 		status = pd_outfile_open(&w->stats, w->o->stats, &w->err);
 	if (!status && w->o->save_boilerplate)

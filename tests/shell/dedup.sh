@@ -140,6 +140,7 @@ absent "nothing was begun" nowhere4 nowhere5
 refuse "two answers" "--no-boilerplate and --boilerplate cannot be combined" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
 refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
+refuse "--resume with other values" "had other options \(--similar: none and 75%\)" --resume --similar=75% d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
 # Whatever shapes the result is in the journal: every option of the help is, but those that are named here.
 echo 'http://a/	1' >rank.txt

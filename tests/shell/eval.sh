@@ -140,6 +140,15 @@ missing operand TRUTH|--pairs=pairs.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv
 --pairs, --clusters and --sweep cannot be combined|truth.tsv --pairs=pairs.tsv --sweep
 INPUT is read only with --sweep|truth.tsv truth.tsv --pairs=pairs.tsv
+--bits has no effect without --sweep|truth.tsv --pairs=pairs.tsv --bits=128
+--distance has no effect without --sweep|truth.tsv --pairs=pairs.tsv --distance=3
+--shingle has no effect without --sweep|truth.tsv --pairs=pairs.tsv --shingle=2
+--weights has no effect without --sweep|truth.tsv --pairs=pairs.tsv --weights=tf
+--features has no effect without --sweep|truth.tsv --pairs=pairs.tsv --features=title
+--hash has no effect without --sweep|truth.tsv --pairs=pairs.tsv --hash=rabin
+--min-terms has no effect without --sweep|truth.tsv --pairs=pairs.tsv --min-terms=9
+--verify has no effect without --sweep|truth.tsv --pairs=pairs.tsv --no-verify
+--topic has no effect without --sweep|truth.tsv --pairs=pairs.tsv --topic=paper
 no column 'colour'|truth.tsv --pairs=pairs.tsv --by=lang,colour
 is not a truth file|pairs.tsv --clusters=clusters.tsv
 cannot open|none.tsv --pairs=pairs.tsv

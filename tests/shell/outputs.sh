@@ -14,7 +14,7 @@ refused() { # NAME FILE COMMAND…: exit 2, says so, FILE (and standard input) a
 	cp "$file" kept
 	run_in "$file" "$@"
 	exits "$name: refused" 2
-	has "$name: the file is named" "$tmp/err" "$(basename "$file").*(input|another output)"
+	has "$name: the file is named" "$tmp/err" "$(basename "$file").*(input|another output|another file)"
 	same "$name: the file is as it was" "$file" kept
 	absent "$name: nothing beside it" "$file".*.part
 }
@@ -49,11 +49,11 @@ twice() { # NAME COMMAND…: what is to be written to both.tsv is refused
 	local name=$1 old
 	shift
 	for old in '' old; do
-		rm -f both.tsv && { [ -z "$old" ] || echo old >both.tsv; }
+		rm -f both.tsv && { [ -z "$old" ] || echo "# old" >both.tsv; }
 		run "$@"
 		exits "$name, ${old:-no} file there: refused" 2
 		has "$name, ${old:-no} file there: said" "$tmp/err" 'two outputs would be written to'
-		is "$name, ${old:-no} file there: before any work" "$(cat both.tsv 2>/dev/null)" "$old"
+		is "$name, ${old:-no} file there: before any work" "$(cat both.tsv 2>/dev/null)" "${old:+# old}"
 		absent "$name, ${old:-no} file there: nothing beside it" both.tsv.*.part
 	done
 }
@@ -127,6 +127,35 @@ for round in 1 2; do
 done
 rm site/{rows.tsv,stats.json,left.tsv,lines.bp,more.jsonl} before/more.jsonl
 is "the pages are as they were" "$(diff -r site before)" ""
+
+# Who forgets the FILE of an option gives it an input, and then standard input is what is read.
+declare -A begins=([warc]='WARC/1.0\r\nWARC-Type: warcinfo\r\n' [gzip]='\x1f\x8b\x08\x00' [zstd]='\x28\xb5\x2f\xfd' [lz4]='\x04\x22\x4d\x18' [arc]='filedesc://x 0.0.0.0 2024'
+	[tar]="$(printf 'x%.0s' {1..257})ustar" [zip]='PK\x03\x04')
+for kind in "${!begins[@]}"; do
+	printf '%b' "${begins[$kind]}" >dump && printf ' and more' >>dump
+	for command in "fp -o dump" "fp -o rows.fp --stats dump" "fp -o rows.fp --left-out dump" "fp -o rows.fp --learn-boilerplate --save-boilerplate dump" "text -o dump" \
+		"match rows.tsv -o dump" "match rows.tsv --save dump" "match rows.tsv --stats dump" "cluster pairs.tsv -o dump" "apply -V v.tsv site -o applied/ --stats dump"; do
+		# shellcheck disable=SC2086
+		refused "$command, where a dump stands ($kind)" dump "$P" $command
+	done
+done
+absent "no work was done before" applied
+for other in victim.html rows.tsv.json; do
+	printf '{"url":"http://a.example/"}\n' >rows.tsv.json
+	refused "--stats, where $other stands" $other "$P" fp --stats $other site
+	has "what to do is said" "$tmp/err" "$other was not written by this program: name another file, or remove it first"
+done
+rm -f rows.fp rows.tsv.json
+for round in 1 2; do
+	run "$P" fp -q site -o rows.fp --stats=s.json --left-out=left.tsv && exits "its own outputs are replaced, run $round" 0
+	run "$P" match -q rows.fp -o m.tsv --stats=m.json && exits "those of match, run $round" 0
+	run "$P" apply -q -V v.tsv site/a.html -o applied.html --stats=a.json && exits "those of apply, run $round" 0
+done
+for round in 1 2; do
+	run "$P" apply -q -V /dev/null "$TOP/demo/demo.warc.gz" -o again.warc.gz --ignore-damaged
+	exits "a dump that apply wrote is replaced by apply, run $round" 0
+done
+rm -rf s.json left.tsv m.tsv m.json a.json applied.html again.warc.gz rows.fp dump
 
 # Whose place an output takes, its rights it keeps.
 : >secret && chmod 600 secret

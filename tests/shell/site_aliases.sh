@@ -56,6 +56,12 @@ echo alone >bad
 run "$P" sites --addresses=bad crawl.warc
 exits "a table without addresses" 2
 has "is told with file and line" "$tmp/err" 'bad:1: no address after the host'
+for line in 'mirror.example' 'mirror.example nonsense' 'mirror.example 10.0.0' 'mirror.example 10.0.0.1 10.0.0.2' 'mirror.example 10.0.0.1:80'; do
+	printf 'unseen.example 10.0.0.1\nother.example ::1\n%s\n' "$line" >bad
+	run "$P" sites --addresses=bad crawl.warc
+	exits "--addresses: '$line'" 2
+	has "the line is named" "$tmp/err" 'bad:3: (no address after the host|.* is not an IP address)'
+done
 run "$P" sites --addresses=absent crawl.warc
 exits "no such table" 2
 run "$P" sites absent.warc
