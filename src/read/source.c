@@ -565,6 +565,12 @@ static size_t zip_pull(void *ctx, char *to, size_t n)
 	return n;
 }
 
+/* Its first member, or that it has none. */
+static bool looks_zip(struct pd_span head)
+{
+	return head.n >= 4 && (memcmp(head.p, "PK\3\4", 4) == 0 || memcmp(head.p, "PK\5\6", 4) == 0);
+}
+
 /* The next file: 1; 0 the end, or nothing more can be read (then there is a reason). */
 static int zip_file(struct pd_read_zip *z)
 {
@@ -992,12 +998,6 @@ static bool refuse_foreign(struct pd_read_source *s)
 	pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 	s->kind = PD_SOURCE_NONE;
 	return true;
-}
-
-/* Its first member, or that it has none. */
-static bool looks_zip(struct pd_span head)
-{
-	return head.n >= 4 && (memcmp(head.p, "PK\3\4", 4) == 0 || memcmp(head.p, "PK\5\6", 4) == 0);
 }
 
 static void recognise(struct pd_read_source *s)
