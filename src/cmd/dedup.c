@@ -3,6 +3,7 @@
 #include "dedup/dedup.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,14 @@
 #include "stage/options.h"
 #include "cmd/walk.h"
 
+static int add_against(void *options, const char *arg, struct pd_err *e)
+{
+	struct pd_dedup_options *o = options;
+	o->against = pd_realloc(o->against, (size_t)(o->n_against + 1) * sizeof *o->against);
+	o->against[o->n_against++] = (char *)arg;
+	return strcmp(arg, "-") ? PD_OK : pd_fail(e, PD_ERR_USAGE, "--against needs a file: dedup may read it twice");
+}
+
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
 #define MATCH_AT(member) AT(match.member)
 #define CLUSTER_AT(member) AT(cluster.member)
@@ -18,6 +27,8 @@
 static const struct pd_opt opts[] = {
 	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
+	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
+	  .help = "remove pages like those of FP too, which stay; may be repeated" },
 	PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What to write" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
@@ -25,7 +36,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
 	  .help = "keep rows.fp and pairs.tsv in DIR" },
-	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
+	{ .type = PD_OPT_FLAG, .name = "keep-others", .rare = true, AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
 	{ .type = PD_OPT_FLAG, .name = "remove-suspects", .rare = true, AT(remove_suspects),
 	  .help = "also remove pages that are only suspected duplicates" },
@@ -115,6 +126,8 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, done->counts.pages, "page");
 	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", done->counts.duplicates);
+	if (done->counts.of_old)
+		pd_buf_printf(&line, " (%" PRIu64 " of old pages)", done->counts.of_old);
 	if (done->counts.suspects) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, done->counts.suspects, "suspect");
@@ -152,6 +165,7 @@ static int run_dedup(int argc, char **argv)
 	if (!status)
 		status = close_run(&o, &done, &log, started);
 	pd_buf_release(&given);
+	free(o.against);
 	return pd_command_exit(status, &log, &e);
 }
 

@@ -29,13 +29,17 @@
 
 #define DEDUP_PAIRS ".dedup/pairs.tsv"
 
+#define DEDUP_OLD_PAIRS ".dedup/old-pairs.tsv"
+#define DEDUP_OLD_VERDICTS ".dedup/old.tsv"
+#define DEDUP_NEW_VERDICTS ".dedup/new.tsv"
+
 #define DEDUP_MORE_PAIRS ".dedup/more.tsv"
 
 #define DEDUP_TABLE ".dedup/site.bp"
 
 /* Names at the top that no output of an input may take; NULL at the end. */
 static const char *const folder_reserved[] = {
-	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "site.bp", ".dedup", NULL,
+	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "old-pairs.tsv", "site.bp", ".dedup", NULL,
 };
 
 char *pd_dedup_folder_path(const char *folder, const char *name)
@@ -274,6 +278,8 @@ static bool parse_step(struct pd_journal *j, struct pd_span line)
 		return parse_rows(j, line);
 	else if (pd_span_is(word, "units"))
 		return parse_number(&line, &n) && (j->n_units = (size_t)n) == j->n_rows;
+	else if (pd_span_is(word, "against"))
+		return parse_number(&line, &j->against) && j->against;
 	else if (pd_span_is(word, "pairs"))
 		j->pairs = true;
 	else if (pd_span_is(word, "verdicts"))
@@ -642,6 +648,190 @@ static int match_rows(struct run *r, const struct pd_stage_match *how, const cha
 	return status;
 }
 
+/* --- pages like old ones, which go first of all ---
+ *
+ * Pairs with old pages are clusters around these: no old page goes, whatever it is like.  Pages that went for one count no more
+ * when the others are compared with each other, so that whatever goes is like the page that is named for it. */
+
+static int identity_of_old(struct run *r, uint64_t *out)
+{
+	struct stat st;
+	*out = 1;
+	for (int i = 0; i < r->o->n_against; i++) {
+		if (stat(r->o->against[i], &st) < 0)
+			return pd_fail_errno(r->err, "--against: %s: cannot open", r->o->against[i]);
+		*out = state_of(pd_hash64_seed(r->o->against[i], strlen(r->o->against[i]), *out), &st) | 1;
+	}
+	return PD_OK;
+}
+
+/* Ids as rows have them, hashed: of rows of all units, or of the pages that went in a file of verdicts. */
+static int add_ids(struct run *r, char **paths, size_t n, bool verdicts, struct pd_map *out)
+{
+	static const char *const columns[] = { "id", "is_duplicate", NULL }, *const of_rows[] = { "id", "url", NULL };
+	struct pd_tsv_reader in = { .kind = verdicts ? "verdicts" : "fp", .columns = verdicts ? columns : of_rows,
+				    .v1_columns = verdicts ? pd_verdicts_columns : pd_fp_columns, .paths = paths, .n_paths = (int)n };
+	int more;
+	while ((more = pd_tsv_next(&in, r->err)) == 1)
+		if (!verdicts || pd_span_is(in.fields[1], "1"))
+			pd_map_add(out, pd_hash64(in.fields[0].p, in.fields[0].n));
+	pd_tsv_release(&in);
+	return more;
+}
+
+static int add_new_ids(struct run *r, struct pd_map *out)
+{
+	size_t n = r->journal.n_rows;
+	char **rows = folder_units(r->folder, n, "fp");
+	int status = add_ids(r, rows, n, false, out);
+	folder_free(rows, n);
+	return status;
+}
+
+static int match_old(struct run *r)
+{
+	struct pd_stage_match match = r->o->match;
+	match.against = r->o->against;
+	match.n_against = r->o->n_against;
+	return match_rows(r, &match, DEDUP_OLD_PAIRS, r->log);
+}
+
+static int cluster_around_old(struct run *r)
+{
+	struct pd_stage_cluster cluster = r->o->cluster;
+	struct pd_map new = { 0 };
+	struct pd_log log = *r->log;
+	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS), *output = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
+	cluster.linkage = PD_LINKAGE_STAR;
+	cluster.group.linkage = PD_LINKAGE_STAR;
+	cluster.group.in.may_go = &new;
+	cluster.group.in.tmp_dir = r->o->tmp_dir;
+	cluster.output = output;
+	cluster.ignore_damaged = log.quiet = true;
+	folder_sweep(output);
+	int status = add_new_ids(r, &new);
+	if (!status)
+		status = pd_stage_cluster_run(&cluster, &pairs, 1, &log, r->err);
+	pd_map_release(&new);
+	free(pairs);
+	free(output);
+	return status;
+}
+
+static int do_against(struct run *r)
+{
+	uint64_t identity;
+	if (!r->o->n_against)
+		return PD_OK;
+	int status = identity_of_old(r, &identity);
+	if (status || r->journal.against == identity)
+		return status;
+	if (r->journal.against)
+		return changed(r, "what --against names");
+	status = match_old(r);
+	if (!status)
+		status = cluster_around_old(r);
+	return status ? status : pd_journal_add(&r->journal, r->err, "against %" PRIu64, identity);
+}
+
+/* Rows of verdicts as they are read, to be written under other numbers of clusters. */
+struct merging {
+	FILE *out;
+	struct pd_map *new, named;	/* ids of pages that may go; of those that the later verdicts name */
+	struct pd_buf suspects;		/* rows of those that look like old pages */
+	struct pd_buf ids;		/* … hashed, as 8 bytes each */
+	uint64_t clusters;
+};
+
+/* Suspects that only look like an old page wait: the later verdicts may say more of them. */
+static void take_row(struct merging *m, const struct pd_tsv_reader *in, bool old, uint64_t first)
+{
+	uint64_t cluster = 0, id = pd_hash64(in->fields[1].p, in->fields[1].n);
+	struct pd_span rest = in->line, number;
+	pd_span_split(&rest, '\t', &number);
+	if (!old)
+		pd_map_add(&m->named, id);
+	if (!pd_span_u64(in->fields[0], &cluster)) {
+		if (!old)
+			fprintf(m->out, "%.*s\n", (int)in->line.n, in->line.p);
+		else if (pd_map_has(m->new, id)) {
+			pd_buf_add_span(&m->suspects, in->line);
+			pd_buf_add_c(&m->suspects, '\n');
+			pd_buf_add(&m->ids, &id, sizeof id);
+		}
+		return;
+	}
+	cluster += first;
+	m->clusters = cluster > m->clusters ? cluster : m->clusters;
+	fprintf(m->out, "%" PRIu64 "\t%.*s\n", cluster, (int)rest.n, rest.p);
+}
+
+static int merge_file(struct run *r, struct merging *m, char *path, bool old)
+{
+	static const char *const columns[] = { "cluster_id", "id", NULL };
+	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	uint64_t first = m->clusters;
+	int more;
+	while ((more = pd_tsv_next(&in, r->err)) == 1)
+		take_row(m, &in, old, first);
+	struct pd_span suspects = pd_buf_span(&m->suspects), totals = pd_buf_span(&in.totals), line;
+	for (size_t i = 0; !old && suspects.n && pd_span_split(&suspects, '\n', &line); i++) {
+		uint64_t id;
+		memcpy(&id, m->ids.p + i * sizeof id, sizeof id);
+		if (!pd_map_has(&m->named, id))
+			fprintf(m->out, "%.*s\n", (int)line.n, line.p);
+	}
+	while (!old && totals.n && pd_span_split(&totals, '\n', &line))
+		fprintf(m->out, "# total %.*s\n", (int)line.n, line.p);
+	pd_tsv_release(&in);
+	return more;
+}
+
+/* What it was made with, and the names of its columns. */
+static int copy_header(struct run *r, const char *path, FILE *to)
+{
+	struct pd_line_reader lines = { 0 };
+	struct pd_span line;
+	FILE *f = fopen(path, "re");
+	int more = 1;
+	if (!f)
+		return pd_fail_errno(r->err, "cannot open %s", path);
+	pd_line_reader_start(&lines, f, path);
+	for (int i = 0; i < 2 && (more = pd_line_next(&lines, &line, r->err)) == 1; i++)
+		fprintf(to, "%.*s\n", (int)line.n, line.p);
+	pd_line_reader_release(&lines);
+	fclose(f);
+	return more < 0 ? more : PD_OK;
+}
+
+/* The header of the later verdicts, clusters around old pages, then the others. */
+static int merge_verdicts(struct run *r, char *old, char *new, const char *to)
+{
+	struct pd_map ids = { 0 };
+	struct merging m = { .new = &ids };
+	struct pd_outfile out;
+	int status = add_new_ids(r, &ids);
+	if (!status)
+		status = pd_outfile_open(&out, to, r->err);
+	if (!status) {
+		m.out = out.f;
+		status = copy_header(r, new, out.f);
+		if (!status)
+			status = merge_file(r, &m, old, true);
+		if (!status)
+			status = merge_file(r, &m, new, false);
+		if (!status)
+			status = pd_outfile_commit(&out, r->err);
+		else
+			pd_outfile_abandon(&out);
+	}
+	pd_map_release(&ids);
+	pd_map_release(&m.named);
+	pd_buf_release(&m.suspects);
+	pd_buf_release(&m.ids);
+	return status;
+}
+
 static int do_pairs(struct run *r)
 {
 	if (r->journal.pairs)
@@ -660,13 +850,23 @@ static int do_verdicts(struct run *r)
 	char **shingles = folder_units(r->folder, n, "shingles");
 	cluster.group.shingles = shingles;
 	cluster.group.n_shingles = (int)n;
-	cluster.output = output;
+	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS), *new = pd_dedup_folder_path(r->folder, DEDUP_NEW_VERDICTS);
+	struct pd_map gone = { 0 };
+	int status = r->o->n_against ? add_ids(r, &old, 1, true, &gone) : PD_OK;
+	cluster.output = r->o->n_against ? new : output;
+	cluster.group.in.gone = r->o->n_against ? &gone : NULL;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	cluster.ignore_damaged = true;
-	int status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
+	if (!status)
+		status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
+	if (!status && r->o->n_against)
+		status = merge_verdicts(r, old, new, output);
+	pd_map_release(&gone);
 	folder_free(shingles, n);
 	free(pairs);
 	free(output);
+	free(old);
+	free(new);
 	return status ? status : pd_journal_add(&r->journal, r->err, "verdicts");
 }
 
@@ -803,6 +1003,26 @@ static int match_more(struct run *r)
 	return match_rows(r, &match, DEDUP_MORE_PAIRS, &log);
 }
 
+/* Texts for the report.  The dumps of old pages may be elsewhere. */
+struct texts {
+	struct pd_pick_texts pick;
+	struct pd_map new;		/* ids of pages that may go; empty without old ones */
+};
+
+static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
+{
+	struct texts *t = ctx;
+	struct pd_buf row = { 0 };
+	int status = pd_pick_text(&t->pick, id, title, url, text, e);
+	if (status < 0 && t->new.n) {
+		pd_tsv_add(&row, pd_span_z(id));
+		if (!pd_map_has(&t->new, pd_hash64(row.p, row.n)))
+			status = 1;
+		pd_buf_release(&row);
+	}
+	return status;
+}
+
 /* What it is made of stays until the run has ended, so that it is the same for a run that was resumed. */
 static int write_report(struct run *r)
 {
@@ -810,10 +1030,10 @@ static int write_report(struct run *r)
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
 	char *output = pd_dedup_folder_path(r->folder, "report.html"), *table = table_path(r);
 	struct pd_walk_options walk = r->o->walk;
-	struct pd_pick_texts texts = { .walk = &walk, .log = r->log };
+	struct texts texts = { .pick = { .walk = &walk, .log = r->log } };
 	struct pd_report_options o = { .verdicts = verdicts, .pairs = pairs, .output = output, .tmp_dir = r->o->tmp_dir,
 				       .suspects_go = r->o->remove_suspects, .sample = PD_REPORT_SAMPLE, .seed = 1, .in = reader_options(r), .with_texts = true,
-				       .fetch = pd_pick_text, .ctx = &texts };
+				       .fetch = fetch_text, .ctx = &texts };
 	struct pd_report_result done;
 	if (!r->o->dry_run) {
 		o.bytes_in = r->journal.sums.bytes_in;
@@ -822,13 +1042,16 @@ static int write_report(struct run *r)
 	walk.learn = false;
 	walk.page.boilerplate = table;
 	int status = match_more(r);
+	if (!status && r->o->n_against)
+		status = add_new_ids(r, &texts.new);
 	if (!status)
-		status = pd_tables_open(&texts.tables, &walk.page, r->err);
+		status = pd_tables_open(&texts.pick.tables, &walk.page, r->err);
 	if (!status) {
 		status = pd_report_write(&o, r->log, &done, r->err);
 		r->incomplete = !status && done.damaged;
-		pd_tables_release(&texts.tables);
+		pd_tables_release(&texts.pick.tables);
 	}
+	pd_map_release(&texts.new);
 	free(pairs);
 	free(verdicts);
 	free(output);
@@ -849,10 +1072,14 @@ static int keep_rows(struct run *r)
 	size_t n = r->journal.n_rows;
 	char **rows = folder_units(r->folder, n, "fp"), *pairs = pd_dedup_folder_path(r->folder, DEDUP_PAIRS);
 	int status = copy_to_top(r, rows, n, "rows.fp");
+	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS);
 	if (!status)
 		status = copy_to_top(r, &pairs, 1, "pairs.tsv");
+	if (!status && r->o->n_against)
+		status = copy_to_top(r, &old, 1, "old-pairs.tsv");
 	folder_free(rows, n);
 	free(pairs);
+	free(old);
 	return status;
 }
 
@@ -960,6 +1187,8 @@ static int write_run_stats(struct run *r)
 	pd_json_int(j, "bytes", (int64_t)c->bytes);
 	pd_json_int(j, "clusters", (int64_t)c->clusters);
 	pd_json_int(j, "duplicates", (int64_t)c->duplicates);
+	if (r->o->n_against)
+		pd_json_int(j, "duplicates_of_old_pages", (int64_t)c->of_old);
 	pd_json_int(j, "suspects", (int64_t)c->suspects);
 	if (!r->o->dry_run)
 		add_removed(&r->journal.sums, j);
@@ -1036,17 +1265,25 @@ static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, str
 	return r;
 }
 
+/* What old pages cost is known until the run has ended. */
 static int count_removed(struct run *r)
 {
-	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
+	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv"), *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
+	struct pd_dedup_counts of_old = { 0 };
 	int status = count_verdicts(verdicts, &r->counts, r->err);
+	if (!status && r->o->n_against && !r->journal.end)
+		status = count_verdicts(old, &of_old, r->err);
+	r->counts.of_old = of_old.duplicates;
 	free(verdicts);
+	free(old);
 	return status;
 }
 
 static int do_stages(struct run *r)
 {
 	int status = do_rows(r);
+	if (!status)
+		status = do_against(r);
 	if (!status)
 		status = do_pairs(r);
 	if (!status)
@@ -1073,7 +1310,10 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	     struct pd_err *e)
 {
 	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e };
+	uint64_t identity;
 	int status = check_left_out(&r);
+	if (!status)
+		status = identity_of_old(&r, &identity);
 	if (!status)
 		status = check_outputs(&r);
 	if (!status)

@@ -23,6 +23,7 @@
  * FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
  * FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and what was left out of it: as long
  * FOLDER/.dedup/more.tsv			pairs of one bit more, for the report
+ * FOLDER/.dedup/old-pairs.tsv, old.tsv, new.tsv	with old pages: pairs with them, verdicts by them, verdicts of what then stays
  * FOLDER/.dedup/site.bp			what the sites repeat, where that is learned: as long */
 
 #define PD_DEDUP_JOURNAL ".dedup/journal"
@@ -37,6 +38,7 @@ char *pd_dedup_folder_path(const char *folder, const char *name);
  * options bits=64 shingle=2 … k=-1 scope=all …
  * rows 0 5f0c…				unit 0 of the inputs: its identity (paths, sizes, times)
  * units 3
+ * against 81c2…				pairs with old pages, and who goes for them: identity of the files of these
  * pairs
  * verdicts
  * output 44 80 20182 10398 0 0 demo.warc.gz	pages, others, bytes in and out, members packed again, lost; the input
@@ -53,6 +55,7 @@ struct pd_journal {
 	struct pd_buf options;
 	uint64_t *rows;			/* identities of the units whose rows are there */
 	size_t n_rows, cap_rows, n_units;	/* n_units 0: not known */
+	uint64_t against;		/* 0: not done */
 	bool pairs, verdicts, end;
 	struct pd_map outputs;		/* hashes of the labels of inputs that are done */
 	struct pd_journal_sums sums;	/* of them */
@@ -73,6 +76,8 @@ struct pd_dedup_options {
 	struct pd_stage_match match;
 	struct pd_stage_cluster cluster;
 	const char *tmp_dir;
+	char **against;			/* rows or key files of old pages, which are never touched; pages like them go */
+	int n_against;
 	const char *given;		/* all that was asked for and shapes the result: a run is resumed with the same */
 	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
 };
@@ -80,6 +85,7 @@ struct pd_dedup_options {
 struct pd_dedup_counts {
 	uint64_t pages, without_fingerprint, left_out, damaged, barren, bytes;	/* of the "# total" lines */
 	uint64_t clusters, duplicates, suspects;
+	uint64_t of_old;		/* duplicates of old pages, where there are any */
 };
 
 struct pd_dedup_result {

@@ -364,13 +364,24 @@ static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
 	free(key);
 }
 
+static void sort_those_that_stay(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
+{
+	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_span id = pd_pages_view(pages, i).id;
+		key[i] = pd_map_has(may_go, pd_hash64(id.p, id.n));
+	}
+	pd_order_by(order, pages->n, key);
+	free(key);
+}
+
 /* From the last criterion to the first: the sort is stable. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
 {
 	uint32_t *order = pd_pages_order(pages);
 	int status = PD_OK;
 	bool schemes = pages->n_https && pages->n_https < pages->n;
-	bool by_id = !schemes && !o->prefer_hosts && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	bool by_id = !schemes && !o->prefer_hosts && !in->may_go && (!o->n || o->by[0] == PD_KEEP_FIRST);
 	if (!by_id) {
 		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
@@ -381,6 +392,8 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		status = sort_by(pages, o->by[i], o, in, order, e);
 	if (!status && o->prefer_hosts)
 		status = sort_by_host(pages, o->prefer_hosts, order, e);
+	if (!status && in->may_go)
+		sort_those_that_stay(pages, in->may_go, order);
 	if (!status)
 		pd_pages_renumber(pages, order);
 	free(order);

@@ -599,6 +599,9 @@ static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, co
 	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
 	bool outside = !exempt && o->scope && (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
 					       realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
+	if (o->gone && (pd_map_has(o->gone, pd_hash64(f[PD_PAIRS_ID_A].p, f[PD_PAIRS_ID_A].n)) ||
+			pd_map_has(o->gone, pd_hash64(f[PD_PAIRS_ID_B].p, f[PD_PAIRS_ID_B].n))))
+		return true;
 	p->n_exempt += exempt;
 	p->n_outside += outside;
 	return exempt || outside;
@@ -654,7 +657,7 @@ static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const
 	in->new_header = false;
 	if (!p->must.n) {
 		pd_buf_set(&p->must, must);
-		p->same_is_one = !pd_span_istarts(pd_param(must, "scope"), "other-");
+		p->same_is_one &= !pd_span_istarts(pd_param(must, "scope"), "other-");
 		p->n_methods = count_methods(must);
 		return check_require(p, require, must, in->path, e);
 	}
@@ -728,7 +731,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				    .paths = o->paths,
 				    .n_paths = o->n_paths,
 				    .sources = o->sources };
-	*p = (struct pd_pages){ .same_is_one = true };
+	*p = (struct pd_pages){ .same_is_one = !o->may_go };
 	int status = open_spool(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)
 		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);

@@ -108,6 +108,9 @@ struct pd_pages_options {
 	double exempt;			/* no pair of a page whose quality is over this; 0: all */
 	enum pd_pages_scope scope;
 	const char *sites;		/* with PD_PAGES_SITE: whose hosts are */
+	/* Hashes of ids as rows have them.  With `may_go` all other pages are kept before these, and only pairs make two pages one;
+	 * pairs of pages that are in `gone` are left out.  Either may be NULL. */
+	const struct pd_map *may_go, *gone;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

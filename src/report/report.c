@@ -1458,8 +1458,11 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 {
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
-	bool ok = !fetch_side(r, &d->id, &sides[0], &e) && !fetch_side(r, &d->dup_of, &sides[1], &e);
-	if (!ok) {
+	int status = fetch_side(r, &d->id, &sides[0], &e);
+	if (!status)
+		status = fetch_side(r, &d->dup_of, &sides[1], &e);
+	bool ok = !status;
+	if (status < 0) {
 		pd_log_error(r->log, "%s; its text is left out", e.text);
 		r->failed++;
 	}

@@ -16,7 +16,8 @@
 
 enum { PD_REPORT_SAMPLE = 12 };
 
-/* Title, address (`url` may be NULL) and main text of the page of this id. */
+/* Title, address (`url` may be NULL) and main text of the page of this id: 0; 1: it cannot be had, which is no fault, and `e` says
+ * why; negative. */
 typedef int pd_report_fetch_fn(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e);
 
 struct pd_report_options {

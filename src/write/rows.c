@@ -557,9 +557,12 @@ static void add_relation(struct pd_pages *pages, const struct pd_group_member *m
 static void add_kept(const struct pd_group_options *o, uint32_t size, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "1\tkept: ");
-	if (o->keep.prefer_hosts)
+	if (o->in.may_go)
+		pd_buf_add_z(out, "old page,");
+	else if (o->keep.prefer_hosts)
 		pd_buf_add_z(out, "preferred host, ");
-	pd_keep_print(&o->keep, ", ", out);
+	if (!o->in.may_go)
+		pd_keep_print(&o->keep, ", ", out);
 	pd_buf_add_z(out, " of ");
 	add_digits(out, size);
 	pd_buf_add_z(out, " pages");

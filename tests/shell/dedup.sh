@@ -185,6 +185,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	idf) printf 'word 2\n' >mine.idf; value==mine.idf more=--method=simhash,keywords ;;
 	synonyms) printf 'base word\n' >mine.synonyms; value==mine.synonyms more=--method=simhash,semantic ;;
 	require) value==simhash ;;
+	against) "$P" fp -q d.warc.gz -o old.fp; value==old.fp ;;
 	*) unknown="$unknown $option"; continue ;;
 	esac
 	# shellcheck disable=SC2086

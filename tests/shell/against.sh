@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# dedup --against: new pages like old ones go, old pages never do, whatever the old ones are kept in and however often the run
+# is broken off.
+. "$(dirname "$0")/../tap.sh"
+python3 - "$demo" <<'PY'
+import gzip, sys
+records = gzip.open(sys.argv[1]).read().split(b"WARC/1.0\r\n")[1:]
+def write(name, some):
+    with open(name, "wb") as f:
+        for r in some:
+            f.write(gzip.compress(b"WARC/1.0\r\n" + r, mtime=0))
+write("old.warc.gz", records[0::3])
+write("older.warc.gz", records[1::3])
+write("new.warc.gz", records[2::3] + records[1:30:3])
+PY
+"$P" fp -q old.warc.gz >old.fp
+"$P" fp -q older.warc.gz >older.fp
+"$P" fp -q new.warc.gz >new.fp
+"$P" match -q --save=old.keys old.fp
+removed() { rows "$1" | awk -F '\t' '$4 == 1 { print $2 }' | sort; }
+plain=(--no-boilerplate --max-loss=1)
+
+run "$P" dedup "${plain[@]}" new.warc.gz --against=old.fp -o out --keep-rows
+exits "a dump against rows" 0
+has "what went for old pages is counted" "$tmp/err" 'of them duplicates \([0-9]+ of old pages\)'
+# Whoever has a pair with an old page goes.
+"$P" match -q --against=old.fp new.fp >pairs.tsv
+rows pairs.tsv | cut -f1,2 | tr '\t' '\n' | grep '^new' | sort -u >paired
+of_old() { rows "$1" | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 }' | sort; }
+same "every page that has a pair with an old one goes for an old one" <(of_old out/verdicts.tsv) paired
+at_least "these are some" "$(wc -l <paired)" 5
+is "no old page goes" "$(removed out/verdicts.tsv | grep -c '^old')" 0
+has "nor do clusters say that they would" out/verdicts.tsv '	0	-	-	-	-	[0-9]+	1	kept: old page, of [0-9]+ pages	'
+same "each went for a page that it has a pair with" \
+	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort) \
+	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort |
+		grep -Ff <(rows pairs.tsv | awk -F '\t' '$1 ~ /^new/ { print $1 "\t" $2 } $2 ~ /^new/ { print $2 "\t" $1 }'))
+# The others are compared with each other, as if what went had never been there.
+awk -F '\t' -v OFS='\t' 'NR == FNR { gone[$1]; next } /^#/ || !($1 in gone || $2 in gone)' paired <("$P" match -q new.fp) |
+	"$P" cluster -q --max-loss=1 >rest.tsv
+same "pages that are like no old one are compared with each other" \
+	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 !~ /^old/ { print $2 }' | sort) <(removed rest.tsv)
+at_least "of these some go, too" "$(removed rest.tsv | wc -l)" 2
+is "clusters have numbers of their own" "$(rows out/verdicts.tsv | awk -F '\t' '$4 == 0 && $14 == "-" { print $1 }' | sort | uniq -d)" ""
+"$P" apply -q -V out/verdicts.tsv new.warc.gz -o by-apply.warc.gz
+same "the dump is what apply makes of the verdicts" out/new.warc.gz by-apply.warc.gz
+is "it holds all pages but those" "$("$P" fp -q out/new.warc.gz | rows | wc -l)" $(($(rows new.fp | wc -l) - $(removed out/verdicts.tsv | wc -l)))
+has "stats count those that went for old pages" out/stats.json "\"duplicates_of_old_pages\": ?$(wc -l <paired)\b"
+same "pairs with old pages are kept with --keep-rows" <(rows out/old-pairs.tsv | cut -f1,2) <(rows pairs.tsv | cut -f1,2)
+run "$P" why "$(head -1 paired)" --verdicts=out/verdicts.tsv
+exits "why" 0
+has "names the old page" "$tmp/out" 'is a duplicate of old\.warc\.gz:'
+
+verdicts() { run "$P" dedup -q "${plain[@]}" new.warc.gz "$@"; }
+verdicts --against=old.keys -o by-keys
+exits "against a key file" 0
+same "the verdicts are the same" <(rows by-keys/verdicts.tsv) <(rows out/verdicts.tsv)
+verdicts --against=old.fp -j1 -o one
+same "with one thread, too" one/verdicts.tsv out/verdicts.tsv
+verdicts --against=old.fp --against=older.fp -o both
+exits "against several files" 0
+cat old.fp older.fp >all.fp
+verdicts --against=all.fp -o joined
+same "they are one collection" <(rows both/verdicts.tsv) <(rows joined/verdicts.tsv)
+at_least "more go" "$(removed both/verdicts.tsv | wc -l)" $(($(removed out/verdicts.tsv | wc -l) + 1))
+verdicts --against=old.fp --linkage=connected -o connected
+is "chains do not reach old pages" "$(removed connected/verdicts.tsv | grep -c '^old')" 0
+same "or through them" <(of_old connected/verdicts.tsv) paired
+
+# Old dumps may be gone, or elsewhere: their rows are enough.
+mv old.warc.gz elsewhere.warc.gz
+verdicts --against=old.fp -o alone
+exits "without the old dump" 0
+empty "nothing is said of that" "$tmp/err"
+same "the verdicts are the same without it" alone/verdicts.tsv out/verdicts.tsv
+has "the report says that its text is not there" alone/report.html 'old\.warc\.gz: cannot open'
+
+# A run that was broken off after any step goes on.
+lines=$(wc -l <out/.dedup/journal)
+for step in $(seq 2 "$lines"); do
+	# What a step leaves goes at the end of a run: so it is stopped before its end by a limit on the steps that it finds done.
+	rm -rf resumed
+	verdicts --against=old.fp -o resumed
+	head -n "$step" resumed/.dedup/journal >cut && cp cut resumed/.dedup/journal
+	grep -q '^rows' cut && cp new.fp resumed/.dedup/0.fp && "$P" fp -q --shingles=resumed/.dedup/0.shingles -o resumed/.dedup/0.fp new.warc.gz && : >resumed/.dedup/0.left-out
+	if grep -q '^against' cut; then
+		cp out/old-pairs.tsv resumed/.dedup/old-pairs.tsv
+		awk -F '\t' '/^#/ || $5 ~ /^old/ || $2 ~ /^old/' out/verdicts.tsv >resumed/.dedup/old.tsv
+	fi
+	grep -q '^pairs' cut && cp out/pairs.tsv resumed/.dedup/pairs.tsv
+	verdicts --against=old.fp -o resumed --resume
+	exits "resumed after $(tail -1 cut | cut -c1-20)" 0
+	same "the same verdicts after $(tail -1 cut | cut -c1-20)" resumed/verdicts.tsv out/verdicts.tsv
+done
+rm -rf resumed
+verdicts --against=old.fp -o resumed
+sed -i '/^pairs/,$d' resumed/.dedup/journal
+cp new.fp resumed/.dedup/0.fp
+touch -d '2001-01-01' old.fp
+verdicts --against=old.fp -o resumed --resume
+exits "old rows that have changed since" 2
+has "are noticed" "$tmp/err" 'what --against names has changed since the run in resumed began'
+verdicts --against=older.fp -o resumed --resume
+exits "other old rows" 2
+verdicts --against=none.fp -o never
+exits "old rows that are not there" 2
+has "are named before anything is read" "$tmp/err" '^pagededup dedup: --against: none\.fp: cannot open'
+absent "and nothing is written" never
+verdicts --against=- -o never
+exits "old rows on standard input" 2
+"$P" fp -q --bits=128 new.warc.gz >wide.fp
+verdicts --against=wide.fp -o never
+exits "rows of another kind" 2
+has "are refused in words" "$tmp/err" 'bits'
+tap_done
