@@ -15,6 +15,7 @@ CC ?= cc
 # Compiles what makes tables for the program: it runs here, the program elsewhere when CC is a cross compiler.
 CC_FOR_BUILD ?= $(CC)
 PKG_CONFIG ?= pkg-config
+PKG_CONFIG_FOR_BUILD ?= pkg-config
 PYTHON ?= python3
 
 # V=1 shows the commands.
@@ -161,7 +162,7 @@ $(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
 $(B)/tools/mkdict $(B)/tools/mkcharsets:
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell pkg-config --libs $(PACKAGES)) $(NO_PACKAGES) -lm,$(ALL_LIBS))
+	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell $(PKG_CONFIG_FOR_BUILD) --libs $(PACKAGES)) $(NO_PACKAGES) -lm,$(ALL_LIBS))
 
 $(B)/native/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -311,10 +312,11 @@ uninstall: ## remove what install put there, by the same variables
 		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS))
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup
 
-dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit
+dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit; and what is in it, as SPDX
 	@mkdir -p $(B)
 	git archive --format=tar --prefix=pagededup-$(VERSION)/ HEAD | gzip -9n > $(B)/pagededup-$(VERSION).tar.gz
-	@echo $(B)/pagededup-$(VERSION).tar.gz
+	tools/sbom $(VERSION) > $(B)/pagededup-$(VERSION).spdx.json
+	@echo $(B)/pagededup-$(VERSION).tar.gz $(B)/pagededup-$(VERSION).spdx.json
 
 clean: ## remove build/
 	rm -rf build

@@ -153,7 +153,14 @@ if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 		exits "make dist" 0
 	done
 	version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
-	same "twice the same bytes" "$tmp/dist1/pagededup-$version.tar.gz" "$tmp/dist2/pagededup-$version.tar.gz"
+	for made in tar.gz spdx.json; do
+		same "twice the same bytes: .$made" "$tmp/dist1/pagededup-$version.$made" "$tmp/dist2/pagededup-$version.$made"
+	done
+	is "the list of parts has every library" "$(python3 -c "
+import json, sys
+parts = {p['name'] for p in json.load(open(sys.argv[1], encoding='utf-8'))['packages']}
+print([r.split('\t')[0] for r in open(sys.argv[2], encoding='utf-8') if not r.startswith('#') and r.split('\t')[0] not in parts])" \
+		"$tmp/dist1/pagededup-$version.spdx.json" "$TOP/tools/libraries")" "[]"
 	has "under a folder of its name" <(tar tzf "$tmp/dist1/pagededup-$version.tar.gz") "^pagededup-$version/Makefile$"
 else
 	skip "make dist" "no git here"

@@ -8,13 +8,13 @@ mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort
 at_least "sources found" "${#sources[@]}" 100
 
 is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
-is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract \
+is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract tools/sbom debian/rules debian/tests/commands debian/tests/library packaging/*/* packaging/Containerfile \
 	engines/ship engines/*/* tests/engines/*.sh tests/engines/*.py tests/engines/bin/* tests/engines/get tests/engines/setup tests/engines/*-daemons tests/engines/pom.xml; do
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
 is "nothing strange lies at the top" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
-	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
+	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|debian|packaging|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
 
 # One table of libraries: the build reads it; where they are listed in words, none lacks.
 libraries=$(grep -v '^#' tools/libraries)
@@ -22,6 +22,14 @@ is "README lists every library" "$(while IFS=$'\t' read -r name _; do
 	sed -n '/^Building needs\|these libraries with/,/^`make help`/p' README.md | grep -q "\b$name\b" || echo "$name"; done <<<"$libraries")" ""
 is "CONTRIBUTING has a home for every library" "$(while IFS=$'\t' read -r name _; do
 	grep -i "^| \`" CONTRIBUTING.md | cut -d '|' -f 4 | grep -qi "\b$name\b" || echo "$name"; done <<<"$libraries")" ""
+is "the Debian package builds with every library, and its headers need them" "$(while IFS=$'\t' read -r _ _ debian _; do
+	[ "$(grep -cE "\b$debian,?$" debian/control)" = 2 ] || echo "$debian"; done <<<"$libraries")" ""
+n=$(wc -l <<<"$libraries")
+is "each recipe has as many libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' packaging/conda/recipe.yaml | wc -l) $(
+	sed -n '/^  buildInputs/,/];/s/^    //p' packaging/nix/default.nix | wc -l) $(
+	grep -c '^  depends_on "[a-z0-9]*"$' packaging/homebrew/pagededup.rb)" "$n $n $((n + 1))"	# Homebrew's gcc has the library of OpenMP
+is "the packages have the program's version" "$(sed -n '1s/.*(\([0-9.]*\)-.*/\1/p' debian/changelog) $(sed -n 's/^  version: \([0-9]\)/\1/p' packaging/conda/recipe.yaml)" \
+	"$(for i in 1 2; do sed -n 's/^VERSION = //p' Makefile; done | paste -sd ' ')"
 
 # Which files may include what (a regular expression of paths).
 home() { # LIBRARY HEADER-REGEX PATHS-REGEX
