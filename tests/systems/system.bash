@@ -10,20 +10,25 @@ give_up() { # REASON
 	exit
 }
 
-# The release in a folder, with all that building and testing needs, or a skip that says why not.
-need_system() { # RELEASE
+# A release in a folder, with all that building and testing needs and what the function prepare adds where there is one; or a skip
+# that says why not.
+need_system() { # NAME RELEASE PACKAGE…
 	system=$1
+	local release=$2 packages
 	root=$cache/$system
-	local packages
-	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev
+	shift 2
+	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev${*:+,}$(IFS=,; echo "$*")
 	[ "$(id -u)" = 0 ] || give_up "debootstrap and chroot need root"
 	unshare --mount true 2>/dev/null || give_up "nothing can be mounted here"
 	[ "$(cat "$root/packages" 2>/dev/null)" != "$packages" ] || return 0
 	command -v debootstrap >/dev/null || give_up "debootstrap is not installed"
 	rm -rf --one-file-system "$root" "$root.new"
 	mkdir -p "$cache"
-	debootstrap --variant=minbase --include="$packages" "$system" "$root.new" >"$tmp/debootstrap.log" 2>&1 ||
+	debootstrap --variant=minbase --include="$packages" "$release" "$root.new" >"$tmp/debootstrap.log" 2>&1 ||
 		give_up "debootstrap: $(grep -v '^I:' "$tmp/debootstrap.log" | tail -1)"
+	if declare -F prepare >/dev/null; then
+		prepare "$root.new" >"$tmp/prepare.log" 2>&1 || give_up "its packages: $(grep '^E:' "$tmp/prepare.log" | tail -1)"
+	fi
 	echo "$packages" >"$root.new/packages"
 	mv "$root.new" "$root"
 }
@@ -43,7 +48,7 @@ bring_source() {
 }
 
 test_system() { # RELEASE TEST…
-	need_system "$1"
+	need_system "$1" "$1"
 	shift
 	bring_source
 	units=$(printf 'build/tests/%s ' "${units[@]}")
