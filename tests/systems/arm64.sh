@@ -9,7 +9,7 @@ prepare() { # FOLDER
 	chroot "$1" dpkg --add-architecture arm64 &&
 	chroot "$1" apt-get update &&
 	chroot "$1" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(
-		{ grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | grep -v igraph; printf 'lib%s-dev\n' acl1 icu lzma bz2 unistring; } | sed 's/$/:arm64/') &&
+		{ grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | grep -v igraph; printf 'lib%s-dev\n' acl1 icu unistring; } | sed 's/$/:arm64/') &&
 	chroot "$1" bash -e -c 'cd /tmp && apt-get download libcmph-dev:amd64 libcmph0:amd64 && for deb in libcmph*.deb; do
 		dpkg-deb --fsys-tarfile $deb | tar -x -C / ./usr/lib; done'
 }
