@@ -209,9 +209,11 @@ tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so ## build the unit tests and the fu
 check-long: check ## the tests that take minutes: big data, fuzzing
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/*.sh
 
+ENGINES_SECONDS = 14400
+ENGINE_TESTS = tests/engines/*.sh
 check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them into build/engines
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
-	@B=$(B) TEST_TIMEOUT=7200 TEST_JOBS=1 tests/run tests/engines/*.sh
+	@B=$(B) tests/engines/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
 
 check-systems: all ## the program in other releases of Debian, which root and debootstrap put into ~/.cache, and without some libraries
 	@B=$(B) TEST_TIMEOUT=1800 tests/run tests/systems/*.sh
