@@ -37,7 +37,7 @@ static void list(const struct pd_command *const *all)
 		if (!group || strcmp((*c)->group, group))
 			printf("\n%s:\n", (*c)->group);
 		group = (*c)->group;
-		printf("  %-10s %s\n", (*c)->usage->name, (*c)->usage->summary);
+		printf("  %-13s %s\n", (*c)->usage->name, (*c)->usage->summary);
 	}
 	puts("\nexample: pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv\n"
 	     "'pagededup COMMAND --help' lists a command's options.");
@@ -280,7 +280,7 @@ static const struct pd_command version_command = { "Other", &version_usage, run_
 /* --- all --- */
 
 static const struct pd_command *const commands[] = {
-	&pd_cmd_boilerplate, &pd_cmd_fp, &pd_cmd_match, &pd_cmd_cluster, &pd_cmd_apply, &pd_cmd_dedup, &pd_cmd_report,
+	&pd_cmd_boilerplate, &pd_cmd_fp, &pd_cmd_match, &pd_cmd_cluster, &pd_cmd_apply, &pd_cmd_dedup, &pd_cmd_decontaminate, &pd_cmd_report,
 	&pd_cmd_store,
 	&pd_cmd_link, &pd_cmd_rank, &pd_cmd_url, &pd_cmd_sites,
 	&pd_cmd_map, &pd_cmd_reduce,

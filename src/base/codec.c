@@ -833,7 +833,7 @@ struct pd_span pd_codec_magic(enum pd_codec codec)
 /* A block, or the end of a stream without one, follows the size of blocks; words, too, may begin like this. */
 static bool looks_bzip2(struct pd_span in)
 {
-	return in.n >= 10 && BZIP2_MAGIC[0] && memcmp(in.p, "BZh", 3) == 0 && in.p[3] >= '1' && in.p[3] <= '9' &&
+	return in.n >= 10 && pd_codec_magic(PD_CODEC_BZIP2).n && memcmp(in.p, "BZh", 3) == 0 && in.p[3] >= '1' && in.p[3] <= '9' &&
 	       (memcmp(in.p + 4, "1AY&SY", 6) == 0 || memcmp(in.p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
 }
 

@@ -24,7 +24,7 @@ struct pd_command {
 	int (*run_about)(const struct pd_command *const *all, int argc, char **argv);
 };
 
-extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup, pd_cmd_report,
+extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup, pd_cmd_decontaminate, pd_cmd_report,
 	pd_cmd_store, pd_cmd_text, pd_cmd_show, pd_cmd_compare, pd_cmd_why, pd_cmd_eval, pd_cmd_sample, pd_cmd_estimate, pd_cmd_url, pd_cmd_sites, pd_cmd_link, pd_cmd_rank,
 	pd_cmd_map, pd_cmd_reduce, pd_cmd_info, pd_cmd_dict, pd_cmd_selftest;
 
