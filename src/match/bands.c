@@ -756,6 +756,7 @@ static void count_task(void *ctx, size_t stretch, int thread)
 	}
 	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
 		const uint64_t *sketch = s->t->sketch + i * words;
+		__builtin_prefetch(sketch + AHEAD * words + (size_t)first / 64);	/* a word of each: too far apart for the machine to foresee */
 		for (size_t b = 0; b < n_bands; b++) {
 			uint32_t v = first_bits(s, pd_bits_get(sketch, first + (int)b * bits, bits), bits, inside, i);
 			value[b][i] = v;
