@@ -5,6 +5,8 @@
 #ifndef PD_BASE_UTF8_H
 #define PD_BASE_UTF8_H
 
+#include <string.h>
+
 #include "base/span.h"
 
 /* Length of the well-formed sequence at p (n > 0 bytes there), 0 when there is none. */
@@ -70,6 +72,36 @@ static inline uint32_t pd_utf8_next(const char **p)
 	}
 	*p += 4;
 	return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 | (s[3] & 0x3F);
+}
+
+/* Eight bytes of text at once, for the ASCII that most pages are mostly made of.  A mask has the highest bit of a byte
+ * set where something holds for it.  Bytes are in memory order, lowest first (little-endian, as everything here is). */
+
+#define PD_EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
+#define PD_HIGH PD_EACH(0x80)
+
+static inline uint64_t pd_eight_load(const char *p)
+{
+	uint64_t x;
+	memcpy(&x, p, 8);
+	return x;
+}
+
+static inline void pd_eight_store(char *p, uint64_t x)
+{
+	memcpy(p, &x, 8);
+}
+
+/* Bytes of x, all below 0x80, that are from..to: adding lifts a byte over 0x80 without touching its neighbour. */
+static inline uint64_t pd_eight_range(uint64_t x, uint8_t from, uint8_t to)
+{
+	return (x + PD_EACH(0x80 - from)) & ~(x + PD_EACH(0x7F - to)) & PD_HIGH;
+}
+
+/* A mask moved from 0x80 to 0x20: the bit that makes a capital small. */
+static inline uint64_t pd_eight_case(uint64_t mask)
+{
+	return mask >> 2;
 }
 
 #endif

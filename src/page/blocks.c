@@ -204,10 +204,16 @@ static void build_text(struct builder *b, struct pd_span s)
 		}
 		if (b->space || !b->in_run)
 			to = before_character(b, to, &chars);
-		do {
-			chars += (*p & 0xC0) != 0x80;
-			*to++ = (char)*p++;
-		} while (p < end && !maybe_white[*p]);
+		for (;;) {
+			do {
+				chars += (*p & 0xC0) != 0x80;
+				*to++ = (char)*p++;
+			} while (p < end && !maybe_white[*p]);
+			if (end - p < 2 || *p != ' ' || maybe_white[p[1]])
+				break;
+			*to++ = (char)*p++;	/* one space between two words, as most white space is */
+			chars++;
+		}
 	}
 	if (to == start)
 		return;

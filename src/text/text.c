@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <uchardet.h>
 
+#include "base/utf8.h"
+
 /* The validator that most pages meet and leave as they came, and the repair of those that are not clean.
  * Both walk character by character between runs of ASCII; what is no clean character is one step of `stride`, so
  * the time is linear whatever the bytes are. */
@@ -1122,6 +1124,8 @@ static uint64_t unlikely_western(struct pd_span body)
 		}
 		sum += run >= RUN ? run : 0;
 		run = 0;
+		while (body.n - i > 8 && !(pd_eight_load(body.p + i + 1) & PD_HIGH))	/* most of most pages is ASCII; i <= n */
+			i += 8;
 	}
 	return sum;
 }

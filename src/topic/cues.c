@@ -4,9 +4,8 @@
  */
 #include "topic/cues.h"
 
-#include <endian.h>
-
 #include "base/buf.h"
+#include "base/utf8.h"
 
 /* ==== what an element says of itself ==== */
 
@@ -455,46 +454,17 @@ enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char
 	return (enum pd_head)h->scope;
 }
 
-/* Eight bytes at a time, since all text is asked: the first in the lowest. */
-
-#define ONES UINT64_C(0x0101010101010101)
-#define HIGH (ONES << 7)
-
-static uint64_t eight_bytes(const char *p)
-{
-	uint64_t x;
-	memcpy(&x, p, sizeof x);
-	return le64toh(x);
-}
-
-/* The high bit of each byte from which on it is: of those below 0x80, at least `least`. */
-static uint64_t from_byte(uint64_t x, uint8_t least)
-{
-	return ((x & ~HIGH) + ONES * (uint8_t)(0x80 - least)) & HIGH;
-}
-
-static uint64_t lower_eight(uint64_t x)
-{
-	return x | (from_byte(x, 'A') & ~from_byte(x, 'Z' + 1) & ~x) >> 2;
-}
-
-static uint64_t equal_bytes(uint64_t x, char c)
-{
-	uint64_t other = x ^ ONES * (uint8_t)c;
-	return ~((other & ~HIGH) + ~HIGH) & ~other & HIGH;
-}
-
-/* is_wide of each. */
+/* Eight bytes at a time, since all text is asked: is_wide of each. */
 static uint64_t wide_bytes(uint64_t x)
 {
-	return from_byte(x, 0xE3 & 0x7F) & x;
+	return pd_eight_range(x & ~PD_HIGH, 0xE3 & 0x7F, 0x7F) & x;
 }
 
 static bool has_wide(struct pd_span s)
 {
 	size_t i = 0;
 	for (; i + 8 <= s.n; i += 8)
-		if (wide_bytes(eight_bytes(s.p + i)))
+		if (wide_bytes(pd_eight_load(s.p + i)))
 			return true;
 	for (; i < s.n; i++)
 		if (is_wide(s.p[i]))
@@ -507,8 +477,8 @@ static bool any_notice_begins(const struct phrase_chains *c, struct pd_span low)
 {
 	uint64_t apart = 0;	/* bytes that words begin after */
 	for (size_t i = 0; i < low.n; i += 8) {
-		uint64_t x = eight_bytes(low.p + i), before = apart >> 63;
-		apart = equal_bytes(x, ' ') | equal_bytes(x, '(');
+		uint64_t x = pd_eight_load(low.p + i), seven = x & ~PD_HIGH, before = apart >> 63;
+		apart = (pd_eight_range(seven, ' ', ' ') | pd_eight_range(seven, '(', '(')) & ~x;
 		for (uint64_t begins = apart << 8 | before << 7 | wide_bytes(x); begins; begins &= begins - 1) {
 			size_t at = i + (size_t)__builtin_ctzll(begins) / 8;
 			if (at && at + 1 < low.n && notices_at(c, low, at) & 1U << NOTICE_ANY)
@@ -528,8 +498,8 @@ bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
 	memcpy(start, text.p, low.n);
 	memset(start + low.n, 0, 8);
 	for (size_t i = 0; i < low.n; i += 8) {
-		uint64_t eight = htole64(lower_eight(eight_bytes(start + i)));
-		memcpy(start + i, &eight, sizeof eight);
+		uint64_t x = pd_eight_load(start + i);
+		pd_eight_store(start + i, x | pd_eight_case(pd_eight_range(x & ~PD_HIGH, 'A', 'Z') & ~x));
 	}
 	if (notices_at(&c->notices, low, 0) & (1U << NOTICE_BEGINS | 1U << NOTICE_ANY))
 		return true;

@@ -111,15 +111,23 @@ static bool wide_stop(const char *p)
 	return false;
 }
 
+/* What a stop may begin with. */
+static const bool maybe_stop[256] = {
+	['.'] = 1, [','] = 1, ['!'] = 1, ['?'] = 1, [';'] = 1,
+	[0xD8] = 1, [0xE0] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
+};
+
 /* A stop of ASCII counts where a space or nothing follows: "3.14" and "a.org" have none. */
 static bool has_stop(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
-		if (c == '.' || c == ',' || c == '!' || c == '?' || c == ';') {
+		if (!maybe_stop[c])
+			continue;
+		if (c < 0x80) {
 			if (i + 1 == s.n || s.p[i + 1] == ' ' || s.p[i + 1] == '"')
 				return true;
-		} else if (c >= 0xD8 && i + 3 <= s.n && wide_stop(s.p + i)) {
+		} else if (i + 3 <= s.n && wide_stop(s.p + i)) {
 			return true;
 		}
 	}
