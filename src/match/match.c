@@ -209,6 +209,35 @@ static double place_of(const struct pd_join_keys *keys, uint32_t name)
 	return (double)(pd_hash64((const char *)keys->v + name * bytes, bytes) >> 11) * 0x1p-53;
 }
 
+static int ascending_places(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+	return a < b ? -1 : a > b;
+}
+
+/* The end of the first round: FIRST_ROUND places lie before it, not about so many.  What is covered meets all that were taken, so
+ * one more of them is one more comparison for each of the others. */
+static double first_end(const struct pd_join_keys *keys)
+{
+	double share = 2. * FIRST_ROUND / (double)keys->n, *places = NULL;
+	size_t n = 0, cap = 0;
+	for (; n < FIRST_ROUND && share < 1; share *= 2) {
+		n = 0;
+		for (size_t i = 0; i < keys->n; i++) {
+			double place = place_of(keys, name_at(keys, i));
+			if (place >= share)
+				continue;
+			places = pd_grow(places, n, &cap, sizeof *places);
+			places[n++] = place;
+		}
+	}
+	if (n)
+		qsort(places, n, sizeof *places, ascending_places);
+	double end = n > FIRST_ROUND ? places[FIRST_ROUND] : 1;
+	free(places);
+	return end;
+}
+
 /* Fingerprints from one place to another are this round's. */
 static void begin_round(struct dense *d, double from, double to)
 {
@@ -880,7 +909,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	struct pd_join_keys unlimited = *keys;
 	unlimited.limit = NULL;
 	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = near->alone };
-	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k), n_keys = (double)keys->n;
+	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k);
 	int status = PD_OK;
 	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
 	d.state = pd_array_room(&memory[0], m->rows->budget, n);
@@ -893,7 +922,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	memset(d.leader, 0xff, n * sizeof *d.leader);
 	d.component = components_new(n);
 	d.found = pd_items_lists(1, m->rows->budget);
-	for (double from = 0, to = FIRST_ROUND / n_keys; !status && from < 1; from = to, to *= 2) {
+	for (double from = 0, to = first_end(keys); !status && from < 1; from = to, to *= 2) {
 		begin_round(&d, from, to);
 		status = cover_round(&d, e);
 		if (!status)

@@ -27,6 +27,13 @@ check() { # KIND PAIRS CLUSTERS OPTION…
 check ball $((2 * n)) "1 cluster of $n pages"
 at_least "ball: pages are linked" "$(stat linked)" $((n - 200))
 check texts $((2 * n)) "1 cluster of $n pages"
+# How many stand for the others does not depend on their number: what is linked meets all of them.
+for rows in 3000 6000 12500; do
+	python3 "$TOP/tests/dense_rows.py" texts $rows >some.fp
+	run "$P" match -q -j1 -k 12 --candidates=hamming --stats stats.json -o some.pairs some.fp
+	is "texts, $rows pages: forty stand for the others" $((rows - $(stat linked))) 40
+	at_least "texts, $rows pages: a page is compared with forty" $((40 * rows - $(stat candidates))) 0
+done
 check twins $n "$((n / 2)) clusters of $n pages"
 check parts $n "$((n / 2)) clusters of $n pages"
 check sketches $n "1 cluster of $n pages" --candidates=bands
