@@ -34,6 +34,7 @@ struct pd_api_handle {
 	struct pd_owner *owner;
 	struct pd_undo undo;
 	void (*release)(void *handle);	/* all but its memory, which is the owner's */
+	pagededup_model *model;		/* set by `fill`: lives as long as the handle; NULL: it needs none */
 };
 
 /* A handle of `size` bytes, zeroes, filled by `fill` (`ctx` is its argument); *out is NULL where that fails.  A handle begins with
@@ -41,6 +42,9 @@ struct pd_api_handle {
 typedef int pd_api_fill(void *handle, void *ctx, struct pd_err *e);
 int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error);
 void pd_api_free(void *handle);
+
+/* Keeps the first of the rows that could not be read; what the library made itself has none, so that one is an error of the call. */
+void pd_api_keep_bad_row(struct pd_err *first, const char *why);
 
 /* --- the model and its workers --- */
 
@@ -54,7 +58,6 @@ struct pagededup_model {
 
 struct pagededup_worker {
 	struct pd_api_handle handle;
-	pagededup_model *model;
 	struct pd_pipeline pipeline;
 	struct pd_record record;
 	bool has_page;
@@ -69,7 +72,6 @@ void pd_api_input(struct pd_record *to, const pagededup_input *input);
 
 struct pagededup_reader {
 	struct pd_api_handle handle;
-	pagededup_model *model;
 	struct pd_reader *reader;
 	struct pd_record record;
 	char **paths;
@@ -93,8 +95,7 @@ struct pd_api_column {
 };
 
 struct pagededup_table {
-	struct pd_api_handle handle;
-	pagededup_model *model;		/* NULL: its rows were not signed here */
+	struct pd_api_handle handle;	/* without a model: its rows were not signed here */
 	struct pd_api_column *v;
 	size_t n_columns;
 	uint64_t rows;

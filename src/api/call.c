@@ -132,9 +132,11 @@ int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fi
 	int status = pd_api_call(n.owner, NULL, make, &n, error);
 	if (status)
 		pd_owner_free(n.owner);
-	else
-		*out = n.made;
-	return status;
+	if (status)
+		return status;
+	pagededup_model_ref(n.made->model);
+	*out = n.made;
+	return PD_OK;
 }
 
 static int release(void *handle)
@@ -148,6 +150,27 @@ void pd_api_free(void *handle)
 	struct pd_owner *owner = handle ? ((struct pd_api_handle *)handle)->owner : NULL;
 	if (!owner)
 		return;
+	pagededup_model *model = ((struct pd_api_handle *)handle)->model;
 	pd_call(owner, NULL, release, handle);
 	pd_owner_free(owner);
+	pagededup_model_free(model);
+}
+
+pagededup_model *pagededup_model_ref(pagededup_model *m)
+{
+	if (m)
+		__atomic_add_fetch(&m->refs, 1, __ATOMIC_RELAXED);
+	return m;
+}
+
+void pagededup_model_free(pagededup_model *m)
+{
+	if (m && !__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
+		pd_api_free(m);
+}
+
+void pd_api_keep_bad_row(struct pd_err *first, const char *why)
+{
+	if (!first->status)
+		pd_fail(first, PD_ERR_FORMAT, "%s", why);
 }

@@ -126,9 +126,7 @@ static int end_batch(void *ctx)
 
 static void take_bad_page(void *ctx, const char *path, const char *why)
 {
-	struct kept_asking *a = ctx;
-	if (!a->err.status)
-		pd_fail(&a->err, PD_ERR_FORMAT, "%s", why);
+	pd_api_keep_bad_row(&((struct kept_asking *)ctx)->err, why);
 }
 
 static void release_asking(void *ctx)

@@ -383,9 +383,7 @@ static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair
 
 static void take_bad_row(void *ctx, const char *why)
 {
-	struct pair_taking *p = ctx;
-	if (!p->err.status)
-		pd_fail(&p->err, PD_ERR_FORMAT, "%s", why);
+	pd_api_keep_bad_row(&((struct pair_taking *)ctx)->err, why);
 }
 
 static void release_taking(void *ctx)
@@ -634,9 +632,7 @@ static int take_verdict(void *ctx, struct pd_span row)
 
 static void take_bad_pair(void *ctx, const char *why)
 {
-	struct clustering *c = ctx;
-	if (!c->err.status)
-		pd_fail(&c->err, PD_ERR_FORMAT, "%s", why);
+	pd_api_keep_bad_row(&((struct clustering *)ctx)->err, why);
 }
 
 static void release_clustering(void *ctx)

@@ -83,19 +83,6 @@ int pagededup_model_open(pagededup_model **out, const pagededup_model_options *o
 	return pd_api_new((void **)out, sizeof **out, release_model, fill_model, (void *)options, error);
 }
 
-pagededup_model *pagededup_model_ref(pagededup_model *m)
-{
-	if (m)
-		__atomic_add_fetch(&m->refs, 1, __ATOMIC_RELAXED);
-	return m;
-}
-
-void pagededup_model_free(pagededup_model *m)
-{
-	if (m && !__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
-		pd_api_free(m);
-}
-
 const char *pagededup_model_params(const pagededup_model *m)
 {
 	return m->tables.params;
@@ -116,8 +103,8 @@ int pagededup_model_bits(const pagededup_model *m)
 static int fill_worker(void *handle, void *ctx, struct pd_err *e)
 {
 	struct pagededup_worker *w = handle;
-	w->model = ctx;
-	return pd_pipeline_init(&w->pipeline, &w->model->options, &w->model->tables, e);
+	w->handle.model = ctx;
+	return pd_pipeline_init(&w->pipeline, &w->handle.model->options, &w->handle.model->tables, e);
 }
 
 static void release_worker(void *handle)
@@ -130,17 +117,12 @@ static void release_worker(void *handle)
 
 int pagededup_worker_new(pagededup_worker **out, pagededup_model *model, pagededup_error *error)
 {
-	int status = pd_api_new((void **)out, sizeof **out, release_worker, fill_worker, model, error);
-	if (!status)
-		pagededup_model_ref(model);
-	return status;
+	return pd_api_new((void **)out, sizeof **out, release_worker, fill_worker, model, error);
 }
 
 void pagededup_worker_free(pagededup_worker *w)
 {
-	pagededup_model *m = w ? w->model : NULL;
 	pd_api_free(w);
-	pagededup_model_free(m);
 }
 
 void pd_api_input(struct pd_record *to, const pagededup_input *in)
@@ -351,7 +333,7 @@ static int fill_reader(void *handle, void *ctx, struct pd_err *e)
 	int status = pd_api_take(&r->o, sizeof r->o, a->o, e);
 	if (status)
 		return status;
-	r->model = a->model;
+	r->handle.model = a->model;
 	if (!r->o.n_paths)
 		return pd_fail(e, PD_ERR_USAGE, "nothing to read: give a path");
 	r->paths = pd_alloc(r->o.n_paths * sizeof *r->paths);
@@ -363,7 +345,7 @@ static int fill_reader(void *handle, void *ctx, struct pd_err *e)
 	return pd_reader_open(&r->reader,
 			      &(struct pd_reader_options){ .inputs = r->paths,
 							   .n_inputs = (int)r->o.n_paths,
-							   .max_block = r->model->options.max_page + PD_BLOCK_ROOM,
+							   .max_block = r->handle.model->options.max_page + PD_BLOCK_ROOM,
 							   .all_text = r->o.all_text,
 							   .damage = on_damage,
 							   .damage_ctx = r },
@@ -378,18 +360,12 @@ static void release_reader(void *handle)
 
 int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options, pagededup_error *error)
 {
-	struct api_reader a = { model, options };
-	int status = pd_api_new((void **)out, sizeof **out, release_reader, fill_reader, &a, error);
-	if (!status)
-		pagededup_model_ref(model);
-	return status;
+	return pd_api_new((void **)out, sizeof **out, release_reader, fill_reader, &(struct api_reader){ model, options }, error);
 }
 
 void pagededup_reader_free(pagededup_reader *r)
 {
-	pagededup_model *m = r ? r->model : NULL;
 	pd_api_free(r);
-	pagededup_model_free(m);
 }
 
 static int read_next(void *ctx, struct pd_err *e)

@@ -212,7 +212,7 @@ static int fill_table(void *handle, void *ctx, struct pd_err *e)
 	const struct pd_tables *tables = &a->model->tables;
 	int sketch = tables->fingerprints ? pd_sketch_words(&a->model->options.sketch) * 8 : 0;
 	t->with = a->with;
-	t->model = a->model;
+	t->handle.model = a->model;
 	pd_buf_add_span(&t->header, pd_buf_span(&a->model->header));
 	add_page_columns(t, a->model->options.sign.bits, sketch ? sketch : 64);
 	for (int i = 0; i < tables->methods.n; i++)
@@ -239,17 +239,12 @@ int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagede
 
 int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error)
 {
-	int status = pd_api_table_new(out, fill_table, &(struct api_table){ model, with }, error);
-	if (!status)
-		pagededup_model_ref(model);
-	return status;
+	return pd_api_table_new(out, fill_table, &(struct api_table){ model, with }, error);
 }
 
 void pagededup_table_free(pagededup_table *t)
 {
-	pagededup_model *m = t ? t->model : NULL;
 	pd_api_free(t);
-	pagededup_model_free(m);
 }
 
 int pd_api_add_row(struct pagededup_table *t, struct pd_span row)
@@ -360,9 +355,9 @@ struct filler {
 
 static int check_model(const struct pagededup_table *t, const struct pagededup_model *m, struct pd_err *e)
 {
-	if (!t->model)
+	if (!t->handle.model)
 		return pd_fail(e, PD_ERR_USAGE, "this table takes no pages: it was not made with pagededup_table_new");
-	return m && m != t->model ? pd_fail(e, PD_ERR_PARAMS, "the table is of another model") : PD_OK;
+	return m && m != t->handle.model ? pd_fail(e, PD_ERR_PARAMS, "the table is of another model") : PD_OK;
 }
 
 static int describe(void *ctx, struct pd_err *e)
@@ -376,7 +371,7 @@ static int describe(void *ctx, struct pd_err *e)
 static int take_one(void *ctx, struct pd_err *e)
 {
 	struct api_filling *f = ctx;
-	int status = check_model(f->t, f->worker->model, e);
+	int status = check_model(f->t, f->worker->handle.model, e);
 	return status ? status : take_parts(f->t, pd_buf_span(f->parts));
 }
 
@@ -491,7 +486,7 @@ static int make_workers(struct pagededup_table *t, int n, struct pd_err *e)
 	if (t->n_workers < n)
 		t->workers = pd_realloc(t->workers, (size_t)n * sizeof *t->workers);
 	while (t->n_workers < n) {
-		int status = pagededup_worker_new(&t->workers[t->n_workers], t->model, &error);
+		int status = pagededup_worker_new(&t->workers[t->n_workers], t->handle.model, &error);
 		if (status)
 			return pd_fail(e, status, "%s", error.text);
 		t->n_workers++;
@@ -503,7 +498,7 @@ static int fill(void *ctx, struct pd_err *e)
 {
 	static const struct pd_pool_ops of_inputs = { next_input, sign_one, take_input }, of_dump = { next_of_dump, sign_one, take_of_dump };
 	struct api_filling *f = ctx;
-	int n = f->threads > 0 ? f->threads : pd_cores(), status = check_model(f->t, f->reader ? f->reader->model : NULL, e);
+	int n = f->threads > 0 ? f->threads : pd_cores(), status = check_model(f->t, f->reader ? f->reader->handle.model : NULL, e);
 	if (f->inputs && (uint64_t)n > f->most / 4 + 1)
 		n = (int)(f->most / 4 + 1);
 	if (!status)

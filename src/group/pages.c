@@ -264,22 +264,29 @@ static int file_order(const void *x, const void *y, void *ctx)
 	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
 }
 
+/* Sorts names, by their numbers; the place that each has then, which is the caller's to free. */
+static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *names))
+{
+	size_t n = names->n;
+	uint32_t *order = pd_order_new(n), *place = pd_alloc((n + 1) * sizeof *place);
+	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
+	qsort_r(order, n, sizeof *order, compare, names);
+	for (size_t i = 0; i < n; i++) {
+		place[order[i]] = (uint32_t)i;
+		sorted[i] = names->v[order[i]];
+	}
+	free(names->v);
+	names->v = sorted;
+	free(order);
+	return place;
+}
+
 /* Numbers of files become their places in bytewise order. */
 static void rank_files(struct pd_ids *ids)
 {
-	size_t n = ids->files.n;
-	uint32_t *order = pd_order_new(n), *rank = pd_alloc((n + 1) * sizeof *rank);
-	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
-	qsort_r(order, n, sizeof *order, file_order, &ids->files);
-	for (size_t i = 0; i < n; i++) {
-		rank[order[i]] = (uint32_t)i;
-		sorted[i] = ids->files.v[order[i]];
-	}
+	uint32_t *rank = sort_names(&ids->files, file_order);
 	for (size_t i = 0; i < ids->n; i++)
 		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
-	free(ids->files.v);
-	ids->files.v = sorted;
-	free(order);
 	free(rank);
 }
 
@@ -704,21 +711,11 @@ static int most_similar_first(const void *x, const void *y, void *ctx)
 /* Numbers of similarities that do not depend on the order of rows: ties between pairs are settled by them. */
 static void order_similarities(struct pd_pages *p)
 {
-	size_t n = p->similarity.n;
-	uint32_t *order = pd_order_new(n), *place = pd_alloc((n + 1) * sizeof *place);
-	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
-	qsort_r(order, n, sizeof *order, most_similar_first, &p->similarity);
-	for (size_t i = 0; i < n; i++) {
-		place[order[i]] = (uint32_t)i;
-		sorted[i] = p->similarity.v[order[i]];
-	}
+	uint32_t *place = sort_names(&p->similarity, most_similar_first);
 	for (size_t i = 0; i < p->n_edges; i++)
 		p->edges[i].tag = place[p->edges[i].tag];
 	for (size_t i = 0; i < p->n_suspicions; i++)
 		p->suspicions[i].edge.tag = place[p->suspicions[i].edge.tag];
-	free(p->similarity.v);
-	p->similarity.v = sorted;
-	free(order);
 	free(place);
 }
 
