@@ -37,8 +37,21 @@ const char *pagededup_strerror(int status)
 	switch (status) {
 	case PAGEDEDUP_NO_PAGE: return "no page, or one more";
 	case PAGEDEDUP_ERR_STOPPED: return "stopped, as the caller asked";
+	case PD_OK: return "success";
+	case PD_ERR_SYSTEM: return "system error";
+	case PD_ERR_LIMIT: return "limit reached";
+	case PD_ERR_USAGE: return "cannot be done as asked";
+	case PD_ERR_MEMORY: return "out of memory";
+	case PD_ERR_INPUT: return "damaged input";
+	case PD_ERR_TRUNCATED: return "input ends in the middle";
+	case PD_ERR_NOT_FOUND: return "no such page";
+	case PD_ERR_CHARSET: return "charset not supported";
+	case PD_ERR_DICT: return "not a dictionary, or damaged";
+	case PD_ERR_FORMAT: return "not in the expected format";
+	case PD_ERR_VERSION: return "written by a newer version";
+	case PD_ERR_PARAMS: return "made with other parameters";
 	}
-	return pd_strerror(status);
+	return "unknown status";
 }
 
 int pd_api_fail(pagededup_error *error, int status, const char *text)
@@ -128,7 +141,7 @@ int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fi
 	struct api_new n = { .owner = pd_owner_new(), .size = size, .release = release, .fill = fill, .ctx = ctx };
 	*out = NULL;
 	if (!n.owner)
-		return pd_api_fail(error, PD_ERR_MEMORY, pd_strerror(PD_ERR_MEMORY));
+		return pd_api_fail(error, PD_ERR_MEMORY, pagededup_strerror(PD_ERR_MEMORY));
 	int status = pd_api_call(n.owner, NULL, make, &n, error);
 	if (status)
 		pd_owner_free(n.owner);

@@ -8,27 +8,6 @@
 
 #include "base/alloc.h"
 
-const char *pd_strerror(int status)
-{
-	switch (status) {
-	case PD_OK: return "success";
-	case PD_ERR_SYSTEM: return "system error";
-	case PD_ERR_STOPPED: return "stopped by a signal";
-	case PD_ERR_LIMIT: return "limit reached";
-	case PD_ERR_USAGE: return "cannot be done as asked";
-	case PD_ERR_MEMORY: return "out of memory";
-	case PD_ERR_INPUT: return "damaged input";
-	case PD_ERR_TRUNCATED: return "input ends in the middle";
-	case PD_ERR_NOT_FOUND: return "no such page";
-	case PD_ERR_CHARSET: return "charset not supported";
-	case PD_ERR_DICT: return "not a dictionary, or damaged";
-	case PD_ERR_FORMAT: return "not in the expected format";
-	case PD_ERR_VERSION: return "written by a newer version";
-	case PD_ERR_PARAMS: return "made with other parameters";
-	}
-	return "unknown status";
-}
-
 __attribute__((format(printf, 3, 0)))
 static void set(struct pd_err *e, int status, const char *fmt, va_list args)
 {

@@ -35,8 +35,6 @@ struct pd_err {
 	char text[512];
 };
 
-/* What a status means, in a few words; never NULL. */
-const char *pd_strerror(int status);
 /* Fills `e` (may be NULL) and returns `status`. */
 int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The same with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A want of memory is no fault of a file that

@@ -82,7 +82,7 @@ static bool fits_in_budget(const struct pd_array *b, const struct pd_budget *bud
 	return !budget || budget->status || budget->used - (b->budget && b->where != PD_ARRAY_FILE ? b->bytes : 0) + bytes <= budget->limit / 2;
 }
 
-void *pd_map_new(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e)
+void *pd_tempfile_map(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e)
 {
 	void *p = MAP_FAILED;
 	*file = pd_tempfile_open(tmp_dir, e);
@@ -118,7 +118,7 @@ static bool file_room(struct pd_array *b, struct pd_budget *budget, size_t bytes
 	budget->in_files += bytes - (b->where == PD_ARRAY_FILE ? b->bytes : 0);
 	if (b->where != PD_ARRAY_FILE) {
 		FILE *file;
-		void *p = pd_map_new(budget->tmp_dir, bytes, &file, &budget->err);
+		void *p = pd_tempfile_map(budget->tmp_dir, bytes, &file, &budget->err);
 		if (!p) {
 			budget->status = PD_ERR_SYSTEM;
 			return false;

@@ -45,6 +45,6 @@ size_t pd_budget_left(const struct pd_budget *b);
 int pd_budget_check(const struct pd_budget *b, struct pd_err *e);
 
 /* A file without a name, of so many bytes that are there (a full disk says so now), mapped to be written.  NULL: error. */
-void *pd_map_new(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e);
+void *pd_tempfile_map(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e);
 
 #endif

@@ -245,7 +245,7 @@ static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *o
 	int status = pd_runs_merge(spill->runs, spill->bytes / 2, e);
 	if (status)
 		return status;
-	out->v = pd_map_new(spill->budget->tmp_dir, n * sizeof *out->v, &file, e);
+	out->v = pd_tempfile_map(spill->budget->tmp_dir, n * sizeof *out->v, &file, e);
 	if (!out->v)
 		return PD_ERR_SYSTEM;
 	fclose(file);

@@ -53,11 +53,6 @@ void pd_ranks_release(struct pd_ranks *r)
 	*r = (struct pd_ranks){ 0 };
 }
 
-size_t pd_ranks_bytes(const struct pd_ranks *r)
-{
-	return pd_map_bytes(&r->page) + r->cap[0] * sizeof *r->signature + r->cap[1] * sizeof *r->quality;
-}
-
 bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality)
 {
 	const uint32_t *number = pd_map_find(&r->page, pd_hash64(id.p, id.n));

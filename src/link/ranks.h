@@ -16,7 +16,6 @@ struct pd_ranks {
 
 int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e);
 void pd_ranks_release(struct pd_ranks *r);
-size_t pd_ranks_bytes(const struct pd_ranks *r);
 /* False: the page has none. */
 bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality);
 

@@ -64,7 +64,27 @@ static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)
 	return PD_OK;
 }
 
-int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, struct pd_err *e)
+/* Does any rule that was asked for, but `signature`, read links? */
+static bool needs_links(const struct pd_rules *r)
+{
+	bool any = false;
+	for (int i = 0; i < PD_RULES; i++)
+		any |= r->asked[i] && i != PD_RULE_SIGNATURE;
+	return any;
+}
+
+static int check_files(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e)
+{
+	if (r->asked[PD_RULE_SIGNATURE] != ranks)
+		return pd_fail(e, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
+	if (links && !needs_links(r))
+		return pd_fail(e, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
+	if (!links && needs_links(r))
+		return pd_fail(e, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together");
+	return PD_OK;
+}
+
+int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, bool links, bool ranks, struct pd_err *e)
 {
 	struct pd_span rest = pd_span_z(list), item, name;
 	bool any = false;
@@ -88,7 +108,7 @@ int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, 
 			status = pd_fail(e, PD_ERR_USAGE, "--rule-weights takes adverts, body, types, domains and anchors, each with a weight from 0 to 1, "
 					 "not '%.*s'", (int)name.n, name.p ? name.p : "");
 	}
-	return status;
+	return status ? status : check_files(out, links, ranks, e);
 }
 
 void pd_rules_print(const struct pd_rules *r, struct pd_buf *out)
@@ -219,26 +239,6 @@ static void compare_signatures(const struct pd_rules *r, double a, double b, str
 	out->signature[0] = a;
 	out->signature[1] = b;
 	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
-}
-
-/* Does any rule that was asked for, but `signature`, read links? */
-static bool needs_links(const struct pd_rules *r)
-{
-	bool any = false;
-	for (int i = 0; i < PD_RULES; i++)
-		any |= r->asked[i] && i != PD_RULE_SIGNATURE;
-	return any;
-}
-
-int pd_rules_check(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e)
-{
-	if (r->asked[PD_RULE_SIGNATURE] != ranks)
-		return pd_fail(e, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
-	if (links && !needs_links(r))
-		return pd_fail(e, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
-	if (!links && needs_links(r))
-		return pd_fail(e, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together");
-	return PD_OK;
 }
 
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
@@ -486,7 +486,7 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 	return status;
 }
 
-int pd_link_table_open(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget, struct pd_err *e)
+static int open_links(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget, struct pd_err *e)
 {
 	struct pd_link_reader *l;
 	int status = pd_link_reader_new(&l, r, e);
@@ -513,15 +513,32 @@ static const struct pd_link_facts *find_page(const struct pd_link_table *t, stru
 
 /* ==== two pages ==== */
 
-bool pd_rules_pair(const struct pd_rules *r, const struct pd_link_table *links, const struct pd_ranks *ranks, struct pd_span a, struct pd_span b)
+int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks, struct pd_budget *budget,
+		  struct pd_err *e)
+{
+	int status = ranks ? pd_ranks_read(&f->ranks, ranks, e) : PD_OK;
+	if (!status && links)
+		status = open_links(&f->links, r, links, budget, e);
+	f->bytes = pd_map_bytes(&f->ranks.page) + f->ranks.cap[0] * sizeof *f->ranks.signature + f->ranks.cap[1] * sizeof *f->ranks.quality +
+		   pd_map_bytes(&f->links.page);
+	return status;
+}
+
+void pd_rules_close(struct pd_rules_files *f)
+{
+	pd_link_table_release(&f->links);
+	pd_ranks_release(&f->ranks);
+}
+
+bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, struct pd_span a, struct pd_span b)
 {
 	struct pd_rules_counts counts;
 	double signature[2] = { 0 }, quality;
 	size_t n_a, n_b;
-	const struct pd_link_facts *of_a = find_page(links, a, &n_a), *of_b = find_page(links, b, &n_b);
+	const struct pd_link_facts *of_a = find_page(&f->links, a, &n_a), *of_b = find_page(&f->links, b, &n_b);
 	pd_rules_compare(r, of_a, n_a, of_b, n_b, &counts);
-	pd_ranks_find(ranks, a, &signature[0], &quality);
-	pd_ranks_find(ranks, b, &signature[1], &quality);
+	pd_ranks_find(&f->ranks, a, &signature[0], &quality);
+	pd_ranks_find(&f->ranks, b, &signature[1], &quality);
 	compare_signatures(r, signature[0], signature[1], &counts);
 	return pd_rules_decide(r, &counts);
 }
@@ -532,7 +549,7 @@ int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *
 	struct pd_rules_counts counts;
 	struct pd_rules r;
 	size_t n, m;
-	int status = pd_rules_parse(&r, "adverts", NULL, e);
+	int status = pd_rules_parse(&r, "adverts", NULL, true, false, e);
 	if (status)
 		return status;
 	status = pd_link_reader_new(&x, &r, e);

@@ -36,10 +36,9 @@ struct pd_rules {
 	bool navigation;
 };
 
-/* "adverts,body=7,weighted=40"; `weights`: "adverts=.5,body=1", what is not named weighs nothing; NULL: .2 each.  PD_ERR_USAGE. */
-int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, struct pd_err *e);
-/* Are the files there that these rules need, and no others?  PD_ERR_USAGE. */
-int pd_rules_check(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e);
+/* "adverts,body=7,weighted=40"; `weights`: "adverts=.5,body=1", what is not named weighs nothing; NULL: .2 each.  links, ranks: which
+ * files there are.  PD_ERR_USAGE, also where the rules need a file that is not there, or do not need one that is. */
+int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, bool links, bool ranks, struct pd_err *e);
 /* As they read back, with all limits; without commas and blanks where `out` cannot have them. */
 void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 
@@ -85,13 +84,22 @@ struct pd_link_table {
 /* PD_ERR_FORMAT: a row that cannot be read, or the rows of a page do not stand together.  PD_ERR_PARAMS: other rules for types. */
 int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e);
 void pd_link_table_release(struct pd_link_table *t);
-/* The same, with a reader of its own. */
-int pd_link_table_open(struct pd_link_table *t, const struct pd_rules *rules, const char *path, struct pd_budget *budget, struct pd_err *e);
 
 /* --- two pages --- */
 
-/* Do the rules call two pages duplicates, by their ids?  Of both tables either may be empty. */
-bool pd_rules_pair(const struct pd_rules *r, const struct pd_link_table *links, const struct pd_ranks *ranks, struct pd_span a, struct pd_span b);
+/* What the rules know of pages: from files of `link` and of `rank`. */
+struct pd_rules_files {
+	struct pd_link_table links;
+	struct pd_ranks ranks;
+	size_t bytes;			/* in memory, outside the budget */
+};
+
+/* Either path may be NULL.  To be closed whatever comes. */
+int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks, struct pd_budget *budget,
+		  struct pd_err *e);
+void pd_rules_close(struct pd_rules_files *f);
+/* Do the rules call two pages duplicates, by their ids? */
+bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, struct pd_span a, struct pd_span b);
 /* A line for each rule with its normal limit, for people; signatures 0: none. */
 int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out, struct pd_err *e);
 

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/threads.h"
 #include "join/plan.h"
-#include "link/ranks.h"
 #include "pipeline.h"
 #include "rows/rows.h"
 #include "write/write.h"
@@ -29,8 +28,7 @@ struct match_run {
 	struct pd_methods asked;
 	struct pd_match_methods_stats by_method;
 	struct pd_rules rules;		/* only with o->rule */
-	struct pd_link_table links;
-	struct pd_ranks ranks;
+	struct pd_rules_files rules_files;
 	uint64_t refused;		/* pairs that no rule called duplicates */
 	struct pd_doubts doubts;
 	uint64_t suspects;
@@ -108,7 +106,7 @@ static int run_match(struct match_run *r)
 static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
 	struct match_run *r = ctx;
-	if (r->o->rule && !pd_rules_pair(&r->rules, &r->links, &r->ranks, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
+	if (r->o->rule && !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
 		r->refused++;
 		return PD_OK;
 	}
@@ -302,9 +300,7 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
 	if (!o->rule && (o->links || o->rule_weights))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
-	int status = o->rule ? pd_rules_check(&r->rules, o->links, o->ranks, &r->err) : PD_OK;
-	if (!status)
-		status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
+	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
 	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
@@ -328,7 +324,7 @@ static int check_memory(struct match_run *r, size_t n_rows)
 /* Tables of pages that lie in memory whatever its limit: the rest must do with what they leave. */
 static int count_tables(struct match_run *r)
 {
-	size_t bytes = pd_ranks_bytes(&r->ranks) + pd_map_bytes(&r->links.page), least = pd_memory_least(r->rows.n, false);
+	size_t bytes = r->rules_files.bytes, least = pd_memory_least(r->rows.n, false);
 	r->budget.used += bytes;
 	if (r->budget.used + least <= r->budget.limit)
 		return pd_budget_check(&r->budget, &r->err);
@@ -348,9 +344,7 @@ static int read_links(struct match_run *r)
 		any |= r->rows.methods.v[i].method->uses_links;
 	if (!any)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
-	int status = r->o->ranks ? pd_ranks_read(&r->ranks, r->o->ranks, &r->err) : PD_OK;
-	if (!status && r->o->links)
-		status = pd_link_table_open(&r->links, &r->rules, r->o->links, &r->budget, &r->err);
+	int status = pd_rules_open(&r->rules_files, &r->rules, r->o->links, r->o->ranks, &r->budget, &r->err);
 	return status ? status : count_tables(r);
 }
 
@@ -543,8 +537,7 @@ static void release_match_run(void *run)
 {
 	struct match_run *r = run;
 	pd_doubts_release(&r->doubts);
-	pd_link_table_release(&r->links);
-	pd_ranks_release(&r->ranks);
+	pd_rules_close(&r->rules_files);
 	pd_owners_free(r->owners);
 	pd_rows_release(&r->rows);
 	pd_buf_release(&r->line);
@@ -560,7 +553,7 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 	if (!status && o->method)
 		status = pd_methods_read(&r->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r->err);
 	if (!status && o->rule)
-		status = pd_rules_parse(&r->rules, o->rule, o->rule_weights, &r->err);
+		status = pd_rules_parse(&r->rules, o->rule, o->rule_weights, o->links, o->ranks, &r->err);
 	if (!status)
 		status = check_options(r, paths, n_paths);
 	if (!status && o->stats && !o->save)
