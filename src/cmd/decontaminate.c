@@ -27,7 +27,7 @@ static const struct pd_opt opts[] = {
 	  .help = "items of fewer than --words words count whole from N words on (8)" },
 	{ .type = PD_OPT_REAL, .name = "share", .arg = "S", AT(share), .min = 0, .max = 1,
 	  .help = "least share of an item's runs of words that a page holds (any)" },
-	PD_WALK_INPUT_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
 
 static const struct pd_usage usage = {

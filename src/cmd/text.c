@@ -3,7 +3,7 @@
 #include "cmd/walk.h"
 #include "write/write.h"
 
-static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
+static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
 
 static const struct pd_usage usage = {
 	.name = "text",

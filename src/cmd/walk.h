@@ -24,6 +24,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .letter = 'T', .name = "files-from", .same_result = true, .arg = "FILE", PD_AT(files_from), \
 	  .help = "read paths from FILE, one per line (-: stdin)" }
 
+#define PD_WALK_SELECT_OPT \
+	{ .type = PD_OPT_TEXT, .name = "select", .rare = true, .arg = "INDEX", PD_AT(select), \
+	  .help = "read only the records that INDEX (CDXJ or CDX) names" }
+
 #define PD_WALK_TEXT_OPT \
 	{ .type = PD_OPT_FLAG, .name = "all-text", .rare = true, PD_AT(all_text), \
 	  .help = "in folders and tar, read text files too, not only HTML" }

@@ -118,7 +118,7 @@ static void failed(struct pd_read_input *in)
 
 static void fill_window(struct pd_read_input *in)
 {
-	size_t room = CAPACITY - in->n;
+	size_t room = in->piece && in->piece < CAPACITY - in->n ? in->piece : CAPACITY - in->n;
 	ssize_t got = in->pull ? (ssize_t)in->pull(in->pull_ctx, in->window + in->n, room) : read(in->fd, in->window + in->n, room);
 	if (got > 0) {
 		in->n += (size_t)got;

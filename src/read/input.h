@@ -26,6 +26,7 @@ struct pd_read_input {
 	bool regular;
 	bool end;		/* nothing follows the window */
 	int error;		/* errno of a call that failed; then `end` is set too */
+	size_t piece;		/* bytes that are read at a time; 0: as many as there is room for */
 	bool broken;		/* set by `pull`: what it gave is not all there should be, or not right */
 };
 

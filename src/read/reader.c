@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "read/files.h"
+#include "read/select.h"
 #include "read/source.h"
 
 struct pd_reader {
@@ -20,6 +21,9 @@ struct pd_reader {
 	struct pd_read_file file;		/* the one that is open */
 	bool open;
 	uint64_t done, total;		/* bytes, of pd_reader_progress */
+	struct pd_select *select;	/* NULL: all records are wanted */
+	const uint64_t *wanted;		/* of the file that is open: where its records begin … */
+	size_t n_wanted, at;		/* … and the next of these */
 	struct pd_reader_stats stats;
 };
 
@@ -59,6 +63,11 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 		pd_reader_free(r);
 		return status;
 	}
+	if (o->select && pd_select_open(&r->select, o->select, &r->sink) < 0) {
+		status = pd_fail_errno(e, "%s: cannot read", o->select);
+		pd_reader_free(r);
+		return status;
+	}
 	r->total = o->measure ? measure(&r->o) : 0;
 	*out = r;
 	return PD_OK;
@@ -76,6 +85,9 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 	return PD_OK;
 }
 
+/* Of the bytes that follow a selected record few are wanted. */
+enum { SELECTED_PIECE = 1 << 16 };
+
 /* 1 an input is open, 0 no more inputs, negative. */
 static int open_next(struct pd_reader *r, struct pd_err *e)
 {
@@ -84,6 +96,13 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 		if (status <= 0)
 			return status;
 		int error = r->file.error;
+		if (r->select) {
+			r->wanted = pd_select_of(r->select, r->file.label, &r->n_wanted);
+			r->at = 0;
+			r->source.in.piece = SELECTED_PIECE;
+			if (!r->n_wanted && !error)
+				continue;
+		}
 		pd_read_source_how(&r->source, &r->file);
 		if (!error && pd_read_source_open(&r->source, r->file.path, r->file.label) < 0)
 			error = errno;
@@ -105,13 +124,49 @@ static void count_done(struct pd_reader *r)
 	__atomic_store_n(&r->done, in->taken - (r->open ? in->n - in->at : 0), __ATOMIC_RELAXED);
 }
 
+/* The index names a record that is not there. */
+static void tell_missing(struct pd_reader *r, uint64_t offset)
+{
+	pd_read_sink_tell(&r->sink, r->file.label, (struct pd_read_place){ offset, false }, "the index names a record here, and none begins here");
+}
+
+/* Of a file one seek for each record; what cannot be sought in is read, and what nobody wants passed over.  As pd_read_source_next. */
+static int next_selected(struct pd_reader *r, struct pd_record *out)
+{
+	struct pd_read_source *s = &r->source;
+	while (s->in.regular && r->file.path && r->at < r->n_wanted) {
+		uint64_t offset = r->wanted[r->at++];
+		pd_read_source_close(s);
+		int status = pd_read_source_open_at(s, r->file.path, r->file.label, offset);
+		status = status == PD_OK ? pd_read_source_next(s, out) : status == PD_ERR_NOT_FOUND ? 0 : status;
+		if (status < 0)
+			return status;
+		if (status && s->kind == PD_SOURCE_DUMP && !s->dump.place.stream && s->dump.place.offset == offset)
+			return 1;
+		tell_missing(r, offset);
+	}
+	int status = r->at < r->n_wanted ? 1 : 0;
+	while (status && (status = pd_read_source_next(s, out)) == 1) {
+		bool placed = s->kind == PD_SOURCE_DUMP && !s->dump.place.stream;
+		while (placed && r->at < r->n_wanted && r->wanted[r->at] < s->dump.place.offset)
+			tell_missing(r, r->wanted[r->at++]);
+		if (placed && r->at < r->n_wanted && r->wanted[r->at] == s->dump.place.offset) {
+			r->at++;
+			return 1;
+		}
+	}
+	while (!status && r->at < r->n_wanted)
+		tell_missing(r, r->wanted[r->at++]);
+	return status;
+}
+
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 {
 	for (;;) {
 		int status = r->open ? 1 : open_next(r, e);
 		if (status <= 0)
 			return status;
-		status = pd_read_source_next(&r->source, out);
+		status = r->select ? next_selected(r, out) : pd_read_source_next(&r->source, out);
 		if (status == 1) {
 			r->stats.records++;
 			r->stats.mirrored += r->source.mirrored;
@@ -135,6 +190,7 @@ void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out)
 	out->damaged = r->sink.count;
 	out->aliases = r->files.aliases;
 	out->bytes_read = r->source.in.taken;
+	out->unselected = r->select ? pd_select_left(r->select) : 0;
 }
 
 void pd_reader_progress(const struct pd_reader *r, uint64_t *done, uint64_t *total)
@@ -166,5 +222,6 @@ void pd_reader_free(struct pd_reader *r)
 		return;
 	pd_read_source_release(&r->source);
 	pd_read_files_release(&r->files);
+	pd_select_free(r->select);
 	free(r);
 }

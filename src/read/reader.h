@@ -23,6 +23,7 @@ struct pd_reader_stats {
 	uint64_t files;		/* inputs opened */
 	uint64_t aliases;	/* further names of files that were read already */
 	uint64_t mirrored;	/* records whose URL was taken from their path */
+	uint64_t unselected;	/* records that the index names in files that are no inputs; once all was read */
 	uint64_t bytes_read;	/* compressed bytes taken from inputs */
 };
 

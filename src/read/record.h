@@ -64,6 +64,7 @@ struct pd_reader_options {
 	const struct pd_found *found;	/* of each input; NULL: all were typed */
 	const char *files_from;	/* a file with one path a line ("-": stdin), or NULL */
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
+	const char *select;	/* an index (read/select.h): only the records that it names are read; NULL: all */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
 	struct pd_read_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
 	bool all_text;		/* of files in folders and tar archives, text is as good as HTML; else only HTML is */

@@ -286,7 +286,7 @@ static int read_tests(struct decontamination *d, const struct pd_log *log, struc
 	struct pd_walk_counts counts;
 	struct pd_log quiet = *log;
 	quiet.quiet = walk.quiet = true;
-	walk.output = walk.stats = walk.left_out = walk.files_from = NULL;
+	walk.output = walk.stats = walk.left_out = walk.files_from = walk.select = NULL;
 	walk.counts = &counts;
 	walk.progress = 0;
 	if (d->o->test_field)

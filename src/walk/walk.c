@@ -207,6 +207,11 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		pd_buf_count(&line, c->input.aliases, "other name");
 		pd_buf_add_z(&line, " of files read already");
 	}
+	if (c->input.unselected) {
+		pd_buf_clear(&says);
+		pd_buf_count(&says, c->input.unselected, "record");
+		pd_log_note(log, "%s of the index %s in files that are no inputs", says.p, c->input.unselected == 1 ? "is" : "are");
+	}
 	if (c->input.mirrored) {
 		pd_buf_clear(&says);
 		pd_buf_count(&says, c->input.mirrored, "record");
@@ -631,6 +636,7 @@ struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **
 	return (struct pd_reader_options){ .inputs = inputs,
 					   .n_inputs = n_inputs,
 					   .files_from = o->files_from,
+					   .select = o->select,
 					   .stdin_name = o->name,
 					   .max_block = o->page.max_page + PD_BLOCK_ROOM,
 					   .fields = o->fields,

@@ -29,6 +29,7 @@ struct pd_walk_options {
 	const char *method;		/* the list as typed, read into `page` by pd_walk_parse */
 	const char *files_from, *name, *output, *stats;
 	struct pd_read_jsonl_fields fields;
+	const char *select;		/* see pd_reader_options */
 	int jobs;			/* 0: all cores */
 	int progress;			/* -1: when stderr is a terminal */
 	bool quiet, ignore_damaged;

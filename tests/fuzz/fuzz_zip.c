@@ -42,7 +42,7 @@ static struct outcome read_all(const char *path, size_t skip)
 static void number(struct pd_buf *out, uint64_t v, int bytes)
 {
 	for (int i = 0; i < bytes; i++)
-		pd_buf_add_c(out, (char)(v >> 8 * i));
+		pd_buf_add_c(out, i < 8 ? (char)(v >> 8 * i) : 0);
 }
 
 /* One stored file "f", with its checksum, and the archive's directory. */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct place {
+	uint32_t file;
+	uint64_t offset;
+};
+
+struct pd_select {
+	struct pd_names files;		/* as the index has them, … */
+	struct pd_names bases;		/* … and the last parts of their paths, by the same numbers where these differ */
+	uint32_t *base;			/* of each file */
+	bool *asked;
+	size_t cap_base, cap_asked;
+	struct place *places;
+	size_t n, cap;
+	uint64_t *offsets;		/* given out last */
+	size_t cap_offsets;
+	struct pd_json_member fields[2];
+	/* of a CDX file: which of its columns are meant; -1: counted from the end of a line */
+	int offset_column, name_column;
+};
+
+enum { OFFSET, FILENAME, COLUMNS_MAX = 32 };
+
+static struct pd_span base_of(struct pd_span path)
+{
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	return slash ? pd_span(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
+}
+
+static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span name)
+{
+	struct place p;
+	if (!name.n || !pd_span_u64(offset, &p.offset))
+		return false;
+	size_t before = s->files.n;
+	p.file = pd_names_add(&s->files, name);
+	if (s->files.n > before) {
+		s->base = pd_grow(s->base, before, &s->cap_base, sizeof *s->base);
+		s->asked = pd_grow(s->asked, before, &s->cap_asked, sizeof *s->asked);
+		s->base[before] = pd_names_add(&s->bases, base_of(name));
+		s->asked[before] = false;
+	}
+	s->places = pd_grow(s->places, s->n, &s->cap, sizeof *s->places);
+	s->places[s->n++] = p;
+	return true;
+}
+
+/* " CDX N b a m s k r M S V g": a letter for each column. */
+static void take_header(struct pd_select *s, struct pd_span letters)
+{
+	struct pd_span letter;
+	for (int i = 0; letters.n && pd_span_split(&letters, ' ', &letter); i++) {
+		if (pd_span_is(letter, "V"))
+			s->offset_column = i;
+		if (pd_span_is(letter, "g"))
+			s->name_column = i;
+	}
+}
+
+static bool take_cdx(struct pd_select *s, struct pd_span line)
+{
+	struct pd_span columns[COLUMNS_MAX];
+	int n = 0;
+	while (line.n && n < COLUMNS_MAX && pd_span_split(&line, ' ', &columns[n]))
+		n++;
+	int offset = s->offset_column >= 0 ? s->offset_column : n - 2, name = s->name_column >= 0 ? s->name_column : n - 1;
+	return n >= 9 && offset < n && name < n && add_place(s, columns[offset], columns[name]);
+}
+
+/* False: it names no place. */
+static bool take_line(struct pd_select *s, struct pd_span line)
+{
+	const char *object = line.n ? memchr(line.p, '{', line.n) : NULL;
+	if (!line.n || line.p[0] == '!' || line.p[0] == '#')
+		return true;
+	if (pd_span_istarts(line, "CDX ")) {
+		take_header(s, pd_span(line.p + 4, line.n - 4));
+		return true;
+	}
+	if (!object)
+		return take_cdx(s, line);
+	return pd_json_members(pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) && s->fields[OFFSET].present &&
+	       s->fields[FILENAME].present && add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
+}
+
+static int by_file_and_offset(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* All lines, of all members; where a member is damaged the rest of the index is lost. */
+static void read_lines(struct pd_select *s, struct pd_read_member *m, const char *path, struct pd_read_sink *sink)
+{
+	struct pd_buf line = { 0 };
+	int r;
+	while ((r = pd_read_member_next(m)) == 1) {
+		struct pd_span piece;
+		while ((piece = pd_read_member_peek(m, 1)).n) {
+			const char *end = memchr(piece.p, '\n', piece.n);
+			size_t n = end ? (size_t)(end - piece.p) + 1 : piece.n;
+			uint64_t at = pd_read_member_offset(m) - line.n;
+			pd_buf_add(&line, piece.p, n);
+			pd_read_member_skip(m, n);
+			if (!end)
+				continue;
+			if (!take_line(s, pd_span_trim(pd_buf_span(&line))))
+				pd_read_sink_tell(sink, path, (struct pd_read_place){ at, pd_read_member_packed(m) },
+						  "this line of the index names no offset and no filename");
+			pd_buf_clear(&line);
+		}
+		if (m->state == PD_MEMBER_BROKEN)
+			break;
+	}
+	if (line.n && !take_line(s, pd_span_trim(pd_buf_span(&line))))
+		pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
+	if (r < 0 || m->state == PD_MEMBER_BROKEN)
+		pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; what follows in it is lost");
+	pd_buf_release(&line);
+}
+
+int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink)
+{
+	struct pd_read_input in;
+	struct pd_read_member m;
+	struct pd_select *s = pd_zalloc(sizeof *s);
+	*out = s;
+	s->offset_column = s->name_column = -1;
+	s->fields[OFFSET].name = "offset";
+	s->fields[FILENAME].name = "filename";
+	pd_read_input_init(&in);
+	pd_read_member_init(&m);
+	int status = pd_read_input_open(&in, strcmp(path, "-") ? path : NULL);
+	if (!status) {
+		pd_read_member_open(&m, &in, pd_read_member_codec(pd_read_input_peek(&in, 64)));
+		read_lines(s, &m, path, sink);
+		status = in.error ? PD_ERR_SYSTEM : PD_OK;
+	}
+	int error = status ? in.error ? in.error : errno : 0;
+	pd_read_member_release(&m);
+	pd_read_input_release(&in);
+	if (s->n)
+		qsort(s->places, s->n, sizeof *s->places, by_file_and_offset);
+	errno = error;
+	return status;
+}
+
+void pd_select_free(struct pd_select *s)
+{
+	if (!s)
+		return;
+	pd_names_release(&s->files);
+	pd_names_release(&s->bases);
+	for (int i = 0; i < 2; i++)
+		pd_buf_release(&s->fields[i].value);
+	free(s->base);
+	free(s->asked);
+	free(s->places);
+	free(s->offsets);
+	free(s);
+}
+
+/* The file of the whole path, else those of the same last part. */
+static bool is_meant(const struct pd_select *s, uint32_t file, uint32_t whole, uint32_t base)
+{
+	return whole != PD_NO_NAME ? file == whole : base != PD_NO_NAME && s->base[file] == base;
+}
+
+static int by_offset(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+	return (*a > *b) - (*a < *b);
+}
+
+const uint64_t *pd_select_of(struct pd_select *s, const char *label, size_t *n)
+{
+	uint32_t whole = pd_names_find(&s->files, pd_span_z(label)), base = pd_names_find(&s->bases, base_of(pd_span_z(label)));
+	size_t all = 0, kept = 0;
+	for (uint32_t f = 0; f < s->files.n; f++)
+		s->asked[f] |= is_meant(s, f, whole, base);
+	for (size_t i = 0; i < s->n; i++) {
+		if (!is_meant(s, s->places[i].file, whole, base))
+			continue;
+		s->offsets = pd_grow(s->offsets, all, &s->cap_offsets, sizeof *s->offsets);
+		s->offsets[all++] = s->places[i].offset;
+	}
+	if (all)
+		qsort(s->offsets, all, sizeof *s->offsets, by_offset);
+	for (size_t i = 0; i < all; i++)
+		if (!i || s->offsets[i] != s->offsets[i - 1])
+			s->offsets[kept++] = s->offsets[i];
+	*n = kept;
+	return s->offsets;
+}
+
+uint64_t pd_select_left(const struct pd_select *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += !s->asked[s->places[i].file];
+	return n;
+}

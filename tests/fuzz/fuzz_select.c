@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as an index: offsets of a file ascend, each once, and none is counted for two files. */
+#include "fuzz.h"
+#include "read/select.h"
+
+static void damage(void *ctx, const struct pd_read_damage *d)
+{
+	HOLDS(d->file && d->reason && d->reason[0]);
+	++*(uint64_t *)ctx;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static const char *const labels[] = { "a.warc.gz", "x/a.warc.gz", "b", "" };
+	uint64_t damaged = 0;
+	struct pd_read_sink sink = { damage, &damaged, 0 };
+	struct pd_select *s;
+	HOLDS(pd_select_open(&s, fuzz_file(data, n), &sink) == PD_OK && sink.count == damaged);
+	uint64_t left = pd_select_left(s);
+	for (size_t i = 0; i < 4; i++) {
+		size_t found;
+		const uint64_t *at = pd_select_of(s, labels[i], &found);
+		for (size_t k = 1; k < found; k++)
+			HOLDS(at[k - 1] < at[k]);
+		HOLDS(pd_select_left(s) <= left && (!found || pd_select_left(s) < left || i));
+		left = pd_select_left(s);
+	}
+	pd_select_free(s);
+	return 0;
+}
