@@ -2,6 +2,7 @@
 #include "pipeline.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/fields.h"
@@ -110,9 +111,9 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	t = lap(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, &p->signature);
-	pd_sketch(&p->sketcher, &p->topic, &p->sketch);
-	if (!p->tables->fingerprints)
-		p->signature.present = p->sketch.present = false;
+	p->sketch.present = false;
+	if (p->tables->fingerprints)
+		pd_sketch(&p->sketcher, &p->topic, &p->sketch);
 	pd_subject_find(&p->subject_finder, &p->blocks, &p->subject);
 	digest_text(p);
 	if (p->tables->methods.n) {
@@ -180,7 +181,10 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	topic.stopwords = t->compared;
 	topic.classes = html.all_links = t->adverts != NULL;
 	*p = (struct pd_pipeline){ .tables = t };
-	int status = pd_signer_fingerprint(&p->signer, &o->sign, e);
+	struct pd_sign_options sign = o->sign;
+	if (!t->fingerprints)
+		sign.min_terms = INT_MAX;	/* no page has so many: they are counted alone */
+	int status = pd_signer_fingerprint(&p->signer, &sign, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
 		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &o->sign, &t->sign, e);
 	if (status) {

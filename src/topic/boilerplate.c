@@ -822,11 +822,12 @@ struct path_vote {
 
 struct judge {
 	struct site_page *pages;	/* in the order of their contexts */
-	struct seen_line *seen;
+	struct seen_line *seen, *spare;
 	struct path_vote *votes;
 	uint64_t *lines, *paths;
 	size_t n_pages, n_seen, n_votes, n_lines, n_paths;
-	size_t cap_pages, cap_seen, cap_votes, cap_lines, cap_paths;
+	size_t cap_pages, cap_seen, cap_spare, cap_votes, cap_lines, cap_paths;
+	struct pd_items order;
 };
 
 static struct judge *judge_new(void)
@@ -840,6 +841,8 @@ static void judge_free(struct judge *j)
 		return;
 	free(j->pages);
 	free(j->seen);
+	free(j->spare);
+	pd_items_release(&j->order);
 	free(j->votes);
 	free(j->lines);
 	free(j->paths);
@@ -854,18 +857,22 @@ static int by_context(const void *x, const void *y)
 	return (a->main > b->main) - (a->main < b->main);
 }
 
-static int seen_by_line(const void *x, const void *y)
+/* By line or by path; those of one stay in their order, which is that of the pages. */
+static void sort_seen(struct judge *j, bool by_path)
 {
-	const struct seen_line *a = x, *b = y;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->page > b->page) - (a->page < b->page);
-}
-
-static int seen_by_path(const void *x, const void *y)
-{
-	const struct seen_line *a = x, *b = y;
-	return (a->path > b->path) - (a->path < b->path);
+	j->order.n = 0;
+	for (size_t i = 0; i < j->n_seen; i++)
+		pd_items_add(&j->order, by_path ? j->seen[i].path : j->seen[i].line, (uint32_t)i);
+	pd_items_sort(&j->order);
+	j->spare = pd_grow(j->spare, j->n_seen, &j->cap_spare, sizeof *j->spare);
+	for (size_t i = 0; i < j->n_seen; i++)
+		j->spare[i] = j->seen[j->order.v[i].value];
+	struct seen_line *sorted = j->spare;
+	size_t cap = j->cap_spare;
+	j->spare = j->seen;
+	j->cap_spare = j->cap_seen;
+	j->seen = sorted;
+	j->cap_seen = cap;
 }
 
 static int by_vote(const void *x, const void *y)
@@ -946,7 +953,7 @@ static size_t count_pages(const struct seen_line *s, size_t n)
 
 static void judge_lines(struct judge *j)
 {
-	qsort(j->seen, j->n_seen, sizeof *j->seen, seen_by_line);
+	sort_seen(j, false);
 	for (size_t i = 0, end; i < j->n_seen; i = end) {
 		for (end = i + 1; end < j->n_seen && j->seen[end].line == j->seen[i].line; end++)
 			;
@@ -982,7 +989,7 @@ static size_t judge_path(struct judge *j, size_t at, const struct path_vote *v, 
 /* Each line's path is one of its page's, so both lists run through the same paths. */
 static void judge_paths(struct judge *j)
 {
-	qsort(j->seen, j->n_seen, sizeof *j->seen, seen_by_path);
+	sort_seen(j, true);
 	qsort(j->votes, j->n_votes, sizeof *j->votes, by_vote);
 	for (size_t i = 0, end, at = 0; i < j->n_votes; i = end) {
 		for (end = i + 1; end < j->n_votes && j->votes[end].path == j->votes[i].path; end++)
