@@ -13,6 +13,11 @@ for preset in default paper; do
 	at_least "verdicts, preset $preset" "$(rows verdicts.tsv | wc -l)" 10
 done
 same "and the pairs are those without valgrind" <("$P" fp -q --preset=paper "$demo" | "$P" match -q --preset=paper) pairs.tsv
+# Scans load what stands after the last key of a column.
+"$P" fp -q -o pages.fp "$demo" && "$P" store init -q store
+under "$P" match -q --candidates=bands -o bands.tsv pages.fp; exits "match by bands" 0
+under "$P" store add -q store pages.fp; exits "store add" 0
+under "$P" store check -q store pages.fp; exits "store check" 0
 head -c 100000 "$demo" >cut.warc.gz
 under "$P" fp -q -o cut.fp cut.warc.gz; exits "fp of a file that ends too soon" 1
 export CK_FORK=no CK_DEFAULT_TIMEOUT=0
