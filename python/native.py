@@ -19,18 +19,21 @@ def declarations():
     return text.replace('PAGEDEDUP_API ', '')
 
 
-def packages():
+def linked():
+    """What the program is linked with: packages of pkg-config, and -lNAME where a library has none."""
     rows = [line.rstrip('\n').split('\t') for line in open(os.path.join(TOP, 'tools', 'libraries'), encoding='utf-8') if not line.startswith('#')]
     return [row[1] for row in rows]
 
 
-def pkg_config(*arguments):
-    return subprocess.check_output(['pkg-config', *arguments, *packages()], text=True).split()
+def link_arguments():
+    packages = [name for name in linked() if not name.startswith('-l')]
+    libraries = subprocess.check_output(['pkg-config', '--libs', *packages], text=True).split()
+    return [*libraries, *(name for name in linked() if name.startswith('-l'))]
 
 
 builder = FFI()
 builder.cdef(declarations())
 builder.set_source('pagededup._native', '#include <pagededup.h>', include_dirs=[os.path.join(TOP, 'include')],
                    extra_objects=[os.path.join(BUILD, 'libpagededup.a')],
-                   extra_link_args=[*pkg_config('--libs'), '-lgomp', '-lm', '-pthread', '-Wl,--exclude-libs,ALL'],
+                   extra_link_args=[*link_arguments(), '-lgomp', '-lm', '-pthread', '-Wl,--exclude-libs,ALL'],
                    py_limited_api=True)
