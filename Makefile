@@ -243,7 +243,7 @@ bench: deps ## whole commands in one table, held against docs/performance.md: BE
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/ranks $(B)/bench/pagededup
 	@B=$(B) bench/run $(BENCH)
 
-bench-accuracy: deps ## the figures of docs/accuracy.md: SWEEP=1 for those that the defaults were chosen by, too
+bench-accuracy: deps ## the figures of docs/accuracy.md; SWEEP=1: those of docs/choices.md, too
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/extract
 	@B=$(B) bench/run reading accuracy lookalikes judged extraction $(if $(SWEEP),sweep sketches thresholds)
 

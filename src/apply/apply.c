@@ -459,7 +459,7 @@ static int is_inside(const char *path, const char *folder, struct pd_err *e)
 	char *inner = real_place(path), *outer = inner ? realpath(folder, NULL) : NULL;
 	size_t n = outer ? strlen(outer) : 0;
 	int inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1) :
-			     pd_fail_errno(e, "cannot tell whether %s lies in %s", path, folder);
+			     pd_fail_errno(e, "cannot tell whether %s is in %s", path, folder);
 	free(inner);
 	free(outer);
 	return inside;
@@ -541,7 +541,7 @@ static int flush_packed(struct rewriter *c, struct pd_err *e)
 /* The members that some cuts have a part in. */
 struct cut_group {
 	const struct cut *cuts;
-	size_t n, at;			/* at: the first cut that does not end before what is being looked at */
+	size_t n, at;			/* at: the first cut that does not end before the place that is read */
 	uint64_t base;			/* stream offset of the first member */
 	uint64_t last;			/* where the last one begins */
 	bool begun;			/* the member that is written has something in it */
@@ -1752,7 +1752,7 @@ static int check_outside(const char *output, const struct pd_reader_options *in,
 		if (inside < 0)
 			return inside;
 		if (inside)
-			return pd_fail(e, PD_ERR_USAGE, "%s lies in the input folder %s: name another output", output, in->inputs[i]);
+			return pd_fail(e, PD_ERR_USAGE, "%s is in the input folder %s: name another output", output, in->inputs[i]);
 	}
 	return PD_OK;
 }

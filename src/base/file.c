@@ -625,7 +625,7 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 	return PD_OK;
 }
 
-/* More of the file behind what is left of it. */
+/* More of the file, after what is left of it. */
 static void fill_block(struct pd_line_reader *l)
 {
 	if (l->at)	/* before the first block there is no memory either */

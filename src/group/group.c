@@ -509,7 +509,7 @@ static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *
 
 /* --- suspects --- */
 
-/* What a page looks like, or what that one goes for. */
+/* The page that a suspect resembles, or the one that is kept in its place. */
 static uint32_t stays_for(const struct pd_group *g, uint32_t page)
 {
 	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
@@ -562,7 +562,7 @@ static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_
 	return status ? status : loss->known == PD_LOSS_UNKNOWN || loss->share <= g->o->max_loss;
 }
 
-/* In the order of keeping, so that what a page looks like is settled before it. */
+/* In the order of keeping, so that the page that a suspect resembles is settled before it. */
 static int find_suspects(struct pd_group *g, struct pd_err *e)
 {
 	struct guess *list;

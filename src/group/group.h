@@ -6,7 +6,7 @@
  *
  * After all clusters come the suspects, by id: pages in no cluster, which stay, and look like another page that stays.  Of
  * two such the one that would be kept is none; nor is a page that stands for others, or a page of which the texts themselves
- * say that it would take too much with it.  What a suspect looks like is none itself.
+ * say that it would take too much with it.  The page that a suspect resembles is none itself.
  *
  *	struct pd_group g;
  *	status = pd_group_open(&g, &options, &e);

@@ -36,7 +36,7 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 		if (by < 0)
 			return by;
 		if (out->n && by == PD_KEEP_LEAST_LOSS)
-			return pd_fail(e, PD_ERR_USAGE, "--keep: 'least-loss' decides in each cluster anew, so it stands first");
+			return pd_fail(e, PD_ERR_USAGE, "--keep: 'least-loss' decides in each cluster anew, so it must come first");
 		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
 			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");
 		for (int i = 0; i < out->n; i++)

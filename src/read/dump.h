@@ -13,7 +13,7 @@
 #include "read/member.h"
 #include "read/record.h"
 
-/* What a record looks like: WARC or ARC. */
+/* The form of a record: WARC or ARC. */
 struct pd_read_format {
 	size_t line;		/* bytes by which the start of a record is known */
 	const char *endless;	/* the damage when a header has no end */

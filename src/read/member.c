@@ -80,7 +80,7 @@ enum pd_codec pd_read_member_codec(struct pd_span head)
 	return PD_CODEC_NONE;
 }
 
-/* Moves what is left to the front; only when that is less than what is gone, so that a byte moves once at most. */
+/* Moves what is left to the front; only when that is less than what was taken, so that a byte moves once at most. */
 static void compact(struct pd_read_member *m)
 {
 	size_t left = m->out.n - m->at;

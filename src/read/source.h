@@ -33,7 +33,7 @@ struct pd_read_jsonl {
 /* In: a tar archive of pages (ustar, pax, GNU, v7), plain or compressed.  Out: a record for each regular file; its url is
  * the member's path.  Links, folders and devices are passed over.
  *
- * Archives that were added to may hold a path twice: then the later ones are told apart by the place of their header,
+ * Archives that were added to may hold a path twice: then the later ones are distinguished by the place of their header,
  * PATH!OFFSET.  To see that, 16 bytes are remembered of each name, the one thing here that grows with the archive. */
 
 struct archive;

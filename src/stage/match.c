@@ -144,7 +144,7 @@ static void add_found(const struct match_run *r, struct pd_buf *out)
 	pd_buf_add_z(out, " that could not be read left out");
 }
 
-/* --- what is no pair, and looks like one --- */
+/* --- suspects: similar, but no pair --- */
 
 static void ask_for_doubts(struct match_run *r)
 {

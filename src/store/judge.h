@@ -68,7 +68,7 @@ struct pd_store_answer {
 	struct pd_store_match *matches;	/* nearest first, then oldest */
 	size_t n_matches, n_near, cap;	/* of them, near: the first; after them older versions of the URL */
 	struct pd_buf texts;
-	/* Of a page that is new though it looks like a kept one: what keeps the two apart; PD_VERIFIED_NO: it does not. */
+	/* Of a page that is new though it is similar to a kept one: the rule that keeps them apart; PD_VERIFIED_NO: it does not. */
 	enum pd_verification doubt;
 	struct pd_store_match doubted;	/* the kept one; its text lies in `texts` */
 	const struct pd_methods *asked;	/* NULL: the fingerprint alone */

@@ -571,7 +571,7 @@ static int probe_one_by_one(struct probing *p)
 	return status ? status : answer_window(p);
 }
 
-/* Many questions: their probes are sorted by bucket (a counting sort), and the table is gone through once, each bucket
+/* Many questions: their probes are sorted by bucket (a counting sort), and the table is read through once, each bucket
  * compared with all that ask for it.  What is waited for is then read in order, and read once. */
 
 /* Questions from .. to - 1: who asks for bucket v is asker[starts[v]] .. asker[starts[v + 1] - 1]. */

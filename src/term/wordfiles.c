@@ -457,7 +457,7 @@ static int add_synonym(struct pd_synonyms *s, const struct pd_wordfile *f, struc
 		return PD_OK;
 	}
 	if (number == *base)
-		return line_fail(f, e, "the base word stands among the words that it replaces");
+		return line_fail(f, e, "the base word is one of the words that it replaces");
 	if (at->base == number)
 		return contradiction(f, word, "is replaced here, but is a base word", at->line, e);
 	/* Twice on one line, or in another script: nothing is unclear. */

@@ -1004,11 +1004,11 @@ static const struct pd_charset *detect_plain(struct pd_span body)
  *
  * What is declared is tried first.  "Yields errors" counts, beside undecodable bytes, what decodes to characters that
  * no page means: C1 controls, private-use characters (Big5 read as gb2312), and, because windows-1252 reads anything,
- * what no western text looks like: valid UTF-8, and bytes beyond ASCII in long runs.  A page with a few bad bytes stays
+ * what no western text is: valid UTF-8, and bytes beyond ASCII in long runs.  A page with a few bad bytes stays
  * what it declares, because a single-byte charset reads anything without an error: when under a twentieth of the bytes
  * beyond ASCII are errors, only a multi-byte charset that reads everything can win over another one.  When more are,
  * the detector's charset must leave a twentieth of them at most.
- * Valid UTF-8 needs no margin: no other text looks like it by chance. */
+ * Valid UTF-8 needs no margin: no other text is valid UTF-8 by chance. */
 
 enum { MARGIN = 20 };
 

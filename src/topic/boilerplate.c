@@ -526,7 +526,7 @@ static int check_entries(struct pd_boilerplate *b, struct pd_err *e)
 		if (i && b->hosts[i - 1].key >= b->hosts[i].key)
 			return table_damaged(b, "its hosts are not in order", e);
 		if (!entry_fits(b, &b->hosts[i]))
-			return table_damaged(b, "a host lies outside of it", e);
+			return table_damaged(b, "a host is outside of it", e);
 	}
 	return PD_OK;
 }

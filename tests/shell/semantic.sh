@@ -87,8 +87,8 @@ done <<'E'
 甲 乙\n丙 甲\n|2: '甲' is replaced here, but is a base word on line 1
 甲 乙\n丙 乙\n|2: '乙' is replaced by another word on line 1
 甲 乙\n\n丙 丁\n|2: an empty line
-甲 甲\n|1: the base word stands among the words that it replaces
-发 發\n|1: the base word stands among the words that it replaces
+甲 甲\n|1: the base word is one of the words that it replaces
+发 發\n|1: the base word is one of the words that it replaces
 甲\n|1: a base word without words that it replaces
 甲 \xff\n|1: the line is not UTF-8
 |.*no words
