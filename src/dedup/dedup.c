@@ -977,7 +977,9 @@ static int check_outputs(struct run *r)
 {
 	struct pd_apply_removals *removals = NULL;
 	struct pd_apply *apply = NULL;
-	int status = read_removals(r, NULL, &removals);
+	int status = r->o->walk.left_out ? pd_outfile_check_own(r->o->walk.left_out, r->err) : PD_OK;
+	if (!status)
+		status = read_removals(r, NULL, &removals);
 	struct pd_apply_options a = apply_options(r, removals);
 	const char *list = r->o->walk.left_out, *const also_written[] = { list && strcmp(list, "-") ? list : NULL, NULL };
 	a.also_written = also_written;

@@ -81,6 +81,9 @@ early() { # NAME FILE OUTPUT COMMAND…: exit 2, FILE is named and as it was, an
 early "dedup --left-out, a file in an input folder" site/list.html clean "$P" dedup site -o clean --left-out=site/list.html
 early "dedup --left-out, a new file in an input folder" site/new.tsv clean "$P" dedup site -o clean --left-out=site/new.tsv
 early "dedup --left-out, an input of the list" victim.html clean "$P" dedup -T list -o clean --left-out=victim.html
+cp "$TOP/demo/demo.warc.gz" other.warc.gz
+early "dedup --left-out, where a dump stands" other.warc.gz clean "$P" dedup site -o clean --left-out=other.warc.gz
+rm other.warc.gz
 early "dedup --left-out, an output's name" clean/victim.html clean "$P" dedup victim.html -o clean --left-out=clean/victim.html
 early "dedup --left-out, a name of the run's own" clean/stats.json clean "$P" dedup victim.html -o clean --left-out=clean/stats.json
 early "apply --stats, a file in an input folder" site/list.html clean "$P" apply -V v.tsv site -o clean/ --stats=site/list.html
