@@ -265,7 +265,7 @@ static const char *writer_of(const char *kind)
 }
 
 /* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
-static int take_header(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
+static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
 {
 	struct pd_span kind, version;
 	uint64_t v;
@@ -340,7 +340,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 		return read_marked(r, rest, e);
 	struct pd_span ours = pd_span_z("# pagededup "), total = pd_span_z("# total ");
 	if (line.n >= ours.n && !memcmp(line.p, ours.p, ours.n))
-		return take_header(r, pd_span(line.p + ours.n, line.n - ours.n), e);
+		return take_header_line(r, pd_span(line.p + ours.n, line.n - ours.n), e);
 	if (line.n >= total.n && !memcmp(line.p, total.p, total.n)) {
 		pd_buf_add(&r->totals, line.p + total.n, line.n - total.n);
 		pd_buf_add_c(&r->totals, '\n');

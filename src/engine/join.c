@@ -389,7 +389,7 @@ static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, st
 	return status ? status : write_params(p, e);
 }
 
-static bool is_number(const struct pd_engine_params *p, struct pd_span tag)
+static bool is_sum(const struct pd_engine_params *p, struct pd_span tag)
 {
 	(void)p;
 	return pd_span_is(tag, "n");
@@ -398,7 +398,7 @@ static bool is_number(const struct pd_engine_params *p, struct pd_span tag)
 static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return pd_engine_copy_values(is_number, p, e);
+	return pd_engine_copy_values(is_sum, p, e);
 }
 
 static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)

@@ -176,7 +176,7 @@ static void suggest(struct why_search *s, struct pd_span id)
 }
 
 /* "some/where/crawl.warc.gz:53" without the folders */
-static struct pd_span base_of(struct pd_span id)
+static struct pd_span id_without_folder(struct pd_span id)
 {
 	size_t n = pd_page_id_parse(id).file.n;
 	while (n > 0 && id.p[n - 1] != '/')
@@ -242,7 +242,7 @@ static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mar
 		note_page(s, f);
 	if (s->url.p || s->n_found)
 		return;
-	if (pd_span_eq(base_of(id), base_of(s->id)) && !s->n_by_base++)
+	if (pd_span_eq(id_without_folder(id), id_without_folder(s->id)) && !s->n_by_base++)
 		s->by_base = keep_span(s->why, id);
 	suggest(s, id);
 }

@@ -226,7 +226,7 @@ static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, 
 }
 
 /* Of several captures of one path the one with the smallest digest counts, whatever their order. */
-static void take_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
+static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
 {
 	uint32_t depth = depth_of(path);
 	int at = h->n, order = 1;
@@ -260,7 +260,7 @@ void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span p
 	h->pages++;
 	add_address(a, h, address);
 	if (a->o.by != PD_ALIAS_IP)
-		take_page(a, h, host, path, source);
+		take_host_page(a, h, host, path, source);
 }
 
 /* --- which hosts are one site --- */

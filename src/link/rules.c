@@ -408,7 +408,7 @@ static int find_word(struct pd_span s, const char *const *words, int n)
 	return i;
 }
 
-static int take_row(struct pd_link_reader *l, const struct pd_tsv_reader *r, struct pd_err *e)
+static int take_link_row(struct pd_link_reader *l, const struct pd_tsv_reader *r, struct pd_err *e)
 {
 	int type = find_word(r->fields[PD_LINK_TYPE], pd_link_type_names, PD_LINK_TYPES);
 	int class = find_word(r->fields[PD_LINK_CLASS], pd_topic_class_names, PD_TOPIC_CLASSES);
@@ -476,7 +476,7 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 			*number = (uint32_t)t->n + 1;
 		}
 		if (!status)
-			status = take_row(l, &r, e);
+			status = take_link_row(l, &r, e);
 		if (status)
 			break;
 	}

@@ -536,7 +536,7 @@ static void add_linked(const struct pd_match_links *l, uint32_t b, uint32_t grou
 			add_partner(out, pd_match_members_at(&a, i), distance);
 }
 
-static void add_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+static void add_partners_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
 {
 	uint32_t b = is_on(l, a, PD_SIDE_A) && !l->all_pairs ? linked_to(l, a, group) : NONE;
 	if (b != NONE && b > a)
@@ -683,7 +683,7 @@ void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_matc
 	const struct pd_match_links *l = &m->links;
 	int distance = m->digests ? -1 : 0;
 	if (l->side) {
-		add_against(l, a, a, distance, out);
+		add_partners_against(l, a, a, distance, out);
 		return;
 	}
 	if (!pd_match_groups_is_multi(&l->groups, a))
@@ -723,7 +723,7 @@ static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_
 static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
 {
 	if (l->side) {
-		add_against(l, a, group, distance, out);
+		add_partners_against(l, a, group, distance, out);
 		return;
 	}
 	struct pd_match_members r = scope_run(l, group, a);

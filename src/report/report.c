@@ -683,7 +683,7 @@ static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd
 }
 
 /* A number from 0 to 1. */
-static bool share_of(struct pd_span s, double *out)
+static bool read_share(struct pd_span s, double *out)
 {
 	return pd_span_real(s, out) && *out >= 0 && *out <= 1;
 }
@@ -714,7 +714,7 @@ static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *i
 		return fail_cell(in, "no setting", e);
 	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
 		return fail_cell(in, "invalid distance k", e);
-	if (!share_of(f[PRECISION], &precision) || !share_of(f[RECALL], &recall) || !share_of(f[F1], &f1))
+	if (!read_share(f[PRECISION], &precision) || !read_share(f[RECALL], &recall) || !read_share(f[F1], &f1))
 		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
 	if (!v)

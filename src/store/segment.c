@@ -1442,7 +1442,7 @@ static void write_tables(struct segment_writing *w)
 	free(starts);
 }
 
-static void write_rows(struct segment_writing *w)
+static void write_row_blocks(struct segment_writing *w)
 {
 	struct row_packer packer;
 	struct out *o = &w->out;
@@ -1474,7 +1474,7 @@ static void write_all(struct segment_writing *w)
 	write_columns(w);
 	write_lists(w);
 	write_tables(w);
-	write_rows(w);
+	write_row_blocks(w);
 }
 
 static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,

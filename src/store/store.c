@@ -62,7 +62,7 @@ static int fail_line(const struct manifest_text *t, const char *what)
 }
 
 /* The value on a line "key value". */
-static bool take_line(struct manifest_text *t, const char *key, struct pd_span *value)
+static bool take_manifest_line(struct manifest_text *t, const char *key, struct pd_span *value)
 {
 	struct pd_span rest = t->rest, line, word;
 	if (!rest.n || !memchr(rest.p, '\n', rest.n) || !pd_span_split(&rest, '\n', &line))
@@ -78,7 +78,7 @@ static bool take_line(struct manifest_text *t, const char *key, struct pd_span *
 static int take_number(struct manifest_text *t, const char *key, uint64_t most, uint64_t *out)
 {
 	struct pd_span v;
-	if (take_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
+	if (take_manifest_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
 		return PD_OK;
 	return fail_line(t, key);
 }
@@ -87,7 +87,7 @@ static int take_words(struct manifest_text *t, const char *key, struct pd_buf *o
 {
 	struct pd_span v;
 	pd_buf_clear(out);
-	if (!take_line(t, key, &v) || memchr(v.p, 0, v.n))
+	if (!take_manifest_line(t, key, &v) || memchr(v.p, 0, v.n))
 		return fail_line(t, key);
 	if (!pd_span_is(v, "-"))
 		pd_buf_set(out, v);
@@ -267,7 +267,7 @@ static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
 	if (!status)
 		status = take_number(t, "gone", UINT64_MAX, &m->tombstones);
 	while (!status && t->rest.n)
-		status = take_line(t, "segment", &v) ? take_segment(t, m, v) : fail_line(t, "segment");
+		status = take_manifest_line(t, "segment", &v) ? take_segment(t, m, v) : fail_line(t, "segment");
 	return status;
 }
 

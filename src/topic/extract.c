@@ -134,7 +134,7 @@ static bool has_stop(struct pd_span s)
 	return false;
 }
 
-static void add_run(struct lines *l, const struct pd_blocks *in, size_t i)
+static void add_text_run(struct lines *l, const struct pd_blocks *in, size_t i)
 {
 	const struct pd_run *r = &in->runs[i];
 	if (i == 0 || r->flags & PD_RUN_LINE || r->box != l->v[l->n - 1].box) {
@@ -274,7 +274,7 @@ static void find_lines(struct lines *l, const struct pd_blocks *in)
 	l->n = 0;
 	l->of_run = pd_grow(l->of_run, in->n_runs, &l->cap_of, sizeof *l->of_run);
 	for (size_t i = 0; i < in->n_runs; i++)
-		add_run(l, in, i);
+		add_text_run(l, in, i);
 	l->of_run[in->n_runs] = (uint32_t)l->n;
 }
 
