@@ -558,8 +558,9 @@ static size_t zip_pull(void *ctx, char *to, size_t n)
 		z->left = r == ARCHIVE_OK || r == ARCHIVE_WARN ? got : 0;
 	}
 	n = n < z->left ? n : z->left;
-	if (n)
-		memcpy(to, z->piece, n);
+	if (!n)
+		return 0;
+	memcpy(to, z->piece, n);
 	z->piece += n;
 	z->left -= n;
 	return n;
