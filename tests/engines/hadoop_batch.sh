@@ -24,6 +24,15 @@ stored_pages=$(sorted <stored.fp | wc -l) new_pages=$(sorted <new.fp | wc -l) go
 at_least "batch: stored pages are given up" "$gone" 1
 is "batch: the collection is what was stored, without them, and the batch" "$(got /batch/collection | sorted | wc -l)" \
 	$((stored_pages + new_pages - gone))
+
+# The last step again, with the batch's keys gone.
+hadoop fs -rm -r -skipTrash /batch/done/collection /batch/collection /batch/batch.keys >/dev/null 2>&1
+run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+exits "a side file that is not there: the step fails" 2
+has "a side file that is not there: it is said" "$tmp/err" 'batch\.keys'
+run hadoop fs -test -e /batch/collection
+exits "a side file that is not there: nothing is written" 1
+
 printf 'no rows\n' >none.fp
 run "$H" batch "${small[@]}" none.fp /stored /none
 exits "batch: what holds no rows is refused" 2
