@@ -173,6 +173,8 @@ int pd_read_input_seek(struct pd_read_input *in, uint64_t offset)
 {
 	if (!in->regular || offset > in->size)
 		return PD_ERR_NOT_FOUND;
+	if (in->error)		/* libarchive tries another way after an error, which stays one */
+		return PD_ERR_SYSTEM;
 	if (lseek(in->fd, (off_t)offset, SEEK_SET) < 0) {
 		failed(in);
 		return PD_ERR_SYSTEM;

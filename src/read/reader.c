@@ -134,7 +134,7 @@ static void tell_missing(struct pd_reader *r, uint64_t offset)
 static int next_selected(struct pd_reader *r, struct pd_record *out)
 {
 	struct pd_read_source *s = &r->source;
-	while (s->in.regular && r->file.path && r->at < r->n_wanted) {
+	while (!s->in.error && s->in.regular && r->file.path && r->at < r->n_wanted) {
 		uint64_t offset = r->wanted[r->at++];
 		pd_read_source_close(s);
 		int status = pd_read_source_open_at(s, r->file.path, r->file.label, offset);

@@ -13,7 +13,7 @@ every n or for some.  Whatever fails:
 usage: run.py PROGRAM INJECT.so [--every [--most=N]] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
 --most: of a kind of which a job has more steps, the first and the last of them and others in between, N in all
 """
-import argparse, concurrent.futures, gzip, json, os, random, re, shutil, signal, struct, subprocess, sys, tempfile, threading
+import argparse, bz2, concurrent.futures, gzip, io, json, lzma, os, random, re, shutil, signal, struct, subprocess, sys, tempfile, threading, zipfile
 
 KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread iconv signal'.split()
 options = argparse.ArgumentParser()
@@ -64,6 +64,16 @@ def record(i):
 
 def make_inputs():
     save('one.warc.gz', b''.join(gzip.compress(record(i), mtime=0) for i in range(8)))
+    whole = b''.join(record(i) for i in range(8))
+    save('one.warc.xz', lzma.compress(whole))
+    save('one.warc.bz2', bz2.compress(whole))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, 'w', zipfile.ZIP_DEFLATED) as z:
+        z.writestr(zipfile.ZipInfo('archive/one.warc'), whole)
+    save('one.wacz', packed.getvalue())
+    save('index.cdxj', b''.join(b'example,a)/%d 20240102030405 {"url": "http://a.example/%d", "filename": "two.warc", "offset": "%d"}\n'
+                                % (i, i, sum(len(record(j)) for j in range(6, i))) for i in range(8, 12)))
+    save('tests.jsonl', b'{"text": "%s"}\n' % re.search(rb'<p>(.*?)</p>', page(2)).group(1))
     save('two.warc', b''.join(record(i) for i in range(6, 12)))
     for i in range(4):
         save('site/%d.html' % i, page(i))
@@ -192,6 +202,9 @@ Job('fp-jsonl', 'fp', '-q', '-j1', '--format=jsonl', 'one.warc.gz', *OUT)
 # Outputs that are inputs, under another name: refused whatever fails.
 Job('fp-over-input', 'fp', '-q', '-j1', 'site/0.html', 'site/1.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
 Job('apply-over-input', 'apply', '-q', '-V', 'site-verdicts.tsv', 'site/0.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
+Job('fp-archives', 'fp', '-q', '-j1', 'one.warc.xz', 'one.warc.bz2', 'one.wacz', *OUT)
+Job('fp-select', 'fp', '-q', '-j1', '--select=index.cdxj', 'two.warc', *OUT)
+Job('decontaminate', 'decontaminate', '-q', '-j1', '--against=tests.jsonl', 'one.warc.gz', *OUT)
 Job('text', 'text', '-q', '-j1', 'one.warc.gz', *OUT)
 Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
 Job('map-fp', 'map', '--job=fp', '--', '-q', '-j1', stdin='list')
@@ -247,6 +260,7 @@ Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', da
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)
 Job('dedup-folder', 'dedup', '-q', '-j1', '-o', 'out/d/', '--rewrite-revisits', '--keep-rows', '--left-out=out/left-out', 'dumps', more=['--resume'], old=False, damage=True)
+Job('dedup-against', 'dedup', '-q', '-j1', '-o', 'out/d/', '--against=rows.tsv', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)
 Job('dedup-resume', 'dedup', '-q', '-j1', '-o', 'out/begun/', '--resume', 'one.warc.gz', 'two.warc', copy=['begun'], old=False, more=[], damage=True)
 Job('boilerplate-merge', 'boilerplate', '-q', '--merge', 'site.bp', 'two.bp', *OUT)
 Job('boilerplate-update', 'boilerplate', '-q', '--update=two.bp', 'one.warc.gz', *OUT)
