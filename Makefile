@@ -58,7 +58,7 @@ ALL_LIBS = $(PKG_LIBS) -lm
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
-CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/licenses.o $(B)/obj/src/cmd/golden.o
+CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 # Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
@@ -123,12 +123,7 @@ $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $
 	$(call say,CC)
 	$(Q)$(CC) -DPD_DICT_BIN='"$(B)/gen/dict.bin"' -DPD_STOPWORDS_TXT='"dict/stopwords.txt"' -c -o $@ $<
 
-$(B)/obj/src/cmd/licenses.o: src/cmd/licenses.S LICENSE THIRD-PARTY $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$(Q)$(CC) -c -o $@ $<
-
-$(B)/obj/src/cmd/golden.o: src/cmd/golden.S $(B)/gen/golden.bin $(B)/flags
+$(B)/obj/src/cmd/data.o: src/cmd/data.S $(B)/gen/golden.bin LICENSE THIRD-PARTY $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -DPD_GOLDEN_BIN='"$(B)/gen/golden.bin"' -c -o $@ $<

@@ -235,7 +235,7 @@ static int run_completion(const struct pd_command *const *all, int argc, char **
 
 static const struct pd_command completion_command = { "Other", &completion_usage, .run_about = run_completion };
 
-/* LICENSE and THIRD-PARTY (licenses.S). */
+/* LICENSE and THIRD-PARTY (cmd/data.S). */
 extern const char pd_cmd_licenses[] __attribute__((visibility("hidden")));
 extern const char pd_cmd_licenses_end[] __attribute__((visibility("hidden")));
 

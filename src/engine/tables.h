@@ -36,6 +36,7 @@ struct pd_engine_tables {
 	int n_bands;
 };
 
+/* `p` stays in use until the release.  There are as many `h` as ways to choose c of m blocks: 4 with m = 4, c = 1; 10 with 5 and 2. */
 void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p);
 void pd_engine_tables_release(struct pd_engine_tables *t);
 
