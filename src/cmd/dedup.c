@@ -157,8 +157,10 @@ static int run_dedup(int argc, char **argv)
 	double started = pd_wall_seconds();
 	pd_log_init(&log, "dedup");
 	int code = parse_dedup(argc, argv, &o, &first, &log);
-	if (code)
+	if (code) {
+		free(o.against);
 		return code - 1;
+	}
 	pd_opt_given(&usage, argc, argv, &given);
 	o.given = pd_buf_z(&given);
 	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
