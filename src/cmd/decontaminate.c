@@ -47,8 +47,10 @@ static int run_decontaminate(int argc, char **argv)
 	int first;
 	pd_log_init(&log, "decontaminate");
 	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
-	if (code)
+	if (code) {
+		free(o.tests);
 		return code - 1;
+	}
 	int status = o.n_tests ? pd_decontaminate(&o, argv + first, argc - first, &log, &e) :
 				 pd_fail(&e, PD_ERR_USAGE, "missing required option --against=TESTS, the test items");
 	free(o.tests);

@@ -70,12 +70,13 @@ static int run_match(int argc, char **argv)
 	int first;
 	pd_log_init(&log, "match");
 	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
-	if (code)
-		return code - 1;
-	if (pd_command_methods_help(o.method))
-		return PD_EXIT_DONE;
 	log.quiet = o.quiet;
-	code = pd_command_exit(pd_stage_match_run(&o, argv + first, argc - first, &log, &e), &log, &e);
+	if (code)
+		code--;
+	else if (pd_command_methods_help(o.method))
+		code = PD_EXIT_DONE;
+	else
+		code = pd_command_exit(pd_stage_match_run(&o, argv + first, argc - first, &log, &e), &log, &e);
 	free(o.against);
 	return code;
 }
