@@ -346,7 +346,7 @@ static bool is_tombstone(const struct pd_engine_params *p, struct pd_span tag)
 static int map_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return pd_engine_copy_values(is_tombstone, p, e);
+	return pd_engine_copy_values(is_tombstone, "", p, e);
 }
 
 struct tombstone {

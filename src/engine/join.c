@@ -398,7 +398,7 @@ static bool is_sum(const struct pd_engine_params *p, struct pd_span tag)
 static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return pd_engine_copy_values(is_sum, p, e);
+	return pd_engine_copy_values(is_sum, "", p, e);
 }
 
 static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -524,26 +524,15 @@ static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, st
 /* --- dense: what one row may decide for others --- */
 
 /* Rows that are full, once for each band; where all rows are, each once. */
+static bool is_dense(const struct pd_engine_params *p, struct pd_span key)
+{
+	return pd_span_is(key, pd_engine_params_one_task(p) ? "r" : "c");
+}
+
 static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_engine_lines in = { 0 };
-	struct pd_buf out = { 0 };
-	bool all = pd_engine_params_one_task(p);
-	int status;
 	(void)t;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (!pd_span_is(in.key, all ? "r" : "c"))
-			continue;
-		pd_buf_clear(&out);
-		pd_buf_add_z(&out, all ? "all\t-\t" : "all\t");
-		pd_buf_add_span(&out, in.value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
-			break;
-	}
-	pd_buf_release(&out);
-	pd_engine_lines_release(&in);
-	return status;
+	return pd_engine_copy_values(is_dense, pd_engine_params_one_task(p) ? "all\t-\t" : "all\t", p, e);
 }
 
 static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -583,7 +572,7 @@ static bool is_counted_doubt(const struct pd_engine_params *p, struct pd_span ta
 static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return pd_engine_copy_values(is_counted_doubt, p, e);
+	return pd_engine_copy_values(is_counted_doubt, "", p, e);
 }
 
 struct doubted {

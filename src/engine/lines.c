@@ -30,8 +30,8 @@ void pd_engine_lines_release(struct pd_engine_lines *l)
 	pd_buf_release(&l->group);
 }
 
-int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const struct pd_engine_params *p,
-			  struct pd_err *e)
+int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
+			  const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
@@ -39,7 +39,9 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!wanted(p, in.key))
 			continue;
-		pd_buf_set(&out, in.value);
+		pd_buf_clear(&out);
+		pd_buf_add_z(&out, prefix);
+		pd_buf_add_span(&out, in.value);
 		pd_buf_add_c(&out, '\n');
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;

@@ -23,9 +23,9 @@ struct pd_engine_lines {
 /* The next line of standard input: 1, 0 at the end, negative. */
 int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e);
 void pd_engine_lines_release(struct pd_engine_lines *l);
-/* A map task: the values of the lines whose keys are wanted, to standard output. */
-int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const struct pd_engine_params *p,
-			  struct pd_err *e);
+/* A map task: the values of the lines whose keys are wanted, each after `prefix`, to standard output. */
+int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
+			  const struct pd_engine_params *p, struct pd_err *e);
 
 /* --- rows --- */
 
