@@ -4,9 +4,10 @@
 #	step JOB STEP INPUT... -- REDUCE-OPTION...	prints what the reduce tasks write
 #
 # $parts map tasks each get some of the input's lines, not in their order; $parts reduce tasks each get some of the keys ($parts is 1
-# for a step that must have one).  $shared holds options of both sides; counters go to $tmp/counters.
+# for a step that must have one).  $shared holds options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
 parts=3
 shared=()
+tables=
 step() {
 	local job=$1 name=$2 inputs=() i n=$parts d
 	shift 2
@@ -18,7 +19,7 @@ step() {
 	cat "${inputs[@]}" </dev/null | awk -v n="$parts" -v to="$d/in." '/^#/ { print > (to 0); next } { print > (to NR % n) }'
 	for ((i = parts - 1; i >= 0; i--)); do
 		[ -e "$d/in.$i" ] || : >"$d/in.$i"
-		"$P" map --job="$job" --step="$name" "${shared[@]}" <"$d/in.$i" 2>>"$tmp/counters" >>"$d/mapped" || { cat "$tmp/counters" >&2; return 1; }
+		"$P" map --job="$job" --step="$name" "${shared[@]}" ${tables:+--tables="$tables"} <"$d/in.$i" 2>>"$tmp/counters" >>"$d/mapped" || { cat "$tmp/counters" >&2; return 1; }
 	done
 	# By a checksum of the key, as an engine would; awk has none, so by its length and its last digits.
 	awk -F '\t' -v n="$n" -v to="$d/part." '{ k = $1; h = length(k); m = length(k) < 8 ? length(k) : 8

@@ -155,8 +155,8 @@ def row_batch(kind, rows):
     return pa.RecordBatch.from_arrays(arrays, names)
 
 
-def through(arguments, lines, files, counters):
-    """The lines that the filter writes for these.  files: what it finds in its folder, by name."""
+def through(arguments, lines, files, counters, binary=False):
+    """The lines that the filter writes for these, or its bytes.  files: what it finds in its folder, by name."""
     folder = tempfile.mkdtemp(prefix="pagededup-")
     try:
         for name, held in files.items():
@@ -184,8 +184,8 @@ def through(arguments, lines, files, counters):
             feeder = threading.Thread(target=feed, daemon=True)
             feeder.start()
             try:
-                for line in child.stdout:
-                    yield line[:-1] if line.endswith(b"\n") else line
+                for line in iter(lambda: child.stdout.read(1 << 20), b"") if binary else child.stdout:
+                    yield line[:-1] if line.endswith(b"\n") and not binary else line
                 status = child.wait()
             finally:
                 child.kill()
@@ -284,7 +284,7 @@ class Pagededup:
 
     def batch(self, keys, new, stored, *options, pairs_inside=False):
         """New pages against stored ones: the pairs, verdicts on the stored pages that go, and the rows of the collection without those
-        and with the new pages.  keys: the key file that `pagededup match --save` wrote of the new pages, which every task maps; new,
+        and with the new pages.  keys: the key file that `pagededup match --save` wrote of the new pages, whose tables every task maps; new,
         stored: rows of fp."""
         name = "pagededup-%s.key" % uuid.uuid4().hex
         folder = tempfile.mkdtemp(prefix="pagededup-")  # a node takes the file from here when its first task begins
@@ -293,7 +293,7 @@ class Pagededup:
         self.sc.addFile(os.path.join(folder, name))
         side = {"batch": name}
         side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
-        found = [self._keep(self._step("batch", "find", [(stored, "fp")], side))]
+        found = [self._keep(self._find(stored, side, os.path.join(folder, name), os.path.join(folder, name + ".tables")))]
         tombstones = self._step("batch", "tombstones", [(found[0], "line")], side, "verdicts")
         collection = self._step("batch", "update", [(stored, "fp"), (new, "fp"), (found[0], "line")], side, "fp")
         if pairs_inside:
@@ -301,6 +301,18 @@ class Pagededup:
             arguments = ["map", "--job=batch", "--step=inside"] + ["--%s=%s" % (n, n) for n in side]
             found.append(self._keep(self._filter(one, "nothing", "line", lambda: arguments, side)))
         return self._pairs("batch", found, side), tombstones, collection
+
+    def _find(self, stored, side, keys, tables):
+        """tables: a file to be made here, which goes to every node once."""
+        arguments = ["map", "--job=batch", "--step=tables"] + ["--%s=%s" % (n, n) for n in side]
+        with open(tables, "wb") as out:
+            for piece in through(arguments, [], {"batch": os.path.basename(keys), "params": side["params"]}, self.counts, binary=True):
+                out.write(piece)
+        self.sc.addFile(tables)
+        given = {**side, "tables": os.path.basename(tables)}
+        own = ["--%s=%s" % (n, n) for n in given]
+        keyed = self._map(stored, "fp", ["map", "--job=batch", "--step=find"] + own, given)
+        return self._reduce(keyed, ["reduce", "--job=batch", "--step=find"] + own[:-1], "line", None, side)
 
     def apply(self, verdicts, dumps, output, store=None):
         """The dumps without the pages that verdicts say are duplicates, below the folder `output`: a row for each, when it is written.

@@ -36,6 +36,7 @@ static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", 
 
 static const struct pd_opt map_opts[] = {
 	JOB_OPTS(map_jobs),
+	{ .type = PD_OPT_TEXT, .name = "tables", .arg = "FILE", AT(task.tables), .help = "batch, step find: the tables of the batch, from the step tables" },
 	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },

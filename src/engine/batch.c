@@ -3,23 +3,25 @@
  * A batch of new pages against a stored collection (patent CN101645082, module 500), in steps:
  *
  *	count		rows of the collection, and the batch -> the file of parameters
+ *	tables		the batch -> its tables, a file that goes to the map tasks of `find`
  *	find		rows of the collection -> for each new page the stored ones that are near-duplicates of it; what goes
  *	inside		the batch -> pairs inside it, for who wants them
  *	tombstones	what `find` wrote -> verdicts on stored pages
  *	update		the collection, the batch and what `find` wrote -> the collection without what goes, with the batch
  *
- * doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task holds as many stored rows at a time as
- * the batch has, so that its memory is that of the batch, however many pass; what it finds near a new page goes to the key of that
- * page's fingerprint, which all new pages with it share.
+ * doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` asks the tables, which it maps, for
+ * one stored row after the other, so that its memory is that of the batch, however many pass; what may be near a new page goes to the key
+ * of that page's fingerprint, which all new pages with it share.  The reduce task decides as `match` does.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "engine/batch_tables.h"
 #include "engine/buckets.h"
 #include "write/write.h"
 
-#define AT_LEAST 65536	/* stored rows that are held against the batch together */
+#define AT_LEAST 65536	/* stored rows that are held against the new ones of their keys together */
 
 /* The batch, which must be of the job's parameters. */
 static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
@@ -111,105 +113,91 @@ static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out
 	pd_buf_release(&sketch);
 }
 
-/* --- find: map --- */
+/* --- tables --- */
 
-/* Stored rows that are held against the batch together. */
-struct chunk {
-	struct pd_engine_buckets b;
-	const struct pd_rows *asked;	/* the rows that `keys` are of */
-	struct keys keys;
-	struct pd_buf lines;		/* the stored rows, as they are handed on */
-	uint64_t *at;			/* where each begins, and the end of the last */
-	size_t n, cap, most;
-	struct pd_map by_id;		/* hash of an id -> its row, from 1 */
-	struct pd_map sent;		/* key and row, by their hashes */
-	struct pd_buf out;
-	int status;
-	struct pd_err err;
-};
-
-/* A stored row goes to the key of a new page that it is near. */
-static void send(struct chunk *c, uint32_t new_row, uint32_t stored)
+/* The steps that read the batch alone. */
+static int read_nothing(const char *step, struct pd_err *e)
 {
-	struct pd_span id = pd_rows_view(c->asked, stored).id;
-	const uint32_t *number = pd_map_find(&c->by_id, pd_hash64(id.p, id.n));
-	pd_buf_clear(&c->out);
-	if (!number || !add_key(&c->keys, new_row, &c->out) || !pd_map_add(&c->sent, pd_hash64_seed(c->out.p, c->out.n, *number)))
-		return;
-	pd_buf_add_c(&c->out, '\t');
-	pd_buf_add(&c->out, c->lines.p + c->at[*number - 1], c->at[*number] - c->at[*number - 1]);
-	pd_buf_add_c(&c->out, '\n');
-	if (!c->status)
-		c->status = pd_engine_write(&c->out, &c->err);
+	struct pd_engine_lines in = { 0 };
+	int status = pd_engine_lines_next(&in, e);
+	pd_engine_lines_release(&in);
+	return status != 1 ? status : pd_fail(e, PD_ERR_USAGE, "the step '%s' reads the batch alone: give one task, and nothing on standard input", step);
 }
 
-static void send_pair(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair)
+static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	struct chunk *c = ctx;
-	if (c->asked != rows) {
-		close_keys(&c->keys);
-		open_keys(&c->keys, rows);
-		c->asked = rows;
-	}
-	if (rows->side[pair->a] & PD_SIDE_A)
-		send(c, pair->a, pair->b);
-	if (rows->side[pair->b] & PD_SIDE_A)
-		send(c, pair->b, pair->a);
-}
-
-static int end_chunk(struct chunk *c, struct pd_err *e)
-{
-	int status = c->n ? pd_engine_buckets_end(&c->b, e) : PD_OK;
-	if (!status && c->status) {
-		*e = c->err;
-		status = c->status;
-	}
-	close_keys(&c->keys);
-	c->keys = (struct keys){ .rows = NULL };
-	c->asked = NULL;
-	c->n = 0;
-	pd_buf_clear(&c->lines);
-	pd_map_clear(&c->by_id, 0);
-	pd_map_clear(&c->sent, 0);
+	struct pd_rows batch;
+	struct pd_buf out = { 0 };
+	uint64_t digest;
+	int status = open_batch(t, p, &batch, e);
+	if (!status)
+		status = pd_engine_batch_digest(t, &digest, e);
+	if (!status)
+		status = read_nothing("tables", e);
+	if (!status)
+		status = pd_refuse_terminal(stdout, "tables", e);
+	if (!status)
+		status = pd_batch_tables_make(&batch, digest, p, &out, e);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_rows_release(&batch);
+	pd_buf_release(&out);
 	return status;
 }
 
-static int add_stored(struct chunk *c, const struct pd_engine_row *row, struct pd_err *e)
+/* --- find: map --- */
+
+/* The row goes to this key. */
+static int send(char kind, const uint64_t *key, int words, const struct pd_engine_row *row, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_span id = row->f[PD_FP_ID];
-	c->at = pd_grow(c->at, c->n + 1, &c->cap, sizeof *c->at);
-	c->at[c->n] = c->lines.n;
-	pd_engine_row_add(row, &c->lines);
-	c->at[++c->n] = c->lines.n;
-	*pd_map_put(&c->by_id, pd_hash64(id.p, id.n)) = (uint32_t)c->n;
-	int status = pd_engine_buckets_add_stored(&c->b, pd_span(c->lines.p + c->at[c->n - 1], c->lines.n - c->at[c->n - 1]), e);
-	return status || c->n < c->most ? status : end_chunk(c, e);
+	pd_buf_clear(out);
+	pd_buf_printf(out, "%c.", kind);
+	for (int w = 0; w < words; w++)
+		pd_hex_add(out, key[w]);
+	pd_buf_add_c(out, '\t');
+	pd_engine_row_add(row, out);
+	pd_buf_add_c(out, '\n');
+	return pd_engine_write(out, e);
+}
+
+/* A stored row goes to the key of each new page that it may be near. */
+static int find_row(struct pd_batch_tables *tables, const struct pd_engine_row *row, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_engine_row asked = *row;
+	struct pd_key digest;
+	int bits, status = PD_OK;
+	int taken = pd_batch_tables_take(tables, &asked);
+	if (taken < 0 || (!asked.has_print && !asked.has_digest))
+		return PD_OK;
+	if (!asked.has_print) {
+		digest = asked.print;
+		bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);
+		return said && pd_batch_tables_has_text(tables, digest.w) ? send('d', digest.w, 2, row, out, e) : PD_OK;
+	}
+	pd_batch_tables_ask(tables, &asked);
+	int words = (int)tables->h.bits / 64;
+	for (size_t i = 0; !status && i < tables->n_found; i++)
+		status = send('e', tables->keys + (size_t)tables->found[i] * (size_t)words, words, row, out, e);
+	return status;
 }
 
 static int map_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_rows batch;
 	struct pd_engine_rows in = { .task = t, .p = p };
-	struct chunk c = { .b = { .task = t, .p = p, .batch = t->batch, .on_pair = send_pair, .table.kind = PD_ENGINE_AGAINST } };
-	int status = open_batch(t, p, &batch, e);
-	c.b.ctx = &c;
-	c.most = batch.n > AT_LEAST ? batch.n : AT_LEAST;
-	pd_rows_release(&batch);
-	while (!status && (status = pd_engine_rows_next(&in, e)) == 1)
-		if ((status = add_stored(&c, &in.row, e)) != 0)
-			break;
+	struct pd_batch_tables tables = { .p = NULL };
+	struct pd_buf out = { 0 };
+	uint64_t digest = 0;
+	int status = pd_engine_batch_digest(t, &digest, e);
 	if (!status)
-		status = end_chunk(&c, e);
+		status = pd_batch_tables_open(&tables, t->tables, digest, p, e);
+	while (!status && (status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = find_row(&tables, &in.row, &out, e)) != 0)
+			break;
 	pd_engine_count(t, "ROWS", in.n);
 	pd_engine_count(t, "BAD_ROWS", in.bad);
-	close_keys(&c.keys);
-	pd_engine_buckets_release(&c.b);
+	pd_batch_tables_close(&tables);
 	pd_engine_rows_release(&in);
-	pd_map_release(&c.by_id);
-	pd_map_release(&c.sent);
-	pd_buf_release(&c.lines);
-	pd_buf_release(&c.out);
-	free(c.at);
+	pd_buf_release(&out);
 	return status;
 }
 
@@ -274,6 +262,21 @@ static int end_keys(struct finding *f, struct pd_err *e)
 	return status;
 }
 
+/* A page that the batch has, too, is as the batch has it. */
+static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
+{
+	struct pd_engine_row row;
+	int status = pd_engine_row_parse(&row, line, NULL, e);
+	const uint32_t *number = status ? NULL : pd_map_find(&f->ids, pd_hash64(row.f[PD_FP_ID].p, row.f[PD_FP_ID].n));
+	if (status)
+		return status;
+	if (!number)
+		return pd_engine_buckets_add_stored(&f->b, line, e);
+	pd_buf_clear(&f->line);
+	add_batch_row(&f->keys, *number - 1, &f->line);
+	return pd_engine_buckets_add_stored(&f->b, pd_buf_span(&f->line), e);
+}
+
 static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -285,21 +288,12 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 		take_ids(&f.batch, &f.ids);
 	}
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		if (in.key.n > 2 && !memcmp(in.key.p, "s.", 2)) {
-			pd_buf_clear(&f.line);
-			pd_buf_add_z(&f.line, "s\t");
-			pd_buf_add_span(&f.line, in.value);
-			pd_buf_add_c(&f.line, '\n');
-			if ((status = pd_engine_write(&f.line, e)) != 0)
-				break;
-			continue;
-		}
 		if (in.is_new && f.n >= AT_LEAST && (status = end_keys(&f, e)) != 0)
 			break;
 		if (in.is_new)
 			pd_map_add(&f.wanted, pd_hash64(in.key.p, in.key.n));
 		f.n++;
-		if ((status = pd_engine_buckets_add_stored(&f.b, in.value, e)) != 0)
+		if ((status = add_stored(&f, in.value, e)) != 0)
 			break;
 	}
 	if (!status)
@@ -319,19 +313,17 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 
 static int map_inside(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_engine_lines in = { 0 };
 	struct pd_rows batch;
 	struct pd_engine_buckets b = { .task = t, .p = p, .batch = t->batch, .table.kind = PD_ENGINE_INSIDE };
 	int status = open_batch(t, p, &batch, e);
 	b.n_waiting = batch.n;
 	pd_rows_release(&batch);
-	while (!status && (status = pd_engine_lines_next(&in, e)) == 1)
-		status = pd_fail(e, PD_ERR_USAGE, "the step 'inside' reads the batch alone: give one task, and nothing on standard input");
+	if (!status)
+		status = read_nothing("inside", e);
 	if (!status)
 		status = pd_engine_buckets_end(&b, e);
 	pd_engine_count(t, "PAIRS", b.pairs);
 	pd_engine_buckets_release(&b);
-	pd_engine_lines_release(&in);
 	return status;
 }
 
@@ -564,6 +556,7 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 
 const struct pd_engine_step pd_engine_batch_steps[] = {
 	{ "count", false, NULL, NULL },
+	{ "tables", true, map_tables, NULL },
 	{ "find", true, map_find, reduce_find },
 	{ "inside", true, map_inside, NULL },
 	{ "doubts", true, NULL, NULL },

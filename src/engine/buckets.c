@@ -154,8 +154,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 	struct pd_match_options o = *asked;
 	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
 	o.plan = PD_PLAN_AUTO;
-	/* Of pairs that were found before, as the rows of a key are, none is in doubt. */
-	o.doubts = o.verify.off || (b->table.kind == PD_ENGINE_AGAINST && !b->batch) ? NULL : doubts;
+	o.doubts = o.verify.off ? NULL : doubts;
 	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
 		o.all_pairs = true;
 		return o;
@@ -201,10 +200,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 			continue;
 		pd_buf_clear(out);
 		struct pd_span id = pd_rows_view(b->rows, row).id;
-		if (b->table.kind == PD_ENGINE_AGAINST)
-			pd_buf_printf(out, "s.%016" PRIx64 "\t", pd_hash64(id.p, id.n));
-		else
-			pd_buf_printf(out, "%s\t", b->p->match.all_pairs ? "s" : b->table.kind == 'h' ? "sh" : b->table.kind == 'b' ? "sb" : "s");
+		pd_buf_printf(out, "%s\t", b->p->match.all_pairs ? "s" : b->table.kind == 'h' ? "sh" : b->table.kind == 'b' ? "sb" : "s");
 		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);

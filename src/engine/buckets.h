@@ -8,7 +8,6 @@
  *
  *	p	a pair: a row of pairs
  *	s	two pages that look alike and are no pair, as one of them has it: its id, how alike, the other's id, a line of suspects
- *		(s.HASH where the lines still go to reduce tasks: a hash of the id)
  *	r	a row that stands for those that are the same
  *	n	a name and a number, which the next step adds up
  *	c	a band, and a row whose bucket there is full

@@ -161,13 +161,21 @@ void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
 	}
 }
 
+static int no_batch(struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE, which 'match --save' writes of the new pages");
+}
+
 int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e)
 {
 	char *path = (char *)t->batch;
 	struct pd_rows_options in = { .paths = &path, .n_paths = 1, .tmp_dir = t->tmp_dir, .bad_row = pd_log_bad_row, .ctx = t->log };
 	*rows = (struct pd_rows){ 0 };
-	if (!path)
-		return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE, which 'match --save' writes of the new pages");
-	int status = pd_rows_read(rows, &in, e);
-	return status == PD_ERR_USAGE ? PD_ERR_INPUT : status;
+	int status = path ? pd_rows_read(rows, &in, e) : no_batch(e);
+	return path && status == PD_ERR_USAGE ? PD_ERR_INPUT : status;
+}
+
+int pd_engine_batch_digest(const struct pd_engine *t, uint64_t *digest, struct pd_err *e)
+{
+	return t->batch ? pd_keyfile_digest(t->batch, digest, e) : no_batch(e);
 }

@@ -58,5 +58,7 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out);
 /* The rows of the task's batch; they are released in any case. */
 int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e);
+/* What tells it from every other. */
+int pd_engine_batch_digest(const struct pd_engine *t, uint64_t *digest, struct pd_err *e);
 
 #endif

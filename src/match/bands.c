@@ -128,8 +128,7 @@ int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n)
 	return reach;
 }
 
-/* The fewest minima with which a pair may be verified, on one host or on two. */
-static int least_agreeing(const struct pd_sketch_options *o, const struct pd_verify_options *verify)
+int pd_match_bands_least(const struct pd_sketch_options *o, const struct pd_verify_options *verify)
 {
 	int n = 0;
 	while (n <= o->minima && !pd_verify_maybe(verify, pd_sketch_estimate(o, n), 0))
@@ -872,7 +871,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	bands->width = pd_match_bands_width(&t.options, o->band_width, t.n);
 	bands->reach = most >= 0 ? most : o->band_reach ? o->band_reach - 1 : pd_match_bands_reach(&t.options, bands->width, t.n);
 	bands->most_distance = most >= 0 ? most : rows->bits;
-	struct search s = { .t = &t, .m = m, .share = o->share, .width = bands->width, .reach = bands->reach, .least = least_agreeing(&t.options, &o->verify),
+	struct search s = { .t = &t, .m = m, .share = o->share, .width = bands->width, .reach = bands->reach, .least = pd_match_bands_least(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);

@@ -58,5 +58,7 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n);
 /* The most bits, up to three eighths of 64, in which fingerprints may differ so that at most PD_BANDS_CHANCE of those are left. */
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n);
+/* The fewest minima that must agree where a pair may be verified, on one host or on two. */
+int pd_match_bands_least(const struct pd_sketch_options *o, const struct pd_verify_options *verify);
 
 #endif

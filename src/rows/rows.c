@@ -781,6 +781,25 @@ static int open_keyfile(struct pd_keyfile *k, const char *path, const char *tmp_
 	return status;
 }
 
+int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e)
+{
+	struct pd_keyfile k = { .map = NULL };
+	struct stat st;
+	FILE *f = pd_input_fopen(path, e);
+	if (!f)
+		return PD_ERR_SYSTEM;
+	size_t n = fread(&k.h, 1, sizeof k.h, f);
+	int status = ferror(f) || fstat(fileno(f), &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	fclose(f);
+	if (status)
+		return status;
+	k.map_bytes = (size_t)st.st_size;
+	if (n < sizeof k.h && n >= sizeof k.h.magic && !memcmp(k.h.magic, PD_KEYFILE_MAGIC, sizeof k.h.magic))
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: it ends within its header", path);
+	*digest = k.h.checksum;
+	return check_key_header(&k, path, e);
+}
+
 int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
 		     struct pd_err *e)
 {

@@ -217,6 +217,8 @@ struct pd_keyfile {
 
 /* The bytes of a key file in memory, which stay the caller's.  PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer. */
 int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e);
+/* What tells a key file from every other: the checksum of its header, which holds those of its sections.  No more of it is read. */
+int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
 /* The text of a block of rows; `out` is cleared. */
 struct pd_unpacker;
 int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,

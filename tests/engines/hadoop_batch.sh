@@ -25,6 +25,8 @@ at_least "batch: stored pages are given up" "$gone" 1
 is "batch: the collection is what was stored, without them, and the batch" "$(got /batch/collection | sorted | wc -l)" \
 	$((stored_pages + new_pages - gone))
 
+is "batch: its tables were shipped" "$(hadoop fs -cat /batch/batch.tables 2>/dev/null | head -c 4 | tail -c 3)" PDT
+
 # The last step again, with the batch's keys gone.
 hadoop fs -rm -r -skipTrash /batch/done/collection /batch/collection /batch/batch.keys >/dev/null 2>&1
 run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch

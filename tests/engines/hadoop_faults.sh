@@ -26,7 +26,7 @@ has "a mapper killed half-way: what it had counted does not count" "$tmp/err" 'P
 
 if time_for 300 "a node manager is lost"; then
 	mkdir slow
-	"$H" dedup "${small[@]}" --fetch="$fetch slow part3 $PWD/slow" list /lost >lost.out 2>&1 &
+	"$H" dedup "${small[@]}" --fetch="$fetch slow part $PWD/slow" list /lost >lost.out 2>&1 &
 	flow=$!
 	until_there slow/began
 	node=$(sed -n 's|.*/daemons/nm/nm\([0-9]\)/.*|\1|p' slow/began)

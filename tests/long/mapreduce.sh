@@ -42,7 +42,8 @@ awk 'NR % 50' rows.fp >old.fp
 shared=()
 step batch count old.fp -- --batch=new.key -- -k 3 >params 2>"$tmp/err"
 shared=(--params=params --batch=new.key)
-step batch find old.fp >found 2>>"$tmp/err"
+"$P" map --job=batch --step=tables "${shared[@]}" </dev/null >tables
+tables=tables step batch find old.fp >found 2>>"$tmp/err"
 is "batch ends" $? 0
 step batch pairs found >got 2>>"$tmp/err"
 "$P" match -q -k 3 --all-pairs --against=old.fp new.fp >want

@@ -11,7 +11,8 @@ batch_rows() {
 	shared=()
 	step batch count "$old" -- --batch="$new.key" -- "$@" >"$out.params" || return
 	shared=(--params="$out.params" --batch="$new.key")
-	step batch find "$old" >"$out.found" || return
+	"$P" map --job=batch --step=tables "${shared[@]}" </dev/null >"$out.tables" 2>>"$tmp/counters" || return
+	tables=$out.tables step batch find "$old" >"$out.found" || return
 	step batch doubts "$out.found" >"$out.doubts" || return
 	step batch pairs "$out.found" "$out.doubts" >"$out" || return
 	step batch tombstones "$out.found" >"$out.gone" || return
@@ -56,10 +57,12 @@ printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http:/
 	'- old:5 http://o/5 - 5 00000000000000000000000000000abc' | fp_rows >old.fp
 least=7 equal "few rows" new.fp old.fp -k 3
 # A page that the collection and the batch both have stays as the batch has it, also where another new page is near what was stored.
-printf '%s\n' '00000000000000f0 new:1 http://n/1' 'ffff0000ffff0000 both:1 http://b/1' '0123456789abcdef both:2 http://b/2' | fp_rows >new.fp
+printf '%s\n' '00000000000000f0 new:1 http://n/1' 'ffff0000ffff0000 both:1 http://b/1' '0123456789abcdef both:2 http://b/2' '0123456789abcdee new:2 http://n/2' | fp_rows >new.fp
 printf '%s\n' '00000000000000f1 both:1 http://b/1' '00000000000000f3 old:1 http://o/1' '0123456789abcdee both:2 http://b/2' 'aaaa5555aaaa5555 old:2 http://o/2' | fp_rows >old.fp
 "$P" match -q --save=new.fp.key new.fp
 batch_rows got new.fp old.fp -- -k 3 2>"$tmp/err" || fail "a page on both sides" "$(cat "$tmp/err")"
+"$P" match -q -k 3 --all-pairs --against=old.fp new.fp >want
+same "a page on both sides: the pairs of match --against" <(in_order got) <(in_order want)
 same "a page on both sides: what goes" <(rows got.gone | cut -f 2) <(echo old:1)
 same "a page on both sides: the collection" <(rows got.kept | cut -f 1,2 | LC_ALL=C sort -k 2) \
 	<({ rows new.fp; printf 'aaaa5555aaaa5555\told:2\n'; } | cut -f 1,2 | LC_ALL=C sort -k 2)
@@ -80,18 +83,49 @@ for k in 6; do least=1000 equal "skewed keys, more than a task holds at once" fe
 cp got again && batch_rows got few.fp many.fp -- -k 6 2>/dev/null
 same "a second run writes the same" got again
 
+is "tables of the same batch are the same" "$("$P" map --job=batch --step=tables --params=got.params --batch=few.fp.key </dev/null 2>/dev/null | cksum)" "$(cksum <got.tables)"
+
 # What cannot be right is refused before a byte is written.
 "$P" match -q --save=new.key all.fp
 shared=()
 step batch count all.fp -- --batch=new.key -- -k 3 >params 2>/dev/null
 head -c 1000 new.key >cut.key
 "$P" fp -q --bits=128 "$demo" | "$P" match -q --save=wide.key
+"$P" map --job=batch --step=tables --params=params --batch=new.key </dev/null >new.tables 2>/dev/null
+head -c 1000 new.tables >cut.tables
+head -c 100 new.tables >short.tables
+: >empty.tables
+change() { cp new.tables "$1" && printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; } # FILE OFFSET BYTES
+change bits.tables 5000 '\377\377\377'
+change newer.tables 8 '\002'
+"$P" match -q --save=few.key few.fp
+"$P" map --job=batch --step=tables --params=got.params --batch=few.key </dev/null >few.tables 2>/dev/null
+sed 's/^option 3$/option 4/' params >params.4
+"$P" map --job=batch --step=tables --params=params.4 --batch=new.key </dev/null >other.tables 2>/dev/null
+find_in() { refused "$1" all.fp "$3" "$P" map --job=batch --step=find --params=params --batch=new.key $2; } # NAME OPTION MESSAGE
+find_in "no tables" '' 'missing required option --tables'
+find_in "tables that are not there" --tables=none 'cannot read none'
+find_in "tables that are empty" --tables=empty.tables 'empty.tables: no tables of a batch'
+find_in "tables that are cut short" --tables=cut.tables 'cut.tables: damaged tables of a batch: 1000 bytes, not '
+find_in "tables that end in their header" --tables=short.tables 'short.tables: no tables of a batch, or cut short'
+find_in "damaged tables" --tables=bits.tables 'bits.tables: damaged tables of a batch: .*checksum'
+find_in "newer tables" --tables=newer.tables 'newer.tables: version 2 of tables of a batch; this program knows version 1'
+find_in "another file" --tables=new.key 'new.key: no tables of a batch'
+find_in "tables of another batch" --tables=few.tables 'few.tables: tables of another batch'
+find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job.s: k: 4, not 3'
+run_in all.fp "$P" map --job=batch --step=find --params=params --batch=new.key --tables=new.tables
+exits "the right tables are taken" 0
+at_least "and find what is near" "$(wc -l <"$tmp/out")" 1
+refused "tables read nothing" <(printf 'a\tb\n') 'nothing on standard input' "$P" map --job=batch --step=tables --params=params --batch=new.key
+refused "tables have no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=tables --params=params --batch=new.key
 for side in map reduce; do
+	if [ $side = map ]; then tables=--tables=new.tables; else tables=; fi
 	refused "$side without a batch" all.fp 'missing required option --batch' "$P" $side --job=batch --step=find --params=params
-	refused "$side, a batch that is not there" all.fp 'none' "$P" $side --job=batch --step=find --params=params --batch=none
-	refused "$side, a damaged batch" all.fp 'cut.key' "$P" $side --job=batch --step=find --params=params --batch=cut.key
-	refused "$side, a batch of other parameters" all.fp 'other parameters' "$P" $side --job=batch --step=find --params=params --batch=wide.key
+	refused "$side, a batch that is not there" all.fp 'none' "$P" $side --job=batch --step=find --params=params --batch=none $tables
+	refused "$side, a damaged batch" all.fp 'cut.key' "$P" $side --job=batch --step=find --params=params --batch=cut.key $tables
+	refused "$side, a batch of other parameters" all.fp 'other parameters|another batch' "$P" $side --job=batch --step=find --params=params --batch=wide.key $tables
 done
+refused "tables of a batch of other parameters" /dev/null 'other parameters' "$P" map --job=batch --step=tables --params=params --batch=wide.key
 refused "inside has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=inside --params=params --batch=new.key
 refused "inside reads nothing" <(printf 'a\tb\n') 'nothing on standard input' "$P" map --job=batch --step=inside --params=params --batch=new.key
 tap_done

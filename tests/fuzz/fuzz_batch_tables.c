@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Any bytes as the tables of a batch, as they come, and again with checksums that are right, which is how far a forger gets: refused
+ * with a reason, or asked for rows, and every answer is a key of theirs. */
+#include <stdlib.h>
+
+#include "engine/batch_tables.h"
+#include "fuzz.h"
+
+/* Rows that are near what the file has, and one that is not. */
+static void ask(struct pd_batch_tables *t, uint64_t n)
+{
+	struct pd_engine_row row = { .has_print = t->h.keys > 0, .has_sketch = t->h.sketched > 0 };
+	char id[16];
+	for (size_t w = 0; w < t->h.bits / 64; w++)
+		row.print.w[w] = n < t->h.keys ? t->keys[n * t->h.bits / 64 + w] ^ (w == 0) : n;
+	for (size_t w = 0; t->h.sketched && n < t->h.entries && w < t->h.minima * t->h.minimum_bits / 64; w++)
+		row.sketch.w[w] = t->sketches[n * t->h.minima * t->h.minimum_bits / 64 + w];
+	row.f[PD_FP_ID] = pd_span(id, (size_t)snprintf(id, sizeof id, "x:%d", (int)n));
+	HOLDS(pd_batch_tables_take(t, &row) <= 1);
+	if (row.has_print)
+		pd_batch_tables_ask(t, &row);
+	for (size_t i = 0; i < t->n_found; i++)
+		HOLDS(t->found[i] < t->h.keys);
+	pd_batch_tables_has_text(t, row.print.w);
+}
+
+static void try_bytes(const char *p, size_t n)
+{
+	struct pd_batch_tables t, opened;
+	struct pd_err e = { 0 };
+	if (pd_batch_tables_check(&t, pd_span(p, n), "fuzz", &e)) {
+		HOLDS(e.text[0]);
+		return;
+	}
+	struct pd_engine_params params = { .bits = (int)t.h.bits, .width = (int)t.h.width, .match.k = (int)t.h.k, .match.verify = PD_VERIFY_DEFAULTS,
+					   .sketch = { (int)t.h.minima, (int)t.h.minimum_bits, (int)t.h.shingle } };
+	int status = pd_batch_tables_open(&opened, fuzz_file((const uint8_t *)p, n), t.h.batch, &params, &e);
+	HOLDS(status == PD_OK || e.text[0]);
+	for (uint64_t i = 0; !status && i < 4; i++)
+		ask(&opened, i);
+	HOLDS(pd_batch_tables_open(&t, fuzz_file((const uint8_t *)p, n), opened.h.batch + 1, &params, &e) != PD_OK);
+	pd_batch_tables_close(&t);
+	pd_batch_tables_close(&opened);
+}
+
+/* Sections that lie inside the bytes get their checksums, and the header its own. */
+static void forge(char *p, size_t n)
+{
+	struct pd_batch_tables_header h;
+	if (n < sizeof h)
+		return;
+	memcpy(&h, p, sizeof h);
+	h.file_bytes = n;
+	for (int i = 0; i < PD_BATCH_SECTIONS; i++)
+		if (h.section[i].offset <= n && h.section[i].length <= n - h.section[i].offset)
+			h.section[i].checksum = pd_hash64(p + h.section[i].offset, h.section[i].length);
+	h.checksum = pd_hash64(&h, offsetof(struct pd_batch_tables_header, checksum));
+	memcpy(p, &h, sizeof h);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char *copy = pd_alloc(n + 8);	/* aligned as a mapped file is */
+	memcpy(copy, data, n);
+	try_bytes(copy, n);
+	forge(copy, n);
+	try_bytes(copy, n);
+	free(copy);
+	return 0;
+}
