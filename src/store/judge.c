@@ -27,9 +27,9 @@ static void note_page_place(struct pd_store_places *p, struct pd_store_place at)
 }
 
 /* Rows that were found in a segment -> places, without those with tombstones. */
-static int add_found(struct pd_store *s, uint32_t segment, size_t end, struct pd_store_places *out, struct pd_err *e)
+static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_places *out, struct pd_err *e)
 {
-	for (size_t i = 0; i < s->found.n && out->n < end; i++) {
+	for (size_t i = 0; i < s->found.n; i++) {
 		struct pd_store_place at = { .segment = segment, .row = s->found.v[i] };
 		if (segment == PD_STORE_IN_LOG)
 			at.number = s->log.recent.numbers[at.row];
@@ -51,58 +51,154 @@ static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uin
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
 		status = pd_store_segment_find(&s->segments[i], by, hash & mask, hash | ~mask, &s->found, e);
 		if (!status && s->found.n)
-			status = add_found(s, i, SIZE_MAX, out, e);
+			status = add_found(s, i, out, e);
 	}
 	if (status)
 		return status;
 	pd_store_recent_find(&s->log.recent, by, hash, mask, &s->found);
-	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
+	return add_found(s, PD_STORE_IN_LOG, out, e);
 }
 
-static int find_band(struct pd_store *s, uint32_t band, size_t end, struct pd_store_places *out, struct pd_err *e)
+/* --- pages by sketch --- */
+
+/* Of one order and one side of the question's place: the nearest pages, of all segments and the log. */
+struct beside {
+	struct pd_store_place at[PD_STORE_BESIDE];
+	uint32_t begin[PD_STORE_BESIDE];
+	size_t n;
+};
+
+/* Does x stand before y in this order? */
+static int place_before(struct pd_store *s, int order, uint32_t begin_x, const struct pd_store_place *x, uint32_t begin_y,
+			const struct pd_store_place *y, bool *before, struct pd_err *e)
 {
-	uint64_t hash = pd_store_band_hash(band);
-	int status = PD_OK;
-	for (uint32_t i = 0; !status && out->n < end && i < s->m.n_segments; i++) {
-		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, &s->found, e);
-		if (!status && s->found.n)
-			status = add_found(s, i, end, out, e);
-	}
-	if (status)
-		return status;
-	pd_store_recent_find_band(&s->log.recent, band, &s->found);
-	return add_found(s, PD_STORE_IN_LOG, end, out, e);
+	struct pd_store_page a, b;
+	*before = begin_x < begin_y;
+	if (begin_x != begin_y)
+		return PD_OK;
+	if (pd_store_page(s, x, false, &a, e) || pd_store_page(s, y, false, &b, e))
+		return PD_ERR_FORMAT;
+	int c = pd_store_order_compare(a.sketch, b.sketch, order);
+	/* Numbers ascend from segment to segment, and from row to row. */
+	*before = c ? c < 0 : x->segment != y->segment ? x->segment < y->segment : x->row < y->row;
+	return PD_OK;
 }
 
-/* Pages that are kept and found by one of the bands (page.h), anew, each once, band by band: of each band the oldest `most`,
- * found among the oldest 4 * most of each segment. */
-static int find_bands(struct pd_store *s, const uint32_t *bands, size_t n, struct pd_store_places *out, struct pd_err *e)
+/* side 0: smaller ones, of which the largest are nearest; 1: larger ones. */
+static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out, struct pd_err *e)
 {
-	/* Numbers that were met, each at the place that its product says or after it; half of the places stay free. */
-	enum { MET_BITS = 10, MET = 1 << MET_BITS };
-	_Static_assert(MET >= 2 * PD_STORE_BANDS * PD_STORE_BAND_PAGES, "room for all that bands lead to");
-	uint64_t met[MET] = { 0 };
-	int status = PD_OK;
-	out->n = 0;
-	for (size_t i = 0; !status && i < n; i++) {
-		size_t from = out->n, unique = from;
-		s->found.n = 0;
-		s->found.most = 4 * PD_STORE_BAND_PAGES;
-		status = find_band(s, bands[i], from + PD_STORE_BAND_PAGES, out, e);
-		for (size_t p = from; p < out->n; p++) {
-			uint64_t number = out->v[p].number;
-			size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MET_BITS));
-			while (met[at] && met[at] != number)
-				at = (at + 1) % MET;
-			if (met[at])
-				continue;
-			met[at] = number;
-			out->v[unique++] = out->v[p];
+	size_t i = out->n;
+	for (; i > 0; i--) {
+		bool before;
+		if (place_before(s, order, begin, &at, out->begin[i - 1], &out->at[i - 1], &before, e))
+			return PD_ERR_FORMAT;
+		if (before != (side == 1))
+			break;
+		if (i < PD_STORE_BESIDE) {
+			out->at[i] = out->at[i - 1];
+			out->begin[i] = out->begin[i - 1];
 		}
-		out->n = unique;
 	}
-	return status;
+	if (i == PD_STORE_BESIDE)
+		return PD_OK;
+	out->at[i] = at;
+	out->begin[i] = begin;
+	out->n += out->n < PD_STORE_BESIDE;
+	return PD_OK;
 }
+
+static bool any_removed(const struct pd_store *s)
+{
+	return s->log.tombstones.n_old || s->log.tombstones.fresh.n;
+}
+
+static int number_of(struct pd_store *s, struct pd_store_place *at, struct pd_err *e)
+{
+	if (at->segment != PD_STORE_IN_LOG)
+		return pd_store_segment_number(&s->segments[at->segment], at->row, &at->number, e);
+	at->number = s->log.recent.numbers[at->row];
+	return PD_OK;
+}
+
+/* What a segment or the log has beside the question's place, without what has tombstones. */
+static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, struct beside out[2],
+			struct pd_err *e)
+{
+	bool removed = any_removed(s);
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < found->n[side]; i++) {
+			struct pd_store_place at = { .segment = segment, .row = found->v[side][i].row };
+			if (removed && number_of(s, &at, e))
+				return PD_ERR_FORMAT;
+			if (!(removed && pd_store_is_removed(s, &at)) && take_beside(s, order, side, found->v[side][i].begin, at, &out[side], e))
+				return PD_ERR_FORMAT;
+		}
+	return PD_OK;
+}
+
+static int find_beside(struct pd_store *s, uint32_t band, const uint64_t *sketch, struct beside out[2], struct pd_err *e)
+{
+	/* Where pages were removed, those behind them are looked at, too. */
+	size_t most = any_removed(s) ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE;
+	int order = (int)(band >> PD_STORE_BAND_BITS);
+	struct pd_store_beside found;
+	out[0].n = out[1].n = 0;
+	for (uint32_t i = 0; i < s->m.n_segments; i++)
+		if (pd_store_segment_beside(&s->segments[i], band, sketch, most, &found, e) || merge_beside(s, order, i, &found, out, e))
+			return PD_ERR_FORMAT;
+	pd_store_recent_beside(&s->log.recent, band, sketch, most, &found);
+	return merge_beside(s, order, PD_STORE_IN_LOG, &found, out, e);
+}
+
+/* Each order is a look into another place of each segment: all are asked for before the first is needed. */
+static void beside_soon(const struct pd_store *s, const uint32_t *bands, size_t n, const uint64_t *sketch)
+{
+	for (int step = 0; step < 2; step++) {
+		for (size_t i = 0; i < n; i++)
+			pd_store_recent_beside_soon(&s->log.recent, bands[i], step);
+		for (size_t segment = 0; segment < s->m.n_segments; segment++)
+			for (size_t i = 0; i < n; i++)
+				pd_store_segment_beside_soon(&s->segments[segment], bands[i],
+							     pd_store_order_begin(sketch, (int)(bands[i] >> PD_STORE_BAND_BITS)), step);
+	}
+}
+
+/* Pages that are kept and stand beside the sketch in the order of one of its bands (page.h), anew, each once; their numbers
+ * are left open: most are strangers. */
+static int find_by_orders(struct pd_store *s, const uint32_t *bands, size_t n, const uint64_t *sketch, struct pd_store_places *out,
+			  struct pd_err *e)
+{
+	/* Places that were met, each at the place that its product says or after it; half of the places stay free. */
+	enum { MET_BITS = 10, MET = 1 << MET_BITS };
+	_Static_assert(MET >= 2 * PD_STORE_BANDS * 2 * PD_STORE_BESIDE, "room for all that orders lead to");
+	uint64_t met[MET] = { 0 };
+	struct beside beside[2];
+	out->n = 0;
+	beside_soon(s, bands, n, sketch);
+	for (size_t i = 0; i < n; i++) {
+		if (find_beside(s, bands[i], sketch, beside, e))
+			return PD_ERR_FORMAT;
+		for (int side = 0; side < 2; side++)
+			for (size_t p = 0; p < beside[side].n; p++) {
+				struct pd_store_place *place = &beside[side].at[p];
+				uint64_t key = ((uint64_t)place->segment << 32 | place->row) + 1;
+				size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MET_BITS));
+				while (met[at] && met[at] != key)
+					at = (at + 1) % MET;
+				if (met[at])
+					continue;
+				met[at] = key;
+				if (place->segment == PD_STORE_IN_LOG)
+					pd_store_recent_page_soon(&s->log.recent, place->row);
+				else
+					pd_store_segment_page_soon(&s->segments[place->segment], place->row);
+				note_page_place(out, *place);
+			}
+	}
+	return PD_OK;
+}
+
+/* --- pages by text --- */
 
 /* Same id, fetch time, content digest and fingerprint? */
 static bool is_same_page(const struct pd_store_page *a, const struct pd_store_page *b)
@@ -271,12 +367,9 @@ static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 
 static double sketch_similarity(const struct pd_store *s, const struct pd_store_page *a, const struct pd_store_page *b)
 {
-	struct pd_sketch x = { .present = true }, y = { .present = true };
 	if (!(a->has & b->has & PD_STORE_HAS_SKETCH))
 		return PD_SIMILARITY_UNKNOWN;
-	memcpy(x.w, a->sketch, sizeof x.w);
-	memcpy(y.w, b->sketch, sizeof y.w);
-	return pd_sketch_similarity(&s->sketch, &x, &y);
+	return pd_sketch_estimate(&s->sketch, pd_sketch_agreeing(&s->sketch, a->sketch, b->sketch));
 }
 
 static struct pd_facts facts_of(const struct pd_store_page *p)
@@ -382,14 +475,14 @@ static size_t dense_of(const struct pd_store_judge *j)
 	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
 }
 
-/* What lies in dense places and shares a band with the page: every page once. */
-static int find_by_bands(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+/* What lies in dense places and stands beside the page in an order: every page once. */
+static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page asked = *page, kept;
 	uint32_t bands[PD_STORE_BANDS];
 	asked.has |= PD_STORE_HAS_BANDS;
 	size_t n = pd_store_page_bands(&asked, bands);
-	int status = find_bands(j->s, bands, n, &j->places, e);
+	int status = find_by_orders(j->s, bands, n, page->sketch, &j->places, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < j->places.n; i++) {
@@ -400,6 +493,8 @@ static int find_by_bands(struct pd_store_judge *j, const struct pd_store_page *p
 			continue;
 		/* Most are strangers, which their sketches say at once. */
 		if (pd_verify_maybe(&j->o.verify, sketch_similarity(j->s, page, &kept), distance)) {
+			if (number_of(j->s, &j->places.v[i], e))
+				return PD_ERR_FORMAT;
 			add_candidate(j, j->places.v[i], distance);
 			continue;
 		}
@@ -419,7 +514,7 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		j->n_near = most;
 	}
 	if (!status && page->has & PD_STORE_HAS_SKETCH && j->n_near >= dense / 4)
-		status = find_by_bands(j, page, e);
+		status = find_by_sketch(j, page, e);
 	for (size_t c = 0; !status && c < j->n_near; c++)
 		status = take_candidate(j, page, j->near[c].at, j->near[c].distance, e);
 	return status;
@@ -482,12 +577,12 @@ static int find_key(struct pd_store *s, uint64_t hash, struct pd_store_places *o
 	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
 		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, &s->found, e);
 		if (!status && s->found.n)
-			status = add_found(s, i, SIZE_MAX, out, e);
+			status = add_found(s, i, out, e);
 	}
 	if (status)
 		return status;
 	pd_store_recent_find_key(&s->log.recent, hash, &s->found);
-	return add_found(s, PD_STORE_IN_LOG, SIZE_MAX, out, e);
+	return add_found(s, PD_STORE_IN_LOG, out, e);
 }
 
 /* A page that a key led to: what its value says. */

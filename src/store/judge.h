@@ -9,10 +9,11 @@
  *	new		none of these
  *
  * Where PD_STORE_DENSE kept pages lie within k of a page and none of them is a duplicate of it, fingerprints tell nothing,
- * and every page asked for would be held against all others.  Such a page, if it has a sketch, is kept with the
- * bands of its sketch (page.h) and in no table of keys; so the pages found by their keys grow no more.  A page that has a
- * quarter of PD_STORE_DENSE kept pages within k is asked for by its bands, too: of each band, up to PD_STORE_BAND_PAGES pages
- * are verified, the oldest ones.  And of pages found by their keys the nearest 4 * PD_STORE_DENSE are.
+ * and every page asked for would be held against all others.  Such a page, if it has a sketch, is kept in the
+ * orders of its sketch (page.h) and in no table of keys; so the pages found by their keys grow no more.  A page that has a
+ * quarter of PD_STORE_DENSE kept pages within k is asked for by its sketch, too: of each order, up to PD_STORE_BESIDE pages
+ * before its place and as many after it are verified, those that share a band with it.  And of pages found by their keys the
+ * nearest 4 * PD_STORE_DENSE are.
  *
  * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match get tombstones.
  */
@@ -25,7 +26,7 @@
 #include "store/store.h"
 
 #define PD_STORE_DENSE 256
-#define PD_STORE_BAND_PAGES 8
+#define PD_STORE_BESIDE 4
 
 enum pd_store_on_duplicate { PD_STORE_SKIP, PD_STORE_REPLACE };
 enum pd_store_same_url { PD_STORE_SAME_URL_JUDGE, PD_STORE_SAME_URL_UPDATE };

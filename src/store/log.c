@@ -178,8 +178,7 @@ void pd_store_recent_release(struct pd_store_recent *r)
 		pd_map_release(&r->newest[by]);
 		free(r->older[by]);
 	}
-	free(r->bands);
-	free(r->band_chains);
+	free(r->orders);
 	free(r->keys);
 	pd_map_release(&r->key_chains);
 	free(r->buckets);
@@ -259,22 +258,38 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-/* The oldest stands first in its chain: it is found whether others follow or not. */
-static void chain_bands(struct pd_store_recent *r, uint32_t row)
+/* Does an entry stand before a sketch in this order; equal ones, too? */
+static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order, bool equal)
+{
+	if (entry >> 32 != begin)
+		return entry >> 32 < begin;
+	int c = pd_store_order_compare(r->pages[(uint32_t)entry].sketch, sketch, order);
+	return c < 0 || (equal && c == 0);
+}
+
+/* A few pages share a band, as a rule; where all do, what has to be moved is bounded by the length of the log. */
+static void enter_orders(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
+	const uint64_t *sketch = r->pages[row].sketch;
 	size_t n = pd_store_page_bands(&r->pages[row], band);
-	if (n && !r->band_chains)
-		r->band_chains = pd_zalloc(PD_STORE_BAND_VALUES * sizeof *r->band_chains);
+	if (n && !r->orders)
+		r->orders = pd_zalloc(PD_STORE_BAND_VALUES * sizeof *r->orders);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t *last = &r->band_chains[band[i]].last, *first = &r->band_chains[band[i]].first;
-		r->bands = pd_grow(r->bands, r->n_bands, &r->cap_bands, sizeof *r->bands);
-		r->bands[r->n_bands++] = (struct pd_store_recent_band){ band[i], row, 0 };
-		if (*last)
-			r->bands[*last - 1].next = (uint32_t)r->n_bands;
-		else
-			*first = (uint32_t)r->n_bands;
-		*last = (uint32_t)r->n_bands;
+		struct pd_store_recent_order *o = &r->orders[band[i]];
+		int order = (int)(band[i] >> PD_STORE_BAND_BITS);
+		uint32_t begin = pd_store_order_begin(sketch, order);
+		if (o->n == o->cap) {
+			uint32_t cap = o->cap ? o->cap * 2 : 2;
+			uint64_t *v = pd_arena_alloc(&r->arena, cap * sizeof *v);
+			if (o->n)
+				memcpy(v, o->v, o->n * sizeof *v);
+			o->v = v;
+			o->cap = cap;
+		}
+		size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, o->v[p], begin, sketch, order, true));
+		memmove(o->v + at + 1, o->v + at, (o->n++ - at) * sizeof *o->v);
+		o->v[at] = (uint64_t)begin << 32 | row;
 	}
 }
 
@@ -312,7 +327,7 @@ void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struc
 	r->pages[row] = *p;
 	r->text_at[row] = keep_text(r, p->text);
 	chain_hashes(r, row);
-	chain_bands(r, row);
+	enter_orders(r, row);
 	chain_keys(r, row, p->text);
 	if (pd_store_in_tables(p->has))
 		enter_key(r, &p->key, row);
@@ -381,11 +396,20 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 			collect_row(out, r->keys[i - 1].row);
 }
 
-void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out)
+void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
+			    struct pd_store_beside *out)
 {
-	for (uint32_t i = r->band_chains ? r->band_chains[band].first : 0; i &&
-	     out->n < out->most; i = r->bands[i - 1].next)
-		collect_row(out, r->bands[i - 1].row);
+	int order = (int)(band >> PD_STORE_BAND_BITS);
+	uint32_t begin = pd_store_order_begin(sketch, order);
+	*out->n = out->n[1] = 0;
+	if (!r->orders || !r->orders[band].n)
+		return;
+	const struct pd_store_recent_order *o = &r->orders[band];
+	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, o->v[p], begin, sketch, order, false));
+	for (size_t i = at; i-- > 0 && out->n[0] < most;)
+		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(o->v[i] >> 32), (uint32_t)o->v[i] };
+	for (size_t i = at; i < o->n && out->n[1] < most; i++)
+		out->v[1][out->n[1]++] = (struct pd_store_beside_page){ (uint32_t)(o->v[i] >> 32), (uint32_t)o->v[i] };
 }
 
 /* --- tombstones --- */

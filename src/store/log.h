@@ -77,13 +77,10 @@ struct pd_store_recent {
 	struct pd_store_recent_bucket *buckets;	/* of all tables */
 	struct pd_map newest[PD_STORE_BY_COUNT];	/* highest 32 bits of a hash -> row + 1 */
 	uint32_t *older[PD_STORE_BY_COUNT];		/* by row: the next one with these bits, row + 1 */
-	struct pd_store_recent_band {
-		uint32_t band, row, next;	/* index + 1 */
-	} *bands;			/* of pages with PD_STORE_HAS_BANDS, in the order of rows */
-	size_t n_bands, cap_bands;
-	struct {
-		uint32_t first, last;	/* index + 1 of a chain */
-	} *band_chains;			/* by band; NULL: there are none */
+	struct pd_store_recent_order {
+		uint32_t n, cap;
+		uint64_t *v;		/* beginning << 32 | row, in its order (page.h); in `arena` */
+	} *orders;			/* of pages with PD_STORE_HAS_BANDS, by band; NULL: there are none */
 	struct pd_store_recent_key {
 		uint64_t hash;
 		uint32_t row, next;	/* index + 1 */
@@ -103,8 +100,25 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 			  struct pd_store_rows_found *out);
 /* Pages with this key, those that were removed too. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
-/* The oldest first, up to out->most. */
-void pd_store_recent_find_band(const struct pd_store_recent *r, uint32_t band, struct pd_store_rows_found *out);
+/* What stands beside this sketch in the order of one of its bands, `most` on each side at most. */
+void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
+			    struct pd_store_beside *out);
+
+/* Asks for the memory that this will read, in two steps; and for that of a page's sketch. */
+static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band, int step)
+{
+	const struct pd_store_recent_order *o = r->orders ? &r->orders[band] : NULL;
+	if (o && step == 0)
+		__builtin_prefetch(o);
+	else if (o && o->n)
+		__builtin_prefetch(o->v + o->n / 2);
+}
+
+static inline void pd_store_recent_page_soon(const struct pd_store_recent *r, uint32_t row)
+{
+	__builtin_prefetch(&r->pages[row]);
+	__builtin_prefetch(&r->pages[row].sketch[PD_SKETCH_WORDS - 1]);
+}
 
 static inline struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row)
 {

@@ -106,6 +106,31 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 	return n;
 }
 
+/* n bits below bit `end`, the highest after the lowest. */
+static uint64_t bits_below(const uint64_t *w, int end, int n)
+{
+	int from = (end - n + 2 * PD_SKETCH_BITS_MAX) % PD_SKETCH_BITS_MAX, shift = from % 64;
+	uint64_t v = w[from / 64] >> shift;
+	if (shift)
+		v |= w[(from / 64 + 1) % PD_SKETCH_WORDS] << (64 - shift);
+	return n < 64 ? v & ((UINT64_C(1) << n) - 1) : v;
+}
+
+uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order)
+{
+	return (uint32_t)bits_below(sketch, (order + 1) * PD_STORE_BAND_BITS, 32);
+}
+
+int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order)
+{
+	for (int i = 0, end = (order + 1) * PD_STORE_BAND_BITS; i < PD_SKETCH_WORDS; i++) {
+		uint64_t x = bits_below(a, end - i * 64, 64), y = bits_below(b, end - i * 64, 64);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
 /* Hashes of digests end in a one. */
 uint64_t pd_store_band_hash(uint32_t band)
 {

@@ -23,7 +23,7 @@ enum pd_store_has {
 	PD_STORE_HAS_PRINT = 1,
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
-	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by bands of its sketch, in no table of keys */
+	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by its sketch (orders, below), in no table of keys */
 	PD_STORE_HAS_VALUES = 16	/* what other methods than the fingerprint made of it stands after its text */
 };
 
@@ -37,8 +37,8 @@ static inline bool pd_store_in_tables(uint8_t has)
 enum pd_store_by {
 	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
-	/* Pages without a fingerprint, by their digest; those that have bands, by each of these; those that have keys of other
-	 * methods, by each of these.  The two lowest bits of a hash say which: 1 or 3, 2, 0. */
+	/* Pages without a fingerprint, by their digest; those that have keys of other methods, by each of these; before version 4
+	 * those that have bands, by each of these.  The two lowest bits of a hash say which: 1 or 3, 0, 2. */
 	PD_STORE_BY_TEXT,
 	PD_STORE_BY_COUNT
 };
@@ -80,12 +80,30 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
 /* What the hashes are, of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
-/* The bands of a page that is found by them: 14 bits of its sketch (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
+/* The bands of a page that is found by its sketch: 14 bits of it (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
  * as after the end of a shorter sketch, are no band.  Two sketches of similarity .4 share a band with probability .87, of
- * .5 with .98, of .6 with .999; two that have nothing in common, with .002. */
+ * .5 with .98, of .6 with .999; two that have nothing in common, with .002.
+ *
+ * So pages that share one band with a question are many where many are kept.  Those that share the bits after it, too, are
+ * fewer, the more bits, and the likeliest to be like it.  So for each band there is an order: pages by their sketches, as
+ * numbers whose highest bits are the band and whose next ones are those below it (the highest follow the lowest); equal ones
+ * by their own numbers.  What stands beside a question's place in an order shares the longest beginning with it, however many
+ * pages there are; an equal sketch stands beside it in each. */
 #define PD_STORE_BAND_BITS 14
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
 #define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
+/* The beginning of a sketch in order i, and two sketches in it: negative, 0, positive. */
+#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS)	/* of a beginning: what is left is the band */
+uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
+int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
+/* Pages beside a sketch in one order, those of its band, nearest first: smaller ones, then equal and larger ones. */
+#define PD_STORE_BESIDE_MAX 16
+struct pd_store_beside {
+	struct pd_store_beside_page {
+		uint32_t begin, row;
+	} v[2][PD_STORE_BESIDE_MAX];
+	size_t n[2];
+};
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
 /* One column of the text. */

@@ -34,6 +34,41 @@ static void lay_out_table(const struct pd_store_segment_footer *f, struct table_
 	l->bytes = l->part[TABLE_ROWS] + aligned(f->prints * 4);
 }
 
+/* The orders of sketches, one for each band, after the tables of keys: where those with this beginning start, then beginnings and
+ * rows, a word each. */
+enum { ORDER_BUCKET_BITS = 3, ORDER_BITS_MAX = 24 };
+
+static int order_bits(uint32_t dense)
+{
+	int bits = 0;
+	while (bits < ORDER_BITS_MAX && dense >> (bits + ORDER_BUCKET_BITS))
+		bits++;
+	return bits;
+}
+
+static int n_orders(const struct pd_store_segment_footer *f)
+{
+	return f->dense ? (int)f->sketch_words * 64 / PD_STORE_BAND_BITS : 0;
+}
+
+/* What stands before the entries of an order, and all of it. */
+static uint64_t order_head(const struct pd_store_segment_footer *f)
+{
+	return aligned(((UINT64_C(1) << order_bits(f->dense)) + 1) * 4);
+}
+
+static uint64_t order_bytes(const struct pd_store_segment_footer *f)
+{
+	return order_head(f) + aligned(f->dense * UINT64_C(8));
+}
+
+static uint64_t order_at(const struct pd_store_segment_footer *f, int order)
+{
+	struct table_layout l;
+	lay_out_table(f, &l);
+	return f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables + order_bytes(f) * (unsigned)order;
+}
+
 /* What a section's size has to be; UINT64_MAX: any. */
 static uint64_t section_size(const struct pd_store_segment_footer *f, int section)
 {
@@ -43,7 +78,7 @@ static uint64_t section_size(const struct pd_store_segment_footer *f, int sectio
 	case PD_STORE_SEG_HAS: return f->rows;
 	case PD_STORE_SEG_KEYS: return f->rows * f->bits / 8;
 	case PD_STORE_SEG_SKETCHES: return f->rows * f->sketch_words * 8;
-	case PD_STORE_SEG_TABLES: lay_out_table(f, &l); return l.bytes * f->tables;
+	case PD_STORE_SEG_TABLES: lay_out_table(f, &l); return l.bytes * f->tables + order_bytes(f) * (unsigned)n_orders(f);
 	case PD_STORE_SEG_ROW_BLOCKS: return f->row_blocks * sizeof(struct pd_store_row_block);
 	case PD_STORE_SEG_ROWS: return UINT64_MAX;
 	}
@@ -62,7 +97,7 @@ static bool counts_hold(const struct pd_store_segment_footer *f)
 		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS + PD_STORE_KEYS_MAX : 1) ||
 		    f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
-	return f->prints <= f->rows && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
+	return f->prints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
 	       (f->bits == 64 || f->bits == 128 || f->bits == 256) && f->sketch_words <= PD_SKETCH_WORDS &&
 	       f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX && f->table_bits <= PD_STORE_BLOCK_BITS_MAX &&
 	       f->tables * f->table_bits <= f->bits;
@@ -281,6 +316,117 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 	return PD_OK;
 }
 
+/* --- sketches in their orders --- */
+
+enum { BANDS_BY_HASH = 3 };	/* up to this version bands are in a list */
+
+/* Of an older segment: pages of the band, as a list of them has them, put in their order. */
+static int beside_by_hash(struct pd_store_segment *s, uint32_t band, const uint64_t *sketch, size_t most, struct pd_store_beside *out,
+			  struct pd_err *e)
+{
+	struct pd_store_rows_found rows = { .most = PD_STORE_BESIDE_MAX };
+	int order = (int)(band >> PD_STORE_BAND_BITS);
+	uint64_t hash = pd_store_band_hash(band);
+	struct pd_store_page page;
+	int status = pd_store_segment_find(s, PD_STORE_BY_TEXT, hash, hash, &rows, e);
+	(void)most;
+	for (size_t i = 0; !status && i < rows.n; i++) {
+		status = pd_store_segment_page(s, rows.v[i], NULL, &page, e);
+		int side = pd_store_order_compare(page.sketch, sketch, order) >= 0;
+		out->v[side][out->n[side]++] = (struct pd_store_beside_page){ pd_store_order_begin(page.sketch, order), rows.v[i] };
+	}
+	free(rows.v);
+	return status;
+}
+
+struct order_place {
+	uint64_t at;			/* of the order in the file */
+	const uint32_t *starts;
+	const uint64_t *v;		/* beginning << 32 | row */
+	int shift;
+};
+
+static struct order_place order_place(const struct pd_store_segment *s, int order)
+{
+	uint64_t at = order_at(&s->f, order);
+	const uint8_t *p = s->map.p + at;
+	return (struct order_place){ at, (const uint32_t *)p, (const uint64_t *)(p + order_head(&s->f)), 32 - order_bits(s->f.dense) };
+}
+
+static uint64_t order_bucket(const struct order_place *o, uint32_t begin)
+{
+	return (uint64_t)begin >> o->shift;
+}
+
+void pd_store_segment_beside_soon(const struct pd_store_segment *s, uint32_t band, uint32_t begin, int step)
+{
+	int order = (int)(band >> PD_STORE_BAND_BITS);
+	if (order >= n_orders(&s->f))
+		return;
+	struct order_place o = order_place(s, order);
+	const uint32_t *start = o.starts + order_bucket(&o, begin);
+	if (step == 0)
+		__builtin_prefetch(start);
+	else if (*start < s->f.dense)
+		for (int line = -1; line < 2; line++)
+			__builtin_prefetch(o.v + *start + line * 8);
+}
+
+/* The entry, whose checksum is checked; NULL: it cannot be read. */
+static const uint64_t *order_entry(struct pd_store_segment *s, const struct order_place *o, uint64_t i, struct pd_err *e)
+{
+	uint64_t at = o->at + order_head(&s->f) + i * 8;
+	if (check(s, at, 8, e))
+		return NULL;
+	if ((uint32_t)o->v[i] >= s->f.rows) {
+		fail_damaged(s, at, "an order points outside the segment", e);
+		return NULL;
+	}
+	return &o->v[i];
+}
+
+static bool order_before(struct pd_store_segment *s, const struct order_place *o, uint64_t i, uint32_t begin, const uint64_t *sketch, int order,
+			 int *status, struct pd_err *e)
+{
+	struct pd_store_page page;
+	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e);
+	if (!v)
+		*status = PD_ERR_FORMAT;
+	if (!v || *v >> 32 != begin)
+		return v && *v >> 32 < begin;
+	*status = pd_store_segment_page(s, (uint32_t)*v, NULL, &page, e);
+	return !*status && pd_store_order_compare(page.sketch, sketch, order) < 0;
+}
+
+int pd_store_segment_beside(struct pd_store_segment *s, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
+			    struct pd_store_beside *out, struct pd_err *e)
+{
+	int order = (int)(band >> PD_STORE_BAND_BITS), status = PD_OK;
+	uint32_t begin = pd_store_order_begin(sketch, order);
+	out->n[0] = out->n[1] = 0;
+	if (s->f.version <= BANDS_BY_HASH)
+		return beside_by_hash(s, band, sketch, most, out, e);
+	if (order >= n_orders(&s->f))
+		return PD_OK;
+	struct order_place o = order_place(s, order);
+	uint64_t bucket = order_bucket(&o, begin);
+	if (check(s, o.at + bucket * 4, 8, e))
+		return PD_ERR_FORMAT;
+	if (o.starts[bucket] > o.starts[bucket + 1] || o.starts[bucket + 1] > s->f.dense)
+		return fail_damaged(s, o.at + bucket * 4, "an order points outside itself", e);
+	uint64_t at = PD_LOWER_BOUND(i, o.starts[bucket], o.starts[bucket + 1], order_before(s, &o, i, begin, sketch, order, &status, e));
+	for (int side = 0; !status && side < 2; side++)
+		for (uint64_t i = at; out->n[side] < most && (side ? i < s->f.dense : i > 0); i += side ? 1 : -UINT64_C(1)) {
+			const uint64_t *v = order_entry(s, &o, side ? i : i - 1, e);
+			if (!v)
+				return PD_ERR_FORMAT;
+			if ((uint32_t)(*v >> 32 ^ begin) >> PD_STORE_ORDER_SHIFT)
+				break;
+			out->v[side][out->n[side]++] = (struct pd_store_beside_page){ (uint32_t)(*v >> 32), (uint32_t)*v };
+		}
+	return status;
+}
+
 /* Texts of rows, unpacked block by block.  Who asks for one row often asks for its neighbours soon: the last blocks stay
  * unpacked, each in the place that its number says. */
 
@@ -385,6 +531,12 @@ static int read_columns(struct pd_store_segment *s, uint32_t row, struct pd_stor
 	memcpy(p->key.w, key, words * 8);
 	memcpy(p->sketch, sk, sketch * 8);
 	return PD_OK;
+}
+
+void pd_store_segment_page_soon(const struct pd_store_segment *s, uint32_t row)
+{
+	__builtin_prefetch(s->section[PD_STORE_SEG_KEYS] + row * (s->f.bits / UINT64_C(8)));
+	__builtin_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
 }
 
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
@@ -856,6 +1008,46 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	return status;
 }
 
+/* Every order has every dense page once, where it belongs. */
+static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
+{
+	struct order_place o = order_place(s, order);
+	uint64_t n = UINT64_C(1) << order_bits(s->f.dense), entries = o.at + order_head(&s->f);
+	uint8_t *met = pd_zalloc(s->f.rows + 1);
+	struct pd_store_page page, last;
+	int status = o.starts[0] || o.starts[n] != s->f.dense ? fail_damaged(s, o.at, "an order lacks a page", e) : PD_OK;
+	for (uint64_t v = 0; !status && v < n; v++) {
+		if (o.starts[v] > o.starts[v + 1] || o.starts[v + 1] > s->f.dense)
+			status = fail_damaged(s, o.at + v * 4, "an order points outside itself", e);
+		for (uint64_t i = o.starts[v]; !status && i < o.starts[v + 1]; i++) {
+			uint32_t row = (uint32_t)o.v[i], begin = (uint32_t)(o.v[i] >> 32);
+			status = row >= s->f.rows ? PD_ERR_FORMAT : read_columns(s, row, &page, e);
+			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
+			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] || begin != pd_store_order_begin(page.sketch, order) ||
+			    order_bucket(&o, begin) != v || c < 0 || (c == 0 && row < (uint32_t)o.v[i - 1]))
+				status = fail_damaged(s, entries + i * 8, "an order does not hold what the columns hold", e);
+			else
+				met[row] = 1;
+			last = page;
+		}
+	}
+	free(met);
+	return status;
+}
+
+static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
+{
+	uint64_t dense = 0;
+	int status = PD_OK;
+	for (uint64_t row = 0; row < s->f.rows; row++)
+		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
+	if (s->f.version > BANDS_BY_HASH && dense != s->f.dense)
+		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at, "the number of pages in dense places is not the number in the footer", e);
+	for (int i = 0; !status && i < n_orders(&s->f); i++)
+		status = verify_order(s, i, e);
+	return status;
+}
+
 static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
 {
 	struct pd_store_rows_found found = { 0 };
@@ -887,7 +1079,7 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
 			if (page.hash[by])
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
-		for (size_t i = 0, n = status ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
+		for (size_t i = 0, n = status || s->f.version > BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
 		for (size_t i = 0, n = status ? 0 : pd_store_page_keys(&page, keys); !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, keys[i], row, e);
@@ -905,6 +1097,8 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
 			tell_damage(&damage, e->text);
 	if (!damage.n)
 		status = verify_tables(s, e);
+	if (!damage.n && !status)
+		status = verify_orders(s, e);
 	if (!damage.n && !status)
 		status = verify_rows(s, texts, e);
 	if (status == PD_ERR_FORMAT)
@@ -1103,13 +1297,11 @@ static int by_hash_and_row(const void *a, const void *b)
 
 static void list_recent(struct part *part, const struct pd_store_recent *r, int by)
 {
-	struct listed *v = pd_alloc((r->n + r->n_bands + r->n_keys + 1) * sizeof *v);
+	struct listed *v = pd_alloc((r->n + r->n_keys + 1) * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->pages[i].hash[by])
 			v[n++] = (struct listed){ r->pages[i].hash[by], (uint32_t)i };
-	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_bands; i++)
-		v[n++] = (struct listed){ pd_store_band_hash(r->bands[i].band), r->bands[i].row };
 	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
 		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
 	qsort(v, n, sizeof *v, by_hash_and_row);
@@ -1265,6 +1457,7 @@ static void number_rows(struct segment_writing *w, size_t part, const uint64_t *
 		w->last = live ? number : w->last;
 		w->rows += live;
 		w->prints += live && pd_store_in_tables(p->has[i]);
+		w->out.footer.dense += live && p->has[i] & PD_STORE_HAS_BANDS;
 	}
 }
 
@@ -1329,7 +1522,8 @@ static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, u
 		const struct part *p = &w->parts[i];
 		uint32_t old = p->list[by].rows[at[i]], row = old < p->n ? w->row[i][old] : NO_ROW;
 		uint64_t hash = p->list[by].hash[at[i]];
-		if (row == NO_ROW)
+		/* Bands of older segments become orders. */
+		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && (hash & 3) == 2))
 			continue;
 		out_put(&w->out, &hash, 8);
 		pd_store_put32(rows, row);
@@ -1419,6 +1613,104 @@ static void write_column(struct segment_writing *w, int table, int column, const
 	}
 }
 
+/* What is sorted for an order: beginnings with numbers of pages in dense places, counted from 0. */
+struct sorting_order {
+	int order;
+	size_t n;
+	uint64_t *v, *other;
+	uint32_t *row;			/* of these pages */
+	const uint64_t **sketch;
+	size_t words;			/* of these sketches */
+};
+
+static const uint64_t *whole_sketch(const struct sorting_order *s, uint32_t i, uint64_t room[PD_SKETCH_WORDS])
+{
+	if (s->words == PD_SKETCH_WORDS)
+		return s->sketch[i];
+	memset(room, 0, PD_SKETCH_WORDS * sizeof *room);
+	memcpy(room, s->sketch[i], s->words * sizeof *room);
+	return room;
+}
+
+static int by_order(const void *x, const void *y, void *ctx)
+{
+	const struct sorting_order *s = ctx;
+	uint32_t a = (uint32_t)*(const uint64_t *)x, b = (uint32_t)*(const uint64_t *)y;
+	uint64_t room[2][PD_SKETCH_WORDS];
+	int c = pd_store_order_compare(whole_sketch(s, a, room[0]), whole_sketch(s, b, room[1]), s->order);
+	return c ? c : a < b ? -1 : a > b;
+}
+
+/* By beginnings, with a radix sort, which leaves equal ones by number; then those few that begin alike, by all of it. */
+static void sort_order(struct sorting_order *s)
+{
+	enum { DIGIT = 11, DIGITS = 3 };
+	for (int d = 0; d < DIGITS; d++) {
+		size_t next[(1 << DIGIT) + 1] = { 0 };
+		int shift = 32 + d * DIGIT;
+		for (size_t i = 0; i < s->n; i++)
+			next[(s->v[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
+		for (size_t v = 0; v < 1 << DIGIT; v++)
+			next[v + 1] += next[v];
+		for (size_t i = 0; i < s->n; i++)
+			s->other[next[s->v[i] >> shift & ((1 << DIGIT) - 1)]++] = s->v[i];
+		uint64_t *swap = s->v;
+		s->v = s->other;
+		s->other = swap;
+	}
+	for (size_t from = 0, to; from < s->n; from = to) {
+		bool sorted = true;
+		for (to = from + 1; to < s->n && s->v[to] >> 32 == s->v[from] >> 32; to++)
+			sorted = sorted && by_order(&s->v[to - 1], &s->v[to], s) < 0;
+		if (!sorted)
+			qsort_r(s->v + from, to - from, sizeof *s->v, by_order, s);
+	}
+}
+
+static void write_orders(struct segment_writing *w)
+{
+	struct pd_store_segment_footer *f = &w->out.footer;
+	struct sorting_order s = { .words = 0 };
+	uint64_t room[PD_SKETCH_WORDS];
+	int shift = 32 - order_bits(f->dense);
+	size_t n_starts = ((size_t)1 << order_bits(f->dense)) + 1;
+	if (!n_orders(f))
+		return;
+	s.v = pd_alloc(f->dense * sizeof *s.v);
+	s.other = pd_alloc(f->dense * sizeof *s.other);
+	s.row = pd_alloc(f->dense * sizeof *s.row);
+	s.sketch = pd_alloc(f->dense * sizeof *s.sketch);
+	/* Pages of a part without sketches are in no dense place; all others have sketches of one size. */
+	FOR_LIVE(w, p, i)
+		if (p->has[i] & PD_STORE_HAS_BANDS) {
+			s.words = (size_t)p->sketch_words;
+			s.sketch[s.n] = p->sketches + i * s.words;
+			s.row[s.n++] = w->row[p - w->parts][i];
+		}
+	uint32_t *starts = pd_alloc(n_starts * sizeof *starts);
+	for (s.order = 0; s.order < n_orders(f); s.order++) {
+		for (uint32_t i = 0; i < s.n; i++)
+			s.v[i] = (uint64_t)pd_store_order_begin(whole_sketch(&s, i, room), s.order) << 32 | i;
+		sort_order(&s);
+		memset(starts, 0, n_starts * sizeof *starts);
+		for (size_t i = 0; i < s.n; i++) {
+			starts[((s.v[i] >> 32) >> shift) + 1]++;
+			s.v[i] = (s.v[i] & ~UINT64_C(0xffffffff)) | s.row[(uint32_t)s.v[i]];
+		}
+		for (size_t v = 1; v < n_starts; v++)
+			starts[v] += starts[v - 1];
+		out_put(&w->out, starts, n_starts * sizeof *starts);
+		out_align(&w->out);
+		out_put(&w->out, s.v, s.n * sizeof *s.v);
+		out_align(&w->out);
+	}
+	free(starts);
+	free(s.v);
+	free(s.other);
+	free(s.row);
+	free(s.sketch);
+}
+
 static void write_tables(struct segment_writing *w)
 {
 	static const uint64_t pad[PD_STORE_ALIGN];
@@ -1438,6 +1730,7 @@ static void write_tables(struct segment_writing *w)
 		}
 		out_align(&w->out);
 	}
+	write_orders(w);
 	out_section_end(&w->out, PD_STORE_SEG_TABLES);
 	free(starts);
 }
@@ -1495,8 +1788,10 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 				 "a segment would hold over %u pages, or their numbers lie too far apart", PD_STORE_SEGMENT_ROWS);
 	if (w.rows && !status) {
 		uint64_t first = w.out.footer.first;
+		uint32_t dense = w.out.footer.dense;
 		out_open(&w.out, job->io, job->file, e);
 		w.out.footer.first = first;
+		w.out.footer.dense = dense;
 		write_all(&w);
 		status = out_finish(&w.out);
 		out->rows = w.rows;

@@ -9,7 +9,8 @@
  *	sketches	words; 0 without
  *	lists		by id, by URL, by digest: hashes ascending, their rows beside them, and where each value of the
  *			highest bits begins
- *	tables		one for each block of the partition: bucket starts, keys in columns word by word, rows
+ *	tables		one for each block of the partition: bucket starts, keys in columns word by word, rows; then one for each
+ *			order of sketches (page.h): starts, beginnings with their rows
  *	row blocks	text of the rows, some at a time, a zstd frame each
  *
  * Every 16 KiB have a checksum, which is verified when they are first read: nothing is answered from a
@@ -54,7 +55,8 @@ struct pd_store_segment_footer {
 	uint64_t first;			/* number of the first page */
 	uint32_t bits, sketch_words;
 	uint32_t tables, table_bits;	/* the partition */
-	uint32_t start_bits[PD_STORE_BY_COUNT], zero;
+	uint32_t start_bits[PD_STORE_BY_COUNT];
+	uint32_t dense;			/* pages in the orders of sketches; 0 before version 4 */
 	uint64_t listed[PD_STORE_BY_COUNT];
 	uint64_t row_blocks;
 	struct {
@@ -107,6 +109,14 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 
 /* Asks for the memory that finding this hash will read: the first step early, the second some questions before. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
+
+/* What stands beside this sketch in the order of one of its bands, `most` on each side at most.  Of a segment from before version 4:
+ * the oldest pages of the band. */
+int pd_store_segment_beside(struct pd_store_segment *s, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
+			    struct pd_store_beside *out, struct pd_err *e);
+/* Asks for the memory that this will read, in two steps; and for that of a page's key and sketch. */
+void pd_store_segment_beside_soon(const struct pd_store_segment *s, uint32_t band, uint32_t begin, int step);
+void pd_store_segment_page_soon(const struct pd_store_segment *s, uint32_t row);
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
 /* The row with this number: 1 found, 0 not, negative error. */
@@ -177,8 +187,8 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
 
 /* Writing one.  Segments are made of what lies in memory, or of other segments.  Pages come in the order of
  * their numbers; those that have tombstones are left out.  Compressed rows are copied as they are where all of a block stay,
- * hashes and keys are merged, tables sorted anew: merging costs little more than reading and writing, and 16 bytes of memory a
- * page at most. */
+ * hashes and keys are merged, tables and orders sorted anew: merging costs little more than reading and writing, and 16 bytes of
+ * memory a page at most, 28 for one in the orders. */
 struct pd_store_segment_job {
 	struct pd_store_io *io;
 	uint64_t file;			/* number of the new segment */

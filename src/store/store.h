@@ -154,7 +154,7 @@ static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, s
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
 /* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
-/* One segment, without removed pages. */
+/* One segment, without removed pages, of this version. */
 int pd_store_compact(struct pd_store *s, struct pd_err *e);
 
 /* Opens a store of zeroes, whose `damaged` is set, and checks every byte of it, as it is at one moment: each damage is

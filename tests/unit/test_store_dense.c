@@ -204,19 +204,26 @@ START_TEST(no_cluster_is_lost)
 		int flips, copy_flips;
 		unsigned percent;
 		size_t least;		/* in a thousand */
+		int free_bits;		/* of a band */
+		size_t n;
 	} rows[] = {
-		{ "one key, the same sketches", 0, 0, 0, 1000 },
-		{ "one key, like sketches", 0, 0, 30, 1000 },
-		{ "one key, sketches less alike", 0, 0, 35, 990 },
-		{ "near keys, like sketches", 0, 3, 30, 1000 },
-		{ "a ball, like sketches", 3, 3, 30, 1000 },
+		{ "one key, the same sketches", 0, 0, 0, 1000, 14, 3000 },
+		{ "one key, like sketches", 0, 0, 30, 1000, 14, 3000 },
+		{ "one key, sketches less alike", 0, 0, 35, 990, 14, 3000 },
+		{ "near keys, like sketches", 0, 3, 30, 1000, 14, 3000 },
+		{ "a ball, like sketches", 3, 3, 30, 1000, 14, 3000 },
+		/* Bands of which each is that of 23 pages, as where 400,000 are kept. */
+		{ "full bands, the same sketches", 0, 0, 0, 1000, 9, 12000 },
+		{ "full bands, like sketches", 0, 0, 20, 990, 9, 12000 },
 	};
 	struct place p;
-	size_t n = 3000, right = 0;
+	size_t n = rows[_i].n, right = 0;
 	struct told *told = pd_alloc(n * sizeof *told), *copies = pd_alloc(n * sizeof *copies);
 	place_init(&p, rows[_i].name, (struct pd_store_limits){ .recent = 700, .left = 100 });
-	struct pages pages = make_pages(&p.random, n, rows[_i].flips), like = copy_pages(&p.random, &pages,
-											 rows[_i].percent, rows[_i].copy_flips);
+	struct pages pages = make_pages(&p.random, n, rows[_i].flips);
+	for (size_t i = 0; rows[_i].free_bits < PD_STORE_BAND_BITS && i < n; i++)
+		fill_bands(pages.v[i].sketch, rows[_i].free_bits);
+	struct pages like = copy_pages(&p.random, &pages, rows[_i].percent, rows[_i].copy_flips);
 	for (size_t i = 0; i < n; i += 500)
 		judge(&p, pages.v + i, 500, told + i);
 	judge(&p, like.v, n, copies);
@@ -308,7 +315,7 @@ int main(void)
 	TCase *t = tcase_create("dense");
 	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, work_is_linear, 0, 4);
-	tcase_add_loop_test(t, no_cluster_is_lost, 0, 5);
+	tcase_add_loop_test(t, no_cluster_is_lost, 0, 7);
 	tcase_add_test(t, the_same_in_all_layouts);
 	tcase_add_test(t, replacing_a_dense_place);
 	suite_add_tcase(s, t);
