@@ -12,6 +12,7 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
 CC ?= cc
+CXX ?= c++
 # Compiles what makes tables for the program: it runs here, the program elsewhere when CC is a cross compiler.
 CC_FOR_BUILD ?= $(CC)
 PKG_CONFIG ?= pkg-config
@@ -33,14 +34,22 @@ DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
 # Libraries that the program can do without: what it needs them for it then refuses, in words.
 WITHOUT ?=
-OPTIONAL = igraph brotli libarchive liblzma bzip2
+OPTIONAL = igraph brotli libarchive liblzma bzip2 parquet
 $(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIONAL)))
 LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PACKAGES := $(filter-out -l%,$(LINKED))
 NO_PACKAGES := $(filter -l%,$(LINKED))
+# Apache Arrow's library for Parquet is in few systems: it is used where pkg-config knows it.
+ARROW = arrow parquet
+ifeq ($(or $(filter parquet,$(WITHOUT)),$(if $(shell $(PKG_CONFIG) --exists 'parquet >= 21' 2>/dev/null && echo yes),,none)),)
+PARQUET = yes
+CXX_FLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(ARROW)))
+else
+override WITHOUT := $(filter-out parquet,$(WITHOUT)) parquet
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(filter igraph,$(WITHOUT)),,-lgomp)
+LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)$(if $(PARQUET), parquet $(shell $(PKG_CONFIG) --modversion parquet))
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(filter igraph,$(WITHOUT)),,-lgomp) $(if $(PARQUET),$(shell $(PKG_CONFIG) --libs $(ARROW)) -lstdc++)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -51,13 +60,15 @@ DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
+ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
 ALL_LIBS = $(PKG_LIBS) -lm
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -66,8 +77,9 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # What the dictionary compiler needs of the library.
 NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
-MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c))
-MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC)))
+PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
+MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
+MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
 .PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
@@ -116,6 +128,11 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/obj/%.o: %.cc $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
 
 # Tables and data that are made, never edited.
 $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $(B)/flags

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/column.h"
 #include "base/err.h"
 #include "base/tsv.h"
 #include "pagededup.h"
@@ -83,20 +84,9 @@ struct pagededup_reader {
 
 /* --- tables --- */
 
-/* What a column's values are as text, in a row. */
-enum pd_api_print { PD_API_TEXT, PD_API_HEX, PD_API_NUMBER, PD_API_REAL_2, PD_API_REAL_3, PD_API_REAL };
-
-struct pd_api_column {
-	struct pd_buf name, data, offsets, valid;
-	int type, width;
-	enum pd_api_print print;
-	uint64_t n, nulls;
-	bool in_rows;			/* a column of its rows as text */
-};
-
 struct pagededup_table {
 	struct pd_api_handle handle;	/* without a model: its rows were not signed here */
-	struct pd_api_column *v;
+	struct pd_column *v;
 	size_t n_columns;
 	uint64_t rows;
 	unsigned with;
@@ -106,20 +96,12 @@ struct pagededup_table {
 };
 
 /* A column more, of no rows yet; only to an empty table. */
-struct pd_api_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_api_print print,
+struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print,
 					 bool in_rows);
-void pd_api_put_null(struct pd_api_column *c);
-void pd_api_put_number(struct pd_api_column *c, uint64_t v);
-void pd_api_put_real(struct pd_api_column *c, double v);
-void pd_api_put_text(struct pd_api_column *c, struct pd_span text);
-/* A value as it stands in a row. */
-int pd_api_put_field(struct pd_api_column *c, struct pd_span field, struct pd_buf *scratch);
 /* A row of text, which has the columns that are in rows.  PD_ERR_FORMAT. */
 int pd_api_add_row(struct pagededup_table *t, struct pd_span row);
 /* The columns of verdicts or answers, and their header. */
 void pd_api_verdict_columns(struct pagededup_table *t, const char *const *names);
-/* A row's value as text, appended. */
-void pd_api_print_field(const struct pd_api_column *c, uint64_t row, struct pd_buf *out);
 /* An empty table with an owner of its own. */
 int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error);
 

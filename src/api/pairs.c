@@ -188,12 +188,12 @@ struct pair_taking {
 static int fill_pairs(void *handle, void *ctx, struct pd_err *e)
 {
 	struct pagededup_table *t = handle;
-	pd_api_column_add(t, "a", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
-	pd_api_column_add(t, "b", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
-	pd_api_column_add(t, "distance", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
-	pd_api_column_add(t, "similarity", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
-	pd_api_column_add(t, "method", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
-	pd_api_column_add(t, "suspect", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+	pd_api_column_add(t, "a", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+	pd_api_column_add(t, "b", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+	pd_api_column_add(t, "distance", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+	pd_api_column_add(t, "similarity", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
+	pd_api_column_add(t, "method", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
+	pd_api_column_add(t, "suspect", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 	return PD_OK;
 }
 
@@ -208,10 +208,10 @@ static int describe_pairs(void *ctx, struct pd_err *e)
 	struct describing *d = ctx;
 	struct pagededup_table *t = d->t;
 	if (d->rows->methods.n && t->n_columns <= SHARED) {
-		pd_api_column_add(t, "shared", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
-		pd_api_column_add(t, "share_a", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
-		pd_api_column_add(t, "share_b", PAGEDEDUP_FLOAT64, 0, PD_API_REAL_3, false);
-		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+		pd_api_column_add(t, "shared", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+		pd_api_column_add(t, "share_a", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
+		pd_api_column_add(t, "share_b", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
+		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 	}
 	pd_buf_clear(&t->header);
 	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header, e);
@@ -251,14 +251,8 @@ static void rows_of(const struct pair_taking *p, uint32_t a, uint32_t b, uint64_
 
 static void clear_batch(struct pagededup_table *t)
 {
-	for (size_t i = 0; i < t->n_columns; i++) {
-		struct pd_api_column *c = &t->v[i];
-		pd_buf_clear(&c->data);
-		pd_buf_clear(&c->valid);
-		c->n = c->nulls = 0;
-		if (c->type == PAGEDEDUP_TEXT)
-			c->offsets.n = sizeof(int64_t);
-	}
+	for (size_t i = 0; i < t->n_columns; i++)
+		pd_column_clear(&t->v[i]);
 	t->rows = 0;
 }
 
@@ -296,28 +290,28 @@ static int add_pairs(void *ctx, struct pd_err *e)
 {
 	struct adding *a = ctx;
 	struct pagededup_table *t = a->p->table;
-	struct pd_api_column *v = t->v;
+	struct pd_column *v = t->v;
 	for (size_t i = 0; i < a->n; i++, t->rows++) {
 		const struct pd_match_pair *pair = &a->pairs[i];
 		uint64_t x, y;
 		rows_of(a->p, pair->a, pair->b, &x, &y);
-		pd_api_put_number(&v[A], x);
-		pd_api_put_number(&v[B], y);
+		pd_column_put_number(&v[A], x);
+		pd_column_put_number(&v[B], y);
 		if (pair->distance < 0)
-			pd_api_put_null(&v[DISTANCE]);
+			pd_column_put_null(&v[DISTANCE]);
 		else
-			pd_api_put_number(&v[DISTANCE], (uint64_t)pair->distance);
+			pd_column_put_number(&v[DISTANCE], (uint64_t)pair->distance);
 		if (pair->similarity < 0)
-			pd_api_put_null(&v[SIMILARITY]);
+			pd_column_put_null(&v[SIMILARITY]);
 		else
-			pd_api_put_real(&v[SIMILARITY], pair->similarity);
-		pd_api_put_text(&v[METHOD], pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"));
+			pd_column_put_real(&v[SIMILARITY], pair->similarity);
+		pd_column_put_text(&v[METHOD], pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"));
 		if (a->why)
-			pd_api_put_text(&v[SUSPECT], pd_span_z(a->why));
+			pd_column_put_text(&v[SUSPECT], pd_span_z(a->why));
 		else
-			pd_api_put_null(&v[SUSPECT]);
+			pd_column_put_null(&v[SUSPECT]);
 		for (size_t c = SHARED; c < t->n_columns; c++)
-			pd_api_put_null(&v[c]);
+			pd_column_put_null(&v[c]);
 	}
 	return PD_OK;
 }
@@ -360,13 +354,13 @@ static int add_methods_pair(void *ctx, struct pd_err *e)
 	pd_write_methods_pair_row(a->p->rows, a->by_methods, &t->text);
 	pd_tsv_fields(pd_span(t->text.p, t->text.n - 1), f, PD_PAIRS_METHODS_COLUMNS);
 	rows_of(a->p, a->by_methods->a, a->by_methods->b, &x, &y);
-	pd_api_put_number(&t->v[A], x);
-	pd_api_put_number(&t->v[B], y);
-	pd_api_put_null(&t->v[SUSPECT]);
+	pd_column_put_number(&t->v[A], x);
+	pd_column_put_number(&t->v[B], y);
+	pd_column_put_null(&t->v[SUSPECT]);
 	int status = PD_OK;
 	for (int i = DISTANCE; !status && i <= LINKED; i++)
 		if (i != SUSPECT)
-			status = pd_api_put_field(&t->v[i], f[columns[i]], &t->scratch);
+			status = pd_column_put_field(&t->v[i], f[columns[i]], &t->scratch);
 	t->rows++;
 	return status;
 }
@@ -495,8 +489,8 @@ struct clustering {
 static int fill_verdicts(void *handle, void *ctx, struct pd_err *e)
 {
 	pd_api_verdict_columns(handle, pd_verdicts_columns);
-	pd_api_column_add(handle, "row", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
-	pd_api_column_add(handle, "side", PAGEDEDUP_UINT64, 0, PD_API_NUMBER, false);
+	pd_api_column_add(handle, "row", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+	pd_api_column_add(handle, "side", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 	return PD_OK;
 }
 
@@ -541,7 +535,7 @@ static void add_page(const pagededup_table *t, uint64_t row, struct pd_buf *out)
 	static const int said[] = { PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
 	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
 		pd_buf_add_c(out, '\t');
-		pd_api_print_field(&t->v[said[i]], row, out);
+		pd_column_print(&t->v[said[i]], row, out);
 	}
 }
 
@@ -569,9 +563,9 @@ static void add_pair(struct clustering *c, uint64_t i)
 	else
 		pd_buf_add_z(out, is_there(v[DISTANCE], i) ? "simhash" : "text_digest");
 	pd_buf_add_c(out, '\t');
-	pd_api_print_field(&c->pages->v[PD_FP_URL], a, out);
+	pd_column_print(&c->pages->v[PD_FP_URL], a, out);
 	pd_buf_add_c(out, '\t');
-	pd_api_print_field(&other->v[PD_FP_URL], b, out);
+	pd_column_print(&other->v[PD_FP_URL], b, out);
 	add_page(c->pages, a, out);
 	add_page(other, b, out);
 	if (v[LINKED]) {
@@ -615,8 +609,8 @@ static int add_verdict(void *ctx, struct pd_err *e)
 		uint64_t row = row_of(&c->ids[side], f[PD_VERDICTS_ID]);
 		if (row == NO_ROW && !side)
 			continue;
-		pd_api_put_number(&c->table->v[PD_VERDICTS_COLUMNS], row);
-		pd_api_put_number(&c->table->v[PD_VERDICTS_COLUMNS + 1], (uint64_t)side);
+		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS], row);
+		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS + 1], (uint64_t)side);
 		break;
 	}
 	return status;

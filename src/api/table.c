@@ -15,188 +15,28 @@
 
 /* --- columns --- */
 
-struct pd_api_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_api_print print, bool in_rows)
+_Static_assert((int)PD_COLUMN_NUMBER == PAGEDEDUP_UINT64 && (int)PD_COLUMN_REAL == PAGEDEDUP_FLOAT64 && (int)PD_COLUMN_TEXT == PAGEDEDUP_TEXT &&
+	       (int)PD_COLUMN_BYTES == PAGEDEDUP_BYTES, "columns are handed out as they are");
+
+struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print, bool in_rows)
 {
-	size_t cap = t->n_columns;
-	t->v = pd_realloc(t->v, (cap + 1) * sizeof *t->v);
-	struct pd_api_column *c = &t->v[t->n_columns++];
-	*c = (struct pd_api_column){ .type = type, .width = width, .print = print, .in_rows = in_rows };
-	pd_buf_add_z(&c->name, name);
-	if (type == PAGEDEDUP_TEXT)
-		pd_buf_add(&c->offsets, &(int64_t){ 0 }, sizeof(int64_t));
+	t->v = pd_realloc(t->v, (t->n_columns + 1) * sizeof *t->v);
+	struct pd_column *c = &t->v[t->n_columns++];
+	pd_column_init(c, name, (enum pd_column_type)type, width, print);
+	c->in_rows = in_rows;
 	return c;
-}
-
-static void end_value(struct pd_api_column *c, bool valid)
-{
-	if (c->n % 8 == 0)
-		pd_buf_add_c(&c->valid, 0);
-	if (valid)
-		c->valid.p[c->n / 8] |= (char)(1 << c->n % 8);
-	c->nulls += !valid;
-	c->n++;
-	if (c->type == PAGEDEDUP_TEXT)
-		pd_buf_add(&c->offsets, &(int64_t){ (int64_t)c->data.n }, sizeof(int64_t));
-}
-
-void pd_api_put_null(struct pd_api_column *c)
-{
-	size_t n = c->type == PAGEDEDUP_TEXT ? 0 : c->type == PAGEDEDUP_BYTES ? (size_t)c->width : 8;
-	memset(pd_buf_reserve(&c->data, n), 0, n);
-	c->data.n += n;
-	end_value(c, false);
-}
-
-void pd_api_put_number(struct pd_api_column *c, uint64_t v)
-{
-	pd_buf_add(&c->data, &v, sizeof v);
-	end_value(c, true);
-}
-
-void pd_api_put_real(struct pd_api_column *c, double v)
-{
-	pd_buf_add(&c->data, &v, sizeof v);
-	end_value(c, true);
-}
-
-void pd_api_put_text(struct pd_api_column *c, struct pd_span text)
-{
-	pd_buf_add_span(&c->data, text);
-	end_value(c, true);
-}
-
-/* Two digits a byte. */
-static bool put_hex(struct pd_api_column *c, struct pd_span hex)
-{
-	uint64_t v;
-	if (c->type == PAGEDEDUP_UINT64) {
-		if (!pd_hex_u64(hex, &v))
-			return false;
-		pd_api_put_number(c, v);
-		return true;
-	}
-	if (hex.n != 2 * (size_t)c->width)
-		return false;
-	char *to = pd_buf_reserve(&c->data, hex.n / 2);
-	for (size_t i = 0; i < hex.n / 2; i++) {
-		int byte = pd_hex_byte(hex.p[2 * i], hex.p[2 * i + 1]);
-		if (byte < 0)
-			return false;
-		to[i] = (char)byte;
-	}
-	c->data.n += hex.n / 2;
-	end_value(c, true);
-	return true;
-}
-
-static bool put_real_text(struct pd_api_column *c, struct pd_span text)
-{
-	double v;
-	if (!pd_span_real(text, &v))
-		return false;
-	pd_api_put_real(c, v);
-	return true;
-}
-
-int pd_api_put_field(struct pd_api_column *c, struct pd_span field, struct pd_buf *scratch)
-{
-	uint64_t number;
-	if (!field.n || pd_span_is(field, "-")) {
-		pd_api_put_null(c);
-		return PD_OK;
-	}
-	switch (c->print) {
-	case PD_API_TEXT:
-		if (pd_tsv_value(field, scratch))
-			return PD_ERR_FORMAT;
-		pd_api_put_text(c, pd_buf_span(scratch));
-		return PD_OK;
-	case PD_API_HEX: return put_hex(c, field) ? PD_OK : PD_ERR_FORMAT;
-	case PD_API_NUMBER:
-		if (!pd_span_u64(field, &number))
-			return PD_ERR_FORMAT;
-		pd_api_put_number(c, number);
-		return PD_OK;
-	default: return put_real_text(c, field) ? PD_OK : PD_ERR_FORMAT;
-	}
-}
-
-static bool has_value(const struct pd_api_column *c, uint64_t row)
-{
-	return (unsigned char)c->valid.p[row / 8] >> (row % 8) & 1;
-}
-
-static const char *at(const struct pd_api_column *c, uint64_t row)
-{
-	return c->data.p + row * (c->type == PAGEDEDUP_BYTES ? (size_t)c->width : 8);
-}
-
-static struct pd_span text_at(const struct pd_api_column *c, uint64_t row)
-{
-	int64_t offset[2];
-	memcpy(offset, c->offsets.p + row * sizeof(int64_t), sizeof offset);
-	return pd_span(c->data.p + offset[0], (size_t)(offset[1] - offset[0]));
-}
-
-static void print_bytes(const char *bytes, size_t n, struct pd_buf *out)
-{
-	static const char digits[] = "0123456789abcdef";
-	for (size_t i = 0; i < n; i++) {
-		pd_buf_add_c(out, digits[(unsigned char)bytes[i] >> 4]);
-		pd_buf_add_c(out, digits[bytes[i] & 15]);
-	}
-}
-
-void pd_api_print_field(const struct pd_api_column *c, uint64_t row, struct pd_buf *out)
-{
-	uint64_t number;
-	double real;
-	if (!has_value(c, row)) {
-		pd_buf_add_c(out, '-');
-		return;
-	}
-	if (c->type == PAGEDEDUP_TEXT) {
-		pd_tsv_add(out, text_at(c, row));
-		return;
-	}
-	if (c->type == PAGEDEDUP_BYTES) {
-		print_bytes(at(c, row), (size_t)c->width, out);
-		return;
-	}
-	memcpy(&number, at(c, row), sizeof number);
-	memcpy(&real, at(c, row), sizeof real);
-	switch (c->print) {
-	case PD_API_HEX: pd_hex_add(out, number); break;
-	case PD_API_NUMBER: pd_buf_printf(out, "%" PRIu64, number); break;
-	case PD_API_REAL_2: pd_buf_printf(out, "%.2f", real); break;
-	case PD_API_REAL_3: pd_buf_printf(out, "%.3f", real); break;
-	default: pd_buf_printf(out, "%g", real);
-	}
 }
 
 /* --- tables of pages --- */
 
-static int type_of(enum pd_fp_column c, enum pd_api_print *print)
-{
-	switch (c) {
-	case PD_FP_TERMS:
-	case PD_FP_TEXT_BYTES: *print = PD_API_NUMBER; return PAGEDEDUP_UINT64;
-	case PD_FP_CONFIDENCE: *print = PD_API_REAL_2; return PAGEDEDUP_FLOAT64;
-	case PD_FP_QUALITY: *print = PD_API_REAL; return PAGEDEDUP_FLOAT64;
-	case PD_FP_FINGERPRINT:
-	case PD_FP_SKETCH: *print = PD_API_HEX; return PAGEDEDUP_BYTES;
-	default: *print = PD_API_TEXT; return PAGEDEDUP_TEXT;
-	}
-}
-
 static void add_page_columns(struct pagededup_table *t, int bits, int sketch_bytes)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {
-		enum pd_api_print print;
-		int type = type_of((enum pd_fp_column)i, &print), width = type != PAGEDEDUP_BYTES ? 0 : i == PD_FP_SKETCH ? sketch_bytes : bits / 8;
+		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
+		int width = kind.type != PD_COLUMN_BYTES ? 0 : i == PD_FP_SKETCH ? sketch_bytes : bits / 8;
 		if (i == PD_FP_FINGERPRINT && bits == 64)
-			type = PAGEDEDUP_UINT64;
-		pd_api_column_add(t, pd_fp_columns[i], type, width, print, true);
+			kind.type = PD_COLUMN_NUMBER;
+		pd_api_column_add(t, pd_fp_columns[i], (int)kind.type, width, kind.print, true);
 	}
 }
 
@@ -216,11 +56,11 @@ static int fill_table(void *handle, void *ctx, struct pd_err *e)
 	pd_buf_add_span(&t->header, pd_buf_span(&a->model->header));
 	add_page_columns(t, a->model->options.sign.bits, sketch ? sketch : 64);
 	for (int i = 0; i < tables->methods.n; i++)
-		pd_api_column_add(t, tables->methods.v[i].method->name, PAGEDEDUP_TEXT, 0, PD_API_TEXT, true);
+		pd_api_column_add(t, tables->methods.v[i].method->name, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, true);
 	if (t->with & PAGEDEDUP_WITH_TITLE)
-		pd_api_column_add(t, "title", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+		pd_api_column_add(t, "title", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 	if (t->with & PAGEDEDUP_WITH_MAIN_TEXT)
-		pd_api_column_add(t, "text", PAGEDEDUP_TEXT, 0, PD_API_TEXT, false);
+		pd_api_column_add(t, "text", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 	return PD_OK;
 }
 
@@ -260,12 +100,12 @@ int pd_api_add_row(struct pagededup_table *t, struct pd_span row)
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < t->n_columns; i++)
 		if (t->v[i].in_rows)
-			status = pd_api_put_field(&t->v[i], fields[at_field++], &t->scratch);
+			status = pd_column_put_field(&t->v[i], fields[at_field++], &t->scratch);
 	t->rows++;
 	return status;
 }
 
-static struct pd_api_column *column_named(const struct pagededup_table *t, const char *name)
+static struct pd_column *column_named(const struct pagededup_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->n_columns; i++)
 		if (!strcmp(t->v[i].name.p, name))
@@ -285,9 +125,9 @@ static int take_parts(struct pagededup_table *t, struct pd_span bytes)
 	const char *from = bytes.p + sizeof p;
 	int status = pd_api_add_row(t, pd_span(from, p.row));
 	if (!status && t->with & PAGEDEDUP_WITH_TITLE)
-		pd_api_put_text(column_named(t, "title"), pd_span(from + p.row, p.title));
+		pd_column_put_text(column_named(t, "title"), pd_span(from + p.row, p.title));
 	if (!status && t->with & PAGEDEDUP_WITH_MAIN_TEXT)
-		pd_api_put_text(column_named(t, "text"), pd_span(from + p.row + p.title, p.text));
+		pd_column_put_text(column_named(t, "text"), pd_span(from + p.row + p.title, p.text));
 	return status;
 }
 
@@ -565,32 +405,31 @@ static bool is_valid(const pagededup_column *c, uint64_t row)
 	return !c->valid || (c->valid[row / 8] >> (row % 8) & 1);
 }
 
-static void put_import(struct pd_api_column *to, const pagededup_column *from, uint64_t row)
+static void put_import(struct pd_column *to, const pagededup_column *from, uint64_t row)
 {
 	const char *data = from->data;
 	uint64_t number;
 	double real;
 	if (!is_valid(from, row)) {
-		pd_api_put_null(to);
+		pd_column_put_null(to);
 	} else if (from->type == PAGEDEDUP_TEXT) {
 		struct pd_span s = pd_span(data + from->offsets[row], (size_t)(from->offsets[row + 1] - from->offsets[row]));
 		if (s.n)
-			pd_api_put_text(to, s);
+			pd_column_put_text(to, s);
 		else
-			pd_api_put_null(to);
+			pd_column_put_null(to);
 	} else if (from->type == PAGEDEDUP_BYTES) {
-		pd_buf_add(&to->data, data + row * (uint64_t)from->width, (size_t)from->width);
-		end_value(to, true);
+		pd_column_put_bytes(to, data + row * (uint64_t)from->width);
 	} else if (from->type == PAGEDEDUP_FLOAT64) {
 		memcpy(&real, data + row * 8, 8);
-		pd_api_put_real(to, real);
+		pd_column_put_real(to, real);
 	} else {
 		memcpy(&number, data + row * 8, 8);
-		pd_api_put_number(to, number);
+		pd_column_put_number(to, number);
 	}
 }
 
-static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width, enum pd_api_print print,
+static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width, enum pd_column_print print,
 			 struct pd_err *e)
 {
 	const pagededup_column *from = import_named(in, name);
@@ -603,12 +442,12 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", name, from->width);
 	if (status)
 		return status;
-	struct pd_api_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
+	struct pd_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
 	for (uint64_t row = 0; row < in->rows; row++)
 		if (from)
 			put_import(to, from, row);
 		else
-			pd_api_put_null(to);
+			pd_column_put_null(to);
 	return PD_OK;
 }
 
@@ -618,7 +457,7 @@ static int import_methods(struct pagededup_table *t, const struct importing *in,
 	int status = PD_OK;
 	for (int i = 0; !status && pd_sign_methods[i]; i++)
 		if (pd_sign_methods[i]->kind != PD_SIGN_BITS && import_named(in, pd_sign_methods[i]->name))
-			status = import_column(t, in, pd_sign_methods[i]->name, PAGEDEDUP_TEXT, 0, PD_API_TEXT, e);
+			status = import_column(t, in, pd_sign_methods[i]->name, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, e);
 	return status;
 }
 
@@ -633,9 +472,8 @@ static int fill_import(void *handle, void *ctx, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "this is no header of pages");
 	pd_buf_add_z(&t->header, in->header ? in->header : "");
 	for (int i = 0; !status && i < PD_FP_COLUMNS; i++) {
-		enum pd_api_print print;
-		int type = type_of((enum pd_fp_column)i, &print);
-		status = import_column(t, in, pd_fp_columns[i], type, type == PAGEDEDUP_BYTES ? 64 : 0, print, e);
+		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
+		status = import_column(t, in, pd_fp_columns[i], (int)kind.type, kind.type == PD_COLUMN_BYTES ? 64 : 0, kind.print, e);
 	}
 	if (!status)
 		status = import_methods(t, in, e);
@@ -666,13 +504,13 @@ int pagededup_table_column(const pagededup_table *t, size_t i, pagededup_column 
 {
 	if (i >= t->n_columns)
 		return PD_ERR_NOT_FOUND;
-	const struct pd_api_column *c = &t->v[i];
+	const struct pd_column *c = &t->v[i];
 	static const uint64_t nothing;
 	pagededup_column column = { .name = c->name.p,
-				    .type = c->type,
+				    .type = (int)c->type,
 				    .width = c->width,
 				    .data = c->data.p ? c->data.p : (const char *)&nothing,
-				    .offsets = c->type == PAGEDEDUP_TEXT ? (const int64_t *)(const void *)c->offsets.p : NULL,
+				    .offsets = c->type == PD_COLUMN_TEXT ? (const int64_t *)(const void *)c->offsets.p : NULL,
 				    .valid = c->nulls ? (const uint8_t *)c->valid.p : NULL,
 				    .nulls = c->nulls,
 				    .data_bytes = c->data.n };
@@ -682,7 +520,7 @@ int pagededup_table_column(const pagededup_table *t, size_t i, pagededup_column 
 
 int pagededup_table_find(const pagededup_table *t, const char *name, pagededup_column *out)
 {
-	const struct pd_api_column *c = column_named(t, name);
+	const struct pd_column *c = column_named(t, name);
 	return c ? pagededup_table_column(t, (size_t)(c - t->v), out) : PD_ERR_NOT_FOUND;
 }
 
@@ -700,7 +538,7 @@ static void print_row(const struct pagededup_table *t, uint64_t row, struct pd_b
 		if (!first)
 			pd_buf_add_c(out, '\t');
 		first = false;
-		pd_api_print_field(&t->v[i], row, out);
+		pd_column_print(&t->v[i], row, out);
 	}
 	pd_buf_add_c(out, '\n');
 }
@@ -739,9 +577,9 @@ void pd_api_rows_init(struct pd_api_rows *r, const struct pagededup_table *t, ch
 
 void pd_api_rows_id(const struct pagededup_table *t, char side, uint64_t row, struct pd_buf *out)
 {
-	const struct pd_api_column *c = &t->v[PD_FP_ID];
-	if (has_value(c, row))
-		pd_api_print_field(c, row, out);
+	const struct pd_column *c = &t->v[PD_FP_ID];
+	if (pd_column_has(c, row))
+		pd_column_print(c, row, out);
 	else
 		pd_buf_printf(out, "%c:%" PRIu64, side, row);
 }
@@ -754,7 +592,7 @@ static struct pd_span more_rows(void *ctx)
 		pd_buf_add_span(&r->text, pd_buf_span(&r->t->header));
 	r->begun = true;
 	for (; r->at < r->t->rows && r->text.n < PIECE; r->at++) {
-		const struct pd_api_column *v = r->t->v;
+		const struct pd_column *v = r->t->v;
 		for (size_t i = 0; i < r->t->n_columns; i++) {
 			if (!v[i].in_rows)
 				continue;
@@ -763,7 +601,7 @@ static struct pd_span more_rows(void *ctx)
 			if (i == PD_FP_ID)
 				pd_api_rows_id(r->t, r->side, r->at, &r->text);
 			else
-				pd_api_print_field(&v[i], r->at, &r->text);
+				pd_column_print(&v[i], r->at, &r->text);
 		}
 		pd_buf_add_c(&r->text, '\n');
 	}
@@ -779,25 +617,8 @@ struct pd_tsv_source pd_api_rows_source(struct pd_api_rows *r)
 
 void pd_api_verdict_columns(struct pagededup_table *t, const char *const *names)
 {
-	static const char *const numbers[] = { "cluster_id", "is_duplicate", "distance", "text_bytes", "cluster_size", NULL };
-	static const char *const reals[] = { "similarity", "loss", NULL };
 	for (; *names; names++) {
-		int type = PAGEDEDUP_TEXT;
-		enum pd_api_print print = PD_API_TEXT;
-		for (int i = 0; numbers[i]; i++)
-			if (!strcmp(*names, numbers[i])) {
-				type = PAGEDEDUP_UINT64;
-				print = PD_API_NUMBER;
-			}
-		for (int i = 0; reals[i]; i++)
-			if (!strcmp(*names, reals[i])) {
-				type = PAGEDEDUP_FLOAT64;
-				print = PD_API_REAL_3;
-			}
-		if (!strcmp(*names, "weight")) {
-			type = PAGEDEDUP_FLOAT64;
-			print = PD_API_REAL;
-		}
-		pd_api_column_add(t, *names, type, 0, print, true);
+		struct pd_column_kind kind = pd_column_kind(*names);
+		pd_api_column_add(t, *names, (int)kind.type, 0, kind.print, true);
 	}
 }

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/parquet.h"
 #include "base/tsv.h"
 #include "read/dump.h"
 #include "read/source.h"
@@ -482,6 +483,7 @@ static int is_inside(const char *path, const char *folder, struct pd_err *e)
 struct cut {
 	struct pd_read_extent x;
 	enum pd_codec codec;		/* of the input */
+	bool rows;			/* of Parquet: `x` counts rows */
 	size_t text_at, text_n;		/* a record among the texts of the run; 0: none … */
 	const char *from;		/* … or bytes of another file; NULL: none */
 	uint64_t from_begin, from_end;
@@ -495,6 +497,7 @@ struct rewriter {
 	/* of the run */
 	const char *path, *name;
 	int fd;
+	bool rows;			/* the cuts are rows */
 	FILE *to;
 	const char *texts;
 	uint64_t written, rewritten;	/* bytes; members compressed again */
@@ -749,6 +752,30 @@ static int rewrite_all(struct rewriter *c, const struct cut *cuts, size_t n, str
 	return status ? status : copy_between(c, pos, UINT64_MAX, e);
 }
 
+static int write_bytes(void *ctx, const void *bytes, size_t n)
+{
+	struct rewriter *c = ctx;
+	errno = 0;
+	if (fwrite(bytes, 1, n, c->to) != n)
+		return errno ? errno : EIO;
+	c->written += n;
+	return 0;
+}
+
+/* Cuts are rows. */
+static int write_without_rows(struct rewriter *c, const struct cut *cuts, size_t n_cuts, struct pd_err *e)
+{
+	struct pd_parquet_cut *rows = pd_alloc((n_cuts + 1) * sizeof *rows);
+	struct pd_parquet_error why;
+	for (size_t i = 0; i < n_cuts; i++)
+		rows[i] = (struct pd_parquet_cut){ cuts[i].x.begin, cuts[i].x.end };
+	int r = pd_parquet_copy(c->fd, rows, n_cuts, write_bytes, c, &why);
+	free(rows);
+	errno = why.number;
+	return !r ? PD_OK : why.number ? pd_fail_errno(e, "%s: cannot write what is left of it", c->name) :
+					 pd_fail(e, PD_ERR_INPUT, "%s: cannot be written again: %s", c->name, why.text);
+}
+
 /* `path`: a regular file.  `texts`: what the cuts point into.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: a file is not
  * what was scanned. */
 static int write_without_cuts(struct rewriter *c, const char *path, const char *name, const struct cut *cuts, size_t n_cuts,
@@ -757,13 +784,14 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
 	c->path = path;
 	c->name = name;
 	c->texts = texts;
+	c->rows = n_cuts && cuts->rows;
 	c->to = to;
 	c->written = c->rewritten = c->lost = 0;
 	pd_buf_clear(&c->out);
 	c->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (c->fd < 0)
 		return pd_fail_errno(e, "%s: cannot open", name);
-	int status = rewrite_all(c, cuts, n_cuts, e);
+	int status = n_cuts && c->rows ? write_without_rows(c, cuts, n_cuts, e) : rewrite_all(c, cuts, n_cuts, e);
 	close(c->fd);
 	return status;
 }
@@ -1099,7 +1127,7 @@ static void scan_release(struct input_scan *s)
 static void add_cut(struct input_scan *s, const struct pd_read_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
-	s->cuts[s->n_cuts++] = (struct cut){ .x = *x, .codec = s->source.member.codec };
+	s->cuts[s->n_cuts++] = (struct cut){ .x = *x, .codec = s->source.member.codec, .rows = s->source.kind == PD_SOURCE_PARQUET };
 }
 
 static void add_other(void *ctx, const struct pd_read_extent *x)
@@ -1963,7 +1991,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	bool packed = false;
 	done->bytes_out = a->scan.whole ? 0 : done->bytes_in;
 	for (size_t i = 0; i < a->scan.n_cuts; i++) {
-		packed |= a->scan.cuts[i].x.stream;
+		packed |= a->scan.cuts[i].x.stream || a->scan.cuts[i].rows;
 		done->bytes_out -= a->scan.cuts[i].x.end - a->scan.cuts[i].x.begin;
 	}
 	if (!packed)

@@ -550,9 +550,26 @@ int pd_outfile_open_dump(struct pd_outfile *o, const char *path, struct pd_err *
 	return open_as(o, path, true, e);
 }
 
+/* `f` is the file again. */
+static int end_filter(struct pd_outfile *o, bool whole, struct pd_err *e)
+{
+	if (!o->filter)
+		return PD_OK;
+	FILE *beneath = o->filter->beneath;
+	bool bad = fclose(o->f) != 0;
+	int status = o->filter->end(o->filter, whole && !bad, e);
+	o->f = beneath;
+	o->filter = NULL;
+	return status || !bad || !whole ? status : pd_fail_errno(e, "cannot write %s", o->path ? o->path : "standard output");
+}
+
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 {
-	int status = PD_OK;
+	int status = end_filter(o, true, e);
+	if (status) {
+		pd_outfile_abandon(o);
+		return status;
+	}
 	const char *name = o->path ? o->path : "standard output";
 	bool bad = fflush(o->f) != 0 || ferror(o->f);
 	if (o->path && fclose(o->f) != 0)
@@ -571,6 +588,7 @@ int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 
 void pd_outfile_abandon(struct pd_outfile *o)
 {
+	end_filter(o, false, NULL);
 	if (o->path && o->f)
 		fclose(o->f);
 	if (o->temp)

@@ -86,9 +86,18 @@ int pd_outfile_check_own(const char *path, struct pd_err *e);
 
 struct pd_outfile {
 	FILE *f;
+	/* What is written to `f` goes through it and is something else in the file beneath; NULL: `f` is the file. */
+	struct pd_outfile_filter *filter;
 	char *path;	/* NULL: standard output */
 	char *temp;
 	int slot;	/* in the list of what this run writes, from 1; 0 or less: none */
+};
+
+/* Set after opening; it comes out of the heap.  `end` closes what leads to it; `whole`: what is held back is written, too.  0, or negative,
+ * and why, which names the file. */
+struct pd_outfile_filter {
+	FILE *beneath;
+	int (*end)(struct pd_outfile_filter *self, bool whole, struct pd_err *e);
 };
 
 /* `path` NULL or "-": standard output.  Until it is whole the file is PATH.??????.part; it has the mode of the file whose

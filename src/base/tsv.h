@@ -7,8 +7,7 @@
  *	rows
  *	# total pages=… …
  *
- * A value that is empty is written "-"; `\t \n \r \\` and `\xHH` (control bytes, bytes that are not UTF-8, a value
- * that is just "-") are escaped.  docs/format-rows.md specifies all of it.
+ * Values are escaped (base/escape.h).  docs/format-rows.md specifies all of it.
  */
 #ifndef PD_BASE_TSV_H
 #define PD_BASE_TSV_H
@@ -17,16 +16,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/file.h"
 
 #define PD_TSV_COLUMNS_MAX 64
-
-/* One value, escaped; nothing becomes "-". */
-void pd_tsv_add(struct pd_buf *line, struct pd_span value);
-/* The value back; an escape that does not exist gives PD_ERR_FORMAT.  "-" gives nothing. */
-int pd_tsv_value(struct pd_span field, struct pd_buf *out);
-/* Splits a line at tabs; returns the number of fields (at most max). */
-size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max);
 
 /* A reader of such rows from several files, one after the other. */
 struct pd_tsv_header {
@@ -69,11 +62,14 @@ struct pd_tsv_reader {
 	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the wanted columns, escaped; {NULL, 0} when absent */
 	struct pd_buf totals;		/* "# total" lines, one after the other, without the prefix */
 	const char *path;		/* where the row stands */
-	uint64_t line_no;
+	uint64_t line_no;		/* of Parquet the row, from 0 */
 	uint64_t bytes;			/* read so far */
 	/* its own */
 	FILE *f;
 	struct pd_tsv_stream *stream;	/* `f` is a source */
+	struct pd_columns_input *columns_in;	/* `f` is Parquet (base/columns.h), of which these lines are left, with their first row */
+	struct pd_span left;
+	uint64_t left_row;
 	struct pd_line_reader lines;
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/parquet.h"
 
 /* ==== JSON Lines ==== */
 
@@ -470,6 +471,142 @@ static bool tar_looks(struct pd_span head)
 	return said && (said == sum || said == sum_signed);
 }
 
+/* ==== Parquet ==== */
+
+static void parquet_close(struct pd_read_parquet *p)
+{
+	pd_parquet_close(p->file);
+	p->file = NULL;
+	free(p->batch);
+	p->batch = NULL;
+}
+
+static void parquet_release(struct pd_read_parquet *p)
+{
+	parquet_close(p);
+	pd_buf_release(&p->reason);
+}
+
+static bool parquet_named(const struct pd_parquet *file, const char *name, size_t *out)
+{
+	for (*out = 0; *out < pd_parquet_columns(file); ++*out)
+		if (!strcmp(pd_parquet_name(file, *out), name) && pd_parquet_type(file, *out))
+			return true;
+	return false;
+}
+
+/* No column is what a page could be made of: which are there? */
+static void no_page_columns(struct pd_read_parquet *p, const char *const *names)
+{
+	size_t n = pd_parquet_columns(p->file);
+	pd_buf_printf(&p->reason, "no column \"%s\" or \"%s\" (found: ", names[PD_PARQUET_PAGE_TEXT], names[PD_PARQUET_HTML]);
+	for (size_t i = 0; i < n && i < 20; i++)
+		pd_buf_printf(&p->reason, "%s%s", i ? ", " : "", pd_parquet_name(p->file, i));
+	pd_buf_printf(&p->reason, "%s): use --field-html= or --field-text=", n > 20 ? " …" : "");
+}
+
+/* `pages`: they are wanted themselves, not only their addresses.  0; PD_ERR_SYSTEM; PD_ERR_FORMAT, `reason`. */
+static int parquet_open(struct pd_read_parquet *p, int fd, const struct pd_read_jsonl_fields *f, bool pages, uint64_t from)
+{
+	const char *const names[PD_PARQUET_FIELDS] = { f->url ? f->url : "url", f->text ? f->text : "text", f->html ? f->html : "html",
+						       f->id ? f->id : "id", "fetch_time", "content_digest", "content_type" };
+	struct pd_parquet_want want[PD_PARQUET_FIELDS];
+	struct pd_parquet_error why;
+	size_t n = 0, column;
+	pd_buf_clear(&p->reason);
+	int r = pd_parquet_open(&p->file, fd, &why);
+	for (int i = 0; !r && i < PD_PARQUET_FIELDS; i++) {
+		p->field[i] = -1;
+		bool page = i == PD_PARQUET_PAGE_TEXT || i == PD_PARQUET_HTML;
+		if ((page && !pages) || !parquet_named(p->file, names[i], &column))
+			continue;
+		int is = pd_parquet_type(p->file, column);
+		want[n] = (struct pd_parquet_want){ .column = column, .type = is == PD_PARQUET_BYTES || is == PD_PARQUET_BLOB ? is : PD_PARQUET_TEXT };
+		if (i == PD_PARQUET_HTML)
+			p->html_text = want[n].type == PD_PARQUET_TEXT;
+		p->field[i] = (int)n++;
+	}
+	if (!r && pages && p->field[PD_PARQUET_PAGE_TEXT] < 0 && p->field[PD_PARQUET_HTML] < 0) {
+		no_page_columns(p, names);
+		return PD_ERR_FORMAT;
+	}
+	if (!r && !n)	/* rows are counted by any column */
+		want[n++] = (struct pd_parquet_want){ .type = pd_parquet_type(p->file, 0) };
+	if (!r)
+		r = pd_parquet_read(p->file, want, n, from, &why);
+	p->batch = pd_zalloc(sizeof *p->batch);
+	p->at = p->from = from;
+	if (!r)
+		return PD_OK;
+	pd_buf_add_z(&p->reason, why.text);
+	errno = why.number;
+	return why.number ? PD_ERR_SYSTEM : PD_ERR_FORMAT;
+}
+
+static struct pd_span parquet_value(const struct pd_read_parquet *p, int field, uint64_t row)
+{
+	const struct pd_parquet_column *c = p->field[field] < 0 ? NULL : &p->batch->v[p->field[field]];
+	if (!c || (c->valid && !(c->valid[row / 8] >> row % 8 & 1)))
+		return pd_span(NULL, 0);
+	const char *data = c->data;
+	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row])) :
+			    pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
+}
+
+/* SHA-1 in base32, as in WARC. */
+static bool is_digest(struct pd_span s)
+{
+	return s.n == 32;
+}
+
+static void fill_parquet_record(const struct pd_read_parquet *p, uint64_t row, size_t max_block, struct pd_record *out)
+{
+	struct pd_span html = parquet_value(p, PD_PARQUET_HTML, row), text = parquet_value(p, PD_PARQUET_PAGE_TEXT, row);
+	struct pd_span digest = parquet_value(p, PD_PARQUET_DIGEST, row), type = parquet_value(p, PD_PARQUET_CONTENT_TYPE, row);
+	pd_record_clear(out);
+	pd_buf_add_span(&out->url, parquet_value(p, PD_PARQUET_URL, row));
+	pd_buf_add_span(&out->user_id, parquet_value(p, PD_PARQUET_ID, row));
+	pd_buf_add_span(&out->fetch_time, parquet_value(p, PD_PARQUET_TIME, row));
+	if (is_digest(digest))
+		pd_buf_add_span(&out->digest, digest);
+	bool is_html = html.p && (html.n || !text.p);
+	struct pd_span page = is_html ? html : text;
+	out->kind = is_html ? PD_RECORD_PAYLOAD : text.p ? PD_RECORD_TEXT : PD_RECORD_OTHER;
+	if (is_html && type.n)
+		pd_buf_add_span(&out->content_type, type);
+	else if (is_html)
+		pd_buf_add_z(&out->content_type, p->html_text ? "text/html; charset=utf-8" : "text/html");
+	out->length = page.n;
+	out->cut = page.n > max_block;
+	pd_buf_add(&out->block, page.p, out->cut ? max_block : page.n);
+}
+
+/* 1 a record of row `at` - 1, 0 the end, PD_ERR_INPUT: rows from `at` on that cannot be had, see `reason`; PD_ERR_SYSTEM. */
+static int parquet_next(struct pd_read_parquet *p, size_t max_block, bool pages, struct pd_record *out)
+{
+	struct pd_parquet_batch *b = p->batch;
+	struct pd_parquet_error why = { 0 };
+	if (p->at == b->row + b->n || !b->v) {
+		int r = pd_parquet_next(p->file, b, &why);
+		if (r <= 0 && b->n)
+			p->at = b->row;
+		b->v = r == 1 ? b->v : NULL;
+		errno = why.number;
+		if (r < 0 && why.number)
+			return PD_ERR_SYSTEM;
+		pd_buf_clear(&p->reason);
+		if (r < 0)
+			pd_buf_printf(&p->reason, "row group %d: %llu rows that cannot be read: %s", b->group, (unsigned long long)b->n, why.text);
+		if (r <= 0)
+			return r ? PD_ERR_INPUT : 0;
+		p->at = b->row;
+	}
+	fill_parquet_record(p, p->at++ - b->row, max_block, out);
+	if (!pages)
+		out->kind = PD_RECORD_PAYLOAD;
+	return 1;
+}
+
 /* ==== zip archives ==== */
 
 #ifndef PD_WITHOUT_libarchive
@@ -757,6 +894,7 @@ void pd_read_source_release(struct pd_read_source *s)
 {
 	tar_release(&s->tar);
 	zip_release(&s->zip);
+	parquet_release(&s->parquet);
 	jsonl_release(&s->jsonl);
 	pd_read_input_release(&s->in);
 	pd_read_member_release(&s->member);
@@ -767,6 +905,7 @@ void pd_read_source_close(struct pd_read_source *s)
 {
 	tar_close(&s->tar);
 	zip_close(&s->zip);
+	parquet_close(&s->parquet);
 	pd_read_input_close(&s->in);
 }
 
@@ -1001,9 +1140,44 @@ static bool refuse_foreign(struct pd_read_source *s)
 	return true;
 }
 
+/* With pages only their heads are asked for where dumps are rewritten: then addresses will do. */
+static bool wants_pages(const struct pd_read_source *s)
+{
+	return s->max_block > 1;
+}
+
+static void open_parquet(struct pd_read_source *s, uint64_t from)
+{
+	pd_read_member_open(&s->member, &s->in, PD_CODEC_NONE);
+	s->kind = PD_SOURCE_NONE;
+	pd_buf_clear(&s->reason);
+	if (!s->in.regular) {
+		pd_buf_add_z(&s->reason, "Parquet cannot be read from a pipe or an archive: give the file");
+		pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
+		return;
+	}
+	int status = parquet_open(&s->parquet, s->in.fd, &s->fields, wants_pages(s), from);
+	s->parquet.size = s->in.size;
+	if (!status)
+		s->kind = PD_SOURCE_PARQUET;
+	else if (status == PD_ERR_SYSTEM)
+		s->in.error = errno;
+	else
+		pd_read_sink_tell_whole(s->sink, s->label, pd_buf_z(&s->parquet.reason));
+}
+
+static bool looks_parquet(struct pd_span head)
+{
+	return head.n >= 12 && !memcmp(head.p, PD_PARQUET_MAGIC, 4);
+}
+
 static void recognise(struct pd_read_source *s)
 {
 	struct pd_read_member *m = &s->member;
+	if (looks_parquet(pd_read_input_peek(&s->in, HEAD))) {
+		open_parquet(s, 0);
+		return;
+	}
 #ifndef PD_WITHOUT_libarchive
 	if (!s->part && looks_zip(pd_read_input_peek(&s->in, HEAD))) {
 		pd_read_member_open(m, &s->in, PD_CODEC_NONE);
@@ -1028,6 +1202,10 @@ static void recognise(struct pd_read_source *s)
 static bool recognise_at(struct pd_read_source *s, uint64_t offset)
 {
 	struct pd_read_member *m = &s->member;
+	if (looks_parquet(pd_read_input_peek(&s->in, HEAD))) {
+		open_parquet(s, offset);
+		return s->kind == PD_SOURCE_PARQUET && offset < pd_parquet_rows(s->parquet.file);
+	}
 	if (pd_read_input_seek(&s->in, offset) < 0)
 		return false;
 	enum pd_codec codec = pd_read_member_codec(pd_read_input_peek(&s->in, HEAD));
@@ -1100,6 +1278,25 @@ static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
 	else if (!r && !s->part && jsonl_useless(&s->jsonl))
 		pd_read_sink_tell_whole(s->sink, s->label, jsonl_useless(&s->jsonl));
+	return r;
+}
+
+static int next_parquet(struct pd_read_source *s, struct pd_record *out)
+{
+	struct pd_read_parquet *p = &s->parquet;
+	int r = parquet_next(p, s->max_block, wants_pages(s), out);
+	uint64_t rows = pd_parquet_rows(p->file);
+	if (r == 1)
+		set_id(s, (struct pd_read_place){ p->at - 1, false }, out);
+	else if (r == PD_ERR_SYSTEM)
+		s->in.error = errno;
+	else if (r < 0)
+		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ p->at, false }, p->reason.p);
+	/* Who reads bytes knows how many there were. */
+	if (r == 1 && rows)
+		s->in.taken += p->size * p->at / rows - p->size * (p->at - 1) / rows;
+	if (r < 0)
+		p->at += p->batch->n;
 	return r;
 }
 
@@ -1248,6 +1445,7 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 #ifndef PD_WITHOUT_libarchive
 		[PD_SOURCE_ZIP] = next_in_zip,
 #endif
+		[PD_SOURCE_PARQUET] = next_parquet,
 		[PD_SOURCE_PAGE] = next_page,
 		[PD_SOURCE_NONE] = next_none,
 	};
@@ -1275,6 +1473,7 @@ void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent
 	case PD_SOURCE_DUMP: pd_read_dump_extent(&s->dump, out); break;
 	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_read_member_offset(&s->member), out); break;
 	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
+	case PD_SOURCE_PARQUET: *out = (struct pd_read_extent){ .begin = s->parquet.at - 1, .end = s->parquet.at }; break;
 	case PD_SOURCE_ZIP:
 	case PD_SOURCE_PAGE:
 	case PD_SOURCE_NONE: *out = (struct pd_read_extent){ .end = UINT64_MAX }; break;

@@ -77,6 +77,24 @@ struct pd_read_zip {
 	bool done;
 };
 
+/* In: Parquet, a file that can be sought in.  Out: a record a row, with what its columns say of it; the place is the row's number, from 0.
+ * The columns are called as the members of JSONL; `fetch_time`, `content_digest` and `content_type` count, too.  HTML in bytes is of any
+ * charset, in text it is UTF-8. */
+
+enum { PD_PARQUET_URL, PD_PARQUET_PAGE_TEXT, PD_PARQUET_HTML, PD_PARQUET_ID, PD_PARQUET_TIME, PD_PARQUET_DIGEST, PD_PARQUET_CONTENT_TYPE, PD_PARQUET_FIELDS };
+
+struct pd_parquet_batch;
+
+struct pd_read_parquet {
+	struct pd_parquet *file;
+	struct pd_parquet_batch *batch;		/* which is given out now */
+	uint64_t at, from;			/* the next row of it; the first that is wanted */
+	int field[PD_PARQUET_FIELDS];		/* of a batch's columns; -1: there is none */
+	bool html_text;				/* HTML lies in a column of text */
+	uint64_t size;				/* bytes of the file */
+	struct pd_buf reason;
+};
+
 /* Pages on disk as wget and HTTrack lay a mirror out: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  In: a path as
  * typed, or that of a file in an archive.  Out: the URL that it is of. */
 
@@ -89,6 +107,7 @@ enum pd_read_source_kind {
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
 	PD_SOURCE_ZIP,
+	PD_SOURCE_PARQUET,
 	PD_SOURCE_PAGE,		/* anything else: the input is the page */
 	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was reported */
 };
@@ -106,6 +125,7 @@ struct pd_read_source {
 	struct pd_read_jsonl jsonl;
 	struct pd_read_tar tar;
 	struct pd_read_zip zip;
+	struct pd_read_parquet parquet;
 	const char *label;		/* what ids begin with; borrowed */
 	const char *path;		/* what the URL of a page is made of that has none: the same, or its path in an archive */
 	const char *wanted;		/* an id: files of an archive in which it cannot lie are passed over; or NULL */

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "base/columns.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
@@ -82,6 +83,8 @@ static int cluster_pairs(struct cluster_run *r)
 		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &r->group }, &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status && r->o->format == PD_ROWS_PARQUET)
+		status = pd_columns_output(&r->out, &r->err);
 	if (!status)
 		write_verdicts(r, &line);
 	pd_buf_release(&line);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "base/file.h"
 #include "base/threads.h"
 #include "group/pages.h"
@@ -16,6 +17,7 @@
 enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
 
 struct store_run {
+	FILE *to;			/* rows: standard output, or what turns them to columns */
 	const struct pd_stage_store *o;
 	struct pd_log *log;
 	struct pd_store store;
@@ -37,7 +39,7 @@ static void leave_out(void *run, const char *what)
 static int flush_rows(struct store_run *r)
 {
 	size_t n = r->out.n;
-	if (n && (fwrite(r->out.p, 1, n, stdout) != n || fflush(stdout)))
+	if (n && (fwrite(r->out.p, 1, n, r->to) != n || fflush(r->to)))
 		return pd_fail_errno(&r->err, "cannot write standard output");
 	pd_buf_clear(&r->out);
 	return PD_OK;
@@ -337,9 +339,23 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 		[PD_STORE_INIT] = run_init, [PD_STORE_ADD] = run_add, [PD_STORE_CHECK] = run_check, [PD_STORE_REMOVE] = run_remove,
 		[PD_STORE_COMPACT] = run_compact, [PD_STORE_VERIFY] = run_verify, [PD_STORE_INFO] = run_info, [PD_STORE_EXPORT] = run_export,
 	};
-	struct store_run r = { .o = o, .log = log, .store = { .lock = -1 }, .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL,
+	struct store_run r = { .o = o, .log = log, .store = { .lock = -1 }, .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL, .to = stdout,
 			       .started = pd_wall_seconds() };
-	int status = run[action](&r);
+	struct pd_outfile columns = { 0 };
+	int status = PD_OK;
+	if (o->format == PD_ROWS_PARQUET) {
+		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=parquet is for rows, and 'info' writes none") :
+						   pd_outfile_open(&columns, NULL, &r.err);
+		if (!status)
+			status = pd_columns_output(&columns, &r.err);
+		r.to = columns.f;
+	}
+	if (!status)
+		status = run[action](&r);
+	if (!status && columns.f)
+		status = pd_outfile_commit(&columns, &r.err);
+	else if (columns.f)
+		pd_outfile_abandon(&columns);
 	pd_store_close(&r.store);
 	pd_json_free(r.json);
 	pd_buf_release(&r.out);

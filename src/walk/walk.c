@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/threads.h"
@@ -660,6 +661,8 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	/* Before the inputs are examined: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status && w->o->format == PD_ROWS_PARQUET)
+		status = pd_columns_output(&w->out, &w->err);
 	if (!status && w->o->stats)
 		status = pd_outfile_check_own(w->o->stats, &w->err);
 	if (!status && w->o->stats)

@@ -9,7 +9,7 @@
 
 #include "base/tsv.h"
 
-const char *const pd_write_row_format_names[] = { "tsv", "jsonl", NULL };
+const char *const pd_write_row_format_names[] = { "tsv", "jsonl", "parquet", NULL };
 
 enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
 

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/columns.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/column.h"
+#include "base/escape.h"
+#include "base/fields.h"
+#include "base/parquet.h"
+#include "base/terminal.h"
+#include "base/utf8.h"
+
+#define HEADER_NOTE "pagededup.header"	/* as the Python package has it in a table's schema */
+#define TOTALS_NOTE "pagededup.totals"
+#define MARK_COLUMN "suspect"
+#define COLUMNS_MAX 64
+#define GROUP_ROWS ((uint64_t)1 << 17)
+#define GROUP_BYTES ((size_t)1 << 26)
+
+#ifdef PD_WITHOUT_parquet
+
+/* --- without the library --- */
+
+static int refuse_parquet(struct pd_parquet_error *e)
+{
+	*e = (struct pd_parquet_error){ .text = "it is Parquet, and this program was built without Apache Arrow's libraries" };
+	return -1;
+}
+
+int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
+{
+	*out = NULL;
+	return refuse_parquet(e);
+}
+
+int pd_parquet_writer_open(struct pd_parquet_writer **out, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
+			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+{
+	*out = NULL;
+	return refuse_parquet(e);
+}
+
+int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+{
+	return refuse_parquet(e);
+}
+
+/* Nothing was opened: nobody has one to call these with. */
+void pd_parquet_close(struct pd_parquet *p) {}
+uint64_t pd_parquet_rows(const struct pd_parquet *p) { return 0; }
+const char *pd_parquet_note(const struct pd_parquet *p, const char *key) { return NULL; }
+size_t pd_parquet_columns(const struct pd_parquet *p) { return 0; }
+const char *pd_parquet_name(const struct pd_parquet *p, size_t i) { return ""; }
+int pd_parquet_type(const struct pd_parquet *p, size_t i) { return 0; }
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, struct pd_parquet_error *e) { return -1; }
+int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e) { return 0; }
+int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e) { return -1; }
+int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e) { return -1; }
+void pd_parquet_writer_free(struct pd_parquet_writer *w) {}
+
+#endif
+
+/* --- text that is no UTF-8 --- */
+
+/* Text in Parquet is UTF-8, and URLs and names of files need not be.  A byte that is none becomes the character U+EF00 + byte (U+EF80 to
+ * U+EFFF, which are private); where such a character stands in the text itself its bytes do.  So nothing is lost and no two values
+ * become one. */
+
+static bool is_stand_in(const char *p, size_t n)
+{
+	return n == 3 && (uint8_t)p[0] == 0xEE && (uint8_t)p[1] >= 0xBE;
+}
+
+static void add_text(struct pd_buf *out, struct pd_span s)
+{
+	for (size_t i = 0; i < s.n;) {
+		size_t n = pd_utf8_sequence(s.p + i, s.n - i);
+		if (n && !is_stand_in(s.p + i, n)) {
+			pd_buf_add(out, s.p + i, n);
+			i += n;
+			continue;
+		}
+		for (size_t end = i + (n ? n : 1); i < end; i++)
+			pd_buf_add_utf8(out, 0xEF00u + (uint8_t)s.p[i]);
+	}
+}
+
+static void add_bytes_of_text(struct pd_buf *out, struct pd_span s)
+{
+	for (size_t i = 0; i < s.n;) {
+		size_t n = pd_utf8_sequence(s.p + i, s.n - i);
+		if (is_stand_in(s.p + i, n)) {
+			const char *p = s.p + i;
+			pd_buf_add_c(out, (char)(pd_utf8_next(&p) & 0xFF));
+		} else {
+			pd_buf_add(out, s.p + i, n ? n : 1);
+		}
+		i += n ? n : 1;
+	}
+}
+
+/* --- lines -> columns --- */
+
+struct columns_output {
+	struct pd_outfile_filter filter;	/* first: it is what the output knows */
+	char *name;
+	struct pd_parquet_writer *writer;
+	struct pd_buf pending, header, totals, value, text;
+	struct pd_column *v;
+	size_t n;		/* columns; the last is the mark's where rows have one */
+	size_t n_line;		/* columns of a line */
+	bool marks;
+	uint64_t rows, before;	/* in the group; in those before */
+	struct pd_err err;	/* the first, after which nothing is taken */
+};
+
+static int write_beneath(void *ctx, const void *bytes, size_t n)
+{
+	struct columns_output *c = ctx;
+	errno = 0;
+	return fwrite(bytes, 1, n, c->filter.beneath) == n ? 0 : errno ? errno : EIO;
+}
+
+static void fail_output(struct columns_output *c, const struct pd_parquet_error *e)
+{
+	errno = e->number;
+	if (e->number)
+		pd_fail_errno(&c->err, "cannot write %s", c->name);
+	else
+		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: %s", c->name, e->text);
+}
+
+static void show_columns(const struct columns_output *c, struct pd_parquet_column *to)
+{
+	static const uint64_t nothing;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct pd_column *v = &c->v[i];
+		to[i] = (struct pd_parquet_column){ .name = v->name.p,
+						    .type = (int)v->type,
+						    .width = v->width,
+						    .valid = v->nulls ? (const uint8_t *)v->valid.p : NULL,
+						    .offsets = (const int64_t *)(const void *)v->offsets.p,
+						    .data = v->data.p ? v->data.p : (const char *)&nothing };
+	}
+}
+
+static void flush_group(struct columns_output *c)
+{
+	struct pd_parquet_column v[COLUMNS_MAX + 1];
+	struct pd_parquet_error e;
+	if (!c->rows || c->err.status)
+		return;
+	show_columns(c, v);
+	if (pd_parquet_writer_put(c->writer, v, c->rows, &e))
+		fail_output(c, &e);
+	for (size_t i = 0; i < c->n; i++)
+		pd_column_clear(&c->v[i]);
+	c->before += c->rows;
+	c->rows = 0;
+}
+
+/* Bytes of a sketch MxBxW; 64 where none is made. */
+static int sketch_bytes(struct pd_span kind)
+{
+	uint64_t minima, bits;
+	struct pd_span m, b;
+	if (!pd_span_split(&kind, 'x', &m) || !pd_span_split(&kind, 'x', &b) || !pd_span_u64(m, &minima) || !pd_span_u64(b, &bits) ||
+	    !minima || !bits || minima > 1024 || bits > 64)
+		return 64;
+	return (int)((minima * bits + 63) / 64 * 8);
+}
+
+static void add_output_column(struct columns_output *c, const char *name)
+{
+	struct pd_span header = pd_buf_span(&c->header);
+	struct pd_column_kind kind = pd_column_kind(name);
+	uint64_t bits = 64;
+	int width = 0;
+	if (!strcmp(name, "fingerprint") && pd_span_u64(pd_param(header, "bits"), &bits) && bits >= 64 && bits <= 256)
+		width = (int)bits / 8;
+	else if (kind.type == PD_COLUMN_BYTES)
+		width = !strcmp(name, "fingerprint") ? 8 : sketch_bytes(pd_param(header, "sketch"));
+	if (!strcmp(name, "fingerprint") && width == 8) {
+		kind.type = PD_COLUMN_NUMBER;
+		width = 0;
+	}
+	pd_column_init(&c->v[c->n++], name, kind.type, width, kind.print);
+}
+
+static void begin_columns(struct columns_output *c, struct pd_span names)
+{
+	struct pd_span name;
+	struct pd_parquet_column v[COLUMNS_MAX + 1];
+	struct pd_parquet_error e;
+	c->v = pd_zalloc((COLUMNS_MAX + 1) * sizeof *c->v);
+	while (c->n < COLUMNS_MAX && pd_span_split(&names, '\t', &name)) {
+		pd_buf_set(&c->value, name);
+		add_output_column(c, pd_buf_z(&c->value));
+	}
+	c->n_line = c->n;
+	struct pd_span pairs = pd_span_z("# pagededup pairs ");
+	c->marks = c->header.n > pairs.n && !memcmp(c->header.p, pairs.p, pairs.n);
+	if (c->marks)
+		add_output_column(c, MARK_COLUMN);
+	show_columns(c, v);
+	if (pd_parquet_writer_open(&c->writer, v, c->n, HEADER_NOTE, c->header.p, write_beneath, c, &e))
+		fail_output(c, &e);
+}
+
+static int put_value(struct columns_output *c, struct pd_column *to, struct pd_span field)
+{
+	if (to->type != PD_COLUMN_TEXT || !field.n || pd_span_is(field, "-"))
+		return pd_column_put_field(to, field, &c->value);
+	if (pd_tsv_value(field, &c->value))
+		return PD_ERR_FORMAT;
+	pd_buf_clear(&c->text);
+	add_text(&c->text, pd_buf_span(&c->value));
+	pd_column_put_text(to, pd_buf_span(&c->text));
+	return PD_OK;
+}
+
+/* `mark`: what a line of suspects says before its row, or nothing. */
+static void put_line(struct columns_output *c, struct pd_span line, struct pd_span mark)
+{
+	struct pd_span f[COLUMNS_MAX + 1] = { { NULL, 0 } };
+	size_t n = pd_tsv_fields(line, f, COLUMNS_MAX), bytes = 0;
+	if (!c->writer || (n != c->n_line && !mark.n)) {
+		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 " has %zu columns, not %zu", c->name, c->before + c->rows, n, c->n_line);
+		return;
+	}
+	if (c->marks)
+		f[c->n_line] = mark;
+	for (size_t i = 0; i < c->n; i++) {
+		if (put_value(c, &c->v[i], f[i])) {
+			pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 ": '%.*s' is no value of the column %s", c->name,
+				c->before + c->rows, (int)(f[i].n < 80 ? f[i].n : 80), f[i].p, c->v[i].name.p);
+			return;
+		}
+		bytes += c->v[i].data.n;
+	}
+	c->rows++;
+	if (c->rows == GROUP_ROWS || bytes >= GROUP_BYTES)
+		flush_group(c);
+}
+
+static bool begins_with(struct pd_span line, const char *with)
+{
+	size_t n = strlen(with);
+	return line.n >= n && !memcmp(line.p, with, n);
+}
+
+static void take_line(struct columns_output *c, struct pd_span line)
+{
+	struct pd_span mark;
+	if (!line.n || c->err.status)
+		return;
+	if (line.p[0] != '#') {
+		put_line(c, line, pd_span(NULL, 0));
+	} else if (begins_with(line, "# " PD_SUSPECT_MARK " ") && c->marks) {
+		line = pd_span(line.p + strlen("# " PD_SUSPECT_MARK " "), line.n - strlen("# " PD_SUSPECT_MARK " "));
+		pd_span_split(&line, '\t', &mark);
+		put_line(c, line, mark);
+	} else if (begins_with(line, "# total ")) {
+		pd_buf_add_span(&c->totals, line);
+		pd_buf_add_c(&c->totals, '\n');
+	} else if (!c->writer && (begins_with(line, "# pagededup ") || !begins_with(line, "# "))) {
+		pd_buf_add_span(&c->header, line);
+		pd_buf_add_c(&c->header, '\n');
+		if (line.n > 1 && line.p[1] != ' ')
+			begin_columns(c, pd_span(line.p + 1, line.n - 1));
+	}
+}
+
+/* Errors of writing are said at once; what is wrong with a row when the output ends, since nobody here could say it. */
+static ssize_t take_bytes(void *cookie, const char *bytes, size_t n)
+{
+	struct columns_output *c = cookie;
+	pd_buf_add(&c->pending, bytes, n);
+	struct pd_span rest = pd_buf_span(&c->pending);
+	for (const char *end; (end = memchr(rest.p, '\n', rest.n));) {
+		size_t took = (size_t)(end - rest.p) + 1;
+		take_line(c, pd_span(rest.p, took - 1));
+		rest = pd_span(rest.p + took, rest.n - took);
+		if (!rest.n)
+			break;
+	}
+	memmove(c->pending.p, rest.p, rest.n);
+	c->pending.n = rest.n;
+	if (c->err.status != PD_ERR_SYSTEM)
+		return (ssize_t)n;
+	errno = EIO;
+	return 0;
+}
+
+static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err *e)
+{
+	struct columns_output *c = (struct columns_output *)self;
+	struct pd_parquet_error why;
+	if (whole)
+		flush_group(c);
+	if (whole && !c->err.status && !c->writer)
+		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: these lines are no rows", c->name);
+	if (whole && !c->err.status && pd_parquet_writer_end(c->writer, TOTALS_NOTE, c->totals.n ? c->totals.p : NULL, &why))
+		fail_output(c, &why);
+	int status = whole || c->err.status == PD_ERR_SYSTEM ? c->err.status : PD_OK;
+	if (status && e)
+		*e = c->err;
+	pd_parquet_writer_free(c->writer);
+	for (size_t i = 0; i < c->n; i++)
+		pd_column_release(&c->v[i]);
+	free(c->v);
+	pd_buf_release(&c->pending);
+	pd_buf_release(&c->header);
+	pd_buf_release(&c->totals);
+	pd_buf_release(&c->value);
+	pd_buf_release(&c->text);
+	free(c->name);
+	free(c);
+	return status;
+}
+
+int pd_columns_output(struct pd_outfile *o, struct pd_err *e)
+{
+#ifdef PD_WITHOUT_parquet
+	return pd_fail(e, PD_ERR_USAGE, "--format=parquet: this program was built without Apache Arrow's libraries");
+#endif
+	int status = pd_refuse_terminal(o->f, "Parquet", e);
+	if (status)
+		return status;
+	struct columns_output *c = pd_zalloc(sizeof *c);
+	c->filter.beneath = o->f;
+	c->filter.end = end_output;
+	c->name = pd_strdup(o->path ? o->path : "standard output");
+	o->f = pd_have(fopencookie(c, "w", (cookie_io_functions_t){ .write = take_bytes }));
+	o->filter = &c->filter;
+	return PD_OK;
+}
+
+/* --- columns -> lines --- */
+
+struct columns_input {
+	struct pd_parquet_want want;
+	enum pd_column_print print;
+	bool hex, blob;		/* bytes: as hexadecimal digits, or as they are */
+};
+
+struct pd_columns_input {
+	struct pd_parquet *file;
+	char *name;
+	struct columns_input v[COLUMNS_MAX + 1];
+	struct pd_parquet_want want[COLUMNS_MAX + 1];
+	size_t n, n_line;	/* columns; of a line: the mark's, the last, is in none */
+	size_t marked[PD_PAIRS_COLUMNS];	/* where the columns of a marked row are */
+	struct pd_buf lines, value;
+	bool begun;
+};
+
+bool pd_columns_is(int fd)
+{
+	char head[4];
+	return pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, PD_PARQUET_MAGIC, sizeof head);
+}
+
+static int fail_input(const struct pd_parquet_error *why, const char *name, struct pd_err *e)
+{
+	errno = why->number;
+	return why->number ? pd_fail_errno(e, "%s: cannot read", name) : pd_fail(e, PD_ERR_VERSION, "%s: %s", name, why->text);
+}
+
+static bool is_plain_name(const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			return false;
+	return *name && *name != '#' && strcmp(name, "-") != 0;
+}
+
+/* How the values of a column become fields. */
+static struct columns_input how_read(const struct pd_parquet *file, size_t i)
+{
+	struct pd_column_kind kind = pd_column_kind(pd_parquet_name(file, i));
+	int is = pd_parquet_type(file, i);
+	bool number = is == PD_PARQUET_NUMBER || is == PD_PARQUET_REAL;
+	struct columns_input c = { .want = { .column = i, .type = is }, .print = PD_PRINT_TEXT };
+	if (is == PD_PARQUET_BYTES || is == PD_PARQUET_BLOB) {
+		c.hex = kind.print == PD_PRINT_HEX;
+		c.blob = !c.hex;
+	} else if (number && kind.print != PD_PRINT_TEXT) {
+		c.print = kind.print;
+		c.want.type = kind.type == PD_COLUMN_REAL ? PD_PARQUET_REAL : PD_PARQUET_NUMBER;
+		c.want.bits = kind.print == PD_PRINT_HEX;
+	} else {
+		c.want.type = PD_PARQUET_TEXT;
+	}
+	return c;
+}
+
+static size_t named(const struct pd_columns_input *in, const char *name)
+{
+	size_t i = 0;
+	while (i < in->n && strcmp(pd_parquet_name(in->file, in->v[i].want.column), name) != 0)
+		i++;
+	return i;
+}
+
+/* Pairs have the mark's column last. */
+static void find_mark(struct pd_columns_input *in)
+{
+	size_t mark = named(in, MARK_COLUMN);
+	in->n_line = in->n;
+	if (mark == in->n || named(in, pd_pairs_columns[PD_PAIRS_ID_A]) == in->n)
+		return;
+	struct columns_input c = in->v[mark];
+	memmove(&in->v[mark], &in->v[mark + 1], (in->n - mark - 1) * sizeof *in->v);
+	in->v[--in->n_line] = c;
+	for (int i = 0; i < PD_PAIRS_COLUMNS; i++)
+		in->marked[i] = named(in, pd_pairs_columns[i]);
+}
+
+int pd_columns_open(struct pd_columns_input **out, int fd, const char *name, struct pd_err *e)
+{
+	struct pd_parquet_error why;
+	struct pd_columns_input *in = pd_zalloc(sizeof *in);
+	*out = in;
+	in->name = pd_strdup(name);
+	if (pd_parquet_open(&in->file, fd, &why))
+		return fail_input(&why, name, e);
+	size_t columns = pd_parquet_columns(in->file);
+	for (size_t i = 0; i < columns && in->n < COLUMNS_MAX; i++)
+		if (pd_parquet_type(in->file, i) && is_plain_name(pd_parquet_name(in->file, i)))
+			in->v[in->n++] = how_read(in->file, i);
+	find_mark(in);
+	for (size_t i = 0; i < in->n; i++)
+		in->want[i] = in->v[i].want;
+	return pd_parquet_read(in->file, in->want, in->n, 0, &why) ? fail_input(&why, name, e) : PD_OK;
+}
+
+static void add_header(struct pd_columns_input *in)
+{
+	const char *header = pd_parquet_note(in->file, HEADER_NOTE);
+	if (header && !strncmp(header, "# pagededup ", strlen("# pagededup "))) {
+		pd_buf_add(&in->lines, header, strcspn(header, "\n"));
+		pd_buf_add_c(&in->lines, '\n');
+	}
+	for (size_t i = 0; i < in->n_line; i++) {
+		pd_buf_add_c(&in->lines, i ? '\t' : '#');
+		pd_buf_add_z(&in->lines, pd_parquet_name(in->file, in->v[i].want.column));
+	}
+	pd_buf_add_c(&in->lines, '\n');
+}
+
+static void add_totals(struct pd_columns_input *in)
+{
+	const char *totals = pd_parquet_note(in->file, TOTALS_NOTE);
+	struct pd_span rest = pd_span_z(totals ? totals : ""), line;
+	while (pd_span_split(&rest, '\n', &line))
+		if (begins_with(line, "# total ")) {
+			pd_buf_add_span(&in->lines, line);
+			pd_buf_add_c(&in->lines, '\n');
+		}
+}
+
+static struct pd_span bytes_of(const struct pd_parquet_column *c, uint64_t row)
+{
+	const char *data = c->data;
+	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row])) :
+			    pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
+}
+
+static void add_hex(struct pd_buf *out, struct pd_span bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < bytes.n; i++) {
+		pd_buf_add_c(out, digits[(uint8_t)bytes.p[i] >> 4]);
+		pd_buf_add_c(out, digits[bytes.p[i] & 15]);
+	}
+}
+
+static void add_field(struct pd_columns_input *in, const struct columns_input *how, const struct pd_parquet_column *c, uint64_t row)
+{
+	struct pd_buf *out = &in->lines;
+	if (c->valid && !(c->valid[row / 8] >> row % 8 & 1)) {
+		pd_buf_add_c(out, '-');
+	} else if (c->type == PD_PARQUET_NUMBER || c->type == PD_PARQUET_REAL) {
+		pd_column_print_number(how->print, (const char *)c->data + row * 8, out);
+	} else if (how->hex && c->type != PD_PARQUET_TEXT) {
+		add_hex(out, bytes_of(c, row));
+	} else if (how->blob) {
+		pd_tsv_add(out, bytes_of(c, row));
+	} else {
+		pd_buf_clear(&in->value);
+		add_bytes_of_text(&in->value, bytes_of(c, row));
+		pd_tsv_add(out, pd_buf_span(&in->value));
+	}
+}
+
+/* A row that is only suspected: its line is a remark. */
+static void add_marked(struct pd_columns_input *in, const struct pd_parquet_batch *b, uint64_t row)
+{
+	pd_buf_add_z(&in->lines, "# " PD_SUSPECT_MARK " ");
+	add_field(in, &in->v[in->n_line], &b->v[in->n_line], row);
+	for (int i = 0; i < PD_PAIRS_COLUMNS; i++) {
+		pd_buf_add_c(&in->lines, '\t');
+		if (in->marked[i] < in->n_line)
+			add_field(in, &in->v[in->marked[i]], &b->v[in->marked[i]], row);
+		else
+			pd_buf_add_c(&in->lines, '-');
+	}
+}
+
+static void add_rows(struct pd_columns_input *in, const struct pd_parquet_batch *b)
+{
+	const struct pd_parquet_column *mark = in->n > in->n_line ? &b->v[in->n_line] : NULL;
+	for (uint64_t row = 0; row < b->n; row++) {
+		if (mark && (!mark->valid || mark->valid[row / 8] >> row % 8 & 1)) {
+			add_marked(in, b, row);
+		} else {
+			for (size_t i = 0; i < in->n_line; i++) {
+				if (i)
+					pd_buf_add_c(&in->lines, '\t');
+				add_field(in, &in->v[i], &b->v[i], row);
+			}
+		}
+		pd_buf_add_c(&in->lines, '\n');
+	}
+}
+
+int pd_columns_next(struct pd_columns_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e)
+{
+	struct pd_parquet_batch b = { 0 };
+	struct pd_parquet_error why;
+	pd_buf_clear(&in->lines);
+	*row = 0;
+	if (!in->begun) {
+		in->begun = true;
+		add_header(in);
+		*lines = pd_buf_span(&in->lines);
+		return 1;
+	}
+	if (!in->n)	/* it ended, or there is nothing to read */
+		return 0;
+	why.number = 0;
+	int r = pd_parquet_next(in->file, &b, &why);
+	*row = b.row;
+	errno = why.number;
+	if (r < 0 && why.number)
+		return pd_fail_errno(e, "%s: cannot read", in->name);
+	if (r < 0)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": row group %d: %" PRIu64 " rows that cannot be read: %s", in->name, b.row, b.group, b.n,
+			       why.text);
+	if (r)
+		add_rows(in, &b);
+	else
+		add_totals(in);
+	if (!r)
+		in->n = 0;
+	*lines = pd_buf_span(&in->lines);
+	return lines->n > 0;
+}
+
+void pd_columns_close(struct pd_columns_input *in)
+{
+	if (!in)
+		return;
+	pd_parquet_close(in->file);
+	pd_buf_release(&in->lines);
+	pd_buf_release(&in->value);
+	free(in->name);
+	free(in);
+}
