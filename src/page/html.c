@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
+#include "base/utf8.h"
 
 /* ==== tags ==== */
 
@@ -252,7 +253,7 @@ size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp)
 #define BIT(id) (1u << (id))
 
 static const struct {
-	const char *name;
+	char name[12];
 	enum pd_attr_id id;
 } known_attributes[] = {
 	{ "class", PD_ATTR_CLASS },
@@ -280,9 +281,16 @@ static enum pd_attr_id attr_by_name(struct pd_span name)
 	if (name.n == 0)
 		return PD_ATTR_OTHER;
 	char c = pd_ascii_lower(name.p[0]);
-	for (size_t i = 0; i < sizeof(known_attributes) / sizeof(known_attributes[0]); i++)
-		if (known_attributes[i].name[0] == c && pd_span_ieq(name, known_attributes[i].name))
+	for (size_t i = 0; i < sizeof(known_attributes) / sizeof(known_attributes[0]); i++) {
+		const char *known = known_attributes[i].name;
+		if (known[0] != c || name.n >= sizeof known_attributes[i].name || known[name.n])
+			continue;
+		size_t same = 1;
+		while (same < name.n && pd_ascii_lower(name.p[same]) == known[same])
+			same++;
+		if (same == name.n)
 			return known_attributes[i].id;
+	}
 	return PD_ATTR_OTHER;
 }
 
@@ -405,8 +413,11 @@ static void white_space(struct cleaner *cl, const char *stop)
 		cl->p += stop - cl->p >= 2 && cl->p[0] == '\r' && cl->p[1] == '\n' ? 2 : 1;
 		return;
 	}
-	for (; cl->p < stop && pd_ascii_space(*cl->p); cl->p++)
-		line |= line_break(*cl->p);
+	while (cl->p < stop && pd_ascii_space(*cl->p)) {
+		line |= line_break(*cl->p++);
+		while (stop - cl->p >= 8 && pd_eight_load(cl->p) == PD_EACH(' '))	/* indentation */
+			cl->p += 8;
+	}
 	hold_bytes(cl, line ? "\n" : " ", 1);
 }
 

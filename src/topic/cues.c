@@ -234,24 +234,21 @@ enum { NOTICE_START = 200, NOTICE_HEAD = 40, NOTICE_MAX = 900 };
 /* Most pairs of bytes begin nothing.  Phrases are numbered from 1; 0 ends a chain. */
 struct phrase_chains {
 	uint8_t first[1024], next[255];
+	uint8_t fits[1024];	/* how the phrases of a chain fit: a bit each */
 };
 
-static uint8_t *chain_of(struct phrase_chains *c, const char *p)
+static size_t chain_of(const char *p)
 {
-	return &c->first[((size_t)(uint8_t)p[0] * 31 + (uint8_t)p[1]) % sizeof c->first];
-}
-
-static uint8_t chain_begin(const struct phrase_chains *c, const char *p)
-{
-	return *chain_of((struct phrase_chains *)c, p);
+	return ((size_t)(uint8_t)p[0] * 31 + (uint8_t)p[1]) % 1024;
 }
 
 static void chain_phrases(struct phrase_chains *c, const struct phrase *v, int n)
 {
 	for (int i = n; i-- > 0;) {
-		uint8_t *first = chain_of(c, v[i].words);
-		c->next[i] = *first;
-		*first = (uint8_t)(i + 1);
+		size_t chain = chain_of(v[i].words);
+		c->next[i] = c->first[chain];
+		c->first[chain] = (uint8_t)(i + 1);
+		c->fits[chain] |= (uint8_t)(1U << v[i].fit);
 	}
 }
 
@@ -266,16 +263,19 @@ static bool only_signs(struct pd_span s)
 	return true;
 }
 
-/* How the notices' phrases fit that stand here: a bit each. */
-static unsigned notices_at(const struct phrase_chains *c, struct pd_span low, size_t at)
+/* How the notices' phrases fit that stand here: a bit each, of those in `wanted`. */
+static inline unsigned notices_at(const struct phrase_chains *c, struct pd_span low, size_t at, unsigned wanted)
 {
 	unsigned fits = 0;
-	for (uint8_t i = chain_begin(c, low.p + at); i; i = c->next[i - 1]) {
+	size_t chain = chain_of(low.p + at);
+	if (!(c->fits[chain] & wanted))
+		return 0;
+	for (uint8_t i = c->first[chain]; i; i = c->next[i - 1]) {
 		const struct phrase *n = &notices[i - 1];
 		if (low.n - at >= n->n && memcmp(low.p + at, n->words, n->n) == 0)
 			fits |= 1U << n->fit;
 	}
-	return fits;
+	return fits & wanted;
 }
 
 /* In scripts without spaces any character may begin a word. */
@@ -295,7 +295,7 @@ static bool is_disclaimer(const struct phrase_chains *c, struct pd_span text)
 	unsigned fits = 0, both = 1U << NOTICE_OWN | 1U << NOTICE_LEGAL;
 	for (size_t at = 0; at + 1 < text.n && (fits & both) != both; at++)
 		if (is_wide(text.p[at]))
-			fits |= notices_at(c, text, at);
+			fits |= notices_at(c, text, at, both);
 	return (fits & both) == both;
 }
 
@@ -424,7 +424,7 @@ enum pd_hint pd_hint_of(const struct pd_cues *c, const struct pd_box *box, const
 
 static const struct phrase *head_at(const struct phrase_chains *c, struct pd_span low, bool is_behind)
 {
-	for (uint8_t i = low.n > 1 ? chain_begin(c, low.p) : 0; i; i = c->next[i - 1]) {
+	for (uint8_t i = low.n > 1 ? c->first[chain_of(low.p)] : 0; i; i = c->next[i - 1]) {
 		const struct phrase *h = &heads[i - 1];
 		if (h->n > low.n || (h->fit == HEAD_BEHIND) != is_behind || memcmp(low.p, h->words, h->n) != 0)
 			continue;
@@ -481,7 +481,7 @@ static bool any_notice_begins(const struct phrase_chains *c, struct pd_span low)
 		apart = (pd_eight_range(seven, ' ', ' ') | pd_eight_range(seven, '(', '(')) & ~x;
 		for (uint64_t begins = apart << 8 | before << 7 | wide_bytes(x); begins; begins &= begins - 1) {
 			size_t at = i + (size_t)__builtin_ctzll(begins) / 8;
-			if (at && at + 1 < low.n && notices_at(c, low, at) & 1U << NOTICE_ANY)
+			if (at && at + 1 < low.n && notices_at(c, low, at, 1U << NOTICE_ANY))
 				return true;
 		}
 	}
@@ -501,7 +501,7 @@ bool pd_is_notice(const struct pd_cues *c, struct pd_span text, bool sentences)
 		uint64_t x = pd_eight_load(start + i);
 		pd_eight_store(start + i, x | pd_eight_case(pd_eight_range(x & ~PD_HIGH, 'A', 'Z') & ~x));
 	}
-	if (notices_at(&c->notices, low, 0) & (1U << NOTICE_BEGINS | 1U << NOTICE_ANY))
+	if (notices_at(&c->notices, low, 0, 1U << NOTICE_BEGINS | 1U << NOTICE_ANY))
 		return true;
 	return sentences && (any_notice_begins(&c->notices, low) || (has_wide(text) && is_disclaimer(&c->notices, text)));
 }

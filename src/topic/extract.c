@@ -333,6 +333,11 @@ static bool has_money(struct pd_span s, size_t at, bool before)
 		at -= at > 0 && s.p[at - 1] == ' ';
 	else
 		at += at < s.n && s.p[at] == ' ';
+	if (before ? !at : at == s.n)
+		return false;
+	char c = s.p[before ? at - 1 : at];
+	if (c != '$' && !(c & 0x80))	/* all others are of several bytes */
+		return false;
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		size_t n = strlen(signs[i]), room = before ? at : s.n - at;
 		if (room >= n && memcmp(s.p + (before ? at - n : at), signs[i], n) == 0)
