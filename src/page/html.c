@@ -973,12 +973,21 @@ struct pd_saxer {
 	struct cached cache[CACHE_SIZE];
 };
 
+/* Since 2.14 all that follows <plaintext> is text for libxml2, as for a browser; before, and for us, it is an element like others.
+ * So libxml2 gets it by a name that no version knows. */
+#define PLAINTEXT "x-plaintext"
+
+static const char *name_in_markup(enum pd_tag t)
+{
+	return t == PD_TAG_plaintext ? PLAINTEXT : pd_tag_name(t);
+}
+
 static enum pd_tag tag_of(struct pd_saxer *s, const xmlChar *name)
 {
 	size_t i = ((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 40;
 	struct cached *c = &s->cache[i % CACHE_SIZE];
 	if (c->name != name)
-		*c = (struct cached){ name, pd_tag_by_name(pd_span_z((const char *)name)) };
+		*c = (struct cached){ name, strcmp((const char *)name, PLAINTEXT) == 0 ? PD_TAG_plaintext : pd_tag_by_name(pd_span_z((const char *)name)) };
 	return c->tag;
 }
 
@@ -1288,7 +1297,7 @@ static enum nests ask_parser(struct pd_saxer *s, enum pd_tag outer, enum pd_tag 
 	if (is_frame_of_page(outer) || is_frame_of_page(inner))
 		return NESTS_NOT;
 	pd_buf_clear(&s->markup);
-	pd_buf_printf(&s->markup, "<html><body a=\"\"><div><%s><%s>", pd_tag_name(outer), pd_tag_name(inner));
+	pd_buf_printf(&s->markup, "<html><body a=\"\"><div><%s><%s>", name_in_markup(outer), name_in_markup(inner));
 	*s->ctxt->sax = (xmlSAXHandler){ .startElement = on_asked };
 	s->asked[0] = outer;
 	s->asked[1] = inner;
@@ -1391,7 +1400,7 @@ static void put_start_tag(struct pd_saxer *s, size_t i)
 	const struct token *t = &s->cleaner.tokens[i];
 	struct pd_buf *out = &s->markup;
 	put_z(out, "<");
-	put_z(out, pd_tag_name(t->tag));
+	put_z(out, name_in_markup(t->tag));
 	if (t->n_attrs || t->end)
 		put_number(out, i);
 	else if (t->tag == PD_TAG_body)
@@ -1422,7 +1431,7 @@ static void put_markup(struct pd_saxer *s)
 			/* fall through */
 		case TOKEN_END:
 			put_z(&s->markup, "</");
-			put_z(&s->markup, pd_tag_name(t->tag));
+			put_z(&s->markup, name_in_markup(t->tag));
 			put_z(&s->markup, ">");
 			break;
 		case TOKEN_TEXT:
