@@ -55,6 +55,7 @@ home nettle 'nettle/' 'src/base/hash\.c'
 home libidn2 'idn2' 'src/link/host\.c'
 home libpsl 'libpsl' 'src/link/host\.c'
 home igraph 'igraph' 'src/walk/rank\.c'
+home arrow 'arrow/|parquet/' 'src/base/parquet\.cc'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may call those before it and base/, never one after it.
