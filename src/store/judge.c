@@ -153,14 +153,13 @@ static int find_beside(struct pd_store *s, uint32_t band, const uint64_t *sketch
 /* Each order is a look into another place of each segment: all are asked for before the first is needed. */
 static void beside_soon(const struct pd_store *s, const uint32_t *bands, size_t n, const uint64_t *sketch)
 {
-	for (int step = 0; step < 2; step++) {
-		for (size_t i = 0; i < n; i++)
-			pd_store_recent_beside_soon(&s->log.recent, bands[i], step);
+	for (size_t i = 0; i < n; i++)
+		pd_store_recent_beside_soon(&s->log.recent, bands[i]);
+	for (int step = 0; step < 2; step++)
 		for (size_t segment = 0; segment < s->m.n_segments; segment++)
 			for (size_t i = 0; i < n; i++)
 				pd_store_segment_beside_soon(&s->segments[segment], bands[i],
 							     pd_store_order_begin(sketch, (int)(bands[i] >> PD_STORE_BAND_BITS)), step);
-	}
 }
 
 /* Pages that are kept and stand beside the sketch in the order of one of its bands (page.h), anew, each once; their numbers

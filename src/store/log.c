@@ -160,7 +160,8 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 enum {
 	EXPECTED = 32768,
 	TABLE_BITS = 12,	/* at most: buckets of a few keys, which opening fills without waiting for memory */
-	BUCKET = 8		/* keys that a bucket has room for at first */
+	BUCKET = 8,		/* keys that a bucket has room for at first */
+	FEW = sizeof ((struct pd_store_recent_order *)0)->few / sizeof(uint64_t)
 };
 
 void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
@@ -178,7 +179,7 @@ void pd_store_recent_release(struct pd_store_recent *r)
 		pd_map_release(&r->newest[by]);
 		free(r->older[by]);
 	}
-	free(r->orders);
+	pd_array_release(&r->orders_memory);
 	free(r->keys);
 	pd_map_release(&r->key_chains);
 	free(r->buckets);
@@ -267,29 +268,37 @@ static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint3
 	return c < 0 || (equal && c == 0);
 }
 
+static const uint64_t *entries(const struct pd_store_recent_order *o)
+{
+	return o->cap ? o->many : o->few;
+}
+
 /* A few pages share a band, as a rule; where all do, what has to be moved is bounded by the length of the log. */
 static void enter_orders(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
 	const uint64_t *sketch = r->pages[row].sketch;
 	size_t n = pd_store_page_bands(&r->pages[row], band);
-	if (n && !r->orders)
-		r->orders = pd_zalloc(PD_STORE_BAND_VALUES * sizeof *r->orders);
+	if (n && !r->orders) {
+		size_t bytes = PD_STORE_BAND_VALUES * sizeof *r->orders;
+		r->orders = pd_array_room(&r->orders_memory, NULL, bytes);
+		memset(r->orders, 0, bytes);
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct pd_store_recent_order *o = &r->orders[band[i]];
 		int order = (int)(band[i] >> PD_STORE_BAND_BITS);
 		uint32_t begin = pd_store_order_begin(sketch, order);
-		if (o->n == o->cap) {
-			uint32_t cap = o->cap ? o->cap * 2 : 2;
-			uint64_t *v = pd_arena_alloc(&r->arena, cap * sizeof *v);
-			if (o->n)
-				memcpy(v, o->v, o->n * sizeof *v);
-			o->v = v;
+		if (o->n == (o->cap ? o->cap : FEW)) {
+			uint32_t cap = o->n * 2;
+			uint64_t *many = pd_arena_alloc(&r->arena, cap * sizeof *many);
+			memcpy(many, entries(o), o->n * sizeof *many);
+			o->many = many;
 			o->cap = cap;
 		}
-		size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, o->v[p], begin, sketch, order, true));
-		memmove(o->v + at + 1, o->v + at, (o->n++ - at) * sizeof *o->v);
-		o->v[at] = (uint64_t)begin << 32 | row;
+		uint64_t *v = o->cap ? o->many : o->few;
+		size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], begin, sketch, order, true));
+		memmove(v + at + 1, v + at, (o->n++ - at) * sizeof *v);
+		v[at] = (uint64_t)begin << 32 | row;
 	}
 }
 
@@ -405,11 +414,12 @@ void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, cons
 	if (!r->orders || !r->orders[band].n)
 		return;
 	const struct pd_store_recent_order *o = &r->orders[band];
-	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, o->v[p], begin, sketch, order, false));
+	const uint64_t *v = entries(o);
+	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], begin, sketch, order, false));
 	for (size_t i = at; i-- > 0 && out->n[0] < most;)
-		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(o->v[i] >> 32), (uint32_t)o->v[i] };
+		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 	for (size_t i = at; i < o->n && out->n[1] < most; i++)
-		out->v[1][out->n[1]++] = (struct pd_store_beside_page){ (uint32_t)(o->v[i] >> 32), (uint32_t)o->v[i] };
+		out->v[1][out->n[1]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 }
 
 /* --- tombstones --- */

@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "store/io.h"
 #include "store/page.h"
@@ -78,9 +79,12 @@ struct pd_store_recent {
 	struct pd_map newest[PD_STORE_BY_COUNT];	/* highest 32 bits of a hash -> row + 1 */
 	uint32_t *older[PD_STORE_BY_COUNT];		/* by row: the next one with these bits, row + 1 */
 	struct pd_store_recent_order {
-		uint32_t n, cap;
-		uint64_t *v;		/* beginning << 32 | row, in its order (page.h); in `arena` */
+		uint32_t n, cap;	/* cap 0: few enough to lie here */
+		union {
+			uint64_t few[3], *many;	/* beginning << 32 | row, in its order (page.h); many: in `arena` */
+		};
 	} *orders;			/* of pages with PD_STORE_HAS_BANDS, by band; NULL: there are none */
+	struct pd_array orders_memory;
 	struct pd_store_recent_key {
 		uint64_t hash;
 		uint32_t row, next;	/* index + 1 */
@@ -104,14 +108,11 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
 			    struct pd_store_beside *out);
 
-/* Asks for the memory that this will read, in two steps; and for that of a page's sketch. */
-static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band, int step)
+/* Asks for the memory that this will read; and for that of a page's sketch. */
+static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band)
 {
-	const struct pd_store_recent_order *o = r->orders ? &r->orders[band] : NULL;
-	if (o && step == 0)
-		__builtin_prefetch(o);
-	else if (o && o->n)
-		__builtin_prefetch(o->v + o->n / 2);
+	if (r->orders)
+		__builtin_prefetch(&r->orders[band]);
 }
 
 static inline void pd_store_recent_page_soon(const struct pd_store_recent *r, uint32_t row)
