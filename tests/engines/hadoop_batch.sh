@@ -17,7 +17,7 @@ hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
 "$P" match -q -k 6 --all-pairs --against=stored.fp new.fp >against.pairs
 "$P" match -q -k 6 --all-pairs new.fp >inside.pairs
 
-run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+run "$H" batch "${small[@]}" --keep-steps --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
 exits "batch: ends well" 0
 same "batch: the pairs of one machine, and those inside the batch" <(got /batch/pairs | sorted) <(cat against.pairs inside.pairs | sorted | sort -u)
 stored_pages=$(sorted <stored.fp | wc -l) new_pages=$(sorted <new.fp | wc -l) gone=$(got /batch/tombstones | sorted | wc -l)
@@ -27,13 +27,22 @@ is "batch: the collection is what was stored, without them, and the batch" "$(go
 
 is "batch: its tables were shipped" "$(hadoop fs -cat /batch/batch.tables 2>/dev/null | head -c 4 | tail -c 3)" PDT
 
-# The last step again, with the batch's keys gone.
+# The last step again, with the batch's keys gone; and when they are back.
+hadoop fs -get /batch/batch.keys keys
+got /batch/collection | sorted >collection
 hadoop fs -rm -r -skipTrash /batch/done/collection /batch/collection /batch/batch.keys >/dev/null 2>&1
 run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
 exits "a side file that is not there: the step fails" 2
 has "a side file that is not there: it is said" "$tmp/err" 'batch\.keys'
 run hadoop fs -test -e /batch/collection
 exits "a side file that is not there: nothing is written" 1
+
+hadoop fs -put keys /batch/batch.keys
+run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+exits "a failure that was mended: the same command goes on" 0
+has "a failure that was mended: from the last finished step" "$tmp/err" 'tombstones: finished before'
+hasnt "a failure that was mended: nothing is done twice" "$tmp/err" '(find|pairs|tombstones): launched'
+same "a failure that was mended: the same collection" <(got /batch/collection | sorted) collection
 
 printf 'no rows\n' >none.fp
 run "$H" batch "${small[@]}" none.fp /stored /none
