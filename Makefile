@@ -225,10 +225,12 @@ ENGINES_SECONDS = 14400
 ENGINE_TESTS = tests/engines/*.sh
 check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them into build/engines
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
-	@B=$(B) tests/engines/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
+	@B=$(B) tests/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
 
+SYSTEMS_SECONDS = 14400
+SYSTEM_TESTS = tests/systems/*.sh
 check-systems: all ## the program in other releases of Debian, which root and debootstrap put into ~/.cache, and without some libraries
-	@B=$(B) TEST_TIMEOUT=1800 tests/run tests/systems/*.sh
+	@B=$(B) tests/within $(SYSTEMS_SECONDS) $(SYSTEM_TESTS)
 
 check-valgrind: all tests ## the program and some unit tests under valgrind
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh

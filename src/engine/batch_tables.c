@@ -285,7 +285,7 @@ static int width_for(const struct pd_engine_params *p)
 
 int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
 {
-	header h = { .magic = PD_BATCH_TABLES_MAGIC, .version = PD_BATCH_TABLES_VERSION, .header_bytes = sizeof h, .batch = digest,
+	header h = { .version = PD_BATCH_TABLES_VERSION, .header_bytes = sizeof h, .batch = digest,
 		     .bits = (uint32_t)batch->bits, .k = (uint32_t)reach_of(p), .minima = (uint32_t)p->sketch.minima,
 		     .minimum_bits = (uint32_t)p->sketch.bits, .shingle = (uint32_t)p->sketch.shingle, .width = (uint32_t)width_for(p) };
 	struct arranged a = { .rows = batch };
