@@ -42,6 +42,7 @@ END
 stops() { # NAME INPUT "DELAY…" COMMAND…
 	local name=$1 input=$2 delays=$3 got
 	shift 3
+	case $input,$B in silent,*san-thread*) skip "$name" "the sanitizer holds signals back until a read ends, and this one never does" && return ;; esac
 	# shellcheck disable=SC2086
 	got=$(timeout 120 python3 interrupt.py "$input" $delays -- "$P" "$@")
 	is "$name: gone by the signal, nothing left (after ${got%% *} s)" "${got#* }" "caught 1"
