@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 #include "base/fields.h"
 #include "base/file.h"
 
@@ -103,7 +103,7 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 	pd_line_reader_start(&r->lines, r->f, r->path);
 	order_by_version_1(r);
 	/* Nothing was read through the stream yet. */
-	int status = !source && pd_columns_is(fileno(r->f)) ? pd_columns_open(&r->columns_in, fileno(r->f), r->path, e) : PD_OK;
+	int status = !source && pd_parquet_rows_is(fileno(r->f)) ? pd_parquet_rows_open(&r->columns_in, fileno(r->f), r->path, e) : PD_OK;
 	return status ? status : 1;
 }
 
@@ -114,7 +114,7 @@ static void close_file(struct pd_tsv_reader *r)
 	r->f = NULL;
 	free(r->stream);
 	r->stream = NULL;
-	pd_columns_close(r->columns_in);
+	pd_parquet_rows_close(r->columns_in);
 	r->columns_in = NULL;
 	r->left = pd_span(NULL, 0);
 }
@@ -257,7 +257,7 @@ static int next_text_line(struct pd_tsv_reader *r, struct pd_err *e)
 static int next_columns_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	if (!r->left.n) {
-		int status = pd_columns_next(r->columns_in, &r->left, &r->left_row, e);
+		int status = pd_parquet_rows_next(r->columns_in, &r->left, &r->left_row, e);
 		if (status <= 0)
 			return status;
 	}

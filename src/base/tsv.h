@@ -67,7 +67,7 @@ struct pd_tsv_reader {
 	/* its own */
 	FILE *f;
 	struct pd_tsv_stream *stream;	/* `f` is a source */
-	struct pd_columns_input *columns_in;	/* `f` is Parquet (base/columns.h), of which these lines are left, with their first row */
+	struct pd_parquet_rows_input *columns_in;	/* `f` is Parquet (base/parquet_rows.h), of which these lines are left, with their first row */
 	struct pd_span left;
 	uint64_t left_row;
 	struct pd_line_reader lines;

@@ -4,7 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
@@ -84,7 +84,7 @@ static int cluster_pairs(struct cluster_run *r)
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status && r->o->format == PD_ROWS_PARQUET)
-		status = pd_columns_output(&r->out, &r->err);
+		status = pd_parquet_rows_output(&r->out, &r->err);
 	if (!status)
 		write_verdicts(r, &line);
 	pd_buf_release(&line);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
@@ -397,7 +397,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	else if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status && !r->o->to && r->o->format == PD_ROWS_PARQUET)
-		status = pd_columns_output(&r->out, &r->err);
+		status = pd_parquet_rows_output(&r->out, &r->err);
 	ask_for_doubts(r);
 	if (!status && !r->o->to)
 		status = write_pairs_header(r);

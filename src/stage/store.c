@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 #include "base/file.h"
 #include "base/threads.h"
 #include "group/pages.h"
@@ -347,7 +347,7 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=parquet is for rows, and 'info' writes none") :
 						   pd_outfile_open(&columns, NULL, &r.err);
 		if (!status)
-			status = pd_columns_output(&columns, &r.err);
+			status = pd_parquet_rows_output(&columns, &r.err);
 		r.to = columns.f;
 	}
 	if (!status)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/threads.h"
@@ -662,7 +662,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
 	if (!status && w->o->format == PD_ROWS_PARQUET)
-		status = pd_columns_output(&w->out, &w->err);
+		status = pd_parquet_rows_output(&w->out, &w->err);
 	if (!status && w->o->stats)
 		status = pd_outfile_check_own(w->o->stats, &w->err);
 	if (!status && w->o->stats)

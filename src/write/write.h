@@ -17,7 +17,7 @@
 /* `--format=jsonl`: a finished TSV row (docs/format-rows.md) -> one JSON object on a line, for other tools.  Made from
  * the row itself, so that both forms say the same and every kind of row goes the same way. */
 
-enum pd_write_row_format { PD_ROWS_TSV, PD_ROWS_JSONL, PD_ROWS_PARQUET };	/* PARQUET: lines as of TSV, to an output of base/columns.h */
+enum pd_write_row_format { PD_ROWS_TSV, PD_ROWS_JSONL, PD_ROWS_PARQUET };	/* PARQUET: lines as of TSV, to an output of base/parquet_rows.h */
 extern const char *const pd_write_row_format_names[];	/* NULL at the end */
 
 /* The row that stands in `out` from `at` on, with its newline, becomes an object with its newline.  `columns` names its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/columns.h"
+#include "base/parquet_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -322,7 +322,7 @@ static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err 
 	return status;
 }
 
-int pd_columns_output(struct pd_outfile *o, struct pd_err *e)
+int pd_parquet_rows_output(struct pd_outfile *o, struct pd_err *e)
 {
 #ifdef PD_WITHOUT_parquet
 	return pd_fail(e, PD_ERR_USAGE, "--format=parquet: this program was built without Apache Arrow's libraries");
@@ -347,7 +347,7 @@ struct columns_input {
 	bool hex, blob;		/* bytes: as hexadecimal digits, or as they are */
 };
 
-struct pd_columns_input {
+struct pd_parquet_rows_input {
 	struct pd_parquet *file;
 	char *name;
 	struct columns_input v[COLUMNS_MAX + 1];
@@ -358,7 +358,7 @@ struct pd_columns_input {
 	bool begun;
 };
 
-bool pd_columns_is(int fd)
+bool pd_parquet_rows_is(int fd)
 {
 	char head[4];
 	return pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, PD_PARQUET_MAGIC, sizeof head);
@@ -398,7 +398,7 @@ static struct columns_input how_read(const struct pd_parquet *file, size_t i)
 	return c;
 }
 
-static size_t named(const struct pd_columns_input *in, const char *name)
+static size_t named(const struct pd_parquet_rows_input *in, const char *name)
 {
 	size_t i = 0;
 	while (i < in->n && strcmp(pd_parquet_name(in->file, in->v[i].want.column), name) != 0)
@@ -407,7 +407,7 @@ static size_t named(const struct pd_columns_input *in, const char *name)
 }
 
 /* Pairs have the mark's column last. */
-static void find_mark(struct pd_columns_input *in)
+static void find_mark(struct pd_parquet_rows_input *in)
 {
 	size_t mark = named(in, MARK_COLUMN);
 	in->n_line = in->n;
@@ -420,10 +420,10 @@ static void find_mark(struct pd_columns_input *in)
 		in->marked[i] = named(in, pd_pairs_columns[i]);
 }
 
-int pd_columns_open(struct pd_columns_input **out, int fd, const char *name, struct pd_err *e)
+int pd_parquet_rows_open(struct pd_parquet_rows_input **out, int fd, const char *name, struct pd_err *e)
 {
 	struct pd_parquet_error why;
-	struct pd_columns_input *in = pd_zalloc(sizeof *in);
+	struct pd_parquet_rows_input *in = pd_zalloc(sizeof *in);
 	*out = in;
 	in->name = pd_strdup(name);
 	if (pd_parquet_open(&in->file, fd, &why))
@@ -438,7 +438,7 @@ int pd_columns_open(struct pd_columns_input **out, int fd, const char *name, str
 	return pd_parquet_read(in->file, in->want, in->n, 0, &why) ? fail_input(&why, name, e) : PD_OK;
 }
 
-static void add_header(struct pd_columns_input *in)
+static void add_header(struct pd_parquet_rows_input *in)
 {
 	const char *header = pd_parquet_note(in->file, HEADER_NOTE);
 	if (header && !strncmp(header, "# pagededup ", strlen("# pagededup "))) {
@@ -452,7 +452,7 @@ static void add_header(struct pd_columns_input *in)
 	pd_buf_add_c(&in->lines, '\n');
 }
 
-static void add_totals(struct pd_columns_input *in)
+static void add_totals(struct pd_parquet_rows_input *in)
 {
 	const char *totals = pd_parquet_note(in->file, TOTALS_NOTE);
 	struct pd_span rest = pd_span_z(totals ? totals : ""), line;
@@ -479,7 +479,7 @@ static void add_hex(struct pd_buf *out, struct pd_span bytes)
 	}
 }
 
-static void add_field(struct pd_columns_input *in, const struct columns_input *how, const struct pd_parquet_column *c, uint64_t row)
+static void add_field(struct pd_parquet_rows_input *in, const struct columns_input *how, const struct pd_parquet_column *c, uint64_t row)
 {
 	struct pd_buf *out = &in->lines;
 	if (c->valid && !(c->valid[row / 8] >> row % 8 & 1)) {
@@ -498,7 +498,7 @@ static void add_field(struct pd_columns_input *in, const struct columns_input *h
 }
 
 /* A row that is only suspected: its line is a remark. */
-static void add_marked(struct pd_columns_input *in, const struct pd_parquet_batch *b, uint64_t row)
+static void add_marked(struct pd_parquet_rows_input *in, const struct pd_parquet_batch *b, uint64_t row)
 {
 	pd_buf_add_z(&in->lines, "# " PD_SUSPECT_MARK " ");
 	add_field(in, &in->v[in->n_line], &b->v[in->n_line], row);
@@ -511,7 +511,7 @@ static void add_marked(struct pd_columns_input *in, const struct pd_parquet_batc
 	}
 }
 
-static void add_rows(struct pd_columns_input *in, const struct pd_parquet_batch *b)
+static void add_rows(struct pd_parquet_rows_input *in, const struct pd_parquet_batch *b)
 {
 	const struct pd_parquet_column *mark = in->n > in->n_line ? &b->v[in->n_line] : NULL;
 	for (uint64_t row = 0; row < b->n; row++) {
@@ -528,7 +528,7 @@ static void add_rows(struct pd_columns_input *in, const struct pd_parquet_batch 
 	}
 }
 
-int pd_columns_next(struct pd_columns_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e)
+int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e)
 {
 	struct pd_parquet_batch b = { 0 };
 	struct pd_parquet_error why;
@@ -561,7 +561,7 @@ int pd_columns_next(struct pd_columns_input *in, struct pd_span *lines, uint64_t
 	return lines->n > 0;
 }
 
-void pd_columns_close(struct pd_columns_input *in)
+void pd_parquet_rows_close(struct pd_parquet_rows_input *in)
 {
 	if (!in)
 		return;

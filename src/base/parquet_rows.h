@@ -6,8 +6,8 @@
  * The header's lines and the totals are notes of the file; a column's name says its type (base/column.h), which are those of the Python
  * package's tables.  Pairs have a column more, `suspect`.
  */
-#ifndef PD_BASE_COLUMNS_H
-#define PD_BASE_COLUMNS_H
+#ifndef PD_BASE_PARQUET_ROWS_H
+#define PD_BASE_PARQUET_ROWS_H
 
 #include "base/err.h"
 #include "base/file.h"
@@ -15,18 +15,18 @@
 
 /* What is written to `o` from now on are lines of rows; the file holds columns.  Refuses a terminal's end, and where there is no
  * library. */
-int pd_columns_output(struct pd_outfile *o, struct pd_err *e);
+int pd_parquet_rows_output(struct pd_outfile *o, struct pd_err *e);
 
 /* Do the file's first bytes say that it is Parquet?  Of what is no regular file nothing is known. */
-bool pd_columns_is(int fd);
+bool pd_parquet_rows_is(int fd);
 
-struct pd_columns_input;
+struct pd_parquet_rows_input;
 
 /* `fd` stays the caller's, `name` is for messages.  Parquet that holds no rows of any kind is PD_ERR_FORMAT. */
-int pd_columns_open(struct pd_columns_input **out, int fd, const char *name, struct pd_err *e);
+int pd_parquet_rows_open(struct pd_parquet_rows_input **out, int fd, const char *name, struct pd_err *e);
 /* Lines, those of the header first, then a line for each row: 1; 0 the end; PD_ERR_FORMAT: rows that cannot be had, and why; reading goes on
  * behind them.  PD_ERR_SYSTEM.  *row: the number of the first line's row, from 0. */
-int pd_columns_next(struct pd_columns_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e);
-void pd_columns_close(struct pd_columns_input *in);
+int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e);
+void pd_parquet_rows_close(struct pd_parquet_rows_input *in);
 
 #endif
