@@ -345,7 +345,7 @@ static bool are_sketches_good(const header *h)
 {
 	uint32_t bits = h->minimum_bits;
 	if (!h->minima)
-		return !h->width && !h->sketched;
+		return !h->width && !h->sketched && !h->band_bits;
 	if ((bits != 1 && bits != 2 && bits != 4 && bits != 8) || h->minima > PD_SKETCH_BITS_MAX / bits || h->minima * bits % 64)
 		return false;
 	return h->width <= h->minima && h->width * bits <= 64 && h->band_bits <= h->width * bits && h->band_bits <= PD_BLOCK_BITS_MAX;
