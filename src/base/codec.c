@@ -700,18 +700,19 @@ static const struct codec_ops *const libraries[LIBRARIES] = {
 static const struct {
 	enum library library;
 	const char *magic;	/* "": none, or not in this program */
+	int rare;		/* the byte of it that text has least, by which it is searched for */
 	bool repeats;		/* members may follow each other */
 	bool skippable;		/* … and skippable frames */
 } codecs[PD_CODECS] = {
-	[PD_CODEC_NONE] = { LIBRARIES, "", false, false },
-	[PD_CODEC_GZIP] = { DEFLATE, "\x1f\x8b\x08", true, false },
-	[PD_CODEC_ZLIB] = { DEFLATE, "", false, false },
-	[PD_CODEC_DEFLATE] = { DEFLATE, "", false, false },
-	[PD_CODEC_ZSTD] = { ZSTD, "\x28\xb5\x2f\xfd", true, true },
-	[PD_CODEC_LZ4] = { LZ4, "\x04\x22\x4d\x18", true, true },
-	[PD_CODEC_BROTLI] = { BROTLI, "", false, false },
-	[PD_CODEC_XZ] = { XZ, XZ_MAGIC, true, false },
-	[PD_CODEC_BZIP2] = { BZIP2, BZIP2_MAGIC, true, false },
+	[PD_CODEC_NONE] = { LIBRARIES, "", 0, false, false },
+	[PD_CODEC_GZIP] = { DEFLATE, "\x1f\x8b\x08", 0, true, false },
+	[PD_CODEC_ZLIB] = { DEFLATE, "", 0, false, false },
+	[PD_CODEC_DEFLATE] = { DEFLATE, "", 0, false, false },
+	[PD_CODEC_ZSTD] = { ZSTD, "\x28\xb5\x2f\xfd", 3, true, true },
+	[PD_CODEC_LZ4] = { LZ4, "\x04\x22\x4d\x18", 0, true, true },
+	[PD_CODEC_BROTLI] = { BROTLI, "", 0, false, false },
+	[PD_CODEC_XZ] = { XZ, XZ_MAGIC, 0, true, false },
+	[PD_CODEC_BZIP2] = { BZIP2, BZIP2_MAGIC, 1, true, false },
 };
 
 struct pd_unpacker {
@@ -828,6 +829,21 @@ int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in,
 struct pd_span pd_codec_magic(enum pd_codec codec)
 {
 	return pd_span_z(codecs[codec].magic);
+}
+
+const char *pd_codec_find(enum pd_codec codec, struct pd_span in)
+{
+	struct pd_span magic = pd_codec_magic(codec);
+	size_t rare = (size_t)codecs[codec].rare;
+	for (size_t at = 0; magic.n && at + magic.n <= in.n; at++) {
+		const char *found = memchr(in.p + at + rare, magic.p[rare], in.n - magic.n + 1 - at);
+		if (!found)
+			break;
+		at = (size_t)(found - in.p) - rare;
+		if (memcmp(in.p + at, magic.p, magic.n) == 0)
+			return in.p + at;
+	}
+	return NULL;
 }
 
 /* A block, or the end of a stream without one, follows the size of blocks; words, too, may begin like this. */

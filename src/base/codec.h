@@ -84,6 +84,8 @@ static inline bool pd_looks_skippable(struct pd_span in)
 bool pd_looks_packed(enum pd_codec codec, struct pd_span in);
 /* The bytes that every member begins with that is not skippable; empty for codecs without. */
 struct pd_span pd_codec_magic(enum pd_codec codec);
+/* Where they are first in `in`; NULL: nowhere, or there are none. */
+const char *pd_codec_find(enum pd_codec codec, struct pd_span in);
 
 /* --- compression --- */
 

@@ -309,9 +309,8 @@ static struct pd_span head_unpacked(struct pd_read_member *m, struct pd_span s)
 
 ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t from)
 {
-	struct pd_span magic = pd_codec_magic(m->codec);
-	while (magic.n && from < s.n) {
-		const char *at = memmem(s.p + from, s.n - from, magic.p, magic.n);
+	while (from < s.n) {
+		const char *at = pd_codec_find(m->codec, pd_span(s.p + from, s.n - from));
 		if (!at)
 			break;
 		from = (size_t)(at - s.p);

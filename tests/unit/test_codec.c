@@ -119,6 +119,26 @@ START_TEST(test_block)
 }
 END_TEST
 
+/* Where its magic bytes are first: as a search of the whole string says, at either end and between bytes that are nearly them. */
+START_TEST(test_find)
+{
+	enum pd_codec codec = codecs[_i].codec;
+	struct pd_span magic = pd_codec_magic(codec);
+	char in[40];
+	ck_assert_msg(!pd_codec_find(codec, pd_span("", 0)), "%s: nothing", codecs[_i].name);
+	for (size_t n = 1; n <= sizeof in; n++) {
+		for (size_t at = 0; at < n; at++) {
+			/* Its bytes out of their order, then itself, as much of it as there is room for. */
+			for (size_t i = 0; i < n; i++)
+				in[i] = magic.n ? magic.p[i * 7 % magic.n] : 'x';
+			memcpy(in + at, magic.p, n - at < magic.n ? n - at : magic.n);
+			const char *want = magic.n ? memmem(in, n, magic.p, magic.n) : NULL;
+			ck_assert_msg(pd_codec_find(codec, pd_span(in, n)) == want, "%s: at %zu of %zu", codecs[_i].name, at, n);
+		}
+	}
+}
+END_TEST
+
 START_TEST(test_several)
 {
 	struct pd_unpacker *u = pd_unpacker_new();
@@ -236,6 +256,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_round, 0, N_CODECS);
 	tcase_add_test(t, test_block);
+	tcase_add_loop_test(t, test_find, 0, N_CODECS);
 	tcase_add_loop_test(t, test_several, 0, N_CODECS);
 	tcase_add_loop_test(t, test_bomb, 0, N_CODECS);
 	tcase_add_loop_test(t, test_damage, 0, N_CODECS);
