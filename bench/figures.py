@@ -8,7 +8,7 @@ against anything: the load decides it.  With UPDATE=1 the table in the docs is w
 rows, and holds nothing against anything: it tries the command itself.  LONG=1 adds what takes an hour and 40 GB of disk; a figure that
 was not measured keeps its row.
 """
-import json, os, platform, re, statistics, subprocess, sys
+import gzip, json, os, platform, re, shutil, statistics, subprocess, sys
 
 from common import BUILD, CORPORA, DUMP, PROGRAM, TOP, floor_seconds, output, run
 
@@ -142,6 +142,32 @@ def pages(t, tmp):
     t.add('`fp -j1` over `fp -j2`', ratio, 'elapsed', 'times as long')
 
 
+def responses(dump):
+    """Bodies of a dump's pages, as they came."""
+    with gzip.open(dump) as f:
+        while f.readline():
+            header = dict(line.strip().split(b': ', 1) for line in iter(f.readline, b'\r\n'))
+            block = f.read(int(header[b'Content-Length']) + 4)[:-4]
+            if header[b'WARC-Type'] == b'response':
+                yield block.split(b'\r\n\r\n', 1)[1]
+
+
+def files(t, tmp):
+    """Pages of both dumps as files, five hundred in a folder, and in turn the dumps that have as many bytes of them."""
+    n, size, root = 50000 // SMALL, 0, tmp + '/files'
+    bodies = [*responses(DUMP), *responses(SITES)]
+    for i in range(n):
+        if i % 500 == 0:
+            os.makedirs(f'{root}/{i // 500}')
+        with open(f'{root}/{i // 500}/{i}.html', 'wb') as f:
+            size += f.write(bodies[i % len(bodies)])
+    share = size / sum(map(len, bodies))
+    ours, _, ratio = beside(1 if SMALL == 1 else 3, lambda: cpu('fp', '-q', '-j1', root), lambda: share * cpu('fp', '-q', '-j1', DUMP, SITES))
+    t.add('`fp`, 50,000 HTML files', ours, 's', f'{size / 1e6:,.0f} MB, {size / 1e6 / ours:.0f} MB a CPU s')
+    t.add('`fp`, 50,000 HTML files, against the same pages in dumps', ratio, 'x')
+    shutil.rmtree(root)
+
+
 def dedups(t, tmp):
     at = iter(range(100))
     t.add('`dedup`, transplant dump', median_of(3, lambda: cpu('dedup', '-q', DUMP, '-o', f'{tmp}/dedup{next(at)}')), 's')
@@ -246,6 +272,7 @@ def clean_dumps(t, tmp):
 def figures(tmp, feed, questions):
     t = Table('figures')
     pages(t, tmp)
+    files(t, tmp)
     dedups(t, tmp)
     rows(t, tmp)
     keys(t, tmp)
