@@ -281,7 +281,7 @@ static void write_rows(void *ctx, FILE *out)
 
 static int read_tests(struct decontamination *d, const struct pd_log *log, struct pd_err *e)
 {
-	struct pd_walker walker = { .row = address_and_words, .take = take_item, .ctx = d };
+	struct pd_walker walker = { .parsed = true, .row = address_and_words, .take = take_item, .ctx = d };
 	struct pd_walk_options walk = d->o->walk;
 	struct pd_walk_counts counts;
 	struct pd_log quiet = *log;
@@ -318,7 +318,7 @@ static void close_decontamination(const struct decontamination *d, struct pd_log
 int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
 	struct decontamination d = { .o = o };
-	struct pd_walker walker = { .row = address_and_words, .take = take_page, .end = write_rows, .ctx = &d };
+	struct pd_walker walker = { .parsed = true, .row = address_and_words, .take = take_page, .end = write_rows, .ctx = &d };
 	int tests = read_tests(&d, log, e), status = tests;
 	if (tests >= 0)
 		status = pd_walk(&walker, &o->walk, inputs, n_inputs, log, e);

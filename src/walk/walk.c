@@ -556,7 +556,7 @@ static int emit_made(struct walk *w, struct pd_span row)
 static void write_row(struct walk_worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
-	me->counts.without_fingerprint += me->walk->tables.fingerprints && !me->pipeline.signature.present;
+	me->counts.without_fingerprint += !me->walk->walker->parsed && me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
 	for (int i = 0; i < me->walk->tables.methods.n; i++) {
 		const struct pd_signature *s = &me->pipeline.by_method[i];
@@ -575,7 +575,7 @@ static void work(void *ctx, struct pd_buf *out)
 {
 	struct walk_worker *me = ctx;
 	const char *reason = NULL;
-	enum pd_skip skip = pd_pipeline_run(&me->pipeline, &me->record, &reason);
+	enum pd_skip skip = (me->walk->walker->parsed ? pd_pipeline_parse : pd_pipeline_run)(&me->pipeline, &me->record, &reason);
 	count_record(me, skip, reason, out);
 	if (!skip)
 		write_row(me, out);

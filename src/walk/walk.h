@@ -50,6 +50,7 @@ struct pd_walker {
 	enum pd_write_kind kind;	/* of the header */
 	/* NULL: nothing but learning, whose table is the output */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
+	bool parsed;		/* `row` asks for no more than the page's blocks: nothing is signed */
 	bool total;		/* close with a "# total" line */
 	/* NULL: rows are written as they are made.  Else one thread takes them, in order of the input, and writes at the end. */
 	void (*take)(void *ctx, struct pd_span row);

@@ -62,6 +62,7 @@ found() { # as the expected lines
 }
 run "$P" decontaminate --against=tests.jsonl --test-field=question corpus.jsonl
 exits "a corpus against a test set" 0
+has "every page is looked at, and none is signed" "$tmp/err" '^pagededup decontaminate: 401 pages, [0-9.]+ s$'
 cp "$tmp/out" any.tsv
 same "what a comparison of all with all finds" <(found any.tsv) any.want
 at_least "these are some" "$(wc -l <any.want)" 30
