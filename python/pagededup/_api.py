@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +33,7 @@ class ParametersError(Error, ValueError):
 
 def version() -> str:
     """The library's version."""
-    return ffi.string(lib.pagededup_version()).decode()
+    return _text(lib.pagededup_version())
 
 
 def _new_error() -> Any:
@@ -80,6 +81,7 @@ def _settings(known: Dict[str, Any]) -> Optional[str]:
 
 # --- tables ---
 
+_OFFSETS = {pa.binary(): 'int32', pa.string(): 'int32', pa.large_binary(): 'int64', pa.large_string(): 'int64'}
 _TYPES = {1: pa.uint64(), 2: pa.float64(), 3: pa.large_string()}
 
 
@@ -88,7 +90,7 @@ def _column(handle: Any, c: Any, rows: int) -> pa.Array:
     kind = pa.binary(c.width) if c.type == 4 else _TYPES[c.type]
 
     def buffer(address: Any, size: int) -> Optional[pa.Buffer]:
-        return None if address == ffi.NULL else pa.foreign_buffer(int(ffi.cast('intptr_t', address)), size, base=handle)
+        return None if address == ffi.NULL else pa.foreign_buffer(_address(address), size, base=handle)
 
     buffers = [buffer(c.valid, (rows + 7) // 8)]
     if c.type == 3:
@@ -97,15 +99,29 @@ def _column(handle: Any, c: Any, rows: int) -> pa.Array:
     return pa.Array.from_buffers(kind, rows, buffers, null_count=c.nulls)
 
 
-def _arrow(handle: Any) -> pa.Table:
-    rows = lib.pagededup_table_rows(handle)
-    names, arrays = [], []
+_made: 'weakref.WeakValueDictionary[int, Any]' = weakref.WeakValueDictionary()    # where the first column of a table lies -> the library's table
+
+
+def _columns_of(handle: Any) -> Iterator[Any]:
     c = ffi.new('pagededup_column *')
     c.size = ffi.sizeof('pagededup_column')
     for i in range(lib.pagededup_table_columns(handle)):
         lib.pagededup_table_column(handle, i, c)
+        yield c
+
+
+def _address(value: Any) -> int:
+    return int(ffi.cast('intptr_t', value))
+
+
+def _arrow(handle: Any) -> pa.Table:
+    rows = lib.pagededup_table_rows(handle)
+    names, arrays = [], []
+    for i, c in enumerate(_columns_of(handle)):
         names.append(ffi.string(c.name).decode())
         arrays.append(_column(handle, c, rows))
+        if not i and rows:
+            _made[_address(c.data)] = handle
     return pa.Table.from_arrays(arrays, names=names).replace_schema_metadata({HEADER: ffi.string(lib.pagededup_table_header(handle))})
 
 
@@ -127,16 +143,20 @@ def _as_table(table: Any) -> pa.Table:
     raise TypeError('a pyarrow table, or something that Arrow can convert, is wanted, not %s' % type(table).__name__)
 
 
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """Copied only where there are several."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
 def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
     """Columns of those names as the library takes them.  `keep` holds what they point to."""
     wanted = [name for name in table.column_names if name in names]
     out = ffi.new('pagededup_column[]', max(1, len(wanted)))
     keep.append(out)
     for c, name in zip(out, wanted):
-        array = table.column(name)
-        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        if isinstance(array, pa.ChunkedArray):
-            array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+        array = _one_chunk(table.column(name))
         kind = array.type
         if kind == pa.float64() and name == 'similarity' or kind in (pa.uint64(), pa.large_string()):
             pass    # nothing to cast, which would load Arrow's functions
@@ -186,9 +206,31 @@ def _header(table: pa.Table) -> Optional[bytes]:
     return (table.schema.metadata or {}).get(HEADER)
 
 
+def _as_made(table: pa.Table) -> Any:
+    """The library's table, where `table` is one that it made, whole and unchanged; None elsewhere."""
+    if not table.num_columns or not table.num_rows or any(c.num_chunks != 1 or c.chunk(0).offset for c in table.columns):
+        return None
+    handle = _made.get(table.column(0).chunk(0).buffers()[-1].address)
+    if handle is None or lib.pagededup_table_rows(handle) != table.num_rows or lib.pagededup_table_columns(handle) != table.num_columns:
+        return None
+    if ffi.string(lib.pagededup_table_header(handle)) != (_header(table) or b''):
+        return None
+    for name, column, c in zip(table.column_names, table.columns, _columns_of(handle)):
+        buffers = column.chunk(0).buffers()
+        lies = [b.address if b is not None else 0 for b in (buffers[0], buffers[-1])]
+        if ffi.string(c.name).decode() != name or lies != [_address(c.valid), _address(c.data)]:
+            return None
+    return handle
+
+
 def _pages(table: Any) -> Any:
-    """An Arrow table of pages as one of the library's."""
+    """An Arrow table of pages as one of the library's: the one that it is made of, or a copy."""
     table = _as_table(table)
+    made = _as_made(table)
+    return _copied(table) if made is None else made
+
+
+def _copied(table: pa.Table) -> Any:
     keep: List[Any] = []
     columns, n = _columns(table, _PAGE_COLUMNS, keep)
     out, error = ffi.new('pagededup_table **'), _new_error()
@@ -201,7 +243,7 @@ def _pages(table: Any) -> Any:
 
 def table_text(table: Any, header: bool = False) -> bytes:
     """The rows of a table of pages as `pagededup fp` writes them: UTF-8, a line each; with `header` its header lines first."""
-    pages, error = _pages(table), _new_error()
+    pages, error = _copied(_as_table(table)), _new_error()    # the text is kept in it, so it must be this thread's own
     text, size = ffi.new('const char **'), ffi.new('size_t *')
     _check(lib.pagededup_table_text(pages, text, size, error), error)
     rows = bytes(ffi.buffer(text[0], size[0]))
@@ -236,7 +278,7 @@ class Page:
 
 
 def _text(z: Any) -> str:
-    return ffi.string(z).decode('utf-8', 'replace')
+    return str(ffi.string(z), 'utf-8', 'replace')
 
 
 def _page(p: Any) -> Page:
@@ -254,9 +296,40 @@ def distance(a: int, b: int) -> int:
     return bin(a ^ b).count('1')
 
 
+def _bodies(pages: Any) -> Any:
+    """Pages -> where each lies, its bytes, whether it is UTF-8 by its type; and what keeps them there.  Those of Arrow are not copied."""
+    if isinstance(pages, pa.ChunkedArray):
+        parts = [_bodies(chunk) for chunk in pages.chunks]
+        return [body for bodies, _ in parts for body in bodies], [keep for _, keep in parts]
+    if isinstance(pages, pa.Array) and pages.type in _OFFSETS:
+        valid, offsets, data = pages.buffers()
+        n, start = len(pages), pages.offset
+        wide = np.dtype(_OFFSETS[pages.type])
+        ends = np.frombuffer(offsets, wide, n + 1, start * wide.itemsize).tolist() if n else [0]
+        base = ffi.cast('char *', data.address if data is not None else 0)
+        utf8 = pages.type in (pa.string(), pa.large_string())
+        known = np.unpackbits(np.frombuffer(valid, 'uint8'), bitorder='little')[start:].tolist() if pages.null_count else [1] * n
+        return [(base + a, (b - a) * there, utf8) for a, b, there in zip(ends, ends[1:], known)], (offsets, data)
+    if isinstance(pages, pa.Array):
+        pages = pages.to_pylist()
+    keep, bodies = [], []
+    for page in pages:
+        data = ffi.from_buffer(page.encode('utf-8', 'replace') if isinstance(page, str) else b'' if page is None else page)
+        keep.append(data)
+        bodies.append((data, len(data), isinstance(page, str)))
+    return bodies, keep
+
+
+def _is_utf8(content_type: Optional[bytes], otherwise: bytes = b'text/html') -> bytes:
+    """The type of a page whose text is given: no charset that it names was asked for."""
+    return (content_type or otherwise).partition(b';')[0] + b'; charset=utf-8'
+
+
 def _texts(values: Any, n: int, what: str) -> List[Optional[bytes]]:
     if values is None:
         return [None] * n
+    if isinstance(values, (str, bytes)):
+        values = [values] * n
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         values = values.to_pylist()
     out = [v if v is None or isinstance(v, bytes) else str(v).encode() for v in values]
@@ -302,12 +375,12 @@ class Signer:
     @property
     def params(self) -> str:
         """8 hex digits: tables of signers with the same digits can be compared."""
-        return ffi.string(lib.pagededup_model_params(self._model)).decode()
+        return _text(lib.pagededup_model_params(self._model))
 
     @property
     def bits(self) -> int:
         """Bits of a fingerprint."""
-        return lib.pagededup_model_bits(self._model)
+        return int(lib.pagededup_model_bits(self._model))
 
     def _worker(self) -> Any:
         worker = getattr(self._local, 'worker', None)
@@ -318,9 +391,10 @@ class Signer:
         return worker
 
     def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None) -> Optional[Page]:
-        """One page: its bytes (any charset) or its text.  None: it is no page, for instance empty."""
+        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  None: it is no page, for
+        instance empty."""
         if isinstance(html, str):
-            html, content_type = html.encode('utf-8', 'replace'), 'text/html; charset=utf-8'
+            html, content_type = html.encode('utf-8', 'replace'), _is_utf8(content_type.encode() if content_type else None).decode()
         keep: List[Any] = [ffi.from_buffer(html)]
         i, p, error = ffi.new('pagededup_input *'), ffi.new('pagededup_page *'), _new_error()
         i.size, p.size = ffi.sizeof('pagededup_input'), ffi.sizeof('pagededup_page')
@@ -334,41 +408,31 @@ class Signer:
         (docs/format-rows.md): "fingerprint" (uint64; bytes where it is wider; null: too little text), "id", "url", "text_digest",
         "languages", "terms", "text_bytes" (bytes of main text), "confidence" (0 to 1), "flags", "sketch" (bytes), ...; with `title`, `text` those two.
 
-        htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes or str.  Without ids
-        the rows of a table are known by their numbers.  What is no page has nulls, and the flag "no-page".  The columns lie where
-        the library made them: nothing is copied.
+        htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes (any charset) or str.
+        content_types="text/plain" says of all of them that they are no HTML.  Without ids the rows of a table are known by their
+        numbers.  What is no page has nulls, and the flag "no-page".  The columns lie where the library made them, and pages in an
+        Arrow array are read where they lie: nothing is copied.
         """
-        if isinstance(htmls, (pa.Array, pa.ChunkedArray)):
-            htmls = htmls.to_pylist()
-        htmls = list(htmls)
-        n = len(htmls)
-        columns = [_texts(urls, n, 'urls'), _texts(ids, n, 'ids'), _texts(content_types, n, 'content_types'), _texts(fetch_times, n, 'fetch_times')]
-        inputs, keep = ffi.new('pagededup_input[]', max(n, 1)), []
-        blob, starts = bytearray(b'text/html; charset=utf-8\0'), []
-        for column in columns:
+        bodies, holds = _bodies(htmls)
+        n = len(bodies)
+        types = [_is_utf8(t) if body[2] else t for t, body in zip(_texts(content_types, n, 'content_types'), bodies)]
+        columns = (('url', _texts(urls, n, 'urls')), ('id', _texts(ids, n, 'ids')), ('content_type', types),
+                   ('fetch_time', _texts(fetch_times, n, 'fetch_times')))
+        inputs, size = ffi.new('pagededup_input[]', max(n, 1)), ffi.sizeof('pagededup_input')
+        for i, body in zip(inputs, bodies):
+            i.size, i.body, i.bytes = size, body[0], body[1]
+        blob, known = bytearray(), {}
+        for name, column in columns:
             for value in column:
-                starts.append(-1 if value is None else len(blob))
-                if value is not None:
+                if value is not None and value not in known:
+                    known[value] = len(blob)
                     blob += value
                     blob.append(0)
-        base = ffi.from_buffer(blob)
-        at = ffi.cast('char *', base)
-        size = ffi.sizeof('pagededup_input')
-        for row in range(n):
-            i, html = inputs[row], htmls[row]
-            i.size = size
-            if isinstance(html, str):
-                html = html.encode('utf-8', 'replace')
-                i.content_type = at
-            elif html is None:
-                html = b''
-            body = ffi.from_buffer(html)
-            keep.append(body)
-            i.body, i.bytes = body, len(html)
-            for k, name in enumerate(('url', 'id', 'content_type', 'fetch_time')):
-                start = starts[k * n + row]
-                if start >= 0:
-                    setattr(i, name, at + start)
+        at = ffi.cast('char *', ffi.from_buffer(blob))
+        for name, column in columns:
+            for i, value in zip(inputs, column):
+                if value is not None:
+                    setattr(i, name, at + known[value])
         table = self._table(title, text)
         error = _new_error()
         _check(lib.pagededup_table_sign(table, inputs, n, self.threads if threads is None else threads, error), error)
@@ -390,23 +454,20 @@ class Signer:
     # --- doors ---
 
     def hf(self, batch: Dict[str, Sequence[Any]]) -> Dict[str, List[Any]]:
-        """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "text", "content") and, if
-        there, "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest", "text_bytes", "params"."""
-        name = next((c for c in ('html', 'content', 'text') if c in batch), None)
-        if name is None:
-            raise UsageError('a batch needs a column "html", "content" or "text"; it has %s' % ', '.join(batch))
-        table = _for_engines(self.sign_batch(batch[name], urls=batch.get('url'), ids=batch.get('id')))
+        """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "content"; or "text", which is no
+        HTML) and, if there, "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest", "text_bytes", "params"."""
+        name, kind = _page_column(batch)
+        table = _for_engines(self.sign_batch(batch[name], urls=batch.get('url'), ids=batch.get('id'), content_types=kind))
         return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'text_bytes', 'params')}
 
     def arrow(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: batches with "html" (binary or string; or "content", "text") and, if
-        there, "url", "id", "fetch_time" -> batches of `schema`."""
+        """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: batches with "html" (binary or string; or "content"; or "text",
+        which is no HTML) and, if there, "url", "id", "fetch_time" -> batches of `schema`."""
         for batch in batches:
-            name = next((c for c in ('html', 'content', 'text') if c in batch.schema.names), None)
-            if name is None:
-                raise UsageError('a batch needs a column "html", "content" or "text"; it has %s' % ', '.join(batch.schema.names))
+            name, kind = _page_column(batch.schema.names)
             given = {c: batch.column(c) if c in batch.schema.names else None for c in ('url', 'id', 'fetch_time')}
-            table = self.sign_batch(batch.column(name), urls=given['url'], ids=given['id'], fetch_times=given['fetch_time'], threads=self.threads or 1)
+            table = self.sign_batch(batch.column(name), urls=given['url'], ids=given['id'], fetch_times=given['fetch_time'], content_types=kind,
+                                    threads=self.threads or 1)
             yield from _for_engines(table).to_batches()
 
     @property
@@ -414,6 +475,14 @@ class Signer:
         """The columns of `arrow` in Spark's words (DDL)."""
         words = {pa.int64(): 'bigint', pa.float64(): 'double', pa.string(): 'string', pa.binary(): 'binary'}
         return ', '.join('%s %s' % (f.name, words[f.type]) for f in _for_engines(self.sign_batch([])).schema)
+
+
+def _page_column(names: Iterable[str]) -> Tuple[str, Optional[str]]:
+    """The column that has the pages, and their type."""
+    name = next((c for c in ('html', 'content', 'text') if c in names), None)
+    if name is None:
+        raise UsageError('a batch needs a column "html", "content" or "text"; it has %s' % ', '.join(names))
+    return name, 'text/plain' if name == 'text' else None
 
 
 def _make_signer(state: Dict[str, Any]) -> Signer:
@@ -424,9 +493,7 @@ def _for_engines(table: pa.Table) -> pa.Table:
     """Types that Spark and datasets know: signed numbers (a fingerprint keeps its bits), strings with 32-bit offsets, plain bytes."""
     columns = []
     for c in table.columns:
-        array = c.combine_chunks() if c.num_chunks != 1 else c.chunk(0)
-        if isinstance(array, pa.ChunkedArray):
-            array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+        array = _one_chunk(c)
         if pa.types.is_uint64(array.type):
             array = array.view(pa.int64())
         elif pa.types.is_large_string(array.type):
@@ -439,11 +506,13 @@ def _for_engines(table: pa.Table) -> pa.Table:
 
 # --- dumps ---
 
-@ffi.callback('void(void *, const char *, const char *)')
-def _on_damage(context: Any, where: Any, what: Any) -> None:
+def _tell_damage(context: Any, where: Any, what: Any) -> None:
     reader = ffi.from_handle(context)
     if reader.damage:
         reader.damage(_text(where), _text(what))
+
+
+_on_damage = ffi.callback('void(void *, const char *, const char *)', _tell_damage)
 
 
 class _Reader:

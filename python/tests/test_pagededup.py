@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The package beside the command: the same results, from numpy, Arrow, pandas, DuckDB, datasets, pools and threads.
+"""The package beside the command: the same results, from numpy, Arrow, pandas, DuckDB, datasets, Spark, datatrove, pools and threads.
 
 usage: test_pagededup.py [DUMP]        speaks TAP; PAGEDEDUP names the command (the package's own otherwise)
 """
 import concurrent.futures
+import contextlib
+import gc
+import json
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
 
 import numpy as np
@@ -51,6 +57,23 @@ def pages(n=60):
     return out
 
 
+@contextlib.contextmanager
+def quiet():
+    """What programs say on standard error is seen only where they fail."""
+    said, sys_error = tempfile.TemporaryFile(), os.dup(2)
+    os.dup2(said.fileno(), 2)
+    try:
+        yield
+    except Exception:
+        said.seek(0)
+        os.write(sys_error, said.read()[-4000:])
+        raise
+    finally:
+        os.dup2(sys_error, 2)
+        os.close(sys_error)
+        said.close()
+
+
 def sign_in_child(signer, html):
     return signer.sign(html).fingerprint
 
@@ -73,6 +96,28 @@ def signing():
     wide = pagededup.Signer(bits=256)
     assert wide.sign(html[0]).fingerprint.bit_length() > 200 and wide.sign_batch(html).column('fingerprint').type == pa.binary(32)
     assert signer.sign_batch([]).num_rows == 0
+
+
+@test
+def plain_text():
+    'text that is no HTML is signed as the command signs it'
+    signer = pagededup.Signer()
+    texts = ['%s if a < b and c > d: <%s>' % (page, page[20:60]) for page in (p.split('<p>')[1] for p in pages(8))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'texts.jsonl')
+        with open(path, 'w') as f:
+            f.writelines(json.dumps({'text': t}) + '\n' for t in texts)
+        want = pagededup.table_text(signer.read_table(path)).decode().splitlines()
+        assert [r.split(b'\t')[0] for r in rows(run('fp', '-q', path))] == [r.split('\t')[0].encode() for r in want]
+    want = [int(r.split('\t')[0], 16) for r in want]
+    for given in (texts, pa.array(texts), pa.array(texts, pa.large_string())):
+        assert signer.sign_batch(given, content_types='text/plain').column('fingerprint').to_pylist() == want
+    assert [signer.sign(t, content_type='text/plain').fingerprint for t in texts] == want
+    assert signer.sign_batch(texts).column('fingerprint').to_pylist() != want
+    assert [v % 2 ** 64 for v in signer.hf({'text': texts})['fingerprint']] == want
+    out = next(signer.arrow([pa.RecordBatch.from_pydict({'text': texts})]))
+    assert [v % 2 ** 64 for v in out.column('fingerprint').to_pylist()] == want
+    assert signer.sign(texts[0], content_type='text/plain; charset=utf-16').fingerprint == want[0], 'what is str has no charset'
 
 
 @test
@@ -121,8 +166,57 @@ def zero_copy():
     array = column.chunk(0).to_numpy(zero_copy_only=True)
     want = array.copy()
     del table, column
+    gc.collect()
     pagededup.Signer().sign_batch(pages())
     assert (array == want).all()
+
+
+@test
+def nothing_is_copied():
+    'a table of the library is matched as it lies; pages in an Arrow array are read where they lie'
+    from pagededup import _api
+    signer = pagededup.Signer()
+    table = signer.sign_batch(pages())
+    assert _api._as_made(table) is not None and _api._as_made(pa.table(table)) is not None
+    changed = pa.array([0] * 60, pa.uint64())
+    for other in (table.slice(0, 59), table.slice(1), table.set_column(0, 'fingerprint', changed), table.set_column(8, 'terms', changed),
+                  table.select(['fingerprint', 'id']), table.replace_schema_metadata({}), pa.concat_tables([table, table]),
+                  table.rename_columns(['x' if name == 'url' else name for name in table.column_names])):
+        assert _api._as_made(other) is None
+    assert [list(x) for x in pagededup.match(table)] == [list(x) for x in pagededup.match(pa.concat_tables([table.slice(0, 7), table.slice(7)]))]
+    html = [p.encode() for p in pages()]
+    html[3] = None
+    want = signer.sign_batch(html).column('fingerprint').to_pylist()
+    for kind in (pa.binary(), pa.large_binary()):
+        array = pa.array(html, kind)
+        assert signer.sign_batch(array).column('fingerprint').to_pylist() == want
+        assert signer.sign_batch(array.slice(2, 9)).column('fingerprint').to_pylist() == want[2:11]
+        assert signer.sign_batch(pa.chunked_array([array.slice(0, 5), array.slice(5)])).column('fingerprint').to_pylist() == want
+        assert _api._bodies(array)[0][1][0] - _api._bodies(array)[0][0][0] == len(html[0])
+    under_null = pa.Array.from_buffers(pa.binary(), 60, [pa.array(html).buffers()[0], *pa.array(p.encode() for p in pages()).buffers()[1:]])
+    assert signer.sign_batch(under_null).column('fingerprint').to_pylist() == want
+    assert signer.sign_batch(pa.array([], pa.binary())).num_rows == signer.sign_batch(pa.chunked_array([], pa.string())).num_rows == 0
+
+
+@test
+def lock():
+    'other threads of Python go on while the library works'
+    signer, html, ticks, ended = pagededup.Signer(), ['<p>' + 'mill tide creek harbour ' * 500] * 1000, [], threading.Event()
+
+    def tick():
+        while not ended.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(.002)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    signer.sign_batch(html, threads=1)
+    took = time.monotonic() - began
+    ended.set()
+    thread.join()
+    longest = max(b - a for a, b in zip(ticks, ticks[1:]))
+    assert longest < took / 2, (longest, took)
 
 
 @test
@@ -256,10 +350,54 @@ def spark():
         from pyspark.sql import SparkSession
     except ImportError as e:
         raise Skip('pyspark is not installed: %s' % e)
-    session = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false').getOrCreate()
-    frame = session.createDataFrame([(p, 'http://h.example/%d' % i) for i, p in enumerate(pages())], 'html string, url string')
-    assert sorted(r.fingerprint for r in frame.mapInArrow(signer.arrow, signer.schema).collect()) == sorted(out[0].column('fingerprint').to_pylist())
-    session.stop()
+    if not shutil.which('java'):
+        raise Skip('Spark needs Java')
+    os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, SPARK_LOCAL_IP='127.0.0.1')
+    with quiet():
+        session = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false').getOrCreate()
+        try:
+            frame = session.createDataFrame([(p, 'http://h.example/%d' % i) for i, p in enumerate(pages())], 'html string, url string').repartition(3)
+            signed = frame.mapInArrow(signer.arrow, signer.schema)
+            got = sorted((r.fingerprint, r.url, bytes(r.sketch)) for r in signed.collect())
+            want = out[0].to_pydict()
+            assert got == sorted(zip(want['fingerprint'], want['url'], want['sketch']))
+            assert len(pagededup.match(signed.toPandas())) == 30
+        finally:
+            session.stop()
+
+
+@test
+def datatrove():
+    'two passes of a datatrove pipeline, in processes, with the blocks of pagededup.datatrove'
+    try:
+        from datatrove.data import Document
+        from datatrove.executor import LocalPipelineExecutor
+        from datatrove.pipeline.readers import JsonlReader
+        from datatrove.pipeline.writers import JsonlWriter
+    except ImportError as e:
+        raise Skip('datatrove is not installed: %s' % e)
+    from pagededup.datatrove import Decide, Remove, Sign
+    with tempfile.TemporaryDirectory() as folder, quiet():
+        os.mkdir(folder + '/in')
+        for part in range(3):
+            with open('%s/in/%d.jsonl' % (folder, part), 'w') as f:
+                f.writelines(json.dumps({'id': 'd%d' % i, 'text': p.split('<p>')[1]}) + '\n' for i, p in enumerate(pages()) if i % 3 == part)
+        reader, removed = JsonlReader(folder + '/in', compression=None), JsonlWriter(folder + '/removed', compression=None)
+        steps = ([reader, Sign(folder + '/rows', batch=7)], 3), ([Decide(folder + '/rows', keep='longest')], 1), \
+            ([reader, Remove(folder + '/rows', removed), JsonlWriter(folder + '/out', compression=None)], 3)
+        for step, (pipeline, tasks) in enumerate(steps):
+            LocalPipelineExecutor(pipeline, tasks=tasks, workers=min(2, tasks), start_method='spawn', logging_dir='%s/log%d' % (folder, step)).run()
+
+        def ids(name):
+            return sorted(json.loads(line)['id'] for n in os.listdir(folder + name) for line in open(folder + name + '/' + n))
+
+        assert ids('/out') == sorted('d%d' % i for i in range(1, 60, 2)) and ids('/removed') == sorted('d%d' % i for i in range(0, 60, 2))
+        try:
+            list(Remove(folder + '/rows').run([Document('x', 'x')], 0))
+        except ValueError as e:
+            assert 'task 0 has 1 documents, and 20 were signed' in str(e), e
+        else:
+            raise AssertionError('another reader goes unseen')
 
 
 @test

@@ -10,7 +10,8 @@ case $lib in *san-*)
 	tap_done ;;
 esac
 env=$lib/python
-if [ ! -e "$env/ready" ]; then
+others='pandas duckdb datasets pyspark datatrove[io] mypy'	# each has a test that is skipped without it
+if [ "$(cat "$env/ready" 2>/dev/null)" != "$others" ]; then
 	rm -rf "$env"
 	if ! "${PYTHON:-python3}" -m venv "$env" >"$tmp/venv" 2>&1; then
 		skip "the Python package" "no environment could be made: $(tail -1 "$tmp/venv" | cut -c1-80)"
@@ -21,9 +22,8 @@ if [ ! -e "$env/ready" ]; then
 		skip "the Python package" "cffi, pyarrow and numpy could not be installed"
 		tap_done
 	fi
-	# Each of these has a test that is skipped without it.
-	for package in pandas duckdb datasets; do timeout 900 "$env/bin/pip" install -q "$package" >>"$tmp/pip" 2>&1; done
-	touch "$env/ready"
+	for package in $others; do timeout 900 "$env/bin/pip" install -q "$package" >>"$tmp/pip" 2>&1; done
+	echo "$others" >"$env/ready"
 fi
 rm -rf "$tmp/source"
 mkdir "$tmp/source"
@@ -39,7 +39,7 @@ exits "and installed" 0
 cd "$tmp" || exit 2
 dump=$TOP/demo/demo.warc.gz
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || dump=$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz
-PAGEDEDUP=$P timeout 600 "$env/bin/python" "$TOP/python/tests/test_pagededup.py" "$dump" >"$tmp/tap" 2>"$tmp/err"
+PAGEDEDUP=$P timeout 900 "$env/bin/python" "$TOP/python/tests/test_pagededup.py" "$dump" >"$tmp/tap" 2>"$tmp/err"
 while IFS= read -r line; do
 	case $line in
 	ok*"# SKIP"*) line=${line#* - }; skip "python: ${line%% # SKIP*}" "${line##*# SKIP }" ;;
@@ -50,5 +50,29 @@ done <"$tmp/tap"
 is "python: all tests ran" "$(grep -cE '^(not )?ok ' "$tmp/tap")" "$(sed -n 's/^1\.\.//p' "$tmp/tap")"
 is "python: nothing was printed as an error" "$(grep -v Warning "$tmp/err" | head -3)" ""
 has "help() reads" <("$env/bin/python" -c 'import pagededup; help(pagededup)') 'sign_batch'
+cp "$TOP/demo/demo.warc.gz" crawl.warc.gz
+code_of() { awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$1"; }	# the lines of Python that a page of the docs shows
+code_of "$TOP/README.md" >readme.py
+run "$env/bin/python" readme.py
+exits "the README's lines run" 0
+is "and print each duplicate, and a page" "$(grep -c ' is a duplicate: ' "$tmp/out") $(tail -1 "$tmp/out" | sed 's/^[0-9]* //')" \
+	"$("$P" fp -q crawl.warc.gz | "$P" match -q | "$P" cluster -q --keep=newest,longest | awk -F '\t' '!/^#/ && $4 == 1 { n++ } END { print n }') $(
+	sed -n 's/^page = signer.sign("<p>\(.*\)")$/\1/p' readme.py)"
+{
+	echo 'htmls, urls = zip(*(("<p>the mill at %d turns its wheel again after %d quiet years" % (i % 9, i % 9), "http://h.example/%d" % i) for i in range(20)))'
+	code_of "$TOP/python/README.md"
+	echo 'print(verdicts.num_rows)'
+} >short.py
+run "$env/bin/python" short.py
+is "those of the package's own page, too" "$(cat "$tmp/out")" 20
+if [ -x "$env/bin/mypy" ]; then
+	run "$env/bin/mypy" --strict --disable-error-code=import-untyped --cache-dir="$tmp/mypy" "$tmp/source/python/pagededup" readme.py
+	exits "its types are sound, and those of who uses it" 0
+	echo 'pagededup.match(table).distances' >>readme.py
+	run "$env/bin/mypy" --disable-error-code=import-untyped --cache-dir="$tmp/mypy" readme.py
+	exits "what is not there is an error of types" 1
+else
+	skip "types" "mypy is not installed"
+fi
 is "types are marked" "$("$env/bin/python" -c 'import pagededup, os; print(os.path.exists(os.path.join(os.path.dirname(pagededup.__file__), "py.typed")))')" True
 tap_done
