@@ -10,8 +10,8 @@
  *	update		the collection, the batch and what `find` wrote -> the collection without what goes, with the batch
  *
  * doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` asks the tables, which it maps, for
- * one stored row after the other, so that its memory is that of the batch, however many pass; what may be near a new page goes to the key
- * of that page's fingerprint, which all new pages with it share.  The reduce task decides as `match` does.
+ * some stored rows after the others, so that its memory is that of the batch and those, however many pass; what may be near a new page goes
+ * to the key of that page's fingerprint, which all new pages with it share.  The reduce task decides as `match` does.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -147,57 +147,92 @@ static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, str
 
 /* --- find: map --- */
 
-/* The row goes to this key. */
-static int send(char kind, const uint64_t *key, int words, const struct pd_engine_row *row, struct pd_buf *out, struct pd_err *e)
+#define TEXT_MOST (8 << 20)	/* bytes of stored rows that are asked for together */
+
+/* Stored rows that are asked for together. */
+struct asking {
+	struct pd_batch_tables tables;
+	struct pd_buf lines;		/* as they are handed on */
+	size_t *end;			/* by row: where its line ends */
+	struct pd_buf out;
+	struct pd_err *e;
+};
+
+/* The line goes to this key. */
+static int send(char kind, const uint64_t *key, int words, struct pd_span line, struct pd_buf *out, struct pd_err *e)
 {
 	pd_buf_clear(out);
 	pd_buf_printf(out, "%c.", kind);
 	for (int w = 0; w < words; w++)
 		pd_hex_add(out, key[w]);
 	pd_buf_add_c(out, '\t');
-	pd_engine_row_add(row, out);
+	pd_buf_add_span(out, line);
 	pd_buf_add_c(out, '\n');
 	return pd_engine_write(out, e);
 }
 
-/* A stored row goes to the key of each new page that it may be near. */
-static int find_row(struct pd_batch_tables *tables, const struct pd_engine_row *row, struct pd_buf *out, struct pd_err *e)
+static int send_found(void *ctx, size_t row, const uint64_t *key)
+{
+	struct asking *a = ctx;
+	size_t from = row ? a->end[row - 1] : 0;
+	return send('e', key, (int)a->tables.h.bits / 64, pd_span(a->lines.p + from, a->end[row] - from), &a->out, a->e);
+}
+
+static int end_rows(struct asking *a)
+{
+	struct pd_batch_tables_asker asker = { send_found, a };
+	int status = a->tables.n_rows ? pd_batch_tables_ask(&a->tables, &asker) : PD_OK;
+	pd_buf_clear(&a->lines);
+	return status;
+}
+
+/* A stored row goes to the key of each new page that it may be near; at once where its text alone tells. */
+static int find_row(struct asking *a, const struct pd_engine_row *row)
 {
 	struct pd_engine_row asked = *row;
+	struct pd_batch_tables *tables = &a->tables;
 	struct pd_key digest;
-	int bits, status = PD_OK;
-	int taken = pd_batch_tables_take(tables, &asked);
+	int bits, taken = pd_batch_tables_take(tables, &asked);
+	size_t from = a->lines.n;
 	if (taken < 0 || (!asked.has_print && !asked.has_digest))
 		return PD_OK;
-	if (!asked.has_print) {
-		digest = asked.print;
-		bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);
-		return said && pd_batch_tables_has_text(tables, digest.w) ? send('d', digest.w, 2, row, out, e) : PD_OK;
+	if (asked.has_print) {
+		pd_engine_row_add(row, &a->lines);
+		a->end[tables->n_rows] = a->lines.n;
+		pd_batch_tables_add(tables, &asked);
+		return tables->n_rows < PD_BATCH_TABLES_ROWS && a->lines.n < TEXT_MOST ? PD_OK : end_rows(a);
 	}
-	pd_batch_tables_ask(tables, &asked);
-	int words = (int)tables->h.bits / 64;
-	for (size_t i = 0; !status && i < tables->n_found; i++)
-		status = send('e', tables->keys + (size_t)tables->found[i] * (size_t)words, words, row, out, e);
+	digest = asked.print;
+	bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);
+	if (!said || !pd_batch_tables_has_text(tables, digest.w))
+		return PD_OK;
+	pd_engine_row_add(row, &a->lines);
+	int status = send('d', digest.w, 2, pd_span(a->lines.p + from, a->lines.n - from), &a->out, a->e);
+	a->lines.n = from;
 	return status;
 }
 
 static int map_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_rows in = { .task = t, .p = p };
-	struct pd_batch_tables tables = { .p = NULL };
-	struct pd_buf out = { 0 };
+	struct asking a = { .e = e };
 	uint64_t digest = 0;
 	int status = pd_engine_batch_digest(t, &digest, e);
 	if (!status)
-		status = pd_batch_tables_open(&tables, t->tables, digest, p, e);
+		status = pd_batch_tables_open(&a.tables, t->tables, digest, p, e);
+	a.end = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *a.end);
 	while (!status && (status = pd_engine_rows_next(&in, e)) == 1)
-		if ((status = find_row(&tables, &in.row, &out, e)) != 0)
+		if ((status = find_row(&a, &in.row)) != 0)
 			break;
+	if (!status)
+		status = end_rows(&a);
 	pd_engine_count(t, "ROWS", in.n);
 	pd_engine_count(t, "BAD_ROWS", in.bad);
-	pd_batch_tables_close(&tables);
+	pd_batch_tables_close(&a.tables);
 	pd_engine_rows_release(&in);
-	pd_buf_release(&out);
+	pd_buf_release(&a.lines);
+	pd_buf_release(&a.out);
+	free(a.end);
 	return status;
 }
 

@@ -3,13 +3,12 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/sort.h"
 #include "join/bits.h"
+#include "join/plan.h"
 #include "match/bands.h"
 
 typedef struct pd_batch_tables_header header;
@@ -47,18 +46,6 @@ static size_t values(uint32_t bits)
 
 /* --- making --- */
 
-/* Nanoseconds, about: a value that is looked up and compared, and each key that it has. */
-#define COST_LOOK 20.0
-#define COST_KEY .35
-
-static double values_within(int bits, int radius)
-{
-	double sum = 1, term = 1;
-	for (int i = 1; i <= radius; i++)
-		sum += term = term * (bits - i + 1) / i;
-	return sum;
-}
-
 /* The least number of bits that has a value for each of n. */
 static int bits_for(uint64_t n)
 {
@@ -68,29 +55,43 @@ static int bits_for(uint64_t n)
 	return bits;
 }
 
-/* As many equal blocks as make a question cheapest; of each the first bits, as many as there are keys to tell apart.  Without a bit all
- * keys are compared. */
-static void choose_blocks(header *h)
+/* Blocks are kept in the order of their bits. */
+static void add_block(header *h, int first, int n, int radius)
 {
-	double least = INFINITY;
-	for (int n = 0; n <= PD_BATCH_TABLES_BLOCKS && n <= (int)h->k + 1; n++) {
-		int radius[PD_BATCH_TABLES_BLOCKS] = { 0 }, bits = n ? (int)h->bits / n : 0, most = bits_for(h->keys) + 1;
-		double cost = 0;
-		bits = bits < most ? bits : most;
-		if (n)
-			pd_join_radii((int)h->k, n, radius);
-		for (int i = 0; i < (n ? n : 1); i++)
-			cost += values_within(bits, radius[i]) * (COST_LOOK + COST_KEY * ldexp((double)h->keys, -bits));
-		if (cost >= least)
-			continue;
-		least = cost;
-		h->n_blocks = n ? (uint32_t)n : 1;
-		for (int i = 0; i < (n ? n : 1); i++) {
-			h->block[i].first_bit = n ? h->bits * (uint32_t)i / (uint32_t)n : 0;
-			h->block[i].n_bits = (uint32_t)bits;
-			h->block[i].radius = n ? (uint32_t)radius[i] : 0;
-		}
-	}
+	uint32_t at = h->n_blocks++;
+	for (; at && h->block[at - 1].first_bit > (uint32_t)first; at--)
+		h->block[at] = h->block[at - 1];
+	h->block[at].first_bit = (uint32_t)first;
+	h->block[at].n_bits = (uint32_t)n;
+	h->block[at].radius = (uint32_t)radius;
+}
+
+/* The four of the patent, one for each block, whose first bits tell the keys apart; a smaller k needs fewer. */
+static void choose_paper(header *h)
+{
+	int radius[4], bits = (int)h->bits / 4, most = bits_for(h->keys) + 1;
+	most = most < PD_BLOCK_BITS_MAX ? most : PD_BLOCK_BITS_MAX;
+	pd_join_radii((int)h->k, 4, radius);
+	for (int i = 0; i < 4; i++)
+		if (radius[i] >= 0)
+			add_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
+}
+
+/* Those of the plan by which `match` would join so many stored rows with the batch; a block that it leaves out is none.  Without a bit all keys
+ * are compared. */
+static int choose_blocks(header *h, struct pd_err *e)
+{
+	struct pd_join_plan plan;
+	int status = pd_join_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
+	if (!status && plan.kind == PD_PLAN_ALL)
+		add_block(h, 0, 0, 0);
+	else if (!status && h->k <= 3)
+		choose_paper(h);
+	else
+		for (int i = 0; !status && i < plan.n_blocks; i++)
+			if (plan.radius[i] >= 0)
+				add_block(h, plan.first_bit[i], plan.n_bits[i], plan.radius[i]);
+	return status;
 }
 
 /* What is appended from here on is a section. */
@@ -295,7 +296,9 @@ int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const str
 	if (!status) {
 		pd_buf_add(out, &h, sizeof h);
 		if (h.keys)
-			choose_blocks(&h);
+			status = choose_blocks(&h, e);
+	}
+	if (!status) {
 		if (!h.sketched)
 			h.width = 0;
 		h.band_bits = h.width ? (uint32_t)bits_for(h.sketched) : 0;
@@ -552,106 +555,247 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 		munmap((void *)t->map, t->map_bytes);
 	for (int i = 0; i < PD_BATCH_TABLES_BLOCKS; i++)
 		pd_join_masks_release(&t->masks[i]);
-	free(t->hits.v);
-	pd_map_release(&t->seen);
-	free(t->found);
+	struct pd_batch_tables_meeting *m = &t->meeting;
+	for (int w = 0; w < PD_KEY_WORDS; w++) {
+		free(m->rows.w[w]);
+		free(m->others.w[w]);
+	}
+	pd_items_release(&m->order);
+	free(m->row);
+	free(m->other);
+	free(m->hits.v);
+	free(t->prints);
+	free(t->row_sketches);
+	free(t->row_sketched);
 }
 
 /* --- asking --- */
 
-/* What is asked for. */
-struct question {
-	const uint64_t *key, *sketch;	/* sketch NULL: there is none */
-	uint64_t column[PD_KEY_WORDS][PD_SCAN_PAD + 1];	/* the key as a run of one */
-	struct pd_join_columns one;
-};
+#define OTHERS 4096	/* of the batch that rows of one value are held against together */
+#define PIECE 256	/* rows of one value, so that hits do not fill memory where all are near */
 
-static void take(struct pd_batch_tables *t, uint32_t key)
+void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
 {
-	if (!pd_map_add(&t->seen, key))
-		return;
-	t->found = pd_grow(t->found, t->n_found, &t->cap_found, sizeof *t->found);
-	t->found[t->n_found++] = key;
+	size_t words = key_words(&t->h), sketch = sketch_words(&t->h);
+	if (!t->prints) {
+		t->prints = pd_alloc((PD_BATCH_TABLES_ROWS * words + 1) * sizeof *t->prints);
+		t->row_sketches = pd_alloc((t->h.sketched ? PD_BATCH_TABLES_ROWS * sketch + 1 : 1) * sizeof *t->row_sketches);
+		t->row_sketched = pd_alloc(PD_BATCH_TABLES_ROWS);
+	}
+	memcpy(t->prints + t->n_rows * words, row->print.w, words * sizeof *t->prints);
+	t->row_sketched[t->n_rows] = row->has_sketch && t->h.sketched;
+	if (t->row_sketched[t->n_rows])
+		memcpy(t->row_sketches + t->n_rows * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
+	t->n_rows++;
 }
 
-static bool is_alike(const struct pd_batch_tables *t, const struct question *q, size_t entry)
+static void open_meeting(struct pd_batch_tables *t)
 {
-	return pd_sketch_agreeing(&t->sketch, q->sketch, t->sketches + entry * sketch_words(&t->h)) >= t->least;
+	struct pd_batch_tables_meeting *m = &t->meeting;
+	if (m->row)
+		return;
+	for (size_t w = 0; w < (key_words(&t->h) ? key_words(&t->h) : 1); w++) {
+		m->rows.w[w] = pd_zalloc((PD_BATCH_TABLES_ROWS + PD_SCAN_PAD) * sizeof *m->rows.w[w]);
+		m->others.w[w] = pd_zalloc((OTHERS + PD_SCAN_PAD) * sizeof *m->others.w[w]);
+	}
+	m->row = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *m->row);
+	m->other = pd_alloc(OTHERS * sizeof *m->other);
+}
+
+/* Rows side by side in the order of their values, by so many words of their fingerprints. */
+static void order_rows(struct pd_batch_tables *t, size_t words)
+{
+	struct pd_batch_tables_meeting *m = &t->meeting;
+	size_t all = key_words(&t->h);
+	pd_items_sort(&m->order);
+	for (size_t i = 0; i < m->order.n; i++) {
+		m->row[i] = m->order.v[i].value;
+		for (size_t w = 0; w < words; w++)
+			m->rows.w[w][i] = t->prints[m->row[i] * all + w];
+	}
+}
+
+/* Where the rows of this value end. */
+static size_t end_of_value(const struct pd_items *order, size_t from)
+{
+	size_t to = from + 1;
+	while (to < order->n && order->v[to].key == order->v[from].key)
+		to++;
+	return to;
+}
+
+static const uint64_t *print_of(const struct pd_batch_tables *t, size_t row)
+{
+	return t->prints + row * key_words(&t->h);
+}
+
+static const uint64_t *sketch_of(const struct pd_batch_tables *t, size_t row)
+{
+	return t->row_sketched[row] ? t->row_sketches + row * sketch_words(&t->h) : NULL;
+}
+
+static const uint64_t *key_at(const struct pd_batch_tables *t, size_t key)
+{
+	return t->keys + key * key_words(&t->h);
+}
+
+static bool is_alike(const struct pd_batch_tables *t, const uint64_t *sketch, size_t entry)
+{
+	return pd_sketch_agreeing(&t->sketch, sketch, t->sketches + entry * sketch_words(&t->h)) >= t->least;
 }
 
 /* One of the pages with this fingerprint may be a near-duplicate. */
-static void take_if_alike(struct pd_batch_tables *t, const struct question *q, uint32_t key, int distance)
+static bool may_be_near(const struct pd_batch_tables *t, const uint64_t *sketch, uint32_t key, int distance)
 {
 	bool known = pd_verify_maybe(&t->p->match.verify, PD_SIMILARITY_UNKNOWN, distance);
-	if (pd_map_has(&t->seen, key))
-		return;
 	for (size_t entry = t->first[key]; entry < t->first[key + 1]; entry++) {
-		bool both = q->sketch && t->sketched[entry] && !t->p->match.verify.off;
-		if (both ? is_alike(t, q, entry) : known) {
-			take(t, key);
-			return;
-		}
+		bool both = sketch && t->sketched[entry] && !t->p->match.verify.off;
+		if (both ? is_alike(t, sketch, entry) : known)
+			return true;
 	}
+	return false;
 }
 
-/* The keys of one value of a block; `columns`: of the whole block. */
-static void ask_value(struct pd_batch_tables *t, const struct question *q, struct pd_join_run run, const uint32_t *numbers)
+/* An earlier block catches the two. */
+static bool was_caught(const header *h, uint32_t block, const uint64_t *a, const uint64_t *b)
 {
-	t->hits.n = 0;
-	t->scan->by[pd_join_scan_width_of((int)t->h.bits)].cross((struct pd_join_run){ &q->one, 0, 1 }, run, (int)t->h.k, &t->hits);
-	for (size_t i = 0; i < t->hits.n; i++)
-		take_if_alike(t, q, numbers[t->hits.v[i].b], (int)t->hits.v[i].distance);
+	for (uint32_t i = 0; i < block; i++) {
+		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
+		if (!n || pd_bits_count(pd_bits_get(a, first, n) ^ pd_bits_get(b, first, n)) <= (int)h->block[i].radius)
+			return true;
+	}
+	return false;
 }
 
-static void ask_blocks(struct pd_batch_tables *t, const struct question *q)
+/* The row met the key before: in an earlier band, or by an earlier page in this one. */
+static bool was_met(const struct pd_batch_tables *t, const uint64_t *sketch, int band, uint32_t entry)
 {
 	const header *h = &t->h;
+	uint32_t key = t->key_of[entry];
+	for (uint32_t e = t->first[key]; e < t->first[key + 1]; e++) {
+		const uint64_t *other = t->sketches + e * sketch_words(h);
+		if (!t->sketched[e] || (e != entry && !is_alike(t, sketch, e)))
+			continue;
+		for (int i = 0; i < band + (e < entry); i++)
+			if (band_value(h, sketch, i) == band_value(h, other, i))
+				return true;
+	}
+	return false;
+}
+
+/* Rows of one value with what was laid beside them.  band < 0: keys of a block; else entries of the band. */
+static int meet(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band, const struct pd_batch_tables_asker *asker)
+{
+	struct pd_batch_tables_meeting *m = &t->meeting;
+	const struct pd_join_scan_loops *loops = &t->scan->by[band < 0 ? pd_join_scan_width_of((int)t->h.bits) : PD_SCAN_64];
+	int status = PD_OK;
+	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
+		m->hits.n = 0;
+		loops->cross((struct pd_join_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to }, (struct pd_join_run){ &m->others, 0, m->n_others },
+			     band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
+		for (size_t i = 0; !status && i < m->hits.n; i++) {
+			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b], key = band < 0 ? other : t->key_of[other];
+			const uint64_t *print = print_of(t, row), *sketch = sketch_of(t, row);
+			bool found;
+			if (band < 0)
+				found = !was_caught(&t->h, block, print, key_at(t, key)) && may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
+			else
+				found = is_alike(t, sketch, other) &&
+					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k && !was_met(t, sketch, band, other);
+			if (found)
+				status = asker->found(asker->ctx, row, key_at(t, key));
+		}
+	}
+	m->n_others = 0;
+	return status;
+}
+
+/* The keys of all values near that of the rows. */
+static int ask_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start, const uint64_t *ordered,
+		     const uint32_t *numbers, const struct pd_batch_tables_asker *asker)
+{
+	struct pd_batch_tables_meeting *m = &t->meeting;
+	uint64_t value = m->order.v[from].key;
+	size_t words = key_words(&t->h), column = t->h.keys + PD_SCAN_PAD;
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < t->masks[block].n; i++) {
+		uint64_t v = value ^ t->masks[block].v[i];
+		for (size_t at = start[v], n; !status && at < start[v + 1]; at += n) {
+			n = start[v + 1] - at < OTHERS - m->n_others ? start[v + 1] - at : OTHERS - m->n_others;
+			for (size_t w = 0; w < words; w++)
+				memcpy(m->others.w[w] + m->n_others, ordered + w * column + at, n * sizeof *ordered);
+			memcpy(m->other + m->n_others, numbers + at, n * sizeof *numbers);
+			m->n_others += n;
+			if (m->n_others == OTHERS)
+				status = meet(t, from, to, block, -1, asker);
+		}
+	}
+	return status ? status : meet(t, from, to, block, -1, asker);
+}
+
+static int ask_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
+{
+	const header *h = &t->h;
+	struct pd_batch_tables_meeting *m = &t->meeting;
 	const uint32_t *start = t->starts, *numbers = t->numbers;
-	uint64_t *ordered = (uint64_t *)t->ordered;
-	size_t column = h->keys + PD_SCAN_PAD;
-	for (uint32_t i = 0; i < h->n_blocks; i++) {
-		uint32_t n_bits = h->block[i].n_bits;
-		uint64_t value = n_bits ? pd_bits_get(q->key, (int)h->block[i].first_bit, (int)n_bits) : 0;
-		struct pd_join_columns columns = { .w = { NULL } };
-		for (size_t w = 0; w < key_words(h); w++)
-			columns.w[w] = ordered + w * column;
-		for (size_t m = 0; m < t->masks[i].n; m++) {
-			uint64_t v = value ^ t->masks[i].v[m];
-			if (start[v] < start[v + 1])
-				ask_value(t, q, (struct pd_join_run){ &columns, start[v], start[v + 1] }, numbers);
+	const uint64_t *ordered = t->ordered;
+	int status = PD_OK;
+	for (uint32_t i = 0; !status && i < h->n_blocks; i++) {
+		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
+		m->order.n = 0;
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			pd_items_add(&m->order, n ? pd_bits_get(print_of(t, row), first, n) : 0, row);
+		order_rows(t, key_words(h));
+		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
+			to = end_of_value(&m->order, from);
+			status = ask_value(t, i, from, to, start, ordered, numbers, asker);
 		}
-		start += values(n_bits) + 1;
+		start += values((uint32_t)n) + 1;
 		numbers += h->keys;
-		ordered += key_words(h) * column;
+		ordered += key_words(h) * (h->keys + PD_SCAN_PAD);
 	}
+	return status;
 }
 
-static void ask_bands(struct pd_batch_tables *t, const struct question *q)
+/* By the first 64 bits of the fingerprints of the pages that share the value. */
+static int ask_bands(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
 {
 	const header *h = &t->h;
+	struct pd_batch_tables_meeting *m = &t->meeting;
 	const uint32_t *start = t->band_starts, *entries = t->band_entries;
-	for (int band = 0; band < n_bands(h); band++) {
-		uint32_t v = band_value(h, q->sketch, band);
-		for (size_t i = start[v]; i < start[v + 1]; i++)
-			if (!pd_map_has(&t->seen, t->key_of[entries[i]]) && is_alike(t, q, entries[i]))
-				take(t, t->key_of[entries[i]]);
+	int status = PD_OK;
+	for (int band = 0; !status && band < n_bands(h); band++) {
+		m->order.n = 0;
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			if (t->row_sketched[row])
+				pd_items_add(&m->order, band_value(h, sketch_of(t, row), band), row);
+		order_rows(t, 1);
+		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
+			uint64_t v = m->order.v[from].key;
+			to = end_of_value(&m->order, from);
+			for (size_t at = start[v]; !status && at < start[v + 1]; at++) {
+				m->others.w[0][m->n_others] = key_at(t, t->key_of[entries[at]])[0];
+				m->other[m->n_others++] = entries[at];
+				if (m->n_others == OTHERS)
+					status = meet(t, from, to, 0, band, asker);
+			}
+			if (!status)
+				status = meet(t, from, to, 0, band, asker);
+		}
 		start += values(h->band_bits) + 1;
 		entries += h->sketched;
 	}
+	return status;
 }
 
-void pd_batch_tables_ask(struct pd_batch_tables *t, const struct pd_engine_row *row)
+int pd_batch_tables_ask(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
 {
-	struct question q = { .key = row->print.w, .sketch = row->has_sketch && t->h.sketched ? row->sketch.w : NULL };
-	t->n_found = 0;
-	for (size_t w = 0; w < key_words(&t->h); w++) {
-		q.column[w][0] = q.key[w];
-		q.one.w[w] = q.column[w];
-	}
-	pd_map_clear(&t->seen, 0);
-	ask_blocks(t, &q);
-	if (q.sketch && t->h.width)
-		ask_bands(t, &q);
+	open_meeting(t);
+	int status = ask_blocks(t, asker);
+	if (!status && t->h.width)
+		status = ask_bands(t, asker);
+	t->n_rows = 0;
+	return status;
 }
 
 bool pd_batch_tables_has_text(const struct pd_batch_tables *t, const uint64_t digest[2])

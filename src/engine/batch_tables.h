@@ -3,17 +3,19 @@
  * The tables of a batch (patent CN101645082, module 500): the fingerprints and sketches of the new pages, arranged once by what a near one
  * must share with them, in a file that goes to all tasks and is mapped there.  docs/format-tables.md has it byte by byte.
  *
- * In: the batch, and the job's parameters; then stored rows, one at a time.  Out: for each the fingerprints of the batch that it may be
+ * In: the batch, and the job's parameters; then stored rows, many at a time.  Out: for each the fingerprints of the batch that it may be
  * a near-duplicate of, as far as fingerprints and sketches tell: all that `match` would find, and some that it would not, which
- * the reduce task leaves out.  What a task has of its own is a few kilobytes; the file's pages are shared by all tasks of a node.
+ * the reduce task leaves out.  What a task has of its own are those rows, some megabytes; the file's pages are shared by all tasks of a node.
  *
- * Tables of fingerprints: each has the keys by the first bits of a block, and is asked for all values within the block's radius (join/join.h).
- * With k = 3 and up to some million pages there are the patent's four, of 16 bits and radius 0; how many there are otherwise is what costs a
- * question least.  Tables of bands: the sketches by the first bits of each band (match/bands.h).
+ * Tables of fingerprints: each has the keys by the first bits of a block, and is asked for all values within the block's radius (join/join.h);
+ * the blocks are those that `match` would choose.  Tables of bands: the sketches by the first bits of each band (match/bands.h).  Rows are
+ * brought into the order of their values, block by block and band by band, so that those of one value are compared together with what the table
+ * has for it.
  */
 #ifndef PD_ENGINE_BATCH_TABLES_H
 #define PD_ENGINE_BATCH_TABLES_H
 
+#include "base/sort.h"
 #include "engine/lines.h"
 #include "join/scan.h"
 #include "join/table.h"
@@ -21,6 +23,7 @@
 #define PD_BATCH_TABLES_MAGIC "\x89PDT\r\n\x1a\n"
 #define PD_BATCH_TABLES_VERSION 1
 #define PD_BATCH_TABLES_BLOCKS 32
+#define PD_BATCH_TABLES_ROWS 65536	/* that are asked for together, at most */
 
 enum pd_batch_tables_section {
 	PD_BATCH_KEYS,		/* u64: fingerprints that differ */
@@ -59,6 +62,15 @@ struct pd_batch_tables_header {
 	uint64_t checksum;		/* of all before it */
 };
 
+/* Rows in the order of their values; of the batch what shares one. */
+struct pd_batch_tables_meeting {
+	struct pd_items order;
+	struct pd_join_columns rows, others;
+	uint32_t *row, *other;		/* their numbers */
+	size_t n_others;
+	struct pd_join_hits hits;
+};
+
 struct pd_batch_tables {
 	struct pd_batch_tables_header h;
 	const char *map;
@@ -72,10 +84,10 @@ struct pd_batch_tables {
 	int least;			/* minima that must agree */
 	const struct pd_join_scan *scan;
 	struct pd_join_masks masks[PD_BATCH_TABLES_BLOCKS];
-	struct pd_join_hits hits;
-	struct pd_map seen;		/* keys that were found for the row */
-	uint32_t *found;		/* the same in a list */
-	size_t n_found, cap_found;
+	uint64_t *prints, *row_sketches;	/* of the rows that were added; a sketch where row_sketched says it */
+	uint8_t *row_sketched;
+	size_t n_rows;
+	struct pd_batch_tables_meeting meeting;
 };
 
 /* The file, appended to `out`; `digest`: pd_keyfile_digest of the batch. */
@@ -84,8 +96,15 @@ int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const str
 int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e);
 /* Maps the file.  PD_ERR_PARAMS: it was made of another batch than `digest`'s, or for another job. */
 int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p, struct pd_err *e);
-/* t->found: keys that the row is near. */
-void pd_batch_tables_ask(struct pd_batch_tables *t, const struct pd_engine_row *row);
+/* One more row with a fingerprint; t->n_rows is its number, which is below PD_BATCH_TABLES_ROWS. */
+void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row);
+/* Is told each key that a row is near, once, in no order that means anything; a status other than 0 ends the asking. */
+struct pd_batch_tables_asker {
+	int (*found)(void *ctx, size_t row, const uint64_t *key);
+	void *ctx;
+};
+/* For all rows that were added; none are left. */
+int pd_batch_tables_ask(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker);
 /* Of a row without a fingerprint: has the batch its text? */
 bool pd_batch_tables_has_text(const struct pd_batch_tables *t, const uint64_t digest[2]);
 /* Where the batch has a page of this id, it is asked for in place of the stored one, which is the same: 1, and the row's key, digest and
