@@ -150,7 +150,7 @@ static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, str
 #define TEXT_MOST (8 << 20)	/* bytes of stored rows that are asked for together */
 
 /* Stored rows that are asked for together. */
-struct asking {
+struct held {
 	struct pd_batch_tables tables;
 	struct pd_buf lines;		/* as they are handed on */
 	size_t *end;			/* by row: where its line ends */
@@ -173,12 +173,12 @@ static int send(char kind, const uint64_t *key, int words, struct pd_span line, 
 
 static int send_found(void *ctx, size_t row, const uint64_t *key)
 {
-	struct asking *a = ctx;
+	struct held *a = ctx;
 	size_t from = row ? a->end[row - 1] : 0;
 	return send('e', key, (int)a->tables.h.bits / 64, pd_span(a->lines.p + from, a->end[row] - from), &a->out, a->e);
 }
 
-static int end_rows(struct asking *a)
+static int end_rows(struct held *a)
 {
 	struct pd_batch_tables_asker asker = { send_found, a };
 	int status = a->tables.n_rows ? pd_batch_tables_ask(&a->tables, &asker) : PD_OK;
@@ -187,7 +187,7 @@ static int end_rows(struct asking *a)
 }
 
 /* A stored row goes to the key of each new page that it may be near; at once where its text alone tells. */
-static int find_row(struct asking *a, const struct pd_engine_row *row)
+static int find_row(struct held *a, const struct pd_engine_row *row)
 {
 	struct pd_engine_row asked = *row;
 	struct pd_batch_tables *tables = &a->tables;
@@ -215,7 +215,7 @@ static int find_row(struct asking *a, const struct pd_engine_row *row)
 static int map_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_rows in = { .task = t, .p = p };
-	struct asking a = { .e = e };
+	struct held a = { .e = e };
 	uint64_t digest = 0;
 	int status = pd_engine_batch_digest(t, &digest, e);
 	if (!status)
