@@ -10,14 +10,47 @@ small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2)
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
 
-"$P" fp -q "$demo" >all.fp
+# What the client puts where the tables of the batch should be: TABLES=FILE; none: nothing.
+mkdir client
+cat >client/hadoop <<END
+#!/usr/bin/env bash
+case "\$*" in
+"fs -put -f "*/batch.tables) [ "\$TABLES" != none ] || exit 0; set -- fs -put -f "\$TABLES" "\$5" ;;
+esac
+exec "$(command -v hadoop)" "\$@"
+END
+chmod +x client/hadoop
+with_tables() { PATH=$PWD/client:$PATH TABLES=$1 run "${@:2}"; } # FILE|none COMMAND…
+
+"$P" fp -q --name=/dumps/demo.warc.gz <"$demo" >all.fp
 awk '/^#/ || NR % 4 == 0' all.fp >new.fp
 awk '/^#/ || NR % 4' all.fp >stored.fp
 hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
 "$P" match -q -k 6 --all-pairs --against=stored.fp new.fp >against.pairs
 "$P" match -q -k 6 --all-pairs new.fp >inside.pairs
 
-run "$H" batch "${small[@]}" --keep-steps --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+# Tables that cannot be right end the step; then the same command goes on.
+hadoop fs -mkdir /dumps && hadoop fs -put "$demo" /dumps/demo.warc.gz && echo /dumps/demo.warc.gz >list
+flow=("$H" batch "${small[@]}" --match='-k 6' --pairs-inside --dumps=list)
+once=(-D mapreduce.map.maxattempts=1)
+head -c 1000 "$demo" >other.tables
+with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
+exits "another file in place of the tables: the step fails" 2
+has "another file in place of the tables: it is said" "$tmp/err" 'batch\.tables: no tables of a batch'
+awk '/^#/ || NR % 3 == 0' all.fp | "$P" match -q --save=other.key
+hadoop fs -cat /batch/count/part-00000 >params 2>/dev/null
+"$P" map --job=batch --step=tables --params=params --batch=other.key </dev/null >other.tables 2>/dev/null
+with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
+exits "tables of another batch: the step fails" 2
+has "tables of another batch: it is said" "$tmp/err" 'batch\.tables: tables of another batch'
+hadoop fs -rm -r -skipTrash /batch/batch.tables >/dev/null 2>&1
+with_tables none "${flow[@]}" new.fp /stored /batch
+exits "no tables: the step fails" 2
+has "no tables: it is said" "$tmp/err" 'batch\.tables'
+run hadoop fs -test -e /batch/find
+exits "nothing is written" 1
+
+run "${flow[@]}" --keep-steps --until=collection new.fp /stored /batch
 exits "batch: ends well" 0
 same "batch: the pairs of one machine, and those inside the batch" <(got /batch/pairs | sorted) <(cat against.pairs inside.pairs | sorted | sort -u)
 stored_pages=$(sorted <stored.fp | wc -l) new_pages=$(sorted <new.fp | wc -l) gone=$(got /batch/tombstones | sorted | wc -l)
@@ -31,18 +64,27 @@ is "batch: its tables were shipped" "$(hadoop fs -cat /batch/batch.tables 2>/dev
 hadoop fs -get /batch/batch.keys keys
 got /batch/collection | sorted >collection
 hadoop fs -rm -r -skipTrash /batch/done/collection /batch/collection /batch/batch.keys >/dev/null 2>&1
-run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+run "${flow[@]}" --keep-steps --until=collection new.fp /stored /batch
 exits "a side file that is not there: the step fails" 2
 has "a side file that is not there: it is said" "$tmp/err" 'batch\.keys'
 run hadoop fs -test -e /batch/collection
 exits "a side file that is not there: nothing is written" 1
 
 hadoop fs -put keys /batch/batch.keys
-run "$H" batch "${small[@]}" --match='-k 6' --pairs-inside --until=collection new.fp /stored /batch
+run "${flow[@]}" new.fp /stored /batch
 exits "a failure that was mended: the same command goes on" 0
 has "a failure that was mended: from the last finished step" "$tmp/err" 'tombstones: finished before'
 hasnt "a failure that was mended: nothing is done twice" "$tmp/err" '(find|pairs|tombstones): launched'
 same "a failure that was mended: the same collection" <(got /batch/collection | sorted) collection
+
+# The stored pages that go are taken out of the dumps.
+rows against.pairs | awk -F '\t' '{ print $1; print $2 }' | sort -u | comm -23 - <(rows new.fp | cut -f 2 | sort) >gone
+same "each stored page of a pair goes" <(got /batch/tombstones | rows | cut -f 2 | sort) gone
+got /batch/tombstones >tombstones
+"$P" apply -q -V tombstones -o clean.warc.gz "$demo"
+hadoop fs -get /batch/clean/dumps/demo.warc.gz got.warc.gz
+same "the dump as one machine writes it" got.warc.gz clean.warc.gz
+is "it has the other pages" "$("$P" fp -q got.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
 
 printf 'no rows\n' >none.fp
 run "$H" batch "${small[@]}" none.fp /stored /none

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The flows of pagededup-hadoop, with a client `hadoop` that runs jobs on local files: the steps, what they hand on, and what happens when
+# one fails or Hadoop's client ends before its job.
+. "$(dirname "$0")/../tap.sh"
+mkdir bin cluster
+ln -s "$TOP/tests/hadoop_on_files" bin/hadoop
+export PATH=$PWD/bin:$PATH CLUSTER=$PWD/cluster HADOOP_STREAMING_JAR=$PWD/bin/hadoop CLIENT=well
+H=$TOP/engines/hadoop/pagededup-hadoop
+got() { cat cluster/"$1"/part-*; } # FOLDER OF THE CLUSTER
+sorted() { rows | LC_ALL=C sort; }
+mkdir cluster/dumps
+cp "$demo" cluster/dumps/demo.warc.gz
+echo /dumps/demo.warc.gz >list
+"$P" fp -q --name=/dumps/demo.warc.gz <"$demo" >one.fp
+"$P" match -q one.fp >one.pairs
+"$P" cluster -q one.pairs >one.verdicts
+"$P" apply -q -V one.verdicts "$demo" -o one.warc.gz
+
+run "$H" dedup --program="$P" --until=fp list /whole
+exits "fp: done" 0
+same "fp: the rows of one machine" <(got whole/fp | sorted) <(sorted <one.fp)
+run "$H" dedup --program="$P" list /whole
+exits "dedup: done" 0
+has "dedup: goes on after fp" "$tmp/err" 'fp: finished before'
+same "dedup: the pairs of one machine" <(got whole/pairs | sorted) <(sorted <one.pairs)
+same "dedup: the verdicts" <(got whole/verdicts | sorted) <(sorted <one.verdicts)
+same "dedup: the dump" cluster/whole/clean/dumps/demo.warc.gz one.warc.gz
+absent "dedup: what steps hand on is gone" cluster/whole/{equal,near,doubts,split,attempts}
+run "$H" dedup --program="$P" --match='-k 3' list /whole
+exits "other parameters: refused" 2
+has "other parameters: named" "$tmp/err" 'now:  match=-k 3'
+
+CLIENT=lost
+run "$H" dedup --program="$P" --until=fp list /lost
+exits "the client ends before its job: done" 0
+same "the client ends before its job: the rows of one machine" <(got lost/fp | sorted) <(sorted <one.fp)
+has "the client ends before its job: the counters are there" "$tmp/err" 'fp: .*PATHS=1 '
+has "the client ends before its job: it is said" "$tmp/err" 'fp: the client lost sight of job_1_0001, which goes on'
+CLIENT=well
+echo /dumps/none.warc.gz >none
+run "$H" dedup --program="$P" --until=fp none /none
+exits "a job that fails: so does the command" 2
+has "a job that fails: why" "$tmp/err" 'none\.warc\.gz'
+has "a job that fails: how to go on" "$tmp/err" 'fp failed; the same command, given again, goes on from here'
+absent "a job that fails: nothing is written" cluster/none/fp
+cp "$demo" cluster/dumps/none.warc.gz
+run "$H" dedup --program="$P" --until=fp none /none
+exits "the same command, once that is mended: done" 0
+
+# A batch, and the stored dump without what it replaces.
+awk '/^#/ || NR % 4 == 0' one.fp >new.fp
+mkdir cluster/stored && awk '/^#/ || NR % 4' one.fp >cluster/stored/rows
+"$P" match -q -k 6 --all-pairs --against=cluster/stored/rows new.fp >against.pairs
+rows against.pairs | awk -F '\t' '{ print $1; print $2 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - <(rows new.fp | cut -f 2 | LC_ALL=C sort) >gone
+run "$H" batch --program="$P" --match='-k 6' --dumps=list new.fp /stored /batch
+exits "batch: done" 0
+same "batch: the pairs of one machine" <(got batch/pairs | sorted) <(sorted <against.pairs)
+same "batch: each stored page of a pair goes" <(got batch/tombstones | rows | cut -f 2 | LC_ALL=C sort) gone
+at_least "batch: some do" "$(wc -l <gone)" 1
+same "batch: the collection has the others, and the batch" <(got batch/collection | sorted) \
+	<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone cluster/stored/rows new.fp | LC_ALL=C sort)
+got batch/tombstones >tombstones
+"$P" apply -q -V tombstones -o clean.warc.gz "$demo"
+same "batch: the dump as one machine writes it" cluster/batch/clean/dumps/demo.warc.gz clean.warc.gz
+tap_done
