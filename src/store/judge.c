@@ -72,13 +72,14 @@ struct beside {
 static int place_before(struct pd_store *s, int order, uint32_t begin_x, const struct pd_store_place *x, uint32_t begin_y,
 			const struct pd_store_place *y, bool *before, struct pd_err *e)
 {
-	struct pd_store_page a, b;
+	uint64_t room[2][PD_SKETCH_WORDS];
+	const uint64_t *a, *b;
 	*before = begin_x < begin_y;
 	if (begin_x != begin_y)
 		return PD_OK;
-	if (pd_store_page(s, x, false, &a, e) || pd_store_page(s, y, false, &b, e))
+	if (pd_store_sketch(s, x, room[0], &a, e) || pd_store_sketch(s, y, room[1], &b, e))
 		return PD_ERR_FORMAT;
-	int c = pd_store_order_compare(a.sketch, b.sketch, order);
+	int c = a && b ? pd_store_order_compare(a, b, order) : 0;
 	/* Numbers ascend from segment to segment, and from row to row. */
 	*before = c ? c < 0 : x->segment != y->segment ? x->segment < y->segment : x->row < y->row;
 	return PD_OK;
@@ -121,10 +122,9 @@ static int number_of(struct pd_store *s, struct pd_store_place *at, struct pd_er
 }
 
 /* What a segment or the log has beside the question's place, without what has tombstones. */
-static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, struct beside out[2],
+static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed, struct beside out[2],
 			struct pd_err *e)
 {
-	bool removed = any_removed(s);
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < found->n[side]; i++) {
 			struct pd_store_place at = { .segment = segment, .row = found->v[side][i].row };
@@ -136,46 +136,51 @@ static int merge_beside(struct pd_store *s, int order, uint32_t segment, const s
 	return PD_OK;
 }
 
-static int find_beside(struct pd_store *s, uint32_t band, const uint64_t *sketch, struct beside out[2], struct pd_err *e)
+static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2], struct pd_err *e)
 {
-	/* Where pages were removed, those behind them are looked at, too. */
-	size_t most = any_removed(s) ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE;
-	int order = (int)(band >> PD_STORE_BAND_BITS);
 	struct pd_store_beside found;
 	out[0].n = out[1].n = 0;
 	for (uint32_t i = 0; i < s->m.n_segments; i++)
-		if (pd_store_segment_beside(&s->segments[i], band, sketch, most, &found, e) || merge_beside(s, order, i, &found, out, e))
+		if (pd_store_segment_beside(&s->segments[i], q, &found, e) || merge_beside(s, q->order, i, &found, removed, out, e))
 			return PD_ERR_FORMAT;
-	pd_store_recent_beside(&s->log.recent, band, sketch, most, &found);
-	return merge_beside(s, order, PD_STORE_IN_LOG, &found, out, e);
+	pd_store_recent_beside(&s->log.recent, q, &found);
+	return merge_beside(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
 /* Each order is a look into another place of each segment: all are asked for before the first is needed. */
-static void beside_soon(const struct pd_store *s, const uint32_t *bands, size_t n, const uint64_t *sketch)
+static void beside_soon(const struct pd_store *s, const struct pd_store_beside_question *q, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		pd_store_recent_beside_soon(&s->log.recent, bands[i]);
+		pd_store_recent_beside_soon(&s->log.recent, q[i].band);
 	for (int step = 0; step < 2; step++)
 		for (size_t segment = 0; segment < s->m.n_segments; segment++)
 			for (size_t i = 0; i < n; i++)
-				pd_store_segment_beside_soon(&s->segments[segment], bands[i],
-							     pd_store_order_begin(sketch, (int)(bands[i] >> PD_STORE_BAND_BITS)), step);
+				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
 }
 
-/* Pages that are kept and stand beside the sketch in the order of one of its bands (page.h), anew, each once; their numbers
+/* Pages that are kept and stand beside the page's place in the order of one of its bands (page.h), anew, each once; their numbers
  * are left open: most are strangers. */
-static int find_by_orders(struct pd_store *s, const uint32_t *bands, size_t n, const uint64_t *sketch, struct pd_store_places *out,
-			  struct pd_err *e)
+static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, struct pd_store_places *out, struct pd_err *e)
 {
 	/* Places that were met, each at the place that its product says or after it; half of the places stay free. */
 	enum { MET_BITS = 10, MET = 1 << MET_BITS };
 	_Static_assert(MET >= 2 * PD_STORE_BANDS * 2 * PD_STORE_BESIDE, "room for all that orders lead to");
 	uint64_t met[MET] = { 0 };
+	struct pd_store_beside_question q[PD_STORE_BANDS];
+	uint32_t bands[PD_STORE_BANDS];
 	struct beside beside[2];
-	out->n = 0;
-	beside_soon(s, bands, n, sketch);
+	bool removed = any_removed(s);
+	size_t n = pd_store_page_bands(page, bands);
 	for (size_t i = 0; i < n; i++) {
-		if (find_beside(s, bands[i], sketch, beside, e))
+		int order = (int)(bands[i] >> PD_STORE_BAND_BITS);
+		/* Where pages were removed, those behind them are looked at, too. */
+		q[i] = (struct pd_store_beside_question){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
+							  removed ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE };
+	}
+	out->n = 0;
+	beside_soon(s, q, n);
+	for (size_t i = 0; i < n; i++) {
+		if (find_beside(s, &q[i], removed, beside, e))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
 			for (size_t p = 0; p < beside[side].n; p++) {
@@ -188,9 +193,9 @@ static int find_by_orders(struct pd_store *s, const uint32_t *bands, size_t n, c
 					continue;
 				met[at] = key;
 				if (place->segment == PD_STORE_IN_LOG)
-					pd_store_recent_page_soon(&s->log.recent, place->row);
+					pd_store_recent_sketch_soon(&s->log.recent, place->row);
 				else
-					pd_store_segment_page_soon(&s->segments[place->segment], place->row);
+					pd_store_segment_sketch_soon(&s->segments[place->segment], place->row);
 				note_page_place(out, *place);
 			}
 	}
@@ -364,11 +369,15 @@ static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 	return j->hosts[1].n ? pd_hash64(j->hosts[1].p, j->hosts[1].n) : 0;
 }
 
-static double sketch_similarity(const struct pd_store *s, const struct pd_store_page *a, const struct pd_store_page *b)
+/* How alike a page is to one that is kept, by their sketches. */
+static int sketch_similarity(struct pd_store *s, const struct pd_store_page *page, const struct pd_store_place *at, double *similarity, struct pd_err *e)
 {
-	if (!(a->has & b->has & PD_STORE_HAS_SKETCH))
-		return PD_SIMILARITY_UNKNOWN;
-	return pd_sketch_estimate(&s->sketch, pd_sketch_agreeing(&s->sketch, a->sketch, b->sketch));
+	uint64_t room[PD_SKETCH_WORDS];
+	const uint64_t *kept;
+	int status = pd_store_sketch(s, at, room, &kept, e);
+	bool known = !status && kept && page->has & PD_STORE_HAS_SKETCH;
+	*similarity = known ? pd_sketch_estimate(&s->sketch, pd_sketch_agreeing(&s->sketch, page->sketch, kept)) : PD_SIMILARITY_UNKNOWN;
+	return status;
 }
 
 static struct pd_facts facts_of(const struct pd_store_page *p)
@@ -399,12 +408,11 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 {
 	struct pd_store_page kept;
 	j->verified++;
-	if (pd_store_page(j->s, &m->at, false, &kept, e))
+	if (sketch_similarity(j->s, page, &m->at, &m->similarity, e))
 		return PD_ERR_FORMAT;
-	m->similarity = sketch_similarity(j->s, page, &kept);
 	if (m->distance >= 0 && !pd_verify_maybe(&j->o.verify, m->similarity, m->distance))
 		return 0;
-	if (pd_store_page(j->s, &m->at, true, &kept, e))
+	if (pd_store_page(j->s, &m->at, true, &kept, e) || number_of(j->s, &m->at, e))
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
 	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
@@ -440,22 +448,23 @@ static void add_candidate(struct pd_store_judge *j, struct pd_store_place at, in
 	j->near[j->n_near++] = (struct pd_store_candidate){ at, distance };
 }
 
-/* What is kept within k and found by its key, in no order. */
+/* What is kept within k and found by its key, in no order; numbers are left open. */
 static int find_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
+	bool removed = any_removed(j->s);
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
 		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
-		if (pd_store_segment_number(&j->s->segments[at.segment], at.row, &at.number, e))
+		if (removed && number_of(j->s, &at, e))
 			return PD_ERR_FORMAT;
-		if (!pd_store_is_removed(j->s, &at))
+		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
 	}
 	ask_recent(j, page);
 	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_store_near_hit hit = j->s->near.v[h];
 		struct pd_store_place at = { j->s->log.recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
-		if (!pd_store_is_removed(j->s, &at))
+		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)hit.distance);
 	}
 	return PD_OK;
@@ -478,27 +487,25 @@ static size_t dense_of(const struct pd_store_judge *j)
 static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page asked = *page, kept;
-	uint32_t bands[PD_STORE_BANDS];
 	asked.has |= PD_STORE_HAS_BANDS;
-	size_t n = pd_store_page_bands(&asked, bands);
-	int status = find_by_orders(j->s, bands, n, page->sketch, &j->places, e);
+	int status = find_by_orders(j->s, &asked, &j->places, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < j->places.n; i++) {
+		double similarity;
+		if (sketch_similarity(j->s, page, &j->places.v[i], &similarity, e))
+			return PD_ERR_FORMAT;
+		/* Most are strangers, which their sketches say at once. */
+		if (!pd_verify_maybe(&j->o.verify, similarity, 0)) {
+			j->found++;
+			j->verified++;
+			continue;
+		}
 		if (pd_store_page(j->s, &j->places.v[i], false, &kept, e))
 			return PD_ERR_FORMAT;
 		int distance = pd_hamming(&page->key, &kept.key, j->s->m.bits);
-		if (distance > j->o.k)
-			continue;
-		/* Most are strangers, which their sketches say at once. */
-		if (pd_verify_maybe(&j->o.verify, sketch_similarity(j->s, page, &kept), distance)) {
-			if (number_of(j->s, &j->places.v[i], e))
-				return PD_ERR_FORMAT;
+		if (distance <= j->o.k)
 			add_candidate(j, j->places.v[i], distance);
-			continue;
-		}
-		j->found++;
-		j->verified++;
 	}
 	return PD_OK;
 }
@@ -509,6 +516,9 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	int status = find_near(j, page, i, e);
 	j->n_by_key = j->n_near;
 	if (!status && !j->o.verify.off && j->n_near > most) {
+		for (size_t c = 0; c < j->n_near; c++)
+			if (number_of(j->s, &j->near[c].at, e))
+				return PD_ERR_FORMAT;
 		qsort(j->near, j->n_near, sizeof *j->near, nearest_candidate_first);
 		j->n_near = most;
 	}

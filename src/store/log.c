@@ -405,20 +405,17 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 			collect_row(out, r->keys[i - 1].row);
 }
 
-void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
-			    struct pd_store_beside *out)
+void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out)
 {
-	int order = (int)(band >> PD_STORE_BAND_BITS);
-	uint32_t begin = pd_store_order_begin(sketch, order);
 	*out->n = out->n[1] = 0;
-	if (!r->orders || !r->orders[band].n)
+	if (!r->orders || !r->orders[q->band].n)
 		return;
-	const struct pd_store_recent_order *o = &r->orders[band];
+	const struct pd_store_recent_order *o = &r->orders[q->band];
 	const uint64_t *v = entries(o);
-	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], begin, sketch, order, false));
-	for (size_t i = at; i-- > 0 && out->n[0] < most;)
+	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], q->begin, q->sketch, q->order, false));
+	for (size_t i = at; i-- > 0 && out->n[0] < q->most;)
 		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
-	for (size_t i = at; i < o->n && out->n[1] < most; i++)
+	for (size_t i = at; i < o->n && out->n[1] < q->most; i++)
 		out->v[1][out->n[1]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 }
 

@@ -104,9 +104,7 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 			  struct pd_store_rows_found *out);
 /* Pages with this key, those that were removed too. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
-/* What stands beside this sketch in the order of one of its bands, `most` on each side at most. */
-void pd_store_recent_beside(const struct pd_store_recent *r, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
-			    struct pd_store_beside *out);
+void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out);
 
 /* Asks for the memory that this will read; and for that of a page's sketch. */
 static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band)
@@ -115,7 +113,7 @@ static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, 
 		__builtin_prefetch(&r->orders[band]);
 }
 
-static inline void pd_store_recent_page_soon(const struct pd_store_recent *r, uint32_t row)
+static inline void pd_store_recent_sketch_soon(const struct pd_store_recent *r, uint32_t row)
 {
 	__builtin_prefetch(&r->pages[row]);
 	__builtin_prefetch(&r->pages[row].sketch[PD_SKETCH_WORDS - 1]);

@@ -96,8 +96,15 @@ void pd_store_page_hash(struct pd_store_page *p);
 #define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS)	/* of a beginning: what is left is the band */
 uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
 int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
-/* Pages beside a sketch in one order, those of its band, nearest first: smaller ones, then equal and larger ones. */
+/* Pages beside a sketch in the order of one of its bands, those of this band, nearest first: smaller ones, then equal and larger ones;
+ * `most` of each at most. */
 #define PD_STORE_BESIDE_MAX 16
+struct pd_store_beside_question {
+	const uint64_t *sketch;
+	uint32_t band, begin;		/* begin: of the sketch in this order */
+	int order;
+	size_t most;
+};
 struct pd_store_beside {
 	struct pd_store_beside_page {
 		uint32_t begin, row;

@@ -51,22 +51,13 @@ static int n_orders(const struct pd_store_segment_footer *f)
 	return f->dense ? (int)f->sketch_words * 64 / PD_STORE_BAND_BITS : 0;
 }
 
-/* What stands before the entries of an order, and all of it. */
-static uint64_t order_head(const struct pd_store_segment_footer *f)
-{
-	return aligned(((UINT64_C(1) << order_bits(f->dense)) + 1) * 4);
-}
-
-static uint64_t order_bytes(const struct pd_store_segment_footer *f)
-{
-	return order_head(f) + aligned(f->dense * UINT64_C(8));
-}
-
-static uint64_t order_at(const struct pd_store_segment_footer *f, int order)
+static struct pd_store_segment_orders lay_out_orders(const struct pd_store_segment_footer *f)
 {
 	struct table_layout l;
 	lay_out_table(f, &l);
-	return f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables + order_bytes(f) * (unsigned)order;
+	uint64_t head = aligned(((UINT64_C(1) << order_bits(f->dense)) + 1) * 4);
+	return (struct pd_store_segment_orders){ n_orders(f), 32 - order_bits(f->dense), f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables,
+						 head, head + aligned(f->dense * UINT64_C(8)) };
 }
 
 /* What a section's size has to be; UINT64_MAX: any. */
@@ -78,7 +69,7 @@ static uint64_t section_size(const struct pd_store_segment_footer *f, int sectio
 	case PD_STORE_SEG_HAS: return f->rows;
 	case PD_STORE_SEG_KEYS: return f->rows * f->bits / 8;
 	case PD_STORE_SEG_SKETCHES: return f->rows * f->sketch_words * 8;
-	case PD_STORE_SEG_TABLES: lay_out_table(f, &l); return l.bytes * f->tables + order_bytes(f) * (unsigned)n_orders(f);
+	case PD_STORE_SEG_TABLES: lay_out_table(f, &l); return l.bytes * f->tables + lay_out_orders(f).bytes * (unsigned)n_orders(f);
 	case PD_STORE_SEG_ROW_BLOCKS: return f->row_blocks * sizeof(struct pd_store_row_block);
 	case PD_STORE_SEG_ROWS: return UINT64_MAX;
 	}
@@ -157,6 +148,7 @@ int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map
 		return status;
 	}
 	s->seen = pd_zalloc(n / 8 + 1);
+	s->orders = lay_out_orders(&s->f);
 	for (int i = 0; i < PD_STORE_SEG_SECTIONS; i++)
 		s->section[i] = map.p + s->f.section[i].at;
 	return PD_OK;
@@ -321,50 +313,45 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 enum { BANDS_BY_HASH = 3 };	/* up to this version bands are in a list */
 
 /* Of an older segment: pages of the band, as a list of them has them, put in their order. */
-static int beside_by_hash(struct pd_store_segment *s, uint32_t band, const uint64_t *sketch, size_t most, struct pd_store_beside *out,
-			  struct pd_err *e)
+static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e)
 {
 	struct pd_store_rows_found rows = { .most = PD_STORE_BESIDE_MAX };
-	int order = (int)(band >> PD_STORE_BAND_BITS);
-	uint64_t hash = pd_store_band_hash(band);
+	uint64_t hash = pd_store_band_hash(q->band);
 	struct pd_store_page page;
 	int status = pd_store_segment_find(s, PD_STORE_BY_TEXT, hash, hash, &rows, e);
-	(void)most;
 	for (size_t i = 0; !status && i < rows.n; i++) {
 		status = pd_store_segment_page(s, rows.v[i], NULL, &page, e);
-		int side = pd_store_order_compare(page.sketch, sketch, order) >= 0;
-		out->v[side][out->n[side]++] = (struct pd_store_beside_page){ pd_store_order_begin(page.sketch, order), rows.v[i] };
+		int side = pd_store_order_compare(page.sketch, q->sketch, q->order) >= 0;
+		out->v[side][out->n[side]++] = (struct pd_store_beside_page){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
 	}
 	free(rows.v);
 	return status;
 }
 
 struct order_place {
-	uint64_t at;			/* of the order in the file */
+	uint64_t at, entries;		/* where the order begins in the file, and its entries */
 	const uint32_t *starts;
 	const uint64_t *v;		/* beginning << 32 | row */
 	int shift;
 };
 
-static struct order_place order_place(const struct pd_store_segment *s, int order)
+static inline struct order_place order_place(const struct pd_store_segment *s, int order)
 {
-	uint64_t at = order_at(&s->f, order);
-	const uint8_t *p = s->map.p + at;
-	return (struct order_place){ at, (const uint32_t *)p, (const uint64_t *)(p + order_head(&s->f)), 32 - order_bits(s->f.dense) };
+	uint64_t at = s->orders.at + s->orders.bytes * (unsigned)order, entries = at + s->orders.head;
+	return (struct order_place){ at, entries, (const uint32_t *)(s->map.p + at), (const uint64_t *)(s->map.p + entries), s->orders.shift };
 }
 
-static uint64_t order_bucket(const struct order_place *o, uint32_t begin)
+static inline uint64_t order_bucket(const struct order_place *o, uint32_t begin)
 {
 	return (uint64_t)begin >> o->shift;
 }
 
-void pd_store_segment_beside_soon(const struct pd_store_segment *s, uint32_t band, uint32_t begin, int step)
+void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step)
 {
-	int order = (int)(band >> PD_STORE_BAND_BITS);
-	if (order >= n_orders(&s->f))
+	if (q->order >= s->orders.n)
 		return;
-	struct order_place o = order_place(s, order);
-	const uint32_t *start = o.starts + order_bucket(&o, begin);
+	struct order_place o = order_place(s, q->order);
+	const uint32_t *start = o.starts + order_bucket(&o, q->begin);
 	if (step == 0)
 		__builtin_prefetch(start);
 	else if (*start < s->f.dense)
@@ -373,9 +360,9 @@ void pd_store_segment_beside_soon(const struct pd_store_segment *s, uint32_t ban
 }
 
 /* The entry, whose checksum is checked; NULL: it cannot be read. */
-static const uint64_t *order_entry(struct pd_store_segment *s, const struct order_place *o, uint64_t i, struct pd_err *e)
+static inline const uint64_t *order_entry(struct pd_store_segment *s, const struct order_place *o, uint64_t i, struct pd_err *e)
 {
-	uint64_t at = o->at + order_head(&s->f) + i * 8;
+	uint64_t at = o->entries + i * 8;
 	if (check(s, at, 8, e))
 		return NULL;
 	if ((uint32_t)o->v[i] >= s->f.rows) {
@@ -385,42 +372,40 @@ static const uint64_t *order_entry(struct pd_store_segment *s, const struct orde
 	return &o->v[i];
 }
 
-static bool order_before(struct pd_store_segment *s, const struct order_place *o, uint64_t i, uint32_t begin, const uint64_t *sketch, int order,
-			 int *status, struct pd_err *e)
+static bool order_before(struct pd_store_segment *s, const struct order_place *o, uint64_t i, const struct pd_store_beside_question *q, int *status,
+			 struct pd_err *e)
 {
-	struct pd_store_page page;
-	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e);
+	uint64_t room[PD_SKETCH_WORDS];
+	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e), *kept;
 	if (!v)
 		*status = PD_ERR_FORMAT;
-	if (!v || *v >> 32 != begin)
-		return v && *v >> 32 < begin;
-	*status = pd_store_segment_page(s, (uint32_t)*v, NULL, &page, e);
-	return !*status && pd_store_order_compare(page.sketch, sketch, order) < 0;
+	if (!v || *v >> 32 != q->begin)
+		return v && *v >> 32 < q->begin;
+	*status = pd_store_segment_sketch(s, (uint32_t)*v, room, &kept, e);
+	return !*status && kept && pd_store_order_compare(kept, q->sketch, q->order) < 0;
 }
 
-int pd_store_segment_beside(struct pd_store_segment *s, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
-			    struct pd_store_beside *out, struct pd_err *e)
+int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e)
 {
-	int order = (int)(band >> PD_STORE_BAND_BITS), status = PD_OK;
-	uint32_t begin = pd_store_order_begin(sketch, order);
+	int status = PD_OK;
 	out->n[0] = out->n[1] = 0;
 	if (s->f.version <= BANDS_BY_HASH)
-		return beside_by_hash(s, band, sketch, most, out, e);
-	if (order >= n_orders(&s->f))
+		return beside_by_hash(s, q, out, e);
+	if (q->order >= s->orders.n)
 		return PD_OK;
-	struct order_place o = order_place(s, order);
-	uint64_t bucket = order_bucket(&o, begin);
+	struct order_place o = order_place(s, q->order);
+	uint64_t bucket = order_bucket(&o, q->begin);
 	if (check(s, o.at + bucket * 4, 8, e))
 		return PD_ERR_FORMAT;
 	if (o.starts[bucket] > o.starts[bucket + 1] || o.starts[bucket + 1] > s->f.dense)
 		return fail_damaged(s, o.at + bucket * 4, "an order points outside itself", e);
-	uint64_t at = PD_LOWER_BOUND(i, o.starts[bucket], o.starts[bucket + 1], order_before(s, &o, i, begin, sketch, order, &status, e));
+	uint64_t at = PD_LOWER_BOUND(i, o.starts[bucket], o.starts[bucket + 1], order_before(s, &o, i, q, &status, e));
 	for (int side = 0; !status && side < 2; side++)
-		for (uint64_t i = at; out->n[side] < most && (side ? i < s->f.dense : i > 0); i += side ? 1 : -UINT64_C(1)) {
+		for (uint64_t i = at; out->n[side] < q->most && (side ? i < s->f.dense : i > 0); i += side ? 1 : -UINT64_C(1)) {
 			const uint64_t *v = order_entry(s, &o, side ? i : i - 1, e);
 			if (!v)
 				return PD_ERR_FORMAT;
-			if ((uint32_t)(*v >> 32 ^ begin) >> PD_STORE_ORDER_SHIFT)
+			if ((uint32_t)(*v >> 32 ^ q->begin) >> PD_STORE_ORDER_SHIFT)
 				break;
 			out->v[side][out->n[side]++] = (struct pd_store_beside_page){ (uint32_t)(*v >> 32), (uint32_t)*v };
 		}
@@ -533,10 +518,21 @@ static int read_columns(struct pd_store_segment *s, uint32_t row, struct pd_stor
 	return PD_OK;
 }
 
-void pd_store_segment_page_soon(const struct pd_store_segment *s, uint32_t row)
+int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e)
 {
-	__builtin_prefetch(s->section[PD_STORE_SEG_KEYS] + row * (s->f.bits / UINT64_C(8)));
-	__builtin_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
+	size_t words = s->f.sketch_words;
+	uint64_t next = row + UINT64_C(1);
+	const uint8_t *has = items_at(s, PD_STORE_SEG_HAS, row, next, 1, e);
+	const uint64_t *sketch = has && *has & PD_STORE_HAS_SKETCH ? items_at(s, PD_STORE_SEG_SKETCHES, row, next, words * 8, e) : NULL;
+	*out = sketch;
+	if (!has || (*has & PD_STORE_HAS_SKETCH && !sketch))
+		return PD_ERR_FORMAT;
+	if (!sketch || words == PD_SKETCH_WORDS)
+		return PD_OK;
+	memset(room, 0, PD_SKETCH_WORDS * sizeof *room);
+	memcpy(room, sketch, words * sizeof *room);
+	*out = room;
+	return PD_OK;
 }
 
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
@@ -1012,7 +1008,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 {
 	struct order_place o = order_place(s, order);
-	uint64_t n = UINT64_C(1) << order_bits(s->f.dense), entries = o.at + order_head(&s->f);
+	uint64_t n = UINT64_C(1) << order_bits(s->f.dense);
 	uint8_t *met = pd_zalloc(s->f.rows + 1);
 	struct pd_store_page page, last;
 	int status = o.starts[0] || o.starts[n] != s->f.dense ? fail_damaged(s, o.at, "an order lacks a page", e) : PD_OK;
@@ -1025,7 +1021,7 @@ static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
 			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] || begin != pd_store_order_begin(page.sketch, order) ||
 			    order_bucket(&o, begin) != v || c < 0 || (c == 0 && row < (uint32_t)o.v[i - 1]))
-				status = fail_damaged(s, entries + i * 8, "an order does not hold what the columns hold", e);
+				status = fail_damaged(s, o.entries + i * 8, "an order does not hold what the columns hold", e);
 			else
 				met[row] = 1;
 			last = page;
@@ -1043,7 +1039,7 @@ static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
 		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
 	if (s->f.version > BANDS_BY_HASH && dense != s->f.dense)
 		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at, "the number of pages in dense places is not the number in the footer", e);
-	for (int i = 0; !status && i < n_orders(&s->f); i++)
+	for (int i = 0; !status && i < s->orders.n; i++)
 		status = verify_order(s, i, e);
 	return status;
 }

@@ -82,6 +82,13 @@ struct pd_store_manifest_segment {
 	uint64_t check;		/* of its footer */
 };
 
+/* The orders of sketches: how many, by how much a beginning is shifted to say where to look, where the first begins in the file, the bytes before the
+ * entries of each, and its bytes. */
+struct pd_store_segment_orders {
+	int n, shift;
+	uint64_t at, head, bytes;
+};
+
 struct pd_store_segment {
 	struct pd_store_io_map map;
 	char *name;			/* for messages */
@@ -89,6 +96,7 @@ struct pd_store_segment {
 	const uint8_t *checks;
 	uint8_t *seen;			/* by block of the file: its checksum was right */
 	const uint8_t *section[PD_STORE_SEG_SECTIONS];
+	struct pd_store_segment_orders orders;
 };
 
 /* Takes over the map, and gives it back when it is no good.  `file` is its number, which is part of all checksums. */
@@ -110,13 +118,14 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 /* Asks for the memory that finding this hash will read: the first step early, the second some questions before. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
 
-/* What stands beside this sketch in the order of one of its bands, `most` on each side at most.  Of a segment from before version 4:
- * the oldest pages of the band. */
-int pd_store_segment_beside(struct pd_store_segment *s, uint32_t band, const uint64_t sketch[PD_SKETCH_WORDS], size_t most,
-			    struct pd_store_beside *out, struct pd_err *e);
-/* Asks for the memory that this will read, in two steps; and for that of a page's key and sketch. */
-void pd_store_segment_beside_soon(const struct pd_store_segment *s, uint32_t band, uint32_t begin, int step);
-void pd_store_segment_page_soon(const struct pd_store_segment *s, uint32_t row);
+/* What stands beside a sketch in one order.  Of a segment from before version 4: the oldest pages of the band. */
+int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e);
+/* Asks for the memory that this will read, in two steps; and for that of a page's sketch. */
+void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step);
+static inline void pd_store_segment_sketch_soon(const struct pd_store_segment *s, uint32_t row)
+{
+	__builtin_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
+}
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
 /* The row with this number: 1 found, 0 not, negative error. */
@@ -133,6 +142,22 @@ struct pd_store_text_cache {
 };
 
 void pd_store_text_cache_release(struct pd_store_text_cache *c);
+
+/* The sketch of a row, all words of it: where it lies in the file, or a shorter one copied into `room`.  NULL: there is none. */
+int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e);
+
+/* In a dense place hundreds are asked for by each question: nearly always one is of full length, and the checksums of the blocks that it
+ * and what the page has lie in were looked at before. */
+static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
+					  struct pd_err *e)
+{
+	uint64_t sketch = s->f.section[PD_STORE_SEG_SKETCHES].at + row * UINT64_C(8) * PD_SKETCH_WORDS;
+	uint64_t has = s->f.section[PD_STORE_SEG_HAS].at + row;
+	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->seen[has / PD_STORE_BLOCK] || !s->seen[sketch / PD_STORE_BLOCK])
+		return pd_store_segment_read_sketch(s, row, room, out, e);
+	*out = s->map.p[has] & PD_STORE_HAS_SKETCH ? (const uint64_t *)(s->map.p + sketch) : NULL;
+	return PD_OK;
+}
 
 /* The page of a row; its text and its hashes only with a cache.  The text dies with the next call. */
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,

@@ -128,6 +128,17 @@ static inline bool pd_store_is_removed(const struct pd_store *s, const struct pd
 int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
 		  struct pd_err *e);
 
+/* Its sketch alone, as pd_store_segment_sketch. */
+static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_place *at, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
+				  struct pd_err *e)
+{
+	if (at->segment != PD_STORE_IN_LOG)
+		return pd_store_segment_sketch(&s->segments[at->segment], at->row, room, out, e);
+	const struct pd_store_page *p = &s->log.recent.pages[at->row];
+	*out = p->has & PD_STORE_HAS_SKETCH ? p->sketch : NULL;
+	return PD_OK;
+}
+
 /* The kept page with this number: 1, 0, or negative. */
 int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e);
 
