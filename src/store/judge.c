@@ -15,7 +15,8 @@ const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 enum {
 	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
 	HITS_MANY = 1 << 20,
-	SOON = 8
+	SOON = 8,
+	LISTED_MAX = 256	/* pages of one sketch and subject that are looked for one that was not removed */
 };
 
 /* --- pages by hash --- */
@@ -136,6 +137,19 @@ static int merge_beside(struct pd_store *s, int order, uint32_t segment, const s
 	return PD_OK;
 }
 
+/* Are all that are looked at after the place of the sketch equal to it, so that more may follow?  Removed ones may have been. */
+static int has_equals(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, const struct beside *after, bool *equal, struct pd_err *e)
+{
+	uint64_t room[PD_SKETCH_WORDS];
+	const uint64_t *last;
+	*equal = removed;
+	if (removed || after->n < PD_STORE_BESIDE || after->begin[after->n - 1] != q->begin)
+		return PD_OK;
+	int status = pd_store_sketch(s, &after->at[after->n - 1], room, &last, e);
+	*equal = !status && last && !memcmp(last, q->sketch, PD_SKETCH_WORDS * sizeof *last);
+	return status;
+}
+
 static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2], struct pd_err *e)
 {
 	struct pd_store_beside found;
@@ -159,8 +173,8 @@ static void beside_soon(const struct pd_store *s, const struct pd_store_beside_q
 }
 
 /* Pages that are kept and stand beside the page's place in the order of one of its bands (page.h), anew, each once; their numbers
- * are left open: most are strangers. */
-static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, struct pd_store_places *out, struct pd_err *e)
+ * are left open: most are strangers.  *equal: there may be more of this sketch. */
+static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, struct pd_store_places *out, bool *equal, struct pd_err *e)
 {
 	/* Places that were met, each at the place that its product says or after it; half of the places stay free. */
 	enum { MET_BITS = 10, MET = 1 << MET_BITS };
@@ -178,9 +192,10 @@ static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, 
 							  removed ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE };
 	}
 	out->n = 0;
+	*equal = false;
 	beside_soon(s, q, n);
 	for (size_t i = 0; i < n; i++) {
-		if (find_beside(s, &q[i], removed, beside, e))
+		if (find_beside(s, &q[i], removed, beside, e) || (!i && has_equals(s, &q[i], removed, &beside[1], equal, e)))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
 			for (size_t p = 0; p < beside[side].n; p++) {
@@ -380,13 +395,6 @@ static int sketch_similarity(struct pd_store *s, const struct pd_store_page *pag
 	return status;
 }
 
-static struct pd_facts facts_of(const struct pd_store_page *p)
-{
-	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_URL), pd_store_text(p->text, PD_STORE_TEXT_TERMS),
-			     pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE), pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES),
-			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
-}
-
 /* Pages that are alike and that one would not take for the same unseen: of all that were examined the most similar one is reported. */
 static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_verification result, struct pd_span text)
 {
@@ -416,7 +424,7 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
 	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
-	struct pd_facts a = facts_of(page), b = facts_of(&kept);
+	struct pd_facts a = pd_store_page_facts(page), b = pd_store_page_facts(&kept);
 	if (m->distance < 0)
 		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
 	enum pd_verification result = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);
@@ -483,12 +491,62 @@ static size_t dense_of(const struct pd_store_judge *j)
 	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
 }
 
-/* What lies in dense places and stands beside the page in an order: every page once. */
+/* Pages that are kept and listed by this hash, the oldest PD_STORE_BESIDE of them, but for those that are there already. */
+static int find_listed(struct pd_store_judge *j, uint64_t hash, struct pd_store_places *out, struct pd_err *e)
+{
+	struct pd_store *s = j->s;
+	struct pd_store_rows_found *found = &s->found;
+	size_t from = out->n, most = any_removed(s) ? LISTED_MAX : PD_STORE_BESIDE, to = from;
+	int status = PD_OK;
+	found->n = 0;
+	found->most = most;
+	for (uint32_t i = 0; !status && i < s->m.n_segments && out->n < from + most; i++) {
+		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, found, e);
+		if (!status)
+			status = add_found(s, i, out, e);
+	}
+	found->most = 0;
+	if (!status && out->n < from + most) {
+		pd_store_recent_find_key(&s->log.recent, hash, found);
+		for (size_t i = 0; i < found->n / 2; i++) {
+			uint32_t newer = found->v[i];
+			found->v[i] = found->v[found->n - 1 - i];
+			found->v[found->n - 1 - i] = newer;
+		}
+		found->n = found->n < most ? found->n : most;
+		status = add_found(s, PD_STORE_IN_LOG, out, e);
+	}
+	for (size_t i = from; i < out->n && i < from + PD_STORE_BESIDE; i++) {
+		size_t same = 0;
+		while (same < to && (out->v[same].segment != out->v[i].segment || out->v[same].row != out->v[i].row))
+			same++;
+		if (same == to)
+			out->v[to++] = out->v[i];
+	}
+	out->n = to;
+	return status;
+}
+
+/* Of pages of its sketch, beyond those that stand beside the page: those that agree with it in what they are about. */
+static int find_by_subject(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	uint64_t hash[PD_STORE_SUBJECTS_MAX];
+	size_t n = pd_store_page_asks_subjects(page, hash);
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < n; i++)
+		status = find_listed(j, hash[i], &j->places, e);
+	return status;
+}
+
+/* What lies in dense places and stands beside the page in an order, or is of its sketch and subject: every page once. */
 static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page asked = *page, kept;
 	asked.has |= PD_STORE_HAS_BANDS;
-	int status = find_by_orders(j->s, &asked, &j->places, e);
+	bool equal;
+	int status = find_by_orders(j->s, &asked, &j->places, &equal, e);
+	if (!status && equal)
+		status = find_by_subject(j, page, e);
 	if (status)
 		return status;
 	for (size_t i = 0; i < j->places.n; i++) {
@@ -762,7 +820,7 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 	size_t n_replaced = mark_replaced(j);
 	struct pd_store_page kept = *page;
 	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_replaced)
-		kept.has |= PD_STORE_HAS_BANDS;
+		kept.has |= PD_STORE_HAS_BANDS | PD_STORE_HAS_SUBJECTS;
 	a->status = PD_STORE_NEW;
 	return pd_store_add(j->s, &kept, j->replaced, n_replaced, &a->number, e);
 }

@@ -12,8 +12,9 @@
  * and every page asked for would be held against all others.  Such a page, if it has a sketch, is kept in the
  * orders of its sketch (page.h) and in no table of keys; so the pages found by their keys grow no more.  A page that has a
  * quarter of PD_STORE_DENSE kept pages within k is asked for by its sketch, too: of each order, up to PD_STORE_BESIDE pages
- * before its place and as many after it are verified, those that share a band with it.  And of pages found by their keys the
- * nearest 4 * PD_STORE_DENSE are.
+ * before its place and as many after it are verified, those that share a band with it, and where those after it are all of its
+ * sketch, up to as many more of its sketch and of its heading, of its title, and of texts that need neither (page.h).  And of pages
+ * found by their keys the nearest 4 * PD_STORE_DENSE are.
  *
  * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match get tombstones.
  */

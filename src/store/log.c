@@ -304,10 +304,11 @@ static void enter_orders(struct pd_store_recent *r, uint32_t row)
 
 static void chain_keys(struct pd_store_recent *r, uint32_t row, struct pd_span text)
 {
-	uint64_t hash[PD_STORE_KEYS_MAX];
+	uint64_t hash[PD_STORE_KEYS_MAX + PD_STORE_SUBJECTS_MAX];
 	struct pd_store_page page = r->pages[row];
 	page.text = text;
 	size_t n = pd_store_page_keys(&page, hash);
+	n += pd_store_page_subjects(&page, hash + n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *newest = pd_map_put(&r->key_chains, chain_of(hash[i]));
 		r->keys = pd_grow(r->keys, r->n_keys, &r->cap_keys, sizeof *r->keys);

@@ -137,6 +137,70 @@ uint64_t pd_store_band_hash(uint32_t band)
 	return (pd_hash64(&band, sizeof band) | 2) & ~UINT64_C(1);
 }
 
+struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
+{
+	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_URL), pd_store_text(p->text, PD_STORE_TEXT_TERMS),
+			     pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE), pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES),
+			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
+}
+
+struct subjects {
+	const uint64_t *sketch;
+	uint64_t *hash;
+	size_t n;
+};
+
+static void add_subject(struct subjects *s, enum pd_store_subject kind, uint32_t words)
+{
+	uint64_t hash = pd_hash64_seed(s->sketch, PD_SKETCH_WORDS * sizeof *s->sketch, (uint64_t)kind << 32 | words);
+	s->hash[s->n++] = (hash | 2) & ~UINT64_C(1);
+}
+
+/* A text that is long enough, and surely the main one.  These numbers are part of the format. */
+static void add_sure(struct subjects *s, const struct pd_facts *f)
+{
+	uint64_t terms = f->terms < 0 ? UINT64_MAX : (uint64_t)f->terms;
+	if (terms >= 50 && f->confidence >= .4)
+		add_subject(s, PD_STORE_SURE, 0);
+	if (terms >= 100 && f->confidence >= .25)
+		add_subject(s, PD_STORE_SURE_TITLE, f->subject.title);
+}
+
+size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX])
+{
+	struct subjects s = { p->sketch, hash, 0 };
+	if (!(p->has & PD_STORE_HAS_SUBJECTS))
+		return 0;
+	struct pd_facts f = pd_store_page_facts(p);
+	if (f.subject.heading)
+		add_subject(&s, PD_STORE_HEADING, f.subject.heading);
+	if (f.subject.title)
+		add_subject(&s, f.subject.heading ? PD_STORE_TITLE_BESIDE : PD_STORE_TITLE, f.subject.title);
+	add_sure(&s, &f);
+	return s.n;
+}
+
+/* As pd_subjects_compare has it: a heading is that of the other page or its title, and a title alone also the title of a page with a heading. */
+size_t pd_store_page_asks_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX])
+{
+	struct subjects s = { p->sketch, hash, 0 };
+	struct pd_facts f = pd_store_page_facts(p);
+	uint32_t heading = f.subject.heading, title = f.subject.title;
+	if (heading) {
+		add_subject(&s, PD_STORE_HEADING, heading);
+		add_subject(&s, PD_STORE_TITLE, heading);
+		add_subject(&s, PD_STORE_TITLE_BESIDE, heading);
+	}
+	if (title) {
+		add_subject(&s, PD_STORE_HEADING, title);
+		add_subject(&s, PD_STORE_TITLE, title);
+	}
+	if (title && !heading)
+		add_subject(&s, PD_STORE_TITLE_BESIDE, title);
+	add_sure(&s, &f);
+	return s.n;
+}
+
 /* The first key of a value, or the second, where there are two. */
 static struct pd_span nth_key(struct pd_span value, int which)
 {

@@ -13,6 +13,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "join/bits.h"
+#include "rows/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 
@@ -24,7 +25,8 @@ enum pd_store_has {
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
 	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by its sketch (orders, below), in no table of keys */
-	PD_STORE_HAS_VALUES = 16	/* what other methods than the fingerprint made of it stands after its text */
+	PD_STORE_HAS_VALUES = 16,	/* what other methods than the fingerprint made of it stands after its text */
+	PD_STORE_HAS_SUBJECTS = 32	/* it has bands, and is found by its sketch and what it is about, too (below) */
 };
 
 /* Is a page with these found by its key? */
@@ -37,8 +39,9 @@ static inline bool pd_store_in_tables(uint8_t has)
 enum pd_store_by {
 	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
-	/* Pages without a fingerprint, by their digest; those that have keys of other methods, by each of these; before version 4
-	 * those that have bands, by each of these.  The two lowest bits of a hash say which: 1 or 3, 0, 2. */
+	/* Pages without a fingerprint, by their digest; those that have keys of other methods, by each of these; those that have
+	 * subjects (below), by each of these; before version 4 those that have bands, by each of these.  The two lowest bits of a hash
+	 * say which: 1 or 3, 0, 2, and 2 again. */
 	PD_STORE_BY_TEXT,
 	PD_STORE_BY_COUNT
 };
@@ -113,6 +116,17 @@ struct pd_store_beside {
 };
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
+
+/* Pages of one sketch stand beside each other in every order, and only the oldest of them are looked at.  They can be many: on one
+ * host, texts so short or doubtful that pages are no duplicates of each other unless they are about the same (match/verify.h).  So
+ * each is listed by its sketch with each of these, too: its heading, its title (apart from those of pages that have a heading), and,
+ * where its text is neither, that; and one that comes asks for those that agree with it.  Whatever is listed there is its duplicate, so
+ * that the first few say as much as all. */
+enum pd_store_subject { PD_STORE_HEADING, PD_STORE_TITLE, PD_STORE_TITLE_BESIDE, PD_STORE_SURE, PD_STORE_SURE_TITLE };
+enum { PD_STORE_SUBJECTS_MAX = 8 };
+/* Hashes by which a page that has subjects is listed; or those that a page asks for.  Its text must be set. */
+size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
+size_t pd_store_page_asks_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* What method i of those whose values the store keeps made of it. */
@@ -121,6 +135,7 @@ struct pd_span pd_store_value(struct pd_span text, int i);
 /* The keys that these values begin with (sign/values.h): one, or two with a comma after each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
+struct pd_facts pd_store_page_facts(const struct pd_store_page *p);
 /* All keys of a page, whose text must be set; which those of another page are. */
 struct pd_store_key {
 	int place;			/* 2 i + which */

@@ -1062,7 +1062,7 @@ static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64
 static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *texts, struct pd_err *e)
 {
 	uint32_t bands[PD_STORE_BANDS];
-	uint64_t keys[PD_STORE_KEYS_MAX];
+	uint64_t keys[PD_STORE_KEYS_MAX + PD_STORE_SUBJECTS_MAX];
 	struct pd_store_page page;
 	const uint32_t *numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS];
 	int status = PD_OK;
@@ -1077,7 +1077,10 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
 		for (size_t i = 0, n = status || s->f.version > BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
-		for (size_t i = 0, n = status ? 0 : pd_store_page_keys(&page, keys); !status && i < n; i++)
+		size_t n_keys = status ? 0 : pd_store_page_keys(&page, keys);
+		if (!status)
+			n_keys += pd_store_page_subjects(&page, keys + n_keys);
+		for (size_t i = 0; !status && i < n_keys; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, keys[i], row, e);
 	}
 	return status;
@@ -1198,6 +1201,7 @@ struct part {
 	const uint8_t *has;
 	const uint64_t *keys, *sketches;
 	int sketch_words;
+	bool bands_by_hash;		/* in the list by text */
 	struct {
 		size_t n;
 		const uint64_t *hash;
@@ -1221,6 +1225,7 @@ static int part_of_segment(struct part *part, struct pd_store_segment *s, struct
 		.keys = (const uint64_t *)s->section[PD_STORE_SEG_KEYS],
 		.sketches = (const uint64_t *)s->section[PD_STORE_SEG_SKETCHES],
 		.sketch_words = (int)f->sketch_words,
+		.bands_by_hash = f->version <= BANDS_BY_HASH,
 		.n_row_blocks = f->row_blocks,
 		.row_blocks = (const struct pd_store_row_block *)s->section[PD_STORE_SEG_ROW_BLOCKS],
 		.rows = s->section[PD_STORE_SEG_ROWS],
@@ -1519,7 +1524,7 @@ static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, u
 		uint32_t old = p->list[by].rows[at[i]], row = old < p->n ? w->row[i][old] : NO_ROW;
 		uint64_t hash = p->list[by].hash[at[i]];
 		/* Bands of older segments become orders. */
-		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && (hash & 3) == 2))
+		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && p->bands_by_hash && (hash & 3) == 2))
 			continue;
 		out_put(&w->out, &hash, 8);
 		pd_store_put32(rows, row);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pages of two fingerprints with sketches that are alike in pairs alone (tests/dense_rows.py): keeping four times as many takes at most eight
-# times as long (it is in proportion to n log n but for what does not fit the caches any more; 16 would be the square), and of each
-# pair one is kept and the other found, also where more are kept than a band has values for.
+# Pages of two fingerprints with sketches that are alike in pairs alone (tests/dense_rows.py): keeping four times as many takes as many times the CPU
+# seconds as n log n and a fifth (16 would be the square), and of each pair one is kept and the other found, also where more are kept than a
+# band has values for.
 # ROWS: pages of the smaller of two sizes (64,000: half of them are kept).
 . "$(dirname "$0")/../tap.sh"
 n=${ROWS:-64000}
@@ -16,7 +16,7 @@ print(used.ru_utime + used.ru_stime)' "$P" store add -q kept "$1.fp"
 for rows in $n $((4 * n)); do
 	python3 "$TOP/tests/dense_rows.py" parts $rows >$rows.fp
 done
-bound=8
+bound=$(awk -v n="$n" 'BEGIN { m = 4 * n; print 1.2 * m * log(m) / (n * log(n)) }')
 # A busy machine may disturb one measurement, not three.
 for try in 1 2 3; do
 	a=$(add $n) few=$(column status answers | grep -c duplicate)

@@ -238,6 +238,78 @@ START_TEST(no_cluster_is_lost)
 }
 END_TEST
 
+/* A page of one host, with one sketch, and what it is about. */
+struct about {
+	uint32_t heading, title;
+	int terms;
+	double confidence;
+};
+
+static struct pd_store_page page_about(char text[2 * TEXT], uint64_t id, const uint64_t *sketch, struct about a)
+{
+	struct pd_store_page page = page_of(text, id, key_near(NULL, 0), sketch);
+	snprintf(text, 2 * TEXT, "d:%" PRIu64 "\thttp://one.example/%" PRIu64 "\t-\t-\t-\t-\t-\t%d\t-\t%.2f\t-\t-\t-\t%08" PRIx32 "%08" PRIx32, id, id,
+		 a.terms, a.confidence, a.heading, a.title);
+	page.text = pd_span_z(text);
+	pd_store_page_hash(&page);
+	return page;
+}
+
+/* Many kept pages of one sketch, short or doubtful, each about something else: what is about the same as one of them is its duplicate, however
+ * many are older. */
+START_TEST(equal_sketches)
+{
+	enum { N = 40, ONE = 7, OTHER = 9 };	/* titles that many pages have */
+	static const struct {
+		const char *name;
+		int terms;
+		double confidence;
+		uint32_t kept[2], asked[2];	/* heading, title: 1000, 2000: one of each page's own; below: that one */
+		double last;			/* confidence of the last that is kept, and of those that are asked for: they are its duplicates */
+	} rows[] = {
+		{ "heading", 20, .9, { 1000, 0 }, { 1000, 0 }, 0 },
+		{ "heading beside one title", 20, .9, { 1000, ONE }, { 1000, ONE }, 0 },
+		{ "a title that was a heading", 20, .9, { 1000, ONE }, { 0, 1000 }, 0 },
+		{ "a heading that was a title", 20, .9, { 0, 1000 }, { 1000, ONE }, 0 },
+		{ "a heading that was a title beside a heading", 20, .9, { 1000, 2000 }, { 2000, OTHER }, 0 },
+		{ "a title that stood beside a heading", 20, .9, { 1000, 2000 }, { 0, 2000 }, 0 },
+		{ "a title that stands beside a heading now", 20, .9, { 0, 1000 }, { 2000, 1000 }, 0 },
+		{ "a text that is sure", 60, .1, { 1000, ONE }, { 2000, OTHER }, .9 },
+		{ "a text of one title", 200, .3, { 1000, 2000 }, { 3000, 2000 }, 0 },
+	};
+	static const struct pd_store_limits limits[] = { { .dense = 8 }, { .recent = 12, .left = 1, .dense = 8 } };
+	for (size_t way = 0; way < sizeof limits / sizeof *limits; way++) {
+		struct place p;
+		struct told told[N], asked[N];
+		static char text[2 * N][2 * TEXT];
+		uint64_t sketch[PD_SKETCH_WORDS];
+		place_init(&p, rows[_i].name, limits[way]);
+		struct pages around = make_pages(&p.random, 20, 0);
+		struct told skip[20];
+		judge(&p, around.v, 20, skip);
+		random_sketch(&p.random, sketch);
+		for (uint32_t i = 0; i < 2 * N; i++) {
+			const uint32_t *about = i < N ? rows[_i].kept : rows[_i].asked;
+			uint32_t words[2];
+			for (int w = 0; w < 2; w++)
+				words[w] = about[w] >= 1000 ? about[w] + i % N : about[w];
+			bool last = rows[_i].last > 0 && i + 1 >= N;
+			struct pd_store_page page = page_about(text[i], 100 + i, sketch,
+							       (struct about){ words[0], words[1], rows[_i].terms, last ? rows[_i].last : rows[_i].confidence });
+			judge(&p, &page, 1, i < N ? &told[i] : &asked[i - N]);
+			struct told *t = i < N ? &told[i] : &asked[i - N];
+			if (i < N)
+				ck_assert_msg(t->status == PD_STORE_NEW, "%s, way %zu: page %" PRIu32 " is not kept", p.name, way, i);
+			else
+				ck_assert_msg(t->status == PD_STORE_DUPLICATE && t->first == told[rows[_i].last > 0 ? N - 1 : i - N].number,
+					      "%s, way %zu: page %" PRIu32 ": %d %" PRIu64, p.name, way, i, t->status, t->first);
+		}
+		pages_release(&around);
+		place_release(&p);
+	}
+}
+END_TEST
+
 static void no_damage(void *ctx, const char *what)
 {
 	ck_abort_msg("damage: %s", what);
@@ -316,6 +388,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, work_is_linear, 0, 4);
 	tcase_add_loop_test(t, no_cluster_is_lost, 0, 7);
+	tcase_add_loop_test(t, equal_sketches, 0, 9);
 	tcase_add_test(t, the_same_in_all_layouts);
 	tcase_add_test(t, replacing_a_dense_place);
 	suite_add_tcase(s, t);
