@@ -64,6 +64,7 @@ ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisi
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
 ALL_LIBS = $(PKG_LIBS) -lm
+ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
@@ -81,7 +82,7 @@ PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
-.PHONY: FORCE wheel all static uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -105,7 +106,10 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 # nothing out of an archive, and would do without locks: so they are asked for here.  igraph's libraries do the same, and some are Fortran.
 STATIC_THREADS = once key_create key_delete getspecific setspecific self equal mutex_init mutex_destroy mutex_lock mutex_unlock \
 	mutex_trylock cond_init cond_destroy cond_wait cond_signal cond_broadcast create join detach
-static: $(B)/pagededup-static ## build build/pagededup-static, which needs no library and no other file
+# Apache Arrow's library is nowhere an archive that stands alone.
+static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, which needs no library and no other file
+without-parquet:
+	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
@@ -120,8 +124,7 @@ $(B)/flags: FORCE
 	@$(PKG_CONFIG) --exists --print-errors $(PACKAGES) || \
 		{ echo "install what is missing (make deps does on Debian; tools/libraries lists the libraries)"; exit 1; }
 	@mkdir -p $(@D)
-	@echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' | cmp -s - $@ || \
-		echo '$(CC) $(subst ','\'',$(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS))' > $@
+	@echo '$(subst ','\'',$(ALL_FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(ALL_FLAGS))' > $@
 FORCE:
 
 $(B)/obj/%.o: %.c $(B)/flags
