@@ -5,6 +5,7 @@
  * the handler before the file is made, by storing it last, and taken back by clearing it first.
  */
 #include "base/file.h"
+#include "base/parquet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -613,6 +614,12 @@ static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err
 	return ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
 }
 
+/* Rows come in by another door (base/tsv.h); what is read here never is columns. */
+static int fail_columns(const char *path, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_USAGE, "%s holds columns, as Parquet or Arrow has them, and text is needed", path);
+}
+
 int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	pd_buf_clear(out);
@@ -623,6 +630,8 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 	fclose(f);
 	if (out->p)
 		out->p[out->n] = 0;
+	if (!status && pd_parquet_form(out->p, out->n, NULL) != PD_FORM_OTHER)
+		status = fail_columns(path, e);
 	return status;
 }
 
@@ -692,6 +701,8 @@ int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *
 	if (status || n <= 0)
 		return status;
 	const char *from = l->raw + l->at;
+	if (!l->no && pd_parquet_form(from, (size_t)n, NULL) != PD_FORM_OTHER)
+		return fail_columns(l->path, e);
 	l->at += (size_t)n;
 	l->no++;
 	l->bytes += (uint64_t)n;
@@ -797,6 +808,27 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 			close(fd);
 	}
 	return f;
+}
+
+FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd_err *e)
+{
+	char piece[1 << 16];
+	ptrdiff_t n = 0;
+	FILE *f = pd_tempfile_open(NULL, e);
+	if (!f)
+		return NULL;
+	while ((n = take(ctx, piece, sizeof piece)) > 0 && fwrite(piece, 1, (size_t)n, f) == (size_t)n)
+		;
+	if (n < 0)
+		pd_fail_errno(e, "%s: cannot read", name);
+	else if (n > 0 || fflush(f))
+		pd_fail_errno(e, "%s: cannot be put into a temporary file in %s", name, temporary_folder(NULL));
+	else
+		return f;
+	int why = errno;
+	fclose(f);
+	errno = why;
+	return NULL;
 }
 
 int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, struct pd_err *e)

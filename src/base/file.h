@@ -56,6 +56,10 @@ int pd_copy_range(int in, const char *name, uint64_t from, uint64_t to, FILE *ou
 
 /* In `dir`, else TMPDIR, else /tmp, to be written and read.  NULL on error. */
 FILE *pd_tempfile_open(const char *dir, struct pd_err *e);
+/* Up to n bytes of something: how many, 0 at the end, -1 and errno. */
+typedef ptrdiff_t pd_take_bytes(void *ctx, void *to, size_t n);
+/* All that `take` gives, in such a file, for what must be sought in and cannot be.  `name` is for messages. */
+FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd_err *e);
 /* A new folder there, for one file of this name that others read: `path` is the file's, which is not there yet.  One at a time; a
  * signal that ends the process removes both. */
 int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, struct pd_err *e);

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
  * Row group by row group: a reader of its own for each, so that the bytes of one alone are asked for, and one that is damaged costs no
- * other.  Columns are decoded and encoded in parallel, on Arrow's threads.
+ * other.  Arrow starts no threads: what it says where it cannot is not to be told from damage.  Arrow's own batches lie in the bytes as
+ * they are in memory: nothing is gained by reading them ahead.
  */
 #include "base/parquet.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <future>
+#include <mutex>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
 #include <arrow/api.h>
 #include <arrow/compute/api.h>
 #include <arrow/io/api.h>
+#include <arrow/ipc/api.h>
+#include <arrow/util/byte_size.h>
 #include <arrow/util/io_util.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/schema.h>
@@ -28,6 +36,15 @@ using arrow::Type;
 namespace {
 
 enum { BATCH_BYTES = 4 << 20, BATCH_ROWS = 1 << 14 };
+
+/* Row groups that are decoded at once, and what each of them may hold ready. */
+enum { LANES = 8, LANE_BYTES = 32 << 20 };
+
+int64_t batch_rows(int64_t rows, int64_t bytes)
+{
+	int64_t n = rows > 0 && bytes > 0 ? (int64_t)BATCH_BYTES / (bytes / rows + 1) : (int64_t)BATCH_ROWS;
+	return std::clamp(n, (int64_t)1, (int64_t)BATCH_ROWS);
+}
 
 int fail(pd_parquet_error *e, const Status &s)
 {
@@ -48,25 +65,33 @@ template <class Work> int guarded(pd_parquet_error *e, Work work)
 		return s.ok() ? 0 : fail(e, s);
 	} catch (const std::bad_alloc &) {
 		return fail(e, Status::OutOfMemory("no memory"));
+	} catch (const std::system_error &x) {
+		return fail(e, arrow::internal::StatusFromErrno(x.code().value(), arrow::StatusCode::IOError, "no thread"));
 	} catch (const std::exception &x) {
 		return fail(e, Status::Invalid(x.what()));
 	}
 }
 
-arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> open_file(int fd)
+arrow::Result<std::shared_ptr<arrow::io::ReadableFile>> own_file(int fd)
 {
 	int own = dup(fd);
 	if (own < 0)
-		return Status::IOError(strerror(errno));
-	ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(own));
+		return arrow::internal::StatusFromErrno(errno, arrow::StatusCode::IOError, "dup");
+	return arrow::io::ReadableFile::Open(own);
+}
+
+/* `meta`: what it says of itself, where that is known. */
+arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> open_file(const std::shared_ptr<arrow::io::ReadableFile> &file,
+								     const std::shared_ptr<parquet::FileMetaData> &meta)
+{
 	parquet::ReaderProperties properties = parquet::default_reader_properties();
 	properties.enable_buffered_stream();
 	properties.set_buffer_size(1 << 18);
 	parquet::ArrowReaderProperties arrow_properties = parquet::default_arrow_reader_properties();
 	arrow_properties.set_pre_buffer(false);
-	arrow_properties.set_use_threads(true);
+	arrow_properties.set_use_threads(false);
 	parquet::arrow::FileReaderBuilder builder;
-	ARROW_RETURN_NOT_OK(builder.Open(file, properties));
+	ARROW_RETURN_NOT_OK(builder.Open(file, properties, meta));
 	std::unique_ptr<parquet::arrow::FileReader> reader;
 	ARROW_RETURN_NOT_OK(builder.properties(arrow_properties)->Build(&reader));
 	return reader;
@@ -140,7 +165,7 @@ struct Piece {
 	int status = 0;		/* as pd_parquet_next */
 	pd_parquet_error error = { 0, "" };
 	uint64_t row = 0, n = 0;
-	int group = 0;
+	int64_t bytes = 0;
 	std::vector<std::shared_ptr<arrow::Array>> arrays;
 	std::vector<std::vector<uint8_t>> valid;	/* of arrays that are part of others */
 	std::vector<pd_parquet_column> v;
@@ -173,108 +198,336 @@ void show(Piece &piece, size_t i, const std::string &name)
 	}
 }
 
-} // namespace
-
-/* --- reading --- */
-
-struct pd_parquet {
-	std::unique_ptr<parquet::arrow::FileReader> reader;
-	std::shared_ptr<arrow::Schema> schema;
-	std::vector<std::string> names;
-	std::shared_ptr<const arrow::KeyValueMetadata> notes;
-	std::vector<std::string> note_texts;
-	std::vector<int> leaf;		/* of each column; -1: it has parts */
-	uint64_t rows = 0;
-	/* what is read */
-	std::vector<pd_parquet_want> want;
-	std::vector<int> leaves;	/* of what is wanted, ascending, each once */
-	std::unique_ptr<arrow::RecordBatchReader> group_reader;
-	int group = 0, groups = 0;
-	uint64_t row = 0, group_end = 0, skip = 0;	/* the next row; after the group's; rows to pass over */
-	std::future<Piece> ahead;
-	Piece now;
-
-	Piece produce();
-	Status open_group();
-	Status take(const std::shared_ptr<arrow::RecordBatch> &batch, Piece &piece);
+/* What is wanted, by name. */
+struct Want {
+	pd_parquet_want what;
+	std::string name;
 };
 
-Status pd_parquet::open_group()
+/* A string's bytes are whatever they are; where they lie must be true before anybody looks. */
+Status check(const std::shared_ptr<arrow::Array> &a)
 {
-	auto meta = reader->parquet_reader()->metadata()->RowGroup(group);
-	int64_t n = meta->num_rows(), bytes = 0;
-	group_end = row + (uint64_t)n;
-	for (int i : leaves)
-		bytes += meta->ColumnChunk(i)->total_uncompressed_size();
-	int64_t size = n > 0 && bytes > 0 ? (int64_t)BATCH_BYTES / (bytes / n + 1) : (int64_t)BATCH_ROWS;
-	reader->set_batch_size(size < 1 ? 1 : size > BATCH_ROWS ? (int64_t)BATCH_ROWS : size);
-	ARROW_ASSIGN_OR_RAISE(group_reader, reader->GetRecordBatchReader({ group }, leaves));
-	return Status::OK();
+	std::shared_ptr<arrow::DataType> bytes = a->type_id() == Type::STRING ? arrow::binary() : a->type_id() == Type::LARGE_STRING ? arrow::large_binary() : nullptr;
+	ARROW_RETURN_NOT_OK(a->Validate());
+	if (!bytes)
+		return a->ValidateFull();
+	ARROW_ASSIGN_OR_RAISE(auto as, a->View(bytes));
+	return as->ValidateFull();
 }
 
-Status pd_parquet::take(const std::shared_ptr<arrow::RecordBatch> &batch, Piece &piece)
+Status take_columns(const arrow::RecordBatch &batch, const std::vector<Want> &want, bool checked, Piece &piece)
 {
 	piece.arrays.resize(want.size());
 	piece.valid.resize(want.size());
 	piece.v.assign(want.size(), pd_parquet_column{});
 	for (size_t i = 0; i < want.size(); i++) {
-		auto from = batch->GetColumnByName(names[want[i].column]);
+		auto from = batch.GetColumnByName(want[i].name);
 		if (!from)
-			return Status::Invalid("column '", names[want[i].column], "' is missing");
-		auto made = become(from, want[i].type, want[i].bits);
-		if (!made.ok())
-			return Status::Invalid("column '", names[want[i].column], "': ", made.status().message());
-		piece.arrays[i] = *made;
+			return Status::Invalid("column '", want[i].name, "' is missing");
+		Status s = checked ? Status::OK() : check(from);
+		if (s.ok()) {
+			auto made = become(from, want[i].what.type, want[i].what.bits);
+			s = made.status();
+			if (made.ok())
+				piece.arrays[i] = *made;
+		}
+		if (s.IsOutOfMemory())
+			return s;
+		if (!s.ok())
+			return Status::Invalid("column '", want[i].name, "': ", s.message());
 		ARROW_RETURN_NOT_OK(piece.arrays[i]->Validate());
-		piece.v[i].type = want[i].type;
-		show(piece, i, names[want[i].column]);
+		piece.v[i].type = want[i].what.type;
+		show(piece, i, want[i].name);
+		piece.bytes += arrow::util::TotalBufferSize(*piece.arrays[i]);
 	}
+	piece.n = (uint64_t)batch.num_rows();
+	piece.status = 1;
 	return Status::OK();
 }
 
-Piece pd_parquet::produce()
+/* A row group that is being decoded, and its batches that wait until those before them were taken. */
+struct Lane {
+	int group;
+	uint64_t row, end, skip;	/* the next row; after the last; rows to pass over */
+	std::unique_ptr<parquet::arrow::FileReader> file;
+	std::unique_ptr<arrow::RecordBatchReader> reader;
+	std::deque<Piece> ready;
+	bool done = false;
+	std::future<void> work;
+};
+
+arrow::ipc::IpcReadOptions read_options()
 {
-	for (;;) {
-		Piece piece;
-		std::shared_ptr<arrow::RecordBatch> batch;
-		if (!group_reader && group == groups)
-			return piece;
-		int r = guarded(&piece.error, [&]() -> Status {
-			if (!group_reader)
-				ARROW_RETURN_NOT_OK(open_group());
-			ARROW_RETURN_NOT_OK(group_reader->ReadNext(&batch));
-			if (batch && row + (uint64_t)batch->num_rows() > group_end)
-				return Status::Invalid("more rows than it says");
-			if (!batch && row < group_end)
-				return Status::Invalid("fewer rows than it says");
-			if (batch && skip) {
-				int64_t over = skip < (uint64_t)batch->num_rows() ? (int64_t)skip : batch->num_rows();
-				batch = batch->Slice(over);
-				row += (uint64_t)over;
-				skip -= (uint64_t)over;
-			}
-			return batch && batch->num_rows() ? take(batch, piece) : Status::OK();
-		});
-		piece.group = group;
-		piece.row = row;
-		if (r < 0) {
-			/* What begins a group says how long it is. */
-			piece.n = group_end > row ? group_end - row : 0;
-			piece.status = -1;
-			row = group_end;
-			skip = 0;
-		} else if (batch && batch->num_rows()) {
-			piece.status = 1;
-			piece.n = (uint64_t)batch->num_rows();
-			row += piece.n;
+	arrow::ipc::IpcReadOptions o = arrow::ipc::IpcReadOptions::Defaults();
+	o.use_threads = false;
+	return o;
+}
+
+arrow::ipc::IpcWriteOptions write_options()
+{
+	arrow::ipc::IpcWriteOptions o = arrow::ipc::IpcWriteOptions::Defaults();
+	o.use_threads = false;
+	return o;
+}
+
+/* Bytes that somebody gives, one after the other.  What a message says of its length is not believed before they are there. */
+class Source : public arrow::io::InputStream {
+public:
+	Source(pd_parquet_take *take, void *ctx) : take_(take), ctx_(ctx) {}
+	arrow::Result<int64_t> Read(int64_t n, void *to) override
+	{
+		int64_t got = std::min(n, again_);
+		memcpy(to, head_ + sizeof head_ - again_, (size_t)got);
+		again_ -= got;
+		at_ += got;
+		n -= got;
+		to = (char *)to + got;
+		int64_t first = std::exchange(got, 0);
+		while (got < n) {
+			ptrdiff_t r = take_(ctx_, (char *)to + got, (size_t)(n - got));
+			if (r < 0)
+				return arrow::internal::StatusFromErrno(errno, arrow::StatusCode::IOError, "read");
+			if (!r)
+				break;
+			got += r;
 		}
-		if (r < 0 || !batch) {
-			group_reader.reset();
-			group++;
-		}
-		if (piece.status)
-			return piece;
+		at_ += got;
+		return first + got;
 	}
+	arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t n) override
+	{
+		ARROW_ASSIGN_OR_RAISE(auto out, arrow::AllocateResizableBuffer(0));
+		for (int64_t got = 0, room; got < n; got += room) {
+			room = std::min(n - got, std::max(got, (int64_t)1 << 20));
+			ARROW_RETURN_NOT_OK(out->Resize(got + room, false));
+			ARROW_ASSIGN_OR_RAISE(int64_t came, Read(room, out->mutable_data() + got));
+			if (came == room)
+				continue;
+			ARROW_RETURN_NOT_OK(out->Resize(got + came, false));
+			break;
+		}
+		return out;
+	}
+	/* Behind a file's first bytes, which are filled up to 8, lies a stream, and then a list of where its batches are. */
+	Status skip_envelope()
+	{
+		ARROW_ASSIGN_OR_RAISE(int64_t n, Read(sizeof head_, head_));
+		if (n < (int64_t)sizeof head_)
+			return Status::Invalid("it ends within its first bytes");
+		again_ = memcmp(head_, "ARROW1", 6) ? n : 0;
+		at_ -= again_;
+		return Status::OK();
+	}
+	Status Close() override
+	{
+		closed_ = true;
+		return Status::OK();
+	}
+	arrow::Result<int64_t> Tell() const override { return at_; }
+	bool closed() const override { return closed_; }
+
+private:
+	pd_parquet_take *take_;
+	void *ctx_;
+	char head_[PD_FORM_HEAD] = {};
+	int64_t again_ = 0;	/* of the head's bytes, the last of them, which are to be given once more */
+	int64_t at_ = 0;
+	bool closed_ = false;
+};
+
+} // namespace
+
+/* --- reading --- */
+
+struct pd_parquet {
+	std::shared_ptr<arrow::Schema> schema;
+	std::vector<std::string> names;
+	std::shared_ptr<const arrow::KeyValueMetadata> notes;
+	uint64_t rows = UINT64_MAX;
+	std::vector<Want> want;
+	Piece now;
+	/* Parquet */
+	std::shared_ptr<arrow::io::ReadableFile> file;
+	std::shared_ptr<parquet::FileMetaData> meta;
+	std::vector<int> leaf;		/* of each column; -1: it has parts */
+	std::vector<int> leaves;	/* of what is wanted, ascending, each once */
+	int next_group = 0;
+	uint64_t next_row = 0, skip = 0;
+	size_t n_lanes = 1;
+	int64_t most = 1;		/* lanes behind the first hold no more bytes ready than these, together */
+	std::mutex lock;		/* of the lanes */
+	std::condition_variable changed;
+	std::deque<std::unique_ptr<Lane>> lanes;
+	int64_t held = 0;
+	bool stop = false;
+	/* Arrow */
+	std::shared_ptr<arrow::ipc::RecordBatchStreamReader> stream;
+	std::shared_ptr<arrow::RecordBatch> batch;	/* of which rows from `at` on are to come */
+	int64_t at = 0;
+	int number = -1;		/* of the batch */
+
+	Status open_group(Lane &lane);
+	Piece decode_next(Lane &lane);
+	void decode(Lane &lane);
+	Piece next_of_lanes();
+	Piece next_of_stream();
+	void rest();
+	~pd_parquet() { rest(); }
+};
+
+Status pd_parquet::open_group(Lane &lane)
+{
+	ARROW_ASSIGN_OR_RAISE(lane.file, open_file(file, meta));
+	int64_t bytes = 0;
+	for (int i : leaves)
+		bytes += meta->RowGroup(lane.group)->ColumnChunk(i)->total_uncompressed_size();
+	lane.file->set_batch_size(batch_rows((int64_t)(lane.end - lane.row), bytes));
+	ARROW_ASSIGN_OR_RAISE(lane.reader, lane.file->GetRecordBatchReader({ lane.group }, leaves));
+	return Status::OK();
+}
+
+/* A batch; with status 0 or -1 the lane ends. */
+Piece pd_parquet::decode_next(Lane &lane)
+{
+	Piece piece;
+	std::string why;
+	piece.row = lane.row;
+	int r = guarded(&piece.error, [&]() -> Status {
+		if (!lane.reader)
+			ARROW_RETURN_NOT_OK(open_group(lane));
+		for (;;) {
+			std::shared_ptr<arrow::RecordBatch> batch;
+			ARROW_RETURN_NOT_OK(lane.reader->ReadNext(&batch));
+			if (!batch)
+				return lane.row < lane.end ? Status::Invalid("fewer rows than it says") : Status::OK();
+			if (lane.row + (uint64_t)batch->num_rows() > lane.end)
+				return Status::Invalid("more rows than it says");
+			int64_t over = (int64_t)std::min(lane.skip, (uint64_t)batch->num_rows());
+			lane.row += (uint64_t)over;
+			lane.skip -= (uint64_t)over;
+			piece.row = lane.row;
+			if (over == batch->num_rows())
+				continue;
+			ARROW_RETURN_NOT_OK(take_columns(*batch->Slice(over), want, true, piece));
+			lane.row += piece.n;
+			return Status::OK();
+		}
+	});
+	if (r < 0) {
+		piece.status = -1;
+		piece.n = lane.end - piece.row;
+		if (!piece.error.number) {
+			why = piece.error.text;
+			snprintf(piece.error.text, sizeof piece.error.text, "row group %d: %llu rows that cannot be read: %s", lane.group,
+				 (unsigned long long)piece.n, why.c_str());
+		}
+	}
+	return piece;
+}
+
+void pd_parquet::decode(Lane &lane)
+try {
+	for (bool more = true; more;) {
+		Piece piece = decode_next(lane);
+		std::unique_lock<std::mutex> hold(lock);
+		changed.wait(hold, [&]() { return stop || held < most || (lanes.front().get() == &lane && lane.ready.empty()); });
+		more = piece.status == 1 && !stop;
+		held += piece.bytes;
+		lane.done = !more;
+		if (piece.status)
+			lane.ready.push_back(std::move(piece));
+		changed.notify_all();
+	}
+} catch (...) {
+	std::lock_guard<std::mutex> hold(lock);
+	lane.done = true;
+	changed.notify_all();
+	throw;
+}
+
+Piece pd_parquet::next_of_lanes()
+{
+	std::unique_lock<std::mutex> hold(lock);
+	for (;;) {
+		while (lanes.size() < n_lanes && next_group < meta->num_row_groups()) {
+			auto lane = std::make_unique<Lane>();
+			Lane *it = lane.get();
+			it->group = next_group++;
+			it->row = next_row;
+			it->end = next_row += (uint64_t)meta->RowGroup(it->group)->num_rows();
+			it->skip = std::exchange(skip, 0);
+			lanes.push_back(std::move(lane));
+			it->work = std::async(std::launch::async, [this, it]() { decode(*it); });
+		}
+		if (lanes.empty())
+			return Piece();
+		Lane &first = *lanes.front();
+		changed.wait(hold, [&]() { return first.done || !first.ready.empty(); });
+		if (!first.ready.empty()) {
+			Piece piece = std::move(first.ready.front());
+			first.ready.pop_front();
+			held -= piece.bytes;
+			changed.notify_all();
+			return piece;
+		}
+		hold.unlock();
+		first.work.get();
+		hold.lock();
+		lanes.pop_front();
+		changed.notify_all();
+	}
+}
+
+Piece pd_parquet::next_of_stream()
+{
+	Piece piece;
+	piece.row = next_row;
+	int r = guarded(&piece.error, [&]() -> Status {
+		while (stream && (!batch || at == batch->num_rows())) {
+			at = 0;
+			number++;
+			ARROW_ASSIGN_OR_RAISE(auto next, stream->ReadNext());
+			batch = next.batch;
+			if (next.custom_metadata)
+				notes = notes ? notes->Merge(*next.custom_metadata) : next.custom_metadata;
+			if (!batch)
+				stream.reset();
+			for (int64_t n = batch ? batch->num_rows() : 0; skip && at < n; skip--, next_row++)
+				at++;
+		}
+		piece.row = next_row;
+		if (!stream)
+			return Status::OK();
+		int64_t n = std::min(batch_rows(batch->num_rows(), arrow::util::TotalBufferSize(*batch)), batch->num_rows() - at);
+		ARROW_RETURN_NOT_OK(take_columns(*batch->Slice(at, n), want, false, piece));
+		at += n;
+		next_row += piece.n;
+		return Status::OK();
+	});
+	if (r < 0) {
+		std::string why = piece.error.text;
+		if (!piece.error.number)
+			snprintf(piece.error.text, sizeof piece.error.text, "record batch %d and what follows cannot be read: %s", number, why.c_str());
+		piece.status = -1;
+		stream.reset();
+	}
+	return piece;
+}
+
+/* No thread works on it any more. */
+void pd_parquet::rest()
+{
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		stop = true;
+		changed.notify_all();
+	}
+	for (auto &lane : lanes)
+		if (lane->work.valid())
+			lane->work.wait();
+	lanes.clear();
+	held = 0;
+	stop = false;
 }
 
 int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
@@ -283,22 +536,22 @@ int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
 	std::unique_ptr<pd_parquet> p;
 	int r = guarded(e, [&]() -> Status {
 		p = std::make_unique<pd_parquet>();
-		ARROW_ASSIGN_OR_RAISE(p->reader, open_file(fd));
-		ARROW_RETURN_NOT_OK(p->reader->GetSchema(&p->schema));
-		auto meta = p->reader->parquet_reader()->metadata();
-		p->rows = (uint64_t)meta->num_rows();
-		p->groups = meta->num_row_groups();
-		p->notes = meta->key_value_metadata();
+		ARROW_ASSIGN_OR_RAISE(p->file, own_file(fd));
+		ARROW_ASSIGN_OR_RAISE(auto reader, open_file(p->file, nullptr));
+		ARROW_RETURN_NOT_OK(reader->GetSchema(&p->schema));
+		p->meta = reader->parquet_reader()->metadata();
+		p->rows = (uint64_t)p->meta->num_rows();
+		p->notes = p->meta->key_value_metadata();
 		int64_t sum = 0;
-		for (int i = 0; i < p->groups; i++) {
-			int64_t n = meta->RowGroup(i)->num_rows();
+		for (int i = 0; i < p->meta->num_row_groups(); i++) {
+			int64_t n = p->meta->RowGroup(i)->num_rows();
 			if (n < 0)
 				return Status::Invalid("a row group of ", n, " rows");
 			sum += n;
 		}
-		if (sum != meta->num_rows())
-			return Status::Invalid("its row groups have ", sum, " rows, and it says ", meta->num_rows());
-		for (const auto &field : p->reader->manifest().schema_fields) {
+		if (sum != p->meta->num_rows())
+			return Status::Invalid("its row groups have ", sum, " rows, and it says ", p->meta->num_rows());
+		for (const auto &field : reader->manifest().schema_fields) {
 			p->names.push_back(field.field->name());
 			p->leaf.push_back(field.column_index);
 		}
@@ -309,10 +562,28 @@ int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
 	return r;
 }
 
+int pd_parquet_open_stream(struct pd_parquet **out, pd_parquet_take *take, void *ctx, struct pd_parquet_error *e)
+{
+	*out = nullptr;
+	std::unique_ptr<pd_parquet> p;
+	int r = guarded(e, [&]() -> Status {
+		p = std::make_unique<pd_parquet>();
+		auto source = std::make_shared<Source>(take, ctx);
+		ARROW_RETURN_NOT_OK(source->skip_envelope());
+		ARROW_ASSIGN_OR_RAISE(p->stream, arrow::ipc::RecordBatchStreamReader::Open(source, read_options()));
+		p->schema = p->stream->schema();
+		p->notes = p->schema->metadata();
+		p->names = p->schema->field_names();
+		p->leaf.resize(p->names.size());
+		return Status::OK();
+	});
+	if (!r)
+		*out = p.release();
+	return r;
+}
+
 void pd_parquet_close(struct pd_parquet *p)
 {
-	if (p && p->ahead.valid())
-		p->ahead.wait();
 	delete p;
 }
 
@@ -342,31 +613,30 @@ int pd_parquet_type(const struct pd_parquet *p, size_t i)
 	return p->leaf[i] < 0 ? 0 : natural_type(*p->schema->field((int)i)->type());
 }
 
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, struct pd_parquet_error *e)
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e)
 {
-	if (p->ahead.valid())
-		p->ahead.wait();
 	return guarded(e, [&]() -> Status {
-		p->ahead = std::future<Piece>();
-		p->want.assign(want, want + n);
+		p->rest();
+		p->want.clear();
+		for (size_t i = 0; i < n; i++)
+			p->want.push_back({ want[i], p->names[want[i].column] });
+		p->skip = from;
+		if (p->stream)
+			return Status::OK();
 		p->leaves.clear();
 		for (size_t i = 0; i < p->leaf.size(); i++)
-			for (size_t k = 0; k < n; k++)
-				if (want[k].column == i) {
-					p->leaves.push_back(p->leaf[i]);
-					break;
-				}
-		p->group_reader.reset();
-		auto meta = p->reader->parquet_reader()->metadata();
-		p->row = p->skip = 0;
-		for (p->group = 0; p->group < p->groups; p->group++) {
-			uint64_t rows = (uint64_t)meta->RowGroup(p->group)->num_rows();
-			if (from < p->row + rows)
+			if (std::any_of(want, want + n, [i](const pd_parquet_want &w) { return w.column == i; }))
+				p->leaves.push_back(p->leaf[i]);
+		p->n_lanes = (size_t)std::clamp(threads, 1, (int)LANES);
+		p->most = p->n_lanes > 1 ? (int64_t)p->n_lanes * LANE_BYTES : 1;
+		p->next_row = 0;
+		for (p->next_group = 0; p->next_group < p->meta->num_row_groups(); p->next_group++) {
+			uint64_t rows = (uint64_t)p->meta->RowGroup(p->next_group)->num_rows();
+			if (from < p->next_row + rows)
 				break;
-			p->row += rows;
+			p->next_row += rows;
 		}
-		p->group_end = p->row;
-		p->skip = from > p->row ? from - p->row : 0;
+		p->skip = from > p->next_row ? from - p->next_row : 0;
 		return Status::OK();
 	});
 }
@@ -374,14 +644,13 @@ int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, si
 int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e)
 {
 	int r = guarded(e, [&]() -> Status {
-		p->now = p->ahead.valid() ? p->ahead.get() : p->produce();
-		if (p->now.status)
-			p->ahead = std::async(std::launch::async, [p]() { return p->produce(); });
+		p->now = Piece();
+		p->now = p->meta ? p->next_of_lanes() : p->next_of_stream();
 		return Status::OK();
 	});
 	if (r < 0)
 		return r;
-	*out = { p->now.row, p->now.n, p->now.group, p->now.v.data() };
+	*out = { p->now.row, p->now.n, p->now.v.data() };
 	if (p->now.status < 0)
 		*e = p->now.error;
 	return p->now.status;
@@ -423,7 +692,7 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileWriter>> open_writer(const std
 	properties.compression(parquet::Compression::ZSTD);
 	properties.max_row_group_length(INT64_MAX);
 	parquet::ArrowWriterProperties::Builder arrow_properties;
-	arrow_properties.store_schema()->set_use_threads(true);
+	arrow_properties.store_schema();
 	return parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), sink, properties.build(), arrow_properties.build());
 }
 
@@ -459,9 +728,10 @@ struct pd_parquet_writer {
 	std::shared_ptr<Sink> sink;
 	std::shared_ptr<arrow::Schema> schema;
 	std::unique_ptr<parquet::arrow::FileWriter> writer;
+	std::shared_ptr<arrow::ipc::RecordBatchWriter> stream;
 };
 
-int pd_parquet_writer_open(struct pd_parquet_writer **out, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
+int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
 			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
 	std::unique_ptr<pd_parquet_writer> w;
@@ -473,8 +743,9 @@ int pd_parquet_writer_open(struct pd_parquet_writer **out, const struct pd_parqu
 		for (size_t i = 0; i < n; i++)
 			fields.push_back(arrow::field(v[i].name, written_type(v[i])));
 		w->schema = arrow::schema(fields, arrow::key_value_metadata({ key }, { note }));
-		ARROW_ASSIGN_OR_RAISE(w->writer, open_writer(w->schema, w->sink));
-		return Status::OK();
+		if (form == PD_FORM_ARROW)
+			return arrow::ipc::MakeStreamWriter(w->sink, w->schema, write_options()).Value(&w->stream);
+		return open_writer(w->schema, w->sink).Value(&w->writer);
 	});
 	if (!r)
 		*out = w.release();
@@ -487,8 +758,11 @@ int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_c
 		arrow::ArrayVector arrays;
 		for (int i = 0; i < w->schema->num_fields(); i++)
 			arrays.push_back(view(v[i], (int64_t)rows));
+		auto batch = arrow::RecordBatch::Make(w->schema, (int64_t)rows, arrays);
+		if (w->stream)
+			return w->stream->WriteRecordBatch(*batch);
 		ARROW_RETURN_NOT_OK(w->writer->NewBufferedRowGroup());
-		return w->writer->WriteRecordBatch(*arrow::RecordBatch::Make(w->schema, (int64_t)rows, arrays));
+		return w->writer->WriteRecordBatch(*batch);
 	});
 	return fail_written(*w->sink, r, e);
 }
@@ -496,6 +770,13 @@ int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_c
 int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e)
 {
 	int r = guarded(e, [&]() -> Status {
+		/* What a stream says last is said of a batch without rows. */
+		if (w->stream && note) {
+			ARROW_ASSIGN_OR_RAISE(auto nothing, arrow::RecordBatch::MakeEmpty(w->schema));
+			ARROW_RETURN_NOT_OK(w->stream->WriteRecordBatch(*nothing, arrow::key_value_metadata({ key }, { note })));
+		}
+		if (w->stream)
+			return w->stream->Close();
 		if (note)
 			ARROW_RETURN_NOT_OK(w->writer->AddKeyValueMetadata(arrow::key_value_metadata({ key }, { note })));
 		return w->writer->Close();
@@ -533,44 +814,88 @@ template <class Give> Status uncut(const arrow::RecordBatch &batch, uint64_t at,
 
 } // namespace
 
+namespace {
+
+Status copy_parquet(const std::shared_ptr<arrow::io::ReadableFile> &file, const std::shared_ptr<Sink> &sink, const pd_parquet_cut *cuts, size_t n)
+{
+	ARROW_ASSIGN_OR_RAISE(auto reader, open_file(file, nullptr));
+	auto meta = reader->parquet_reader()->metadata();
+	std::shared_ptr<arrow::Schema> schema;
+	ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
+	ARROW_ASSIGN_OR_RAISE(auto writer, open_writer(schema, sink));
+	uint64_t at = 0;
+	size_t next = 0;
+	for (int g = 0; g < meta->num_row_groups(); g++) {
+		int64_t rows = meta->RowGroup(g)->num_rows(), bytes = meta->RowGroup(g)->total_byte_size();
+		reader->set_batch_size(batch_rows(rows, bytes));
+		auto opened = reader->GetRecordBatchReader({ g });
+		if (!opened.ok())
+			return Status::Invalid("row group ", g, ": ", opened.status().message());
+		bool begun = false;
+		for (uint64_t end = at + (uint64_t)rows;;) {
+			std::shared_ptr<arrow::RecordBatch> batch;
+			Status s = (*opened)->ReadNext(&batch);
+			if (!s.ok())
+				return Status::Invalid("row group ", g, ", row ", at, ": ", s.message());
+			if (!batch && at != end)
+				return Status::Invalid("row group ", g, ": fewer rows than it says");
+			if (!batch)
+				break;
+			ARROW_RETURN_NOT_OK(uncut(*batch, at, cuts, n, next, [&](const arrow::RecordBatch &part) -> Status {
+				if (!begun)
+					ARROW_RETURN_NOT_OK(writer->NewBufferedRowGroup());
+				begun = true;
+				return writer->WriteRecordBatch(part);
+			}));
+			at += (uint64_t)batch->num_rows();
+		}
+	}
+	return writer->Close();
+}
+
+ptrdiff_t take_of_fd(void *fd, void *to, size_t n)
+{
+	return read(*(const int *)fd, to, n);
+}
+
+/* A file stays a file, a stream a stream. */
+Status copy_arrow(int fd, bool is_file, const std::shared_ptr<Sink> &sink, const pd_parquet_cut *cuts, size_t n)
+{
+	auto source = std::make_shared<Source>(take_of_fd, &fd);
+	ARROW_RETURN_NOT_OK(source->skip_envelope());
+	ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchStreamReader::Open(source, read_options()));
+	ARROW_ASSIGN_OR_RAISE(auto writer, is_file ? arrow::ipc::MakeFileWriter(sink, reader->schema(), write_options()) :
+							  arrow::ipc::MakeStreamWriter(sink, reader->schema(), write_options()));
+	uint64_t at = 0;
+	size_t next = 0;
+	for (int number = 0;; number++) {
+		auto read = reader->ReadNext();
+		if (!read.ok())
+			return Status::Invalid("record batch ", number, ": ", read.status().message());
+		if (!read->batch)
+			return writer->Close();
+		for (const auto &column : read->batch->columns()) {
+			Status s = check(column);
+			if (!s.ok())
+				return Status::Invalid("record batch ", number, ": ", s.message());
+		}
+		ARROW_RETURN_NOT_OK(uncut(*read->batch, at, cuts, n, next, [&](const arrow::RecordBatch &part) { return writer->WriteRecordBatch(part); }));
+		at += (uint64_t)read->batch->num_rows();
+	}
+}
+
+} // namespace
+
 int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
 	auto sink = std::make_shared<Sink>(write, ctx);
 	int r = guarded(e, [&]() -> Status {
-		ARROW_ASSIGN_OR_RAISE(auto reader, open_file(fd));
-		auto meta = reader->parquet_reader()->metadata();
-		std::shared_ptr<arrow::Schema> schema;
-		ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
-		ARROW_ASSIGN_OR_RAISE(auto writer, open_writer(schema, sink));
-		uint64_t at = 0;
-		size_t next = 0;
-		for (int g = 0; g < meta->num_row_groups(); g++) {
-			int64_t rows = meta->RowGroup(g)->num_rows(), bytes = meta->RowGroup(g)->total_byte_size();
-			int64_t size = rows > 0 && bytes > 0 ? (int64_t)BATCH_BYTES / (bytes / rows + 1) : (int64_t)BATCH_ROWS;
-			reader->set_batch_size(size < 1 ? 1 : size > BATCH_ROWS ? (int64_t)BATCH_ROWS : size);
-			auto opened = reader->GetRecordBatchReader({ g });
-			if (!opened.ok())
-				return Status::Invalid("row group ", g, ": ", opened.status().message());
-			bool begun = false;
-			for (uint64_t end = at + (uint64_t)rows;;) {
-				std::shared_ptr<arrow::RecordBatch> batch;
-				Status s = (*opened)->ReadNext(&batch);
-				if (!s.ok())
-					return Status::Invalid("row group ", g, ", row ", at, ": ", s.message());
-				if (!batch && at != end)
-					return Status::Invalid("row group ", g, ": fewer rows than it says");
-				if (!batch)
-					break;
-				ARROW_RETURN_NOT_OK(uncut(*batch, at, cuts, n, next, [&](const arrow::RecordBatch &part) -> Status {
-					if (!begun)
-						ARROW_RETURN_NOT_OK(writer->NewBufferedRowGroup());
-					begun = true;
-					return writer->WriteRecordBatch(part);
-				}));
-				at += (uint64_t)batch->num_rows();
-			}
-		}
-		return writer->Close();
+		char head[PD_FORM_HEAD] = {};
+		ARROW_ASSIGN_OR_RAISE(auto file, own_file(fd));
+		ARROW_ASSIGN_OR_RAISE(int64_t got, file->ReadAt(0, sizeof head, head));
+		if (pd_parquet_form(head, (size_t)got, nullptr) == PD_FORM_ARROW)
+			return copy_arrow(fd, head[0] == 'A', sink, cuts, n);
+		return copy_parquet(file, sink, cuts, n);
 	});
 	return fail_written(*sink, r, e);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/column.h"
@@ -20,32 +21,64 @@
 #define GROUP_ROWS ((uint64_t)1 << 17)
 #define GROUP_BYTES ((size_t)1 << 26)
 
+#define ARROW_GROUP_ROWS ((uint64_t)1 << 14)	/* who reads a pipe waits for a batch */
+
+/* --- which form --- */
+
+static const char *const form_names[] = { [PD_FORM_PARQUET] = "Parquet", [PD_FORM_ARROW] = "Arrow" };
+
+enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may)
+{
+	static const char parquet[] = "PAR1", file[] = "ARROW1", stream[] = "\xff\xff\xff\xff";
+	if (may)
+		*may = n < PD_FORM_HEAD;
+	if (!n)
+		return PD_FORM_OTHER;
+	bool is_parquet = !memcmp(head, parquet, n < 4 ? n : 4), is_file = !memcmp(head, file, n < 6 ? n : 6);
+	bool is_stream = !memcmp(head, stream, n < 4 ? n : 4);
+	int32_t length = 0;	/* of a stream's first message, its columns */
+	if (is_stream && n >= 8)
+		memcpy(&length, (const char *)head + 4, sizeof length);
+	if (may && n < PD_FORM_HEAD)
+		*may = (is_parquet || is_file || is_stream);
+	if (n >= PD_FORM_HEAD)
+		is_stream = is_stream && length > 0 && length < 1 << 28;
+	return n < PD_FORM_HEAD ? PD_FORM_OTHER : is_parquet ? PD_FORM_PARQUET : is_file || is_stream ? PD_FORM_ARROW : PD_FORM_OTHER;
+}
+
 #ifdef PD_WITHOUT_parquet
 
 /* --- without the library --- */
 
-static int refuse_parquet(struct pd_parquet_error *e)
+static int refuse(enum pd_parquet_form form, struct pd_parquet_error *e)
 {
-	*e = (struct pd_parquet_error){ .text = "it is Parquet, and this program was built without Apache Arrow's libraries" };
+	e->number = 0;
+	snprintf(e->text, sizeof e->text, "it is %s, and this program was built without Apache Arrow's libraries", form_names[form]);
 	return -1;
 }
 
 int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
 {
 	*out = NULL;
-	return refuse_parquet(e);
+	return refuse(PD_FORM_PARQUET, e);
 }
 
-int pd_parquet_writer_open(struct pd_parquet_writer **out, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
+int pd_parquet_open_stream(struct pd_parquet **out, pd_parquet_take *take, void *ctx, struct pd_parquet_error *e)
+{
+	*out = NULL;
+	return refuse(PD_FORM_ARROW, e);
+}
+
+int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
 			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
 	*out = NULL;
-	return refuse_parquet(e);
+	return refuse(form, e);
 }
 
 int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
-	return refuse_parquet(e);
+	return refuse(PD_FORM_PARQUET, e);
 }
 
 /* Nothing was opened: nobody has one to call these with. */
@@ -55,7 +88,7 @@ const char *pd_parquet_note(const struct pd_parquet *p, const char *key) { retur
 size_t pd_parquet_columns(const struct pd_parquet *p) { return 0; }
 const char *pd_parquet_name(const struct pd_parquet *p, size_t i) { return ""; }
 int pd_parquet_type(const struct pd_parquet *p, size_t i) { return 0; }
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, struct pd_parquet_error *e) { return -1; }
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e) { return -1; }
 int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e) { return 0; }
 int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e) { return -1; }
 int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e) { return -1; }
@@ -107,6 +140,7 @@ static void add_bytes_of_text(struct pd_buf *out, struct pd_span s)
 struct columns_output {
 	struct pd_outfile_filter filter;	/* first: it is what the output knows */
 	char *name;
+	enum pd_parquet_form form;
 	struct pd_parquet_writer *writer;
 	struct pd_buf pending, header, totals, value, text;
 	struct pd_column *v;
@@ -206,7 +240,7 @@ static void begin_columns(struct columns_output *c, struct pd_span names)
 	if (c->marks)
 		add_output_column(c, MARK_COLUMN);
 	show_columns(c, v);
-	if (pd_parquet_writer_open(&c->writer, v, c->n, HEADER_NOTE, c->header.p, write_beneath, c, &e))
+	if (pd_parquet_writer_open(&c->writer, c->form, v, c->n, HEADER_NOTE, c->header.p, write_beneath, c, &e))
 		fail_output(c, &e);
 }
 
@@ -242,7 +276,7 @@ static void put_line(struct columns_output *c, struct pd_span line, struct pd_sp
 		bytes += c->v[i].data.n;
 	}
 	c->rows++;
-	if (c->rows == GROUP_ROWS || bytes >= GROUP_BYTES)
+	if (c->rows == (c->form == PD_FORM_ARROW ? ARROW_GROUP_ROWS : GROUP_ROWS) || bytes >= GROUP_BYTES)
 		flush_group(c);
 }
 
@@ -322,17 +356,18 @@ static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err 
 	return status;
 }
 
-int pd_parquet_rows_output(struct pd_outfile *o, struct pd_err *e)
+int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, struct pd_err *e)
 {
 #ifdef PD_WITHOUT_parquet
-	return pd_fail(e, PD_ERR_USAGE, "--format=parquet: this program was built without Apache Arrow's libraries");
+	return pd_fail(e, PD_ERR_USAGE, "--format=%s: this program was built without Apache Arrow's libraries", form == PD_FORM_ARROW ? "arrow" : "parquet");
 #endif
-	int status = pd_refuse_terminal(o->f, "Parquet", e);
+	int status = pd_refuse_terminal(o->f, form_names[form], e);
 	if (status)
 		return status;
 	struct columns_output *c = pd_zalloc(sizeof *c);
 	c->filter.beneath = o->f;
 	c->filter.end = end_output;
+	c->form = form;
 	c->name = pd_strdup(o->path ? o->path : "standard output");
 	o->f = pd_have(fopencookie(c, "w", (cookie_io_functions_t){ .write = take_bytes }));
 	o->filter = &c->filter;
@@ -349,6 +384,7 @@ struct columns_input {
 
 struct pd_parquet_rows_input {
 	struct pd_parquet *file;
+	FILE *spool;		/* what a pipe held */
 	char *name;
 	struct columns_input v[COLUMNS_MAX + 1];
 	struct pd_parquet_want want[COLUMNS_MAX + 1];
@@ -358,10 +394,33 @@ struct pd_parquet_rows_input {
 	bool begun;
 };
 
-bool pd_parquet_rows_is(int fd)
+/* Of a pipe no more is read than says that it may be one of these, and what was read is put back. */
+static enum pd_parquet_form form_of(FILE *f, bool regular)
 {
-	char head[4];
-	return pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, PD_PARQUET_MAGIC, sizeof head);
+	char head[PD_FORM_HEAD];
+	size_t n = 0;
+	enum pd_parquet_form form = PD_FORM_OTHER;
+	if (regular) {
+		ssize_t got = pread(fileno(f), head, sizeof head, 0);
+		return got > 0 ? pd_parquet_form(head, (size_t)got, NULL) : PD_FORM_OTHER;
+	}
+	for (bool may = true; may;) {
+		int c = getc(f);
+		if (c == EOF)
+			break;
+		head[n++] = (char)c;
+		form = pd_parquet_form(head, n, &may);
+	}
+	while (n)
+		ungetc((unsigned char)head[--n], f);
+	return form;
+}
+
+static ptrdiff_t take_of_file(void *f, void *to, size_t n)
+{
+	errno = 0;
+	n = fread(to, 1, n, f);
+	return n || !ferror((FILE *)f) ? (ptrdiff_t)n : -1;
 }
 
 static int fail_input(const struct pd_parquet_error *why, const char *name, struct pd_err *e)
@@ -420,13 +479,24 @@ static void find_mark(struct pd_parquet_rows_input *in)
 		in->marked[i] = named(in, pd_pairs_columns[i]);
 }
 
-int pd_parquet_rows_open(struct pd_parquet_rows_input **out, int fd, const char *name, struct pd_err *e)
+int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char *name, struct pd_err *e)
 {
 	struct pd_parquet_error why;
-	struct pd_parquet_rows_input *in = pd_zalloc(sizeof *in);
-	*out = in;
+	struct stat st;
+	bool regular = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
+	enum pd_parquet_form form = form_of(f, regular);
+	*out = NULL;
+	if (form == PD_FORM_OTHER)
+		return PD_OK;
+	struct pd_parquet_rows_input *in = *out = pd_zalloc(sizeof *in);
 	in->name = pd_strdup(name);
-	if (pd_parquet_open(&in->file, fd, &why))
+#ifndef PD_WITHOUT_parquet
+	if (form == PD_FORM_PARQUET && !regular && !(in->spool = pd_tempfile_of(take_of_file, f, name, e)))
+		return e->status;
+#endif
+	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, take_of_file, f, &why) :
+					pd_parquet_open(&in->file, fileno(in->spool ? in->spool : f), &why);
+	if (r)
 		return fail_input(&why, name, e);
 	size_t columns = pd_parquet_columns(in->file);
 	for (size_t i = 0; i < columns && in->n < COLUMNS_MAX; i++)
@@ -435,7 +505,7 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, int fd, const char 
 	find_mark(in);
 	for (size_t i = 0; i < in->n; i++)
 		in->want[i] = in->v[i].want;
-	return pd_parquet_read(in->file, in->want, in->n, 0, &why) ? fail_input(&why, name, e) : PD_OK;
+	return pd_parquet_read(in->file, in->want, in->n, 0, 1, &why) ? fail_input(&why, name, e) : PD_OK;
 }
 
 static void add_header(struct pd_parquet_rows_input *in)
@@ -549,8 +619,7 @@ int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines
 	if (r < 0 && why.number)
 		return pd_fail_errno(e, "%s: cannot read", in->name);
 	if (r < 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": row group %d: %" PRIu64 " rows that cannot be read: %s", in->name, b.row, b.group, b.n,
-			       why.text);
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->name, b.row, why.text);
 	if (r)
 		add_rows(in, &b);
 	else
@@ -566,6 +635,8 @@ void pd_parquet_rows_close(struct pd_parquet_rows_input *in)
 	if (!in)
 		return;
 	pd_parquet_close(in->file);
+	if (in->spool)
+		fclose(in->spool);
 	pd_buf_release(&in->lines);
 	pd_buf_release(&in->value);
 	free(in->name);

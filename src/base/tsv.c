@@ -102,8 +102,7 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 	}
 	pd_line_reader_start(&r->lines, r->f, r->path);
 	order_by_version_1(r);
-	/* Nothing was read through the stream yet. */
-	int status = !source && pd_parquet_rows_is(fileno(r->f)) ? pd_parquet_rows_open(&r->columns_in, fileno(r->f), r->path, e) : PD_OK;
+	int status = source ? PD_OK : pd_parquet_rows_open(&r->columns_in, r->f, r->path, e);
 	return status ? status : 1;
 }
 
@@ -235,7 +234,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 		if (r->order[i] >= 0)
 			r->fields[r->order[i]] = file_fields[i];
 	bool cut = n < (size_t)r->n_least || memchr(r->line.p, 0, r->line.n);
-	/* The first row of a file without column names decides whether it holds rows at all; Parquet has names. */
+	/* The first row of a file without column names decides whether it holds rows at all; columns have names. */
 	if ((cut || r->columns_in) && !r->names_known)
 		return no_rows(r, e);
 	r->names_known = true;

@@ -62,12 +62,12 @@ struct pd_tsv_reader {
 	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the wanted columns, escaped; {NULL, 0} when absent */
 	struct pd_buf totals;		/* "# total" lines, one after the other, without the prefix */
 	const char *path;		/* where the row stands */
-	uint64_t line_no;		/* of Parquet the row, from 0 */
+	uint64_t line_no;		/* of columns the row, from 0 */
 	uint64_t bytes;			/* read so far */
 	/* its own */
 	FILE *f;
 	struct pd_tsv_stream *stream;	/* `f` is a source */
-	struct pd_parquet_rows_input *columns_in;	/* `f` is Parquet (base/parquet_rows.h), of which these lines are left, with their first row */
+	struct pd_parquet_rows_input *columns_in;	/* `f` holds columns (base/parquet_rows.h), of which these lines are left, with their first row */
 	struct pd_span left;
 	uint64_t left_row;
 	struct pd_line_reader lines;

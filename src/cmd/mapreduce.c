@@ -19,6 +19,7 @@ struct engine_options {
 #define AT(member) .at = offsetof(struct engine_options, member)
 
 enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER, JOB_APPLY };
+static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" };	/* enum pd_write_row_format */
 static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
 static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
 
@@ -101,7 +102,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 		return code - 1;
 	const char *alone = walk.output ? "output" : walk.files_from ? "files-from" : walk.name ? "name" : walk.stats ? "stats" :
 			    walk.left_out ? "left-out" : walk.shingles ? "shingles" : walk.save_boilerplate ? "save-boilerplate" :
-			    walk.format == PD_ROWS_JSONL ? "format=jsonl" : walk.format == PD_ROWS_PARQUET ? "format=parquet" : NULL;
+			    formats[walk.format];
 	if (first < argc)
 		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': paths of dumps come on standard input, a line each", argv[first]);
 	else if (alone)
@@ -117,7 +118,7 @@ static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 {
 	const char *alone = o->output ? "output" : o->stats ? "stats" : o->save ? "save" : o->n_against ? "against" : o->explain ? "explain" :
 			    o->scope ? "scope" : o->sites ? "sites" : o->method ? "method" : o->rule ? "rule" : o->ranks ? "ranks" :
-			    o->links ? "links" : o->format == PD_ROWS_PARQUET ? "format=parquet" : o->format ? "format=jsonl" : o->memory ? "memory" : o->tmp_dir ? "tmp-dir" : NULL;
+			    o->links ? "links" : o->format ? formats[o->format] : o->memory ? "memory" : o->tmp_dir ? "tmp-dir" : NULL;
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", alone) : PD_OK;
 }
 
@@ -229,7 +230,7 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;
-	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format == PD_ROWS_PARQUET ? "format=parquet" : o->format ? "format=jsonl" : o->scope ? "scope" : o->group.in.sites ? "sites" :
+	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format ? formats[o->format] : o->scope ? "scope" : o->group.in.sites ? "sites" :
 			    k->rank_file ? "rank" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
 	for (int i = 0; i < k->n && !alone; i++)
 		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" : NULL;

@@ -178,7 +178,7 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 		r->open = false;
 		count_done(r);
 		if (status < 0)
-			status = refuse(r, "cannot read", error, e);
+			status = refuse(r, r->source.failed ? r->source.failed : "cannot read", error, e);
 		if (status < 0)
 			return status;
 	}

@@ -66,7 +66,8 @@ struct pd_reader_options {
 	const char *stdin_name;	/* what ids of stdin begin with; NULL: "-" */
 	const char *select;	/* an index (read/select.h): only the records that it names are read; NULL: all */
 	size_t max_block;	/* a record's block is cut here (page limit + room for HTTP headers) */
-	struct pd_read_jsonl_fields fields;	/* of JSONL; NULL: the usual names */
+	int threads;		/* that may decode row groups of Parquet */
+	struct pd_read_jsonl_fields fields;	/* of JSONL and columns; NULL: the usual names */
 	bool all_text;		/* of files in folders and tar archives, text is as good as HTML; else only HTML is */
 	bool once;		/* a file that has several names is an input under the first of them alone; a reader always does so */
 	bool twice;		/* inputs are read more than once: no advice to give a pipe */

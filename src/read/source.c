@@ -477,6 +477,9 @@ static void parquet_close(struct pd_read_parquet *p)
 {
 	pd_parquet_close(p->file);
 	p->file = NULL;
+	if (p->spool)
+		fclose(p->spool);
+	p->spool = NULL;
 	free(p->batch);
 	p->batch = NULL;
 }
@@ -499,14 +502,33 @@ static bool parquet_named(const struct pd_parquet *file, const char *name, size_
 static void no_page_columns(struct pd_read_parquet *p, const char *const *names)
 {
 	size_t n = pd_parquet_columns(p->file);
+	const char *ours = "# pagededup ", *header = pd_parquet_note(p->file, "pagededup.header");
+	if (header && !strncmp(header, ours, strlen(ours))) {
+		header += strlen(ours);
+		pd_buf_printf(&p->reason, "it holds %.*s rows that pagededup wrote, and no pages", (int)strcspn(header, " \n"), header);
+		return;
+	}
 	pd_buf_printf(&p->reason, "no column \"%s\" or \"%s\" (found: ", names[PD_PARQUET_PAGE_TEXT], names[PD_PARQUET_HTML]);
 	for (size_t i = 0; i < n && i < 20; i++)
 		pd_buf_printf(&p->reason, "%s%s", i ? ", " : "", pd_parquet_name(p->file, i));
 	pd_buf_printf(&p->reason, "%s): use --field-html= or --field-text=", n > 20 ? " …" : "");
 }
 
+static ptrdiff_t take_of_input(void *ctx, void *to, size_t n)
+{
+	struct pd_read_input *in = ctx;
+	struct pd_span s = pd_read_input_peek(in, 1);
+	n = s.n < n ? s.n : n;
+	if (n)
+		memcpy(to, s.p, n);
+	pd_read_input_skip(in, n);
+	errno = in->error;
+	return n || !errno ? (ptrdiff_t)n : -1;
+}
+
 /* `pages`: they are wanted themselves, not only their addresses.  0; PD_ERR_SYSTEM; PD_ERR_FORMAT, `reason`. */
-static int parquet_open(struct pd_read_parquet *p, int fd, const struct pd_read_jsonl_fields *f, bool pages, uint64_t from)
+static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, struct pd_read_input *in, const struct pd_read_jsonl_fields *f,
+			bool pages, uint64_t from, int threads)
 {
 	const char *const names[PD_PARQUET_FIELDS] = { f->url ? f->url : "url", f->text ? f->text : "text", f->html ? f->html : "html",
 						       f->id ? f->id : "id", "fetch_time", "content_digest", "content_type" };
@@ -514,7 +536,8 @@ static int parquet_open(struct pd_read_parquet *p, int fd, const struct pd_read_
 	struct pd_parquet_error why;
 	size_t n = 0, column;
 	pd_buf_clear(&p->reason);
-	int r = pd_parquet_open(&p->file, fd, &why);
+	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&p->file, take_of_input, in, &why) :
+					pd_parquet_open(&p->file, p->spool ? fileno(p->spool) : in->fd, &why);
 	for (int i = 0; !r && i < PD_PARQUET_FIELDS; i++) {
 		p->field[i] = -1;
 		bool page = i == PD_PARQUET_PAGE_TEXT || i == PD_PARQUET_HTML;
@@ -533,7 +556,7 @@ static int parquet_open(struct pd_read_parquet *p, int fd, const struct pd_read_
 	if (!r && !n)	/* rows are counted by any column */
 		want[n++] = (struct pd_parquet_want){ .type = pd_parquet_type(p->file, 0) };
 	if (!r)
-		r = pd_parquet_read(p->file, want, n, from, &why);
+		r = pd_parquet_read(p->file, want, n, from, threads, &why);
 	p->batch = pd_zalloc(sizeof *p->batch);
 	p->at = p->from = from;
 	if (!r)
@@ -588,7 +611,7 @@ static int parquet_next(struct pd_read_parquet *p, size_t max_block, bool pages,
 	struct pd_parquet_error why = { 0 };
 	if (p->at == b->row + b->n || !b->v) {
 		int r = pd_parquet_next(p->file, b, &why);
-		if (r <= 0 && b->n)
+		if (r < 0)
 			p->at = b->row;
 		b->v = r == 1 ? b->v : NULL;
 		errno = why.number;
@@ -596,7 +619,7 @@ static int parquet_next(struct pd_read_parquet *p, size_t max_block, bool pages,
 			return PD_ERR_SYSTEM;
 		pd_buf_clear(&p->reason);
 		if (r < 0)
-			pd_buf_printf(&p->reason, "row group %d: %llu rows that cannot be read: %s", b->group, (unsigned long long)b->n, why.text);
+			pd_buf_add_z(&p->reason, why.text);
 		if (r <= 0)
 			return r ? PD_ERR_INPUT : 0;
 		p->at = b->row;
@@ -883,7 +906,7 @@ void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f)
 
 void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
 {
-	*s = (struct pd_read_source){ .max_block = o->max_block, .all_text = o->all_text, .twice = o->twice, .sink = sink };
+	*s = (struct pd_read_source){ .max_block = o->max_block, .threads = o->threads, .all_text = o->all_text, .twice = o->twice, .sink = sink };
 	pd_read_input_init(&s->in);
 	pd_read_member_init(&s->member);
 	jsonl_init(&s->jsonl, &o->fields, o->max_block);
@@ -1146,18 +1169,35 @@ static bool wants_pages(const struct pd_read_source *s)
 	return s->max_block > 1;
 }
 
-static void open_parquet(struct pd_read_source *s, uint64_t from)
+/* Parquet begins at its end. */
+static bool spool_parquet(struct pd_read_source *s)
+{
+#ifndef PD_WITHOUT_parquet
+	struct pd_err e;
+	s->parquet.spool = pd_tempfile_of(take_of_input, &s->in, s->label, &e);
+	if (!s->parquet.spool && !s->in.error) {
+		s->in.error = errno;
+		s->failed = "cannot be put into a temporary file";
+	}
+#endif
+	return !s->in.error;
+}
+
+static void open_parquet(struct pd_read_source *s, enum pd_parquet_form form, uint64_t from)
 {
 	pd_read_member_open(&s->member, &s->in, PD_CODEC_NONE);
 	s->kind = PD_SOURCE_NONE;
 	pd_buf_clear(&s->reason);
-	if (!s->in.regular) {
-		pd_buf_add_z(&s->reason, "Parquet cannot be read from a pipe or an archive: give the file");
+	if (s->in.pull) {
+		pd_buf_add_z(&s->reason, form == PD_FORM_ARROW ? "Arrow" : "Parquet");
+		pd_buf_add_z(&s->reason, " cannot be read from an archive: unpack it");
 		pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 		return;
 	}
-	int status = parquet_open(&s->parquet, s->in.fd, &s->fields, wants_pages(s), from);
-	s->parquet.size = s->in.size;
+	if (form == PD_FORM_PARQUET && !s->in.regular && !spool_parquet(s))
+		return;
+	int status = parquet_open(&s->parquet, form, &s->in, &s->fields, wants_pages(s), from, s->threads);
+	s->parquet.size = form == PD_FORM_PARQUET ? s->in.size : 0;
 	if (!status)
 		s->kind = PD_SOURCE_PARQUET;
 	else if (status == PD_ERR_SYSTEM)
@@ -1166,16 +1206,13 @@ static void open_parquet(struct pd_read_source *s, uint64_t from)
 		pd_read_sink_tell_whole(s->sink, s->label, pd_buf_z(&s->parquet.reason));
 }
 
-static bool looks_parquet(struct pd_span head)
-{
-	return head.n >= 12 && !memcmp(head.p, PD_PARQUET_MAGIC, 4);
-}
-
 static void recognise(struct pd_read_source *s)
 {
 	struct pd_read_member *m = &s->member;
-	if (looks_parquet(pd_read_input_peek(&s->in, HEAD))) {
-		open_parquet(s, 0);
+	struct pd_span head = pd_read_input_peek(&s->in, HEAD);
+	enum pd_parquet_form form = pd_parquet_form(head.p, head.n, NULL);
+	if (form != PD_FORM_OTHER) {
+		open_parquet(s, form, 0);
 		return;
 	}
 #ifndef PD_WITHOUT_libarchive
@@ -1202,8 +1239,10 @@ static void recognise(struct pd_read_source *s)
 static bool recognise_at(struct pd_read_source *s, uint64_t offset)
 {
 	struct pd_read_member *m = &s->member;
-	if (looks_parquet(pd_read_input_peek(&s->in, HEAD))) {
-		open_parquet(s, offset);
+	struct pd_span begin = pd_read_input_peek(&s->in, HEAD);
+	enum pd_parquet_form form = pd_parquet_form(begin.p, begin.n, NULL);
+	if (form != PD_FORM_OTHER) {
+		open_parquet(s, form, offset);
 		return s->kind == PD_SOURCE_PARQUET && offset < pd_parquet_rows(s->parquet.file);
 	}
 	if (pd_read_input_seek(&s->in, offset) < 0)
@@ -1235,6 +1274,7 @@ int pd_read_source_open(struct pd_read_source *s, const char *path, const char *
 {
 	s->label = s->path = label;
 	s->done = false;
+	s->failed = NULL;
 	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
 	recognise(s);
@@ -1245,6 +1285,7 @@ int pd_read_source_open_at(struct pd_read_source *s, const char *path, const cha
 {
 	s->label = s->path = label;
 	s->done = false;
+	s->failed = NULL;
 	if (pd_read_input_open(&s->in, path) < 0)
 		return PD_ERR_SYSTEM;
 	bool found = recognise_at(s, offset);

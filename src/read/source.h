@@ -77,9 +77,9 @@ struct pd_read_zip {
 	bool done;
 };
 
-/* In: Parquet, a file that can be sought in.  Out: a record a row, with what its columns say of it; the place is the row's number, from 0.
+/* In: Parquet, or Arrow's own file or stream.  Out: a record a row, with what its columns say of it; the place is the row's number, from 0.
  * The columns are called as the members of JSONL; `fetch_time`, `content_digest` and `content_type` count, too.  HTML in bytes is of any
- * charset, in text it is UTF-8. */
+ * charset, in text it is UTF-8.  Parquet that comes through a pipe is put into a temporary file first. */
 
 enum { PD_PARQUET_URL, PD_PARQUET_PAGE_TEXT, PD_PARQUET_HTML, PD_PARQUET_ID, PD_PARQUET_TIME, PD_PARQUET_DIGEST, PD_PARQUET_CONTENT_TYPE, PD_PARQUET_FIELDS };
 
@@ -87,11 +87,12 @@ struct pd_parquet_batch;
 
 struct pd_read_parquet {
 	struct pd_parquet *file;
+	FILE *spool;				/* what came through a pipe */
 	struct pd_parquet_batch *batch;		/* which is given out now */
 	uint64_t at, from;			/* the next row of it; the first that is wanted */
 	int field[PD_PARQUET_FIELDS];		/* of a batch's columns; -1: there is none */
 	bool html_text;				/* HTML lies in a column of text */
-	uint64_t size;				/* bytes of the file */
+	uint64_t size;				/* bytes of the file; 0: they are counted as they are read */
 	struct pd_buf reason;
 };
 
@@ -131,6 +132,8 @@ struct pd_read_source {
 	const char *wanted;		/* an id: files of an archive in which it cannot lie are passed over; or NULL */
 	bool part;			/* it is a file of an archive */
 	struct pd_read_jsonl_fields fields;
+	int threads;			/* that may decode at once */
+	const char *failed;		/* what could not be done, where `in.error` says why; NULL: reading */
 	size_t max_block;		/* both may be set before opening */
 	bool keep_headers;		/* of WARC and ARC, in records */
 	bool keep_blocks;		/* … also of records that are no pages */

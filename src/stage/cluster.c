@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "base/parquet_rows.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
@@ -83,8 +82,8 @@ static int cluster_pairs(struct cluster_run *r)
 		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &r->group }, &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
-	if (!status && r->o->format == PD_ROWS_PARQUET)
-		status = pd_parquet_rows_output(&r->out, &r->err);
+	if (!status)
+		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
 	if (!status)
 		write_verdicts(r, &line);
 	pd_buf_release(&line);

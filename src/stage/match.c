@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/parquet_rows.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
@@ -396,8 +395,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		status = r->o->to->rows(r->o->to->ctx, &r->rows, &r->match);
 	else if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
-	if (!status && !r->o->to && r->o->format == PD_ROWS_PARQUET)
-		status = pd_parquet_rows_output(&r->out, &r->err);
+	if (!status && !r->o->to)
+		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
 	ask_for_doubts(r);
 	if (!status && !r->o->to)
 		status = write_pairs_header(r);

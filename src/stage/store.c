@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "base/parquet_rows.h"
 #include "base/file.h"
 #include "base/threads.h"
 #include "group/pages.h"
@@ -343,11 +342,12 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 			       .started = pd_wall_seconds() };
 	struct pd_outfile columns = { 0 };
 	int status = PD_OK;
-	if (o->format == PD_ROWS_PARQUET) {
-		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=parquet is for rows, and 'info' writes none") :
+	if (o->format >= PD_ROWS_PARQUET) {
+		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s is for rows, and 'info' writes none",
+							   pd_write_row_format_names[o->format]) :
 						   pd_outfile_open(&columns, NULL, &r.err);
 		if (!status)
-			status = pd_parquet_rows_output(&columns, &r.err);
+			status = pd_write_as_columns(&columns, o->format, &r.err);
 		r.to = columns.f;
 	}
 	if (!status)

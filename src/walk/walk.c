@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/parquet_rows.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/threads.h"
@@ -640,6 +639,7 @@ struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **
 					   .select = o->select,
 					   .stdin_name = o->name,
 					   .max_block = o->page.max_page + PD_BLOCK_ROOM,
+					   .threads = o->jobs ? o->jobs : pd_cores(),
 					   .fields = o->fields,
 					   .all_text = o->all_text };
 }
@@ -661,8 +661,8 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	/* Before the inputs are examined: what it writes is none of them. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
-	if (!status && w->o->format == PD_ROWS_PARQUET)
-		status = pd_parquet_rows_output(&w->out, &w->err);
+	if (!status)
+		status = pd_write_as_columns(&w->out, w->o->format, &w->err);
 	if (!status && w->o->stats)
 		status = pd_outfile_check_own(w->o->stats, &w->err);
 	if (!status && w->o->stats)

@@ -7,9 +7,17 @@
 
 #include <stdlib.h>
 
+#include "base/parquet_rows.h"
 #include "base/tsv.h"
 
-const char *const pd_write_row_format_names[] = { "tsv", "jsonl", "parquet", NULL };
+const char *const pd_write_row_format_names[] = { "tsv", "jsonl", "parquet", "arrow", NULL };
+
+int pd_write_as_columns(struct pd_outfile *o, int format, struct pd_err *e)
+{
+	return format == PD_ROWS_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e) :
+	       format == PD_ROWS_ARROW	 ? pd_parquet_rows_output(o, PD_FORM_ARROW, e) :
+					   PD_OK;
+}
 
 enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
 

@@ -17,8 +17,11 @@
 /* `--format=jsonl`: a finished TSV row (docs/format-rows.md) -> one JSON object on a line, for other tools.  Made from
  * the row itself, so that both forms say the same and every kind of row goes the same way. */
 
-enum pd_write_row_format { PD_ROWS_TSV, PD_ROWS_JSONL, PD_ROWS_PARQUET };	/* PARQUET: lines as of TSV, to an output of base/parquet_rows.h */
+enum pd_write_row_format { PD_ROWS_TSV, PD_ROWS_JSONL, PD_ROWS_PARQUET, PD_ROWS_ARROW };
 extern const char *const pd_write_row_format_names[];	/* NULL at the end */
+
+/* Of a format of columns: lines as of TSV become these on their way into `o` (base/parquet_rows.h). */
+int pd_write_as_columns(struct pd_outfile *o, int format, struct pd_err *e);
 
 /* The row that stands in `out` from `at` on, with its newline, becomes an object with its newline.  `columns` names its
  * fields, NULL at the end; `j` comes empty and is left so. */

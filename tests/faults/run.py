@@ -26,6 +26,7 @@ TOP = tempfile.mkdtemp(prefix='faults-')
 GIVEN = os.path.join(TOP, 'given')      # inputs, made once
 
 
+COLUMNS = b' parquet ' in subprocess.run([PROGRAM, 'version'], stdout=subprocess.PIPE).stdout
 METHODS = 'simhash,exact,segments,abstract,keywords,semantic,overlap'
 
 
@@ -116,6 +117,11 @@ def make_inputs():
     plain('rank', '-q', '-o', 'ranks.tsv', 'one.warc.gz', 'two.warc')
     save('given', b'http://host0.example/0\t2.5\nhttp://host1.example/1\t.5\n')
     plain('url', '-q', '-o', 'urls.out', '--mode=features', '--count=1000', '--seen=seen', 'hosts')
+    if COLUMNS:
+        for form in 'parquet', 'arrow':
+            save('rows.' + form, plain('fp', '-q', '--format=' + form, 'one.warc.gz', 'two.warc'))
+            save('pairs.' + form, plain('match', '-q', '--format=' + form, 'rows.tsv'))
+            save('addresses-%s.tsv' % form, plain('cluster', '-q', given=plain('match', '-q', '-k', '16', given=plain('fp', '-q', '--min-terms=1', '--field-text=url', 'rows.' + form))))
     plain('apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', '-o', 'revisits.warc.gz', 'one.warc.gz')
     plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
 
@@ -206,6 +212,12 @@ Job('apply-over-input', 'apply', '-q', '-V', 'site-verdicts.tsv', 'site/0.html',
 Job('fp-archives', 'fp', '-q', '-j1', 'one.warc.xz', 'one.warc.bz2', 'one.wacz', *OUT)
 Job('fp-select', 'fp', '-q', '-j1', '--select=index.cdxj', 'two.warc', *OUT)
 Job('decontaminate', 'decontaminate', '-q', '-j1', '--against=tests.jsonl', 'one.warc.gz', *OUT)
+for form in ('parquet', 'arrow') if COLUMNS else ():
+    Job('fp-to-' + form, 'fp', '-q', '-j1', '--format=' + form, 'one.warc.gz', *OUT)
+    Job('fp-from-' + form, 'fp', '-q', '-j2', '--min-terms=1', '--field-text=url', 'rows.' + form, *OUT)
+    Job('match-' + form, 'match', '-q', '-j1', '--format=' + form, 'rows.' + form, *OUT)
+    Job('cluster-' + form, 'cluster', '-q', '--format=' + form, *OUT, stdin='pairs.' + form)
+    Job('apply-' + form, 'apply', '-q', '--field-text=url', '-V', 'addresses-%s.tsv' % form, 'rows.' + form, *OUT)
 Job('text', 'text', '-q', '-j1', 'one.warc.gz', *OUT)
 Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
 Job('map-fp', 'map', '--job=fp', '--', '-q', '-j1', stdin='list')

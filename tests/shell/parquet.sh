@@ -10,12 +10,36 @@ has "are refused in words" "$tmp/err" "pages\.parquet: it is Parquet, and this p
 run "$P" match pages.parquet
 exits "rows in Parquet" 2
 has "are refused in words" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"
+# From a pipe, and in Arrow's forms.
+printf 'ARROW1\0\0%s' "$(printf 'x%.0s' {1..64})" >pages.arrow
+printf '\377\377\377\377\20\1\0\0%s' "$(printf 'x%.0s' {1..64})" >pages.arrows
+while read -r form file; do
+	for command in "fp 1" "match 2"; do
+		run bash -c "cat $file | '$P' ${command% *} -"
+		exits "$form through a pipe into ${command% *}" "${command#* }"
+		has "is refused in words" "$tmp/err" "standard input: it is $form, and this program was built without Apache Arrow's libraries|-: it is $form, and this program"
+	done
+	run "$P" eval --pairs=none $file
+	exits "$form as a list" 2
+	has "is refused in words" "$tmp/err" "$file holds columns, as Parquet or Arrow has them, and text is needed"
+done <<'EOF'
+Parquet pages.parquet
+Arrow pages.arrow
+Arrow pages.arrows
+EOF
+# What only begins like them is text.
+printf 'PAR\n' | "$P" match 2>err
+has "a line that begins like one" err 'standard input holds no fp rows'
+{ "$P" fp -q "$demo" | (while IFS= read -r -n 1 -d '' c; do printf %s "$c" || exit; done); } 2>/dev/null | head -c 3000 | "$P" match -q >slow.tsv 2>/dev/null
+has "a pipe that gives byte by byte" slow.tsv '^# pagededup pairs'
 for command in "fp $demo" "match pages" "cluster pages"; do
 	"$P" fp -q "$demo" >rows.tsv && "$P" match -q rows.tsv >pairs.tsv
 	case $command in match*) command="match rows.tsv" ;; cluster*) command="cluster pairs.tsv" ;; esac
 	run "$P" $command --format=parquet -o out.parquet
 	exits "${command%% *} --format=parquet" 2
 	has "is refused in words" "$tmp/err" "format=parquet: this program was built without"
+	run "$P" $command --format=arrow
+	has "${command%% *} --format=arrow, too" "$tmp/err" "format=arrow: this program was built without"
 	is "and writes nothing" "$(ls out.parquet* 2>/dev/null)" ""
 done
 tap_done

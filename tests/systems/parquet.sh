@@ -24,6 +24,9 @@ PY
 run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH="$B/parquet/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" \
 	make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 B="$B/parquet/build" "$B/parquet/build/pagededup"
 exits "it builds" 0
+run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH="$B/parquet/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" make --no-print-directory -s -C "$TOP" B="$B/parquet/build" static
+exits "it cannot be one file" 2
+has "and make says what to do" "$tmp/err" 'make static WITHOUT="parquet"'
 Q=$B/parquet/build/pagededup
 has "version names the library" <("$Q" version) 'parquet [0-9]'
 
@@ -73,6 +76,91 @@ sed '1i'"$fp_columns" odd.fp >odd.tsv
 "$Q" match -q --format=parquet odd.tsv >odd-pairs.parquet
 same "odd values come back as they were" <("$Q" cluster -q odd-pairs.parquet) <("$Q" cluster -q odd-pairs.tsv)
 is "DuckDB reads them, too" "$(python -c 'import duckdb; print(duckdb.sql("select count(url_b) from \"odd-pairs.parquet\"").fetchall()[0][0])' 2>&1)" 3
+
+# --- every command that reads rows, from files and pipes, in both forms ---
+for kind in fp match cluster; do
+	"$Q" "$kind" -q --format=arrow $([ $kind = fp ] && echo demo.warc.gz || { [ $kind = match ] && echo fp.tsv || echo match.tsv; }) >$kind.arrow
+done
+id=$(grep -v '^#' cluster.tsv | awk -F'\t' '$4 == 1 { print $2; exit }')
+grep -v '^#' match.tsv | head -3 | awk -F'\t' -v OFS='\t' '{ print $1, $2, 1 }' >truth
+"$Q" store init against -q && "$Q" store add -q against fp.tsv >/dev/null
+matches() { "$Q" match -q "$1"; }
+against() { "$Q" match -q fp.tsv --against="$1"; }
+clusters() { "$Q" cluster -q "$1"; }
+applies() { "$Q" apply -q -V "$1" -o - demo.warc.gz; }
+evaluates() { "$Q" eval --pairs="$1" truth; }
+evaluates_clusters() { "$Q" eval --clusters="$1" truth; }
+samples() { "$Q" sample -n 5 "$1"; }
+reports() { "$Q" report -q -V "$1" -o report.html && sed 's/cluster\.[a-z]*\|standard input\|-<//g' report.html && rm report.html; }
+explains() { "$Q" why -V "$1" "$id"; }
+adds() { rm -rf added && "$Q" store init added -q && "$Q" store add -q added "$1"; }
+checks() { "$Q" store check -q against "$1"; }
+learns() { "$Q" url --learn-params "$1" 2>/dev/null; }
+saves() { "$Q" match --save=saved.key -q "$1" && cat saved.key; }
+maps() { "$Q" map --job=join --step=count <"$1" | sed 's/standard input//'; }
+while read -r job kind pipe; do
+	"$job" $kind.tsv >wanted 2>&1
+	for form in parquet arrow; do
+		"$job" $kind.$form >got 2>&1
+		same "$job, $form" got wanted
+		[ "$pipe" ] || continue
+		cat $kind.$form | "$job" "$pipe" >got 2>&1
+		same "$job, $form through a pipe" got wanted
+	done
+done <<'EOF'
+matches fp -
+against fp -
+saves fp -
+clusters match -
+applies cluster -
+evaluates match -
+evaluates_clusters cluster -
+samples match -
+reports cluster -
+explains cluster
+adds fp -
+checks fp -
+learns fp -
+maps fp /dev/stdin
+EOF
+mkfifo fifo
+cat fp.parquet >fifo &
+"$Q" match -q fifo >got
+wait
+same "a pipe with a name" got match.tsv
+# Those that want pages or lists say so.
+while read -r status says what; do
+	run "$Q" $what
+	exits "$what" "$status"
+	has "$what says why" "$tmp/err" "$([ "$says" = pages ] && echo 'it holds fp rows that pagededup wrote, and no pages' || echo 'holds columns, as Parquet or Arrow has them, and text is needed')"
+done <<'EOF'
+1 pages fp fp.parquet
+1 pages fp fp.arrow
+1 pages text fp.parquet
+1 pages link fp.arrow
+1 pages estimate fp.parquet
+1 pages boilerplate -o learned fp.parquet
+2 list url fp.parquet
+2 list url fp.arrow
+2 list eval --pairs=match.tsv match.parquet
+2 list fp --stopwords=fp.parquet demo.warc.gz
+EOF
+is "Arrow's stream says what the text says" "$(python -c '
+import pyarrow as pa, pyarrow.parquet as pq, duckdb
+for name in "fp", "match", "cluster":
+    r = pa.ipc.open_stream(name + ".arrow")
+    t = r.read_all()
+    print(t.equals(pq.read_table(name + ".parquet")), r.schema.metadata[b"pagededup.header"] == pq.read_schema(name + ".parquet").metadata[b"pagededup.header"],
+          duckdb.sql("select count(*) from t").fetchall()[0][0] == t.num_rows, end=" ")' 2>&1)" "True True True True True True True True True "
+is "its totals are said of its last batch" "$(python -c '
+import pyarrow as pa
+r = pa.ipc.open_stream("fp.arrow")
+while True:
+    try: last = r.read_next_batch_with_custom_metadata()
+    except StopIteration: break
+print(last.custom_metadata[b"pagededup.totals"].decode(), end="")' 2>&1)" "$(grep '^# total' fp.tsv)"
+for j in 1 2 4; do same "fp -j$j: the same bytes of Arrow" <("$Q" fp -q -j$j --format=arrow demo.warc.gz) fp.arrow; done
+same "a pipe of all stages" <("$Q" fp -q --format=arrow demo.warc.gz | "$Q" match -q --format=arrow | "$Q" cluster -q) cluster.tsv
 
 # --- others read it ---
 is "DuckDB counts rows" "$(python -c 'import duckdb; print(duckdb.sql("select count(*), count(fingerprint) from \"fp.parquet\"").fetchall()[0])')" \
@@ -154,8 +242,11 @@ exits "dedup of Parquet" 0
 is "dedup writes Parquet" "$(python -c 'import pyarrow.parquet as pq; print(pq.read_table("clean/pages.parquet").num_rows < pq.read_table("pages.parquet").num_rows)' 2>&1)" True
 "$Q" show --stage=text pages.parquet:30 >shown 2>&1
 at_least "an id leads to its page" "$(wc -l <shown)" 1
-cat pages.parquet | "$Q" fp -q - 2>piped.err >/dev/null
-has "a pipe is refused in words" piped.err 'Parquet cannot be read from a pipe'
+cat pages.parquet | "$Q" fp -q --name=pages.parquet - >piped.tsv
+same "pages through a pipe" <(grep -v '^# total' piped.tsv) <(grep -v '^# total' from-parquet.tsv)
+run bash -c 'cat pages.parquet | TMPDIR=/nowhere "$0" fp -q -' "$Q"
+exits "where no temporary file can be" 2
+has "it is said" "$tmp/err" '-: cannot be put into a temporary file: No such file'
 if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
 	whole transplant-dev "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" 100 1000
 else
@@ -184,6 +275,59 @@ run "$Q" match -q texts.parquet
 exits "pages are no rows" 2
 has "and match says so" "$tmp/err" 'texts\.parquet holds no fp rows'
 
+# Common Crawl's index with the pages beside it.
+python - <<'PY'
+import pyarrow as pa, pyarrow.parquet as pq, datetime
+html = "<p>The mill by the tide creek was built of grey stone, and the ferry left the harbour at noon with a lantern.</p>"
+when = datetime.datetime(2024, 1, 2, 3, 4, 5, 678000)
+t = pa.table({"url_surtkey": ["com,example)/"], "url": ["http://example.com/"], "url_host_name": ["example.com"], "url_host_tld": ["com"], "url_port": pa.array([None], pa.int32()),
+              "fetch_time": pa.array([when], pa.timestamp("ms")), "fetch_status": pa.array([200], pa.int16()), "fetch_redirect": pa.array([None], pa.string()),
+              "content_digest": ["3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"], "content_mime_type": ["text/html"], "content_charset": ["UTF-8"], "content_languages": ["eng"],
+              "warc_filename": ["crawl-data/x.warc.gz"], "warc_record_offset": pa.array([123], pa.int32()), "warc_record_length": pa.array([456], pa.int32()),
+              "html": pa.array([html.encode()], pa.binary())})
+pq.write_table(t, "index.parquet", compression="zstd")
+with pa.ipc.new_file("index.arrow", t.schema) as w: w.write_table(t)
+PY
+for file in index.parquet index.arrow; do
+	"$Q" fp -q --format=parquet $file -o index-rows.parquet
+	is "Common Crawl's columns of $file" "$(python -c '
+import pyarrow.parquet as pq
+r = pq.read_table("index-rows.parquet").to_pylist()[0]
+print(r["url"], r["fetch_time"], r["content_digest"])' 2>&1)" "http://example.com/ 2024-01-02T03:04:05Z 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+done
+is "what apply wrote is compressed by zstd" "$(python -c 'import pyarrow.parquet as pq; print(pq.ParquetFile("clean.parquet").metadata.row_group(0).column(1).compression)')" ZSTD
+
+# --- pages in Arrow's file and stream; row groups at once ---
+python convert.py "$Q" demo.warc.gz pages.parquet 20
+python - <<'PY'
+import pyarrow as pa, pyarrow.parquet as pq
+t = pq.read_table("pages.parquet")
+with pa.ipc.new_file("pages.arrow", t.schema) as w: w.write_table(t, max_chunksize=20)
+with pa.ipc.new_stream("pages.arrows", t.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as w: w.write_table(t)
+PY
+"$Q" fp -q -j1 pages.parquet >pages.tsv
+for j in 2 3 8; do same "row groups at once, -j$j: the same rows" <("$Q" fp -q -j$j pages.parquet) pages.tsv; done
+rows() { sed 's/pages\.arrows\?:/pages.parquet:/' | grep -v '^# total'; }
+for file in pages.arrow pages.arrows; do
+	same "$file: the same rows" <("$Q" fp -q $file | rows) <(rows <pages.tsv)
+	same "$file through a pipe" <(cat $file | "$Q" fp -q --name=$file | rows) <(rows <pages.tsv)
+	same "$file: an id leads to its page" <("$Q" show --stage=text $file:30) <("$Q" show --stage=text pages.parquet:30)
+	run "$Q" show $file:999999
+	exits "$file: no such row" 2
+	"$Q" match -q -o arrow-pairs.tsv <("$Q" fp -q $file) && "$Q" cluster -q arrow-pairs.tsv >arrow-verdicts.tsv
+	run "$Q" apply -q -V arrow-verdicts.tsv -o clean.$file $file
+	exits "$file: apply" 0
+	is "$file: what is left is what no verdict removes, with all columns" "$(python - $file <<'PY'
+import sys, pyarrow as pa
+name = sys.argv[1]
+read = lambda n: (pa.ipc.open_file(n) if name.endswith("w") else pa.ipc.open_stream(n)).read_all()
+a, b = read(name), read("clean." + name)
+gone = {int(l.split("\t")[1].split(":")[-1]) for l in open("arrow-verdicts.tsv") if l[0] != "#" and l.split("\t")[3] == "1"}
+print(len(gone) > 0, a.take([i for i in range(a.num_rows) if i not in gone]).equals(b), a.schema.equals(b.schema, check_metadata=True))
+PY
+)" "True True True"
+done
+
 # --- damage ---
 python - <<'PY'
 import pyarrow.parquet as pq
@@ -211,6 +355,26 @@ has "is named" "$tmp/err" 'cut\.parquet: '
 run "$Q" match bad-rows.parquet
 exits "damaged rows" 1
 has "are named" "$tmp/err" 'bad-rows\.parquet:0: row group 0: [0-9]+ rows that cannot be read'
+python - "$Q" >damaged 2>&1 <<'PY'
+import random, subprocess, sys
+Q, rng, seen = sys.argv[1], random.Random(1), set()
+def hold(what, name, data, command, must_fail):
+    with open(name, "wb") as f: f.write(data)
+    r = subprocess.run([Q, *command, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    first = r.stderr.decode("utf-8", "replace").split("\n")[0]
+    seen.add(r.returncode)
+    if r.returncode not in (0, 1, 2) or (must_fail and not r.returncode) or (r.returncode and name not in first):
+        print(what, command, r.returncode, first)
+for file, command in (("pages.parquet", ["fp", "-j2"]), ("pages.arrow", ["fp"]), ("pages.arrows", ["fp"]), ("fp.parquet", ["match"]), ("fp.arrow", ["match"]), ("match.arrow", ["cluster"])):
+    data = open(file, "rb").read()
+    for i in range(1, 50):
+        hold("cut at %d/50 of %s" % (i, file), "cut." + file, data[:len(data) * i // 50], command, i > 1)
+    for i in range(60):
+        at = rng.randrange(len(data)) if i % 3 else (len(data) - 1 - rng.randrange(1500) if file.endswith("parquet") else rng.randrange(1500))
+        hold("byte %d of %s" % (at, file), "flip." + file, data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:], command, False)
+print(sorted(seen))
+PY
+is "files that are cut and files with a wrong bit: no crash, and the file is named" "$(head -5 damaged)" "[0, 1, 2]"
 run "$Q" fp -q --format=parquet -o /dev/full demo.warc.gz
 exits "a full disk" 2
 has "is said" "$tmp/err" 'cannot write /dev/full: No space left'
