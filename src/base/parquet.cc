@@ -37,8 +37,8 @@ namespace {
 
 enum { BATCH_BYTES = 4 << 20, BATCH_ROWS = 1 << 14 };
 
-/* Row groups that are decoded at once, and what each of them may hold ready. */
-enum { LANES = 8, LANE_BYTES = 32 << 20 };
+/* Row groups that are decoded at once, and the bytes of all of them, decoded: of large ones there are fewer. */
+enum { LANES = 8, LANES_BYTES = 256 << 20 };
 
 int64_t batch_rows(int64_t rows, int64_t bytes)
 {
@@ -366,6 +366,7 @@ struct pd_parquet {
 	int64_t at = 0;
 	int number = -1;		/* of the batch */
 
+	int64_t bytes_of_group(int group) const;
 	Status open_group(Lane &lane);
 	Piece decode_next(Lane &lane);
 	void decode(Lane &lane);
@@ -375,13 +376,20 @@ struct pd_parquet {
 	~pd_parquet() { rest(); }
 };
 
+/* Of what is wanted of it. */
+int64_t pd_parquet::bytes_of_group(int group) const
+{
+	auto row_group = meta->RowGroup(group);
+	int64_t bytes = 0;
+	for (int i : leaves)
+		bytes += std::clamp(row_group->ColumnChunk(i)->total_uncompressed_size(), (int64_t)0, (int64_t)1 << 40);
+	return bytes;
+}
+
 Status pd_parquet::open_group(Lane &lane)
 {
 	ARROW_ASSIGN_OR_RAISE(lane.file, open_file(file, meta));
-	int64_t bytes = 0;
-	for (int i : leaves)
-		bytes += meta->RowGroup(lane.group)->ColumnChunk(i)->total_uncompressed_size();
-	lane.file->set_batch_size(batch_rows((int64_t)(lane.end - lane.row), bytes));
+	lane.file->set_batch_size(batch_rows((int64_t)(lane.end - lane.row), bytes_of_group(lane.group)));
 	ARROW_ASSIGN_OR_RAISE(lane.reader, lane.file->GetRecordBatchReader({ lane.group }, leaves));
 	return Status::OK();
 }
@@ -627,8 +635,11 @@ int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, si
 		for (size_t i = 0; i < p->leaf.size(); i++)
 			if (std::any_of(want, want + n, [i](const pd_parquet_want &w) { return w.column == i; }))
 				p->leaves.push_back(p->leaf[i]);
-		p->n_lanes = (size_t)std::clamp(threads, 1, (int)LANES);
-		p->most = p->n_lanes > 1 ? (int64_t)p->n_lanes * LANE_BYTES : 1;
+		int64_t largest = 1;
+		for (int i = 0; i < p->meta->num_row_groups(); i++)
+			largest = std::max(largest, p->bytes_of_group(i));
+		p->n_lanes = (size_t)std::clamp(std::min((int64_t)threads, LANES_BYTES / largest), (int64_t)1, (int64_t)LANES);
+		p->most = p->n_lanes > 1 ? LANES_BYTES : 1;
 		p->next_row = 0;
 		for (p->next_group = 0; p->next_group < p->meta->num_row_groups(); p->next_group++) {
 			uint64_t rows = (uint64_t)p->meta->RowGroup(p->next_group)->num_rows();
