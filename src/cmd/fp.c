@@ -14,7 +14,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_write_row_format_names,
-	  .help = "tsv (default), parquet, arrow; jsonl for other tools: match does not read it" },
+	  .help = "tsv (default), parquet, arrow; jsonl: match does not read it" },
 	PD_OPT_END,
 };
 

@@ -38,7 +38,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
-	  .help = "tsv (default), parquet, arrow; jsonl for other tools: cluster does not read it" },
+	  .help = "tsv (default), parquet, arrow; jsonl: cluster does not read it" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory),
