@@ -9,6 +9,7 @@ twins    the same, with sketches that have nothing in common but in pairs: row 2
 sketches fingerprints with up to ten bits of one flipped, with one sketch
 pair     two fingerprints near each other; no sketches
 parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
+subjects one fingerprint and one sketch, on one host, with few terms and one title, and in pairs with one heading
 
 Rows come in no order of their ids, each on a host of its own, or on HOSTS of them in turn, TOGETHER (1) rows each.
 """
@@ -26,6 +27,8 @@ def fingerprint(i):
         for bit in draw.sample(range(64), 10):
             v ^= 1 << bit
         return v
+    if kind == 'subjects':
+        return centre
     if kind in ('parts', 'pair'):
         return centre ^ i // 2 % 2
     if kind == 'touching':
@@ -63,7 +66,7 @@ def sketch(i):
         return '-'
     if kind == 'texts':
         v = some_of(base, .05)
-    elif kind == 'sketches':
+    elif kind in ('sketches', 'subjects'):
         v = base
     else:
         own = random.Random(i // 2)
@@ -72,7 +75,9 @@ def sketch(i):
 
 seen, rows = set(), []
 for i in range(n):
-    fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/%d' % (i // together % hosts if hosts else i, i)] + ['-'] * 6 + [str(1000 + i * 7919 % n)] + ['-'] * 3
-    rows.append('\t'.join(fields + [sketch(i), '-', '-']))
+    host = 0 if kind == 'subjects' else i // together % hosts if hosts else i
+    about = ['20', '%08x%08x' % (i // 2 + 2, 1)] if kind == 'subjects' else ['-', '-']
+    fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/%d' % (host, i)] + ['-'] * 5 + about[:1] + [str(1000 + i * 7919 % n)] + ['-'] * 3
+    rows.append('\t'.join(fields + [sketch(i), '-', '-'] + ([] if kind != 'subjects' else about[1:])))
 draw.shuffle(rows)
 print('\n'.join(rows))

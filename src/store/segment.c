@@ -1044,18 +1044,18 @@ static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
 	return status;
 }
 
+/* Rows of one hash, which may be many, ascend. */
 static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
 {
-	struct pd_store_rows_found found = { 0 };
-	bool there = false;
-	int status = pd_store_segment_find(s, by, hash, hash, &found, e);
-	for (size_t i = 0; i < found.n; i++)
-		there = there || found.v[i] == row;
-	free(found.v);
-	if (!status && !there)
-		status = fail_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at,
-						  "a list lacks a row", e);
-	return status;
+	uint64_t from, to;
+	int status = narrow(s, by, hash, hash, &from, &to, e);
+	const uint64_t *hashes = status ? NULL : items_at(s, PD_STORE_SEG_HASHES + (int)by, from, to, 8, e);
+	const uint32_t *rows = hashes ? items_at(s, PD_STORE_SEG_LIST_ROWS + (int)by, from, to, 4, e) : NULL;
+	if (!rows)
+		return PD_ERR_FORMAT;
+	uint64_t at = PD_LOWER_BOUND(i, 0, to - from, hashes[i] < hash || (hashes[i] == hash && rows[i] < row));
+	bool there = at < to - from && hashes[at] == hash && rows[at] == row;
+	return there ? PD_OK : fail_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at, "a list lacks a row", e);
 }
 
 /* Rows, one by one: numbers that ascend, texts that unpack, lists that hold what the columns hold. */
