@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plain text beside others: the documents of a training corpus, {"id", "text"} a line, without duplicates, by this program, by text-dedup's
-MinHash and by datatrove's, each as it is shipped.
+"""Documents of a training corpus, {"id", "text"} a line, without their near-duplicates: text-dedup's MinHash and datatrove's, each as it is
+shipped and with all of its processes, and the documents for them and for this program.
 
-usage: plain_text.py PROGRAM TEXTS N FOLDER [NAME]...     NAME: pagededup, text-dedup, datatrove (all)
+usage: plain_text.py make TEXTS N DOCUMENTS
+       plain_text.py DOCUMENTS OUTPUT text-dedup|datatrove
 
-TEXTS: JSON Lines with a field "text", plain or .xz.  N documents are made of their sentences, twelve each, drawn at random; every tenth has
-one to three copies with known edits: up to a tenth of the words replaced by other words, a sentence left out or put in.  Right is to
-remove all but one of each such family and nothing else.  FOLDER gets documents and results.  Prints a row for each: documents, seconds,
-CPU seconds, memory (the largest process), documents removed, the share of these that was right to remove, the share of copies that was removed.
+TEXTS: JSON Lines with a field "text", plain or .xz.  N families of documents are made of their sentences, twelve each, drawn at random;
+every tenth has one to three copies with known edits: up to a tenth of the words replaced by other words, a sentence left out or put in.
+The id says which: FAMILY.COPY, then the edits.  Right is to remove all but one of each family and nothing else.  A peer writes the ids of
+what it leaves to OUTPUT, and {"cpu_seconds": …, "seconds": …, "megabytes": …} to standard output: user and system of all processes from
+their start to their end, and the largest of them.
 """
-import collections, json, lzma, os, random, re, resource, subprocess, sys, time
-
-PROGRAM, TEXTS, N, FOLDER, *NAMES = sys.argv[1:]
-DOCUMENTS = os.path.join(FOLDER, 'documents.jsonl')
+import collections, json, lzma, os, random, re, resource, shutil, subprocess, sys, time
 
 
-def sentences():
+def sentences(texts):
     found = set()
-    with (lzma.open if TEXTS.endswith('.xz') else open)(TEXTS, 'rt', encoding='utf-8') as lines:
+    with (lzma.open if texts.endswith('.xz') else open)(texts, 'rt', encoding='utf-8') as lines:
         for line in lines:
             page = json.loads(line)
             if page.get('lang', 'en') == 'en':
@@ -27,48 +26,74 @@ def sentences():
 
 
 def edited(parts, words, pool, rng):
-    parts = list(parts)
+    """The text, and what was done to it."""
+    parts, done = list(parts), ''
     if rng.random() < .5:
         parts.pop(rng.randrange(len(parts)))
+        done += '-out'
     if rng.random() < .5:
         parts.insert(rng.randrange(len(parts)), rng.choice(pool))
+        done += '-in'
     share = rng.choice((0, .02, .05, .1))
-    return ' '.join(w if rng.random() >= share else rng.choice(words) for w in ' '.join(parts).split())
+    return ' '.join(w if rng.random() >= share else rng.choice(words) for w in ' '.join(parts).split()), f'{done}-{share:g}'
 
 
-def make():
-    rng, pool = random.Random(7), sentences()
+def make(texts, n, path):
+    rng, pool = random.Random(7), sentences(texts)
     words = [w for s in pool for w in s.split() if w.isalpha()]
     lines = []
-    for i in range(int(N)):
+    for i in range(n):
         parts = rng.sample(pool, 12)
         lines.append((f'{i}.0', ' '.join(parts)))
         for copy in range(rng.randint(1, 3) if i % 10 == 0 else 0):
-            lines.append((f'{i}.{copy + 1}', edited(parts, words, pool, rng)))
+            text, done = edited(parts, words, pool, rng)
+            lines.append((f'{i}.{copy + 1}{done}', text))
     rng.shuffle(lines)
-    os.makedirs(FOLDER, exist_ok=True)
-    with open(DOCUMENTS, 'w', encoding='utf-8') as out:
+    with open(path, 'w', encoding='utf-8') as out:
         for name, text in lines:
             out.write(json.dumps({'id': name, 'text': text}, ensure_ascii=False) + '\n')
-    return [name for name, _ in lines]
 
 
-# Each gives the ids of what is left.
-
-def pagededup():
-    out = os.path.join(FOLDER, 'pagededup.jsonl')
-    subprocess.run(f'{PROGRAM} fp -q {DOCUMENTS} | {PROGRAM} match -q | {PROGRAM} cluster -q -o {FOLDER}/verdicts.tsv &&'
-                   f'{PROGRAM} apply -q -V {FOLDER}/verdicts.tsv -o {out} {DOCUMENTS}', shell=True, check=True)
-    return [json.loads(line)['id'] for line in open(out, encoding='utf-8')]
+def ids_of(path):
+    with open(path, encoding='utf-8') as lines:
+        return [json.loads(line)['id'] for line in lines]
 
 
-def text_dedup():
-    out = os.path.join(FOLDER, 'text-dedup')
-    subprocess.run([sys.executable, '-m', 'text_dedup.minhash', '--path', 'json', '--data_files', DOCUMENTS, '--split', 'train', '--column', 'text',
-                    '--cache_dir', out + '.cache', '--output', out, '--num_proc', str(os.cpu_count())], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    return subprocess.run([sys.executable, '-c', 'import datasets, sys\nfor row in datasets.load_from_disk(sys.argv[1])["id"]: print(row)', out],
-                          check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+def score(all_ids, left):
+    """Documents removed, the share of these that was right to remove, the share of copies that was removed."""
+    family = collections.Counter(i.split('.')[0] for i in all_ids)
+    kept = collections.Counter(i.split('.')[0] for i in left)
+    removed = len(all_ids) - len(left)
+    right = sum(min(n - kept[f], n - 1) for f, n in family.items())
+    return removed, right / max(1, removed), right / sum(n - 1 for n in family.values())
+
+
+def score_by_share(all_ids, left):
+    """Of families of two, by the share of words that were replaced: the share that lost one."""
+    family, kept = collections.defaultdict(list), set(left)
+    for name in all_ids:
+        family[name.split('.')[0]].append(name)
+    found = collections.defaultdict(list)
+    for names in family.values():
+        if len(names) == 2:
+            found[max(names).rpartition('-')[2] if '-' in names[0] + names[1] else ''].append(not kept.issuperset(names))
+    return {share: sum(gone) / len(gone) for share, gone in sorted(found.items())}
+
+
+def finish(command):
+    """What it says is seen where it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.stderr.write(done.stdout.decode(errors='replace')[-4000:])
+        sys.exit(f'{command[1]} ended with {done.returncode}')
+
+
+# Each leaves the ids of what is left in `out`; `folder` is for its files.
+
+def text_dedup(documents, out, folder):
+    finish([sys.executable, '-m', 'text_dedup.minhash', '--path', 'json', '--data_files', documents, '--split', 'train', '--column', 'text',
+            '--cache_dir', folder + '/cache', '--output', folder + '/left', '--num_proc', str(os.cpu_count())])
+    return [sys.executable, '-c', 'import datasets, sys\nfor name in datasets.load_from_disk(sys.argv[1])["id"]: print(name)', folder + '/left'], out
 
 
 DATATROVE = '''
@@ -79,48 +104,47 @@ from datatrove.pipeline.readers import JsonlReader
 from datatrove.pipeline.writers import JsonlWriter
 folder, tasks = sys.argv[1], int(sys.argv[2])
 config = MinhashConfig()
+def run(name, pipeline, tasks, workers):
+    LocalPipelineExecutor(pipeline, tasks=tasks, workers=workers, start_method='fork', logging_dir=folder + '/log.' + name).run()
 def read(): return JsonlReader(folder + '/in', glob_pattern='*.jsonl', compression=None)
 if __name__ == '__main__':
-    LocalPipelineExecutor([read(), MinhashDedupSignature(folder + '/signatures', config=config)], tasks=tasks, workers=tasks).run()
-    LocalPipelineExecutor([MinhashDedupBuckets(folder + '/signatures', folder + '/buckets', config=config)], tasks=config.num_buckets, workers=tasks).run()
-    LocalPipelineExecutor([MinhashDedupCluster(folder + '/buckets', folder + '/remove', config=config)], tasks=1).run()
-    LocalPipelineExecutor([read(), MinhashDedupFilter(folder + '/remove'), JsonlWriter(folder + '/out', compression=None)], tasks=tasks, workers=tasks).run()
+    run('sign', [read(), MinhashDedupSignature(folder + '/signatures', config=config)], tasks, tasks)
+    run('buckets', [MinhashDedupBuckets(folder + '/signatures', folder + '/buckets', config=config)], config.num_buckets, tasks)
+    run('cluster', [MinhashDedupCluster(folder + '/buckets', folder + '/remove', config=config)], 1, 1)
+    run('filter', [read(), MinhashDedupFilter(folder + '/remove'), JsonlWriter(folder + '/out', compression=None)], tasks, tasks)
 '''
 
 
-def datatrove():
-    folder, tasks = os.path.join(FOLDER, 'datatrove'), os.cpu_count()
-    os.makedirs(folder + '/in', exist_ok=True)
-    lines = open(DOCUMENTS, encoding='utf-8').readlines()
+def datatrove(documents, out, folder):
+    tasks = os.cpu_count()
+    os.makedirs(folder + '/in')
+    with open(documents, encoding='utf-8') as f:
+        lines = f.readlines()
     for i in range(tasks):
-        open(f'{folder}/in/{i}.jsonl', 'w', encoding='utf-8').writelines(lines[i::tasks])
-    open(folder + '/run.py', 'w').write(DATATROVE)
-    subprocess.run([sys.executable, folder + '/run.py', folder, str(tasks)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return [json.loads(line)['id'] for name in sorted(os.listdir(folder + '/out')) for line in open(f'{folder}/out/{name}', encoding='utf-8')]
-
-
-def score(all_ids, left):
-    family = collections.Counter(i.split('.')[0] for i in all_ids)
-    kept = collections.Counter(i.split('.')[0] for i in left)
-    removed = len(all_ids) - len(left)
-    right = sum(min(n - kept[f], n - 1) for f, n in family.items())
-    return removed, right / max(1, removed), right / sum(n - 1 for n in family.values())
+        with open(f'{folder}/in/{i}.jsonl', 'w', encoding='utf-8') as f:
+            f.writelines(lines[i::tasks])
+    with open(folder + '/run.py', 'w', encoding='utf-8') as f:
+        f.write(DATATROVE)
+    finish([sys.executable, folder + '/run.py', folder, str(tasks)])
+    return None, [f'{folder}/out/{name}' for name in sorted(os.listdir(folder + '/out'))]
 
 
 def main():
-    runs = {'pagededup': pagededup, 'text-dedup': text_dedup, 'datatrove': datatrove}
-    ids = make()
-    print(f'load {os.getloadavg()[0]:.1f}', flush=True)
-    for name in NAMES or runs:
-        pid = os.fork()     # what children took is told apart by process
-        if not pid:
-            started = time.time()
-            left = runs[name]()
-            seconds, used = time.time() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-            removed, precision, recall = score(ids, left)
-            print(f'{name}\t{len(ids)}\t{seconds:.1f} s\t{used.ru_utime + used.ru_stime:.1f} CPU s\t{used.ru_maxrss / 1024:.0f} MB\t{removed}\t{precision:.4f}\t{recall:.4f}', flush=True)
-            os._exit(0)
-        os.waitpid(pid, 0)
+    if sys.argv[1] == 'make':
+        return make(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    documents, out, name = sys.argv[1:]
+    folder = out + '.' + name
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    begun = time.monotonic()
+    listing, written = {'text-dedup': text_dedup, 'datatrove': datatrove}[name](documents, out, folder)
+    used, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
+    left = subprocess.run(listing, check=True, stdout=subprocess.PIPE, text=True).stdout.split() if listing else [i for path in written for i in ids_of(path)]
+    with open(out, 'w', encoding='utf-8') as f:
+        f.writelines(i + '\n' for i in left)
+    shutil.rmtree(folder)
+    print(json.dumps({'cpu_seconds': used.ru_utime + used.ru_stime, 'seconds': seconds, 'megabytes': used.ru_maxrss / 1024}))
 
 
-main()
+if __name__ == '__main__':
+    main()
