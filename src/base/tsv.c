@@ -267,6 +267,14 @@ static int next_columns_line(struct pd_tsv_reader *r, struct pd_err *e)
 }
 
 /* 1 a row, 0 nothing to give yet, negative an error. */
+static int take_line(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	r->mark = pd_span(NULL, 0);
+	if (!r->line.n)
+		return 0;
+	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);
+}
+
 static int next_file_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	int status = r->columns_in ? next_columns_line(r, e) : next_text_line(r, e);
@@ -276,10 +284,25 @@ static int next_file_line(struct pd_tsv_reader *r, struct pd_err *e)
 		close_file(r);
 		return status;
 	}
-	r->mark = pd_span(NULL, 0);
-	if (!r->line.n)
-		return 0;
-	return r->line.p[0] == '#' ? read_comment(r, r->line, e) : read_row(r, e);
+	return take_line(r, e);
+}
+
+void pd_tsv_begin(struct pd_tsv_reader *r, const char *path)
+{
+	close_file(r);
+	r->path = path;
+	r->line_no = 0;
+	r->names_known = false;
+	order_by_version_1(r);
+}
+
+int pd_tsv_line(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e)
+{
+	r->bytes += line.n + 1;
+	r->line_no++;
+	line.n -= line.n && line.p[line.n - 1] == '\r';
+	r->line = line;
+	return take_line(r, e);
 }
 
 int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e)

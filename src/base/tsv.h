@@ -81,6 +81,10 @@ struct pd_tsv_reader {
 /* 1 a row, 0 the end, negative an error that names file and line.  PD_ERR_FORMAT concerns one row (reading may go
  * on); everything else is final. */
 int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e);
+/* For who reads a file's lines himself: the file begins; a line of it without its newline: 1 a row, 0 none, negative as above.
+ * `line_no` and `bytes` are his to move over lines that he takes without asking. */
+void pd_tsv_begin(struct pd_tsv_reader *r, const char *path);
+int pd_tsv_line(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e);
 void pd_tsv_release(struct pd_tsv_reader *r);
 
 #endif

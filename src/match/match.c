@@ -1070,7 +1070,7 @@ static void release_near(struct near *near)
  * for any number of threads. */
 
 #define STRETCH 16384		/* rows that a thread takes at a time */
-#define BATCH 256		/* pairs formatted together */
+#define BATCH 1024		/* pairs formatted together */
 #define WRITE_AT ((size_t)1 << 20)	/* bytes that wait for their turn */
 
 /* All that was found in one set of rows. */
@@ -1319,6 +1319,31 @@ static int emit_pairs(const struct found *prints, const struct found *digests, c
 	return g.status;
 }
 
+/* --- texts that are fetched once it is known whose are needed --- */
+
+static void mark_rows(void *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	uint64_t *there = rows;
+	(void)out;
+	for (size_t i = 0; i < n; i++) {
+		__atomic_fetch_or(&there[pairs[i].a / 64], UINT64_C(1) << (pairs[i].a % 64), __ATOMIC_RELAXED);
+		__atomic_fetch_or(&there[pairs[i].b / 64], UINT64_C(1) << (pairs[i].b % 64), __ATOMIC_RELAXED);
+	}
+}
+
+/* Pairs are emitted twice: finding the partners of rows costs less than keeping all pairs. */
+static int fetch_texts(const struct found *prints, const struct found *digests, const struct pd_match_sink *sink)
+{
+	int threads = prints->set.o->threads > 1 ? prints->set.o->threads : 1;
+	struct pd_match_sink mark = { .formatters = pd_alloc((size_t)threads * sizeof *mark.formatters), .format = mark_rows };
+	uint64_t pairs = 0;
+	for (int i = 0; i < threads; i++)
+		mark.formatters[i] = prints->set.rows->there;
+	int status = emit_pairs(prints, digests, &mark, &pairs);
+	free(mark.formatters);
+	return status ? status : sink->fetch(sink->ctx);
+}
+
 /* --- matching --- */
 
 const struct pd_match_scope_choice pd_match_scope_choices[] = {
@@ -1384,6 +1409,8 @@ int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const
 	int status = find_set_pairs(&prints, stats, e);
 	if (!status)
 		status = find_set_pairs(&digests, stats, e);
+	if (!status && sink->fetch)
+		status = fetch_texts(&prints, &digests, sink);
 	if (!status)
 		status = emit_pairs(&prints, &digests, sink, &stats->pairs);
 	release_found(&prints);

@@ -35,6 +35,8 @@ struct pd_match_sink {
 	void **formatters;	/* one for each thread */
 	void (*format)(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
 	int (*write)(void *ctx, const struct pd_buf *out);	/* 0, or negative: stop */
+	/* Before: rows->there has the rows that are in pairs; 0, or negative.  NULL: the texts of all rows are there. */
+	int (*fetch)(void *ctx);
 	void *ctx;
 };
 

@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,7 +25,11 @@
 #include "base/codec.h"
 #include "base/fields.h"
 #include "base/file.h"
+#include "base/parquet_rows.h"
+#include "base/threads.h"
 #include "base/tsv.h"
+#include "rows/keyfile.h"
+#include "rows/late.h"
 
 /* --- what is asked of a row --- */
 
@@ -68,8 +73,8 @@ struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct p
 /* A row as it lies in the spool, without its newline. */
 static struct pd_span line_of(const struct pd_rows *rows, uint32_t row)
 {
-	uint64_t at = pd_rows_offset(&rows->at, row);
-	struct pd_span line = pd_span(rows->spool + at, rows->spool_size - at);
+	const char *text = pd_rows_text(rows, row);
+	struct pd_span line = pd_span(text, rows->spool_size - (size_t)(text - rows->spool));
 	line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
 	return line;
 }
@@ -115,13 +120,13 @@ void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts 
 		pd_subject_set_url(&f->subject, pd_rows_view(rows, row).url);
 }
 
-/* A row set that was never spooled has no sketches. */
+/* A row set that was never spooled has no sketches, nor have rows whose texts were fetched late. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ 0 };
-	if (!rows->sketched || !rows->spool)
+	if (!rows->sketched || !rows->spool || rows->late)
 		return false;
-	const char *line = rows->spool + pd_rows_offset(&rows->at, row);
+	const char *line = pd_rows_text(rows, row);
 	if (line[-1] != rows->sketch_kind)
 		return false;
 	size_t bytes = (size_t)pd_sketch_words(&rows->sketch) * sizeof *out->w;
@@ -156,7 +161,14 @@ struct intake {
 	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
 	struct pd_buf idf, synonyms;	/* tables that the first header's rows were made with */
 	bool methods_known;		/* from the first header */
+	/* with rows->late */
+	uint64_t line_at;		/* where the row that is read begins in its file */
+	struct pd_buf last_id;
+	uint64_t bad_known;		/* rows that were reported by a reading that did not do */
 };
+
+/* Not an error: what was read late must be read again, and spooled. */
+#define NEEDS_SPOOL INT_MIN
 
 static bool same_kind(const struct pd_sketch_options *a, const struct pd_sketch_options *b)
 {
@@ -373,6 +385,8 @@ static int check_row_header(struct intake *in, struct pd_err *e)
 	in->file = in->in.path;
 	set_recorded_kind(&in->sketches, pd_buf_span(&in->in.header.recorded));
 	int status = check_methods(in, pd_buf_span(&in->in.header.recorded), e);
+	if (!status && in->rows->late && in->rows->methods.n)
+		return NEEDS_SPOOL;
 	return status ? status : check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
 }
 
@@ -534,6 +548,68 @@ static uint64_t content_of(struct pd_span digest)
 	return digest.n && !pd_span_is(digest, "-") ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
 
+/* --- rows that stay where they are (rows/late.h) --- */
+
+/* Rows from one to another follow all before. */
+static int keep_order(struct intake *in, struct pd_span first, struct pd_span last)
+{
+	if (in->last_id.n && pd_page_id_cmp(pd_buf_span(&in->last_id), first) >= 0)
+		return NEEDS_SPOOL;
+	pd_buf_set(&in->last_id, last);
+	return PD_OK;
+}
+
+static bool is_verified(const struct intake *in)
+{
+	return in->o->texts == PD_TEXTS_TO_VERIFY;
+}
+
+/* Which columns rows have from here on. */
+static void note_columns(struct intake *in)
+{
+	struct pd_late_file *f = &in->rows->late->file[in->rows->late->n - 1];
+	const struct pd_late_columns *last = f->n_columns ? f->columns + f->n_columns - 1 : NULL;
+	if (last && last->n == in->in.n_order && !memcmp(last->order, in->in.order, (size_t)last->n * sizeof *last->order))
+		return;
+	f->columns = pd_grow(f->columns, f->n_columns, &f->cap_columns, sizeof *f->columns);
+	struct pd_late_columns *c = &f->columns[f->n_columns++];
+	*c = (struct pd_late_columns){ .row = in->rows->n, .n = in->in.n_order };
+	memcpy(c->order, in->in.order, (size_t)c->n * sizeof *c->order);
+}
+
+/* Room for the places of so many more rows. */
+static int late_room(struct intake *in, size_t n, struct pd_err *e)
+{
+	struct pd_rows_late *l = in->rows->late;
+	if (in->rows->n + n > UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	l->at.low = array_room(in, &l->low, in->rows->n + n, sizeof *l->at.low);
+	l->at.high = array_room(in, &l->high, in->rows->n + n, sizeof *l->at.high);
+	return PD_OK;
+}
+
+static void add_late_row(struct intake *in, uint64_t at)
+{
+	const struct pd_rows_offsets *to = &in->rows->late->at;
+	add_side(in);
+	to->low[in->rows->n] = (uint32_t)at;
+	to->high[in->rows->n++] = (uint8_t)(at >> 32);
+}
+
+static int keep_row(struct intake *in, struct pd_err *e)
+{
+	int status = keep_order(in, in->in.fields[PD_FP_ID], in->in.fields[PD_FP_ID]);
+	if (is_verified(in) && (in->sketch.n > 1 || in->rows->digests.n))
+		return NEEDS_SPOOL;
+	if (!status)
+		status = late_room(in, 1, e);
+	if (status)
+		return status;
+	note_columns(in);
+	add_late_row(in, in->line_at);
+	return PD_OK;
+}
+
 static int spool_row(struct intake *in, struct pd_err *e)
 {
 	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
@@ -579,245 +655,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 		add_print(in, key.w);
 	else
 		read_digest(in);
-	return spool_row(in, e);
-}
-
-/* --- key files ---
- *
- * Columns as they lie in the mapped file; nothing in it is believed before its checksum was found right, and no number is used
- * before it was found within its bounds: a checksum protects against accidents alone. */
-
-static int fail_keyfile(struct pd_err *e, const char *name, uint64_t at, const char *what)
-{
-	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %s, at byte %" PRIu64, name, what, at);
-}
-
-static int check_key_header(const struct pd_keyfile *k, const char *name, struct pd_err *e)
-{
-	const struct pd_keyfile_header *h = &k->h;
-	if (memcmp(h->magic, PD_KEYFILE_MAGIC, sizeof h->magic))
-		return pd_fail(e, PD_ERR_FORMAT, "%s: not a key file: 'pagededup match --save' writes them", name);
-	if ((h->version < 1 || h->version > PD_KEYFILE_VERSION) && h->version < 256)
-		return pd_fail(e, PD_ERR_VERSION, "%s: version %u of key files; this program knows version %d", name, h->version,
-			       PD_KEYFILE_VERSION);
-	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
-		return fail_keyfile(e, name, 0, "the checksum of the header does not match");
-	if (h->file_bytes != k->map_bytes)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
-	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
-	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
-	    h->sketch_words > PD_SKETCH_WORDS)
-		return fail_keyfile(e, name, 24, "impossible counts");
-	return PD_OK;
-}
-
-/* Sections follow each other without gaps, padded to 8 bytes with zeros. */
-static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const char *name, struct pd_err *e)
-{
-	const struct pd_keyfile_place *s = &k->h.section[i];
-	if (s->offset != *at || s->length > k->map_bytes - *at)
-		return fail_keyfile(e, name, *at, "a section is not where it should be");
-	if (pd_hash64(k->map + s->offset, s->length) != s->checksum)
-		return fail_keyfile(e, name, s->offset, "the checksum of a section does not match");
-	for (*at += s->length; *at % 8; ++*at)
-		if (*at >= k->map_bytes || k->map[*at])
-			return fail_keyfile(e, name, *at, "bytes between sections");
-	return PD_OK;
-}
-
-static bool has_length(const struct pd_keyfile *k, enum pd_keyfile_section i, uint64_t length)
-{
-	return k->h.section[i].length == length;
-}
-
-static uint64_t n_blocks(const struct pd_keyfile *k)
-{
-	return (k->h.rows + PD_KEYFILE_BLOCK - 1) / PD_KEYFILE_BLOCK;
-}
-
-static const void *section_at(const struct pd_keyfile *k, enum pd_keyfile_section i)
-{
-	return k->map + k->h.section[i].offset;
-}
-
-static bool set_columns(struct pd_keyfile *k)
-{
-	const struct pd_keyfile_header *h = &k->h;
-	k->params = pd_span(section_at(k, PD_KEYFILE_PARAMS), h->section[PD_KEYFILE_PARAMS].length);
-	k->print_row = section_at(k, PD_KEYFILE_PRINT_ROWS);
-	k->prints = section_at(k, PD_KEYFILE_PRINTS);
-	k->digest_row = section_at(k, PD_KEYFILE_DIGEST_ROWS);
-	k->digests = section_at(k, PD_KEYFILE_DIGESTS);
-	k->sketched = section_at(k, PD_KEYFILE_SKETCHED);
-	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
-	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
-	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
-	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->prints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->prints * h->bits / 8) &&
-	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
-	       has_length(k, PD_KEYFILE_SKETCHED, h->rows) && has_length(k, PD_KEYFILE_ROW_AT, (h->rows + 1) * 8) &&
-	       has_length(k, PD_KEYFILE_BLOCK_AT, (n_blocks(k) + 1) * 8);
-}
-
-static bool ascending32(const uint32_t *v, uint64_t n, uint64_t end)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (v[i] >= end || (i && v[i] <= v[i - 1]))
-			return false;
-	return true;
-}
-
-static bool ascending64(const uint64_t *v, uint64_t n, uint64_t end)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (v[i] > end || (i && v[i] <= v[i - 1]))
-			return false;
-	return true;
-}
-
-static int check_columns(struct pd_keyfile *k, const char *name, struct pd_err *e)
-{
-	const struct pd_keyfile_header *h = &k->h;
-	uint64_t sketched = 0;
-	if (!set_columns(k))
-		return fail_keyfile(e, name, 0, "columns that are too short or too long");
-	for (uint64_t i = 0; i < h->rows; i++)
-		sketched += k->sketched[i] == 1;
-	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
-		return fail_keyfile(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
-	if (!ascending32(k->print_row, h->prints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
-		return fail_keyfile(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
-	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
-	    !ascending64(k->block_at, n_blocks(k) + 1, h->section[PD_KEYFILE_ROWS].length) || k->block_at[0] ||
-	    k->block_at[n_blocks(k)] != h->section[PD_KEYFILE_ROWS].length)
-		return fail_keyfile(e, name, h->section[PD_KEYFILE_ROW_AT].offset, "offsets that are not in order");
-	return PD_OK;
-}
-
-int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e)
-{
-	*k = (struct pd_keyfile){ .map = bytes.p, .map_bytes = bytes.n };
-	if (bytes.n < sizeof k->h)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: it ends within its header", name);
-	memcpy(&k->h, bytes.p, sizeof k->h);
-	int status = check_key_header(k, name, e);
-	uint64_t end = sizeof k->h;
-	for (int i = 0; !status && i < PD_KEYFILE_SECTIONS; i++)
-		status = check_section(k, i, &end, name, e);
-	if (!status && end != k->map_bytes)
-		status = fail_keyfile(e, name, end, "bytes after the last section");
-	return status ? status : check_columns(k, name, e);
-}
-
-/* Does a file begin like one?  False for what cannot be read, and for what can be read only once.  "-": standard input,
- * which may be read all the same. */
-static bool is_keyfile(const char *path)
-{
-	char magic[8] = { 0 };
-	struct stat st;
-	if (!strcmp(path, "-")) {	/* rows never begin with this byte, and one can be put back */
-		int c = getc(stdin);
-		ungetc(c, stdin);
-		return c == (unsigned char)PD_KEYFILE_MAGIC[0];
-	}
-	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "r") : NULL;
-	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, PD_KEYFILE_MAGIC, sizeof magic);
-	if (f)
-		fclose(f);
-	return is;
-}
-
-/* Standard input as a file; the descriptor is the caller's. */
-static int copy_stdin(const char *tmp_dir, struct pd_err *e)
-{
-	char piece[65536];
-	size_t n;
-	struct stat st;
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
-		return dup(STDIN_FILENO);
-	FILE *f = pd_tempfile_open(tmp_dir, e);
-	if (!f)
-		return -1;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, f) == n)
-		;
-	int fd = ferror(stdin) || ferror(f) || fflush(f) ? -1 : dup(fileno(f));
-	if (fd < 0)
-		pd_fail_errno(e, "cannot copy standard input to a temporary file");
-	fclose(f);
-	return fd;
-}
-
-static void close_keyfile(struct pd_keyfile *k)
-{
-	if (k->map)
-		munmap((void *)k->map, k->map_bytes);
-	*k = (struct pd_keyfile){ 0 };
-}
-
-/* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a file in `tmp_dir` first, unless
- * it is one. */
-static int open_keyfile(struct pd_keyfile *k, const char *path, const char *tmp_dir, struct pd_err *e)
-{
-	struct stat st;
-	void *map = MAP_FAILED;
-	bool standard = !strcmp(path, "-");
-	int fd = standard ? copy_stdin(tmp_dir, e) : open(path, O_RDONLY | O_CLOEXEC);
-	*k = (struct pd_keyfile){ 0 };
-	if (fd < 0)
-		return standard ? PD_ERR_SYSTEM : pd_fail_errno(e, "cannot read %s", path);
-	if (pd_input_note_fd(fd, path, e)) {
-		close(fd);
-		return e->status;
-	}
-	if (fstat(fd, &st) == 0 && st.st_size > 0)
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		pd_fail_errno(e, "cannot read %s", path);
-	close(fd);
-	if (map == MAP_FAILED)
-		return PD_ERR_SYSTEM;
-	int status = pd_keyfile_check(k, pd_span(map, (size_t)st.st_size), standard ? "standard input" : path, e);
-	if (status)
-		close_keyfile(k);
-	return status;
-}
-
-int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e)
-{
-	struct pd_keyfile k = { .map = NULL };
-	struct stat st;
-	FILE *f = pd_input_fopen(path, e);
-	if (!f)
-		return PD_ERR_SYSTEM;
-	size_t n = fread(&k.h, 1, sizeof k.h, f);
-	int status = ferror(f) || fstat(fileno(f), &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
-	fclose(f);
-	if (status)
-		return status;
-	k.map_bytes = (size_t)st.st_size;
-	if (n < sizeof k.h && n >= sizeof k.h.magic && !memcmp(k.h.magic, PD_KEYFILE_MAGIC, sizeof k.h.magic))
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: it ends within its header", path);
-	*digest = k.h.checksum;
-	return check_key_header(&k, path, e);
-}
-
-int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
-		     struct pd_err *e)
-{
-	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
-	const char *rows = section_at(k, PD_KEYFILE_ROWS);
-	size_t n_fields = k->h.version == 1 ? 5 : PD_ROW_FIELDS;
-	end = end < k->h.rows ? end : k->h.rows;
-	size_t text = k->row_at[end] - k->row_at[first];
-	pd_buf_clear(out);
-	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
-	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
-		return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "rows that cannot be unpacked");
-	for (uint64_t i = first; i < end; i++) {
-		struct pd_span line = pd_span(out->p + k->row_at[i] - k->row_at[first], k->row_at[i + 1] - k->row_at[i]), f[PD_ROW_FIELDS + 1];
-		if (line.p[line.n - 1] != '\n' || memchr(line.p, '\n', line.n) != line.p + line.n - 1 || pd_tsv_fields(line, f, PD_ROW_FIELDS + 1) != n_fields)
-			return fail_keyfile(e, name, k->h.section[PD_KEYFILE_ROWS].offset + k->block_at[block], "an invalid row");
-	}
-	return PD_OK;
+	return in->rows->late ? keep_row(in, e) : spool_row(in, e);
 }
 
 /* --- rows of key files: into memory --- */
@@ -893,45 +731,326 @@ static int take_key_rows(struct intake *in, struct row_cursor *c, struct pd_err 
 	return status;
 }
 
+static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *path, const char *name, struct pd_err *e)
+{
+	struct row_cursor c = { .k = k, .path = name };
+	int status = pd_keyfile_open(k, path, in->o->tmp_dir, in->o->threads > 1 ? in->o->threads : 1, e);
+	if (!status && k->h.bits)
+		status = check_bits(in, (int)k->h.bits, path, 1, e);
+	in->file = path;
+	return status ? status : take_key_params(in, &c, e);
+}
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
 static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 {
 	struct pd_keyfile k;
-	struct row_cursor c = { .k = &k, .path = strcmp(path, "-") ? path : "standard input" };
-	int status = open_keyfile(&k, path, in->o->tmp_dir, e);
-	if (status)
-		return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
-	if (k.h.bits)
-		status = check_bits(in, (int)k.h.bits, path, 1, e);
-	if (!status)
-		status = take_key_params(in, &c, e);
+	struct row_cursor c = { .k = &k, .path = name_of(path) };
+	int status = begin_keyfile(in, &k, path, c.path, e);
 	if (!status)
 		status = take_key_rows(in, &c, e);
-	in->file = path;
-	close_keyfile(&k);
+	pd_keyfile_close(&k);
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
-/* --- all files --- */
+/* --- rows of key files: left there --- */
+
+/* The keys of a file whose rows all have fingerprints are used where they lie, as long as it is the only one. */
+static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
+{
+	struct pd_rows *rows = in->rows;
+	const struct pd_keyfile_header *h = &k->h;
+	size_t first = rows->n, words = h->bits / 64;
+	uint64_t print = 0, digest = 0;
+	if (!first && h->prints == h->rows) {
+		rows->prints.keys = (uint64_t *)k->prints;
+		rows->prints.n = h->prints;
+		rows->n = h->rows;
+	}
+	for (uint64_t row = 0; rows->n < first + h->rows; row++, rows->n++)
+		if (print < h->prints && k->print_row[print] == row)
+			add_print(in, k->prints + print++ * words);
+		else if (digest < h->digests && k->digest_row[digest] == row)
+			add_digest(in, k->digests + 2 * digest++);
+	for (rows->n = first; in->o->n_against && rows->n < first + h->rows; rows->n++)
+		add_side(in);
+	rows->n = first + h->rows;
+}
+
+/* Keys that lie in the file before this one. */
+static void own_keys(struct intake *in)
+{
+	struct pd_rows_set *set = &in->rows->prints;
+	const uint64_t *there = set->keys;
+	size_t bytes = set->n * (size_t)set->words * sizeof *there;
+	if (!bytes || there == in->rows->memory.keys[0].p)
+		return;
+	set->keys = pd_array_room(&in->rows->memory.keys[0], in->o->budget, bytes);
+	memcpy(set->keys, there, bytes);
+}
+
+/* The first and the last id of a file's rows. */
+static int key_order(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	struct pd_unpacker *u = pd_unpacker_new();
+	struct pd_buf text = { 0 }, first = { 0 };
+	struct pd_span f[PD_ROW_FIELDS];
+	uint64_t ends[2] = { 0, k->h.rows - 1 };
+	int status = PD_OK;
+	for (int i = 0; !status && i < 2; i++) {
+		status = pd_keyfile_unpack(k, u, ends[i] / PD_KEYFILE_BLOCK, name, &text, e);
+		if (!status)
+			status = pd_keyfile_row(k, &text, ends[i], name, f, e);
+		if (!status && i == 0)
+			pd_buf_set(&first, f[0]);
+	}
+	if (!status)
+		status = keep_order(in, pd_buf_span(&first), f[0]);
+	pd_buf_release(&first);
+	pd_buf_release(&text);
+	pd_unpacker_free(u);
+	return status;
+}
+
+static int count_key_sketches(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	uint64_t n = k->h.sketch_words ? k->h.section[PD_KEYFILE_SKETCHES].length / 8 / k->h.sketch_words : 0;
+	int kind = in->sketches.current;
+	if (is_verified(in) && (n || k->h.digests))
+		return NEEDS_SPOOL;
+	if (n && kind >= 0 && k->h.sketch_words != (uint32_t)pd_sketch_words(&in->sketches.kind[kind]))
+		return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches are not of the kind that it names", name);
+	if (kind >= 0)
+		in->sketches.rows[kind] += n;
+	else
+		in->sketches.others += n;
+	return PD_OK;
+}
+
+static int take_late_keyfile(struct intake *in, const char *path, struct pd_err *e)
+{
+	struct pd_late_file *file = pd_late_file_add(in->rows->late, name_of(path), in->rows->n);
+	struct pd_keyfile *k = file->keys = pd_zalloc(sizeof *k);
+	int status = begin_keyfile(in, k, path, file->path, e);
+	if (!status)
+		status = count_key_sketches(in, k, file->path, e);
+	if (!status && k->h.rows)
+		status = key_order(in, k, file->path, e);
+	if (!status && in->rows->n + k->h.rows > UINT32_MAX / 2)
+		status = pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	if (!status)
+		take_key_columns(in, k);
+	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
+}
+
+/* --- rows of text files --- */
+
+/* What the reader of text gave: 1 a row, or an error. */
+static int take_given(struct intake *in, int status, struct pd_err *e)
+{
+	if (status > 0 && in->in.new_header)
+		status = check_row_header(in, e);
+	if (status >= 0)
+		status = take_row(in, e);
+	if (status != PD_ERR_FORMAT)
+		return status;
+	if (++in->rows->bad > in->bad_known)
+		in->o->bad_row(in->o->ctx, e->text);
+	return PD_OK;
+}
+
+/* A file may be a header and nothing else: it counts when nothing better was seen. */
+static int end_text_file(struct intake *in, struct pd_err *e)
+{
+	return in->in.new_header ? check_row_header(in, e) : PD_OK;
+}
 
 /* Rows of the text files that in->in names. */
 static int take_text_file(struct intake *in, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_tsv_next(&in->in, e)) != 0) {
-		if (status > 0 && in->in.new_header)
-			status = check_row_header(in, e);
-		if (status >= 0)
-			status = take_row(in, e);
-		if (status == PD_ERR_FORMAT) {
-			in->rows->bad++;
-			in->o->bad_row(in->o->ctx, e->text);
-		} else if (status) {
+		status = take_given(in, status, e);
+		if (status)
 			return status;
+	}
+	return end_text_file(in, e);
+}
+
+/* --- text files whose rows stay there: piece by piece on threads, and line by line what is not plain --- */
+
+#define PIECE (256 * 1024)
+
+struct late_text {
+	struct intake *in;
+	struct pd_plain plain;
+	uint64_t next, size;
+	struct pd_buf raw;
+	bool anew;		/* what rows have in common has changed: pieces that were parsed ahead are worth nothing */
+	struct pd_err *e;
+};
+
+/* What the rows read so far have in common; before there are any nothing is plain. */
+static struct pd_plain plain_now(const struct intake *in, int fd)
+{
+	struct pd_plain p;
+	memset(&p, 0, sizeof p);	/* it is compared as bytes */
+	p.path = in->in.path;
+	p.fd = fd;
+	p.least = in->in.names_known && in->file == in->in.path ? (size_t)in->in.n_least : SIZE_MAX;
+	p.bits = in->rows->bits;
+	p.no_verify = !is_verified(in);
+	memcpy(p.params, in->rows->params, sizeof p.params);
+	if (in->sketches.current >= 0)
+		p.sketch = in->sketches.kind[in->sketches.current];
+	for (int c = 0; c < PD_FP_COLUMNS; c++)
+		p.column[c] = -1;
+	for (int i = 0; i < in->in.n_order; i++)
+		if (in->in.order[i] >= 0 && in->in.order[i] < PD_FP_COLUMNS)
+			p.column[in->in.order[i]] = i;
+	return p;
+}
+
+static int next_piece(void *shared, void *worker)
+{
+	struct late_text *t = shared;
+	struct pd_plain_worker *w = worker;
+	if (t->next >= t->size)
+		return 0;
+	w->from = t->next;
+	w->to = t->next += t->size - t->next < PIECE ? t->size - t->next : PIECE;
+	return 1;
+}
+
+static void parse_piece(void *worker, struct pd_buf *out)
+{
+	pd_plain_parse(worker, out);
+}
+
+/* Line by line. */
+static int take_lines(struct late_text *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	pd_buf_clear(&t->raw);
+	if (!pd_plain_read(t->plain.fd, piece->from, piece->to, &t->raw))
+		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
+	struct pd_span rest = pd_buf_span(&t->raw), line;
+	while (rest.n) {
+		in->line_at = piece->from + (uint64_t)(rest.p - t->raw.p);
+		pd_span_split(&rest, '\n', &line);
+		int status = pd_tsv_line(&in->in, line, t->e);
+		if (status)
+			status = take_given(in, status, t->e);
+		if (status)
+			return status;
+	}
+	struct pd_plain now = plain_now(in, t->plain.fd);
+	if (!memcmp(&now, &t->plain, sizeof now))
+		return PD_OK;
+	t->anew = true;
+	t->next = piece->to;
+	return NEEDS_SPOOL;
+}
+
+static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece)
+{
+	struct pd_rows_set *set = &in->rows->prints;
+	size_t words = (size_t)set->words, rows = in->rows->n;
+	const uint64_t *print = piece->print, *digest = piece->digest;
+	if (piece->prints == piece->rows && !set->row && set->n == rows) {
+		set->keys = array_room(in, &in->rows->memory.keys[0], set->n + piece->rows, words * sizeof *set->keys);
+		memcpy(set->keys + set->n * words, print, piece->rows * words * sizeof *print);
+		set->n += piece->rows;
+		return;
+	}
+	for (size_t i = 0; i < piece->rows; i++, in->rows->n++) {
+		if (piece->kind[i] == PD_PLAIN_PRINT) {
+			add_print(in, print);
+			print += words;
+		} else if (piece->kind[i] == PD_PLAIN_DIGEST) {
+			add_digest(in, digest);
+			digest += 2;
 		}
 	}
-	/* A file may be a header and nothing else: it counts when nothing better was seen. */
-	return in->in.new_header ? check_row_header(in, e) : PD_OK;
+	in->rows->n = rows;
 }
+
+static int take_plain(struct late_text *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	int status = keep_order(in, piece->first, piece->last);
+	if (!status)
+		status = late_room(in, piece->rows, t->e);
+	if (status)
+		return status;
+	note_columns(in);
+	add_plain_keys(in, piece);
+	for (size_t i = 0; i < piece->rows; i++)
+		add_late_row(in, piece->from + piece->at[i]);
+	in->in.line_no += piece->lines;
+	in->in.bytes += piece->to - piece->from;
+	in->sketches.others += piece->others;
+	if (piece->sketched)
+		in->sketches.rows[in->sketches.current] += piece->sketched;
+	return PD_OK;
+}
+
+static int take_piece(void *shared, const struct pd_buf *out)
+{
+	struct late_text *t = shared;
+	struct pd_plain_piece piece = pd_plain_unpack(out);
+	if (piece.failed)
+		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
+	if (piece.from == piece.to)
+		return PD_OK;
+	return piece.plain ? take_plain(t, &piece) : take_lines(t, &piece);
+}
+
+static int take_pieces(struct late_text *t, int threads)
+{
+	static const struct pd_pool_ops ops = { next_piece, parse_piece, take_piece };
+	struct pd_plain_worker *w = pd_zalloc((size_t)threads * sizeof *w);
+	void **workers = pd_zalloc((size_t)threads * sizeof *workers);
+	int status;
+	for (int i = 0; i < threads; i++) {
+		w[i].plain = &t->plain;
+		workers[i] = &w[i];
+	}
+	do {
+		t->anew = false;
+		t->plain = plain_now(t->in, t->plain.fd);
+		status = pd_pool_run(&ops, t, workers, threads);
+	} while (t->anew);
+	for (int i = 0; i < threads; i++)
+		pd_plain_worker_release(&w[i]);
+	free(w);
+	free(workers);
+	return status;
+}
+
+static int take_late_text(struct intake *in, const char *path, struct pd_err *e)
+{
+	struct late_text t = { .in = in, .e = e };
+	struct pd_late_file *file = pd_late_file_add(in->rows->late, path, in->rows->n);
+	FILE *f = pd_input_fopen(path, e);
+	if (!f)
+		return e->status;
+	int status = fstat(fileno(f), &file->st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	t.plain.fd = fileno(f);
+	t.size = (uint64_t)file->st.st_size;
+	pd_tsv_begin(&in->in, path);
+	if (!status)
+		status = take_pieces(&t, in->o->threads > 1 ? in->o->threads : 1);
+	pd_buf_release(&t.raw);
+	fclose(f);
+	return status ? status : end_text_file(in, e);
+}
+
+/* --- all files --- */
 
 static int take_file(struct intake *in, char *path, struct pd_err *e)
 {
@@ -939,11 +1058,15 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
 	in->content = 0;	/* key files do not tell */
-	if (!pd_tsv_source_find(in->in.sources, path) && is_keyfile(path)) {
+	if (rows->late)
+		own_keys(in);
+	if (!pd_tsv_source_find(in->in.sources, path) && pd_keyfile_is(path)) {
 		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
-		return take_keyfile(in, path, e);
+		return rows->late ? take_late_keyfile(in, path, e) : take_keyfile(in, path, e);
 	}
+	if (rows->late)
+		return take_late_text(in, path, e);
 	in->in.paths = &path;
 	in->in.n_paths = 1;
 	in->in.at = 0;
@@ -1215,28 +1338,68 @@ static void name_columns(struct intake *in)
 	in->in.columns = in->columns;
 }
 
-int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
+static bool is_regular(const char *path)
+{
+	struct stat st;
+	if (!strcmp(path, "-"))		/* rows that come so are read once */
+		return pd_keyfile_is(path) && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0;
+	struct pd_parquet_rows_input *columns = NULL;
+	struct pd_err e;
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	bool is = f && !pd_parquet_rows_open(&columns, f, path, &e) && !columns;
+	pd_parquet_rows_close(columns);
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* May texts be fetched late?  What rows themselves say against it is seen as they come. */
+static bool may_be_late(const struct pd_rows_options *o)
+{
+	bool may = o->texts != PD_TEXTS_ALL && o->realms == PD_REALM_NONE && !(o->asked && o->asked->n) && !o->sources.n;
+	for (int i = 0; may && i < o->n_paths; i++)
+		may = is_regular(o->paths[i]);
+	for (int i = 0; may && i < o->n_against; i++)
+		may = is_regular(o->against[i]);
+	return may && (o->n_paths || is_regular("-"));
+}
+
+static int take_late(struct intake *in, struct pd_err *e)
+{
+	in->rows->late = pd_zalloc(sizeof *in->rows->late);
+	int status = take_all(in, e);
+	choose_kind(&in->sketches, in->rows);
+	return status ? status : pd_budget_check(in->o->budget, e);
+}
+
+static int take_and_spool(struct intake *in, struct pd_err *e)
+{
+	int status = PD_ERR_SYSTEM;
+	in->spool = pd_tempfile_open(in->o->tmp_dir, e);
+	if (in->spool)
+		status = take_all(in, e);
+	if (!status)
+		status = map_spool(in, e);
+	choose_kind(&in->sketches, in->rows);
+	if (!status)
+		status = pd_budget_check(in->o->budget, e);
+	if (!status)
+		status = order_rows(in->rows, e);
+	if (in->spool)
+		fclose(in->spool);
+	return status;
+}
+
+static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
-	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources } };
-	int status = PD_ERR_SYSTEM;
+	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources }, .bad_known = bad_known };
 	name_columns(&in);
-	in.spool = pd_tempfile_open(o->tmp_dir, e);
-	if (in.spool)
-		status = take_all(&in, e);
-	if (!status)
-		status = map_spool(&in, e);
-	choose_kind(&in.sketches, rows);
-	if (!status)
-		status = pd_budget_check(o->budget, e);
-	if (!status)
-		status = order_rows(rows, e);
+	int status = late ? take_late(&in, e) : take_and_spool(&in, e);
 	free(rows->origin);
 	rows->origin = NULL;
 	rows->n_origins = rows->cap_origins = 0;
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
-	if (in.spool)
-		fclose(in.spool);
 	pd_tsv_release(&in.in);
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.idf);
@@ -1246,13 +1409,26 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	pd_buf_release(&in.recorded);
 	pd_buf_release(&in.sketch);
 	pd_buf_release(&in.piece);
+	pd_buf_release(&in.last_id);
 	return status;
+}
+
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
+{
+	bool late = may_be_late(o);
+	int status = read_rows(rows, o, late, 0, e);
+	if (status != NEEDS_SPOOL)
+		return status;
+	uint64_t bad = rows->bad;
+	pd_rows_release(rows);
+	return read_rows(rows, o, false, bad, e);
 }
 
 void pd_rows_release(struct pd_rows *rows)
 {
-	if (rows->spool)
+	if (rows->spool && !rows->late)
 		munmap(rows->spool, rows->spool_size);
+	pd_rows_late_free(rows->late);
 	struct pd_rows_memory *m = &rows->memory;
 	struct pd_array *blocks[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->realm, &m->side };
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/tsv.h"
 #include "link/owner.h"
+#include "rows/late.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -52,17 +53,6 @@ struct pd_rows_memory {
 	struct pd_array row[2], keys[2], low, high, realm, side;
 };
 
-/* Offsets below 2^40, of five bytes each. */
-struct pd_rows_offsets {
-	uint32_t *low;
-	uint8_t *high;
-};
-
-static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
-{
-	return (uint64_t)o->high[i] << 32 | o->low[i];
-}
-
 struct pd_rows {
 	int bits;			/* of the fingerprints; 0: none was seen */
 	size_t n;
@@ -81,9 +71,13 @@ struct pd_rows {
 	struct pd_methods methods;		/* that are joined; none: the fingerprint alone, as ever */
 	/* spool: of each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its line: PD_ROW_FIELDS
 	 * columns, then the values of `methods`, of those that have a column */
-	struct pd_rows_offsets at;		/* of a row's line */
+	struct pd_rows_offsets at;		/* of a row's line; with `late` of those that are there */
 	char *spool;			/* mapped */
 	size_t spool_size;
+	/* Or texts stay in their files (rows/late.h), and there are only those that were fetched */
+	struct pd_rows_late *late;	/* NULL: all are in the spool */
+	uint64_t *there;		/* a bit for each row; NULL: all are there */
+	uint32_t *before;		/* how many are there before each 64 rows */
 	struct pd_budget *budget;	/* that the arrays count against, and what matching needs; NULL: none */
 	struct pd_rows_memory memory;	/* of the arrays, where they were read */
 	struct pd_rows_origin *origin;	/* while rows come in: the files, each with its first row */
@@ -104,10 +98,18 @@ struct pd_rows_view {
 };
 
 void pd_rows_release(struct pd_rows *rows);
-/* A row's line as it lies in the spool; it ends with a newline. */
+
+/* Which of the texts that are there is a row's? */
+static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
+{
+	uint64_t bit = UINT64_C(1) << (row % 64);
+	return rows->there ? rows->before[row / 64] + (size_t)__builtin_popcountll(rows->there[row / 64] & (bit - 1)) : row;
+}
+
+/* A row's line as it lies in the spool; it ends with a newline.  With `late` only the columns of struct pd_rows_view. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
-	return rows->spool + pd_rows_offset(&rows->at, row);
+	return rows->spool + pd_rows_offset(&rows->at, pd_rows_place(rows, row));
 }
 
 /* The hash of a row's content digest; 0: not known. */
@@ -138,6 +140,9 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 
 /* --- reading --- */
 
+/* Which texts are needed: all; or those of rows in pairs alone (rows/fetch.h), where none can be verified, or at any rate. */
+enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
+
 struct pd_rows_options {
 	char **paths;
 	int n_paths;
@@ -150,6 +155,8 @@ struct pd_rows_options {
 	struct pd_owners *owners;	/* with PD_REALM_OWNER: whose a page is */
 	const struct pd_methods *asked;	/* the methods to join, with how to compare; NULL or none: those that the rows were signed by */
 	bool paper;			/* what nobody said of comparing is the preset's */
+	enum pd_rows_texts texts;
+	int threads;			/* 0: one */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
@@ -160,68 +167,5 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 
 /* As a key file; name: of `to`, for messages. */
 int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);
-
-/* --- key files ---
- *
- * The key file (`match --save`, pd_rows_save): rows that were read once, in a form that is read 1.2 to 1.6 times as fast.  Everything in
- * columns of its own, little-endian, with a checksum over each; docs/format-keys.md specifies it byte by byte.
- */
-
-#define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
-#define PD_KEYFILE_VERSION 2	/* 1: rows of five columns */
-#define PD_KEYFILE_BLOCK 256	/* rows compressed together */
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key files are written as they lie in memory: little-endian");
-
-/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
- * terms, confidence, languages, subject. */
-#define PD_ROW_FIELDS 9
-
-enum pd_keyfile_section {
-	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */
-	PD_KEYFILE_PRINT_ROWS,	/* u32: rows with a fingerprint, ascending */
-	PD_KEYFILE_PRINTS,	/* u64: their fingerprints */
-	PD_KEYFILE_DIGEST_ROWS,	/* u32: rows with a text digest alone */
-	PD_KEYFILE_DIGESTS,	/* u64, two each */
-	PD_KEYFILE_SKETCHED,	/* u8 by row: 1 when it has a sketch */
-	PD_KEYFILE_SKETCHES,	/* u64: their words, of those that have one */
-	PD_KEYFILE_ROW_AT,	/* u64 by row, and the end: where its line begins in the rows' text */
-	PD_KEYFILE_BLOCK_AT,	/* u64 by block, and the end: where its frame begins in the last section */
-	PD_KEYFILE_ROWS,	/* zstd frames, one for each block of rows */
-	PD_KEYFILE_SECTIONS
-};
-
-struct pd_keyfile_place {
-	uint64_t offset, length, checksum;
-};
-
-struct pd_keyfile_header {
-	char magic[8];
-	uint32_t version, header_bytes;
-	uint64_t file_bytes, rows, prints, digests;
-	uint32_t bits, sketch_words;
-	struct pd_keyfile_place section[PD_KEYFILE_SECTIONS];
-	uint64_t checksum;	/* of all before it */
-};
-
-/* An opened file: mapped, every checksum found right, every number within its bounds. */
-struct pd_keyfile {
-	struct pd_keyfile_header h;
-	const char *map;
-	size_t map_bytes;
-	struct pd_span params;
-	const uint32_t *print_row, *digest_row;
-	const uint64_t *prints, *digests, *sketches, *row_at, *block_at;
-	const uint8_t *sketched;
-};
-
-/* The bytes of a key file in memory, which stay the caller's.  PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer. */
-int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e);
-/* What tells a key file from every other: the checksum of its header, which holds those of its sections.  No more of it is read. */
-int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
-/* The text of a block of rows; `out` is cleared. */
-struct pd_unpacker;
-int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
-		     struct pd_err *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "join/plan.h"
 #include "pipeline.h"
+#include "rows/fetch.h"
 #include "rows/rows.h"
 #include "write/write.h"
 
@@ -83,6 +84,16 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair)) : write_text(r, text);
 }
 
+/* That is reading, too. */
+static int fetch_texts(void *ctx)
+{
+	struct match_run *r = ctx;
+	double t = pd_cpu_seconds();
+	int status = pd_rows_fetch(&r->rows, r->match.threads, &r->err);
+	r->read_cpu += pd_cpu_seconds() - t;
+	return status;
+}
+
 static int run_match(struct match_run *r)
 {
 	int n = r->match.threads;
@@ -92,6 +103,10 @@ static int run_match(struct match_run *r)
 	for (int i = 0; i < n; i++) {
 		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL, r->o->to != NULL };
 		sink.formatters[i] = &f[i];
+	}
+	if (r->rows.late) {
+		pd_rows_wanted(&r->rows);
+		sink.fetch = fetch_texts;
 	}
 	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
 	for (int i = 0; i < n; i++)
@@ -149,7 +164,7 @@ static void add_found(const struct match_run *r, struct pd_buf *out)
 static void ask_for_doubts(struct match_run *r)
 {
 	enum pd_match_scope scope = r->match.scope;
-	if (r->match.verify.off)
+	if (r->match.verify.off || r->rows.late)
 		return;
 	pd_doubts_init(&r->doubts, scope == PD_SCOPE_ALL ? PD_DOUBTS_ALL : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN,
 		       &r->rows);
@@ -348,6 +363,16 @@ static int read_links(struct match_run *r)
 	return status ? status : count_tables(r);
 }
 
+/* Which texts of rows are needed: where a row may be verified, or something else looks at it, all. */
+static enum pd_rows_texts texts_needed(const struct pd_stage_match *o)
+{
+	struct pd_verify_options verify;
+	struct pd_err e;
+	if (o->save || o->rule || o->to || o->one_more || o->candidates > PD_CANDIDATES_HAMMING)
+		return PD_TEXTS_ALL;
+	return !settle_verify(o, &verify, &e) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
+}
+
 static int read_and_match(struct match_run *r, char **paths, int n_paths)
 {
 	struct pd_rows_options in = { .paths = paths,
@@ -361,6 +386,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .owners = r->owners,
 				      .asked = &r->asked,
 				      .paper = r->o->preset == 1,
+				      .texts = texts_needed(r->o),
+				      .threads = r->o->jobs ? r->o->jobs : pd_cores(),
 				      .bad_row = r->o->to ? r->o->to->bad_row : pd_log_bad_row,
 				      .ctx = r->o->to ? r->o->to->ctx : r->log };
 	double t = pd_cpu_seconds();
@@ -444,7 +471,7 @@ static int write_match_stats(struct match_run *r)
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
-	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + r->rows.spool_size));
+	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + (r->rows.late ? 0 : r->rows.spool_size)));
 	pd_json_int(j, "runs", (int64_t)r->budget.runs);
 	pd_json_int(j, "join_parts", (int64_t)r->stats.plan.took.stretches);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);

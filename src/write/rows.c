@@ -226,7 +226,8 @@ static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_o
 		pd_buf_printf(out, "%s%c", pd_pairs_methods_columns[i], i + 1 < n ? '\t' : '\n');
 }
 
-#define FAR 24		/* pairs ahead whose rows' offsets are prefetched */
+#define FARTHEST 36	/* pairs ahead of which it is looked up where their rows are */
+#define FAR 24		/* and, when that is there, their rows' offsets */
 #define NEAR 12		/* and, when those are there, their rows */
 
 /* A row of the spool: id, url, and as they stand fetch_time, text_bytes and quality, of what follows. */
@@ -322,9 +323,14 @@ static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pai
 /* Rows lie anywhere in memory, and so do their offsets: both are prefetched. */
 static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, size_t i)
 {
+	if (rows->there && i + FARTHEST < n) {
+		__builtin_prefetch(&rows->there[pairs[i + FARTHEST].b / 64]);
+		__builtin_prefetch(&rows->before[pairs[i + FARTHEST].b / 64]);
+	}
 	if (i + FAR < n) {
-		__builtin_prefetch(&rows->at.low[pairs[i + FAR].b]);
-		__builtin_prefetch(&rows->at.high[pairs[i + FAR].b]);
+		size_t place = pd_rows_place(rows, pairs[i + FAR].b);
+		__builtin_prefetch(&rows->at.low[place]);
+		__builtin_prefetch(&rows->at.high[place]);
 	}
 	if (i + NEAR < n) {
 		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].a));

@@ -259,7 +259,7 @@ static inline void brute_check(struct pd_rows *rows, const struct pd_match_optio
 	struct pd_budget budget = { .limit = 1, .tmp_dir = "/dev/shm" }, *before = rows->budget;
 	struct brute b = { .rows = rows, .o = o, .sets = { rows->prints, rows->digests } };
 	void *formatters[2] = { NULL };
-	struct pd_match_sink sink = { formatters, brute_format, brute_write, &b };
+	struct pd_match_sink sink = { .formatters = formatters, .format = brute_format, .write = brute_write, .ctx = &b };
 	struct pd_match_stats stats;
 	struct pd_err e = { 0 };
 	if (rows->n > BRUTE_ROWS)

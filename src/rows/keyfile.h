@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The key file (`match --save`, pd_rows_save): rows that were read once, in a form that is read faster (docs/performance.md).  Everything in
+ * columns of its own, little-endian, with a checksum over each; docs/format-keys.md specifies it byte by byte.
+ */
+#ifndef PD_ROWS_KEYFILE_H
+#define PD_ROWS_KEYFILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct pd_unpacker;
+
+#define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
+#define PD_KEYFILE_VERSION 2	/* 1: rows of five columns */
+#define PD_KEYFILE_BLOCK 256	/* rows compressed together */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key files are written as they lie in memory: little-endian");
+
+/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
+ * terms, confidence, languages, subject. */
+#define PD_ROW_FIELDS 9
+
+enum pd_keyfile_section {
+	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */
+	PD_KEYFILE_PRINT_ROWS,	/* u32: rows with a fingerprint, ascending */
+	PD_KEYFILE_PRINTS,	/* u64: their fingerprints */
+	PD_KEYFILE_DIGEST_ROWS,	/* u32: rows with a text digest alone */
+	PD_KEYFILE_DIGESTS,	/* u64, two each */
+	PD_KEYFILE_SKETCHED,	/* u8 by row: 1 when it has a sketch */
+	PD_KEYFILE_SKETCHES,	/* u64: their words, of those that have one */
+	PD_KEYFILE_ROW_AT,	/* u64 by row, and the end: where its line begins in the rows' text */
+	PD_KEYFILE_BLOCK_AT,	/* u64 by block, and the end: where its frame begins in the last section */
+	PD_KEYFILE_ROWS,	/* zstd frames, one for each block of rows */
+	PD_KEYFILE_SECTIONS
+};
+
+struct pd_keyfile_place {
+	uint64_t offset, length, checksum;
+};
+
+struct pd_keyfile_header {
+	char magic[8];
+	uint32_t version, header_bytes;
+	uint64_t file_bytes, rows, prints, digests;
+	uint32_t bits, sketch_words;
+	struct pd_keyfile_place section[PD_KEYFILE_SECTIONS];
+	uint64_t checksum;	/* of all before it */
+};
+
+/* An opened file: mapped, every checksum found right, every number within its bounds. */
+struct pd_keyfile {
+	struct pd_keyfile_header h;
+	const char *map;
+	size_t map_bytes;
+	bool is_file;		/* that `map` is of */
+	struct pd_span params;
+	const uint32_t *print_row, *digest_row;
+	const uint64_t *prints, *digests, *sketches, *row_at, *block_at;
+	const uint8_t *sketched;
+};
+
+/* Does a file begin like one?  False for what cannot be read, and for what can be read only once.  "-": standard input,
+ * which may be read all the same. */
+bool pd_keyfile_is(const char *path);
+/* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a temporary file first, unless
+ * it is one. */
+int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir, int threads, struct pd_err *e);
+/* The bytes of a key file in memory, which stay the caller's.  PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer. */
+int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e);
+/* What tells a key file from every other: the checksum of its header, which holds those of its sections.  No more of it is read. */
+int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
+/* The text of a block of rows; `out` is cleared. */
+int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
+		     struct pd_err *e);
+/* The same, but nothing is known of its rows yet; then the columns of one of them, as many as the file has. */
+int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
+		      struct pd_err *e);
+int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint64_t row, const char *name,
+		   struct pd_span f[PD_ROW_FIELDS], struct pd_err *e);
+void pd_keyfile_close(struct pd_keyfile *k);
+
+#endif
