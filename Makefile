@@ -11,6 +11,14 @@ DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
+# The folder that tools/musl-libraries filled: the program, its libraries and the wheel are built for musl, in a folder of their own.
+MUSL ?=
+ifneq ($(MUSL),)
+CC = musl-gcc
+CC_FOR_BUILD ?= cc
+PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(MUSL)/lib/pkgconfig pkg-config --static
+override WITHOUT += igraph
+endif
 CC ?= cc
 CXX ?= c++
 # Compiles what makes tables for the program: it runs here, the program elsewhere when CC is a cross compiler.
@@ -27,7 +35,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@)
 # One folder per way of building, so that they never mix.
 SAN ?=
 comma = ,
-B = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
+B = build$(if $(MUSL),/musl)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
 DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
@@ -48,6 +56,10 @@ else
 override WITHOUT := $(filter-out parquet,$(WITHOUT)) parquet
 endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+# Headers in the system's own folders are not looked at for warnings: those beside them are not, either.
+ifneq ($(MUSL),)
+PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
+endif
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)$(if $(PARQUET), parquet $(shell $(PKG_CONFIG) --modversion parquet))
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(filter igraph,$(WITHOUT)),,-lgomp) $(if $(PARQUET),$(shell $(PKG_CONFIG) --libs $(ARROW)) -lstdc++)
 
@@ -63,7 +75,8 @@ ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=
 ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
-ALL_LIBS = $(PKG_LIBS) -lm
+LIBS ?=
+ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
 ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
 
 # Everything in the stage folders is the library; main.c and cmd/ are the program.
@@ -113,7 +126,7 @@ without-parquet:
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.  Columns, keys and tables
@@ -286,12 +299,15 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 
 bench: $(B)/bench/pairs
 
-wheel: $(B)/pagededup $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries
-	@rm -rf $(B)/wheels && mkdir -p $(B)/wheels
-	PAGEDEDUP_BUILD=$(CURDIR)/$(B) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheels ./python
-	@if command -v auditwheel >/dev/null; then auditwheel repair -w $(B)/wheels $(B)/wheels/*-linux_*.whl && rm $(B)/wheels/*-linux_*.whl; \
-		else echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
-	@ls $(B)/wheels/*.whl
+WHEELS = build/wheels
+wheel: $(B)/pagededup $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries; MUSL=: for musl
+	@rm -rf $(B)/wheel && mkdir -p $(B)/wheel $(WHEELS)
+	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared' CFLAGS='-idirafter /usr/include' \
+		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
+	@rm -f $(WHEELS)/*-$(if $(MUSL),musllinux,manylinux)* $(if $(MUSL),,$(WHEELS)/*-linux_*)
+	@if command -v auditwheel >/dev/null; then auditwheel repair $(if $(MUSL),--plat musllinux_1_2_$(shell uname -m)) -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
+		else mv $(B)/wheel/*.whl $(WHEELS); echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
+	@ls $(WHEELS)/*.whl
 
 deps:
 	@tools/install-deps
@@ -343,6 +359,6 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  MUSL= (what tools/musl-libraries made)  LIBS= (more to link with)  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -26,14 +26,16 @@ def linked():
 
 
 def link_arguments():
+    if 'PAGEDEDUP_LIBS' in os.environ:  # what make linked the program with
+        return os.environ['PAGEDEDUP_LIBS'].split()
     packages = [name for name in linked() if not name.startswith('-l')]
     libraries = subprocess.check_output(['pkg-config', '--libs', *packages], text=True).split()
-    return [*libraries, *(name for name in linked() if name.startswith('-l'))]
+    return [*libraries, *(name for name in linked() if name.startswith('-l')), '-lgomp', '-lm']
 
 
 builder = FFI()
 builder.cdef(declarations())
 builder.set_source('pagededup._native', '#include <pagededup.h>', include_dirs=[os.path.join(TOP, 'include')],
                    extra_objects=[os.path.join(BUILD, 'libpagededup.a')],
-                   extra_link_args=[*link_arguments(), '-lgomp', '-lm', '-pthread', '-Wl,--exclude-libs,ALL'],
+                   extra_link_args=[*link_arguments(), '-pthread', '-Wl,--exclude-libs,ALL'],
                    py_limited_api=True)

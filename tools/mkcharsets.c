@@ -62,6 +62,24 @@ static const struct fix fixes[] = {
 	{ PD_BIG5, 0xA246, "￠" },
 	{ PD_BIG5, 0xA247, "￡" },
 	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
+	/* Where GNU libiconv differs: marks that JIS X 0208 and Windows read in two ways, the euro, omega. */
+	{ PD_SHIFT_JIS, 0x8160, "～" }, { PD_SHIFT_JIS, 0x8161, "∥" }, { PD_SHIFT_JIS, 0x817C, "－" },
+	{ PD_SHIFT_JIS, 0x8191, "￠" }, { PD_SHIFT_JIS, 0x8192, "￡" }, { PD_SHIFT_JIS, 0x81CA, "￢" },
+	{ PD_EUC_JP, 0xA1C1, "～" }, { PD_EUC_JP, 0xA1C2, "∥" }, { PD_EUC_JP, 0xA1DD, "－" },
+	{ PD_EUC_JP, 0xA1F1, "￠" }, { PD_EUC_JP, 0xA1F2, "￡" }, { PD_EUC_JP, 0xA2CC, "￢" },
+	{ PD_MACINTOSH, 0xBD, "\xCE\xA9" },	/* U+03A9, not the sign of the ohm */
+	{ PD_MACINTOSH, 0xDB, "€" },
+};
+
+/* What GNU libiconv lacks of EUC-JP's third code set: IBM's characters, code by code from 8F F3 F3 and from 8F F4 A1 on. */
+static const struct {
+	uint32_t code;
+	const char *utf8;
+} jis0212_runs[] = {
+	{ 0xA2C3, "￤" },
+	{ 0xF3F3, "ⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅠⅡ" },
+	{ 0xF4A1, "ⅢⅣⅤⅥⅦⅧⅨⅩ＇＂㈱№℡炻仼僴凬匇匤﨎咊坙﨏塚增寬峵嵓﨑德悅愠敎昻晥晴朗栁﨓﨔橫櫢淸淲瀨凞猪"
+		"甁皂皞益礰礼神祥福竧靖精綠緖羽荢﨟薰蘒﨡蠇諸譿賴赶﨣﨤逸郞都鄕﨧﨨閒隆﨩霻靍靑飯飼館馞髙魲鶴黑" },
 };
 
 static const struct {
@@ -143,6 +161,15 @@ static void fill_jis0212(uint32_t *three, iconv_t cd)
 			three[(second & 0x7F) << 8 | third] = ask(cd, (unsigned char[]){ 0x8F, second, third }, 3);
 }
 
+static void fill_ibm(uint32_t *three)
+{
+	for (size_t i = 0; i < sizeof jis0212_runs / sizeof *jis0212_runs; i++) {
+		uint32_t *to = three + (jis0212_runs[i].code & 0x7FFF);
+		for (const char *p = jis0212_runs[i].utf8; *p; p += 3)		/* all are of three bytes */
+			*to++ = entry(p, 3);
+	}
+}
+
 /* EUC-JP and ISO-2022-JP share Shift_JIS's characters, of which iconv has the right table: row and cell are
  * turned into a code of Shift_JIS (JIS X 0208:1997, annex 1). */
 static void fill_jis0208(uint32_t *two, iconv_t sjis)
@@ -157,12 +184,24 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 		}
 }
 
+/* What GNU libiconv calls those that it has under another name. */
+static const struct {
+	const char *name, *gnu;
+} other_names[] = {
+	{ "MAC-UK", "MACUKRAINE" },
+	{ "EUC-JP-MS", "EUC-JP" },
+};
+
 static iconv_t open_charset(enum pd_charset_id id)
 {
-	iconv_t cd = iconv_open("UTF-8", charsets[id].iconv);
+	const char *name = charsets[id].iconv;
+	iconv_t cd = iconv_open("UTF-8", name);
+	for (size_t i = 0; i < sizeof other_names / sizeof *other_names && cd == (iconv_t)-1; i++)
+		if (strcmp(name, other_names[i].name) == 0)
+			cd = iconv_open("UTF-8", other_names[i].gnu);
 	if (cd == (iconv_t)-1) {
-		fprintf(stderr, "mkcharsets: iconv has no %s (%s): install its modules (libc6 on Debian, glibc-gconv-extra on Fedora)\n",
-			charsets[id].iconv, strerror(errno));
+		fprintf(stderr, "mkcharsets: iconv has no %s (%s): install its modules (libc6 on Debian, glibc-gconv-extra on Fedora), or "
+			"link with GNU libiconv (LIBS=-liconv; musl)\n", name, strerror(errno));
 		exit(2);
 	}
 	return cd;
@@ -188,6 +227,7 @@ static void fill_euc_jp(iconv_t euc)
 	fill_jis0208(tables.euc_jp, sjis);
 	iconv_close(sjis);
 	fill_jis0212(tables.jis0212, euc);
+	fill_ibm(tables.jis0212);
 }
 
 static void fix(const struct fix *f)
@@ -200,6 +240,16 @@ static void fix(const struct fix *f)
 	else
 		tables.four[(((f->code >> 24) - 0x81) * 10 + ((f->code >> 16 & 0xFF) - 0x30)) * 1260 +
 			    ((f->code >> 8 & 0xFF) - 0x81) * 10 + ((f->code & 0xFF) - 0x30)] = (uint16_t)code_point(e);
+}
+
+/* GNU libiconv reads the codes that are left to users as characters of private use. */
+static void drop_private(uint32_t *two)
+{
+	for (size_t i = 0; i < PD_TEXT_CODES; i++) {
+		uint32_t c = code_point(two[i]);
+		if (c >= 0xE000 && c < 0xF900)
+			two[i] = 0;
+	}
 }
 
 /* UTF-8 and UTF-16 need none, GBK and ISO-2022-JP share that of GB18030 and EUC-JP. */
@@ -228,6 +278,8 @@ static void fill(enum pd_charset_id id)
 			fill_two(two_of(id), one, cd);
 		else if (id >= PD_WINDOWS_874 && id <= PD_WINDOWS_1258)
 			fill_c1(one);
+		if (id == PD_EUC_KR)
+			drop_private(two_of(id));
 		if (id == PD_GB18030)
 			fill_four(tables.four, cd);
 	}

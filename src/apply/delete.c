@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fields.h"
@@ -287,6 +288,15 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 }
 
 /* --- deleting --- */
+
+/* musl has had it since 1.2.6 only. */
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+static int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+#endif
 
 /* Never over something else. */
 static int rename_new(const char *from, const char *to)

@@ -732,7 +732,7 @@ static int copy_by_kernel(int in, const char *name, uint64_t *from, uint64_t to,
 	if (fflush(out) != 0)
 		return pd_fail_errno(e, "cannot write");
 	while (*from < to) {
-		off64_t at = (off64_t)*from;
+		off_t at = (off_t)*from;
 		size_t want = to - *from < SIZE_MAX / 4 ? (size_t)(to - *from) : SIZE_MAX / 4;
 		ssize_t n = copy_file_range(in, &at, fileno(out), NULL, want, 0);
 		if (n < 0 && errno == EINTR)

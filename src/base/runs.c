@@ -5,6 +5,7 @@
 #include "base/runs.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"

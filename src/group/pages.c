@@ -861,7 +861,7 @@ static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint3
 	for (size_t i = 0; i < n && !status; i++) {
 		const char *line = from->text.p + from->at[i];
 		offset_put(p->at, pages[i], spool_end(to));
-		pd_buf_add(&to->tail, line, (size_t)((const char *)rawmemchr(line, '\n') - line));
+		pd_buf_add(&to->tail, line, (size_t)((const char *)memchr(line, '\n', from->text.n - from->at[i]) - line));
 		status = end_line(to, e);
 	}
 	return status;

