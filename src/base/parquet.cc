@@ -256,9 +256,27 @@ struct Lane {
 	std::future<void> work;
 };
 
+/* A compressed batch says how long it will be: where that is damaged, no want of memory is to blame. */
+class Pool : public arrow::ProxyMemoryPool {
+public:
+	Pool() : ProxyMemoryPool(arrow::default_memory_pool()) {}
+	using ProxyMemoryPool::Allocate;
+	Status Allocate(int64_t size, int64_t alignment, uint8_t **out) override
+	{
+		if (size > MOST)
+			return Status::Invalid("it says that ", size, " bytes are to come");
+		return ProxyMemoryPool::Allocate(size, alignment, out);
+	}
+
+private:
+	static constexpr int64_t MOST = (int64_t)1 << 40;
+};
+
 arrow::ipc::IpcReadOptions read_options()
 {
+	static Pool pool;
 	arrow::ipc::IpcReadOptions o = arrow::ipc::IpcReadOptions::Defaults();
+	o.memory_pool = &pool;
 	o.use_threads = false;
 	return o;
 }
