@@ -77,7 +77,11 @@ arrow::Result<std::shared_ptr<arrow::io::ReadableFile>> own_file(int fd)
 	int own = dup(fd);
 	if (own < 0)
 		return arrow::internal::StatusFromErrno(errno, arrow::StatusCode::IOError, "dup");
-	return arrow::io::ReadableFile::Open(own);
+	errno = 0;
+	auto file = arrow::io::ReadableFile::Open(own);	/* which does not always say why it cannot */
+	if (!file.ok())
+		return arrow::internal::StatusFromErrno(errno ? errno : EIO, arrow::StatusCode::IOError, file.status().message());
+	return file;
 }
 
 /* `meta`: what it says of itself, where that is known. */
