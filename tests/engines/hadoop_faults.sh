@@ -3,13 +3,13 @@
 # What a cluster does to jobs: tasks that die or run twice, nodes that are lost.  The result is that of one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
-on_hadoop REPLICATION=2
+on_hadoop REPLICATION=2 NODEMANAGERS=3
 H=$TOP/engines/hadoop/pagededup-hadoop
 fetch=$TOP/tests/engines/fetch
 small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2 --until=fp)
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
-until_there() { for _ in $(seq 1200); do [ -s "$1" ] && return; sleep 0.1; done; } # FILE
+until_there() { for _ in $(seq 6000); do [ -s "$1" ] && return; sleep 0.1; done; } # FILE
 
 mkdir dumps
 for i in 1 2 3 4; do head -c $((i * 30000)) "$demo" >dumps/part$i.warc.gz; done
@@ -37,6 +37,23 @@ if time_for 300 "a node manager is lost"; then
 	is "a node manager is lost: the job ends well" "$?" 1
 	same "a node manager is lost: the rows of one machine" <(got /lost/fp | sorted) one.fp
 	has "a node manager is lost: its task ran again" lost.out 'PATHS=4 '
+fi
+
+if time_for 300 "the node of the job's master is lost"; then
+	mkdir master
+	"$H" dedup "${small[@]}" --fetch="$fetch slow part $PWD/master" list /master >master.out 2>&1 &
+	flow=$!
+	until_there master/began
+	# The folder of the newest job's first container.
+	place=$(ls -td "$tmp"/daemons/nm/nm*/local/usercache/*/appcache/*/container_*_01_000001 | head -1)
+	node=$(sed 's|.*/daemons/nm/nm\([0-9]\)/.*|\1|' <<<"$place")
+	is "the node of the master is known" "${node:+known}" known
+	"$engines/hadoop-daemons" lose "$tmp/daemons" "nodemanager$node"
+	rm master/began
+	wait "$flow"
+	is "the master is lost: the job ends well" "$?" 1
+	same "the master is lost: the rows of one machine" <(got /master/fp | sorted) one.fp
+	has "the master is lost: all dumps count once" master.out 'PATHS=4 '
 fi
 
 if time_for 300 "a data node is lost"; then
