@@ -300,12 +300,12 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 bench: $(B)/bench/pairs
 
 WHEELS = build/wheels
-wheel: $(B)/pagededup $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries; MUSL=: for musl
+wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries; MUSL=: for musl
 	@rm -rf $(B)/wheel && mkdir -p $(B)/wheel $(WHEELS)
-	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared' CFLAGS='-idirafter /usr/include' \
+	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -L$(MUSL)/soname' PAGEDEDUP_PROGRAM=pagededup-static CFLAGS='-idirafter /usr/include' \
 		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
 	@rm -f $(WHEELS)/*-$(if $(MUSL),musllinux,manylinux)* $(if $(MUSL),,$(WHEELS)/*-linux_*)
-	@if command -v auditwheel >/dev/null; then auditwheel repair $(if $(MUSL),--plat musllinux_1_2_$(shell uname -m)) -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
+	@if command -v auditwheel >/dev/null; then auditwheel repair -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
 		else mv $(B)/wheel/*.whl $(WHEELS); echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
 	@ls $(WHEELS)/*.whl
 

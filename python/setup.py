@@ -30,7 +30,7 @@ class BuildPackage(build_py):
         make()
         folder = os.path.join(HERE, 'pagededup', '_bin')
         os.makedirs(folder, exist_ok=True)
-        shutil.copy2(os.path.join(BUILD, 'pagededup'), folder)
+        shutil.copy2(os.path.join(BUILD, os.environ.get('PAGEDEDUP_PROGRAM', 'pagededup')), os.path.join(folder, 'pagededup'))
         super().run()
 
 

@@ -59,7 +59,7 @@ build musl CC_FOR_BUILD="$(command -v ccache) cc"
 
 # GNU libiconv fills the tables; and where nothing but musl's own iconv is there, the build ends with the name of a charset that it lacks.
 gnu=(CC_FOR_BUILD="$cc" PKG_CONFIG_FOR_BUILD="env PKG_CONFIG_LIBDIR=$MUSL/lib/pkgconfig pkg-config --static")
-build musl-libiconv "${gnu[@]}" CPPFLAGS="-I$MUSL/libiconv" LDFLAGS="-L$MUSL/libiconv" LIBS=-liconv
+build musl-libiconv "${gnu[@]}" CPPFLAGS="-isystem $MUSL/libiconv" LDFLAGS="-L$MUSL/libiconv" LIBS=-liconv
 if [ $code = 0 ]; then
 	same "musl-libiconv: the same tables of charsets" "$B/musl-libiconv/gen/charsets.bin" "$B/musl/gen/charsets.bin"
 	compare musl-libiconv "$B/musl-libiconv/pagededup-static"
@@ -83,7 +83,7 @@ wheel=$(ls wheels/*.whl 2>/dev/null)
 has "musl: it is for every musl from 1.2 and every Python from 3.9 on" <(echo "$wheel") '/pagededup-[0-9.]+-cp39-abi3-musllinux_1_2_x86_64\.whl$'
 has "musl: auditwheel agrees" <("$venv/bin/auditwheel" show "$wheel" 2>&1 | tr '\n' ' ') 'musllinux_1_2_x86_64'
 python3 -m zipfile -e "$wheel" unpacked
-is "musl: the extension needs the C library alone" "$(readelf -d unpacked/pagededup/_native*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | paste -sd' ')" libc.so
+is "musl: the extension needs the C library alone" "$(readelf -d unpacked/pagededup/_native*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | paste -sd' ')" libc.musl-x86_64.so.1
 chmod +x unpacked/pagededup/_bin/pagededup
 is "musl: the command is in it" "$(unpacked/pagededup/_bin/pagededup --version 2>&1 | head -1)" "$("$P" --version | head -1)"
 if [ -n "${MUSL_PYTHON:-}" ]; then
