@@ -76,7 +76,7 @@ if [ ! -x "$venv/bin/auditwheel" ] && ! { python3 -m venv "$venv" && "$venv/bin/
 	tap_done
 	exit
 fi
-run env -u MAKEFLAGS -u MAKELEVEL PATH="$venv/bin:$PATH" make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/musl" WHEELS="$tmp/wheels" wheel
+run env -u MAKEFLAGS -u MAKELEVEL PATH="$venv/bin:$PATH" make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/musl" WHEELS="$PWD/wheels" wheel
 exits "musl: make wheel" 0
 [ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
 wheel=$(ls wheels/*.whl 2>/dev/null)
@@ -87,7 +87,7 @@ is "musl: the extension needs the C library alone" "$(readelf -d unpacked/pagede
 chmod +x unpacked/pagededup/_bin/pagededup
 is "musl: the command is in it" "$(unpacked/pagededup/_bin/pagededup --version 2>&1 | head -1)" "$("$P" --version | head -1)"
 if [ -n "${MUSL_PYTHON:-}" ]; then
-	PYTHONPATH=$tmp/unpacked PAGEDEDUP=$P "$MUSL_PYTHON" "$TOP/python/tests/test_pagededup.py" "$demo" >python.tap 2>python.err
+	PYTHONPATH=$PWD/unpacked PAGEDEDUP=$P "$MUSL_PYTHON" "$TOP/python/tests/test_pagededup.py" "$demo" >python.tap 2>python.err
 	has "musl: the package's tests" <(grep -cE '^ok ' python.tap) '^[1-9]'
 	is "musl: none of them fails" "$(grep '^not ok' python.tap)$(tail -3 python.err | grep Error)" ""
 	is "musl: all of them ran" "$(grep -cE '^(not )?ok ' python.tap)" "$(sed -n 's/^1\.\.//p' python.tap)"
