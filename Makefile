@@ -301,7 +301,7 @@ bench: $(B)/bench/pairs
 
 WHEELS = build/wheels
 wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries; MUSL=: for musl
-	@rm -rf $(B)/wheel && mkdir -p $(B)/wheel $(WHEELS)
+	@rm -rf $(B)/wheel python/build python/pagededup/_bin && mkdir -p $(B)/wheel $(WHEELS)
 	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -L$(MUSL)/soname' PAGEDEDUP_PROGRAM=pagededup-static CFLAGS='-idirafter /usr/include' \
 		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
 	@rm -f $(WHEELS)/*-$(if $(MUSL),musllinux,manylinux)* $(if $(MUSL),,$(WHEELS)/*-linux_*)
