@@ -10,6 +10,7 @@ sketches fingerprints with up to ten bits of one flipped, with one sketch
 pair     two fingerprints near each other; no sketches
 parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
 subjects one fingerprint and one sketch, on one host, with few terms and one title, and in pairs with one heading
+template the same with sketches that differ in a twentieth of their minima, those of a pair in a fiftieth
 
 Rows come in no order of their ids, each on a host of its own, or on HOSTS of them in turn, TOGETHER (1) rows each.
 """
@@ -27,7 +28,7 @@ def fingerprint(i):
         for bit in draw.sample(range(64), 10):
             v ^= 1 << bit
         return v
-    if kind == 'subjects':
+    if kind in of_host:
         return centre
     if kind in ('parts', 'pair'):
         return centre ^ i // 2 % 2
@@ -68,16 +69,19 @@ def sketch(i):
         v = some_of(base, .05)
     elif kind in ('sketches', 'subjects'):
         v = base
+    elif kind == 'template':
+        own = random.Random(i // 2)
+        v = some_of([own.randrange(16) if own.random() < .05 else m for m in base], .02)
     else:
         own = random.Random(i // 2)
         v = some_of([own.randrange(16) for _ in range(MINIMA)], .03)
     return ''.join('%x' % m for m in v)
 
-seen, rows = set(), []
+seen, rows, of_host = set(), [], ('subjects', 'template')
 for i in range(n):
-    host = 0 if kind == 'subjects' else i // together % hosts if hosts else i
-    about = ['20', '%08x%08x' % (i // 2 + 2, 1)] if kind == 'subjects' else ['-', '-']
+    host = 0 if kind in of_host else i // together % hosts if hosts else i
+    about = ['20', '%08x%08x' % (i // 2 + 2, 1)] if kind in of_host else ['-', '-']
     fields = ['%016x' % fingerprint(i), 'x.warc:%d' % i, 'http://h%d.example/%d' % (host, i)] + ['-'] * 5 + about[:1] + [str(1000 + i * 7919 % n)] + ['-'] * 3
-    rows.append('\t'.join(fields + [sketch(i), '-', '-'] + ([] if kind != 'subjects' else about[1:])))
+    rows.append('\t'.join(fields + [sketch(i), '-', '-'] + (about[1:] if kind in of_host else [])))
 draw.shuffle(rows)
 print('\n'.join(rows))

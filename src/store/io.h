@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-#define PD_STORE_VERSION 5
+#define PD_STORE_VERSION 6
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store's files are used in place: little-endian only");
 

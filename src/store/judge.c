@@ -16,7 +16,8 @@ enum {
 	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
 	HITS_MANY = 1 << 20,
 	SOON = 8,
-	LISTED_MAX = 256	/* pages of one sketch and subject that are looked for one that was not removed */
+	LISTED = 4 * PD_STORE_BESIDE,	/* pages that are looked at of those that agree in what they are about, and a part of their sketches */
+	LISTED_MAX = 256		/* in the whole sketch, or where pages were removed: for those that were not */
 };
 
 /* --- pages by hash --- */
@@ -137,19 +138,6 @@ static int merge_beside(struct pd_store *s, int order, uint32_t segment, const s
 	return PD_OK;
 }
 
-/* Are all that are looked at after the place of the sketch equal to it, so that more may follow?  Removed ones may have been. */
-static int has_equals(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, const struct beside *after, bool *equal, struct pd_err *e)
-{
-	uint64_t room[PD_SKETCH_WORDS];
-	const uint64_t *last;
-	*equal = removed;
-	if (removed || after->n < PD_STORE_BESIDE || after->begin[after->n - 1] != q->begin)
-		return PD_OK;
-	int status = pd_store_sketch(s, &after->at[after->n - 1], room, &last, e);
-	*equal = !status && last && !memcmp(last, q->sketch, PD_SKETCH_WORDS * sizeof *last);
-	return status;
-}
-
 static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2], struct pd_err *e)
 {
 	struct pd_store_beside found;
@@ -172,14 +160,23 @@ static void beside_soon(const struct pd_store *s, const struct pd_store_beside_q
 				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
 }
 
-/* Pages that are kept and stand beside the page's place in the order of one of its bands (page.h), anew, each once; their numbers
- * are left open: most are strangers.  *equal: there may be more of this sketch. */
-static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, struct pd_store_places *out, bool *equal, struct pd_err *e)
+/* Once. */
+static void note_met_place(struct pd_store_judge *j, struct pd_store_place at)
 {
-	/* Places that were met, each at the place that its product says or after it; half of the places stay free. */
-	enum { MET_BITS = 10, MET = 1 << MET_BITS };
-	_Static_assert(MET >= 2 * PD_STORE_BANDS * 2 * PD_STORE_BESIDE, "room for all that orders lead to");
-	uint64_t met[MET] = { 0 };
+	if (!pd_map_add(&j->met, (uint64_t)at.segment << 32 | at.row))
+		return;
+	if (at.segment == PD_STORE_IN_LOG)
+		pd_store_recent_sketch_soon(&j->s->log.recent, at.row);
+	else
+		pd_store_segment_sketch_soon(&j->s->segments[at.segment], at.row);
+	note_page_place(&j->places, at);
+}
+
+/* Pages that are kept and stand beside the page's place in the order of one of its bands (page.h), anew, each once; their numbers
+ * are left open: most are strangers. */
+static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	struct pd_store *s = j->s;
 	struct pd_store_beside_question q[PD_STORE_BANDS];
 	uint32_t bands[PD_STORE_BANDS];
 	struct beside beside[2];
@@ -191,28 +188,15 @@ static int find_by_orders(struct pd_store *s, const struct pd_store_page *page, 
 		q[i] = (struct pd_store_beside_question){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
 							  removed ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE };
 	}
-	out->n = 0;
-	*equal = false;
+	j->places.n = 0;
+	pd_map_clear(&j->met, 2 * PD_STORE_BANDS * PD_STORE_BESIDE);
 	beside_soon(s, q, n);
 	for (size_t i = 0; i < n; i++) {
-		if (find_beside(s, &q[i], removed, beside, e) || (!i && has_equals(s, &q[i], removed, &beside[1], equal, e)))
+		if (find_beside(s, &q[i], removed, beside, e))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
-			for (size_t p = 0; p < beside[side].n; p++) {
-				struct pd_store_place *place = &beside[side].at[p];
-				uint64_t key = ((uint64_t)place->segment << 32 | place->row) + 1;
-				size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MET_BITS));
-				while (met[at] && met[at] != key)
-					at = (at + 1) % MET;
-				if (met[at])
-					continue;
-				met[at] = key;
-				if (place->segment == PD_STORE_IN_LOG)
-					pd_store_recent_sketch_soon(&s->log.recent, place->row);
-				else
-					pd_store_segment_sketch_soon(&s->segments[place->segment], place->row);
-				note_page_place(out, *place);
-			}
+			for (size_t p = 0; p < beside[side].n; p++)
+				note_met_place(j, beside[side].at[p]);
 	}
 	return PD_OK;
 }
@@ -491,74 +475,54 @@ static size_t dense_of(const struct pd_store_judge *j)
 	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
 }
 
-/* Pages that are kept and listed by this hash, the oldest PD_STORE_BESIDE of them, but for those that are there already. */
-static int find_listed(struct pd_store_judge *j, uint64_t hash, struct pd_store_places *out, struct pd_err *e)
+/* Pages that are kept and listed by this hash, the `count` oldest of them, but for those that were met. */
+static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
 	struct pd_store_rows_found *found = &s->found;
-	size_t from = out->n, most = any_removed(s) ? LISTED_MAX : PD_STORE_BESIDE, to = from;
 	int status = PD_OK;
-	found->n = 0;
-	found->most = most;
-	for (uint32_t i = 0; !status && i < s->m.n_segments && out->n < from + most; i++) {
+	j->listed.n = found->n = 0;
+	found->most = any_removed(s) ? LISTED_MAX : count;
+	for (uint32_t i = 0; !status && i < s->m.n_segments && j->listed.n < found->most; i++) {
 		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, found, e);
 		if (!status)
-			status = add_found(s, i, out, e);
+			status = add_found(s, i, &j->listed, e);
+	}
+	if (!status && j->listed.n < found->most) {
+		pd_store_recent_find_key(&s->log.recent, hash, found);
+		status = add_found(s, PD_STORE_IN_LOG, &j->listed, e);
 	}
 	found->most = 0;
-	if (!status && out->n < from + most) {
-		pd_store_recent_find_key(&s->log.recent, hash, found);
-		for (size_t i = 0; i < found->n / 2; i++) {
-			uint32_t newer = found->v[i];
-			found->v[i] = found->v[found->n - 1 - i];
-			found->v[found->n - 1 - i] = newer;
-		}
-		found->n = found->n < most ? found->n : most;
-		status = add_found(s, PD_STORE_IN_LOG, out, e);
-	}
-	for (size_t i = from; i < out->n && i < from + PD_STORE_BESIDE; i++) {
-		size_t same = 0;
-		while (same < to && (out->v[same].segment != out->v[i].segment || out->v[same].row != out->v[i].row))
-			same++;
-		if (same == to)
-			out->v[to++] = out->v[i];
-	}
-	out->n = to;
+	for (size_t i = 0; i < j->listed.n && i < count; i++)
+		note_met_place(j, j->listed.v[i]);
 	return status;
 }
 
-/* Of pages of its sketch, beyond those that stand beside the page: those that agree with it in what they are about. */
+/* Of pages of its sketch, or of one that is nearly that, beyond those that stand beside the page: those that agree with it in what they are about. */
 static int find_by_subject(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	uint64_t hash[PD_STORE_SUBJECTS_MAX];
-	size_t n = pd_store_page_asks_subjects(page, hash);
 	int status = PD_OK;
-	for (size_t i = 0; !status && i < n; i++)
-		status = find_listed(j, hash[i], &j->places, e);
+	for (int parts = 0; parts < 2; parts++)
+		for (size_t i = 0, n = pd_store_page_asks_subjects(page, parts, hash); !status && i < n; i++)
+			status = find_listed(j, hash[i], parts ? LISTED : PD_STORE_BESIDE, e);
 	return status;
 }
 
-/* What lies in dense places and stands beside the page in an order, or is of its sketch and subject: every page once. */
-static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+/* Of the places from `from` on, those within k that may be duplicates by their sketches, which says of most at once that they are strangers. */
+static int add_similar(struct pd_store_judge *j, const struct pd_store_page *page, size_t from, size_t *similar, struct pd_err *e)
 {
-	struct pd_store_page asked = *page, kept;
-	asked.has |= PD_STORE_HAS_BANDS;
-	bool equal;
-	int status = find_by_orders(j->s, &asked, &j->places, &equal, e);
-	if (!status && equal)
-		status = find_by_subject(j, page, e);
-	if (status)
-		return status;
-	for (size_t i = 0; i < j->places.n; i++) {
+	struct pd_store_page kept;
+	for (size_t i = from; i < j->places.n; i++) {
 		double similarity;
 		if (sketch_similarity(j->s, page, &j->places.v[i], &similarity, e))
 			return PD_ERR_FORMAT;
-		/* Most are strangers, which their sketches say at once. */
 		if (!pd_verify_maybe(&j->o.verify, similarity, 0)) {
 			j->found++;
 			j->verified++;
 			continue;
 		}
+		++*similar;
 		if (pd_store_page(j->s, &j->places.v[i], false, &kept, e))
 			return PD_ERR_FORMAT;
 		int distance = pd_hamming(&page->key, &kept.key, j->s->m.bits);
@@ -566,6 +530,21 @@ static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *
 			add_candidate(j, j->places.v[i], distance);
 	}
 	return PD_OK;
+}
+
+/* What lies in dense places and stands beside the page in an order, or, where similar ones crowd there, is of its subject: every page once. */
+static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
+{
+	struct pd_store_page asked = *page;
+	size_t similar = 0, beside;
+	asked.has |= PD_STORE_HAS_BANDS;
+	int status = find_by_orders(j, &asked, e);
+	beside = j->places.n;
+	if (!status)
+		status = add_similar(j, page, 0, &similar, e);
+	if (!status && (similar >= PD_STORE_BESIDE || any_removed(j->s)))
+		status = find_by_subject(j, page, e);
+	return status ? status : add_similar(j, page, beside, &similar, e);
 }
 
 static int take_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
@@ -820,7 +799,7 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 	size_t n_replaced = mark_replaced(j);
 	struct pd_store_page kept = *page;
 	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_replaced)
-		kept.has |= PD_STORE_HAS_BANDS | PD_STORE_HAS_SUBJECTS;
+		kept.has |= PD_STORE_HAS_BANDS | PD_STORE_HAS_SUBJECTS | PD_STORE_HAS_PARTS;
 	a->status = PD_STORE_NEW;
 	return pd_store_add(j->s, &kept, j->replaced, n_replaced, &a->number, e);
 }
@@ -840,7 +819,7 @@ static int find_seen(struct pd_store_judge *j, struct pd_span value, int column,
 		pd_span_split(&value, ',', &text);
 	j->s->found.n = j->s->found.most = 0;
 	pd_store_recent_find_key(r, hash, &j->s->found);
-	for (size_t i = j->s->found.n; i-- > 0;) {
+	for (size_t i = 0; i < j->s->found.n; i++) {
 		struct pd_store_page kept = pd_store_recent_page(r, j->s->found.v[i]);
 		size_t n = pd_store_page_key_list(&kept, key);
 		for (size_t k = 0; k < n; k++)
@@ -983,6 +962,8 @@ void pd_store_judge_release(struct pd_store_judge *j)
 	free(j->hit_segment);
 	free(j->hit_from);
 	free(j->places.v);
+	free(j->listed.v);
+	pd_map_release(&j->met);
 	free(j->near);
 	free(j->answer.matches);
 	pd_value_release(&j->value[0]);

@@ -12,8 +12,8 @@
  * and every page asked for would be held against all others.  Such a page, if it has a sketch, is kept in the
  * orders of its sketch (page.h) and in no table of keys; so the pages found by their keys grow no more.  A page that has a
  * quarter of PD_STORE_DENSE kept pages within k is asked for by its sketch, too: of each order, up to PD_STORE_BESIDE pages
- * before its place and as many after it are verified, those that share a band with it, and where those after it are all of its
- * sketch, up to as many more of its sketch and of its heading, of its title, and of texts that need neither (page.h).  And of pages
+ * before its place and as many after it are verified, those that share a band with it, and where PD_STORE_BESIDE of them are similar
+ * to it, others that agree with it in a part of the sketch and in heading, title, or texts that need neither (page.h).  And of pages
  * found by their keys the nearest 4 * PD_STORE_DENSE are.
  *
  * `skip` leaves duplicates out; `replace` keeps them, and the pages that they match get tombstones.
@@ -98,7 +98,8 @@ struct pd_store_judge {
 	size_t n_near, near_cap;
 	size_t n_by_key;		/* pages kept within k and found by their keys */
 	uint64_t found, verified;	/* out: kept pages that were candidates, and of them verified, so far */
-	struct pd_store_places places;
+	struct pd_store_places places, listed;
+	struct pd_map met;		/* places that are among them */
 	/* of the methods that are asked, with all their parameters */
 	struct pd_methods methods;
 	struct pd_sign_rule rule[PD_METHODS_MAX];

@@ -311,9 +311,14 @@ static void chain_keys(struct pd_store_recent *r, uint32_t row, struct pd_span t
 	n += pd_store_page_subjects(&page, hash + n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *newest = pd_map_put(&r->key_chains, chain_of(hash[i]));
+		uint32_t own = (uint32_t)r->n_keys;
 		r->keys = pd_grow(r->keys, r->n_keys, &r->cap_keys, sizeof *r->keys);
-		r->keys[r->n_keys++] = (struct pd_store_recent_key){ hash[i], row, *newest };
-		*newest = (uint32_t)r->n_keys;
+		r->keys[r->n_keys++] = (struct pd_store_recent_key){ hash[i], row, own };
+		if (*newest) {
+			r->keys[own].next = r->keys[*newest - 1].next;
+			r->keys[*newest - 1].next = own;
+		}
+		*newest = own + 1;
 	}
 }
 
@@ -401,9 +406,14 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out)
 {
 	const uint32_t *newest = pd_map_find(&r->key_chains, chain_of(hash));
-	for (uint32_t i = newest ? *newest : 0; i; i = r->keys[i - 1].next)
-		if (r->keys[i - 1].hash == hash)
-			collect_row(out, r->keys[i - 1].row);
+	if (!newest)
+		return;
+	uint32_t i = *newest - 1;
+	do {
+		i = r->keys[i].next;
+		if (r->keys[i].hash == hash)
+			collect_row(out, r->keys[i].row);
+	} while (i != *newest - 1 && (!out->most || out->n < out->most));
 }
 
 void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out)

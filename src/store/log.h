@@ -87,7 +87,7 @@ struct pd_store_recent {
 	struct pd_array orders_memory;
 	struct pd_store_recent_key {
 		uint64_t hash;
-		uint32_t row, next;	/* index + 1 */
+		uint32_t row, next;	/* index; after the newest comes the oldest */
 	} *keys;			/* of pages with PD_STORE_HAS_VALUES, and with PD_STORE_HAS_SUBJECTS */
 	size_t n_keys, cap_keys;
 	struct pd_map key_chains;	/* highest 32 bits of a hash -> index + 1 of the newest */
@@ -102,7 +102,7 @@ void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 /* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
-/* Pages with this key, the newest first, those that were removed too. */
+/* Pages with this key, the oldest first, those that were removed too; appended. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
 void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out);
 

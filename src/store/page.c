@@ -146,14 +146,21 @@ struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
 
 struct subjects {
 	const uint64_t *sketch;
+	bool whole, parts;		/* what of it counts */
 	uint64_t *hash;
 	size_t n;
 };
 
 static void add_subject(struct subjects *s, enum pd_store_subject kind, uint32_t words)
 {
-	uint64_t hash = pd_hash64_seed(s->sketch, PD_SKETCH_WORDS * sizeof *s->sketch, (uint64_t)kind << 32 | words);
-	s->hash[s->n++] = (hash | 2) & ~UINT64_C(1);
+	uint64_t subject = (uint64_t)kind << 32 | words;
+	if (s->whole)
+		s->hash[s->n++] = (pd_hash64_seed(s->sketch, PD_SKETCH_WORDS * sizeof *s->sketch, subject) | 2) & ~UINT64_C(1);
+	for (uint8_t i = 0; s->parts && i < PD_STORE_PARTS; i++) {
+		uint8_t part[2] = { i, (uint8_t)s->sketch[i] };
+		if (part[1])
+			s->hash[s->n++] = (pd_hash64_seed(part, sizeof part, subject) | 2) & ~UINT64_C(1);
+	}
 }
 
 /* A text that is long enough, and surely the main one.  These numbers are part of the format. */
@@ -168,7 +175,7 @@ static void add_sure(struct subjects *s, const struct pd_facts *f)
 
 size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX])
 {
-	struct subjects s = { p->sketch, hash, 0 };
+	struct subjects s = { p->sketch, true, p->has & PD_STORE_HAS_PARTS, hash, 0 };
 	if (!(p->has & PD_STORE_HAS_SUBJECTS))
 		return 0;
 	struct pd_facts f = pd_store_page_facts(p);
@@ -181,9 +188,9 @@ size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_ST
 }
 
 /* As pd_subjects_compare has it: a heading is that of the other page or its title, and a title alone also the title of a page with a heading. */
-size_t pd_store_page_asks_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX])
+size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX])
 {
-	struct subjects s = { p->sketch, hash, 0 };
+	struct subjects s = { p->sketch, !parts, parts, hash, 0 };
 	struct pd_facts f = pd_store_page_facts(p);
 	uint32_t heading = f.subject.heading, title = f.subject.title;
 	if (heading) {

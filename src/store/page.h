@@ -26,7 +26,8 @@ enum pd_store_has {
 	PD_STORE_HAS_DIGEST = 4,
 	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by its sketch (orders, below), in no table of keys */
 	PD_STORE_HAS_VALUES = 16,	/* what other methods than the fingerprint made of it stands after its text */
-	PD_STORE_HAS_SUBJECTS = 32	/* it has bands, and is found by its sketch and what it is about, too (below) */
+	PD_STORE_HAS_SUBJECTS = 32,	/* it has bands, and is found by its sketch and what it is about, too (below) */
+	PD_STORE_HAS_PARTS = 64	/* and by parts of its sketch and what it is about */
 };
 
 /* Is a page with these found by its key? */
@@ -117,16 +118,18 @@ struct pd_store_beside {
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
 
-/* Pages of one sketch stand beside each other in every order, and only the oldest of them are looked at.  They can be many: on one
- * host, texts so short or doubtful that pages are no duplicates of each other unless they are about the same (match/verify.h).  So
- * each is listed by its sketch with each of these, too: its heading, its title (apart from those of pages that have a heading), and,
- * where its text is neither, that; and one that comes asks for those that agree with it.  Whatever is listed there is its duplicate, so
- * that the first few say as much as all. */
+/* Pages of one template, with sketches that are equal or nearly so, can be many and yet no duplicates of each other: on one host, texts so short or
+ * doubtful that they need to be about the same (match/verify.h).  They hide in all orders what lies behind them.  So each is listed by what it is
+ * about, its heading, its title (apart from those of pages that have a heading), and, where its text needs neither, that: with its whole sketch,
+ * and with each of PD_STORE_PARTS parts of it, of 8 bits (parts of zeroes are none); one that comes asks for those that agree with it.
+ * Whatever agrees in the whole sketch is its duplicate, so that the first few say as much as all.  Two sketches of similarity .7, the least
+ * that pages of one host need, share a part with probability .93, of .8 with .98, of .9 with .999; of pages that are about the same few are kept
+ * that are as like each other as that. */
 enum pd_store_subject { PD_STORE_HEADING, PD_STORE_TITLE, PD_STORE_TITLE_BESIDE, PD_STORE_SURE, PD_STORE_SURE_TITLE };
-enum { PD_STORE_SUBJECTS_MAX = 8 };
-/* Hashes by which a page that has subjects is listed; or those that a page asks for.  Its text must be set. */
+enum { PD_STORE_PARTS = 4, PD_STORE_SUBJECTS_MAX = 8 * (1 + PD_STORE_PARTS) };
+/* Hashes by which a page that has subjects is listed; or those that a page asks for, by its whole sketch or by parts.  Its text must be set. */
 size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
-size_t pd_store_page_asks_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
+size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
 /* One column of the text. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 /* What method i of those whose values the store keeps made of it. */

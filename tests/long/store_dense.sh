@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pages of two fingerprints with sketches that are alike in pairs alone, and pages of one host and one sketch of which two are about the same
-# (tests/dense_rows.py): keeping four times as many, and verifying what is kept, takes as many times the CPU seconds as n log n and a fifth (16 would
+# Pages of two fingerprints with sketches that are alike in pairs alone, and pages of one host and one sketch, or nearly one, of which two are about
+# the same (tests/dense_rows.py): keeping four times as many, and verifying what is kept, takes as many times the CPU seconds as n log n and a fifth (16 would
 # be the square), and of each pair one is kept and the other found, also where more are kept than a band has values for.
 # ROWS: pages of the smaller of two sizes (64,000: half of them are kept); of those of one host, an eighth of it.
 . "$(dirname "$0")/../tap.sh"
@@ -29,7 +29,7 @@ within() { # NAME SMALL LARGE COMMAND...: in $few and $many how many duplicates 
 	[ "$ok" = 1 ] && pass "$name: $n rows $a s, $m rows $b s" || fail "$name: $n rows $a s, $m rows $b s" "bound: $bound times"
 }
 verify() { python3 spent.py "$P" store verify -q kept.$1; }
-for kind in parts subjects; do
+for kind in parts subjects template; do
 	n=${ROWS:-64000}
 	[ $kind = parts ] || n=$((n / 8))
 	for rows in $n $((4 * n)); do

@@ -481,7 +481,7 @@ START_TEST(manifests)
 		const char *says;
 	} rows[] = {
 		{ "newer", "pagededup store 9\nwhatever\n", PD_ERR_VERSION,
-		  "a store of version 9; this program knows version 5" }, { "empty", "", PD_ERR_FORMAT,
+		  "a store of version 9; this program knows version 6" }, { "empty", "", PD_ERR_FORMAT,
 									    "not the manifest of a store" }, { "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" }, { "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" }, { "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum does not match" }, };
 	struct pd_store_manifest man;
 	struct pd_err e = { 0 };

@@ -310,6 +310,54 @@ START_TEST(equal_sketches)
 }
 END_TEST
 
+/* The same with sketches that are not equal: many more kept pages than the orders lead to stand nearer to one that comes than the page that it is a
+ * copy of. */
+START_TEST(near_sketches)
+{
+	enum { N = 1500, ONE = 7 };
+	static const struct {
+		const char *name;
+		uint32_t kept[2], asked[2];	/* heading, title: 0: none; ONE: of all; 1000: one of each page's own */
+		unsigned changed, copy_changed;	/* minima in percent: of each page, then of its copy */
+	} rows[] = {
+		{ "headings, sketches of one template", { 1000, ONE }, { 1000, ONE }, 4, 2 },
+		{ "titles that became headings, sketches of one template", { 0, 1000 }, { 1000, ONE }, 4, 2 },
+		{ "headings, sketches that are nearly equal", { 1000, 0 }, { 1000, 0 }, 1, 1 },
+		{ "headings, copies that are less like their pages than others are", { 1000, ONE }, { 1000, ONE }, 2, 8 },
+	};
+	static const struct pd_store_limits limits[] = { { .dense = 8 }, { .recent = 300, .left = 1, .dense = 8 } };
+	for (size_t way = 0; way < sizeof limits / sizeof *limits; way++) {
+		struct place p;
+		static struct told told[2 * N];
+		static char text[2 * N][2 * TEXT];
+		static uint64_t sketch[2 * N][PD_SKETCH_WORDS];
+		uint64_t template[PD_SKETCH_WORDS];
+		place_init(&p, rows[_i].name, limits[way]);
+		struct pages around = make_pages(&p.random, 20, 0);
+		judge(&p, around.v, 20, told);
+		random_sketch(&p.random, template);
+		size_t found = 0, kept = 0;
+		for (uint32_t i = 0; i < 2 * N; i++) {
+			memcpy(sketch[i], i < N ? template : sketch[i - N], sizeof template);
+			change_sketch(&p.random, sketch[i], i < N ? rows[_i].changed : rows[_i].copy_changed);
+			const uint32_t *about = i < N ? rows[_i].kept : rows[_i].asked;
+			uint32_t words[2];
+			for (int w = 0; w < 2; w++)
+				words[w] = about[w] + (about[w] == 1000 ? i % N : 0);
+			struct pd_store_page page = page_about(text[i], 100 + i, sketch[i], (struct about){ words[0], words[1], 20, .9 });
+			p.j.o.keep = i < N;
+			judge(&p, &page, 1, &told[i]);
+			kept += i < N && told[i].status == PD_STORE_NEW;
+			found += i >= N && told[i].status == PD_STORE_DUPLICATE && told[i].first == told[i - N].number;
+		}
+		ck_assert_msg(kept == N, "%s, way %zu: only %zu pages are kept", p.name, way, kept);
+		ck_assert_msg(found == N, "%s, way %zu: of %d copies %zu are found", p.name, way, (int)N, found);
+		pages_release(&around);
+		place_release(&p);
+	}
+}
+END_TEST
+
 static void no_damage(void *ctx, const char *what)
 {
 	ck_abort_msg("damage: %s", what);
@@ -389,6 +437,7 @@ int main(void)
 	tcase_add_loop_test(t, work_is_linear, 0, 4);
 	tcase_add_loop_test(t, no_cluster_is_lost, 0, 7);
 	tcase_add_loop_test(t, equal_sketches, 0, 9);
+	tcase_add_loop_test(t, near_sketches, 0, 4);
 	tcase_add_test(t, the_same_in_all_layouts);
 	tcase_add_test(t, replacing_a_dense_place);
 	suite_add_tcase(s, t);
