@@ -2,16 +2,33 @@
 """What the package shows, over the functions of the C library (include/pagededup.h says what each does)."""
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 import weakref
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ._native import ffi, lib
+
+
+class _Later:
+    """A module that is loaded when something of it is first asked for: numpy and Arrow take .1 s and 35 MB, which `sign` and `read` need not."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(importlib.import_module(self._module), name)
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+else:
+    np, pa = _Later('numpy'), _Later('pyarrow')
 
 HEADER = b'pagededup.header'    # in a schema's metadata: what rows were made with
 PathLike = Union[str, 'os.PathLike[str]']
@@ -81,13 +98,12 @@ def _settings(known: Dict[str, Any]) -> Optional[str]:
 
 # --- tables ---
 
-_OFFSETS = {pa.binary(): 'int32', pa.string(): 'int32', pa.large_binary(): 'int64', pa.large_string(): 'int64'}
-_TYPES = {1: pa.uint64(), 2: pa.float64(), 3: pa.large_string()}
+_OFFSETS = {'binary': 'int32', 'string': 'int32', 'large_binary': 'int64', 'large_string': 'int64'}    # types of pages that lie there as they are
 
 
 def _column(handle: Any, c: Any, rows: int) -> pa.Array:
     """A column of the library's as an Arrow array that lies where it is; `handle` keeps it there."""
-    kind = pa.binary(c.width) if c.type == 4 else _TYPES[c.type]
+    kind = pa.binary(c.width) if c.type == 4 else (pa.uint64, pa.float64, pa.large_string)[c.type - 1]()
 
     def buffer(address: Any, size: int) -> Optional[pa.Buffer]:
         return None if address == ffi.NULL else pa.foreign_buffer(_address(address), size, base=handle)
@@ -301,10 +317,10 @@ def _bodies(pages: Any) -> Any:
     if isinstance(pages, pa.ChunkedArray):
         parts = [_bodies(chunk) for chunk in pages.chunks]
         return [body for bodies, _ in parts for body in bodies], [keep for _, keep in parts]
-    if isinstance(pages, pa.Array) and pages.type in _OFFSETS:
+    if isinstance(pages, pa.Array) and str(pages.type) in _OFFSETS:
         valid, offsets, data = pages.buffers()
         n, start = len(pages), pages.offset
-        wide = np.dtype(_OFFSETS[pages.type])
+        wide = np.dtype(_OFFSETS[str(pages.type)])
         ends = np.frombuffer(offsets, wide, n + 1, start * wide.itemsize).tolist() if n else [0]
         base = ffi.cast('char *', data.address if data is not None else 0)
         utf8 = pages.type in (pa.string(), pa.large_string())

@@ -298,6 +298,17 @@ def dump():
 
 
 @test
+def light():
+    'pages of a dump one by one load neither numpy nor Arrow'
+    if len(sys.argv) < 2:
+        raise Skip('no dump was named')
+    code = 'import pagededup, sys; print(sum(1 for page in pagededup.read(sys.argv[1]) if page.text), *({"numpy", "pyarrow"} & set(sys.modules)))'
+    found = subprocess.run([sys.executable, '-c', code, sys.argv[1]], stdout=subprocess.PIPE, check=True).stdout
+    texts = [json.loads(line)['text'] for line in run('text', '-q', sys.argv[1]).splitlines()]
+    assert found == b'%d\n' % sum(1 for text in texts if text), found
+
+
+@test
 def pandas():
     'a data frame in and out'
     try:
