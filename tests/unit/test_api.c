@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public API: what settings open and what they are refused for, what pages become, their pairs and clusters, what is kept;
- * that handles are apart, and that every call can run out of memory anywhere, with nothing lost but its own handle.
+ * that handles are apart, that every call can run out of memory anywhere, with nothing lost but its own handle, and that none touches
+ * what is the process's own.
  */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -436,6 +440,43 @@ static const char *inside(const char *name)
 	return path[at];
 }
 
+/* What belongs to the process, its streams and its signals, around every test. */
+enum { SIGNALS = 32 };	/* from 1 on */
+static void (*handlers[SIGNALS])(int);
+static int streams[2] = { -1, -1 };
+
+static void (*handler_of(int signal))(int)
+{
+	struct sigaction a = { 0 };
+	return sigaction(signal, NULL, &a) ? NULL : a.sa_handler;
+}
+
+static void watch_the_process(void)
+{
+	for (int i = 1; i < SIGNALS; i++)
+		handlers[i] = handler_of(i);
+	int said = open(inside("said"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	for (int i = 0; i < 2; i++) {
+		streams[i] = dup(i + 1);
+		dup2(said, i + 1);
+	}
+	close(said);
+}
+
+static void it_is_as_it_was(void)
+{
+	struct stat said;
+	fflush(NULL);
+	for (int i = 0; i < 2; i++) {
+		dup2(streams[i], i + 1);
+		close(streams[i]);
+	}
+	ck_assert(stat(inside("said"), &said) == 0);
+	ck_assert_msg(said.st_size == 0, "%ld bytes were written to standard output or error", (long)said.st_size);
+	for (int i = 1; i < SIGNALS; i++)
+		ck_assert_msg(handler_of(i) == handlers[i], "signal %d has another handler", i);
+}
+
 START_TEST(reading_learning_keeping)
 {
 	pagededup_model *m = open_model(NULL), *taught;
@@ -716,7 +757,7 @@ START_TEST(memory_runs_out_anywhere)
 		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: after %ld requests: %d", t->name, n, status);
 		all += lost > 0 ? lost : 0;
 		if (lost && getenv("TEST_API_LOST"))
-			fprintf(stderr, "# %s %ld: %ld\n", t->name, n, lost);
+			dprintf(streams[1], "# %s %ld: %ld\n", t->name, n, lost);
 	}
 	ck_assert_int_gt(n, 10);
 	ck_assert_msg(all == 0, "%s: %ld blocks lost in %ld runs", t->name, all, n);
@@ -820,6 +861,7 @@ int main(void)
 		return 1;
 	Suite *s = suite_create("api");
 	TCase *t = tcase_create("api");
+	tcase_add_checked_fixture(t, watch_the_process, it_is_as_it_was);
 	tcase_add_loop_test(t, open_and_sign, 0, (int)(sizeof openings / sizeof *openings));
 	tcase_add_test(t, sizes_of_structs);
 	tcase_add_test(t, pages_one_after_the_other);
@@ -834,6 +876,7 @@ int main(void)
 #endif
 	suite_add_tcase(s, t);
 	t = tcase_create("threads");
+	tcase_add_checked_fixture(t, watch_the_process, it_is_as_it_was);
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, a_model_of_many_threads);
 	tcase_add_test(t, first_models_of_many_threads);
