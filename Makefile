@@ -37,7 +37,7 @@ SAN ?=
 comma = ,
 B = build$(if $(MUSL),/musl)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
 DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
-DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/dict.txt),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
+DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/.),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
 # Libraries that the program can do without: what it needs them for it then refuses, in words.
@@ -177,13 +177,12 @@ $(B)/gen/charsets.bin: $(B)/tools/mkcharsets
 	$(Q)$(B)/tools/mkcharsets $(if $(ANY_CHARSETS),--any) $@
 
 $(B)/gen/dict.bin: $(B)/tools/mkdict $(DICT_WORDS) $(DICT_IDF)
-	@test -r "$(DICT_WORDS)" || { echo "no dictionary at $(DICT_WORDS): install python3-jieba, or name one with DICT_SOURCE="; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(B)/tools/mkdict $(DICT_WORDS) $(if $(DICT_IDF),$(DICT_IDF),-) $@
 
-$(DICT_SOURCE)/dict.txt:
-	@echo "no dictionary at $@: install python3-jieba, or name one with DICT_SOURCE="; exit 1
+$(DICT_SOURCE) $(DICT_SOURCE)/dict.txt:
+	@echo "no dictionary at $@: install python3-jieba, or name one with DICT_SOURCE=" >&2; exit 1
 
 $(B)/tools/mkdict: $(MKDICT_OBJ)
 $(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
@@ -338,8 +337,8 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 755 engines/hadoop/pagededup-hadoop $(DESTDIR)$(ENGINESDIR)/hadoop/
 	install -m 644 engines/spark/pagededup_spark.py $(DESTDIR)$(ENGINESDIR)/spark/
 	ln -sfr $(DESTDIR)$(ENGINESDIR)/hadoop/pagededup-hadoop $(DESTDIR)$(BINDIR)/pagededup-hadoop
-	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
-		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) after ldconfig, run by root, or with LD_LIBRARY_PATH=$(LIBDIR)"
+	@[ -n "$(DESTDIR)" ] || { ldconfig; ldconfig -p | grep -q '> $(LIBDIR)/libpagededup\.so\.$(SOVERSION)$$'; } 2>/dev/null || \
+		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) with LD_LIBRARY_PATH=$(LIBDIR), or once root put that folder into /etc/ld.so.conf.d and ran ldconfig"
 
 uninstall: ## remove what install put there, by the same variables
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \

@@ -142,6 +142,23 @@ exits "no library is installed" 2
 has "the missing package is named" "$tmp/err" "lmdb"
 has "and what to do" "$tmp/out" "^install what is missing"
 
+mkdir words
+for missing in "$PWD/none" "$PWD/words"; do
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" B="$tmp/no-words" -o "$tmp/no-words/tools/mkdict" DICT_SOURCE="$missing" "$tmp/no-words/gen/dict.bin"
+	exits "no dictionary at $(basename "$missing")" 2
+	has "is told, and what to install" "$tmp/err" "^no dictionary at $missing(/dict\.txt)?: install python3-jieba, or name one with DICT_SOURCE=\$"
+done
+
+# Folders in which the system's loader does not look, and in which it does.
+mkdir loader
+for known in none prefix; do
+	printf '#!/bin/sh\n[ "$1" != -p ] || echo "	libpagededup.so.0.2 (libc6,x86-64) => %s/lib/libpagededup.so.0.2"\n' "$tmp/$known" >loader/ldconfig
+	chmod +x loader/ldconfig
+	run env -u MAKEFLAGS -u MAKELEVEL PATH="$PWD/loader:$PATH" make --no-print-directory -s -C "$TOP" -o all install B="$B" PREFIX="$tmp/prefix"
+	exits "make install PREFIX=, the loader knows $known" 0
+	is "it is said what to do, where it has to be" "$(grep -cE "^programs find $tmp/prefix/lib/libpagededup\.so\.[0-9.]+ with LD_LIBRARY_PATH=$tmp/prefix/lib, or once " "$tmp/out")" "$([ $known = none ] && echo 1 || echo 0)"
+done
+
 for flags in -DONE -DOTHER; do
 	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" B="$tmp/flagged" CPPFLAGS=$flags "$tmp/flagged/flags"
 	has "what is built depends on its flags: $flags" "$tmp/flagged/flags" " $flags"
