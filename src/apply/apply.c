@@ -303,9 +303,7 @@ static int digest_range(const char *path, uint64_t offset, uint64_t length, stru
 		return pd_fail_errno(e, "%s: cannot open", path);
 	struct pd_sha1 *h = pd_sha1_new();
 	while (length && !status) {
-		ssize_t n = pread(fd, piece, length < sizeof piece ? (size_t)length : sizeof piece, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
+		ssize_t n = pd_pread(fd, piece, length < sizeof piece ? (size_t)length : sizeof piece, offset);
 		if (n < 0)
 			status = pd_fail_errno(e, "%s: cannot read", path);
 		else if (n == 0)

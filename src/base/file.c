@@ -635,6 +635,22 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 	return status;
 }
 
+ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t got = 0;
+	while (got < n) {
+		ssize_t some = pread(fd, (char *)to + got, n - got, (off_t)(at + got));
+		if (some < 0 && errno == EINTR)
+			continue;
+		if (some < 0)
+			return -1;
+		if (!some)
+			break;
+		got += (size_t)some;
+	}
+	return (ssize_t)got;
+}
+
 /* --- lines --- */
 
 #define LINES_BLOCK (128 * 1024)
@@ -752,9 +768,7 @@ static int copy_by_hand(int in, const char *name, uint64_t *from, uint64_t to, F
 	char piece[PIECE];
 	while (*from < to) {
 		size_t want = to - *from < PIECE ? (size_t)(to - *from) : PIECE;
-		ssize_t n = pread(in, piece, want, (off_t)*from);
-		if (n < 0 && errno == EINTR)
-			continue;
+		ssize_t n = pd_pread(in, piece, want, *from);
 		if (n < 0)
 			return pd_fail_errno(e, "cannot read %s", name);
 		if (n == 0)

@@ -22,6 +22,8 @@
 
 /* Replaces what `out` held.  PD_ERR_SYSTEM names the file; over 1 GiB is PD_ERR_LIMIT. */
 int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e);
+/* Bytes of an open file from `at` on: n of them, or those up to its end; how many.  Negative: errno says why. */
+ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at);
 
 /* --- lines --- */
 

@@ -5,7 +5,6 @@
 #include "base/runs.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -120,7 +119,7 @@ static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err
 		memmove(w->p, w->p + run->pos, left);
 	w->n = left;
 	run->pos = 0;
-	ssize_t got = pread(fileno(r->file), pd_buf_reserve(w, want), want, (off_t)run->at);
+	ssize_t got = pd_pread(fileno(r->file), pd_buf_reserve(w, want), want, run->at);
 	if (got < 0)
 		return pd_fail_errno(e, "cannot read a temporary file");
 	if (got == 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 
 /* Twice what may be asked for: a full window is then moved once in PD_INPUT_WINDOW bytes, however small the steps. */
 enum { CAPACITY = 2 * PD_INPUT_WINDOW + PD_INPUT_HISTORY };
@@ -160,10 +161,7 @@ void pd_read_input_back(struct pd_read_input *in, uint64_t offset)
 
 size_t pd_read_input_look(struct pd_read_input *in, uint64_t offset, char *to, size_t n)
 {
-	ssize_t got;
-	do
-		got = in->regular ? pread(in->fd, to, n, (off_t)offset) : 0;
-	while (got < 0 && errno == EINTR);
+	ssize_t got = in->regular ? pd_pread(in->fd, to, n, offset) : 0;
 	if (got < 0)
 		failed(in);
 	return got > 0 ? (size_t)got : 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows/late.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 
 struct pd_late_file *pd_late_file_add(struct pd_rows_late *l, const char *path, size_t row)
@@ -35,18 +34,9 @@ void pd_rows_late_free(struct pd_rows_late *l)
 
 bool pd_plain_read(int fd, uint64_t from, uint64_t to, struct pd_buf *out)
 {
-	char *p = pd_buf_reserve(out, (size_t)(to - from));
-	while (from < to) {
-		ssize_t n = pread(fd, p, (size_t)(to - from), (off_t)from);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n == 0;
-		p += n;
-		out->n += (size_t)n;
-		from += (uint64_t)n;
-	}
-	return true;
+	ssize_t n = pd_pread(fd, pd_buf_reserve(out, (size_t)(to - from)), (size_t)(to - from), from);
+	out->n += n > 0 ? (size_t)n : 0;
+	return n >= 0;
 }
 
 #define MORE (64 * 1024)

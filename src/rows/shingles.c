@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/sort.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -301,14 +301,11 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 		out->cap = place->n;
 	}
 	size_t bytes = (size_t)place->n * sizeof *out->v, n = 0;
-	for (size_t done = 0; done < bytes;) {
-		ssize_t some = pread(fileno(s->files[place->file]), (char *)out->v + done, bytes - done, (off_t)(place->at + done));
-		if (some < 0)
-			return pd_fail_errno(e, "cannot read %s", s->paths[place->file]);
-		if (!some)
-			return damaged(s, (int)place->file, e);
-		done += (size_t)some;
-	}
+	ssize_t got = pd_pread(fileno(s->files[place->file]), out->v, bytes, place->at);
+	if (got < 0)
+		return pd_fail_errno(e, "cannot read %s", s->paths[place->file]);
+	if ((size_t)got < bytes)
+		return damaged(s, (int)place->file, e);
 	sort_values(out->v, out->v + place->n, place->n);
 	for (size_t i = 0; i < place->n; i++)
 		if (!i || out->v[i] != out->v[i - 1])
