@@ -31,6 +31,14 @@ char *pd_strndup(const char *p, size_t n);
 /* Grows an array of `elem`-byte items so that item `n` fits; *cap counts items. */
 void *pd_grow(void *items, size_t n, size_t *cap, size_t elem);
 
+/* Asks for the memory at p, which will soon be read.  A function that does nothing else is one without effect to compilers, which leave
+ * out calls of it, unless they must take it for one that does something. */
+static inline __attribute__((always_inline)) void pd_prefetch(const void *p)
+{
+	__builtin_prefetch(p);
+	__asm__ volatile("");
+}
+
 /* What another's function made; NULL means that it had no memory. */
 void *pd_have(void *p);
 _Noreturn void pd_out_of_memory(void);

@@ -136,8 +136,8 @@ static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
 {
 	if (!x->cap)
 		return;
-	__builtin_prefetch(&x->tag[hash & (x->cap - 1)]);
-	__builtin_prefetch(&x->number[hash & (x->cap - 1)]);
+	pd_prefetch(&x->tag[hash & (x->cap - 1)]);
+	pd_prefetch(&x->number[hash & (x->cap - 1)]);
 }
 
 /* … and then the number that stands there, or PD_NO_NUMBER: what it is the number of may be asked for next. */

@@ -87,8 +87,8 @@ static int check_edges(const struct graph *g, struct pd_err *e)
 static void prefetch_ends(const uint32_t *of_page, const struct graph *g, size_t edge)
 {
 	const struct pd_edge *e = &g->edges[edge + PD_AHEAD < g->n_edges ? edge + PD_AHEAD : edge];
-	__builtin_prefetch(&of_page[e->a]);
-	__builtin_prefetch(&of_page[e->b]);
+	pd_prefetch(&of_page[e->a]);
+	pd_prefetch(&of_page[e->b]);
 }
 
 /* The name of a page's group while groups still grow; paths are halved on the way. */
@@ -283,11 +283,11 @@ static void prefetch_centre(const struct graph *g, uint32_t centre)
 	if (centre + PD_AHEAD / 2 >= g->n_pages)
 		return;
 	uint32_t page = centre + PD_AHEAD / 2, far = centre + PD_AHEAD < g->n_pages ? centre + PD_AHEAD : page;
-	__builtin_prefetch(&g->edges[g->links[g->start[far]]]);
+	pd_prefetch(&g->edges[g->links[g->start[far]]]);
 	for (uint32_t i = g->start[page]; i < g->start[page + 1] && i < g->start[page] + 4; i++) {
 		uint32_t q = other_end(g, g->links[i], page);
-		__builtin_prefetch(&g->members[q]);
-		__builtin_prefetch(&g->group[q]);
+		pd_prefetch(&g->members[q]);
+		pd_prefetch(&g->group[q]);
 	}
 }
 

@@ -28,7 +28,7 @@ static void prefetch_start(const struct pd_group *g, const uint32_t *start, size
 {
 	uint32_t keep = page + PD_AHEAD < g->pages.n ? g->members[page + PD_AHEAD].keep : PD_NO_PAGE;
 	if (keep != PD_NO_PAGE)
-		__builtin_prefetch(&start[keep]);
+		pd_prefetch(&start[keep]);
 }
 
 /* start[page kept]: where its cluster begins in `order`. */
@@ -80,7 +80,7 @@ static size_t arrange(struct pd_group *g)
 	for (size_t i = 0; i < g->pages.n; i++) {
 		uint32_t page = nth_by_id(g, i);
 		if (g->pages.by_id)
-			__builtin_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
+			pd_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
 		else
 			prefetch_start(g, start, i);
 		if (g->members[page].keep != PD_NO_PAGE)
@@ -670,7 +670,7 @@ static void prefetch_member(const struct pd_group *g)
 {
 	if (g->at + 2 * PD_AHEAD >= g->n_members)
 		return;
-	__builtin_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
+	pd_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
 	pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
 }
 

@@ -36,7 +36,7 @@ static void one_pass(const uint32_t *from, uint32_t *to, size_t n, const struct 
 		at[d] += at[d - 1];
 	for (size_t i = 0; i < n; i++) {
 		uint32_t soon = from[i + PD_AHEAD < n ? i + PD_AHEAD : i];
-		__builtin_prefetch(k->wide ? (const void *)&k->wide[soon] : (const void *)&k->narrow[soon]);
+		pd_prefetch(k->wide ? (const void *)&k->wide[soon] : (const void *)&k->narrow[soon]);
 		to[at[digit(k, from[i], shift)]++] = from[i];
 	}
 }

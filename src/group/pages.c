@@ -186,8 +186,8 @@ static void expect_id(const struct pd_ids *ids, struct id_place at)
 	uint32_t n = pd_index_guess(&ids->index, place_hash(at));
 	if (n == PD_NO_NUMBER)
 		return;
-	__builtin_prefetch(&ids->offset[n]);
-	__builtin_prefetch(&ids->file[n]);
+	pd_prefetch(&ids->offset[n]);
+	pd_prefetch(&ids->file[n]);
 }
 
 /* The number of the id at this place; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
@@ -249,8 +249,8 @@ static void settle_ties(const struct pd_ids *ids, uint32_t *order)
 {
 	for (size_t i = 0, end; i < ids->n; i = end) {
 		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
-		__builtin_prefetch(&ids->file[soon]);
-		__builtin_prefetch(&ids->offset[soon]);
+		pd_prefetch(&ids->file[soon]);
+		pd_prefetch(&ids->offset[soon]);
 		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
 			;
 		if (end > i + 1)
@@ -755,9 +755,9 @@ struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)
 {
 	uint64_t at = offset_get(p->at, sooner);
-	__builtin_prefetch(p->at + (size_t)soon * OFFSET_BYTES);
+	pd_prefetch(p->at + (size_t)soon * OFFSET_BYTES);
 	if (at < p->spool.written)
-		__builtin_prefetch(p->spool.map + at);
+		pd_prefetch(p->spool.map + at);
 }
 
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge)
@@ -776,8 +776,8 @@ static void renumber_edges(struct pd_pages *p, const uint32_t *place)
 {
 	for (size_t i = 0; i < p->n_edges; i++) {
 		const struct pd_edge *soon = &p->edges[i + PD_AHEAD < p->n_edges ? i + PD_AHEAD : i];
-		__builtin_prefetch(&place[soon->a]);
-		__builtin_prefetch(&place[soon->b]);
+		pd_prefetch(&place[soon->a]);
+		pd_prefetch(&place[soon->b]);
 		p->edges[i].a = place[p->edges[i].a];
 		p->edges[i].b = place[p->edges[i].b];
 	}
@@ -792,7 +792,7 @@ static void renumber_lines(struct pd_pages *p, const uint32_t *order)
 {
 	uint8_t *at = pd_big_alloc((p->n + 1) * OFFSET_BYTES);
 	for (size_t i = 0; i < p->n; i++) {
-		__builtin_prefetch(p->at + (size_t)order[i + PD_AHEAD < p->n ? i + PD_AHEAD : i] * OFFSET_BYTES);
+		pd_prefetch(p->at + (size_t)order[i + PD_AHEAD < p->n ? i + PD_AHEAD : i] * OFFSET_BYTES);
 		offset_put(at, i, offset_get(p->at, order[i]));
 	}
 	free(p->at);

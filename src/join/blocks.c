@@ -168,8 +168,8 @@ static void verify(struct block_worker *w)
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		two[i].x = *w->candidates[i].a;
 		two[i].y = *w->candidates[i].b;
-		__builtin_prefetch(key_of(w, two[i].x));
-		__builtin_prefetch(key_of(w, two[i].y));
+		pd_prefetch(key_of(w, two[i].x));
+		pd_prefetch(key_of(w, two[i].y));
 	}
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		const uint64_t *x = key_of(w, two[i].x), *y = key_of(w, two[i].y);
@@ -191,7 +191,7 @@ static void note_candidates(struct block_worker *w, const struct meeting *m)
 		w->frame = &m->frame;
 		w->candidates[w->n_candidates].a = m->a->index + w->hits.v[i].a;
 		w->candidates[w->n_candidates].b = m->b->index + w->hits.v[i].b;
-		__builtin_prefetch(w->candidates[w->n_candidates++].b);
+		pd_prefetch(w->candidates[w->n_candidates++].b);
 	}
 	w->hits.n = 0;
 }
@@ -365,8 +365,8 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 	for (size_t i = 0; i < n; i++) {
 		size_t u = v ^ masks[i];
 		uint32_t from = start[u], length = start[u + 1] - from;
-		__builtin_prefetch(keys + from * size);
-		__builtin_prefetch(keys + (from + length) * size);
+		pd_prefetch(keys + from * size);
+		pd_prefetch(keys + (from + length) * size);
 		if (__builtin_expect(length < PD_GATHER_SMALL, 1))
 			gather_list(g, from, length);
 		else

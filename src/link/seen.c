@@ -234,7 +234,7 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 		out->at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
 	for (int i = 0; i < PD_FEATURES; i++)
 		if (s->filters[i])
-			__builtin_prefetch(&s->filters[i][out->at[i] / 64]);
+			pd_prefetch(&s->filters[i][out->at[i] / 64]);
 }
 
 static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)

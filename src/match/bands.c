@@ -265,8 +265,8 @@ static void take_waiting(const struct search *s, struct worker *w, struct pd_ite
 	for (size_t i = 0; i < w->n_waiting; i++) {
 		const struct joined *pair = &w->waiting[i];
 		if (i + AHEAD < w->n_waiting) {
-			__builtin_prefetch(s->t->sketch + pair[AHEAD].a * words);
-			__builtin_prefetch(s->t->sketch + pair[AHEAD].b * words);
+			pd_prefetch(s->t->sketch + pair[AHEAD].a * words);
+			pd_prefetch(s->t->sketch + pair[AHEAD].b * words);
 		}
 		if (is_alike(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
 		    is_in_scope(&s->m->links, s->t->member[pair->a], s->t->member[pair->b]))
@@ -755,7 +755,7 @@ static void count_task(void *ctx, size_t stretch, int thread)
 	}
 	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
 		const uint64_t *sketch = s->t->sketch + i * words;
-		__builtin_prefetch(sketch + AHEAD * words + (size_t)first / 64);	/* a word of each: too far apart for the machine to foresee */
+		pd_prefetch(sketch + AHEAD * words + (size_t)first / 64);	/* a word of each: too far apart for the machine to foresee */
 		for (size_t b = 0; b < n_bands; b++) {
 			uint32_t v = first_bits(s, pd_bits_get(sketch, first + (int)b * bits, bits), bits, inside, i);
 			value[b][i] = v;

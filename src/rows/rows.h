@@ -123,8 +123,8 @@ static inline uint64_t pd_rows_content(const struct pd_rows *rows, uint32_t row)
 /* A row that will soon be read: rows lie anywhere, so they are prefetched. */
 static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 {
-	__builtin_prefetch(pd_rows_text(rows, row));
-	__builtin_prefetch(pd_rows_text(rows, row) - 64);
+	pd_prefetch(pd_rows_text(rows, row));
+	pd_prefetch(pd_rows_text(rows, row) - 64);
 }
 
 /* The column of a method of rows->methods, as it came. */

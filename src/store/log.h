@@ -110,13 +110,13 @@ void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_sto
 static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band)
 {
 	if (r->orders)
-		__builtin_prefetch(&r->orders[band]);
+		pd_prefetch(&r->orders[band]);
 }
 
 static inline void pd_store_recent_sketch_soon(const struct pd_store_recent *r, uint32_t row)
 {
-	__builtin_prefetch(&r->pages[row]);
-	__builtin_prefetch(&r->pages[row].sketch[PD_SKETCH_WORDS - 1]);
+	pd_prefetch(&r->pages[row]);
+	pd_prefetch(&r->pages[row].sketch[PD_SKETCH_WORDS - 1]);
 }
 
 static inline struct pd_store_page pd_store_recent_page(const struct pd_store_recent *r, uint32_t row)

@@ -277,10 +277,10 @@ void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_
 	const uint32_t *starts = (const uint32_t *)s->section[PD_STORE_SEG_STARTS + by];
 	const uint32_t *start = starts + (shift == 64 ? 0 : hash >> shift);
 	if (step == 0)
-		__builtin_prefetch(start);
+		pd_prefetch(start);
 	else if (*start < s->f.listed[by])
 		for (uint64_t line = 0; line < 2; line++)
-			__builtin_prefetch((const uint64_t *)s->section[PD_STORE_SEG_HASHES + by] + *start + line * 8);
+			pd_prefetch((const uint64_t *)s->section[PD_STORE_SEG_HASHES + by] + *start + line * 8);
 }
 
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
@@ -353,10 +353,10 @@ void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct
 	struct order_place o = order_place(s, q->order);
 	const uint32_t *start = o.starts + order_bucket(&o, q->begin);
 	if (step == 0)
-		__builtin_prefetch(start);
+		pd_prefetch(start);
 	else if (*start < s->f.dense)
 		for (int line = -1; line < 2; line++)
-			__builtin_prefetch(o.v + *start + line * 8);
+			pd_prefetch(o.v + *start + line * 8);
 }
 
 /* The entry, whose checksum is checked; NULL: it cannot be read. */
@@ -670,7 +670,7 @@ static int open_bucket(struct probing *p, int i)
 		return status;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		for (uint32_t at = from; at < to && at < from + FETCH; at += LINE)
-			__builtin_prefetch(p->columns.w[w] + at);
+			pd_prefetch(p->columns.w[w] + at);
 	p->probe[i].from = from;
 	p->probe[i].to = to;
 	return PD_OK;
@@ -709,7 +709,7 @@ static int probe_one_by_one(struct probing *p)
 		uint32_t block = question_block(p, i);
 		for (size_t m = 0; !status && m < p->masks->n; m++) {
 			uint32_t bucket = block ^ p->masks->v[m];
-			__builtin_prefetch(p->starts + bucket);
+			pd_prefetch(p->starts + bucket);
 			p->probe[p->n].question = (uint32_t)i;
 			p->probe[p->n].bucket = bucket;
 			if (++p->n == WINDOW)

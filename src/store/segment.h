@@ -124,7 +124,7 @@ int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_be
 void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step);
 static inline void pd_store_segment_sketch_soon(const struct pd_store_segment *s, uint32_t row)
 {
-	__builtin_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
+	pd_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
 }
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);

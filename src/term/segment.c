@@ -129,7 +129,7 @@ static void find_neighbours(struct han *h)
 	size_t starts = 0;
 	for (size_t i = 0; i + 1 < h->n; i++) {
 		x[i].pair = pd_prefix_place(t, pair_key(&x[i]));
-		__builtin_prefetch(&t->slot[x[i].pair]);
+		pd_prefetch(&t->slot[x[i].pair]);
 	}
 	for (size_t i = 0; i + 1 < h->n; i++) {
 		uint64_t slot = pd_prefix_at(t, pair_key(&x[i]), x[i].pair);
@@ -177,7 +177,7 @@ static void find_longer(struct han *h)
 	for (size_t i = 0; i < h->starts; i++) {
 		struct start *s = &h->start[i];
 		s->third = pd_prefix_place(t, third_key(h, s));
-		__builtin_prefetch(&t->slot[s->third]);
+		pd_prefetch(&t->slot[s->third]);
 	}
 	for (size_t i = 0; i < h->starts; i++)
 		find_words(h, &h->start[i]);

@@ -324,18 +324,18 @@ static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pai
 static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, size_t i)
 {
 	if (rows->there && i + FARTHEST < n) {
-		__builtin_prefetch(&rows->there[pairs[i + FARTHEST].b / 64]);
-		__builtin_prefetch(&rows->before[pairs[i + FARTHEST].b / 64]);
+		pd_prefetch(&rows->there[pairs[i + FARTHEST].b / 64]);
+		pd_prefetch(&rows->before[pairs[i + FARTHEST].b / 64]);
 	}
 	if (i + FAR < n) {
 		size_t place = pd_rows_place(rows, pairs[i + FAR].b);
-		__builtin_prefetch(&rows->at.low[place]);
-		__builtin_prefetch(&rows->at.high[place]);
+		pd_prefetch(&rows->at.low[place]);
+		pd_prefetch(&rows->at.high[place]);
 	}
 	if (i + NEAR < n) {
-		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].a));
-		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].b));
-		__builtin_prefetch(pd_rows_text(rows, pairs[i + NEAR].b) + 64);
+		pd_prefetch(pd_rows_text(rows, pairs[i + NEAR].a));
+		pd_prefetch(pd_rows_text(rows, pairs[i + NEAR].b));
+		pd_prefetch(pd_rows_text(rows, pairs[i + NEAR].b) + 64);
 	}
 }
 

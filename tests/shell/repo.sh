@@ -103,6 +103,14 @@ is "memory is asked for in one place, where its want ends the run" \
 	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
 		grep -vE '^src/base/alloc\.c:')" ""
 
+# A compiler that takes a function for one without effect leaves out calls of it: seen with gcc 12.
+is "memory is prefetched in one way" "$(grep -rl '__builtin_prefetch' src)" src/base/alloc.h
+case $(uname -m) in
+x86_64 | aarch64)
+	is "what is written as a prefetch is one in the program" "$(grep -rlE '(pd_prefetch|pd_rows_expect|pd_index_expect)\(' src --include='*.c' | while read -r f; do
+		objdump -d --no-show-raw-insn "$B/obj/${f%.c}.o" | grep -qE '\b(prefetch|prfm)' || echo "$f"; done)" "" ;;
+esac
+
 is "all extern symbols begin with pd_ or pagededup_" \
 	"$(nm -g --defined-only "$B/libpagededup.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
 is "the shared library exports the public interface alone" \
