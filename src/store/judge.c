@@ -265,7 +265,7 @@ int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_spa
 
 /* --- pages by key --- */
 
-/* Segments do not change while a batch is judged: they are asked for many of its pages at once, segment by segment. */
+/* Segments do not change while a batch is judged: they are asked for many of its pages at once. */
 
 static void grow_batch(struct pd_store_judge *j, size_t n)
 {
@@ -299,7 +299,7 @@ static struct pd_store_questions make_questions(struct pd_store_judge *j, const 
 }
 
 /* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
-static void sort_hits(struct pd_store_judge *j, size_t n, const size_t *ends)
+static void sort_hits(struct pd_store_judge *j, size_t n)
 {
 	struct pd_store_near *near = &j->s->near;
 	size_t *from = j->hit_from;
@@ -307,36 +307,23 @@ static void sort_hits(struct pd_store_judge *j, size_t n, const size_t *ends)
 	if (near->n > j->hits_cap) {
 		j->hits_cap = near->n * 2;
 		j->hits = pd_realloc(j->hits, j->hits_cap * sizeof *j->hits);
-		j->hit_segment = pd_realloc(j->hit_segment, j->hits_cap * sizeof *j->hit_segment);
 	}
 	for (size_t h = 0; h < near->n; h++)
 		from[j->page_of[near->v[h].question] + 2]++;
 	for (size_t i = 2; i < n + 2; i++)
 		from[i] += from[i - 1];
-	uint32_t segment = 0;
-	for (size_t h = 0; h < near->n; h++) {
-		while (h >= ends[segment])
-			segment++;
-		size_t at = from[j->page_of[near->v[h].question] + 1]++;
-		j->hits[at] = near->v[h];
-		j->hit_segment[at] = segment;
-	}
+	for (size_t h = 0; h < near->n; h++)
+		j->hits[from[j->page_of[near->v[h].question] + 1]++] = near->v[h];
 }
 
 static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
 	struct pd_store_questions q = make_questions(j, pages, n);
-	size_t *ends = pd_alloc((s->m.n_segments + 1) * sizeof *ends);
-	int status = PD_OK;
 	s->near.n = 0;
-	for (size_t i = 0; !status && i < s->m.n_segments; i++) {
-		status = pd_store_near_segment(&s->near, &s->segments[i], &q, e);
-		ends[i] = s->near.n;
-	}
+	int status = pd_store_near_segments(&s->near, s->segments, s->m.n_segments, &q, e);
 	if (!status)
-		sort_hits(j, n, ends);
-	free(ends);
+		sort_hits(j, n);
 	return status;
 }
 
@@ -446,7 +433,7 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	bool removed = any_removed(j->s);
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
-		struct pd_store_place at = { 0, j->hit_segment[h], j->hits[h].row };
+		struct pd_store_place at = { 0, j->hits[h].segment, j->hits[h].row };
 		if (removed && number_of(j->s, &at, e))
 			return PD_ERR_FORMAT;
 		if (!removed || !pd_store_is_removed(j->s, &at))
@@ -959,7 +946,6 @@ void pd_store_judge_release(struct pd_store_judge *j)
 	free(j->columns);
 	free(j->page_of);
 	free(j->hits);
-	free(j->hit_segment);
 	free(j->hit_from);
 	free(j->places.v);
 	free(j->listed.v);

@@ -90,7 +90,6 @@ struct pd_store_judge {
 	uint32_t *page_of;		/* question -> page */
 	size_t pages_cap;
 	struct pd_store_near_hit *hits;	/* of all segments, by question */
-	uint32_t *hit_segment;
 	size_t *hit_from;
 	size_t hits_cap;
 	size_t chunk;			/* pages that segments are asked for at once */

@@ -7,6 +7,7 @@
 
 #include "base/codec.h"
 #include "base/sort.h"
+#include "join/plan.h"
 
 static int fail_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
 {
@@ -552,10 +553,18 @@ enum {
 	WINDOW = 32,		/* probes that wait for memory together */
 	LINE = 8,		/* keys of a cache line */
 	FETCH = 32 * LINE,	/* keys of a bucket that are asked for ahead */
-	PROBES = 1 << 20,	/* that are sorted at a time */
+	PROBES = 1 << 16,	/* that are sorted at a time, about */
 	SORTED_BITS = 20,	/* of a block whose probes are sorted: one counter for each bucket */
-	TOGETHER = 64		/* questions that are compared with a bucket at once */
+	TOGETHER = 256,		/* questions that are compared with a bucket at once */
+	TILE = 1024,		/* keys that they are compared with at once */
+	HALVES_FROM = 8,	/* questions from which on it pays to take halves of a bucket's keys */
+	ORDERED_FROM = 64,	/* questions from which on they are asked in the order of their blocks */
+	HALF_BITS = PD_STORE_BLOCK_BITS_MAX / 2,
+	RING_SHIFT = 24		/* of an asker: which ring of its buckets this one is in, then the question */
 };
+
+/* Halves say of fewer pairs than one in so many that they may be near: what each costs to look at is then small. */
+#define HALVES_CHANCE (1.0 / 400)
 
 static const struct pd_join_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
 {
@@ -567,17 +576,19 @@ static const struct pd_join_masks *masks_within(struct pd_store_near *near, int 
 	return *m;
 }
 
-static void compare_runs(struct pd_store_near *near, int bits, struct pd_join_run a, struct pd_join_run b, int k)
+static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, int k)
 {
 	if (!near->scan)
 		near->scan = pd_join_scan_best();
 	near->hits.n = 0;
-	near->scan->by[pd_join_scan_width_of(bits)].cross(a, b, k, &near->hits);
+	near->scan->by[width].cross(a, b, k, &near->hits);
 }
 
+/* Tables are asked from the last to the first: those with the larger radii, which have most buckets to read, come when other tables have
+ * taken most pairs. */
 static bool is_found_earlier(struct pd_store_partition partition, const int *radius, int table, const uint64_t *x)
 {
-	for (int t = 0; t < table; t++)
+	for (int t = partition.n_blocks - 1; t > table; t--)
 		if (radius[t] >= 0 && pd_bits_count(pd_store_partition_block(partition, x, t)) <= radius[t])
 			return true;
 	return false;
@@ -589,19 +600,28 @@ static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
 	near->v[near->n++] = hit;
 }
 
-/* One table of a segment, while questions are put to it.  A question becomes one probe for each bucket that it reads. */
+/* The tables of one block, while questions are put to them: those of all segments that are cut in the same way, one after the other.
+ * A question becomes one probe for each bucket that it reads. */
 struct probing {
 	struct pd_store_near *near;
-	struct pd_store_segment *s;
 	const struct pd_store_questions *q;
+	struct pd_store_segment *segments;
+	size_t n_segments;		/* cut as the first is */
 	struct pd_store_partition partition;
 	int radius[PD_STORE_TABLES_MAX];
 	int table;
+	const struct pd_join_masks *masks;
+	/* The table at work. */
+	struct pd_store_segment *s;
 	uint64_t at;			/* of the table in the file */
 	struct table_layout l;
 	const uint32_t *starts;
 	struct pd_join_columns columns;
-	const struct pd_join_masks *masks;
+	/* Of many questions: 32 bits of each, and by ring how many of them may differ in a pair that is found here first; whole: so many
+	 * may that all bits are compared at once. */
+	struct pd_join_window window;
+	int left[PD_STORE_BLOCK_BITS_MAX + 1];
+	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
 	struct {
 		uint32_t question, bucket;
 		uint32_t from, to;
@@ -610,12 +630,48 @@ struct probing {
 	struct pd_err *e;
 };
 
+static void turn_to(struct probing *p, struct pd_store_segment *s)
+{
+	p->s = s;
+	lay_out_table(&s->f, &p->l);
+	p->at = s->f.section[PD_STORE_SEG_TABLES].at + p->l.bytes * (unsigned)p->table;
+	const uint8_t *base = s->map.p + p->at;
+	p->starts = (const uint32_t *)base;
+	for (int w = 0; w < p->q->bits / 64; w++)
+		p->columns.w[w] = (uint64_t *)(uintptr_t)(base + p->l.part[TABLE_KEYS]) + p->l.stride * (unsigned)w;
+}
+
 static uint32_t question_block(const struct probing *p, size_t question)
 {
 	uint64_t key[PD_KEY_WORDS];
 	for (int w = 0; w < p->q->bits / 64; w++)
 		key[w] = p->q->keys.w[w][question];
 	return pd_store_partition_block(p->partition, key, p->table);
+}
+
+/* Questions by their blocks: what one after the other reads of a table then lies in order. */
+static struct pd_store_near_asked *order_questions(const struct probing *p)
+{
+	struct pd_store_near *near = p->near;
+	size_t n = p->q->n;
+	near->asked = pd_big_at_least(near->asked, 2 * n, &near->asked_cap, sizeof *near->asked);
+	struct pd_store_near_asked *in = near->asked, *out = in + n;
+	for (size_t i = 0; i < n; i++)
+		in[i] = (struct pd_store_near_asked){ question_block(p, i), (uint32_t)i };
+	/* By the lower half of the bits, then by the higher. */
+	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += HALF_BITS) {
+		uint32_t place[(1 << HALF_BITS) + 1] = { 0 }, mask = (1 << HALF_BITS) - 1;
+		for (size_t i = 0; i < n; i++)
+			place[(in[i].block >> shift & mask) + 1]++;
+		for (uint32_t v = 1; v <= mask; v++)
+			place[v] += place[v - 1];
+		for (size_t i = 0; i < n; i++)
+			out[place[in[i].block >> shift & mask]++] = in[i];
+		struct pd_store_near_asked *sorted = out;
+		out = in;
+		in = sorted;
+	}
+	return in;
 }
 
 /* The keys of a bucket: *from .. *to - 1. */
@@ -655,7 +711,7 @@ static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_
 	uint32_t row = pd_store_get32(p->s->map.p + at);
 	if (row >= p->s->f.rows)
 		return fail_damaged(p->s, at, "a table points outside the segment", p->e);
-	emit_hit(p->near, (struct pd_store_near_hit){ question, row, distance });
+	emit_hit(p->near, (struct pd_store_near_hit){ question, (uint32_t)(p->s - p->near->first), row, distance });
 	return PD_OK;
 }
 
@@ -683,7 +739,7 @@ static int compare_one(struct probing *p, int i)
 	int status = check_keys(p, from, to);
 	if (status)
 		return status;
-	compare_runs(p->near, p->q->bits, (struct pd_join_run){ &p->q->keys, a, a + 1 },
+	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &p->q->keys, a, a + 1 },
 			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, a, hits->v[h].b, hits->v[h].distance);
@@ -704,45 +760,107 @@ static int answer_window(struct probing *p)
 
 static int probe_one_by_one(struct probing *p)
 {
+	const struct pd_store_near_asked *asked = order_questions(p);
 	int status = PD_OK;
-	for (size_t i = 0; !status && i < p->q->n; i++) {
-		uint32_t block = question_block(p, i);
+	for (size_t i = 0; !status && i < p->q->n; i++)
 		for (size_t m = 0; !status && m < p->masks->n; m++) {
-			uint32_t bucket = block ^ p->masks->v[m];
+			uint32_t bucket = asked[i].block ^ p->masks->v[m];
 			pd_prefetch(p->starts + bucket);
-			p->probe[p->n].question = (uint32_t)i;
+			p->probe[p->n].question = asked[i].question;
 			p->probe[p->n].bucket = bucket;
 			if (++p->n == WINDOW)
 				status = answer_window(p);
 		}
-	}
 	return status ? status : answer_window(p);
 }
 
 /* Many questions: their probes are sorted by bucket (a counting sort), and the table is read through once, each bucket
  * compared with all that ask for it.  What is waited for is then read in order, and read once. */
 
-/* Questions from .. to - 1: who asks for bucket v is asker[starts[v]] .. asker[starts[v + 1] - 1]. */
-static void sort_probes(const struct probing *p, size_t from, size_t to, uint32_t *starts, uint32_t *asker)
+/* A pair that this table is the first to find differs in more than their radii in the blocks of those asked before, so that little is
+ * left for the others (join/plan.h).  Most pairs of a bucket's key and a question near it differ in more than that, and 32 bits of both
+ * show it: twice as many are compared at once. */
+static void choose_window(struct probing *p)
 {
-	size_t n = (size_t)1 << p->partition.n_bits;
-	memset(starts, 0, (n + 2) * sizeof *starts);
-	for (size_t i = from; i < to; i++) {
-		uint32_t block = question_block(p, i);
-		for (size_t m = 0; m < p->masks->n; m++)
-			starts[(block ^ p->masks->v[m]) + 2]++;
+	struct pd_join_plan plan = { .bits = p->q->bits, .k = p->q->k, .n_blocks = p->partition.n_blocks };
+	for (int i = 0; i < plan.n_blocks; i++) {
+		int block = plan.n_blocks - 1 - i;
+		plan.first_bit[i] = block * p->partition.n_bits;
+		plan.n_bits[i] = p->partition.n_bits;
+		plan.radius[i] = p->radius[block];
 	}
-	for (size_t v = 2; v < n + 2; v++)
-		starts[v] += starts[v - 1];
-	for (size_t i = from; i < to; i++) {
-		uint32_t block = question_block(p, i);
-		for (size_t m = 0; m < p->masks->n; m++)
-			asker[starts[(block ^ p->masks->v[m]) + 1]++] = (uint32_t)i;
+	pd_join_window_choose(&p->window, &plan, plan.n_blocks - 1 - p->table);
+	for (int ring = 0; ring <= p->masks->radius; ring++) {
+		p->left[ring] = p->window.spare - ring;
+		p->whole[ring] = pd_join_chance(p->window.bits, p->left[ring]) > HALVES_CHANCE;
 	}
 }
 
+/* The windows of n keys; up to PAD more are read and written: loops of a known length become vectors. */
+static void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
+{
+	for (int i = 0; i < w->n_pieces; i++) {
+		int shift = w->piece[i].first % 64, bits = w->piece[i].n, up = 63;
+		const uint64_t *low = keys->w[w->piece[i].first / 64] + from, *high = low;
+		uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1);
+		if (shift + bits > 64) {
+			high = keys->w[w->piece[i].first / 64 + 1] + from;
+			up = 64 - shift;
+		}
+		for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
+			uint32_t piece[PD_SCAN_PAD];
+			for (size_t k = 0; k < PD_SCAN_PAD; k++)
+				piece[k] = (uint32_t)(low[at + k] >> shift | high[at + k] << up) & mask;
+			for (size_t k = 0; i && k < PD_SCAN_PAD; k++)
+				piece[k] |= out[at + k] << bits;
+			memcpy(out + at, piece, sizeof piece);
+		}
+	}
+}
+
+/* Buckets are dealt with range by range, so that the probes of a range, and where each bucket's begin, stay in a cache.  A mask leads into
+ * a range from one other range: of the questions, by their blocks, those from one place to another. */
+struct bucket_range {
+	const struct pd_store_near_asked *asked;
+	uint32_t *first;		/* by range: the first question whose block is in it; and the end */
+	int bits;			/* of a bucket in its range */
+	size_t range;
+};
+
+/* Who asks for bucket v of the range is askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring.  Mask by mask, since neighbouring
+ * questions with one mask ask for neighbouring buckets. */
+static void sort_probes(const struct probing *p, const struct bucket_range *r)
+{
+	const struct pd_join_masks *masks = p->masks;
+	struct pd_store_near *near = p->near;
+	size_t n = (size_t)1 << r->bits, within = n - 1;
+	uint32_t *starts = near->starts;
+	memset(starts, 0, (n + 2) * sizeof *starts);
+	for (size_t m = 0; m < masks->n; m++) {
+		size_t from = r->range ^ masks->v[m] >> r->bits, mask = masks->v[m];
+		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
+			starts[((r->asked[i].block ^ mask) & within) + 2]++;
+	}
+	for (size_t v = 2; v < n + 2; v++)
+		starts[v] += starts[v - 1];
+	near->askers = pd_big_at_least(near->askers, starts[n + 1], &near->askers_cap, sizeof *near->askers);
+	uint32_t *askers = near->askers;
+	for (size_t m = 0, ring = 0; m < masks->n; m++) {
+		size_t from = r->range ^ masks->v[m] >> r->bits, mask = masks->v[m];
+		while ((int)ring < masks->radius && m >= masks->ring[ring + 1][0])
+			ring++;
+		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
+			askers[starts[((r->asked[i].block ^ mask) & within) + 1]++] = (uint32_t)ring << RING_SHIFT | r->asked[i].question;
+	}
+}
+
+static uint32_t question_of(uint32_t asker)
+{
+	return asker & ((UINT32_C(1) << RING_SHIFT) - 1);
+}
+
 /* Up to TOGETHER questions with the keys from .. to - 1. */
-static int compare_many(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
+static int compare_wholes(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
 	struct pd_join_columns together;
@@ -750,13 +868,62 @@ static int compare_many(struct probing *p, const uint32_t *asker, size_t n, uint
 	int status = PD_OK;
 	for (int w = 0; w < p->q->bits / 64; w++) {
 		for (size_t i = 0; i < n; i++)
-			words[w][i] = p->q->keys.w[w][asker[i]];
+			words[w][i] = p->q->keys.w[w][question_of(asker[i])];
 		together.w[w] = words[w];
 	}
-	compare_runs(p->near, p->q->bits, (struct pd_join_run){ &together, 0, n },
-			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
+	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &together, 0, n },
+		     (struct pd_join_run){ &p->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, asker[hits->v[h].a], hits->v[h].b, hits->v[h].distance);
+		status = add_hit(p, question_of(asker[hits->v[h].a]), hits->v[h].b, hits->v[h].distance);
+	return status;
+}
+
+/* The same by the halves of the keys, of which the first lies at `from`. */
+static int compare_halves(struct probing *p, const uint32_t *asker, size_t n, uint32_t *halves, uint32_t from, uint32_t to)
+{
+	uint32_t asked[TOGETHER + PD_SCAN_PAD];
+	struct pd_join_columns questions = { .half = asked }, keys = { .half = halves };
+	struct pd_join_hits *hits = &p->near->hits;
+	int status = PD_OK;
+	for (size_t i = 0; i < n; i++)
+		asked[i] = p->near->halves[question_of(asker[i])];
+	compare_runs(p->near, PD_SCAN_HALF, (struct pd_join_run){ &questions, 0, n }, (struct pd_join_run){ &keys, 0, to - from },
+		     p->left[asker[0] >> RING_SHIFT]);
+	for (size_t h = 0; !status && h < hits->n; h++) {
+		uint32_t question = question_of(asker[hits->v[h].a]), place = from + hits->v[h].b, d = 0;
+		for (int w = 0; w < p->q->bits / 64; w++)
+			d += (uint32_t)pd_bits_count(p->q->keys.w[w][question] ^ p->columns.w[w][place]);
+		if (d <= (uint32_t)p->q->k)
+			status = add_hit(p, question, place, d);
+	}
+	return status;
+}
+
+/* Those of one ring at the front of a list. */
+static size_t ring_of(const uint32_t *asker, size_t n)
+{
+	size_t m = 1;
+	while (m < n && m < TOGETHER && asker[m] >> RING_SHIFT == asker[0] >> RING_SHIFT)
+		m++;
+	return m;
+}
+
+static int ask_tile(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
+{
+	uint32_t halves[TILE + PD_SCAN_PAD];
+	bool taken = false;
+	int status = PD_OK;
+	for (size_t at = 0, m; !status && at < n; at += m) {
+		uint32_t ring = asker[at] >> RING_SHIFT;
+		m = ring_of(asker + at, n - at);
+		if (p->left[ring] < 0)
+			continue;
+		bool whole = p->whole[ring] || n < HALVES_FROM;
+		if (!whole && !taken)
+			take_halves(&p->window, &p->columns, from, to - from, halves);
+		taken |= !whole;
+		status = whole ? compare_wholes(p, asker + at, m, from, to) : compare_halves(p, asker + at, m, halves, from, to);
+	}
 	return status;
 }
 
@@ -766,58 +933,87 @@ static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *asker,
 	int status = bucket_bounds(p, bucket, &from, &to);
 	if (!status)
 		status = check_keys(p, from, to);
-	for (size_t at = 0, m; !status && from < to && at < n; at += m) {
-		m = n - at < TOGETHER ? n - at : TOGETHER;
-		status = compare_many(p, asker + at, m, from, to);
+	for (uint32_t tile; !status && from < to; from = tile) {
+		tile = to - from < TILE ? to : from + TILE;
+		status = ask_tile(p, asker, n, from, tile);
 	}
+	return status;
+}
+
+static int ask_range(struct probing *p, struct pd_store_segment *s, const struct bucket_range *r)
+{
+	const uint32_t *starts = p->near->starts, *askers = p->near->askers;
+	int status = PD_OK;
+	turn_to(p, s);
+	for (uint32_t v = 0, first = (uint32_t)(r->range << r->bits); !status && v < UINT32_C(1) << r->bits; v++)
+		if (starts[v] < starts[v + 1])
+			status = ask_bucket(p, first + v, askers + starts[v], starts[v + 1] - starts[v]);
 	return status;
 }
 
 static int probe_in_order(struct probing *p)
 {
-	size_t n = (size_t)1 << p->partition.n_bits, n_masks = p->masks->n, round = n_masks < PROBES ?
-		PROBES / n_masks : 1;
-	uint32_t *starts = pd_alloc((n + 2) * sizeof *starts);
-	uint32_t *asker = pd_alloc((round < p->q->n ? round : p->q->n) * n_masks * sizeof *asker);
+	struct pd_store_near *near = p->near;
+	struct bucket_range r = { .asked = order_questions(p), .bits = p->partition.n_bits };
 	int status = PD_OK;
-	for (size_t from = 0, to; !status && from < p->q->n; from = to) {
-		to = p->q->n - from < round ? p->q->n : from + round;
-		sort_probes(p, from, to, starts, asker);
-		for (uint32_t v = 0; !status && v < n; v++)
-			if (starts[v] < starts[v + 1])
-				status = ask_bucket(p, v, asker + starts[v], starts[v + 1] - starts[v]);
+	while (r.bits > 0 && p->q->n * p->masks->n >> (p->partition.n_bits - r.bits) > PROBES)
+		r.bits--;
+	size_t n_ranges = (size_t)1 << (p->partition.n_bits - r.bits);
+	r.first = pd_zalloc((n_ranges + 1) * sizeof *r.first);
+	for (size_t i = 0; i < p->q->n; i++)
+		r.first[(r.asked[i].block >> r.bits) + 1]++;
+	for (size_t i = 0; i < n_ranges; i++)
+		r.first[i + 1] += r.first[i];
+	near->starts = pd_big_at_least(near->starts, ((size_t)1 << r.bits) + 2, &near->starts_cap, sizeof *near->starts);
+	near->halves = pd_big_at_least(near->halves, p->q->n + PD_SCAN_PAD, &near->halves_cap, sizeof *near->halves);
+	choose_window(p);
+	take_halves(&p->window, &p->q->keys, 0, p->q->n, near->halves);
+	for (; !status && r.range < n_ranges; r.range++) {
+		sort_probes(p, &r);
+		for (size_t i = 0; !status && i < p->n_segments; i++)
+			if (p->segments[i].f.prints)
+				status = ask_range(p, &p->segments[i], &r);
 	}
-	free(starts);
-	free(asker);
+	free(r.first);
 	return status;
 }
 
-static int probe_table(struct probing *p)
+static int probe_tables(struct probing *p)
 {
-	const uint8_t *base = p->s->map.p + p->at;
-	int bits = p->partition.n_bits;
+	int bits = p->partition.n_bits, status = PD_OK;
 	p->masks = masks_within(p->near, bits, p->radius[p->table]);
-	p->starts = (const uint32_t *)base;
-	for (int w = 0; w < p->q->bits / 64; w++)
-		p->columns.w[w] =
-			(uint64_t *)(uintptr_t)(base + p->l.part[TABLE_KEYS]) + p->l.stride * (unsigned)w;
 	/* One probe for every bucket, at least: fewer are not worth the counters. */
-	bool many = bits > 0 && bits <= SORTED_BITS && p->q->n * p->masks->n >> bits > 0;
-	return many ? probe_in_order(p) : probe_one_by_one(p);
+	if (bits > 0 && bits <= SORTED_BITS && p->q->n * p->masks->n >> bits > 0)
+		return probe_in_order(p);
+	for (size_t i = 0; !status && i < p->n_segments; i++) {
+		if (!p->segments[i].f.prints)
+			continue;
+		turn_to(p, &p->segments[i]);
+		status = probe_one_by_one(p);
+	}
+	return status;
 }
 
-int pd_store_near_segment(struct pd_store_near *near, struct pd_store_segment *s, const struct pd_store_questions *q,
-			  struct pd_err *e)
+static bool cut_alike(const struct pd_store_segment *a, const struct pd_store_segment *b)
 {
-	struct probing p = { .near = near, .s = s, .q = q, .e = e };
+	return a->f.tables == b->f.tables && a->f.table_bits == b->f.table_bits;
+}
+
+int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
+			   struct pd_err *e)
+{
+	struct probing p = { .near = near, .q = q, .e = e };
 	int status = PD_OK;
-	p.partition = (struct pd_store_partition){ (int)s->f.tables, (int)s->f.table_bits };
-	pd_join_radii(q->k, p.partition.n_blocks, p.radius);
-	lay_out_table(&s->f, &p.l);
-	for (p.table = 0; !status && s->f.prints && p.table < p.partition.n_blocks; p.table++) {
-		p.at = s->f.section[PD_STORE_SEG_TABLES].at + p.l.bytes * (unsigned)p.table;
-		if (p.radius[p.table] >= 0)
-			status = probe_table(&p);
+	near->first = segments;
+	for (size_t i = 0; !status && i < n; i += p.n_segments) {
+		p.segments = segments + i;
+		for (p.n_segments = 1; i + p.n_segments < n && cut_alike(p.segments, p.segments + p.n_segments);)
+			p.n_segments++;
+		p.partition = (struct pd_store_partition){ (int)p.segments->f.tables, (int)p.segments->f.table_bits };
+		pd_join_radii(q->k, p.partition.n_blocks, p.radius);
+		for (p.table = p.partition.n_blocks - 1; !status && q->n && p.table >= 0; p.table--)
+			if (p.radius[p.table] >= 0)
+				status = probe_tables(&p);
 	}
 	return status;
 }
@@ -834,7 +1030,7 @@ static void add_recent_hits(struct pd_store_near *near, const struct pd_store_re
 			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
 		if (is_found_earlier(r->partition, radius, table, x))
 			continue;
-		emit_hit(near, (struct pd_store_near_hit){ hit->a, rows[hit->b], hit->distance });
+		emit_hit(near, (struct pd_store_near_hit){ hit->a, 0, rows[hit->b], hit->distance });
 	}
 }
 
@@ -854,7 +1050,7 @@ static void probe_recent(struct pd_store_near *near, const struct pd_store_recen
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		compare_runs(near, r->bits, (struct pd_join_run){ &q->keys, question, question + 1 },
+		compare_runs(near, pd_join_scan_width_of(r->bits), (struct pd_join_run){ &q->keys, question, question + 1 },
 			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
 		add_recent_hits(near, r, q, radius, table, b->rows);
 	}
@@ -880,6 +1076,10 @@ void pd_store_near_release(struct pd_store_near *near)
 			}
 	free(near->v);
 	free(near->hits.v);
+	free(near->starts);
+	free(near->askers);
+	free(near->halves);
+	free(near->asked);
 	*near = (struct pd_store_near){ 0 };
 }
 

@@ -176,7 +176,11 @@ struct pd_store_questions {
 };
 
 struct pd_store_near_hit {
-	uint32_t question, row, distance;
+	uint32_t question, segment, row, distance;	/* segment: which of those asked; 0 in memory */
+};
+
+struct pd_store_near_asked {
+	uint32_t block, question;
 };
 
 struct pd_store_near {
@@ -187,11 +191,16 @@ struct pd_store_near {
 	struct pd_join_hits hits;
 	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
 	const struct pd_join_scan *scan;
+	const struct pd_store_segment *first;			/* of those asked */
+	/* many questions: which ask for a bucket, 32 bits of each, their blocks in order */
+	uint32_t *starts, *askers, *halves;
+	struct pd_store_near_asked *asked;
+	size_t starts_cap, askers_cap, halves_cap, asked_cap;
 };
 
-/* Hits are appended. */
-int pd_store_near_segment(struct pd_store_near *near, struct pd_store_segment *s, const struct pd_store_questions *q,
-			  struct pd_err *e);
+/* Hits are appended, in no order. */
+int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
+			   struct pd_err *e);
 void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
 			  const struct pd_store_questions *q);
 void pd_store_near_release(struct pd_store_near *near);

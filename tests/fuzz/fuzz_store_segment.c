@@ -53,7 +53,7 @@ static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
 		words[w][0] = key->w[w];
 		q.keys.w[w] = words[w];
 	}
-	int status = pd_store_near_segment(&near, s, &q, &e);
+	int status = pd_store_near_segments(&near, s, 1, &q, &e);
 	HOLDS(status == PD_OK || (status == PD_ERR_FORMAT && e.text[0]));
 	for (size_t i = 0; i < near.n; i++)
 		HOLDS(near.v[i].row < s->f.rows && near.v[i].distance <= 4);

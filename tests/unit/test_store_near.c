@@ -26,6 +26,9 @@ static const struct {
 	{ "k 6", 64, 6, 6, KEYS, 4, true },
 	{ "k 8", 64, 8, 8, KEYS, 4, false },
 	{ "k 8, more than the store's", 64, 3, 8, KEYS, 4, true },
+	{ "k 12", 64, 12, 12, KEYS, 1, true },
+	{ "k 12 of 3", 64, 3, 12, KEYS, 4, false },
+	{ "k 10, few", 64, 3, 10, 100, 1, true },
 	{ "k 16: compared with all", 64, 16, 16, 800, 1, true },
 	{ "one key", 64, 3, 3, 1, 1, false },
 	{ "128 bits, k 6", 128, 6, 6, KEYS, 4, true },
@@ -131,6 +134,23 @@ static void check_dropped(const char *name, struct pd_store_near *near, struct p
 	near->n = 0;
 }
 
+/* Of two segments each has the hits of one. */
+static void check_two(const char *name, struct pd_store_near *near, struct pd_store_segment *segment, const struct pd_key *keys, size_t n,
+		      const struct pd_key *asked, size_t n_asked, const struct pd_store_questions *q)
+{
+	struct pd_store_segment two[] = { *segment, *segment };
+	struct pd_err e = { 0 };
+	size_t first = 0, all;
+	ck_assert_msg(pd_store_near_segments(near, two, 2, q, &e) == PD_OK, "%s", e.text);
+	all = near->n;
+	for (size_t i = 0; i < all; i++)
+		if (!near->v[i].segment)
+			near->v[first++] = near->v[i];
+	ck_assert_msg(first * 2 == all, "%s: %zu hits of two segments, of the first %zu", name, all, first);
+	near->n = first;
+	check_hits(name, "two", near, keys, n, asked, n_asked, q->bits, q->k);
+}
+
 START_TEST(as_brute_force)
 {
 	const char *name = cases[_i].name;
@@ -156,14 +176,15 @@ START_TEST(as_brute_force)
 	write_segment(&recent, bits, cases[_i].k, dir, &segment);
 	ck_assert_msg((int)segment.f.tables >= cases[_i].blocks, "%s: %u tables", name, segment.f.tables);
 	struct pd_store_questions q = questions(asked, QUESTIONS, bits, k, columns);
-	ck_assert_msg(pd_store_near_segment(&near, &segment, &q, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(pd_store_near_segments(&near, &segment, 1, &q, &e) == PD_OK, "%s", e.text);
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
+	check_two(name, &near, &segment, keys, n, asked, QUESTIONS, &q);
 	pd_store_near_recent(&near, &recent, &q);
 	check_hits(name, "in memory", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_dropped(name, &near, &recent, &q);
 	for (size_t i = 0; i < 20; i++) {
 		q = questions(asked + i, 1, bits, k, columns);
-		ck_assert(pd_store_near_segment(&near, &segment, &q, &e) == PD_OK);
+		ck_assert(pd_store_near_segments(&near, &segment, 1, &q, &e) == PD_OK);
 		check_hits(name, "one", &near, keys, n, asked + i, 1, bits, k);
 	}
 	pd_store_segment_close(&segment);
