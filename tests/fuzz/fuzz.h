@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/parquet.h"
 #include "base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -35,6 +36,12 @@ static inline void fuzz_hold(bool holds, const char *what, const char *file, int
 static inline struct pd_span fuzz_span(const uint8_t *data, size_t n)
 {
 	return pd_span(n ? (const char *)data : NULL, n);
+}
+
+/* Does it begin as Parquet's and Arrow's files do?  Whatever wants text refuses it. */
+static inline bool fuzz_columns(const uint8_t *data, size_t n)
+{
+	return pd_parquet_form(data, n, NULL) != PD_FORM_OTHER;
 }
 
 /* The first byte chooses settings; what is left is the input. */

@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_buf below = { 0 };
 	int status = pd_adverts_open(&a, fuzz_file(data, n), &e);
 	HOLDS(!status == (a != NULL) && (!status || e.text[0]));
-	for (; pd_span_split(&rest, '\n', &line);) {
+	HOLDS(status || !fuzz_columns(data, n));
+	for (; !fuzz_columns(data, n) && pd_span_split(&rest, '\n', &line);) {
 		if (!plain(line))
 			continue;
 		HOLDS(a && pd_adverts_has(a, line));
