@@ -39,6 +39,20 @@ exits "rows of an older version" 2
 has "must be made again" "$tmp/err" 'version: [0-9]+ and 3: .*make the older rows again'
 run "$P" match -q old.fp
 exits "by themselves they are matched" 0
+# A dictionary is known by its words and their frequencies, not by the order of lines or by what its hash function drew.
+head -3000 /usr/lib/python3/dist-packages/jieba/dict.txt 2>/dev/null | grep -v '[A-Za-z]' >words || for i in $(seq 3000); do echo "词$i $i n"; done >words
+tac words >turned
+sed '7s/ [0-9]* / 77777 /' words >changed
+for words in words turned changed; do
+	"$P" dict -q -o $words.dict $words
+	"$P" fp -q --dict=$words.dict "$demo" >$words.fp
+done
+is "that are one dictionary" "$(head -1 turned.fp)" "$(head -1 words.fp)"
+run "$P" match -q words.fp turned.fp
+exits "whose rows go together" 0
+run "$P" match -q words.fp changed.fp
+exits "another frequency makes another dictionary" 2
+has "which is said" "$tmp/err" '^pagededup match: .*dict: [0-9a-f]{16} and [0-9a-f]{16}'
 # A compiler for machines that order bytes the other way.
 cat >cc <<'EOF'
 #!/bin/sh
