@@ -298,11 +298,11 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	pd_blocks_pack(&p->blocks, out);
 }
 
-void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, struct pd_buf *out)
+void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out)
 {
 	pd_buf_clear(plain);
 	pack_plain(p, plain);
-	pd_block_pack(pd_buf_span(plain), out);
+	pd_block_pack(pd_buf_span(plain), smaller, out);
 }
 
 static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)

@@ -9,8 +9,8 @@
 #include "page/blocks.h"
 #include "pipeline.h"
 
-/* Appends the page to `out`, as its own; `plain` is scratch. */
-void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, struct pd_buf *out);
+/* Appends the page to `out`, as its own, compressed if it shall be smaller; `plain` is scratch. */
+void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out);
 /* The page into the pipeline, which borrows from `plain`.  False: damaged. */
 bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p);
 

@@ -712,12 +712,20 @@ static void spool_free(struct spool *s)
 	free(s);
 }
 
+/* Compressing takes more time than is lost by writing and reading more; but a disk is not endless. */
+#define SPOOL_AS_IT_IS (UINT64_C(256) << 20)
+
+static bool spool_is_large(const struct spool *s)
+{
+	return __atomic_load_n(&s->bytes, __ATOMIC_RELAXED) >= SPOOL_AS_IT_IS;
+}
+
 static int spool_put(struct spool *s, struct pd_span page, struct pd_err *e)
 {
 	uint64_t n = page.n;
 	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
 		return pd_fail_errno(e, "cannot write a temporary file");
-	s->bytes += sizeof n + page.n;
+	__atomic_store_n(&s->bytes, s->bytes + sizeof n + page.n, __ATOMIC_RELAXED);
 	return PD_OK;
 }
 
@@ -787,7 +795,7 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - at - sizeof record;
 	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)
-		pd_packed_write(&me->plain, &me->pipeline, out);
+		pd_packed_write(&me->plain, &me->pipeline, spool_is_large(me->walk->spool), out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)

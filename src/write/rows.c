@@ -763,7 +763,8 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 		add_why(a, m, out);
 	else
 		pd_buf_add_z(out, a->status == PD_STORE_KEPT ? "kept already" : "new");
-	pd_buf_printf(out, "\t%s\t", pd_store_status_names[a->status]);
+	pd_buf_add_c(out, '\t');
+	add_field(out, pd_span_z(pd_store_status_names[a->status]));
 	add_matches(a, out);
 	if (doubt) {
 		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_verification_names[a->doubt], a->doubted.similarity);
