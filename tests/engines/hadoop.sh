@@ -14,21 +14,7 @@ sorted() { grep -av '^#' | sort; }                # rows alone
 mkdir dumps
 cp "$demo" dumps/demo.warc.gz
 head -c 60000 "$demo" >dumps/damaged.warc.gz
-python3 - "$TOP/demo" >dumps/urls.jsonl <<'END'
-import json
-text = " ".join("word%d sails past harbour number %d" % (i * 7 % 31, i) for i in range(60))
-for i, url in enumerate(["http://a.example/tab\there", "http://a.example/cr\rhere", "http://a.example/lf\nhere", "http://b.example/plain",
-                         "http://b.example/\u0085\u202e", "http://b.example/#-"]):
-    print(json.dumps({"url": url, "text": text + " tail%d" % (i // 2)}))
-END
-python3 - >dumps/bytes.warc <<'END'
-import sys
-page = lambda i: b"<html><title>t</title><body><p>" + b" ".join(b"word%d sails past quay %d" % (j * 11 % 37, j) for j in range(70)) + b" end%d</p></body></html>" % i
-for i, url in enumerate([b"http://c.example/\xff\xfe", b"http://c.example/a\tb", b"http://c.example/nul\0here", b"http://c.example/\xe9t\xe9"]):
-    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + page(i // 2)
-    sys.stdout.buffer.write(b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2020-01-01T00:00:0%dZ\r\nContent-Type: application/http;msgtype=response\r\n"
-                            b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-00000000000%d>\r\nContent-Length: %d\r\n\r\n" % (url, i, i, len(body)) + body + b"\r\n\r\n")
-END
+odd_urls dumps
 if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
 	ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
 fi

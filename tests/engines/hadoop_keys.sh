@@ -3,9 +3,11 @@
 # pagededup-hadoop over rows that lie in the cluster: generated fingerprints, and rows that do not go together.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
-on_hadoop
+keys=${KEYS:-15000} mb=512 block=524288 # of the long form, blocks as clusters have them
+[ "$keys" -le 1000000 ] || mb=1024 block=67108864
+on_hadoop NODEMANAGER_MB=$((mb * 4))
 H=$TOP/engines/hadoop/pagededup-hadoop
-small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=3)
+small=(--program="$P" --map-memory=$mb --reduce-memory=$mb --reduces=3)
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
 
@@ -22,14 +24,14 @@ exits "rows of two kinds: nothing is written" 1
 # Generated fingerprints, skewed as real ones are.  KEYS=5000000: the long form.
 if time_for 600 "match: the pairs of one machine"; then
 	# A block that does not begin with the header is read in fp's own order of columns: all of them have to be there.
-	"$B/bench/keys" "${KEYS:-15000}" 64 1 --skew | rows | fp_rows >keys.fp
+	"$B/bench/keys" "$keys" 64 1 --skew | rows | fp_rows >keys.fp
 	"$P" match -q -k 6 keys.fp >keys.pairs
-	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=524288 -put keys.fp /keys/
+	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=$block -put keys.fp /keys/
 	run "$H" match "${small[@]}" --match='-k 6' --until=pairs /keys /matched
 	exits "match: rows that are there" 0
 	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
 	# Hadoop adds what is left to the last block, up to a tenth of one.
-	blocks=$(awk -v n="$(stat -c %s keys.fp)" 'BEGIN { for (b = 1; n > 1.1 * 524288; b++) n -= 524288; print b }')
+	blocks=$(awk -v size=$block -v n="$(stat -c %s keys.fp)" 'BEGIN { for (b = 1; n > 1.1 * size; b++) n -= size; print b }')
 	at_least "match: the rows are several blocks" "$blocks" 3
 	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$blocks "
 fi

@@ -31,4 +31,18 @@ while read -r path; do "$P" fp -q --name="$path" <"${path#s3a://crawl/}"; done <
 run "$H" dedup "${small[@]}" --until=fp list /january
 exits "fp over dumps in the store: ends well, but for records that are cut" 1
 same "the rows of one machine" <(got /january/fp | sorted) <(sorted <one.fp)
+
+# Whatever the flow writes goes into the store, too.
+if time_for 1200 "into the store"; then
+	"$P" match -q --all-pairs one.fp >one.pairs
+	"$P" cluster -q one.pairs >one.verdicts
+	"$P" apply -q -V one.verdicts dumps/* -o clean/ 2>/dev/null
+	run "$H" dedup "${small[@]}" --match=--all-pairs list s3a://crawl/february
+	exits "into the store: ends well, but for records that are cut" 1
+	for table in fp pairs verdicts; do
+		same "into the store: the $table of one machine" <(got s3a://crawl/february/$table | sorted) <(sorted <one.$table)
+	done
+	mkdir written && hadoop fs -get 's3a://crawl/february/clean/dumps/*' written/
+	for dump in dumps/*; do same "into the store: $(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
+fi
 tap_done

@@ -10,8 +10,9 @@ steps() { "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" 
 mkdir dumps
 cp "$demo" dumps/demo.warc.gz
 head -c 60000 "$demo" >dumps/damaged.warc.gz
+odd_urls dumps
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
-"$P" fp -q "$PWD"/dumps/*.warc.gz >one.fp 2>one.err
+"$P" fp -q "$PWD"/dumps/* >one.fp 2>one.err
 "$P" match -q one.fp >one.pairs
 "$P" fp -q "$demo" >all.fp
 awk '/^#/ || NR % 4 == 0' all.fp >new.fp
@@ -24,7 +25,7 @@ awk '/^#/ || NR % 4' all.fp >old.fp
 for version in 3.5 4.0; do
 	on_spark "$version"
 	mkdir "$version"
-	run steps "$version" fp "$PWD"/dumps/*.warc.gz
+	run steps "$version" fp "$PWD"/dumps/*
 	exits "$version, fp: damaged records are left out" 0
 	same "$version, fp: the rows of one machine" <(sorted "$version/fp.tsv") <(sorted one.fp)
 	has "$version, fp: damaged records are counted" "$tmp/out" ' DAMAGED=[1-9]'
@@ -38,13 +39,13 @@ for version in 3.5 4.0; do
 	run steps "$version" cluster
 	exits "$version, cluster" 0
 	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
-	run env FETCH=spark STORE=spark "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" "$version" apply "$PWD/$version/clean" "$PWD"/dumps/*.warc.gz
+	run env FETCH=spark STORE=spark "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" "$version" apply "$PWD/$version/clean" "$PWD"/dumps/*
 	exits "$version, apply, through Spark's own jars" 0
-	"$P" apply -q -V one.verdicts "$PWD"/dumps/*.warc.gz -o "$version/want/" 2>apply.err
+	"$P" apply -q -V one.verdicts "$PWD"/dumps/* -o "$version/want/" 2>apply.err
 	for dump in dumps/*; do
 		same "$version, apply: $(basename "$dump") as one machine writes it" "$version/clean$PWD/$dump" "$(find "$version/want" -name "$(basename "$dump")")"
 	done
-	is "$version, apply: nothing else is written" "$(find "$version/clean" -type f | wc -l)" "$(find dumps -name '*.warc.gz' | wc -l)"
+	is "$version, apply: nothing else is written" "$(find "$version/clean" -type f | wc -l)" "$(ls dumps | wc -l)"
 	run steps "$version" rows new new.fp
 	run steps "$version" rows pages old.fp
 	run steps "$version" batch new.key -k 6

@@ -6,43 +6,59 @@ usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.par
        steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
        steps_spark.py MASTER ARCHIVE FOLDER batch KEYS [OPTION…]  from new.parquet and pages.parquet: against.tsv, tombstones.tsv, collection.tsv
        steps_spark.py MASTER ARCHIVE FOLDER apply OUT PATH…   from verdicts.parquet: OUT, dumps.tsv
-       steps_spark.py MASTER ARCHIVE FOLDER rows NAME FILE    FILE, rows of fp, as NAME.parquet
+       steps_spark.py MASTER ARCHIVE FOLDER rows NAME FILE…   files of rows of fp, a task for each, as NAME.parquet
 
-FETCH, STORE in the environment: how dumps are read and written.
+FETCH, STORE in the environment: how dumps are read and written.  EXECUTOR_MB (512), PARTITIONS (3) of a shuffle.
 """
+import glob
 import os
+import shutil
 import sys
 
 top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(top, "engines", "spark"))
 
 from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import functions as F  # noqa: E402
 
 import pagededup_spark  # noqa: E402
 
 master, archive, folder, step, *rest = sys.argv[1:]
 spark = (SparkSession.builder.master(master).appName("pagededup " + step).config("spark.ui.enabled", "false")
-         .config("spark.executor.memory", "512m").config("spark.driver.memory", "512m")
+         .config("spark.executor.memory", os.environ.get("EXECUTOR_MB", "512") + "m").config("spark.driver.memory", "512m")
          .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-         .config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "3").config("spark.task.maxFailures", "2").getOrCreate())
+         .config("spark.ui.showConsoleProgress", "false").config("spark.task.maxFailures", "2")
+         .config("spark.sql.shuffle.partitions", os.environ.get("PARTITIONS", "3")).getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
 spark.sparkContext.addPyFile(pagededup_spark.__file__)
 p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
 
 
 def written(frame, name, kind, text=None):
-    """As Parquet, and what came back from it as rows of text; what one machine wrote is compared with them."""
+    """As Parquet, and what came back from it as rows of text, by the tasks; what one machine wrote is compared with them."""
     there = os.path.join(folder, name + ".parquet")
     frame.write.mode("overwrite").parquet(there)
-    again = spark.read.parquet(there)
-    with open(os.path.join(folder, (text or kind) + ".tsv"), "wb") as out:
-        for line in pagededup_spark.lines_of(kind, again.toArrow().to_batches() if hasattr(again, "toArrow") else
-                                             again._collect_as_arrow()):
-            out.write(line + b"\n")
+    file = os.path.join(folder, (text or kind) + ".tsv")
+    lines = spark.read.parquet(there).mapInArrow(
+        lambda batches: pagededup_spark.batches_of("line", pagededup_spark.lines_of(kind, batches)), pagededup_spark.SCHEMA["line"])
+    lines.select(F.col("line").cast("string")).write.mode("overwrite").text(file + ".parts")
+    with open(file, "wb") as out:
+        for part in sorted(glob.glob(file + ".parts/part-*")):
+            with open(part, "rb") as f:
+                shutil.copyfileobj(f, out)
+    shutil.rmtree(file + ".parts")
 
 
 def read(name):
     return spark.read.parquet(os.path.join(folder, name + ".parquet"))
+
+
+def rows_of(batches):
+    for batch in batches:
+        for path in batch.column(0).to_pylist():
+            with open(path, "rb") as f:
+                for line in f:
+                    yield line.rstrip(b"\n")
 
 
 def paths_of(paths):
@@ -65,10 +81,8 @@ elif step == "apply":
         for row in p.apply(read("verdicts"), paths_of(rest[1:]), rest[0], store=os.environ.get("STORE")).collect():
             out.write("%s\t%d\t%d\t%d\n" % tuple(row))
 elif step == "rows":
-    with open(rest[1], "rb") as f:
-        rows = [bytes(line.rstrip(b"\n")) for line in f]
-    frame = spark.createDataFrame([(1,)], "one int").coalesce(1).mapInArrow(
-        lambda batches: ([list(batches)] and pagededup_spark.batches_of("fp", rows)), pagededup_spark.SCHEMA["fp"])
+    frame = paths_of(map(os.path.abspath, rest[1:])).repartition(len(rest) - 1).mapInArrow(
+        lambda batches: pagededup_spark.batches_of("fp", rows_of(batches)), pagededup_spark.SCHEMA["fp"])
     frame.write.mode("overwrite").parquet(os.path.join(folder, rest[0] + ".parquet"))
 else:
     sys.exit("no step " + step)

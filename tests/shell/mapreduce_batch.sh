@@ -85,6 +85,21 @@ same "a second run writes the same" got again
 
 is "tables of the same batch are the same" "$("$P" map --job=batch --step=tables --params=got.params --batch=few.fp.key </dev/null 2>/dev/null | cksum)" "$(cksum <got.tables)"
 
+# A map task holds the batch and some rows, however long its split is.
+held() { # ROWS: the most memory of find, in kB
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdin=open(sys.argv[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$1" "$P" map --job=batch --step=find --params=got.params --batch=few.fp.key --tables=got.tables
+}
+if [[ $B != *san-* ]]; then
+	for i in 1 2; do cat many.fp; done >short.fp
+	for i in 1 2 3 4 5 6 7 8; do cat short.fp; done >long.fp
+	short=$(held short.fp) long=$(held long.fp)
+	at_least "find: memory is known" "$short" 1000
+	at_least "find: eight times the rows take no more memory" "$((short + short / 10))" "$long"
+	rm -f short.fp long.fp
+else skip "find: memory" "the sanitizers need much of it"; fi
+
 # What cannot be right is refused before a byte is written.
 "$P" match -q --save=new.key all.fp
 shared=()
