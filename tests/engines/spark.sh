@@ -29,6 +29,20 @@ for version in 3.5 4.0; do
 	exits "$version, fp: damaged records are left out" 0
 	same "$version, fp: the rows of one machine" <(sorted "$version/fp.tsv") <(sorted one.fp)
 	has "$version, fp: damaged records are counted" "$tmp/out" ' DAMAGED=[1-9]'
+	# Of a table with the columns of Common Crawl's index and no id.
+	"$python" - "$TOP/engines/spark" "$version/pages.parquet" >"$version/again.tsv" <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import pyarrow.parquet
+		import pagededup_spark
+		pages = pyarrow.parquet.read_table(sys.argv[2])
+		found = [c for c in "url warc_filename warc_record_offset fetch_time content_digest content_charset content_languages".split() if c in pages.column_names]
+		print("#", *found)
+		for line in pagededup_spark.lines_of("fp", pages.drop(["id"]).to_batches()):
+		    print(line.decode())
+	END
+	is "$version, fp: columns of Common Crawl's names" "$(head -1 "$version/again.tsv" | wc -w)" 8
+	same "$version, fp: rows from those" <(sorted "$version/again.tsv") <(sorted one.fp)
 	mkdir "$version/none"
 	run steps "$version/none" fp /missing.warc.gz
 	exits "$version, fp: a dump that is not there fails the job" 1
