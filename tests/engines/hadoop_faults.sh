@@ -3,7 +3,7 @@
 # What a cluster does to jobs: tasks that die or run twice, nodes that are lost.  The result is that of one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
-on_hadoop REPLICATION=2 NODEMANAGERS=3
+on_hadoop REPLICATION=2 NODEMANAGERS=3 MISSED_AFTER=20
 H=$TOP/engines/hadoop/pagededup-hadoop
 fetch=$TOP/tests/engines/fetch
 small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2 --until=fp)
