@@ -298,6 +298,51 @@ def dump():
 
 
 @test
+def records():
+    'the records of the C library are those of `text`, byte for byte'
+    if len(sys.argv) < 2:
+        raise Skip('no dump was named')
+    from pagededup._native import ffi, lib
+    signer, json_of, size, mine = pagededup.Signer(), ffi.new('const char **'), ffi.new('size_t *'), []
+    worker = signer._worker()
+    with pagededup._api._Reader(signer._model, sys.argv[1], None) as reader:
+        while lib.pagededup_reader_next(reader.handle, ffi.NULL, ffi.NULL):
+            if lib.pagededup_sign_record(worker, reader.handle, ffi.NULL, ffi.NULL) == lib.PAGEDEDUP_OK:
+                assert lib.pagededup_worker_record(worker, json_of, size) == lib.PAGEDEDUP_OK
+                mine.append(bytes(ffi.buffer(json_of[0], size[0])))
+    assert b''.join(mine) == run('text', '-q', sys.argv[1])
+
+
+@test
+def settings():
+    'dictionaries, stop words, what sites repeat, methods: rows are those of the command with the same files'
+    chinese = '潮汐磨坊在安静的八十年之后重新转动起来，港口的老人们说这座水车从前每天磨出三十袋面粉。'
+    with tempfile.TemporaryDirectory() as folder:
+        def file(name, text):
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+                f.write(text)
+            return f.name
+
+        path = file('pages.jsonl', ''.join(json.dumps({'url': 'http://h%d.example/%d' % (i % 2, i), 'html': '<div>the menu of the house and some more</div>%s<p>%s%s' %
+                                                       (html, chinese[i % 7:], chinese)}) + '\n' for i, html in enumerate(pages(40))))
+        words, user = file('words', '潮汐 30 n\n磨坊 20 n\n水车 9 n\n面粉 50 n\n重新 70 d\n'), file('user', '潮汐磨坊 n\n安静的八十年 t\n')
+        stop, mine, site = file('stop', 'mill\ntide\n港口\n'), os.path.join(folder, 'mine.dict'), os.path.join(folder, 'site.bp')
+        run('dict', '-q', '-o', mine, words)
+        run('boilerplate', '-q', '-o', site, path)
+        seen = set()
+        for options, keywords in (((), {}), (('--dict=' + mine,), {'dictionary': mine}), (('--user-dict=' + user,), {'user_words': user}),
+                                  (('--stopwords=' + stop,), {'stop_words': stop}), (('--stopwords=builtin',), {'stop_words': 'builtin'}),
+                                  (('--boilerplate=' + site,), {'boilerplate': site}), (('--method=simhash,exact,keywords',), {'methods': 'simhash,exact,keywords'}),
+                                  (('--preset=paper', '--bits=128', '--min-terms=3'), {'preset': 'paper', 'bits': 128, 'min_terms': 3}),
+                                  (('--sketch=none', '--shingle=3'), {'sketch': 'none', 'shingle': 3})):
+            want = run('fp', '-q', *options, path).partition(b'# total ')[0]
+            got = pagededup.table_text(pagededup.Signer(**keywords).read_table(path), header=True)
+            assert got == want, options
+            seen.add(want)
+        assert len(seen) == 9
+
+
+@test
 def light():
     'pages of a dump one by one load neither numpy nor Arrow'
     if len(sys.argv) < 2:
