@@ -588,6 +588,7 @@ static struct pd_span more_pairs(void *ctx)
 	if (!c->begun && c->o->pairs_header)
 		pd_buf_add_z(&c->text, c->o->pairs_header);
 	c->begun = true;
+	pd_check_stop();
 	while (c->at < c->n_pairs && c->text.n < 1 << 16)
 		add_pair(c, c->at++);
 	return pd_buf_span(&c->text);
@@ -620,6 +621,7 @@ static int take_verdict(void *ctx, struct pd_span row)
 {
 	struct clustering *c = ctx;
 	pagededup_error error = { sizeof error };
+	pd_check_stop();
 	int status = pd_api_call(c->table->handle.owner, NULL, add_verdict, &(struct verdict){ c, row }, &error);
 	return status ? pd_fail(&c->err, status, "%s", error.text) : PD_OK;
 }

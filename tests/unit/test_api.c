@@ -413,6 +413,10 @@ START_TEST(pairs_and_clusters)
 	for (int i = 0; i < PAGES - 2; i++)
 		ck_assert_msg(goes[i] == (row[i] % 2 == 0), "row %d", (int)row[i]);
 	pagededup_table_free(verdicts);
+	co.stop = &stop;
+	ck_assert_int_eq(pagededup_cluster(t, NULL, c, columns, n, &co, &verdicts, &error), PAGEDEDUP_ERR_STOPPED);
+	ck_assert_ptr_null(verdicts);
+	co.stop = NULL;
 	co.settings = "keep=prettiest";
 	ck_assert_int_eq(pagededup_cluster(t, NULL, c, columns, n, &co, &verdicts, &error), PAGEDEDUP_ERR_USAGE);
 	ck_assert_ptr_null(verdicts);
