@@ -153,6 +153,8 @@ void pd_md5_hex(struct pd_span data, struct pd_buf *out)
 
 /* --- simhash --- */
 
+enum { PENDING_MAX = (1 << PD_SIMHASH_PLANES) - 1 };
+
 void pd_simhash_clear(struct pd_simhash *s, int bits)
 {
 	memset(s, 0, sizeof *s);
@@ -184,20 +186,40 @@ static void flush_planes(struct pd_simhash *s)
 	s->pending = 0;
 }
 
+/* Through all planes: to ask where the carry ends takes longer than to go on. */
+static inline __attribute__((always_inline)) void add_crosswise(uint64_t plane[PD_SIMHASH_PLANES], uint64_t carry)
+{
+#pragma GCC unroll 8
+	for (int j = 0; j < PD_SIMHASH_PLANES; j++) {
+		uint64_t sum = plane[j] ^ carry;
+		carry &= plane[j];
+		plane[j] = sum;
+	}
+}
+
 static void count_crosswise(struct pd_simhash *s, const struct pd_key *key)
 {
-	for (int w = 0; w < s->bits / 64; w++) {
-		uint64_t carry = key->w[w], *plane = s->planes[w];
-		/* All planes: to ask where the carry ends takes longer than to go on. */
-#pragma GCC unroll 8
-		for (int j = 0; j < PD_SIMHASH_PLANES; j++) {
-			uint64_t sum = plane[j] ^ carry;
-			carry &= plane[j];
-			plane[j] = sum;
-		}
-	}
-	if (++s->pending == (1 << PD_SIMHASH_PLANES) - 1)
+	for (int w = 0; w < s->bits / 64; w++)
+		add_crosswise(s->planes[w], key->w[w]);
+	if (++s->pending == PENDING_MAX)
 		flush_planes(s);
+}
+
+void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n)
+{
+	s->total += (int64_t)n;
+	for (size_t m; n; keys += m, n -= m) {
+		uint64_t plane[PD_SIMHASH_PLANES];
+		m = (size_t)PENDING_MAX - (size_t)s->pending;
+		m = n < m ? n : m;
+		memcpy(plane, s->planes[0], sizeof plane);
+		for (size_t i = 0; i < m; i++)
+			add_crosswise(plane, keys[i]);
+		memcpy(s->planes[0], plane, sizeof plane);
+		s->pending += (int)m;
+		if (s->pending == PENDING_MAX)
+			flush_planes(s);
+	}
 }
 
 void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weight)

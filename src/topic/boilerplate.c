@@ -197,9 +197,13 @@ static void close_entries(struct pd_site_keys *k)
  * of the same host.
  */
 
+enum { CONTEXT_KEYS = 256 };
+
 struct context {
 	struct pd_simhash sum;
 	uint64_t last;		/* hash of the word before; 0: none */
+	size_t n;		/* keys that wait */
+	uint64_t keys[CONTEXT_KEYS];
 };
 
 static uint64_t mix(uint64_t h)
@@ -215,14 +219,22 @@ static void clear_context(struct context *c)
 {
 	pd_simhash_clear(&c->sum, 64);
 	c->last = 0;
+	c->n = 0;
+}
+
+static void add_context_keys(struct context *c)
+{
+	pd_simhash_add_words(&c->sum, c->keys, c->n);
+	c->n = 0;
 }
 
 static void add_context_word(struct context *c, uint64_t word)
 {
 	uint64_t hash = mix(word);
 	if (c->last) {
-		struct pd_key key = { { mix(c->last * 0x9E3779B97F4A7C15ull + hash) } };
-		pd_simhash_add(&c->sum, &key, 1);
+		c->keys[c->n++] = mix(c->last * 0x9E3779B97F4A7C15ull + hash);
+		if (c->n == CONTEXT_KEYS)
+			add_context_keys(c);
 	}
 	c->last = hash;
 }
@@ -271,6 +283,7 @@ static void add_context_words(struct context *c, struct pd_span utf8)
 static uint64_t end_context(struct context *c)
 {
 	struct pd_key key;
+	add_context_keys(c);
 	pd_simhash_end(&c->sum, &key);
 	return key.w[0];
 }

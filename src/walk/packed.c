@@ -30,7 +30,7 @@ static void put_span(struct pd_buf *out, struct pd_span s)
 	pd_buf_add_span(out, s);
 }
 
-static uint64_t next_number(struct pd_packed *p)
+static uint64_t next_long_number(struct pd_packed *p)
 {
 	uint64_t n = 0;
 	for (int shift = 0; shift < 64 && p->at < p->end; shift += 7) {
@@ -42,6 +42,12 @@ static uint64_t next_number(struct pd_packed *p)
 	p->bad = true;
 	p->at = p->end;
 	return 0;
+}
+
+/* Most are of one byte. */
+static inline uint64_t next_number(struct pd_packed *p)
+{
+	return p->at < p->end && (uint8_t)*p->at < 0x80 ? (uint8_t)*p->at++ : next_long_number(p);
 }
 
 static int64_t next_signed(struct pd_packed *p)

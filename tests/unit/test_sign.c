@@ -210,6 +210,34 @@ START_TEST(simhash_counts_as_the_definition)
 }
 END_TEST
 
+/* However they come. */
+START_TEST(simhash_of_many_words_at_once)
+{
+	uint64_t state = 7, words[1000];
+	struct pd_simhash one, many;
+	struct pd_key a, b;
+	pd_simhash_clear(&one, 64);
+	pd_simhash_clear(&many, 64);
+	for (size_t i = 0, n; i < 1000; i += n) {
+		n = next_random(&state) % 200;
+		n = n < 1000 - i ? n : 1000 - i;
+		for (size_t k = 0; k < n; k++) {
+			a = (struct pd_key){ { words[i + k] = next_random(&state) } };
+			pd_simhash_add(&one, &a, 1);
+		}
+		pd_simhash_add_words(&many, words + i, n);
+		struct pd_key heavy = { { next_random(&state) } };
+		pd_simhash_add(&one, &heavy, 3);
+		pd_simhash_add(&many, &heavy, 3);
+	}
+	ck_assert(one.total == many.total);
+	pd_simhash_end(&one, &a);
+	pd_simhash_end(&many, &b);
+	ck_assert_uint_eq(a.w[0], b.w[0]);
+	ck_assert(!memcmp(one.ones, many.ones, sizeof one.ones));
+}
+END_TEST
+
 START_TEST(simhash_is_0_at_0)
 {
 	struct pd_simhash s;
@@ -313,6 +341,7 @@ int main(void)
 	tcase_add_loop_test(c, polynomials_are_irreducible, 0, ROWS(widths));
 	tcase_add_loop_test(c, rabin_is_the_remainder, 0, ROWS(widths));
 	tcase_add_loop_test(c, simhash_counts_as_the_definition, 0, ROWS(widths));
+	tcase_add_test(c, simhash_of_many_words_at_once);
 	tcase_add_test(c, simhash_is_0_at_0);
 	tcase_add_loop_test(c, fingerprints_are_stable, 0, ROWS(vectors));
 	tcase_add_test(c, too_few_terms_have_no_fingerprint);
