@@ -520,10 +520,11 @@ static bool session_segment(struct pd_span s)
 static struct pd_span without_jsessionid(struct pd_span s)
 {
 	const char *semicolon = s.n ? memchr(s.p, ';', s.n) : NULL;
-	size_t n = semicolon ? (size_t)(semicolon - s.p) : s.n;
-	if (n <= 2 && (!n || s.p[n - 1] == '.'))	/* ".." alone would go up */
-		return n ? s : pd_span_istarts(s, ";jsessionid=") ? pd_span(s.p, 0) : s;
-	return semicolon && pd_span_istarts(pd_span(semicolon + 1, s.n - n - 1), "jsessionid=") ? pd_span(s.p, n) : s;
+	struct pd_span before = pd_span(s.p, semicolon ? (size_t)(semicolon - s.p) : s.n);
+	int dots = pd_url_dots(before);
+	if (!semicolon || dots == 1 || dots == 2)	/* ".." alone would go up */
+		return s;
+	return pd_span_istarts(pd_span(semicolon + 1, s.n - before.n - 1), "jsessionid=") ? before : s;
 }
 
 /* Slashes side by side are one. */

@@ -174,8 +174,7 @@ static void up(struct pd_url *u)
 	u->href.n = last ? (size_t)(last - u->href.p) : u->path;
 }
 
-/* How many dots the segment is, escaped or not; 0: it is something else. */
-static int dots(struct pd_span s)
+int pd_url_dots(struct pd_span s)
 {
 	int n = 0;
 	for (size_t i = 0; i < s.n; n++) {
@@ -191,7 +190,7 @@ static int dots(struct pd_span s)
 
 static void add_segment(struct pd_url *u, struct pd_span s, bool last)
 {
-	int n = s.n <= 6 ? dots(s) : 0;
+	int n = s.n <= 6 ? pd_url_dots(s) : 0;
 	if (n == 2)
 		up(u);
 	if (n == 1 || n == 2) {

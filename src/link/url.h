@@ -62,4 +62,7 @@ static inline struct pd_span pd_url_path(const struct pd_url *u)
 	return pd_url_part(u, u->path, u->query);
 }
 
+/* How many dots a segment of a path is, escaped or not: of one or two the parser leaves nothing.  0: it is something else. */
+int pd_url_dots(struct pd_span segment);
+
 #endif
