@@ -907,9 +907,13 @@ static size_t next_chunk(size_t chunk, size_t hits)
 	return chunk * 2 < CHUNK ? chunk * 2 : CHUNK;
 }
 
-/* Whether a page is kept already is asked of every segment, page by page: what that will read is fetched meanwhile. */
-static void prefetch_rows(const struct pd_store *s, const struct pd_store_page *pages, size_t n, size_t i)
+/* Whether a page is kept already is asked of every segment, page by page, and then what it is near is read: what both will read is
+ * fetched meanwhile. */
+static void prefetch_rows(const struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, size_t i)
 {
+	const struct pd_store *s = j->s;
+	for (size_t h = i + SOON < n ? j->hit_from[i + SOON] : 0; i + SOON < n && h < j->hit_from[i + SOON + 1]; h++)
+		pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);
 	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 		if (i + 2 * SOON < n)
 			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
@@ -931,7 +935,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		m = n < j->chunk ? n : j->chunk;
 		status = ask_segments(j, pages, m, e);
 		for (size_t i = 0; !status && i < m; i++) {
-			prefetch_rows(j->s, pages, m, i);
+			prefetch_rows(j, pages, m, i);
 			status = judge_page(j, &pages[i], i, e);
 			if (!status)
 				status = each(ctx, &j->answer);

@@ -143,6 +143,15 @@ struct pd_store_text_cache {
 
 void pd_store_text_cache_release(struct pd_store_text_cache *c);
 
+/* Asks for the memory that all of a row but its text lies in. */
+static inline void pd_store_segment_row_soon(const struct pd_store_segment *s, uint32_t row)
+{
+	pd_prefetch(s->section[PD_STORE_SEG_HAS] + row);
+	pd_prefetch(s->section[PD_STORE_SEG_NUMBERS] + row * UINT64_C(4));
+	pd_prefetch(s->section[PD_STORE_SEG_KEYS] + row * (s->f.bits / UINT64_C(8)));
+	pd_store_segment_sketch_soon(s, row);
+}
+
 /* The sketch of a row, all words of it: where it lies in the file, or a shorter one copied into `room`.  NULL: there is none. */
 int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e);
 
