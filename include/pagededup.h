@@ -329,11 +329,13 @@ PAGEDEDUP_API int pagededup_cluster(const pagededup_table *pages, const pagededu
 
 typedef struct pagededup_learner pagededup_learner;
 
+/* Learns from pages that workers of this model signed.  On failure *out is NULL. */
 PAGEDEDUP_API int pagededup_learner_new(pagededup_learner **out, pagededup_model *model, pagededup_error *error);
 /* The page that the worker signed last, which must have a URL; what pagededup_sign handed out dies.  Pages may come in any order.
- * PAGEDEDUP_NO_PAGE: its URL has no host. */
+ * PAGEDEDUP_NO_PAGE: its URL has no host.  ERR_USAGE: the last input was no page, or the learner has decided. */
 PAGEDEDUP_API int pagededup_learner_add(pagededup_learner *learner, pagededup_worker *worker, pagededup_error *error);
-/* Decides, once, and writes the table to `path`, which is whole or not there: pagededup_model_options.boilerplate takes it. */
+/* Decides, once, and writes the table to `path`, which is whole or not there: pagededup_model_options.boilerplate takes it.  ERR_SYSTEM:
+ * it cannot be written.  Whatever comes, the learner is then good for its _free alone. */
 PAGEDEDUP_API int pagededup_learner_end(pagededup_learner *learner, const char *path, pagededup_error *error);
 PAGEDEDUP_API void pagededup_learner_free(pagededup_learner *learner);
 

@@ -43,6 +43,8 @@ for dump in "${dumps[@]}"; do
 	is "$name: the store that the library made is one of the command's" "$("$P" store verify kept.l 2>&1 | grep -c 'no damage')" 1
 done
 
+is "every function of the header is documented, alone or with the one above it" "$(awk '/^PAGEDEDUP_API/ && before !~ /\*\/$|;$/ { print } { before = $0 }' "$TOP/include/pagededup.h")" ""
+
 # Either of these changes for a reason, which NEWS.md tells: then the version changes, too.
 python3 "$TOP/tests/abi.py" "$TOP/include/pagededup.h" >abi.c
 is "abi.c compiles" "$("$cc" -I"$TOP/include" -o abi abi.c 2>&1)" ""
