@@ -38,7 +38,8 @@ static inline struct pd_span fuzz_span(const uint8_t *data, size_t n)
 	return pd_span(n ? (const char *)data : NULL, n);
 }
 
-/* Does it begin as Parquet's and Arrow's files do?  Whatever wants text refuses it. */
+/* Do these bytes begin as Parquet's and Arrow's files do?  Whatever wants text refuses them: a file read whole, and one read by lines
+ * when its first line does. */
 static inline bool fuzz_columns(const uint8_t *data, size_t n)
 {
 	return pd_parquet_form(data, n, NULL) != PD_FORM_OTHER;
