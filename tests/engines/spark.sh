@@ -18,6 +18,7 @@ odd_urls dumps
 awk '/^#/ || NR % 4 == 0' all.fp >new.fp
 awk '/^#/ || NR % 4' all.fp >old.fp
 "$P" match -q --save=new.key new.fp
+"$P" fp -q --bits=128 "$demo" | "$P" match -q --save=wide.key
 { "$P" match -q -k 6 --all-pairs --against=old.fp new.fp; "$P" match -q -k 6 --all-pairs new.fp; } >against.pairs
 "$P" match -q -k 6 --all-pairs --against=old.fp new.fp | sorted | awk -F '\t' 'NR == FNR { if (!/^#/) new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in new)) print $i }' new.fp - | sort -u >gone
 "$P" cluster -q one.pairs >one.verdicts
@@ -62,6 +63,13 @@ for version in 3.5 4.0; do
 	is "$version, apply: nothing else is written" "$(find "$version/clean" -type f | wc -l)" "$(ls dumps | wc -l)"
 	run steps "$version" rows new new.fp
 	run steps "$version" rows pages old.fp
+	run steps "$version" batch none.key -k 6
+	exits "$version, batch: a key file that is not there fails the job" 1
+	has "$version, batch: it is named" "$tmp/err" "No such file.*'none\.key'"
+	run steps "$version" batch wide.key -k 6
+	exits "$version, batch: and so does one of other parameters" 1
+	has "$version, batch: which are named" "$tmp/err" 'other parameters cannot be matched \(bits: 64 and 128\)'
+	absent "$version, batch: nothing is written" "$version"/{against,tombstones,collection}.parquet
 	run steps "$version" batch new.key -k 6
 	exits "$version, batch" 0
 	same "$version, batch: the pairs of one machine" <(sorted "$version/against.tsv") <(sorted against.pairs)
