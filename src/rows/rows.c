@@ -888,9 +888,12 @@ static int take_text_file(struct intake *in, struct pd_err *e)
 struct late_text {
 	struct intake *in;
 	struct pd_plain plain;
-	uint64_t next, size;
+	uint64_t next, size;	/* next: of whoever hands out pieces */
 	struct pd_buf raw;
-	bool anew;		/* what rows have in common has changed: pieces that were parsed ahead are worth nothing */
+	/* Of whoever takes them in: what rows have in common has changed, so that pieces that were parsed ahead are worth nothing; where to begin
+	 * again.  Others may still be handed out meanwhile. */
+	bool anew;
+	uint64_t again;
 	struct pd_err *e;
 };
 
@@ -952,7 +955,7 @@ static int take_lines(struct late_text *t, const struct pd_plain_piece *piece)
 	if (!memcmp(&now, &t->plain, sizeof now))
 		return PD_OK;
 	t->anew = true;
-	t->next = piece->to;
+	t->again = piece->to;
 	return NEEDS_SPOOL;
 }
 
@@ -1023,6 +1026,7 @@ static int take_pieces(struct late_text *t, int threads)
 	do {
 		t->anew = false;
 		t->plain = plain_now(t->in, t->plain.fd);
+		t->next = t->again;
 		status = pd_pool_run(&ops, t, workers, threads);
 	} while (t->anew);
 	for (int i = 0; i < threads; i++)
