@@ -48,8 +48,10 @@ int64_t batch_rows(int64_t rows, int64_t bytes)
 
 int fail(pd_parquet_error *e, const Status &s)
 {
-	e->number = s.IsOutOfMemory() ? ENOMEM : arrow::internal::ErrnoFromStatus(s);
 	std::string text = s.message();
+	/* What Thrift could not get memory for has become a file that cannot be read, with this in its words. */
+	bool memory = s.IsOutOfMemory() || text.find("std::bad_alloc") != std::string::npos;
+	e->number = memory ? ENOMEM : arrow::internal::ErrnoFromStatus(s);
 	for (char &c : text)
 		if (c == '\n')
 			c = ' ';
