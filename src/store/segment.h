@@ -207,7 +207,7 @@ struct pd_store_near {
 	size_t starts_cap, askers_cap, halves_cap, asked_cap;
 };
 
-/* Hits are appended, in no order. */
+/* Hits are appended, in no order.  At most 2^24 questions at once. */
 int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
 			   struct pd_err *e);
 void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
