@@ -14,7 +14,7 @@ meet() { # PATTERN
 	local p worker
 	for _ in $(seq 30000); do
 		for p in $(pgrep -f "lib/pagededup $1"); do
-			worker=$(tr '\0' '\n' 2>/dev/null <"/proc/$p/cmdline" | sed -n "s|^$tmp/daemons/work/w\([0-9]*\)/.*|\1|p" | head -1)
+			worker=$(tr '\0' '\n' 2>/dev/null <"/proc/$p/cmdline" | sed -n "s|^$tmp/daemons/workers/\([0-9]*\)/.*|\1|p" | head -1)
 			[ -n "$worker" ] && kill -STOP "$p" 2>/dev/null && echo "$p $worker" && return
 		done
 		sleep 0.02
