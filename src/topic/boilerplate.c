@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/runs.h"
 #include "base/sort.h"
+#include "base/threads.h"
 #include "base/utf8.h"
 #include "topic/site.h"
 
@@ -365,11 +366,22 @@ static uint64_t host_key(struct pd_span name)
 	return pd_hash64(name.p, name.n);
 }
 
+/* The host of a page, as records name it.  False: it has none that could be kept. */
+static bool read_host(struct pd_span url, struct pd_buf *host)
+{
+	pd_url_host(url, host);
+	return host->n && host->n <= PD_SITE_NAME_MAX;
+}
+
+static uint64_t url_key(struct pd_span url)
+{
+	return pd_hash64(url.p, url.n);
+}
+
 bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, size_t n, struct pd_span text,
 		       struct pd_span url, struct pd_buf *out)
 {
-	pd_url_host(url, &k->host);
-	if (!k->host.n || k->host.n > PD_SITE_NAME_MAX || !in->n_runs)
+	if (!read_host(url, &k->host) || !in->n_runs)
 		return false;
 	k->n_entries = k->n_places = 0;
 	find_paths(k, in);
@@ -378,7 +390,7 @@ bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const
 	close_places(k);
 	close_entries(k);
 	struct pd_span host = pd_buf_span(&k->host);
-	uint64_t head[4] = { host_key(host), pd_hash64(url.p, url.n), page_signature(in), signature_of(text) };
+	uint64_t head[4] = { host_key(host), url_key(url), page_signature(in), signature_of(text) };
 	write_record(k, head, title_key(in), host, out);
 	return true;
 }
@@ -1182,11 +1194,61 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
 }
 
 /*
+ * Which pages can still be part of a sample?  Of a host the smallest keys of URLs that came so far, as many as a sample has: a page whose
+ * key is over all of them is in no sample, whatever else comes.  Hosts share a number of places: whoever takes the place of another one
+ * begins anew, and so does the other, which costs records that nobody needs and never one that is needed.
+ */
+
+struct bound {
+	uint64_t host;
+	size_t n;
+	uint64_t keys[PD_SITE_SAMPLE];	/* each once; when all are there, the largest first */
+};
+
+static struct bound *bound_of(struct bound *bounds, uint64_t host)
+{
+	return &bounds[host % PD_SITE_BOUNDS];
+}
+
+static bool is_within(const struct bound *b, uint64_t host, uint64_t url)
+{
+	return b->host != host || b->n < PD_SITE_SAMPLE || url <= b->keys[0];
+}
+
+static void largest_first(struct bound *b)
+{
+	for (size_t i = 1; i < b->n; i++) {
+		if (b->keys[i] < b->keys[0])
+			continue;
+		uint64_t larger = b->keys[i];
+		b->keys[i] = b->keys[0];
+		b->keys[0] = larger;
+	}
+}
+
+static void lower_bound(struct bound *b, uint64_t host, uint64_t url)
+{
+	if (b->host != host)
+		*b = (struct bound){ .host = host };
+	for (size_t i = 0; i < b->n; i++)
+		if (b->keys[i] == url)
+			return;
+	if (b->n < PD_SITE_SAMPLE)
+		b->keys[b->n++] = url;
+	else if (url < b->keys[0])
+		b->keys[0] = url;
+	if (b->n == PD_SITE_SAMPLE)
+		largest_first(b);
+}
+
+/*
  * The learner: samples, and for each host what they repeat.
  */
 
 struct pd_site_learner {
 	struct pd_site_learn_options o;
+	struct pd_lock *lock;		/* of `bounds` */
+	struct bound *bounds;
 	struct samples *samples;
 	struct judge *judge;
 	struct pd_buf sample;
@@ -1198,6 +1260,8 @@ struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *
 {
 	struct pd_site_learner *l = pd_zalloc(sizeof *l);
 	l->o = *o;
+	l->lock = pd_lock_new();
+	l->bounds = pd_zalloc(PD_SITE_BOUNDS * sizeof *l->bounds);
 	l->samples = samples_new(o->tmp_dir, o->memory ? o->memory : MEMORY);
 	l->judge = judge_new();
 	return l;
@@ -1207,10 +1271,25 @@ void pd_site_learner_free(struct pd_site_learner *l)
 {
 	if (!l)
 		return;
+	pd_lock_free(l->lock);
+	free(l->bounds);
 	samples_free(l->samples);
 	judge_free(l->judge);
 	pd_buf_release(&l->sample);
 	free(l);
+}
+
+bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *host)
+{
+	if (!read_host(url, host))
+		return false;
+	uint64_t key = host_key(pd_buf_span(host));
+	if (l->o.known && find_host(l->o.known, key))
+		return false;
+	pd_lock_take(l->lock);
+	bool wants = is_within(bound_of(l->bounds, key), key, url_key(url));
+	pd_lock_give(l->lock);
+	return wants;
 }
 
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e)
@@ -1223,7 +1302,9 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 			int status = samples_add(l->samples, &p, records.p, e);
 			if (status)
 				return status;
-			l->counts.pages++;
+			pd_lock_take(l->lock);
+			lower_bound(bound_of(l->bounds, p.host), p.host, p.url);
+			pd_lock_give(l->lock);
 		}
 		records.p += p.size;
 		records.n -= p.size;

@@ -20,6 +20,7 @@
 #define PD_SITE_TEXTS 3			/* a line that stands under so many different texts is repeated */
 #define PD_SITE_BITS 16			/* texts are different whose signatures differ in more bits */
 #define PD_SITE_PATH_PAGES 6		/* a path on so many pages may be chrome as a whole */
+#define PD_SITE_BOUNDS 16384		/* of so many hosts the learner knows which pages it can do without: 4.5 MB */
 
 struct pd_boilerplate;
 
@@ -74,12 +75,14 @@ struct pd_site_learner;
 
 struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *o);
 void pd_site_learner_free(struct pd_site_learner *l);
+/* Is a record wanted of the page with this URL?  Not where it could not be in its host's sample, beside those that were given so far; nor
+ * where nothing is learned of the host: it is known, or there is none.  From any thread, also while records are given; `host` is scratch. */
+bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *host);
 /* Any number of records, one after the other. */
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
 /* The sample of every host of a table. */
 int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);
 struct pd_site_learn_counts {
-	uint64_t pages;			/* records given, without those of hosts that were known */
 	uint64_t hosts, taught;		/* in the table; of them, with anything repeated */
 	uint64_t lines, paths;
 };

@@ -791,7 +791,8 @@ static void first_work(void *ctx, struct pd_buf *out)
 		return;
 	size_t at = out->n;
 	pd_buf_add(out, &record, sizeof record);
-	pd_pipeline_site(&me->pipeline, out);
+	if (pd_site_learner_wants(me->walk->learner, me->pipeline.page.url, &me->pipeline.scratch))
+		pd_pipeline_site(&me->pipeline, out);
 	record = out->n - at - sizeof record;
 	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)

@@ -41,6 +41,18 @@ static void put(struct pd_buf *out, const void *p, size_t n)
 	pd_buf_add(out, p, n);
 }
 
+static struct pd_span url_of(const struct page *p, char room[64])
+{
+	return pd_span(room, (size_t)snprintf(room, 64, "http://host%d.example/%d", p->host, p->url));
+}
+
+static uint64_t url_key(const struct page *p)
+{
+	char room[64];
+	struct pd_span url = url_of(p, room);
+	return pd_hash64(url.p, url.n);
+}
+
 enum { PATHS = 5 };
 
 /* The bytes that docs/format-boilerplate.md says. */
@@ -49,7 +61,7 @@ static void make_record(const struct page *p, struct pd_buf *out)
 	char name[32];
 	uint64_t paths[PATHS], lines[8];
 	uint16_t n_name = (uint16_t)snprintf(name, sizeof name, "host%d.example", p->host), n_paths = PATHS, n_lines = 0;
-	uint64_t head[4] = { pd_hash64(name, n_name), key("url", p->url), key("text", p->text), key("main", p->main) };
+	uint64_t head[4] = { pd_hash64(name, n_name), url_key(p), key("text", p->text), key("main", p->main) };
 	for (int i = 0; i < PATHS; i++)
 		paths[i] = key("path", i);
 	qsort(paths, PATHS, sizeof *paths, up);
@@ -283,6 +295,62 @@ START_TEST(any_order)
 }
 END_TEST
 
+static int host_place(int host)
+{
+	char name[32];
+	return (int)(pd_hash64(name, (size_t)snprintf(name, sizeof name, "host%d.example", host)) % PD_SITE_BOUNDS);
+}
+
+/* Another host that shares the place of host 1. */
+static int rival(void)
+{
+	int host = 2;
+	while (host_place(host) != host_place(1))
+		host++;
+	return host;
+}
+
+static const struct {
+	const char *name;
+	int hosts, part;	/* pages in turn of so many hosts; at least one in so many is not wanted */
+} crowds[] = {
+	{ "one host", 1, 2 },
+	{ "five hosts", 5, 10 },
+	{ "hosts that share a place", 0, 0 },
+};
+
+/* Records that the learner does not want change nothing. */
+START_TEST(wanted)
+{
+	enum { MANY = 400 };
+	struct pd_site_learn_options lo = { .samples = true };
+	struct pd_site_learner *l = pd_site_learner_new(&lo), *all = pd_site_learner_new(&lo);
+	struct pd_buf one = { 0 }, host = { 0 };
+	const char *name = crowds[_i].name;
+	char url[64];
+	int refused = 0;
+	for (int i = 0; i < MANY; i++) {
+		/* each URL comes twice, with other texts */
+		struct page p = { crowds[_i].hosts ? 1 + i % crowds[_i].hosts : i >= MANY - 40 ? rival() : 1, i % (MANY / 2), i, i, { { 1000, 1 }, { 1 + i, 0 } }, 0 };
+		pd_buf_clear(&one);
+		make_record(&p, &one);
+		ck_assert_msg(pd_site_learner_add(all, pd_buf_span(&one), NULL) == 0, "%s", name);
+		if (pd_site_learner_wants(l, url_of(&p, url), &host))
+			ck_assert_msg(pd_site_learner_add(l, pd_buf_span(&one), NULL) == 0, "%s", name);
+		else
+			refused++;
+	}
+	ck_assert_msg(refused * crowds[_i].part >= (crowds[_i].part ? MANY : 0), "%s: only %d of %d are not wanted", name, refused, (int)MANY);
+	ck_assert_msg(!pd_site_learner_wants(l, pd_span_z("no-host"), &host), "%s: no host", name);
+	FILE *a = end_of(all, name), *b = end_of(l, name);
+	assert_same(a, b, name);
+	fclose(a);
+	fclose(b);
+	pd_buf_release(&one);
+	pd_buf_release(&host);
+}
+END_TEST
+
 static struct pd_boilerplate *open_table(FILE *f)
 {
 	struct pd_boilerplate *b;
@@ -337,7 +405,7 @@ START_TEST(bounded_sample)
 		n = 0;
 		for (int k = 0; k < PAGES; k++)
 			if ((k % 50 ? 1 + k % 4 : 5) == host)
-				urls[n++] = key("url", k);
+				urls[n++] = url_key(&(struct page){ .host = host, .url = k });
 		qsort(urls, n, sizeof *urls, up);
 		struct pd_span rest = pd_buf_span(&sample);
 		for (unsigned k = 0; k < h.pages; k++) {
@@ -500,6 +568,7 @@ int main(void)
 	TCase *t = tcase_create("boilerplate");
 	tcase_add_loop_test(t, decided, 0, sizeof decisions / sizeof *decisions);
 	tcase_add_test(t, links_vote);
+	tcase_add_loop_test(t, wanted, 0, sizeof crowds / sizeof *crowds);
 	tcase_add_loop_test(t, any_order, 0, sizeof orders / sizeof *orders);
 	tcase_add_test(t, what_it_holds);
 	tcase_add_test(t, bounded_sample);
