@@ -11,6 +11,7 @@
 
 #include "base/codec.h"
 #include "base/threads.h"
+#include "rows/plain.h"
 
 #define STRETCH (64 * PD_KEYFILE_BLOCK)	/* rows that a thread fetches at a time, of one file */
 #define AT_ONCE ((size_t)1 << 20)	/* bytes of a file of text that are read together */

@@ -29,7 +29,7 @@
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "rows/keyfile.h"
-#include "rows/late.h"
+#include "rows/plain.h"
 
 /* --- what is asked of a row --- */
 
@@ -550,6 +550,13 @@ static uint64_t content_of(struct pd_span digest)
 
 /* --- rows that stay where they are (rows/late.h) --- */
 
+static struct pd_late_file *add_late_file(struct pd_rows_late *l, const char *path, size_t row)
+{
+	l->file = pd_grow(l->file, l->n, &l->cap, sizeof *l->file);
+	l->file[l->n] = (struct pd_late_file){ .path = path, .row = row };
+	return &l->file[l->n++];
+}
+
 /* Rows from one to another follow all before. */
 static int keep_order(struct intake *in, struct pd_span first, struct pd_span last)
 {
@@ -833,7 +840,7 @@ static int count_key_sketches(struct intake *in, const struct pd_keyfile *k, con
 
 static int take_late_keyfile(struct intake *in, const char *path, struct pd_err *e)
 {
-	struct pd_late_file *file = pd_late_file_add(in->rows->late, name_of(path), in->rows->n);
+	struct pd_late_file *file = add_late_file(in->rows->late, name_of(path), in->rows->n);
 	struct pd_keyfile *k = file->keys = pd_zalloc(sizeof *k);
 	int status = begin_keyfile(in, k, path, file->path, e);
 	if (!status)
@@ -1039,7 +1046,7 @@ static int take_pieces(struct late_text *t, int threads)
 static int take_late_text(struct intake *in, const char *path, struct pd_err *e)
 {
 	struct late_text t = { .in = in, .e = e };
-	struct pd_late_file *file = pd_late_file_add(in->rows->late, path, in->rows->n);
+	struct pd_late_file *file = add_late_file(in->rows->late, path, in->rows->n);
 	FILE *f = pd_input_fopen(path, e);
 	if (!f)
 		return e->status;
@@ -1428,11 +1435,28 @@ int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct p
 	return read_rows(rows, o, false, bad, e);
 }
 
+static void free_late(struct pd_rows_late *l)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (l->file[i].keys)
+			pd_keyfile_close(l->file[i].keys);
+		free(l->file[i].keys);
+		free(l->file[i].columns);
+	}
+	if (!l)
+		return;
+	struct pd_array *arrays[] = { &l->low, &l->high, &l->there, &l->before, &l->text };
+	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+		pd_array_release(arrays[i]);
+	free(l->file);
+	free(l);
+}
+
 void pd_rows_release(struct pd_rows *rows)
 {
 	if (rows->spool && !rows->late)
 		munmap(rows->spool, rows->spool_size);
-	pd_rows_late_free(rows->late);
+	free_late(rows->late);
 	struct pd_rows_memory *m = &rows->memory;
 	struct pd_array *blocks[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->realm, &m->side };
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -1,36 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "rows/late.h"
-
-#include <stdlib.h>
+#include "rows/plain.h"
 
 #include "base/file.h"
 #include "base/hash.h"
-
-struct pd_late_file *pd_late_file_add(struct pd_rows_late *l, const char *path, size_t row)
-{
-	l->file = pd_grow(l->file, l->n, &l->cap, sizeof *l->file);
-	l->file[l->n] = (struct pd_late_file){ .path = path, .row = row };
-	return &l->file[l->n++];
-}
-
-void pd_rows_late_free(struct pd_rows_late *l)
-{
-	for (size_t i = 0; l && i < l->n; i++) {
-		if (l->file[i].keys)
-			pd_keyfile_close(l->file[i].keys);
-		free(l->file[i].keys);
-		free(l->file[i].columns);
-	}
-	if (!l)
-		return;
-	struct pd_array *arrays[] = { &l->low, &l->high, &l->there, &l->before, &l->text };
-	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-		pd_array_release(arrays[i]);
-	free(l->file);
-	free(l);
-}
-
-/* --- plain rows --- */
 
 bool pd_plain_read(int fd, uint64_t from, uint64_t to, struct pd_buf *out)
 {
