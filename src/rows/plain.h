@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows of text files, parsed by threads, piece by piece, where they are plain: rows like those before.  What is not plain (headers,
- * remarks, rows that cannot be read) is left to who reads line after line.
+ * remarks, rows that cannot be read) is left to who reads line after line.  Rows are left where they lie, or made as the spool has
+ * them (rows.h), by the same functions for both readers.
  */
 #ifndef PD_ROWS_PLAIN_H
 #define PD_ROWS_PLAIN_H
@@ -9,6 +10,11 @@
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "sign/sketch.h"
+
+/* A row in the spool: the sketch, the hash of the content digest, a byte for the kind of the sketch; columns, the first of them the id;
+ * then, for who has them, values of methods, and the newline.  A row begins with its columns; what stands before them is found from there. */
+void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind);
+void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS]);
 
 /* What plain rows have in common. */
 struct pd_plain {
@@ -18,21 +24,26 @@ struct pd_plain {
 	size_t least;			/* columns of a row */
 	int bits;			/* of fingerprints */
 	char params[16];
-	struct pd_sketch_options sketch;	/* the kind that is counted; minima 0: none */
-	bool no_verify;			/* sketches are counted, and rows with a text digest alone are plain */
+	struct pd_sketch_options sketch;	/* the kind that is compared or counted; minima 0: none */
+	bool spooled;			/* rows are made as the spool has them; else they are left where they lie */
+	int kind;			/* of those sketches, as the spool names it */
+	bool ascending;			/* rows that do not come in the order of their ids are not plain, */
+	bool prints_alone;		/* nor are those with a sketch or with a text digest alone */
 };
 
 /* Rows that begin in a stretch of the file, as they were parsed. */
 struct pd_plain_piece {
 	bool failed;			/* the file could not be read */
 	bool plain;			/* else nothing of what follows but `from` and `to` is filled */
+	bool ascends;			/* ids, from row to row */
 	uint64_t from, to;		/* bytes of the file: whole lines */
 	size_t lines, rows, prints, digests;
 	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
 	const uint64_t *print, *digest;	/* keys */
-	const uint32_t *at;		/* by row: where it begins, from `from` on */
+	const uint32_t *at;		/* by row: where its columns begin, in the file from `from` on, or in `spooled` */
 	const uint8_t *kind;		/* by row: PD_PLAIN_… */
 	struct pd_span first, last;	/* ids */
+	struct pd_span spooled;
 };
 
 enum { PD_PLAIN_NONE, PD_PLAIN_PRINT, PD_PLAIN_DIGEST };
@@ -42,6 +53,7 @@ struct pd_plain_worker {
 	const struct pd_plain *plain;
 	uint64_t from, to;		/* lines that begin here are parsed */
 	struct pd_buf text, print, digest, at, kind;
+	struct pd_buf *out;		/* at work */
 };
 
 /* Parses and packs into `out`; pd_plain_unpack has what was packed, which stays in `out`. */

@@ -156,14 +156,15 @@ struct intake {
 	uint8_t side;			/* of the files now read: PD_SIDE_A or PD_SIDE_B */
 	const char *file;		/* which the last row came from */
 	struct sketch_kinds sketches;
-	struct pd_buf scratch, host[2], recorded, sketch;
-	uint64_t content;		/* hash of the row's content digest; 0: not known */
+	struct pd_buf scratch, host[2], recorded;
+	struct pd_sketch sketch;	/* of the row at work */
 	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
 	struct pd_buf idf, synonyms;	/* tables that the first header's rows were made with */
 	bool methods_known;		/* from the first header */
+	bool descends;			/* an id was not behind the one before it, */
+	struct pd_buf last_id;		/* which is this */
 	/* with rows->late */
 	uint64_t line_at;		/* where the row that is read begins in its file */
-	struct pd_buf last_id;
 	uint64_t bad_known;		/* rows that were reported by a reading that did not do */
 };
 
@@ -206,37 +207,33 @@ static void set_recorded_kind(struct sketch_kinds *in, struct pd_span recorded)
 	set_kind(in, &o);
 }
 
-/* The bytes that go before the line.  False: not hexadecimal. */
-static bool add_sketch_column(struct sketch_kinds *in, struct pd_span column, struct pd_buf *out)
+/* False: not hexadecimal. */
+static bool take_sketch_column(struct sketch_kinds *in, struct pd_span column, struct pd_sketch *out)
 {
-	struct pd_sketch s = { 0 };
-	if (column.n && !pd_span_is(column, "-")) {
-		const struct pd_sketch_options *o = in->current < 0 ? NULL : &in->kind[in->current];
-		if (!o || column.n != (size_t)pd_sketch_words(o) * 16)
-			in->others++;
-		else if (!pd_sketch_parse(o, column, &s))
-			return false;
-		else
-			in->rows[in->current]++;
-	}
-	if (s.present)
-		pd_buf_add(out, s.w, (size_t)pd_sketch_words(&in->kind[in->current]) * sizeof *s.w);
-	pd_buf_add_c(out, (char)(s.present ? in->current + 1 : 0));
+	*out = (struct pd_sketch){ 0 };
+	if (!column.n || pd_span_is(column, "-"))
+		return true;
+	const struct pd_sketch_options *o = in->current < 0 ? NULL : &in->kind[in->current];
+	if (!o || column.n != (size_t)pd_sketch_words(o) * 16)
+		in->others++;
+	else if (!pd_sketch_parse(o, column, out))
+		return false;
+	else
+		in->rows[in->current]++;
 	return true;
 }
 
 /* The same for words as they lie in memory (NULL: none).  False: not as many as the kind has. */
-static bool add_sketch_words(struct sketch_kinds *in, const uint64_t *words, uint32_t n_words, struct pd_buf *out)
+static bool take_sketch_words(struct sketch_kinds *in, const uint64_t *words, uint32_t n_words, struct pd_sketch *out)
 {
-	bool there = words && in->current >= 0;
-	if (there && n_words != (uint32_t)pd_sketch_words(&in->kind[in->current]))
+	*out = (struct pd_sketch){ .present = words && in->current >= 0 };
+	if (out->present && n_words != (uint32_t)pd_sketch_words(&in->kind[in->current]))
 		return false;
-	in->others += words && !there;
-	if (there) {
+	in->others += words && !out->present;
+	if (out->present) {
 		in->rows[in->current]++;
-		pd_buf_add(out, words, n_words * sizeof *words);
+		memcpy(out->w, words, n_words * sizeof *words);
 	}
-	pd_buf_add_c(out, (char)(there ? in->current + 1 : 0));
 	return true;
 }
 
@@ -371,8 +368,8 @@ static int add_values(struct intake *in, struct pd_err *e)
 			c++;
 		if (!in->in.fields[c].n)
 			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path, in->in.line_no, in->columns[c]);
-		pd_buf_add_c(&in->scratch, '\t');
-		pd_buf_add_span(&in->scratch, in->in.fields[c]);
+		pd_buf_add_c(&in->piece, '\t');
+		pd_buf_add_span(&in->piece, in->in.fields[c]);
 	}
 	return PD_OK;
 }
@@ -493,8 +490,7 @@ static int read_sketch(struct intake *in, struct pd_err *e)
 	if (in->in.path != in->file)
 		set_default_kind(&in->sketches);
 	in->file = in->in.path;
-	pd_buf_clear(&in->sketch);
-	if (add_sketch_column(&in->sketches, in->in.fields[PD_FP_SKETCH], &in->sketch))
+	if (take_sketch_column(&in->sketches, in->in.fields[PD_FP_SKETCH], &in->sketch))
 		return PD_OK;
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the sketch is not hexadecimal", in->in.path, in->in.line_no);
 }
@@ -517,35 +513,57 @@ static void spool_piece(struct intake *in)
 	pd_buf_clear(&in->piece);
 }
 
-/* The last part of a row: `line`, its columns and the newline, goes into the spool after in->sketch. */
-static int spool_line(struct intake *in, struct pd_span line, struct pd_err *e)
+static void set_offset(const struct pd_rows_offsets *to, size_t i, uint64_t at)
+{
+	to->low[i] = (uint32_t)at;
+	to->high[i] = (uint8_t)(at >> 32);
+}
+
+/* Room for the places of so many more rows, after `spooled` bytes in all. */
+static int spool_room(struct intake *in, size_t n, uint64_t spooled, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
-	if (rows->n == UINT32_MAX / 2)
+	if (rows->n + n > UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
-	add_realm(in, pd_span(line.p, line.n - 1));
-	add_side(in);
-	rows->at.low = array_room(in, &rows->memory.low, rows->n, sizeof *rows->at.low);
-	rows->at.high = array_room(in, &rows->memory.high, rows->n, sizeof *rows->at.high);
-	char kind = in->sketch.p[--in->sketch.n];
-	pd_buf_add(&in->sketch, &in->content, sizeof in->content);
-	pd_buf_add_c(&in->sketch, kind);
-	pd_buf_add(&in->piece, in->sketch.p, in->sketch.n);
-	in->spooled += in->sketch.n;
-	if (in->spooled >> 40)
+	if (spooled >> 40)
 		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
-	rows->at.low[rows->n] = (uint32_t)in->spooled;
-	rows->at.high[rows->n++] = (uint8_t)(in->spooled >> 32);
-	in->spooled += line.n;
-	pd_buf_add(&in->piece, line.p, line.n);
+	rows->at.low = array_room(in, &rows->memory.low, rows->n + n, sizeof *rows->at.low);
+	rows->at.high = array_room(in, &rows->memory.high, rows->n + n, sizeof *rows->at.high);
+	return PD_OK;
+}
+
+/* Rows from one to another: do they follow all before? */
+static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span last)
+{
+	bool behind = !in->last_id.n || pd_page_id_cmp(pd_buf_span(&in->last_id), first) < 0;
+	pd_buf_set(&in->last_id, last);
+	return behind;
+}
+
+/* A row as it lies in in->piece from `from` on, its columns from `at` on. */
+static int spool_row(struct intake *in, size_t from, size_t at, struct pd_err *e)
+{
+	struct pd_span line = pd_span(in->piece.p + at, in->piece.n - at - 1), rest = line, id;
+	pd_span_split(&rest, '\t', &id);
+	in->descends |= !ids_follow(in, id, id);
+	add_realm(in, line);
+	add_side(in);
+	int status = spool_room(in, 1, in->spooled + at - from, e);
+	if (status)
+		return status;
+	set_offset(&in->rows->at, in->rows->n++, in->spooled + at - from);
+	in->spooled += in->piece.n - from;
 	if (in->piece.n >= SPOOL_PIECE)
 		spool_piece(in);
 	return PD_OK;
 }
 
-static uint64_t content_of(struct pd_span digest)
+/* What stands before its columns, of which the content digest is one. */
+static void begin_spooled(struct intake *in, struct pd_span content_digest)
 {
-	return digest.n && !pd_span_is(digest, "-") ? pd_hash64(digest.p, digest.n) | 1 : 0;
+	const struct sketch_kinds *kinds = &in->sketches;
+	int kind = in->sketch.present ? kinds->current + 1 : 0;
+	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest, kind);
 }
 
 /* --- rows that stay where they are (rows/late.h) --- */
@@ -557,13 +575,9 @@ static struct pd_late_file *add_late_file(struct pd_rows_late *l, const char *pa
 	return &l->file[l->n++];
 }
 
-/* Rows from one to another follow all before. */
 static int keep_order(struct intake *in, struct pd_span first, struct pd_span last)
 {
-	if (in->last_id.n && pd_page_id_cmp(pd_buf_span(&in->last_id), first) >= 0)
-		return NEEDS_SPOOL;
-	pd_buf_set(&in->last_id, last);
-	return PD_OK;
+	return ids_follow(in, first, last) ? PD_OK : NEEDS_SPOOL;
 }
 
 static bool is_verified(const struct intake *in)
@@ -597,16 +611,14 @@ static int late_room(struct intake *in, size_t n, struct pd_err *e)
 
 static void add_late_row(struct intake *in, uint64_t at)
 {
-	const struct pd_rows_offsets *to = &in->rows->late->at;
 	add_side(in);
-	to->low[in->rows->n] = (uint32_t)at;
-	to->high[in->rows->n++] = (uint8_t)(at >> 32);
+	set_offset(&in->rows->late->at, in->rows->n++, at);
 }
 
 static int keep_row(struct intake *in, struct pd_err *e)
 {
 	int status = keep_order(in, in->in.fields[PD_FP_ID], in->in.fields[PD_FP_ID]);
-	if (is_verified(in) && (in->sketch.n > 1 || in->rows->digests.n))
+	if (is_verified(in) && (in->sketch.present || in->rows->digests.n))
 		return NEEDS_SPOOL;
 	if (!status)
 		status = late_room(in, 1, e);
@@ -617,29 +629,15 @@ static int keep_row(struct intake *in, struct pd_err *e)
 	return PD_OK;
 }
 
-static int spool_row(struct intake *in, struct pd_err *e)
+static int spool_fields(struct intake *in, struct pd_err *e)
 {
-	static const int kept[] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
-				    PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
-	size_t n = 0;
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-		n += in->in.fields[kept[i]].n + 2;
-	pd_buf_clear(&in->scratch);
-	char *to = pd_buf_reserve(&in->scratch, n);
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-		struct pd_span f = in->in.fields[kept[i]].n ? in->in.fields[kept[i]] : pd_span("-", 1);
-		if (i)
-			*to++ = '\t';
-		memcpy(to, f.p, f.n);
-		to += f.n;
-	}
-	in->scratch.n = (size_t)(to - in->scratch.p);
+	size_t from = in->piece.n;
+	begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
+	size_t at = in->piece.n;
+	pd_spooled_columns(&in->piece, in->in.fields);
 	int status = in->rows->methods.n ? add_values(in, e) : PD_OK;
-	if (status)
-		return status;
-	pd_buf_add_c(&in->scratch, '\n');
-	in->content = content_of(in->in.fields[PD_FP_CONTENT_DIGEST]);
-	return spool_line(in, pd_buf_span(&in->scratch), e);
+	pd_buf_add_c(&in->piece, '\n');
+	return status ? status : spool_row(in, from, at, e);
 }
 
 static int take_row(struct intake *in, struct pd_err *e)
@@ -662,7 +660,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 		add_print(in, key.w);
 	else
 		read_digest(in);
-	return in->rows->late ? keep_row(in, e) : spool_row(in, e);
+	return in->rows->late ? keep_row(in, e) : spool_fields(in, e);
 }
 
 /* --- rows of key files: into memory --- */
@@ -701,8 +699,7 @@ static int take_key_sketch(struct intake *in, struct row_cursor *c, uint64_t row
 	const uint64_t *words = NULL;
 	if (c->k->sketched[row] == 1)
 		words = c->k->sketches + c->sketch++ * c->k->h.sketch_words;
-	pd_buf_clear(&in->sketch);
-	if (add_sketch_words(&in->sketches, words, c->k->h.sketch_words, &in->sketch))
+	if (take_sketch_words(&in->sketches, words, c->k->h.sketch_words, &in->sketch))
 		return PD_OK;
 	return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches are not of the kind that it names", c->path);
 }
@@ -717,7 +714,11 @@ static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, s
 		add_print(in, k->prints + c->print++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_digest(in, k->digests + 2 * c->digest++);
-	return spool_line(in, line, e);
+	size_t from = in->piece.n;
+	begin_spooled(in, pd_span(NULL, 0));	/* key files do not tell */
+	size_t at = in->piece.n;
+	pd_buf_add_span(&in->piece, line);
+	return spool_row(in, from, at, e);
 }
 
 static int take_key_rows(struct intake *in, struct row_cursor *c, struct pd_err *e)
@@ -888,11 +889,11 @@ static int take_text_file(struct intake *in, struct pd_err *e)
 	return end_text_file(in, e);
 }
 
-/* --- text files whose rows stay there: piece by piece on threads, and line by line what is not plain --- */
+/* --- text files that can be read anywhere: piece by piece on threads, and line by line what is not plain --- */
 
 #define PIECE (256 * 1024)
 
-struct late_text {
+struct text_file {
 	struct intake *in;
 	struct pd_plain plain;
 	uint64_t next, size;	/* next: of whoever hands out pieces */
@@ -904,19 +905,24 @@ struct late_text {
 	struct pd_err *e;
 };
 
-/* What the rows read so far have in common; before there are any nothing is plain. */
+/* What the rows read so far have in common; before there are any nothing is plain, nor where rows have more than is asked of plain ones. */
 static struct pd_plain plain_now(const struct intake *in, int fd)
 {
+	const struct pd_rows *rows = in->rows;
 	struct pd_plain p;
 	memset(&p, 0, sizeof p);	/* it is compared as bytes */
 	p.path = in->in.path;
 	p.fd = fd;
-	p.least = in->in.names_known && in->file == in->in.path ? (size_t)in->in.n_least : SIZE_MAX;
-	p.bits = in->rows->bits;
-	p.no_verify = !is_verified(in);
-	memcpy(p.params, in->rows->params, sizeof p.params);
+	bool known = in->in.names_known && in->file == in->in.path, more = rows->methods.n || rows->realms != PD_REALM_NONE;
+	p.least = known && !more ? (size_t)in->in.n_least : SIZE_MAX;
+	p.bits = rows->bits;
+	p.ascending = rows->late != NULL;
+	p.prints_alone = rows->late && is_verified(in);
+	memcpy(p.params, rows->params, sizeof p.params);
 	if (in->sketches.current >= 0)
 		p.sketch = in->sketches.kind[in->sketches.current];
+	p.kind = rows->late ? 0 : in->sketches.current + 1;
+	p.spooled = !rows->late;
 	for (int c = 0; c < PD_FP_COLUMNS; c++)
 		p.column[c] = -1;
 	for (int i = 0; i < in->in.n_order; i++)
@@ -927,7 +933,7 @@ static struct pd_plain plain_now(const struct intake *in, int fd)
 
 static int next_piece(void *shared, void *worker)
 {
-	struct late_text *t = shared;
+	struct text_file *t = shared;
 	struct pd_plain_worker *w = worker;
 	if (t->next >= t->size)
 		return 0;
@@ -942,7 +948,7 @@ static void parse_piece(void *worker, struct pd_buf *out)
 }
 
 /* Line by line. */
-static int take_lines(struct late_text *t, const struct pd_plain_piece *piece)
+static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
 {
 	struct intake *in = t->in;
 	pd_buf_clear(&t->raw);
@@ -989,7 +995,7 @@ static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece
 	in->rows->n = rows;
 }
 
-static int take_plain(struct late_text *t, const struct pd_plain_piece *piece)
+static int keep_plain(struct text_file *t, const struct pd_plain_piece *piece)
 {
 	struct intake *in = t->in;
 	int status = keep_order(in, piece->first, piece->last);
@@ -1001,6 +1007,33 @@ static int take_plain(struct late_text *t, const struct pd_plain_piece *piece)
 	add_plain_keys(in, piece);
 	for (size_t i = 0; i < piece->rows; i++)
 		add_late_row(in, piece->from + piece->at[i]);
+	return PD_OK;
+}
+
+static int spool_plain(struct text_file *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	in->descends |= !ids_follow(in, piece->first, piece->last) || !piece->ascends;
+	int status = spool_room(in, piece->rows, in->spooled + piece->spooled.n, t->e);
+	if (status)
+		return status;
+	add_plain_keys(in, piece);
+	for (size_t i = 0; i < piece->rows; i++) {
+		add_side(in);
+		set_offset(&in->rows->at, in->rows->n++, in->spooled + piece->at[i]);
+	}
+	spool_piece(in);
+	fwrite_unlocked(piece->spooled.p, 1, piece->spooled.n, in->spool);
+	in->spooled += piece->spooled.n;
+	return PD_OK;
+}
+
+static int take_plain(struct text_file *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	int status = in->rows->late ? keep_plain(t, piece) : spool_plain(t, piece);
+	if (status)
+		return status;
 	in->in.line_no += piece->lines;
 	in->in.bytes += piece->to - piece->from;
 	in->sketches.others += piece->others;
@@ -1011,7 +1044,7 @@ static int take_plain(struct late_text *t, const struct pd_plain_piece *piece)
 
 static int take_piece(void *shared, const struct pd_buf *out)
 {
-	struct late_text *t = shared;
+	struct text_file *t = shared;
 	struct pd_plain_piece piece = pd_plain_unpack(out);
 	if (piece.failed)
 		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
@@ -1020,7 +1053,7 @@ static int take_piece(void *shared, const struct pd_buf *out)
 	return piece.plain ? take_plain(t, &piece) : take_lines(t, &piece);
 }
 
-static int take_pieces(struct late_text *t, int threads)
+static int take_pieces(struct text_file *t, int threads)
 {
 	static const struct pd_pool_ops ops = { next_piece, parse_piece, take_piece };
 	struct pd_plain_worker *w = pd_zalloc((size_t)threads * sizeof *w);
@@ -1043,22 +1076,40 @@ static int take_pieces(struct late_text *t, int threads)
 	return status;
 }
 
-static int take_late_text(struct intake *in, const char *path, struct pd_err *e)
+static int take_text_in_pieces(struct intake *in, const char *path, struct pd_err *e)
 {
-	struct late_text t = { .in = in, .e = e };
-	struct pd_late_file *file = add_late_file(in->rows->late, path, in->rows->n);
+	struct text_file t = { .in = in, .e = e };
+	struct stat st;
 	FILE *f = pd_input_fopen(path, e);
 	if (!f)
 		return e->status;
-	int status = fstat(fileno(f), &file->st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	int status = fstat(fileno(f), &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
 	t.plain.fd = fileno(f);
-	t.size = (uint64_t)file->st.st_size;
+	t.size = (uint64_t)st.st_size;
+	if (in->rows->late)
+		add_late_file(in->rows->late, path, in->rows->n)->st = st;
 	pd_tsv_begin(&in->in, path);
 	if (!status)
 		status = take_pieces(&t, in->o->threads > 1 ? in->o->threads : 1);
 	pd_buf_release(&t.raw);
 	fclose(f);
 	return status ? status : end_text_file(in, e);
+}
+
+/* Text or a key file, and no columns, that can be read anywhere. */
+static bool is_regular(const char *path)
+{
+	struct stat st;
+	if (!strcmp(path, "-"))		/* rows that come so are read once */
+		return pd_keyfile_is(path) && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0;
+	struct pd_parquet_rows_input *columns = NULL;
+	struct pd_err e;
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	bool is = f && !pd_parquet_rows_open(&columns, f, path, &e) && !columns;
+	pd_parquet_rows_close(columns);
+	if (f)
+		fclose(f);
+	return is;
 }
 
 /* --- all files --- */
@@ -1068,16 +1119,16 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	struct pd_rows *rows = in->rows;
 	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
-	in->content = 0;	/* key files do not tell */
 	if (rows->late)
 		own_keys(in);
-	if (!pd_tsv_source_find(in->in.sources, path) && pd_keyfile_is(path)) {
+	bool is_source = pd_tsv_source_find(in->in.sources, path) != NULL;
+	if (!is_source && pd_keyfile_is(path)) {
 		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
 		return rows->late ? take_late_keyfile(in, path, e) : take_keyfile(in, path, e);
 	}
-	if (rows->late)
-		return take_late_text(in, path, e);
+	if (rows->late || (!is_source && is_regular(path)))
+		return take_text_in_pieces(in, path, e);
 	in->in.paths = &path;
 	in->in.n_paths = 1;
 	in->in.at = 0;
@@ -1132,18 +1183,6 @@ static struct row_id read_id(const struct pd_rows *rows, uint32_t row)
 static int compare_ids(const struct row_id *a, const struct row_id *b)
 {
 	return pd_page_id_order(&a->id, a->text, &b->id, b->text);
-}
-
-static bool are_in_order(const struct pd_rows *rows)
-{
-	struct row_id last = { .text = { 0 } };
-	for (size_t i = 0; i < rows->n; i++) {
-		struct row_id id = read_id(rows, (uint32_t)i);
-		if (i && compare_ids(&last, &id) >= 0)
-			return false;
-		last = id;
-	}
-	return true;
 }
 
 /* Two runs that follow each other -> one.  Of equal ids the one that came first stays first.  Runs that are in order already, as
@@ -1302,13 +1341,10 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	pd_array_release(&memory);
 }
 
-/* Rows in the order they came -> rows in the order of their ids, each id once; `repeated` counts the others.  Costs one
- * comparison a row when they came in order, as `fp` writes them. */
+/* Rows in the order they came -> rows in the order of their ids, each id once; `repeated` counts the others. */
 static int order_rows(struct pd_rows *rows, struct pd_err *e)
 {
 	struct pd_array order = { 0 }, spare = { 0 };
-	if (are_in_order(rows))
-		return PD_OK;
 	uint32_t *a = pd_array_room(&order, rows->budget, rows->n * sizeof *a);
 	uint32_t *b = pd_array_room(&spare, rows->budget, rows->n * sizeof *b);
 	const uint32_t *sorted = sort_by_id(rows, a, b);
@@ -1349,21 +1385,6 @@ static void name_columns(struct intake *in)
 	in->in.columns = in->columns;
 }
 
-static bool is_regular(const char *path)
-{
-	struct stat st;
-	if (!strcmp(path, "-"))		/* rows that come so are read once */
-		return pd_keyfile_is(path) && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0;
-	struct pd_parquet_rows_input *columns = NULL;
-	struct pd_err e;
-	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
-	bool is = f && !pd_parquet_rows_open(&columns, f, path, &e) && !columns;
-	pd_parquet_rows_close(columns);
-	if (f)
-		fclose(f);
-	return is;
-}
-
 /* May texts be fetched late?  What rows themselves say against it is seen as they come. */
 static bool may_be_late(const struct pd_rows_options *o)
 {
@@ -1394,7 +1415,7 @@ static int take_and_spool(struct intake *in, struct pd_err *e)
 	choose_kind(&in->sketches, in->rows);
 	if (!status)
 		status = pd_budget_check(in->o->budget, e);
-	if (!status)
+	if (!status && in->descends)
 		status = order_rows(in->rows, e);
 	if (in->spool)
 		fclose(in->spool);
@@ -1418,7 +1439,6 @@ static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool
 	pd_buf_release(&in.host[0]);
 	pd_buf_release(&in.host[1]);
 	pd_buf_release(&in.recorded);
-	pd_buf_release(&in.sketch);
 	pd_buf_release(&in.piece);
 	pd_buf_release(&in.last_id);
 	return status;

@@ -105,6 +105,21 @@ as_piped "no rows" in.fp -k 3
 printf '#fingerprint\tid\turl\n' >in.fp
 as_piped "names alone" in.fp -k 3
 
+# --- rows that are all kept on disk: files are read in pieces, on threads, pipes line by line ---
+for kind in plain none cut narrow bare headers remarks long dos some-dos digests sketches order again bad params wide; do
+	python3 make.py $kind 12000 1 a >in.fp
+	as_piped "$kind, kept on disk" in.fp -k 3 --candidates=both
+	[ $code_want = 2 ] || at_least "$kind, kept on disk: they are" "$(on_disk)" 100000
+done
+python3 make.py sketches 12000 1 a >in.fp
+sed '6000,$s/\t[0-9a-f]\{16\}\taaaa0000$/\tzz\taaaa0000/; 7000s/\tzz\t/\tzzzzzzzzzzzzzzzz\t/' in.fp >other.fp
+sed 's/sketch=16x4x5/sketch=32x2x5/; s/\ta:/\tb:/' in.fp >>other.fp
+as_piped "sketches of other kinds, and one that is none" other.fp
+is "that one is a bad row" "$code_want" 1
+for scope in same-host other-hosts; do
+	as_piped "--scope=$scope" in.fp --scope=$scope
+done
+
 # --- several files, key files among them ---
 python3 make.py plain 9000 1 a >a.fp
 python3 make.py headers 9000 1 b >b.fp
