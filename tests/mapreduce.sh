@@ -4,7 +4,7 @@
 #	step JOB STEP INPUT... -- REDUCE-OPTION...	prints what the reduce tasks write
 #
 # $parts map tasks each get some of the input's lines, not in their order; $parts reduce tasks each get some of the keys ($parts is 1
-# for a step that must have one).  $shared holds options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
+# for a step that must have one); what a reduce task writes that has not got one line is thrown away, as Hadoop streaming does.  $shared holds options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
 parts=3
 shared=()
 tables=
@@ -26,7 +26,8 @@ step() {
 		for (i = 0; i < m; i++) h = h * 31 + index("0123456789abcdef.", substr(k, length(k) - i, 1)); print > (to h % n) }' "$d/mapped"
 	for ((i = 0; i < n; i++)); do
 		[ -e "$d/part.$i" ] || : >"$d/part.$i"
-		LC_ALL=C sort "$d/part.$i" | "$P" reduce --job="$job" --step="$name" "${shared[@]}" "$@" 2>>"$tmp/counters" || { cat "$tmp/counters" >&2; return 1; }
+		LC_ALL=C sort "$d/part.$i" | "$P" reduce --job="$job" --step="$name" "${shared[@]}" "$@" 2>>"$tmp/counters" >"$d/reduced" || { cat "$tmp/counters" >&2; return 1; }
+		[ ! -s "$d/part.$i" ] || cat "$d/reduced"
 	done
 	if [ "$name" = near ]; then rm -rf "$tmp/step.last"; mv "$d" "$tmp/step.last"; else rm -r "$d"; fi
 }

@@ -343,14 +343,16 @@ class Pagededup:
     def cluster(self, pairs, *options):
         """Verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
         pairs = self._keep(pairs)
+        headers = pairs.select("header").distinct().limit(2).collect()
+        if not headers:
+            return self.spark.createDataFrame([], SCHEMA["verdicts"])
         more = ["--"] + list(options) if options else []
         edges, unsettled = self._round(self._map(pairs, "pairs", ["map", "--job=cluster", "--step=edges"]))
         while unsettled:
             edges, unsettled = self._round(self._map(edges, "line", ["map", "--job=cluster", "--step=round"]))
         attached = self._step("cluster", "attach", [(edges, "line"), (pairs, "pairs")])
-        headers = [row[0] for row in pairs.select("header").distinct().limit(2).collect() if row[0] is not None]
-        names = "#" + "\t".join(COLUMNS["pairs"])
-        files = {"header": self.sc.broadcast("".join(line + "\n" for line in headers + [names]).encode())}
+        lines = [row[0] for row in headers if row[0] is not None] + ["#" + "\t".join(COLUMNS["pairs"])]
+        files = {"header": self.sc.broadcast("".join(line + "\n" for line in lines).encode())}
         more = ["--params=header"] + more
         grouped = self._map(attached, "line", ["map", "--job=cluster", "--step=group"])
         grouped = self._reduce(grouped, ["reduce", "--job=cluster", "--step=group"] + more, "line", None, files)
@@ -382,7 +384,9 @@ class Pagededup:
         return self._filter(frame, kind, "keyed", lambda: arguments, files)
 
     def _reduce(self, keyed, arguments, out="line", partitions=None, files={}):
-        sorted_ = keyed.repartition(partitions or self.partitions, "key").sortWithinPartitions("key").select("line")
+        # The line that a map task ends with: a frame without partitions has no task, nor has a reduce step then of which nothing is sorted.
+        last = self.spark.range(0, 1, 1, 1).select(F.lit(b"").alias("key"), F.lit(b"\t").alias("line"))
+        sorted_ = keyed.union(last).repartition(partitions or self.partitions, "key").sortWithinPartitions("key").select("line")
         return self._filter(sorted_, "line", out, lambda: arguments, files)
 
     def _filter(self, frame, kind, out, arguments, files={}):

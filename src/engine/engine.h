@@ -5,8 +5,8 @@
  *
  *	map | LC_ALL=C sort | reduce
  *
- * Between the two stands a key, a tab and a value; lines of one key come together, in any order.  Nothing depends on how lines
- * were split among tasks, on the order of a key's lines, or on how often a task ran.  Lines that came from other tasks hold what
+ * Between the two stands a key, a tab and a value; lines of one key come together, in any order.  A map task ends with a line of an
+ * empty key and value.  Nothing depends on how lines were split among tasks, on the order of a key's lines, or on how often a task ran.  Lines that came from other tasks hold what
  * these wrote: one that cannot be read ends the task.  Whatever cannot go on ends it before anything is written where that can be
  * known.
  */
@@ -38,6 +38,10 @@ void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n);
 
 /* To standard output. */
 int pd_engine_write(const struct pd_buf *text, struct pd_err *e);
+
+/* The last line of a map task that reduce tasks follow; these pass over it.  Hadoop streaming throws away what a reduce task writes, such as
+ * a header or parameters, if it was given no line. */
+int pd_engine_write_last(struct pd_err *e);
 
 /* --- files that a command gives --- */
 

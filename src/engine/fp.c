@@ -17,6 +17,15 @@ int pd_engine_write(const struct pd_buf *text, struct pd_err *e)
 	return PD_OK;
 }
 
+int pd_engine_write_last(struct pd_err *e)
+{
+	struct pd_buf out = { 0 };
+	pd_buf_add_z(&out, "\t\n");
+	int status = pd_engine_write(&out, e);
+	pd_buf_release(&out);
+	return status;
+}
+
 /* All lines of standard input, each with a NUL behind it: it is free then for what a command fetches, and an engine that writes
  * to it is not left alone. */
 static int read_paths(struct pd_buf *out, struct pd_err *e)

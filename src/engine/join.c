@@ -316,9 +316,6 @@ static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struc
 	struct pd_buf out = { 0 };
 	pd_engine_tables_init(&s.tables, p);
 	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_leaders(&s, p, &out, e);
-	/* Hadoop streaming throws away what a reducer writes that has not got one line. */
-	if (p->match.all_pairs)
-		pd_buf_add_z(&out, "leaders\t0\n");
 	for (uint32_t i = 0; i < s.names.n; i++)
 		if (s.rows[i] > 1)
 			pd_buf_printf(&out, LARGE "%.*s\t%u\n", (int)s.names.v[i].n, s.names.v[i].p, s.rows[i]);

@@ -7,16 +7,16 @@
 
 int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 {
-	struct pd_span line;
 	l->in.f = stdin;
 	l->in.path = "standard input";
-	int status = pd_line_next(&l->in, &line, e);
-	if (status != 1)
-		return status;
-	l->value = line;
-	if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
-		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: it is not of the task before this one",
-			       l->in.no);
+	do {
+		int status = pd_line_next(&l->in, &l->value, e);
+		if (status != 1)
+			return status;
+		if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
+			return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: it is not of the task before this one",
+				       l->in.no);
+	} while (!l->key.n && !l->value.n);
 	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
 	if (l->is_new)
 		pd_buf_set(&l->group, l->key);

@@ -20,7 +20,7 @@ struct pd_engine_lines {
 	bool begun, is_new;		/* is_new: the line begins a group */
 };
 
-/* The next line of standard input: 1, 0 at the end, negative. */
+/* The next line of standard input but for those that map tasks end with: 1, 0 at the end, negative. */
 int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e);
 void pd_engine_lines_release(struct pd_engine_lines *l);
 /* A map task: the values of the lines whose keys are wanted, each after `prefix`, to standard output. */

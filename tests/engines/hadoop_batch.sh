@@ -86,6 +86,16 @@ hadoop fs -get /batch/clean/dumps/demo.warc.gz got.warc.gz
 same "the dump as one machine writes it" got.warc.gz clean.warc.gz
 is "it has the other pages" "$("$P" fp -q got.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
 
+# Against a collection that holds nothing yet.
+if time_for 400 "nothing is stored"; then
+	hadoop fs -mkdir /empty
+	run "$H" batch "${small[@]}" --match='-k 6' new.fp /empty /first
+	exits "nothing is stored: ends well" 0
+	is "nothing is stored: no pair, but their header" "$(got /first/pairs | grep -v '^# total' | cut -c 1-17 | paste -sd' ')" "# pagededup pairs #id_a	id_b	distan"
+	same "nothing is stored: no tombstone, but their header" <(got /first/tombstones) <(echo "$verdicts_columns")
+	same "nothing is stored: the collection is the batch" <(got /first/collection | sorted) <(sorted <new.fp)
+fi
+
 printf 'no rows\n' >none.fp
 run "$H" batch "${small[@]}" none.fp /stored /none
 exits "batch: what holds no rows is refused" 2

@@ -35,4 +35,15 @@ if time_for 600 "match: the pairs of one machine"; then
 	at_least "match: the rows are several blocks" "$blocks" 3
 	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$blocks "
 fi
+
+# Not one row: a task that is given no line writes nothing that Hadoop keeps.
+if time_for 600 "no rows"; then
+	: >nothing.fp
+	"$P" match -q nothing.fp >nothing.pairs
+	"$P" cluster -q nothing.pairs >nothing.verdicts
+	hadoop fs -mkdir /empty
+	run "$H" match "${small[@]}" /empty /nothing
+	exits "no rows: ends well" 0
+	for table in pairs verdicts; do same "no rows: the $table of one machine, header and all" <(got /nothing/$table | sort) <(sort nothing.$table); done
+fi
 tap_done

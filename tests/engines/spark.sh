@@ -22,6 +22,7 @@ awk '/^#/ || NR % 4' all.fp >old.fp
 { "$P" match -q -k 6 --all-pairs --against=old.fp new.fp; "$P" match -q -k 6 --all-pairs new.fp; } >against.pairs
 "$P" match -q -k 6 --all-pairs --against=old.fp new.fp | sorted | awk -F '\t' 'NR == FNR { if (!/^#/) new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in new)) print $i }' new.fp - | sort -u >gone
 "$P" cluster -q one.pairs >one.verdicts
+: >nothing.fp
 
 for version in 3.5 4.0; do
 	on_spark "$version"
@@ -76,6 +77,19 @@ for version in 3.5 4.0; do
 	same "$version, batch: what goes" <(sorted "$version/tombstones.tsv" | cut -f 2) gone
 	same "$version, batch: the collection is what stays, and the batch" <(sorted "$version/collection.tsv") \
 		<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone old.fp new.fp | sort)
+	# Not one row, in a file of Parquet that has a schema alone.
+	mkdir "$version/none"/{a,b}
+	cp -r "$version/new.parquet" "$version/none/b/"
+	for part in a b; do run steps "$version/none/$part" rows pages nothing.fp; done
+	run steps "$version/none/a" match
+	exits "$version, no rows: match" 0
+	run steps "$version/none/a" cluster
+	exits "$version, no rows: cluster" 0
+	is "$version, no rows: no pair, no verdict" "$(sorted "$version"/none/a/{pairs,verdicts}.tsv)" ""
+	run steps "$version/none/b" batch new.key -k 6
+	exits "$version, nothing is stored: batch" 0
+	same "$version, nothing is stored: pairs inside the batch" <(sorted "$version/none/b/against.tsv") <("$P" match -q -k 6 --all-pairs new.fp | sorted)
+	same "$version, nothing is stored: the collection is the batch" <(sorted "$version/none/b/collection.tsv") <(sorted new.fp)
 	$stop_engine
 	stop_engine=:
 	rm -rf "$tmp/daemons"

@@ -63,4 +63,35 @@ same "batch: the collection has the others, and the batch" <(got batch/collectio
 got batch/tombstones >tombstones
 "$P" apply -q -V tombstones -o clean.warc.gz "$demo"
 same "batch: the dump as one machine writes it" cluster/batch/clean/dumps/demo.warc.gz clean.warc.gz
+
+# No page, and one: each step hands on what the next one needs, and tables have their headers.
+head -c 278 "$demo" >cluster/dumps/info.warc.gz
+head -c 2824 "$demo" >cluster/dumps/page.warc.gz
+for few in info page; do
+	echo "/dumps/$few.warc.gz" >few
+	"$P" fp -q --name="/dumps/$few.warc.gz" <"cluster/dumps/$few.warc.gz" >few.fp
+	"$P" match -q few.fp >few.pairs
+	"$P" cluster -q few.pairs >few.verdicts
+	run "$H" dedup --program="$P" few "/few.$few"
+	exits "$few: done" 0
+	for table in fp pairs verdicts; do same "$few: the $table of one machine, with header and totals" <(got "few.$few/$table" | LC_ALL=C sort) <(LC_ALL=C sort "few.$table"); done
+	same "$few: the dump as it was" "cluster/few.$few/clean/dumps/$few.warc.gz" "cluster/dumps/$few.warc.gz"
+done
+mkdir cluster/empty
+: >nothing.fp
+run "$H" match --program="$P" /empty /few.match
+exits "a folder without files: done" 0
+same "a folder without files: the pairs of one machine" <(got few.match/pairs | LC_ALL=C sort) <("$P" match -q nothing.fp | LC_ALL=C sort)
+same "a folder without files: the verdicts" <(got few.match/verdicts | LC_ALL=C sort) <("$P" match -q nothing.fp | "$P" cluster -q | LC_ALL=C sort)
+grep '^#' new.fp >header.fp
+for sides in 'new.fp /empty' 'header.fp /stored'; do
+	read -r new stored <<<"$sides"
+	rm -rf cluster/few.batch
+	run "$H" batch --program="$P" --match='-k 6' --pairs-inside --dumps=list "$new" "$stored" /few.batch
+	exits "batch, $sides: done" 0
+	same "batch, $sides: the pairs of one machine" <(got few.batch/pairs | sorted) <("$P" match -q -k 6 --all-pairs "$new" | sorted)
+	same "batch, $sides: no tombstone, but their header" <(got few.batch/tombstones) <(echo "$verdicts_columns")
+	same "batch, $sides: the collection is both" <(got few.batch/collection | sorted) <(cat "$new" "cluster$stored"/* 2>/dev/null | sorted)
+	same "batch, $sides: the dump as it was" cluster/few.batch/clean/dumps/demo.warc.gz "$demo"
+done
 tap_done

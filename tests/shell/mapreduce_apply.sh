@@ -49,6 +49,15 @@ find got -type f -exec md5sum {} + | sort >before
 "$P" map --job=apply --step=rewrite --output=got <dumps >/dev/null 2>&1
 same "a task that runs twice changes nothing" <(find got -type f -exec md5sum {} + | sort) before
 
+# No verdict: all dumps are written as they are.
+rm -rf got
+grep '^#' verdicts.tsv >none.tsv
+step apply split none.tsv list | "$P" map --job=apply --step=rewrite --output=got >counted 2>"$tmp/err"
+is "without verdicts each dump is written" "$(cut -f 2 counted | paste -sd' ')" "0 0 0 0"
+while IFS= read -r f; do same "without verdicts: $(basename "$f") as it was" "got/$f" "$f"; done <list
+: >empty.list
+is "no dump, no line" "$(step apply split none.tsv empty.list | wc -c)" 0
+
 rm -rf none
 refused "a dump that is not there" <(printf 'none.warc.gz\t\n') 'none.warc.gz' "$P" map --job=apply --step=rewrite --output=none
 absent "and no file" 'none/none.warc.gz*'

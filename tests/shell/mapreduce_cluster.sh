@@ -29,7 +29,7 @@ equal() { # NAME PAIRS CLUSTER-OPTION...
 	name="$name: ${*:-as it is}"
 	if ! clustered got "$in" "$@" 2>"$tmp/err"; then fail "$name" "$(grep -v '^reporter' "$tmp/err")"; return; fi
 	"$P" cluster -q "$@" "$in" >want
-	at_least "$name: there are verdicts" "$(rows want | wc -l)" 2
+	at_least "$name: there are verdicts" "$(rows want | wc -l)" "${least:-2}"
 	same "$name: the verdicts of cluster" <(LC_ALL=C sort got) <(LC_ALL=C sort want)
 }
 "$P" fp -q "$demo" | "$P" match -q >demo.pairs
@@ -42,6 +42,14 @@ parts=6 equal "six tasks" demo.pairs
 equal wild wild.pairs
 "$P" fp -q --method=simhash,exact,segments "$demo" | "$P" match -q >methods.pairs
 equal "several methods" methods.pairs --require=any
+
+# No pair; with totals and without.
+grep '^# pagededup\|^#id_a' demo.pairs >header.pairs
+grep '^#' demo.pairs | grep -v '^# suspect' >totals.pairs
+least=0 equal "no pair" header.pairs
+least=0 equal "no pair, of pages that were counted" totals.pairs --keep=newest
+{ cat header.pairs; rows demo.pairs | head -1 | sed 's/^/# suspect other-subject	/'; } >suspects.pairs
+least=1 equal "pages that look alike and are no pair" suspects.pairs
 
 # Paths, stars, rings, trees and pages of files, whose ids sort otherwise as bytes than as ids.
 python3 - >graph.pairs <<'END'
