@@ -8,19 +8,25 @@ keys=${KEYS:-40000}
 export PARTITIONS=$((3 + keys / 300000)) EXECUTOR_MB=512 WORKER_MB=1024
 [ "$keys" -le 1000000 ] || EXECUTOR_MB=1024
 sorted() { grep -av '^#' "$@" | LC_ALL=C sort -S 500M; } # rows alone
-steps() { "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" "$@"; }
-# The worker whose executor runs such a filter, which then stands still: PROCESS WORKER
-meet() { # PATTERN
-	local p worker
-	for _ in $(seq 30000); do
-		for p in $(pgrep -f "lib/pagededup $1"); do
-			worker=$(tr '\0' '\n' 2>/dev/null <"/proc/$p/cmdline" | sed -n "s|^$tmp/daemons/workers/\([0-9]*\)/.*|\1|p" | head -1)
-			[ -n "$worker" ] && kill -STOP "$p" 2>/dev/null && echo "$p $worker" && return
-		done
-		sleep 0.02
-	done
-}
+patience=$((900 + keys / 1000)) # seconds
+steps() { timeout -k 10 $patience "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/$archive" "$@"; }
 "$TOP/engines/ship" "$P" program.tar.gz || { fail "the program is packed"; tap_done; }
+archive=program.tar.gz
+# The same program, but that the first reduce task of a step waits until met/began is gone, two minutes at most: nobody could meet a fast one.
+mkdir slow && tar xzf program.tar.gz -C slow && mv slow/bin/pagededup slow/bin/program
+cat >slow/bin/pagededup <<END
+#!/bin/sh
+case "\$*" in
+'reduce --job=batch --step=doubts '*)
+	if mkdir '$PWD/met' 2>/dev/null; then
+		echo "\$0" >'$PWD/met/began'
+		for _ in \$(seq 1200); do [ -e '$PWD/met/began' ] || break; sleep 0.1; done
+	fi ;;
+esac
+exec "\$(dirname "\$0")/program" "\$@"
+END
+chmod +x slow/bin/pagededup
+tar czf slow.tar.gz -C slow bin lib
 
 "$B/bench/keys" "$keys" 64 1 --skew | rows | fp_rows >all.fp
 awk 'NR % 50 == 0' all.fp >new.fp
@@ -47,20 +53,25 @@ for version in ${SPARK:-3.5 4.0}; do
 	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
 
 	# What a lost worker had sorted and kept is made again.
+	archive=slow.tar.gz
 	steps "$version" batch new.key -k 3 >"$tmp/out" 2>"$tmp/err" &
 	flow=$!
-	read -r process worker < <(meet 'reduce --job=batch --step=(find|doubts|pairs)')
+	for _ in $(seq $((patience * 5))); do [ ! -s met/began ] && kill -0 $flow 2>/dev/null || break; sleep 0.2; done
+	worker=$(sed -n "s|^$tmp/daemons/workers/\([0-9]*\)/.*|\1|p" met/began)
+	is "$version, a worker with a task at work is known" "${worker:+known}" known
 	"$engines/spark-daemons" lose "$tmp/daemons" "worker$worker"
-	kill -KILL "$process"
+	rm -f met/began
 	wait "$flow"
 	code=$?
+	archive=program.tar.gz
 	exits "$version, batch, in which a worker is lost" 0
+	has "$version, batch: the worker was missed" "$tmp/err" 'Lost executor'
 	same "$version, batch: the pairs of one machine" <(sorted "$version/against.tsv") against.pairs
 	same "$version, batch: what goes" <(sorted "$version/tombstones.tsv" | cut -f 2 | sort) gone
 	same "$version, batch: the collection is what stays, and the batch" <(sorted "$version/collection.tsv") \
 		<(awk -F '\t' 'NR == FNR { gone[$1]; next } !($2 in gone)' gone all.fp | sorted)
 	$stop_engine
 	stop_engine=:
-	rm -rf "$tmp/daemons" "$version"
+	rm -rf "$tmp/daemons" "$version" met
 done
 tap_done
