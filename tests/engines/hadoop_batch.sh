@@ -22,7 +22,12 @@ END
 chmod +x client/hadoop
 with_tables() { PATH=$PWD/client:$PATH TABLES=$1 run "${@:2}"; } # FILE|none COMMAND…
 
-"$P" fp -q --name=/dumps/demo.warc.gz <"$demo" >all.fp
+mkdir dumps
+cp "$demo" dumps/demo.warc.gz
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
+	ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
+fi
+for dump in dumps/*; do "$P" fp -q --name="/$dump" <"$dump"; done >all.fp
 awk '/^#/ || NR % 4 == 0' all.fp >new.fp
 awk '/^#/ || NR % 4' all.fp >stored.fp
 hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
@@ -30,7 +35,7 @@ hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
 "$P" match -q -k 6 --all-pairs new.fp >inside.pairs
 
 # Tables that cannot be right end the step; then the same command goes on.
-hadoop fs -mkdir /dumps && hadoop fs -put "$demo" /dumps/demo.warc.gz && echo /dumps/demo.warc.gz >list
+hadoop fs -mkdir /dumps && hadoop fs -put dumps/* /dumps/ && ls dumps | sed 's|^|/dumps/|' >list
 flow=("$H" batch "${small[@]}" --match='-k 6' --pairs-inside --dumps=list)
 once=(-D mapreduce.map.maxattempts=1)
 head -c 1000 "$demo" >other.tables
@@ -81,10 +86,10 @@ same "a failure that was mended: the same collection" <(got /batch/collection | 
 rows against.pairs | awk -F '\t' '{ print $1; print $2 }' | sort -u | comm -23 - <(rows new.fp | cut -f 2 | sort) >gone
 same "each stored page of a pair goes" <(got /batch/tombstones | rows | cut -f 2 | sort) gone
 got /batch/tombstones >tombstones
-"$P" apply -q -V tombstones -o clean.warc.gz "$demo"
-hadoop fs -get /batch/clean/dumps/demo.warc.gz got.warc.gz
-same "the dump as one machine writes it" got.warc.gz clean.warc.gz
-is "it has the other pages" "$("$P" fp -q got.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
+"$P" apply -q -V tombstones dumps/* -o clean/
+mkdir written && hadoop fs -get '/batch/clean/dumps/*' written/
+for dump in dumps/*; do same "$(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
+is "the dumps have the other pages" "$("$P" fp -q written/* | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
 
 # Against a collection that holds nothing yet.
 if time_for 400 "nothing is stored"; then

@@ -14,9 +14,8 @@ odd_urls dumps
 [ -z "${PAGEDEDUP_CORPORA:-}" ] || ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
 "$P" fp -q "$PWD"/dumps/* >one.fp 2>one.err
 "$P" match -q one.fp >one.pairs
-"$P" fp -q "$demo" >all.fp
-awk '/^#/ || NR % 4 == 0' all.fp >new.fp
-awk '/^#/ || NR % 4' all.fp >old.fp
+awk '/^#/ || NR % 4 == 0' one.fp >new.fp
+awk '/^#/ || NR % 4' one.fp >old.fp
 "$P" match -q --save=new.key new.fp
 "$P" fp -q --bits=128 "$demo" | "$P" match -q --save=wide.key
 { "$P" match -q -k 6 --all-pairs --against=old.fp new.fp; "$P" match -q -k 6 --all-pairs new.fp; } >against.pairs

@@ -33,10 +33,11 @@ equal() { # NAME NEW STORED MATCH-OPTION...
 	"$P" match -q --all-pairs "$@" --against="$old" "$new" >want
 	at_least "$name: there are pairs" "$(rows want | wc -l)" "${least:-1}"
 	same "$name: the pairs of match --against" <(in_order got) <(in_order want)
-	"$P" match -q --all-pairs "$@" "$new" >want.inside
-	same "$name: the pairs inside" <(rows got.inside | LC_ALL=C sort) <(rows want.inside | LC_ALL=C sort)
-	# What goes: every stored page of a pair.
 	rows "$new" | cut -f 2 | LC_ALL=C sort >new.ids
+	# How sketches are searched follows from the number of rows, which is that of the collection and the batch.
+	"$P" match -q --all-pairs "$@" "$old" "$new" | rows | awk -F '\t' 'FILENAME == "new.ids" { new[$1]; next } $1 in new && $2 in new' new.ids - >want.inside
+	same "$name: the pairs inside" <(rows got.inside | LC_ALL=C sort) <(LC_ALL=C sort want.inside)
+	# What goes: every stored page of a pair.
 	rows want | awk -F '\t' '{ print $1; print $2 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - new.ids >gone
 	same "$name: each stored page of them goes, once" <(rows got.gone | cut -f 2 | LC_ALL=C sort) gone
 	same "$name: the collection is what stays, and the batch" <(rows got.kept | LC_ALL=C sort) \
@@ -78,6 +79,16 @@ same "a page on both sides: the pairs of match --against" <(in_order got) <(in_o
 same "a page on both sides: what goes" <(rows got.gone | cut -f 2) <(echo old:1)
 same "a page on both sides: the collection" <(rows got.kept | cut -f 1,2 | LC_ALL=C sort -k 2) \
 	<({ rows new.fp; printf 'aaaa5555aaaa5555\told:2\n'; } | cut -f 1,2 | LC_ALL=C sort -k 2)
+if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
+	for c in neardup/transplant-dev sites/sites-dev; do
+		"$P" fp -q "$PAGEDEDUP_CORPORA/$c.warc.gz" >all.fp
+		deal 4
+		for options in '' '-k 6'; do equal "$c" new.fp old.fp $options; done
+	done
+	"$P" fp -q "$demo" >all.fp
+else
+	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
+fi
 deal 4
 python3 - >skewed.fp <<'END'
 import random
