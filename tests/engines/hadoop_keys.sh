@@ -3,8 +3,8 @@
 # pagededup-hadoop over rows that lie in the cluster: generated fingerprints, and rows that do not go together.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
-keys=${KEYS:-15000} mb=512 block=524288 # of the long form, blocks as clusters have them
-[ "$keys" -le 1000000 ] || mb=1024 block=67108864
+keys=${KEYS:-15000} mb=512 block=524288 until=pairs # of the long form, blocks as clusters have them, and verdicts
+[ "$keys" -le 1000000 ] || mb=1024 block=67108864 until=verdicts
 on_hadoop NODEMANAGER_MB=$((mb * 4))
 H=$TOP/engines/hadoop/pagededup-hadoop
 small=(--program="$P" --map-memory=$mb --reduce-memory=$mb --reduces=3)
@@ -27,9 +27,10 @@ if time_for 600 "match: the pairs of one machine"; then
 	"$B/bench/keys" "$keys" 64 1 --skew | rows | fp_rows >keys.fp
 	"$P" match -q -k 6 keys.fp >keys.pairs
 	hadoop fs -mkdir /keys && hadoop fs -D dfs.blocksize=$block -put keys.fp /keys/
-	run "$H" match "${small[@]}" --match='-k 6' --until=pairs /keys /matched
+	run "$H" match "${small[@]}" --match='-k 6' --until=$until /keys /matched
 	exits "match: rows that are there" 0
 	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
+	if [ $until = verdicts ]; then same "match: the verdicts" <(got /matched/verdicts | sorted) <("$P" cluster -q keys.pairs | sorted); fi
 	# Hadoop adds what is left to the last block, up to a tenth of one.
 	blocks=$(awk -v size=$block -v n="$(stat -c %s keys.fp)" 'BEGIN { for (b = 1; n > 1.1 * size; b++) n -= size; print b }')
 	at_least "match: the rows are several blocks" "$blocks" 3

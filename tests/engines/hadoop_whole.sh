@@ -11,7 +11,9 @@ sorted() { grep -av '^#' | sort; }                # rows alone
 mkdir dumps
 cp "$demo" dumps/demo.warc.gz
 # Pages dense enough that some stand for others.
-[ -z "${PAGEDEDUP_CORPORA:-}" ] || cp "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" dumps/
+if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
+	ln -s "$PAGEDEDUP_CORPORA/sites/sites-dev.warc.gz" "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" dumps/
+fi
 hadoop fs -mkdir -p /dumps && hadoop fs -put dumps/* /dumps/ || fail "dumps go into the cluster"
 ls dumps | sed 's|^|/dumps/|' >list
 while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list >one.fp
