@@ -4,7 +4,8 @@
 #	step JOB STEP INPUT... -- REDUCE-OPTION...	prints what the reduce tasks write
 #
 # $parts map tasks each get some of the input's lines, not in their order; $parts reduce tasks each get some of the keys ($parts is 1
-# for a step that must have one); what a reduce task writes that has not got one line is thrown away, as Hadoop streaming does.  $shared holds options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
+# for a step that must have one).  What a reduce task writes that was given no line is thrown away, as Hadoop streaming does.  $shared holds
+# options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
 parts=3
 shared=()
 tables=

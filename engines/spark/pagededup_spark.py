@@ -344,7 +344,7 @@ class Pagededup:
         """Verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
         pairs = self._keep(pairs)
         headers = pairs.select("header").distinct().limit(2).collect()
-        if not headers:
+        if not headers:  # nothing says what the pairs were made with, and there are none
             return self.spark.createDataFrame([], SCHEMA["verdicts"])
         more = ["--"] + list(options) if options else []
         edges, unsettled = self._round(self._map(pairs, "pairs", ["map", "--job=cluster", "--step=edges"]))
@@ -384,7 +384,7 @@ class Pagededup:
         return self._filter(frame, kind, "keyed", lambda: arguments, files)
 
     def _reduce(self, keyed, arguments, out="line", partitions=None, files={}):
-        # The line that a map task ends with: a frame without partitions has no task, nor has a reduce step then of which nothing is sorted.
+        # The line that map tasks end with: of a frame without partitions there are none, and Spark starts no task for rows that are not there.
         last = self.spark.range(0, 1, 1, 1).select(F.lit(b"").alias("key"), F.lit(b"\t").alias("line"))
         sorted_ = keyed.union(last).repartition(partitions or self.partitions, "key").sortWithinPartitions("key").select("line")
         return self._filter(sorted_, "line", out, lambda: arguments, files)

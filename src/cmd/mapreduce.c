@@ -111,6 +111,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	return pd_command_exit(status, o->task.log, &e);
 }
 
+/* A map task whose lines go to reduce tasks says that it has ended. */
 static int end_task(int status, bool maps, bool reduced, struct pd_err *e)
 {
 	return status || !maps || !reduced ? status : pd_engine_write_last(e);

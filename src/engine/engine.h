@@ -5,10 +5,10 @@
  *
  *	map | LC_ALL=C sort | reduce
  *
- * Between the two stands a key, a tab and a value; lines of one key come together, in any order.  A map task ends with a line of an
- * empty key and value.  Nothing depends on how lines were split among tasks, on the order of a key's lines, or on how often a task ran.  Lines that came from other tasks hold what
- * these wrote: one that cannot be read ends the task.  Whatever cannot go on ends it before anything is written where that can be
- * known.
+ * Between the two stands a key, a tab and a value; lines of one key come together, in any order.  The last line of a map task is empty
+ * but for its tab.  Nothing depends on how lines were split among tasks, on the order of a key's lines, or on how often a task ran.
+ * Lines that came from other tasks hold what these wrote: one that cannot be read ends the task.  Whatever cannot go on ends it before
+ * anything is written where that can be known.
  */
 #ifndef PD_ENGINE_ENGINE_H
 #define PD_ENGINE_ENGINE_H
@@ -39,8 +39,8 @@ void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n);
 /* To standard output. */
 int pd_engine_write(const struct pd_buf *text, struct pd_err *e);
 
-/* The last line of a map task that reduce tasks follow; these pass over it.  Hadoop streaming throws away what a reduce task writes, such as
- * a header or parameters, if it was given no line. */
+/* The last line of a map task that reduce tasks follow, which pass over it.  Hadoop streaming throws away what a reduce task writes, such
+ * as a header or parameters, if it was given no line. */
 int pd_engine_write_last(struct pd_err *e);
 
 /* --- files that a command gives --- */

@@ -96,7 +96,7 @@ if time_for 400 "nothing is stored"; then
 	hadoop fs -mkdir /empty
 	run "$H" batch "${small[@]}" --match='-k 6' new.fp /empty /first
 	exits "nothing is stored: ends well" 0
-	is "nothing is stored: no pair, but their header" "$(got /first/pairs | grep -v '^# total' | cut -c 1-17 | paste -sd' ')" "# pagededup pairs #id_a	id_b	distan"
+	is "nothing is stored: no pair, but their header" "$(got /first/pairs | grep -v '^# total' | cut -c 1-17 | sort -u | paste -sd' ')" "# pagededup pairs #id_a	id_b	distan"
 	same "nothing is stored: no tombstone, but their header" <(got /first/tombstones) <(echo "$verdicts_columns")
 	same "nothing is stored: the collection is the batch" <(got /first/collection | sorted) <(sorted <new.fp)
 fi
