@@ -149,7 +149,7 @@ typedef struct pagededup_page {
 	uint64_t terms;			/* kept terms that were signed */
 	double confidence;		/* in the main text: 0 to 1 */
 	const char *id, *url, *fetch_time;	/* as given; "" when not known */
-	const char *text;		/* main text, UTF-8 */
+	const char *text;		/* main text, UTF-8; pagededup_worker_visible_text has the rest */
 	size_t text_bytes;
 	const char *title;		/* "" when there is none */
 	const char *text_digest;	/* 32 hex digits of the main text (else of all visible text), folded; "" when there is none */
@@ -164,11 +164,13 @@ PAGEDEDUP_API int pagededup_worker_new(pagededup_worker **out, pagededup_model *
 PAGEDEDUP_API void pagededup_worker_free(pagededup_worker *worker);
 /* A page's bytes -> what it becomes.  PAGEDEDUP_OK; PAGEDEDUP_NO_PAGE, and *page is empty (why: `error->text`). */
 PAGEDEDUP_API int pagededup_sign(pagededup_worker *worker, const pagededup_input *input, pagededup_page *page, pagededup_error *error);
-/* Of the page signed last: the row that `fp` writes (with its newline, without a header), and the JSON object that `text` writes
- * (id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing).  Both die at the worker's
- * next call.  ERR_USAGE: the last input was no page. */
+/* Of the page signed last: the row that `fp` writes (with its newline, without a header), the JSON object that `text` writes
+ * (id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing), and all text that a visitor
+ * sees, title, menus and footers too, in UTF-8, with a newline where a box ends.  Each dies at the worker's next call.  ERR_USAGE:
+ * the last input was no page. */
 PAGEDEDUP_API int pagededup_worker_row(pagededup_worker *worker, const char **text, size_t *bytes);
 PAGEDEDUP_API int pagededup_worker_record(pagededup_worker *worker, const char **json, size_t *bytes);
+PAGEDEDUP_API int pagededup_worker_visible_text(pagededup_worker *worker, const char **text, size_t *bytes);
 
 /* --- two pages, stable --- */
 
@@ -249,6 +251,7 @@ typedef struct pagededup_column {
 /* What columns of pages stand beside those of `fp`. */
 #define PAGEDEDUP_WITH_TITLE 1u
 #define PAGEDEDUP_WITH_MAIN_TEXT 2u	/* column "text" */
+#define PAGEDEDUP_WITH_VISIBLE_TEXT 4u	/* column "visible_text": as pagededup_worker_visible_text */
 
 /* An empty table for pages of a model. */
 PAGEDEDUP_API int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error);

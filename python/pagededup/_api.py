@@ -272,8 +272,9 @@ def table_text(table: Any, header: bool = False) -> bytes:
 class Page:
     """What a page became.
 
-    fingerprint: an int of `bits` bits; None: too little text, or a page that is to match nothing.  text: the main text.  sketch: bytes,
-    for estimates of similarity.  charset: WHATWG name.  flags: what is doubtful, with commas.  What is not known is "".
+    fingerprint: an int of `bits` bits; None: too little text, or a page that is to match nothing.  text: the main text, which is what is
+    compared.  visible_text: all text that a visitor sees, title, menus and footers too; None: nobody asked for it.  sketch: bytes, for
+    estimates of similarity.  charset: WHATWG name.  flags: what is doubtful, with commas.  What is not known is "".
     """
 
     id: str
@@ -291,20 +292,28 @@ class Page:
     confidence: float
     flags: str
     sketch: bytes = field(repr=False, default=b'')
+    visible_text: Optional[str] = None
 
 
 def _text(z: Any) -> str:
     return str(ffi.string(z), 'utf-8', 'replace')
 
 
-def _page(p: Any) -> Page:
+def _visible_text(worker: Any) -> str:
+    text, size = ffi.new('const char **'), ffi.new('size_t *')
+    _check(lib.pagededup_worker_visible_text(worker, text, size), _new_error())
+    return str(ffi.buffer(text[0], size[0]), 'utf-8', 'replace')
+
+
+def _page(p: Any, worker: Any, visible_text: bool) -> Page:
     value = 0
     for i in range(p.bits // 64):
         value = value << 64 | p.fingerprint[i]
     return Page(id=_text(p.id), url=_text(p.url), title=_text(p.title), text=bytes(ffi.buffer(p.text, p.text_bytes)).decode('utf-8', 'replace'),
                 fingerprint=value if p.bits else None, bits=p.bits, charset=_text(p.charset), languages=_text(p.languages),
                 fetch_time=_text(p.fetch_time), text_digest=_text(p.text_digest), content_digest=_text(p.content_digest), terms=p.terms,
-                confidence=p.confidence, flags=_text(p.flags), sketch=b''.join(p.sketch[i].to_bytes(8, 'big') for i in range(p.sketch_words)))
+                confidence=p.confidence, flags=_text(p.flags), sketch=b''.join(p.sketch[i].to_bytes(8, 'big') for i in range(p.sketch_words)),
+                visible_text=_visible_text(worker) if visible_text else None)    # last: what `p` points to lives up to the worker's next call
 
 
 def distance(a: int, b: int) -> int:
@@ -406,23 +415,26 @@ class Signer:
             worker = self._local.worker = ffi.gc(out[0], lib.pagededup_worker_free)
         return worker
 
-    def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None) -> Optional[Page]:
-        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  None: it is no page, for
-        instance empty."""
+    def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None,
+             visible_text: bool = False) -> Optional[Page]:
+        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  visible_text: the page is to
+        have all its visible text, too.  None: it is no page, for instance empty."""
         if isinstance(html, str):
             html, content_type = html.encode('utf-8', 'replace'), _is_utf8(content_type.encode() if content_type else None).decode()
         keep: List[Any] = [ffi.from_buffer(html)]
         i, p, error = ffi.new('pagededup_input *'), ffi.new('pagededup_page *'), _new_error()
         i.size, p.size = ffi.sizeof('pagededup_input'), ffi.sizeof('pagededup_page')
         i.body, i.bytes, i.content_type, i.url, i.id = keep[0], len(html), _z(keep, content_type), _z(keep, url), _z(keep, id)
-        status = _check(lib.pagededup_sign(self._worker(), i, p, error), error)
-        return None if status == lib.PAGEDEDUP_NO_PAGE else _page(p)
+        worker = self._worker()
+        status = _check(lib.pagededup_sign(worker, i, p, error), error)
+        return None if status == lib.PAGEDEDUP_NO_PAGE else _page(p, worker, visible_text)
 
     def sign_batch(self, htmls: Any, urls: Any = None, ids: Any = None, *, content_types: Any = None, fetch_times: Any = None,
-                   threads: Optional[int] = None, title: bool = False, text: bool = False) -> pa.Table:
+                   threads: Optional[int] = None, title: bool = False, text: bool = False, visible_text: bool = False) -> pa.Table:
         """Many pages -> an Arrow table with a row for each, in their order, with the columns of `pagededup fp`
         (docs/format-rows.md): "fingerprint" (uint64; bytes where it is wider; null: too little text), "id", "url", "text_digest",
-        "languages", "terms", "text_bytes" (bytes of main text), "confidence" (0 to 1), "flags", "sketch" (bytes), ...; with `title`, `text` those two.
+        "languages", "terms", "text_bytes" (bytes of main text), "confidence" (0 to 1), "flags", "sketch" (bytes), ...; with `title`,
+        `text` (the main text), `visible_text` (all text that a visitor sees) a column of that name.
 
         htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes (any charset) or str.
         content_types="text/plain" says of all of them that they are no HTML.  Without ids the rows of a table are known by their
@@ -449,21 +461,23 @@ class Signer:
             for i, value in zip(inputs, column):
                 if value is not None:
                     setattr(i, name, at + known[value])
-        table = self._table(title, text)
+        table = self._table(title, text, visible_text)
         error = _new_error()
         _check(lib.pagededup_table_sign(table, inputs, n, self.threads if threads is None else threads, error), error)
         return _arrow(table)
 
-    def _table(self, title: bool, text: bool) -> Any:
+    def _table(self, title: bool, text: bool, visible_text: bool) -> Any:
         out, error = ffi.new('pagededup_table **'), _new_error()
-        _check(lib.pagededup_table_new(out, self._model, (title and lib.PAGEDEDUP_WITH_TITLE) | (text and lib.PAGEDEDUP_WITH_MAIN_TEXT), error), error)
+        columns = ((title, lib.PAGEDEDUP_WITH_TITLE), (text, lib.PAGEDEDUP_WITH_MAIN_TEXT), (visible_text, lib.PAGEDEDUP_WITH_VISIBLE_TEXT))
+        _check(lib.pagededup_table_new(out, self._model, sum(bit for wanted, bit in columns if wanted), error), error)
         return _owned(out)
 
     def read_table(self, paths: Union[PathLike, Sequence[PathLike]], *, threads: Optional[int] = None, title: bool = False, text: bool = False,
-                   damage: Optional[Callable[[str, str], None]] = None) -> pa.Table:
-        """All pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) as a table: what `pagededup fp` writes."""
+                   visible_text: bool = False, damage: Optional[Callable[[str, str], None]] = None) -> pa.Table:
+        """All pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) as a table: what `pagededup fp` writes; title, text,
+        visible_text: as in sign_batch."""
         with _Reader(self._model, paths, damage) as reader:
-            table, error = self._table(title, text), _new_error()
+            table, error = self._table(title, text, visible_text), _new_error()
             _check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
         return _arrow(table)
 
@@ -554,16 +568,18 @@ class _Reader:
         ffi.release(self.handle)
 
 
-def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = None, *, damage: Optional[Callable[[str, str], None]] = None) -> Iterator[Page]:
-    """The pages of dumps, one after the other, as `pagededup fp` and `text` see them.  damage(where, what) is called for what cannot be
-    read; reading goes on.  Raises Error for a file that is not there."""
+def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = None, *, visible_text: bool = False,
+         damage: Optional[Callable[[str, str], None]] = None) -> Iterator[Page]:
+    """The pages of dumps, one after the other, as `pagededup fp` and `text` see them.  visible_text: each is to have all its visible text
+    beside its main text.  damage(where, what) is called for what cannot be read; reading goes on.  Raises Error for a file that is not
+    there."""
     signer = signer or Signer()
     with _Reader(signer._model, paths, damage) as reader:
         worker, page, error = signer._worker(), ffi.new('pagededup_page *'), _new_error()
         page.size = ffi.sizeof('pagededup_page')
         while _check(lib.pagededup_reader_next(reader.handle, ffi.NULL, error), error):
             if _check(lib.pagededup_sign_record(worker, reader.handle, page, error), error) == lib.PAGEDEDUP_OK:
-                yield _page(page)
+                yield _page(page, worker, visible_text)
 
 
 class Learner:

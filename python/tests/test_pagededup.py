@@ -121,6 +121,26 @@ def plain_text():
 
 
 @test
+def visible_text():
+    'all that a visitor sees of a page, beside its main text, for whoever asks'
+    signer = pagededup.Signer()
+    html = '<title>Mill</title><nav><a href=/>Home</a></nav><p>The tide mill grinds again, after eighty quiet years.<script>no</script><footer>Imprint</footer>'
+    page = signer.sign(html, visible_text=True)
+    assert page.text == 'The tide mill grinds again, after eighty quiet years.' and page.visible_text == 'Mill\nHome\n%s\nImprint' % page.text, page
+    assert signer.sign(html).visible_text is None
+    table = signer.sign_batch([html, b''], visible_text=True)
+    assert table.column('visible_text').to_pylist() == [page.visible_text, ''] and 'text' not in table.column_names
+    # The command digests what visitors see, too: of a page, and of the same as plain text.
+    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), '..', '..', 'demo', 'demo.warc.gz')
+    want = [(r.split(b'\t')[1].decode(), r.rstrip(b'\n').split(b'\t')[-1].decode()) for r in rows(run('fp', '-q', '--method=exact:of=visible', path))]
+    seen = list(pagededup.read(path, visible_text=True))
+    digests = pagededup.Signer(methods='exact:of=visible').sign_batch([p.visible_text for p in seen], content_types='text/plain').column('exact').to_pylist()
+    assert [(p.id, d or '-') for p, d in zip(seen, digests)] == want
+    assert signer.read_table(path, visible_text=True, threads=2).column('visible_text').to_pylist() == [p.visible_text for p in seen]
+    assert sum(p.text != p.visible_text for p in seen) > len(seen) / 2 and all(p.visible_text is None for p in pagededup.read(path))
+
+
+@test
 def errors():
     'what cannot be is an error that says so'
     signer = pagededup.Signer()

@@ -244,6 +244,14 @@ static int write_record(void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
+static int write_visible(void *ctx, struct pd_err *e)
+{
+	struct pagededup_worker *w = ctx;
+	pd_buf_clear(&w->row);
+	pd_blocks_visible(&w->pipeline.blocks, &w->row);
+	return PD_OK;
+}
+
 static int written(pagededup_worker *w, pd_api_step *write, const char **text, size_t *bytes)
 {
 	int status = w->has_page ? pd_api_call(w->handle.owner, NULL, write, w, NULL) : PD_ERR_USAGE;
@@ -260,6 +268,11 @@ int pagededup_worker_row(pagededup_worker *w, const char **text, size_t *bytes)
 int pagededup_worker_record(pagededup_worker *w, const char **json, size_t *bytes)
 {
 	return written(w, write_record, json, bytes);
+}
+
+int pagededup_worker_visible_text(pagededup_worker *w, const char **text, size_t *bytes)
+{
+	return written(w, write_visible, text, bytes);
 }
 
 /* --- two pages --- */

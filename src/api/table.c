@@ -61,6 +61,8 @@ static int fill_table(void *handle, void *ctx, struct pd_err *e)
 		pd_api_column_add(t, "title", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 	if (t->with & PAGEDEDUP_WITH_MAIN_TEXT)
 		pd_api_column_add(t, "text", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
+	if (t->with & PAGEDEDUP_WITH_VISIBLE_TEXT)
+		pd_api_column_add(t, "visible_text", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 	return PD_OK;
 }
 
@@ -113,9 +115,9 @@ static struct pd_column *column_named(const struct pagededup_table *t, const cha
 	return NULL;
 }
 
-/* A row of `fp`, its title and its main text: what a worker gives to a table. */
+/* A row of `fp`, its title and its texts: what a worker gives to a table. */
 struct page_parts {
-	uint32_t row, title, text;	/* bytes that follow */
+	uint32_t row, title, text, visible;	/* bytes that follow */
 };
 
 static int take_parts(struct pagededup_table *t, struct pd_span bytes)
@@ -128,6 +130,8 @@ static int take_parts(struct pagededup_table *t, struct pd_span bytes)
 		pd_column_put_text(column_named(t, "title"), pd_span(from + p.row, p.title));
 	if (!status && t->with & PAGEDEDUP_WITH_MAIN_TEXT)
 		pd_column_put_text(column_named(t, "text"), pd_span(from + p.row + p.title, p.text));
+	if (!status && t->with & PAGEDEDUP_WITH_VISIBLE_TEXT)
+		pd_column_put_text(column_named(t, "visible_text"), pd_span(from + p.row + p.title + p.text, p.visible));
 	return status;
 }
 
@@ -167,6 +171,11 @@ static void give_parts(struct pagededup_worker *w, unsigned with, const struct p
 	if (with & PAGEDEDUP_WITH_MAIN_TEXT && w->has_page) {
 		pd_buf_add_span(out, pd_buf_span(&line->topic.text));
 		p.text = (uint32_t)line->topic.text.n;
+	}
+	if (with & PAGEDEDUP_WITH_VISIBLE_TEXT && w->has_page) {
+		size_t begin = out->n;
+		pd_blocks_visible(&line->blocks, out);
+		p.visible = (uint32_t)(out->n - begin);
 	}
 	memcpy(out->p + from, &p, sizeof p);
 }

@@ -192,6 +192,46 @@ START_TEST(too_little_and_nothing)
 }
 END_TEST
 
+/* What a visitor sees, and nothing else; main text or not. */
+START_TEST(visible_text)
+{
+	static const char page[] = "<title>Mill</title><nav><a href=/>Home</a> <a href=/x>About</a></nav><p>The tide mill at <b>Pellow</b> Creek "
+				   "grinds again, after eighty quiet years, and all came to look.<div style='display:none'>unseen</div>"
+				   "<script>var x</script><!-- note --><footer>Imprint &amp; help</footer>";
+	static const char seen[] = "Mill\nHome About\nThe tide mill at Pellow Creek grinds again, after eighty quiet years, and all came to look.\n"
+				   "Imprint & help";
+	pagededup_model *m = open_model(NULL);
+	pagededup_worker *w = new_worker(m);
+	pagededup_error error = { .size = sizeof error };
+	pagededup_page p = { .size = sizeof p };
+	pagededup_table *t;
+	const char *text;
+	size_t n;
+	ck_assert_int_eq(pagededup_worker_visible_text(w, &text, &n), PAGEDEDUP_ERR_USAGE);
+	ck_assert(!n && !*text);
+	DONE(pagededup_sign(w, INPUT(HTML(page), .content_type = "text/html"), &p, &error));
+	ck_assert_msg(strstr(p.text, "Pellow") && !strstr(p.text, "Imprint"), "main text '%s'", p.text);
+	DONE(pagededup_worker_visible_text(w, &text, &n));
+	ck_assert_str_eq(text, seen);
+	ck_assert_uint_eq(n, sizeof seen - 1);
+	DONE(pagededup_table_new(&t, m, PAGEDEDUP_WITH_MAIN_TEXT | PAGEDEDUP_WITH_VISIBLE_TEXT, &error));
+	DONE(pagededup_table_add(t, w, &error));
+	pagededup_input inputs[] = { *INPUT(HTML("")), *INPUT(HTML(page), .content_type = "text/html"), *INPUT(HTML("only this"), .is_text = 1) };
+	DONE(pagededup_table_sign(t, inputs, 3, 2, &error));
+	pagededup_column c = { .size = sizeof c };
+	ck_assert_int_eq(pagededup_table_find(t, "visible_text", &c), PAGEDEDUP_OK);
+	size_t twice = 2 * (sizeof seen - 1);
+	ck_assert(c.type == PAGEDEDUP_TEXT && c.offsets[1] == c.offsets[2] && c.offsets[3] == (int64_t)twice);
+	ck_assert_msg(!memcmp(c.data, seen, n) && !memcmp((const char *)c.data + n, seen, n), "%.*s", (int)c.data_bytes, (const char *)c.data);
+	ck_assert(c.offsets[4] == (int64_t)c.data_bytes && !memcmp((const char *)c.data + twice, "only this", 9));
+	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("")), &p, &error), PAGEDEDUP_NO_PAGE);
+	ck_assert_int_eq(pagededup_worker_visible_text(w, &text, &n), PAGEDEDUP_ERR_USAGE);
+	pagededup_table_free(t);
+	pagededup_worker_free(w);
+	pagededup_model_free(m);
+}
+END_TEST
+
 START_TEST(distances_and_blocks)
 {
 	static const uint64_t a[4] = { 1, 0, 0, 1 }, b[4] = { 2, ~0ull, 0, 0 };
@@ -644,11 +684,15 @@ static int try_sign(void)
 	pagededup_model *m;
 	pagededup_worker *w = NULL;
 	pagededup_page p = { .size = sizeof p };
+	const char *text;
+	size_t bytes;
 	int status = pagededup_model_open(&m, NULL, NULL);
 	if (!status)
 		status = pagededup_worker_new(&w, m, NULL);
 	if (!status)
 		status = pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL);
+	if (!status)
+		status = pagededup_worker_visible_text(w, &text, &bytes);
 	failing = false;
 	if (status && w)
 		ck_assert_int_eq(pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL), PAGEDEDUP_ERR_MEMORY);
@@ -662,7 +706,7 @@ static int try_table(void)
 	pagededup_input inputs[PAGES];
 	pagededup_table *t;
 	make_pages(inputs);
-	int status = pagededup_table_new(&t, shared_model, PAGEDEDUP_WITH_TITLE, NULL);
+	int status = pagededup_table_new(&t, shared_model, PAGEDEDUP_WITH_TITLE | PAGEDEDUP_WITH_VISIBLE_TEXT, NULL);
 	if (!status)
 		status = pagededup_table_sign(t, inputs, 8, 2, NULL);
 	pagededup_table_free(t);
@@ -870,6 +914,7 @@ int main(void)
 	tcase_add_test(t, sizes_of_structs);
 	tcase_add_test(t, pages_one_after_the_other);
 	tcase_add_test(t, too_little_and_nothing);
+	tcase_add_test(t, visible_text);
 	tcase_add_test(t, distances_and_blocks);
 	tcase_add_loop_test(t, rows_and_columns, 0, 4);
 	tcase_add_test(t, pairs_and_clusters);
