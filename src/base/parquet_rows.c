@@ -484,8 +484,11 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 	struct pd_parquet_error why;
 	struct stat st;
 	bool regular = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
-	enum pd_parquet_form form = form_of(f, regular);
 	*out = NULL;
+	errno = 0;
+	enum pd_parquet_form form = form_of(f, regular);
+	if (ferror(f))
+		return pd_fail_errno(e, "cannot read %s", name);
 	if (form == PD_FORM_OTHER)
 		return PD_OK;
 	struct pd_parquet_rows_input *in = *out = pd_zalloc(sizeof *in);

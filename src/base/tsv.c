@@ -219,10 +219,11 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
 	const char *writer = writer_of(r->kind);
+	const char *or_else = r->or_else ? r->or_else : "";
 	if (r->line.p[0] == '{')
 		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
-			       "without --format=jsonl", r->path, writer);
-	return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them", r->path, r->kind, writer);
+			       "without --format=jsonl%s", r->path, writer, or_else);
+	return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them%s", r->path, r->kind, writer, or_else);
 }
 
 static int read_row(struct pd_tsv_reader *r, struct pd_err *e)

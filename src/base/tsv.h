@@ -48,6 +48,7 @@ struct pd_tsv_reader {
 	/* set by the caller */
 	const char *kind;		/* the kind that is expected */
 	const char *or_kind;		/* another that will do, or NULL */
+	const char *or_else;		/* what is added where a file holds no rows: who else takes such a file; NULL: nothing */
 	const char *const *columns;	/* the columns wanted, NULL at the end; their index is what `field` takes */
 	const char *const *v1_columns;	/* version 1's column order, NULL at the end, for rows without a header */
 	const char *marked;		/* remarks "# WORD …<TAB>row" of this word are given, too; NULL: passed over like others */

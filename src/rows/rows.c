@@ -1139,6 +1139,7 @@ static int take_files(struct intake *in, char **paths, int n_paths, uint8_t side
 {
 	int status = PD_OK;
 	in->side = side;
+	in->in.or_else = side == PD_SIDE_B ? "; pages that hold items of a test set are found by 'pagededup decontaminate --against'" : NULL;
 	for (int i = 0; !status && i < n_paths; i++)
 		status = take_file(in, paths[i], e);
 	return status;

@@ -90,6 +90,26 @@ is "a Chinese item, over marks and tags" "$("$P" decontaminate -q --against=zh.j
 "$P" text -q "$demo" | head -1 | python3 -c 'import json, sys; print(json.dumps({"id": "copied", "text": " ".join(json.loads(sys.stdin.readline())["text"].split()[30:60])}))' >demo.jsonl
 at_least "pages of a dump" "$("$P" decontaminate -q --against=demo.jsonl "$demo" | rows | grep -c "demo.warc.gz:")" 1
 
+# Whoever looks for these pages with match, or dedup, is told where they are found; who gives rows is not.
+"$P" fp -q corpus.jsonl >corpus.fp
+echo "The question of a test set, in plain text" >tests.txt
+gzip -c tests.jsonl >packed.jsonl.gz
+mkdir folder
+for against in tests.jsonl tests.txt packed.jsonl.gz; do
+	run "$P" match --against=$against corpus.fp
+	exits "match against $against" 2
+	has "names decontaminate" "$tmp/err" "^pagededup match: $against holds .*'pagededup decontaminate --against'\$"
+done
+"$P" match --against=- corpus.fp <tests.jsonl >"$tmp/out" 2>"$tmp/err"
+has "from standard input, too" "$tmp/err" "standard input holds .*'pagededup decontaminate --against'\$"
+run "$P" dedup --against=tests.jsonl corpus.jsonl -o out
+has "and so does dedup" "$tmp/err" "tests.jsonl holds .*'pagededup decontaminate --against'\$"
+run "$P" match tests.jsonl
+has "rows that are none are no test set" "$tmp/err" "without --format=jsonl\$"
+run "$P" match --against=folder corpus.fp
+exits "match against a folder" 2
+has "is refused with the reason" "$tmp/err" 'folder: Is a directory'
+
 run "$P" decontaminate corpus.jsonl
 exits "without a test set" 2
 has "it is asked for" "$tmp/err" 'missing required option --against=TESTS'

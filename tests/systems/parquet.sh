@@ -246,7 +246,7 @@ whole demo demo.warc.gz 20 60
 run "$Q" dedup -q -o clean pages.parquet
 exits "dedup of Parquet" 0
 is "dedup writes Parquet" "$(python -c 'import pyarrow.parquet as pq; print(pq.read_table("clean/pages.parquet").num_rows < pq.read_table("pages.parquet").num_rows)' 2>&1)" True
-"$Q" show --stage=text pages.parquet:30 >shown 2>&1
+"$Q" show --stage=utf8 pages.parquet:30 >shown 2>&1
 at_least "an id leads to its page" "$(wc -l <shown)" 1
 cat pages.parquet | "$Q" fp -q --name=pages.parquet - >piped.tsv
 same "pages through a pipe" <(grep -v '^# total' piped.tsv) <(grep -v '^# total' from-parquet.tsv)
@@ -317,7 +317,7 @@ rows() { sed 's/pages\.arrows\?:/pages.parquet:/' | grep -v '^# total'; }
 for file in pages.arrow pages.arrows; do
 	same "$file: the same rows" <("$Q" fp -q $file | rows) <(rows <pages.tsv)
 	same "$file through a pipe" <(cat $file | "$Q" fp -q --name=$file | rows) <(rows <pages.tsv)
-	same "$file: an id leads to its page" <("$Q" show --stage=text $file:30) <("$Q" show --stage=text pages.parquet:30)
+	same "$file: an id leads to its page" <("$Q" show --stage=utf8 $file:30) <("$Q" show --stage=utf8 pages.parquet:30)
 	run "$Q" show $file:999999
 	exits "$file: no such row" 2
 	"$Q" match -q -o arrow-pairs.tsv <("$Q" fp -q $file) && "$Q" cluster -q arrow-pairs.tsv >arrow-verdicts.tsv
