@@ -49,6 +49,11 @@ if command -v ruby >/dev/null; then
 else
 	skip "Homebrew's formula" "ruby is not installed"
 fi
+if command -v hadolint >/dev/null; then
+	is "hadolint has nothing to say of the container file" "$(hadolint "$TOP/packaging/Containerfile" 2>&1)" ""
+else
+	skip "the container file" "hadolint is not installed"
+fi
 if python3 -c 'import rattler_build' 2>/dev/null; then
 	run python3 -c "
 import rattler_build as r, sys
