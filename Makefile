@@ -115,17 +115,14 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -Wl,--version-script,src/api/exports.map -o $@ $(LIB_OBJ) $(ALL_LIBS)
 	@ln -sf libpagededup.so $@.$(SOVERSION)
 
-# One file that needs no other: for containers, rescue systems, cluster nodes.  libxml2 asks for threads weakly, which pulls
-# nothing out of an archive, and would do without locks: so they are asked for here.  igraph's libraries do the same, and some are Fortran.
-STATIC_THREADS = once key_create key_delete getspecific setspecific self equal mutex_init mutex_destroy mutex_lock mutex_unlock \
-	mutex_trylock cond_init cond_destroy cond_wait cond_signal cond_broadcast create join detach
+# One file that needs no other: for containers, rescue systems, cluster nodes.  Some of igraph's libraries are Fortran.
 # Apache Arrow's library is nowhere an archive that stands alone.
 static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, which needs no library and no other file
 without-parquet:
 	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
-	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections $(STATIC_THREADS:%=-Wl,-u,pthread_%) -o $@ $^ \
+	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 

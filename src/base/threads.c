@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Libraries such as libxml2 and igraph's ask for these weakly, which pulls nothing out of an archive: in a program that is one file they
+ * would have no locks, or no memory for each thread, and parse nothing.  Asked for here, they are there. */
+static void (*const asked_for[])(void) __attribute__((used)) = {
+#define THREAD(name) (void (*)(void))pthread_##name
+	THREAD(once), THREAD(key_create), THREAD(key_delete), THREAD(getspecific), THREAD(setspecific), THREAD(self), THREAD(equal),
+	THREAD(mutex_init), THREAD(mutex_destroy), THREAD(mutex_lock), THREAD(mutex_unlock), THREAD(mutex_trylock), THREAD(cond_init),
+	THREAD(cond_destroy), THREAD(cond_wait), THREAD(cond_signal), THREAD(cond_broadcast), THREAD(create), THREAD(join), THREAD(detach),
+#undef THREAD
+};
+
 /* Results wait here for their turn.  A slow page holds back at most this many finished ones per worker. */
 enum { SLOTS_PER_WORKER = 64, KEEP = 256 * 1024 };
 

@@ -102,6 +102,14 @@ if [ -x static ]; then
 	hasnt "C, static: needs no libpagededup.so" <(ldd ./static) libpagededup
 	is "C, static: the fingerprint is fp's" "$(./static "$page")" "$(expected)"
 fi
+# All of it in one file, threads of the libraries below included, which ask for them weakly.
+run $cc -static -o alone use.c $(flags --cflags) "$root/usr/lib/libpagededup.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --static --libs pagededup | tr ' ' '\n' | grep -v 'lpagededup$')
+if [ $code != 0 ] && grep -q 'cannot find -l' "$tmp/err"; then
+	skip "C, one file" "a library has no static form here: $(grep -o 'cannot find -l.*' "$tmp/err" | head -1)"
+else
+	exits "C, one file: builds with what pkg-config --static says" 0
+	is "C, one file: the fingerprint is fp's" "$(./alone "$page" 2>&1)" "$(expected)"
+fi
 if command -v "$cxx" >/dev/null; then
 	run "$cxx" -Wall -Wextra -Werror -o plusplus use.cc $(flags --cflags --libs)
 	exits "C++: builds without a warning" 0
