@@ -56,17 +56,6 @@ static inline void pd_join_plan_clock(double *step, double *t)
 
 extern const char *const pd_join_plan_names[];	/* of the kinds, in their order, NULL at the end */
 
-/* The 32 bits of a key that a table may keep to compare by, in a few pieces: bits of blocks that come later in the plan,
- * where least can differ, before those of earlier ones. */
-#define PD_WINDOW_PIECES 2	/* so that taking them needs no loop */
-
-struct pd_join_window {
-	int n_pieces, bits;
-	struct { int first, n; } piece[PD_WINDOW_PIECES];
-	int spare;	/* two keys that block i is the first to catch differ in at most `spare` bits inside the window, less
-			 * those in which they differ in block i */
-};
-
 /* For the table of block i; never bits of block i itself. */
 void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int i);
 

@@ -15,13 +15,69 @@
 /* Each path is a function that gives its table, or NULL where it cannot run. */
 #define PD_SCAN_ALWAYS static inline __attribute__((always_inline))
 
-#define PD_SCAN_TABLE(path_, name_, prefix) \
+#define PD_SCAN_TABLE(path_, name_, prefix, cross_halves) \
 	{ \
 		.path = path_, .name = name_, \
-		.by = { { prefix##_half_cross_1, prefix##_half_self_1, prefix##_half_gather_1 }, \
+		.by = { { cross_halves, prefix##_half_self_1, prefix##_half_gather_1 }, \
 			{ prefix##_word_cross_1, prefix##_word_self_1, prefix##_word_gather_1 }, \
 			{ prefix##_word_cross_2, prefix##_word_self_2, prefix##_word_gather_2 }, \
 			{ prefix##_word_cross_4, prefix##_word_self_4, prefix##_word_gather_4 } }, \
+		.halves = prefix##_halves, .parities = prefix##_parities, \
+	}
+
+/* Loops that compilers make vectors of themselves, since their length is known: once for each path, by its instructions. */
+
+PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
+{
+	for (int i = 0; i < w->n_pieces; i++) {
+		int shift = w->piece[i].first % 64, bits = w->piece[i].n, up = 63;
+		const uint64_t *low = keys->w[w->piece[i].first / 64] + from, *high = low;
+		uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1);
+		if (shift + bits > 64) {
+			high = keys->w[w->piece[i].first / 64 + 1] + from;
+			up = 64 - shift;
+		}
+		for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
+			uint32_t piece[PD_SCAN_PAD];
+			for (size_t k = 0; k < PD_SCAN_PAD; k++)
+				piece[k] = (uint32_t)(low[at + k] >> shift | high[at + k] << up) & mask;
+			for (size_t k = 0; i && k < PD_SCAN_PAD; k++)
+				piece[k] |= out[at + k] << bits;
+			memcpy(out + at, piece, sizeof piece);
+		}
+	}
+}
+
+PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, int step, int n_bits, uint8_t *out)
+{
+	for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
+		uint64_t odd[PD_SCAN_PAD], bits[PD_SCAN_PAD];
+		for (size_t k = 0; k < PD_SCAN_PAD; k++) {	/* bit i: is the number of ones up to it odd? */
+			odd[k] = words[at + k] ^ words[at + k] << 1;
+			odd[k] ^= odd[k] << 2;
+			odd[k] ^= odd[k] << 4;
+			odd[k] ^= odd[k] << 8;
+			odd[k] ^= odd[k] << 16;
+			odd[k] ^= odd[k] << 32;
+			bits[k] = odd[k] >> first & 1;
+		}
+		for (int i = 1; i < n_bits; i++)
+			for (size_t k = 0; k < PD_SCAN_PAD; k++)
+				bits[k] |= (odd[k] >> (first + i * step) & 1) << i;
+		for (size_t k = 0; k < PD_SCAN_PAD; k++)
+			out[at + k] = (uint8_t)bits[k];
+	}
+}
+
+#define PD_SCAN_TAKE(prefix, target) \
+	target static void prefix##_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, \
+					   uint32_t *out) \
+	{ \
+		take_halves(w, keys, from, n, out); \
+	} \
+	target static void prefix##_parities(const uint64_t *words, size_t n, int first, int step, int n_bits, uint8_t *out) \
+	{ \
+		take_parities(words, n, first, step, n_bits, out); \
 	}
 
 /* The path for any processor: the compiler's own vectors of 16 bytes, which it maps to what there is, and bits counted by
@@ -121,9 +177,11 @@ PD_SCAN_ALWAYS unsigned portable_half_near(half_vec d, half_vec k)
 #define NEAR(d, k) ((unsigned)(d[0] <= k[0]) | (unsigned)(d[1] <= k[1]) << 1)
 #include "join/scan_loops.def"
 
+PD_SCAN_TAKE(portable, )
+
 static const struct pd_join_scan *portable_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_PORTABLE, "portable", portable);
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_PORTABLE, "portable", portable, portable_half_cross_1);
 	return &scan;
 }
 
@@ -173,9 +231,11 @@ static inline uint32x4_t lane_bits(void)
 		    (unsigned)(vgetq_lane_u64(d, 1) <= vgetq_lane_u64(k, 1)) << 1)
 #include "join/scan_loops.def"
 
+PD_SCAN_TAKE(neon, )
+
 static const struct pd_join_scan *neon_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_NEON, "neon", neon);
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_NEON, "neon", neon, neon_half_cross_1);
 	return &scan;
 }
 #else
@@ -249,9 +309,126 @@ AVX2 PD_SCAN_ALWAYS __m256i avx2_word_counts(__m256i v)
 #define NEAR(d, k) (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(d, k))) & 0xfU)
 #include "join/scan_loops.def"
 
+PD_SCAN_TAKE(avx2, AVX2)
+
+/* Many halves with many: 32 of b at a time, their half bytes apart, eight planes of 32.  How many bits half byte j of a key of a has in which it differs from each of these
+ * is looked up in a table of sixteen, which the half byte itself chooses: a shuffle and an addition for four bits of 32 keys. */
+
+enum { HALF_BITS = 32, NIBBLES = 8, PLANE = 32, AT_ONCE = 8, NIBBLES_FROM = 6 };
+
+static const uint8_t nibble_counts[16][PLANE] __attribute__((aligned(32))) = {
+#define ROW(x) { D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), D(x, 7), \
+		 D(x, 8), D(x, 9), D(x, 10), D(x, 11), D(x, 12), D(x, 13), D(x, 14), D(x, 15), \
+		 D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), D(x, 7), \
+		 D(x, 8), D(x, 9), D(x, 10), D(x, 11), D(x, 12), D(x, 13), D(x, 14), D(x, 15) }
+#define D(x, y) ((((x) ^ (y)) & 1) + (((x) ^ (y)) >> 1 & 1) + (((x) ^ (y)) >> 2 & 1) + (((x) ^ (y)) >> 3))
+	ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
+	ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15)
+#undef D
+#undef ROW
+};
+
+AVX2 PD_SCAN_ALWAYS __m256i avx2_by_byte(const uint32_t *half, bool is_there)
+{
+	const __m256i by_byte = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,
+						 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+	return is_there ? _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)half), by_byte) : _mm256_setzero_si256();
+}
+
+AVX2 PD_SCAN_ALWAYS void avx2_put_nibbles(__m256i bytes, __m256i *plane)
+{
+	plane[0] = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+	plane[1] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
+}
+
+/* Half byte j of n halves, up to 32, into plane j: that of half 8 v + 4 l + i into byte 16 l + 4 v + i. */
+AVX2 PD_SCAN_ALWAYS void avx2_nibbles(const uint32_t *half, size_t n, __m256i plane[NIBBLES])
+{
+	__m256i v0 = avx2_by_byte(half, true), v1 = avx2_by_byte(half + 8, n > 8);
+	__m256i v2 = avx2_by_byte(half + 16, n > 16), v3 = avx2_by_byte(half + 24, n > 24);
+	__m256i a = _mm256_unpacklo_epi32(v0, v1), b = _mm256_unpacklo_epi32(v2, v3);
+	__m256i c = _mm256_unpackhi_epi32(v0, v1), d = _mm256_unpackhi_epi32(v2, v3);
+	avx2_put_nibbles(_mm256_unpacklo_epi64(a, b), plane);
+	avx2_put_nibbles(_mm256_unpackhi_epi64(a, b), plane + 2);
+	avx2_put_nibbles(_mm256_unpacklo_epi64(c, d), plane + 4);
+	avx2_put_nibbles(_mm256_unpackhi_epi64(c, d), plane + 6);
+}
+
+/* One of a: where its half bytes lead to; written out, so that all of it stays in registers. */
+struct nibble_tables {
+	__m256i t0, t1, t2, t3, t4, t5, t6, t7;
+};
+
+AVX2 PD_SCAN_ALWAYS __m256i avx2_nibble_table(uint32_t half, int j)
+{
+	return _mm256_load_si256((const void *)nibble_counts[half >> 4 * j & 15]);
+}
+
+AVX2 PD_SCAN_ALWAYS struct nibble_tables avx2_nibble_tables(uint32_t half)
+{
+	return (struct nibble_tables){
+		avx2_nibble_table(half, 0), avx2_nibble_table(half, 1), avx2_nibble_table(half, 2), avx2_nibble_table(half, 3),
+		avx2_nibble_table(half, 4), avx2_nibble_table(half, 5), avx2_nibble_table(half, 6), avx2_nibble_table(half, 7)
+	};
+}
+
+/* Its distances to 32. */
+AVX2 PD_SCAN_ALWAYS __m256i avx2_nibble_distances(const struct nibble_tables *t, const __m256i *plane)
+{
+	__m256i a = _mm256_add_epi8(_mm256_shuffle_epi8(t->t0, plane[0]), _mm256_shuffle_epi8(t->t1, plane[1]));
+	__m256i b = _mm256_add_epi8(_mm256_shuffle_epi8(t->t2, plane[2]), _mm256_shuffle_epi8(t->t3, plane[3]));
+	__m256i c = _mm256_add_epi8(_mm256_shuffle_epi8(t->t4, plane[4]), _mm256_shuffle_epi8(t->t5, plane[5]));
+	__m256i d = _mm256_add_epi8(_mm256_shuffle_epi8(t->t6, plane[6]), _mm256_shuffle_epi8(t->t7, plane[7]));
+	return _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
+}
+
+/* Bit by bit: is the distance at most k? */
+AVX2 PD_SCAN_ALWAYS unsigned avx2_near_bytes(__m256i d, __m256i k)
+{
+	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(d, k), d));
+}
+
+/* With some of b, up to AT_ONCE times 32, whose planes are these. */
+AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_run b, const __m256i plane[][NIBBLES], int k, struct pd_join_hits *out)
+{
+	const uint32_t *of_a = a.columns->half, *of_b = b.columns->half + b.from;
+	size_t n = b.to - b.from, planes = (n + PLANE - 1) / PLANE;
+	const __m256i most = _mm256_set1_epi8((char)k);
+	for (size_t i = a.from; i < a.to; i++) {
+		const struct nibble_tables t = avx2_nibble_tables(of_a[i]);
+		__m256i least = avx2_nibble_distances(&t, plane[0]);
+		for (size_t p = 1; p < planes; p++)
+			least = _mm256_min_epu8(least, avx2_nibble_distances(&t, plane[p]));
+		if (__builtin_expect(!avx2_near_bytes(least, most), 1))
+			continue;
+		for (size_t p = 0; p < planes; p++)
+			for (unsigned m = avx2_near_bytes(avx2_nibble_distances(&t, plane[p]), most); m; m &= m - 1) {
+				unsigned at = (unsigned)__builtin_ctz(m);
+				size_t j = p * PLANE + at / 4 % 4 * 8 + at / 16 * 4 + at % 4;
+				if (j < n)
+					add_hit(out, i, b.from + j, __builtin_popcount(of_a[i] ^ of_b[j]));
+			}
+	}
+}
+
+AVX2 static void avx2_nibbles_cross(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out)
+{
+	__m256i plane[AT_ONCE][NIBBLES];
+	if (a.to - a.from < NIBBLES_FROM || b.to - b.from <= PLANE / 2 || k < 0 || k > HALF_BITS) {
+		avx2_half_cross_1(a, b, k, out);
+		return;
+	}
+	for (size_t from = b.from, to; from < b.to; from = to) {
+		to = b.to - from < AT_ONCE * PLANE ? b.to : from + AT_ONCE * PLANE;
+		for (size_t p = 0; p * PLANE < to - from; p++)
+			avx2_nibbles(b.columns->half + from + p * PLANE, to - from - p * PLANE, plane[p]);
+		avx2_nibble_run(a, (struct pd_join_run){ b.columns, from, to }, plane, k, out);
+	}
+}
+
 static const struct pd_join_scan *avx2_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2);
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2, avx2_nibbles_cross);
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? &scan : NULL;
 }
 #else
@@ -300,6 +477,8 @@ static const struct pd_join_scan *avx2_path(void)
 #define NEAR(d, k) _mm512_cmple_epi64_mask(d, k)
 #include "join/scan_loops.def"
 
+PD_SCAN_TAKE(avx512, AVX512)
+
 static bool runs_here(void)
 {
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
@@ -307,7 +486,7 @@ static bool runs_here(void)
 
 static const struct pd_join_scan *avx512_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512);
+	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512, avx512_half_cross_1);
 	return runs_here() ? &scan : NULL;
 }
 #else

@@ -27,6 +27,17 @@ struct pd_join_columns {
 	uint64_t *w[PD_KEY_WORDS];
 };
 
+/* The 32 bits of a key that are compared as its half, in a few pieces: of a table of the join bits of blocks that come later in the plan,
+ * where least can differ, before those of earlier ones. */
+#define PD_WINDOW_PIECES 2	/* so that taking them needs no loop */
+
+struct pd_join_window {
+	int n_pieces, bits;
+	struct { int first, n; } piece[PD_WINDOW_PIECES];
+	int spare;	/* two keys that this table is to find differ in at most `spare` bits inside the window, less those in which they
+			 * differ in its block */
+};
+
 struct pd_join_hit {
 	uint32_t a, b;		/* places in the two columns */
 	uint32_t distance;	/* of what was compared */
@@ -61,6 +72,11 @@ struct pd_join_scan {
 	enum pd_join_scan_path path;
 	const char *name;
 	struct pd_join_scan_loops by[PD_SCAN_WIDTHS];
+	/* The halves of n keys from `from` on; up to PAD more are read and written. */
+	void (*halves)(const struct pd_join_window *window, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out);
+	/* Of n words, up to PAD more read and written, n_bits bits each: bit i says whether it has an odd number of ones in its bits up to
+	 * `first` + i * step, that one included. */
+	void (*parities)(const uint64_t *words, size_t n, int first, int step, int n_bits, uint8_t *out);
 };
 
 /* NULL: not built for this kind of processor, or this one lacks the instructions. */

@@ -457,6 +457,40 @@ START_TEST(scans_agree)
 }
 END_TEST
 
+/* Halves and parities of some keys, by each way. */
+START_TEST(pieces_agree)
+{
+	enum { N_KEYS = 37, ROOM = N_KEYS + 2 * PD_SCAN_PAD };
+	static const struct pd_join_window windows[] = {
+		{ 1, 32, { { 16, 32 } }, 0 }, { 2, 32, { { 48, 16 }, { 0, 16 } }, 0 }, { 1, 20, { { 55, 20 } }, 0 }, { 2, 9, { { 3, 4 }, { 122, 5 } }, 0 }
+	};
+	static uint64_t v[2 * ROOM];
+	uint32_t half[ROOM];
+	uint8_t parity[ROOM];
+	const struct pd_join_scan *scan = pd_join_scan_get((enum pd_join_scan_path)_i);
+	struct pd_join_columns columns = { NULL, { v, v + ROOM } };
+	struct maker m = { .words = 1, .n = (size_t)2 * ROOM, .state = 7, .v = v };
+	for (size_t i = 0; i < (size_t)2 * ROOM; i++)
+		make_random(&m, i);
+	for (size_t w = 0; scan && w < N(windows); w++)
+		for (size_t from = 0; from < 3; from++) {
+			scan->halves(&windows[w], &columns, from, N_KEYS, half);
+			for (size_t i = 0; i < N_KEYS; i++) {
+				uint64_t key[] = { v[from + i], v[ROOM + from + i] };
+				ck_assert_msg(half[i] == pd_join_window_get(&windows[w], key), "%s: window %zu, key %zu", scan->name, w, from + i);
+			}
+		}
+	if (!scan)
+		return;
+	scan->parities(v + 1, N_KEYS, 25, 13, 3, parity);
+	for (size_t i = 0; i < N_KEYS; i++)
+		for (int b = 0; b < 3; b++) {
+			int ones = __builtin_popcountll(v[1 + i] & ((UINT64_C(2) << (25 + 13 * b)) - 1));
+			ck_assert_msg((parity[i] >> b & 1) == (ones & 1), "%s: key %zu, bit %d", scan->name, i, b);
+		}
+}
+END_TEST
+
 START_TEST(refused)
 {
 	uint64_t v[4] = { 1, 2, 3, 4 };
@@ -483,6 +517,7 @@ int main(void)
 	tcase_add_loop_test(t, exchange, 0, N(exchanges));
 	tcase_add_test(t, bits_across_words);
 	tcase_add_loop_test(t, scans_agree, 0, PD_SCAN_PATHS);
+	tcase_add_loop_test(t, pieces_agree, 0, PD_SCAN_PATHS);
 	tcase_add_test(t, refused);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
