@@ -13,7 +13,7 @@ const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
-	CHUNK = 16384, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
+	CHUNK = 131072, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
 	HITS_MANY = 1 << 20,
 	SOON = 8,
 	LISTED = 4 * PD_STORE_BESIDE,	/* pages that are looked at of those that agree in what they are about, and a part of their sketches */
@@ -391,6 +391,8 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 		return PD_ERR_FORMAT;
 	if (m->distance >= 0 && !pd_verify_maybe(&j->o.verify, m->similarity, m->distance))
 		return 0;
+	if (j->o.verify.off)
+		return number_of(j->s, &m->at, e) ? PD_ERR_FORMAT : 1;
 	if (pd_store_page(j->s, &m->at, true, &kept, e) || number_of(j->s, &m->at, e))
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
@@ -1100,7 +1102,9 @@ static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *
 	return PD_OK;
 }
 
-enum { BATCH = 16384, BATCH_BYTES = 8 << 20 };	/* rows, and bytes of their texts, that are judged at once */
+/* Rows, and bytes of their texts, that are judged at once: where pages are kept, as many as become a segment; else, as many as it takes until a bucket of
+ * ten million pages is asked for more than once. */
+enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_AT_ONCE = CHUNK, ASKED_BYTES = 32 << 20 };
 
 struct asking {
 	struct pd_store_ask *q;
@@ -1108,7 +1112,7 @@ struct asking {
 	struct pd_store_judge judge;
 	struct pd_store_page *pages;
 	size_t *text_at;
-	size_t n, batch;
+	size_t n, batch, batch_bytes;
 	struct pd_buf text;
 	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
 	struct pd_err *e;
@@ -1229,7 +1233,7 @@ static int ask_all(struct asking *g)
 			leave_out_row(g);
 		else if (status)
 			return status;
-		status = g->n == g->batch || g->text.n > BATCH_BYTES ? answer_batch(g) : PD_OK;
+		status = g->n == g->batch || g->text.n > g->batch_bytes ? answer_batch(g) : PD_OK;
 		if (status)
 			return status;
 	}
@@ -1248,7 +1252,8 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 				    .n_paths = q->n_paths,
 				    .sources = q->sources },
 			    .judge = { .s = q->s, .o = q->o },
-			    .batch = q->at_once ? 1 : BATCH,
+			    .batch = q->at_once ? 1 : q->o.keep ? KEPT_AT_ONCE : ASKED_AT_ONCE,
+			    .batch_bytes = q->o.keep ? KEPT_BYTES : ASKED_BYTES,
 			    .e = e };
 	memcpy(g.columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *g.columns);
 	for (int i = 0; pd_sign_methods[i]; i++)

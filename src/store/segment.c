@@ -440,11 +440,22 @@ static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, 
 	return b && b->first <= row;
 }
 
-/* The last block that begins at the row or before it. */
+/* Where the row would be if all blocks had as many rows: nearly all have. */
+static inline uint64_t likely_block(const struct pd_store_segment *s, uint32_t row)
+{
+	return row * s->f.row_blocks / s->f.rows;
+}
+
+/* The last block that begins at the row or before it, looked for from the likely one on, farther and farther. */
 static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
+	uint64_t low = likely_block(s, row), high = low + 1, n = s->f.row_blocks;
 	int status = PD_OK;
-	*block = PD_LOWER_BOUND(i, 1, s->f.row_blocks, begins_by(s, i, row, &status, e)) - 1;
+	for (uint64_t step = 1; low > 0 && !begins_by(s, low, row, &status, e); step *= 2)
+		low -= step < low ? step : low;
+	for (uint64_t step = 1; high < n && begins_by(s, high, row, &status, e); step *= 2)
+		high += step;
+	*block = PD_LOWER_BOUND(i, low + 1, high < n ? high : n, begins_by(s, i, row, &status, e)) - 1;
 	return status;
 }
 
@@ -494,12 +505,15 @@ static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_te
 	if (status)
 		return status;
 	const struct pd_store_row_block *b = row_block(s, block, e);
-	*out = pd_span(NULL, 0);
-	for (uint64_t i = b->first; i <= row; i++)
-		if (!pd_span_split(&rest, '\n', out) || !rest.p)
-			*out = rest = pd_span(NULL, 0);
-	return out->p ? PD_OK : fail_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at + b->at,
-							 "a row is missing", e);
+	const char *line = NULL, *end = NULL;
+	for (uint64_t i = b->first; rest.n && i <= row && (i == b->first || end); i++) {
+		line = end ? end + 1 : rest.p;
+		end = memchr(line, '\n', (size_t)(rest.p + rest.n - line));
+	}
+	if (!end)
+		return fail_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at + b->at, "a row is missing", e);
+	*out = pd_span(line, (size_t)(end - line));
+	return PD_OK;
 }
 
 /* Everything of a page but its text and hashes. */
@@ -542,8 +556,6 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 	int status = read_columns(s, row, p, e);
 	if (!status && texts)
 		status = row_text(s, row, texts, &p->text, e);
-	if (!status && texts)
-		pd_store_page_hash(p);
 	return status;
 }
 
@@ -556,15 +568,20 @@ enum {
 	PROBES = 1 << 16,	/* that are sorted at a time, about */
 	SORTED_BITS = 20,	/* of a block whose probes are sorted: one counter for each bucket */
 	TOGETHER = 256,		/* questions that are compared with a bucket at once */
-	TILE = 1024,		/* keys that they are compared with at once */
-	HALVES_FROM = 8,	/* questions from which on it pays to take halves of a bucket's keys */
+	TILE = 240,		/* keys that they are compared with at once */
+	TILE_PARTS = 16,	/* of different segments */
+	HALVES_FROM = 3,	/* questions from which on it pays to take halves of a bucket's keys */
+	CLASSES_FROM = 16,	/* questions from which on it pays to part a bucket's keys into classes */
+	CLASS_BITS_MAX = 3,
+	CLASS_KEYS = 8,		/* that a class has at least, on average */
 	ORDERED_FROM = 64,	/* questions from which on they are asked in the order of their blocks */
-	HALF_BITS = PD_STORE_BLOCK_BITS_MAX / 2,
+	HALF = 32,		/* bits of a key that are compared first */
+	DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
 	RING_SHIFT = 24		/* of an asker: which ring of its buckets this one is in, then the question */
 };
 
 /* Halves say of fewer pairs than one in so many that they may be near: what each costs to look at is then small. */
-#define HALVES_CHANCE (1.0 / 400)
+#define HALVES_CHANCE (1.0 / 50)
 
 static const struct pd_join_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
 {
@@ -578,20 +595,50 @@ static const struct pd_join_masks *masks_within(struct pd_store_near *near, int 
 
 static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, int k)
 {
-	if (!near->scan)
-		near->scan = pd_join_scan_best();
 	near->hits.n = 0;
 	near->scan->by[width].cross(a, b, k, &near->hits);
 }
 
-/* Tables are asked from the last to the first: those with the larger radii, which have most buckets to read, come when other tables have
- * taken most pairs. */
-static bool is_found_earlier(struct pd_store_partition partition, const int *radius, int table, const uint64_t *x)
+/* How the blocks of two keys within k may differ: k + 1 is n_blocks times `least`, and `rest`.
+ *
+ * Either some block differs in fewer than `least` bits.  Then there is one that does, so that it and the blocks after it (around, from the
+ * last to the first), however many of them, differ in no more than their share of k: J. Qin, C. Xiao, "Pigeonring: A Principle for Faster
+ * Thresholded Similarity Search", PVLDB 12 (1), 2018.  (Start at that block of fewer than `least`, before which the sum of all that
+ * is over `least`, less what is missing, is highest: from there on it never rises over what it is of all blocks, rest - 1 at most.)
+ * Or all blocks differ in `least` bits or more: then one of the first `rest` in no more.
+ *
+ * So a pair is taken from one table, the last that may have it by this, and a table is asked for pairs of which some bits are known to differ little:
+ * those of the blocks after its own, as many as 32 bits hold. */
+struct sharing {
+	int n_blocks, n_bits, least, rest;
+	int beside, together;		/* blocks after a table's own; they and it differ in no more than so many bits */
+};
+
+static struct sharing sharing_of(struct pd_store_partition partition, int k)
 {
-	for (int t = partition.n_blocks - 1; t > table; t--)
-		if (radius[t] >= 0 && pd_bits_count(pd_store_partition_block(partition, x, t)) <= radius[t])
-			return true;
-	return false;
+	int n = partition.n_blocks, least = (k + 1) / n, rest = (k + 1) % n;
+	int fit = partition.n_bits ? HALF / partition.n_bits : 0, beside = fit < n - 1 ? fit : n - 1;
+	int together = rest ? (beside + 1) * least + rest - 1 : (beside + 1) * k / n;
+	return (struct sharing){ n, partition.n_bits, least, rest, beside, together < k ? together : k };
+}
+
+/* The table that a pair within k is taken from, by the bits in which its keys differ. */
+static int taken_from(const struct sharing *s, const uint64_t *x)
+{
+	struct pd_store_partition partition = { s->n_blocks, s->n_bits };
+	int d[PD_STORE_TABLES_MAX], t;
+	for (t = 0; t < s->n_blocks; t++)
+		d[t] = pd_bits_count(pd_store_partition_block(partition, x, t));
+	for (t = s->n_blocks - 1; t >= 0; t--) {
+		int sum = d[t];
+		for (int i = 1; i <= s->beside; i++)
+			sum += d[(t + i) % s->n_blocks];
+		if (d[t] < s->least && sum <= s->together)
+			return t;
+	}
+	for (t = s->rest - 1; t > 0 && d[t] != s->least; t--)
+		;
+	return t;
 }
 
 static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
@@ -608,20 +655,27 @@ struct probing {
 	struct pd_store_segment *segments;
 	size_t n_segments;		/* cut as the first is */
 	struct pd_store_partition partition;
-	int radius[PD_STORE_TABLES_MAX];
-	int table;
+	struct sharing sharing;
+	/* What is asked of each: buckets whose distance is of these rings. */
+	int table, ring[2];
 	const struct pd_join_masks *masks;
-	/* The table at work. */
-	struct pd_store_segment *s;
-	uint64_t at;			/* of the table in the file */
-	struct table_layout l;
-	const uint32_t *starts;
-	struct pd_join_columns columns;
-	/* Of many questions: 32 bits of each, and by ring how many of them may differ in a pair that is found here first; whole: so many
+	size_t mask[2];			/* those of the rings: from .. to - 1 */
+	struct table_of {
+		struct pd_store_segment *s;
+		uint64_t at;			/* in the file */
+		struct table_layout l;
+		const uint32_t *starts;
+		struct pd_join_columns columns;
+	} *tables;			/* of all segments that have keys, at work now */
+	size_t n_tables;
+	/* Of many questions: 32 bits of each, and by ring how many of them may differ in a pair that is taken from here; whole: so many
 	 * may that all bits are compared at once. */
 	struct pd_join_window window;
 	int left[PD_STORE_BLOCK_BITS_MAX + 1];
 	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
+	const struct pd_store_near_asked *order;	/* of the questions */
+	struct pd_join_columns asked;			/* their keys in it */
+	int class_bits;			/* keys of a bucket are parted by so many bits of their class */
 	struct {
 		uint32_t question, bucket;
 		uint32_t from, to;
@@ -630,15 +684,16 @@ struct probing {
 	struct pd_err *e;
 };
 
-static void turn_to(struct probing *p, struct pd_store_segment *s)
+static struct table_of table_of(const struct probing *p, struct pd_store_segment *s)
 {
-	p->s = s;
-	lay_out_table(&s->f, &p->l);
-	p->at = s->f.section[PD_STORE_SEG_TABLES].at + p->l.bytes * (unsigned)p->table;
-	const uint8_t *base = s->map.p + p->at;
-	p->starts = (const uint32_t *)base;
+	struct table_of t = { .s = s };
+	lay_out_table(&s->f, &t.l);
+	t.at = s->f.section[PD_STORE_SEG_TABLES].at + t.l.bytes * (unsigned)p->table;
+	const uint8_t *base = s->map.p + t.at;
+	t.starts = (const uint32_t *)base;
 	for (int w = 0; w < p->q->bits / 64; w++)
-		p->columns.w[w] = (uint64_t *)(uintptr_t)(base + p->l.part[TABLE_KEYS]) + p->l.stride * (unsigned)w;
+		t.columns.w[w] = (uint64_t *)(uintptr_t)(base + t.l.part[TABLE_KEYS]) + t.l.stride * (unsigned)w;
+	return t;
 }
 
 static uint32_t question_block(const struct probing *p, size_t question)
@@ -659,14 +714,14 @@ static struct pd_store_near_asked *order_questions(const struct probing *p)
 	for (size_t i = 0; i < n; i++)
 		in[i] = (struct pd_store_near_asked){ question_block(p, i), (uint32_t)i };
 	/* By the lower half of the bits, then by the higher. */
-	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += HALF_BITS) {
-		uint32_t place[(1 << HALF_BITS) + 1] = { 0 }, mask = (1 << HALF_BITS) - 1;
+	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += DIGIT) {
+		uint32_t place[(1 << DIGIT) + 1] = { 0 }, mask = (1 << DIGIT) - 1;
 		for (size_t i = 0; i < n; i++)
-			place[(in[i].block >> shift & mask) + 1]++;
+			place[(in[i].value >> shift & mask) + 1]++;
 		for (uint32_t v = 1; v <= mask; v++)
 			place[v] += place[v - 1];
 		for (size_t i = 0; i < n; i++)
-			out[place[in[i].block >> shift & mask]++] = in[i];
+			out[place[in[i].value >> shift & mask]++] = in[i];
 		struct pd_store_near_asked *sorted = out;
 		out = in;
 		in = sorted;
@@ -675,322 +730,473 @@ static struct pd_store_near_asked *order_questions(const struct probing *p)
 }
 
 /* The keys of a bucket: *from .. *to - 1. */
-static int bucket_bounds(struct probing *p, uint32_t bucket, uint32_t *from, uint32_t *to)
+static inline int bucket_bounds(const struct probing *p, const struct table_of *t, uint32_t bucket, uint32_t *from, uint32_t *to)
 {
-	if (check(p->s, p->at + bucket * UINT64_C(4), 8, p->e))
+	if (check(t->s, t->at + bucket * UINT64_C(4), 8, p->e))
 		return PD_ERR_FORMAT;
-	*from = p->starts[bucket];
-	*to = p->starts[bucket + 1];
-	if (*from > *to || *to > p->s->f.prints)
-		return fail_damaged(p->s, p->at + bucket * UINT64_C(4), "a bucket points outside its table",
-						p->e);
+	*from = t->starts[bucket];
+	*to = t->starts[bucket + 1];
+	if (*from > *to || *to > t->s->f.prints)
+		return fail_damaged(t->s, t->at + bucket * UINT64_C(4), "a bucket points outside its table", p->e);
 	return PD_OK;
 }
 
 /* Their checksums. */
-static int check_keys(struct probing *p, uint32_t from, uint32_t to)
+static inline int check_keys(const struct probing *p, const struct table_of *t, uint32_t from, uint32_t to)
 {
-	uint64_t at = p->at + p->l.part[TABLE_KEYS] + from * UINT64_C(8);
-	for (int w = 0; w < p->q->bits / 64; w++, at += p->l.stride * 8)
-		if (check(p->s, at, (to - from) * UINT64_C(8), p->e))
+	uint64_t at = t->at + t->l.part[TABLE_KEYS] + from * UINT64_C(8);
+	for (int w = 0; w < p->q->bits / 64; w++, at += t->l.stride * 8)
+		if (check(t->s, at, (to - from) * UINT64_C(8), p->e))
 			return PD_ERR_FORMAT;
 	return PD_OK;
 }
 
-/* A key at `place` of the table is within k of a question: a hit, unless an earlier table found it. */
-static int add_hit(struct probing *p, uint32_t question, uint32_t place, uint32_t distance)
+/* A key at `place` of the table is within k of a question: a hit, unless the pair is taken from another table. */
+static int add_hit(struct probing *p, const struct table_of *t, uint32_t question, uint32_t place, uint32_t distance)
 {
 	uint64_t x[PD_KEY_WORDS];
 	for (int w = 0; w < p->q->bits / 64; w++)
-		x[w] = p->q->keys.w[w][question] ^ p->columns.w[w][place];
-	if (is_found_earlier(p->partition, p->radius, p->table, x))
+		x[w] = p->q->keys.w[w][question] ^ t->columns.w[w][place];
+	if (taken_from(&p->sharing, x) != p->table)
 		return PD_OK;
-	uint64_t at = p->at + p->l.part[TABLE_ROWS] + place * UINT64_C(4);
-	if (check(p->s, at, 4, p->e))
+	uint64_t at = t->at + t->l.part[TABLE_ROWS] + place * UINT64_C(4);
+	if (check(t->s, at, 4, p->e))
 		return PD_ERR_FORMAT;
-	uint32_t row = pd_store_get32(p->s->map.p + at);
-	if (row >= p->s->f.rows)
-		return fail_damaged(p->s, at, "a table points outside the segment", p->e);
-	emit_hit(p->near, (struct pd_store_near_hit){ question, (uint32_t)(p->s - p->near->first), row, distance });
+	uint32_t row = pd_store_get32(t->s->map.p + at);
+	if (row >= t->s->f.rows)
+		return fail_damaged(t->s, at, "a table points outside the segment", p->e);
+	emit_hit(p->near, (struct pd_store_near_hit){ question, (uint32_t)(t->s - p->near->first), row, distance });
 	return PD_OK;
 }
 
 /* Few questions.  Probes go through three steps, WINDOW of them at a time: ask for the bucket's start, ask for its keys,
  * compare. */
 
-static int open_bucket(struct probing *p, int i)
+static int open_bucket(struct probing *p, const struct table_of *t, int i)
 {
 	uint32_t from, to;
-	int status = bucket_bounds(p, p->probe[i].bucket, &from, &to);
+	int status = bucket_bounds(p, t, p->probe[i].bucket, &from, &to);
 	if (status)
 		return status;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		for (uint32_t at = from; at < to && at < from + FETCH; at += LINE)
-			pd_prefetch(p->columns.w[w] + at);
+			pd_prefetch(t->columns.w[w] + at);
 	p->probe[i].from = from;
 	p->probe[i].to = to;
 	return PD_OK;
 }
 
-static int compare_one(struct probing *p, int i)
+static int compare_one(struct probing *p, const struct table_of *t, int i)
 {
 	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
 	struct pd_join_hits *hits = &p->near->hits;
-	int status = check_keys(p, from, to);
+	int status = check_keys(p, t, from, to);
 	if (status)
 		return status;
 	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &p->q->keys, a, a + 1 },
-			    (struct pd_join_run){ &p->columns, from, to }, p->q->k);
+			    (struct pd_join_run){ &t->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, a, hits->v[h].b, hits->v[h].distance);
+		status = add_hit(p, t, a, hits->v[h].b, hits->v[h].distance);
 	return status;
 }
 
-static int answer_window(struct probing *p)
+static int answer_window(struct probing *p, const struct table_of *t)
 {
 	int status = PD_OK;
 	for (int i = 0; !status && i < p->n; i++)
-		status = open_bucket(p, i);
+		status = open_bucket(p, t, i);
 	for (int i = 0; !status && i < p->n; i++)
 		if (p->probe[i].from < p->probe[i].to)
-			status = compare_one(p, i);
+			status = compare_one(p, t, i);
 	p->n = 0;
 	return status;
 }
 
-static int probe_one_by_one(struct probing *p)
+static int probe_one_by_one(struct probing *p, const struct table_of *t)
 {
 	const struct pd_store_near_asked *asked = order_questions(p);
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < p->q->n; i++)
-		for (size_t m = 0; !status && m < p->masks->n; m++) {
-			uint32_t bucket = asked[i].block ^ p->masks->v[m];
-			pd_prefetch(p->starts + bucket);
+		for (size_t m = p->mask[0]; !status && m < p->mask[1]; m++) {
+			uint32_t bucket = asked[i].value ^ p->masks->v[m];
+			pd_prefetch(t->starts + bucket);
 			p->probe[p->n].question = asked[i].question;
 			p->probe[p->n].bucket = bucket;
 			if (++p->n == WINDOW)
-				status = answer_window(p);
+				status = answer_window(p, t);
 		}
-	return status ? status : answer_window(p);
+	return status ? status : answer_window(p, t);
 }
 
 /* Many questions: their probes are sorted by bucket (a counting sort), and the table is read through once, each bucket
  * compared with all that ask for it.  What is waited for is then read in order, and read once. */
 
-/* A pair that this table is the first to find differs in more than their radii in the blocks of those asked before, so that little is
- * left for the others (join/plan.h).  Most pairs of a bucket's key and a question near it differ in more than that, and 32 bits of both
+/* Most pairs of a bucket's key and a question near it differ in more bits than one that is taken from this table may, and 32 bits of both
  * show it: twice as many are compared at once. */
 static void choose_window(struct probing *p)
 {
-	struct pd_join_plan plan = { .bits = p->q->bits, .k = p->q->k, .n_blocks = p->partition.n_blocks };
-	for (int i = 0; i < plan.n_blocks; i++) {
-		int block = plan.n_blocks - 1 - i;
-		plan.first_bit[i] = block * p->partition.n_bits;
-		plan.n_bits[i] = p->partition.n_bits;
-		plan.radius[i] = p->radius[block];
-	}
-	pd_join_window_choose(&p->window, &plan, plan.n_blocks - 1 - p->table);
-	for (int ring = 0; ring <= p->masks->radius; ring++) {
-		p->left[ring] = p->window.spare - ring;
-		p->whole[ring] = pd_join_chance(p->window.bits, p->left[ring]) > HALVES_CHANCE;
+	const struct sharing *s = &p->sharing;
+	struct pd_join_window *w = &p->window;
+	int after = s->n_blocks - 1 - p->table, straight = after < s->beside ? after : s->beside;
+	*w = (struct pd_join_window){ .bits = s->beside * s->n_bits, .n_pieces = (straight > 0) + (s->beside > straight) };
+	if (straight)
+		w->piece[0].first = (p->table + 1) * s->n_bits, w->piece[0].n = straight * s->n_bits;
+	if (s->beside > straight)
+		w->piece[straight > 0].n = (s->beside - straight) * s->n_bits;
+	/* Where all blocks differ in `least` bits, those that are not in the window take theirs. */
+	w->spare = p->ring[0] < s->least ? s->together : p->q->k - (s->n_blocks - 1 - s->beside) * s->least;
+	for (int ring = p->ring[0]; ring <= p->ring[1]; ring++) {
+		p->left[ring] = w->spare - ring;
+		p->whole[ring] = pd_join_chance(w->bits, p->left[ring]) > HALVES_CHANCE;
 	}
 }
 
-/* The windows of n keys; up to PAD more are read and written: loops of a known length become vectors. */
-static void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
+/* Where all blocks differ in `least` bits or more, k leaves the first table no choice: its own block and each other differ in a number that is known,
+ * `least` or one more.  So it is known whether the number of ones in it changes from odd to even, and of the keys of a bucket only those count that are
+ * odd and even where it says: with three other blocks one in eight.  The class of a key are such bits: whether it has an odd number of ones up to the
+ * end of block 1, 2, …  Buckets are then parted into classes, and a question asks for one class of each. */
+static int choose_class_bits(const struct probing *p)
 {
-	for (int i = 0; i < w->n_pieces; i++) {
-		int shift = w->piece[i].first % 64, bits = w->piece[i].n, up = 63;
-		const uint64_t *low = keys->w[w->piece[i].first / 64] + from, *high = low;
-		uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1);
-		if (shift + bits > 64) {
-			high = keys->w[w->piece[i].first / 64 + 1] + from;
-			up = 64 - shift;
-		}
-		for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
-			uint32_t piece[PD_SCAN_PAD];
-			for (size_t k = 0; k < PD_SCAN_PAD; k++)
-				piece[k] = (uint32_t)(low[at + k] >> shift | high[at + k] << up) & mask;
-			for (size_t k = 0; i && k < PD_SCAN_PAD; k++)
-				piece[k] |= out[at + k] << bits;
-			memcpy(out + at, piece, sizeof piece);
-		}
+	const struct sharing *s = &p->sharing;
+	size_t askers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.prints >> s->n_bits;
+	int bits = 0;
+	if (p->ring[0] < s->least || p->table > 0 || askers < CLASSES_FROM || p->whole[p->ring[0]])
+		return 0;
+	while (bits < CLASS_BITS_MAX && bits + 1 < s->n_blocks && (bits + 2) * s->n_bits <= 64 && keys >> bits >= 2 * CLASS_KEYS)
+		bits++;
+	return bits;
+}
+
+static void take_classes(const struct probing *p, const uint64_t *first_words, size_t n, uint8_t *class)
+{
+	p->near->scan->parities(first_words, n, 2 * p->sharing.n_bits - 1, p->sharing.n_bits, p->class_bits, class);
+}
+
+/* In which bits the class of a key that is taken differs from the question's. */
+static uint32_t class_change(const struct sharing *s, int class_bits)
+{
+	uint32_t change = 0;
+	for (int i = 0, sum = s->least; i < class_bits; i++) {
+		sum += s->least + (i + 1 < s->rest);
+		change |= (uint32_t)(sum & 1) << i;
 	}
+	return change;
 }
 
 /* Buckets are dealt with range by range, so that the probes of a range, and where each bucket's begin, stay in a cache.  A mask leads into
  * a range from one other range: of the questions, by their blocks, those from one place to another. */
 struct bucket_range {
-	const struct pd_store_near_asked *asked;
 	uint32_t *first;		/* by range: the first question whose block is in it; and the end */
-	int bits;			/* of a bucket in its range */
+	int bits;			/* of a bucket and a class in its range */
 	size_t range;
 };
 
-/* Who asks for bucket v of the range is askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring.  Mask by mask, since neighbouring
- * questions with one mask ask for neighbouring buckets. */
+/* Who asks for bucket v of the range is askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring, and the half of each is beside it.
+ * Mask by mask, since neighbouring questions with one mask ask for neighbouring buckets. */
 static void sort_probes(const struct probing *p, const struct bucket_range *r)
 {
 	const struct pd_join_masks *masks = p->masks;
+	const struct pd_store_near_asked *asked = p->order;
 	struct pd_store_near *near = p->near;
 	size_t n = (size_t)1 << r->bits, within = n - 1;
 	uint32_t *starts = near->starts;
 	memset(starts, 0, (n + 2) * sizeof *starts);
-	for (size_t m = 0; m < masks->n; m++) {
-		size_t from = r->range ^ masks->v[m] >> r->bits, mask = masks->v[m];
+	for (size_t m = p->mask[0]; m < p->mask[1]; m++) {
+		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
 		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
-			starts[((r->asked[i].block ^ mask) & within) + 2]++;
+			starts[((asked[i].value ^ mask) & within) + 2]++;
 	}
 	for (size_t v = 2; v < n + 2; v++)
 		starts[v] += starts[v - 1];
 	near->askers = pd_big_at_least(near->askers, starts[n + 1], &near->askers_cap, sizeof *near->askers);
-	uint32_t *askers = near->askers;
-	for (size_t m = 0, ring = 0; m < masks->n; m++) {
-		size_t from = r->range ^ masks->v[m] >> r->bits, mask = masks->v[m];
+	near->asker_halves = pd_big_at_least(near->asker_halves, starts[n + 1] + PD_SCAN_PAD, &near->asker_halves_cap, sizeof *near->asker_halves);
+	uint32_t *askers = near->askers, *halves = near->asker_halves;
+	memset(halves + starts[n + 1], 0, PD_SCAN_PAD * sizeof *halves);
+	for (size_t m = p->mask[0], ring = (size_t)p->ring[0]; m < p->mask[1]; m++) {
+		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
 		while ((int)ring < masks->radius && m >= masks->ring[ring + 1][0])
 			ring++;
-		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
-			askers[starts[((r->asked[i].block ^ mask) & within) + 1]++] = (uint32_t)ring << RING_SHIFT | r->asked[i].question;
+		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++) {
+			uint32_t at = starts[((asked[i].value ^ mask) & within) + 1]++;
+			askers[at] = (uint32_t)ring << RING_SHIFT | i;
+			halves[at] = near->halves[i];
+		}
 	}
 }
 
-static uint32_t question_of(uint32_t asker)
+/* Its place in the order of questions. */
+static uint32_t place_of(uint32_t asker)
 {
 	return asker & ((UINT32_C(1) << RING_SHIFT) - 1);
 }
 
-/* Up to TOGETHER questions with the keys from .. to - 1. */
-static int compare_wholes(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
+/* Those who ask for a bucket, or a class of it. */
+struct askers {
+	const uint32_t *v, *halves;
+	size_t n;
+};
+
+/* Those of one ring at the front, up to TOGETHER. */
+static struct askers ring_of(const struct probing *p, const struct askers *a)
+{
+	size_t m = 1, n = a->n < TOGETHER ? a->n : TOGETHER;
+	if (p->ring[0] == p->ring[1])
+		m = n;
+	while (m < n && a->v[m] >> RING_SHIFT == a->v[0] >> RING_SHIFT)
+		m++;
+	return (struct askers){ a->v, a->halves, m };
+}
+
+static void leave_out(struct askers *a, const struct askers *first)
+{
+	a->v += first->n;
+	a->halves += first->n;
+	a->n -= first->n;
+}
+
+/* Keys of a bucket, of all segments, up to TILE of them: where they lie, part by part; their halves, unless all bits are compared at once;
+ * class by class, where there are classes: then at[i] says where the i-th was before. */
+struct tile {
+	uint32_t n, n_parts;
+	struct {
+		const struct table_of *table;
+		uint32_t from, begin;	/* its first key in the table, and here */
+	} part[TILE_PARTS];
+	bool has_halves;
+	uint32_t halves[TILE + PD_SCAN_PAD], sorted[TILE + PD_SCAN_PAD];
+	uint8_t class[TILE + PD_SCAN_PAD], at[TILE];
+	uint8_t starts[1 << CLASS_BITS_MAX];
+};
+
+/* Up to TOGETHER questions with the keys of one part. */
+static int compare_wholes(struct probing *p, const struct askers *a, const struct tile *tile, uint32_t part)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
+	const struct table_of *t = tile->part[part].table;
+	uint32_t from = tile->part[part].from, end = part + 1 < tile->n_parts ? tile->part[part + 1].begin : tile->n;
 	struct pd_join_columns together;
 	struct pd_join_hits *hits = &p->near->hits;
 	int status = PD_OK;
 	for (int w = 0; w < p->q->bits / 64; w++) {
-		for (size_t i = 0; i < n; i++)
-			words[w][i] = p->q->keys.w[w][question_of(asker[i])];
+		for (size_t i = 0; i < a->n; i++)
+			words[w][i] = p->asked.w[w][place_of(a->v[i])];
 		together.w[w] = words[w];
 	}
-	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &together, 0, n },
-		     (struct pd_join_run){ &p->columns, from, to }, p->q->k);
+	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &together, 0, a->n },
+		     (struct pd_join_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, question_of(asker[hits->v[h].a]), hits->v[h].b, hits->v[h].distance);
+		status = add_hit(p, t, p->order[place_of(a->v[hits->v[h].a])].question, hits->v[h].b, hits->v[h].distance);
 	return status;
 }
 
-/* The same by the halves of the keys, of which the first lies at `from`. */
-static int compare_halves(struct probing *p, const uint32_t *asker, size_t n, uint32_t *halves, uint32_t from, uint32_t to)
+/* Whose halves are near: are they? */
+static int compare_again(struct probing *p, const struct tile *tile, uint32_t asker, uint32_t at)
 {
-	uint32_t asked[TOGETHER + PD_SCAN_PAD];
-	struct pd_join_columns questions = { .half = asked }, keys = { .half = halves };
+	uint32_t part = 0, d = 0;
+	while (part + 1 < tile->n_parts && tile->part[part + 1].begin <= at)
+		part++;
+	const struct table_of *t = tile->part[part].table;
+	uint32_t place = tile->part[part].from + at - tile->part[part].begin;
+	for (int w = 0; w < p->q->bits / 64; w++)
+		d += (uint32_t)pd_bits_count(p->asked.w[w][place_of(asker)] ^ t->columns.w[w][place]);
+	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[place_of(asker)].question, place, d) : PD_OK;
+}
+
+/* Up to TOGETHER questions with halves from .. to - 1 of the tile.  Vectors are of those who are more: fewer of them are filled in part. */
+static int compare_halves(struct probing *p, const struct askers *a, struct tile *tile, uint32_t from, uint32_t to)
+{
+	struct pd_join_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
+	struct pd_join_columns keys = { .half = p->class_bits ? tile->sorted : tile->halves };
+	struct pd_join_run of_questions = { &questions, 0, a->n }, of_keys = { &keys, from, to };
 	struct pd_join_hits *hits = &p->near->hits;
+	bool is_turned = a->n > to - from;
 	int status = PD_OK;
-	for (size_t i = 0; i < n; i++)
-		asked[i] = p->near->halves[question_of(asker[i])];
-	compare_runs(p->near, PD_SCAN_HALF, (struct pd_join_run){ &questions, 0, n }, (struct pd_join_run){ &keys, 0, to - from },
-		     p->left[asker[0] >> RING_SHIFT]);
+	compare_runs(p->near, PD_SCAN_HALF, is_turned ? of_keys : of_questions, is_turned ? of_questions : of_keys, p->left[a->v[0] >> RING_SHIFT]);
 	for (size_t h = 0; !status && h < hits->n; h++) {
-		uint32_t question = question_of(asker[hits->v[h].a]), place = from + hits->v[h].b, d = 0;
-		for (int w = 0; w < p->q->bits / 64; w++)
-			d += (uint32_t)pd_bits_count(p->q->keys.w[w][question] ^ p->columns.w[w][place]);
-		if (d <= (uint32_t)p->q->k)
-			status = add_hit(p, question, place, d);
+		uint32_t question = is_turned ? hits->v[h].b : hits->v[h].a, key = is_turned ? hits->v[h].a : hits->v[h].b;
+		status = compare_again(p, tile, a->v[question], p->class_bits ? tile->at[key] : key);
 	}
 	return status;
 }
 
-/* Those of one ring at the front of a list. */
-static size_t ring_of(const uint32_t *asker, size_t n)
+/* Counts and places of eight classes are the bytes of one word: fewer than 256 keys are parted at once. */
+static void part_tile(struct tile *tile)
 {
-	size_t m = 1;
-	while (m < n && m < TOGETHER && asker[m] >> RING_SHIFT == asker[0] >> RING_SHIFT)
-		m++;
-	return m;
+	uint64_t counts = 0;
+	for (uint32_t i = 0; i < tile->n; i++)
+		counts += UINT64_C(1) << (8 * tile->class[i]);
+	uint64_t next = counts * UINT64_C(0x0101010101010100);	/* byte c: the sum of those below it */
+	for (int c = 0; c < 1 << CLASS_BITS_MAX; c++)
+		tile->starts[c] = (uint8_t)(next >> (8 * c));
+	for (uint32_t i = 0; i < tile->n; i++) {
+		int shift = 8 * tile->class[i];
+		uint8_t at = (uint8_t)(next >> shift);
+		tile->sorted[at] = tile->halves[i];
+		tile->at[at] = (uint8_t)i;
+		next += UINT64_C(1) << shift;
+	}
 }
 
-static int ask_tile(struct probing *p, const uint32_t *asker, size_t n, uint32_t from, uint32_t to)
+/* starts[c]: where who asks for class c of the bucket begins. */
+static int ask_classes(struct probing *p, const uint32_t *starts, struct tile *tile)
 {
-	uint32_t halves[TILE + PD_SCAN_PAD];
-	bool taken = false;
+	const struct pd_store_near *near = p->near;
+	uint32_t n = UINT32_C(1) << p->class_bits;
 	int status = PD_OK;
-	for (size_t at = 0, m; !status && at < n; at += m) {
-		uint32_t ring = asker[at] >> RING_SHIFT;
-		m = ring_of(asker + at, n - at);
-		if (p->left[ring] < 0)
-			continue;
-		bool whole = p->whole[ring] || n < HALVES_FROM;
-		if (!whole && !taken)
-			take_halves(&p->window, &p->columns, from, to - from, halves);
-		taken |= !whole;
-		status = whole ? compare_wholes(p, asker + at, m, from, to) : compare_halves(p, asker + at, m, halves, from, to);
+	part_tile(tile);
+	for (uint32_t c = 0; !status && c < n; c++) {
+		struct askers a = { near->askers + starts[c], near->asker_halves + starts[c], starts[c + 1] - starts[c] };
+		uint32_t from = tile->starts[c], to = c + 1 < n ? tile->starts[c + 1] : tile->n;
+		while (!status && a.n && from < to) {
+			struct askers first = ring_of(p, &a);
+			status = compare_halves(p, &first, tile, from, to);
+			leave_out(&a, &first);
+		}
 	}
 	return status;
 }
 
-static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *asker, size_t n)
+static int ask_tile(struct probing *p, const uint32_t *starts, struct tile *tile)
 {
+	struct askers a = { p->near->askers + starts[0], p->near->asker_halves + starts[0], starts[1] - starts[0] };
+	int status = PD_OK;
+	if (p->class_bits)
+		return ask_classes(p, starts, tile);
+	while (!status && a.n) {
+		struct askers first = ring_of(p, &a);
+		uint32_t ring = a.v[0] >> RING_SHIFT;
+		bool whole = p->whole[ring] || !tile->has_halves;
+		if (p->left[ring] >= 0 && !whole)
+			status = compare_halves(p, &first, tile, 0, tile->n);
+		for (uint32_t i = 0; !status && p->left[ring] >= 0 && whole && i < tile->n_parts; i++)
+			status = compare_wholes(p, &first, tile, i);
+		leave_out(&a, &first);
+	}
+	return status;
+}
+
+/* Keys of a table, as many as there is room for; returns how many. */
+static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const struct table_of *t, uint32_t from, uint32_t to)
+{
+	uint32_t n = to - from < TILE - tile->n ? to - from : TILE - tile->n;
+	tile->part[tile->n_parts].table = t;
+	tile->part[tile->n_parts].from = from;
+	tile->part[tile->n_parts++].begin = tile->n;
+	if (tile->has_halves)
+		p->near->scan->halves(&p->window, &t->columns, from, n, tile->halves + tile->n);
+	if (p->class_bits)
+		take_classes(p, t->columns.w[0] + from, n, tile->class + tile->n);
+	tile->n += n;
+	return n;
+}
+
+/* starts: where those who ask for it begin, and for each class of it; and where they end. */
+static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *starts, struct tile *tile)
+{
+	size_t n = starts[1 << p->class_bits] - starts[0];
 	uint32_t from, to;
-	int status = bucket_bounds(p, bucket, &from, &to);
-	if (!status)
-		status = check_keys(p, from, to);
-	for (uint32_t tile; !status && from < to; from = tile) {
-		tile = to - from < TILE ? to : from + TILE;
-		status = ask_tile(p, asker, n, from, tile);
+	int status = PD_OK;
+	tile->n = tile->n_parts = 0;
+	tile->has_halves = n >= HALVES_FROM || p->class_bits;
+	for (const struct table_of *t = p->tables; n && !status && t < p->tables + p->n_tables; t++) {
+		status = bucket_bounds(p, t, bucket, &from, &to);
+		if (!status)
+			status = check_keys(p, t, from, to);
+		while (!status && from < to) {
+			from += add_to_tile(p, tile, t, from, to);
+			if (tile->n < TILE && tile->n_parts < TILE_PARTS)
+				continue;
+			status = ask_tile(p, starts, tile);
+			tile->n = tile->n_parts = 0;
+		}
 	}
+	return status || !tile->n ? status : ask_tile(p, starts, tile);
+}
+
+static int ask_range(struct probing *p, const struct bucket_range *r, struct tile *tile)
+{
+	const uint32_t *starts = p->near->starts;
+	int status = PD_OK, bits = r->bits - p->class_bits;
+	for (uint32_t v = 0, first = (uint32_t)(r->range << bits); !status && v < UINT32_C(1) << bits; v++)
+		status = ask_bucket(p, first + v, starts + (v << p->class_bits), tile);
 	return status;
 }
 
-static int ask_range(struct probing *p, struct pd_store_segment *s, const struct bucket_range *r)
+/* The questions in the order of their blocks: their keys, their halves, and below their blocks their classes. */
+static struct pd_store_near_asked *describe_questions(struct probing *p)
 {
-	const uint32_t *starts = p->near->starts, *askers = p->near->askers;
-	int status = PD_OK;
-	turn_to(p, s);
-	for (uint32_t v = 0, first = (uint32_t)(r->range << r->bits); !status && v < UINT32_C(1) << r->bits; v++)
-		if (starts[v] < starts[v + 1])
-			status = ask_bucket(p, first + v, askers + starts[v], starts[v + 1] - starts[v]);
-	return status;
+	struct pd_store_near *near = p->near;
+	size_t n = p->q->n, words = (size_t)p->q->bits / 64, room = n + PD_SCAN_PAD;
+	struct pd_store_near_asked *asked = order_questions(p);
+	near->ordered = pd_big_at_least(near->ordered, room * words, &near->ordered_cap, sizeof *near->ordered);
+	near->halves = pd_big_at_least(near->halves, room, &near->halves_cap, sizeof *near->halves);
+	for (size_t w = 0; w < words; w++) {
+		p->asked.w[w] = near->ordered + room * w;
+		for (size_t i = 0; i < n; i++)
+			p->asked.w[w][i] = p->q->keys.w[w][asked[i].question];
+		memset(p->asked.w[w] + n, 0, PD_SCAN_PAD * sizeof *p->asked.w[w]);
+	}
+	near->scan->halves(&p->window, &p->asked, 0, n, near->halves);
+	if (!p->class_bits)
+		return asked;
+	uint8_t *class = pd_alloc(room);
+	uint32_t change = class_change(&p->sharing, p->class_bits);
+	take_classes(p, p->asked.w[0], n, class);
+	for (size_t i = 0; i < n; i++)
+		asked[i].value = asked[i].value << p->class_bits | (class[i] ^ change);
+	free(class);
+	return asked;
 }
 
 static int probe_in_order(struct probing *p)
 {
 	struct pd_store_near *near = p->near;
-	struct bucket_range r = { .asked = order_questions(p), .bits = p->partition.n_bits };
 	int status = PD_OK;
-	while (r.bits > 0 && p->q->n * p->masks->n >> (p->partition.n_bits - r.bits) > PROBES)
+	choose_window(p);
+	p->class_bits = choose_class_bits(p);
+	int all_bits = p->partition.n_bits + p->class_bits;
+	struct bucket_range r = { .bits = all_bits };
+	p->order = describe_questions(p);
+	while (r.bits > p->class_bits && p->q->n * (p->mask[1] - p->mask[0]) >> (all_bits - r.bits) > PROBES)
 		r.bits--;
-	size_t n_ranges = (size_t)1 << (p->partition.n_bits - r.bits);
+	size_t n_ranges = (size_t)1 << (all_bits - r.bits);
 	r.first = pd_zalloc((n_ranges + 1) * sizeof *r.first);
 	for (size_t i = 0; i < p->q->n; i++)
-		r.first[(r.asked[i].block >> r.bits) + 1]++;
+		r.first[(p->order[i].value >> r.bits) + 1]++;
 	for (size_t i = 0; i < n_ranges; i++)
 		r.first[i + 1] += r.first[i];
 	near->starts = pd_big_at_least(near->starts, ((size_t)1 << r.bits) + 2, &near->starts_cap, sizeof *near->starts);
-	near->halves = pd_big_at_least(near->halves, p->q->n + PD_SCAN_PAD, &near->halves_cap, sizeof *near->halves);
-	choose_window(p);
-	take_halves(&p->window, &p->q->keys, 0, p->q->n, near->halves);
+	struct tile *tile = pd_zalloc(sizeof *tile);
 	for (; !status && r.range < n_ranges; r.range++) {
 		sort_probes(p, &r);
-		for (size_t i = 0; !status && i < p->n_segments; i++)
-			if (p->segments[i].f.prints)
-				status = ask_range(p, &p->segments[i], &r);
+		status = ask_range(p, &r, tile);
 	}
+	free(tile);
 	free(r.first);
 	return status;
 }
 
-static int probe_tables(struct probing *p)
+/* The tables of one block, for what they have within these rings. */
+static int probe_tables(struct probing *p, int table, int from, int to)
 {
 	int bits = p->partition.n_bits, status = PD_OK;
-	p->masks = masks_within(p->near, bits, p->radius[p->table]);
+	p->table = table;
+	p->ring[0] = from;
+	p->ring[1] = to < bits ? to : bits;
+	if (from > bits)
+		return PD_OK;
+	p->masks = masks_within(p->near, bits, to);
+	p->mask[0] = from ? p->masks->ring[from][0] : 0;
+	p->mask[1] = p->masks->n;
+	p->n_tables = 0;
+	for (size_t i = 0; i < p->n_segments; i++)
+		if (p->segments[i].f.prints)
+			p->tables[p->n_tables++] = table_of(p, &p->segments[i]);
 	/* One probe for every bucket, at least: fewer are not worth the counters. */
-	if (bits > 0 && bits <= SORTED_BITS && p->q->n * p->masks->n >> bits > 0)
+	if (bits > 0 && bits <= SORTED_BITS && p->q->n * (p->mask[1] - p->mask[0]) >> bits > 0)
 		return probe_in_order(p);
-	for (size_t i = 0; !status && i < p->n_segments; i++) {
-		if (!p->segments[i].f.prints)
-			continue;
-		turn_to(p, &p->segments[i]);
-		status = probe_one_by_one(p);
-	}
+	for (size_t i = 0; !status && i < p->n_tables; i++)
+		status = probe_one_by_one(p, &p->tables[i]);
 	return status;
 }
 
@@ -1005,40 +1211,45 @@ int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *
 	struct probing p = { .near = near, .q = q, .e = e };
 	int status = PD_OK;
 	near->first = segments;
+	if (!near->scan)
+		near->scan = pd_join_scan_best();
+	p.tables = pd_alloc((n + 1) * sizeof *p.tables);
 	for (size_t i = 0; !status && i < n; i += p.n_segments) {
 		p.segments = segments + i;
 		for (p.n_segments = 1; i + p.n_segments < n && cut_alike(p.segments, p.segments + p.n_segments);)
 			p.n_segments++;
 		p.partition = (struct pd_store_partition){ (int)p.segments->f.tables, (int)p.segments->f.table_bits };
-		pd_join_radii(q->k, p.partition.n_blocks, p.radius);
-		for (p.table = p.partition.n_blocks - 1; !status && q->n && p.table >= 0; p.table--)
-			if (p.radius[p.table] >= 0)
-				status = probe_tables(&p);
+		p.sharing = sharing_of(p.partition, q->k);
+		for (int t = p.partition.n_blocks - 1; !status && q->n && p.sharing.least && t >= 0; t--)
+			status = probe_tables(&p, t, 0, p.sharing.least - 1);
+		for (int t = p.sharing.rest - 1; !status && q->n && t >= 0; t--)
+			status = probe_tables(&p, t, p.sharing.least, p.sharing.least);
 	}
+	free(p.tables);
 	return status;
 }
 
 /* What lies in memory: no checksums, and few keys in a bucket. */
 
 static void add_recent_hits(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
-		      const int *radius, int table, const uint32_t *rows)
+			    const struct sharing *sharing, int table, const uint32_t *rows)
 {
 	for (size_t h = 0; h < near->hits.n; h++) {
 		const struct pd_join_hit *hit = &near->hits.v[h];
 		uint64_t x[PD_KEY_WORDS];
 		for (int w = 0; w < r->bits / 64; w++)
 			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
-		if (is_found_earlier(r->partition, radius, table, x))
+		if (taken_from(sharing, x) != table)
 			continue;
 		emit_hit(near, (struct pd_store_near_hit){ hit->a, 0, rows[hit->b], hit->distance });
 	}
 }
 
 static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r,
-			 const struct pd_store_questions *q, const int *radius, int table, uint32_t question)
+			 const struct pd_store_questions *q, const struct sharing *sharing, int table, uint32_t question)
 {
 	uint64_t key[PD_KEY_WORDS];
-	const struct pd_join_masks *masks = masks_within(near, r->partition.n_bits, radius[table]);
+	const struct pd_join_masks *masks = masks_within(near, r->partition.n_bits, sharing->least - (table >= sharing->rest));
 	for (int w = 0; w < r->bits / 64; w++)
 		key[w] = q->keys.w[w][question];
 	uint32_t block = pd_store_partition_block(r->partition, key, table);
@@ -1052,18 +1263,19 @@ static void probe_recent(struct pd_store_near *near, const struct pd_store_recen
 			columns.w[w] = b->keys + (size_t)w * b->cap;
 		compare_runs(near, pd_join_scan_width_of(r->bits), (struct pd_join_run){ &q->keys, question, question + 1 },
 			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
-		add_recent_hits(near, r, q, radius, table, b->rows);
+		add_recent_hits(near, r, q, sharing, table, b->rows);
 	}
 }
 
 void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
 			  const struct pd_store_questions *q)
 {
-	int radius[PD_STORE_TABLES_MAX];
-	pd_join_radii(q->k, r->partition.n_blocks, radius);
+	struct sharing sharing = sharing_of(r->partition, q->k);
+	if (!near->scan)
+		near->scan = pd_join_scan_best();
 	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
-		for (uint32_t i = 0; radius[t] >= 0 && i < q->n; i++)
-			probe_recent(near, r, q, radius, t, i);
+		for (uint32_t i = 0; sharing.least - (t >= sharing.rest) >= 0 && i < q->n; i++)
+			probe_recent(near, r, q, &sharing, t, i);
 }
 
 void pd_store_near_release(struct pd_store_near *near)
@@ -1078,7 +1290,9 @@ void pd_store_near_release(struct pd_store_near *near)
 	free(near->hits.v);
 	free(near->starts);
 	free(near->askers);
+	free(near->asker_halves);
 	free(near->halves);
+	free(near->ordered);
 	free(near->asked);
 	*near = (struct pd_store_near){ 0 };
 }
@@ -1272,6 +1486,8 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 					      "pages are out of order", e);
 		if (!status)
 			status = pd_store_segment_page(s, row, texts, &page, e);
+		if (!status)
+			pd_store_page_hash(&page);
 		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
 			if (page.hash[by])
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);

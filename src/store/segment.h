@@ -188,8 +188,9 @@ struct pd_store_near_hit {
 	uint32_t question, segment, row, distance;	/* segment: which of those asked; 0 in memory */
 };
 
+/* A question of many: its block, below it its class, if there are classes. */
 struct pd_store_near_asked {
-	uint32_t block, question;
+	uint32_t value, question;
 };
 
 struct pd_store_near {
@@ -201,10 +202,11 @@ struct pd_store_near {
 	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
 	const struct pd_join_scan *scan;
 	const struct pd_store_segment *first;			/* of those asked */
-	/* many questions: which ask for a bucket, 32 bits of each, their blocks in order */
-	uint32_t *starts, *askers, *halves;
+	/* many questions: which ask for a bucket, and 32 bits of each of these; all in the order of their blocks, their keys, and 32 bits of each */
+	uint32_t *starts, *askers, *asker_halves, *halves;
+	uint64_t *ordered;
 	struct pd_store_near_asked *asked;
-	size_t starts_cap, askers_cap, halves_cap, asked_cap;
+	size_t starts_cap, askers_cap, asker_halves_cap, halves_cap, ordered_cap, asked_cap;
 };
 
 /* Hits are appended, in no order.  At most 2^24 questions at once. */

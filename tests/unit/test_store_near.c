@@ -9,7 +9,7 @@
 #include "store/segment.h"
 #include "store_dir.h"
 
-enum { KEYS = 6000, QUESTIONS = 400 };
+enum { KEYS = 6000, MANY = 5 * KEYS, QUESTIONS = 400 };
 
 static const struct {
 	const char *name;
@@ -26,7 +26,12 @@ static const struct {
 	{ "k 6", 64, 6, 6, KEYS, 4, true },
 	{ "k 8", 64, 8, 8, KEYS, 4, false },
 	{ "k 8, more than the store's", 64, 3, 8, KEYS, 4, true },
+	{ "k 9", 64, 9, 9, KEYS, 4, true },
+	{ "k 10", 64, 10, 10, MANY, 4, true },
 	{ "k 12", 64, 12, 12, KEYS, 1, true },
+	{ "k 12, more", 64, 12, 12, MANY, 4, true },
+	{ "k 12, random", 64, 12, 12, MANY, 4, false },
+	{ "k 13 of 12", 64, 12, 13, MANY, 4, true },
 	{ "k 12 of 3", 64, 3, 12, KEYS, 4, false },
 	{ "k 10, few", 64, 3, 10, 100, 1, true },
 	{ "k 16: compared with all", 64, 16, 16, 800, 1, true },
@@ -156,7 +161,7 @@ START_TEST(as_brute_force)
 	const char *name = cases[_i].name;
 	int bits = cases[_i].bits, k = cases[_i].asked_k;
 	size_t n = cases[_i].n;
-	static struct pd_key keys[KEYS], asked[QUESTIONS];
+	static struct pd_key keys[MANY], asked[QUESTIONS];
 	static uint64_t columns[QUESTIONS * PD_KEY_WORDS + PD_SCAN_PAD];
 	struct pd_store_recent recent;
 	struct pd_store_segment segment;
