@@ -74,12 +74,9 @@ static int one_at_a_time(struct pd_store_judge *j, const struct rows *r, const c
 
 static int in_bulk(struct pd_store_judge *j, const struct rows *r, struct pd_err *e)
 {
-	size_t duplicates = 0, batch = 16384;
-	int status = PD_OK;
+	size_t duplicates = 0;
 	double cpu = pd_cpu_seconds();
-	for (size_t i = 0; !status && i < r->n; i += batch)
-		status = pd_store_judge_batch(j, r->pages + i, r->n - i < batch ? r->n - i : batch, count, &duplicates,
-					      e);
+	int status = pd_store_judge_batch(j, r->pages, r->n, count, &duplicates, e);
 	cpu = pd_cpu_seconds() - cpu;
 	printf("in bulk: %.0f a second, %zu of %zu duplicates\n", (double)r->n / cpu, duplicates, r->n);
 	return status;
