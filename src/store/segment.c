@@ -576,7 +576,7 @@ enum {
 	CLASS_KEYS = 8,		/* that a class has at least, on average */
 	ORDERED_FROM = 64,	/* questions from which on they are asked in the order of their blocks */
 	HALF = 32,		/* bits of a key that are compared first */
-	DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
+	BLOCK_DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
 	RING_SHIFT = 24		/* of an asker: which ring of its buckets this one is in, then the question */
 };
 
@@ -714,8 +714,8 @@ static struct pd_store_near_asked *order_questions(const struct probing *p)
 	for (size_t i = 0; i < n; i++)
 		in[i] = (struct pd_store_near_asked){ question_block(p, i), (uint32_t)i };
 	/* By the lower half of the bits, then by the higher. */
-	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += DIGIT) {
-		uint32_t place[(1 << DIGIT) + 1] = { 0 }, mask = (1 << DIGIT) - 1;
+	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += BLOCK_DIGIT) {
+		uint32_t place[(1 << BLOCK_DIGIT) + 1] = { 0 }, mask = (1 << BLOCK_DIGIT) - 1;
 		for (size_t i = 0; i < n; i++)
 			place[(in[i].value >> shift & mask) + 1]++;
 		for (uint32_t v = 1; v <= mask; v++)
