@@ -15,11 +15,13 @@ void pd_map_clear(struct pd_map *m, size_t n)
 		want *= 2;
 	m->n = 0;
 	m->round++;
-	if (want <= m->cap && m->round && (m->cap <= KEEP || want > KEEP))
+	if (want <= m->room && m->round && (m->room <= KEEP || want > KEEP)) {
+		m->cap = n ? want : m->room;
 		return;
+	}
 	pd_map_release(m);
 	m->v = pd_zalloc(want * sizeof *m->v);
-	m->cap = want;
+	m->cap = m->room = want;
 	m->round = 1;
 }
 
@@ -32,7 +34,8 @@ void pd_map_release(struct pd_map *m)
 void pd_map_grow(struct pd_map *m)
 {
 	struct pd_map old = *m;
-	struct pd_map bigger = { .n = old.n, .cap = old.cap ? 2 * old.cap : SMALLEST, .round = 1 };
+	size_t cap = old.cap ? 2 * old.cap : SMALLEST;
+	struct pd_map bigger = { .n = old.n, .cap = cap, .room = cap, .round = 1 };
 	bigger.v = pd_zalloc(bigger.cap * sizeof *bigger.v);
 	for (size_t i = 0; i < old.cap; i++) {
 		if (old.v[i].round != old.round)

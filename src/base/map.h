@@ -28,18 +28,20 @@ struct pd_map_slot {
 
 struct pd_map {
 	struct pd_map_slot *v;
-	size_t n, cap;		/* keys; slots, a power of two */
+	size_t n, cap;		/* keys; slots in use, a power of two */
+	size_t room;		/* slots there are */
 	uint32_t round;		/* of the slots that are taken; from 1 */
 };
 
-/* Everything is forgotten; room for `n` keys.  A map that one huge page made huge gives its memory back. */
+/* Everything is forgotten; room for `n` keys, 0: as many as there is.  Few keys lie in few slots, which stay in the processor's
+ * cache, whatever the page before needed; a map that one huge page made huge gives its memory back. */
 void pd_map_clear(struct pd_map *m, size_t n);
 void pd_map_release(struct pd_map *m);
 /* Twice the slots; called by what adds. */
 void pd_map_grow(struct pd_map *m);
 static inline size_t pd_map_bytes(const struct pd_map *m)
 {
-	return m->cap * sizeof *m->v;
+	return m->room * sizeof *m->v;
 }
 
 /* All keys in no order: m->n of them. */

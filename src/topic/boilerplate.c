@@ -19,7 +19,7 @@
 
 /* ==== what the site repeats, on one page ==== */
 
-/* A line of text and where it stands. */
+/* A line of text and where it stands: its path, and once all are known the path's number. */
 struct pd_site_entry {
 	uint64_t line, path;
 };
@@ -34,6 +34,7 @@ void pd_site_keys_release(struct pd_site_keys *k)
 {
 	free(k->boxes);
 	free(k->entries);
+	free(k->sorted);
 	free(k->places);
 	pd_buf_release(&k->scratch);
 	pd_buf_release(&k->host);
@@ -136,10 +137,46 @@ static int entry_order(const void *x, const void *y)
 	return (a->path > b->path) - (a->path < b->path);
 }
 
+/* Lines' keys are hashes, evenly spread: one or two of a page begin with the same byte. */
+static void sort_entries(struct pd_site_keys *k)
+{
+	enum { HIGH = 256 };
+	size_t n = k->n_entries, end[HIGH] = { 0 };
+	k->sorted = pd_grow(k->sorted, n, &k->cap_sorted, sizeof *k->sorted);
+	for (size_t i = 0; i < n; i++)
+		end[k->entries[i].line >> 56]++;
+	for (size_t v = 0, at = 0, of; v < HIGH; v++, at += of) {
+		of = end[v];
+		end[v] = at;
+	}
+	for (size_t i = 0; i < n; i++)
+		k->sorted[end[k->entries[i].line >> 56]++] = k->entries[i];
+	for (size_t v = 0, at = 0; v < HIGH; at = end[v++])
+		if (end[v] - at > 1)
+			qsort(&k->sorted[at], end[v] - at, sizeof *k->sorted, entry_order);
+}
+
 static int place_order(const void *x, const void *y)
 {
 	uint64_t a = ((const struct pd_site_place *)x)->path, b = ((const struct pd_site_place *)y)->path;
 	return (a > b) - (a < b);
+}
+
+static uint16_t add_links(unsigned a, unsigned b)
+{
+	return (uint16_t)(a + b < UINT16_MAX ? a + b : UINT16_MAX);
+}
+
+/* Lines in a row mostly have one path. */
+static void add_place(struct pd_site_keys *k, uint64_t path, bool link)
+{
+	struct pd_site_place *last = k->n_places ? &k->places[k->n_places - 1] : NULL;
+	if (last && last->path == path) {
+		last->links = add_links(last->links, link);
+		return;
+	}
+	k->places = pd_grow(k->places, k->n_places, &k->cap_places, sizeof *k->places);
+	k->places[k->n_places++] = (struct pd_site_place){ path, link };
 }
 
 static void add_entry(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
@@ -148,8 +185,7 @@ static void add_entry(struct pd_site_keys *k, const struct pd_blocks *in, const 
 	if (in->boxes[l->box].tag == PD_TAG_title || !line_has_letter(in, l))
 		return;
 	uint64_t path = k->boxes[l->box];
-	k->places = pd_grow(k->places, k->n_places, &k->cap_places, sizeof *k->places);
-	k->places[k->n_places++] = (struct pd_site_place){ path, link };
+	add_place(k, path, link);
 	if (link)
 		return;
 	k->entries = pd_grow(k->entries, k->n_entries, &k->cap_entries, sizeof *k->entries);
@@ -163,31 +199,30 @@ static void close_places(struct pd_site_keys *k)
 	if (k->n_places)
 		qsort(k->places, k->n_places, sizeof *k->places, place_order);
 	for (size_t i = 0; i < k->n_places; i++) {
-		if (n && k->places[n - 1].path == k->places[i].path) {
-			unsigned links = k->places[n - 1].links + k->places[i].links;
-			k->places[n - 1].links = (uint16_t)(links < UINT16_MAX ? links : UINT16_MAX);
-		} else {
+		if (n && k->places[n - 1].path == k->places[i].path)
+			k->places[n - 1].links = add_links(k->places[n - 1].links, k->places[i].links);
+		else
 			k->places[n++] = k->places[i];
-		}
 	}
 	k->n_places = n < PD_SITE_PATHS_MAX ? n : PD_SITE_PATHS_MAX;
-}
-
-static const struct pd_site_place *find_place(const struct pd_site_keys *k, uint64_t path)
-{
-	struct pd_site_place key = { .path = path };
-	return k->n_places ? bsearch(&key, k->places, k->n_places, sizeof key, place_order) : NULL;
 }
 
 /* Each line once with each path that was taken; the smallest. */
 static void close_entries(struct pd_site_keys *k)
 {
 	size_t n = 0;
-	if (k->n_entries)
-		qsort(k->entries, k->n_entries, sizeof *k->entries, entry_order);
+	for (size_t i = 0; i < k->n_entries; i++) {
+		const struct pd_site_entry *e = &k->entries[i];
+		size_t place = PD_LOWER_BOUND(p, 0, k->n_places, k->places[p].path < e->path);
+		if (place < k->n_places && k->places[place].path == e->path)
+			k->entries[n++] = (struct pd_site_entry){ e->line, place };
+	}
+	k->n_entries = n;
+	sort_entries(k);
+	n = 0;
 	for (size_t i = 0; i < k->n_entries && n < PD_SITE_LINES_MAX; i++)
-		if ((!n || entry_order(&k->entries[n - 1], &k->entries[i])) && find_place(k, k->entries[i].path))
-			k->entries[n++] = k->entries[i];
+		if (!n || entry_order(&k->entries[n - 1], &k->sorted[i]))
+			k->entries[n++] = k->sorted[i];
 	k->n_entries = n;
 }
 
@@ -354,7 +389,7 @@ static void write_record(const struct pd_site_keys *k, const uint64_t head[4], u
 	for (size_t i = 0; i < k->n_places; i++)
 		add_u16(out, k->places[i].links);
 	for (size_t i = 0; i < k->n_entries; i++)
-		add_u16(out, (size_t)(find_place(k, k->entries[i].path) - k->places));
+		add_u16(out, k->entries[i].path);
 	pd_buf_add_span(out, name);
 	while (out->n < at + size)
 		pd_buf_add_c(out, 0);

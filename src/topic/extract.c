@@ -32,6 +32,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/utf8.h"
 #include "topic/cues.h"
 #include "topic/finder.h"
 #include "topic/site.h"
@@ -325,6 +326,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+static bool has_digit(const char *eight)
+{
+	uint64_t x = pd_eight_load(eight);
+	return pd_eight_range(x & ~PD_HIGH, '0', '9') & ~x;
+}
+
 /* A sign of money that ends before `at`, or begins there; one space may part it from the digits. */
 static bool has_money(struct pd_span s, size_t at, bool before)
 {
@@ -349,8 +356,11 @@ static bool has_money(struct pd_span s, size_t at, bool before)
 static bool has_price(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		if (!is_digit(s.p[i]))
+		if (!is_digit(s.p[i])) {
+			while (i + 9 <= s.n && !has_digit(s.p + i + 1))
+				i += 8;
 			continue;
+		}
 		if ((i == 0 || !is_digit(s.p[i - 1])) && has_money(s, i, true))
 			return true;
 		if ((i + 1 == s.n || !is_digit(s.p[i + 1])) && has_money(s, i + 1, false))

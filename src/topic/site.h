@@ -57,9 +57,9 @@ struct pd_site_keys {
 	uint64_t *boxes;	/* box -> its path; one a box */
 	size_t cap_boxes;
 	struct pd_buf scratch, host;
-	struct pd_site_entry *entries;	/* a page's lines and paths before they become a record */
+	struct pd_site_entry *entries, *sorted;	/* a page's lines and paths before they become a record */
 	struct pd_site_place *places;
-	size_t n_entries, n_places, cap_entries, cap_places;
+	size_t n_entries, n_places, cap_entries, cap_sorted, cap_places;
 };
 
 void pd_site_keys_release(struct pd_site_keys *k);

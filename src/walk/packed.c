@@ -70,7 +70,7 @@ static struct pd_span next_span(struct pd_packed *p)
 	return s;
 }
 
-static void pack_runs(const struct pd_blocks *b, struct pd_buf *out)
+static void pack_runs(const struct pd_blocks *b, bool links, struct pd_buf *out)
 {
 	uint32_t at = 0, box = 0;
 	put_number(out, b->n_runs);
@@ -81,7 +81,7 @@ static void pack_runs(const struct pd_blocks *b, struct pd_buf *out)
 		put_number(out, r->n - r->chars);
 		put_signed(out, (int64_t)r->box - box);
 		put_number(out, r->block + 1);
-		put_number(out, r->link + 1);
+		put_number(out, links ? r->link + 1 : 0);
 		put_number(out, r->flags);
 		at = r->at + r->n;
 		box = r->box;
@@ -124,10 +124,10 @@ static void pack_m3(const struct pd_blocks *b, struct pd_buf *out)
 	}
 }
 
-static void pack_links(const struct pd_blocks *b, struct pd_buf *out)
+static void pack_links(const struct pd_blocks *b, size_t n, struct pd_buf *out)
 {
-	put_number(out, b->n_links);
-	for (size_t i = 0; i < b->n_links; i++) {
+	put_number(out, n);
+	for (size_t i = 0; i < n; i++) {
 		const struct pd_link *l = &b->links[i];
 		put_span(out, l->href);
 		put_span(out, l->rel);
@@ -147,13 +147,13 @@ static void pack_meta(const struct pd_meta *m, struct pd_buf *out)
 		put_span(out, all[i]);
 }
 
-void pd_blocks_pack(const struct pd_blocks *b, struct pd_buf *out)
+void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
 {
 	put_span(out, pd_buf_span(&b->text));
-	pack_runs(b, out);
+	pack_runs(b, links, out);
 	pack_boxes(b, out);
 	pack_m3(b, out);
-	pack_links(b, out);
+	pack_links(b, links ? b->n_links : 0, out);
 	pack_meta(&b->meta, out);
 	put_span(out, b->base);
 	put_number(out, b->noscript | b->redirects << 1);
@@ -301,7 +301,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, p->text.charset->id);
 	put_number(out, p->text.how);
 	put_number(out, p->text.replaced);
-	pd_blocks_pack(&p->blocks, out);
+	pd_blocks_pack(&p->blocks, p->link_finder != NULL, out);
 }
 
 void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out)

@@ -26,7 +26,8 @@ struct pd_packed {
 	bool bad;
 };
 
-void pd_blocks_pack(const struct pd_blocks *b, struct pd_buf *out);
+/* `links`: with them; where nobody asks for a page's links, their addresses would be a fifth of all bytes. */
+void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out);
 /* The spans in `out` are borrowed from the bytes, which must outlive it.  False: damaged. */
 bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out);
 

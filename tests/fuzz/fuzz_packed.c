@@ -15,10 +15,10 @@ static void there_and_back(struct pd_span page)
 	struct pd_topic x = { 0 }, y = { 0 };
 	struct pd_buf packed = { 0 }, again = { 0 };
 	pd_html_parse(html, page, false, &a);
-	pd_blocks_pack(&a, &packed);
+	pd_blocks_pack(&a, true, &packed);
 	struct pd_packed in = { packed.p, packed.p + packed.n, false };
 	HOLDS(pd_blocks_unpack(&in, &b) && in.at == in.end);
-	pd_blocks_pack(&b, &again);
+	pd_blocks_pack(&b, true, &again);
 	HOLDS(pd_span_eq(pd_buf_span(&packed), pd_buf_span(&again)));
 	pd_topic_find(finder, &a, NULL, &x);
 	pd_topic_find(finder, &b, NULL, &y);
@@ -41,7 +41,7 @@ static void as_packed(struct pd_span bytes)
 			fuzz_sum(pd_run_text(&b, &b.runs[i]));
 		for (uint32_t i = 0; i < b.n_boxes; i++)
 			HOLDS(b.boxes[i].parent == PD_BOX_NONE ? i == 0 : b.boxes[i].parent < i);
-		pd_blocks_pack(&b, &text);
+		pd_blocks_pack(&b, true, &text);
 		pd_buf_release(&text);
 	}
 	pd_blocks_release(&b);
