@@ -29,6 +29,19 @@ fail() { # NAME DIAGNOSTIC…
 	[ $# = 0 ] || diag "$@"
 }
 skip() { tap_n=$((tap_n + 1)); echo "ok $tap_n - $1 # SKIP $2"; } # NAME REASON
+# The checks of another program that speaks TAP, as checks of this one, and one more: that it came to its end.
+relay() { # NAME FILE
+	local line name
+	while IFS= read -r line; do
+		name=${line#* - }
+		case $line in
+		ok*"# SKIP"*) skip "$1: ${name%% # SKIP*}" "${name##*# SKIP }" ;;
+		ok*) pass "$1: $name" ;;
+		not*) fail "$1: $name" "$(awk -v line="$line" '/^(not )?ok / { on = $0 == line; next } on && /^#/' "$2" | tail -8)" ;;
+		esac
+	done <"$2"
+	is "$1: all tests ran" "$(grep -cE '^(not )?ok ' "$2")" "$(sed -n 's/^1\.\.//p' "$2")"
+}
 tap_done() { echo "1..$tap_n"; exit $((tap_failed > 0)); }
 
 run() { "$@" >"$tmp/out" 2>"$tmp/err" </dev/null; code=$?; } # COMMAND…
