@@ -101,6 +101,12 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	return PD_SKIP_NONE;
 }
 
+/* Too short for a fingerprint, whether one is wanted or not. */
+static bool is_short(const struct pd_pipeline *p)
+{
+	return p->tables->fingerprints ? !p->signature.present : p->signature.terms < (uint64_t)p->min_terms;
+}
+
 void pd_pipeline_sign(struct pd_pipeline *p)
 {
 	double t = p->timed ? pd_thread_seconds() : 0;
@@ -121,7 +127,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 		sign_by_methods(p, false);
 	}
 	p->stub = pd_stub_find(p->finder, &p->blocks, &p->topic);
-	if (!p->stub && !p->signature.present && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
+	if (!p->stub && is_short(p) && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
 		p->stub = PD_STUB_EMPTY;
 	if (p->stub && !p->match_stubs)
 		unsign(p);
@@ -199,6 +205,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->finder = pd_topic_finder_new(&topic, p->segmenter);
 	p->folder = pd_folder_new();
 	p->match_stubs = o->match_stubs;
+	p->min_terms = o->sign.min_terms;
 	p->subject_finder.folder = p->folder;
 	p->views = t->methods.n ? pd_sign_views_new(&t->sign) : NULL;
 	pd_sketcher_init(&p->sketcher, &o->sketch);

@@ -102,6 +102,7 @@ struct pd_pipeline {
 	struct pd_subject_finder subject_finder;
 	const struct pd_tables *tables;
 	bool match_stubs;
+	int min_terms;
 	bool timed;				/* measure `seconds` */
 	/* what the last page became, stage by stage */
 	struct pd_page page;

@@ -39,4 +39,10 @@ exits "rows of both kinds cannot be matched" 2
 has "which is said" "$tmp/err" 'stubs: skip and match'
 "$P" fp --learn-boilerplate -j3 pages.jsonl >learned.fp 2>/dev/null
 is "the same where sites are learned" "$(column fingerprint learned.fp | grep -c -x -e -)" 12
+# Enough text for a fingerprint, all of it the title: a page, also where no fingerprint is wanted.
+same "all kinds are flagged the same without fingerprints" <(column flags pages.fp) <("$P" fp -q --method=exact pages.jsonl | column flags)
+page shop said '<title>The mill stood empty for forty years before the county bought it</title><p>The mill stood empty for forty years before the county bought it' >title.jsonl
+for method in simhash exact exact:of=visible segments simhash,exact; do
+	hasnt "a title that is said again is text: $method" <("$P" fp -q --method=$method title.jsonl | column flags) no-text
+done
 tap_done
