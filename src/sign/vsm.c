@@ -63,7 +63,7 @@ static void count_characters(struct vsm *s, struct pd_span text)
 {
 	const char *p = text.p, *end = p + text.n;
 	uint32_t character;
-	pd_map_clear(&s->count, 256);
+	pd_map_clear(&s->count, 0);
 	while (p < end) {
 		p += pd_utf8_get(p, end, &character);
 		if (character != PD_UNICODE_BAD && is_counted(character))
