@@ -13,7 +13,7 @@
 #include "store/judge.h"
 #include "write/write.h"
 
-enum { WRITE_AT = 1 << 16 };	/* bytes of rows that are exported */
+enum { WRITE_AT = 1 << 16 };	/* bytes of rows that need not wait */
 
 struct store_run {
 	FILE *to;			/* rows: standard output, or what turns them to columns */
@@ -86,7 +86,7 @@ static int run_init(struct store_run *r)
 	return status;
 }
 
-/* add and check: a run of rows, whose answers are written batch by batch, when what they say is durable. */
+/* add and check: a run of rows, whose answers are written when what they say is durable, batch by batch if anything is kept. */
 struct answering {
 	struct store_run *r;
 	struct pd_store_ask ask;
@@ -106,7 +106,7 @@ static int write_answer(void *ctx, const struct pd_store_answer *answer)
 	struct answering *a = ctx;
 	write_answers_header(a);
 	pd_write_answers(answer, a->r->json, &a->r->out);
-	return PD_OK;
+	return a->ask.o.keep || a->r->out.n < WRITE_AT ? PD_OK : flush_rows(a->r);
 }
 
 static int write_batch(void *ctx)

@@ -13,7 +13,8 @@ const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
-	CHUNK = 131072, CHUNK_FIRST = 1024,	/* pages that segments are asked for at once */
+	CHUNK_FIRST = 1024, CHUNK_LEAST = 131072, CHUNK_MOST = 524288,	/* pages that segments are asked for at once */
+	CHUNK_KEYS = 16,	/* keys of the store to each of them, where neither of the last two is reached */
 	HITS_MANY = 1 << 20,
 	SOON = 8,
 	LISTED = 4 * PD_STORE_BESIDE,	/* pages that are looked at of those that agree in what they are about, and a part of their sketches */
@@ -901,12 +902,23 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	return status ? status : decide_page(j, page, e);
 }
 
+/* The more keys a store has, the more it costs to read through its tables, which is done once for so many pages. */
+static size_t largest_chunk(const struct pd_store *s)
+{
+	uint64_t keys = 0;
+	for (size_t i = 0; i < s->m.n_segments; i++)
+		keys += s->segments[i].f.prints;
+	uint64_t n = keys / CHUNK_KEYS;
+	return n < CHUNK_LEAST ? CHUNK_LEAST : n < CHUNK_MOST ? (size_t)n : CHUNK_MOST;
+}
+
 /* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */
-static size_t next_chunk(size_t chunk, size_t hits)
+static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 {
 	if (hits > HITS_MANY)
 		return chunk > 8 ? chunk / 8 : 1;
-	return chunk * 2 < CHUNK ? chunk * 2 : CHUNK;
+	size_t times = hits < HITS_MANY / 8 ? 8 : 2;
+	return chunk * times < largest ? chunk * times : largest;
 }
 
 /* Whether a page is kept already is asked of every segment, page by page, and then what it is near is read: what both will read is
@@ -930,7 +942,8 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			 pd_store_answer_fn *each, void *ctx, struct pd_err *e)
 {
 	int status = settle_methods(j, e);
-	grow_batch(j, n < CHUNK ? n : CHUNK);
+	size_t largest = largest_chunk(j->s);
+	grow_batch(j, n < largest ? n : largest);
 	if (!j->chunk)
 		j->chunk = CHUNK_FIRST;
 	for (size_t m; !status && n; pages += m, n -= m) {
@@ -942,7 +955,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			if (!status)
 				status = each(ctx, &j->answer);
 		}
-		j->chunk = status ? CHUNK_FIRST : next_chunk(j->chunk, j->hit_from[m]);
+		j->chunk = status ? CHUNK_FIRST : next_chunk(j->chunk, j->hit_from[m], largest);
 	}
 	return status;
 }
@@ -1102,9 +1115,8 @@ static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *
 	return PD_OK;
 }
 
-/* Rows, and bytes of their texts, that are judged at once: where pages are kept, as many as become a segment; else, as many as it takes until a bucket of
- * ten million pages is asked for more than once. */
-enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_AT_ONCE = CHUNK, ASKED_BYTES = 32 << 20 };
+/* Rows, and bytes of their texts, that are judged at once: where pages are kept, as many as become a segment; else, a chunk. */
+enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_BYTES = 64 << 20 };
 
 struct asking {
 	struct pd_store_ask *q;
@@ -1252,7 +1264,7 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 				    .n_paths = q->n_paths,
 				    .sources = q->sources },
 			    .judge = { .s = q->s, .o = q->o },
-			    .batch = q->at_once ? 1 : q->o.keep ? KEPT_AT_ONCE : ASKED_AT_ONCE,
+			    .batch = q->at_once ? 1 : q->o.keep ? KEPT_AT_ONCE : largest_chunk(q->s),
 			    .batch_bytes = q->o.keep ? KEPT_BYTES : ASKED_BYTES,
 			    .e = e };
 	memcpy(g.columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *g.columns);

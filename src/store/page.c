@@ -63,6 +63,13 @@ struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column)
 	return nth_field(text, (int)column);
 }
 
+void pd_store_texts(struct pd_span text, struct pd_span *out, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!pd_span_split(&text, '\t', &out[i]))
+			out[i] = pd_span("-", 1);
+}
+
 struct pd_span pd_store_value(struct pd_span text, int i)
 {
 	return nth_field(text, PD_STORE_TEXT_COLUMNS + i);
@@ -83,10 +90,8 @@ static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time,
 
 void pd_store_page_hash(struct pd_store_page *p)
 {
-	struct pd_span f[PD_STORE_TEXT_TEXT_DIGEST + 1], rest = p->text;
-	for (int i = 0; i <= PD_STORE_TEXT_TEXT_DIGEST; i++)
-		if (!pd_span_split(&rest, '\t', &f[i]))
-			f[i] = pd_span("-", 1);
+	struct pd_span f[PD_STORE_TEXT_TEXT_DIGEST + 1];
+	pd_store_texts(p->text, f, PD_STORE_TEXT_TEXT_DIGEST + 1);
 	struct pd_span id = f[PD_STORE_TEXT_ID], url = f[PD_STORE_TEXT_URL], digest = f[PD_STORE_TEXT_TEXT_DIGEST];
 	uint64_t version = hash_version(p, f[PD_STORE_TEXT_FETCH_TIME], f[PD_STORE_TEXT_CONTENT_DIGEST]);
 	p->hash[PD_STORE_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
@@ -280,12 +285,18 @@ static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct
 
 static void take_text(const struct pd_span *fields, struct pd_buf *text)
 {
+	size_t n = 0;
+	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++)
+		n += fields[columns[i]].n + 2;
+	char *p = pd_buf_reserve(text, n), *to = p;
 	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++) {
-		struct pd_span f = fields[columns[i]];
-		if (i)
-			pd_buf_add_c(text, '\t');
-		pd_buf_add_span(text, f.n ? f : pd_span("-", 1));
+		struct pd_span f = fields[columns[i]].n ? fields[columns[i]] : pd_span("-", 1);
+		memcpy(to, f.p, f.n);
+		to += f.n;
+		*to++ = '\t';
 	}
+	*--to = 0;
+	text->n += (size_t)(to - p);
 }
 
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,

@@ -130,8 +130,9 @@ enum { PD_STORE_PARTS = 4, PD_STORE_SUBJECTS_MAX = 8 * (1 + PD_STORE_PARTS) };
 /* Hashes by which a page that has subjects is listed; or those that a page asks for, by its whole sketch or by parts.  Its text must be set. */
 size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
 size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
-/* One column of the text. */
+/* One column of the text, "-" where it has fewer; or the first n of them. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
+void pd_store_texts(struct pd_span text, struct pd_span *out, int n);
 /* What method i of those whose values the store keeps made of it. */
 struct pd_span pd_store_value(struct pd_span text, int i);
 

@@ -665,9 +665,10 @@ static void add_field(struct pd_buf *out, struct pd_span s)
 static void add_number_or_dash(struct pd_buf *out, uint64_t n)
 {
 	if (n)
-		pd_buf_printf(out, "%" PRIu64 "\t", n);
+		add_digits(out, n);
 	else
-		pd_buf_add_z(out, "-\t");
+		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
 }
 
 /* "found by simhash,exact", of the methods that were asked */
@@ -690,7 +691,7 @@ static void add_why(const struct pd_store_answer *a, const struct pd_store_match
 	else if (m->distance == 0)
 		pd_buf_add_z(out, "same fingerprint");
 	else if (m->distance > 0)
-		pd_buf_printf(out, "distance %d", m->distance);
+		pd_buf_add_z(out, "distance "), add_digits(out, (uint64_t)m->distance);
 	else
 		pd_buf_add_z(out, "another version of its URL");
 	if (m->similarity >= 0 && m->distance != PD_STORE_BY_KEY)
@@ -704,9 +705,10 @@ static void add_why(const struct pd_store_answer *a, const struct pd_store_match
 static void add_distance(const struct pd_store_match *m, struct pd_buf *out)
 {
 	if (m && m->distance >= 0)
-		pd_buf_printf(out, "%d\t", m->distance);
+		add_digits(out, (uint64_t)m->distance);
 	else
-		pd_buf_add_z(out, "-\t");
+		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
 	if (m && m->similarity >= 0)
 		pd_buf_printf(out, "%.3f\t", m->similarity);
 	else
@@ -729,10 +731,11 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 				pd_buf_add_z(out, "\\x2c");
 			else
 				pd_buf_add_c(out, id.p[c]);
+		pd_buf_add_c(out, ':');
 		if (m->distance < 0)
-			pd_buf_add_z(out, ":-");
+			pd_buf_add_c(out, '-');
 		else
-			pd_buf_printf(out, ":%d", m->distance);
+			add_digits(out, (uint64_t)m->distance);
 	}
 	if (!n)
 		pd_buf_add_c(out, '-');
@@ -742,14 +745,16 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 static void add_answer_page(struct pd_span text, uint64_t cluster, const struct pd_store_match *m, struct pd_span dup_of,
 		     struct pd_buf *out)
 {
+	struct pd_span f[PD_STORE_TEXT_TEXT_BYTES + 1];
+	pd_store_texts(text, f, PD_STORE_TEXT_TEXT_BYTES + 1);
 	add_number_or_dash(out, cluster);
-	add_field(out, pd_store_text(text, PD_STORE_TEXT_ID));
-	add_field(out, pd_store_text(text, PD_STORE_TEXT_URL));
+	add_field(out, f[PD_STORE_TEXT_ID]);
+	add_field(out, f[PD_STORE_TEXT_URL]);
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
 	add_field(out, dup_of);
 	add_field(out, dup_of);
 	add_distance(m, out);
-	add_field(out, pd_store_text(text, PD_STORE_TEXT_TEXT_BYTES));
+	add_field(out, f[PD_STORE_TEXT_TEXT_BYTES]);
 	pd_buf_add_z(out, m ? "0\t" : "1\t");
 }
 
