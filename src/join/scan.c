@@ -30,17 +30,16 @@
 PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
 {
 	for (int i = 0; i < w->n_pieces; i++) {
-		int shift = w->piece[i].first % 64, bits = w->piece[i].n, up = 63;
-		const uint64_t *low = keys->w[w->piece[i].first / 64] + from, *high = low;
+		int shift = w->piece[i].first % 64, bits = w->piece[i].n;
+		const uint64_t *low = keys->w[w->piece[i].first / 64] + from;
+		const uint64_t *high = shift + bits > 64 ? keys->w[w->piece[i].first / 64 + 1] + from : NULL;
 		uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1);
-		if (shift + bits > 64) {
-			high = keys->w[w->piece[i].first / 64 + 1] + from;
-			up = 64 - shift;
-		}
 		for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
 			uint32_t piece[PD_SCAN_PAD];
-			for (size_t k = 0; k < PD_SCAN_PAD; k++)
-				piece[k] = (uint32_t)(low[at + k] >> shift | high[at + k] << up) & mask;
+			for (size_t k = 0; !high && k < PD_SCAN_PAD; k++)
+				piece[k] = (uint32_t)(low[at + k] >> shift) & mask;
+			for (size_t k = 0; high && k < PD_SCAN_PAD; k++)
+				piece[k] = (uint32_t)(low[at + k] >> shift | high[at + k] << (64 - shift)) & mask;
 			for (size_t k = 0; i && k < PD_SCAN_PAD; k++)
 				piece[k] |= out[at + k] << bits;
 			memcpy(out + at, piece, sizeof piece);

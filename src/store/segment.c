@@ -1666,7 +1666,7 @@ struct row_packer {
 	uint32_t row;			/* rows packed */
 };
 
-enum { ROWS = 32 };	/* of a block */
+enum { ROWS = 16 };	/* of a block */
 
 static void row_packer_init(struct row_packer *p)
 {
