@@ -393,15 +393,16 @@ AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_ru
 	const uint32_t *of_a = a.columns->half, *of_b = b.columns->half + b.from;
 	size_t n = b.to - b.from, planes = (n + PLANE - 1) / PLANE;
 	const __m256i most = _mm256_set1_epi8((char)k);
+	__m256i d[AT_ONCE];
 	for (size_t i = a.from; i < a.to; i++) {
 		const struct nibble_tables t = avx2_nibble_tables(of_a[i]);
-		__m256i least = avx2_nibble_distances(&t, plane[0]);
+		__m256i least = d[0] = avx2_nibble_distances(&t, plane[0]);
 		for (size_t p = 1; p < planes; p++)
-			least = _mm256_min_epu8(least, avx2_nibble_distances(&t, plane[p]));
+			least = _mm256_min_epu8(least, d[p] = avx2_nibble_distances(&t, plane[p]));
 		if (__builtin_expect(!avx2_near_bytes(least, most), 1))
 			continue;
 		for (size_t p = 0; p < planes; p++)
-			for (unsigned m = avx2_near_bytes(avx2_nibble_distances(&t, plane[p]), most); m; m &= m - 1) {
+			for (unsigned m = avx2_near_bytes(d[p], most); m; m &= m - 1) {
 				unsigned at = (unsigned)__builtin_ctz(m);
 				size_t j = p * PLANE + at / 4 % 4 * 8 + at / 16 * 4 + at % 4;
 				if (j < n)
