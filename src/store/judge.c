@@ -15,7 +15,7 @@ const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 enum {
 	CHUNK_FIRST = 1024, CHUNK_LEAST = 131072, CHUNK_MOST = 524288,	/* pages that segments are asked for at once */
 	CHUNK_KEYS = 16,	/* keys of the store to each of them, where neither of the last two is reached */
-	HITS_MANY = 1 << 20,
+	HITS_MANY = 1 << 20, HITS_MOST = 1 << 23,
 	SOON = 8,
 	LISTED = 4 * PD_STORE_BESIDE,	/* pages that are looked at of those that agree in what they are about, and a part of their sketches */
 	LISTED_MAX = 256		/* in the whole sketch, or where pages were removed: for those that were not */
@@ -322,6 +322,7 @@ static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pa
 	struct pd_store *s = j->s;
 	struct pd_store_questions q = make_questions(j, pages, n);
 	s->near.n = 0;
+	s->near.most = n == 1 ? 0 : s->limits.hits ? s->limits.hits : HITS_MOST;
 	int status = pd_store_near_segments(&s->near, s->segments, s->m.n_segments, &q, e);
 	if (!status)
 		sort_hits(j, n);
@@ -912,11 +913,16 @@ static size_t largest_chunk(const struct pd_store *s)
 	return n < CHUNK_LEAST ? CHUNK_LEAST : n < CHUNK_MOST ? (size_t)n : CHUNK_MOST;
 }
 
+static size_t smaller_chunk(size_t chunk)
+{
+	return chunk > 8 ? chunk / 8 : 1;
+}
+
 /* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */
 static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 {
 	if (hits > HITS_MANY)
-		return chunk > 8 ? chunk / 8 : 1;
+		return smaller_chunk(chunk);
 	size_t times = hits < HITS_MANY / 8 ? 8 : 2;
 	return chunk * times < largest ? chunk * times : largest;
 }
@@ -949,6 +955,11 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 	for (size_t m; !status && n; pages += m, n -= m) {
 		m = n < j->chunk ? n : j->chunk;
 		status = ask_segments(j, pages, m, e);
+		if (status == PD_ERR_LIMIT) {
+			j->chunk = smaller_chunk(m);
+			status = m = 0;
+			continue;
+		}
 		for (size_t i = 0; !status && i < m; i++) {
 			prefetch_rows(j, pages, m, i);
 			status = judge_page(j, &pages[i], i, e);

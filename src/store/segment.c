@@ -766,7 +766,7 @@ static int add_hit(struct probing *p, const struct table_of *t, uint32_t questio
 	if (row >= t->s->f.rows)
 		return fail_damaged(t->s, at, "a table points outside the segment", p->e);
 	emit_hit(p->near, (struct pd_store_near_hit){ question, (uint32_t)(t->s - p->near->first), row, distance });
-	return PD_OK;
+	return p->near->most && p->near->n > p->near->most ? PD_ERR_LIMIT : PD_OK;
 }
 
 /* Few questions.  Probes go through three steps, WINDOW of them at a time: ask for the bucket's start, ask for its keys,

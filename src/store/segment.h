@@ -197,6 +197,7 @@ struct pd_store_near {
 	/* out */
 	struct pd_store_near_hit *v;
 	size_t n, cap;
+	size_t most;			/* in: of segments, so many and one; 0: any number */
 	/* scratch */
 	struct pd_join_hits hits;
 	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
@@ -209,7 +210,7 @@ struct pd_store_near {
 	size_t starts_cap, askers_cap, asker_halves_cap, halves_cap, ordered_cap, asked_cap;
 };
 
-/* Hits are appended, in no order.  At most 2^24 questions at once. */
+/* Hits are appended, in no order.  At most 2^24 questions at once.  PD_ERR_LIMIT: more hits than `most`; no message. */
 int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
 			   struct pd_err *e);
 void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,

@@ -58,6 +58,7 @@ void pd_store_manifest_release(struct pd_store_manifest *m);
 struct pd_store_limits {
 	size_t recent, left;		/* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */
 	size_t dense;			/* PD_STORE_DENSE (judge.h) */
+	size_t hits;			/* that are taken of many pages at once (judge.c) */
 };
 
 struct pd_store {
