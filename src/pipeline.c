@@ -155,7 +155,7 @@ bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 	if (!p->learner)
 		p->learner = pd_topic_finder_new(&o, p->segmenter);
 	pd_topic_find(p->learner, &p->blocks, NULL, &p->topic);
-	bool made = pd_topic_site_page(p->learner, &p->blocks, &p->topic, p->page.url, out);
+	bool made = pd_topic_site_page(p->learner, &p->blocks, p->page.url, out);
 	lap(p, PD_PHASE_TOPIC, t);
 	return made;
 }

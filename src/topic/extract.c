@@ -1533,10 +1533,8 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
 }
 
-bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-			struct pd_buf *out)
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span url, struct pd_buf *out)
 {
 	struct pd_extractor *x = f->main;
-	return f->options.method == PD_TOPIC_MAIN &&
-	       pd_site_page_make(&x->keys, in, x->lines.v, x->lines.n, pd_buf_span(&topic->text), url, out);
+	return f->options.method == PD_TOPIC_MAIN && pd_site_page_make(&x->keys, in, x->lines.v, x->why, x->lines.n, url, out);
 }

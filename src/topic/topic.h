@@ -106,8 +106,7 @@ void pd_topic_finder_free(struct pd_topic_finder *f);
 int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);
 /* Appends what learning keeps of the page that was found last (site.h).  False: it has no host, or it was not read by the
  * extractor `main`. */
-bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-			struct pd_buf *out);
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span url, struct pd_buf *out);
 void pd_topic_release(struct pd_topic *t);
 
 const char *pd_feature_name(enum pd_feature_kind k);

@@ -22,7 +22,7 @@ static uint16_t record_of(const char *page, struct pd_buf *out, const uint64_t *
 	pd_html_parse(html, pd_span_z(page), false, &blocks);
 	pd_topic_find(finder, &blocks, NULL, &topic);
 	pd_buf_clear(out);
-	ck_assert(pd_topic_site_page(finder, &blocks, &topic, pd_span_z("http://a.example/"), out));
+	ck_assert(pd_topic_site_page(finder, &blocks, pd_span_z("http://a.example/"), out));
 	memcpy(n, out->p + 38, sizeof n);
 	*paths = (const uint64_t *)(const void *)(out->p + PD_SITE_HEADER);
 	*lines = *paths + n[0];
