@@ -240,7 +240,7 @@ static void close_entries(struct pd_site_keys *k)
  * of the same host.
  */
 
-enum { CONTEXT_KEYS = 256 };
+enum { CONTEXT_KEYS = 248 };
 
 struct context {
 	struct pd_simhash sum;
