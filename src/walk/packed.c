@@ -302,6 +302,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, p->text.how);
 	put_number(out, p->text.replaced);
 	pd_blocks_pack(&p->blocks, p->link_finder != NULL, out);
+	put_span(out, pd_buf_span(&p->known));
 }
 
 void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out)
@@ -331,7 +332,9 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	p->text.charset = pd_charset_by_id((enum pd_charset_id)next_number(&in));
 	p->text.how = (enum pd_charset_how)next_number(&in);
 	p->text.replaced = next_number(&in);
-	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
+	bool whole = pd_blocks_unpack(&in, &p->blocks) && p->text.charset;
+	pd_buf_set(&p->known, next_span(&in));
+	return whole && !in.bad && in.at == in.end && pd_topic_recall(p->finder, &p->blocks, pd_buf_span(&p->known));
 }
 
 bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p)
