@@ -41,12 +41,14 @@ void pd_site_keys_release(struct pd_site_keys *k)
 	*k = (struct pd_site_keys){ 0 };
 }
 
-/* The paths of all boxes of a page. */
+/* The paths of all boxes of a page that hold text. */
 static void find_paths(struct pd_site_keys *k, const struct pd_blocks *in)
 {
 	k->boxes = pd_grow(k->boxes, in->n_boxes, &k->cap_boxes, sizeof *k->boxes);
 	for (size_t i = 0; i < in->n_boxes; i++) {
 		const struct pd_box *b = &in->boxes[i];
+		if (b->first_run == b->end_run)
+			continue;
 		uint64_t above = b->parent == PD_BOX_NONE ? 0 : k->boxes[b->parent];
 		k->boxes[i] = pd_hash64_seed(b->klass.p, b->klass.n, above ^ b->tag);
 	}
