@@ -110,23 +110,45 @@ static int key_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static bool holds_key(const uint64_t *keys, size_t n, uint64_t key)
+/* Keys in order, and their lowest bits, by which most others are told from them. */
+struct key_set {
+	const uint64_t *keys;
+	size_t n;
+	uint64_t low[64];
+};
+
+static void fill_keys(struct key_set *s, const uint64_t *keys, size_t n)
 {
-	return n && bsearch(&key, keys, n, sizeof key, key_order) != NULL;
+	*s = (struct key_set){ .keys = keys, .n = n };
+	for (size_t i = 0; i < n; i++)
+		s->low[keys[i] >> 6 & 63] |= UINT64_C(1) << (keys[i] & 63);
+}
+
+static bool holds_key(const struct key_set *s, uint64_t key)
+{
+	return s->low[key >> 6 & 63] >> (key & 63) & 1 && bsearch(&key, s->keys, s->n, sizeof key, key_order) != NULL;
 }
 
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n)
 {
 	uint64_t taken = 0;
+	const uint64_t *path = NULL;
+	struct key_set known_lines, known_paths;
+	bool path_known = false;
 	if (!s->n_lines && !s->n_paths)
 		return 0;
 	find_paths(k, in);
+	fill_keys(&known_lines, s->lines, s->n_lines);
+	fill_keys(&known_paths, s->paths, s->n_paths);
 	for (size_t i = 0; i < n; i++) {
 		struct pd_line *line = &lines[i];
 		if (in->boxes[line->box].tag == PD_TAG_title)
 			continue;
-		if (!holds_key(s->paths, s->n_paths, k->boxes[line->box]) &&
-		    !holds_key(s->lines, s->n_lines, line_key(k, in, line)))
+		if (!path || k->boxes[line->box] != *path) {	/* lines in a row mostly have one */
+			path = &k->boxes[line->box];
+			path_known = holds_key(&known_paths, *path);
+		}
+		if (!path_known && !holds_key(&known_lines, line_key(k, in, line)))
 			continue;
 		taken += line->mass - line->link_mass;
 		line->site = true;
