@@ -688,7 +688,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
  */
 
 /* Packed pages that wait for the second pass, in a temporary file without a name, in the order in which they came.  They go there
- * and come back in large pieces: page by page the kernel would take three times as long, a tenth of what `fp` takes. */
+ * and come back in large pieces: page by page the kernel takes three times as long. */
 struct spool {
 	FILE *f;
 	uint64_t bytes, read;	/* put in; read since the rewind */
