@@ -83,6 +83,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 {
 	double t = p->timed ? pd_thread_seconds() : 0;
 	shrink(p);
+	pd_buf_clear(&p->known);
 	enum pd_skip skip = pd_page_open(p->opener, in, &p->page, reason);
 	t = lap(p, PD_PHASE_HTTP, t);
 	if (skip)
@@ -155,7 +156,8 @@ bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 	if (!p->learner)
 		p->learner = pd_topic_finder_new(&o, p->segmenter);
 	pd_topic_find(p->learner, &p->blocks, NULL, &p->topic);
-	bool made = pd_topic_site_page(p->learner, &p->blocks, &p->topic, p->page.url, out);
+	pd_topic_remember(p->learner, &p->blocks, &p->known);
+	bool made = pd_topic_site_page(p->learner, &p->blocks, p->page.url, out);
 	lap(p, PD_PHASE_TOPIC, t);
 	return made;
 }
@@ -234,6 +236,7 @@ void pd_pipeline_release(struct pd_pipeline *p)
 	pd_blocks_release(&p->blocks);
 	pd_topic_release(&p->topic);
 	pd_page_links_release(&p->links);
+	pd_buf_release(&p->known);
 	pd_buf_release(&p->text_digest);
 	pd_buf_release(&p->content_digest);
 	pd_buf_release(&p->visible);

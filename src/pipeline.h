@@ -108,6 +108,7 @@ struct pd_pipeline {
 	struct pd_page page;
 	struct pd_text text;
 	struct pd_blocks blocks;
+	struct pd_buf known;			/* what pd_pipeline_site found out that need not be found again (pd_topic_recall); empty: nothing */
 	struct pd_topic topic;
 	struct pd_page_links links;
 	enum pd_stub stub;

@@ -380,11 +380,11 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
 
 /* Its length when it is unpacked, then the block, or the bytes as they are where they are too many for one or gain nothing. */
-void pd_block_pack(struct pd_span in, bool smaller, struct pd_buf *out)
+void pd_block_pack(struct pd_span in, struct pd_buf *out)
 {
 	uint64_t n = in.n;
 	pd_buf_add(out, &n, sizeof n);
-	if (smaller && in.n <= LZ4_MAX_INPUT_SIZE) {
+	if (in.n <= LZ4_MAX_INPUT_SIZE) {
 		int most = LZ4_compressBound((int)in.n), packed = LZ4_compress_default(in.p, pd_buf_reserve(out, (size_t)most), (int)in.n, most);
 		if (packed > 0 && (size_t)packed < in.n) {
 			out->n += (size_t)packed;

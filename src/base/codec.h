@@ -57,8 +57,8 @@ int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struc
 int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out);
 
 /* What the program itself reads again, at once: one lz4 block, without a frame and without a checksum, appended to `out`; or, where it
- * need not be smaller, as it is. */
-void pd_block_pack(struct pd_span in, bool smaller, struct pd_buf *out);
+ * would not be smaller, as it is. */
+void pd_block_pack(struct pd_span in, struct pd_buf *out);
 /* Appended to `out`.  False: damaged. */
 bool pd_block_unpack(struct pd_span in, struct pd_buf *out);
 

@@ -168,19 +168,24 @@ static uint64_t spread_bits(uint64_t eight)
 	return (apart + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & UINT64_C(0x0101010101010101);
 }
 
-/* The planes' digits into the counters: eight of these at a time, each in a byte, which holds what the planes can. */
-static void flush_planes(struct pd_simhash *s)
+/* The planes' digits into the 64 counters `ones`: eight of these at a time, each in a byte, which holds what the planes can. */
+static void flush_planes(int64_t *ones, const uint64_t *plane, int planes)
+{
+	for (int at = 0; at < 64; at += 8) {
+		uint64_t counts = 0;
+		for (int j = 0; j < planes; j++)
+			counts += spread_bits(plane[j] >> at & 0xFF) << j;
+		for (int i = 0; i < 8; i++)
+			ones[at + i] += (int64_t)(counts >> 8 * i & 0xFF);
+	}
+}
+
+static void flush_pending(struct pd_simhash *s)
 {
 	_Static_assert(PD_SIMHASH_PLANES <= 8, "a counter of the planes is a byte");
 	int planes = s->pending ? 32 - __builtin_clz((unsigned)s->pending) : 0;
 	for (int w = 0; w < s->bits / 64; w++) {
-		for (int at = 0; at < 64; at += 8) {
-			uint64_t counts = 0;
-			for (int j = 0; j < planes; j++)
-				counts += spread_bits(s->planes[w][j] >> at & 0xFF) << j;
-			for (int i = 0; i < 8; i++)
-				s->ones[w * 64 + at + i] += (int64_t)(counts >> 8 * i & 0xFF);
-		}
+		flush_planes(s->ones + w * 64, s->planes[w], planes);
 		memset(s->planes[w], 0, sizeof s->planes[w]);
 	}
 	s->pending = 0;
@@ -202,23 +207,48 @@ static void count_crosswise(struct pd_simhash *s, const struct pd_key *key)
 	for (int w = 0; w < s->bits / 64; w++)
 		add_crosswise(s->planes[w], key->w[w]);
 	if (++s->pending == PENDING_MAX)
-		flush_planes(s);
+		flush_pending(s);
+}
+
+/* Three bits of one weight, 64 times: their sum's bit of that weight, and in *twice the one of the next. */
+static inline uint64_t add_three(uint64_t a, uint64_t b, uint64_t c, uint64_t *twice)
+{
+	uint64_t either = a ^ b;
+	*twice = (a & b) | (either & c);
+	return either ^ c;
+}
+
+/* Eight keys at once (Harley and Seal): a carry goes on to the next plane when half as many are left. */
+static inline void add_eight(uint64_t plane[8], const uint64_t *key)
+{
+	uint64_t twos[4], fours[2], eights;
+	for (int i = 0; i < 4; i++)
+		plane[0] = add_three(plane[0], key[2 * i], key[2 * i + 1], &twos[i]);
+	for (int i = 0; i < 2; i++)
+		plane[1] = add_three(plane[1], twos[2 * i], twos[2 * i + 1], &fours[i]);
+	plane[2] = add_three(plane[2], fours[0], fours[1], &eights);
+	for (int j = 3; j < 8; j++) {
+		uint64_t sum = plane[j] ^ eights;
+		eights &= plane[j];
+		plane[j] = sum;
+	}
 }
 
 void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n)
 {
+	enum { MOST = 255 / 8 };	/* eights that fit into planes of a byte */
 	s->total += (int64_t)n;
-	for (size_t m; n; keys += m, n -= m) {
-		uint64_t plane[PD_SIMHASH_PLANES];
-		m = (size_t)PENDING_MAX - (size_t)s->pending;
-		m = n < m ? n : m;
-		memcpy(plane, s->planes[0], sizeof plane);
-		for (size_t i = 0; i < m; i++)
-			add_crosswise(plane, keys[i]);
-		memcpy(s->planes[0], plane, sizeof plane);
-		s->pending += (int)m;
-		if (s->pending == PENDING_MAX)
-			flush_planes(s);
+	for (size_t m; n >= 8; n -= 8 * m) {
+		uint64_t plane[8] = { 0 };
+		m = n / 8 < MOST ? n / 8 : MOST;
+		for (size_t i = 0; i < m; i++, keys += 8)
+			add_eight(plane, keys);
+		flush_planes(s->ones, plane, 8);
+	}
+	for (; n; keys++, n--) {
+		add_crosswise(s->planes[0], *keys);
+		if (++s->pending == PENDING_MAX)
+			flush_pending(s);
 	}
 }
 
@@ -239,7 +269,7 @@ void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weig
 
 void pd_simhash_end(struct pd_simhash *s, struct pd_key *out)
 {
-	flush_planes(s);
+	flush_pending(s);
 	*out = (struct pd_key){ { 0 } };
 	for (int i = 0; i < s->bits; i++)
 		if (2 * s->ones[i] > s->total)

@@ -66,7 +66,7 @@ struct pd_simhash {
 
 void pd_simhash_clear(struct pd_simhash *s, int bits);
 void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weight);
-/* The same for n keys of 64 bits, each of weight 1: their planes stay in registers. */
+/* The same for n keys of 64 bits, each of weight 1, eight at a time: best are some 248, or many. */
 void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n);
 void pd_simhash_end(struct pd_simhash *s, struct pd_key *out);
 

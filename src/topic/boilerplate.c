@@ -41,23 +41,25 @@ void pd_site_keys_release(struct pd_site_keys *k)
 	*k = (struct pd_site_keys){ 0 };
 }
 
-/* The paths of all boxes of a page. */
+/* The paths of all boxes of a page that hold text. */
 static void find_paths(struct pd_site_keys *k, const struct pd_blocks *in)
 {
 	k->boxes = pd_grow(k->boxes, in->n_boxes, &k->cap_boxes, sizeof *k->boxes);
 	for (size_t i = 0; i < in->n_boxes; i++) {
 		const struct pd_box *b = &in->boxes[i];
+		if (b->first_run == b->end_run)
+			continue;
 		uint64_t above = b->parent == PD_BOX_NONE ? 0 : k->boxes[b->parent];
 		k->boxes[i] = pd_hash64_seed(b->klass.p, b->klass.n, above ^ b->tag);
 	}
 }
 
-/* The key of a line's text. */
-static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
+/* A line as people read it: its runs, and the spaces between them. */
+static struct pd_span join_runs(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
 {
 	const struct pd_run *r = &in->runs[l->first_run];
 	if (l->end_run == l->first_run + 1)
-		return pd_hash64(in->text.p + r->at, r->n);
+		return pd_run_text(in, r);
 	pd_buf_clear(&k->scratch);
 	for (size_t i = l->first_run; i < l->end_run; i++) {
 		r = &in->runs[i];
@@ -65,7 +67,14 @@ static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, con
 			pd_buf_add_c(&k->scratch, ' ');
 		pd_buf_add_span(&k->scratch, pd_run_text(in, r));
 	}
-	return pd_hash64(k->scratch.p, k->scratch.n);
+	return pd_buf_span(&k->scratch);
+}
+
+/* The key of a line's text. */
+static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
+{
+	struct pd_span text = join_runs(k, in, l);
+	return pd_hash64(text.p, text.n);
 }
 
 /* ASCII letters, and any character from U+00C0 on that is no punctuation or symbol of the blocks that hold little else. */
@@ -101,23 +110,45 @@ static int key_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static bool holds_key(const uint64_t *keys, size_t n, uint64_t key)
+/* Keys in order, and their lowest bits, by which most others are told from them. */
+struct key_set {
+	const uint64_t *keys;
+	size_t n;
+	uint64_t low[64];
+};
+
+static void fill_keys(struct key_set *s, const uint64_t *keys, size_t n)
 {
-	return n && bsearch(&key, keys, n, sizeof key, key_order) != NULL;
+	*s = (struct key_set){ .keys = keys, .n = n };
+	for (size_t i = 0; i < n; i++)
+		s->low[keys[i] >> 6 & 63] |= UINT64_C(1) << (keys[i] & 63);
+}
+
+static bool holds_key(const struct key_set *s, uint64_t key)
+{
+	return s->low[key >> 6 & 63] >> (key & 63) & 1 && bsearch(&key, s->keys, s->n, sizeof key, key_order) != NULL;
 }
 
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n)
 {
 	uint64_t taken = 0;
+	const uint64_t *path = NULL;
+	struct key_set known_lines, known_paths;
+	bool path_known = false;
 	if (!s->n_lines && !s->n_paths)
 		return 0;
 	find_paths(k, in);
+	fill_keys(&known_lines, s->lines, s->n_lines);
+	fill_keys(&known_paths, s->paths, s->n_paths);
 	for (size_t i = 0; i < n; i++) {
 		struct pd_line *line = &lines[i];
 		if (in->boxes[line->box].tag == PD_TAG_title)
 			continue;
-		if (!holds_key(s->paths, s->n_paths, k->boxes[line->box]) &&
-		    !holds_key(s->lines, s->n_lines, line_key(k, in, line)))
+		if (!path || k->boxes[line->box] != *path) {	/* lines in a row mostly have one */
+			path = &k->boxes[line->box];
+			path_known = holds_key(&known_paths, *path);
+		}
+		if (!path_known && !holds_key(&known_lines, line_key(k, in, line)))
 			continue;
 		taken += line->mass - line->link_mass;
 		line->site = true;
@@ -233,7 +264,7 @@ static void close_entries(struct pd_site_keys *k)
  * of the same host.
  */
 
-enum { CONTEXT_KEYS = 256 };
+enum { CONTEXT_KEYS = 248 };
 
 struct context {
 	struct pd_simhash sum;
@@ -264,15 +295,30 @@ static void add_context_keys(struct context *c)
 	c->n = 0;
 }
 
-static void add_context_word(struct context *c, uint64_t word)
+static inline void add_context_key(struct context *c, uint64_t key)
 {
-	uint64_t hash = mix(word);
-	if (c->last) {
-		c->keys[c->n++] = mix(c->last * 0x9E3779B97F4A7C15ull + hash);
-		if (c->n == CONTEXT_KEYS)
-			add_context_keys(c);
-	}
+	c->keys[c->n++] = key;
+	if (c->n == CONTEXT_KEYS)
+		add_context_keys(c);
+}
+
+static inline uint64_t pair_key(uint64_t last, uint64_t hash)
+{
+	return mix(last * 0x9E3779B97F4A7C15ull + hash);
+}
+
+/* A word of one text, or of two. */
+static inline void add_context_word(struct context *c, struct context *other, uint64_t word)
+{
+	uint64_t hash = mix(word), last = c->last, key = pair_key(last, hash);
+	if (last)
+		add_context_key(c, key);
 	c->last = hash;
+	if (!other)
+		return;
+	if (other->last)
+		add_context_key(other, other->last == last ? key : pair_key(other->last, hash));
+	other->last = hash;
 }
 
 enum sort { NOTHING, PART, ALONE };
@@ -292,7 +338,8 @@ static enum sort sort_of(uint32_t c)
 	return c < 0x2000 ? PART : ALONE;
 }
 
-static void add_context_words(struct context *c, struct pd_span utf8)
+/* `other`: of another text that has these words, too, or NULL. */
+static void add_context_words(struct context *c, struct context *other, struct pd_span utf8)
 {
 	uint64_t word = 0;
 	for (const char *p = utf8.p, *end = p + utf8.n; p < end;) {
@@ -304,16 +351,16 @@ static void add_context_words(struct context *c, struct pd_span utf8)
 		uint32_t ch = pd_utf8_next(&p);
 		enum sort sort = ch < 0x80 ? NOTHING : sort_of(ch);
 		if (word && sort != PART) {
-			add_context_word(c, word);
+			add_context_word(c, other, word);
 			word = 0;
 		}
 		if (sort == PART)
 			word = (word + ch) * 0x9E3779B97F4A7C15ull;
 		else if (sort == ALONE)
-			add_context_word(c, ch);
+			add_context_word(c, other, ch);
 	}
 	if (word)
-		add_context_word(c, word);
+		add_context_word(c, other, word);
 }
 
 static uint64_t end_context(struct context *c)
@@ -324,14 +371,46 @@ static uint64_t end_context(struct context *c)
 	return key.w[0];
 }
 
-static uint64_t page_signature(const struct pd_blocks *in)
+/* May a byte be the end, or the beginning, of a word that goes on beside it? */
+static bool is_open(char c)
 {
-	struct context c;
-	clear_context(&c);
-	for (size_t i = 0; i < in->n_runs; i++)
-		if (!(in->runs[i].flags & PD_RUN_LINK) && in->boxes[in->runs[i].box].tag != PD_TAG_title)
-			add_context_words(&c, pd_run_text(in, &in->runs[i]));
-	return end_context(&c);
+	return c & 0x80 || ascii_part[(uint8_t)c];
+}
+
+/* May a word of the line begin in one run and end in another? */
+static bool words_cross(const struct pd_blocks *in, const struct pd_line *l)
+{
+	for (size_t i = l->first_run + 1; i < l->end_run; i++) {
+		struct pd_span before = pd_run_text(in, &in->runs[i - 1]), text = pd_run_text(in, &in->runs[i]);
+		if (!(in->runs[i].flags & PD_RUN_SPACE) && before.n && text.n && is_open(before.p[before.n - 1]) && is_open(text.p[0]))
+			return true;
+	}
+	return false;
+}
+
+/* The signatures of the page's text outside links, run by run, and of its main text, which are the lines that no rule drops.  Most
+ * words of the second are words of the first, and are looked at once; but where a word goes on in the next run. */
+static void sign_texts(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
+		       uint64_t signatures[2])
+{
+	struct context page, main;
+	clear_context(&page);
+	clear_context(&main);
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_line *l = &lines[i];
+		bool kept = !why[i], title = in->boxes[l->box].tag == PD_TAG_title, joined = kept && words_cross(in, l);
+		if (joined)
+			add_context_words(&main, NULL, join_runs(k, in, l));
+		for (size_t r = l->first_run; r < l->end_run; r++) {
+			bool outside = !(in->runs[r].flags & PD_RUN_LINK) && !title, both = kept && !joined;
+			if (outside)
+				add_context_words(&page, both ? &main : NULL, pd_run_text(in, &in->runs[r]));
+			else if (both)
+				add_context_words(&main, NULL, pd_run_text(in, &in->runs[r]));
+		}
+	}
+	signatures[0] = end_context(&page);
+	signatures[1] = end_context(&main);
 }
 
 /* What the page calls itself, in title and first h1: 48 bits, 0 when it says nothing. */
@@ -344,15 +423,6 @@ static uint64_t title_key(const struct pd_blocks *in)
 	for (size_t r = i < in->n_boxes ? in->boxes[i].first_run : in->n_runs; r < in->n_runs && r < in->boxes[i].end_run; r++)
 		key = pd_hash64_seed(in->text.p + in->runs[r].at, in->runs[r].n, key);
 	return key >> 16;
-}
-
-/* That of a text edited a little differs in a few of 64 bits, that of another in about half. */
-static uint64_t signature_of(struct pd_span text)
-{
-	struct context c;
-	clear_context(&c);
-	add_context_words(&c, text);
-	return end_context(&c);
 }
 
 static void add_u16(struct pd_buf *out, size_t n)
@@ -413,7 +483,7 @@ static uint64_t url_key(struct pd_span url)
 	return pd_hash64(url.p, url.n);
 }
 
-bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, size_t n, struct pd_span text,
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
 		       struct pd_span url, struct pd_buf *out)
 {
 	if (!read_host(url, &k->host) || !in->n_runs)
@@ -425,7 +495,8 @@ bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const
 	close_places(k);
 	close_entries(k);
 	struct pd_span host = pd_buf_span(&k->host);
-	uint64_t head[4] = { host_key(host), url_key(url), page_signature(in), signature_of(text) };
+	uint64_t head[4] = { host_key(host), url_key(url) };
+	sign_texts(k, in, lines, why, n, head + 2);
 	write_record(k, head, title_key(in), host, out);
 	return true;
 }

@@ -68,10 +68,21 @@ struct home {
 	uint32_t mass, link_mass;
 };
 
+/* What was found out of a line's text, which stays so whatever weighs nothing because its site repeats it. */
+enum known {
+	KNOWN_STOP = 1,			/* it has one, outside links */
+	KNOWN_NOTICE = 2,		/* it or what it flows with is a notice: read as sentences, or as other text */
+	KNOWN_AS_SENTENCES = 4, KNOWN_AS_OTHER = 8,
+	KNOWN_PRICE = 16, KNOWN_NO_PRICE = 32,
+	KNOWN_NO_HEAD = 64,		/* it announces nothing */
+};
+
 struct lines {
 	const struct pd_weights *weights;
 	const struct pd_cues *cues;	/* borrowed */
 	struct pd_line *v;
+	uint8_t *known;			/* enum known, one a line */
+	size_t n_known, cap_known;	/* 0: the page's lines were not found before */
 	struct line_sum *sums;	/* n + 1 */
 	uint32_t *of_run;		/* run -> line; n_runs + 1 */
 	struct home *homes;		/* one a box */
@@ -135,12 +146,28 @@ static bool has_stop(struct pd_span s)
 	return false;
 }
 
+static bool begins_line(const struct pd_blocks *in, size_t run)
+{
+	const struct pd_run *r = &in->runs[run];
+	return run == 0 || r->flags & PD_RUN_LINE || r->box != r[-1].box;
+}
+
+static size_t count_lines(const struct pd_blocks *in)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < in->n_runs; i++)
+		n += begins_line(in, i);
+	return n;
+}
+
 static void add_text_run(struct lines *l, const struct pd_blocks *in, size_t i)
 {
 	const struct pd_run *r = &in->runs[i];
-	if (i == 0 || r->flags & PD_RUN_LINE || r->box != l->v[l->n - 1].box) {
+	if (begins_line(in, i)) {
 		l->v = pd_grow(l->v, l->n, &l->cap, sizeof(*l->v));
-		l->v[l->n++] = (struct pd_line){ .first_run = (uint32_t)i, .box = r->box };
+		l->v[l->n] = (struct pd_line){ .first_run = (uint32_t)i, .box = r->box };
+		l->v[l->n].stop = l->n_known && l->known[l->n] & KNOWN_STOP;
+		l->n++;
 	}
 	struct pd_line *line = &l->v[l->n - 1];
 	l->of_run[i] = (uint32_t)(l->n - 1);
@@ -149,7 +176,7 @@ static void add_text_run(struct lines *l, const struct pd_blocks *in, size_t i)
 	line->chars += r->chars;
 	if (r->flags & PD_RUN_LINK)
 		line->link_mass += r->n;
-	else if (!line->stop)
+	else if (!line->stop && !l->n_known)
 		line->stop = has_stop(pd_run_text(in, r));
 }
 
@@ -241,14 +268,26 @@ static bool is_notice(const struct lines *l, const struct pd_blocks *in, size_t 
 	return l->weights->notices > 0 && pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
 }
 
+static void find_notices(struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
+{
+	bool all = is_notice(l, in, i, end, sentences), several = end > i + 1;
+	for (size_t k = i; k < end; k++) {
+		bool notice = all || (several && is_notice(l, in, k, k + 1, sentences));
+		l->known[k] &= (uint8_t)~(KNOWN_NOTICE | KNOWN_AS_SENTENCES | KNOWN_AS_OTHER);
+		l->known[k] |= (uint8_t)((notice ? KNOWN_NOTICE : 0) | (sentences ? KNOWN_AS_SENTENCES : KNOWN_AS_OTHER));
+	}
+}
+
 static void find_prose(struct lines *l, const struct pd_blocks *in)
 {
 	for (size_t i = 0, end; i < l->n; i = end) {
 		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
 			;
-		bool prose = is_prose(l, in, i, end), notice = is_notice(l, in, i, end, prose);
+		bool prose = is_prose(l, in, i, end);
+		if (!(l->known[i] & (prose ? KNOWN_AS_SENTENCES : KNOWN_AS_OTHER)))
+			find_notices(l, in, i, end, prose);
 		for (size_t k = i; k < end; k++) {
-			l->v[k].notice = notice || (end > i + 1 && is_notice(l, in, k, k + 1, prose));
+			l->v[k].notice = l->known[k] & KNOWN_NOTICE;
 			l->v[k].prose = prose && !l->v[k].notice && l->v[k].link_mass < l->v[k].mass;
 		}
 	}
@@ -277,6 +316,12 @@ static void find_lines(struct lines *l, const struct pd_blocks *in)
 	for (size_t i = 0; i < in->n_runs; i++)
 		add_text_run(l, in, i);
 	l->of_run[in->n_runs] = (uint32_t)l->n;
+	if (l->n_known)
+		return;
+	l->known = pd_grow(l->known, l->n, &l->cap_known, sizeof *l->known);
+	for (size_t i = 0; i < l->n; i++)
+		l->known[i] = l->v[i].stop ? KNOWN_STOP : 0;
+	l->n_known = l->n;
 }
 
 static void judge_lines(struct lines *l, const struct pd_blocks *in, const struct pd_weights *w)
@@ -290,6 +335,7 @@ static void judge_lines(struct lines *l, const struct pd_blocks *in, const struc
 static void release_lines(struct lines *l)
 {
 	free(l->v);
+	free(l->known);
 	free(l->sums);
 	free(l->of_run);
 	free(l->homes);
@@ -411,6 +457,14 @@ static uint64_t text_key(const struct pd_blocks *in, const struct pd_line *l)
 	return pd_hash64(text.p, text.n);
 }
 
+static bool names_price(const struct lines *l, const struct pd_blocks *in, size_t i)
+{
+	uint8_t *known = &l->known[i];
+	if (!(*known & (KNOWN_PRICE | KNOWN_NO_PRICE)))
+		*known |= has_price(line_text(in, &l->v[i])) ? KNOWN_PRICE : KNOWN_NO_PRICE;
+	return *known & KNOWN_PRICE;
+}
+
 /* The richest shelf, in boxes that still have lines that `why` (one a line) does not drop. */
 static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, const char *const *why)
 {
@@ -420,7 +474,7 @@ static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct
 	for (size_t i = 0; i < l->n; i++) {
 		s->sums[i] = sum;
 		sum.left += !why[i];
-		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && has_price(line_text(in, &l->v[i]));
+		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && names_price(l, in, i);
 	}
 	s->sums[l->n] = sum;
 	for (uint32_t i = 0; sum.prices >= l->weights->shelf_count && i < in->n_boxes; i++) {
@@ -542,6 +596,7 @@ struct pd_extractor {
 	struct pd_site_keys keys;
 	struct shelf shelf;
 	struct copies copies;
+	struct pd_span recalled;	/* of the page, borrowed: a bit for each box, set where no hint is known to be; or empty */
 	struct note *notes;		/* one a box */
 	const char **why;		/* line -> the rule that drops it, NULL: kept */
 	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
@@ -645,10 +700,18 @@ static uint32_t first_heading(const struct pd_blocks *in)
 	return UINT32_MAX;
 }
 
+static bool has_bit(struct pd_span bits, size_t i)
+{
+	return bits.p[i / 8] >> i % 8 & 1;
+}
+
 static void begin_page(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	x->notes = pd_grow(x->notes, in->n_boxes, &x->cap_notes, sizeof(*x->notes));
 	memset(x->notes, 0, in->n_boxes * sizeof(*x->notes));
+	for (size_t i = 0; x->recalled.n && i < in->n_boxes; i++)
+		if (has_bit(x->recalled, i))
+			x->notes[i].name = pd_tag_name((enum pd_tag)in->boxes[i].tag);
 }
 
 static bool is_own_tag(const struct pd_box *b, const char *name)
@@ -806,11 +869,12 @@ static double richest_flow(const struct pd_extractor *x, const struct pd_blocks 
 /* The level that finds the prose; its boxes are dropped. */
 static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	enum level best = LEVEL_ALL;
+	enum level best = LEVEL_ALL, last = LEVEL_ALL;
 	double found = 0, text = 0;
 	begin_page(x, in);
 	for (enum level level = LEVEL_ALL; level < LEVELS; level++) {
 		drop_chrome(x, in, level);
+		last = level;
 		double flow = richest_flow(x, in, LIVE_PROSE);
 		if (level == LEVEL_ALL || flow > x->weights->level_gain * (found > text ? found : text)) {
 			best = level;
@@ -821,7 +885,8 @@ static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *i
 		if (level == LEVEL_ALL)
 			text = x->weights->level_text * richest_flow(x, in, LIVE_TEXT);
 	}
-	drop_chrome(x, in, best);
+	if (last != best)
+		drop_chrome(x, in, best);
 	sum_live(x, LIVE_PROSE);
 	return best;
 }
@@ -1257,9 +1322,13 @@ static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *
 
 static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t i, const char **name)
 {
+	if (x->why[i] || x->lines.known[i] & KNOWN_NO_HEAD)
+		return PD_HEAD_NONE;
 	/* Not its mass: what a site repeats has none, and still announces what follows. */
 	struct pd_span text = line_text(in, &x->lines.v[i]);
-	return x->why[i] || text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->cues, text, name);
+	enum pd_head head = text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->cues, text, name);
+	x->lines.known[i] |= head == PD_HEAD_NONE ? KNOWN_NO_HEAD : 0;
+	return head;
 }
 
 static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
@@ -1515,6 +1584,8 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 	if (!in->n_runs)
 		return;
 	out->step = choose(x, in, site, &out->flags);
+	x->lines.n_known = 0;
+	x->recalled = pd_span("", 0);
 	out->kind = x->kind;
 	bool fallback = strcmp(out->step, RULES) != 0;
 	write_kept(x, in, false, &out->text);
@@ -1533,10 +1604,38 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
 }
 
-bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-			struct pd_buf *out)
+void pd_topic_remember(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_buf *out)
+{
+	const struct pd_extractor *x = f->main;
+	pd_buf_clear(out);
+	if (f->options.method != PD_TOPIC_MAIN || !in->n_runs)
+		return;
+	pd_buf_add(out, x->lines.known, x->lines.n);
+	for (size_t i = 0; i < in->n_boxes; i += 8) {
+		unsigned bits = 0;
+		for (size_t k = i; k < i + 8 && k < in->n_boxes; k++)
+			bits |= (unsigned)(x->notes[k].name && x->notes[k].hint == PD_HINT_NONE) << (k - i);
+		pd_buf_add_c(out, (char)bits);
+	}
+}
+
+bool pd_topic_recall(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span known)
 {
 	struct pd_extractor *x = f->main;
-	return f->options.method == PD_TOPIC_MAIN &&
-	       pd_site_page_make(&x->keys, in, x->lines.v, x->lines.n, pd_buf_span(&topic->text), url, out);
+	struct lines *l = &x->lines;
+	size_t n = known.n ? count_lines(in) : 0;
+	if (known.n && known.n != n + (in->n_boxes + 7) / 8)
+		return false;
+	for (l->n_known = 0; l->n_known < n; l->n_known++) {
+		l->known = pd_grow(l->known, l->n_known, &l->cap_known, sizeof *l->known);
+		l->known[l->n_known] = (uint8_t)known.p[l->n_known];
+	}
+	x->recalled = known.n ? pd_span(known.p + n, known.n - n) : known;
+	return true;
+}
+
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span url, struct pd_buf *out)
+{
+	struct pd_extractor *x = f->main;
+	return f->options.method == PD_TOPIC_MAIN && pd_site_page_make(&x->keys, in, x->lines.v, x->why, x->lines.n, url, out);
 }

@@ -66,9 +66,9 @@ void pd_site_keys_release(struct pd_site_keys *k);
 /* Marks what the site repeats: such lines weigh nothing from here on, so that no rule counts them.  Titles stay.
  * Returns how much text outside links was marked, in bytes. */
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n);
-/* Appends the record of a page with these lines, whose main text is `text`.  False: its URL has no host, or a name over
- * PD_SITE_NAME_MAX; or it has no text. */
-bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, size_t n, struct pd_span text,
+/* Appends the record of a page with these lines, which are all of its lines; `why`, one a line, is NULL for those of the main
+ * text.  False: its URL has no host, or a name over PD_SITE_NAME_MAX; or it has no text. */
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
 		       struct pd_span url, struct pd_buf *out);
 
 /* How the table lies in its file (docs/format-boilerplate.md).  Used in place: little-endian, numbers aligned to their size. */

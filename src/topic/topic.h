@@ -104,10 +104,15 @@ struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, st
 void pd_topic_finder_free(struct pd_topic_finder *f);
 /* `site`: what the page's host is known to repeat (main); NULL: nothing is known. */
 int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);
+/* Replaces what `out` held by what the extractor `main` found out of the page that was found last and that holds whatever is known of its
+ * site: which lines name a price, are notices … (extract.c).  Bytes for this program alone; empty where there is nothing. */
+void pd_topic_remember(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_buf *out);
+/* The page that is found next is the one that these bytes are of: what they say is not looked for again.  They are borrowed until
+ * then.  False: they are of another page. */
+bool pd_topic_recall(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span known);
 /* Appends what learning keeps of the page that was found last (site.h).  False: it has no host, or it was not read by the
  * extractor `main`. */
-bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_topic *topic, struct pd_span url,
-			struct pd_buf *out);
+bool pd_topic_site_page(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span url, struct pd_buf *out);
 void pd_topic_release(struct pd_topic *t);
 
 const char *pd_feature_name(enum pd_feature_kind k);

@@ -2,6 +2,7 @@
 #include "walk/packed.h"
 
 #include "base/codec.h"
+#include "base/utf8.h"
 #include "text/text.h"
 
 /* A member more must be packed too. */
@@ -9,19 +10,48 @@ _Static_assert(sizeof(struct pd_run) == 28 && sizeof(struct pd_box) == 72 && siz
 _Static_assert(sizeof(struct pd_blocks) == 296 && sizeof(struct pd_link) == 80, "all is packed");
 _Static_assert(sizeof(struct pd_meta) == 7 * sizeof(struct pd_span), "all is packed");
 
-static inline void put_number(struct pd_buf *out, uint64_t n)
+enum { NUMBER_MAX = 10 };	/* bytes that one takes at most */
+
+static inline char *write_number(char *to, uint64_t n)
 {
-	char *to = pd_buf_reserve(out, 10);
 	for (; n >= 0x80; n >>= 7)
 		*to++ = (char)(n | 0x80);
 	*to++ = (char)n;
+	return to;
+}
+
+static void put_number(struct pd_buf *out, uint64_t n)
+{
+	char *to = pd_buf_reserve(out, NUMBER_MAX);
+	out->n = (size_t)(write_number(to, n) - out->p);
+}
+
+enum { GROUP = 8 };
+
+/* Numbers that stand together and are mostly all of one byte. */
+static inline __attribute__((always_inline)) void put_group(struct pd_buf *out, const uint64_t v[GROUP])
+{
+	char *to = pd_buf_reserve(out, GROUP * NUMBER_MAX);
+	uint64_t all = 0, bytes = 0;
+#pragma GCC unroll 8
+	for (int i = 0; i < GROUP; i++) {
+		all |= v[i];
+		bytes |= v[i] << 8 * i;
+	}
+	if (all < 0x80) {
+		pd_eight_store(to, bytes);
+		out->n += GROUP;
+		return;
+	}
+	for (int i = 0; i < GROUP; i++)
+		to = write_number(to, v[i]);
 	out->n = (size_t)(to - out->p);
 }
 
 /* A difference of either sign: 0, -1, 1, -2 … */
-static void put_signed(struct pd_buf *out, int64_t n)
+static inline uint64_t folded(int64_t n)
 {
-	put_number(out, (uint64_t)n << 1 ^ (uint64_t)(n >> 63));
+	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
 }
 
 static void put_span(struct pd_buf *out, struct pd_span s)
@@ -44,22 +74,33 @@ static uint64_t next_long_number(struct pd_packed *p)
 	return 0;
 }
 
-/* Most are of one byte. */
 static inline uint64_t next_number(struct pd_packed *p)
 {
 	return p->at < p->end && (uint8_t)*p->at < 0x80 ? (uint8_t)*p->at++ : next_long_number(p);
 }
 
-static int64_t next_signed(struct pd_packed *p)
+static inline __attribute__((always_inline)) void next_group(struct pd_packed *p, uint64_t v[GROUP])
 {
-	uint64_t n = next_number(p);
+	uint64_t bytes = p->end - p->at >= GROUP ? pd_eight_load(p->at) : PD_HIGH;
+	if (bytes & PD_HIGH) {
+		for (int i = 0; i < GROUP; i++)
+			v[i] = next_number(p);
+		return;
+	}
+#pragma GCC unroll 8
+	for (int i = 0; i < GROUP; i++)
+		v[i] = bytes >> 8 * i & 0xFF;
+	p->at += GROUP;
+}
+
+static inline int64_t unfolded(uint64_t n)
+{
 	return (int64_t)(n >> 1 ^ -(n & 1));
 }
 
 /* Borrowed from the bytes. */
-static struct pd_span next_span(struct pd_packed *p)
+static inline struct pd_span next_bytes(struct pd_packed *p, uint64_t n)
 {
-	uint64_t n = next_number(p);
 	if (n > (uint64_t)(p->end - p->at)) {
 		p->bad = true;
 		n = 0;
@@ -70,19 +111,19 @@ static struct pd_span next_span(struct pd_packed *p)
 	return s;
 }
 
+static struct pd_span next_span(struct pd_packed *p)
+{
+	return next_bytes(p, next_number(p));
+}
+
 static void pack_runs(const struct pd_blocks *b, bool links, struct pd_buf *out)
 {
 	uint32_t at = 0, box = 0;
 	put_number(out, b->n_runs);
 	for (size_t i = 0; i < b->n_runs; i++) {
 		const struct pd_run *r = &b->runs[i];
-		put_signed(out, (int64_t)r->at - at);
-		put_number(out, r->n);
-		put_number(out, r->n - r->chars);
-		put_signed(out, (int64_t)r->box - box);
-		put_number(out, r->block + 1);
-		put_number(out, links ? r->link + 1 : 0);
-		put_number(out, r->flags);
+		put_group(out, (uint64_t[GROUP]){ folded((int64_t)r->at - at), r->n, r->n - r->chars, folded((int64_t)r->box - box),
+						  (uint32_t)(r->block + 1), links ? (uint32_t)(r->link + 1) : 0, r->flags });
 		at = r->at + r->n;
 		box = r->box;
 	}
@@ -96,14 +137,14 @@ static void pack_boxes(const struct pd_blocks *b, struct pd_buf *out)
 		const struct pd_box *x = &b->boxes[i];
 		put_number(out, x->parent == PD_BOX_NONE ? 0 : i - x->parent);
 		put_number(out, x->end - i);
-		put_signed(out, (int64_t)x->first_run - run);
-		put_number(out, x->end_run - x->first_run);
-		put_number(out, x->block + 1);
-		put_number(out, x->tag);
-		put_number(out, x->depth);
-		put_span(out, x->klass);
-		put_span(out, x->ident);
-		put_span(out, x->role);
+		put_group(out, (uint64_t[GROUP]){ folded((int64_t)x->first_run - run), x->end_run - x->first_run, (uint32_t)(x->block + 1),
+						  x->tag, x->depth, x->klass.n, x->ident.n, x->role.n });
+		if (x->klass.n)
+			pd_buf_add_span(out, x->klass);
+		if (x->ident.n)
+			pd_buf_add_span(out, x->ident);
+		if (x->role.n)
+			pd_buf_add_span(out, x->role);
 		run = x->first_run;
 	}
 }
@@ -113,14 +154,8 @@ static void pack_m3(const struct pd_blocks *b, struct pd_buf *out)
 	put_number(out, b->n_blocks);
 	for (size_t i = 0; i < b->n_blocks; i++) {
 		const struct pd_block *k = &b->blocks[i];
-		put_number(out, k->box);
-		put_number(out, k->title);
-		put_number(out, k->chars);
-		put_number(out, k->anchor_chars);
-		put_number(out, k->levels);
-		put_number(out, k->links);
-		put_number(out, k->first_run);
-		put_number(out, k->end_run - k->first_run);
+		put_group(out, (uint64_t[GROUP]){ k->box, k->title, k->chars, k->anchor_chars, k->levels, k->links, k->first_run,
+						  k->end_run - k->first_run });
 	}
 }
 
@@ -129,14 +164,12 @@ static void pack_links(const struct pd_blocks *b, size_t n, struct pd_buf *out)
 	put_number(out, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct pd_link *l = &b->links[i];
-		put_span(out, l->href);
-		put_span(out, l->rel);
-		put_span(out, l->alt);
-		put_span(out, l->hidden_text);
-		put_number(out, l->block + 1);
-		put_number(out, l->box);
-		put_number(out, l->run);
-		put_number(out, l->has_text | l->has_image << 1 | l->hidden << 2 | l->frame << 3);
+		put_group(out, (uint64_t[GROUP]){ l->href.n, l->rel.n, l->alt.n, l->hidden_text.n, (uint32_t)(l->block + 1), l->box, l->run,
+						  (uint64_t)(l->has_text | l->has_image << 1 | l->hidden << 2 | l->frame << 3) });
+		pd_buf_add_span(out, l->href);
+		pd_buf_add_span(out, l->rel);
+		pd_buf_add_span(out, l->alt);
+		pd_buf_add_span(out, l->hidden_text);
 	}
 }
 
@@ -159,11 +192,11 @@ void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
 	put_number(out, b->noscript | b->redirects << 1);
 }
 
-/* How many follow; each takes at least a byte. */
+/* How many follow, each of a group of numbers at least. */
 static size_t next_count(struct pd_packed *p)
 {
 	uint64_t n = next_number(p);
-	if (n <= (uint64_t)(p->end - p->at))
+	if (n <= (uint64_t)(p->end - p->at) / GROUP)
 		return n;
 	p->bad = true;
 	return 0;
@@ -171,16 +204,16 @@ static size_t next_count(struct pd_packed *p)
 
 static void unpack_runs(struct pd_packed *p, struct pd_blocks *b)
 {
+	uint64_t v[GROUP];
 	uint32_t at = 0, box = 0;
-	for (size_t n = next_count(p); b->n_runs < n; b->n_runs++) {
-		b->runs = pd_grow(b->runs, b->n_runs, &b->cap_runs, sizeof *b->runs);
+	size_t n = next_count(p);
+	b->runs = pd_grow(b->runs, n, &b->cap_runs, sizeof *b->runs);
+	for (; b->n_runs < n; b->n_runs++) {
 		struct pd_run *r = &b->runs[b->n_runs];
-		*r = (struct pd_run){ .at = at + (uint32_t)next_signed(p), .n = (uint32_t)next_number(p) };
-		r->chars = r->n - (uint32_t)next_number(p);
-		r->box = box + (uint32_t)next_signed(p);
-		r->block = (uint32_t)next_number(p) - 1;
-		r->link = (uint32_t)next_number(p) - 1;
-		r->flags = (uint32_t)next_number(p);
+		next_group(p, v);
+		*r = (struct pd_run){ .at = at + (uint32_t)unfolded(v[0]), .n = (uint32_t)v[1], .chars = (uint32_t)(v[1] - v[2]),
+				      .box = box + (uint32_t)unfolded(v[3]), .block = (uint32_t)v[4] - 1, .link = (uint32_t)v[5] - 1,
+				      .flags = (uint32_t)v[6] };
 		at = r->at + r->n;
 		box = r->box;
 		p->bad |= (uint64_t)r->at + r->n > b->text.n;
@@ -189,21 +222,24 @@ static void unpack_runs(struct pd_packed *p, struct pd_blocks *b)
 
 static void unpack_boxes(struct pd_packed *p, struct pd_blocks *b)
 {
+	uint64_t v[GROUP];
 	uint32_t run = 0;
-	for (size_t n = next_count(p); b->n_boxes < n; b->n_boxes++) {
-		b->boxes = pd_grow(b->boxes, b->n_boxes, &b->cap_boxes, sizeof *b->boxes);
+	size_t n = next_count(p);
+	b->boxes = pd_grow(b->boxes, n, &b->cap_boxes, sizeof *b->boxes);
+	for (; b->n_boxes < n; b->n_boxes++) {
 		struct pd_box *x = &b->boxes[b->n_boxes];
 		uint32_t i = (uint32_t)b->n_boxes, up = (uint32_t)next_number(p);
 		x->parent = up ? i - up : PD_BOX_NONE;
 		x->end = i + (uint32_t)next_number(p);
-		x->first_run = run + (uint32_t)next_signed(p);
-		x->end_run = x->first_run + (uint32_t)next_number(p);
-		x->block = (uint32_t)next_number(p) - 1;
-		x->tag = (uint16_t)next_number(p);
-		x->depth = (uint16_t)next_number(p);
-		x->klass = next_span(p);
-		x->ident = next_span(p);
-		x->role = next_span(p);
+		next_group(p, v);
+		x->first_run = run + (uint32_t)unfolded(v[0]);
+		x->end_run = x->first_run + (uint32_t)v[1];
+		x->block = (uint32_t)v[2] - 1;
+		x->tag = (uint16_t)v[3];
+		x->depth = (uint16_t)v[4];
+		x->klass = next_bytes(p, v[5]);
+		x->ident = next_bytes(p, v[6]);
+		x->role = next_bytes(p, v[7]);
 		run = x->first_run;
 		p->bad |= up > i || (!up) != (!i) || x->end <= i || x->end > n || x->first_run > x->end_run || x->end_run > b->n_runs;
 		p->bad |= x->tag >= PD_TAG_COUNT;
@@ -212,37 +248,38 @@ static void unpack_boxes(struct pd_packed *p, struct pd_blocks *b)
 
 static void unpack_m3(struct pd_packed *p, struct pd_blocks *b)
 {
-	for (size_t n = next_count(p); b->n_blocks < n; b->n_blocks++) {
-		b->blocks = pd_grow(b->blocks, b->n_blocks, &b->cap_blocks, sizeof *b->blocks);
+	uint64_t v[GROUP];
+	size_t n = next_count(p);
+	b->blocks = pd_grow(b->blocks, n, &b->cap_blocks, sizeof *b->blocks);
+	for (; b->n_blocks < n; b->n_blocks++) {
 		struct pd_block *k = &b->blocks[b->n_blocks];
-		*k = (struct pd_block){ .box = (uint32_t)next_number(p), .title = next_number(p) != 0 };
-		k->chars = (uint32_t)next_number(p);
-		k->anchor_chars = (uint32_t)next_number(p);
-		k->levels = (uint32_t)next_number(p);
-		k->links = (uint32_t)next_number(p);
-		k->first_run = (uint32_t)next_number(p);
-		k->end_run = k->first_run + (uint32_t)next_number(p);
+		next_group(p, v);
+		*k = (struct pd_block){ .box = (uint32_t)v[0], .title = v[1] != 0, .chars = (uint32_t)v[2], .anchor_chars = (uint32_t)v[3],
+					.levels = (uint32_t)v[4], .links = (uint32_t)v[5], .first_run = (uint32_t)v[6] };
+		k->end_run = k->first_run + (uint32_t)v[7];
 		p->bad |= k->box >= b->n_boxes || k->first_run > k->end_run || k->end_run > b->n_runs;
 	}
 }
 
 static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 {
-	for (size_t n = next_count(p); b->n_links < n; b->n_links++) {
-		b->links = pd_grow(b->links, b->n_links, &b->cap_links, sizeof *b->links);
+	uint64_t v[GROUP];
+	size_t n = next_count(p);
+	b->links = pd_grow(b->links, n, &b->cap_links, sizeof *b->links);
+	for (; b->n_links < n; b->n_links++) {
 		struct pd_link *l = &b->links[b->n_links];
-		l->href = next_span(p);
-		l->rel = next_span(p);
-		l->alt = next_span(p);
-		l->hidden_text = next_span(p);
-		l->block = (uint32_t)next_number(p) - 1;
-		l->box = (uint32_t)next_number(p);
-		l->run = (uint32_t)next_number(p);
-		uint64_t has = next_number(p);
-		l->has_text = has & 1;
-		l->has_image = has >> 1 & 1;
-		l->hidden = has >> 2 & 1;
-		l->frame = has >> 3 & 1;
+		next_group(p, v);
+		l->href = next_bytes(p, v[0]);
+		l->rel = next_bytes(p, v[1]);
+		l->alt = next_bytes(p, v[2]);
+		l->hidden_text = next_bytes(p, v[3]);
+		l->block = (uint32_t)v[4] - 1;
+		l->box = (uint32_t)v[5];
+		l->run = (uint32_t)v[6];
+		l->has_text = v[7] & 1;
+		l->has_image = v[7] >> 1 & 1;
+		l->hidden = v[7] >> 2 & 1;
+		l->frame = v[7] >> 3 & 1;
 		p->bad |= l->box >= b->n_boxes || l->run > b->n_runs;
 	}
 }
@@ -302,13 +339,22 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, p->text.how);
 	put_number(out, p->text.replaced);
 	pd_blocks_pack(&p->blocks, p->link_finder != NULL, out);
+	put_span(out, pd_buf_span(&p->known));
 }
+
+/* What the first byte says. */
+enum { AS_IT_IS, COMPRESSED };
 
 void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out)
 {
+	pd_buf_add_c(out, smaller ? COMPRESSED : AS_IT_IS);
+	if (!smaller) {
+		pack_plain(p, out);
+		return;
+	}
 	pd_buf_clear(plain);
 	pack_plain(p, plain);
-	pd_block_pack(pd_buf_span(plain), smaller, out);
+	pd_block_pack(pd_buf_span(plain), out);
 }
 
 static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
@@ -331,11 +377,18 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	p->text.charset = pd_charset_by_id((enum pd_charset_id)next_number(&in));
 	p->text.how = (enum pd_charset_how)next_number(&in);
 	p->text.replaced = next_number(&in);
-	return pd_blocks_unpack(&in, &p->blocks) && p->text.charset && in.at == in.end;
+	bool whole = pd_blocks_unpack(&in, &p->blocks) && p->text.charset;
+	pd_buf_set(&p->known, next_span(&in));
+	return whole && !in.bad && in.at == in.end && pd_topic_recall(p->finder, &p->blocks, pd_buf_span(&p->known));
 }
 
 bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p)
 {
+	if (!bytes.n)
+		return false;
+	struct pd_span rest = pd_span(bytes.p + 1, bytes.n - 1);
+	if (bytes.p[0] == AS_IT_IS)
+		return unpack_plain(rest, p);
 	pd_buf_clear(plain);
-	return pd_block_unpack(bytes, plain) && unpack_plain(pd_buf_span(plain), p);
+	return pd_block_unpack(rest, plain) && unpack_plain(pd_buf_span(plain), p);
 }

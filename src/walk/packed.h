@@ -11,7 +11,7 @@
 
 /* Appends the page to `out`, as its own, compressed if it shall be smaller; `plain` is scratch. */
 void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out);
-/* The page into the pipeline, which borrows from `plain`.  False: damaged. */
+/* The page into the pipeline, which borrows from the bytes and from `plain`.  False: damaged. */
 bool pd_packed_read(struct pd_buf *plain, struct pd_span bytes, struct pd_pipeline *p);
 
 /* The blocks alone: all of struct pd_blocks but its XHTML, so that pages are parsed once where something

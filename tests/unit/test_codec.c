@@ -91,14 +91,14 @@ START_TEST(test_block)
 	static const size_t sizes[] = { 0, 1, 7, 100, 70000, 3000000 };
 	struct pd_buf text = { 0 }, packed = { 0 }, out = { 0 };
 	struct pd_random random = { 3 };
-	for (size_t k = 0; k < 3 * sizeof sizes / sizeof *sizes; k++) {
-		text_of(&text, sizes[k / 3]);
-		for (size_t i = 0; k % 3 == 1 && i < text.n; i++)	/* nothing to gain */
+	for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+		text_of(&text, sizes[k / 2]);
+		for (size_t i = 0; k % 2 && i < text.n; i++)	/* nothing to gain */
 			text.p[i] = (char)pd_random_next(&random);
 		pd_buf_clear(&packed);
 		pd_buf_clear(&out);
-		pd_block_pack(pd_buf_span(&text), k % 3 < 2, &packed);
-		ck_assert_msg(k % 3 < 2 ? packed.n <= text.n + 8 : packed.n == text.n + 8, "%zu bytes became %zu", text.n, packed.n);
+		pd_block_pack(pd_buf_span(&text), &packed);
+		ck_assert_msg(packed.n <= text.n + 8, "%zu bytes became %zu", text.n, packed.n);
 		ck_assert(pd_block_unpack(pd_buf_span(&packed), &out) && pd_span_eq(pd_buf_span(&out), pd_buf_span(&text)));
 		for (int i = 0; i < 200 && packed.n; i++) {
 			char *exact = malloc(packed.n);
