@@ -39,10 +39,8 @@ static void set_multi(struct pd_match_groups *g, uint32_t row)
 /* Rows of multi-member groups before `row`. */
 static size_t rank_of(const struct pd_match_groups *g, uint32_t row)
 {
-	size_t word = row / 64, at = word / PD_GROUPS_RANKED, n = g->rank[at];
-	for (size_t i = at * PD_GROUPS_RANKED; i < word; i++)
-		n += (size_t)__builtin_popcountll(g->is_multi[i]);
-	return n + (size_t)__builtin_popcountll(g->is_multi[word] & ((UINT64_C(1) << (row % 64)) - 1));
+	uint64_t before = g->is_multi[row / 64] & ((UINT64_C(1) << (row % 64)) - 1);
+	return g->rank[row / 64] + (size_t)__builtin_popcountll(before);
 }
 
 static size_t count_multi(const struct pd_items *followers)
@@ -73,8 +71,7 @@ static void rank_rows(struct pd_match_groups *g)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < n_words(g); i++) {
-		if (i % PD_GROUPS_RANKED == 0)
-			g->rank[i / PD_GROUPS_RANKED] = n;
+		g->rank[i] = n;
 		n += (uint32_t)__builtin_popcountll(g->is_multi[i]);
 	}
 	for (size_t c = 0; c < g->n_multi; c++)
@@ -97,7 +94,7 @@ static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct p
 	g->rows = pd_array_room(&g->memory[1], budget, n * sizeof *g->rows);
 	g->multi = pd_array_room(&g->memory[2], budget, n * sizeof *g->multi);
 	g->is_multi = pd_zalloc(n_words(g) * sizeof *g->is_multi);
-	g->rank = pd_alloc((n_words(g) / PD_GROUPS_RANKED + 1) * sizeof *g->rank);
+	g->rank = pd_alloc((n_words(g) + 1) * sizeof *g->rank);
 	list_multi(g, followers);
 	rank_rows(g);
 }
