@@ -9,6 +9,7 @@
  *
  *	pd_join_blocks	for each block: sort by it, then all threads take ranges of buckets
  *	meet_range	the buckets of a range, one after the other
+ *	meet_part	the same where buckets meet themselves alone: a part of the keys is sorted and met by one thread at once
  *	meet_bucket	a bucket with itself and all its neighbours, ring by ring
  *	meet_masks	the neighbours of a ring: small ones are gathered and compared at once, big ones met where they lie
  *	meet_two	two buckets: partitioned again where that pays (partition_again), else compared
@@ -132,6 +133,7 @@ struct block_worker {
 	size_t n_candidates;
 	struct { const uint32_t *a, *b; } candidates[CANDIDATES];	/* where the tables keep the numbers of their keys */
 	struct gather gather;
+	struct pd_join_table part;		/* met apart from all others (meet_part) */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -417,10 +419,11 @@ static void meet_bucket(struct block_worker *w, const struct meeting *m, size_t 
 	}
 }
 
-/* The first level: one table that all threads read. */
+/* The first level: one table that all threads read, or parts that each have one. */
 struct top {
 	struct block_worker *workers;
 	struct meeting meeting;
+	struct pd_join_deal deal;
 };
 
 static void meet_range(void *ctx, size_t i, int thread)
@@ -430,6 +433,30 @@ static void meet_range(void *ctx, size_t i, int thread)
 	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_join_is_over(top->workers[thread].keys); v++)
 		meet_bucket(&top->workers[thread], &top->meeting, v);
 	verify(&top->workers[thread]);
+}
+
+/* Its buckets meet nobody but themselves, and most are small. */
+static void meet_part(void *ctx, size_t p, int thread)
+{
+	const struct top *top = ctx;
+	struct block_worker *w = &top->workers[thread];
+	struct meeting m = top->meeting;
+	m.a = m.b = &w->part;
+	if (pd_join_frame_left(&m.frame, 0) < 0)
+		return;
+	pd_join_deal_part(&top->deal, p, &w->part);
+	const struct pd_join_scan_loops *loops = loops_of(w, &m);
+	const int k = distance_left(w, &m, 0);
+	for (size_t v = 0; v < w->part.n_values && !pd_join_is_over(w->keys); v++) {
+		struct pd_join_run a = pd_join_table_bucket(&w->part, v);
+		if (a.to - a.from > TILE || is_big(w, a, a))
+			meet_two(w, &m, a, a, true, 0);
+		else if (a.to - a.from > 1)
+			loops->self(a, k, &w->hits);
+		if (w->hits.n)
+			note_candidates(w, &m);
+	}
+	verify(w);
 }
 
 /* All keys lie in one bucket: what is within k was caught there, later blocks find nothing. */
@@ -468,6 +495,7 @@ static void free_workers(struct block_worker *workers, int threads)
 			pd_join_table_release(&l->whole_b);
 			pd_join_masks_release(&l->masks);
 		}
+		pd_join_table_release(&workers[i].part);
 		free(workers[i].hits.v);
 		gather_release(&workers[i].gather);
 	}
@@ -494,17 +522,25 @@ void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, 
 		pd_join_window_choose(&top.meeting.frame.window, plan, i);
 		const struct pd_join_window *window = plan->halves[i] ? &top.meeting.frame.window : NULL;
 		struct pd_join_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
-		pd_join_table_build_big(&table, &source, shape, threads);
+		bool in_parts = !keys->against && !plan->radius[i] && pd_join_deal(&top.deal, &source, shape, threads);
+		if (in_parts)
+			pd_join_table_release(&table);
+		else
+			pd_join_table_build_big(&table, &source, shape, threads);
 		if (keys->against)
 			pd_join_table_build_big(&other, &against, shape, threads);
 		pd_join_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
 		pd_join_plan_clock(&plan->took.tables, &t);
-		pd_parallel(threads, TASKS, meet_range, &top);
+		if (in_parts)
+			pd_parallel(threads, top.deal.radix.n_parts, meet_part, &top);
+		else
+			pd_parallel(threads, TASKS, meet_range, &top);
 		pd_join_plan_clock(&plan->took.meetings, &t);
-		if (!keys->against && is_one_bucket(&table))
+		if (!keys->against && (in_parts ? pd_join_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
 			break;
 	}
 	free_workers(top.workers, threads);
+	pd_join_deal_release(&top.deal);
 	pd_join_table_release(&table);
 	pd_join_table_release(&other);
 	pd_join_masks_release(&masks);

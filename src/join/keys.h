@@ -32,7 +32,7 @@ struct pd_join_keys {
 	size_t n;		/* fewer than 2^32 */
 	const uint64_t *v;	/* words; distinct: equal keys are collapsed before */
 	const uint32_t *ids;	/* key i is v[ids[i] * words] … and is called ids[i], ascending; NULL: i */
-	/* With another set, only pairs of one key of each; `against` may share keys with this set, by the same numbers. */
+	/* With another set, only pairs of one key of each; `against`, ascending too, may share keys with this set, by the same numbers. */
 	const uint32_t *against;
 	size_t n_against;
 	struct pd_join_limit *limit;	/* NULL: none */

@@ -130,6 +130,8 @@ struct cost {
 #define COST_FAR 4.0			/* more when it must come from memory that is farther away, */
 #define COST_NEAR_BYTES 8e6		/* that is, when the table has more than so many bytes */
 #define COST_SORT_HALF 15.0		/* a key into its bucket, two passes over many keys; halves kept */
+#define COST_SORT_PART 8.0		/* the same, part by part, where no bucket meets another: each is met as it is sorted, */
+#define COST_VISIT_PART 8.0		/* which leaves less to do before it meets itself */
 #define COST_SORT_WHOLE 7.5		/* the same, all words kept, */
 #define COST_SORT_WORD 9.7		/* and for each word */
 #define COST_SORT_INNER 3.3		/* a key of a bucket into a bucket of its own, for each word */
@@ -272,7 +274,7 @@ static double ring(const struct spread *s, int spent, bool half)
 							    cost_cross(s->cost, width, s->run_a, s->run_b);
 	double meetings = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
 	if (self)
-		each = s->cost->meeting + (each - s->cost->meeting) / 2 + s->run_a * s->cost->vector[width] / 2;
+		each = s->cost->meeting + (each - s->cost->meeting) / 2 + s->run_a * s->cost->vector[width] / 4;
 	if (self)
 		meetings = s->filled_a;
 	else if (!s->part->n_b)
@@ -295,9 +297,10 @@ static double all_rings(const struct spread *s, int radius, bool half)
 static double table_cost(const struct spread *s, int n_bits, int radius, bool half)
 {
 	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
-	double sort = s->depth ? COST_SORT_INNER * words : half ? COST_SORT_HALF : COST_SORT_WHOLE + COST_SORT_WORD * words;
+	bool in_parts = half && !radius && !s->part->n_b;
+	double sort = s->depth ? COST_SORT_INNER * words : in_parts ? COST_SORT_PART : half ? COST_SORT_HALF : COST_SORT_WHOLE + COST_SORT_WORD * words;
 	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
-	return sort * n + COST_VISIT * s->filled_a + COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
+	return sort * n + (in_parts ? COST_VISIT_PART : COST_VISIT) * s->filled_a + COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
 static double block_cost(struct pd_join_plan *p, int block, int telling, const struct pd_join_plan_part *part, int depth)

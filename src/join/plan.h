@@ -27,8 +27,8 @@ enum pd_join_plan_kind { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_AL
 
 /* CPU seconds of all threads. */
 struct pd_join_plan_took {
-	double tables;		/* built */
-	double meetings;	/* keys compared, and near ones verified */
+	double tables;		/* built; of those that are met part by part, dealt into parts */
+	double meetings;	/* such parts sorted, keys compared, and near ones verified */
 	double pairs;		/* brought in order */
 	size_t stretches;	/* pairs of stretches that were joined one by one for want of memory; 0: all at once */
 };

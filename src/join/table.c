@@ -49,12 +49,12 @@ INLINE size_t source_place(const struct pd_join_source *s, size_t i)
 
 INLINE uint32_t source_id(const struct pd_join_source *s, size_t i)
 {
-	return s->ids ? s->ids[i] : (uint32_t)i;
+	return s->scattered || s->ids ? s->ids[i] : (uint32_t)i;
 }
 
 INLINE void source_get(const struct pd_join_source *s, size_t i, int words, uint64_t *key)
 {
-	size_t at = source_place(s, i) * s->stride;
+	size_t at = source_place(s, i) * (words > 1 ? s->stride : 1);
 	for (int w = 0; w < words; w++)
 		key[w] = s->w[w][at];
 }
@@ -178,79 +178,258 @@ void pd_join_table_release(struct pd_join_table *t)
 #define SMALL 32768		/* keys for which one pass is as good */
 #define PART_BITS 8
 
-struct deal {
-	struct pd_join_table *table;
-	const struct pd_join_source *from;
-	struct pd_join_shape shape;
-	int low_bits;
-	struct pd_radix radix;		/* stretches of the keys, parts by the high bits of the block */
-	uint64_t *dealt;		/* halves only: half and number of a key together, until its part is sorted; */
-	uint16_t *low;			/* and the low bits of its block, which are not kept otherwise */
-	struct pd_join_table *spare;	/* else: for each thread, a part being sorted */
-};
-
 struct table_stretch {
 	size_t from, to, *next;
 };
 
-static struct table_stretch stretch(const struct deal *d, size_t i)
+static struct table_stretch stretch(const struct pd_join_source *from, const struct pd_radix *r, size_t i)
 {
-	size_t n = d->from->n, all = d->radix.n_stretches;
-	return (struct table_stretch){ n * i / all, n * (i + 1) / all, pd_radix_next(&d->radix, i) };
+	return (struct table_stretch){ from->n * i / r->n_stretches, from->n * (i + 1) / r->n_stretches, pd_radix_next(r, i) };
 }
 
-INLINE void count(const struct deal *d, struct table_stretch s, int words, bool half)
+static bool is_small(const struct pd_join_source *from, struct pd_join_shape shape)
 {
-	const struct pd_join_source from = *d->from;
-	const struct writer to = writer_of(d->table, d->shape);
-	const int low_bits = d->low_bits;
+	return from->n < SMALL || shape.n_bits < 2;
+}
+
+static int part_bits(struct pd_join_shape shape)
+{
+	return shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
+}
+
+/* The same, known when the loop is compiled: all of the keys, or those that are named. */
+INLINE struct pd_join_source source_known(const struct pd_join_source *s, bool named)
+{
+	struct pd_join_source known = *s;
+	known.scattered = named;
+	if (!named)
+		known.ids = NULL;
+	return known;
+}
+
+INLINE void count(const struct pd_join_source *source, struct table_stretch s, struct pd_join_shape shape, int words)
+{
+	const struct pd_join_source from = *source;
+	const struct field block = field_of(shape.first_bit, shape.n_bits);
+	const int low_bits = shape.n_bits - part_bits(shape);
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = s.from; i < s.to; i++) {
 		source_get(&from, i, words, key);
-		s.next[block_value(&to.block, key, words) >> low_bits]++;
+		s.next[block_value(&block, key, words) >> low_bits]++;
 	}
 }
 
-/* Halves go out in one stream with their numbers: the fewer places are written to at a time, the more stay in the cache. */
-INLINE void place(const struct deal *d, struct table_stretch s, int words, bool half)
+/* --- halves --- */
+
+static void count_halves_task(void *ctx, size_t i, int thread)
 {
-	const struct pd_join_source from = *d->from;
-	const struct writer to = writer_of(d->table, d->shape);
-	const int low_bits = d->low_bits;
+	const struct pd_join_deal *d = ctx;
+	struct table_stretch s = stretch(&d->from, &d->radix, i);
+	if (d->from.words == 1)
+		count(&d->from, s, d->shape, 1);
+	else
+		count(&d->from, s, d->shape, d->from.words);
+}
+
+/* All of a key in one stream, where there is room: the fewer places are written to at a time, the more stay in the cache. */
+INLINE void deal_halves(const struct pd_join_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
+{
+	const struct pd_join_source from = source_known(&d->from, named);
+	const struct writer to = writer_of(&(struct pd_join_table){ 0 }, d->shape);
+	const int low_bits = d->low_bits, id_bits = d->id_bits;
+	const uint64_t low_mask = (UINT64_C(1) << low_bits) - 1;
 	uint64_t *const dealt = d->dealt;
 	uint16_t *const low = d->low;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = s.from; i < s.to; i++) {
 		source_get(&from, i, words, key);
 		size_t v = block_value(&to.block, key, words), at = s.next[v >> low_bits]++;
-		if (!half) {
-			put_key(&to, at, key, words, false, source_id(&from, i));
-			continue;
-		}
-		dealt[at] = (uint64_t)window_value(&to, key, words) << 32 | source_id(&from, i);
-		low[at] = (uint16_t)(v & (((size_t)1 << low_bits) - 1));
+		uint64_t l = v & low_mask, word = (uint64_t)window_value(&to, key, words) << 32 | source_id(&from, i);
+		dealt[at] = low_apart ? word : word | l << id_bits;
+		if (low_apart)
+			low[at] = (uint16_t)l;
 	}
 }
 
-/* A task for each shape, so that the loops know it. */
-#define DEFINE_TASK(name) \
-	static void name##_task(void *ctx, size_t i, int thread) \
-	{ \
-		const struct deal *d = ctx; \
-		bool half = d->table->is_half; \
-		if (d->from->words == 1 && half) \
-			name(d, stretch(d, i), 1, true); \
-		else if (d->from->words == 1) \
-			name(d, stretch(d, i), 1, false); \
-		else if (half) \
-			name(d, stretch(d, i), d->from->words, true); \
-		else if (d->from->words == 2) \
-			name(d, stretch(d, i), 2, false); \
-		else \
-			name(d, stretch(d, i), 4, false); \
+static void deal_halves_task(void *ctx, size_t i, int thread)
+{
+	const struct pd_join_deal *d = ctx;
+	struct table_stretch s = stretch(&d->from, &d->radix, i);
+	bool named = d->from.scattered;
+	if (d->from.words == 1 && !d->low_apart && named)
+		deal_halves(d, s, 1, true, false);
+	else if (d->from.words == 1 && !d->low_apart)
+		deal_halves(d, s, 1, false, false);
+	else
+		deal_halves(d, s, d->from.words, named, d->low_apart);
+}
+
+/* That the largest number of a key has: the last, since they ascend. */
+static int id_bits(const struct pd_join_source *from)
+{
+	uint32_t last = source_id(from, from->n - 1);
+	int n = 0;
+	while (n < 32 && last >> n)
+		n++;
+	return n;
+}
+
+bool pd_join_deal(struct pd_join_deal *d, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+{
+	if (is_small(from, shape) || !shape.window)
+		return false;
+	d->from = *from;
+	d->shape = shape;
+	d->low_bits = shape.n_bits - part_bits(shape);
+	d->id_bits = id_bits(from);
+	d->low_apart = d->id_bits + d->low_bits > 32;
+	d->dealt = pd_big_at_least(d->dealt, from->n, &d->cap, sizeof *d->dealt);
+	if (d->low_apart)
+		d->low = pd_big_at_least(d->low, from->n, &d->low_cap, sizeof *d->low);
+	pd_radix_release(&d->radix);
+	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << part_bits(shape));
+	pd_parallel(threads, (size_t)threads, count_halves_task, d);
+	pd_radix_sum(&d->radix);
+	pd_parallel(threads, (size_t)threads, deal_halves_task, d);
+	return true;
+}
+
+/* The low bits of the block of key i of a part. */
+INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int id_bits)
+{
+	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
+}
+
+/* Places of a part, where its keys go by the low bits of their block.  start[v]: where bucket v begins, as `base` counts. */
+struct part_places {
+	uint32_t *index, *half, *start, base;
+};
+
+INLINE void sort_halves(const struct pd_join_deal *d, size_t p, struct part_places to, bool low_apart)
+{
+	const size_t n = d->radix.part[p + 1] - d->radix.part[p], n_values = (size_t)1 << d->low_bits;
+	const uint64_t *const dealt = d->dealt + d->radix.part[p];
+	const uint16_t *const low = low_apart ? d->low + d->radix.part[p] : NULL;
+	const int id_bits = d->id_bits;
+	const uint32_t id_mask = (uint32_t)(low_apart ? UINT32_MAX : (UINT64_C(1) << id_bits) - 1);
+	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
+	memset(next, 0, (n_values + 1) * sizeof *next);
+	for (size_t i = 0; i < n; i++)
+		next[low_of(dealt, low, i, id_bits) + 1]++;
+	for (size_t v = 0; v < n_values; v++) {
+		next[v + 1] += next[v];
+		to.start[v] = to.base + next[v];
 	}
-DEFINE_TASK(count)
-DEFINE_TASK(place)
+	for (size_t i = 0; i < n; i++) {
+		size_t at = next[low_of(dealt, low, i, id_bits)]++;
+		to.index[at] = (uint32_t)dealt[i] & id_mask;
+		to.half[at] = (uint32_t)(dealt[i] >> 32);
+	}
+}
+
+static void sort_part_halves(const struct pd_join_deal *d, size_t p, struct part_places to)
+{
+	if (d->low_apart)
+		sort_halves(d, p, to, true);
+	else
+		sort_halves(d, p, to, false);
+}
+
+void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_table *t)
+{
+	size_t n = d->radix.part[p + 1] - d->radix.part[p];
+	table_room(t, n, d->low_bits, d->from.words, true);
+	sort_part_halves(d, p, (struct part_places){ t->index, t->columns.half, t->start, 0 });
+	t->start[t->n_values] = (uint32_t)n;
+}
+
+bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d)
+{
+	for (size_t i = 1; i < d->from.n; i++)
+		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) != low_of(d->dealt, d->low_apart ? d->low : NULL, 0, d->id_bits))
+			return false;
+	for (size_t p = 0; p < d->radix.n_parts; p++)
+		if (d->radix.part[p + 1] - d->radix.part[p] == d->from.n)
+			return true;
+	return false;
+}
+
+void pd_join_deal_release(struct pd_join_deal *d)
+{
+	free(d->dealt);
+	free(d->low);
+	pd_radix_release(&d->radix);
+	*d = (struct pd_join_deal){ 0 };
+}
+
+struct big_halves {
+	struct pd_join_deal deal;
+	struct pd_join_table *table;
+};
+
+static void sort_halves_task(void *ctx, size_t p, int thread)
+{
+	const struct big_halves *b = ctx;
+	const struct pd_join_table *t = b->table;
+	size_t at = b->deal.radix.part[p];
+	sort_part_halves(&b->deal, p, (struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
+}
+
+static void build_halves(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+{
+	struct big_halves b = { .table = t };
+	pd_join_deal(&b.deal, from, shape, threads);
+	pd_parallel(threads, b.deal.radix.n_parts, sort_halves_task, &b);
+	pd_join_deal_release(&b.deal);
+}
+
+/* --- whole keys --- */
+
+struct deal {
+	struct pd_join_table *table;
+	const struct pd_join_source *from;
+	struct pd_join_shape shape;
+	int low_bits;
+	struct pd_radix radix;		/* stretches of the keys, parts by the high bits of the block */
+	struct pd_join_table *spare;	/* for each thread, a part being sorted */
+};
+
+INLINE void place(const struct deal *d, struct table_stretch s, int words)
+{
+	const struct pd_join_source from = *d->from;
+	const struct writer to = writer_of(d->table, d->shape);
+	const int low_bits = d->low_bits;
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = s.from; i < s.to; i++) {
+		source_get(&from, i, words, key);
+		put_key(&to, s.next[block_value(&to.block, key, words) >> low_bits]++, key, words, false, source_id(&from, i));
+	}
+}
+
+/* Tasks for each width, so that the loops know it. */
+static void count_task(void *ctx, size_t i, int thread)
+{
+	const struct deal *d = ctx;
+	struct table_stretch s = stretch(d->from, &d->radix, i);
+	if (d->from->words == 1)
+		count(d->from, s, d->shape, 1);
+	else if (d->from->words == 2)
+		count(d->from, s, d->shape, 2);
+	else
+		count(d->from, s, d->shape, 4);
+}
+
+static void place_task(void *ctx, size_t i, int thread)
+{
+	const struct deal *d = ctx;
+	struct table_stretch s = stretch(d->from, &d->radix, i);
+	if (d->from->words == 1)
+		place(d, s, 1);
+	else if (d->from->words == 2)
+		place(d, s, 2);
+	else
+		place(d, s, 4);
+}
 
 INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words)
 {
@@ -296,22 +475,6 @@ static void sum_part(const struct deal *d, size_t p, uint32_t *next)
 	}
 }
 
-static void sort_halves(const struct deal *d, size_t p, uint32_t *next)
-{
-	const uint64_t *const dealt = d->dealt;
-	const uint16_t *const low = d->low;
-	size_t from = d->radix.part[p], to = d->radix.part[p + 1];
-	uint32_t *const index = d->table->index + from, *const half = d->table->columns.half + from;
-	for (size_t i = from; i < to; i++)
-		next[low[i] + 1]++;
-	sum_part(d, p, next);
-	for (size_t i = from; i < to; i++) {
-		size_t at = next[low[i]]++;
-		index[at] = (uint32_t)dealt[i];
-		half[at] = (uint32_t)(dealt[i] >> 32);
-	}
-}
-
 static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_join_table *spare)
 {
 	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
@@ -335,42 +498,36 @@ static void sort_task(void *ctx, size_t p, int thread)
 	const struct deal *d = ctx;
 	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
 	memset(next, 0, (((size_t)1 << d->low_bits) + 1) * sizeof *next);
-	if (d->table->is_half)
-		sort_halves(d, p, next);
-	else
-		sort_whole(d, p, next, &d->spare[thread]);
+	sort_whole(d, p, next, &d->spare[thread]);
 }
 
-static void build_in_parts(struct deal *d, size_t n_parts, int threads)
+static void build_whole(struct deal *d, size_t n_parts, int threads)
 {
 	pd_radix_init(&d->radix, (size_t)threads, n_parts);
-	d->dealt = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->dealt) : NULL;
-	d->low = d->table->is_half ? pd_big_alloc(d->from->n * sizeof *d->low) : NULL;
 	d->spare = pd_zalloc((size_t)threads * sizeof *d->spare);
 	pd_parallel(threads, (size_t)threads, count_task, d);
 	pd_radix_sum(&d->radix);
 	pd_parallel(threads, (size_t)threads, place_task, d);
 	pd_parallel(threads, n_parts, sort_task, d);
-	d->table->start[d->table->n_values] = (uint32_t)d->from->n;
 	for (int i = 0; i < threads; i++)
 		pd_join_table_release(&d->spare[i]);
 	free(d->spare);
-	free(d->dealt);
-	free(d->low);
 	pd_radix_release(&d->radix);
 }
 
 void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
 {
-	if (from->n < SMALL || shape.n_bits < 2) {
+	if (is_small(from, shape)) {
 		pd_join_table_build(t, from, shape);
 		return;
 	}
-	struct deal d = { .table = t, .from = from, .shape = shape };
-	int part_bits = shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
-	d.low_bits = shape.n_bits - part_bits;
+	struct deal d = { .table = t, .from = from, .shape = shape, .low_bits = shape.n_bits - part_bits(shape) };
 	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
-	build_in_parts(&d, (size_t)1 << part_bits, threads);
+	if (shape.window)
+		build_halves(t, from, shape, threads);
+	else
+		build_whole(&d, (size_t)1 << part_bits(shape), threads);
+	t->start[t->n_values] = (uint32_t)from->n;
 }
 
 /* --- the neighbours of a bucket --- */

@@ -8,6 +8,7 @@
 #ifndef PD_JOIN_TABLE_H
 #define PD_JOIN_TABLE_H
 
+#include "base/sort.h"
 #include "join/keys.h"
 
 #define PD_TABLE_PAD 32	/* elements after each column that may be read and copied */
@@ -46,6 +47,31 @@ void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *f
 /* The same for many keys: two passes that each have few places to write to, on all threads. */
 void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads);
 void pd_join_table_release(struct pd_join_table *t);
+
+/* --- many keys of which halves are kept, part by part ---
+ *
+ * Keys dealt into parts by the high bits of a block.  Where buckets meet nobody but themselves there need be no table of all: a
+ * part is sorted into a table of its own, which is met while it lies in the cache. */
+
+struct pd_join_deal {
+	struct pd_join_source from;
+	struct pd_join_shape shape;
+	int low_bits, id_bits;
+	struct pd_radix radix;		/* stretches of the keys, parts by the high bits of the block */
+	/* Half of a key in the high half of a word; in the low one its number, below the low bits of its block, where those have room: */
+	uint64_t *dealt;
+	uint16_t *low;			/* else they lie here */
+	bool low_apart;
+	size_t cap, low_cap;
+};
+
+/* Memory is kept from the last time, all zeroes at first.  False: so few keys, buckets or none of halves are better off in one table. */
+bool pd_join_deal(struct pd_join_deal *d, const struct pd_join_source *from, struct pd_join_shape shape, int threads);
+/* Part p, of d->radix.n_parts: its bucket v is that of the low bits v. */
+void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_table *t);
+/* All keys lie in one. */
+bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d);
+void pd_join_deal_release(struct pd_join_deal *d);
 
 static inline struct pd_join_run pd_join_table_bucket(const struct pd_join_table *t, size_t v)
 {

@@ -3,7 +3,8 @@
  * First groups, then their parts, then links.
  *
  * Groups: a hash table of all rows would miss the cache at every step, so rows are dealt into parts by the high bits of a hash, as
- * (low half of the hash, row); then each part is small enough for a table that stays in the cache.  Keys themselves are
+ * (low half of the hash, row); then each part is small enough for a table that stays in the cache.  Most rows are alone, and never
+ * enter it: a bit for some bits of the hash says that no other row of the part has the same.  Keys themselves are
  * compared only where those halves are equal.  Rows stay in their order within a part, so the first of a group is the
  * smallest, and nothing depends on the hash function or the threads.  Where memory is short, parts are dealt in several
  * rounds.
@@ -38,10 +39,8 @@ static void set_multi(struct pd_match_groups *g, uint32_t row)
 /* Rows of multi-member groups before `row`. */
 static size_t rank_of(const struct pd_match_groups *g, uint32_t row)
 {
-	size_t word = row / 64, at = word / PD_GROUPS_RANKED, n = g->rank[at];
-	for (size_t i = at * PD_GROUPS_RANKED; i < word; i++)
-		n += (size_t)__builtin_popcountll(g->is_multi[i]);
-	return n + (size_t)__builtin_popcountll(g->is_multi[word] & ((UINT64_C(1) << (row % 64)) - 1));
+	uint64_t before = g->is_multi[row / 64] & ((UINT64_C(1) << (row % 64)) - 1);
+	return g->rank[row / 64] + (size_t)__builtin_popcountll(before);
 }
 
 static size_t count_multi(const struct pd_items *followers)
@@ -72,8 +71,7 @@ static void rank_rows(struct pd_match_groups *g)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < n_words(g); i++) {
-		if (i % PD_GROUPS_RANKED == 0)
-			g->rank[i / PD_GROUPS_RANKED] = n;
+		g->rank[i] = n;
 		n += (uint32_t)__builtin_popcountll(g->is_multi[i]);
 	}
 	for (size_t c = 0; c < g->n_multi; c++)
@@ -96,7 +94,7 @@ static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct p
 	g->rows = pd_array_room(&g->memory[1], budget, n * sizeof *g->rows);
 	g->multi = pd_array_room(&g->memory[2], budget, n * sizeof *g->multi);
 	g->is_multi = pd_zalloc(n_words(g) * sizeof *g->is_multi);
-	g->rank = pd_alloc((n_words(g) / PD_GROUPS_RANKED + 1) * sizeof *g->rank);
+	g->rank = pd_alloc((n_words(g) + 1) * sizeof *g->rank);
 	list_multi(g, followers);
 	rank_rows(g);
 }
@@ -122,9 +120,10 @@ uint32_t *pd_match_groups_names(const struct pd_match_groups *g, struct pd_array
 	if (!g->n_multi)
 		return NULL;
 	uint32_t *names = pd_array_room(out, budget, g->n_groups * sizeof *names);
+	const uint32_t *multi = g->multi;
 	size_t n = 0;
 	for (size_t row = 0; row < g->n_rows; row++)
-		if (pd_match_groups_name(g, (uint32_t)row) == row)
+		if (!(g->is_multi[row / 64] >> (row % 64) & 1) || g->rows[g->start[*multi++]] == row)
 			names[n++] = (uint32_t)row;
 	return names;
 }
@@ -140,6 +139,7 @@ void pd_match_groups_release(struct pd_match_groups *g)
 
 #define PART_ROWS 4096		/* in a part, on average, */
 #define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
+#define SLOTS 65536		/* one row in sixteen is taken for one that may not be alone */
 #define INLINE static inline __attribute__((always_inline))
 
 struct equal {
@@ -150,7 +150,10 @@ struct equal {
 	size_t from, to;		/* the parts of this round */
 	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
 	size_t cap_dealt;
-	struct pd_map *firsts;		/* of each thread, of the part at work: half of a hash -> the first row that has it, + 1 */
+	struct equal_part {
+		struct pd_map firsts;	/* half of a hash -> the first row that has it, + 1 */
+		uint64_t seen[SLOTS / 64], again[SLOTS / 64];	/* by bits of a half: some row has them; several have */
+	} *tables;			/* of each thread, of the part at work */
 	struct pd_items *followers;
 };
 
@@ -229,10 +232,23 @@ static void enter_row(const struct equal *q, struct pd_map *firsts, uint64_t dea
 static void part_task(void *ctx, size_t i, int thread)
 {
 	const struct equal *q = ctx;
-	size_t p = q->from + i, at = q->radix.part[p] - q->radix.part[q->from], n = q->radix.part[p + 1] - q->radix.part[p];
-	pd_map_clear(&q->firsts[thread], n);
-	for (size_t j = at; j < at + n; j++)
-		enter_row(q, &q->firsts[thread], q->dealt[j], &q->followers[thread]);
+	struct equal_part *t = &q->tables[thread];
+	size_t p = q->from + i, n = q->radix.part[p + 1] - q->radix.part[p];
+	const uint64_t *dealt = q->dealt + (q->radix.part[p] - q->radix.part[q->from]);
+	memset(t->seen, 0, sizeof t->seen);
+	memset(t->again, 0, sizeof t->again);
+	for (size_t j = 0; j < n; j++) {
+		size_t slot = (dealt[j] >> 32) % SLOTS;
+		uint64_t bit = UINT64_C(1) << (slot % 64), seen = t->seen[slot / 64];
+		t->again[slot / 64] |= seen & bit;
+		t->seen[slot / 64] = seen | bit;
+	}
+	pd_map_clear(&t->firsts, n / 16);
+	for (size_t j = 0; j < n; j++) {
+		size_t slot = (dealt[j] >> 32) % SLOTS;
+		if (t->again[slot / 64] >> (slot % 64) & 1)
+			enter_row(q, &t->firsts, dealt[j], &q->followers[thread]);
+	}
 }
 
 /* As many parts, one at least, as `room` bytes hold. */
@@ -252,13 +268,13 @@ static void run_rounds(struct equal *q, int threads, size_t room)
 static void find_followers(struct equal *q, int threads, size_t room)
 {
 	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->part_bits);
-	q->firsts = pd_zalloc((size_t)threads * sizeof *q->firsts);
+	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
 	pd_parallel(threads, (size_t)threads, count_rows_task, q);
 	pd_radix_sum(&q->radix);
 	run_rounds(q, threads, room);
 	for (int i = 0; i < threads; i++)
-		pd_map_release(&q->firsts[i]);
-	free(q->firsts);
+		pd_map_release(&q->tables[i].firsts);
+	free(q->tables);
 	free(q->dealt);
 	pd_radix_release(&q->radix);
 }

@@ -4,7 +4,7 @@
  * members pair with which.
  *
  * A group has the name of its first (smallest) row, and only multi-member groups, those of two rows or more, are written down.
- * Most rows are alone, and cost a bit.
+ * Most rows are alone, and cost a bit and a half.
  *
  *	rows      0 1 2 3 4      is_multi  1 1 1 0 1      multi (group of such rows)  0 1 0 1
  *	name      0 1 0 3 1      start    0 2 4          rows                       0 2 | 1 4
@@ -108,15 +108,13 @@ extern const char *const pd_match_candidates_names[];
 
 /* --- groups --- */
 
-#define PD_GROUPS_RANKED 8	/* words of bits that one count of those before them serves */
-
 struct pd_match_groups {
 	size_t n_rows, n_groups;	/* those of one row included */
 	size_t n_multi;		/* 0: there is nothing below */
 	uint32_t *start;		/* n_multi + 1: where a group's rows begin; groups in the order of their first rows */
 	uint32_t *rows;			/* of multi-member group 0, ascending, then of 1 … */
 	uint64_t *is_multi;		/* a bit for each row */
-	uint32_t *rank;			/* how many rows before these words of bits are in such a group */
+	uint32_t *rank;			/* by word of these bits: how many rows before it are in such a group */
 	uint32_t *multi;		/* which group: of the rows in one, in their order */
 	struct pd_array memory[3];	/* of start, rows and multi */
 };

@@ -286,6 +286,55 @@ START_TEST(exact_256)
 }
 END_TEST
 
+/* Keys that are dealt into parts, by numbers that leave room beside them for the bits of a block, and by such that do not, against the
+ * patent's plan. */
+static const struct many_set {
+	const char *name;
+	void (*make)(struct maker *m, size_t i);
+	size_t n, first;	/* the number of the first key */
+} many_sets[] = {
+	{ "clustered", make_clustered, 60000, 0 },
+	{ "clustered, large numbers", make_clustered, 40000, 1 << 25 },
+	{ "skewed", make_skewed, 40000, 0 },
+	{ "equal block", make_equal_block, 33000, 0 },
+};
+
+static void join_many(const struct pd_join_keys *keys, enum pd_join_plan_kind kind, int k, int threads, struct pd_join_pairs *out)
+{
+	struct pd_join_plan plan;
+	ck_assert(!pd_join_plan_choose(&plan, kind, keys->bits, k, 1000000, 0, NULL));
+	ck_assert(!pd_join(keys, &plan, threads, out, NULL));
+}
+
+START_TEST(many_keys)
+{
+	const struct many_set *t = &many_sets[_i];
+	const struct set set = { t->name, t->make, t->n };
+	uint64_t *memory;
+	struct pd_join_keys keys = make_keys(&set, 64, &memory);
+	struct pd_join_pairs all = { 0 }, got = { 0 };
+	uint64_t *v = calloc(t->first + keys.n, sizeof *v);
+	uint32_t *names = calloc(keys.n, sizeof *names);
+	memcpy(v + t->first, keys.v, keys.n * sizeof *v);
+	for (size_t i = 0; i < keys.n; i++)
+		names[i] = (uint32_t)(t->first + i);
+	keys.v = v;
+	keys.ids = names;
+	join_many(&keys, PD_PLAN_PAPER, 3, 1, &all);
+	ck_assert_uint_gt(all.n, 0);
+	for (int k = 0; k <= 3; k++)
+		for (int threads = 1; threads <= 3; threads += 2) {
+			join_many(&keys, PD_PLAN_BLOCKS, k, threads, &got);
+			check_pairs(&got, &all, k, t->name);
+		}
+	pd_join_pairs_release(&got);
+	pd_join_pairs_release(&all);
+	free(names);
+	free(v);
+	free(memory);
+}
+END_TEST
+
 /* The quarters of the width are the largest k; each must be met exactly. */
 START_TEST(largest_k)
 {
@@ -511,6 +560,7 @@ int main(void)
 	tcase_add_loop_test(t, exact_64, 0, N(sets));
 	tcase_add_loop_test(t, exact_128, 0, N(sets));
 	tcase_add_loop_test(t, exact_256, 0, N(sets));
+	tcase_add_loop_test(t, many_keys, 0, N(many_sets));
 	tcase_add_loop_test(t, largest_k, 0, 3);
 	tcase_add_loop_test(t, m7_distances, 0, 4);
 	tcase_add_test(t, m7_store);
