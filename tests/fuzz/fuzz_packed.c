@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page that is packed and unpacked: what comes back packs to the same bytes and gives the same main text.
+ * The bytes as a page that is packed and unpacked: what comes back packs to the same bytes and gives the same main text, as it
+ * does with what was found out of it before, whatever its site repeats.
  * Then the bytes as a packed page: it is refused, or what it says stays inside of it. */
 #include "fuzz.h"
 #include "walk/packed.h"
 #include "page/blocks.h"
+#include "topic/site.h"
 #include "topic/topic.h"
 
 static struct pd_html *html;
 static struct pd_topic_finder *finder;
+
+static int key_order(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* `b` is `a` again. */
+static void remember(const struct pd_blocks *a, const struct pd_blocks *b)
+{
+	struct pd_topic x = { 0 }, y = { 0 };
+	struct pd_buf known = { 0 };
+	uint64_t *keys = pd_alloc((a->n_runs + 1) * sizeof *keys);
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_runs; i++) {
+		struct pd_span text = pd_run_text(a, &a->runs[i]);
+		uint64_t key = pd_hash64(text.p, text.n);
+		if (key % 3 == 0)
+			keys[n++] = key;
+	}
+	qsort(keys, n, sizeof *keys, key_order);
+	struct pd_site site = { .lines = keys, .n_lines = n };
+	pd_topic_find(finder, a, &site, &x);
+	pd_topic_find(finder, a, NULL, &y);
+	pd_topic_remember(finder, a, &known);
+	HOLDS(pd_topic_recall(finder, b, pd_buf_span(&known)));
+	pd_topic_find(finder, b, &site, &y);
+	HOLDS(pd_span_eq(pd_buf_span(&x.text), pd_buf_span(&y.text)) && x.flags == y.flags && x.confidence == y.confidence);
+	free(keys);
+	pd_topic_release(&x);
+	pd_topic_release(&y);
+	pd_buf_release(&known);
+}
 
 static void there_and_back(struct pd_span page)
 {
@@ -23,6 +58,7 @@ static void there_and_back(struct pd_span page)
 	pd_topic_find(finder, &a, NULL, &x);
 	pd_topic_find(finder, &b, NULL, &y);
 	HOLDS(pd_span_eq(pd_buf_span(&x.text), pd_buf_span(&y.text)) && x.flags == y.flags && a.noscript == b.noscript);
+	remember(&a, &b);
 	pd_blocks_release(&a);
 	pd_blocks_release(&b);
 	pd_topic_release(&x);
