@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	printf("k %s, opened in %.1f ms\n", argv[2], (pd_wall_seconds() - start) * 1e3);
 	struct pd_store_judge j = { .s = &s, .o = { .k = atoi(argv[2]), .verify = PD_VERIFY_DEFAULTS } };
 	j.o.verify.off = !is_given(argc, argv, "--verify");
-	j.o.verify.k_unknown = s.m.alone < j.o.k ? s.m.alone : j.o.k;
+	j.o.verify.k_unknown = s.m.k_unknown < j.o.k ? s.m.k_unknown : j.o.k;
 	if (!status)
 		status = read_rows(&r, &s, &e);
 	print_plan(&s, j.o.k);

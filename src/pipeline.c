@@ -34,7 +34,7 @@ static void digest_text(struct pd_pipeline *p)
 }
 
 /* A page that stands in for another is not to match anything. */
-static void unsign(struct pd_pipeline *p)
+static void clear_signature(struct pd_pipeline *p)
 {
 	p->signature.present = p->sketch.present = false;
 	pd_buf_clear(&p->text_digest);
@@ -131,7 +131,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	if (!p->stub && is_short(p) && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
 		p->stub = PD_STUB_EMPTY;
 	if (p->stub && !p->match_stubs)
-		unsign(p);
+		clear_signature(p);
 	lap(p, PD_PHASE_SIGN, t);
 }
 

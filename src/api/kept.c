@@ -28,7 +28,7 @@ static int create(void *ctx, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "fingerprints have 64, 128 or 256 bits, not %d", c->bits);
 	struct pd_store_settings settings = pd_store_defaults(c->bits);
 	if (c->distance >= 0)
-		settings.k = settings.alone = c->distance;
+		settings.k = settings.k_unknown = c->distance;
 	return pd_store_create(c->path, &settings, NULL, e);
 }
 
@@ -157,7 +157,7 @@ static int ask(void *ctx, struct pd_err *e)
 					.o = { .keep = a->keep, .k = s->m.k } };
 	pd_undo_begin(&a->undo, release_asking, a);
 	int status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
-	a->ask.o.verify.k_unknown = s->m.alone < a->ask.o.k ? s->m.alone : a->ask.o.k;
+	a->ask.o.verify.k_unknown = s->m.k_unknown < a->ask.o.k ? s->m.k_unknown : a->ask.o.k;
 	if (!status)
 		status = pd_store_ask(&a->ask, e);
 	if (!status && a->table)

@@ -264,7 +264,7 @@ static void sign_one(void *worker, struct pd_buf *out)
 	struct filler *f = worker;
 	int status = pd_api_call(f->w->handle.owner, NULL, sign_parts, f, NULL);
 	if (status)
-		pd_leave(status);
+		pd_call_abort(status);
 	pd_buf_add_span(out, pd_buf_span(&f->w->row));
 }
 

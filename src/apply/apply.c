@@ -873,7 +873,7 @@ struct input_scan {
 	struct pd_buf texts, begun;	/* what the cuts point into: records that stand in their place; scratch */
 	uint64_t revisits;		/* … and how many these are */
 	bool whole;			/* the input is one page, and it goes */
-	uint64_t pages, along;		/* records that go: pages, and others with them */
+	uint64_t pages, removed_with_page;		/* records that go: pages, and others with them */
 	uint64_t records;		/* read */
 };
 
@@ -1059,15 +1059,15 @@ static void meet_page(struct associated *o, const struct pd_record *r, bool page
 static bool revisit_is_removed(struct associated *o, const struct pd_record *r, const struct ties *t)
 {
 	uint64_t original = t->refers_to ? t->refers_to : hash_capture(t->refers_url, t->refers_date);
-	bool along = !o->keep && is_removed(o, original);
+	bool removed = !o->keep && is_removed(o, original);
 	if (o->kept && kept_is_removed(o->kept, original)) {
 		o->refers_to = original;
-		along = true;
+		removed = true;
 	}
-	if (!along && o->revisits)
+	if (!removed && o->revisits)
 		note_revisit(o->revisits, original, pd_buf_span(&r->id));
-	note_capture(o, r, t, along);
-	return along;
+	note_capture(o, r, t, removed);
+	return removed;
 }
 
 static bool is_associated(const struct associated *o, const struct neighbour *other)
@@ -1131,7 +1131,7 @@ static void add_cut(struct input_scan *s, const struct pd_read_extent *x)
 static void add_other(void *ctx, const struct pd_read_extent *x)
 {
 	struct input_scan *s = ctx;
-	s->along++;
+	s->removed_with_page++;
 	add_cut(s, x);
 }
 
@@ -1174,12 +1174,12 @@ static bool record_is_removed(struct input_scan *s, const struct pd_read_extent 
 		meet_page(&s->associated, &s->record, asked);
 		return asked;
 	}
-	bool along = other_is_removed(&s->associated, &s->record, x);
-	if (along && s->associated.refers_to)
+	bool removed = other_is_removed(&s->associated, &s->record, x);
+	if (removed && s->associated.refers_to)
 		begin_revisit(s, pd_span(NULL, 0), s->associated.refers_to);
 	else
-		s->along += along;
-	return along;
+		s->removed_with_page += removed;
+	return removed;
 }
 
 /* Where a cut begins in the input. */
@@ -1284,7 +1284,7 @@ static int open_scan(struct input_scan *s, const char *path, const char *name, s
 {
 	s->n_cuts = 0;
 	s->whole = false;
-	s->pages = s->along = s->records = s->revisits = 0;
+	s->pages = s->removed_with_page = s->records = s->revisits = 0;
 	pd_buf_clear(&s->texts);
 	pd_buf_clear(&s->begun);
 	s->associated.cut = add_other;
@@ -1995,7 +1995,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	if (!packed)
 		return PD_OK;
 	/* Nothing takes what is written; a root without devices has no /dev/null. */
-	FILE *nowhere = pd_have(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_bytes }));
+	FILE *nowhere = pd_check_alloc(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_bytes }));
 	int status = write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
@@ -2052,7 +2052,7 @@ static int write_cut_input(struct pd_apply *a, const struct pd_read_file *f, con
 		status = scan_input(&a->scan, in.path.p, name, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->pages = a->scan.pages;
-	done->along = a->scan.along;
+	done->removed_with_page = a->scan.removed_with_page;
 	done->revisits = a->scan.revisits;
 	done->page = a->scan.whole;
 	if (!status && a->o->mode == PD_APPLY_WRITE && !a->scan.whole)

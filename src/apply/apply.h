@@ -65,7 +65,7 @@ struct pd_apply_result {
 	bool page;			/* the input is one page that goes */
 	bool skipped;
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
-	uint64_t pages, along;		/* records that went: pages, and others with them */
+	uint64_t pages, removed_with_page;		/* records that went: pages, and others with them */
 	uint64_t revisits;		/* revisit records that stand in the place of pages, or of other revisits */
 	uint64_t restored, missing;	/* revisit records whose originals were given back, and that stay */
 	uint64_t bytes_in, bytes_out;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "apply/apply.h"
-#include "apply/beside.h"
+#include "apply/side_outputs.h"
 #include "apply/delete.h"
 #include "base/threads.h"
 
@@ -13,7 +13,7 @@ struct apply_run {
 	const struct pd_apply_run_options *o;
 	struct pd_log *log;
 	struct pd_apply_removals *removals;
-	struct pd_apply_beside beside;
+	struct pd_apply_side_outputs side_outputs;
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
@@ -64,7 +64,7 @@ static void on_missing(void *ctx, const char *id, const char *why)
 static void on_page(void *ctx, const struct pd_record *record, struct pd_span dup_of)
 {
 	struct apply_run *r = ctx;
-	pd_apply_beside_page(&r->beside, record, dup_of);
+	pd_apply_side_outputs_page(&r->side_outputs, record, dup_of);
 	if (r->o->remove || r->o->list)
 		pd_buf_set(&r->kept, dup_of);
 }
@@ -92,7 +92,7 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	}
 	r->inputs++;
 	r->sum.pages += done->pages;
-	r->sum.along += done->along;
+	r->sum.removed_with_page += done->removed_with_page;
 	r->sum.revisits += done->revisits;
 	r->sum.restored += done->restored;
 	r->sum.missing += done->missing;
@@ -101,7 +101,7 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	r->sum.rewritten += done->rewritten;
 	if (done->page && (r->o->remove || r->o->list))
 		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
-	return pd_apply_beside_input(&r->beside, done, &r->err);
+	return pd_apply_side_outputs_input(&r->side_outputs, done, &r->err);
 }
 
 /* 1, 0, or negative: nobody could tell. */
@@ -158,13 +158,13 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 		return status;
 	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
 						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
-	r->beside = (struct pd_apply_beside){ .attributes = o->attributes, .cdxj = o->cdxj };
-	status = pd_apply_beside_open(&r->beside, &r->err);
+	r->side_outputs = (struct pd_apply_side_outputs){ .attributes = o->attributes, .cdxj = o->cdxj };
+	status = pd_apply_side_outputs_open(&r->side_outputs, &r->err);
 	if (!status)
 		status = apply_all(r, inputs, n_inputs);
 	if (!status && (o->remove || o->list))
 		status = remove_files(r);
-	status = pd_apply_beside_close(&r->beside, status, &r->err);
+	status = pd_apply_side_outputs_close(&r->side_outputs, status, &r->err);
 	pd_apply_deleter_release(&r->remover);
 	pd_buf_release(&r->kept);
 	return status;
@@ -205,10 +205,10 @@ static int say_result(struct apply_run *r)
 	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : " removed");
 	if (r->sum.missing)
 		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
-	if (r->sum.along) {
+	if (r->sum.removed_with_page) {
 		pd_buf_add_z(&line, " and ");
-		pd_buf_count(&line, r->sum.along, "record");
-		pd_buf_add_z(&line, r->sum.along == 1 ? " that belongs to them" : " that belong to them");
+		pd_buf_count(&line, r->sum.removed_with_page, "record");
+		pd_buf_add_z(&line, r->sum.removed_with_page == 1 ? " that belongs to them" : " that belong to them");
 	}
 	if (r->sum.revisits) {
 		pd_buf_add_z(&line, ", ");
@@ -243,7 +243,7 @@ static int write_apply_stats(struct apply_run *r)
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "inputs", (int64_t)r->inputs);
 	pd_json_int(j, "pages", (int64_t)r->sum.pages);
-	pd_json_int(j, "records_with_them", (int64_t)r->sum.along);
+	pd_json_int(j, "records_with_them", (int64_t)r->sum.removed_with_page);
 	pd_json_int(j, "restored", (int64_t)r->sum.restored);
 	pd_json_int(j, "not_restored", (int64_t)r->sum.missing);
 	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);

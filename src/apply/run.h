@@ -13,7 +13,7 @@ struct pd_apply_run_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */
 	const char *verdicts;			/* a file; "-": standard input */
 	const char *rows;			/* of fp, which the files that are deleted are held against */
-	const char *attributes, *cdxj;		/* what is written beside the dumps (apply/beside.h); NULL: nothing */
+	const char *attributes, *cdxj;		/* what is written beside the dumps (apply/side_outputs.h); NULL: nothing */
 	const char *originals;			/* the folder that `restore` searches */
 	const char *tmp_dir;
 	bool keep_others, remove_suspects, rewrite_revisits, restore, link;	/* as in pd_apply_options */

@@ -15,7 +15,7 @@
 enum { NO_MEMORY = -5, STOPPED = -2 };
 
 static void (*no_memory)(void);
-static _Thread_local struct pd_going going;
+static _Thread_local struct pd_call going;
 static _Thread_local int left_with;
 
 void pd_out_of_memory_calls(void (*f)(void))
@@ -26,14 +26,14 @@ void pd_out_of_memory_calls(void (*f)(void))
 void pd_out_of_memory(void)
 {
 	if (going.out)
-		pd_leave(NO_MEMORY);
+		pd_call_abort(NO_MEMORY);
 	if (no_memory)
 		no_memory();
 	fputs("pagededup: out of memory\n", stderr);
 	abort();
 }
 
-void *pd_have(void *p)
+void *pd_check_alloc(void *p)
 {
 	if (!p)
 		pd_out_of_memory();
@@ -137,7 +137,7 @@ static void *owned(void *p, size_t n, void *(*get)(void *p, size_t n))
 {
 	struct pd_owner *o = going.owner;
 	if (!o)
-		return pd_have(get(p, n));
+		return pd_check_alloc(get(p, n));
 	lock(o);
 	void *q = NULL;
 	bool room = make_room(o), had = room && p && drop(o, p);
@@ -151,7 +151,7 @@ static void *owned(void *p, size_t n, void *(*get)(void *p, size_t n))
 	else if (had)
 		put(o, p);
 	unlock(o);
-	return pd_have(q);
+	return pd_check_alloc(q);
 }
 
 void pd_free(void *p)
@@ -169,17 +169,17 @@ void pd_free(void *p)
 
 /* --- calls --- */
 
-struct pd_going pd_going(void)
+struct pd_call pd_call_get(void)
 {
 	return going;
 }
 
-void pd_go(struct pd_going g)
+void pd_call_set(struct pd_call g)
 {
 	going = g;
 }
 
-void pd_leave(int status)
+void pd_call_abort(int status)
 {
 	jmp_buf *out = going.out;
 	left_with = status;
@@ -189,9 +189,9 @@ void pd_leave(int status)
 void pd_check_stop(void)
 {
 	if (going.stop && __atomic_load_n(going.stop, __ATOMIC_RELAXED))
-		pd_leave(STOPPED);
+		pd_call_abort(STOPPED);
 	if (going.left && __atomic_load_n(going.left, __ATOMIC_RELAXED))
-		pd_leave(__atomic_load_n(going.left, __ATOMIC_RELAXED));
+		pd_call_abort(__atomic_load_n(going.left, __ATOMIC_RELAXED));
 }
 
 void pd_undo_begin(struct pd_undo *u, void (*undo)(void *ctx), void *ctx)
@@ -211,7 +211,7 @@ void pd_undo_end(struct pd_undo *u)
 static void undo_all(struct pd_owner *o, struct pd_undo **last)
 {
 	jmp_buf here;
-	going = (struct pd_going){ .out = &here, .owner = o };
+	going = (struct pd_call){ .out = &here, .owner = o };
 	setjmp(here);
 	while (*last) {
 		struct pd_undo *u = *last;
@@ -222,12 +222,12 @@ static void undo_all(struct pd_owner *o, struct pd_undo **last)
 
 int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx)
 {
-	struct pd_going before = going;
+	struct pd_call before = going;
 	struct pd_undo *volatile last = NULL;
 	jmp_buf here;
 	int status;
 	if (!setjmp(here)) {
-		going = (struct pd_going){ .out = &here, .owner = o, .undo = (struct pd_undo **)&last, .stop = stop };
+		going = (struct pd_call){ .out = &here, .owner = o, .undo = (struct pd_undo **)&last, .stop = stop };
 		status = f(ctx);
 	} else {
 		status = left_with;
@@ -240,8 +240,8 @@ int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx)
 
 int pd_outside(int (*f)(void *ctx), void *ctx)
 {
-	struct pd_going before = going;
-	going = (struct pd_going){ 0 };
+	struct pd_call before = going;
+	going = (struct pd_call){ 0 };
 	int status = f(ctx);
 	going = before;
 	return status;
@@ -249,7 +249,7 @@ int pd_outside(int (*f)(void *ctx), void *ctx)
 
 int pd_try(void (*f)(void *ctx), void *ctx)
 {
-	struct pd_going before = going;
+	struct pd_call before = going;
 	jmp_buf here;
 	int status = 0;
 	if (!before.owner || !setjmp(here)) {

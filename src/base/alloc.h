@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void pd_prefetch(const void *p)
 }
 
 /* What another's function made; NULL means that it had no memory. */
-void *pd_have(void *p);
+void *pd_check_alloc(void *p);
 _Noreturn void pd_out_of_memory(void);
 
 /* The program, once, before it starts threads: what to do when there is none.  It does not return; it may be called by
@@ -64,11 +64,11 @@ struct pd_owner *pd_owner_new(void);	/* NULL: no memory */
 void pd_owner_free(struct pd_owner *o);
 bool pd_owner_is_broken(const struct pd_owner *o);
 
-/* Runs f(ctx): its result, or what pd_leave was called with.  `stop` (may be NULL): once it is not 0 the call is left with
+/* Runs f(ctx): its result, or what pd_call_abort was called with.  `stop` (may be NULL): once it is not 0 the call is left with
  * PD_ERR_STOPPED at the next pd_check_stop. */
 int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx);
 /* Ends the call of this thread, which must be in one. */
-_Noreturn void pd_leave(int status);
+_Noreturn void pd_call_abort(int status);
 void pd_check_stop(void);
 /* The user's own function: what it asks for is not the call's. */
 int pd_outside(int (*f)(void *ctx), void *ctx);
@@ -85,15 +85,15 @@ void pd_undo_end(struct pd_undo *u);
 
 /* For threads: what a call is, to be had where it is made and entered elsewhere; and a part of a call that ends with the status
  * that it was left with.  Outside of calls pd_try only runs f. */
-struct pd_going {
+struct pd_call {
 	void *out;			/* jmp_buf; NULL: nowhere to go */
 	struct pd_owner *owner;
 	struct pd_undo **undo;		/* the last one begun; of the thread that made the call */
 	const int *stop;
 	const int *left;		/* of threads that work together: not 0 when one of them has left */
 };
-struct pd_going pd_going(void);
-void pd_go(struct pd_going g);
+struct pd_call pd_call_get(void);
+void pd_call_set(struct pd_call g);
 int pd_try(void (*f)(void *ctx), void *ctx);
 
 /* malloc and its like have no other caller than base/alloc.c; free has many.  The build includes this file before all others. */

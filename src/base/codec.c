@@ -55,7 +55,7 @@ struct deflate {
 static void *deflate_open(void)
 {
 	struct deflate *d = pd_zalloc(sizeof *d);
-	d->whole = pd_have(libdeflate_alloc_decompressor());
+	d->whole = pd_check_alloc(libdeflate_alloc_decompressor());
 	return d;
 }
 
@@ -164,7 +164,7 @@ enum { WINDOW_LOG = 27 };
 
 static void *zstd_open(void)
 {
-	ZSTD_DCtx *d = pd_have(ZSTD_createDCtx());
+	ZSTD_DCtx *d = pd_check_alloc(ZSTD_createDCtx());
 	ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_LOG);
 	return d;
 }
@@ -236,7 +236,7 @@ struct pd_zstd_packer {
 struct pd_zstd_packer *pd_zstd_packer_new(void)
 {
 	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
-	p->c = pd_have(ZSTD_createCCtx());
+	p->c = pd_check_alloc(ZSTD_createCCtx());
 	return p;
 }
 
@@ -258,7 +258,7 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 }
 static void *zstd_pack_open(void)
 {
-	ZSTD_CCtx *c = pd_have(ZSTD_createCCtx());
+	ZSTD_CCtx *c = pd_check_alloc(ZSTD_createCCtx());
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	return c;
 }

@@ -250,7 +250,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 {
 	struct file f = regular_file(st);
-	if (!f.ino || pd_going().owner)	/* what a caller of the library reads and writes is its own business */
+	if (!f.ino || pd_call_get().owner)	/* what a caller of the library reads and writes is its own business */
 		return PD_OK;
 	lock();
 	bool written = is_written(f);
@@ -348,7 +348,7 @@ static void forget(struct pd_outfile *o)
 static void note_done(const struct pd_outfile *o)
 {
 	lock();
-	if (!pd_going().owner && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
+	if (!pd_call_get().owner && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
 		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
 	unlock();
 }

@@ -29,7 +29,7 @@ struct slot {
 struct pool {
 	const struct pd_pool_ops *ops;
 	void *shared;
-	struct pd_going going;		/* the call that its threads belong to (base/alloc.h) */
+	struct pd_call going;		/* the call that its threads belong to (base/alloc.h) */
 	int left;			/* a thread left it, and why: all end, and then the call is left */
 	pthread_mutex_t input;		/* held while `next` runs */
 	pthread_mutex_t lock;		/* guards everything below */
@@ -154,8 +154,8 @@ static void *member_run(void *arg)
 {
 	struct member *m = arg;
 	struct slot *slot;
-	struct pd_going own = pd_going();
-	pd_go(m->pool->going);
+	struct pd_call own = pd_call_get();
+	pd_call_set(m->pool->going);
 	while ((slot = take_job(m->pool, m->worker))) {
 		if (take_step(&(struct step){ .pool = m->pool, .worker = m->worker, .slot = slot }, step_work))
 			break;
@@ -163,7 +163,7 @@ static void *member_run(void *arg)
 	}
 	if (__atomic_load_n(&m->pool->left, __ATOMIC_RELAXED))
 		end_pool(m->pool);
-	pd_go(own);
+	pd_call_set(own);
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 {
 	if (n_workers == 1)
 		return run_alone(ops, shared, workers[0]);
-	struct pool p = { .ops = ops, .shared = shared, .going = pd_going(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
+	struct pool p = { .ops = ops, .shared = shared, .going = pd_call_get(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
 	p.going.left = p.going.owner ? &p.left : NULL;
 	p.going.undo = NULL;
 	struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
@@ -218,7 +218,7 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	free(p.slots);
 	free(members);
 	if (__atomic_load_n(&p.left, __ATOMIC_RELAXED))
-		pd_leave(p.left);
+		pd_call_abort(p.left);
 	return p.emit_status ? p.emit_status : p.next_status;
 }
 
@@ -227,7 +227,7 @@ struct team {
 	void *ctx;
 	size_t n_tasks;
 	size_t next;
-	struct pd_going going;	/* as of a pool */
+	struct pd_call going;	/* as of a pool */
 	int left;
 };
 
@@ -252,18 +252,18 @@ static void take_tasks(void *arg)
 static void *run_task_of_team(void *arg)
 {
 	struct team_member *m = arg;
-	struct pd_going own = pd_going();
-	pd_go(m->team->going);
+	struct pd_call own = pd_call_get();
+	pd_call_set(m->team->going);
 	int left = pd_try(take_tasks, m);
 	if (left)
 		__atomic_store_n(&m->team->left, left, __ATOMIC_RELAXED);
-	pd_go(own);
+	pd_call_set(own);
 	return NULL;
 }
 
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
 {
-	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .going = pd_going() };
+	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .going = pd_call_get() };
 	c.going.left = c.going.owner ? &c.left : NULL;
 	c.going.undo = NULL;
 	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
@@ -278,7 +278,7 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 			pthread_join(m[i].thread, NULL);
 	free(m);
 	if (c.left)
-		pd_leave(c.left);
+		pd_call_abort(c.left);
 }
 
 struct pd_turns {
@@ -304,7 +304,7 @@ void pd_turns_free(struct pd_turns *t)
 
 void pd_turns_wait(struct pd_turns *t, size_t task)
 {
-	bool may_be_left = pd_going().left != NULL;
+	bool may_be_left = pd_call_get().left != NULL;
 	pthread_mutex_lock(&t->lock);
 	while (t->task != task && !may_be_left)
 		pthread_cond_wait(&t->next, &t->lock);
@@ -354,7 +354,7 @@ void pd_lock_free(struct pd_lock *l)
 /* In a call who holds it may have left and never give it. */
 void pd_lock_take(struct pd_lock *l)
 {
-	if (!pd_going().left) {
+	if (!pd_call_get().left) {
 		pthread_mutex_lock(&l->mutex);
 		return;
 	}
@@ -372,7 +372,7 @@ void pd_lock_give(struct pd_lock *l)
 struct pd_task {
 	void (*run)(void *ctx);
 	void *ctx;
-	struct pd_going going;
+	struct pd_call going;
 	int left;
 	int done;
 	pthread_t thread;
@@ -381,7 +381,7 @@ struct pd_task {
 static void *task_run(void *arg)
 {
 	struct pd_task *t = arg;
-	pd_go(t->going);
+	pd_call_set(t->going);
 	t->left = pd_try(t->run, t->ctx);
 	__atomic_store_n(&t->done, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -390,7 +390,7 @@ static void *task_run(void *arg)
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 {
 	struct pd_task *t = pd_zalloc(sizeof *t);
-	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_going() };
+	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_call_get() };
 	t->going.undo = NULL;
 	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner goes on */
 	if (pthread_create(&t->thread, NULL, task_run, t)) {
@@ -412,20 +412,20 @@ void pd_task_join(struct pd_task *t)
 	pthread_join(t->thread, NULL);
 	int left = t->left;
 	free(t);
-	if (left && pd_going().out)
-		pd_leave(left);
+	if (left && pd_call_get().out)
+		pd_call_abort(left);
 }
 
 void pd_once(int *done, void (*init)(void))
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct pd_going own = pd_going();
+	struct pd_call own = pd_call_get();
 	pthread_mutex_lock(&lock);
-	pd_go((struct pd_going){ 0 });	/* what it makes outlives any call */
+	pd_call_set((struct pd_call){ 0 });	/* what it makes outlives any call */
 	if (!*done)
 		init();
 	*done = 1;
-	pd_go(own);
+	pd_call_set(own);
 	pthread_mutex_unlock(&lock);
 }
 

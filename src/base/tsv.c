@@ -77,7 +77,7 @@ static void open_stream(struct pd_tsv_reader *r, const struct pd_tsv_source *sou
 {
 	r->stream = pd_zalloc(sizeof *r->stream);
 	r->stream->from = source;
-	r->f = pd_have(fopencookie(r->stream, "r", (cookie_io_functions_t){ .read = read_stream }));
+	r->f = pd_check_alloc(fopencookie(r->stream, "r", (cookie_io_functions_t){ .read = read_stream }));
 }
 
 static int open_next(struct pd_tsv_reader *r, struct pd_err *e)

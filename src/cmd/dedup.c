@@ -133,17 +133,17 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 		pd_buf_count(&line, done->counts.suspects, "suspect");
 		pd_buf_add_z(&line, o->dry_run ? "" : o->remove_suspects ? " removed, too" : " kept");
 	}
-	if (done->removed.along) {
+	if (done->removed.removed_with_page) {
 		pd_buf_add_z(&line, ", ");
-		pd_buf_count(&line, done->removed.along, "record");
-		pd_buf_add_z(&line, done->removed.along == 1 ? " that belongs to them" : " that belong to them");
+		pd_buf_count(&line, done->removed.removed_with_page, "record");
+		pd_buf_add_z(&line, done->removed.removed_with_page == 1 ? " that belongs to them" : " that belong to them");
 	}
 	if (!o->dry_run)
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)done->removed.bytes_out * 1e-6,
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
-	return (done->counts.damaged || done->counts.barren || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
+	return (done->counts.damaged || done->counts.inputs_without_pages || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
 }
 
 static int run_dedup(int argc, char **argv)

@@ -227,7 +227,7 @@ static bool parse_number(struct pd_span *rest, uint64_t *out)
 static bool parse_output(struct pd_journal *j, struct pd_span rest)
 {
 	struct pd_journal_sums *s = &j->sums;
-	uint64_t *const sums[] = { &s->pages, &s->along, &s->bytes_in, &s->bytes_out, &s->rewritten, &s->lost };
+	uint64_t *const sums[] = { &s->pages, &s->removed_with_page, &s->bytes_in, &s->bytes_out, &s->rewritten, &s->lost };
 	struct pd_buf label = { 0 };
 	uint64_t n;
 	bool ok = true;
@@ -392,14 +392,14 @@ int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *do
 	struct pd_buf label = { 0 };
 	s->inputs++;
 	s->pages += done->pages;
-	s->along += done->along;
+	s->removed_with_page += done->removed_with_page;
 	s->bytes_in += done->bytes_in;
 	s->bytes_out += done->bytes_out;
 	s->rewritten += done->rewritten;
 	s->lost += done->lost;
 	pd_tsv_add(&label, pd_span_z(done->file->label));
 	int status = pd_journal_add(j, e, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s",
-				    done->pages, done->along, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
+				    done->pages, done->removed_with_page, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
 	pd_buf_release(&label);
 	return status;
 }
@@ -1130,7 +1130,7 @@ static void add_removed(const struct pd_journal_sums *s, struct pd_json *j)
 	struct pd_json *out = pd_json_new();
 	pd_json_int(out, "inputs", (int64_t)s->inputs);
 	pd_json_int(out, "pages", (int64_t)s->pages);
-	pd_json_int(out, "records_with_them", (int64_t)s->along);
+	pd_json_int(out, "records_with_them", (int64_t)s->removed_with_page);
 	pd_json_int(out, "bytes_in", (int64_t)s->bytes_in);
 	pd_json_int(out, "bytes_out", (int64_t)s->bytes_out);
 	pd_json_int(out, "members_rewritten", (int64_t)s->rewritten);
@@ -1243,7 +1243,7 @@ static void add_unit_totals(struct pd_dedup_counts *c, struct pd_span totals)
 		add_total(&c->without_fingerprint, line, "without_fingerprint");
 		add_total(&c->left_out, line, "left_out");
 		add_total(&c->damaged, line, "damaged");
-		add_total(&c->barren, line, "inputs_without_pages");
+		add_total(&c->inputs_without_pages, line, "inputs_without_pages");
 		add_total(&c->bytes, line, "bytes");
 	}
 }

@@ -45,7 +45,7 @@ char *pd_dedup_folder_path(const char *folder, const char *name);
  * end */
 
 struct pd_journal_sums {
-	uint64_t inputs, pages, along, bytes_in, bytes_out, rewritten, lost;
+	uint64_t inputs, pages, removed_with_page, bytes_in, bytes_out, rewritten, lost;
 };
 
 struct pd_journal {
@@ -83,7 +83,7 @@ struct pd_dedup_options {
 };
 
 struct pd_dedup_counts {
-	uint64_t pages, without_fingerprint, left_out, damaged, barren, bytes;	/* of the "# total" lines */
+	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes;	/* of the "# total" lines */
 	uint64_t clusters, duplicates, suspects;
 	uint64_t of_old;		/* duplicates of old pages, where there are any */
 };

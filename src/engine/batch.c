@@ -30,7 +30,7 @@ static int open_batch(const struct pd_engine *t, const struct pd_engine_params *
 	int status = pd_engine_batch_read(t, rows, e);
 	if (!status && rows->must.n && p->must.n)
 		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
-	if (differ.n || (!status && rows->prints.n && rows->bits != p->bits))
+	if (differ.n || (!status && rows->fingerprints.n && rows->bits != p->bits))
 		status = pd_fail(e, PD_ERR_PARAMS, "%s: a batch that was made with other parameters than the job's (%s)", t->batch, pd_buf_z(&differ));
 	pd_buf_release(&differ);
 	return status;
@@ -46,8 +46,8 @@ struct keys {
 static void open_keys(struct keys *k, const struct pd_rows *rows)
 {
 	*k = (struct keys){ .rows = rows, .member = pd_zalloc((rows->n + 1) * sizeof *k->member), .digest = pd_zalloc(rows->n + 1) };
-	for (uint32_t i = 0; i < rows->prints.n; i++)
-		k->member[pd_rows_set_row(&rows->prints, i)] = i + 1;
+	for (uint32_t i = 0; i < rows->fingerprints.n; i++)
+		k->member[pd_rows_set_row(&rows->fingerprints, i)] = i + 1;
 	for (uint32_t i = 0; i < rows->digests.n; i++) {
 		k->member[pd_rows_set_row(&rows->digests, i)] = i + 1;
 		k->digest[pd_rows_set_row(&rows->digests, i)] = 1;
@@ -71,7 +71,7 @@ static void close_keys(struct keys *k)
 
 static void add_hex(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
-	const struct pd_rows_set *set = k->digest[row] ? &k->rows->digests : &k->rows->prints;
+	const struct pd_rows_set *set = k->digest[row] ? &k->rows->digests : &k->rows->fingerprints;
 	for (int w = 0; w < set->words; w++)
 		pd_hex_add(out, set->keys[(k->member[row] - 1) * (size_t)set->words + (size_t)w]);
 }

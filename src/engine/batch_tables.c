@@ -139,7 +139,7 @@ static void add_entry(struct arranged *a, header *h, uint32_t row, bool sketches
 
 static int arrange(struct arranged *a, header *h, const struct pd_engine_params *p, struct pd_err *e)
 {
-	const struct pd_rows_set *set = &a->rows->prints;
+	const struct pd_rows_set *set = &a->rows->fingerprints;
 	const struct pd_sketch_options *s = &a->rows->sketch;
 	struct pd_match_groups groups = { 0 };
 	size_t words = (size_t)set->words, n = set->n;
@@ -564,7 +564,7 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 	free(m->row);
 	free(m->other);
 	free(m->hits.v);
-	free(t->prints);
+	free(t->fingerprints);
 	free(t->row_sketches);
 	free(t->row_sketched);
 }
@@ -577,12 +577,12 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
 {
 	size_t words = key_words(&t->h), sketch = sketch_words(&t->h);
-	if (!t->prints) {
-		t->prints = pd_alloc((PD_BATCH_TABLES_ROWS * words + 1) * sizeof *t->prints);
+	if (!t->fingerprints) {
+		t->fingerprints = pd_alloc((PD_BATCH_TABLES_ROWS * words + 1) * sizeof *t->fingerprints);
 		t->row_sketches = pd_alloc((t->h.sketched ? PD_BATCH_TABLES_ROWS * sketch + 1 : 1) * sizeof *t->row_sketches);
 		t->row_sketched = pd_alloc(PD_BATCH_TABLES_ROWS);
 	}
-	memcpy(t->prints + t->n_rows * words, row->print.w, words * sizeof *t->prints);
+	memcpy(t->fingerprints + t->n_rows * words, row->print.w, words * sizeof *t->fingerprints);
 	t->row_sketched[t->n_rows] = row->has_sketch && t->h.sketched;
 	if (t->row_sketched[t->n_rows])
 		memcpy(t->row_sketches + t->n_rows * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
@@ -611,7 +611,7 @@ static void order_rows(struct pd_batch_tables *t, size_t words)
 	for (size_t i = 0; i < m->order.n; i++) {
 		m->row[i] = m->order.v[i].value;
 		for (size_t w = 0; w < words; w++)
-			m->rows.w[w][i] = t->prints[m->row[i] * all + w];
+			m->rows.w[w][i] = t->fingerprints[m->row[i] * all + w];
 	}
 }
 
@@ -626,7 +626,7 @@ static size_t end_of_value(const struct pd_items *order, size_t from)
 
 static const uint64_t *print_of(const struct pd_batch_tables *t, size_t row)
 {
-	return t->prints + row * key_words(&t->h);
+	return t->fingerprints + row * key_words(&t->h);
 }
 
 static const uint64_t *sketch_of(const struct pd_batch_tables *t, size_t row)

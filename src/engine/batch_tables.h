@@ -84,7 +84,7 @@ struct pd_batch_tables {
 	int least;			/* minima that must agree */
 	const struct pd_join_scan *scan;
 	struct pd_join_masks masks[PD_BATCH_TABLES_BLOCKS];
-	uint64_t *prints, *row_sketches;	/* of the rows that were added; a sketch where row_sketched says it */
+	uint64_t *fingerprints, *row_sketches;	/* of the rows that were added; a sketch where row_sketched says it */
 	uint8_t *row_sketched;
 	size_t n_rows;
 	struct pd_batch_tables_meeting meeting;

@@ -96,7 +96,7 @@ static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t
  * fingerprint. */
 static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
 {
-	const struct pd_rows_set *set = &b->rows->prints;
+	const struct pd_rows_set *set = &b->rows->fingerprints;
 	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
 	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
 	if (b->table.kind == 'h')

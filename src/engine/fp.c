@@ -54,7 +54,7 @@ static void count_walk(const struct pd_engine *t, const struct pd_walk_counts *c
 	pd_engine_count(t, "WITHOUT_FINGERPRINT", c->without_fingerprint);
 	pd_engine_count(t, "LEFT_OUT", c->left_out);
 	pd_engine_count(t, "DAMAGED", c->damaged);
-	pd_engine_count(t, "PATHS_WITHOUT_PAGES", c->barren);
+	pd_engine_count(t, "PATHS_WITHOUT_PAGES", c->inputs_without_pages);
 	pd_engine_count(t, "BYTES", c->bytes);
 }
 

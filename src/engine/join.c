@@ -96,7 +96,7 @@ static int count_row(struct totals *t, const struct pd_engine_row *row, struct p
 	t->p.rows++;
 	if (status || !row->has_print)
 		return status;
-	t->p.prints++;
+	t->p.fingerprints++;
 	if (sketch.n && sketch.n % 16 == 0 && sketch.n / 16 <= PD_SKETCH_WORDS)
 		t->sketches.rows[sketch.n / 16]++;
 	return take_bits(t, (uint64_t)row->bits, e);
@@ -121,7 +121,7 @@ static void write_counts(const struct totals *t, struct pd_buf *out)
 		pd_buf_printf(out, "params\t%s\n", t->p.params);
 	if (t->p.bits)
 		pd_buf_printf(out, "bits\t%d\n", t->p.bits);
-	pd_buf_printf(out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", t->p.rows, t->p.prints);
+	pd_buf_printf(out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", t->p.rows, t->p.fingerprints);
 	for (int i = 1; i <= PD_SKETCH_WORDS; i++) {
 		if (t->sketches.rows[i])
 			pd_buf_printf(out, "sketches-%d\t%" PRIu64 "\n", i, t->sketches.rows[i]);
@@ -180,7 +180,7 @@ static int take_count(struct totals *t, struct pd_span name, struct pd_span valu
 	if (number && pd_span_is(name, "rows"))
 		return t->p.rows += n, PD_OK;
 	if (number && pd_span_is(name, "prints"))
-		return t->p.prints += n, PD_OK;
+		return t->p.fingerprints += n, PD_OK;
 	if (number && pd_span_istarts(name, sketches) &&
 	    pd_span_u64(pd_span(name.p + sizeof sketches - 1, name.n - (sizeof sketches - 1)), &words) && words <= PD_SKETCH_WORDS)
 		return t->sketches.rows[words] += n, PD_OK;
@@ -201,9 +201,9 @@ static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_er
 	if (!status && rows.bits)
 		status = take_bits(to, (uint64_t)rows.bits, e);
 	to->p.rows += rows.n;
-	to->p.prints += rows.prints.n;
-	for (uint32_t i = 0; i < rows.prints.n; i++)
-		to->sketches.rows[pd_sketch_words(&rows.sketch)] += pd_rows_sketch(&rows, pd_rows_set_row(&rows.prints, i), &s);
+	to->p.fingerprints += rows.fingerprints.n;
+	for (uint32_t i = 0; i < rows.fingerprints.n; i++)
+		to->sketches.rows[pd_sketch_words(&rows.sketch)] += pd_rows_sketch(&rows, pd_rows_set_row(&rows.fingerprints, i), &s);
 	if (rows.sketched)
 		to->kind[pd_sketch_words(&rows.sketch)] = rows.sketch;
 	rest = pd_buf_span(&rows.totals);

@@ -33,7 +33,7 @@ struct pd_engine_params {
 	char params[16];		/* that rows carry; "": none did */
 	struct pd_sketch_options sketch;
 	int bits;			/* 0: no row has a fingerprint */
-	uint64_t rows, prints, sketched, leaders, distinct, parts, dense, full;
+	uint64_t rows, fingerprints, sketched, leaders, distinct, parts, dense, full;
 	struct pd_names split;		/* buckets, and in how many parts each is */
 	uint32_t *split_parts;
 	size_t cap_split;

@@ -52,7 +52,7 @@ void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_pa
 	for (int shared = 1; shared <= PD_ENGINE_SHARED_MAX; shared++) {
 		t->shared = shared;
 		t->blocks = p->match.k + shared;
-		double alike = ldexp((double)p->prints, -(p->bits * shared / t->blocks));
+		double alike = ldexp((double)p->fingerprints, -(p->bits * shared / t->blocks));
 		if (t->blocks * 64 >= p->bits && (alike <= PD_ENGINE_BUCKET || shared == 3))
 			break;
 	}

@@ -783,17 +783,17 @@ static void make_links(struct pd_match_set *m, double *verify_seconds)
 	struct pd_match_groups by_part = { 0 };
 	double t = pd_cpu_seconds();
 	if (m->verifies && !m->o->all_pairs)
-		split_groups(&m->parts, &m->prints, m->set, m->o, &verifier, &by_part);
+		split_groups(&m->parts, &m->fingerprints, m->set, m->o, &verifier, &by_part);
 	*verify_seconds += pd_cpu_seconds() - t;
 	pd_verifier_release(&verifier);
-	open_links(&m->links, m->parts.n ? &by_part : &m->prints, m->o, m->rows, m->set);
+	open_links(&m->links, m->parts.n ? &by_part : &m->fingerprints, m->o, m->rows, m->set);
 }
 
 int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e)
 {
 	if (!m->set->n)
 		return PD_OK;
-	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->prints, e);
+	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->fingerprints, e);
 	if (status)
 		return status;
 	m->verifies = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
@@ -803,7 +803,7 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 
 void pd_match_set_release(struct pd_match_set *m)
 {
-	pd_match_groups_release(&m->prints);
+	pd_match_groups_release(&m->fingerprints);
 	release_parts(&m->parts);
 	release_links(&m->links);
 }

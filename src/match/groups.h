@@ -227,7 +227,7 @@ struct pd_match_set {
 	const struct pd_rows_set *set;
 	bool digests;			/* no fingerprints here: only equal texts match */
 	bool verifies;			/* pairs are verified */
-	struct pd_match_groups prints;	/* by fingerprint alone, when some have several parts */
+	struct pd_match_groups fingerprints;	/* by fingerprint alone, when some have several parts */
 	struct pd_match_parts parts;
 	struct pd_match_links links;		/* of parts */
 };
@@ -239,7 +239,7 @@ void pd_match_set_release(struct pd_match_set *m);
 /* Groups of equal fingerprints, whatever their parts. */
 static inline const struct pd_match_groups *pd_match_set_prints(const struct pd_match_set *m)
 {
-	return m->parts.n ? &m->prints : &m->links.groups;
+	return m->parts.n ? &m->fingerprints : &m->links.groups;
 }
 
 /* May rows of a group that are not its first represent it? */

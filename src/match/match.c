@@ -1392,7 +1392,7 @@ static void release_found(struct found *f)
 
 struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct pd_doubt *doubt)
 {
-	const struct pd_rows_set *set = &rows->prints;
+	const struct pd_rows_set *set = &rows->fingerprints;
 	uint32_t a = member_from(set, doubt->a), b = member_from(set, doubt->b);
 	size_t words = (size_t)set->words;
 	bool prints = a < set->n && pd_rows_set_row(set, a) == doubt->a;
@@ -1403,7 +1403,7 @@ struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct p
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e)
 {
-	struct found prints = { .set = { .rows = rows, .o = o, .set = &rows->prints } };
+	struct found prints = { .set = { .rows = rows, .o = o, .set = &rows->fingerprints } };
 	struct found digests = { .set = { .rows = rows, .o = o, .set = &rows->digests, .digests = true } };
 	*stats = (struct pd_match_stats){ 0 };
 	int status = find_set_pairs(&prints, stats, e);

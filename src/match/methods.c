@@ -57,14 +57,14 @@ static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct
 static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	const struct pd_rows *rows = m->rows;
-	uint32_t print = member_at(&rows->prints, row), digest = member_at(&rows->digests, row);
+	uint32_t print = member_at(&rows->fingerprints, row), digest = member_at(&rows->digests, row);
 	if (print == NONE && digest == NONE)
 		return;
 	uint64_t host;
 	struct pd_facts facts = pd_rows_facts(rows, row, &host, m->scratch);
 	struct pd_sketch sketch;
 	pd_rows_sketch(rows, row, &sketch);
-	add_key_bytes(&rows->prints, print, out);
+	add_key_bytes(&rows->fingerprints, print, out);
 	add_key_bytes(&rows->digests, digest, out);
 	pd_buf_add(out, sketch.w, sizeof sketch.w);
 	pd_buf_add(out, &host, sizeof host);
@@ -99,7 +99,7 @@ static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 /* Does each method that has a value for two rows that are the same say that they belong together? */
 static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
 {
-	bool print = member_at(&m->rows->prints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
+	bool print = member_at(&m->rows->fingerprints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
 	for (int i = 0; i < m->rows->methods.n; i++) {
 		struct pd_likeness like;
 		double similarity;
@@ -286,7 +286,7 @@ static int join_fingerprints(struct methods *m, int method)
 	void **formatters = pd_zalloc((size_t)o.threads * sizeof *formatters);
 	struct pd_match_sink sink = { .formatters = formatters, .format = pack_pairs, .write = unpack_pairs, .ctx = list };
 	o.all_pairs = true;
-	part.prints = rows_taking_part(m, &m->rows->prints, memory);
+	part.fingerprints = rows_taking_part(m, &m->rows->fingerprints, memory);
 	part.digests = rows_taking_part(m, &m->rows->digests, memory + 2);
 	int status = pd_match(&part, &o, &sink, &m->stats->fingerprints, m->e);
 	for (int i = 0; i < 4; i++)
@@ -365,7 +365,7 @@ static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
 {
 	p->linked = true;
 	for (int i = 0; i < m->rows->methods.n; i++) {
-		bool print = is_bits(m, i) && member_at(&m->rows->prints, p->a) != NONE, text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
+		bool print = is_bits(m, i) && member_at(&m->rows->fingerprints, p->a) != NONE, text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
 		if (print || text)
 			fill_fingerprints(m, p, print ? 0 : -1);
 		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill_similarity(m, p, i))

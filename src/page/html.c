@@ -1180,7 +1180,7 @@ static bool is_outside(struct pd_saxer *s, struct pd_span text)
 			pd_buf_add_span(&s->space, text);
 		return true;
 	}
-	c->name = c->nameTab[c->nameNr++] = pd_have((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
+	c->name = c->nameTab[c->nameNr++] = pd_check_alloc((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
 	s->implied_body = false;
 	start_pushed(s, PD_TAG_p, NULL);
 	send_space(s);
@@ -1240,7 +1240,7 @@ static void renew(struct pd_saxer *s)
 	if (s->ctxt)
 		htmlFreeParserCtxt(s->ctxt);
 	s->ctxt = NULL;
-	s->ctxt = pd_have(htmlCreateMemoryParserCtxt(nothing, sizeof(nothing)));
+	s->ctxt = pd_check_alloc(htmlCreateMemoryParserCtxt(nothing, sizeof(nothing)));
 	*s->ctxt->sax = (xmlSAXHandler){
 		.startElement = on_start,
 		.endElement = on_end,
@@ -1503,7 +1503,7 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 	if (xmlCheckThreadLocalStorage())
 		pd_out_of_memory();
 #else
-	pd_have(xmlGetGlobalState());
+	pd_check_alloc(xmlGetGlobalState());
 #endif
 	struct cleaner *cl = &s->cleaner;
 	cl->unfold = unfold;

@@ -305,7 +305,7 @@ static void tar_open(struct pd_read_tar *t, struct pd_read_member *m, size_t max
 	tar_close(t);
 	t->m = m;
 	t->max_block = max_block;
-	t->archive = pd_have(archive_read_new());
+	t->archive = pd_check_alloc(archive_read_new());
 	archive_read_support_format_tar(t->archive);
 	t->done = archive_read_open(t->archive, t, NULL, pull_from_member, NULL) != ARCHIVE_OK;
 }
@@ -670,7 +670,7 @@ static void zip_open(struct pd_read_zip *z, struct pd_read_input *in)
 	zip_close(z);
 	z->in = in;
 	z->number = 0;
-	z->archive = pd_have(archive_read_new());
+	z->archive = pd_check_alloc(archive_read_new());
 	archive_read_support_format_zip_streamable(z->archive);
 	if (in->regular) {
 		archive_read_support_format_zip_seekable(z->archive);

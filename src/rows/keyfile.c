@@ -36,8 +36,8 @@ static int check_key_header(const struct pd_keyfile *k, const char *name, struct
 		return fail_keyfile(e, name, 0, "the checksum of the header does not match");
 	if (h->file_bytes != k->map_bytes)
 		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
-	if (h->rows >= UINT32_MAX / 2 || h->prints > h->rows || h->digests > h->rows - h->prints ||
-	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->prints) ||
+	if (h->rows >= UINT32_MAX / 2 || h->fingerprints > h->rows || h->digests > h->rows - h->fingerprints ||
+	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->fingerprints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
 		return fail_keyfile(e, name, 24, "impossible counts");
 	return PD_OK;
@@ -110,14 +110,14 @@ static bool set_columns(struct pd_keyfile *k)
 	const struct pd_keyfile_header *h = &k->h;
 	k->params = pd_span(section_at(k, PD_KEYFILE_PARAMS), h->section[PD_KEYFILE_PARAMS].length);
 	k->print_row = section_at(k, PD_KEYFILE_PRINT_ROWS);
-	k->prints = section_at(k, PD_KEYFILE_PRINTS);
+	k->fingerprints = section_at(k, PD_KEYFILE_PRINTS);
 	k->digest_row = section_at(k, PD_KEYFILE_DIGEST_ROWS);
 	k->digests = section_at(k, PD_KEYFILE_DIGESTS);
 	k->sketched = section_at(k, PD_KEYFILE_SKETCHED);
 	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
 	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
 	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
-	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->prints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->prints * h->bits / 8) &&
+	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->fingerprints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->fingerprints * h->bits / 8) &&
 	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
 	       has_length(k, PD_KEYFILE_SKETCHED, h->rows) && has_length(k, PD_KEYFILE_ROW_AT, (h->rows + 1) * 8) &&
 	       has_length(k, PD_KEYFILE_BLOCK_AT, (n_blocks(k) + 1) * 8);
@@ -149,7 +149,7 @@ static int check_columns(struct pd_keyfile *k, const char *name, struct pd_err *
 		sketched += k->sketched[i] == 1;
 	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
 		return fail_keyfile(e, name, h->section[PD_KEYFILE_SKETCHES].offset, "sketches that do not fit their rows");
-	if (!ascending32(k->print_row, h->prints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
+	if (!ascending32(k->print_row, h->fingerprints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
 		return fail_keyfile(e, name, h->section[PD_KEYFILE_PRINT_ROWS].offset, "rows that are not there or not in order");
 	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
 	    !ascending64(k->block_at, n_blocks(k) + 1, h->section[PD_KEYFILE_ROWS].length) || k->block_at[0] ||

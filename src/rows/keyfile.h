@@ -42,7 +42,7 @@ struct pd_keyfile_place {
 struct pd_keyfile_header {
 	char magic[8];
 	uint32_t version, header_bytes;
-	uint64_t file_bytes, rows, prints, digests;
+	uint64_t file_bytes, rows, fingerprints, digests;
 	uint32_t bits, sketch_words;
 	struct pd_keyfile_place section[PD_KEYFILE_SECTIONS];
 	uint64_t checksum;	/* of all before it */
@@ -56,7 +56,7 @@ struct pd_keyfile {
 	bool is_file;		/* that `map` is of */
 	struct pd_span params;
 	const uint32_t *print_row, *digest_row;
-	const uint64_t *prints, *digests, *sketches, *row_at, *block_at;
+	const uint64_t *fingerprints, *digests, *sketches, *row_at, *block_at;
 	const uint8_t *sketched;
 };
 

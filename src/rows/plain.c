@@ -125,7 +125,7 @@ static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t a
 			return false;
 		kind = PD_PLAIN_PRINT;
 		pd_buf_add(&w->print, key.w, (size_t)bits / 8);
-		out->prints++;
+		out->fingerprints++;
 	} else if (pd_key_parse(f[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128) {
 		if (p->prints_alone)
 			return false;

@@ -37,7 +37,7 @@ struct pd_plain_piece {
 	bool plain;			/* else nothing of what follows but `from` and `to` is filled */
 	bool ascends;			/* ids, from row to row */
 	uint64_t from, to;		/* bytes of the file: whole lines */
-	size_t lines, rows, prints, digests;
+	size_t lines, rows, fingerprints, digests;
 	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
 	const uint64_t *print, *digest;	/* keys */
 	const uint32_t *at;		/* by row: where its columns begin, in the file from `from` on, or in `spooled` */

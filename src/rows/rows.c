@@ -435,7 +435,7 @@ static int check_bits(struct intake *in, int bits, const char *where, uint64_t l
 		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line, bits,
 			       in->rows->bits);
 	in->rows->bits = bits;
-	in->rows->prints.words = bits / 64;
+	in->rows->fingerprints.words = bits / 64;
 	return PD_OK;
 }
 
@@ -453,7 +453,7 @@ static int read_fingerprint(struct intake *in, struct pd_span hex, struct pd_key
 
 static void add_print(struct intake *in, const uint64_t *key)
 {
-	add_set_key(in, &in->rows->prints, 0, key);
+	add_set_key(in, &in->rows->fingerprints, 0, key);
 }
 
 static void add_digest(struct intake *in, const uint64_t *key)
@@ -710,8 +710,8 @@ static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, s
 	int status = take_key_sketch(in, c, row, e);
 	if (status)
 		return status;
-	if (c->print < k->h.prints && k->print_row[c->print] == row)
-		add_print(in, k->prints + c->print++ * (k->h.bits / 64));
+	if (c->print < k->h.fingerprints && k->print_row[c->print] == row)
+		add_print(in, k->fingerprints + c->print++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_digest(in, k->digests + 2 * c->digest++);
 	size_t from = in->piece.n;
@@ -774,14 +774,14 @@ static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
 	const struct pd_keyfile_header *h = &k->h;
 	size_t first = rows->n, words = h->bits / 64;
 	uint64_t print = 0, digest = 0;
-	if (!first && h->prints == h->rows) {
-		rows->prints.keys = (uint64_t *)k->prints;
-		rows->prints.n = h->prints;
+	if (!first && h->fingerprints == h->rows) {
+		rows->fingerprints.keys = (uint64_t *)k->fingerprints;
+		rows->fingerprints.n = h->fingerprints;
 		rows->n = h->rows;
 	}
 	for (uint64_t row = 0; rows->n < first + h->rows; row++, rows->n++)
-		if (print < h->prints && k->print_row[print] == row)
-			add_print(in, k->prints + print++ * words);
+		if (print < h->fingerprints && k->print_row[print] == row)
+			add_print(in, k->fingerprints + print++ * words);
 		else if (digest < h->digests && k->digest_row[digest] == row)
 			add_digest(in, k->digests + 2 * digest++);
 	for (rows->n = first; in->o->n_against && rows->n < first + h->rows; rows->n++)
@@ -792,7 +792,7 @@ static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
 /* Keys that lie in the file before this one. */
 static void own_keys(struct intake *in)
 {
-	struct pd_rows_set *set = &in->rows->prints;
+	struct pd_rows_set *set = &in->rows->fingerprints;
 	const uint64_t *there = set->keys;
 	size_t bytes = set->n * (size_t)set->words * sizeof *there;
 	if (!bytes || there == in->rows->memory.keys[0].p)
@@ -974,10 +974,10 @@ static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
 
 static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece)
 {
-	struct pd_rows_set *set = &in->rows->prints;
+	struct pd_rows_set *set = &in->rows->fingerprints;
 	size_t words = (size_t)set->words, rows = in->rows->n;
 	const uint64_t *print = piece->print, *digest = piece->digest;
-	if (piece->prints == piece->rows && !set->row && set->n == rows) {
+	if (piece->fingerprints == piece->rows && !set->row && set->n == rows) {
 		set->keys = array_room(in, &in->rows->memory.keys[0], set->n + piece->rows, words * sizeof *set->keys);
 		memcpy(set->keys + set->n * words, print, piece->rows * words * sizeof *print);
 		set->n += piece->rows;
@@ -1332,7 +1332,7 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	for (size_t i = 0; i < rows->n; i++)
 		place[order[i]] = i && have_one_id(rows, order[i - 1], order[i]) ? REPEATED : next++;
 	move_sides(rows, place, order, next);
-	move_set(rows, &rows->prints, 0, place, next);
+	move_set(rows, &rows->fingerprints, 0, place, next);
 	move_set(rows, &rows->digests, 1, place, next);
 	move_array(&rows->realm, &rows->memory.realm, sizeof *rows->realm, place, rows, next);
 	move_array(&rows->at.low, &rows->memory.low, sizeof *rows->at.low, place, rows, next);
@@ -1570,7 +1570,7 @@ static struct pd_keyfile_header make_header(const struct keyfile_writing *w)
 	struct pd_keyfile_header h = { .version = PD_KEYFILE_VERSION, .header_bytes = sizeof h, .file_bytes = sizeof h };
 	memcpy(h.magic, PD_KEYFILE_MAGIC, sizeof h.magic);
 	h.rows = w->rows->n;
-	h.prints = w->rows->prints.n;
+	h.fingerprints = w->rows->fingerprints.n;
 	h.digests = w->rows->digests.n;
 	h.bits = (uint32_t)w->rows->bits;
 	h.sketch_words = w->rows->sketched ? (uint32_t)pd_sketch_words(&w->rows->sketch) : 0;
@@ -1598,7 +1598,7 @@ int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct 
 {
 	struct keyfile_writing w = { .rows = rows };
 	make_params(&w);
-	make_set(&w, &rows->prints, PD_KEYFILE_PRINT_ROWS, PD_KEYFILE_PRINTS);
+	make_set(&w, &rows->fingerprints, PD_KEYFILE_PRINT_ROWS, PD_KEYFILE_PRINTS);
 	make_set(&w, &rows->digests, PD_KEYFILE_DIGEST_ROWS, PD_KEYFILE_DIGESTS);
 	make_sketches(&w);
 	make_rows(&w);

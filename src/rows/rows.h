@@ -56,7 +56,7 @@ struct pd_rows_memory {
 struct pd_rows {
 	int bits;			/* of the fingerprints; 0: none was seen */
 	size_t n;
-	struct pd_rows_set prints, digests;
+	struct pd_rows_set fingerprints, digests;
 	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless some rows were to be matched against others */
 	uint64_t *realm;		/* hash of the host, the language or the owner, by row; NULL unless asked for */
 	enum pd_rows_realm realms;

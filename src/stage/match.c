@@ -217,7 +217,7 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
  * sketches find nearly all of it alone. */
 static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
 {
-	size_t n = rows->prints.n;
+	size_t n = rows->fingerprints.n;
 	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_join_default_k(bits, n);
 	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
 	if (o->candidates < 0)
@@ -275,7 +275,7 @@ int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *
 static int check_plan(struct match_run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
-	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.prints.n, 0, &r->err);
+	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
 }
 
 static void say_other_sketches(struct match_run *r)
@@ -454,7 +454,7 @@ static int write_match_stats(struct match_run *r)
 	struct pd_json *j = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
-	pd_json_int(j, "fingerprints", (int64_t)r->rows.prints.n);
+	pd_json_int(j, "fingerprints", (int64_t)r->rows.fingerprints.n);
 	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
 	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
 	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);

@@ -67,7 +67,7 @@ static int run_init(struct store_run *r)
 	struct pd_store_settings settings = pd_store_defaults(bits);
 	settings.keys = keys;
 	if (k >= 0)
-		settings.k = settings.alone = k;
+		settings.k = settings.k_unknown = k;
 	int status = o->method ? init_methods(r, keys, &settings.methods) : PD_OK;
 	if (!status && keys != PD_STORE_KEYS_BLOOM && (o->count || o->error))
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
@@ -146,7 +146,7 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	if (r->store.m.keys.kind && (j->on_duplicate == PD_STORE_REPLACE || o->same_url > 0))
 		return pd_fail(e, PD_ERR_USAGE, "the store %s keeps keys, no pages that could be replaced", r->o->dir);
 	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
-	j->verify.k_unknown = r->store.m.alone < j->k ? r->store.m.alone : j->k;
+	j->verify.k_unknown = r->store.m.k_unknown < j->k ? r->store.m.k_unknown : j->k;
 	return PD_OK;
 }
 

@@ -908,7 +908,7 @@ static size_t largest_chunk(const struct pd_store *s)
 {
 	uint64_t keys = 0;
 	for (size_t i = 0; i < s->m.n_segments; i++)
-		keys += s->segments[i].f.prints;
+		keys += s->segments[i].f.fingerprints;
 	uint64_t n = keys / CHUNK_KEYS;
 	return n < CHUNK_LEAST ? CHUNK_LEAST : n < CHUNK_MOST ? (size_t)n : CHUNK_MOST;
 }

@@ -28,11 +28,11 @@ struct table_layout {
 
 static void lay_out_table(const struct pd_store_segment_footer *f, struct table_layout *l)
 {
-	l->stride = aligned((f->prints + PD_STORE_SEGMENT_PAD) * 8) / 8;
+	l->stride = aligned((f->fingerprints + PD_STORE_SEGMENT_PAD) * 8) / 8;
 	l->part[TABLE_STARTS] = 0;
 	l->part[TABLE_KEYS] = aligned(((UINT64_C(1) << f->table_bits) + 1) * 4);
 	l->part[TABLE_ROWS] = l->part[TABLE_KEYS] + l->stride * 8 * (f->bits / 64);
-	l->bytes = l->part[TABLE_ROWS] + aligned(f->prints * 4);
+	l->bytes = l->part[TABLE_ROWS] + aligned(f->fingerprints * 4);
 }
 
 /* The orders of sketches, one for each band, after the tables of keys: where those with this beginning start, then beginnings and
@@ -89,7 +89,7 @@ static bool counts_hold(const struct pd_store_segment_footer *f)
 		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS + PD_STORE_KEYS_MAX : 1) ||
 		    f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
-	return f->prints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
+	return f->fingerprints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
 	       (f->bits == 64 || f->bits == 128 || f->bits == 256) && f->sketch_words <= PD_SKETCH_WORDS &&
 	       f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX && f->table_bits <= PD_STORE_BLOCK_BITS_MAX &&
 	       f->tables * f->table_bits <= f->bits;
@@ -736,7 +736,7 @@ static inline int bucket_bounds(const struct probing *p, const struct table_of *
 		return PD_ERR_FORMAT;
 	*from = t->starts[bucket];
 	*to = t->starts[bucket + 1];
-	if (*from > *to || *to > t->s->f.prints)
+	if (*from > *to || *to > t->s->f.fingerprints)
 		return fail_damaged(t->s, t->at + bucket * UINT64_C(4), "a bucket points outside its table", p->e);
 	return PD_OK;
 }
@@ -858,7 +858,7 @@ static void choose_window(struct probing *p)
 static int choose_class_bits(const struct probing *p)
 {
 	const struct sharing *s = &p->sharing;
-	size_t askers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.prints >> s->n_bits;
+	size_t askers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.fingerprints >> s->n_bits;
 	int bits = 0;
 	if (p->ring[0] < s->least || p->table > 0 || askers < CLASSES_FROM || p->whole[p->ring[0]])
 		return 0;
@@ -1190,7 +1190,7 @@ static int probe_tables(struct probing *p, int table, int from, int to)
 	p->mask[1] = p->masks->n;
 	p->n_tables = 0;
 	for (size_t i = 0; i < p->n_segments; i++)
-		if (p->segments[i].f.prints)
+		if (p->segments[i].f.fingerprints)
 			p->tables[p->n_tables++] = table_of(p, &p->segments[i]);
 	/* One probe for every bucket, at least: fewer are not worth the counters. */
 	if (bits > 0 && bits <= SORTED_BITS && p->q->n * (p->mask[1] - p->mask[0]) >> bits > 0)
@@ -1393,14 +1393,14 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 	const uint32_t *starts = (const uint32_t *)(s->map.p + at), n = UINT32_C(1) << s->f.table_bits;
 	for (uint32_t v = 0; v < n; v++) {
 		int64_t row = -1;
-		if (starts[v] > starts[v + 1] || starts[v + 1] > s->f.prints)
+		if (starts[v] > starts[v + 1] || starts[v + 1] > s->f.fingerprints)
 			return fail_damaged(s, at + v * UINT64_C(4), "a bucket points outside its table", e);
 		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
 			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
 				return fail_damaged(s, at + layout.part[TABLE_ROWS] + i * UINT64_C(4),
 								"a table does not hold what the columns hold", e);
 	}
-	bool whole = starts[0] == 0 && starts[n] == s->f.prints;
+	bool whole = starts[0] == 0 && starts[n] == s->f.fingerprints;
 	return whole ? PD_OK : fail_damaged(s, at, "a table lacks a row", e);
 }
 
@@ -1410,7 +1410,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	int status = PD_OK;
 	for (uint64_t row = 0; row < s->f.rows; row++)
 		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
-	if (prints != s->f.prints)
+	if (prints != s->f.fingerprints)
 		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
 						"the number of fingerprints is not the number in the footer", e);
 	for (uint32_t t = 0; !status && t < s->f.tables; t++)
@@ -1852,7 +1852,7 @@ struct segment_writing {
 	uint32_t **row;			/* by part and old row: the new one, or NO_ROW */
 	struct pd_store_partition partition;
 	int sketch_words;
-	uint64_t rows, prints, last;
+	uint64_t rows, fingerprints, last;
 };
 
 #define NO_ROW UINT32_MAX
@@ -1873,7 +1873,7 @@ static void number_rows(struct segment_writing *w, size_t part, const uint64_t *
 			w->out.footer.first = number;
 		w->last = live ? number : w->last;
 		w->rows += live;
-		w->prints += live && pd_store_in_tables(p->has[i]);
+		w->fingerprints += live && pd_store_in_tables(p->has[i]);
 		w->out.footer.dense += live && p->has[i] & PD_STORE_HAS_BANDS;
 	}
 }
@@ -2143,7 +2143,7 @@ static void write_tables(struct segment_writing *w)
 		for (size_t column = 0; column <= words; column++) {
 			write_column(w, t, (int)column, starts);
 			if (column < words)
-				out_put(&w->out, pad, (l.stride - w->prints) * 8);
+				out_put(&w->out, pad, (l.stride - w->fingerprints) * 8);
 		}
 		out_align(&w->out);
 	}
@@ -2175,7 +2175,7 @@ static void write_all(struct segment_writing *w)
 {
 	struct pd_store_segment_footer *f = &w->out.footer;
 	f->rows = w->rows;
-	f->prints = w->prints;
+	f->fingerprints = w->fingerprints;
 	f->bits = (uint32_t)w->job->bits;
 	f->sketch_words = (uint32_t)w->sketch_words;
 	f->tables = (uint32_t)w->partition.n_blocks;
@@ -2199,7 +2199,7 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 		number_rows(&w, i, &tombstones);
 		w.sketch_words = parts[i].sketch_words > w.sketch_words ? parts[i].sketch_words : w.sketch_words;
 	}
-	w.partition = pd_store_partition_choose(job->bits, job->k, w.prints);
+	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
 	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.footer.first > UINT32_MAX))
 		status = pd_fail(e, PD_ERR_LIMIT,
 				 "a segment would hold over %u pages, or their numbers lie too far apart", PD_STORE_SEGMENT_ROWS);

@@ -51,7 +51,7 @@ struct pd_store_segment_footer {
 	char magic[8];
 	uint32_t version, block;	/* PD_STORE_BLOCK */
 	uint64_t file;			/* its number */
-	uint64_t rows, prints;		/* pages; those whose keys are in the tables */
+	uint64_t rows, fingerprints;		/* pages; those whose keys are in the tables */
 	uint64_t first;			/* number of the first page */
 	uint32_t bits, sketch_words;
 	uint32_t tables, table_bits;	/* the partition */

@@ -30,7 +30,7 @@ static void print_or_dash(struct pd_buf *out, const char *key, const char *value
 void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
 {
 	pd_buf_clear(out);
-	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->alone);
+	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->k_unknown);
 	print_or_dash(out, "must", pd_buf_z(&m->must));
 	print_or_dash(out, "params", m->params);
 	print_or_dash(out, "sketch", m->sketch);
@@ -177,7 +177,7 @@ static int take_settings(struct manifest_text *t, struct pd_store_manifest *m)
 		status = fail_line(t, "bits and k");
 	m->bits = (int)bits;
 	m->k = (int)k;
-	m->alone = (int)alone;
+	m->k_unknown = (int)alone;
 	if (!status)
 		status = take_words(t, "must", &m->must);
 	if (!status)
@@ -434,7 +434,7 @@ struct pd_store_settings pd_store_defaults(int bits)
 {
 	return (struct pd_store_settings){ .bits = bits,
 					   .k = pd_verify_default_k(bits, PD_STORE_PAGES),
-					   .alone = pd_join_default_k(bits, PD_STORE_PAGES) };
+					   .k_unknown = pd_join_default_k(bits, PD_STORE_PAGES) };
 }
 
 /* Is it one of our files, and which? */
@@ -506,7 +506,7 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 		const char *name;
 		int is, wanted;
 	} rows[] = { { "bits", s->m.bits, want->bits }, { "k", s->m.k, want->k },
-		     { "k_unknown", s->m.alone, want->alone } };
+		     { "k_unknown", s->m.k_unknown, want->k_unknown } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].is != rows[i].wanted)
 			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)",
@@ -544,7 +544,7 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 		return is_there(s, want, e);
 	if (!status)
 		status = sync_parent(s, e);
-	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .alone = want->alone,
+	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .k_unknown = want->k_unknown,
 					   .methods = want->methods, .keys.kind = want->keys,
 					   .made_for = want->made_for, .millionths = want->millionths, .log = 1, .next_file = 2, .next = 1 };
 	settle_filter(&s->m);

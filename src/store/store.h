@@ -29,7 +29,7 @@
 struct pd_store_manifest {
 	int version;		/* of the text that was read: what is written is PD_STORE_VERSION */
 	int bits, k;
-	int alone;		/* distance up to which pages count of which one has no sketch: at most k */
+	int k_unknown;		/* distance up to which pages count of which one has no sketch: at most k */
 	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
 	char params[9];		/* their hash; "": not known yet */
 	char sketch[24];	/* "64x4x5"; "": none was seen yet */
@@ -86,7 +86,7 @@ enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 
 struct pd_store_settings {
 	int bits, k;
-	int alone;		/* k where nothing is verified: one of the pages has no sketch */
+	int k_unknown;		/* k where nothing is verified: one of the pages has no sketch */
 	struct pd_methods methods;	/* with the parameters that sign; none: those of the first rows */
 	enum pd_store_keys keys;	/* not NONE: keys alone are kept, not pages */
 	uint64_t made_for, millionths;	/* of a filter */

@@ -903,7 +903,7 @@ void pd_text_own_memory(void)
 static struct detector *detector_new(void)
 {
 	struct detector *d = pd_zalloc(sizeof(*d));
-	d->handle = pd_have(uchardet_new());
+	d->handle = pd_check_alloc(uchardet_new());
 	return d;
 }
 

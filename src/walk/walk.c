@@ -28,7 +28,7 @@ struct counts {
 	uint64_t signed_by[PD_METHODS_MAX];	/* pages that have a value of it */
 	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was asked to take */
 	uint64_t capped[PD_METHODS_MAX];	/* and those that have more than it takes */
-	uint64_t barren;			/* inputs of which not one page could be read */
+	uint64_t inputs_without_pages;			/* inputs of which not one page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
 };
@@ -86,8 +86,8 @@ static void append_total(const struct counts *c, struct pd_buf *out)
 	pd_buf_printf(out, "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
 			   " bytes=%" PRIu64,
 		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), count_damaged(c), c->input.bytes_read);
-	if (c->barren)
-		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->barren);
+	if (c->inputs_without_pages)
+		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->inputs_without_pages);
 	pd_buf_add_c(out, '\n');
 }
 
@@ -114,7 +114,7 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 	}
 	pd_json_object(j, "methods", methods);
 	pd_json_int(j, "damaged", (int64_t)count_damaged(c));
-	pd_json_int(j, "inputs_without_pages", (int64_t)c->barren);
+	pd_json_int(j, "inputs_without_pages", (int64_t)c->inputs_without_pages);
 	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
 	pd_json_int(j, "records", (int64_t)c->input.records);
 	pd_json_int(j, "files", (int64_t)c->input.files);
@@ -221,7 +221,7 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&says);
 	pd_buf_release(&line);
-	return count_damaged(c) > 0 || c->barren > 0;
+	return count_damaged(c) > 0 || c->inputs_without_pages > 0;
 }
 
 /* What became of each input, reported in the order of the inputs: the list of what was left out (--left-out), and the inputs of
@@ -242,7 +242,7 @@ struct inputs {
 	struct pd_buf label, why;
 	bool open;
 	uint64_t pages, reported, skipped[PD_SKIP_COUNT];
-	uint64_t barren;		/* inputs without a page, so far */
+	uint64_t inputs_without_pages;		/* inputs without a page, so far */
 };
 
 struct head {
@@ -310,7 +310,7 @@ static void event_page(struct pd_buf *out)
 }
 
 /* Not one page came of the records of the input, and nothing was said of it yet. */
-static void tell_barren(struct inputs *in, uint64_t records, struct pd_log *log)
+static void report_input_without_pages(struct inputs *in, uint64_t records, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	const char *sep = " (";
@@ -334,8 +334,8 @@ static void close_input(struct inputs *in, struct pd_log *log)
 	for (int s = 0; s < PD_SKIP_COUNT; s++)
 		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
 	if (in->open && !in->pages && !in->reported && records) {
-		in->barren++;
-		tell_barren(in, records + in->skipped[PD_SKIP_EMPTY], log);
+		in->inputs_without_pages++;
+		report_input_without_pages(in, records + in->skipped[PD_SKIP_EMPTY], log);
 	} else if (in->open && !in->pages && !in->reported) {
 		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
 	}
@@ -932,7 +932,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 			sum->seconds[p] += me->pipeline.seconds[p];
 	}
 	sum->seconds[PD_PHASE_READ] = w->read_seconds;
-	sum->barren = w->inputs.barren;
+	sum->inputs_without_pages = w->inputs.inputs_without_pages;
 	sum->elapsed = pd_wall_seconds() - w->progress.started;
 	if (w->reader)
 		pd_reader_stats(w->reader, &sum->input);
@@ -1001,7 +1001,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		pd_outfile_abandon(&w.table);
 	if (o->counts)
 		*o->counts = (struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum), count_damaged(&sum),
-						      sum.input.bytes_read, sum.barren };
+						      sum.input.bytes_read, sum.inputs_without_pages };
 	if (status)
 		*e = w.err;
 	else

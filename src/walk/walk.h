@@ -19,7 +19,7 @@ enum { PD_BLOCK_ROOM = 256 * 1024 };
 /* What a walk counted. */
 struct pd_walk_counts {
 	uint64_t pages, without_fingerprint, left_out, damaged, bytes;
-	uint64_t barren;		/* inputs of which not one page could be read */
+	uint64_t inputs_without_pages;		/* inputs of which not one page could be read */
 };
 
 struct pd_walk_options {

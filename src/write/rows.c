@@ -849,7 +849,7 @@ static void add_info(const struct pd_store *s, const struct pd_store_size *size,
 {
 	pd_buf_printf(out,
 		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n", s->m.version, size->pages, size->tombstones, s->log.recent.n, size->bytes, s->m.next);
-	pd_buf_printf(out, "bits\t%d\nk\t%d\nk_unknown\t%d\n", s->m.bits, s->m.k, s->m.alone);
+	pd_buf_printf(out, "bits\t%d\nk\t%d\nk_unknown\t%d\n", s->m.bits, s->m.k, s->m.k_unknown);
 	add_word(out, "sketch", s->m.sketch);
 	struct pd_buf methods = { 0 };
 	pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, &methods);
@@ -886,7 +886,7 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 	pd_json_int(j, "next", (int64_t)s->m.next);
 	pd_json_int(j, "bits", s->m.bits);
 	pd_json_int(j, "k", s->m.k);
-	pd_json_int(j, "k_unknown", s->m.alone);
+	pd_json_int(j, "k_unknown", s->m.k_unknown);
 	pd_json_str_or_null(j, "sketch", pd_span_z(s->m.sketch));
 	struct pd_buf methods = { 0 };
 	pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, &methods);

@@ -257,7 +257,7 @@ static inline struct pd_match_options brute_options(unsigned how, unsigned k, co
 static inline void brute_check(struct pd_rows *rows, const struct pd_match_options *o)
 {
 	struct pd_budget budget = { .limit = 1, .tmp_dir = "/dev/shm" }, *before = rows->budget;
-	struct brute b = { .rows = rows, .o = o, .sets = { rows->prints, rows->digests } };
+	struct brute b = { .rows = rows, .o = o, .sets = { rows->fingerprints, rows->digests } };
 	void *formatters[2] = { NULL };
 	struct pd_match_sink sink = { .formatters = formatters, .format = brute_format, .write = brute_write, .ctx = &b };
 	struct pd_match_stats stats;

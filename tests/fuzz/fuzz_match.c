@@ -36,7 +36,7 @@ static void make_line(struct made *m, const struct pd_rows *rows, uint8_t p)
 static void make_row(struct made *m, struct pd_rows *rows, const uint8_t *p)
 {
 	bool digest = p[0] >= 192;
-	struct pd_rows_set *s = digest ? &rows->digests : &rows->prints;
+	struct pd_rows_set *s = digest ? &rows->digests : &rows->fingerprints;
 	uint64_t *w = m->keys[digest] + s->n * (size_t)s->words;
 	for (int i = 0; i < s->words; i++)
 		w[i] = pd_hash64_seed(&(uint8_t){ p[0] & 7 }, 1, (uint64_t)i);
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	rows.realms = pd_match_scope_choices[how >> 2 & 3].realms == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;
-	rows.prints = (struct pd_rows_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };
+	rows.fingerprints = (struct pd_rows_set){ .words = rows.bits / 64, .row = m.row[0], .keys = m.keys[0] };
 	rows.digests = (struct pd_rows_set){ .words = 2, .row = m.row[1], .keys = m.keys[1] };
 	for (; n >= 4 && rows.n < BRUTE_ROWS; n -= 4, data += 4)
 		make_row(&m, &rows, data);

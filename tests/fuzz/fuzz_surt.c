@@ -2,7 +2,7 @@
  * Any bytes as a URL: the key for sorting has no spaces and no control bytes, is not longer than escaping makes it, and the
  * same whether buffers are fresh or were used before. */
 #include "fuzz.h"
-#include "apply/beside.h"
+#include "apply/side_outputs.h"
 
 static struct pd_apply_surt used;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
-#include "apply/beside.h"
+#include "apply/side_outputs.h"
 #include "base/codec.h"
 #include "base/file.h"
 #include "read/reader.h"

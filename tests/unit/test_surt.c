@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "apply/beside.h"
+#include "apply/side_outputs.h"
 
 static const struct {
 	const char *url, *want;

@@ -2,7 +2,7 @@
  *
  * What may be written beside cleaned dumps: first the key of a URL and the index that has it, then the tables.
  */
-#include "apply/beside.h"
+#include "apply/side_outputs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -541,20 +541,20 @@ static int put_input(struct pd_apply_attributes *a, const char *folder, const ch
 
 /* ==== all ==== */
 
-int pd_apply_beside_open(struct pd_apply_beside *b, struct pd_err *e)
+int pd_apply_side_outputs_open(struct pd_apply_side_outputs *b, struct pd_err *e)
 {
 	if (b->attributes)
 		b->tables.json = pd_json_new();
 	return b->cdxj ? pd_apply_cdxj_open(&b->index, b->cdxj, e) : PD_OK;
 }
 
-void pd_apply_beside_page(struct pd_apply_beside *b, const struct pd_record *r, struct pd_span dup_of)
+void pd_apply_side_outputs_page(struct pd_apply_side_outputs *b, const struct pd_record *r, struct pd_span dup_of)
 {
 	if (b->attributes)
 		add_attributes(&b->tables, r, dup_of);
 }
 
-int pd_apply_beside_input(struct pd_apply_beside *b, const struct pd_apply_result *done, struct pd_err *e)
+int pd_apply_side_outputs_input(struct pd_apply_side_outputs *b, const struct pd_apply_result *done, struct pd_err *e)
 {
 	struct pd_apply_attributes *a = &b->tables;
 	int status = PD_OK;
@@ -564,7 +564,7 @@ int pd_apply_beside_input(struct pd_apply_beside *b, const struct pd_apply_resul
 	return !status && b->cdxj && done->output ? pd_apply_cdxj_add(&b->index, done->output, e) : status;
 }
 
-int pd_apply_beside_close(struct pd_apply_beside *b, int status, struct pd_err *e)
+int pd_apply_side_outputs_close(struct pd_apply_side_outputs *b, int status, struct pd_err *e)
 {
 	struct pd_apply_attributes *a = &b->tables;
 	if (a->pages_open && status >= 0)

@@ -11,8 +11,8 @@
  * Length and offset are those of the compressed member.  Records that are not alone in their member have no line: nobody
  * could seek to them.
  */
-#ifndef PD_APPLY_BESIDE_H
-#define PD_APPLY_BESIDE_H
+#ifndef PD_APPLY_SIDE_OUTPUTS_H
+#define PD_APPLY_SIDE_OUTPUTS_H
 
 #include "apply/apply.h"
 #include "base/buf.h"
@@ -70,7 +70,7 @@ struct pd_apply_attributes {
 	struct pd_buf rows, path;	/* of the input at hand */
 };
 
-struct pd_apply_beside {
+struct pd_apply_side_outputs {
 	/* set by the caller, in zeroes */
 	const char *attributes;		/* the folder of those tables; NULL: none */
 	const char *cdxj;		/* the index; NULL: none */
@@ -79,12 +79,12 @@ struct pd_apply_beside {
 	struct pd_apply_cdxj index;
 };
 
-int pd_apply_beside_open(struct pd_apply_beside *b, struct pd_err *e);
+int pd_apply_side_outputs_open(struct pd_apply_side_outputs *b, struct pd_err *e);
 /* A page of the input at hand goes. */
-void pd_apply_beside_page(struct pd_apply_beside *b, const struct pd_record *r, struct pd_span dup_of);
+void pd_apply_side_outputs_page(struct pd_apply_side_outputs *b, const struct pd_record *r, struct pd_span dup_of);
 /* An input is done. */
-int pd_apply_beside_input(struct pd_apply_beside *b, const struct pd_apply_result *done, struct pd_err *e);
+int pd_apply_side_outputs_input(struct pd_apply_side_outputs *b, const struct pd_apply_result *done, struct pd_err *e);
 /* All are done, or `status` says what went wrong: then nothing more gets its name, and `status` comes back. */
-int pd_apply_beside_close(struct pd_apply_beside *b, int status, struct pd_err *e);
+int pd_apply_side_outputs_close(struct pd_apply_side_outputs *b, int status, struct pd_err *e);
 
 #endif
