@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * pagededup as a library: pages in, fingerprints, pairs of near-duplicates, clusters and what is kept between runs out.
+ * libpagededup: find near-duplicate web pages.  The library computes fingerprints of pages, finds pairs of near-duplicates,
+ * groups them into clusters, and keeps stores of pages between runs.
  *
- *	pagededup_model *model;		settings and dictionaries: made once, shared by all threads
- *	pagededup_worker *worker;	one for each thread: signs one page after the other
+ *	pagededup_model *model;		settings and dictionaries: opened once, shared by all threads
+ *	pagededup_worker *worker;	one for each thread: signs pages one by one
  *	pagededup_page page = { sizeof page };
  *	pagededup_input input = { sizeof input, html, html_bytes, "text/html; charset=gbk" };
  *	if (pagededup_model_open(&model, NULL, NULL) == PAGEDEDUP_OK && pagededup_worker_new(&worker, model, NULL) == PAGEDEDUP_OK &&
  *	    pagededup_sign(worker, &input, &page, NULL) == PAGEDEDUP_OK && page.bits)
  *		...
  *
- * Results are those of the command: pagededup_sign gives what `pagededup fp` writes for the same bytes and settings, the pairs of
- * pagededup_match are those of `match`, the verdicts of pagededup_cluster those of `cluster`.  docs/library.md has whole examples.
+ * The library gives the same results as the command.  pagededup_sign computes the fingerprint that `pagededup fp` writes for
+ * the same bytes and settings, pagededup_match finds the pairs of `match`, and pagededup_cluster gives the verdicts of
+ * `cluster`.  docs/library.md contains complete examples.
  *
- * RULES THAT HOLD EVERYWHERE
+ * GENERAL RULES
  *
- * Status   A function that can fail returns a pagededup_status: 0 done, positive: done, and something is to be known, negative:
- *          not done.  Where it takes a `pagededup_error *` (NULL: nobody asks) the words for people are left there.
- * Memory   A call that gets no memory returns PAGEDEDUP_ERR_MEMORY, and gives back what it had asked for.  A handle that it was
- *          about is then good for its _free (or _close) alone, which gives back the rest; all other handles are as before.
- *          (Two libraries below cannot say that they got none: uchardet, in which a want of memory ends the process, and a
- *          want within libxml2's start, at the first worker of the process.)
- * Process  No function ends the process, writes to its standard streams, or sets a signal handler.  Temporary files have
- *          no name, and lie in TMPDIR, else /tmp.
- * Threads  A model may be used by any number of threads at a time.  Every other handle belongs to one thread at a time; it may
- *          wander between threads.  Different handles never wait for each other.  Functions without a handle are free of state.
- * Fork     After fork() the child may use models, and make handles of its own from them.
- * Callers' structs begin with their size: set `size` to sizeof, and all that is not used to 0.  Members are only ever added at the
- *          end, so that a program keeps working with a newer library.
- * Strings  UTF-8 with a 0 at the end, unless a length stands beside them.  What a function hands out belongs to the handle that it
- *          came from, and dies at the time that is named there.
- * Callbacks must return: neither longjmp nor exceptions may pass through the library.
+ * Status   A function that can fail returns a pagededup_status.  0 is success, a positive value is success with extra
+ *          information, and a negative value is an error.  If the function has a parameter `pagededup_error *`, it stores a
+ *          message for the user there.  Pass NULL if you do not need the message.
+ * Memory   If memory runs out, a function returns PAGEDEDUP_ERR_MEMORY and frees what it had allocated.  After this error only
+ *          free (or close) the handle that was passed.  Other handles are not affected.  Two dependencies cannot report this
+ *          error: uchardet, and libxml2 while the first worker of the process initialises it.  If memory runs out there, the
+ *          process ends.
+ * Process  No function ends the process, writes to its standard streams, or sets a signal handler.  Temporary files have no
+ *          name.  They are created in the folder TMPDIR, or in /tmp if TMPDIR is not set.
+ * Threads  Any number of threads may use a model at the same time.  Every other handle may be used by one thread at a time,
+ *          and may be passed from thread to thread.  Different handles never block each other.  Functions without a handle
+ *          keep no state.
+ * Fork     After fork(), the child may use the parent's models and create its own handles from them.
+ * Structs  A struct that the caller passes begins with its size.  Set `size` to sizeof and all unused members to 0.  New
+ *          members are only added at the end, so a program also works with a newer library.
+ * Strings  Strings are UTF-8 and end with a 0 byte, unless a length is passed with them.  A returned pointer belongs to the
+ *          handle that returned it.  The function's comment says how long it is valid.
+ * Callbacks must return.  Neither longjmp nor an exception may leave a callback.
  *
- * "Experimental" functions may change or go in any version.  The others keep their meaning and their form as long as
- * PAGEDEDUP_VERSION_MAJOR and, while that is 0, PAGEDEDUP_VERSION_MINOR stay.
+ * Functions marked "experimental" may change or be removed in any version.  All others keep their interface and meaning
+ * within one PAGEDEDUP_VERSION_MAJOR, and while that is 0, within one PAGEDEDUP_VERSION_MINOR.
  */
 #ifndef PAGEDEDUP_H
 #define PAGEDEDUP_H
@@ -58,7 +62,8 @@ extern "C" {
 #define PAGEDEDUP_VERSION_RELEASE 0
 #define PAGEDEDUP_VERSION_NUMBER (PAGEDEDUP_VERSION_MAJOR * 10000 + PAGEDEDUP_VERSION_MINOR * 100 + PAGEDEDUP_VERSION_RELEASE)
 
-/* Of the library that runs, which may be newer than the header: as "0.2.0", and as PAGEDEDUP_VERSION_NUMBER. */
+/* Return the version of the loaded library, which may be newer than the header: as "0.2.0", and as a number like
+ * PAGEDEDUP_VERSION_NUMBER. */
 PAGEDEDUP_API const char *pagededup_version(void);
 PAGEDEDUP_API unsigned pagededup_version_number(void);
 
@@ -66,62 +71,66 @@ PAGEDEDUP_API unsigned pagededup_version_number(void);
 
 typedef enum pagededup_status {
 	PAGEDEDUP_OK = 0,
-	PAGEDEDUP_NO_PAGE = 1,			/* of one input: it is no page (empty, another type, another HTTP status, ...) */
-	PAGEDEDUP_MORE = 1,			/* of readers: here is one; 0 then is the end */
-	PAGEDEDUP_ERR_SYSTEM = -1,		/* a system call failed: a file that cannot be read, a full disk */
-	PAGEDEDUP_ERR_STOPPED = -2,		/* the caller asked to stop */
-	PAGEDEDUP_ERR_LIMIT = -3,		/* more than can be counted, such as over 2^31 pages */
-	PAGEDEDUP_ERR_USAGE = -4,		/* asked for something that cannot be, such as an unknown setting */
-	PAGEDEDUP_ERR_MEMORY = -5,		/* out of memory: see above */
+	PAGEDEDUP_NO_PAGE = 1,			/* the input is not a page: empty, another type, another HTTP status, ... */
+	PAGEDEDUP_MORE = 1,			/* readers: a record was read; PAGEDEDUP_OK is the end of the input */
+	PAGEDEDUP_ERR_SYSTEM = -1,		/* a system call failed: an unreadable file, a full disk */
+	PAGEDEDUP_ERR_STOPPED = -2,		/* stopped by the caller */
+	PAGEDEDUP_ERR_LIMIT = -3,		/* a limit was exceeded, such as 2^31 pages */
+	PAGEDEDUP_ERR_USAGE = -4,		/* invalid argument, such as an unknown setting */
+	PAGEDEDUP_ERR_MEMORY = -5,		/* out of memory: see "Memory" above */
 	PAGEDEDUP_ERR_INPUT = -100,		/* damaged input */
-	PAGEDEDUP_ERR_TRUNCATED = -101,		/* input that ends in the middle */
-	PAGEDEDUP_ERR_NOT_FOUND = -102,		/* no such page */
-	PAGEDEDUP_ERR_CHARSET = -103,		/* a charset that is not known */
-	PAGEDEDUP_ERR_DICTIONARY = -200,	/* not a dictionary, or a damaged one */
-	PAGEDEDUP_ERR_FORMAT = -300,		/* not in the form that is expected */
-	PAGEDEDUP_ERR_VERSION = -301,		/* made by a newer version: a file, or a struct with members that are not known */
-	PAGEDEDUP_ERR_PARAMETERS = -302		/* made with other settings, and not to be compared */
+	PAGEDEDUP_ERR_TRUNCATED = -101,		/* the input ends in the middle of a record */
+	PAGEDEDUP_ERR_NOT_FOUND = -102,		/* there is no such page, record or column */
+	PAGEDEDUP_ERR_CHARSET = -103,		/* unknown charset */
+	PAGEDEDUP_ERR_DICTIONARY = -200,	/* not a dictionary, or damaged */
+	PAGEDEDUP_ERR_FORMAT = -300,		/* a file or column has another format than expected */
+	PAGEDEDUP_ERR_VERSION = -301,		/* a file or struct of a newer version, with unknown members */
+	PAGEDEDUP_ERR_PARAMETERS = -302		/* made with other settings: cannot be compared */
 } pagededup_status;
 
-/* What a status means in a few words; never NULL, also of a status that does not exist. */
+/* Return a short description of a status.  Never returns NULL, even for an unknown status. */
 PAGEDEDUP_API const char *pagededup_strerror(int status);
 
 typedef struct pagededup_error {
 	size_t size;
 	int status;
-	char text[512];		/* what failed, where, and what to do; "" when nothing did */
+	char text[512];		/* the problem, the file or input, and the remedy; "" after success */
 } pagededup_error;
 
 /* --- a model, stable ---
  *
- * Settings, the dictionary, stop words, what sites repeat: all that decides what a page becomes.  It never changes. */
+ * A model holds everything that determines a fingerprint: settings, dictionary, stop words and site boilerplate.  It is
+ * immutable. */
 
 typedef struct pagededup_model pagededup_model;
 
 typedef struct pagededup_model_options {
 	size_t size;
 	/* "preset=paper shingle=3 bits=128": keys preset, topic, hidden, stubs, segment, bits, shingle, weights, hash, features, sketch,
-	 * min_terms, max_page, with the values that `pagededup info` prints.  NULL: the defaults. */
+	 * min_terms, max_page.  `pagededup info` prints their values.  NULL: the defaults. */
 	const char *settings;
 	const char *dictionary;		/* file of `pagededup dict`; NULL: the built-in one */
-	const char *user_words;		/* file of words beside the dictionary's; NULL: none */
-	const char *stop_words;		/* "none", "builtin", or a file; NULL: as the preset has it */
+	const char *user_words;		/* file of words to add to the dictionary; NULL: none */
+	const char *stop_words;		/* "none", "builtin", or a file; NULL: the value of the preset */
 	const char *boilerplate;	/* file of `pagededup boilerplate` or pagededup_learner_end; NULL: none */
-	const char *methods;		/* methods beside or in place of the fingerprint, as `fp --method` takes them; NULL: none */
+	const char *methods;		/* signature methods, as in `fp --method`; NULL: only the fingerprint */
 } pagededup_model_options;
 
-/* `options` NULL: the defaults.  Files are read now and not needed later.  ERR_USAGE: a setting that does not exist or cannot be;
- * ERR_SYSTEM, _DICTIONARY, _FORMAT, _PARAMETERS: of a file.  On failure *out is NULL. */
+/* Open a model.  If `options` is NULL, the defaults are used.  The files are read now and are not needed later.  Returns
+ * ERR_USAGE for an unknown or invalid setting, and ERR_SYSTEM, _DICTIONARY, _FORMAT or _PARAMETERS for a file.  On failure
+ * *out is NULL. */
 PAGEDEDUP_API int pagededup_model_open(pagededup_model **out, const pagededup_model_options *options, pagededup_error *error);
-/* One owner more, and `model` itself; and one fewer: the last one frees it.  Workers, readers, tables and learners are owners.  NULL is let be.
- * Both may be called by any thread. */
+/* Add a reference to the model, and return the model; drop a reference, and free the model with the last one.  Workers, readers,
+ * tables and learners hold references.  NULL is ignored.  Any thread may call both. */
 PAGEDEDUP_API pagededup_model *pagededup_model_ref(pagededup_model *model);
 PAGEDEDUP_API void pagededup_model_free(pagededup_model *model);
-/* 8 hex digits: fingerprints of models with the same digits can be compared.  Lives as long as the model. */
+/* Return 8 hex digits that identify the settings.  Fingerprints of models with the same digits can be compared.  Valid as long
+ * as the model. */
 PAGEDEDUP_API const char *pagededup_model_params(const pagededup_model *model);
-/* The two header lines, each with its newline, that `fp` writes before rows of such pages.  Lives as long as the model. */
+/* Return the two header lines that `fp` writes before rows of these settings, each with its newline.  Valid as long as the
+ * model. */
 PAGEDEDUP_API const char *pagededup_model_header(const pagededup_model *model);
-/* Bits of a fingerprint: 64, 128, 256. */
+/* Return the width of a fingerprint in bits: 64, 128 or 256. */
 PAGEDEDUP_API int pagededup_model_bits(const pagededup_model *model);
 
 /* --- signing, stable --- */
@@ -130,63 +139,66 @@ typedef struct pagededup_worker pagededup_worker;
 
 typedef struct pagededup_input {
 	size_t size;
-	const void *body;		/* HTML in any charset, or plain text; without HTTP */
+	const void *body;		/* HTML in any charset, or plain text; without HTTP headers */
 	size_t bytes;
-	const char *content_type;	/* as HTTP sent it; NULL: the bytes decide */
-	const char *url;		/* NULL: not known.  It decides what the page's site repeats and whose the page is */
-	const char *id;			/* one address for one page, handed through; NULL: none */
-	const char *fetch_time;		/* RFC 3339, handed through; NULL: not known */
+	const char *content_type;	/* the HTTP header field; NULL: unknown, the type is detected from the bytes */
+	const char *url;		/* NULL: unknown.  Its host selects the site boilerplate and groups pages by host */
+	const char *id;			/* unique address of the page, copied to the output; NULL: none */
+	const char *fetch_time;		/* RFC 3339, copied to the output; NULL: unknown */
 	int is_text;			/* not 0: `body` is plain text in UTF-8 */
 } pagededup_input;
 
-/* All that it points to belongs to the worker, and dies at its next call. */
+/* The result for one page.  Its pointers belong to the worker and are valid until the next call with this worker. */
 typedef struct pagededup_page {
 	size_t size;
-	int bits;			/* 64, 128, 256; 0: too little text for a fingerprint, or a page that is to match nothing */
+	int bits;			/* 64, 128 or 256; 0: no fingerprint, because the text is too short or the page must not match */
 	uint64_t fingerprint[4];	/* bits / 64 words, the first hex digits in word 0 */
-	int sketch_words;		/* 0: no text, or no sketch is asked for */
+	int sketch_words;		/* 0: no sketch, because there is no text or sketches are off */
 	uint64_t sketch[8];		/* for pagededup_similarity */
-	uint64_t terms;			/* kept terms that were signed */
-	double confidence;		/* in the main text: 0 to 1 */
-	const char *id, *url, *fetch_time;	/* as given; "" when not known */
-	const char *text;		/* main text, UTF-8; pagededup_worker_visible_text has the rest */
+	uint64_t terms;			/* number of terms in the fingerprint */
+	double confidence;		/* confidence in the main text: 0 to 1 */
+	const char *id, *url, *fetch_time;	/* as in the input; "" if unknown */
+	const char *text;		/* main text, UTF-8; for all text see pagededup_worker_visible_text */
 	size_t text_bytes;
-	const char *title;		/* "" when there is none */
-	const char *text_digest;	/* 32 hex digits of the main text (else of all visible text), folded; "" when there is none */
-	const char *content_digest;	/* SHA-1 of the payload in base32, or the record's own */
+	const char *title;		/* "" if there is none */
+	const char *text_digest;	/* 32 hex digits: digest of the folded main text, or of all visible text if there is no main text; "" if there is no text */
+	const char *content_digest;	/* SHA-1 of the payload in base32, or the digest in the record */
 	const char *charset;		/* WHATWG name in lower case */
-	const char *languages;		/* as the page says, or as its script tells: "en"; "" when not known */
-	const char *flags;		/* "charset-meta,cut": how the charset was found, what is doubtful (docs/format-rows.md) */
+	const char *languages;		/* declared by the page or detected from its script: "en"; "" if unknown */
+	const char *flags;		/* "charset-meta,cut": source of the charset, and warnings (docs/format-rows.md) */
 } pagededup_page;
 
-/* For pages of one thread.  ERR_USAGE: settings that do not go together.  On failure *out is NULL. */
+/* Create a worker for one thread.  Returns ERR_USAGE if settings exclude each other.  On failure *out is NULL. */
 PAGEDEDUP_API int pagededup_worker_new(pagededup_worker **out, pagededup_model *model, pagededup_error *error);
 PAGEDEDUP_API void pagededup_worker_free(pagededup_worker *worker);
-/* A page's bytes -> what it becomes.  PAGEDEDUP_OK; PAGEDEDUP_NO_PAGE, and *page is empty (why: `error->text`). */
+/* Sign a page: extract its main text and compute its fingerprint.  Returns PAGEDEDUP_NO_PAGE if the input is not a page; *page is
+ * then empty, and `error->text` gives the reason. */
 PAGEDEDUP_API int pagededup_sign(pagededup_worker *worker, const pagededup_input *input, pagededup_page *page, pagededup_error *error);
-/* Of the page signed last: the row that `fp` writes (with its newline, without a header), the JSON object that `text` writes
- * (id, url, title, timestamp, text, keywords, description, anchor_text; null where there is nothing), and all text that a visitor
- * sees, title, menus and footers too, in UTF-8, with a newline where a box ends.  Each dies at the worker's next call.  ERR_USAGE:
- * the last input was no page. */
+/* Return three forms of the last signed page:
+ * - row: the row that `fp` writes, with its newline and without a header;
+ * - record: the JSON object that `text` writes (id, url, title, timestamp, text, keywords, description, anchor_text; missing
+ *   values are null);
+ * - visible text: all text that a visitor sees, including title, menus and footers, in UTF-8, with a newline after each box.
+ * Each is valid until the next call with this worker.  Returns ERR_USAGE if the last input was not a page. */
 PAGEDEDUP_API int pagededup_worker_row(pagededup_worker *worker, const char **text, size_t *bytes);
 PAGEDEDUP_API int pagededup_worker_record(pagededup_worker *worker, const char **json, size_t *bytes);
 PAGEDEDUP_API int pagededup_worker_visible_text(pagededup_worker *worker, const char **text, size_t *bytes);
 
 /* --- two pages, stable --- */
 
-/* Bits in which two fingerprints of `bits` bits differ; -1: `bits` is not 64, 128 or 256. */
+/* Return the Hamming distance of two fingerprints of `bits` bits, or -1 if `bits` is not 64, 128 or 256. */
 PAGEDEDUP_API int pagededup_distance(const uint64_t *a, const uint64_t *b, int bits);
-/* Estimated Jaccard similarity of the texts of two pages of this model, 0 to 1; -1: one has no sketch. */
+/* Return the estimated Jaccard similarity (0 to 1) of two pages signed with this model, or -1 if a page has no sketch. */
 PAGEDEDUP_API double pagededup_similarity(const pagededup_model *model, const pagededup_page *a, const pagededup_page *b);
-/* Block keys, for a join in somebody else's engine: two fingerprints of `bits` bits within `distance` bits of each other have at
- * least one key in common.  Writes the keys into `keys` (distance + 1 of them; NULL: none) and returns how many there are; -1: no
- * such width, or a distance over a quarter of it.  Pairs that share a key are then held against each other by
- * pagededup_distance. */
+/* Compute block keys, for a join in another engine such as Spark.  Two fingerprints of `bits` bits with a Hamming distance of at
+ * most `distance` share at least one key; check the pairs that share a key with pagededup_distance.  Writes distance + 1 keys to
+ * `keys` (unless it is NULL) and returns their number, or -1 if the width is invalid or the distance exceeds a quarter of it. */
 PAGEDEDUP_API int pagededup_block_keys(const uint64_t *fingerprint, int bits, int distance, uint64_t *keys);
 
 /* --- reading dumps, stable ---
  *
- * Records of WARC, ARC, WET, JSONL, tar, folders and HTML files, packed or not, as the command reads them. */
+ * A reader returns the records of WARC, ARC, WET, JSONL and tar files, folders and HTML files, plain or compressed, as the
+ * command reads them. */
 
 typedef struct pagededup_reader pagededup_reader;
 
@@ -194,117 +206,126 @@ typedef struct pagededup_reader_options {
 	size_t size;
 	const char *const *paths;	/* files and folders */
 	size_t n_paths;
-	/* What is damaged and left out: "crawl.warc.gz:1234", "damaged gzip member".  Reading goes on.  NULL: nobody asks. */
+	/* Called for each damaged record, which is skipped: where is "crawl.warc.gz:1234", what is "damaged gzip member".  NULL: not
+	 * called. */
 	void (*damage)(void *context, const char *where, const char *what);
 	void *context;
-	int all_text;			/* not 0: in folders and tar, text files are read as well as HTML */
+	int all_text;			/* not 0: also read text files in folders and tar files, not only HTML */
 } pagededup_reader_options;
 
-/* A record as it lies in the dump; it dies at the reader's next call. */
+/* A record of the dump.  Its pointers are valid until the next call with this reader. */
 typedef struct pagededup_record {
 	size_t size;
-	const char *id;			/* the address that the command prints for it: "crawl.warc.gz:1234" */
-	const char *url, *fetch_time, *content_type, *user_id;	/* "" when not known */
-	const void *block;		/* of an HTTP response its headers, too */
+	const char *id;			/* its address, as the command prints it: "crawl.warc.gz:1234" */
+	const char *url, *fetch_time, *content_type, *user_id;	/* "" if unknown */
+	const void *block;		/* an HTTP response includes its headers */
 	size_t bytes;
-	int is_page;			/* 0: a kind that is none, such as a request or a crawler's own note */
+	int is_page;			/* 0: the record is not a page, such as a request or crawler metadata */
 } pagededup_record;
 
-/* Inputs are opened one after the other.  The model says how large a page may be. */
+/* Open a reader.  It opens its inputs one after the other.  The model's max_page limits the size of a page. */
 PAGEDEDUP_API int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options,
 					 pagededup_error *error);
-/* PAGEDEDUP_MORE and a record (`record` may be NULL), PAGEDEDUP_OK at the end, or an error after which nothing comes: an input that
- * cannot be opened or read. */
+/* Read the next record.  Returns PAGEDEDUP_MORE and stores the record (unless `record` is NULL), PAGEDEDUP_OK at the end, or an
+ * error if an input cannot be opened or read.  After an error only free the reader. */
 PAGEDEDUP_API int pagededup_reader_next(pagededup_reader *reader, pagededup_record *record, pagededup_error *error);
-/* Signs the reader's record, as pagededup_sign does: with its address, URL, time and digests.  A thread must not have the reader
- * meanwhile. */
+/* Sign the reader's current record like pagededup_sign, with its address, URL, time and digests.  No other thread may use the
+ * reader during the call. */
 PAGEDEDUP_API int pagededup_sign_record(pagededup_worker *worker, const pagededup_reader *reader, pagededup_page *page,
 					 pagededup_error *error);
 PAGEDEDUP_API void pagededup_reader_free(pagededup_reader *reader);
 
 /* --- tables, stable ---
  *
- * Many rows as columns, laid out as Apache Arrow does: pages (the columns of `fp`), pairs, verdicts, answers.  A table's columns can
- * be handed to Arrow without a copy, and Arrow's columns can be handed in. */
+ * A table holds rows as columns in the memory layout of Apache Arrow: pages (the columns of `fp`), pairs, verdicts or answers.
+ * Arrow can use a table's columns without a copy, and a table can be imported from Arrow's columns. */
 
 typedef struct pagededup_table pagededup_table;
 
 typedef enum pagededup_type {
-	PAGEDEDUP_UINT64 = 1,	/* uint64_t each */
-	PAGEDEDUP_FLOAT64 = 2,	/* double each */
+	PAGEDEDUP_UINT64 = 1,	/* a uint64_t for each row */
+	PAGEDEDUP_FLOAT64 = 2,	/* a double for each row */
 	PAGEDEDUP_TEXT = 3,	/* UTF-8; value i is data[offsets[i]] up to data[offsets[i + 1]]: Arrow's large_utf8 */
-	PAGEDEDUP_BYTES = 4	/* `width` bytes each: Arrow's fixed_size_binary */
+	PAGEDEDUP_BYTES = 4	/* `width` bytes for each row: Arrow's fixed_size_binary */
 } pagededup_type;
 
 typedef struct pagededup_column {
 	size_t size;
 	const char *name;
 	int type;			/* a pagededup_type */
-	int width;			/* of BYTES */
+	int width;			/* BYTES only */
 	const void *data;
-	const int64_t *offsets;		/* of TEXT: rows + 1 of them; else NULL */
-	const uint8_t *valid;		/* bit i % 8 of byte i / 8: row i has a value; NULL: all have */
+	const int64_t *offsets;		/* TEXT only: rows + 1 offsets; otherwise NULL */
+	const uint8_t *valid;		/* bit i % 8 of byte i / 8 is set if row i has a value; NULL: all rows have one */
 	uint64_t nulls;			/* rows without a value */
 	uint64_t data_bytes;
 } pagededup_column;
 
-/* What columns of pages stand beside those of `fp`. */
+/* Optional columns of pages, in addition to the columns of `fp`. */
 #define PAGEDEDUP_WITH_TITLE 1u
 #define PAGEDEDUP_WITH_MAIN_TEXT 2u	/* column "text" */
-#define PAGEDEDUP_WITH_VISIBLE_TEXT 4u	/* column "visible_text": as pagededup_worker_visible_text */
+#define PAGEDEDUP_WITH_VISIBLE_TEXT 4u	/* column "visible_text": see pagededup_worker_visible_text */
 
-/* An empty table for pages of a model. */
+/* Create an empty table for pages of a model, with the columns of `fp` and the PAGEDEDUP_WITH_ columns in `with`. */
 PAGEDEDUP_API int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error);
-/* Pages that come as columns, by their names as `fp` has them; the values are copied.  `header`: what pagededup_table_header gave for the table that
- * they come from, or NULL: pages of the default settings.  A column "fingerprint" of UINT64 or BYTES must be there; without a column
- * "id" a row has the address of its number.  Columns of other names are left out.  ERR_FORMAT: a column of another type. */
+/* Create a table of pages from columns with the names of `fp`.  The values are copied.  `header` is the pagededup_table_header of
+ * the original table, or NULL for pages of the default settings.  A column "fingerprint" of type UINT64 or BYTES is required.  If
+ * there is no column "id", the row number is the address.  Columns with other names are ignored.  Returns ERR_FORMAT if a column
+ * has a wrong type. */
 PAGEDEDUP_API int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns, size_t n_columns,
 					  uint64_t rows, pagededup_error *error);
 PAGEDEDUP_API void pagededup_table_free(pagededup_table *table);
-/* The worker's last page as one row more. */
+/* Append the worker's last page as a row. */
 PAGEDEDUP_API int pagededup_table_add(pagededup_table *table, pagededup_worker *worker, pagededup_error *error);
-/* `n` pages as `n` rows more, in their order, by `threads` threads (0: all cores).  What is no page becomes a row whose
- * columns are null but for id, url and fetch_time, with the flag "no-page". */
+/* Sign `n` inputs with `threads` threads (0: one for each core) and append `n` rows in the same order.  An input that is not a
+ * page becomes a row with the flag "no-page"; all columns except id, url and fetch_time are null. */
 PAGEDEDUP_API int pagededup_table_sign(pagededup_table *table, const pagededup_input *inputs, size_t n, int threads, pagededup_error *error);
-/* Up to `most` pages of a dump (0: all) as rows more, in their order, by `threads` threads.  PAGEDEDUP_MORE: there may be more;
- * PAGEDEDUP_OK: the dump is at its end. */
+/* Read and sign up to `most` pages of a dump (0: all) with `threads` threads and append them as rows in the order of the dump.
+ * Returns PAGEDEDUP_MORE if there may be more pages, and PAGEDEDUP_OK at the end of the dump. */
 PAGEDEDUP_API int pagededup_table_read(pagededup_table *table, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error);
 PAGEDEDUP_API uint64_t pagededup_table_rows(const pagededup_table *table);
 PAGEDEDUP_API size_t pagededup_table_columns(const pagededup_table *table);
-/* Column i, or the one of a name; it dies when the table changes or is freed.  ERR_NOT_FOUND: there is none. */
+/* Get a column by its index or name.  It is valid until the table changes or is freed.  Returns ERR_NOT_FOUND if there is no such
+ * column. */
 PAGEDEDUP_API int pagededup_table_column(const pagededup_table *table, size_t i, pagededup_column *out);
 PAGEDEDUP_API int pagededup_table_find(const pagededup_table *table, const char *name, pagededup_column *out);
-/* The header lines of its rows as the command writes them: what they were made with; "" where that is not known.  Lives as long
- * as the table. */
+/* Return the header lines of the table's rows, as the command writes them: the settings of the rows; "" if they are unknown.
+ * Valid as long as the table. */
 PAGEDEDUP_API const char *pagededup_table_header(const pagededup_table *table);
-/* All rows as the command writes them, without the header.  Dies when the table changes or is freed.  ERR_USAGE: a table of
- * pairs. */
+/* Get all rows as text, as the command writes them, without the header.  Valid until the table changes or is freed.  Returns
+ * ERR_USAGE for a table of pairs. */
 PAGEDEDUP_API int pagededup_table_text(pagededup_table *table, const char **text, size_t *bytes, pagededup_error *error);
 
 /* --- pairs, stable --- */
 
 typedef struct pagededup_match_options {
 	size_t size;
-	/* "distance=8 scope=other-hosts jobs=4": the long options of `pagededup match` without their dashes: distance, candidates, band-width,
-	 * similar, similarity, similarity-same-host, verify, no-verify, scope, sites, all-pairs, plan, preset, method, jobs, memory, tmp-dir.
-	 * NULL: the defaults. */
+	/* Long options of `pagededup match` without their dashes, such as "distance=8 scope=other-hosts jobs=4": distance, candidates,
+	 * band-width, similar, similarity, similarity-same-host, verify, no-verify, scope, sites, all-pairs, plan, preset, method, jobs,
+	 * memory, tmp-dir.  NULL: the defaults. */
 	const char *settings;
-	/* Once it is not 0, set by any thread, the call ends soon with ERR_STOPPED.  NULL: it does not. */
+	/* Any thread may set *stop to a value other than 0.  The call then ends soon with ERR_STOPPED.  NULL: the call cannot be
+	 * stopped. */
 	const int *stop;
-	size_t batch;			/* pairs in a batch at most; 0: 65,536 */
+	size_t batch;			/* maximum number of pairs in a batch; 0: 65,536 */
 } pagededup_match_options;
 
-/* Pairs as a table: columns "a" and "b" (UINT64: rows), "distance" (UINT64; null: the same text), "similarity" (FLOAT64; null: not known), "method"
- * (TEXT) and "suspect" (TEXT; null: it is a pair; else the two look alike, are no pair, and this is why); where several methods
- * signed the pages also "shared" (UINT64), "share_a", "share_b" (FLOAT64) and "linked" (UINT64).  It dies when the function returns,
- * which is called by one thread at a time, not always the caller's.  0: go on; else the call ends with ERR_STOPPED. */
+/* A callback that receives a batch of pairs.  The table has these columns:
+ * - "a" and "b" (UINT64): row numbers;
+ * - "distance" (UINT64): Hamming distance; null if the texts are equal;
+ * - "similarity" (FLOAT64): null if unknown;
+ * - "method" (TEXT): the method that found the pair;
+ * - "suspect" (TEXT): null for a pair; otherwise the pages look alike but are not a pair, and this is the reason;
+ * - "shared" (UINT64), "share_a", "share_b" (FLOAT64) and "linked" (UINT64): only if several methods signed the pages.
+ * The table is valid until the callback returns.  One thread at a time calls it, which need not be the caller's thread.  Return 0
+ * to continue; any other value ends the call with ERR_STOPPED. */
 typedef int pagededup_pairs_function(void *context, const pagededup_table *batch);
 
-/* All pairs of near-duplicates among `pages`, in the order of their ids; with `against` (else NULL) all pairs of one of `pages`
- * (a) and one of `against` (b).  ERR_PARAMETERS: pages that were signed with different settings. */
+/* Find all pairs of near-duplicates in `pages`, in the order of their ids.  If `against` is not NULL, find the pairs of a row of
+ * `pages` (a) and a row of `against` (b).  Returns ERR_PARAMETERS if pages were signed with different settings. */
 PAGEDEDUP_API int pagededup_match(const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
 				   pagededup_pairs_function *pairs, void *context, pagededup_error *error);
-/* The same, all pairs as one table, which the caller frees.  On failure *pairs is NULL. */
+/* Find the same pairs and return them as one table, which the caller frees.  On failure *pairs is NULL. */
 PAGEDEDUP_API int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages, const pagededup_table *against,
 					 const pagededup_match_options *options, pagededup_error *error);
 
@@ -312,55 +333,61 @@ PAGEDEDUP_API int pagededup_match_table(pagededup_table **pairs, const pagededup
 
 typedef struct pagededup_cluster_options {
 	size_t size;
-	/* "keep=newest,longest linkage=star": the long options of `pagededup cluster`: linkage, keep, max-loss, require, exempt, rank,
+	/* Long options of `pagededup cluster`, such as "keep=newest,longest linkage=star": linkage, keep, max-loss, require, exempt, rank,
 	 * prefer-host, scope, sites, shingles, action, weight, tmp-dir.  NULL: the defaults. */
 	const char *settings;
 	const int *stop;		/* as in pagededup_match_options */
-	/* pagededup_table_header of the pairs: how they were found decides what counts as one page.  NULL: by the fingerprint, without a
-	 * scope. */
+	/* pagededup_table_header of the pairs: method and scope of the match determine which rows count as one page.  NULL: match by
+	 * fingerprint, without a scope. */
 	const char *pairs_header;
 } pagededup_cluster_options;
 
-/* Clusters of pairs, as pagededup_match gave them (columns a, b, distance, similarity, and, if there, method and suspect), and of each the page to keep: the
- * verdicts of `cluster` as a table, with the columns of its rows, and "row" (UINT64: in `pages`, or in `against` where "side" is
- * 1).  Pages in no cluster are not named.  The caller frees *verdicts. */
+/* Group pairs into clusters and choose the page to keep in each.  `pairs` are the columns of pagededup_match: a, b, distance and
+ * similarity are required, method and suspect are optional.  *verdicts has the columns of `cluster` and "row" (UINT64), the row
+ * number in `pages`, or in `against` if "side" is 1.  It contains only pages that are in a cluster.  The caller frees *verdicts. */
 PAGEDEDUP_API int pagededup_cluster(const pagededup_table *pages, const pagededup_table *against, const pagededup_column *pairs, size_t n_columns,
 				     uint64_t n_pairs, const pagededup_cluster_options *options, pagededup_table **verdicts,
 				     pagededup_error *error);
 
-/* --- what sites repeat, stable --- */
+/* --- site boilerplate, stable ---
+ *
+ * A learner finds the lines and page areas that a site repeats, such as menus and footers. */
 
 typedef struct pagededup_learner pagededup_learner;
 
-/* Learns from pages that workers of this model signed.  On failure *out is NULL. */
+/* Create a learner for pages signed by workers of this model.  On failure *out is NULL. */
 PAGEDEDUP_API int pagededup_learner_new(pagededup_learner **out, pagededup_model *model, pagededup_error *error);
-/* The page that the worker signed last, which must have a URL; what pagededup_sign handed out dies.  Pages may come in any order.
- * PAGEDEDUP_NO_PAGE: its URL has no host.  ERR_USAGE: the last input was no page, or the learner has decided. */
+/* Add the page that the worker signed last.  The page must have a URL.  Pointers in its pagededup_page become invalid.  The order
+ * of pages does not matter.  Returns PAGEDEDUP_NO_PAGE if the URL has no host, and ERR_USAGE if the last input was not a page or
+ * pagededup_learner_end was called before. */
 PAGEDEDUP_API int pagededup_learner_add(pagededup_learner *learner, pagededup_worker *worker, pagededup_error *error);
-/* Decides, once, and writes the table to `path`, which is whole or not there: pagededup_model_options.boilerplate takes it.  ERR_SYSTEM:
- * it cannot be written.  Whatever comes, the learner is then good for its _free alone. */
+/* Compute the boilerplate table and write it to `path`, for pagededup_model_options.boilerplate.  No partial file is left.
+ * Returns ERR_SYSTEM if the file cannot be written.  After this call, also after an error, only free the learner. */
 PAGEDEDUP_API int pagededup_learner_end(pagededup_learner *learner, const char *path, pagededup_error *error);
 PAGEDEDUP_API void pagededup_learner_free(pagededup_learner *learner);
 
-/* --- the store: what is kept between runs, stable --- */
+/* --- the store, stable ---
+ *
+ * A store is a folder that keeps the fingerprints of unique pages between runs. */
 
 typedef struct pagededup_store pagededup_store;
 
 typedef enum pagededup_store_mode { PAGEDEDUP_STORE_READ = 0, PAGEDEDUP_STORE_WRITE = 1 } pagededup_store_mode;
 
-/* A new store in the folder `path`, for fingerprints of `bits` bits (0: 64) up to `distance` bits apart (-1: 12 of 64); the same
- * again changes nothing. */
+/* Create a store in the folder `path`, for fingerprints of `bits` bits (0: 64) and a maximum Hamming distance of `distance` (-1: 12
+ * for 64 bits).  If the store exists with the same settings, nothing changes. */
 PAGEDEDUP_API int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error);
-/* One process writes, any number read; a reader sees the store as it was when it was opened. */
+/* Open a store.  One process may write while any number of processes read.  A reader sees the store as it was when it was opened. */
 PAGEDEDUP_API int pagededup_store_open(pagededup_store **out, const char *path, int mode, pagededup_error *error);
-/* Keeps the pages that are new, and answers for each page, in order, with what `store add` says: the columns of its answers ("status" is new,
- * kept or duplicate).  What it says is on disk when it returns.  `answers` may be NULL, else the caller frees *answers. */
+/* Compare pages with the store and add the new ones.  *answers has a row for each page, in order, with the columns of `store add`;
+ * "status" is new, kept or duplicate.  When the function returns, the added pages are on disk.  If `answers` is not NULL, the caller
+ * frees *answers. */
 PAGEDEDUP_API int pagededup_store_add(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error);
-/* The same answers, and nothing is kept: `store check`. */
+/* Give the same answers without adding pages, like `store check`. */
 PAGEDEDUP_API int pagededup_store_check(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error);
-/* All that was added is on disk, and tidied up. */
+/* Write all added pages to disk and merge small files. */
 PAGEDEDUP_API int pagededup_store_sync(pagededup_store *store, pagededup_error *error);
-/* Nothing more is written. */
+/* Close the store and free the handle.  Nothing is written. */
 PAGEDEDUP_API void pagededup_store_close(pagededup_store *store);
 
 #ifdef __cplusplus
