@@ -18,6 +18,7 @@ class Pagededup < Formula
   depends_on "libdeflate"
   depends_on "libidn2"
   depends_on "libpsl"
+  depends_on "libsodium"
   depends_on "libxml2"
   depends_on :linux
   depends_on "lmdb"

@@ -22,6 +22,7 @@ pkgs.stdenv.mkDerivation {
     libdeflate
     libidn2
     libpsl
+    libsodium
     libxml2
     lmdb
     lz4

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only place that includes xxhash and nettle.
+ * The only place that includes xxhash, nettle and libsodium.
  */
 #include "base/hash.h"
 
+#include <errno.h>
 #include <math.h>
 #include <nettle/md5.h>
 #include <nettle/sha1.h>
+#include <sodium.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 /* --- XXH3 --- */
 
@@ -66,6 +69,34 @@ void pd_hasher_end(struct pd_hasher *h, uint64_t w[2])
 	XXH128_hash_t d = XXH3_128bits_digest(h->state);
 	w[0] = d.high64;
 	w[1] = d.low64;
+}
+
+/* --- keyed hashes --- */
+
+_Static_assert(PD_SECRET_BYTES == crypto_shorthash_siphash24_KEYBYTES && PD_SECRET_BYTES == crypto_shorthash_siphashx24_KEYBYTES,
+	       "a secret is a key of SipHash");
+
+int pd_secret_random(struct pd_secret *out)
+{
+	ssize_t n;
+	do
+		n = getrandom(out->bytes, sizeof out->bytes, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n == (ssize_t)sizeof out->bytes ? 0 : -EIO;
+}
+
+uint64_t pd_keyed64(const struct pd_secret *secret, const void *p, size_t n)
+{
+	uint64_t h;
+	crypto_shorthash_siphash24((unsigned char *)&h, p, n, secret->bytes);
+	return h;
+}
+
+void pd_keyed128(const struct pd_secret *secret, const void *p, size_t n, uint64_t w[2])
+{
+	crypto_shorthash_siphashx24((unsigned char *)w, p, n, secret->bytes);
 }
 
 void pd_key_hex(const struct pd_key *k, int bits, struct pd_buf *out)

@@ -458,6 +458,28 @@ START_TEST(terminals_are_shown_letters)
 }
 END_TEST
 
+/* The vectors of the reference implementation: the secret is 00 01 … 0f, the input 00 01 … */
+START_TEST(keyed_hashes_are_siphash)
+{
+	struct pd_secret secret, others[2];
+	uint8_t in[15];
+	uint64_t w[2];
+	for (size_t i = 0; i < sizeof secret.bytes; i++)
+		secret.bytes[i] = (uint8_t)i;
+	for (size_t i = 0; i < sizeof in; i++)
+		in[i] = (uint8_t)i;
+	ck_assert_uint_eq(pd_keyed64(&secret, in, sizeof in), UINT64_C(0xa129ca6149be45e5));
+	ck_assert_uint_eq(pd_keyed64(&secret, NULL, 0), UINT64_C(0x726fdb47dd0e0e31));
+	pd_keyed128(&secret, in, 1, w);
+	ck_assert_uint_eq(w[0], UINT64_C(0x44af996bd8c187da));
+	ck_assert_uint_eq(w[1], UINT64_C(0x45fc229b11597634));
+	ck_assert_int_eq(pd_secret_random(&others[0]), 0);
+	ck_assert_int_eq(pd_secret_random(&others[1]), 0);
+	ck_assert(memcmp(&others[0], &others[1], sizeof others[0]));
+	ck_assert(pd_keyed64(&others[0], in, sizeof in) != pd_keyed64(&others[1], in, sizeof in));
+}
+END_TEST
+
 START_TEST(digests_are_those_of_warc_files)
 {
 	struct pd_buf out = { 0 };
@@ -488,6 +510,7 @@ int main(void)
 	tcase_add_test(c, lines_of_files_and_pipes);
 	tcase_add_test(c, json_lines);
 	tcase_add_test(c, terminals_are_shown_letters);
+	tcase_add_test(c, keyed_hashes_are_siphash);
 	tcase_add_test(c, digests_are_those_of_warc_files);
 	suite_add_tcase(suite, c);
 	SRunner *sr = srunner_create(suite);
