@@ -29,5 +29,7 @@ at_least "closing lines in the README" "$(wc -l <"$tmp/shown")" 3
 while read -r line; do
 	is "the README shows: ${line:0:40}" "$(grep -cF "$line" "$tmp/err")" 1
 done <"$tmp/shown"
-is "the README shows the table's head" "$(grep -cxFf <(grep -E '^[0-9]+ (pages read|clusters)' "$tmp/out") README.md)" 2
+sed -n '/^`make demo` prints/,/^## /p' README.md | awk '/^```/ { on = !on; next } on && NF && !/…/' >"$tmp/table"
+at_least "lines of the demo's table in the README" "$(wc -l <"$tmp/table")" 8
+is "the README shows what the demo prints" "$(grep -vxFf "$tmp/out" "$tmp/table")" ""
 tap_done

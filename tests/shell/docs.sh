@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The command lines of README.md, docs/tutorial.md, docs/restore.md and the EXAMPLES of the man pages do what the page says.
+# Run the commands of README.md, the tutorial and other pages, and the EXAMPLES of the man pages, and compare the output with the page.
+# Check links, and figures that occur in two places.
 #
 # In a fenced block a line "$ COMMAND" is run, with the lines "> MORE" behind it; what follows is the output shown.  All
 # of a document's commands run in order, in one shell and one folder that has demo/ in it.  Each must end with 0, and
@@ -78,6 +79,33 @@ if command -v wget >/dev/null; then check_document tutorial "$TOP/docs/tutorial.
 else skip "the tutorial" "no wget"; fi
 
 check_document restore "$TOP/docs/restore.md" 6
+check_document recipes "$TOP/docs/recipes.md" 12
+check_document faq "$TOP/docs/faq.md" 3
+
+is "every link in the documentation has a target" "$(python3 "$TOP/tools/links.py" "$TOP")" ""
+is "docs/README.md names every document" "$(for page in "$TOP"/docs/*.md; do
+	page=$(basename "$page"); [ "$page" = README.md ] || grep -qF "($page)" "$TOP/docs/README.md" || echo "$page"; done)" ""
+
+# Each number in README's table of measurements is a number of the pages that describe the measurements.
+sed -n '/^| task | pagededup/,/^$/p' "$TOP/README.md" | cut -d '|' -f 3,4 | tail -n +3 >table
+grep -oE '(^|[^0-9.,])[0-9]*\.[0-9]+' table | grep -oE '[0-9]*\.[0-9]+' | sort -u >figures
+at_least "figures in README" "$(wc -l <figures)" 10
+is "README's figures are those of the measurements" "$(while read -r figure; do
+	grep -qE "(^|[^0-9.])${figure/./\\.}([^0-9]|$)" "$TOP/docs/accuracy.md" "$TOP/docs/performance.md" || echo "$figure"; done <figures)" ""
+
+version() { grep -hoE "#define $1 [0-9]+" -r "$TOP/src" | grep -oE '[0-9]+$'; }
+versions() { sed -n 's/^| [^|]*'"$1"'[^|]*| \([0-9]*\) |.*/\1/p' "$TOP/docs/stability.md"; }
+while read -r name macro; do
+	is "docs/stability.md has the version of $name" "$(versions "$name")" "$(version "$macro")"
+done <<'END'
+version= PD_FINGERPRINT_VERSION
+format-keys PD_KEYFILE_VERSION
+format-shingles PD_SHINGLES_VERSION
+format-store PD_STORE_VERSION
+format-tables PD_BATCH_TABLES_VERSION
+format-boilerplate PD_BOILERPLATE_VERSION
+format-dict PD_DICT_VERSION
+END
 
 # The examples of the man pages, on the demo dump under the names that they use.
 mkdir "$tmp/w/man" && cd "$tmp/w/man" || exit 2
