@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # pagededup: `make help` lists the targets.
 
-VERSION = 0.2.0
-SOVERSION = 0.2
+VERSION := $(file <VERSION)
+SOVERSION = $(basename $(VERSION))
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
@@ -204,9 +204,13 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc) $(if $(filter %/test_fold,$@),-lunistring)
 
-check: deps ## install what is missing, build, run all tests
+check: deps ## install what is missing, build, run all tests: about 10 minutes
 	@$(MAKE) --no-print-directory -j$$(nproc) all tests
 	@B=$(B) tests/run
+
+# For every edit: installs nothing, needs no network, at most 60 CPU seconds of tests.
+check-quick: all $(UNIT) ## build, and run the tests that take a minute: for every edit
+	@B=$(B) tests/run $$(grep -v '^\#' tests/quick)
 
 $(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/libpagededup.a
 	@mkdir -p $(@D)
@@ -246,6 +250,9 @@ check-systems: all ## the program in other releases of Debian, which root and de
 
 check-valgrind: all tests ## the program and some unit tests under valgrind
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh
+
+release-check: all ## check that HEAD can be released (docs/release.md)
+	@B=$(B) tools/release-check
 
 analyze: ## static analysis of src/ by gcc and clang: minutes, findings alone
 	@tools/analyze $(ALL_CFLAGS) -- $(LIB_SRC) $(CMD_SRC)

@@ -4,11 +4,10 @@
 
 let
   jieba = pkgs.python3Packages.jieba;
-  makefile = builtins.readFile ../../Makefile;
 in
 pkgs.stdenv.mkDerivation {
   pname = "pagededup";
-  version = builtins.head (builtins.match ".*\nVERSION = ([0-9.]+)\n.*" makefile);
+  version = pkgs.lib.fileContents ../../VERSION;
   src = pkgs.lib.cleanSource ../..;
 
   nativeBuildInputs = [ pkgs.pkg-config pkgs.python3 ];

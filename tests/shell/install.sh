@@ -3,7 +3,7 @@
 # make install, then a C program and a C++ program built against what was installed, shared and static.
 . "$(dirname "$0")/../tap.sh"
 root=$tmp/root
-version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+version=$(cat "$TOP/VERSION")
 # What was built is installed as it is: other tests are using it.
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$root" PREFIX=/usr
 exits "make install DESTDIR= PREFIX=/usr" 0
@@ -182,7 +182,7 @@ if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 		run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" dist B="$tmp/dist$n"
 		exits "make dist" 0
 	done
-	version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+	version=$(cat "$TOP/VERSION")
 	for made in tar.gz spdx.json; do
 		same "twice the same bytes: .$made" "$tmp/dist1/pagededup-$version.$made" "$tmp/dist2/pagededup-$version.$made"
 	done

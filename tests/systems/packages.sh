@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The packages: Debian's are built, looked through by lintian and used as they install; the recipes of others are read by their tools.
 . "$(dirname "$0")/../tap.sh"
-version=$(sed -n 's/^VERSION = //p' "$TOP/Makefile")
+version=$(cat "$TOP/VERSION")
 
 debian_packages() {
 	for tool in dpkg-buildpackage dh; do
