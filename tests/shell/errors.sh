@@ -70,7 +70,7 @@ for page in big5 euc; do
 	# One thread: the input is still open then, and takes the last file that may be.
 	run bash -c "ulimit -n 4; exec '$P' fp -q -j1 $page.html"
 	same "$page, no file more can be opened" "$tmp/out" sound.fp
-	run env GCONV_PATH=/nonexistent "$P" fp -q -j1 $page.html
+	run env GCONV_PATH="$tmp/missing" "$P" fp -q -j1 $page.html
 	same "$page, no charset modules" "$tmp/out" sound.fp
 done
 # Encoding does, for the method that hashes bytes of another charset: another one would give other signatures, so that the run

@@ -120,5 +120,5 @@ misuse "a rank file that is not there" "cannot open none.tsv" --keep=rank --rank
 misuse "a list of hosts that is not there" "cannot open none.txt" --prefer-host=none.txt
 misuse "a weight for nothing" "has no effect without --action=demote" --weight=0.5
 misuse "a weight of 1" "--weight takes" --action=demote --weight=1
-misuse "a folder for the spool that is not there" "temporary file in /nonexistent" --tmp-dir=/nonexistent
+misuse "a folder for the spool that is not there" "temporary file in $tmp/missing" --tmp-dir="$tmp/missing"
 tap_done
