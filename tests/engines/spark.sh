@@ -3,6 +3,9 @@
 # engines/spark on real Spark clusters, 3.5 and 4: steps over DataFrames, Parquet between them, give what one machine gives.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
+versions="3.5 4.0"
+# SMOKE=1: the demo only, on one version.
+if [ -n "${SMOKE:-}" ]; then unset PAGEDEDUP_CORPORA; versions=3.5; fi
 sorted() { grep -av '^#' "$@" | sort; } # rows alone
 steps() { "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/program.tar.gz" "$@"; }
 "$TOP/engines/ship" "$P" program.tar.gz || { fail "the program is packed"; tap_done; }
@@ -23,7 +26,7 @@ awk '/^#/ || NR % 4' one.fp >old.fp
 "$P" cluster -q one.pairs >one.verdicts
 : >nothing.fp
 
-for version in 3.5 4.0; do
+for version in $versions; do
 	on_spark "$version"
 	mkdir "$version"
 	run steps "$version" fp "$PWD"/dumps/*
