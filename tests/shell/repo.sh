@@ -8,13 +8,17 @@ mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort
 at_least "sources found" "${#sources[@]}" 100
 
 is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
-is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract tools/sbom debian/rules debian/tests/commands debian/tests/library packaging/*/* packaging/Containerfile \
+is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract tools/sbom tools/check-commits tools/release-check .github/workflows/*.yml .editorconfig .clang-format CITATION.cff debian/rules debian/tests/commands debian/tests/library packaging/*/* packaging/Containerfile \
 	engines/ship engines/*/* tests/engines/*.sh tests/engines/*.py tests/engines/bin/* tests/engines/get tests/engines/setup tests/engines/*-daemons tests/engines/pom*.xml tests/hadoop_on_files; do
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
-is "nothing strange lies at the top" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
-	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|debian|packaging|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|THIRD-PARTY|\.ci|\.gitignore|pagededup\.pc\.in')" ""
+is "the top level holds known files and folders only" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
+	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|debian|packaging|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|SECURITY\.md|CITATION\.cff|VERSION|THIRD-PARTY|\.ci|\.github|\.gitignore|\.editorconfig|\.clang-format|\.git-blame-ignore-revs|pagededup\.pc\.in')" ""
+
+# Messages of commits, since the rule was made.
+if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" != false ]; then skip "commit messages follow the rule" "no git history"
+else is "commit messages follow the rule" "$(tools/check-commits)" ""; fi
 
 # One table of libraries: the build reads it; where they are listed in words, none lacks.
 libraries=$(grep -v '^#' tools/libraries)
@@ -28,8 +32,15 @@ n=$(wc -l <<<"$libraries")
 is "each recipe has as many libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' packaging/conda/recipe.yaml | wc -l) $(
 	sed -n '/^  buildInputs/,/];/s/^    //p' packaging/nix/default.nix | wc -l) $(
 	grep -c '^  depends_on "[a-z0-9]*"$' packaging/homebrew/pagededup.rb)" "$n $n $((n + 1))"	# Homebrew's gcc has the library of OpenMP
-is "the packages have the program's version" "$(sed -n '1s/.*(\([0-9.]*\)-.*/\1/p' debian/changelog) $(sed -n 's/^  version: \([0-9]\)/\1/p' packaging/conda/recipe.yaml)" \
-	"$(for i in 1 2; do sed -n 's/^VERSION = //p' Makefile; done | paste -sd ' ')"
+# VERSION is the one place; these formats need the number in their own files.
+version=$(cat VERSION)
+is "the packages have the program's version" "$(sed -n '1s/.*(\([0-9.]*\)-.*/debian \1/p' debian/changelog
+	sed -n 's/^  version: /conda /p' packaging/conda/recipe.yaml
+	sed -n 's/^version: /citation /p' CITATION.cff
+	sed -n 's/^version = "\(.*\)"/python \1/p' python/pyproject.toml)" "debian $version
+conda $version
+citation $version
+python $version"
 
 # Which files may include what (a regular expression of paths).
 home() { # LIBRARY HEADER-REGEX PATHS-REGEX
