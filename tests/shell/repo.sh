@@ -35,7 +35,7 @@ is "each recipe has as many libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' p
 # VERSION is the one place; these formats need the number in their own files.
 version=$(cat VERSION)
 is "the packages have the program's version" "$(sed -n '1s/.*(\([0-9.]*\)-.*/debian \1/p' debian/changelog
-	sed -n 's/^  version: /conda /p' packaging/conda/recipe.yaml
+	sed -n 's/^  version: \([0-9]\)/conda \1/p' packaging/conda/recipe.yaml
 	sed -n 's/^version: /citation /p' CITATION.cff
 	sed -n 's/^version = "\(.*\)"/python \1/p' python/pyproject.toml)" "debian $version
 conda $version
