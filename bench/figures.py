@@ -262,7 +262,7 @@ def stores(t, tmp, feed, questions):
             to.writelines(line for i, line in enumerate(f) if i <= many)
         with open(tmp + '/some', encoding='utf-8') as f:
             said = subprocess.run([BUILD + '/bench/store', store, str(k)], stdin=f, stdout=subprocess.PIPE, text=True, check=True).stdout
-        t.add(f'questions in bulk, 10⁷ kept, k = {k}', float(re.search(r'in bulk: (\d+)', said).group(1)), '/s')
+        t.add(f'bulk queries, 10⁷ kept, k = {k}', float(re.search(r'in bulk: (\d+)', said).group(1)), '/s')
 
 
 def clean_dumps(t, tmp):
@@ -273,7 +273,7 @@ def clean_dumps(t, tmp):
             to.write(data)
     ours, _, ratio = beside(3, lambda: cpu('apply', '-q', '-V', '/dev/null', big, '-o', tmp + '/clean'),
                             lambda: run(['cp', '--reflink=never', big, tmp + '/copy'])[0])
-    t.add('`apply`, nothing goes, against `cp`', ratio, 'x', '285 MB')
+    t.add('`apply`, nothing removed, against `cp`', ratio, 'x', '285 MB')
     for name in (big, tmp + '/clean', tmp + '/copy'):
         os.unlink(name)
 
