@@ -239,7 +239,8 @@ static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format ? formats[o->format] : o->scope ? "scope" : o->group.in.sites ? "sites" :
 			    k->rank_file ? "rank" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
 	for (int i = 0; i < k->n && !alone; i++)
-		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" : NULL;
+		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" :
+			k->by[i] == PD_KEEP_CLEAN ? "keep=clean" : NULL;
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'cluster' alone, not of its tasks", alone) : PD_OK;
 }
 

@@ -110,6 +110,12 @@ static double edge_similarity(const struct pd_group *g, const struct pd_edge *ed
 	return pd_span_real(pd_pages_similarity(&g->pages, edge), &v) ? v : -1;
 }
 
+/* Returns whether so much of the page kept is text that the other page lacks. */
+static bool adds_too_much(const struct pd_group *g, double added)
+{
+	return (float)added > g->o->max_loss;
+}
+
 /* Of a pair that the fingerprint did not find: of the items that a method compares, the page's share that the other lacks.  A
  * page that is the same as one of the two has its share; of a page that neither end is, the smaller one counts. */
 static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out)
@@ -119,11 +125,19 @@ static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep
 		return false;
 	bool a = edge->a == page || edge->b == keep, b = edge->b == page || edge->a == keep;
 	uint16_t least = by->share_a < by->share_b ? by->share_a : by->share_b, share = a ? by->share_a : b ? by->share_b : least;
-	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.), .known = PD_LOSS_BY_ITEMS };
+	uint16_t share_of_keep = a ? by->share_b : b ? by->share_a : least;
+	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.), .known = PD_LOSS_BY_ITEMS,
+				 .adds = adds_too_much(g, 1 - share_of_keep / 1000.) };
 	return true;
 }
 
-/* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both. */
+/* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both.  Returns the share of a that is not. */
+static double loss_by_lengths(double j, double a, double b)
+{
+	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * (a + b) / a;
+	return loss > 0 ? loss : 0;
+}
+
 static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
 {
 	double j = edge_similarity(g, edge);
@@ -134,8 +148,8 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
 	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
 		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
-	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * ((double)a + (double)b) / (double)a;
-	return (struct pd_loss){ .share = loss > 0 ? (float)loss : 0, .known = PD_LOSS_BY_SKETCHES };
+	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b), .known = PD_LOSS_BY_SKETCHES,
+				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
 }
 
 static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set *out, struct pd_err *e)
@@ -170,7 +184,14 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	double common = (double)pd_shingle_set_common(&t->page, &t->kept);
 	out->share = (float)(1 - common / (double)t->page.n);
 	out->part = common < part * (double)t->kept.n;
+	out->adds = t->kept.n && adds_too_much(g, 1 - common / (double)t->kept.n);
 	return PD_OK;
+}
+
+/* Returns whether a page stays: removing it would lose too much, or, with --keep=clean, the page kept has too much text of its own. */
+static bool must_stay(const struct pd_group *g, const struct pd_loss *loss)
+{
+	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
 }
 
 static int measure_member(struct pd_group *g, uint32_t page, struct pd_err *e)
@@ -209,7 +230,7 @@ static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *
 	*n_left = 0;
 	for (size_t i = 0; i < n && !status; i++) {
 		status = measure_member(g, list[i], e);
-		if (status || g->losses[list[i]].share <= g->o->max_loss)
+		if (status || !must_stay(g, &g->losses[list[i]]))
 			continue;
 		left[list[i]] = true;
 		++*n_left;
@@ -281,7 +302,7 @@ static int by_page_and_keep(const void *x, const void *y)
 static bool may_replace_first(const struct pd_group *g)
 {
 	const struct pd_keep_options *k = &g->o->keep;
-	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || k->by[0] == PD_KEEP_LEAST_LOSS);
+	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
 }
 
 static size_t list_chances(const struct pd_group *g, struct chance **out)
@@ -332,17 +353,27 @@ static struct followers list_followers(const struct pd_group *g)
 /* So many pages follow one that goes after all, and no more. */
 enum { FOLLOWERS_MAX = 1000 };
 
+/* Returns whether --keep=clean prefers `keep` of two pages that have each other's text: the sets were just compared. */
+static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, const struct pd_edge *edge)
+{
+	const struct pd_group_texts *t = g->texts;
+	bool equal = edge->distance == PD_SAME_TEXT || t->kept.n == t->page.n;
+	return equal ? keep < page : t->kept.n < t->page.n;
+}
+
 /* A page that goes takes those that went for it along: to a page that has the texts of all of them.  1: it went. */
 static int take_chance(struct pd_group *g, const struct chance *c, struct followers *f, struct pd_err *e)
 {
 	struct pd_loss loss;
 	int status = measure_loss(g, c->page, c->keep, &g->pages.edges[c->edge], &loss, e);
-	if (status || loss.known != PD_LOSS_EXACT || loss.share > g->o->max_loss)
+	if (status || loss.known != PD_LOSS_EXACT || must_stay(g, &loss))
+		return status;
+	if (pd_keep_is_clean(&g->o->keep) && !is_cleaner(g, c->keep, c->page, &g->pages.edges[c->edge]))
 		return status;
 	for (uint32_t m = f->first[c->page]; m != PD_NO_PAGE; m = f->next[m]) {
 		struct pd_loss of_follower;
 		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_follower, e);
-		if (status || of_follower.known != PD_LOSS_EXACT || of_follower.share > g->o->max_loss)
+		if (status || of_follower.known != PD_LOSS_EXACT || must_stay(g, &of_follower))
 			return status;
 	}
 	for (uint32_t m = f->first[c->page], next; m != PD_NO_PAGE && !status; m = next) {
@@ -391,7 +422,7 @@ static void settle_clusters(struct pd_group *g)
 	free(size);
 }
 
-/* --- the page of a cluster that loses least --- */
+/* --- the page of a cluster that loses least, or that adds least --- */
 
 /* So many shingles of a cluster are counted; of larger ones a fair part, the same of each page. */
 enum { COUNTED = 1 << 22 };
@@ -407,44 +438,63 @@ static uint32_t sample_mask(struct pd_group *g, uint32_t keep, const uint32_t *p
 	return mask;
 }
 
-/* Adds the page's shingles to `pages_with`, or adds up in how many pages those that it has are. */
-static int count_shingles(struct pd_group *g, uint32_t page, uint32_t mask, struct pd_map *pages_with, uint64_t *sum, struct pd_err *e)
+/* What a page has in common with the pages of its cluster. */
+struct text_overlap {
+	uint64_t shingles;		/* that are counted */
+	uint64_t pages;			/* the number of pages that have a shingle, added up over these */
+};
+
+/* Adds the page's shingles to `pages_with`, or, with `out`, looks up in how many pages they are.  1: its text is at hand, 0: it is not. */
+static int count_shingles(struct pd_group *g, uint32_t page, uint32_t mask, struct pd_map *pages_with, struct text_overlap *out,
+			  struct pd_err *e)
 {
 	struct pd_shingle_set *set = &g->texts->page;
 	int known = set_of_page(g, page, set, e);
 	for (size_t i = 0; known > 0 && i < set->n; i++) {
 		if (set->v[i] & mask)
 			continue;
-		if (sum)
-			*sum += *pd_map_put(pages_with, set->v[i]);
-		else
+		if (out) {
+			out->pages += *pd_map_put(pages_with, set->v[i]);
+			out->shingles++;
+		} else {
 			++*pd_map_put(pages_with, set->v[i]);
+		}
 	}
-	return known < 0 ? known : PD_OK;
+	return known;
 }
 
-/* Of `keep` and the pages that go for it.  What all others lose is smallest where what they share with it is largest. */
-static int find_least_loss(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
+/* The larger, the better.  The sum of what the others lose is smallest where they share most with the page.  The sum of what the
+ * others lack is the page's shingles times their number, less what they share with it. */
+static int64_t score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
+{
+	return (int64_t)o->pages - (pd_keep_is_clean(&g->o->keep) ? (int64_t)(o->shingles * n_known) : 0);
+}
+
+/* Of `keep` and the pages that go for it the best by the texts of all of them; of equally good ones the first. */
+static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
 {
 	struct pd_map pages_with = { 0 };
 	uint32_t mask = sample_mask(g, keep, pages, n);
-	uint64_t most = 0;
-	int status = count_shingles(g, keep, mask, &pages_with, NULL, e);
-	for (size_t i = 0; i < n && !status; i++)
-		status = count_shingles(g, pages[i], mask, &pages_with, NULL, e);
+	size_t n_known = 0;
+	int64_t most = INT64_MIN;
+	int status = 0;
 	*best = keep;
-	if (!status)
-		status = count_shingles(g, keep, mask, &pages_with, &most, e);
-	for (size_t i = 0; i < n && !status; i++) {
-		uint64_t sum = 0;
-		status = count_shingles(g, pages[i], mask, &pages_with, &sum, e);
-		if (sum > most) {
-			most = sum;
-			*best = pages[i];
+	for (size_t i = 0; i <= n && status >= 0; i++) {
+		status = count_shingles(g, i ? pages[i - 1] : keep, mask, &pages_with, NULL, e);
+		n_known += status > 0;
+	}
+	for (size_t i = 0; i <= n && status >= 0; i++) {
+		uint32_t page = i ? pages[i - 1] : keep;
+		struct text_overlap overlap = { 0 };
+		status = count_shingles(g, page, mask, &pages_with, &overlap, e);
+		int64_t score = score_of_text(g, &overlap, n_known);
+		if (status > 0 && score > most) {
+			most = score;
+			*best = page;
 		}
 	}
 	pd_map_release(&pages_with);
-	return status;
+	return status < 0 ? status : PD_OK;
 }
 
 /* The steps from `best` to `keep` are turned round. */
@@ -480,12 +530,12 @@ static void prefer_direct(struct pd_group *g)
 	}
 }
 
-/* In each cluster the page that loses least becomes the page kept. */
-static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *e)
+/* In each cluster the best page by the texts becomes the page kept. */
+static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *e)
 {
 	uint32_t *list, best;
 	int status = PD_OK;
-	bool wanted = g->o->keep.n && g->o->keep.by[0] == PD_KEEP_LEAST_LOSS && g->texts;
+	bool wanted = pd_keep_by_texts(&g->o->keep) && g->texts;
 	if (!wanted)
 		return PD_OK;
 	size_t n = list_duplicates(g, left, &list), end;
@@ -494,7 +544,7 @@ static int keep_least_loss(struct pd_group *g, const bool *left, struct pd_err *
 		bool differ = false;
 		for (end = i; end < n && g->members[list[end]].keep == keep; end++)
 			differ |= g->pages.edges[g->members[list[end]].edge].distance != PD_SAME_TEXT;
-		status = differ ? find_least_loss(g, keep, list + i, end - i, &best, e) : PD_OK;
+		status = differ ? find_best_text(g, keep, list + i, end - i, &best, e) : PD_OK;
 		if (!differ || status || best == keep)
 			continue;
 		for (size_t k = i; k < end; k++)
@@ -559,7 +609,7 @@ static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_
 	if (!g->losses)
 		return 1;
 	int status = measure_loss(g, guess->page, guess->keep, &g->pages.suspicions[guess->suspicion].edge, loss, e);
-	return status ? status : loss->known == PD_LOSS_UNKNOWN || loss->share <= g->o->max_loss;
+	return status ? status : !must_stay(g, loss);
 }
 
 /* In the order of keeping, so that the page that a suspect resembles is settled before it. */
@@ -615,7 +665,7 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	size_t n = 0;
 	g->losses = pd_zalloc((g->pages.n + 1) * sizeof *g->losses);
 	memset(left, 1, g->pages.n + 1);
-	int status = keep_least_loss(g, left, e);
+	int status = keep_best_texts(g, left, e);
 	if (!status)
 		status = spare(g, left, &n, e);
 	bool any = n > 0;
@@ -623,7 +673,7 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	for (int i = 0; i < ROUNDS && n && !status; i++) {
 		status = cluster_left(g, left, e);
 		if (!status)
-			status = keep_least_loss(g, left, e);
+			status = keep_best_texts(g, left, e);
 		if (!status)
 			status = spare(g, left, &n, e);
 	}

@@ -40,6 +40,7 @@ struct pd_loss {
 	float share;
 	uint8_t known;			/* enum pd_loss_known */
 	bool part;			/* exact: the page kept has all of it that counts, and much more */
+	bool adds;			/* over `max_loss` of the page kept is text that this page lacks */
 };
 
 struct pd_group {

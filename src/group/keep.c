@@ -11,7 +11,7 @@
 #include "group/order.h"
 
 const char *const pd_keep_names[PD_KEEPS + 1] = {
-	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "least-loss", NULL,
+	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "least-loss", "clean", NULL,
 };
 
 static int one_of(struct pd_span word, struct pd_err *e)
@@ -35,8 +35,8 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 		int by = one_of(word, e);
 		if (by < 0)
 			return by;
-		if (out->n && by == PD_KEEP_LEAST_LOSS)
-			return pd_fail(e, PD_ERR_USAGE, "--keep: 'least-loss' decides in each cluster anew, so it must come first");
+		if (out->n && (by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN))
+			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' decides in each cluster anew, so it must come first", pd_keep_names[by]);
 		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
 			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");
 		for (int i = 0; i < out->n; i++)
@@ -327,7 +327,7 @@ int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, s
 static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
 		   uint32_t *order, struct pd_err *e)
 {
-	if (by == PD_KEEP_FIRST || by == PD_KEEP_LEAST_LOSS || !pages->n)
+	if (by == PD_KEEP_FIRST || by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN || !pages->n)
 		return PD_OK;
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);
 	int status = by == PD_KEEP_RANK ? pd_keep_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;

@@ -18,6 +18,7 @@ enum pd_keep {
 	PD_KEEP_QUALITY,	/* highest */
 	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
 	PD_KEEP_LEAST_LOSS,	/* of a cluster, the page that has most of the others' texts (group.h); no order of pages */
+	PD_KEEP_CLEAN,		/* of a cluster, the page that has least text that the others lack (group.h); no order of pages */
 	PD_KEEPS
 };
 
@@ -29,6 +30,16 @@ struct pd_keep_options {
 	const char *rank_file;		/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
 	const char *prefer_hosts;	/* a host a line, the best first; ".example.org": example.org and all below it */
 };
+
+/* Does the list begin with a rule that compares the texts of each cluster? */
+static inline bool pd_keep_by_texts(const struct pd_keep_options *o)
+{
+	return o->n && (o->by[0] == PD_KEEP_LEAST_LOSS || o->by[0] == PD_KEEP_CLEAN);
+}
+static inline bool pd_keep_is_clean(const struct pd_keep_options *o)
+{
+	return o->n && o->by[0] == PD_KEEP_CLEAN;
+}
 
 /* "newest,longest": PD_ERR_USAGE says what is wrong. */
 int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e);

@@ -32,6 +32,7 @@ static void jsonl_init(struct pd_read_jsonl *j, const struct pd_read_jsonl_field
 	j->fields[PD_JSONL_TEXT].name = f->text ? f->text : "text";
 	j->fields[PD_JSONL_HTML].name = f->html ? f->html : "html";
 	j->fields[PD_JSONL_ID].name = f->id ? f->id : "id";
+	j->fields[PD_JSONL_TIME].name = "fetch_time";
 }
 
 static void jsonl_release(struct pd_read_jsonl *j)
@@ -103,6 +104,8 @@ static bool fill_jsonl_record(struct pd_read_jsonl *j, struct pd_span line, stru
 		pd_buf_add_span(&out->url, pd_buf_span(&f[PD_JSONL_URL].value));
 	if (f[PD_JSONL_ID].present)
 		pd_buf_add_span(&out->user_id, pd_buf_span(&f[PD_JSONL_ID].value));
+	if (f[PD_JSONL_TIME].present)
+		pd_buf_add_span(&out->fetch_time, pd_buf_span(&f[PD_JSONL_TIME].value));
 	if (html->present && (html->value.n || !text->present)) {
 		out->kind = PD_RECORD_PAYLOAD;
 		pd_buf_add_z(&out->content_type, "text/html; charset=utf-8");

@@ -16,7 +16,7 @@
 /* In: lines that are JSON objects, plain or compressed.  Out: a record a line, and the place where the line begins.  A
  * line that cannot be read is damage; reading goes on at the next one. */
 
-enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_FIELDS };
+enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, PD_JSONL_FIELDS };
 
 struct pd_read_jsonl {
 	struct pd_read_member *m;

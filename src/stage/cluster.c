@@ -104,8 +104,8 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_count(&line, g->n_suspects, "suspect");
 	}
 	if (g->n_spared)
-		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them", g->n_spared,
-			      g->o->max_loss * 100);
+		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them%s", g->n_spared, g->o->max_loss * 100,
+			      pd_keep_is_clean(&g->o->keep) ? ", or the page kept has so much that they lack" : "");
 	if (g->pages.n_refused) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.n_refused, "pair");
@@ -161,10 +161,11 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		o->group.shingles = &o->shingles;
 		o->group.n_shingles = 1;
 	}
-	if (k->n && k->by[0] == PD_KEEP_LEAST_LOSS && !texts)
-		return pd_fail(e, PD_ERR_USAGE, "--keep=least-loss needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
-	if (k->n && k->by[0] == PD_KEEP_LEAST_LOSS && k->prefer_hosts)
-		return pd_fail(e, PD_ERR_USAGE, "--keep=least-loss and --prefer-host cannot both come first");
+	if (pd_keep_by_texts(k) && !texts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=%s needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes",
+			       pd_keep_names[k->by[0]]);
+	if (pd_keep_by_texts(k) && k->prefer_hosts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=%s and --prefer-host cannot both come first", pd_keep_names[k->by[0]]);
 	if (by_rank && !k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)
