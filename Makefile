@@ -95,7 +95,7 @@ PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
-.PHONY: FORCE wheel all static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -271,6 +271,10 @@ golden-update: all ## write the expected files of a golden page again: CASE=NAME
 demo: deps ## install what is missing, build, find the near-duplicates of a small dump
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
 	@B=$(B) demo/run
+
+picture: all ## draw docs/report.svg, the picture in the README, from the report on the demo dump
+	@tools/report-picture $(B)/pagededup demo/demo.warc.gz >$(B)/report.svg
+	@mv $(B)/report.svg docs/report.svg
 
 bench: deps ## whole commands in one table, held against docs/performance.md: BENCH="speed match" for steps; PAGEDEDUP_CORPORA names the data
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/ranks $(B)/bench/pagededup

@@ -32,4 +32,14 @@ done <"$tmp/shown"
 sed -n '/^`make demo` prints/,/^## /p' README.md | awk '/^```/ { on = !on; next } on && NF && !/…/' >"$tmp/table"
 at_least "lines of the demo's table in the README" "$(wc -l <"$tmp/table")" 8
 is "the README shows what the demo prints" "$(grep -vxFf "$tmp/out" "$tmp/table")" ""
+
+# Before packages are installed, they are listed with their purpose.  Here neither libraries nor apt-get are found.
+mkdir "$tmp/bin"
+for c in sh cc dirname id test python3 make; do ln -s "$(command -v $c)" "$tmp/bin/"; done
+printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/pkg-config"
+chmod +x "$tmp/bin/pkg-config"
+PATH=$tmp/bin tools/install-deps >"$tmp/out" 2>"$tmp/err"
+is "missing packages without apt-get: the status" $? 1
+has "and the list has each package with its purpose" "$tmp/err" '^  libxml2-dev +parsing HTML$'
+is "and each package once" "$(grep '^  ' "$tmp/err" | awk '{ print $1 }' | sort | uniq -d)" ""
 tap_done

@@ -82,6 +82,8 @@ check_document restore "$TOP/docs/restore.md" 6
 check_document recipes "$TOP/docs/recipes.md" 12
 check_document faq "$TOP/docs/faq.md" 3
 
+is "docs/report.svg shows the report of this version (otherwise: make picture)" \
+	"$(diff <(python3 "$TOP/tools/report-picture" "$P" "$TOP/demo/demo.warc.gz" 2>&1) "$TOP/docs/report.svg" | head -n 5)" ""
 is "every link in the documentation has a target" "$(python3 "$TOP/tools/links.py" "$TOP")" ""
 is "docs/README.md names every document" "$(for page in "$TOP"/docs/*.md; do
 	page=$(basename "$page"); [ "$page" = README.md ] || grep -qF "($page)" "$TOP/docs/README.md" || echo "$page"; done)" ""
