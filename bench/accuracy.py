@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How right fp | match is: on the transplant dump, on look-alike pages, against people's judgement, by setting."""
+"""Accuracy of fp | match: on the transplant dump, on look-alike pages, against human judgement, and by setting."""
 import collections, gzip, json, os, re, sys
 
 from common import CORPORA, DUMP, PROGRAM, TOOLS, TOP, TRUTH, output, run
@@ -19,7 +19,7 @@ CONFIGURATIONS = [
     ('--preset=paper, -k 6', ['--preset=paper'], ['--preset=paper', '-k', '6']),
     ('--preset=paper, -k 10', ['--preset=paper'], ['--preset=paper', '-k', '10']),
 ]
-# Changes of the signature that the sweep tries, at these distances.
+# The sweep tries these changes of the signature, at these distances.
 SWEEP = ['--shingle=2', '--shingle=1', '--shingle=3', '--shingle=4', '--shingle=1 --weights=set', '--weights=set', '--weights=tf',
          '--shingle=3 --weights=set', '--shingle=3 --weights=tf', '--bits=128', '--bits=256', '--stopwords=builtin', '--hidden=keep',
          '--features=title,text', '--min-terms=1', '--min-terms=32']
@@ -57,7 +57,7 @@ def bench_accuracy(tmp):
 
 
 def bench_lookalikes(tmp):
-    """pairs among 33 pages of one site that are all different articles: there should be none"""
+    """pairs among 33 different articles of one site; every pair is a mistake"""
     for options in [[], ['-k', '16'], ['-k', '16', '--no-verify']]:
         fp(tmp + '/fp', [], os.path.join(CORPORA, 'extraction', 'n163'))
         found = list(table(match(tmp, options), []))
@@ -65,14 +65,14 @@ def bench_lookalikes(tmp):
 
 
 def auc(scores, positive):
-    """The share of (positive, negative) in which the positive has the higher score; ties count half."""
+    """Return the share of (positive, negative) pairs in which the positive has the higher score; a tie counts half."""
     good = [s for s, p in zip(scores, positive) if p]
     bad = [s for s, p in zip(scores, positive) if not p]
     return sum((g > b) + (g == b) / 2 for g in good for b in bad) / (len(good) * len(bad))
 
 
 def judged(tmp):
-    """The pairs that people judged, their texts as JSONL for fp."""
+    """Return the pairs that people judged; write their texts as JSONL for fp."""
     path = os.path.join(CORPORA, 'neardup', 'ecir20-core-pairs.jsonl.gz')
     pairs = [json.loads(line) for line in gzip.open(path, 'rt', encoding='utf-8')]
     with open(tmp + '/judged.jsonl', 'w', encoding='utf-8') as f:
@@ -83,7 +83,7 @@ def judged(tmp):
 
 
 def bench_judged(tmp):
-    """area under the ROC curve of `similarity` for pairs that people call near-duplicates (grade 2 and 3), beside S3's"""
+    """area under the ROC curve of `similarity` for pairs that people judged near-duplicates (grades 2 and 3), and that of S3"""
     pairs = judged(tmp)
     positive = [int(pair['label']) >= 2 for pair in pairs]
     print(f'S3 of the collection: {auc([json.loads(pair["s3"])["s3Score"] for pair in pairs], positive):.4f}')
@@ -94,7 +94,7 @@ def bench_judged(tmp):
 
 
 def compared(tmp, i, kind):
-    """The similarity of pair i by its sketches, and the true one."""
+    """Return the similarity of pair i as estimated by its sketches, and the true similarity."""
     fields = ['--field-id=name', '--field-url=where', '--field-text=words', '--sketch=' + kind]
     urls = [f'--url=http://{i}{end}.example/' for end in 'ab']
     text = output([PROGRAM, 'compare', *fields, *urls, tmp + '/judged.jsonl'])
@@ -113,7 +113,7 @@ def bench_extraction(tmp):
 
 
 def bench_sweep(tmp):
-    """F1 on the transplant dump, one setting of the signature changed at a time, with the second look and without"""
+    """F1 on the transplant dump with one setting of the signature changed at a time, with and without verification"""
     truth = Truth(TRUTH)
     print(f'{"":28}' + ''.join(f'k = {k:<4} ' for k in DISTANCES) + ' without a second look')
     for options in SWEEP:
@@ -129,7 +129,7 @@ def bench_sweep(tmp):
 
 
 def bench_kinds(tmp):
-    """what the pages of wcxb are, by reading them (tools/wcxb-kinds.tsv), against the kind found from the page alone"""
+    """kinds of the pages of wcxb: labels by hand (tools/wcxb-kinds.tsv) against the kind that the program finds"""
     with open(os.path.join(TOP, 'tools', 'wcxb-kinds.tsv'), encoding='utf-8') as f:
         read = dict(line.split() for line in f if not line.startswith('#'))
     folder = os.path.join(CORPORA, 'extraction', 'wcxb', 'html')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is gained by leaving out what a site repeats, and what learning it costs."""
+"""Gain and cost of learning site boilerplate."""
 import gzip, json, os, statistics, sys
 
 from accuracy import fp
@@ -8,7 +8,7 @@ from pairs import host, table
 
 
 def recalls(pairs):
-    """Of all near-duplicates, of those inside one host, of those where a text has under 400 characters: the share found."""
+    """Return the recall of all near-duplicates, of pairs inside one host, and of pairs with a text under 400 characters."""
     known, groups = {row['url']: row for row in table(TRUTH)}, {}
     for url, page in known.items():
         if int(page['level']) <= 2:
@@ -21,7 +21,7 @@ def recalls(pairs):
 
 
 def pages_of_one_site(path):
-    """n163 as JSONL, with the host that its pages have: 33 look-alike pages, none a near-duplicate of another."""
+    """Write n163 as JSONL with the host of its pages: 33 look-alike pages without a near-duplicate."""
     folder = os.path.join(CORPORA, 'extraction', 'n163', 'html')
     with open(path, 'w') as f:
         for name in sorted(os.listdir(folder)):
@@ -30,7 +30,7 @@ def pages_of_one_site(path):
 
 
 def bench_boilerplate(tmp):
-    """what a site repeats left out: pairs, main text and look-alike pages of the transplant dump, and what learning costs"""
+    """site boilerplate removed: pairs, main text and look-alike pages of the transplant dump, and the cost of learning"""
     texts = os.path.join(CORPORA, 'neardup', 'transplant-dev.texts.jsonl.gz')
     run([PROGRAM, 'boilerplate', '-q', DUMP, '-o', tmp + '/site.bp'])
     pages_of_one_site(tmp + '/one.jsonl')

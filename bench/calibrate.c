@@ -20,7 +20,7 @@ struct bench {
 	size_t n_a, n_b;
 	int words;
 	struct pd_join_window window;
-	uint64_t sum;		/* so that nothing is left out */
+	uint64_t sum;		/* keeps the compiler from removing the measured work */
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -31,7 +31,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Nanoseconds of one of `times`: what `work` does in a run. */
+/* Return the nanoseconds of one operation; one call of `work` does `times` operations. */
 static double measure(void (*work)(struct bench *b), struct bench *b, double times)
 {
 	double best = 1e9;
@@ -86,7 +86,7 @@ static void clear_buckets(struct bench *b)
 	pd_join_table_release(&t);
 }
 
-/* Runs of n_a and n_b keys that are seldom near: the cost of misses. */
+/* Compare runs of n_a and n_b keys that are rarely within the distance: the cost of misses. */
 static void cross(struct bench *b)
 {
 	struct pd_join_hits hits = { 0 };
@@ -99,7 +99,7 @@ static void cross(struct bench *b)
 	free(hits.v);
 }
 
-/* Neighbours of buckets one after the other, listed, prefetched, laid end to end and copied, as a join visits them. */
+/* Visit the neighbours of consecutive buckets as a join does: list, prefetch, concatenate and copy them. */
 static void gather(struct bench *b)
 {
 	static struct pd_join_scan_run runs[256];
@@ -133,7 +133,7 @@ static void probe(struct bench *b)
 			}
 }
 
-/* Pairs of places -> keys, which lie anywhere. */
+/* Load the keys of pairs of positions in random order. */
 static void candidate(struct bench *b)
 {
 	for (size_t i = 0; i < 100000; i++) {

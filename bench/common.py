@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bench/ shares: where things lie, and a command's seconds."""
+"""Shared by bench/: paths, and the measurement of a command."""
 import os, re, subprocess, sys, time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -13,7 +13,7 @@ RUNS = int(os.environ.get('BENCH_RUNS', '5'))
 
 
 def run(args, out=subprocess.DEVNULL, stdin=None):
-    """Runs a command; returns CPU seconds, elapsed seconds and peak memory in MB."""
+    """Run a command; return CPU seconds, elapsed seconds and peak memory in MB."""
     start = time.monotonic()
     process = subprocess.Popen(args, stdout=out, stderr=subprocess.DEVNULL, stdin=stdin)
     _, status, usage = os.wait4(process.pid, 0)
@@ -24,7 +24,7 @@ def run(args, out=subprocess.DEVNULL, stdin=None):
 
 
 def run_both(args):
-    """Elapsed seconds of two processes of this command side by side."""
+    """Return the elapsed seconds of two processes of this command that run at the same time."""
     start = time.monotonic()
     for process in [subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]:
         if process.wait() not in (0, 1):
@@ -37,7 +37,7 @@ def output(args):
 
 
 def score(what, path):
-    """Precision, recall and F1 of --pairs or --clusters on the transplant dump, as printed."""
+    """Return precision, recall and F1 of --pairs or --clusters on the transplant dump, as the scorer prints them."""
     text = output([sys.executable, os.path.join(TOOLS, 'score.py'), TRUTH, what, path])
     return next(line for line in text.splitlines() if line.startswith('all')).split()[1:4]
 
@@ -52,7 +52,7 @@ def need_corpora():
 
 
 def python_with_lxml():
-    """Any Python that has lxml will do, so the system's is tried as well."""
+    """Return a Python that has lxml: this one or that of the system."""
     for python in (sys.executable, '/usr/bin/python3'):
         if subprocess.run([python, '-c', 'import lxml'], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             return python

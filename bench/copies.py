@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Copies that were edited, in ten languages, and families of pages that only look alike (tools/make-copies)."""
+"""Edited copies in ten languages, and families of pages that are only similar (tools/make-copies)."""
 import collections, itertools, os, subprocess, sys
 
 from common import PROGRAM, TOP, output, run
 from pairs import figures, host, table
 
 EDITS = ['exact', 'words1', 'words3', 'words10', 'words20', 'words30', 'added', 'removed', 'excerpt', 'renamed']
-LIGHT = {'exact', 'words1', 'words3'}	# what F1 asks for; the others are told by edit
+LIGHT = {'exact', 'words1', 'words3'}	# F1 counts these edits; the others are reported by edit
 
 
 class Copies:
@@ -23,7 +23,7 @@ class Copies:
 
     @staticmethod
     def kinds(a, b):
-        """What a pair of one content counts for: the edit of one against the other as it is."""
+        """Return the kind of a pair with the same content: the edit of the page that was changed."""
         if 'exact' not in (a['edit'], b['edit']):
             return []
         edit = a['edit'] if b['edit'] == 'exact' else b['edit']
@@ -31,7 +31,7 @@ class Copies:
         return [(edit, where), *([('light', 'all')] if edit in LIGHT else []), ('lang', a['lang'])]
 
     def score(self, pairs):
-        """P, R and F1 of light copies; recall by edit and host, by language; false pairs, by family."""
+        """Return P, R and F1 of light copies; recall by edit, host and language; false pairs by family."""
         hits, false = collections.Counter(), collections.Counter()
         for row in table(pairs, []):
             a, b = self.pages[row['url_a']], self.pages[row['url_b']]
@@ -54,8 +54,8 @@ def mean_and_least(values):
 
 
 def bench_copies(tmp):
-    """copies edited by 1 to 30 %, and families of pages that only look alike, in ten languages: mean and least of ten seeds"""
-    scores = {'a page alone': [], 'with what sites repeat': []}
+    """copies with 1 to 30 % of edits, and families of similar pages, in ten languages: mean and minimum of ten seeds"""
+    scores = {'each page alone': [], 'with learned boilerplate': []}
     for seed in range(1, 11):
         subprocess.run([sys.executable, os.path.join(TOP, 'tools', 'make-copies'), '--seed', str(seed), tmp + '/copies'], check=True)
         truth = Copies(tmp + '/copies.truth.tsv')
@@ -65,8 +65,8 @@ def bench_copies(tmp):
             all_scores.append(truth.score(found(tmp + '/fp', [], tmp + '/pairs')))
     for name, all_scores in scores.items():
         print(f'-- {name}: mean and least of {len(all_scores)} seeds')
-        for i, what in enumerate(('P', 'R', 'F1')):
-            print(f'up to 3 % of the words, {what}: ' + mean_and_least([s[0][i] for s in all_scores]))
+        for i, figure in enumerate(('P', 'R', 'F1')):
+            print(f'up to 3 % of the words, {figure}: ' + mean_and_least([s[0][i] for s in all_scores]))
         for edit in EDITS:
             print(f'recall {edit:8} ' + ', '.join(f'{where} ' + mean_and_least([s[1][edit, where] for s in all_scores])
                                                   for where in ('one host', 'two hosts') if (edit, where) in all_scores[0][1]))
@@ -76,14 +76,14 @@ def bench_copies(tmp):
         print('false pairs: ' + (', '.join(f'{family} {n}' for family, n in sorted(false.items())) or 'none'), flush=True)
 
 
-# What many pages are matched by, were they so many: k alone, as before there were bands, and the bands that N pages get:
-# minima in one, bits in which fingerprints may differ (src/match/bands.h), and the distance that is asked beside them.
+# Candidate rules for N pages: k alone, or the bands for N pages: minima per band, bits in which fingerprints may differ
+# (src/match/bands.h), and the Hamming distance that is searched in addition.
 BY_PAGES = [('10^5', 16, 3, 22, 16), ('10^6', 14, 4, 23, 3), ('10^7', 12, 4, 20, 3), ('10^8', 10, 5, 21, 3)]
 MINIMA = 128
 
 
 class Page:
-    """A row, as candidates are chosen by it."""
+    """The columns of a row that choose its candidates."""
     def __init__(self, row):
         self.url, self.key = row['url'], int(row['fingerprint'], 16)
         self.minima = [int(digit, 16) for at in range(0, MINIMA, 16) for digit in reversed(row['sketch'][at:at + 16])]
@@ -97,7 +97,7 @@ class Page:
 
 
 def bench_candidates(tmp):
-    """pairs of edited copies that are similar enough: how many are candidates when there are so many pages, by similarity and by edit"""
+    """pairs of edited copies over the threshold: the share of candidates by number of pages, similarity and edit"""
     wanted, hits = collections.Counter(), collections.Counter()
     for seed in range(1, 6):
         subprocess.run([sys.executable, os.path.join(TOP, 'tools', 'make-copies'), '--seed', str(seed), tmp + '/copies'], check=True)

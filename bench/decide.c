@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decision on the same pairs again and again, each time with other numbers: what bench/decision.py runs.
- * Rows are read and joined once, within k, and nothing is decided.  Then each line of standard input, `NAME=VALUE …` (least,
- * least_same_host, and the names of match/verify.def; what is not named has its own value), gives the URLs of each pair that
- * is one by those numbers, a tab between, and a line with a dot at the end.
+ * Decide the same candidate pairs repeatedly with different thresholds, for bench/decision.py.
+ * Rows are read once, and all pairs within k are found once.  Each line of standard input has the form `NAME=VALUE …`
+ * (least, least_same_host, and the names of match/verify.def; other names keep their defaults).  For each line the program
+ * prints the two URLs of each accepted pair, separated by a tab, and then a line with a dot.
  *
  * usage: decide K ROWS
  */
@@ -12,7 +12,7 @@
 
 #include "match/match.h"
 
-/* Pairs of rows within k. */
+/* All pairs of rows within k. */
 struct found {
 	struct pd_match_pair *v;
 	size_t n, cap;

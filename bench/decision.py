@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Every number of the decision (src/match/verify.def, --max-loss), tried on six real sites and chosen without each of them."""
+"""Each threshold of the decision (src/match/verify.def, --max-loss) on six real sites, chosen with one site left out."""
 import collections, subprocess
 
 from common import BUILD, PROGRAM, run
 from pairs import table
 from sites import DUMP, FEW, Sites, pipe, scored
 
-K = '16'	# what match takes for so many pages
+K = '16'	# the k that match chooses for this number of pages
 SHIPPED = {'least': .5, 'least_same_host': .7, 'few_terms': 50, 'some_terms': 100, 'least_few': .9, 'least_some': .8, 'least_few_of_subject': .8,
            'least_other_subject': .9, 'least_other_language_of_subject': .8, 'least_other_subject_apart': .82, 'least_named': .8, 'sure': .4,
            'sure_titled': .25}
 TRIED = {'few_terms': [0, 30, 40, 50, 60, 80, 100], 'some_terms': [0, 50, 75, 100, 125, 150, 200], 'sure': [0, .2, .3, .4, .5, .6],
          'sure_titled': [0, .15, .25, .3, .4], 'least': [.4, .45, .5, .55, .6, .65, .7],
          'least_same_host': [.5, .55, .6, .65, .7, .75, .8, .85]}
-LEAST = [.6, .65, .7, .75, .8, .82, .85, .9, .95]	# of the others
+LEAST = [.6, .65, .7, .75, .8, .82, .85, .9, .95]	# F1 on the other sites
 LOSSES = [.05, .1, .15, .2, .3]
 
 
 class Decider:
-    """bench/decide on one file of rows: numbers -> F1 of each site that has true pairs."""
+    """Run bench/decide on one file of rows: thresholds -> F1 of each site that has true pairs."""
     def __init__(self, sites, rows):
         self.sites, self.known = sites, {}
         self.wanted = {site: n for site, n in sites.wanted().items() if n >= FEW}
@@ -46,12 +46,12 @@ class Decider:
         return sum(f1) / len(f1)
 
     def best(self, numbers, name, without=None):
-        """The value of one number that does best on all sites but one; of equals the one nearest to what is shipped."""
+        """Return the value of one threshold that is best on all sites but one; of equal values the nearest to the default."""
         return max(TRIED.get(name, LEAST), key=lambda v: (round(self.mean({**numbers, name: v}, without), 6), -abs(v - SHIPPED[name])))
 
 
 def tried(decider):
-    """Each number alone; then all of them, one after the other."""
+    """Fit each threshold alone; then fit all of them, one after the other."""
     print(f'  as shipped: mean F1 of sites {decider.mean({}):.4f}')
     for name, value in SHIPPED.items():
         means = {v: decider.mean({name: v}) for v in TRIED.get(name, LEAST)}
@@ -60,7 +60,7 @@ def tried(decider):
         held = sum(decider.f1({name: v})[site] for site, v in apart.items()) / len(apart)
         chosen = collections.Counter(apart.values())
         print(f'  {name:32} {value:4g}: within .001 of the best from {min(room):g} to {max(room):g}; chosen by the other sites '
-              + ', '.join(f'{v:g}' + (f' ({n} times)' if n > 1 else '') for v, n in sorted(chosen.items())) + f', F1 on those left out {held:.4f}', flush=True)
+              + ', '.join(f'{v:g}' + (f' ({n} times)' if n > 1 else '') for v, n in sorted(chosen.items())) + f', F1 on the sites left out {held:.4f}', flush=True)
     held = {}
     for site in decider.wanted:
         numbers = {}
@@ -69,17 +69,17 @@ def tried(decider):
         held[site] = decider.f1(numbers)[site]
         changed = ' '.join(f'{name}={v:g}' for name, v in numbers.items() if v != SHIPPED[name])
         print(f'  all of them without {site:20} F1 there {held[site]:.4f}, as shipped {decider.f1({})[site]:.4f}; changed: {changed or "nothing"}')
-    print(f'  all of them, mean F1 on those left out {sum(held.values()) / len(held):.4f}', flush=True)
+    print(f'  all of them, mean F1 on the sites left out {sum(held.values()) / len(held):.4f}', flush=True)
 
 
 def losses(tmp):
-    """--max-loss: what goes, and what it takes along, of each site."""
+    """Measure removed pages and lost text by --max-loss, for each site."""
     found = {}
     for value in LOSSES:
         verdicts = pipe([['match', '-q', tmp + '/rows'], ['cluster', '-q', f'--shingles={tmp}/shingles', f'--max-loss={value}']], tmp + '/verdicts')
         lines = [line.replace(',', '').split() for line in scored('--verdicts', verdicts).splitlines()]
         found[value] = {f[0]: (int(f[1]), float(f[2]), int(f[6]), int(f[7])) for f in lines if len(f) == 9 and f[1].isdigit() and f[0] != 'all'}
-    def over(value, without=None):	# share of the pages removed that lose over .2; share of those redundant that go
+    def over(value, without=None):	# share of the removed pages that lose over .2; share of the redundant pages that are removed
         rows = [row for site, row in found[value].items() if site != without]
         return sum(r[0] * r[1] for r in rows) / max(1, sum(r[0] for r in rows)), 1 - sum(r[3] for r in rows) / max(1, sum(r[2] for r in rows))
     def best(without):
@@ -90,9 +90,9 @@ def losses(tmp):
 
 
 def bench_numbers(tmp):
-    """every number of the decision: the room that it has on six real sites, and the value that is chosen without each site"""
+    """each threshold of the decision: its tolerance on six real sites, and the value chosen with one site left out"""
     sites = Sites()
-    for name, options in (('a page alone', []), ('with what sites repeat', ['--learn-boilerplate'])):
+    for name, options in (('each page alone', []), ('with learned boilerplate', ['--learn-boilerplate'])):
         print('-- ' + name)
         with open(tmp + '/rows', 'w') as f:
             run([PROGRAM, 'fp', '-q', *options, f'--shingles={tmp}/shingles', DUMP], f)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main extractor on the same pages again and again, each time with other weights: what tools/fit-extract runs.
- * All pages are read and parsed once, then each line of standard input, `NAME=VALUE …` (weights.def; what is not named
- * has its own value), gives for every page whose text is another than after the line before: `ID<TAB>TEXT` (escaped as
- * in docs/format-rows.md), and a line with a dot at the end.
+ * Extract the main text of the same pages repeatedly with different weights, for tools/fit-extract.
+ * All pages are read and parsed once.  Each line of standard input has the form `NAME=VALUE …` (weights.def; other names
+ * keep their defaults).  For each line the program prints the pages whose text differs from the text of the previous
+ * line, as `ID<TAB>TEXT` (escaped as in docs/format-rows.md), and then a line with a dot.
  *
  * usage: extract INPUT…
  */
@@ -18,7 +18,7 @@
 struct leaf {
 	struct pd_buf id;
 	struct pd_blocks blocks;
-	uint64_t last;		/* hash of its text */
+	uint64_t last;		/* hash of the page's text */
 };
 
 struct leaves {
@@ -31,7 +31,7 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 	fprintf(stderr, "extract: %s: %s\n", d->file, d->reason);
 }
 
-/* The pipeline's blocks become the leaf's; it makes new ones for the next page. */
+/* Move the blocks of the pipeline to the leaf; the pipeline makes new ones for the next page. */
 static void keep(struct leaves *leaves, struct pd_pipeline *p)
 {
 	leaves->v = pd_grow(leaves->v, leaves->n, &leaves->cap, sizeof *leaves->v);

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The figures that a user meets: whole commands with their defaults, in one table, held against the table in the docs.
+"""Figures of whole commands with their defaults, compared with the table in the docs.
 
-A table in the docs stands between two marks.  Its first column names the figure, its second has the value.  What is measured is
-held against it: a figure is wrong that is off by more than a third.  CPU seconds are scaled first by what the yardstick takes
-here and took there, since machines and hours differ; ratios and megabytes are not.  What takes elapsed time is shown and not held
-against anything: the load decides it; nor are CPU seconds where the vectors of the processor are others than those of the table, since matching
-hangs on them and the yardstick does not.  With UPDATE=1 the table in the docs is written again instead.  SMALL=1 takes a hundredth of the
-rows, and holds nothing against anything: it tries the command itself.  LONG=1 adds what takes an hour and 40 GB of disk; a figure that
-was not measured keeps its row.
+A table in the docs is enclosed by two marks.  Its first column names the figure, and its second has the value.  A measured
+figure is wrong if it differs from the table by more than a third.  CPU seconds are first scaled by the yardstick, a fixed
+piece of work that is measured here and was measured for the table, because machines differ; ratios and megabytes are not
+scaled.  Elapsed time is only printed, because it depends on the load.  CPU seconds are also only printed if this processor has
+other vector instructions than that of the table: matching depends on them and the yardstick does not.
+
+UPDATE=1 writes the table in the docs instead.  SMALL=1 uses a hundredth of the rows and compares nothing; it tests this
+script.  LONG=1 adds figures that take an hour and 40 GB of disk.  A figure that is not measured keeps its row.
 """
 import gzip, json, os, platform, re, shutil, statistics, subprocess, sys
 
@@ -18,12 +19,12 @@ THIRD = 4 / 3
 SMALL = 100 if os.environ.get('SMALL') else 1
 LONG = bool(os.environ.get('LONG'))
 SITES = os.path.join(CORPORA, 'sites', 'sites-dev.warc.gz')
-VECTORS = {'avx512_vpopcntdq': 'AVX-512', 'avx2': 'AVX2'}	# as Linux names them, and as the table does
+VECTORS = {'avx512_vpopcntdq': 'AVX-512', 'avx2': 'AVX2'}	# the name in Linux, and the name in the table
 TIMES = {'s': 'CPU s', 'x': 'ratio', 'MB': 'MB', '/s': 'a CPU s', 'elapsed': 's elapsed'}
 
 
 class Table:
-    """Rows as they are measured, each beside that of the docs."""
+    """The measured rows, each with the row of the docs."""
 
     def __init__(self, mark):
         self.begin, self.end = f'<!-- {mark}: written by a run -->\n', f'<!-- end of {mark} -->\n'
@@ -53,7 +54,7 @@ class Table:
         self.load = [os.getloadavg()[0]]
 
     def yardstick(self, name, seconds):
-        """What all CPU seconds are scaled by."""
+        """Return the factor by which all CPU seconds are scaled."""
         if self.docs.get(name):
             self.scale = seconds / self.docs[name]
         self.add(name, seconds, 's', held=False)
@@ -76,7 +77,7 @@ class Table:
         print(f'{name}: {shown} {TIMES[unit]}{", " + remark if remark else ""} ({said})', flush=True)
 
     def keep(self, name, why):
-        """A row that is not measured now stays as it is, where there is one."""
+        """Keep the row of the docs for a figure that is not measured now."""
         print(f'{name}: {why}', flush=True)
         if name in self.kept:
             self.rows.append(self.kept[name])
@@ -100,7 +101,7 @@ class Table:
                 f'{self.machine()}  {versions[0]}, {built}, {", ".join(chosen)}{extra}.']
 
     def close(self, head, extra=''):
-        """Prints the table; writes it into the docs, or says what is wrong there."""
+        """Print the table; write it into the docs, or print the figures that differ."""
         text = '\n'.join([f'| {" | ".join(head)} |', '|---' * len(head) + '|', *self.lines(extra)]) + '\n'
         print('\n' + text, flush=True)
         if SMALL > 1:
@@ -122,14 +123,14 @@ def cpu(*args, out=None):
 
 
 def made(path, *args):
-    """A file of what a generator prints."""
+    """Write the output of a generator to a file."""
     with open(path, 'w', encoding='utf-8') as f:
         run([f'{BUILD}/bench/{args[0]}', *map(str, args[1:])], f)
     return path
 
 
 def beside(n, ours, theirs):
-    """Medians of n turns: ours, theirs, and the ratio."""
+    """Return the medians of n turns: ours, theirs, and the ratio."""
     turns = [(ours(), theirs()) for _ in range(n)]
     return statistics.median(a for a, _ in turns), statistics.median(b for _, b in turns), statistics.median(a / b for a, b in turns)
 
@@ -152,7 +153,7 @@ def pages(t, tmp):
 
 
 def responses(dump):
-    """Bodies of a dump's pages, as they came."""
+    """Return the bodies of the pages of a dump, unchanged."""
     with gzip.open(dump) as f:
         while f.readline():
             header = dict(line.strip().split(b': ', 1) for line in iter(f.readline, b'\r\n'))
@@ -162,7 +163,7 @@ def responses(dump):
 
 
 def files(t, tmp):
-    """Pages of both dumps as files, five hundred in a folder, and in turn the dumps that have as many bytes of them."""
+    """Write the pages of both dumps as files, five hundred per folder, and compare with dumps of the same number of bytes."""
     n, size, root = 50000 // SMALL, 0, tmp + '/files'
     bodies = [*responses(DUMP), *responses(SITES)]
     for i in range(n):
@@ -183,7 +184,7 @@ def dedups(t, tmp):
 
 
 def matched(t, name, n, *args, memory=False):
-    """The whole command; of several runs the median."""
+    """Measure the whole command; return the median of several runs."""
     took = sorted(run([PROGRAM, 'match', '-q', '-j1', *args]) for _ in range(n))[n // 2]
     t.add(name, took[0], 's')
     if memory:
@@ -203,7 +204,7 @@ def rows(t, tmp):
 
 
 def keys(t, tmp):
-    """Steps: fingerprints alone, in memory."""
+    """Measure the steps on fingerprints alone, in memory."""
     stats = tmp + '/stats'
     text = made(tmp + '/keys6', 'keys', 10**6 // SMALL, 64, 1, '--planted', 10, '--maxd', 8)
     for k in (3, 8, 12):
@@ -222,7 +223,7 @@ def keys(t, tmp):
 
 
 def hundred_million(t, tmp):
-    """What holds the most rows, on two threads: elapsed seconds."""
+    """Measure elapsed seconds of the largest inputs on two threads."""
     names = ['`match -k 3 -j2`, 10⁸ fingerprints as text', '`match -k 3 -j2`, 10⁸ fingerprints, key file']
     if not LONG:
         for name in names:
@@ -289,4 +290,4 @@ def figures(tmp, feed, questions):
     clusters(t, tmp)
     stores(t, tmp, feed, questions)
     clean_dumps(t, tmp)
-    t.close(['what, on one thread', 'figure', ''])
+    t.close(['work, on one thread', 'figure', ''])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The floor that fp is measured against: libxml2's SAX parser with empty handlers over the same pages, decoded to UTF-8
- * beforehand (not timed), with HTML_PARSE_IGNORE_ENC.
+ * The floor, the measure of comparison for fp: libxml2's SAX parser with empty handlers and HTML_PARSE_IGNORE_ENC over
+ * the same pages.  The pages are decoded to UTF-8 before the time is taken.
  *
  * usage: floor [--repeat N] DUMP…      prints pages, bytes of UTF-8 and CPU seconds of one pass
  */

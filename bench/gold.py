@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The main text of the manuals of corpora/sites, by one rule for each generator; the collection has digests of it alone.
+"""Extract the main text of the manuals of corpora/sites with one rule per generator.
 
-usage: gold.py DUMP PAGES      to standard output: {"url", "text"} a line, of the pages whose text has the digest that PAGES names
+The collection contains only digests of these texts.
 
-Needs lxml.  The rule (the collection's README): title and article; no navigation, no links to sources, no copyright line.  A text is
-its words, in lower case, a space between; a single character for Han, Kana and Hangul.
+usage: gold.py DUMP PAGES      prints one line {"url", "text"} for each page whose text has the digest in PAGES
+
+Needs lxml.  The rule (README of the collection): title and article, without navigation, links to sources and copyright line.  A
+text is its words in lower case, separated by spaces.  A word of Han, Kana or Hangul is a single character.
 """
 import gzip, hashlib, json, re, sys
 
@@ -13,7 +15,7 @@ WORD = re.compile(r'[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\
                   r'[^\W\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+')
 INLINE = set('a abbr acronym b bdi bdo big cite code del dfn em font i img ins kbd label mark q s samp small span strike strong sub '
              'sup tt u var wbr'.split())
-# Where the text stands, the first that is there; what in it is none.
+# Elements that contain the text (the first that exists counts), and elements inside them to remove.
 RULES = {
     'sphinx': (['//main//article', '//div[@class="body"]'],
                '//a[contains(@class, "headerlink")]|//*[contains(@class, "viewcode")]'),
@@ -29,7 +31,7 @@ def words(text):
 
 
 def text_of(element):
-    """Its text, lines parted where its blocks are."""
+    """Return the text of an element, with a line per block."""
     out = []
     def add(e):
         if isinstance(e.tag, str):
@@ -44,7 +46,7 @@ def text_of(element):
 
 
 def gold(html, body, generator):
-    """The words of the main text, or None."""
+    """Return the words of the main text, or None."""
     root = html.document_fromstring(body, parser=html.HTMLParser(encoding='utf-8'))
     places, less = RULES[generator]
     for element in root.xpath('//script|//style' + ('|' + less if less else '')):
@@ -54,7 +56,7 @@ def gold(html, body, generator):
 
 
 def responses(path):
-    """Addresses and bodies of a WARC file."""
+    """Yield the URL and the body of each page of a WARC file."""
     data, at = gzip.open(path, 'rb').read(), 0
     while at < len(data):
         start = data.index(b'\r\n\r\n', at) + 4

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The join alone, on keys that are made in memory: what it takes, and by which plan.
+ * Measure the join alone, on keys that are made in memory: its time, and the plan that it uses.
  *
  *	join N BITS THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan auto|paper|blocks|all]
  *		[--blocks N [--take BITS]]
  *
- * --blocks: the best plan of N blocks; --take: of so many bits each.
+ * --blocks: the best plan of N blocks; --take: with BITS bits in each block.
  */
 #include <stdio.h>
 #include <sys/resource.h>
@@ -71,7 +71,7 @@ static double peak_mb(void)
 	return (double)r.ru_maxrss / 1024;
 }
 
-/* The plan that the options name, or the one that is chosen. */
+/* Return the plan that the options name, or the plan of the cost model. */
 static int choose(const struct bench_join *b, struct pd_join_plan *plan, const struct pd_join_keys *keys, int k)
 {
 	struct pd_join_plan all[PD_PLANS_MAX];
@@ -105,7 +105,7 @@ static bool run(const struct bench_join *b, const struct pd_join_keys *keys, int
 	return true;
 }
 
-/* Of equal keys the first takes part alone, as in a match. */
+/* Remove repeated keys, as match does. */
 static bool distinct(const struct keygen *gen, struct pd_match_groups *groups, struct pd_array *names, struct pd_join_keys *out)
 {
 	if (pd_match_groups_find(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys to measure matching with: random, some of them planted near an earlier one, the same everywhere for the same
- * numbers.  For programs of one file.
+ * Random keys to measure matching; some are planted near an earlier key.  The same arguments give the same keys on every
+ * machine.  The header contains the code, for programs of one file.
  */
 #ifndef PD_BENCH_KEYGEN_H
 #define PD_BENCH_KEYGEN_H
@@ -54,7 +54,7 @@ static uint64_t zipf_value(struct keygen *k)
 		else
 			high = middle;
 	}
-	return low * UINT64_C(40503) & 0xffff;	/* frequent values need not be neighbours */
+	return low * UINT64_C(40503) & 0xffff;	/* frequent values are spread over the range */
 }
 
 static void make_key(struct keygen *k, uint64_t i)
@@ -75,7 +75,7 @@ static void make_key(struct keygen *k, uint64_t i)
 		key[0] = (key[0] & UINT64_MAX >> 16) | zipf_value(k) << 48;
 }
 
-/* All keys; false: no memory. */
+/* Make all keys; return false if there is no memory. */
 static bool make_keys(struct keygen *k, bool skew)
 {
 	if (skew)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fingerprints to measure matching with: fp rows of random keys on stdout, some of them planted near another.  The same
- * arguments give the same rows everywhere.
+ * Print fp rows of random keys to measure matching; some keys are planted near another.  The same arguments give the same
+ * rows on every machine.
  *
  *	keys N BITS SEED [--planted PERCENT] [--maxd D] [--skew]
  *
  * PERCENT of the keys (default 10) are copies of an earlier key with 0 to D bits (default 3) flipped.  --skew: the first
- * 16 bits follow Zipf's law, as those of real collections do.
+ * 16 bits follow Zipf's law, like the keys of real collections.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Links: what the method finds on real sites, ranks against another computation, and what all of it costs."""
+"""Links: pairs found on real sites, ranks compared with another implementation, and the cost."""
 import glob, json, os, random, shutil, statistics, subprocess, sys
 
 from common import BUILD, PROGRAM, RUNS, TOP, output, run
@@ -41,7 +41,7 @@ def bench_rules(tmp):
 
 
 def guides(tmp):
-    """Debian's installation guides for two machines, as two hosts of a mirror on disk; None: they cannot be had."""
+    """Store Debian's installation guides for two architectures as two hosts of a mirror on disk; None if unavailable."""
     for machine in ('amd64', 'i386'):
         package = 'installation-guide-' + machine
         if not glob.glob(f'{tmp}/{package}_*.deb'):
@@ -63,7 +63,7 @@ def guides(tmp):
 
 
 def bench_guides(tmp):
-    """a pair is right when it is one page of both guides, in one language"""
+    """a pair is correct if it is the same page of both guides in the same language"""
     mirror = guides(tmp)
     if not mirror:
         print('installation guides: not to be had here')
@@ -101,7 +101,7 @@ def bench_cost(tmp):
 
 
 def bench_links(tmp):
-    """pairs by shared links and by rules on them; the installation guides; ranks; CPU a page; memory at a million pages"""
+    """pairs by shared links and by rules for links; the installation guides; ranks; CPU per page; memory at a million pages"""
     for part in (bench_sets, bench_rules, bench_guides, bench_ranks, bench_cost):
         folder = f'{tmp}/{part.__name__}'
         os.makedirs(folder)

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Cosines at scale: the sections of the manual pages that this machine has, each as a page."""
+"""Cosines at scale: each section of the installed manual pages is a page."""
 import glob, gzip, json, os, re, subprocess, sys
 
 from common import PROGRAM, TOP, run
 
 SECTIONS, BRUTE = 100000, 2000
-# What is signed, and the cosine; nothing: the default.
+# Method with its parameters, and the least cosine; empty: the default.
 WAYS = [('vsm', ''), ('vsm:of=chars', '')]
 FONTS = re.compile(r'\\f(?:\[[^]]*\]|\(..|.)|\\s[-+]?\d|\\[&/,^|%:]|\\n\[[^]]*\]')
 CHARS = re.compile(r'\\\(..|\\\[[^]]*\]')
 
 
 def plain(line):
-    """A line of a manual's source as text, nearly: arguments of macros stay, names of macros and fonts go."""
+    """Return the approximate text of a source line: keep arguments of macros, remove names of macros and fonts."""
     line = re.sub(r'^[.\'][A-Za-z]+ ?', '', FONTS.sub('', line)).replace('\\-', '-').replace('\\e', '\\')
     return '' if line.startswith(('.', "'")) else CHARS.sub(' ', line).strip('"')
 
 
 def sections():
-    """(name, text) of each, in the order of the files' names."""
+    """Return (name, text) of each section, ordered by file name."""
     for path in sorted(glob.glob('/usr/share/man/man[1-8]/*')):
         if os.path.islink(path):
             continue
@@ -46,7 +46,7 @@ def pairs(path):
 
 
 def brute(signed, method, tmp):
-    """Are the pairs of the first rows those of comparing all with all?"""
+    """Return whether the pairs of the first rows are those of brute force."""
     with open(signed, encoding='utf-8') as rows, open(tmp + '/first.fp', 'w', encoding='utf-8') as f:
         n = 0
         for row in rows:
@@ -74,4 +74,4 @@ def bench_manuals(tmp):
         found = len(pairs(tmp + '/manuals'))
         many, same = brute(tmp + '/manuals.fp', method, tmp)
         print(f'{signs} {compares}: fp {signed:.1f} s of CPU, {sign_peak:.0f} MB; match {matched:.1f} s, {peak:.0f} MB, {found} pairs; of the first '
-              f'{BRUTE} {many} pairs, {"those" if same else "NOT those"} of comparing all with all', flush=True)
+              f'{BRUTE} {many} pairs, {"the same as" if same else "NOT the same as"} brute force', flush=True)

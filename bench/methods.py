@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every method of signing on the same pages, beside the default: pairs found, CPU and bytes; and pairs that two methods both find."""
+"""All signature methods on the same pages, compared with the default: pairs, CPU and bytes; and pairs that two methods find."""
 import gzip, itertools, json, os, re, subprocess, sys
 
 from common import CORPORA, DUMP, PROGRAM, TRUTH, output, run
@@ -9,7 +9,7 @@ from sites import DUMP as SITES, PAGES as SITES_PAGES, TRUTH as SITES_TRUTH, SCO
 ECIR = os.path.join(CORPORA, 'neardup', 'ecir20-core-pairs.jsonl.gz')
 N163 = os.path.join(CORPORA, 'extraction', 'n163')
 
-# A row: what it is called, and the method with the parameters of signing and of comparing.
+# A row: its name, and the method with the parameters of fp and of match.
 ROWS = [
     ('simhash', 'simhash', ''),
     ('exact, main text', 'exact', ''),
@@ -32,7 +32,7 @@ ROWS = [
     ('links', 'links', ''),
     ("links of the main text, nine in ten", 'links:of=text', 'share=.9:shared=3:need=both'),
 ]
-# Pairs that both find, and pairs that one of them finds.
+# Pairs that both methods find, and pairs that at least one finds.
 TOGETHER = ['simhash', 'segments', 'keywords', 'semantic', 'overlap', 'vsm', 'punctuation', 'exact']
 
 
@@ -51,8 +51,8 @@ def match(method, params, rows, path):
 
 
 def instructions(path, *args, only=()):
-    """Of one command, or of these functions of it and what they call; its output goes to `path`.  Seconds cannot tell such things on a busy
-    machine; these are the same each time."""
+    """Count the instructions of a command, or of these functions and their callees; its output is written to `path`.  Unlike
+    seconds, instructions are the same in every run, even on a busy machine."""
     tool = ['--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null'] # the faster of the two
     if only:
         tool = ['--tool=callgrind', '--callgrind-out-file=/dev/null', *('--toggle-collect=' + f for f in only)]
@@ -63,7 +63,7 @@ def instructions(path, *args, only=()):
 
 
 def part_of_dump(rows, step, path):
-    """The first page of DUMP, and every so many'th from there on, cut at its gzip members, as PATH.one and PATH.some; how many more the latter are."""
+    """Write the first page of DUMP to PATH.one, and every n-th page to PATH.some; return the difference in pages."""
     data, starts = open(DUMP, 'rb').read(), [int(row['id'].rsplit(':', 1)[1]) for row in table(rows)]
     members = list(zip(starts, starts[1:] + [len(data)]))
     for name, chosen in (('.one', members[:1]), ('.some', members[::step])):
@@ -74,7 +74,7 @@ def part_of_dump(rows, step, path):
 
 
 def column_bytes(path, method):
-    """Bytes of a row that are the method's, on average: its column; of the fingerprint that and its sketch."""
+    """Return the mean number of bytes of the method's column in a row; for the fingerprint, of fingerprint and sketch."""
     columns = ['fingerprint', 'sketch'] if method == 'simhash' else [method]
     n = total = 0
     for row in table(path, []):
@@ -90,7 +90,7 @@ def site_figures(pairs):
 
 
 class Judged:
-    """The pairs that people judged: near-duplicates are those of grade 2 and 3."""
+    """Return the pairs that people judged; grades 2 and 3 are near-duplicates."""
     def __init__(self, tmp):
         self.label, texts = {}, {}
         for line in gzip.open(ECIR, 'rt', encoding='utf-8'):
@@ -121,7 +121,7 @@ def pages_of(path):
 
 
 def passes(rows):
-    """The rows' ways of signing in as few runs of fp as there are variants of one method: every run has each method once."""
+    """Group the rows into few runs of fp: each run has each method at most once."""
     runs = []
     for signs in dict.fromkeys(signs for _, signs, _ in rows):
         free = next((r for r in runs if signs.split(':')[0] not in [m.split(':')[0] for m in r]), None)
@@ -143,7 +143,7 @@ def sign_all(tmp, known):
 
 
 def bench_methods(tmp):
-    """every method of signing: P, R, F1 on transplant-dev, sites-dev and ecir20, pairs on n163; CPU and bytes a page"""
+    """all signature methods: P, R, F1 on transplant-dev, sites-dev and ecir20, pairs on n163; CPU and bytes per page"""
     known, truth, judged = known_methods(), Truth(TRUTH), Judged(tmp)
     rows, pairs, alone = sign_all(tmp, known), tmp + '/pairs', tmp + '/fp'
     seconds = min(fp('simhash', [DUMP], alone) for _ in range(7))
@@ -151,7 +151,7 @@ def bench_methods(tmp):
     more = part_of_dump(alone, 12, part)
 
     def sign(signs, only=()):
-        """Thousands of instructions a page, without what a run takes before its first page."""
+        """Return thousands of instructions per page, without the start of the program."""
         one, some = (instructions(alone, 'fp', '-q', '-j1', '--method=' + signs, part + which, only=only) for which in ('.one', '.some'))
         return (some - one) / more / 1000
 
@@ -182,7 +182,7 @@ def bench_methods(tmp):
     removals(tmp, [m for m in TOGETHER if m in known], rows)
 
 
-# What the defaults were chosen by: signed, and then how it is compared.
+# Variants from which the defaults were chosen: parameters of fp, then parameters of match.
 CHOICES = [
     *((f'keywords:n={n}', how) for n in (3, 5, 6, 8, 10, 20) for how in ('sigma=1', 'sigma=.02')),
     *((f'segments:bytes=0:n={n}', f'share={s}') for n, shares in ((1, (.5, .7, .8, .9)), (2, (.5, .7)), (3, (.7,))) for s in shares),
@@ -232,12 +232,12 @@ def bench_choices(tmp):
 
 
 def triples(methods):
-    """The fingerprint and two others: `cluster` asks for two of them."""
+    """The fingerprint and two other methods; `cluster` requires two of the three."""
     return [('simhash', a, b) for a, b in itertools.combinations([m for m in methods if m not in ('simhash', 'semantic', 'overlap')], 2)]
 
 
 def together(tmp, methods, truth, rows):
-    """Pairs that two methods both find, and that at least one does, from one pass with all of them."""
+    """Return pairs that two methods both find, and pairs that at least one finds, from one pass with all of them."""
     found = {}
     for what in ('transplant', 'sites'):
         with open(tmp + '/pairs', 'w') as f:
@@ -263,7 +263,7 @@ def together(tmp, methods, truth, rows):
 
 
 def removals(tmp, methods, signed):
-    """What a clean-up of the sites removes, by the default and where another method has to agree, or may find pairs too."""
+    """Measure the removed pages of the sites: by the default, if another method must agree, and if it adds pairs."""
     print('clean-up by | removed | loss > .2, > .5 | of 831 redundant left')
     for name, signs, require in [('the default', None, None)] + [
             (f'simhash {how} {m}', f'simhash,{m}', rule) for m in methods if m != 'simhash' for how, rule in (('and', 'all'), ('or', 'any'))] + [

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pairs rows for measuring cluster: pairs PAIRS [--spread].  Groups of two to five pages, every two of a group paired at a
- * distance of 0 to 8; there are about as many pages as pairs.  As match writes them: the first pages of the groups in
- * the order of their ids, the others anywhere after them; with --spread all pages lie anywhere, the hardest order there
- * is.  The same rows everywhere.
+ * Print rows of pairs to measure cluster: pairs PAIRS [--spread].  The pages form groups of two to five.  All pages of a
+ * group are paired, at distances of 0 to 8, so that there are about as many pages as pairs.  As in the output of match,
+ * the first pages of the groups are ordered by id, and the others follow anywhere.  With --spread all pages are in random
+ * order, the hardest case.  The rows are the same on every machine.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -21,8 +21,8 @@ static uint64_t draw(uint64_t below)
 	return (state >> 33) % below;
 }
 
-/* Pages of a group have the numbers `first`, `first` + 1, …  Multiplication by an odd number is a permutation: it spreads
- * pages over all places. */
+/* Pages of a group have the numbers `first`, `first` + 1, …  Multiplication by an odd number is a permutation, which
+ * spreads the pages over all positions. */
 static void print_id(uint64_t page, bool in_order)
 {
 	uint64_t place = in_order ? page : page * 20251831 % PAGES, in_file = PAGES / FILES;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pairs that match found, held against a truth: precision, recall, F1, in all and by kind of pair.
+"""Compare the pairs of match with a truth file: precision, recall and F1, in total and by kind of pair.
 
 A truth file has a line for each page: url, content, level, template, lang, chars.  Two pages with the same content are
-near-duplicates when both levels are at most 2 (up to 3 % of the words edited); above that they count neither way.
+near-duplicates if both levels are at most 2 (up to 3 % of the words edited); pairs with higher levels are not counted.
 """
 import itertools
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ SHORT, LONG = 400, 2000
 
 
 def table(path, names=None):
-    """Rows of a TSV file as dicts; the names of columns from a line that begins with one #, else the first line."""
+    """Return the rows of a TSV file as dicts.  Column names are in the line that begins with one #, or in the first line."""
     for line in open(path, encoding='utf-8'):
         row = line.rstrip('\n').split('\t')
         if line.startswith('# '):
@@ -27,7 +27,7 @@ def host(url):
 
 
 class Pair:
-    """Two pages of the truth: are they near-duplicates, and what kind of pair is it?"""
+    """Return whether two pages of the truth are near-duplicates, and the kind of the pair."""
 
     def __init__(self, a, b):
         self.level = max(int(a['level']), int(b['level']))
@@ -59,7 +59,7 @@ class Truth:
         return (a, b) if a < b else (b, a)
 
     def read(self, path):
-        """{key: (Pair, distance, similarity)} of a file that match wrote; similarity None when it is not known."""
+        """Return {key: (Pair, distance, similarity)} of an output file of match; the similarity is None if it is unknown."""
         found = {}
         for row in table(path, []):
             distance = 0 if row['distance'] == '-' else int(row['distance'])
@@ -82,7 +82,7 @@ def count(pairs, kind):
 
 
 def score(truth, found):
-    """{kind: (P, R, F1, hits, wanted, false)} for the pairs in `found`."""
+    """Return {kind: (P, R, F1, hits, true pairs, false pairs)} for the pairs in `found`."""
     hits = [pair for pair, *_ in found.values() if pair.true]
     false = [pair for pair, *_ in found.values() if not pair.true and not pair.grey]
     kinds = sorted({kind for pair in truth.wanted.values() for kind in pair.kinds})

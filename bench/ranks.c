@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages to measure ranks with: PAGES pages of PAGES / 20 + 1 domains, each with LINKS links to others, of which most go to few; their ranks
- * to stdout.  Memory beyond MEGABYTES lies in files, as with `rank --memory`.
+ * Measure ranks: make PAGES pages of PAGES / 20 + 1 domains, each with LINKS links, most of them to few pages, and print
+ * the ranks.  Data beyond MEGABYTES is kept in files, as with `rank --memory`.
  *
  *	ranks PAGES LINKS MEGABYTES
  */
@@ -20,7 +20,7 @@ static uint64_t random_number(void)
 	return pd_hash64(&state, sizeof state);
 }
 
-/* Below n, and mostly much smaller. */
+/* Return a number below n; small numbers are much more frequent. */
 static uint64_t few(uint64_t n)
 {
 	double x = (double)(random_number() >> 11) / (double)(UINT64_C(1) << 53);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast text is cut into terms by the built-in dictionary.  Every pass has a segmenter of its own, so that it has met
- * no word before; reading the files and opening the dictionary are not timed.
+ * Measure the segmentation of text into terms by the built-in dictionary.  Each pass has a new segmenter, so that no word
+ * is cached.  Reading the files and opening the dictionary are not timed.
  *
  * usage: segment [--repeat N] FILE…      files of UTF-8; prints bytes, terms and CPU seconds of one pass
  */

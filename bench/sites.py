@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real sites, with truth: what fp | match finds, and what a clean-up would take with it."""
+"""Real sites with truth: pairs of fp | match, and the text that is lost by removing pages."""
 import collections, gzip, json, os, re, subprocess, sys
 
 from common import BUILD, CORPORA, PROGRAM, TOOLS, output, python_with_lxml, run
@@ -12,11 +12,11 @@ PAGES = os.path.join(SITES, 'sites-dev.pages.tsv')
 TRUTH = os.path.join(SITES, 'sites-dev.truth.tsv.gz')
 SCORER = os.path.join(TOOLS, 'score_sites.py')
 THRESHOLDS = [.5, .55, .6, .65, .7, .75, .8, .85, .9]
-FEW = 20	# true pairs: a site with fewer has no F1 worth naming
+FEW = 20	# true pairs: F1 of a site with fewer pairs is not meaningful
 
 
 def pipe(commands, path):
-    """Writes what the last of the commands prints."""
+    """Run a pipe of commands; write the output of the last one to a file."""
     before = None
     for command in commands[:-1]:
         process = subprocess.Popen([PROGRAM, *command], stdin=before, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -31,7 +31,7 @@ def scored(what, path):
 
 
 class Sites:
-    """Pages by address, and the pairs that are true or grey; every other pair is false."""
+    """Return the pages by URL, and the pairs that are true or uncertain; every other pair is false."""
     def __init__(self):
         pages = [line.rstrip('\n').split('\t') for line in open(PAGES, encoding='utf-8')][1:]
         self.at = {row[0]: i for i, row in enumerate(pages)}
@@ -44,7 +44,7 @@ class Sites:
                 self.label[int(row[0]), int(row[1])] = row[5]
 
     def pairs(self, path):
-        """Pairs of full pages inside a site: site, similarity, label."""
+        """Return the pairs of full pages inside a site: site, similarity, label."""
         for row in table(path, []):
             a, b = sorted((self.at[row['url_a']], self.at[row['url_b']]))
             if self.full[a] and self.full[b] and self.site[a] == self.site[b]:
@@ -56,7 +56,7 @@ class Sites:
 
 
 def by_threshold(sites, path):
-    """F1 of each site with true pairs, at each threshold."""
+    """Return F1 of each site with true pairs, at each threshold."""
     wanted = sites.wanted()
     found = collections.defaultdict(list)
     for site, similarity, label in sites.pairs(path):
@@ -68,41 +68,41 @@ def by_threshold(sites, path):
 
 
 def leave_one_out(f1):
-    """For each site the threshold that is best on the others, and what that gives here."""
+    """Return for each site the threshold that is best on the other sites, and its result on this site."""
     for site, values in sorted(f1.items()):
         others = [sum(f1[o][i] for o in f1 if o != site) for i in range(len(THRESHOLDS))]
         best = max(range(len(THRESHOLDS)), key=lambda i: others[i])
         print(f'  {site:22} {THRESHOLDS[best]:.2f} by the others: F1 {values[best]:.4f} here')
 
 
-# What main text and decision rest on: how a run goes without it.  A column that is blank is not known, so its rules do not apply;
-# `weights` are those of src/topic/weights.def, which build/bench/pagededup takes from the environment.
+# Each rule of the main text and of the decision, and the way to disable it.  If a column is blank, its rules do not apply.
+# build/bench/pagededup reads weights of src/topic/weights.def from the environment.
 TEXT_RULES = {
-    'boxes named comments are believed where a flow stays': {'weights': 'one_flow=0'},
-    'a control that holds paragraphs is none': {'weights': 'control_prose=1e9'},
-    'legal lines are no prose': {'weights': 'notices=0 foot_rest=1e9'},
+    'boxes named comments are dropped if a text flow remains': {'weights': 'one_flow=0'},
+    'a control that contains paragraphs is text': {'weights': 'control_prose=1e9'},
+    'legal lines are not prose': {'weights': 'notices=0 foot_rest=1e9'},
     'pages of manuals, pages without prose, notes': {'weights': 'kind_code=2 kind_prose=0 kind_terms=2 region_prose=0 note_prose=2'},
 }
 RULES = {
     **TEXT_RULES,
-    'pages that stand in for others match nothing': {'fp': ['--stubs=match']},
-    'a pair needs .5, .7 on one host, not .4, .5': {'match': ['--similarity=.4', '--similarity-same-host=.5']},
-    'short texts need more': {'blank': ['terms']},
-    'pages of other title and heading need more': {'blank': ['subject']},
-    'pages in other languages need more': {'blank': ['languages']},
-    'a doubtful main text needs more': {'blank': ['confidence']},
-    'texts are compared before a page goes': {'cluster': ['--max-loss=1']},
+    'placeholder pages do not match': {'fp': ['--stubs=match']},
+    'similarity .5, on one host .7, instead of .4 and .5': {'match': ['--similarity=.4', '--similarity-same-host=.5']},
+    'short texts need a higher similarity': {'blank': ['terms']},
+    'so do pages with different titles and headings': {'blank': ['subject']},
+    'so do pages in different languages': {'blank': ['languages']},
+    'so do pages with a doubtful main text': {'blank': ['confidence']},
+    'texts are compared before a page is removed': {'cluster': ['--max-loss=1']},
 }
 
 
 def weighed(off):
-    """The program without these rules of the main text."""
+    """Return the command that runs the program without these rules of the main text."""
     weights = ' '.join(RULES[rule]['weights'] for rule in off if 'weights' in RULES[rule])
     return ['env', 'PAGEDEDUP_WEIGHTS=' + weights, BUILD + '/bench/pagededup'] if weights else [PROGRAM]
 
 
 def score_text(gold, off):
-    """F1 of words by site, of full pages a page alone, and the words kept of those known."""
+    """Return F1 of words by site, each page read alone, and the recall of the correct words."""
     sums = collections.defaultdict(list)
     for line in output([*weighed(off), 'text', '-q', DUMP]).splitlines():
         page = json.loads(line)
@@ -115,7 +115,7 @@ def score_text(gold, off):
 
 
 def bench_gold(tmp):
-    """six real sites: words of the main text, by a rule for each generator, kept and found; without each rule, too (needs lxml)"""
+    """six real sites: precision and recall of the words of the main text, also without each rule (needs lxml)"""
     with open(tmp + '/gold', 'w') as f:
         subprocess.run([python_with_lxml(), os.path.join(os.path.dirname(__file__), 'gold.py'), DUMP, PAGES], stdout=f, check=True)
     sites, gold = Sites(), {}
@@ -139,7 +139,7 @@ def bench_gold(tmp):
 
 
 def blanked(path, columns, out):
-    """The rows without what these columns say."""
+    """Write the rows with these columns blank."""
     with open(path, encoding='utf-8') as f, open(out, 'w', encoding='utf-8') as to:
         at = []
         for line in f:
@@ -154,7 +154,7 @@ def blanked(path, columns, out):
 
 
 def measured(tmp, learned, off):
-    """A line of figures, with these rules off."""
+    """Return a line of figures with these rules disabled."""
     def options(kind):
         return [o for rule in off for o in RULES[rule].get(kind, [])]
     program = weighed(off)
@@ -174,9 +174,9 @@ def measured(tmp, learned, off):
 
 
 def bench_rules(tmp):
-    """six real sites: what each rule of main text and decision brings alone, and what is missing without it"""
+    """six real sites: the gain of each rule of main text and decision alone, and the loss without it"""
     for learned in (False, True):
-        print('-- with what sites repeat' if learned else '-- a page alone')
+        print('-- with learned boilerplate' if learned else '-- each page alone')
         print(f'  {"none of them":62}' + measured(tmp, learned, list(RULES)))
         for rule in RULES:
             print(f'  {"only: " + rule:62}' + measured(tmp, learned, [r for r in RULES if r != rule]), flush=True)
@@ -186,11 +186,11 @@ def bench_rules(tmp):
 
 
 def bench_sites(tmp):
-    """six real sites: pairs found and what a clean-up takes with it, a page alone, with what sites repeat, and dedup"""
+    """six real sites: pairs and lost text for pages read alone, with learned boilerplate, and for dedup"""
     if not os.path.exists(SCORER) or not os.path.exists(DUMP):
         sys.exit('bench: no ' + (SCORER if os.path.exists(DUMP) else DUMP))
     sites = Sites()
-    for name, options in (('a page alone', []), ('with what sites repeat', ['--learn-boilerplate'])):
+    for name, options in (('each page alone', []), ('with learned boilerplate', ['--learn-boilerplate'])):
         rows = pipe([['fp', '-q', *options, DUMP]], tmp + '/fp')
         print(f'-- {name}: fp {" ".join(options)} | match')
         print(scored('--pairs', pipe([['match', '-q', '--all-pairs', rows]], tmp + '/pairs')))

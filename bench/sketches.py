@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which sketch, and which similarity: F1 over kinds of sketch, and thresholds fitted on some hosts and tried on others."""
+"""Choice of the sketch and of the similarity: F1 by kind of sketch, and thresholds fitted on some hosts, tested on others."""
 import math
 
 from common import DUMP, PROGRAM, TRUTH, run
 from pairs import Truth, figures, host
 
-# Least similarities that are tried.
+# Thresholds to try.
 THRESHOLDS = [i / 20 for i in range(2, 17)]
 KINDS = ['16x4x5', '32x2x5', '32x4x5', '128x1x5', '64x2x5', '16x8x5',
          '64x4x5', '256x1x5', '128x2x5', '32x8x5', '64x4x3', '64x4x4', '64x4x8', '128x2x3',
@@ -13,7 +13,7 @@ KINDS = ['16x4x5', '32x2x5', '32x4x5', '128x1x5', '64x2x5', '16x8x5',
 
 
 def candidates(truth, kind, tmp, options=()):
-    """All pairs within k = 16, with the similarity that sketches of this kind give."""
+    """Return all pairs within k = 16 with the similarity by sketches of this kind."""
     with open(tmp + '/sketch.fp', 'w') as f:
         run([PROGRAM, 'fp', '-q', '--sketch=' + kind, *options, DUMP], f)
     with open(tmp + '/sketch.pairs', 'w') as f:
@@ -22,7 +22,7 @@ def candidates(truth, kind, tmp, options=()):
 
 
 def kept(found, other, same):
-    """The pairs that stand at these two thresholds."""
+    """Return the pairs that reach these two thresholds."""
     return [p for p, _, s in found.values() if s is None or s >= (same if p.same_host else other)]
 
 
@@ -33,7 +33,7 @@ def f1(truth, found, other, same):
 
 
 def chance(kind, threshold):
-    """The probability that two texts with nothing in common reach the threshold."""
+    """Return the probability that two texts without common shingles reach the threshold."""
     minima, bits, _ = map(int, kind.split('x'))
     p = 2.0 ** -bits
     least = math.ceil(minima * (threshold * (1 - p) + p) - 1e-9)
@@ -41,14 +41,14 @@ def chance(kind, threshold):
 
 
 def room(truth, found, same_host):
-    """The thresholds, in steps of .05, at which F1 is within .001 of the best, the other threshold being at .5 or .3."""
+    """Return the thresholds, in steps of .05, whose F1 is within .001 of the best; the other threshold is .5 or .3."""
     tried = {t: f1(truth, found, .3 if same_host else t, t if same_host else .5)[2] for t in THRESHOLDS}
     good = [t for t in THRESHOLDS if tried[t] >= max(tried.values()) - .001]
     return max(tried.values()), f'{good[0]:.2f} to {good[-1]:.2f}'
 
 
 def bench_sketches(tmp):
-    """F1 by kind of sketch (minima x bits x terms), k = 16, at the best thresholds, and how wide these may be missed"""
+    """F1 by kind of sketch (minima x bits x terms), k = 16, at the best thresholds, and the tolerance of these"""
     truth = Truth(TRUTH)
     print(f'{"kind":9} {"bits":>4} {"F1":>6}  {"good other hosts":17} {"good same host":15} chance pairs at .3, of 10^6')
     for kind in KINDS:
@@ -60,18 +60,18 @@ def bench_sketches(tmp):
 
 
 def folds(truth, n=5):
-    """Hosts in n parts, by their names in order: the same for everybody."""
+    """Divide the hosts into n groups by the order of their names."""
     hosts = sorted({host(url) for url in truth.pages})
     return [set(hosts[i::n]) for i in range(n)]
 
 
 def side(key, hosts):
-    """How many of a pair's pages lie on these hosts: 0, 1 or 2."""
+    """Return the number of pages of a pair on these hosts: 0, 1 or 2."""
     return sum(host(url) in hosts for url in key)
 
 
 def fit(truth, found):
-    """The two thresholds with the best F1, in the middle of where it is best."""
+    """Return the two thresholds with the best F1; of a range of equal values, the middle."""
     best = max(f1(truth, found, t, u)[2] for t in THRESHOLDS for u in THRESHOLDS)
     good = [(t, u) for t in THRESHOLDS for u in THRESHOLDS if f1(truth, found, t, u)[2] >= best - 1e-9]
     others, same = sorted({t for t, _ in good}), sorted({u for _, u in good})
@@ -79,14 +79,14 @@ def fit(truth, found):
 
 
 class Part:
-    """The pairs of a truth of which all pages, or none, lie on some hosts."""
+    """Return the pairs of a truth whose pages are all on some hosts, or all on other hosts."""
 
     def __init__(self, truth, hosts, inside):
         self.wanted = {k: p for k, p in truth.wanted.items() if side(k, hosts) == (2 if inside else 0)}
 
 
 def bench_thresholds(tmp):
-    """the two least similarities, fitted on four fifths of the hosts and tried on the others; and the default"""
+    """the two thresholds of similarity, fitted on four fifths of the hosts and tested on the others; and the default"""
     truth = Truth(TRUTH)
     for name, options in (('main text', []), ('main text of the paper', ['--topic=paper'])):
         found = candidates(truth, '128x4x3', tmp, options)

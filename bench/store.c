@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast a store answers: fp rows on stdin are asked for, first one at a time, each timed, then the same again, then as
- * one batch.  --verify: pairs are verified; --cold: the system is asked to forget the store's files first.
+ * Measure the queries of a store: the fp rows of stdin are searched one at a time, each timed, then again, and then as one
+ * batch.  --verify: pairs are verified; --cold: the files of the store are first dropped from the page cache.
  *
  *	store DIR K [--verify] [--cold]
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fresh draws of real pages under other pages' chrome (transplant.py beside the corpora, with its docs): ten seeds."""
+"""Ten random collections of real pages inside the templates of other pages (transplant.py and its docs are with the corpora)."""
 import os, subprocess
 
 from common import CORPORA, TOOLS, python_with_lxml, run
@@ -12,7 +12,7 @@ SEEDS = range(1, 11)
 
 
 def draw(seed, tmp):
-    """A dump; its truth is tmp/draw.truth.tsv."""
+    """Make a dump; its truth is tmp/draw.truth.tsv."""
     subprocess.run([python_with_lxml(), os.path.join(TOOLS, 'transplant.py'), '--docs', DOCS, '--out', tmp + '/draw', '--variants', '3',
                     '--templates', '60', '--seed', str(seed), '--live'], check=True, stderr=subprocess.DEVNULL)
     return tmp + '/draw.warc.gz'
@@ -25,8 +25,8 @@ def measured(program, options, dump, truth, tmp):
 
 
 def bench_transplants(tmp):
-    """F1 of pairs on ten fresh draws of transplant.py, a page alone and with what sites repeat: mean and least (needs lxml)"""
-    ways = {'a page alone': ([], []), 'with what sites repeat': (['--learn-boilerplate'], [])}
+    """F1 of pairs on ten collections of transplant.py, without and with learned boilerplate: mean and minimum (needs lxml)"""
+    ways = {'each page alone': ([], []), 'with learned boilerplate': (['--learn-boilerplate'], [])}
     ways.update((f'{name}, all but: {rule}', (options, [rule])) for name, (options, _) in list(ways.items()) for rule in TEXT_RULES)
     scores = {name: [] for name in ways}
     for seed in SEEDS:

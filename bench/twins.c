@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows to measure verification and bands with: fp rows with random fingerprints and sketches of the default kind on
- * stdout, one in ten near an earlier one in both, with all columns, as long as those of real pages.  The same arguments
- * give the same rows everywhere.
+ * Print fp rows to measure verification and bands.  Fingerprints and sketches of the default kind are random; one row in ten
+ * is near an earlier row in both.  All columns exist and are as long as those of real pages.  The same arguments give the
+ * same rows on every machine.
  *
  *	twins N SEED
  */
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 10		/* a fingerprint of 64 bits, a sketch of 512, what the page is about */
+#define WORDS 10		/* words of a row: a fingerprint of 64 bits, a sketch of 512, and the subject */
 #define SUBJECT 9
 #define MINIMA 128
-#define FLIPS 12		/* bits of the fingerprint at most */
+#define FLIPS 12		/* largest number of flipped bits of the fingerprint */
 
 /* splitmix64 (S. Vigna, public domain algorithm) */
 static uint64_t next_random(uint64_t *state)
@@ -25,7 +25,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* The more bits differ, the more minima do, as with real pages: about five minima for a bit. */
+/* The number of different minima grows with the number of different bits, as for real pages: about five minima per bit. */
 static void make_twin(uint64_t *row, const uint64_t *of, uint64_t *state)
 {
 	uint64_t flips = next_random(state) % (FLIPS + 1);

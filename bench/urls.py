@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""URLs seen or new: what each mode gets wrong on real hrefs, and how fast."""
+"""URLs seen or new: the errors of each mode on real links, and the speed."""
 import gzip, os, statistics
 
 from common import CORPORA, PROGRAM, RUNS, output, run
@@ -11,13 +11,13 @@ REPEAT = 30
 
 
 def statuses(path, options):
-    """Of each line, whether it was new, seen or bad."""
+    """Return for each line whether it was new, seen or bad."""
     return [line[:line.index('\t')] for line in output([PROGRAM, 'url', '-q', '--count=86818', *options, path]).splitlines()
             if not line.startswith('#')]
 
 
 def bench_urls(tmp):
-    """hrefs that a mode takes for seen though their canonical form is new; URLs a second of one core"""
+    """links that a mode calls seen although their canonical form is new; URLs per second on one core"""
     path, long, distinct = tmp + '/hrefs', tmp + '/long', tmp + '/distinct'
     text = gzip.open(os.path.join(CORPORA, 'urls', 'hrefs-dev.txt.gz'), 'rb').read()
     open(path, 'wb').write(text)

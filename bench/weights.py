@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shingles weighed by how many pages, or texts, of their site have them: does it tell copies better than counting each once?"""
+"""Weights of shingles by their frequency in the pages or texts of a site, compared with equal weights."""
 import array, collections, math, struct
 
 from common import DUMP, PROGRAM, TRUTH, run
@@ -7,12 +7,12 @@ from pairs import Truth, figures, host, table
 from sites import DUMP as SITES_DUMP, Sites
 from transplants import draw
 
-LEAST = .3	# of the pairs that are weighed again, by the program's own estimate and all its rules
-THRESHOLDS = [(.4, .6), (.5, .7), (.6, .8)]	# on two hosts, on one
+LEAST = .3	# smallest similarity of the pairs that are weighed again, by the estimate and all rules of the program
+THRESHOLDS = [(.4, .6), (.5, .7), (.6, .8)]	# on two hosts, on one host
 
 
 def read_shingles(path):
-    """The sets of shingles of a file, page by page (docs/format-shingles.md)."""
+    """Yield the set of shingles of each page of a file (docs/format-shingles.md)."""
     data = open(path, 'rb').read()
     at = 16 + struct.unpack_from('<I', data, 12)[0]
     while True:
@@ -27,7 +27,7 @@ def read_shingles(path):
 
 
 def by_site(rows):
-    """host -> {shingle: pages that have it}, {shingle: texts}, how many of each.  Pages that share half of the shorter are one text."""
+    """Return host -> ({shingle: pages}, {shingle: texts}, pages, texts).  Pages that share half of the shorter page are one text."""
     sites = collections.defaultdict(list)
     for row in rows.values():
         sites[host(row['url'])].append(row['shingles'])
@@ -44,7 +44,7 @@ def by_site(rows):
     return out
 
 
-# Of a shingle that `seen` of `all` pages or texts have.
+# Weight of a shingle that occurs in `seen` of `all` pages or texts.
 WEIGHTS = {
     'each once': None,
     '1 - log(pages with it) / log(pages)': (0, lambda seen, all: 1 - math.log(seen) / math.log(all)),
@@ -68,7 +68,7 @@ def similarity(a, b, sites, weight):
 
 
 def weighed(dump, labels, tmp):
-    """Prints F1 for each weight.  labels: the rows of a pairs file -> those labels; and how many pairs are true."""
+    """Print F1 for each weight.  labels: rows of a file of pairs -> their labels, and the number of true pairs."""
     with open(tmp + '/fp', 'w') as f:
         run([PROGRAM, 'fp', '-q', '--learn-boilerplate', '--shingles=' + tmp + '/shingles', dump], f)
     rows = {row['url']: row for row in table(tmp + '/fp') if row['sketch'] != '-'}
@@ -104,7 +104,7 @@ def transplant_labels(path):
 
 
 def bench_weights(tmp):
-    """shingles weighed by how many pages or texts of their site have them, against each counted once"""
+    """shingles weighted by their frequency on their site, compared with equal weights"""
     print('-- six real sites, exact similarity at the thresholds for two hosts and one')
     weighed(SITES_DUMP, sites_labels, tmp)
     print('-- the transplant dump')

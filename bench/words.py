@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast Chinese text is cut into words."""
+"""Speed of the segmentation of Chinese text into words."""
 import gzip, json, os, re, statistics
 
 from common import BUILD, CORPORA, RUNS, TRUTH, output
@@ -11,7 +11,7 @@ def truth():
 
 
 def chinese_text(path):
-    """The main texts of the Chinese pages, each once."""
+    """Return the main texts of the Chinese pages without repetitions."""
     known, seen = truth(), set()
     with open(path, 'w', encoding='utf-8') as out:
         for line in gzip.open(os.path.join(CORPORA, 'neardup', 'transplant-dev.texts.jsonl.gz'), 'rt', encoding='utf-8'):
@@ -25,12 +25,12 @@ def chinese_text(path):
 
 
 def segment(path):
-    """What a program that does nothing else says of 20 passes over a file."""
+    """Return the output of bench/segment for 20 passes over a file."""
     return output([BUILD + '/bench/segment', '--repeat', '20', path])
 
 
 def bench_segment(tmp):
-    """cutting Chinese text into words: MB of UTF-8 a CPU second"""
+    """segmentation of Chinese text: MB of UTF-8 per CPU second"""
     chinese_text(tmp + '/zh')
     runs = [segment(tmp + '/zh') for _ in range(RUNS)]
     speeds = sorted(float(re.search(r'([\d.]+) MB/s', text).group(1)) for text in runs)

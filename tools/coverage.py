@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Line coverage by folder of src/, from what gcov counted; below that the functions that no test enters.
+"""Print line coverage by folder of src/ from the counts of gcov, and the functions that no test enters.
 
 usage: tools/coverage.py BUILD-FOLDER   (made with COVER=1, after the tests ran)
 """

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints src/term/unicode.def.  In: libunistring's Unicode data.  Out: C text, which is kept in the tree (`make unicode`
- * writes it again): a fingerprint depends on it, so it is one version of Unicode everywhere, whatever is installed.
+ * Print src/term/unicode.def: C text made from the Unicode data of libunistring.  The file is kept in the repository, because
+ * fingerprints depend on it and must not change with the installed library.  `make unicode` writes it again.
  *
  * A newer version classes more characters as Han and as letters and so changes fingerprints: raise PD_FINGERPRINT_VERSION
  * with it.
@@ -17,7 +17,7 @@
 
 #include "../src/term/kind.h"
 
-/* Of libunistring, and the version of Unicode that it holds. */
+/* Version of libunistring, and the version of Unicode in it. */
 #define LIBRARY 0x010000
 #define UNICODE "14.0.0"
 
@@ -31,8 +31,8 @@ struct text {
 	size_t n;
 };
 
-static struct pd_char_kind kinds[LAST + 2];		/* one for each code point, then the bad byte's */
-static uint8_t composes[LAST + 1];		/* is the second of a pair that composes */
+static struct pd_char_kind kinds[LAST + 2];		/* one for each code point, then one for a bad byte */
+static uint8_t composes[LAST + 1];		/* the character can be the second of a composed pair */
 
 static struct text keep(uint32_t *s, size_t n)
 {
@@ -78,7 +78,7 @@ static int starts_alone(const struct text *t)
 	return t->n > 0 && uc_combining_class(t->v[0]) == 0 && !composes[t->v[0]];
 }
 
-/* Folding decomposes twice, so the first character must stand alone in every form it passes through. */
+/* Folding decomposes twice, so the first character must not compose in any intermediate form. */
 static int starts(uint32_t cp, const struct text *result)
 {
 	struct text t = { { cp }, 1 };
@@ -95,7 +95,7 @@ static int is_script(uint32_t cp, const char *name)
 static int has_no_spaces(uint32_t cp)
 {
 	static const char *const scripts[] = { "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar" };
-	if (cp == 0x30FC || cp == 0xFF70)	/* the long vowel, which both kana share */
+	if (cp == 0x30FC || cp == 0xFF70)	/* the long vowel mark, common to both kana */
 		return 1;
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
 		if (is_script(cp, scripts[i]))
@@ -105,7 +105,7 @@ static int has_no_spaces(uint32_t cp)
 
 static int is_ignored(uint32_t cp)
 {
-	return cp != 0x200B /* it parts words */ && uc_is_property_default_ignorable_code_point(cp);
+	return cp != 0x200B /* it separates words */ && uc_is_property_default_ignorable_code_point(cp);
 }
 
 static int is_han(uint32_t cp)
@@ -132,7 +132,7 @@ static enum pd_char_class class_of(uint32_t cp)
 	return PD_CHAR_OTHER;
 }
 
-/* A character that folds to several: one that parts terms, or one whose run is folded before anyone asks. */
+/* A character that folds to several characters: it either separates terms, or its run is folded in advance. */
 static enum pd_char_class class_of_several(const struct text *t)
 {
 	int parts = t->n == 0 || class_of(t->v[0]) == PD_CHAR_OTHER;
@@ -154,7 +154,7 @@ static struct pd_char_kind kind_of(uint32_t cp)
 	struct pd_char_kind k = { 0 };
 	if (starts(cp, &t))
 		k.flags |= PD_CHAR_STARTS;
-	/* Whoever writes folded text counts on its growing by a half at most. */
+	/* Writers of folded text assume that it grows by at most a half. */
 	if ((k.flags & PD_CHAR_STARTS) && t.n == 1 && utf8_length(t.v[0]) * 2 <= utf8_length(cp) * 3) {
 		k.flags |= PD_CHAR_ONE;
 		k.delta = (int32_t)t.v[0] - (int32_t)cp;
@@ -172,7 +172,7 @@ static int same_kind(const struct pd_char_kind *a, const struct pd_char_kind *b)
 	return a->delta == b->delta && a->class == b->class && a->flags == b->flags;
 }
 
-/* A kind that single characters have for themselves (odd distances) is not worth a row: those take the slow way. */
+/* A kind of a single character (an odd distance) gets no row: the slow path handles it. */
 static void demote(struct pd_char_kind *k)
 {
 	k->flags &= (uint8_t)~PD_CHAR_ONE;
@@ -246,9 +246,9 @@ static void print_bytes(const uint8_t *p, size_t n)
 		printf("%s%u,", i % 32 == 0 ? "\n\t" : "", p[i]);
 }
 
-/* --- what folding by steps needs --- */
+/* --- tables for folding in steps --- */
 
-static struct pd_char_steps steps[LAST + 1];	/* rows, by number of kind below */
+static struct pd_char_steps steps[LAST + 1];	/* rows, indexed by the kind below */
 static size_t n_steps;
 static uint16_t steps_of[LAST + 1];
 static uint32_t texts[1 << 16];		/* a length, then as many code points; 0: the character itself */
@@ -275,7 +275,7 @@ static void find_steps(void)
 	for (uint32_t cp = 0; cp <= LAST; cp++) {
 		struct pd_char_steps s = { 0 };
 		struct text t = { { cp }, 1 };
-		int is_syllable = cp >= 0xAC00 && cp <= 0xD7A3;		/* taken apart by arithmetic */
+		int is_syllable = cp >= 0xAC00 && cp <= 0xD7A3;		/* decomposed by arithmetic */
 		if (!is_syllable && !(cp >= 0xD800 && cp <= 0xDFFF)) {
 			struct text nfd = normal(UNINORM_NFD, &t), nfkd = normal(UNINORM_NFKD, &t);
 			size_t n;
@@ -343,7 +343,7 @@ static void print_steps(void)
 	printf("};\n\n");
 	size_t n_pairs = 0;
 	static struct { uint32_t first, second, both; } pairs[LAST + 1];
-	/* In order of `both`; then by what they are looked up by. */
+	/* Ordered by `both`, then by the search key. */
 	for (uint32_t cp = 0; cp <= LAST; cp++) {
 		ucs4_t d[UC_DECOMPOSITION_MAX_LENGTH];
 		int tag;
@@ -367,7 +367,7 @@ static void print_steps(void)
 static void print_all(void)
 {
 	printf("/* SPDX-License-Identifier: MIT AND Unicode-3.0\n *\n"
-	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  Unicode's notice stands in\n"
+	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  The notice of Unicode is in\n"
 	       " * THIRD-PARTY.\n */\n\n");
 	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
 	for (size_t i = 0; i < BLOCKS; i++)

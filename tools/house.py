@@ -4,16 +4,18 @@
 
 usage: house.py [--circles | --names] [BUILD]
 
-BUILD (build) holds the objects of the tree that is measured: run `make all` first; objects that lack or are older than their
-source are an error (exit status 2), because what they need may no longer be so.  Prints a table of rooms with files and
-lines; how many external symbols are used by exactly one other file; how many files have under 60 lines; every circle of
-files.  A file uses another when its object needs a symbol that the other's defines, or (NAME.c and NAME.h as one) when
-it includes the other's header; a circle is a set of files of src/ each of which uses, over others, itself, in one of the
-two ways.  --circles prints the circles alone.
-Of the symbols used once, those whose one user lies in the same room are told apart: there a border may be one too many,
-while between rooms one user is what a stage of a pipeline has.  Of the short files, headers are told apart: they are to be
-narrow.  --names lists the names of static functions that three or more files have, which say too little.
-Exit status 1 when there is a circle.
+BUILD (build) contains the objects of the tree: run `make all` first.  A missing object, or one that is older than its source,
+is an error (exit status 2).
+
+The script prints a table of rooms with files and lines, the number of external symbols that exactly one other file uses, the
+number of files with under 60 lines, and every circle of files.  A file uses another if its object needs a symbol of the
+other, or if it includes the other's header (NAME.c and NAME.h count as one file).  A circle is a set of files of src/ that
+use each other, directly or through others.  --circles prints only the circles.
+
+Symbols with one user in the same room are counted separately: the border between the two files may be unnecessary, while one
+user in another room is normal for a stage of a pipeline.  Short headers are counted separately, because headers should be
+narrow.  --names lists names of static functions that three or more files have; such names say too little.
+The exit status is 1 if there is a circle.
 """
 import collections, os, re, subprocess, sys
 
@@ -37,7 +39,7 @@ def fail(why):
 units = [s for s in sources if s.endswith('.c')]
 def object_of(s): return f'{build}/obj/{s[:-2]}.o'
 def is_stale(s):
-    """Is the object older than one of the files that it was made of, or is one of these gone?"""
+    """Return whether the object is older than one of its sources, or a source is missing."""
     made, deps = os.path.getmtime(object_of(s)), object_of(s)[:-2] + '.d'
     text = open(deps, encoding='utf-8').read() if os.path.exists(deps) else ''
     files = re.split(r'\s+', text.split(':', 1)[-1].split('\n\n')[0].replace('\\\n', ' '))
@@ -48,7 +50,7 @@ if missing:
     fail(f'{len(missing)} of {len(units)} files have no object in {build}/obj, {missing[0]} the first: run make all first')
 stale = [s for s in units if is_stale(s)]
 if stale:
-    fail(f'{len(stale)} objects in {build}/obj are older than what they are made of, that of {stale[0]} the first: run make all first')
+    fail(f'{len(stale)} objects in {build}/obj are older than their sources, such as that of {stale[0]}: run make all first')
 objects = units
 
 defined, needed = {}, collections.defaultdict(set)
@@ -64,7 +66,7 @@ uses = collections.defaultdict(set)
 for symbol, users in needed.items():
     if symbol in defined:
         for u in users: uses[u].add(defined[symbol])
-# NAME.c and NAME.h are one module; it uses the modules whose headers either includes.
+# NAME.c and NAME.h are one module; it uses the modules whose headers they include.
 includes = collections.defaultdict(set)
 for s in sources:
     me = re.sub(r'\.(c|h|def)$', '', s)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkcharsets OUT: makes the tables of src/text/tables.h, at build time.  In: iconv.  Where it and the indexes of the WHATWG
- * Encoding Standard differ on codes that pages use, the index wins: the fixes stand in rows below, the rest in
- * docs/charsets.md.
+ * mkcharsets OUT: make the tables of src/text/tables.h from iconv, at build time.  If iconv differs from the indexes of the
+ * WHATWG Encoding Standard in codes that pages use, the tables follow the index.  The corrections are in rows below, and the
+ * other differences in docs/charsets.md.
  *
- * Fingerprints depend on the tables, so they are the same on every system: src/text/charsets.def has a digest of each
- * charset's.  When an iconv gives others, the build names the charset and ends (with --any it only says so).
+ * Fingerprints depend on the tables, so the tables must be the same on every system.  src/text/charsets.def has a digest for
+ * each charset.  If the tables of an iconv have another digest, the build names the charset and stops (with --any it only
+ * prints the name).
  */
 #include <errno.h>
 #include <iconv.h>
@@ -23,7 +24,7 @@
 struct fix {
 	enum pd_charset_id id;
 	uint32_t code;		/* one byte, two or four */
-	const char *utf8;	/* "": means nothing */
+	const char *utf8;	/* "": undefined */
 };
 
 static const struct fix fixes[] = {
@@ -35,14 +36,14 @@ static const struct fix fixes[] = {
 	{ PD_X_MAC_CYRILLIC, 0xFF, "€" },
 	{ PD_GB18030, 0x80, "€" },
 	{ PD_GB18030, 0xA3A0, "\xE3\x80\x80" },	/* U+3000, the wide space */
-	/* Where versions of glibc disagree: six ideographs, which are characters in the one and of private use in the other ... */
+	/* Versions of glibc differ in six ideographs, which are characters in one version and private-use in another ... */
 	{ PD_GB18030, 0xFE51, "\xF0\xA0\x82\x87" },
 	{ PD_GB18030, 0xFE52, "\xF0\xA0\x82\x89" },
 	{ PD_GB18030, 0xFE53, "\xF0\xA0\x83\x8C" },
 	{ PD_GB18030, 0xFE6C, "\xF0\xA1\x97\x97" },
 	{ PD_GB18030, 0xFE76, "\xF0\xA2\xA6\x8F" },
 	{ PD_GB18030, 0xFE91, "\xF0\xA4\x87\xBE" },
-	/* ... and 18 codes of four bytes, which mean nothing in the one and are of private use in the other. */
+	/* ... and in 18 codes of four bytes, which are undefined in one version and private-use in another. */
 	{ PD_GB18030, 0x82359037, "" }, { PD_GB18030, 0x82359038, "" }, { PD_GB18030, 0x82359039, "" },
 	{ PD_GB18030, 0x82359130, "" }, { PD_GB18030, 0x82359131, "" }, { PD_GB18030, 0x82359132, "" },
 	{ PD_GB18030, 0x82359133, "" }, { PD_GB18030, 0x82359134, "" }, { PD_GB18030, 0x84318236, "" },
@@ -62,7 +63,7 @@ static const struct fix fixes[] = {
 	{ PD_BIG5, 0xA246, "￠" },
 	{ PD_BIG5, 0xA247, "￡" },
 	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
-	/* Where GNU libiconv differs: marks that JIS X 0208 and Windows read in two ways, the euro, omega. */
+	/* GNU libiconv differs in marks that JIS X 0208 and Windows map differently, in the euro sign and in omega. */
 	{ PD_SHIFT_JIS, 0x8160, "～" }, { PD_SHIFT_JIS, 0x8161, "∥" }, { PD_SHIFT_JIS, 0x817C, "－" },
 	{ PD_SHIFT_JIS, 0x8191, "￠" }, { PD_SHIFT_JIS, 0x8192, "￡" }, { PD_SHIFT_JIS, 0x81CA, "￢" },
 	{ PD_EUC_JP, 0xA1C1, "～" }, { PD_EUC_JP, 0xA1C2, "∥" }, { PD_EUC_JP, 0xA1DD, "－" },
@@ -71,7 +72,7 @@ static const struct fix fixes[] = {
 	{ PD_MACINTOSH, 0xDB, "€" },
 };
 
-/* What GNU libiconv lacks of EUC-JP's third code set: IBM's characters, code by code from 8F F3 F3 and from 8F F4 A1 on. */
+/* GNU libiconv lacks IBM's characters of EUC-JP's third code set; they have consecutive codes from 8F F3 F3 and 8F F4 A1. */
 static const struct {
 	uint32_t code;
 	const char *utf8;
@@ -101,7 +102,7 @@ static uint32_t entry(const char *p, size_t n)
 	return e;
 }
 
-/* What one code means; 0 when it means nothing. */
+/* Return the code point of one code; 0 if it is undefined. */
 static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
 {
 	char in[4], out[4], *ip = in, *op = out;
@@ -110,7 +111,7 @@ static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
 	iconv(cd, NULL, NULL, NULL, NULL);
 	if (iconv(cd, &ip, &n, &op, &room) != 0 || n != 0)
 		return 0;
-	/* A code that could begin a longer one is held back until now. */
+	/* iconv holds back a code that could begin a longer one; flush it. */
 	if (iconv(cd, NULL, NULL, &op, &room) == (size_t)-1)
 		return 0;
 	return entry(out, sizeof(out) - room);
@@ -122,7 +123,7 @@ static void fill_one(uint32_t *one, iconv_t cd)
 		one[c] = ask(cd, &(unsigned char){ c + 0x80 }, 1);
 }
 
-/* Windows code pages leave holes among the C1 controls; browsers pass those bytes through. */
+/* Windows code pages do not define some C1 controls; browsers pass these bytes through. */
 static void fill_c1(uint32_t *one)
 {
 	for (unsigned c = 0; c < 32; c++)
@@ -130,7 +131,7 @@ static void fill_c1(uint32_t *one)
 			one[c] = 0xC2 | (c + 0x80) << 8;
 }
 
-/* Codes of two bytes.  A byte that is a character alone begins none: iconv would answer with two characters. */
+/* Fill in codes of two bytes.  Skip first bytes that are characters alone: iconv would return two characters. */
 static void fill_two(uint32_t *two, const uint32_t *one, iconv_t cd)
 {
 	for (unsigned lead = 0x81; lead < 0xFF; lead++)
@@ -138,7 +139,7 @@ static void fill_two(uint32_t *two, const uint32_t *one, iconv_t cd)
 			two[(lead & 0x7F) << 8 | second] = ask(cd, (unsigned char[]){ lead, second }, 2);
 }
 
-/* The code point that an entry is the UTF-8 of. */
+/* Return the code point of an entry, which is in UTF-8. */
 static uint32_t code_point(uint32_t e)
 {
 	uint32_t b = e >> 8 & 0x3F, c = e >> 16 & 0x3F;
@@ -170,8 +171,8 @@ static void fill_ibm(uint32_t *three)
 	}
 }
 
-/* EUC-JP and ISO-2022-JP share Shift_JIS's characters, of which iconv has the right table: row and cell are
- * turned into a code of Shift_JIS (JIS X 0208:1997, annex 1). */
+/* EUC-JP and ISO-2022-JP share the characters of Shift_JIS, for which iconv has the right table.  Convert row and cell to a
+ * code of Shift_JIS (JIS X 0208:1997, annex 1). */
 static void fill_jis0208(uint32_t *two, iconv_t sjis)
 {
 	for (unsigned row = 0; row < 94; row++)
@@ -184,7 +185,7 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 		}
 }
 
-/* What GNU libiconv calls those that it has under another name. */
+/* Names of charsets in GNU libiconv, if they differ. */
 static const struct {
 	const char *name, *gnu;
 } other_names[] = {
@@ -242,7 +243,7 @@ static void fix(const struct fix *f)
 			    ((f->code >> 8 & 0xFF) - 0x81) * 10 + ((f->code & 0xFF) - 0x30)] = (uint16_t)code_point(e);
 }
 
-/* GNU libiconv reads the codes that are left to users as characters of private use. */
+/* GNU libiconv maps user-defined codes to private-use characters. */
 static void drop_private(uint32_t *two)
 {
 	for (size_t i = 0; i < PD_TEXT_CODES; i++) {
@@ -252,7 +253,7 @@ static void drop_private(uint32_t *two)
 	}
 }
 
-/* UTF-8 and UTF-16 need none, GBK and ISO-2022-JP share that of GB18030 and EUC-JP. */
+/* UTF-8 and UTF-16 need no table; GBK and ISO-2022-JP share the tables of GB18030 and EUC-JP. */
 static bool has_table(enum pd_charset_id id)
 {
 	return id == PD_USER_DEFINED || (charsets[id].iconv && strncmp(charsets[id].iconv, "UTF", 3) != 0 && id != PD_GBK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkdict WORDS IDF|- OUT: compiles the dictionary that goes into the program, at build time.
+ * mkdict WORDS IDF|- OUT: compile the dictionary of the program, at build time.
  */
 #include <stdio.h>
 #include <string.h>

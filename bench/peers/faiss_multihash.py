@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A peer of match: faiss, whose binary multi-hash index holds all keys, and every key is looked for in it.
+"""A peer of match: faiss.  Its binary multi-hash index contains all keys, and each key is searched in it.
 
 usage: faiss_multihash.py ROWS OUT K BITS
 
-64 / BITS tables of BITS bits; with as many flips in each as the pigeonhole needs it finds every pair, so it is exact.
-bench/peers/run says what it prints.  OUT gets rows of id, id, distance.
+It has 64 / BITS tables of BITS bits, and flips as many bits in each as the pigeonhole principle requires, so that it finds
+every pair.  bench/peers/run describes the output.  OUT gets rows of id, id, distance.
 """
 import json, sys, time
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Documents of a training corpus, {"id", "text"} a line, without their near-duplicates: text-dedup's MinHash and datatrove's, each as it is
-shipped and with all of its processes, and the documents for them and for this program.
+"""Peers of dedup on plain texts: MinHash of text-dedup and of datatrove, as they are shipped and with all their processes.
+The script also makes the documents, one line {"id", "text"} each.
 
 usage: plain_text.py make TEXTS N DOCUMENTS
        plain_text.py DOCUMENTS OUTPUT text-dedup|datatrove
 
-TEXTS: JSON Lines with a field "text", plain or .xz.  N families of documents are made of their sentences, twelve each, drawn at random;
-every tenth has one to three copies with known edits: up to a tenth of the words replaced by other words, a sentence left out or put in.
-The id says which: FAMILY.COPY, then the edits.  Right is to remove all but one of each family and nothing else.  A peer writes the ids of
-what it leaves to OUTPUT, and {"cpu_seconds": …, "seconds": …, "megabytes": …} to standard output: user and system of all processes from
-their start to their end, and the largest of them.
+TEXTS: JSON Lines with a field "text", plain or .xz.  Each of N families is a document of twelve sentences drawn at random.  Every
+tenth family has one to three copies with known edits: up to a tenth of the words replaced, a sentence removed or added.
+The id contains family, copy and edits: FAMILY.COPY…  The correct result keeps one document of each family.  A peer writes the
+ids of the kept documents to OUTPUT, and {"cpu_seconds": …, "seconds": …, "megabytes": …} to standard output: user and system
+time of all processes, and the memory of the largest.
 """
 import collections, json, lzma, os, random, re, resource, shutil, subprocess, sys, time
 
@@ -26,7 +26,7 @@ def sentences(texts):
 
 
 def edited(parts, words, pool, rng):
-    """The text, and what was done to it."""
+    """Return an edited text, and the edits."""
     parts, done = list(parts), ''
     if rng.random() < .5:
         parts.pop(rng.randrange(len(parts)))
@@ -60,7 +60,7 @@ def ids_of(path):
 
 
 def score(all_ids, left):
-    """Documents removed, the share of these that was right to remove, the share of copies that was removed."""
+    """Return the removed documents, the share of correct removals, and the share of removed copies."""
     family = collections.Counter(i.split('.')[0] for i in all_ids)
     kept = collections.Counter(i.split('.')[0] for i in left)
     removed = len(all_ids) - len(left)
@@ -69,7 +69,7 @@ def score(all_ids, left):
 
 
 def score_by_share(all_ids, left):
-    """Of families of two, by the share of words that were replaced: the share that lost one."""
+    """Return the share of families of two that lost a document, by the share of replaced words."""
     family, kept = collections.defaultdict(list), set(left)
     for name in all_ids:
         family[name.split('.')[0]].append(name)
@@ -81,14 +81,14 @@ def score_by_share(all_ids, left):
 
 
 def finish(command):
-    """What it says is seen where it fails."""
+    """Run a command; print its output if it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors='replace')[-4000:])
         sys.exit(f'{command[1]} ended with {done.returncode}')
 
 
-# Each leaves the ids of what is left in `out`; `folder` is for its files.
+# Each function writes the ids of the kept documents to `out`; `folder` is for its files.
 
 def text_dedup(documents, out, folder):
     finish([sys.executable, '-m', 'text_dedup.minhash', '--path', 'json', '--data_files', documents, '--split', 'train', '--column', 'text',

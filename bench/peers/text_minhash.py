@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A peer of the whole pipe: FastWARC reads, resiliparse finds the main text, rensa makes MinHashes and looks them up.
+"""A peer of the whole pipe: FastWARC reads, resiliparse finds the main text, rensa makes MinHashes and searches them.
 
 usage: text_minhash.py DUMP OUT WORDS JACCARD
 
-128 permutations over the set of runs of WORDS words (Chinese: characters), LSH of 32 bands of 4, candidates kept from
-JACCARD on; chains of them are clusters.  bench/peers/run says what it prints.  OUT gets rows of cluster_id and url.
+It uses 128 permutations over the set of shingles of WORDS words (Chinese: characters), and LSH with 32 bands of 4.  Candidates with at
+least JACCARD are kept, and their connected components are the clusters.  bench/peers/run describes the output.  OUT gets
+rows of cluster_id and url.
 """
 import json, re, sys, time
 
@@ -43,7 +44,7 @@ def read(path, n):
 
 
 def clusters(sets, jaccard):
-    """The smallest number of those that are like it, directly or over others, for each set."""
+    """Return for each set the smallest number in its connected component."""
     hashes = RMinHash.from_token_sets(sets, PERMUTATIONS, 42)
     lsh = RMinHashLSH(jaccard, PERMUTATIONS, BANDS)
     lsh.insert_many(hashes)

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""pagededup on Spark: the steps of a run as functions over DataFrames.
+"""pagededup on Spark: each step of a run is a function over DataFrames.
 
     from pagededup_spark import Pagededup
     p = Pagededup(spark, "pagededup.tar.gz")            # packed by engines/ship
-    pages = p.fp(spark.read.text("dumps.txt"))          # or rows that are there: spark.read.parquet("pages")
+    pages = p.fp(spark.read.text("dumps.txt"))          # or existing rows: spark.read.parquet("pages")
     pairs = p.match(pages, "-k", "6")
     verdicts = p.cluster(pairs)
     verdicts.write.parquet("verdicts")
     p.apply(verdicts, spark.read.text("dumps.txt"), "clean").show()
 
-Each function starts the program's own filters, `pagededup map` and `pagededup reduce`, in the tasks (mapInArrow), and lets
-Spark sort between them.  Rows never pass the driver; of a join its parameters do, some hundred bytes, and of pairs their header.  A filter that
-fails fails its task, with what it wrote to standard error.  The rows are those of one machine, in another order.
+Each function starts the filters `pagededup map` and `pagededup reduce` in the tasks (mapInArrow), and Spark sorts between
+them.  The driver never gets rows.  It gets only the parameters of a join, some hundred bytes, and the header of the pairs.  If a
+filter fails, its task fails, and the error contains the filter's standard error.  The rows are the same as on one machine,
+in another order.
 
-Columns have the names of Common Crawl's index where it has one: url, warc_filename, warc_record_offset, fetch_time,
-content_digest, content_charset, content_languages; the others are those of docs/format-rows.md.  Values are strings as they
-stand in rows, with their escapes, so that a row that comes back is the row that went; what a row calls `-` is null.  The
-column `header` holds the parameters of the rows.  Pages that look alike and are no pair stand among pairs, with the reason in the
-column `suspect`, which is null for pairs.  For Spark 3.5 and 4.
+Columns have the names of Common Crawl's index if it has the column: url, warc_filename, warc_record_offset, fetch_time,
+content_digest, content_charset, content_languages.  Other columns have the names of docs/format-rows.md.  Values are strings
+with the escapes of rows, so that a row survives the way there and back; `-` is null.  The column `header` contains the
+parameters of the rows.  Suspects are rows of the pairs with the reason in the column `suspect`, which is null for pairs.
+For Spark 3.5 and 4.
 """
 
 import atexit
@@ -54,14 +55,14 @@ SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
 SCHEMA["pairs"] += ", suspect string"
 SUSPECT = b"# suspect "
 AT_ONCE = 4096  # lines in an Arrow batch
-FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's own command does not begin without; that of HADOOP_CONF_DIR goes first
+FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's command does not start without this file; that of HADOOP_CONF_DIR has precedence
 
 
-# In the tasks: batches of a DataFrame to lines of a filter, and back.
+# In the tasks: convert batches of a DataFrame to lines of a filter, and back.
 
 
 def lines_of(kind, batches):
-    """A header stands before the first row that it holds for."""
+    """Yield lines; print a header before the first row to which it applies."""
     if kind == "nothing":
         for _ in batches:
             pass
@@ -156,7 +157,7 @@ def row_batch(kind, rows):
 
 
 def through(arguments, lines, files, counters, binary=False):
-    """The lines that the filter writes for these, or its bytes.  files: what it finds in its folder, by name."""
+    """Run a filter on lines and yield its output, as lines or bytes.  files: name -> contents of files in its folder."""
     folder = tempfile.mkdtemp(prefix="pagededup-")
     try:
         for name, held in files.items():
@@ -177,7 +178,7 @@ def through(arguments, lines, files, counters, binary=False):
                     child.stdin.close()
                 except BrokenPipeError:
                     pass
-                except BaseException as e:  # the filter must not take half of the input for all of it
+                except BaseException as e:  # the filter must not mistake half of the input for all of it
                     failed.append(e)
                     child.kill()
 
@@ -205,19 +206,19 @@ def through(arguments, lines, files, counters, binary=False):
 
 
 def spark_files(command):
-    """A command on files of any file system that Spark reads: -cat, -put -f.  It begins in a folder that has FOR_SPARK."""
+    """Return a command for files of any file system that Spark reads: -cat, -put -f.  It starts in a folder with FOR_SPARK."""
     home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
     java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     conf = os.environ.get("HADOOP_CONF_DIR")
     return "%s -Xmx256m -cp %s%s/jars/*:. org.apache.hadoop.fs.FsShell %s" % (java, conf + ":" if conf else "", home, command)
 
 
-# -put would leave a file of checksums beside each dump, where dumps are files of the nodes.
+# If dumps are files of the nodes, -put would write a file of checksums next to each dump.
 BY_SPARK = {("fetch", "spark"): "-cat", ("store", "spark"): "-put -f", ("store", "spark, to files"): "-fs file:/// -get -f"}
 
 
 def file_command(option, command):
-    """An option of the filter."""
+    """Return an option of the filter."""
     if (option, command) in BY_SPARK:
         command = spark_files(BY_SPARK[option, command])
     return ["--%s=%s" % (option, command)] if command else []
@@ -237,9 +238,9 @@ class Sums(AccumulatorParam):
 
 
 class Pagededup:
-    """archive: what engines/ship packed.  fetch: None, if every node can open the dumps' paths; "spark", to read them through
-    Spark's own jars (hdfs://, s3a://); or a command that prints the file whose path is appended.  partitions: how many
-    reducers; by default as many as Spark takes for a shuffle."""
+    """archive: the file that engines/ship made.  fetch: None, if every node can open the paths of the dumps; "spark", to read
+    them with Spark's jars (hdfs://, s3a://); or a command that prints the file whose path is appended.  partitions: the number
+    of reducers; the default is Spark's number of shuffle partitions."""
 
     def __init__(self, spark, archive, fetch=None, partitions=None):
         self.spark, self.sc, self.fetch = spark, spark.sparkContext, fetch
@@ -250,24 +251,24 @@ class Pagededup:
 
     @property
     def counters(self):
-        """What the filters counted so far; a task that ran twice counts twice."""
+        """Return the counters of the filters so far; a task that ran twice is counted twice."""
         return dict(self.counts.value)
 
     def release(self):
-        """Frees what steps keep for others, once the results are written."""
+        """Free data that steps keep for later steps.  Call it after the results are written."""
         for frame in self.kept:
             frame.unpersist()
         self.kept = []
 
     def fp(self, dumps, *options):
-        """dumps: a DataFrame whose first column has a path in each row."""
+        """Return the rows of dumps.  dumps: a DataFrame whose first column contains paths."""
         fetch = self.fetch
         paths = dumps.select(dumps.columns[0]).repartition(max(dumps.count(), 1))
         return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + list(options),
                             FOR_SPARK)
 
     def match(self, rows, *options):
-        """Pairs of rows of fp."""
+        """Return the pairs among rows of fp."""
         params = self._params(rows, "fp", "join", "count", {}, options)
         if "--all-pairs" in options:
             params = self._params(rows, "fp", "join", "plan", params)
@@ -283,11 +284,11 @@ class Pagededup:
         return self._pairs("join", found, params)
 
     def batch(self, keys, new, stored, *options, pairs_inside=False):
-        """New pages against stored ones: the pairs, verdicts on the stored pages that go, and the rows of the collection without those
-        and with the new pages.  keys: the key file that `pagededup match --save` wrote of the new pages, whose tables every task maps; new,
-        stored: rows of fp."""
+        """Compare new pages with stored pages.  Return the pairs, verdicts on the stored pages to remove, and the rows of the new
+        collection.  keys: the key file of the new pages, written by `pagededup match --save`; every task maps its tables into memory.
+        new, stored: rows of fp."""
         name = "pagededup-%s.key" % uuid.uuid4().hex
-        folder = tempfile.mkdtemp(prefix="pagededup-")  # a node takes the file from here when its first task begins
+        folder = tempfile.mkdtemp(prefix="pagededup-")  # a node fetches the file from here when its first task starts
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         shutil.copyfile(keys, os.path.join(folder, name))
         self.sc.addFile(os.path.join(folder, name))
@@ -303,7 +304,7 @@ class Pagededup:
         return self._pairs("batch", found, side), tombstones, collection
 
     def _find(self, stored, side, keys, tables):
-        """tables: a file to be made here, which goes to every node once."""
+        """tables: a file to make here; it is sent to every node once."""
         arguments = ["map", "--job=batch", "--step=tables"] + ["--%s=%s" % (n, n) for n in side]
         with open(tables, "wb") as out:
             for piece in through(arguments, [], {"batch": os.path.basename(keys), "params": side["params"]}, self.counts, binary=True):
@@ -315,9 +316,9 @@ class Pagededup:
         return self._reduce(keyed, ["reduce", "--job=batch", "--step=find"] + own[:-1], "line", None, side)
 
     def apply(self, verdicts, dumps, output, store=None):
-        """The dumps without the pages that verdicts say are duplicates, below the folder `output`: a row for each, when it is written.
-        dumps: as for fp.  store: None, if every node can write there; "spark", to write through Spark's own jars; or a command that takes a
-        local file and where to put it."""
+        """Write the dumps without duplicates into the folder `output`, and return a row for each written dump.
+        dumps: as for fp.  store: None, if every node can write there; "spark", to write with Spark's jars; or a command that takes a
+        local file and its destination."""
         fetch, paths = self.fetch, dumps.select(dumps.columns[0])
         lines = self._step("apply", "split", [(verdicts, "verdicts"), (paths, "line")])
         lines = self._keep(lines)
@@ -328,7 +329,7 @@ class Pagededup:
                             lambda: arguments + file_command("fetch", fetch) + file_command("store", store), FOR_SPARK)
 
     def _make_folders(self, paths, output):
-        """What kind of file system they are on."""
+        """Return the kind of file system of the paths."""
         jvm, conf = self.sc._jvm, self.sc._jsc.hadoopConfiguration()
         below = F.regexp_replace(F.regexp_replace(F.col(paths.columns[0]), "^[A-Za-z0-9+.-]+://[^/]*", ""), "/?[^/]*$", "")
         for (folder,) in paths.select(below).distinct().collect():
@@ -341,10 +342,10 @@ class Pagededup:
         return self._step(job, "pairs", [(f, "line") for f in found + [doubts]], side, "pairs")
 
     def cluster(self, pairs, *options):
-        """Verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
+        """Return verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
         pairs = self._keep(pairs)
         headers = pairs.select("header").distinct().limit(2).collect()
-        if not headers:  # nothing says what the pairs were made with, and there are none
+        if not headers:  # there is no pair, and no header with the parameters of the pairs
             return self.spark.createDataFrame([], SCHEMA["verdicts"])
         more = ["--"] + list(options) if options else []
         edges, unsettled = self._round(self._map(pairs, "pairs", ["map", "--job=cluster", "--step=edges"]))
@@ -384,7 +385,7 @@ class Pagededup:
         return self._filter(frame, kind, "keyed", lambda: arguments, files)
 
     def _reduce(self, keyed, arguments, out="line", partitions=None, files={}):
-        # The line that map tasks end with: of a frame without partitions there are none, and Spark starts no task for rows that are not there.
+        # Add the last line of map tasks.  A frame without partitions has no map task, and Spark starts no reduce task without rows.
         last = self.spark.range(0, 1, 1, 1).select(F.lit(b"").alias("key"), F.lit(b"\t").alias("line"))
         sorted_ = keyed.union(last).repartition(partitions or self.partitions, "key").sortWithinPartitions("key").select("line")
         return self._filter(sorted_, "line", out, lambda: arguments, files)
