@@ -77,7 +77,7 @@ struct kept {
 static uint64_t hash_field(struct pd_span value)
 {
 	value = pd_span_trim(value);
-	return value.n ? pd_hash64(value.p, value.n) | 1 : 0;
+	return value.n ? pd_map_key(value) | 1 : 0;
 }
 
 static uint64_t hash_capture(struct pd_span url, struct pd_span date)
@@ -93,7 +93,7 @@ static uint32_t kept_of(const struct kept *k, struct pd_span dup_of, struct pd_b
 {
 	if (pd_tsv_value(dup_of, text) < 0)
 		return 0;
-	const uint32_t *page = pd_map_find(&k->by_id, pd_hash64(text->p, text->n));
+	const uint32_t *page = pd_map_find(&k->by_id, pd_map_key(pd_buf_span(text)));
 	return page ? *page : 0;
 }
 
@@ -111,7 +111,7 @@ static struct kept *kept_new(const struct pd_apply_removals *removals)
 	for (size_t i = 0; pd_apply_removals_dup_of(removals, i, &dup_of); i++) {
 		if (pd_tsv_value(dup_of, &k->text) < 0 || !k->text.n)
 			continue;
-		uint32_t *page = pd_map_put(&k->by_id, pd_hash64(k->text.p, k->text.n));
+		uint32_t *page = pd_map_put(&k->by_id, pd_map_key(pd_buf_span(&k->text)));
 		if (*page)
 			continue;
 		k->pages = pd_grow(k->pages, k->n_pages, &k->cap_pages, sizeof *k->pages);
@@ -194,7 +194,7 @@ static void note_kept_for(struct kept *k, uint64_t hash, uint32_t kept)
 static void note_page(struct kept *k)
 {
 	const struct pd_record *r = &k->record;
-	const uint32_t *page = pd_map_find(&k->by_id, pd_hash64(r->id.p, r->id.n));
+	const uint32_t *page = pd_map_find(&k->by_id, pd_map_key(pd_buf_span(&r->id)));
 	if (page)
 		note_kept(k, &k->pages[*page - 1]);
 	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
@@ -393,7 +393,7 @@ static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 static void places_add(struct places *p, const struct pd_read_file *file)
 {
 	const char *name = last_path_part(file);
-	p->twice |= !pd_map_add(&p->seen, pd_hash64(name, strlen(name)));
+	p->twice |= !pd_map_add(&p->seen, pd_map_key(pd_span_z(name)));
 	folders_of(file, &p->folders);
 	if (!p->any)
 		pd_buf_set(&p->common, pd_buf_span(&p->folders));
@@ -1644,7 +1644,7 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 	for (const char *const *path = a->o->also_written; to_folder && path && *path; path++)
 		if (!strcmp(*path, output))
 			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", output);
-	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_hash64(a->place.p, a->place.n)))
+	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_map_key(pd_buf_span(&a->place))))
 		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
 	return to_folder ? note_files(a, f, n, e) : PD_OK;
 }

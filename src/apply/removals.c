@@ -69,7 +69,7 @@ static struct pd_span base_of(struct pd_span path)
 
 static uint64_t hash(struct pd_span s)
 {
-	return pd_hash64(s.p, s.n);
+	return pd_map_key(s);
 }
 
 static uint64_t hash_of_file(const void *files, uint32_t i)

@@ -1,12 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 
 /* KEEP: a map of more slots gives them back at `clear` when few are needed. */
 enum { SMALLEST = 64, KEEP = 1 << 18, AHEAD = 24 };
+
+/* The random numbers of the process that all tables depend on. */
+static const struct pd_secret *secret_of_process(void)
+{
+	static struct pd_secret secret;
+	static char lock;
+	static bool known;
+	if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+		return &secret;
+	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (!known && pd_secret_random(&secret) < 0) {
+		/* Without the system's random numbers, tables are harder to flood than with none. */
+		uint64_t facts[] = { (uint64_t)time(NULL), (uint64_t)getpid(), (uint64_t)(uintptr_t)&facts };
+		uint64_t w[2];
+		pd_hash128(facts, sizeof facts, 0, w);
+		memcpy(secret.bytes, w, sizeof secret.bytes);
+	}
+	__atomic_store_n(&known, true, __ATOMIC_RELEASE);
+	__atomic_clear(&lock, __ATOMIC_RELEASE);
+	return &secret;
+}
+
+uint64_t pd_map_secret(void)
+{
+	static uint64_t tables;
+	uint64_t number = __atomic_fetch_add(&tables, 1, __ATOMIC_RELAXED);
+	return pd_keyed64(secret_of_process(), &number, sizeof number) | 1;
+}
+
+uint64_t pd_map_key(struct pd_span s)
+{
+	return pd_keyed64(secret_of_process(), s.p, s.n);
+}
 
 void pd_map_clear(struct pd_map *m, size_t n)
 {
@@ -22,6 +60,7 @@ void pd_map_clear(struct pd_map *m, size_t n)
 	pd_map_release(m);
 	m->v = pd_zalloc(want * sizeof *m->v);
 	m->cap = m->room = want;
+	m->secret = pd_map_secret();
 	m->round = 1;
 }
 
@@ -35,7 +74,7 @@ void pd_map_grow(struct pd_map *m)
 {
 	struct pd_map old = *m;
 	size_t cap = old.cap ? 2 * old.cap : SMALLEST;
-	struct pd_map bigger = { .n = old.n, .cap = cap, .room = cap, .round = 1 };
+	struct pd_map bigger = { .n = old.n, .cap = cap, .room = cap, .secret = pd_map_secret(), .round = 1 };
 	bigger.v = pd_zalloc(bigger.cap * sizeof *bigger.v);
 	for (size_t i = 0; i < old.cap; i++) {
 		if (old.v[i].round != old.round)
@@ -57,10 +96,11 @@ void pd_map_keys(const struct pd_map *m, uint64_t *out)
 
 static void take_slot(struct pd_index *x, uint64_t hash, uint32_t number)
 {
-	size_t i = hash & (x->cap - 1);
+	uint64_t place = pd_index_place(x, hash);
+	size_t i = place & (x->cap - 1);
 	while (x->tag[i])
 		i = (i + 1) & (x->cap - 1);
-	x->tag[i] = pd_index_tag(hash);
+	x->tag[i] = pd_index_tag(place);
 	x->number[i] = number;
 }
 
@@ -73,6 +113,7 @@ static void grow_index(struct pd_index *x, pd_index_hash *hash_of, const void *t
 	memset(x->tag, 0, cap);
 	x->cap = cap;
 	x->n = n;
+	x->secret = pd_map_secret();
 	for (size_t i = 0; i < n; i++) {
 		pd_index_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
 		take_slot(x, hash_of(things, (uint32_t)i), (uint32_t)i);
@@ -97,8 +138,7 @@ void pd_index_release(struct pd_index *x)
 
 static uint64_t name_hash(const void *names, uint32_t number)
 {
-	struct pd_span s = ((const struct pd_names *)names)->v[number];
-	return pd_hash64(s.p, s.n);
+	return pd_map_key(((const struct pd_names *)names)->v[number]);
 }
 
 static bool is_name(const void *names, uint32_t number, const void *s)
@@ -113,7 +153,7 @@ static uint32_t find_name(const struct pd_names *names, struct pd_span s, uint64
 
 uint32_t pd_names_add(struct pd_names *names, struct pd_span s)
 {
-	uint64_t hash = pd_hash64(s.p, s.n);
+	uint64_t hash = pd_map_key(s);
 	uint32_t number = find_name(names, s, hash);
 	if (number != PD_NO_NAME)
 		return number;
@@ -125,7 +165,7 @@ uint32_t pd_names_add(struct pd_names *names, struct pd_span s)
 
 uint32_t pd_names_find(const struct pd_names *names, struct pd_span s)
 {
-	return find_name(names, s, pd_hash64(s.p, s.n));
+	return find_name(names, s, pd_map_key(s));
 }
 
 void pd_names_release(struct pd_names *names)

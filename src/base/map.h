@@ -7,9 +7,12 @@
  * of the slots taken.  It is emptied in no time (a slot belongs to the round that wrote it), so that it can be used page
  * after page.  All zeroes is an empty map.
  *
- * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes, all of whose bits must be mixed:
+ * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes:
  * five bytes for a slot, at most three quarters of them taken.  The caller says whether a number is the thing asked for, and
  * its hash when the index grows.  All zeroes is an empty index.
+ *
+ * Authors of pages choose most keys.  The slot of a key therefore depends on a random number of each table as well, so that
+ * no author knows keys that share their slots.  The order of the slots differs from run to run: no output may depend on it.
  *
  * Names are strings and their numbers 0, 1, 2 … in the order in which they were first added; each string stands once.  They
  * lie in memory until `release`.
@@ -30,8 +33,26 @@ struct pd_map {
 	struct pd_map_slot *v;
 	size_t n, cap;		/* keys; slots in use, a power of two */
 	size_t room;		/* slots there are */
+	uint64_t secret;	/* that the places of keys depend on */
 	uint32_t round;		/* of the slots that are taken; from 1 */
 };
+
+/* A random odd number, another one for each call.  One that all tables shared would make it slow to fill a small table with
+ * the keys of a large one in the order of its slots. */
+uint64_t pd_map_secret(void);
+
+/* The key of a string: a hash with a secret of the process.  Use it wherever a table knows strings by their hashes alone, or strings
+ * of a page's author are in an index: he can compute strings with equal hashes of any function without a secret.  The value
+ * differs from process to process: do not store it. */
+uint64_t pd_map_key(struct pd_span s);
+
+/* Place of a key before it is cut to the size of a table: both halves of the product with the secret.  Either half alone
+ * would give keys that differ only in their highest bits, or only in their lowest, one place whatever the secret is. */
+static inline uint64_t pd_map_place(uint64_t key, uint64_t secret)
+{
+	unsigned __int128 product = (unsigned __int128)(key + secret) * secret;
+	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
 
 /* Everything is forgotten; room for `n` keys, 0: as many as there is.  Few keys lie in few slots, which stay in the processor's
  * cache, whatever the page before needed; a map that one huge page made huge gives its memory back. */
@@ -49,8 +70,7 @@ void pd_map_keys(const struct pd_map *m, uint64_t *out);
 
 static inline struct pd_map_slot *pd_map_slot(const struct pd_map *m, uint64_t key)
 {
-	uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-	size_t i = (hash ^ hash >> 32) & (m->cap - 1);
+	size_t i = pd_map_place(key, m->secret) & (m->cap - 1);
 	while (m->v[i].round == m->round && m->v[i].key != key)
 		i = (i + 1) & (m->cap - 1);
 	return &m->v[i];
@@ -93,16 +113,22 @@ static inline bool pd_map_add(struct pd_map *m, uint64_t key)
 
 struct pd_index {
 	uint32_t *number;
-	uint8_t *tag;		/* of each slot: bits of the hash, so that few others are examined in vain; 0: free */
+	uint8_t *tag;		/* of each slot: bits of the place, so that few others are examined in vain; 0: free */
 	size_t n, cap;
+	uint64_t secret;	/* that the places of hashes depend on */
 };
 
 typedef uint64_t pd_index_hash(const void *things, uint32_t number);
 typedef bool pd_index_same(const void *things, uint32_t number, const void *key);
 
-static inline uint8_t pd_index_tag(uint64_t hash)
+static inline uint64_t pd_index_place(const struct pd_index *x, uint64_t hash)
 {
-	return (uint8_t)(hash >> 56 | 1);
+	return pd_map_place(hash, x->secret);
+}
+
+static inline uint8_t pd_index_tag(uint64_t place)
+{
+	return (uint8_t)(place >> 56 | 1);
 }
 
 /* From slot `i` on the first that is free or has this tag. */
@@ -119,8 +145,9 @@ static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct
 {
 	if (!x->n)
 		return PD_NO_NUMBER;
-	uint8_t tag = pd_index_tag(hash);
-	for (size_t i = hash;; i++) {
+	uint64_t place = pd_index_place(x, hash);
+	uint8_t tag = pd_index_tag(place);
+	for (size_t i = place;; i++) {
 		i = pd_index_likely(x, i, tag);
 		if (!x->tag[i])
 			return PD_NO_NUMBER;
@@ -138,14 +165,16 @@ static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
 {
 	if (!x->cap)
 		return;
-	pd_prefetch(&x->tag[hash & (x->cap - 1)]);
-	pd_prefetch(&x->number[hash & (x->cap - 1)]);
+	size_t i = pd_index_place(x, hash) & (x->cap - 1);
+	pd_prefetch(&x->tag[i]);
+	pd_prefetch(&x->number[i]);
 }
 
 /* … and then the number that stands there, or PD_NO_NUMBER: what it is the number of may be asked for next. */
 static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
 {
-	size_t i = x->cap ? pd_index_likely(x, hash, pd_index_tag(hash)) : 0;
+	uint64_t place = pd_index_place(x, hash);
+	size_t i = x->cap ? pd_index_likely(x, place, pd_index_tag(place)) : 0;
 	return x->cap && x->tag[i] ? x->number[i] : PD_NO_NUMBER;
 }
 

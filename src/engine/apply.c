@@ -111,7 +111,7 @@ static int reduce_split(const struct pd_engine *t, struct pd_err *e)
 			break;
 		}
 		d.listed |= pd_span_is(tag, "d");
-		if (pd_span_is(tag, "d") || !pd_map_add(&d.seen, pd_hash64(rest.p, rest.n)))
+		if (pd_span_is(tag, "d") || !pd_map_add(&d.seen, pd_map_key(rest)))
 			continue;
 		if (d.rows.n)
 			pd_buf_add_c(&d.rows, BETWEEN);

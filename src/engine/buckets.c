@@ -71,7 +71,7 @@ int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_
 	int status = pd_engine_row_parse(&r, row, NULL, e);
 	if (status)
 		return status;
-	uint32_t *place = pd_map_put(&b->waits, pd_hash64(r.f[PD_FP_ID].p, r.f[PD_FP_ID].n));
+	uint32_t *place = pd_map_put(&b->waits, pd_map_key(r.f[PD_FP_ID]));
 	bool known = *place;
 	if (!known) {
 		*place = (uint32_t)++b->n_waiting;
@@ -214,7 +214,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 /* Is the row of this id wanted, and was it not written yet? */
 static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 {
-	uint32_t *state = pd_map_find(wanted, pd_hash64(id.p, id.n));
+	uint32_t *state = pd_map_find(wanted, pd_map_key(id));
 	if (!state || *state)
 		return false;
 	*state = 1;
@@ -247,7 +247,7 @@ static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, stru
 static void want_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
 {
 	struct pd_span id = pd_rows_view(b->rows, row).id;
-	pd_map_add(wanted, pd_hash64(id.p, id.n));
+	pd_map_add(wanted, pd_map_key(id));
 }
 
 static int write_number(struct pd_engine_buckets *b, const char *name, uint64_t n)
@@ -299,7 +299,7 @@ static void open_full(const struct pd_engine_buckets *b, struct pd_match_share *
 	share->full = pd_zalloc((b->rows->n * share->full_words + 1) * sizeof *share->full);
 	for (uint32_t i = 0; share->full_known && i < b->rows->n; i++) {
 		struct pd_span id = pd_rows_view(b->rows, i).id;
-		const uint32_t *place = pd_map_find(&b->waits, pd_hash64(id.p, id.n));
+		const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
 		if (place)
 			memcpy(share->full + i * share->full_words, b->full + (*place - 1) * share->full_words,
 			       share->full_words * sizeof *share->full);

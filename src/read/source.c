@@ -343,7 +343,7 @@ static void set_name(struct pd_read_tar *t, const char *path)
 {
 	pd_buf_clear(&t->name);
 	pd_buf_add_z(&t->name, path);
-	while (!pd_map_add(&t->names, pd_hash64(t->name.p, t->name.n)))
+	while (!pd_map_add(&t->names, pd_map_key(pd_buf_span(&t->name))))
 		pd_buf_printf(&t->name, "!%lld", (long long)archive_read_header_position(t->archive));
 }
 
@@ -1429,7 +1429,7 @@ static bool open_part(struct pd_read_source *s)
 			return false;
 		pd_buf_clear(&z->label);
 		pd_buf_printf(&z->label, "%s!%s", s->label, z->path.p);
-		if (!pd_map_add(&z->names, pd_hash64(z->path.p, z->path.n)))
+		if (!pd_map_add(&z->names, pd_map_key(pd_buf_span(&z->path))))
 			pd_buf_printf(&z->label, "!%llu", (unsigned long long)z->number);
 	} while (!may_hold(z->label.p, s->wanted));
 	if (!z->part) {

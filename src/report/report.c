@@ -33,7 +33,7 @@ static void take_value(struct pd_buf *out, struct pd_span field)
 static uint64_t hash_of_host(const void *hosts, uint32_t i)
 {
 	struct pd_span name = ((const struct pd_report_host *)hosts)[i].name;
-	return pd_hash64(name.p, name.n);
+	return pd_map_key(name);
 }
 
 static bool is_host(const void *hosts, uint32_t i, const void *name)
@@ -45,7 +45,7 @@ static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t by
 {
 	pd_url_host(url, &s->host);
 	struct pd_span name = pd_buf_span(&s->host);
-	uint64_t hash = pd_hash64(name.p, name.n);
+	uint64_t hash = pd_map_key(name);
 	uint32_t host = pd_index_find(&s->by_name, hash, is_host, s->hosts, &name);
 	if (host == PD_NO_NUMBER) {
 		host = (uint32_t)s->n_hosts++;
@@ -580,7 +580,7 @@ struct reach_pages {
 
 static uint32_t page_of(struct reach_pages *p, struct pd_span id)
 {
-	uint32_t *number = pd_map_put(&p->numbers, pd_hash64(id.p, id.n));
+	uint32_t *number = pd_map_put(&p->numbers, pd_map_key(id));
 	if (!*number) {
 		p->parent = pd_grow(p->parent, p->n, &p->cap_parent, sizeof *p->parent);
 		p->parent[p->n] = p->n;

@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -102,6 +103,98 @@ START_TEST(an_index_finds_what_lies_elsewhere)
 }
 END_TEST
 
+/* Keys of an author of pages who knows the program: all have slot 0 of tables of up to 2^24 slots, or the same bits where a hash
+ * function that is not keyed looks for them.  Shape 0: for the product with the golden ratio, both halves of which are added. */
+static uint64_t flooding_key(int shape, uint64_t i)
+{
+	uint64_t inverse = 1, factor = UINT64_C(0x9E3779B97F4A7C15), slot = i << 24;
+	for (int k = 0; k < 6; k++)
+		inverse *= 2 - factor * inverse;
+	return shape == 0 ? (slot ^ slot >> 32) * inverse : shape == 1 ? i << 24 & ~(UINT64_C(255) << 56) : shape == 2 ? i << 44 : i;
+}
+
+enum { FLOOD = 60000 };
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* Slots that are looked at until all keys are found. */
+static uint64_t map_probes(const struct pd_map *m)
+{
+	uint64_t probes = 0;
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->v[i].round == m->round)
+			probes += 1 + ((i - pd_map_place(m->v[i].key, m->secret)) & (m->cap - 1));
+	return probes;
+}
+
+START_TEST(no_keys_flood_a_map)
+{
+	struct pd_map m = { 0 };
+	for (int round = 0; round < 2; round++) {
+		struct timespec start;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+		for (uint64_t i = 0; i < FLOOD; i++)
+			pd_map_add(&m, flooding_key(_i, i));
+		ck_assert_uint_eq(m.n, FLOOD);
+		ck_assert_msg(map_probes(&m) < 4 * FLOOD, "%lu probes", (unsigned long)map_probes(&m));
+		ck_assert_msg(seconds_since(&start) < 1, "%f seconds", seconds_since(&start));
+		pd_map_clear(&m, FLOOD);
+	}
+	pd_map_release(&m);
+}
+END_TEST
+
+static uint64_t index_probes(const struct pd_index *x, const uint64_t *hashes)
+{
+	uint64_t probes = 0;
+	for (size_t i = 0; i < x->cap; i++)
+		if (x->tag[i])
+			probes += 1 + ((i - pd_index_place(x, hashes[x->number[i]])) & (x->cap - 1));
+	return probes;
+}
+
+START_TEST(no_hashes_flood_an_index)
+{
+	static uint64_t hashes[FLOOD];
+	struct pd_index x = { 0 };
+	struct timespec start;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		hashes[i] = flooding_key(_i, i);
+		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
+		pd_index_add(&x, hashes[i], hash_of, hashes);
+	}
+	for (uint32_t i = 0; i < FLOOD; i++)
+		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), i);
+	ck_assert_msg(index_probes(&x, hashes) < 8 * FLOOD, "%lu probes", (unsigned long)index_probes(&x, hashes));
+	ck_assert_msg(seconds_since(&start) < 1, "%f seconds", seconds_since(&start));
+	pd_index_release(&x);
+}
+END_TEST
+
+/* A table's slots tell nothing of another's, and keys are moved from one into a smaller one in the order of its slots. */
+START_TEST(tables_have_different_secrets)
+{
+	static uint64_t keys[FLOOD];
+	struct pd_map from = { 0 }, to = { 0 };
+	for (uint64_t i = 0; i < FLOOD; i++)
+		pd_map_add(&from, i);
+	pd_map_keys(&from, keys);
+	pd_map_clear(&to, FLOOD / 4);
+	for (uint64_t i = 0; i < FLOOD / 4; i++)
+		pd_map_add(&to, keys[i]);
+	ck_assert(from.secret != to.secret);
+	ck_assert_msg(map_probes(&to) < FLOOD, "%lu probes", (unsigned long)map_probes(&to));
+	pd_map_release(&from);
+	pd_map_release(&to);
+}
+END_TEST
+
 START_TEST(lower_bounds)
 {
 	static const uint64_t v[] = { 2, 2, 5, 9, 9, 9, 12 };
@@ -145,6 +238,9 @@ int main(void)
 	tcase_add_test(c, a_map_is_emptied_often);
 	tcase_add_test(c, a_set_gives_its_keys);
 	tcase_add_test(c, an_index_finds_what_lies_elsewhere);
+	tcase_add_loop_test(c, no_keys_flood_a_map, 0, 4);
+	tcase_add_loop_test(c, no_hashes_flood_an_index, 0, 4);
+	tcase_add_test(c, tables_have_different_secrets);
 	tcase_add_test(c, lower_bounds);
 	tcase_add_test(c, hexadecimal_digits);
 	suite_add_tcase(suite, c);
