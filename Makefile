@@ -231,7 +231,13 @@ $(B)/tests/inject.so: tests/faults/inject.c
 	$(call say,LD)
 	$(Q)$(CC) -std=gnu11 -O2 -g -Wall $(if $(DEV),$(DEV_FLAGS)) -D_GNU_SOURCE -fPIC -shared -o $@ $<
 
-tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so ## build the unit tests and the fuzz targets
+# Computes pages that look like others to hashes without a secret.
+$(B)/tests/forge: tests/forge.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -std=gnu11 -O2 -g -Wall $(if $(DEV),$(DEV_FLAGS)) -o $@ $<
+
+tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so $(B)/tests/forge ## build the unit tests and the fuzz targets
 .PHONY: tests
 
 check-long: check ## the tests that take minutes: big data, fuzzing

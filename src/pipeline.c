@@ -31,6 +31,7 @@ static void digest_text(struct pd_pipeline *p)
 		text = pd_buf_span(&p->visible);
 	}
 	pd_text_digest(p->folder, text, &p->scratch, &p->text_digest);
+	p->text_hash = p->text_secret && p->scratch.n ? pd_keyed64(p->text_secret, p->scratch.p, p->scratch.n) : 0;
 }
 
 /* A page that stands in for another is not to match anything. */
@@ -38,6 +39,7 @@ static void clear_signature(struct pd_pipeline *p)
 {
 	p->signature.present = p->sketch.present = false;
 	pd_buf_clear(&p->text_digest);
+	p->text_hash = 0;
 	for (int i = 0; i < p->tables->methods.n; i++)
 		p->by_method[i].present = false;
 }

@@ -117,6 +117,8 @@ struct pd_pipeline {
 	struct pd_sketch sketch;
 	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;
+	const struct pd_secret *text_secret;	/* NULL: no keyed hashes are made; belongs to the caller, who sets it after init */
+	uint64_t text_hash;			/* the same text as in text_digest, with the secret; 0: it has none */
 	/* sums over all pages */
 	double seconds[PD_PHASES];
 };

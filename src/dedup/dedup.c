@@ -37,6 +37,8 @@
 
 #define DEDUP_TABLE ".dedup/site.bp"
 
+#define DEDUP_SECRET ".dedup/secret"
+
 /* Names at the top that no output of an input may take; NULL at the end. */
 static const char *const folder_reserved[] = {
 	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "old-pairs.tsv", "site.bp", ".dedup", NULL,
@@ -237,7 +239,7 @@ static bool parse_output(struct pd_journal *j, struct pd_span rest)
 	}
 	ok = ok && rest.p && pd_tsv_value(rest, &label) == PD_OK;
 	if (ok)
-		pd_map_add(&j->outputs, pd_hash64(label.p, label.n));
+		pd_map_add(&j->outputs, pd_map_key(pd_buf_span(&label)));
 	s->inputs += ok;
 	pd_buf_release(&label);
 	return ok;
@@ -413,6 +415,7 @@ struct run {
 	int n_inputs;
 	struct pd_log *log;
 	struct pd_journal journal;
+	struct pd_secret secret;	/* of this run: shingles are made with it */
 	struct pd_dedup_counts counts;
 	struct pd_map met;		/* what each file was when its unit was met: state_of its facts, by a hash of the path */
 	bool incomplete;		/* something could not be read for the report */
@@ -447,6 +450,49 @@ static void print_options(const struct pd_dedup_options *o, const struct pd_tabl
 		      o->walk.learn ? "yes" : "no", o->given);
 }
 
+/* --- the secret ---
+ * Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a page that
+ * looks like another.  It is in a file of its own, which only the owner can read, and which is removed when the run has
+ * ended: the journal stays, and others may read it. */
+
+static int write_secret(struct run *r, const char *path)
+{
+	int error = pd_secret_random(&r->secret);
+	if (error < 0) {
+		errno = -error;
+		return pd_fail_errno(r->err, "cannot read random numbers");
+	}
+	unlink(path);	/* of a run that was killed before it had rows: another's rights are not kept */
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return pd_fail_errno(r->err, "cannot write %s", path);
+	bool good = write(fd, r->secret.bytes, sizeof r->secret.bytes) == (ssize_t)sizeof r->secret.bytes && fsync(fd) == 0;
+	int status = good ? PD_OK : pd_fail_errno(r->err, "cannot write %s", path);
+	close(fd);
+	return status;
+}
+
+static int read_secret(struct run *r, const char *path)
+{
+	char bytes[sizeof r->secret.bytes + 1];
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+	if (f)
+		fclose(f);
+	if (n != sizeof r->secret.bytes)
+		return pd_fail(r->err, PD_ERR_FORMAT, "%s is missing or damaged: delete the folder and start again", path);
+	memcpy(r->secret.bytes, bytes, n);
+	return PD_OK;
+}
+
+static int find_secret(struct run *r)
+{
+	char *path = pd_dedup_folder_path(r->folder, DEDUP_SECRET);
+	int status = r->journal.n_rows ? read_secret(r, path) : write_secret(r, path);
+	free(path);
+	return status;
+}
+
 static int enter(struct run *r)
 {
 	struct pd_tables tables;
@@ -467,6 +513,8 @@ static int enter(struct run *r)
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, pd_buf_span(&options), r->err);
 	pd_buf_set(&r->journal.options, pd_buf_span(&options));
+	if (!status && !r->journal.end)
+		status = find_secret(r);
 	folder_sweep_top(r->folder);
 	free(journal);
 	pd_buf_release(&options);
@@ -522,7 +570,7 @@ static uint32_t short_state(const struct stat *st)
 static void add_to_unit(struct units *u, const struct pd_read_file *f, const struct stat *st)
 {
 	u->identity = pd_hash64_seed(f->path, strlen(f->path), state_of(u->identity, st));
-	*pd_map_put(u->met, pd_hash64(f->path, strlen(f->path))) = access(f->path, R_OK) == 0 ? short_state(st) : 0;
+	*pd_map_put(u->met, pd_map_key(pd_span_z(f->path))) = access(f->path, R_OK) == 0 ? short_state(st) : 0;
 	u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
 	u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
 	u->found[u->n_paths] = (struct pd_found){ f->name, f->typed, f->found };
@@ -570,6 +618,7 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	char *table = walk.learn ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
 	walk.output = output;
 	walk.shingles = shingles;
+	walk.shingles_secret = &r->secret;
 	walk.left_out = left_out;
 	walk.files_from = NULL;
 	walk.found = u->found;
@@ -674,7 +723,7 @@ static int add_ids(struct run *r, char **paths, size_t n, bool verdicts, struct 
 	int more;
 	while ((more = pd_tsv_next(&in, r->err)) == 1)
 		if (!verdicts || pd_span_is(in.fields[1], "1"))
-			pd_map_add(out, pd_hash64(in.fields[0].p, in.fields[0].n));
+			pd_map_add(out, pd_map_key(in.fields[0]));
 	pd_tsv_release(&in);
 	return more;
 }
@@ -746,7 +795,7 @@ struct merging {
 /* Suspects that only look like an old page wait: the later verdicts may say more of them. */
 static void take_row(struct merging *m, const struct pd_tsv_reader *in, bool old, uint64_t first)
 {
-	uint64_t cluster = 0, id = pd_hash64(in->fields[1].p, in->fields[1].n);
+	uint64_t cluster = 0, id = pd_map_key(in->fields[1]);
 	struct pd_span rest = in->line, number;
 	pd_span_split(&rest, '\t', &number);
 	if (!old)
@@ -850,6 +899,7 @@ static int do_verdicts(struct run *r)
 	char **shingles = folder_units(r->folder, n, "shingles");
 	cluster.group.shingles = shingles;
 	cluster.group.n_shingles = (int)n;
+	cluster.group.shingles_secret = &r->secret;
 	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS), *new = pd_dedup_folder_path(r->folder, DEDUP_NEW_VERDICTS);
 	struct pd_map gone = { 0 };
 	int status = r->o->n_against ? add_ids(r, &old, 1, true, &gone) : PD_OK;
@@ -900,7 +950,7 @@ static void on_orphan(void *ctx, const char *id)
 static bool is_done(void *ctx, const struct pd_read_file *file, const char *output)
 {
 	struct run *r = ctx;
-	if (pd_map_has(&r->journal.outputs, pd_hash64(file->label, strlen(file->label))))
+	if (pd_map_has(&r->journal.outputs, pd_map_key(pd_span_z(file->label))))
 		return true;
 	if (r->o->resume)
 		folder_sweep(output);
@@ -911,7 +961,7 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 static int on_input(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e)
 {
 	struct run *r = ctx;
-	const uint32_t *was = pd_map_find(&r->met, pd_hash64(file->path, strlen(file->path)));
+	const uint32_t *was = pd_map_find(&r->met, pd_map_key(pd_span_z(file->path)));
 	if (!was || *was == (st ? short_state(st) : 0))
 		return PD_OK;
 	if (!st)
@@ -945,7 +995,7 @@ static int write_outputs(struct run *r, struct pd_apply *apply)
 	size_t met = 0;
 	int more;
 	while ((more = pd_apply_next(apply, &done, r->err)) == 1) {
-		met += pd_map_has(&r->met, pd_hash64(done.file->path, strlen(done.file->path)));
+		met += pd_map_has(&r->met, pd_map_key(pd_span_z(done.file->path)));
 		if (!done.skipped && !done.error && (more = pd_journal_add_output(&r->journal, &done, r->err)) < 0)
 			break;
 	}
@@ -1018,7 +1068,7 @@ static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd
 	int status = pd_pick_text(&t->pick, id, title, url, text, e);
 	if (status < 0 && t->new.n) {
 		pd_tsv_add(&row, pd_span_z(id));
-		if (!pd_map_has(&t->new, pd_hash64(row.p, row.n)))
+		if (!pd_map_has(&t->new, pd_map_key(pd_buf_span(&row))))
 			status = 1;
 		pd_buf_release(&row);
 	}

@@ -20,6 +20,7 @@
  * FOLDER/verdicts.tsv, stats.json, report.html, site.bp	what was found
  * FOLDER/…				the inputs without what goes
  * FOLDER/.dedup/journal			what is done
+ * FOLDER/.dedup/secret			the secret that shingles are made with, 16 bytes: until the run has ended
  * FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
  * FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and what was left out of it: as long
  * FOLDER/.dedup/more.tsv			pairs of one bit more, for the report

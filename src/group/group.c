@@ -152,9 +152,24 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
 }
 
+static uint64_t hash_of_id(const struct pd_group *g, uint32_t page)
+{
+	const struct pd_secret *secret = g->o->shingles_secret ? g->o->shingles_secret : &pd_no_secret;
+	return pd_shingles_id(secret, pd_pages_view(&g->pages, page).id);
+}
+
 static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set *out, struct pd_err *e)
 {
-	return pd_shingles_get(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, page).id), out, e);
+	return pd_shingles_get(g->texts->shingles, hash_of_id(g, page), out, e);
+}
+
+/* Return false if the two pages of an edge have equal digests of their texts in the rows, and different texts: their digests
+ * without a secret can be forged. */
+static bool have_same_text(const struct pd_group *g, const struct pd_edge *edge)
+{
+	uint64_t a = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->a)) : 0;
+	uint64_t b = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->b)) : 0;
+	return !a || !b || a == b;
 }
 
 /* What page `page` takes with it when it goes for `keep`, which `edge` joins it to, perhaps by way of others. */
@@ -164,6 +179,10 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
 	int known = 0;
 	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
+	if (edge->distance == PD_SAME_TEXT && !have_same_text(g, edge)) {
+		out->share = 1;
+		return PD_OK;
+	}
 	if (edge->distance == PD_SAME_TEXT && direct)
 		return PD_OK;
 	if (t && t->kept_page != keep) {
@@ -424,76 +443,101 @@ static void settle_clusters(struct pd_group *g)
 
 /* --- the page of a cluster that loses least, or that adds least --- */
 
-/* So many shingles of a cluster are counted; of larger ones a fair part, the same of each page. */
+/* A cluster of more shingles is counted in part: those of every k-th page.  A sample of the shingles would depend on the secret. */
 enum { COUNTED = 1 << 22 };
 
-static uint32_t sample_mask(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
+static size_t sample_step(const struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
 {
-	uint64_t total = pd_shingles_count(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, keep).id));
-	uint32_t mask = 0;
+	uint64_t total = pd_shingles_count(g->texts->shingles, hash_of_id(g, keep));
 	for (size_t i = 0; i < n; i++)
-		total += pd_shingles_count(g->texts->shingles, pd_shingles_id(pd_pages_view(&g->pages, pages[i]).id));
-	for (; total > COUNTED; total /= 2)
-		mask = mask << 1 | 1;
-	return mask;
+		total += pd_shingles_count(g->texts->shingles, hash_of_id(g, pages[i]));
+	/* At least two pages are counted, so that each has another one to share with. */
+	size_t most = (n + 2) / 2, step = (size_t)(total / COUNTED) + 1;
+	return step < most ? step : most;
 }
 
 /* What a page has in common with the pages of its cluster. */
 struct text_overlap {
-	uint64_t shingles;		/* that are counted */
-	uint64_t pages;			/* the number of pages that have a shingle, added up over these */
+	uint64_t shingles;		/* of the page */
+	double pages;			/* the number of pages that have a shingle, added up over these */
 };
 
-/* Adds the page's shingles to `pages_with`, or, with `out`, looks up in how many pages they are.  1: its text is at hand, 0: it is not. */
-static int count_shingles(struct pd_group *g, uint32_t page, uint32_t mask, struct pd_map *pages_with, struct text_overlap *out,
-			  struct pd_err *e)
+/* A cluster that is being counted.  Positions of pages: 0 for `keep`, 1 … n for those that are removed for it. */
+struct text_counts {
+	struct pd_map pages_with;	/* shingle -> how many counted pages have it */
+	size_t step;			/* pages at its multiples are counted */
+	size_t n_known, n_counted;	/* pages with shingles; of these, the counted ones */
+};
+
+/* 1: the page has shingles, which become its set; 0: it has none. */
+static int known_set(struct pd_group *g, uint32_t page, struct pd_err *e)
 {
-	struct pd_shingle_set *set = &g->texts->page;
-	int known = set_of_page(g, page, set, e);
-	for (size_t i = 0; known > 0 && i < set->n; i++) {
-		if (set->v[i] & mask)
-			continue;
-		if (out) {
-			out->pages += *pd_map_put(pages_with, set->v[i]);
-			out->shingles++;
-		} else {
-			++*pd_map_put(pages_with, set->v[i]);
-		}
-	}
+	int known = set_of_page(g, page, &g->texts->page, e);
+	return known > 0 ? g->texts->page.n > 0 : known;
+}
+
+static int count_shingles(struct pd_group *g, uint32_t page, struct text_counts *c, struct pd_err *e)
+{
+	const struct pd_shingle_set *set = &g->texts->page;
+	int known = known_set(g, page, e);
+	for (size_t i = 0; known > 0 && i < set->n; i++)
+		++*pd_map_put(&c->pages_with, set->v[i]);
+	c->n_counted += known > 0;
 	return known;
 }
 
-/* The larger, the better.  The sum of what the others lose is smallest where they share most with the page.  The sum of what the
- * others lack is the page's shingles times their number, less what they share with it. */
-static int64_t score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
+/* Returns as known_set.  If not all pages are counted, the number of the others is estimated from those that are. */
+static int find_overlap(struct pd_group *g, uint32_t page, size_t position, const struct text_counts *c, struct text_overlap *out,
+			struct pd_err *e)
 {
-	return (int64_t)o->pages - (pd_keep_is_clean(&g->o->keep) ? (int64_t)(o->shingles * n_known) : 0);
+	const struct pd_shingle_set *set = &g->texts->page;
+	int known = known_set(g, page, e);
+	bool itself = position % c->step == 0;
+	uint64_t sum = 0;
+	for (size_t i = 0; known > 0 && i < set->n; i++) {
+		const uint32_t *pages = pd_map_find(&c->pages_with, set->v[i]);
+		sum += pages ? *pages - itself : 0;
+	}
+	size_t others = c->n_counted - itself;
+	*out = (struct text_overlap){ set->n, (double)set->n };
+	if (known > 0 && others)
+		out->pages += (double)sum * ((double)(c->n_known - 1) / (double)others);
+	return known;
 }
 
-/* Of `keep` and the pages that go for it the best by the texts of all of them; of equally good ones the first. */
+/* The larger, the better.  The sum of what the others lose is smallest if they share most with the page.  The sum of what the
+ * others lack is the page's shingles times their number, less what they share with it. */
+static double score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
+{
+	return o->pages - (pd_keep_is_clean(&g->o->keep) ? (double)o->shingles * (double)n_known : 0);
+}
+
+/* Of `keep` and the pages that are removed for it, the best by the texts of all of them; of equally good ones the first. */
 static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
 {
-	struct pd_map pages_with = { 0 };
-	uint32_t mask = sample_mask(g, keep, pages, n);
-	size_t n_known = 0;
-	int64_t most = INT64_MIN;
+	struct text_counts c = { .step = sample_step(g, keep, pages, n) };
+	double most = 0;
+	bool any = false;
 	int status = 0;
 	*best = keep;
 	for (size_t i = 0; i <= n && status >= 0; i++) {
-		status = count_shingles(g, i ? pages[i - 1] : keep, mask, &pages_with, NULL, e);
-		n_known += status > 0;
+		uint32_t page = i ? pages[i - 1] : keep;
+		c.n_known += pd_shingles_count(g->texts->shingles, hash_of_id(g, page)) > 0;
+		if (i % c.step == 0)
+			status = count_shingles(g, page, &c, e);
 	}
 	for (size_t i = 0; i <= n && status >= 0; i++) {
 		uint32_t page = i ? pages[i - 1] : keep;
-		struct text_overlap overlap = { 0 };
-		status = count_shingles(g, page, mask, &pages_with, &overlap, e);
-		int64_t score = score_of_text(g, &overlap, n_known);
-		if (status > 0 && score > most) {
+		struct text_overlap overlap;
+		status = find_overlap(g, page, i, &c, &overlap, e);
+		double score = score_of_text(g, &overlap, c.n_known);
+		if (status > 0 && (!any || score > most)) {
 			most = score;
+			any = true;
 			*best = page;
 		}
 	}
-	pd_map_release(&pages_with);
+	pd_map_release(&c.pages_with);
 	return status < 0 ? status : PD_OK;
 }
 
@@ -651,7 +695,7 @@ static int open_texts(struct pd_group *g, struct pd_err *e)
 	t->kept_page = PD_NO_PAGE;
 	uint64_t *ids = pd_big_alloc((g->pages.n + 1) * sizeof *ids);
 	for (uint32_t p = 0; p < g->pages.n; p++)
-		ids[p] = pd_shingles_id(pd_pages_view(&g->pages, p).id);
+		ids[p] = hash_of_id(g, p);
 	int status = pd_shingles_open(&t->shingles, o->shingles, o->n_shingles, ids, g->pages.n, e);
 	free(ids);
 	return status;

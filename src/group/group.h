@@ -32,6 +32,7 @@ struct pd_group_options {
 	double max_loss;		/* share of its text that a duplicate may take with it; 1 or 0: all */
 	char *const *shingles;		/* files of rows/shingles.h: texts are compared exactly; without one their sketches are */
 	int n_shingles;
+	const struct pd_secret *shingles_secret;	/* that these were made with; NULL: the one of all zeroes */
 };
 
 /* What a duplicate takes with it: the share of its text that the page kept lacks. */

@@ -182,7 +182,7 @@ static struct pd_span url_of(const struct urls *u, uint32_t number)
 static uint64_t url_hash(const void *urls, uint32_t number)
 {
 	struct pd_span url = url_of(urls, number);
-	return pd_hash64(url.p, url.n);
+	return pd_map_key(url);
 }
 
 static bool is_url(const void *urls, uint32_t number, const void *url)
@@ -192,7 +192,7 @@ static bool is_url(const void *urls, uint32_t number, const void *url)
 
 static uint32_t url_find(const struct urls *u, struct pd_span url)
 {
-	return pd_index_find(&u->index, pd_hash64(url.p, url.n), is_url, u, &url);
+	return pd_index_find(&u->index, pd_map_key(url), is_url, u, &url);
 }
 
 static void urls_init(struct urls *u, struct pd_pages *pages)
@@ -207,7 +207,7 @@ static void urls_init(struct urls *u, struct pd_pages *pages)
 		if (number == PD_NO_NUMBER) {
 			number = (uint32_t)u->index.n;
 			u->first[number] = i;
-			pd_index_add(&u->index, pd_hash64(url.p, url.n), url_hash, u);
+			pd_index_add(&u->index, pd_map_key(url), url_hash, u);
 		}
 		u->first[number] = i;
 	}
@@ -369,7 +369,7 @@ static void sort_those_that_stay(struct pd_pages *pages, const struct pd_map *ma
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_span id = pd_pages_view(pages, i).id;
-		key[i] = pd_map_has(may_go, pd_hash64(id.p, id.n));
+		key[i] = pd_map_has(may_go, pd_map_key(id));
 	}
 	pd_order_by(order, pages->n, key);
 	free(key);

@@ -606,8 +606,8 @@ static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, co
 	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
 	bool outside = !exempt && o->scope && (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
 					       realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
-	if (o->gone && (pd_map_has(o->gone, pd_hash64(f[PD_PAIRS_ID_A].p, f[PD_PAIRS_ID_A].n)) ||
-			pd_map_has(o->gone, pd_hash64(f[PD_PAIRS_ID_B].p, f[PD_PAIRS_ID_B].n))))
+	if (o->gone && (pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_A])) ||
+			pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_B]))))
 		return true;
 	p->n_exempt += exempt;
 	p->n_outside += outside;

@@ -18,6 +18,8 @@
 enum { BLOCK_PAGES = 512, BLOCK_SHINGLES = 1 << 20 };
 enum { MAGIC_BYTES = 8, BLOCK_HEAD = 16, MUST_MAX = 1 << 16, PAGE_MAX = 1 << 28 };
 
+const struct pd_secret pd_no_secret = { { 0 } };
+
 /* --- writing --- */
 
 static int write_bytes(struct pd_shingles_writer *w, const void *p, size_t n, struct pd_err *e)
@@ -37,16 +39,16 @@ int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd
 	return status ? status : write_bytes(w, must.p, must.n, e);
 }
 
-static uint64_t checksum(struct pd_span ids, struct pd_span counts)
+static uint64_t checksum(struct pd_span ids, struct pd_span texts, struct pd_span counts)
 {
-	return pd_hash64_seed(counts.p, counts.n, pd_hash64(ids.p, ids.n));
+	return pd_hash64_seed(counts.p, counts.n, pd_hash64_seed(texts.p, texts.n, pd_hash64(ids.p, ids.n)));
 }
 
 static int write_block(struct pd_shingles_writer *w, struct pd_err *e)
 {
-	uint32_t numbers[2] = { (uint32_t)(w->counts.n / 4), (uint32_t)(w->shingles.n / 4) };
-	uint64_t sum = checksum(pd_buf_span(&w->ids), pd_buf_span(&w->counts));
-	const struct pd_buf *parts[] = { &w->ids, &w->counts, &w->shingles };
+	uint32_t numbers[2] = { (uint32_t)(w->counts.n / 4), (uint32_t)(w->shingles.n / 8) };
+	uint64_t sum = checksum(pd_buf_span(&w->ids), pd_buf_span(&w->texts), pd_buf_span(&w->counts));
+	const struct pd_buf *parts[] = { &w->ids, &w->texts, &w->counts, &w->shingles };
 	int status = write_bytes(w, numbers, sizeof numbers, e);
 	if (!status)
 		status = write_bytes(w, &sum, sizeof sum, e);
@@ -54,25 +56,27 @@ static int write_block(struct pd_shingles_writer *w, struct pd_err *e)
 		if (parts[i]->n)
 			status = write_bytes(w, parts[i]->p, parts[i]->n, e);
 	pd_buf_clear(&w->ids);
+	pd_buf_clear(&w->texts);
 	pd_buf_clear(&w->counts);
 	pd_buf_clear(&w->shingles);
 	return status;
 }
 
-int pd_shingles_add(struct pd_shingles_writer *w, struct pd_span id, struct pd_span shingles, struct pd_err *e)
+int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, struct pd_span shingles, struct pd_err *e)
 {
-	uint64_t known_by = pd_shingles_id(id);
-	uint32_t n = (uint32_t)(shingles.n / 4);
-	pd_buf_add(&w->ids, &known_by, sizeof known_by);
+	uint32_t n = (uint32_t)(shingles.n / 8);
+	pd_buf_add(&w->ids, &id, sizeof id);
+	pd_buf_add(&w->texts, &text, sizeof text);
 	pd_buf_add(&w->counts, &n, sizeof n);
 	pd_buf_add_span(&w->shingles, shingles);
-	bool full = w->counts.n / 4 == BLOCK_PAGES || w->shingles.n / 4 >= BLOCK_SHINGLES;
+	bool full = w->counts.n / 4 == BLOCK_PAGES || w->shingles.n / 8 >= BLOCK_SHINGLES;
 	return full ? write_block(w, e) : PD_OK;
 }
 
 static void writer_release(struct pd_shingles_writer *w)
 {
 	pd_buf_release(&w->ids);
+	pd_buf_release(&w->texts);
 	pd_buf_release(&w->counts);
 	pd_buf_release(&w->shingles);
 }
@@ -96,6 +100,7 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 /* A page that is to be found. */
 struct shingle_place {
 	uint64_t id;
+	uint64_t text;
 	uint64_t at;			/* of its shingles, in bytes; 0: not found */
 	uint32_t n;
 	uint32_t file;
@@ -107,7 +112,7 @@ struct pd_shingles {
 	char *const *paths;
 	FILE **files;
 	int n_files;
-	struct pd_buf must, ids, counts;
+	struct pd_buf must, ids, texts, counts;
 };
 
 static int damaged(const struct pd_shingles *s, int file, struct pd_err *e)
@@ -132,7 +137,8 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 	if (!read_bytes(f, head, sizeof head))
 		return damaged(s, file, e);
 	if (head[0] != PD_SHINGLES_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s has version %u of the format; this program reads version %d", s->paths[file], head[0], PD_SHINGLES_VERSION);
+		return pd_fail(e, PD_ERR_VERSION, "%s has version %u of the format, and this program reads version %d: write it again with 'pagededup fp --shingles'",
+			       s->paths[file], head[0], PD_SHINGLES_VERSION);
 	if (head[1] > MUST_MAX)
 		return damaged(s, file, e);
 	struct pd_buf must = { 0 };
@@ -163,25 +169,28 @@ static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, ui
 	if (pages > BLOCK_PAGES || shingles > BLOCK_SHINGLES + PAGE_MAX)
 		return damaged(s, file, e);
 	pd_buf_clear(&s->ids);
+	pd_buf_clear(&s->texts);
 	pd_buf_clear(&s->counts);
-	char *ids = pd_buf_reserve(&s->ids, id_bytes), *counts = pd_buf_reserve(&s->counts, count_bytes);
-	if (!read_bytes(f, ids, id_bytes) || !read_bytes(f, counts, count_bytes) ||
-	    checksum(pd_span(ids, id_bytes), pd_span(counts, count_bytes)) != sum)
+	char *ids = pd_buf_reserve(&s->ids, id_bytes), *texts = pd_buf_reserve(&s->texts, id_bytes);
+	char *counts = pd_buf_reserve(&s->counts, count_bytes);
+	if (!read_bytes(f, ids, id_bytes) || !read_bytes(f, texts, id_bytes) || !read_bytes(f, counts, count_bytes) ||
+	    checksum(pd_span(ids, id_bytes), pd_span(texts, id_bytes), pd_span(counts, count_bytes)) != sum)
 		return damaged(s, file, e);
-	*at += id_bytes + count_bytes;
+	*at += 2 * id_bytes + count_bytes;
 	for (uint32_t i = 0; i < pages; i++) {
-		uint64_t id;
+		uint64_t id, text;
 		uint32_t n;
 		memcpy(&id, ids + (size_t)i * 8, sizeof id);
+		memcpy(&text, texts + (size_t)i * 8, sizeof text);
 		memcpy(&n, counts + (size_t)i * 4, sizeof n);
 		struct shingle_place *place = find_place(s, id);
 		if (place && !place->at)
-			*place = (struct shingle_place){ id, *at + 4 * total, n, (uint32_t)file };
+			*place = (struct shingle_place){ id, text, *at + 8 * total, n, (uint32_t)file };
 		total += n;
 	}
 	if (total != shingles)
 		return damaged(s, file, e);
-	*at += 4 * total;
+	*at += 8 * total;
 	if (*at > size)
 		return damaged(s, file, e);
 	return fseeko(f, (off_t)*at, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read %s", s->paths[file]) : PD_OK;
@@ -242,6 +251,7 @@ void pd_shingles_free(struct pd_shingles *s)
 	free(s->places);
 	pd_buf_release(&s->must);
 	pd_buf_release(&s->ids);
+	pd_buf_release(&s->texts);
 	pd_buf_release(&s->counts);
 	free(s);
 }
@@ -259,22 +269,29 @@ size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id)
 	return place && place->at ? place->n : 0;
 }
 
+uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id)
+{
+	const struct shingle_place *place = find_place(s, id);
+	return place && place->at ? place->text : 0;
+}
+
 static int by_value(const void *x, const void *y)
 {
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 	return (a > b) - (a < b);
 }
 
-/* Two passes over halves of 16 bits would not stay in the cache: three of 11. */
-static void sort_values(uint32_t *v, uint32_t *other, size_t n)
+/* Three passes over the highest 33 bits, of 11 each, so that the counts stay in the cache.  Few values share these bits; they are
+ * sorted by all of their bits. */
+static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 {
-	enum { DIGIT = 11, VALUES = 1 << DIGIT, FEW = 64 };
-	uint32_t *from = v, *to = other;
+	enum { DIGIT = 11, VALUES = 1 << DIGIT, LOWEST = 64 - 3 * DIGIT, FEW = 64 };
+	uint64_t *from = v, *to = other;
 	if (n <= FEW) {
 		qsort(v, n, sizeof *v, by_value);
 		return;
 	}
-	for (int shift = 0; shift < 32; shift += DIGIT) {
+	for (int shift = LOWEST; shift < 64; shift += DIGIT) {
 		uint32_t at[VALUES + 1] = { 0 };
 		for (size_t i = 0; i < n; i++)
 			at[(from[i] >> shift & (VALUES - 1)) + 1]++;
@@ -282,9 +299,16 @@ static void sort_values(uint32_t *v, uint32_t *other, size_t n)
 			at[d] += at[d - 1];
 		for (size_t i = 0; i < n; i++)
 			to[at[from[i] >> shift & (VALUES - 1)]++] = from[i];
-		uint32_t *swap = from;
+		uint64_t *swap = from;
 		from = to;
 		to = swap;
+	}
+	for (size_t i = 0, end; i < n; i = end) {
+		bool differ = false;
+		for (end = i + 1; end < n && from[end] >> LOWEST == from[i] >> LOWEST; end++)
+			differ |= from[end] != from[i];
+		if (differ)
+			qsort(from + i, end - i, sizeof *from, by_value);
 	}
 	memcpy(v, from, n * sizeof *v);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shingles of pages in a file beside their rows: what a sketch is made of, all of it, so that a page can be held
- * against another exactly.  In: a page's shingles as it is signed (sign/sketch.h).  Out: the set of a page, by its id.  A
- * page costs 4 bytes a term on disk; a reader holds 24 bytes for each page that it is to find, and no text.
+ * The shingles of pages in a file next to their rows: what a sketch is made of, all of it, so that two pages can be compared
+ * exactly.  In: a page's shingles as it is signed (sign/sketch.h), and a digest of its text.  Out: the set of a page, by its
+ * id.  A page takes 8 bytes a term on disk and 20 more; a reader holds 32 bytes for each page that it is to find, and no text.
+ * Shingles, digests and ids are hashed with a secret.  `dedup` draws one for each run, so that no author of a page can
+ * compute a page with the shingles of another.
  *
  *	"\x89PDS\r\n\x1a\n"	magic
  *	u32 version, u32 n	n bytes follow: the parameters of the rows ("k=v k=v")
- *	blocks:			u32 pages, u32 shingles of all of them, u64 XXH3-64 of the two lists that follow
- *				u64 XXH3-64 of the id, for each page
+ *	blocks:			u32 pages, u32 shingles of all of them, u64 XXH3-64 of the three lists that follow
+ *				u64 keyed hash of the id, for each page
+ *				u64 keyed hash of the folded text, for each page; 0: it has none
  *				u32 shingles, for each page
- *				u32 shingle, page by page in the order of the text, as often as they come
+ *				u64 shingle, page by page in the order of the text, as often as they come
  *	the end:		a block of 0 pages; its number of shingles is 0
  *
  * All numbers are little-endian.  The order of pages is that of the rows, so that a file does not depend on threads.
@@ -21,19 +24,22 @@
 #include "base/file.h"
 #include "base/hash.h"
 
-#define PD_SHINGLES_VERSION 1
+#define PD_SHINGLES_VERSION 2
+
+/* The secret of files that nobody gave one for.  Everybody knows it. */
+extern const struct pd_secret pd_no_secret;
 
 /* --- writing --- */
 
 struct pd_shingles_writer {
 	struct pd_outfile out;
-	struct pd_buf ids, counts, shingles;	/* of the block at hand */
+	struct pd_buf ids, texts, counts, shingles;	/* of the block at hand */
 };
 
 /* `must`: the parameters that shaped the shingles. */
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e);
-/* One page: its id as its row has it; `shingles` are u32. */
-int pd_shingles_add(struct pd_shingles_writer *w, struct pd_span id, struct pd_span shingles, struct pd_err *e);
+/* One page: the hash of its id; the digest of its text, 0: it has none; its shingles, as u64. */
+int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, struct pd_span shingles, struct pd_err *e);
 /* The file gets its name, unless `status` says that something went wrong before, which is returned; once, also where nothing
  * was created. */
 int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e);
@@ -42,10 +48,10 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 
 struct pd_shingles;
 
-/* What an id is known by here. */
-static inline uint64_t pd_shingles_id(struct pd_span id)
+/* The hash of an id, as its row has it. */
+static inline uint64_t pd_shingles_id(const struct pd_secret *secret, struct pd_span id)
 {
-	return pd_hash64(id.p, id.n);
+	return pd_keyed64(secret, id.p, id.n);
 }
 
 /* Looks in the files for these pages, known by their ids' numbers; which come in any order, and are sorted.  PD_ERR_FORMAT:
@@ -57,14 +63,16 @@ struct pd_span pd_shingles_must(const struct pd_shingles *s);
 
 /* Different shingles, ascending. */
 struct pd_shingle_set {
-	uint32_t *v;			/* the caller frees it */
+	uint64_t *v;			/* the caller frees it */
 	size_t n, cap;
 };
 
-/* 1: the set of the page; 0: it is in no file; negative: damaged. */
+/* 1: the set of the page, which may be empty; 0: it is in no file; negative: damaged. */
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
 /* How many shingles are listed of it, as often as they come; 0: it is in no file. */
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);
+/* The digest of its text; 0: it has none, or is in no file. */
+uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id);
 /* How many of a's are in b, too. */
 size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b);
 

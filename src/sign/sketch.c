@@ -35,6 +35,7 @@ void pd_sketcher_release(struct pd_sketcher *s)
 	pd_map_release(&s->seen);
 	free(s->least);
 	free(s->shingles);
+	free(s->hashes);
 	*s = (struct pd_sketcher){ 0 };
 }
 
@@ -71,31 +72,55 @@ static inline void keep_distinct(void *to, uint64_t shingle)
 	s->shingles[s->n_shingles++] = shingle;
 }
 
-/* A shingle of terms t1 ... tw: t1 F^(w-1) + ... + tw, which moves on by one term in two multiplications. */
-static inline __attribute__((always_inline)) void walk_feature(size_t w, const struct pd_term *t, size_t n, shingle_fn *each, void *to)
+/* A shingle of terms with the hashes t1 ... tw: t1 F^(w-1) + ... + tw, which moves on by one term in two multiplications. */
+static inline __attribute__((always_inline)) void walk_feature(size_t w, const uint64_t *t, size_t n, shingle_fn *each, void *to)
 {
 	w = w < n ? w : n;
 	uint64_t sum = 0, highest = 1;
 	for (size_t i = 0; i < w; i++) {
-		sum = sum * FACTOR + t[i].hash;
+		sum = sum * FACTOR + t[i];
 		highest *= i ? FACTOR : 1;
 	}
 	each(to, sum);
 	for (size_t i = w; i < n; i++) {
-		sum = (sum - t[i - w].hash * highest) * FACTOR + t[i].hash;
+		sum = (sum - t[i - w] * highest) * FACTOR + t[i];
 		each(to, sum);
 	}
 }
 
+static inline bool is_compared(const struct pd_feature *f)
+{
+	return f->kind == PD_FEATURE_TEXT && f->first != f->end;
+}
+
+/* Fill s->hashes for the terms of the main text: with a secret by a keyed hash of each term, otherwise with the hash that the
+ * term has. */
+static void hash_terms(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in)
+{
+	if (s->cap_hashes < in->terms.n) {
+		free(s->hashes);
+		s->cap_hashes = in->terms.n + in->terms.n / 2;
+		s->hashes = pd_alloc(s->cap_hashes * sizeof *s->hashes);
+	}
+	for (size_t i = 0; i < in->n_features; i++) {
+		const struct pd_feature *f = &in->features[i];
+		for (size_t t = f->first; is_compared(f) && t < f->end; t++) {
+			struct pd_span text = pd_term_text(&in->terms, &in->terms.v[t]);
+			s->hashes[t] = secret ? pd_keyed64(secret, text.p, text.n) : in->terms.v[t].hash;
+		}
+	}
+}
+
 /* Inlined for each `each`: this is the loop over the whole text. */
-static inline __attribute__((always_inline)) bool walk(int width, const struct pd_topic *in, shingle_fn *each, void *to)
+static inline __attribute__((always_inline)) bool walk(int width, const uint64_t *hashes, const struct pd_topic *in, shingle_fn *each,
+						       void *to)
 {
 	bool any = false;
 	for (size_t i = 0; i < in->n_features; i++) {
 		const struct pd_feature *f = &in->features[i];
-		if (f->kind != PD_FEATURE_TEXT || f->first == f->end)
+		if (!is_compared(f))
 			continue;
-		walk_feature((size_t)width, in->terms.v + f->first, f->end - f->first, each, to);
+		walk_feature((size_t)width, hashes + f->first, f->end - f->first, each, to);
 		any = true;
 	}
 	return any;
@@ -106,7 +131,7 @@ static void fill(struct pd_sketcher *s, const struct pd_topic *in)
 {
 	pd_map_clear(&s->seen, in->terms.n);
 	s->n_shingles = 0;
-	walk(s->o.shingle, in, keep_distinct, s);
+	walk(s->o.shingle, s->hashes, in, keep_distinct, s);
 	for (uint64_t round = 1; s->empty; round++)
 		for (size_t i = 0; i < s->n_shingles; i++)
 			take(s, round, s->shingles[i]);
@@ -129,7 +154,8 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 		return PD_OK;
 	memset(s->least, 0xff, (size_t)s->o.minima * sizeof *s->least);
 	s->empty = s->o.minima;
-	out->present = walk(s->o.shingle, in, take_first, s);
+	hash_terms(s, NULL, in);
+	out->present = walk(s->o.shingle, s->hashes, in, take_first, s);
 	if (!out->present)
 		return PD_OK;
 	if (s->empty)
@@ -140,13 +166,17 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 
 static inline void append_shingle(void *to, uint64_t shingle)
 {
-	uint32_t v = (uint32_t)(mix(shingle) >> 32);
-	pd_buf_add(to, &v, sizeof v);
+	uint64_t **at = to;
+	*(*at)++ = mix(shingle);
 }
 
-void pd_sketch_shingles(const struct pd_sketcher *s, const struct pd_topic *in, struct pd_buf *out)
+void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in, struct pd_buf *out)
 {
-	walk(s->o.minima ? s->o.shingle : PD_SKETCH_DEFAULT.shingle, in, append_shingle, out);
+	/* No more shingles than terms: a feature of fewer terms than a shingle has is one. */
+	uint64_t *first = (uint64_t *)pd_buf_reserve(out, in->terms.n * sizeof *first), *at = first;
+	hash_terms(s, secret, in);
+	walk(s->o.minima ? s->o.shingle : PD_SKETCH_DEFAULT.shingle, s->hashes, in, append_shingle, &at);
+	out->n += (size_t)(at - first) * sizeof *first;
 }
 
 /* One bit for each minimum in which the words differ. */

@@ -17,6 +17,7 @@
 #define PD_SIGN_SKETCH_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "topic/topic.h"
 
@@ -44,6 +45,8 @@ struct pd_sketcher {
 	struct pd_map seen;	/* of shingles, where more rounds are needed */
 	uint64_t *shingles;
 	size_t n_shingles, cap_shingles;
+	uint64_t *hashes;	/* of the page's terms, as shingles are made of them; by term, those of the main text only */
+	size_t cap_hashes;
 };
 
 void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o);
@@ -55,9 +58,15 @@ static inline int pd_sketch_words(const struct pd_sketch_options *o)
 	return o->minima * o->bits / 64;
 }
 
-/* Appends all shingles that the sketch is made of, as u32, in the order of the text and as often as they come.  Where no
- * sketch is made they are the default's. */
-void pd_sketch_shingles(const struct pd_sketcher *s, const struct pd_topic *in, struct pd_buf *out);
+/* Appends all shingles that the sketch samples, as u64, in the order of the text and as often as they occur, to `out`, which
+ * must be empty.  If no sketch is made, they are those of the default.
+ *
+ * A shingle is the same polynomial over keyed hashes of the terms' bytes.  The author of a page does not know the secret, so
+ * these hashes are random numbers to him, and the difference of two different shingles is a sum of such numbers, each
+ * times a fixed number that is not 0.  Only the powers of 2 in these numbers can make it 0 more often than once in 2^64:
+ * two shingles of three terms are equal with a probability of at most 2^-61, whatever the terms are, of 16 terms 2^-41.  The
+ * mixing is a bijection. */
+void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in, struct pd_buf *out);
 
 /* How many minima are equal. */
 int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b);

@@ -505,17 +505,21 @@ static void count_record(struct walk_worker *me, enum pd_skip skip, const char *
 				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
-/* Before the row: u32 bytes of the id and of the shingles, the id as rows have it, the shingles. */
+/* Before the row; the shingles follow. */
+struct shingles_head {
+	uint64_t id, text, bytes;
+};
+
 static void add_shingles(struct walk_worker *me, struct pd_buf *out)
 {
+	const struct pd_pipeline *p = &me->pipeline;
 	pd_buf_clear(&me->shingles);
 	pd_buf_clear(&me->id);
-	if (me->pipeline.sketch.present || me->pipeline.signature.present)
-		pd_sketch_shingles(&me->pipeline.sketcher, &me->pipeline.topic, &me->shingles);
-	pd_tsv_add(&me->id, me->pipeline.page.id);
-	uint32_t bytes[2] = { (uint32_t)me->id.n, (uint32_t)me->shingles.n };
-	pd_buf_add(out, bytes, sizeof bytes);
-	pd_buf_add_span(out, pd_buf_span(&me->id));
+	if (p->sketch.present || p->signature.present)
+		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, &me->shingles);
+	pd_tsv_add(&me->id, p->page.id);
+	struct shingles_head head = { pd_shingles_id(p->text_secret, pd_buf_span(&me->id)), p->text_hash, me->shingles.n };
+	pd_buf_add(out, &head, sizeof head);
 	pd_buf_add_span(out, pd_buf_span(&me->shingles));
 }
 
@@ -532,11 +536,11 @@ static int create_shingles(struct walk *w)
 
 static int emit_shingles(struct walk *w, struct pd_span *rest)
 {
-	uint32_t bytes[2];
-	memcpy(bytes, rest->p, sizeof bytes);
-	struct pd_span id = pd_span(rest->p + sizeof bytes, bytes[0]), shingles = pd_span(id.p + id.n, bytes[1]);
-	*rest = pd_span(shingles.p + shingles.n, rest->n - sizeof bytes - id.n - shingles.n);
-	return shingles.n ? pd_shingles_add(&w->shingles, id, shingles, &w->err) : PD_OK;
+	struct shingles_head head;
+	memcpy(&head, rest->p, sizeof head);
+	struct pd_span shingles = pd_span(rest->p + sizeof head, head.bytes);
+	*rest = pd_span(shingles.p + shingles.n, rest->n - sizeof head - shingles.n);
+	return pd_shingles_add(&w->shingles, head.id, head.text, shingles, &w->err);
 }
 
 /* What write_row made. */
@@ -616,6 +620,8 @@ static int make_workers(struct walk *w)
 		if (status)
 			return status;
 		me->pipeline.timed = w->o->stats != NULL;
+		if (w->o->shingles)
+			me->pipeline.text_secret = w->o->shingles_secret ? w->o->shingles_secret : &pd_no_secret;
 	}
 	return PD_OK;
 }

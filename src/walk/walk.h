@@ -37,6 +37,7 @@ struct pd_walk_options {
 	const char *save_boilerplate, *tmp_dir;
 	bool all_text, twice;		/* see pd_reader_options */
 	const char *shingles;		/* fp: a file for the shingles of each page (rows/shingles.h); NULL: none */
+	const struct pd_secret *shingles_secret;	/* that they are made with; NULL: the one of all zeroes */
 	const char *left_out;		/* a file for what is left out, and why; NULL: counted alone */
 	const struct pd_found *found;	/* of each input, see pd_reader_options */
 	int samples;			/* boilerplate: write them */

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_shingle_set set = { 0 };
 	struct pd_err e;
 	/* The pages of the first block, and one that is there by chance alone. */
-	uint64_t ids[] = { 1, pd_shingles_id(pd_span_z("a:0")), pd_shingles_id(pd_span_z("a:1")) };
+	uint64_t ids[] = { 1, pd_shingles_id(&pd_no_secret, pd_span_z("a:0")), pd_shingles_id(&pd_no_secret, pd_span_z("a:1")) };
 	uint64_t asked[] = { ids[0], ids[1], ids[2] };
 	int status = pd_shingles_open(&s, &path, 1, ids, 3, &e);
 	HOLDS(status <= 0);
@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		for (size_t k = 1; known == 1 && k < set.n; k++)
 			HOLDS(set.v[k - 1] < set.v[k]);
 		HOLDS(known < 1 || set.n <= pd_shingles_count(s, asked[i]));
+		HOLDS(known < 1 || pd_shingles_text(s, asked[i]) == pd_shingles_text(s, asked[i]));
 		HOLDS(known < 1 || pd_shingle_set_common(&set, &set) == set.n);
 	}
 	free(set.v);

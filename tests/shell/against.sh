@@ -84,6 +84,7 @@ for step in $(seq 2 "$lines"); do
 	verdicts --against=old.fp -o resumed
 	head -n "$step" resumed/.dedup/journal >cut && cp cut resumed/.dedup/journal
 	grep -q '^rows' cut && cp new.fp resumed/.dedup/0.fp && "$P" fp -q --shingles=resumed/.dedup/0.shingles -o resumed/.dedup/0.fp new.warc.gz && : >resumed/.dedup/0.left-out
+	head -c 16 /dev/zero >resumed/.dedup/secret
 	if grep -q '^against' cut; then
 		cp out/old-pairs.tsv resumed/.dedup/old-pairs.tsv
 		awk -F '\t' '/^#/ || $5 ~ /^old/ || $2 ~ /^old/' out/verdicts.tsv >resumed/.dedup/old.tsv
@@ -96,6 +97,7 @@ done
 rm -rf resumed
 verdicts --against=old.fp -o resumed
 sed -i '/^pairs/,$d' resumed/.dedup/journal
+head -c 16 /dev/zero >resumed/.dedup/secret
 cp new.fp resumed/.dedup/0.fp
 touch -d '2001-01-01' old.fp
 verdicts --against=old.fp -o resumed --resume

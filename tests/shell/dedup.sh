@@ -37,7 +37,7 @@ same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
 same "what the sites repeat" out/site.bp site.bp
 "$P" dedup -q --keep-rows d.warc.gz -o threads -j 2
-is "the same files for any number of threads" "$(cd threads && sha1sum -- *)" "$(cd rows && sha1sum -- *)"
+is "the same files for any number of threads, and for any secret" "$(cd threads && sha1sum -- *)" "$(cd rows && sha1sum -- *)"
 key=$("$P" boilerplate --print site.bp | awk 'NR == 1 { print $5 }')
 lines=$("$P" boilerplate --print site.bp | awk -F '\t' '!/^#/ { n += $3 } END { print n }')
 has "stats.json counts what they repeat" out/stats.json "\"boilerplate\":{\"checksum\":\"$key\",\"hosts\":[0-9]+,\"hosts_that_repeat\":[0-9]+,\"lines\":$lines,"
@@ -233,6 +233,7 @@ go_on() { # FOLDER SIGNAL STEP
 	while n=$((n + 1)); ! timeout -s "$2" "$((t / 1000)).$(printf %03d $((t % 1000)))" "$P" dedup -q -j $((n % 2 + 1)) --resume "${all[@]}" -o "$1" 2>>"$tmp/go_on"; do
 		t=$((t + $3))
 		[ $t -lt $((took * 4 + 1000)) ] || { "$P" dedup -q --resume "${all[@]}" -o "$1"; return; }
+		[ ! -e "$1/.dedup/secret" ] || stat -c '%a %s' "$1/.dedup/secret" >>secrets
 		# Whatever stands under a final name is whole.
 		for f in "$1"/crawl-*.warc.gz "$1"/verdicts.tsv; do [ ! -e "$f" ] || cmp -s "$f" "whole/${f#*/}" || echo "half: $f"; done
 	done
@@ -242,10 +243,13 @@ for signal in KILL TERM; do
 	is "$signal: nothing half-written on the way" "$(go_on "broken-$signal" $signal $((took / 12 + 10 + RANDOM % 20)) 2>/dev/null)" ""
 	tree "broken-$signal" >broken.tree
 	same "$signal: the same files as in one run" broken.tree whole.tree
+	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
 	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup")" "journal"
 done
 # Rows that are there are not made again; what was left half-written goes.
 rm -rf steps && mkdir -p steps/.dedup && head -n 3 whole/.dedup/journal >steps/.dedup/journal
+no_secret() { head -c 16 /dev/zero >"$1/.dedup/secret"; } # FOLDER: that `fp --shingles` uses
+no_secret steps
 cp whole/rows.fp steps/.dedup/0.fp
 "$P" fp -q --boilerplate=whole/site.bp --shingles=steps/.dedup/0.shingles site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz >/dev/null
 cp whole/site.bp steps/.dedup/site.bp
@@ -257,6 +261,7 @@ tree steps >steps.tree
 same "from the rows of all pages: the same" steps.tree whole.tree
 # All was kept, and then it died.
 grep -v '^end' whole/.dedup/journal >steps/.dedup/journal
+no_secret steps
 for f in rows.fp:0.fp pairs.tsv:pairs.tsv site.bp:site.bp; do cp "whole/${f%:*}" "steps/.dedup/${f#*:}"; done
 run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "from just before the end" 0
@@ -273,6 +278,7 @@ lines=$(wc -l <journal)
 for cut in 2 3 4; do
 	rm -rf steps && mkdir -p steps/.dedup && head -n $cut journal >steps/.dedup/journal
 	printf 'rows 9' >>steps/.dedup/journal
+	no_secret steps
 	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp --shingles=steps/.dedup/0.shingles $(find site -type f | LC_ALL=C sort | head -n 4096)
 	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp --shingles=steps/.dedup/1.shingles $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
 	run "$P" dedup -q --resume "${all[@]}" -o steps
@@ -282,6 +288,14 @@ for cut in 2 3 4; do
 done
 at_least "lines of a journal" "$lines" 2000
 rm -rf steps && mkdir -p steps/.dedup && head -n 3 journal >steps/.dedup/journal
+for bytes in none 0 15 17; do
+	rm -f steps/.dedup/secret
+	[ $bytes = none ] || head -c $bytes /dev/zero >steps/.dedup/secret
+	run "$P" dedup -q --resume "${all[@]}" -o steps
+	exits "a secret of $bytes bytes" 2
+	has "is named" "$tmp/err" "steps/.dedup/secret is missing or damaged: delete the folder and start again"
+done
+no_secret steps
 touch site/b/0000.html
 run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "an input that has changed" 2

@@ -25,17 +25,30 @@ static void remove_path(void)
 }
 
 /* Page i has shingles i, i + 1 … i + n - 1, times an odd number, each twice. */
-static uint32_t shingle(uint32_t i)
+static uint64_t shingle(uint32_t i)
 {
-	return i * UINT32_C(2654435761);
+	return i * UINT64_C(0x9E3779B97F4A7C15);
 }
+
+/* Values that differ only in the bits that are sorted last. */
+static uint64_t low_shingle(uint32_t i)
+{
+	return UINT64_C(7) << 40 | (uint32_t)(i * UINT32_C(0x1F35B));
+}
+
+static const struct pd_secret secret = { { 1, 2, 3 } };
 
 static struct pd_span id_of(uint32_t page, char *room)
 {
 	return pd_span(room, (size_t)sprintf(room, "d.warc.gz:%u", page));
 }
 
-static void write_pages(uint32_t pages, uint32_t each, const char *must)
+static uint64_t text_of(uint32_t page)
+{
+	return page % 3 ? page : 0;
+}
+
+static void write_pages_of(uint32_t pages, uint32_t each, const char *must, uint64_t (*value)(uint32_t i))
 {
 	struct pd_shingles_writer w;
 	struct pd_err e;
@@ -45,13 +58,18 @@ static void write_pages(uint32_t pages, uint32_t each, const char *must)
 	for (uint32_t p = 0; p < pages; p++) {
 		pd_buf_clear(&list);
 		for (uint32_t i = 0; i < 2 * each; i++) {
-			uint32_t v = shingle(p + i % each);
+			uint64_t v = value(p + i % each);
 			pd_buf_add(&list, &v, sizeof v);
 		}
-		ck_assert_int_eq(pd_shingles_add(&w, id_of(p, room), pd_buf_span(&list), &e), 0);
+		ck_assert_int_eq(pd_shingles_add(&w, pd_shingles_id(&secret, id_of(p, room)), text_of(p), pd_buf_span(&list), &e), 0);
 	}
 	ck_assert_int_eq(pd_shingles_close(&w, PD_OK, &e), 0);
 	pd_buf_release(&list);
+}
+
+static void write_pages(uint32_t pages, uint32_t each, const char *must)
+{
+	write_pages_of(pages, each, must, shingle);
 }
 
 /* Looks for these pages and one that is not there. */
@@ -60,7 +78,7 @@ static int open_pages(struct pd_shingles **s, uint32_t pages, struct pd_err *e)
 	uint64_t *ids = pd_alloc((pages + 1) * sizeof *ids);
 	char *paths[] = { path }, room[40];
 	for (uint32_t p = 0; p <= pages; p++)
-		ids[p] = pd_shingles_id(id_of(p < pages ? p : UINT32_MAX, room));
+		ids[p] = pd_shingles_id(&secret, id_of(p < pages ? p : UINT32_MAX, room));
 	int status = pd_shingles_open(s, paths, 1, ids, pages + 1, e);
 	free(ids);
 	return status;
@@ -81,20 +99,59 @@ START_TEST(there_and_back)
 	ck_assert_msg(open_pages(&s, pages, &e) == 0, "%s", e.text);
 	ck_assert(pd_span_is(pd_shingles_must(s), "k=v"));
 	for (uint32_t p = 0; p < pages; p++) {
-		ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(id_of(p, room)), &a, &e), 1);
+		ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(&secret, id_of(p, room)), &a, &e), 1);
 		ck_assert_uint_eq(a.n, each);
-		ck_assert_uint_eq(pd_shingles_count(s, pd_shingles_id(id_of(p, room))), 2 * each);
+		ck_assert_uint_eq(pd_shingles_count(s, pd_shingles_id(&secret, id_of(p, room))), 2 * each);
+		ck_assert_uint_eq(pd_shingles_text(s, pd_shingles_id(&secret, id_of(p, room))), text_of(p));
 		for (size_t i = 1; i < a.n; i++)
 			ck_assert_msg(a.v[i - 1] < a.v[i], "not ascending at %zu", i);
 		if (p) {
-			ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(id_of(p - 1, room)), &b, &e), 1);
+			ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(&secret, id_of(p - 1, room)), &b, &e), 1);
 			ck_assert_uint_eq(pd_shingle_set_common(&a, &b), each - 1);
 			ck_assert_uint_eq(pd_shingle_set_common(&b, &a), each - 1);
 		}
 	}
-	ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(id_of(UINT32_MAX, room)), &a, &e), 0);
+	ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(&secret, id_of(UINT32_MAX, room)), &a, &e), 0);
 	free(a.v);
 	free(b.v);
+	pd_shingles_free(s);
+	remove_path();
+}
+END_TEST
+
+/* Values that share their highest bits are sorted, too. */
+START_TEST(equal_high_bits)
+{
+	struct pd_shingles *s;
+	struct pd_shingle_set a = { 0 };
+	struct pd_err e;
+	char room[40];
+	make_path();
+	write_pages_of(1, 5000, "k=v", low_shingle);
+	ck_assert_int_eq(open_pages(&s, 1, &e), 0);
+	ck_assert_int_eq(pd_shingles_get(s, pd_shingles_id(&secret, id_of(0, room)), &a, &e), 1);
+	ck_assert_uint_eq(a.n, 5000);
+	for (size_t i = 1; i < a.n; i++)
+		ck_assert_msg(a.v[i - 1] < a.v[i], "not ascending at %zu", i);
+	free(a.v);
+	pd_shingles_free(s);
+	remove_path();
+}
+END_TEST
+
+/* A page of another secret is in no file. */
+START_TEST(another_secret)
+{
+	static const struct pd_secret other = { { 1, 2, 4 } };
+	struct pd_shingles *s;
+	struct pd_err e;
+	char *paths[] = { path }, room[40];
+	make_path();
+	write_pages(3, 10, "k=v");
+	uint64_t ids[] = { pd_shingles_id(&other, id_of(1, room)), pd_shingles_id(&secret, id_of(1, room)) }, mine = ids[1], others = ids[0];
+	ck_assert_int_eq(pd_shingles_open(&s, paths, 1, ids, 2, &e), 0);
+	ck_assert_uint_eq(pd_shingles_count(s, mine), 20);
+	ck_assert_uint_eq(pd_shingles_count(s, others), 0);
 	pd_shingles_free(s);
 	remove_path();
 }
@@ -133,7 +190,7 @@ START_TEST(changed)
 	struct pd_err e;
 	make_path();
 	write_pages(3, 10, "k=v");
-	long lists = 16 + 3 + 16 + 3 * 12;
+	long lists = 16 + 3 + 16 + 3 * 20;
 	for (long at = 0; at < lists; at++) {
 		FILE *f = fopen(path, "r+b");
 		fseek(f, at, SEEK_SET);
@@ -161,6 +218,8 @@ static Suite *suite(void)
 	TCase *c = tcase_create("files");
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, there_and_back, 0, sizeof sizes / sizeof *sizes);
+	tcase_add_test(c, equal_high_bits);
+	tcase_add_test(c, another_secret);
 	tcase_add_test(c, cut);
 	tcase_add_test(c, changed);
 	suite_add_tcase(s, c);
