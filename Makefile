@@ -95,7 +95,7 @@ PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
-.PHONY: FORCE wheel all picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all docs picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -278,6 +278,9 @@ demo: deps ## install what is missing, build, find the near-duplicates of a smal
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
 	@B=$(B) demo/run
 
+docs: all ## the documentation as a web site with search, in build/site; needs mkdocs and mandoc
+	@tools/make-site $(B)/site $(VERSION)
+
 picture: all ## draw docs/report.svg, the picture in the README, from the report on the demo dump
 	@tools/report-picture $(B)/pagededup demo/demo.warc.gz >$(B)/report.svg
 	@mv $(B)/report.svg docs/report.svg
@@ -329,7 +332,7 @@ COMPLETIONS = $(DATADIR)/bash-completion/completions/pagededup $(DATADIR)/zsh/si
 	$(DATADIR)/fish/vendor_completions.d/pagededup.fish
 ENGINESDIR = $(DATADIR)/pagededup/engines
 install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX= LIBDIR=
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man5 \
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 \
 		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop $(ENGINESDIR)/spark)
 	install -m 755 $(B)/pagededup $(DESTDIR)$(BINDIR)/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(LIBDIR)/
@@ -340,11 +343,13 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 		pagededup.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/pagededup.pc
 	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 docs/man/*.5 $(DESTDIR)$(MANDIR)/man5/
+	tools/man3 include/pagededup.h $(VERSION) $(B)/man3
+	install -m 644 $(B)/man3/*.3 $(DESTDIR)$(MANDIR)/man3/
 	$(B)/pagededup completion bash > $(DESTDIR)$(word 1,$(COMPLETIONS))
 	$(B)/pagededup completion zsh > $(DESTDIR)$(word 2,$(COMPLETIONS))
 	$(B)/pagededup completion fish > $(DESTDIR)$(word 3,$(COMPLETIONS))
 	install -m 644 README.md NEWS.md CONTRIBUTING.md LICENSE THIRD-PARTY $(DESTDIR)$(DOCDIR)/
-	install -m 644 docs/*.md $(DESTDIR)$(DOCDIR)/docs/
+	install -m 644 docs/*.md docs/*.svg $(DESTDIR)$(DOCDIR)/docs/
 	install -m 644 docs/methods/*.md $(DESTDIR)$(DOCDIR)/docs/methods/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(DOCDIR)/demo/
 	install -m 755 engines/ship $(DESTDIR)$(ENGINESDIR)/
@@ -357,7 +362,8 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 uninstall: ## remove what install put there, by the same variables
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
 		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
-		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS))
+		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS)) $(DESTDIR)$(MANDIR)/man3/pagededup.3 \
+		$(DESTDIR)$(MANDIR)/man3/pagededup_*.3
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup
 
 dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit; and what is in it, as SPDX

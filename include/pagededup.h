@@ -283,6 +283,7 @@ PAGEDEDUP_API int pagededup_table_sign(pagededup_table *table, const pagededup_i
 /* Read and sign up to `most` pages of a dump (0: all) with `threads` threads and append them as rows in the order of the dump.
  * Returns PAGEDEDUP_MORE if there may be more pages, and PAGEDEDUP_OK at the end of the dump. */
 PAGEDEDUP_API int pagededup_table_read(pagededup_table *table, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error);
+/* Return the number of rows; return the number of columns. */
 PAGEDEDUP_API uint64_t pagededup_table_rows(const pagededup_table *table);
 PAGEDEDUP_API size_t pagededup_table_columns(const pagededup_table *table);
 /* Get a column by its index or name.  It is valid until the table changes or is freed.  Returns ERR_NOT_FOUND if there is no such

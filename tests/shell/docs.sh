@@ -88,6 +88,14 @@ is "every link in the documentation has a target" "$(python3 "$TOP/tools/links.p
 is "docs/README.md names every document" "$(for page in "$TOP"/docs/*.md; do
 	page=$(basename "$page"); [ "$page" = README.md ] || grep -qF "($page)" "$TOP/docs/README.md" || echo "$page"; done)" ""
 
+if command -v mkdocs >/dev/null && command -v mandoc >/dev/null; then
+	run "$TOP/tools/make-site" "$tmp/site" 1.2.3
+	exits "make docs" 0
+	has "the site has the man pages" "$tmp/site/docs/man/pagededup-fp.1.html" 'The method of finding the main text'
+	has "and the functions of the library" "$tmp/site/docs/man/pagededup.3.html" 'pagededup_store_sync'
+	has "and its search finds them" "$tmp/site/search/search_index.json" 'pagededup_store_sync'
+else skip "make docs" "no mkdocs or mandoc"; fi
+
 # Each number in README's table of measurements is a number of the pages that describe the measurements.
 sed -n '/^| task | pagededup/,/^$/p' "$TOP/README.md" | cut -d '|' -f 3,4 | tail -n +3 >table
 grep -oE '(^|[^0-9.,])[0-9]*\.[0-9]+' table | grep -oE '[0-9]*\.[0-9]+' | sort -u >figures

@@ -45,6 +45,14 @@ done
 
 is "every function of the header is documented, alone or with the one above it" "$(awk '/^PAGEDEDUP_API/ && before !~ /\*\/$|;$/ { print } { before = $0 }' "$TOP/include/pagededup.h")" ""
 
+# The man page of section 3 is made from the header.
+"$TOP/tools/man3" "$TOP/include/pagededup.h" 1.2.3 man3
+is "each function has a man page" "$(grep -oE '\bpagededup_[a-z_]+\(' <(grep '^PAGEDEDUP_API' "$TOP/include/pagededup.h") | tr -d '(' | while read -r name; do
+	[ "$(cat "man3/$name.3")" = ".so man3/pagededup.3" ] && grep -q "\b$name(" man3/pagededup.3 || echo "$name"; done)" ""
+has "with the comment of the header" man3/pagededup.3 '^NULL is ignored|NULL is ignored\.'
+if command -v mandoc >/dev/null; then is "mandoc accepts it" "$(mandoc -T lint -W warning man3/pagededup.3 2>&1 | head -3)" ""
+else skip "mandoc accepts the man page of section 3" "no mandoc"; fi
+
 # Either of these changes for a reason, which NEWS.md tells: then the version changes, too.
 python3 "$TOP/tests/abi.py" "$TOP/include/pagededup.h" >abi.c
 is "abi.c compiles" "$("$cc" -I"$TOP/include" -o abi abi.c 2>&1)" ""
