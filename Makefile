@@ -11,7 +11,7 @@ DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
-# The folder that tools/musl-libraries filled: the program, its libraries and the wheel are built for musl, in a folder of their own.
+# MUSL is a folder made by tools/musl-libraries: the program, its libraries and the wheel are then built for musl, in a separate folder.
 MUSL ?=
 ifneq ($(MUSL),)
 CC = musl-gcc
@@ -21,7 +21,7 @@ override WITHOUT += igraph
 endif
 CC ?= cc
 CXX ?= c++
-# Compiles what makes tables for the program: it runs here, the program elsewhere when CC is a cross compiler.
+# Compiler for the generators of tables.  They run on this machine, also if CC is a cross compiler.
 CC_FOR_BUILD ?= $(CC)
 PKG_CONFIG ?= pkg-config
 PKG_CONFIG_FOR_BUILD ?= pkg-config
@@ -32,7 +32,7 @@ V ?=
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@)
 
-# One folder per way of building, so that they never mix.
+# Each kind of build has a separate folder.
 SAN ?=
 comma = ,
 B = build$(if $(MUSL),/musl)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
@@ -40,14 +40,14 @@ DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/.),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
-# Libraries that the program can do without: what it needs them for it then refuses, in words.
+# Optional libraries.  Without a library, the functions that need it end with a message.
 WITHOUT ?=
 OPTIONAL = igraph brotli libarchive liblzma bzip2 parquet
 $(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIONAL)))
 LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PACKAGES := $(filter-out -l%,$(LINKED))
 NO_PACKAGES := $(filter -l%,$(LINKED))
-# Apache Arrow's library for Parquet is in few systems: it is used where pkg-config knows it.
+# Few systems have Apache Arrow's library for Parquet; it is used if pkg-config finds it.
 ARROW = arrow parquet
 ifeq ($(or $(filter parquet,$(WITHOUT)),$(if $(shell $(PKG_CONFIG) --exists 'parquet >= 21' 2>/dev/null && echo yes),,none)),)
 PARQUET = yes
@@ -56,7 +56,7 @@ else
 override WITHOUT := $(filter-out parquet,$(WITHOUT)) parquet
 endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-# Headers in the system's own folders are not looked at for warnings: those beside them are not, either.
+# No warnings for headers of libraries, as for headers in system folders.
 ifneq ($(MUSL),)
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 endif
@@ -68,7 +68,7 @@ CPPFLAGS ?=
 CFLAGS ?=
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
-# The same bytes from any folder, and the same numbers from any machine: where one instruction multiplies and adds, it rounds once.
+# Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
@@ -79,7 +79,7 @@ LIBS ?=
 ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
 ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
 
-# Everything in the stage folders is the library; main.c and cmd/ are the program.
+# All stage folders are the library; main.c and cmd/ are the program.
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
@@ -89,7 +89,7 @@ UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 # Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
-# What the dictionary compiler needs of the library.
+# The parts of the library that the dictionary compiler needs.
 NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
 PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
@@ -115,9 +115,9 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -Wl,--version-script,src/api/exports.map -o $@ $(LIB_OBJ) $(ALL_LIBS)
 	@ln -sf libpagededup.so $@.$(SOVERSION)
 
-# One file that needs no other: for containers, rescue systems, cluster nodes.  Some of igraph's libraries are Fortran.
-# Apache Arrow's library is nowhere an archive that stands alone.
-static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, which needs no library and no other file
+# A single file for containers, rescue systems and cluster nodes.  Some of igraph's libraries are Fortran.
+# No system has a static archive of Apache Arrow's library with its dependencies.
+static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, a program without shared libraries and other files
 without-parquet:
 	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
@@ -126,8 +126,8 @@ $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
-# A change of flags rebuilds what they shaped.  What is missing is said once, in pkg-config's own words.  Columns, keys and tables
-# are mapped as they lie on disk, lowest byte first.
+# Changed flags rebuild the files that depend on them.  Missing libraries are reported once, with pkg-config's message.  The machine must be
+# little-endian, because columns, keys and tables are mapped from disk.
 $(B)/flags: FORCE
 	@! echo | $(CC) -dM -E - | grep -q '__BYTE_ORDER__ __ORDER_BIG_ENDIAN__' || \
 		{ echo "pagededup runs on little-endian machines only: its files and tables are little-endian" >&2; exit 1; }
@@ -147,7 +147,7 @@ $(B)/obj/%.o: %.cc $(B)/flags
 	$(call say,CXX)
 	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
 
-# Tables and data that are made, never edited.
+# Generated tables and data.
 $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -193,7 +193,7 @@ $(B)/native/%.o: %.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC_FOR_BUILD) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Written by hand of whoever moves to another version of Unicode; needs libunistring.
+# Run this by hand to change the version of Unicode; it needs libunistring.
 unicode: ## write src/term/unicode.def again
 	@mkdir -p $(B)/tools
 	$(Q)$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode tools/gen_unicode.c -lunistring
@@ -204,12 +204,12 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc) $(if $(filter %/test_fold,$@),-lunistring)
 
-check: deps ## install what is missing, build, run all tests: about 10 minutes
+check: deps ## install missing packages, build, and run all tests: about 10 minutes
 	@$(MAKE) --no-print-directory -j$$(nproc) all tests
 	@B=$(B) tests/run
 
 # For every edit: installs nothing, needs no network, at most 60 CPU seconds of tests.
-check-quick: all $(UNIT) ## build, and run the tests that take a minute: for every edit
+check-quick: all $(UNIT) ## build, and run tests that take a minute: for every edit
 	@B=$(B) tests/run $$(grep -v '^\#' tests/quick)
 
 $(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/libpagededup.a
@@ -222,10 +222,10 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
 
-fuzz: ## hunt for inputs that break a parser: T="page http" (none: all) SECONDS=60
+fuzz: ## search for inputs that break a parser: T="page http" (default: all) SECONDS=60
 	@MAKE='$(MAKE)' B=$(B) tests/fuzz/run $(or $(SECONDS),60) $(T)
 
-# Makes the n-th step of a program fail (LD_PRELOAD).
+# A preloaded library that makes the n-th step of a program fail.
 $(B)/tests/inject.so: tests/faults/inject.c
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -240,30 +240,30 @@ $(B)/tests/forge: tests/forge.c
 tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so $(B)/tests/forge ## build the unit tests and the fuzz targets
 .PHONY: tests
 
-check-long: check ## the tests that take minutes: big data, fuzzing
+check-long: check ## run tests that take minutes: big data, fuzzing
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/*.sh
 
 ENGINES_SECONDS = 14400
 ENGINE_TESTS = tests/engines/*.sh
-check-engines: deps ## the tests on real Hadoop and Spark daemons; fetches them into build/engines
+check-engines: deps ## run the tests on real Hadoop and Spark daemons, downloaded into build/engines
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
 	@B=$(B) tests/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
 
 SYSTEMS_SECONDS = 14400
 SYSTEM_TESTS = tests/systems/*.sh
-check-systems: all ## the program in other releases of Debian, which root and debootstrap put into ~/.cache, and without some libraries
+check-systems: all ## test the program in other releases of Debian (root; debootstrap puts them into ~/.cache), and without some libraries
 	@B=$(B) tests/within $(SYSTEMS_SECONDS) $(SYSTEM_TESTS)
 
-check-valgrind: all tests ## the program and some unit tests under valgrind
+check-valgrind: all tests ## run the program and some unit tests under valgrind
 	@B=$(B) TEST_TIMEOUT=3600 tests/run tests/long/valgrind.sh
 
 release-check: all ## check that HEAD can be released (docs/release.md)
 	@B=$(B) tools/release-check
 
-analyze: ## static analysis of src/ by gcc and clang: minutes, findings alone
+analyze: ## static analysis of src/ by gcc and clang: takes minutes, prints only findings
 	@tools/analyze $(ALL_CFLAGS) -- $(LIB_SRC) $(CMD_SRC)
 
-cover: deps ## line coverage of src/ by the tests, by folder
+cover: deps ## print the line coverage of src/ by the tests, by folder
 	@$(MAKE) --no-print-directory COVER=1 cover-run
 
 cover-run: all tests
@@ -274,30 +274,30 @@ cover-run: all tests
 golden-update: all ## write the expected files of a golden page again: CASE=NAME, or all
 	@B=$(B) tests/golden.sh --update $(CASE)
 
-demo: deps ## install what is missing, build, find the near-duplicates of a small dump
+demo: deps ## install missing packages, build, and find the near-duplicates of a small dump
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
 	@B=$(B) demo/run
 
-docs: all ## the documentation as a web site with search, in build/site; needs mkdocs and mandoc
+docs: all ## build the documentation as a web site with search in build/site; needs mkdocs and mandoc
 	@tools/make-site $(B)/site $(VERSION)
 
 picture: all ## draw docs/report.svg, the picture in the README, from the report on the demo dump
 	@tools/report-picture $(B)/pagededup demo/demo.warc.gz >$(B)/report.svg
 	@mv $(B)/report.svg docs/report.svg
 
-bench: deps ## whole commands in one table, held against docs/performance.md: BENCH="speed match" for steps; PAGEDEDUP_CORPORA names the data
+bench: deps ## measure whole commands and compare them with docs/performance.md: BENCH="speed match" for steps; PAGEDEDUP_CORPORA is the folder with the data
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/floor $(B)/bench/keys $(B)/bench/calibrate $(B)/bench/segment $(B)/bench/extract $(B)/bench/store $(B)/bench/twins $(B)/bench/decide $(B)/bench/ranks $(B)/bench/pagededup
 	@B=$(B) bench/run $(BENCH)
 
-bench-accuracy: deps ## the figures of docs/accuracy.md; SWEEP=1: those of docs/choices.md, too
+bench-accuracy: deps ## print the figures of docs/accuracy.md; SWEEP=1: also those of docs/choices.md
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/extract
 	@B=$(B) bench/run reading accuracy lookalikes judged extraction $(if $(SWEEP),sweep sketches thresholds)
 
-bench-peers: deps ## beside other projects, fetched into build/peers, held against docs/performance.md: PEERS="name" for some
+bench-peers: deps ## measure other projects, downloaded into build/peers, and compare with docs/performance.md: PEERS="name" for some
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(B)/bench/keys $(B)/bench/segment
 	@B=$(B) bench/peers/run $(PEERS)
 
-# The program, whose rules for the main text the environment changes.
+# The program with rules for the main text that the environment can change.
 $(B)/obj/bench/weights.o: src/topic/extract.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -316,7 +316,7 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 bench: $(B)/bench/pairs
 
 WHEELS = build/wheels
-wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels; with auditwheel one that brings its libraries; MUSL=: for musl
+wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels, with its libraries if auditwheel is installed; MUSL=: for musl
 	@rm -rf $(B)/wheel python/build python/pagededup/_bin && mkdir -p $(B)/wheel $(WHEELS)
 	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -L$(MUSL)/soname' PAGEDEDUP_PROGRAM=pagededup-static CFLAGS='-idirafter /usr/include' \
 		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
@@ -359,14 +359,14 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	@[ -n "$(DESTDIR)" ] || { ldconfig; ldconfig -p | grep -q '> $(LIBDIR)/libpagededup\.so\.$(SOVERSION)$$'; } 2>/dev/null || \
 		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) with LD_LIBRARY_PATH=$(LIBDIR), or once root put that folder into /etc/ld.so.conf.d and ran ldconfig"
 
-uninstall: ## remove what install put there, by the same variables
+uninstall: ## remove the installed files, with the same variables
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
 		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
 		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS)) $(DESTDIR)$(MANDIR)/man3/pagededup.3 \
 		$(DESTDIR)$(MANDIR)/man3/pagededup_*.3
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup
 
-dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same bytes for the same commit; and what is in it, as SPDX
+dist: ## write build/pagededup-VERSION.tar.gz of the commit, with the same bytes on every machine, and its list of components (SPDX)
 	@mkdir -p $(B)
 	git archive --format=tar --prefix=pagededup-$(VERSION)/ HEAD | gzip -9n > $(B)/pagededup-$(VERSION).tar.gz
 	tools/sbom $(VERSION) > $(B)/pagededup-$(VERSION).spdx.json
@@ -375,7 +375,7 @@ dist: ## pagededup-VERSION.tar.gz in build/, of what is committed: the same byte
 clean: ## remove build/
 	rm -rf build
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
 	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  MUSL= (what tools/musl-libraries made)  LIBS= (more to link with)  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
