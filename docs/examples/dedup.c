@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dumps in, verdicts out: what `pagededup fp | pagededup match | pagededup cluster` writes.  dedup DUMP... */
+ * Find the near-duplicates of dumps: dedup DUMP...
+ * Prints the verdicts that `pagededup fp | pagededup match | pagededup cluster` writes. */
 #include <pagededup.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is new of a dump, night after night: kept STORE DUMP...  Prints "status<TAB>id" for each page. */
+ * Add the new pages of dumps to a store: kept STORE DUMP...  Prints "status<TAB>id" for each page. */
 #include <pagededup.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	if (pagededup_store_create(argv[1], 64, -1, &error) || pagededup_store_open(&store, argv[1], PAGEDEDUP_STORE_WRITE, &error) ||
 	    pagededup_model_open(&model, NULL, &error) || pagededup_reader_open(&reader, model, &inputs, &error))
 		return fail(&error);
-	do {	/* memory for a thousand pages, whatever the dump's size */
+	do {	/* a thousand pages at a time, for a dump of any size */
 		pagededup_table *pages, *answers;
 		if (pagededup_table_new(&pages, model, 0, &error))
 			return fail(&error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page's bytes in, its fingerprint, title and language out: sign FILE... */
+ * Print the fingerprint, title and language of pages: sign FILE... */
 #include <pagededup.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// C++: one model, a worker for each thread, pages from memory; the handles are held by unique_ptr.  Prints a fingerprint a line.
+// C++: one model, a worker for each thread, pages from memory; unique_ptr owns the handles.  Prints one fingerprint per line.
 #include <pagededup.h>
 
 #include <cstdio>
